@@ -18,14 +18,18 @@ constexpr Signature kCall_LIP{"LIP", [](AnyFunction f, tsr_value* v) { return as
 constexpr Signature kCall_LIT{"LIT", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, int64_t, tsr_tensor>(f)(list<tsr_tensor>(v[0]), count(v[0]), integer(v[1]), tensor(v[2])); }};
 constexpr Signature kCall_LLLLLIRRRRRB{"LLLLLIRRRRRB", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, int64_t, double, double, double, double, double, int32_t>(f)(list<tsr_tensor>(v[0]), count(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), list<tsr_tensor>(v[3]), count(v[3]), list<tsr_tensor>(v[4]), count(v[4]), integer(v[5]), v[6].real, v[7].real, v[8].real, v[9].real, v[10].real, small(v[11])); }};
 constexpr Signature kCall_LLLRRRRBBB{"LLLRRRRBBB", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, double, double, double, double, int32_t, int32_t, int32_t>(f)(list<tsr_tensor>(v[0]), count(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), v[3].real, v[4].real, v[5].real, v[6].real, small(v[7]), small(v[8]), small(v[9])); }};
+constexpr Signature kCall_LP{"LP", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, tsr_tensor*>(f)(list<tsr_tensor>(v[0]), count(v[0]), place(v[1])); }};
 constexpr Signature kCall_LR{"LR", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, double>(f)(list<tsr_tensor>(v[0]), count(v[0]), v[1].real); }};
 constexpr Signature kCall_LRRBP{"LRRBP", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, double, double, int32_t, tsr_tensor*>(f)(list<tsr_tensor>(v[0]), count(v[0]), v[1].real, v[2].real, small(v[3]), place(v[4])); }};
+constexpr Signature kCall_LT{"LT", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, tsr_tensor>(f)(list<tsr_tensor>(v[0]), count(v[0]), tensor(v[1])); }};
 constexpr Signature kCall_LiP{"LiP", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, int64_t, tsr_tensor*>(f)(list<tsr_tensor>(v[0]), count(v[0]), integer(v[1]), place(v[2])); }};
 constexpr Signature kCall_LiT{"LiT", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, int64_t, tsr_tensor>(f)(list<tsr_tensor>(v[0]), count(v[0]), integer(v[1]), tensor(v[2])); }};
 constexpr Signature kCall_NNNdcP{"NNNdcP", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, const tsr_number*, const tsr_number*, int32_t, int32_t, int32_t, tsr_tensor*>(f)(Number(v[0]), Number(v[1]), Number(v[2]), small(v[3]), small(v[4]), device_index(v[4]), place(v[5])); }};
 constexpr Signature kCall_NTP{"NTP", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, tsr_tensor, tsr_tensor*>(f)(Number(v[0]), tensor(v[1]), place(v[2])); }};
 constexpr Signature kCall_NTT{"NTT", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, tsr_tensor, tsr_tensor>(f)(Number(v[0]), tensor(v[1]), tensor(v[2])); }};
 constexpr Signature kCall_RRIdBcP{"RRIdBcP", [](AnyFunction f, tsr_value* v) { return as<double, double, int64_t, int32_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(v[0].real, v[1].real, integer(v[2]), small(v[3]), small(v[4]), small(v[5]), device_index(v[5]), place(v[6])); }};
+constexpr Signature kCall_SLjP{"SLjP", [](AnyFunction f, tsr_value* v) { return as<const char*, int64_t, const tsr_tensor*, int32_t, const int64_t*, int32_t, tsr_tensor*>(f)(text(v[0]), text_length(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), place(v[3])); }};
+constexpr Signature kCall_SLjT{"SLjT", [](AnyFunction f, tsr_value* v) { return as<const char*, int64_t, const tsr_tensor*, int32_t, const int64_t*, int32_t, tsr_tensor>(f)(text(v[0]), text_length(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_T{"T", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor>(f)(tensor(v[0])); }};
 constexpr Signature kCall_TBP{"TBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, tsr_tensor*>(f)(tensor(v[0]), small(v[1]), place(v[2])); }};
 constexpr Signature kCall_TBPPP{"TBPPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, tsr_tensor*, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), small(v[1]), place(v[2]), place(v[3]), place(v[4])); }};
@@ -112,6 +116,8 @@ constexpr Signature kCall_TTBP{"TTBP", [](AnyFunction f, tsr_value* v) { return 
 constexpr Signature kCall_TTBT{"TTBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), small(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TTIP{"TTIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTIT{"TTIT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), tensor(v[3])); }};
+constexpr Signature kCall_TTJJP{"TTJJP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), place(v[4])); }};
+constexpr Signature kCall_TTJJT{"TTJJT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TTN{"TTN", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const tsr_number*>(f)(tensor(v[0]), tensor(v[1]), Number(v[2])); }};
 constexpr Signature kCall_TTNP{"TTNP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), Number(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTNT{"TTNT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), Number(v[2]), tensor(v[3])); }};
@@ -192,6 +198,9 @@ const Symbol kSymbols[] = {
     {"tsr_add_scalar", reinterpret_cast<AnyFunction>(&tsr_add_scalar), 263344, &kInfo_add, &kCall_TNP},
     {"tsr_add_scalar_inplace", reinterpret_cast<AnyFunction>(&tsr_add_scalar_inplace), 394416, &kInfo_add, &kCall_TN},
     {"tsr_add_scalar_out", reinterpret_cast<AnyFunction>(&tsr_add_scalar_out), 328880, &kInfo_add, &kCall_TNT},
+    {"tsr_addbmm", reinterpret_cast<AnyFunction>(&tsr_addbmm), 1625, &kInfo_addbmm, &kCall_TTTRRP},
+    {"tsr_addbmm_inplace", reinterpret_cast<AnyFunction>(&tsr_addbmm_inplace), 132697, &kInfo_addbmm, &kCall_TTTRR},
+    {"tsr_addbmm_out", reinterpret_cast<AnyFunction>(&tsr_addbmm_out), 67161, &kInfo_addbmm, &kCall_TTTRRT},
     {"tsr_addcdiv", reinterpret_cast<AnyFunction>(&tsr_addcdiv), 2203, &kInfo_addcdiv, &kCall_TTTNP},
     {"tsr_addcdiv_inplace", reinterpret_cast<AnyFunction>(&tsr_addcdiv_inplace), 133275, &kInfo_addcdiv, &kCall_TTTN},
     {"tsr_addcdiv_out", reinterpret_cast<AnyFunction>(&tsr_addcdiv_out), 67739, &kInfo_addcdiv, &kCall_TTTNT},
@@ -201,6 +210,12 @@ const Symbol kSymbols[] = {
     {"tsr_addmm", reinterpret_cast<AnyFunction>(&tsr_addmm), 1602, &kInfo_addmm, &kCall_TTTRRP},
     {"tsr_addmm_inplace", reinterpret_cast<AnyFunction>(&tsr_addmm_inplace), 132674, &kInfo_addmm, &kCall_TTTRR},
     {"tsr_addmm_out", reinterpret_cast<AnyFunction>(&tsr_addmm_out), 67138, &kInfo_addmm, &kCall_TTTRRT},
+    {"tsr_addmv", reinterpret_cast<AnyFunction>(&tsr_addmv), 1622, &kInfo_addmv, &kCall_TTTRRP},
+    {"tsr_addmv_inplace", reinterpret_cast<AnyFunction>(&tsr_addmv_inplace), 132694, &kInfo_addmv, &kCall_TTTRR},
+    {"tsr_addmv_out", reinterpret_cast<AnyFunction>(&tsr_addmv_out), 67158, &kInfo_addmv, &kCall_TTTRRT},
+    {"tsr_addr", reinterpret_cast<AnyFunction>(&tsr_addr), 1623, &kInfo_addr, &kCall_TTTRRP},
+    {"tsr_addr_inplace", reinterpret_cast<AnyFunction>(&tsr_addr_inplace), 132695, &kInfo_addr, &kCall_TTTRR},
+    {"tsr_addr_out", reinterpret_cast<AnyFunction>(&tsr_addr_out), 67159, &kInfo_addr, &kCall_TTTRRT},
     {"tsr_all", reinterpret_cast<AnyFunction>(&tsr_all), 1412, &kInfo_all, &kCall_TjBP},
     {"tsr_all_out", reinterpret_cast<AnyFunction>(&tsr_all_out), 66948, &kInfo_all, &kCall_TjBT},
     {"tsr_amax", reinterpret_cast<AnyFunction>(&tsr_amax), 1407, &kInfo_amax, &kCall_TjBP},
@@ -249,6 +264,9 @@ const Symbol kSymbols[] = {
     {"tsr_avg_pool2d_out", reinterpret_cast<AnyFunction>(&tsr_avg_pool2d_out), 68548, &kInfo_avg_pool2d, &kCall_TJjjBBiT},
     {"tsr_backward", reinterpret_cast<AnyFunction>(&tsr_backward), 147, &kInfo_backward, nullptr},
     {"tsr_backward_queue", reinterpret_cast<AnyFunction>(&tsr_backward_queue), 156, &kInfo_backward_queue, nullptr},
+    {"tsr_baddbmm", reinterpret_cast<AnyFunction>(&tsr_baddbmm), 1624, &kInfo_baddbmm, &kCall_TTTRRP},
+    {"tsr_baddbmm_inplace", reinterpret_cast<AnyFunction>(&tsr_baddbmm_inplace), 132696, &kInfo_baddbmm, &kCall_TTTRR},
+    {"tsr_baddbmm_out", reinterpret_cast<AnyFunction>(&tsr_baddbmm_out), 67160, &kInfo_baddbmm, &kCall_TTTRRT},
     {"tsr_batch_norm", reinterpret_cast<AnyFunction>(&tsr_batch_norm), 3020, &kInfo_batch_norm, &kCall_TttttBRRP},
     {"tsr_batch_norm_out", reinterpret_cast<AnyFunction>(&tsr_batch_norm_out), 68556, &kInfo_batch_norm, &kCall_TttttBRRT},
     {"tsr_bernoulli", reinterpret_cast<AnyFunction>(&tsr_bernoulli), 2104, &kInfo_bernoulli, &kCall_TgP},
@@ -332,7 +350,9 @@ const Symbol kSymbols[] = {
     {"tsr_cosh_out", reinterpret_cast<AnyFunction>(&tsr_cosh_out), 66556, &kInfo_cosh, &kCall_TT},
     {"tsr_count_nonzero", reinterpret_cast<AnyFunction>(&tsr_count_nonzero), 1413, &kInfo_count_nonzero, &kCall_TjBP},
     {"tsr_count_nonzero_out", reinterpret_cast<AnyFunction>(&tsr_count_nonzero_out), 66949, &kInfo_count_nonzero, &kCall_TjBT},
+    {"tsr_cross", reinterpret_cast<AnyFunction>(&tsr_cross), 1631, &kInfo_cross, &kCall_TTIP},
     {"tsr_cross_entropy", reinterpret_cast<AnyFunction>(&tsr_cross_entropy), 3040, &kInfo_cross_entropy, &kCall_TTtISRP},
+    {"tsr_cross_out", reinterpret_cast<AnyFunction>(&tsr_cross_out), 67167, &kInfo_cross, &kCall_TTIT},
     {"tsr_cumulative_sum", reinterpret_cast<AnyFunction>(&tsr_cumulative_sum), 1450, &kInfo_cumulative_sum, &kCall_TidBP},
     {"tsr_cumulative_sum_out", reinterpret_cast<AnyFunction>(&tsr_cumulative_sum_out), 66986, &kInfo_cumulative_sum, &kCall_TidBT},
     {"tsr_debug_snapshot", reinterpret_cast<AnyFunction>(&tsr_debug_snapshot), 256, &kInfo_debug_snapshot, nullptr},
@@ -367,6 +387,8 @@ const Symbol kSymbols[] = {
     {"tsr_eigvals_out", reinterpret_cast<AnyFunction>(&tsr_eigvals_out), 67223, &kInfo_eigvals, &kCall_TT},
     {"tsr_eigvalsh", reinterpret_cast<AnyFunction>(&tsr_eigvalsh), 1685, &kInfo_eigvalsh, &kCall_TSP},
     {"tsr_eigvalsh_out", reinterpret_cast<AnyFunction>(&tsr_eigvalsh_out), 67221, &kInfo_eigvalsh, &kCall_TST},
+    {"tsr_einsum", reinterpret_cast<AnyFunction>(&tsr_einsum), 1633, &kInfo_einsum, &kCall_SLjP},
+    {"tsr_einsum_out", reinterpret_cast<AnyFunction>(&tsr_einsum_out), 67169, &kInfo_einsum, &kCall_SLjT},
     {"tsr_embedding", reinterpret_cast<AnyFunction>(&tsr_embedding), 2622, &kInfo_embedding, &kCall_TTiP},
     {"tsr_embedding_out", reinterpret_cast<AnyFunction>(&tsr_embedding_out), 68158, &kInfo_embedding, &kCall_TTiT},
     {"tsr_empty", reinterpret_cast<AnyFunction>(&tsr_empty), 2000, &kInfo_empty, &kCall_JdcP},
@@ -473,6 +495,8 @@ const Symbol kSymbols[] = {
     {"tsr_index_select_out", reinterpret_cast<AnyFunction>(&tsr_index_select_out), 68156, &kInfo_index_select, &kCall_TITT},
     {"tsr_inference_mode", reinterpret_cast<AnyFunction>(&tsr_inference_mode), 151, &kInfo_inference_mode, nullptr},
     {"tsr_inference_mode_set", reinterpret_cast<AnyFunction>(&tsr_inference_mode_set), 152, &kInfo_inference_mode_set, nullptr},
+    {"tsr_inner", reinterpret_cast<AnyFunction>(&tsr_inner), 1628, &kInfo_inner, &kCall_TTP},
+    {"tsr_inner_out", reinterpret_cast<AnyFunction>(&tsr_inner_out), 67164, &kInfo_inner, &kCall_TTT},
     {"tsr_inv", reinterpret_cast<AnyFunction>(&tsr_inv), 1695, &kInfo_inv, &kCall_TP},
     {"tsr_inv_out", reinterpret_cast<AnyFunction>(&tsr_inv_out), 67231, &kInfo_inv, &kCall_TT},
     {"tsr_isfinite", reinterpret_cast<AnyFunction>(&tsr_isfinite), 1033, &kInfo_isfinite, &kCall_TP},
@@ -481,6 +505,8 @@ const Symbol kSymbols[] = {
     {"tsr_isinf_out", reinterpret_cast<AnyFunction>(&tsr_isinf_out), 66568, &kInfo_isinf, &kCall_TT},
     {"tsr_isnan", reinterpret_cast<AnyFunction>(&tsr_isnan), 1031, &kInfo_isnan, &kCall_TP},
     {"tsr_isnan_out", reinterpret_cast<AnyFunction>(&tsr_isnan_out), 66567, &kInfo_isnan, &kCall_TT},
+    {"tsr_kron", reinterpret_cast<AnyFunction>(&tsr_kron), 1630, &kInfo_kron, &kCall_TTP},
+    {"tsr_kron_out", reinterpret_cast<AnyFunction>(&tsr_kron_out), 67166, &kInfo_kron, &kCall_TTT},
     {"tsr_layer_norm", reinterpret_cast<AnyFunction>(&tsr_layer_norm), 3021, &kInfo_layer_norm, &kCall_TJttRP},
     {"tsr_layer_norm_out", reinterpret_cast<AnyFunction>(&tsr_layer_norm_out), 68557, &kInfo_layer_norm, &kCall_TJttRT},
     {"tsr_leaky_relu", reinterpret_cast<AnyFunction>(&tsr_leaky_relu), 1036, &kInfo_leaky_relu, &kCall_TRP},
@@ -561,6 +587,8 @@ const Symbol kSymbols[] = {
     {"tsr_matrix_exp_out", reinterpret_cast<AnyFunction>(&tsr_matrix_exp_out), 67237, &kInfo_matrix_exp, &kCall_TT},
     {"tsr_matrix_norm", reinterpret_cast<AnyFunction>(&tsr_matrix_norm), 1702, &kInfo_matrix_norm, &kCall_TBSP},
     {"tsr_matrix_norm_out", reinterpret_cast<AnyFunction>(&tsr_matrix_norm_out), 67238, &kInfo_matrix_norm, &kCall_TBST},
+    {"tsr_matrix_power", reinterpret_cast<AnyFunction>(&tsr_matrix_power), 1635, &kInfo_matrix_power, &kCall_TIP},
+    {"tsr_matrix_power_out", reinterpret_cast<AnyFunction>(&tsr_matrix_power_out), 67171, &kInfo_matrix_power, &kCall_TIT},
     {"tsr_matrix_rank", reinterpret_cast<AnyFunction>(&tsr_matrix_rank), 1703, &kInfo_matrix_rank, &kCall_TrBP},
     {"tsr_matrix_rank_out", reinterpret_cast<AnyFunction>(&tsr_matrix_rank_out), 67239, &kInfo_matrix_rank, &kCall_TrBT},
     {"tsr_matrix_transpose", reinterpret_cast<AnyFunction>(&tsr_matrix_transpose), 2508, &kInfo_matrix_transpose, &kCall_TP},
@@ -599,14 +627,20 @@ const Symbol kSymbols[] = {
     {"tsr_minimum_scalar", reinterpret_cast<AnyFunction>(&tsr_minimum_scalar), 263352, &kInfo_minimum, &kCall_TNP},
     {"tsr_minimum_scalar_inplace", reinterpret_cast<AnyFunction>(&tsr_minimum_scalar_inplace), 394424, &kInfo_minimum, &kCall_TN},
     {"tsr_minimum_scalar_out", reinterpret_cast<AnyFunction>(&tsr_minimum_scalar_out), 328888, &kInfo_minimum, &kCall_TNT},
+    {"tsr_mm", reinterpret_cast<AnyFunction>(&tsr_mm), 1620, &kInfo_mm, &kCall_TTP},
+    {"tsr_mm_out", reinterpret_cast<AnyFunction>(&tsr_mm_out), 67156, &kInfo_mm, &kCall_TTT},
     {"tsr_moveaxis", reinterpret_cast<AnyFunction>(&tsr_moveaxis), 2509, &kInfo_moveaxis, &kCall_TJJP},
     {"tsr_mse_loss", reinterpret_cast<AnyFunction>(&tsr_mse_loss), 3042, &kInfo_mse_loss, &kCall_TTSP},
+    {"tsr_multi_dot", reinterpret_cast<AnyFunction>(&tsr_multi_dot), 1634, &kInfo_multi_dot, &kCall_LP},
+    {"tsr_multi_dot_out", reinterpret_cast<AnyFunction>(&tsr_multi_dot_out), 67170, &kInfo_multi_dot, &kCall_LT},
     {"tsr_multiply", reinterpret_cast<AnyFunction>(&tsr_multiply), 1202, &kInfo_multiply, &kCall_TTP},
     {"tsr_multiply_inplace", reinterpret_cast<AnyFunction>(&tsr_multiply_inplace), 132274, &kInfo_multiply, &kCall_TT},
     {"tsr_multiply_out", reinterpret_cast<AnyFunction>(&tsr_multiply_out), 66738, &kInfo_multiply, &kCall_TTT},
     {"tsr_multiply_scalar", reinterpret_cast<AnyFunction>(&tsr_multiply_scalar), 263346, &kInfo_multiply, &kCall_TNP},
     {"tsr_multiply_scalar_inplace", reinterpret_cast<AnyFunction>(&tsr_multiply_scalar_inplace), 394418, &kInfo_multiply, &kCall_TN},
     {"tsr_multiply_scalar_out", reinterpret_cast<AnyFunction>(&tsr_multiply_scalar_out), 328882, &kInfo_multiply, &kCall_TNT},
+    {"tsr_mv", reinterpret_cast<AnyFunction>(&tsr_mv), 1621, &kInfo_mv, &kCall_TTP},
+    {"tsr_mv_out", reinterpret_cast<AnyFunction>(&tsr_mv_out), 67157, &kInfo_mv, &kCall_TTT},
     {"tsr_nansum", reinterpret_cast<AnyFunction>(&tsr_nansum), 1421, &kInfo_nansum, &kCall_TjBdP},
     {"tsr_nansum_out", reinterpret_cast<AnyFunction>(&tsr_nansum_out), 66957, &kInfo_nansum, &kCall_TjBdT},
     {"tsr_narrow", reinterpret_cast<AnyFunction>(&tsr_narrow), 2522, &kInfo_narrow, &kCall_TIIIP},
@@ -835,6 +869,8 @@ const Symbol kSymbols[] = {
     {"tsr_tensor_use_count", reinterpret_cast<AnyFunction>(&tsr_tensor_use_count), 77, &kInfo_tensor_use_count, nullptr},
     {"tsr_tensor_version", reinterpret_cast<AnyFunction>(&tsr_tensor_version), 76, &kInfo_tensor_version, nullptr},
     {"tsr_tensor_write", reinterpret_cast<AnyFunction>(&tsr_tensor_write), 81, &kInfo_tensor_write, nullptr},
+    {"tsr_tensordot", reinterpret_cast<AnyFunction>(&tsr_tensordot), 1629, &kInfo_tensordot, &kCall_TTJJP},
+    {"tsr_tensordot_out", reinterpret_cast<AnyFunction>(&tsr_tensordot_out), 67165, &kInfo_tensordot, &kCall_TTJJT},
     {"tsr_tile", reinterpret_cast<AnyFunction>(&tsr_tile), 2542, &kInfo_tile, &kCall_TJP},
     {"tsr_tile_out", reinterpret_cast<AnyFunction>(&tsr_tile_out), 68078, &kInfo_tile, &kCall_TJT},
     {"tsr_to", reinterpret_cast<AnyFunction>(&tsr_to), 2403, &kInfo_to, &kCall_TcdBBP},
@@ -842,6 +878,8 @@ const Symbol kSymbols[] = {
     {"tsr_to_dlpack_versioned", reinterpret_cast<AnyFunction>(&tsr_to_dlpack_versioned), 283, &kInfo_to_dlpack_versioned, nullptr},
     {"tsr_topk", reinterpret_cast<AnyFunction>(&tsr_topk), 2303, &kInfo_topk, &kCall_TIIBBPP},
     {"tsr_topk_out", reinterpret_cast<AnyFunction>(&tsr_topk_out), 67839, &kInfo_topk, &kCall_TIIBBTT},
+    {"tsr_trace", reinterpret_cast<AnyFunction>(&tsr_trace), 1632, &kInfo_trace, &kCall_TIdP},
+    {"tsr_trace_out", reinterpret_cast<AnyFunction>(&tsr_trace_out), 67168, &kInfo_trace, &kCall_TIdT},
     {"tsr_trace_read", reinterpret_cast<AnyFunction>(&tsr_trace_read), 393, &kInfo_trace_read, nullptr},
     {"tsr_trace_set", reinterpret_cast<AnyFunction>(&tsr_trace_set), 390, &kInfo_trace_set, nullptr},
     {"tsr_trace_start", reinterpret_cast<AnyFunction>(&tsr_trace_start), 391, &kInfo_trace_start, nullptr},
@@ -861,6 +899,10 @@ const Symbol kSymbols[] = {
     {"tsr_unstack", reinterpret_cast<AnyFunction>(&tsr_unstack), 2526, &kInfo_unstack, &kCall_TIQ},
     {"tsr_var", reinterpret_cast<AnyFunction>(&tsr_var), 1403, &kInfo_var, &kCall_TjRBP},
     {"tsr_var_out", reinterpret_cast<AnyFunction>(&tsr_var_out), 66939, &kInfo_var, &kCall_TjRBT},
+    {"tsr_vdot", reinterpret_cast<AnyFunction>(&tsr_vdot), 1626, &kInfo_vdot, &kCall_TTP},
+    {"tsr_vdot_out", reinterpret_cast<AnyFunction>(&tsr_vdot_out), 67162, &kInfo_vdot, &kCall_TTT},
+    {"tsr_vecdot", reinterpret_cast<AnyFunction>(&tsr_vecdot), 1627, &kInfo_vecdot, &kCall_TTIP},
+    {"tsr_vecdot_out", reinterpret_cast<AnyFunction>(&tsr_vecdot_out), 67163, &kInfo_vecdot, &kCall_TTIT},
     {"tsr_vector_norm", reinterpret_cast<AnyFunction>(&tsr_vector_norm), 1415, &kInfo_vector_norm, &kCall_TjBRP},
     {"tsr_vector_norm_out", reinterpret_cast<AnyFunction>(&tsr_vector_norm_out), 66951, &kInfo_vector_norm, &kCall_TjBRT},
     {"tsr_version_string", reinterpret_cast<AnyFunction>(&tsr_version_string), 21, &kInfo_version_string, nullptr},
@@ -879,7 +921,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeros", reinterpret_cast<AnyFunction>(&tsr_zeros), 2001, &kInfo_zeros, &kCall_JdcP},
     {"tsr_zeros_like", reinterpret_cast<AnyFunction>(&tsr_zeros_like), 2005, &kInfo_zeros_like, &kCall_TdcP},
 };
-const size_t kSymbolCount = 704;
+const size_t kSymbolCount = 740;
 
 namespace {
 
@@ -893,9 +935,12 @@ constexpr int32_t kIds[] = {
     3302,
     3013, 68549,
     1200, 132272, 66736, 263344, 394416, 328880,
+    1625, 132697, 67161,
     2203, 133275, 67739,
     2202, 133274, 67738,
     1602, 132674, 67138,
+    1622, 132694, 67158,
+    1623, 132695, 67159,
     1412, 66948,
     1407, 66943,
     349,
@@ -926,6 +971,7 @@ constexpr int32_t kIds[] = {
     3012, 68548,
     147,
     156,
+    1624, 132696, 67160,
     3020, 68556,
     2104,
     3043,
@@ -967,7 +1013,9 @@ constexpr int32_t kIds[] = {
     1014, 132086, 66550,
     1020, 132092, 66556,
     1413, 66949,
+    1631,
     3040,
+    67167,
     1450, 66986,
     256,
     48,
@@ -986,6 +1034,7 @@ constexpr int32_t kIds[] = {
     1684, 67220,
     1687, 67223,
     1685, 67221,
+    1633, 67169,
     2622, 68158,
     2000,
     2004,
@@ -1053,10 +1102,12 @@ constexpr int32_t kIds[] = {
     2620, 68156,
     151,
     152,
+    1628, 67164,
     1695, 67231,
     1033, 66569,
     1032, 66568,
     1031, 66567,
+    1630, 67166,
     3021, 68557,
     1036, 132108, 66572,
     2201, 133273, 67737, 264345, 395417, 329881,
@@ -1091,6 +1142,7 @@ constexpr int32_t kIds[] = {
     350,
     1701, 67237,
     1702, 67238,
+    1635, 67171,
     1703, 67239,
     2508,
     1405, 66941,
@@ -1114,9 +1166,12 @@ constexpr int32_t kIds[] = {
     244,
     1406, 66942,
     1208, 132280, 66744, 263352, 394424, 328888,
+    1620, 67156,
     2509,
     3042,
+    1634, 67170,
     1202, 132274, 66738, 263346, 394418, 328882,
+    1621, 67157,
     1421, 66957,
     2522,
     1002, 132074, 66538,
@@ -1268,11 +1323,13 @@ constexpr int32_t kIds[] = {
     77,
     76,
     81,
+    1629, 67165,
     2542, 68078,
     2403,
     282,
     283,
     2303, 67839,
+    1632, 67168,
     393,
     390,
     391,
@@ -1285,6 +1342,8 @@ constexpr int32_t kIds[] = {
     2505,
     2526,
     1403, 66939,
+    1626, 67162,
+    1627, 67163,
     1415, 66951,
     21,
     2501,

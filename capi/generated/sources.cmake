@@ -11,6 +11,7 @@ set(TSR_CAPI_GENERATED
     generated/ops_index_sort.cpp
     generated/ops_linalg.cpp
     generated/ops_linalg_lapack.cpp
+    generated/ops_linalg_products.cpp
     generated/ops_nn.cpp
     generated/ops_optim.cpp
     generated/ops_pointwise_binary.cpp

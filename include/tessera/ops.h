@@ -699,6 +699,143 @@ TSR_API TSR_NODISCARD tsr_status tsr_dot_out(tsr_tensor input, tsr_tensor other,
 TSR_API TSR_NODISCARD tsr_status tsr_outer(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_outer_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 
+/* ---- Ops: products of matrices and vectors ---- */
+
+/* The product of two matrices, without the rank rules of matmul.
+ * input: (m, k)
+ * other: (k, n) */
+TSR_API TSR_NODISCARD tsr_status tsr_mm(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_mm_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+
+/* A matrix times a vector.
+ * input: (m, k)
+ * other: (k) */
+TSR_API TSR_NODISCARD tsr_status tsr_mv(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_mv_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+
+/* beta input + alpha mat vec.
+ * input: broadcasts to (m)
+ * mat: (m, k)
+ * vec: (k)
+ * beta: 0 does not read the input */
+TSR_API TSR_NODISCARD tsr_status tsr_addmv(
+    tsr_tensor input, tsr_tensor mat, tsr_tensor vec, double beta, double alpha, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_addmv_out(
+    tsr_tensor input, tsr_tensor mat, tsr_tensor vec, double beta, double alpha, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_addmv_inplace(
+    tsr_tensor input, tsr_tensor mat, tsr_tensor vec, double beta, double alpha);
+
+/* beta input + alpha (the outer product of two vectors).
+ * input: broadcasts to (m, n)
+ * vec1: (m)
+ * vec2: (n)
+ * beta: 0 does not read the input */
+TSR_API TSR_NODISCARD tsr_status tsr_addr(
+    tsr_tensor input, tsr_tensor vec1, tsr_tensor vec2, double beta, double alpha, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_addr_out(
+    tsr_tensor input, tsr_tensor vec1, tsr_tensor vec2, double beta, double alpha, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_addr_inplace(
+    tsr_tensor input, tsr_tensor vec1, tsr_tensor vec2, double beta, double alpha);
+
+/* beta input + alpha batch1 batch2, matrix by matrix.
+ * input: broadcasts to (b, m, n)
+ * batch1: (b, m, k)
+ * batch2: (b, k, n)
+ * beta: 0 does not read the input */
+TSR_API TSR_NODISCARD tsr_status tsr_baddbmm(
+    tsr_tensor input, tsr_tensor batch1, tsr_tensor batch2, double beta, double alpha,
+    tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_baddbmm_out(
+    tsr_tensor input, tsr_tensor batch1, tsr_tensor batch2, double beta, double alpha,
+    tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_baddbmm_inplace(
+    tsr_tensor input, tsr_tensor batch1, tsr_tensor batch2, double beta, double alpha);
+
+/* beta input + alpha (the sum of the products batch1 batch2).
+ * input: broadcasts to (m, n)
+ * batch1: (b, m, k)
+ * batch2: (b, k, n)
+ * beta: 0 does not read the input */
+TSR_API TSR_NODISCARD tsr_status tsr_addbmm(
+    tsr_tensor input, tsr_tensor batch1, tsr_tensor batch2, double beta, double alpha,
+    tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_addbmm_out(
+    tsr_tensor input, tsr_tensor batch1, tsr_tensor batch2, double beta, double alpha,
+    tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_addbmm_inplace(
+    tsr_tensor input, tsr_tensor batch1, tsr_tensor batch2, double beta, double alpha);
+
+/* The sum of the products of two vectors of one size, the first conjugated. */
+TSR_API TSR_NODISCARD tsr_status tsr_vdot(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_vdot_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+
+/* The sum of the products along an axis, the first factor conjugated; shapes broadcast.
+ * axis: counted in the broadcast shape */
+TSR_API TSR_NODISCARD tsr_status tsr_vecdot(
+    tsr_tensor input, tsr_tensor other, int64_t axis, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_vecdot_out(
+    tsr_tensor input, tsr_tensor other, int64_t axis, tsr_tensor dst);
+
+/* The sums of products over the last axes, for all pairs of the other ones; a 0-dim operand
+ * scales. */
+TSR_API TSR_NODISCARD tsr_status tsr_inner(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_inner_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+
+/* The sums of products over pairs of axes; the axes that are left follow one another.
+ * input_axes: the axes of the input that are summed over
+ * other_axes: those of the other, in the same order */
+TSR_API TSR_NODISCARD tsr_status tsr_tensordot(
+    tsr_tensor input, tsr_tensor other, const int64_t* input_axes, int32_t n_input_axes,
+    const int64_t* other_axes, int32_t n_other_axes, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_tensordot_out(
+    tsr_tensor input, tsr_tensor other, const int64_t* input_axes, int32_t n_input_axes,
+    const int64_t* other_axes, int32_t n_other_axes, tsr_tensor dst);
+
+/* The Kronecker product: every element of the input times the whole of the other. */
+TSR_API TSR_NODISCARD tsr_status tsr_kron(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_kron_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+
+/* The cross product of vectors of three numbers; shapes broadcast.
+ * axis: counted in the broadcast shape */
+TSR_API TSR_NODISCARD tsr_status tsr_cross(
+    tsr_tensor input, tsr_tensor other, int64_t axis, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_cross_out(
+    tsr_tensor input, tsr_tensor other, int64_t axis, tsr_tensor dst);
+
+/* The sum of a diagonal of the last two axes; dtypes as sum.
+ * offset: above the main diagonal, below when negative
+ * dtype: dtype of the result and of the accumulation */
+TSR_API TSR_NODISCARD tsr_status tsr_trace(
+    tsr_tensor input, int64_t offset, tsr_dtype dtype, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_trace_out(
+    tsr_tensor input, int64_t offset, tsr_dtype dtype, tsr_tensor dst);
+
+/* Sums of products over the axes that an equation names.
+ * A letter twice in one operand takes its diagonal, "..." stands for axes that broadcast.
+ * Without "->" the result has the axes of the ellipsis and the letters that occur once, in the
+ * order of ASCII. Without a path the pair with the smallest product against its factors is
+ * contracted next.
+ * equation: ij,jk->ik
+ * path: pairs of positions among the operands that are left, whose product goes to the end */
+TSR_API TSR_NODISCARD tsr_status tsr_einsum(
+    const char* equation, int64_t equation_len, const tsr_tensor* operands, int32_t n_operands,
+    const int64_t* path, int32_t n_path, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_einsum_out(
+    const char* equation, int64_t equation_len, const tsr_tensor* operands, int32_t n_operands,
+    const int64_t* path, int32_t n_path, tsr_tensor dst);
+
+/* The product of several matrices in the order of fewest multiplications.
+ * tensors: at least two matrices; the first may be a row and the last a column, 1-D */
+TSR_API TSR_NODISCARD tsr_status tsr_multi_dot(
+    const tsr_tensor* tensors, int32_t n_tensors, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_multi_dot_out(
+    const tsr_tensor* tensors, int32_t n_tensors, tsr_tensor dst);
+
+/* Square matrices times themselves n times; powers of the inverse for a negative n.
+ * LINALG for a negative power of a singular matrix. */
+TSR_API TSR_NODISCARD tsr_status tsr_matrix_power(tsr_tensor input, int64_t n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_matrix_power_out(tsr_tensor input, int64_t n, tsr_tensor dst);
+
 /* ---- Ops: factorizations of matrices ---- */
 
 /* The lower triangular L with input = L L^H, or its adjoint when upper.

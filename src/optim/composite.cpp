@@ -7,7 +7,7 @@
 
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
-#include "ops/linalg/linalg.h"
+#include "ops/linalg/add_products.h"
 #include "ops/linalg/matmul.h"
 #include "ops/optim/optim.h"
 #include "ops/pointwise/binary.h"

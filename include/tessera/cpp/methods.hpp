@@ -304,6 +304,41 @@ class TensorMethods {
   Tensor dot(const Tensor& other) const;
   // Every product of an element of one vector with one of the other.
   Tensor outer(const Tensor& other) const;
+  // The product of two matrices, without the rank rules of matmul.
+  Tensor mm(const Tensor& other) const;
+  // A matrix times a vector.
+  Tensor mv(const Tensor& other) const;
+  // beta input + alpha mat vec.
+  Tensor addmv(const Tensor& mat, const Tensor& vec, double beta = 1.0, double alpha = 1.0) const;
+  Tensor& addmv_(const Tensor& mat, const Tensor& vec, double beta = 1.0, double alpha = 1.0);
+  // beta input + alpha (the outer product of two vectors).
+  Tensor addr(const Tensor& vec1, const Tensor& vec2, double beta = 1.0, double alpha = 1.0) const;
+  Tensor& addr_(const Tensor& vec1, const Tensor& vec2, double beta = 1.0, double alpha = 1.0);
+  // beta input + alpha batch1 batch2, matrix by matrix.
+  Tensor baddbmm(
+      const Tensor& batch1, const Tensor& batch2, double beta = 1.0, double alpha = 1.0) const;
+  Tensor& baddbmm_(
+      const Tensor& batch1, const Tensor& batch2, double beta = 1.0, double alpha = 1.0);
+  // beta input + alpha (the sum of the products batch1 batch2).
+  Tensor addbmm(
+      const Tensor& batch1, const Tensor& batch2, double beta = 1.0, double alpha = 1.0) const;
+  Tensor& addbmm_(
+      const Tensor& batch1, const Tensor& batch2, double beta = 1.0, double alpha = 1.0);
+  // The sum of the products of two vectors of one size, the first conjugated.
+  Tensor vdot(const Tensor& other) const;
+  // The sum of the products along an axis, the first factor conjugated; shapes broadcast.
+  Tensor vecdot(const Tensor& other, int64_t axis = -1) const;
+  // The sums of products over the last axes, for all pairs of the other ones; a 0-dim operand
+  // scales.
+  Tensor inner(const Tensor& other) const;
+  // The Kronecker product: every element of the input times the whole of the other.
+  Tensor kron(const Tensor& other) const;
+  // The cross product of vectors of three numbers; shapes broadcast.
+  Tensor cross(const Tensor& other, int64_t axis = -1) const;
+  // The sum of a diagonal of the last two axes; dtypes as sum.
+  Tensor trace(int64_t offset = 0, std::optional<DType> dtype = std::nullopt) const;
+  // Square matrices times themselves n times; powers of the inverse for a negative n.
+  Tensor matrix_power(int64_t n) const;
   // The lower triangular L with input = L L^H, or its adjoint when upper.
   Tensor cholesky(bool upper = false) const;
   // input = q r: orthonormal columns and an upper triangle.

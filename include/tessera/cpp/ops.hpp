@@ -1095,6 +1095,198 @@ inline Tensor& outer_out(Tensor& dst, const Tensor& input, const Tensor& other) 
   return detail::written<tsr_outer_out>(dst, input.handle(), other.handle());
 }
 
+// ---- Ops: products of matrices and vectors ----
+
+// The product of two matrices, without the rank rules of matmul.
+inline Tensor mm(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_mm>(input.handle(), other.handle());
+}
+inline Tensor& mm_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_mm_out>(dst, input.handle(), other.handle());
+}
+
+// A matrix times a vector.
+inline Tensor mv(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_mv>(input.handle(), other.handle());
+}
+inline Tensor& mv_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_mv_out>(dst, input.handle(), other.handle());
+}
+
+// beta input + alpha mat vec.
+inline Tensor addmv(
+    const Tensor& input, const Tensor& mat, const Tensor& vec, double beta = 1.0,
+    double alpha = 1.0) {
+  return detail::one<tsr_addmv>(input.handle(), mat.handle(), vec.handle(), beta, alpha);
+}
+inline Tensor& addmv_(
+    Tensor& input, const Tensor& mat, const Tensor& vec, double beta = 1.0, double alpha = 1.0) {
+  return detail::changed<tsr_addmv_inplace>(input, mat.handle(), vec.handle(), beta, alpha);
+}
+inline Tensor& addmv_out(
+    Tensor& dst, const Tensor& input, const Tensor& mat, const Tensor& vec, double beta = 1.0,
+    double alpha = 1.0) {
+  return detail::written<tsr_addmv_out>(
+      dst, input.handle(), mat.handle(), vec.handle(), beta, alpha);
+}
+
+// beta input + alpha (the outer product of two vectors).
+inline Tensor addr(
+    const Tensor& input, const Tensor& vec1, const Tensor& vec2, double beta = 1.0,
+    double alpha = 1.0) {
+  return detail::one<tsr_addr>(input.handle(), vec1.handle(), vec2.handle(), beta, alpha);
+}
+inline Tensor& addr_(
+    Tensor& input, const Tensor& vec1, const Tensor& vec2, double beta = 1.0, double alpha = 1.0) {
+  return detail::changed<tsr_addr_inplace>(input, vec1.handle(), vec2.handle(), beta, alpha);
+}
+inline Tensor& addr_out(
+    Tensor& dst, const Tensor& input, const Tensor& vec1, const Tensor& vec2, double beta = 1.0,
+    double alpha = 1.0) {
+  return detail::written<tsr_addr_out>(
+      dst, input.handle(), vec1.handle(), vec2.handle(), beta, alpha);
+}
+
+// beta input + alpha batch1 batch2, matrix by matrix.
+inline Tensor baddbmm(
+    const Tensor& input, const Tensor& batch1, const Tensor& batch2, double beta = 1.0,
+    double alpha = 1.0) {
+  return detail::one<tsr_baddbmm>(input.handle(), batch1.handle(), batch2.handle(), beta, alpha);
+}
+inline Tensor& baddbmm_(
+    Tensor& input, const Tensor& batch1, const Tensor& batch2, double beta = 1.0,
+    double alpha = 1.0) {
+  return detail::changed<tsr_baddbmm_inplace>(input, batch1.handle(), batch2.handle(), beta, alpha);
+}
+inline Tensor& baddbmm_out(
+    Tensor& dst, const Tensor& input, const Tensor& batch1, const Tensor& batch2, double beta = 1.0,
+    double alpha = 1.0) {
+  return detail::written<tsr_baddbmm_out>(
+      dst, input.handle(), batch1.handle(), batch2.handle(), beta, alpha);
+}
+
+// beta input + alpha (the sum of the products batch1 batch2).
+inline Tensor addbmm(
+    const Tensor& input, const Tensor& batch1, const Tensor& batch2, double beta = 1.0,
+    double alpha = 1.0) {
+  return detail::one<tsr_addbmm>(input.handle(), batch1.handle(), batch2.handle(), beta, alpha);
+}
+inline Tensor& addbmm_(
+    Tensor& input, const Tensor& batch1, const Tensor& batch2, double beta = 1.0,
+    double alpha = 1.0) {
+  return detail::changed<tsr_addbmm_inplace>(input, batch1.handle(), batch2.handle(), beta, alpha);
+}
+inline Tensor& addbmm_out(
+    Tensor& dst, const Tensor& input, const Tensor& batch1, const Tensor& batch2, double beta = 1.0,
+    double alpha = 1.0) {
+  return detail::written<tsr_addbmm_out>(
+      dst, input.handle(), batch1.handle(), batch2.handle(), beta, alpha);
+}
+
+// The sum of the products of two vectors of one size, the first conjugated.
+inline Tensor vdot(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_vdot>(input.handle(), other.handle());
+}
+inline Tensor& vdot_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_vdot_out>(dst, input.handle(), other.handle());
+}
+
+// The sum of the products along an axis, the first factor conjugated; shapes broadcast.
+inline Tensor vecdot(const Tensor& input, const Tensor& other, int64_t axis = -1) {
+  return detail::one<tsr_vecdot>(input.handle(), other.handle(), axis);
+}
+inline Tensor& vecdot_out(
+    Tensor& dst, const Tensor& input, const Tensor& other, int64_t axis = -1) {
+  return detail::written<tsr_vecdot_out>(dst, input.handle(), other.handle(), axis);
+}
+
+// The sums of products over the last axes, for all pairs of the other ones; a 0-dim operand scales.
+inline Tensor inner(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_inner>(input.handle(), other.handle());
+}
+inline Tensor& inner_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_inner_out>(dst, input.handle(), other.handle());
+}
+
+// The sums of products over pairs of axes; the axes that are left follow one another.
+inline Tensor tensordot(
+    const Tensor& input, const Tensor& other, const IntList& input_axes,
+    const IntList& other_axes) {
+  return detail::one<tsr_tensordot>(
+      input.handle(), other.handle(), input_axes.data(), input_axes.size(), other_axes.data(),
+      other_axes.size());
+}
+inline Tensor& tensordot_out(
+    Tensor& dst, const Tensor& input, const Tensor& other, const IntList& input_axes,
+    const IntList& other_axes) {
+  return detail::written<tsr_tensordot_out>(
+      dst, input.handle(), other.handle(), input_axes.data(), input_axes.size(), other_axes.data(),
+      other_axes.size());
+}
+
+// The Kronecker product: every element of the input times the whole of the other.
+inline Tensor kron(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_kron>(input.handle(), other.handle());
+}
+inline Tensor& kron_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_kron_out>(dst, input.handle(), other.handle());
+}
+
+// The cross product of vectors of three numbers; shapes broadcast.
+inline Tensor cross(const Tensor& input, const Tensor& other, int64_t axis = -1) {
+  return detail::one<tsr_cross>(input.handle(), other.handle(), axis);
+}
+inline Tensor& cross_out(Tensor& dst, const Tensor& input, const Tensor& other, int64_t axis = -1) {
+  return detail::written<tsr_cross_out>(dst, input.handle(), other.handle(), axis);
+}
+
+// The sum of a diagonal of the last two axes; dtypes as sum.
+inline Tensor trace(
+    const Tensor& input, int64_t offset = 0, std::optional<DType> dtype = std::nullopt) {
+  return detail::one<tsr_trace>(input.handle(), offset, detail::bits(dtype));
+}
+inline Tensor& trace_out(
+    Tensor& dst, const Tensor& input, int64_t offset = 0,
+    std::optional<DType> dtype = std::nullopt) {
+  return detail::written<tsr_trace_out>(dst, input.handle(), offset, detail::bits(dtype));
+}
+
+// Sums of products over the axes that an equation names. A letter twice in one operand takes its
+// diagonal, "..." stands for axes that broadcast. Without "->" the result has the axes of the
+// ellipsis and the letters that occur once, in the order of ASCII. Without a path the pair with the
+// smallest product against its factors is contracted next.
+inline Tensor einsum(
+    std::string_view equation, const TensorList& operands,
+    const OptionalIntList& path = std::nullopt) {
+  return detail::one<tsr_einsum>(
+      equation.data(), detail::length(equation), operands.data(), operands.size(), path.data(),
+      path.size());
+}
+inline Tensor& einsum_out(
+    Tensor& dst, std::string_view equation, const TensorList& operands,
+    const OptionalIntList& path = std::nullopt) {
+  return detail::written<tsr_einsum_out>(
+      dst, equation.data(), detail::length(equation), operands.data(), operands.size(), path.data(),
+      path.size());
+}
+
+// The product of several matrices in the order of fewest multiplications.
+inline Tensor multi_dot(const TensorList& tensors) {
+  return detail::one<tsr_multi_dot>(tensors.data(), tensors.size());
+}
+inline Tensor& multi_dot_out(Tensor& dst, const TensorList& tensors) {
+  return detail::written<tsr_multi_dot_out>(dst, tensors.data(), tensors.size());
+}
+
+// Square matrices times themselves n times; powers of the inverse for a negative n. LINALG for a
+// negative power of a singular matrix.
+inline Tensor matrix_power(const Tensor& input, int64_t n) {
+  return detail::one<tsr_matrix_power>(input.handle(), n);
+}
+inline Tensor& matrix_power_out(Tensor& dst, const Tensor& input, int64_t n) {
+  return detail::written<tsr_matrix_power_out>(dst, input.handle(), n);
+}
+
 // ---- Ops: factorizations of matrices ----
 
 // The lower triangular L with input = L L^H, or its adjoint when upper.
@@ -2977,6 +3169,61 @@ inline Tensor TensorMethods::bmm(const Tensor& other) const { return tessera::bm
 inline Tensor TensorMethods::dot(const Tensor& other) const { return tessera::dot(self(), other); }
 inline Tensor TensorMethods::outer(const Tensor& other) const {
   return tessera::outer(self(), other);
+}
+inline Tensor TensorMethods::mm(const Tensor& other) const { return tessera::mm(self(), other); }
+inline Tensor TensorMethods::mv(const Tensor& other) const { return tessera::mv(self(), other); }
+inline Tensor TensorMethods::addmv(
+    const Tensor& mat, const Tensor& vec, double beta, double alpha) const {
+  return tessera::addmv(self(), mat, vec, beta, alpha);
+}
+inline Tensor& TensorMethods::addmv_(
+    const Tensor& mat, const Tensor& vec, double beta, double alpha) {
+  return tessera::addmv_(self(), mat, vec, beta, alpha);
+}
+inline Tensor TensorMethods::addr(
+    const Tensor& vec1, const Tensor& vec2, double beta, double alpha) const {
+  return tessera::addr(self(), vec1, vec2, beta, alpha);
+}
+inline Tensor& TensorMethods::addr_(
+    const Tensor& vec1, const Tensor& vec2, double beta, double alpha) {
+  return tessera::addr_(self(), vec1, vec2, beta, alpha);
+}
+inline Tensor TensorMethods::baddbmm(
+    const Tensor& batch1, const Tensor& batch2, double beta, double alpha) const {
+  return tessera::baddbmm(self(), batch1, batch2, beta, alpha);
+}
+inline Tensor& TensorMethods::baddbmm_(
+    const Tensor& batch1, const Tensor& batch2, double beta, double alpha) {
+  return tessera::baddbmm_(self(), batch1, batch2, beta, alpha);
+}
+inline Tensor TensorMethods::addbmm(
+    const Tensor& batch1, const Tensor& batch2, double beta, double alpha) const {
+  return tessera::addbmm(self(), batch1, batch2, beta, alpha);
+}
+inline Tensor& TensorMethods::addbmm_(
+    const Tensor& batch1, const Tensor& batch2, double beta, double alpha) {
+  return tessera::addbmm_(self(), batch1, batch2, beta, alpha);
+}
+inline Tensor TensorMethods::vdot(const Tensor& other) const {
+  return tessera::vdot(self(), other);
+}
+inline Tensor TensorMethods::vecdot(const Tensor& other, int64_t axis) const {
+  return tessera::vecdot(self(), other, axis);
+}
+inline Tensor TensorMethods::inner(const Tensor& other) const {
+  return tessera::inner(self(), other);
+}
+inline Tensor TensorMethods::kron(const Tensor& other) const {
+  return tessera::kron(self(), other);
+}
+inline Tensor TensorMethods::cross(const Tensor& other, int64_t axis) const {
+  return tessera::cross(self(), other, axis);
+}
+inline Tensor TensorMethods::trace(int64_t offset, std::optional<DType> dtype) const {
+  return tessera::trace(self(), offset, dtype);
+}
+inline Tensor TensorMethods::matrix_power(int64_t n) const {
+  return tessera::matrix_power(self(), n);
 }
 inline Tensor TensorMethods::cholesky(bool upper) const { return tessera::cholesky(self(), upper); }
 inline QrResult TensorMethods::qr(std::string_view mode) const { return tessera::qr(self(), mode); }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/linalg/gemm.h"
 
+#include "base/error.h"
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
 #include "ops/pointwise/unary.h"
@@ -79,6 +80,14 @@ void launch_gemm(const Tensor& result, const Tensor& left, const Tensor& right, 
   plan.place = kernel::place_on(result.device());
   plan_batch(plan, DimsView(result.sizes().data(), result.sizes().size() - 2), a, b, result);
   kernel::launch(kernel::kGemm, result.device(), plan);
+}
+
+void check_operand(const Tensor& tensor, const char* arg, const Tensor& input, int64_t rank) {
+  check_same_device(input, tensor, arg);
+  TSR_CHECK(tensor.dtype() == input.dtype(), Code::kDType, arg, "expected ", input.dtype(),
+            " as input, got ", tensor.dtype());
+  TSR_CHECK(tensor.ndim() == rank, Code::kShape, arg, "expected ", rank,
+            rank == 1 ? " dimension, got shape " : " dimensions, got shape ", tensor.sizes());
 }
 
 Tensor adjoint(const Tensor& input) {

@@ -13,6 +13,9 @@ namespace tsr::ops {
 // broadcast over the batch. beta = 0 does not read the result. No autograd.
 void launch_gemm(const Tensor& result, const Tensor& left, const Tensor& right,
                  const Scalar& alpha = 1, const Scalar& beta = 0);
+// Throws kDevice, kDType, kShape unless `tensor` has the device and the dtype of `input` and this
+// many dims.
+void check_operand(const Tensor& tensor, const char* arg, const Tensor& input, int64_t rank);
 // Conjugate transpose of the last two dims. Differentiable.
 Tensor adjoint(const Tensor& input);
 

@@ -2,10 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/linalg/linalg.h"
 
-#include <cmath>
-
 #include "base/error.h"
-#include "base/scalar_range.h"
 #include "ops/create/copy.h"
 #include "ops/linalg/gemm.h"
 #include "ops/linalg/matmul.h"
@@ -17,17 +14,21 @@
 namespace tsr::ops {
 namespace {
 
-void check_operand(const Tensor& tensor, const char* arg, const Tensor& input, int64_t rank) {
-  check_same_device(input, tensor, arg);
-  TSR_CHECK(tensor.dtype() == input.dtype(), Code::kDType, arg, "expected ", input.dtype(),
-            " as input, got ", tensor.dtype());
-  TSR_CHECK(tensor.ndim() == rank, Code::kShape, arg, "expected ", rank,
-            rank == 1 ? " dimension, got shape " : " dimensions, got shape ", tensor.sizes());
-}
-
 void check_numeric(const Tensor& input) {
   TSR_CHECK(input.dtype() != DType::kBool, Code::kDType, "input",
             "expected a numeric dtype, got bool");
+}
+
+void check_rank(const Tensor& input, int64_t rank) {
+  TSR_CHECK(input.ndim() == rank, Code::kShape, "input", "expected ", rank,
+            rank == 1 ? " dimension, got shape " : " dimensions, got shape ", input.sizes());
+}
+
+void check_vectors(const Tensor& input, const Tensor& other) {
+  check_rank(input, 1);
+  check_operand(other, "other", input, 1);
+  TSR_CHECK(other.size(0) == input.size(0), Code::kShape, "other", "expected ", input.size(0),
+            " numbers, got ", other.size(0));
 }
 
 void check_linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
@@ -78,18 +79,6 @@ Tensor flat(const Tensor& input) {
                  Dims{numel_of(DimsView(input.sizes().data(), input.sizes().size() - 1)), columns});
 }
 
-Scalar factor(double value, DType dtype, const char* arg) {
-  if (!is_integral_or_bool(dtype)) return value;
-  TSR_CHECK(value == std::floor(value) && std::abs(value) < 9e18, Code::kValue, arg,
-            "expected a whole number for a ", dtype, " input, got ", value);
-  check_fits(value, dtype, arg);
-  return static_cast<int64_t>(value);
-}
-
-Tensor scaled(const Tensor& input, double value) {
-  return value == 1 ? input : multiply(input, value);
-}
-
 }  // namespace
 
 // Y = X Wᵀ + b: dX = G W, dW = Gᵀ X, db = Σ G over the rows (complex: conjugates).
@@ -125,44 +114,20 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias, Out
   return output;
 }
 
-Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, double beta, double alpha,
-             Out out) {
-  check_numeric(input);
-  check_operand(mat1, "mat1", input, 2);
-  check_operand(mat2, "mat2", input, 2);
-  TSR_CHECK(mat1.size(1) == mat2.size(0), Code::kShape, "mat2", "expected ", mat1.size(1),
-            " rows for a mat1 of shape ", mat1.sizes(), ", got shape ", mat2.sizes());
-  const Scalar keep = factor(beta, input.dtype(), "beta");
-  const Scalar scale = factor(alpha, input.dtype(), "alpha");
-  const Dims shape{mat1.size(0), mat2.size(1)};
-  broadcast_strides(input.sizes(), input.strides(), shape, "input");
-  const bool grad = is_differentiable(input.dtype()) && needs_grad(input, mat1, mat2);
-  const Tensor none;
-  const Tensor saved1 = grad && needs_grad(mat2) ? mat1 : none;
-  const Tensor saved2 = grad && needs_grad(mat1) ? mat2 : none;
-  if (grad) check_saves({save_input(saved1), save_input(saved2)});
-  Result result =
-      allocate_apart(out, shape, input.dtype(), input.device(), grad, {&input, &mat1, &mat2}, true);
-  if (result.value().numel() != 0) {
-    if (beta != 0) copy_memory(result.value(), input);
-    launch_gemm(result.value(), mat1, mat2, scale, keep);
-  }
-  Tensor output = result.finish();
-  if (grad) {
-    record(output, "AddmmBackward", {input, mat1, mat2}, {save_input(saved1), save_input(saved2)},
-           [beta, alpha](Backward& ctx) {
-             const Tensor& g = ctx.grad();
-             if (ctx.needs(0)) ctx.set(0, scaled(g, beta));
-             if (ctx.needs(1)) ctx.set(1, scaled(matmul(g, adjoint(ctx.saved(1))), alpha));
-             if (ctx.needs(2)) ctx.set(2, scaled(matmul(adjoint(ctx.saved(0)), g), alpha));
-           });
-  }
-  return output;
+Tensor mm(const Tensor& input, const Tensor& other, Out out) {
+  check_rank(input, 2);
+  check_operand(other, "other", input, 2);
+  return matmul(input, other, out);
+}
+
+Tensor mv(const Tensor& input, const Tensor& other, Out out) {
+  check_rank(input, 2);
+  check_operand(other, "other", input, 1);
+  return matmul(input, other, out);
 }
 
 Tensor bmm(const Tensor& input, const Tensor& other, Out out) {
-  TSR_CHECK(input.ndim() == 3, Code::kShape, "input", "expected 3 dimensions, got shape ",
-            input.sizes());
+  check_rank(input, 3);
   check_operand(other, "other", input, 3);
   TSR_CHECK(other.size(0) == input.size(0) && other.size(1) == input.size(2), Code::kShape, "other",
             "expected ", input.size(0), " matrices of ", input.size(2),
@@ -171,12 +136,13 @@ Tensor bmm(const Tensor& input, const Tensor& other, Out out) {
 }
 
 Tensor dot(const Tensor& input, const Tensor& other, Out out) {
-  TSR_CHECK(input.ndim() == 1, Code::kShape, "input", "expected 1 dimension, got shape ",
-            input.sizes());
-  check_operand(other, "other", input, 1);
-  TSR_CHECK(other.size(0) == input.size(0), Code::kShape, "other", "expected ", input.size(0),
-            " numbers, got ", other.size(0));
+  check_vectors(input, other);
   return matmul(input, other, out);
+}
+
+Tensor vdot(const Tensor& input, const Tensor& other, Out out) {
+  check_vectors(input, other);
+  return matmul(is_complex(input.dtype()) ? conj(input) : input, other, out);
 }
 
 Tensor outer(const Tensor& input, const Tensor& other, Out out) {

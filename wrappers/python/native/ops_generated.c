@@ -12,12 +12,16 @@ static tsr_status call_Td(tpy_function f, const tpy_value* v) { return ((tsr_sta
 static tsr_status call_Tddwo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_tensor*, int32_t, double, double, int32_t, tsr_tensor*))f)(v[0].tensors->at, v[0].tensors->n, v[1].real, v[2].real, v[3].word, v[4].place); }
 static tsr_status call_Tio(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_tensor*, int32_t, int64_t, tsr_tensor*))f)(v[0].tensors->at, v[0].tensors->n, v[1].whole, v[2].place); }
 static tsr_status call_Tit(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_tensor*, int32_t, int64_t, tsr_tensor))f)(v[0].tensors->at, v[0].tensors->n, v[1].whole, v[2].tensor); }
+static tsr_status call_To(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_tensor*, int32_t, tsr_tensor*))f)(v[0].tensors->at, v[0].tensors->n, v[1].place); }
+static tsr_status call_Tt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_tensor*, int32_t, tsr_tensor))f)(v[0].tensors->at, v[0].tensors->n, v[1].tensor); }
 static tsr_status call_ddiwwDo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(double, double, int64_t, int32_t, int32_t, int32_t, int32_t, tsr_tensor*))f)(v[0].real, v[1].real, v[2].whole, v[3].word, v[4].word, v[5].word, v[5].more, v[6].place); }
 static tsr_status call_iiLwDgo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(int64_t, int64_t, const int64_t*, int32_t, int32_t, int32_t, int32_t, tsr_generator, tsr_tensor*))f)(v[0].whole, v[1].whole, v[2].list->at, v[2].list->n, v[3].word, v[4].word, v[4].more, v[5].generator, v[6].place); }
 static tsr_status call_iiiwDo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(int64_t, int64_t, int64_t, int32_t, int32_t, int32_t, tsr_tensor*))f)(v[0].whole, v[1].whole, v[2].whole, v[3].word, v[4].word, v[4].more, v[5].place); }
 static tsr_status call_iwDgo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(int64_t, int32_t, int32_t, int32_t, tsr_generator, tsr_tensor*))f)(v[0].whole, v[1].word, v[2].word, v[2].more, v[3].generator, v[4].place); }
 static tsr_status call_nto(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_number*, tsr_tensor, tsr_tensor*))f)(&v[0].number, v[1].tensor, v[2].place); }
 static tsr_status call_ntt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_number*, tsr_tensor, tsr_tensor))f)(&v[0].number, v[1].tensor, v[2].tensor); }
+static tsr_status call_sTLo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const char*, int64_t, const tsr_tensor*, int32_t, const int64_t*, int32_t, tsr_tensor*))f)(v[0].text, v[0].length, v[1].tensors->at, v[1].tensors->n, v[2].list->at, v[2].list->n, v[3].place); }
+static tsr_status call_sTLt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const char*, int64_t, const tsr_tensor*, int32_t, const int64_t*, int32_t, tsr_tensor))f)(v[0].text, v[0].length, v[1].tensors->at, v[1].tensors->n, v[2].list->at, v[2].list->n, v[3].tensor); }
 static tsr_status call_t(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor))f)(v[0].tensor); }
 static tsr_status call_tLLLLwo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].list->at, v[1].list->n, v[2].list->at, v[2].list->n, v[3].list->at, v[3].list->n, v[4].list->at, v[4].list->n, v[5].word, v[6].place); }
 static tsr_status call_tLLLLwoo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, v[1].list->at, v[1].list->n, v[2].list->at, v[2].list->n, v[3].list->at, v[3].list->n, v[4].list->at, v[4].list->n, v[5].word, v[6].place, v[7].place); }
@@ -97,6 +101,8 @@ static tsr_status call_tsoo(tpy_function f, const tpy_value* v) { return ((tsr_s
 static tsr_status call_tst(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const char*, int64_t, tsr_tensor))f)(v[0].tensor, v[1].text, v[1].length, v[2].tensor); }
 static tsr_status call_tstt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const char*, int64_t, tsr_tensor, tsr_tensor))f)(v[0].tensor, v[1].text, v[1].length, v[2].tensor, v[3].tensor); }
 static tsr_status call_tt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor))f)(v[0].tensor, v[1].tensor); }
+static tsr_status call_ttLLo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].list->at, v[2].list->n, v[3].list->at, v[3].list->n, v[4].place); }
+static tsr_status call_ttLLt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].list->at, v[2].list->n, v[3].list->at, v[3].list->n, v[4].tensor); }
 static tsr_status call_tteoooo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, double, int32_t, tsr_tensor*, tsr_tensor*, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].real, v[2].more, v[3].place, v[4].place, v[5].place, v[6].place); }
 static tsr_status call_ttetttt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, double, int32_t, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].real, v[2].more, v[3].tensor, v[4].tensor, v[5].tensor, v[6].tensor); }
 static tsr_status call_ttio(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, int64_t, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].whole, v[3].place); }
@@ -178,6 +184,30 @@ static const tpy_parameter takes_input_mat1_mat2_beta_alpha_out[] = {{"input", T
 static PyObject* keys_input_mat1_mat2_beta_alpha_out[sizeof takes_input_mat1_mat2_beta_alpha_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_mat1_mat2_beta_alpha[] = {{"input", TPY_TENSOR}, {"mat1", TPY_TENSOR}, {"mat2", TPY_TENSOR}, {"beta", TPY_F64, NULL, {.real = 1.0}}, {"alpha", TPY_F64, NULL, {.real = 1.0}}};
 static PyObject* keys_input_mat1_mat2_beta_alpha[sizeof takes_input_mat1_mat2_beta_alpha / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_mat_vec_beta_alpha_out[] = {{"input", TPY_TENSOR}, {"mat", TPY_TENSOR}, {"vec", TPY_TENSOR}, {"beta", TPY_F64, NULL, {.real = 1.0}}, {"alpha", TPY_F64, NULL, {.real = 1.0}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_mat_vec_beta_alpha_out[sizeof takes_input_mat_vec_beta_alpha_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_mat_vec_beta_alpha[] = {{"input", TPY_TENSOR}, {"mat", TPY_TENSOR}, {"vec", TPY_TENSOR}, {"beta", TPY_F64, NULL, {.real = 1.0}}, {"alpha", TPY_F64, NULL, {.real = 1.0}}};
+static PyObject* keys_input_mat_vec_beta_alpha[sizeof takes_input_mat_vec_beta_alpha / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_vec1_vec2_beta_alpha_out[] = {{"input", TPY_TENSOR}, {"vec1", TPY_TENSOR}, {"vec2", TPY_TENSOR}, {"beta", TPY_F64, NULL, {.real = 1.0}}, {"alpha", TPY_F64, NULL, {.real = 1.0}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_vec1_vec2_beta_alpha_out[sizeof takes_input_vec1_vec2_beta_alpha_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_vec1_vec2_beta_alpha[] = {{"input", TPY_TENSOR}, {"vec1", TPY_TENSOR}, {"vec2", TPY_TENSOR}, {"beta", TPY_F64, NULL, {.real = 1.0}}, {"alpha", TPY_F64, NULL, {.real = 1.0}}};
+static PyObject* keys_input_vec1_vec2_beta_alpha[sizeof takes_input_vec1_vec2_beta_alpha / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_batch1_batch2_beta_alpha_out[] = {{"input", TPY_TENSOR}, {"batch1", TPY_TENSOR}, {"batch2", TPY_TENSOR}, {"beta", TPY_F64, NULL, {.real = 1.0}}, {"alpha", TPY_F64, NULL, {.real = 1.0}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_batch1_batch2_beta_alpha_out[sizeof takes_input_batch1_batch2_beta_alpha_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_batch1_batch2_beta_alpha[] = {{"input", TPY_TENSOR}, {"batch1", TPY_TENSOR}, {"batch2", TPY_TENSOR}, {"beta", TPY_F64, NULL, {.real = 1.0}}, {"alpha", TPY_F64, NULL, {.real = 1.0}}};
+static PyObject* keys_input_batch1_batch2_beta_alpha[sizeof takes_input_batch1_batch2_beta_alpha / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_other_axis_out[] = {{"input", TPY_TENSOR}, {"other", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = -1}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_other_axis_out[sizeof takes_input_other_axis_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_other_input_axes_other_axes_out[] = {{"input", TPY_TENSOR}, {"other", TPY_TENSOR}, {"input_axes", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"other_axes", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_other_input_axes_other_axes_out[sizeof takes_input_other_input_axes_other_axes_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_offset_dtype_out[] = {{"input", TPY_TENSOR}, {"offset", TPY_INT64, NULL, {.whole = 0}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_offset_dtype_out[sizeof takes_input_offset_dtype_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_equation_operands_path_out[] = {{"equation", TPY_TEXT}, {"operands", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"path", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_equation_operands_path_out[sizeof takes_equation_operands_path_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_tensors_out[] = {{"tensors", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_tensors_out[sizeof takes_tensors_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_n_out[] = {{"input", TPY_TENSOR}, {"n", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_n_out[sizeof takes_input_n_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_upper_out[] = {{"input", TPY_TENSOR}, {"upper", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_upper_out[sizeof takes_input_upper_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_mode_out[] = {{"input", TPY_TENSOR}, {"mode", TPY_TEXT, NULL, {.text = "reduced", .length = 7}}, {"out", TPY_OPTIONAL_TENSOR}};

@@ -513,6 +513,66 @@ TPY_OP(dot, 1, "dot", "($input, other, *, out=None)\n--\n\nThe sum of the produc
 TPY_OP(outer, 1, "outer", "($input, other, *, out=None)\n--\n\nEvery product of an element of one vector with one of the other.",
     {"outer", 3, 2, 2, -1, 3u, takes_input_other_out_2, keys_input_other_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_outer, (tpy_function)tsr_outer_out}, {0}})
+TPY_OP(mm, 1, "mm", "($input, other, *, out=None)\n--\n\nThe product of two matrices, without the rank rules of matmul.",
+    {"mm", 3, 2, 2, -1, 3u, takes_input_other_out_2, keys_input_other_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_mm, (tpy_function)tsr_mm_out}, {0}})
+TPY_OP(mv, 1, "mv", "($input, other, *, out=None)\n--\n\nA matrix times a vector.",
+    {"mv", 3, 2, 2, -1, 3u, takes_input_other_out_2, keys_input_other_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_mv, (tpy_function)tsr_mv_out}, {0}})
+TPY_OP(addmv, 1, "addmv", "($input, mat, vec, *, beta=1, alpha=1, out=None)\n--\n\nbeta input + alpha mat vec.",
+    {"addmv", 6, 3, 3, -1, 7u, takes_input_mat_vec_beta_alpha_out, keys_input_mat_vec_beta_alpha_out}, TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttddo, call_tttddt, (tpy_function)tsr_addmv, (tpy_function)tsr_addmv_out}, {0}})
+TPY_OP(addmv_inplace, 0, "addmv_", "($input, mat, vec, *, beta=1, alpha=1)\n--\n\nbeta input + alpha mat vec.",
+    {"addmv_", 5, 3, 3, -1, 7u, takes_input_mat_vec_beta_alpha, keys_input_mat_vec_beta_alpha}, TPY_INPLACE, 5, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttdd, NULL, (tpy_function)tsr_addmv_inplace, NULL}, {0}})
+TPY_OP(addr, 1, "addr", "($input, vec1, vec2, *, beta=1, alpha=1, out=None)\n--\n\nbeta input + alpha (the outer product of two vectors).",
+    {"addr", 6, 3, 3, -1, 7u, takes_input_vec1_vec2_beta_alpha_out, keys_input_vec1_vec2_beta_alpha_out}, TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttddo, call_tttddt, (tpy_function)tsr_addr, (tpy_function)tsr_addr_out}, {0}})
+TPY_OP(addr_inplace, 0, "addr_", "($input, vec1, vec2, *, beta=1, alpha=1)\n--\n\nbeta input + alpha (the outer product of two vectors).",
+    {"addr_", 5, 3, 3, -1, 7u, takes_input_vec1_vec2_beta_alpha, keys_input_vec1_vec2_beta_alpha}, TPY_INPLACE, 5, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttdd, NULL, (tpy_function)tsr_addr_inplace, NULL}, {0}})
+TPY_OP(baddbmm, 1, "baddbmm", "($input, batch1, batch2, *, beta=1, alpha=1, out=None)\n--\n\nbeta input + alpha batch1 batch2, matrix by matrix.",
+    {"baddbmm", 6, 3, 3, -1, 7u, takes_input_batch1_batch2_beta_alpha_out, keys_input_batch1_batch2_beta_alpha_out}, TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttddo, call_tttddt, (tpy_function)tsr_baddbmm, (tpy_function)tsr_baddbmm_out}, {0}})
+TPY_OP(baddbmm_inplace, 0, "baddbmm_", "($input, batch1, batch2, *, beta=1, alpha=1)\n--\n\nbeta input + alpha batch1 batch2, matrix by matrix.",
+    {"baddbmm_", 5, 3, 3, -1, 7u, takes_input_batch1_batch2_beta_alpha, keys_input_batch1_batch2_beta_alpha}, TPY_INPLACE, 5, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttdd, NULL, (tpy_function)tsr_baddbmm_inplace, NULL}, {0}})
+TPY_OP(addbmm, 1, "addbmm", "($input, batch1, batch2, *, beta=1, alpha=1, out=None)\n--\n\nbeta input + alpha (the sum of the products batch1 batch2).",
+    {"addbmm", 6, 3, 3, -1, 7u, takes_input_batch1_batch2_beta_alpha_out, keys_input_batch1_batch2_beta_alpha_out}, TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttddo, call_tttddt, (tpy_function)tsr_addbmm, (tpy_function)tsr_addbmm_out}, {0}})
+TPY_OP(addbmm_inplace, 0, "addbmm_", "($input, batch1, batch2, *, beta=1, alpha=1)\n--\n\nbeta input + alpha (the sum of the products batch1 batch2).",
+    {"addbmm_", 5, 3, 3, -1, 7u, takes_input_batch1_batch2_beta_alpha, keys_input_batch1_batch2_beta_alpha}, TPY_INPLACE, 5, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttdd, NULL, (tpy_function)tsr_addbmm_inplace, NULL}, {0}})
+TPY_OP(vdot, 1, "vdot", "($input, other, *, out=None)\n--\n\nThe sum of the products of two vectors of one size, the first conjugated.",
+    {"vdot", 3, 2, 2, -1, 3u, takes_input_other_out_2, keys_input_other_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_vdot, (tpy_function)tsr_vdot_out}, {0}})
+TPY_OP(vecdot, 1, "vecdot", "($input, other, *, axis=-1, out=None)\n--\n\nThe sum of the products along an axis, the first factor conjugated; shapes broadcast.",
+    {"vecdot", 4, 2, 2, -1, 3u, takes_input_other_axis_out, keys_input_other_axis_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttio, call_ttit, (tpy_function)tsr_vecdot, (tpy_function)tsr_vecdot_out}, {0}})
+TPY_OP(inner, 1, "inner", "($input, other, *, out=None)\n--\n\nThe sums of products over the last axes, for all pairs of the other ones; a 0-dim operand scales.",
+    {"inner", 3, 2, 2, -1, 3u, takes_input_other_out_2, keys_input_other_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_inner, (tpy_function)tsr_inner_out}, {0}})
+TPY_OP(tensordot, 1, NULL, "($input, other, input_axes, other_axes, *, out=None)\n--\n\nThe sums of products over pairs of axes; the axes that are left follow one another.",
+    {"tensordot", 5, 4, 4, -1, 3u, takes_input_other_input_axes_other_axes_out, keys_input_other_input_axes_other_axes_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttLLo, call_ttLLt, (tpy_function)tsr_tensordot, (tpy_function)tsr_tensordot_out}, {0}})
+TPY_OP(kron, 1, "kron", "($input, other, *, out=None)\n--\n\nThe Kronecker product: every element of the input times the whole of the other.",
+    {"kron", 3, 2, 2, -1, 3u, takes_input_other_out_2, keys_input_other_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_kron, (tpy_function)tsr_kron_out}, {0}})
+TPY_OP(cross, 1, "cross", "($input, other, *, axis=-1, out=None)\n--\n\nThe cross product of vectors of three numbers; shapes broadcast.",
+    {"cross", 4, 2, 2, -1, 3u, takes_input_other_axis_out, keys_input_other_axis_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttio, call_ttit, (tpy_function)tsr_cross, (tpy_function)tsr_cross_out}, {0}})
+TPY_OP(trace, 1, "trace", "($input, *, offset=0, dtype=None, out=None)\n--\n\nThe sum of a diagonal of the last two axes; dtypes as sum.",
+    {"trace", 4, 1, 1, -1, 1u, takes_input_offset_dtype_out, keys_input_offset_dtype_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiwo, call_tiwt, (tpy_function)tsr_trace, (tpy_function)tsr_trace_out}, {0}})
+TPY_OP(einsum, 1, NULL, "(equation, operands, path=None, *, out=None)\n--\n\nSums of products over the axes that an equation names.",
+    {"einsum", 4, 3, 2, -1, 0u, takes_equation_operands_path_out, keys_equation_operands_path_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_sTLo, call_sTLt, (tpy_function)tsr_einsum, (tpy_function)tsr_einsum_out}, {0}})
+TPY_OP(multi_dot, 1, NULL, "(tensors, *, out=None)\n--\n\nThe product of several matrices in the order of fewest multiplications.",
+    {"multi_dot", 2, 1, 1, -1, 0u, takes_tensors_out, keys_tensors_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_To, call_Tt, (tpy_function)tsr_multi_dot, (tpy_function)tsr_multi_dot_out}, {0}})
+TPY_OP(matrix_power, 1, "matrix_power", "($input, n, *, out=None)\n--\n\nSquare matrices times themselves n times; powers of the inverse for a negative n.",
+    {"matrix_power", 3, 2, 2, -1, 1u, takes_input_n_out, keys_input_n_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tio, call_tit, (tpy_function)tsr_matrix_power, (tpy_function)tsr_matrix_power_out}, {0}})
 TPY_OP(cholesky, 1, "cholesky", "($input, *, upper=False, out=None)\n--\n\nThe lower triangular L with input = L L^H, or its adjoint when upper.",
     {"cholesky", 3, 1, 1, -1, 1u, takes_input_upper_out, keys_input_upper_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_two, call_twt, (tpy_function)tsr_cholesky, (tpy_function)tsr_cholesky_out}, {0}})

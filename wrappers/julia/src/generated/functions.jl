@@ -1358,6 +1358,98 @@
 @c tsr_outer(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_outer_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
 
+# The product of two matrices, without the rank rules of matmul.
+@c tsr_mm(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_mm_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# A matrix times a vector.
+@c tsr_mv(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_mv_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# beta input + alpha mat vec.
+@c tsr_addmv(input::tsr_tensor, mat::tsr_tensor, vec::tsr_tensor, beta::Float64, alpha::Float64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_addmv_out(input::tsr_tensor, mat::tsr_tensor, vec::tsr_tensor, beta::Float64,
+    alpha::Float64, dst::tsr_tensor)::tsr_status
+@c tsr_addmv_inplace(input::tsr_tensor, mat::tsr_tensor, vec::tsr_tensor, beta::Float64,
+    alpha::Float64)::tsr_status
+
+# beta input + alpha (the outer product of two vectors).
+@c tsr_addr(input::tsr_tensor, vec1::tsr_tensor, vec2::tsr_tensor, beta::Float64,
+    alpha::Float64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_addr_out(input::tsr_tensor, vec1::tsr_tensor, vec2::tsr_tensor, beta::Float64,
+    alpha::Float64, dst::tsr_tensor)::tsr_status
+@c tsr_addr_inplace(input::tsr_tensor, vec1::tsr_tensor, vec2::tsr_tensor, beta::Float64,
+    alpha::Float64)::tsr_status
+
+# beta input + alpha batch1 batch2, matrix by matrix.
+@c tsr_baddbmm(input::tsr_tensor, batch1::tsr_tensor, batch2::tsr_tensor, beta::Float64,
+    alpha::Float64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_baddbmm_out(input::tsr_tensor, batch1::tsr_tensor, batch2::tsr_tensor, beta::Float64,
+    alpha::Float64, dst::tsr_tensor)::tsr_status
+@c tsr_baddbmm_inplace(input::tsr_tensor, batch1::tsr_tensor, batch2::tsr_tensor, beta::Float64,
+    alpha::Float64)::tsr_status
+
+# beta input + alpha (the sum of the products batch1 batch2).
+@c tsr_addbmm(input::tsr_tensor, batch1::tsr_tensor, batch2::tsr_tensor, beta::Float64,
+    alpha::Float64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_addbmm_out(input::tsr_tensor, batch1::tsr_tensor, batch2::tsr_tensor, beta::Float64,
+    alpha::Float64, dst::tsr_tensor)::tsr_status
+@c tsr_addbmm_inplace(input::tsr_tensor, batch1::tsr_tensor, batch2::tsr_tensor, beta::Float64,
+    alpha::Float64)::tsr_status
+
+# The sum of the products of two vectors of one size, the first conjugated.
+@c tsr_vdot(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_vdot_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# The sum of the products along an axis, the first factor conjugated; shapes broadcast.
+@c tsr_vecdot(input::tsr_tensor, other::tsr_tensor, axis::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_vecdot_out(input::tsr_tensor, other::tsr_tensor, axis::Int64,
+    dst::tsr_tensor)::tsr_status
+
+# The sums of products over the last axes, for all pairs of the other ones; a 0-dim operand
+# scales.
+@c tsr_inner(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_inner_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# The sums of products over pairs of axes; the axes that are left follow one another.
+@c tsr_tensordot(input::tsr_tensor, other::tsr_tensor, input_axes::Ptr{Int64},
+    n_input_axes::Int32, other_axes::Ptr{Int64}, n_other_axes::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_tensordot_out(input::tsr_tensor, other::tsr_tensor, input_axes::Ptr{Int64},
+    n_input_axes::Int32, other_axes::Ptr{Int64}, n_other_axes::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# The Kronecker product: every element of the input times the whole of the other.
+@c tsr_kron(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_kron_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# The cross product of vectors of three numbers; shapes broadcast.
+@c tsr_cross(input::tsr_tensor, other::tsr_tensor, axis::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_cross_out(input::tsr_tensor, other::tsr_tensor, axis::Int64, dst::tsr_tensor)::tsr_status
+
+# The sum of a diagonal of the last two axes; dtypes as sum.
+@c tsr_trace(input::tsr_tensor, offset::Int64, dtype::tsr_dtype,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_trace_out(input::tsr_tensor, offset::Int64, dtype::tsr_dtype,
+    dst::tsr_tensor)::tsr_status
+
+# Sums of products over the axes that an equation names.
+@c tsr_einsum(equation::Ptr{UInt8}, equation_len::Int64, operands::Ptr{tsr_tensor},
+    n_operands::Int32, path::Ptr{Int64}, n_path::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_einsum_out(equation::Ptr{UInt8}, equation_len::Int64, operands::Ptr{tsr_tensor},
+    n_operands::Int32, path::Ptr{Int64}, n_path::Int32, dst::tsr_tensor)::tsr_status
+
+# The product of several matrices in the order of fewest multiplications.
+@c tsr_multi_dot(tensors::Ptr{tsr_tensor}, n_tensors::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_multi_dot_out(tensors::Ptr{tsr_tensor}, n_tensors::Int32, dst::tsr_tensor)::tsr_status
+
+# Square matrices times themselves n times; powers of the inverse for a negative n.
+@c tsr_matrix_power(input::tsr_tensor, n::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_matrix_power_out(input::tsr_tensor, n::Int64, dst::tsr_tensor)::tsr_status
+
 # The lower triangular L with input = L L^H, or its adjoint when upper.
 @c tsr_cholesky(input::tsr_tensor, upper::Int32, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_cholesky_out(input::tsr_tensor, upper::Int32, dst::tsr_tensor)::tsr_status

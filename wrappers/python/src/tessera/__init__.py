@@ -85,12 +85,13 @@ from .autograd import (
 )
 
 from .io import load_file, save_file
+from .linalg import einsum, tensordot
 
 __all__ = [
     "AbiError", "arange", "ArgumentTypeError", "asarray", "AsyncError", "autograd",
     "AutogradError", "BackendError", "bfloat16", "bool", "bool_", "broadcast_shapes",
     "CallbackError", "can_cast", "capi", "CancelledError", "complex128", "complex64", "default_generator",
-    "Device", "device", "device_count", "DeviceError", "DType", "dtype", "DTypeError", "e",
+    "Device", "device", "device_count", "DeviceError", "DType", "dtype", "DTypeError", "e", "einsum",
     "enable_grad", "FileError", "finfo", "float16", "float32", "float64", "from_dlpack",
     "from_numpy", "frombuffer", "Generator", "get_default_device", "get_float32_matmul_precision", "get_num_threads",
     "get_rng_state", "iinfo", "inf", "inference_mode", "initial_seed", "int16", "int32", "int64", "int8", "InternalError",
@@ -100,7 +101,7 @@ __all__ = [
     "optim", "OutOfMemoryError", "OutOfRangeError", "pi", "promote_types", "result_type",
     "save_file", "set_default_device", "set_float32_matmul_precision", "set_grad_enabled", "set_num_threads",
     "set_printoptions",
-    "set_rng_state", "ShapeError", "synchronize", "Tensor", "tensor", "TesseraError", "tracing", "uint16", "uint32", "uint64",
+    "set_rng_state", "ShapeError", "synchronize", "Tensor", "tensor", "tensordot", "TesseraError", "tracing", "uint16", "uint32", "uint64",
     "uint8", "utils",
 ]  # fmt: skip
 __all__ += _ops.__all__

@@ -108,6 +108,22 @@ addmm = _core.addmm
 bmm = _core.bmm
 dot = _core.dot
 outer = _core.outer
+mm = _core.mm
+mv = _core.mv
+addmv = _core.addmv
+addr = _core.addr
+baddbmm = _core.baddbmm
+addbmm = _core.addbmm
+vdot = _core.vdot
+vecdot = _core.vecdot
+inner = _core.inner
+tensordot = _core.tensordot
+kron = _core.kron
+cross = _core.cross
+trace = _core.trace
+einsum = _core.einsum
+multi_dot = _core.multi_dot
+matrix_power = _core.matrix_power
 cholesky = _core.cholesky
 qr = _core.qr
 svd = _core.svd
@@ -327,6 +343,18 @@ __all__ = [
     "bmm",
     "dot",
     "outer",
+    "mm",
+    "mv",
+    "addmv",
+    "addr",
+    "baddbmm",
+    "addbmm",
+    "vdot",
+    "vecdot",
+    "inner",
+    "kron",
+    "cross",
+    "trace",
     "empty",
     "zeros",
     "ones",
@@ -408,6 +436,10 @@ __all__ = [
 
 LINALG = [
     "vector_norm",
+    "tensordot",
+    "einsum",
+    "multi_dot",
+    "matrix_power",
     "cholesky",
     "qr",
     "svd",

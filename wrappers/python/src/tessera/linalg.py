@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from . import _ops
-from ._errors import LinAlgError
+from ._errors import ArgumentTypeError, InvalidValueError, LinAlgError, as_int, as_list
 from ._ops import (
     cholesky,
     cholesky_inverse,
     cholesky_solve,
+    cross,
     det,
     eig,
     eigh,
@@ -25,8 +27,10 @@ from ._ops import (
     lu_solve,
     matmul,
     matrix_exp,
+    matrix_power,
     matrix_rank,
     matrix_transpose,
+    multi_dot,
     outer,
     pinv,
     qr,
@@ -35,6 +39,8 @@ from ._ops import (
     solve_triangular,
     svd,
     svdvals,
+    trace,
+    vecdot,
     vector_norm,
 )
 
@@ -42,11 +48,14 @@ if TYPE_CHECKING:
     from ._tensor import Tensor
 
 __all__ = [
-    "cholesky", "cholesky_inverse", "cholesky_solve", "cond", "det", "diagonal", "eig", "eigh", "eigvals",
-    "eigvalsh", "inv", "LinAlgError", "logdet", "lstsq", "lu", "lu_factor", "lu_solve", "matmul", "matrix_exp",
-    "matrix_norm", "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet",
-    "solve", "solve_triangular", "svd", "svdvals", "vector_norm",
+    "cholesky", "cholesky_inverse", "cholesky_solve", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals",
+    "eigvalsh", "einsum", "inv", "LinAlgError", "logdet", "lstsq", "lu", "lu_factor", "lu_solve", "matmul", "matrix_exp",
+    "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "outer", "pinv", "qr", "slogdet",
+    "solve", "solve_triangular", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
 
 def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
     """A diagonal of the matrices in the last two axes."""
@@ -65,3 +74,55 @@ def cond(x: Tensor, p: str | float | None = None, *, out: Tensor | None = None) 
 
 def _order(ord: str | float) -> str:
     return ord if isinstance(ord, str) else f"{ord:g}"
+
+
+def tensordot(
+    x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int] | int, Sequence[int] | int] = 2, out: Tensor | None = None
+) -> Tensor:
+    """The sums of products over the last `axes` axes of x1 and the first of x2, or over two lists of axes."""
+    if not hasattr(axes, "__index__"):
+        pair = as_list(axes, "tensordot: axes")
+        if len(pair) != 2:
+            raise InvalidValueError(f"tensordot: axes: expected a number or two lists, got {len(pair)} items")
+        left, right = ([a] if isinstance(a, int) else as_list(a, "tensordot: axes") for a in pair)
+    else:
+        count = as_int(axes, "tensordot: axes")
+        if not 0 <= count <= min(x1.ndim, x2.ndim):
+            raise InvalidValueError(f"tensordot: axes: expected a number in [0, {min(x1.ndim, x2.ndim)}], got {count}")
+        left, right = list(range(x1.ndim - count, x1.ndim)), list(range(count))
+    return _ops.tensordot(x1, x2, left, right, out=out)
+
+
+def einsum(equation: Any, *operands: Any, path: Sequence[Any] | None = None, out: Tensor | None = None) -> Tensor:
+    """Sums of products over the axes that an equation names: einsum("ij,jk->ik", a, b), or with lists of numbers in
+    place of the letters, einsum(a, [0, 1], b, [1, 2], [0, 2]).
+
+    `path` is a list of pairs of positions among the operands that are left, whose product goes to the end.
+    """
+    if isinstance(equation, str):
+        tensors = as_list(operands[0], "einsum") if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else operands
+    else:
+        equation, tensors = _from_lists([equation, *operands])
+    pairs = None if path is None else [as_int(i, "einsum: path") for pair in path for i in as_list(pair, "einsum: path")]
+    return _ops.einsum(equation, list(tensors), pairs, out=out)
+
+
+def _from_lists(arguments: list[Any]) -> tuple[str, list[Any]]:
+    """The equation and the tensors of tensor, list, tensor, list, ... and perhaps a list for the result."""
+    tensors, lists = arguments[0 : len(arguments) // 2 * 2 : 2], arguments[1::2]
+    equation = ",".join(map(_letters, lists))
+    if len(arguments) % 2:
+        equation += "->" + _letters(arguments[-1])
+    return equation, tensors
+
+
+def _letters(labels: Any) -> str:
+    if not isinstance(labels, (list, tuple)):
+        raise ArgumentTypeError(f"einsum: expected a list of axis numbers, got {type(labels).__name__}")
+    return "".join("..." if label is Ellipsis else _letter(as_int(label, "einsum: axis")) for label in labels)
+
+
+def _letter(label: int) -> str:
+    if not 0 <= label < len(_LETTERS):
+        raise InvalidValueError(f"einsum: expected axis numbers in [0, {len(_LETTERS) - 1}], got {label}")
+    return _LETTERS[label]

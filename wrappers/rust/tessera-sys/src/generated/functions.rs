@@ -1926,6 +1926,189 @@ extern "C" {
     /// Another form of [`tsr_outer`].
     pub fn tsr_outer_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
 
+    /// The product of two matrices, without the rank rules of matmul.
+    /// input: (m, k)
+    /// other: (k, n)
+    pub fn tsr_mm(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_mm`].
+    pub fn tsr_mm_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
+    /// A matrix times a vector.
+    /// input: (m, k)
+    /// other: (k)
+    pub fn tsr_mv(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_mv`].
+    pub fn tsr_mv_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
+    /// beta input + alpha mat vec.
+    /// input: broadcasts to (m)
+    /// mat: (m, k)
+    /// vec: (k)
+    /// beta: 0 does not read the input
+    pub fn tsr_addmv(
+        input: tsr_tensor, mat: tsr_tensor, vec: tsr_tensor, beta: f64, alpha: f64,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_addmv`].
+    pub fn tsr_addmv_out(
+        input: tsr_tensor, mat: tsr_tensor, vec: tsr_tensor, beta: f64, alpha: f64,
+        dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_addmv`].
+    pub fn tsr_addmv_inplace(
+        input: tsr_tensor, mat: tsr_tensor, vec: tsr_tensor, beta: f64, alpha: f64,
+    ) -> tsr_status;
+
+    /// beta input + alpha (the outer product of two vectors).
+    /// input: broadcasts to (m, n)
+    /// vec1: (m)
+    /// vec2: (n)
+    /// beta: 0 does not read the input
+    pub fn tsr_addr(
+        input: tsr_tensor, vec1: tsr_tensor, vec2: tsr_tensor, beta: f64, alpha: f64,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_addr`].
+    pub fn tsr_addr_out(
+        input: tsr_tensor, vec1: tsr_tensor, vec2: tsr_tensor, beta: f64, alpha: f64,
+        dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_addr`].
+    pub fn tsr_addr_inplace(
+        input: tsr_tensor, vec1: tsr_tensor, vec2: tsr_tensor, beta: f64, alpha: f64,
+    ) -> tsr_status;
+
+    /// beta input + alpha batch1 batch2, matrix by matrix.
+    /// input: broadcasts to (b, m, n)
+    /// batch1: (b, m, k)
+    /// batch2: (b, k, n)
+    /// beta: 0 does not read the input
+    pub fn tsr_baddbmm(
+        input: tsr_tensor, batch1: tsr_tensor, batch2: tsr_tensor, beta: f64, alpha: f64,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_baddbmm`].
+    pub fn tsr_baddbmm_out(
+        input: tsr_tensor, batch1: tsr_tensor, batch2: tsr_tensor, beta: f64, alpha: f64,
+        dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_baddbmm`].
+    pub fn tsr_baddbmm_inplace(
+        input: tsr_tensor, batch1: tsr_tensor, batch2: tsr_tensor, beta: f64, alpha: f64,
+    ) -> tsr_status;
+
+    /// beta input + alpha (the sum of the products batch1 batch2).
+    /// input: broadcasts to (m, n)
+    /// batch1: (b, m, k)
+    /// batch2: (b, k, n)
+    /// beta: 0 does not read the input
+    pub fn tsr_addbmm(
+        input: tsr_tensor, batch1: tsr_tensor, batch2: tsr_tensor, beta: f64, alpha: f64,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_addbmm`].
+    pub fn tsr_addbmm_out(
+        input: tsr_tensor, batch1: tsr_tensor, batch2: tsr_tensor, beta: f64, alpha: f64,
+        dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_addbmm`].
+    pub fn tsr_addbmm_inplace(
+        input: tsr_tensor, batch1: tsr_tensor, batch2: tsr_tensor, beta: f64, alpha: f64,
+    ) -> tsr_status;
+
+    /// The sum of the products of two vectors of one size, the first conjugated.
+    pub fn tsr_vdot(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_vdot`].
+    pub fn tsr_vdot_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
+    /// The sum of the products along an axis, the first factor conjugated; shapes broadcast.
+    /// axis: counted in the broadcast shape
+    pub fn tsr_vecdot(
+        input: tsr_tensor, other: tsr_tensor, axis: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_vecdot`].
+    pub fn tsr_vecdot_out(
+        input: tsr_tensor, other: tsr_tensor, axis: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The sums of products over the last axes, for all pairs of the other ones; a 0-dim operand
+    /// scales.
+    pub fn tsr_inner(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_inner`].
+    pub fn tsr_inner_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
+    /// The sums of products over pairs of axes; the axes that are left follow one another.
+    /// input_axes: the axes of the input that are summed over
+    /// other_axes: those of the other, in the same order
+    pub fn tsr_tensordot(
+        input: tsr_tensor, other: tsr_tensor, input_axes: *const i64, n_input_axes: i32,
+        other_axes: *const i64, n_other_axes: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_tensordot`].
+    pub fn tsr_tensordot_out(
+        input: tsr_tensor, other: tsr_tensor, input_axes: *const i64, n_input_axes: i32,
+        other_axes: *const i64, n_other_axes: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The Kronecker product: every element of the input times the whole of the other.
+    pub fn tsr_kron(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_kron`].
+    pub fn tsr_kron_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
+    /// The cross product of vectors of three numbers; shapes broadcast.
+    /// axis: counted in the broadcast shape
+    pub fn tsr_cross(
+        input: tsr_tensor, other: tsr_tensor, axis: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_cross`].
+    pub fn tsr_cross_out(
+        input: tsr_tensor, other: tsr_tensor, axis: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The sum of a diagonal of the last two axes; dtypes as sum.
+    /// offset: above the main diagonal, below when negative
+    /// dtype: dtype of the result and of the accumulation
+    pub fn tsr_trace(
+        input: tsr_tensor, offset: i64, dtype: tsr_dtype, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_trace`].
+    pub fn tsr_trace_out(
+        input: tsr_tensor, offset: i64, dtype: tsr_dtype, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Sums of products over the axes that an equation names.
+    /// A letter twice in one operand takes its diagonal, "..." stands for axes that broadcast.
+    /// Without "-\>" the result has the axes of the ellipsis and the letters that occur once, in
+    /// the order of ASCII. Without a path the pair with the smallest product against its factors
+    /// is contracted next.
+    /// equation: ij,jk-\>ik
+    /// path: pairs of positions among the operands that are left, whose product goes to the end
+    pub fn tsr_einsum(
+        equation: *const c_char, equation_len: i64, operands: *const tsr_tensor, n_operands: i32,
+        path: *const i64, n_path: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_einsum`].
+    pub fn tsr_einsum_out(
+        equation: *const c_char, equation_len: i64, operands: *const tsr_tensor, n_operands: i32,
+        path: *const i64, n_path: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The product of several matrices in the order of fewest multiplications.
+    /// tensors: at least two matrices; the first may be a row and the last a column, 1-D
+    pub fn tsr_multi_dot(
+        tensors: *const tsr_tensor, n_tensors: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_multi_dot`].
+    pub fn tsr_multi_dot_out(
+        tensors: *const tsr_tensor, n_tensors: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Square matrices times themselves n times; powers of the inverse for a negative n.
+    /// LINALG for a negative power of a singular matrix.
+    pub fn tsr_matrix_power(input: tsr_tensor, n: i64, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_matrix_power`].
+    pub fn tsr_matrix_power_out(input: tsr_tensor, n: i64, dst: tsr_tensor) -> tsr_status;
+
     /// The lower triangular L with input = L L^H, or its adjoint when upper.
     /// input: Hermitian and positive definite; the triangle of the result is read
     pub fn tsr_cholesky(input: tsr_tensor, upper: i32, out: *mut tsr_tensor) -> tsr_status;

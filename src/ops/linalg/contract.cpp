@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/linalg/contract.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.h"
+#include "ops/linalg/gemm.h"
+#include "ops/linalg/matmul.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/unary.h"
+#include "ops/reduce/reduce.h"
+#include "ops/reduce/sum_to.h"
+#include "ops/shape/arrange.h"
+#include "ops/shape/shape.h"
+#include "ops/shape/slice.h"
+
+namespace tsr::ops {
+namespace {
+
+void check_pair(const Tensor& input, const Tensor& other) {
+  check_operand(other, "other", input, other.ndim());
+}
+
+// Both operands in their common shape, with `axis` last.
+struct Vectors {
+  Tensor left, right;
+};
+Vectors vectors_along(const Tensor& input, const Tensor& other, int64_t axis) {
+  const Dims shape = broadcast_shapes(input.sizes(), other.sizes());
+  const auto rank = static_cast<int64_t>(shape.size());
+  TSR_CHECK(rank >= 1, Code::kShape, "input", "expected at least 1 dimension, got shapes ",
+            input.sizes(), " and ", other.sizes());
+  const int64_t along = wrap_axis(axis, rank);
+  const auto prepare = [&](const Tensor& operand) {
+    // Only the axis itself needs its full length: the others broadcast in the product.
+    Dims sizes(static_cast<size_t>(rank - operand.ndim()), 1);
+    for (const int64_t size : operand.sizes()) sizes.push_back(size);
+    const Tensor full = operand.ndim() == rank ? operand : reshape(operand, sizes);
+    sizes[static_cast<size_t>(along)] = shape[static_cast<size_t>(along)];
+    const Tensor stretched = expand_to(full, sizes);
+    return along == rank - 1 ? stretched : moveaxis(stretched, Dims{along}, Dims{-1});
+  };
+  return {prepare(input), prepare(other)};
+}
+
+int64_t size_product(const Tensor& input, DimsView axes) {
+  int64_t product = 1;
+  for (const int64_t axis : axes) product *= input.size(axis);
+  return product;
+}
+
+Dims axes_left(const Tensor& input, DimsView taken) {
+  Dims left;
+  for (int64_t d = 0; d < input.ndim(); ++d) {
+    if (std::find(taken.begin(), taken.end(), d) == taken.end()) left.push_back(d);
+  }
+  return left;
+}
+
+Dims joined(DimsView a, DimsView b) {
+  Dims all(a);
+  for (const int64_t axis : b) all.push_back(axis);
+  return all;
+}
+
+}  // namespace
+
+Tensor vecdot(const Tensor& input, const Tensor& other, int64_t axis, Out out) {
+  check_pair(input, other);
+  const bool grad = needs_grad(input, other);
+  const Vectors v = vectors_along(input, other, axis);
+  const Tensor left = is_complex(v.left.dtype()) ? conj(v.left) : v.left;
+  const Tensor products = matmul(expand_dims(left, -2), expand_dims(v.right, -1));
+  return deliver(squeeze(products, Dims{-2, -1}), out, grad);
+}
+
+Tensor inner(const Tensor& input, const Tensor& other, Out out) {
+  check_pair(input, other);
+  if (input.ndim() == 0 || other.ndim() == 0) return multiply(input, other, out);
+  return tensordot(input, other, Dims{-1}, Dims{-1}, out);
+}
+
+Tensor tensordot(const Tensor& input, const Tensor& other, DimsView input_axes, DimsView other_axes,
+                 Out out) {
+  check_pair(input, other);
+  TSR_CHECK(input_axes.size() == other_axes.size(), Code::kValue, "other_axes", "expected ",
+            input_axes.size(), " axes as input_axes, got ", other_axes.size());
+  const Dims left = wrap_axes(input_axes, input.ndim(), "input_axes");
+  const Dims right = wrap_axes(other_axes, other.ndim(), "other_axes");
+  for (size_t i = 0; i < left.size(); ++i) {
+    TSR_CHECK(input.size(left[i]) == other.size(right[i]), Code::kShape, "other", "expected ",
+              input.size(left[i]), " along axis ", right[i], " as along axis ", left[i],
+              " of the input, got shape ", other.sizes());
+  }
+  const Dims rows = axes_left(input, left);
+  const Dims columns = axes_left(other, right);
+  const int64_t summed = size_product(input, left);
+  Dims shape;
+  for (const int64_t axis : rows) shape.push_back(input.size(axis));
+  for (const int64_t axis : columns) shape.push_back(other.size(axis));
+  const Tensor a =
+      reshape(permute_dims(input, joined(rows, left)), Dims{size_product(input, rows), summed});
+  const Tensor b = reshape(permute_dims(other, joined(right, columns)),
+                           Dims{summed, size_product(other, columns)});
+  const bool grad = needs_grad(input, other);
+  return deliver(reshape(matmul(a, b), shape), out, grad);
+}
+
+Tensor kron(const Tensor& input, const Tensor& other, Out out) {
+  const size_t rank = static_cast<size_t>(std::max(input.ndim(), other.ndim()));
+  TSR_CHECK(2 * rank <= static_cast<size_t>(kMaxTensorRank), Code::kShape, "input",
+            "expected at most ", kMaxTensorRank / 2, " dimensions, got ", rank);
+  const auto size_at = [&](const Tensor& tensor, size_t d) {
+    const size_t missing = rank - static_cast<size_t>(tensor.ndim());
+    return d < missing ? 1 : tensor.sizes()[d - missing];
+  };
+  Dims blocks;  // of the input, each axis followed by one of size 1
+  Dims inside;  // of the other, each axis behind one of size 1
+  Dims shape;
+  for (size_t d = 0; d < rank; ++d) {
+    blocks.push_back(size_at(input, d));
+    blocks.push_back(1);
+    inside.push_back(1);
+    inside.push_back(size_at(other, d));
+    shape.push_back(size_at(input, d) * size_at(other, d));
+  }
+  const bool grad = needs_grad(input, other);
+  const Tensor products = multiply(reshape(input, blocks), reshape(other, inside));
+  return deliver(reshape(products, shape), out, grad);
+}
+
+// c[i] = a[i + 1] b[i + 2] - a[i + 2] b[i + 1], counted modulo 3.
+Tensor cross(const Tensor& input, const Tensor& other, int64_t axis, Out out) {
+  const Dims shape = broadcast_shapes(input.sizes(), other.sizes());
+  const auto rank = static_cast<int64_t>(shape.size());
+  const int64_t along = wrap_axis(axis, rank);
+  TSR_CHECK(rank >= 1 && shape[static_cast<size_t>(along)] == 3, Code::kShape, "input",
+            "expected 3 numbers along axis ", axis, ", got shapes ", input.sizes(), " and ",
+            other.sizes());
+  const auto full = [&](const Tensor& operand) {
+    return operand.sizes() == shape ? operand : expand_to(operand, shape);
+  };
+  const Tensor a = full(input);
+  const Tensor b = full(other);
+  const auto rolled = [&](const Tensor& operand, int64_t by) {
+    return roll(operand, Dims{by}, DimsView(Dims{along}));
+  };
+  return subtract(multiply(rolled(a, -1), rolled(b, -2)), multiply(rolled(a, -2), rolled(b, -1)),
+                  out);
+}
+
+Tensor trace(const Tensor& input, int64_t offset, std::optional<DType> dtype, Out out) {
+  TSR_CHECK(input.ndim() >= 2, Code::kShape, "input", "expected at least 2 dimensions, got shape ",
+            input.sizes());
+  return sum(diagonal(input, offset, -2, -1), DimsView(Dims{-1}), false, dtype, out);
+}
+
+}  // namespace tsr::ops
