@@ -1565,7 +1565,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_index_put_inplace(
     int32_t accumulate);
 
 /* The slices of an axis at the positions of an index.
- * index: 1-D integers, not negative */
+ * index: integers of at most one dim, not negative */
 TSR_API TSR_NODISCARD tsr_status tsr_index_select(
     tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_index_select_out(
@@ -1573,7 +1573,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_index_select_out(
 
 /* The slices of an axis at indices, whose dims stand in its place.
  * indices: integers of any shape
- * axis: may be absent for one axis */
+ * axis: may be absent for at most one axis */
 TSR_API TSR_NODISCARD tsr_status tsr_take(
     tsr_tensor input, tsr_tensor indices, int64_t axis, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_take_out(

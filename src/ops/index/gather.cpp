@@ -136,6 +136,12 @@ Tensor scatter_add_at(const Tensor& input, int64_t axis, const Tensor& index, co
 }  // namespace
 
 Tensor gather(const Tensor& input, int64_t axis, const Tensor& index, Out out) {
+  // One of them is 0-dim: it counts as 1-D, and the result has the shape of the index.
+  if (input.ndim() + index.ndim() == 1) {
+    const Tensor found = gather_at(reshape(input, Dims{-1}), axis, reshape(index, Dims{-1}),
+                                   Indices::kNotNegative, {});
+    return deliver(reshape(found, index.sizes()), out, needs_grad(input));
+  }
   return gather_at(input, axis, index, Indices::kNotNegative, out);
 }
 

@@ -224,26 +224,30 @@ void index_put_(const Tensor& target, const IndexArrays& indices, const Tensor& 
 }
 
 Tensor take(const Tensor& input, const Tensor& indices, std::optional<int64_t> axis, Out out) {
-  TSR_CHECK(axis.has_value() || input.ndim() == 1, Code::kValue, "axis",
+  TSR_CHECK(axis.has_value() || input.ndim() <= 1, Code::kValue, "axis",
             "expected an axis for an input of shape ", input.sizes(), ", got none");
-  TSR_CHECK(input.ndim() > 0, Code::kShape, "input",
-            "expected at least one dimension, got a 0-dim tensor");
-  IndexList slots(static_cast<size_t>(wrap_axis(axis.value_or(0), input.ndim())) + 1);
+  const int64_t dim = wrap_axis(axis.value_or(0), input.ndim());
+  if (input.ndim() == 0) return take(reshape(input, Dims{1}), indices, 0, out);
+  IndexList slots(static_cast<size_t>(dim) + 1);
   slots.back() = indices;
   return index_get(input, {{slots.data(), slots.size()}}, out);
 }
 
 Tensor index_select(const Tensor& input, int64_t axis, const Tensor& index, Out out) {
-  TSR_CHECK(index.ndim() == 1, Code::kShape, "index", "expected a 1-D index, got shape ",
+  const bool scalar = input.ndim() == 0;
+  const int64_t dim = wrap_axis(axis, input.ndim());
+  TSR_CHECK(index.ndim() <= 1, Code::kShape, "index", "expected at most 1 dimension, got shape ",
             index.sizes());
-  TSR_CHECK(input.ndim() > 0, Code::kShape, "input",
-            "expected at least one dimension, got a 0-dim tensor");
-  IndexList slots(static_cast<size_t>(wrap_axis(axis, input.ndim())) + 1);
-  slots.back() = index_array(index, input.device(), "index");
+  TSR_CHECK(!scalar || index.numel() == 1, Code::kShape, "index",
+            "expected one position for a 0-dim input, got shape ", index.sizes());
+  const Tensor source = scalar ? reshape(input, Dims{1}) : input;
+  IndexList slots(static_cast<size_t>(dim) + 1);
+  slots.back() = reshape(index_array(index, input.device(), "index"), Dims{-1});
   const IndexArrays indices{{slots.data(), slots.size()}};
-  Ready ready = make_ready(input, indices);
+  Ready ready = make_ready(source, indices);
   ready.from_end = false;
-  return index_get_ready(input, indices, ready, out);
+  if (!scalar) return index_get_ready(source, indices, ready, out);
+  return deliver(reshape(index_get_ready(source, indices, ready, {}), {}), out, needs_grad(input));
 }
 
 Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<int64_t> padding_idx,

@@ -16,10 +16,11 @@ namespace tsr::ops {
 
 // ---- one array, along one axis ----
 
-// The slices of `input` at the positions of the 1-D `index` along an axis.
+// The slices of `input` at the positions of the `index`, of at most one dim, along an axis. A 0-dim
+// input, which counts as one slice, stays 0-dim and takes one position.
 Tensor index_select(const Tensor& input, int64_t axis, const Tensor& index, Out out = {});
 // As index_select for indices of any shape, which stands in place of the axis. The axis may be
-// absent when the input has one dim.
+// absent when the input has at most one dim; a 0-dim input counts as 1-D.
 Tensor take(const Tensor& input, const Tensor& indices, std::optional<int64_t> axis = {},
             Out out = {});
 // The rows of `weight` (kShape unless 2-D) that the indices in `input` name. Row `padding_idx`
@@ -30,7 +31,7 @@ Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<int64_
 // ---- one index for each element ----
 
 // out[i, j, ...] = input[i, index[i, j, ...], ...] for axis 1, and so on. `index` has the rank of
-// the input and is not longer on the other axes (kShape).
+// the input, 0-dim ones counting as 1-D, and is not longer on the other axes (kShape).
 Tensor gather(const Tensor& input, int64_t axis, const Tensor& index, Out out = {});
 // As gather, but sizes on the other axes broadcast.
 Tensor take_along_axis(const Tensor& input, const Tensor& indices, int64_t axis = -1, Out out = {});

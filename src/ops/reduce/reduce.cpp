@@ -248,7 +248,10 @@ Tensor Total::operator()(const Tensor& input, Axes axes, bool keepdims, std::opt
 }
 
 Dims reduction_axes(const Tensor& input, const Axes& axes) {
-  if (axes.has_value()) return wrap_axes(*axes, input.ndim());
+  if (axes.has_value()) {
+    Dims wrapped = wrap_axes(*axes, input.ndim());
+    return input.ndim() == 0 ? Dims{} : wrapped;
+  }
   Dims every(static_cast<size_t>(input.ndim()));
   std::iota(every.begin(), every.end(), 0);
   return every;

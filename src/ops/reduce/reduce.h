@@ -82,7 +82,8 @@ Tensor argmin(const Tensor& input, std::optional<int64_t> axis = {}, bool keepdi
 Tensor vector_norm(const Tensor& input, Axes axes = {}, bool keepdims = false, double ord = 2,
                    Out out = {});
 
-// The wrapped axes of a reduction; every axis when none are named.
+// The wrapped axes of a reduction; every axis when none are named. A 0-dim tensor has none, though
+// 0 and -1 may be named.
 Dims reduction_axes(const Tensor& input, const Axes& axes);
 // The result of a reduction with its reduced axes put back as size 1 (when keepdims was false).
 // Differentiable.

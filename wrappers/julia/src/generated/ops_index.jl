@@ -123,7 +123,7 @@ end
 
 The slices of an axis at the positions of an index.
 
-- `index`: 1-D integers, not negative
+- `index`: integers of at most one dim, not negative
 """
 index_select(input::Tensor, index::Tensor; dims) =
     fresh(C.tsr_index_select, input, zero_based(dims), index)
@@ -138,7 +138,7 @@ index_select!(dst::Tensor, input::Tensor, index::Tensor; dims) =
 The slices of an axis at indices, whose dims stand in its place.
 
 - `indices`: integers of any shape
-- `dims`: may be absent for one axis
+- `dims`: may be absent for at most one axis
 """
 take(input::Tensor, indices::Tensor; dims=(:)) =
     fresh(C.tsr_take, input, indices, zero_based(dims))

@@ -3016,7 +3016,7 @@ extern "C" {
     ) -> tsr_status;
 
     /// The slices of an axis at the positions of an index.
-    /// index: 1-D integers, not negative
+    /// index: integers of at most one dim, not negative
     pub fn tsr_index_select(
         input: tsr_tensor, axis: i64, index: tsr_tensor, out: *mut tsr_tensor,
     ) -> tsr_status;
@@ -3027,7 +3027,7 @@ extern "C" {
 
     /// The slices of an axis at indices, whose dims stand in its place.
     /// indices: integers of any shape
-    /// axis: may be absent for one axis
+    /// axis: may be absent for at most one axis
     pub fn tsr_take(
         input: tsr_tensor, indices: tsr_tensor, axis: i64, out: *mut tsr_tensor,
     ) -> tsr_status;

@@ -14,7 +14,7 @@ options! {
 options! {
     /// Options of [`Tensor::take_with`].
     TakeOptions:
-    /// may be absent for one axis
+    /// may be absent for at most one axis
     axis: Option<i64> = None, i64 => Some(axis);
 }
 
@@ -184,7 +184,7 @@ impl Tensor {
     op! {
         /// The slices of an axis at the positions of an index.
         ///
-        /// * `index`: 1-D integers, not negative
+        /// * `index`: integers of at most one dim, not negative
         index_select(&self, axis: i64, index: &Tensor) =
             tsr_index_select(self.raw(), axis, index.raw()),
         out index_select_out = tsr_index_select_out
