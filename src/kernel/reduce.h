@@ -32,10 +32,11 @@ struct ReducePlan {
   int64_t reduced_strides[kMaxRank];
 };
 
-enum class ScanOp : int32_t { kSum, kProd, kCount };
+enum class ScanOp : int32_t { kSum, kProd, kMax, kMin, kLogSumExp, kCount };
 
 // out[..., i, ...] = scan of in[..., 0..i, ...] along one axis; the other dims are merged where
-// possible.
+// possible. kMax and kMin (real dtypes) also write the position of the last extremum so far, and
+// once they have met a NaN they give NaN, at the position of the last one.
 struct ScanPlan {
   ScanOp op;
   int32_t ndim;   // of the other dims, at least 1
@@ -43,13 +44,16 @@ struct ScanPlan {
   int64_t axis_size;
   int64_t axis_input_stride;
   int64_t axis_output_stride;
+  int64_t axis_position_stride;
   Place place;
   const void* input;
   void* output;
+  int64_t* positions;  // null but for kMax and kMin
   DType dtype;
   int64_t sizes[kMaxRank];
   int64_t input_strides[kMaxRank];
   int64_t output_strides[kMaxRank];
+  int64_t position_strides[kMaxRank];
 };
 inline const char* name_of(const ScanPlan& plan) noexcept {
   return name_in({"cumulative_sum", "cumulative_prod"}, plan.op);

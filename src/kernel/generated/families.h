@@ -22,14 +22,15 @@ struct KernelTable {
   Status (*binary)(BinaryOp op, const ElementwisePlan& plan);  // functions of two tensors
   Status (*ternary)(TernaryOp op, const ElementwisePlan& plan);  // functions of three tensors
   Status (*reduce)(const ReducePlan& plan);  // folds over any set of axes
-  Status (*scan)(const ScanPlan& plan);  // running sums and products along an axis
+  Status (*scan)(const ScanPlan& plan);  // running sums, products and extrema along an axis
   Status (*softmax)(const SoftmaxPlan& plan);  // softmax and its logarithm along an axis
   Status (*softmax_backward)(const SoftmaxPlan& plan);  // the gradients of both
   Status (*gemm)(const GemmPlan& plan);  // matrix multiplication
   Status (*factor)(const FactorPlan& plan);  // factorizations of matrices, and what follows from them
   Status (*index)(const IndexPlan& plan);  // gathering, scattering and accumulating by index arrays
   Status (*nonzero)(const NonzeroPlan& plan);  // the positions of nonzero elements
-  Status (*sort)(const SortPlan& plan);  // stable sorting with positions, whole or the first k
+  Status (*sort)(const SortPlan& plan);  // stable sorting with positions: whole, the first k or chosen ranks
+  Status (*search)(const SearchPlan& plan);  // binary search in sorted rows
   Status (*random)(const RandomPlan& plan);  // random numbers of a counter
   Status (*sequence)(const SequencePlan& plan);  // arange, linspace and their like
   Status (*triangle)(const TrianglePlan& plan);  // copies one triangle of a matrix
@@ -59,6 +60,7 @@ inline constexpr Family<&KernelTable::factor> kFactor{"factor"};
 inline constexpr Family<&KernelTable::index> kIndex{"index"};
 inline constexpr Family<&KernelTable::nonzero> kNonzero{"nonzero"};
 inline constexpr Family<&KernelTable::sort> kSort{"sort"};
+inline constexpr Family<&KernelTable::search> kSearch{"search"};
 inline constexpr Family<&KernelTable::random> kRandom{"random"};
 inline constexpr Family<&KernelTable::sequence> kSequence{"sequence"};
 inline constexpr Family<&KernelTable::triangle> kTriangle{"triangle"};

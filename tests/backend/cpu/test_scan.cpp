@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Running sums and products along every axis, over dtypes and layouts.
+// Running sums, products, extrema and logarithms of sums along every axis, over dtypes and layouts.
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
 
 #include "arrays.h"
 
@@ -80,6 +83,93 @@ TEST(Scan, lines_side_by_side_keep_to_themselves) {
     check(ScanOp::kSum, DType::kInt64, {lines, 520}, 1, Layout::kReversed, Layout::kSliced);
     check(ScanOp::kProd, DType::kComplex64, {lines, 20}, 1, Layout::kContiguous,
           Layout::kContiguous);
+  }
+}
+
+// The positions lie with strides of their own.
+void check_extrema(ScanOp op, DType dtype, const Sizes& sizes, size_t axis, Layout layout) {
+  SCOPED_TRACE(testing::Message() << name(dtype) << " axis " << axis << " layout "
+                                  << static_cast<int>(layout));
+  Array in(dtype, sizes, layout);
+  Array out(dtype, sizes, Layout::kTransposed);
+  Array places(DType::kInt64, sizes, Layout::kSliced);
+  in.randomize(0, 6, 5);
+  if (is_floating(dtype)) in.set(in.numel() / 2, std::numeric_limits<double>::quiet_NaN());
+  kernel::ScanPlan plan = plan_for(op, out, in, axis);
+  plan.positions = static_cast<int64_t*>(places.data());
+  plan.axis_position_stride = places.strides()[axis];
+  int dims = 0;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (d != axis) plan.position_strides[dims++] = places.strides()[d];
+  }
+  ASSERT_EQ(kernels().scan(plan), kernel::kOk);
+  int64_t step = 1;
+  for (size_t d = axis + 1; d < sizes.size(); ++d) step *= sizes[d];
+  for (int64_t i = 0; i < in.numel(); ++i) {
+    const int64_t position = i / step % sizes[axis];
+    int64_t best = 0;
+    const auto value = [&](int64_t k) { return in.get(i - (position - k) * step).real(); };
+    for (int64_t k = 1; k <= position; ++k) {
+      const bool better = op == ScanOp::kMax ? value(k) >= value(best) : value(k) <= value(best);
+      if (better || std::isnan(value(k))) best = k;
+    }
+    ASSERT_EQ(places.get(i).real(), static_cast<double>(best)) << i;
+    const double found = out.get(i).real();
+    ASSERT_TRUE(found == value(best) || (std::isnan(found) && std::isnan(value(best)))) << i;
+  }
+}
+
+TEST(Scan, extrema_come_with_the_position_of_the_last_equal_one) {
+  for (const ScanOp op : {ScanOp::kMax, ScanOp::kMin}) {
+    for (const DType dtype : {DType::kBool, DType::kUInt8, DType::kInt64, DType::kUInt64,
+                              DType::kFloat16, DType::kFloat32, DType::kFloat64}) {
+      for (const Layout layout : kLayouts) {
+        for (size_t axis = 0; axis < 3; ++axis) check_extrema(op, dtype, {5, 13, 11}, axis, layout);
+      }
+    }
+  }
+}
+
+TEST(Scan, extrema_refuse_complex_numbers) {
+  const Array in(DType::kComplex64, {3});
+  const Array out(DType::kComplex64, {3});
+  EXPECT_NE(kernels().scan(plan_for(ScanOp::kMax, out, in, 0)), kernel::kOk);
+  EXPECT_NE(kernels().scan(plan_for(ScanOp::kLogSumExp, out, in, 0)), kernel::kOk);
+}
+
+// `spread` is the range of the numbers: wide ones leave the way in which blocks share a divisor.
+void check_log_sums(DType dtype, const Sizes& sizes, size_t axis, Layout layout, double spread) {
+  SCOPED_TRACE(testing::Message() << name(dtype) << " axis " << axis << " spread " << spread);
+  Array in(dtype, sizes, layout);
+  Array out(dtype, sizes, Layout::kSliced);
+  in.randomize(-spread, spread, 7);
+  ASSERT_EQ(kernels().scan(plan_for(ScanOp::kLogSumExp, out, in, axis)), kernel::kOk);
+  int64_t step = 1;
+  for (size_t d = axis + 1; d < sizes.size(); ++d) step *= sizes[d];
+  for (int64_t i = 0; i < in.numel(); ++i) {
+    const int64_t position = i / step % sizes[axis];
+    long double largest = -std::numeric_limits<long double>::infinity();
+    for (int64_t k = 0; k <= position; ++k)
+      largest = std::fmax(largest, static_cast<long double>(in.get(i - k * step).real()));
+    long double sum = 0;
+    for (int64_t k = 0; k <= position; ++k)
+      sum += std::exp(static_cast<long double>(in.get(i - k * step).real()) - largest);
+    const auto want = static_cast<double>(largest + std::log(sum));
+    const double limit =
+        dtype == DType::kFloat64 ? 1e-13 * std::fmax(1, std::abs(want)) : tolerance(dtype, want);
+    ASSERT_LE(std::abs(out.get(i).real() - want), limit) << i;
+  }
+}
+
+TEST(Scan, logarithms_of_sums_keep_their_digits_in_any_range) {
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64}) {
+    for (const double spread : {1.0, 30.0, 1000.0}) {
+      for (const Layout layout : {Layout::kContiguous, Layout::kTransposed, Layout::kReversed}) {
+        check_log_sums(dtype, {3, 21, 11}, 1, layout, spread);
+        check_log_sums(dtype, {3, 21, 11}, 2, layout, spread);
+      }
+      check_log_sums(dtype, {1100}, 0, Layout::kContiguous, spread);
+    }
   }
 }
 

@@ -22,6 +22,7 @@ kernel::Status factor(const kernel::FactorPlan& plan);
 kernel::Status index(const kernel::IndexPlan& plan);
 kernel::Status nonzero(const kernel::NonzeroPlan& plan);
 kernel::Status sort(const kernel::SortPlan& plan);
+kernel::Status search(const kernel::SearchPlan& plan);
 kernel::Status random(const kernel::RandomPlan& plan);
 kernel::Status sequence(const kernel::SequencePlan& plan);
 kernel::Status triangle(const kernel::TrianglePlan& plan);
@@ -46,6 +47,7 @@ inline constexpr kernel::KernelTable kKernels = {
     .index = index,
     .nonzero = nonzero,
     .sort = sort,
+    .search = search,
     .random = random,
     .sequence = sequence,
     .triangle = triangle,

@@ -68,10 +68,15 @@ class RowSort {
       Item best[kFew] = {};
       take_few(input, best);
       write(row, input, best);
-    } else {
-      sort_whole(input, scratch);
-      write(row, input, scratch);
+      return;
     }
+    for (int64_t i = 0; i < plan_.columns; ++i) scratch[i] = Item(key(input[i]), i);
+    if (plan_.ranks != nullptr) {
+      select_ranks(plan_.ranks + row * plan_.keep, scratch);
+    } else {
+      sort_first(scratch);
+    }
+    write(row, input, scratch);
   }
 
  private:
@@ -79,7 +84,7 @@ class RowSort {
   static constexpr int64_t kFew = 32;
   static constexpr int64_t kBlock = 64;
   static bool takes_few(const SortPlan& plan) {
-    return plan.keep <= kFew && plan.keep * 4 <= plan.columns;
+    return plan.ranks == nullptr && plan.keep <= kFew && plan.keep * 4 <= plan.columns;
   }
 
   static T value_of(Stored stored) {
@@ -91,12 +96,27 @@ class RowSort {
   }
   [[nodiscard]] Key<T> key(Stored stored) const { return math::sort_key(value_of(stored)) ^ flip_; }
 
-  void sort_whole(const Stored* input, Item* items) const {
-    for (int64_t i = 0; i < plan_.columns; ++i) items[i] = Item(key(input[i]), i);
+  void sort_first(Item* items) const {
     if (plan_.keep < plan_.columns) {
       std::nth_element(items, items + plan_.keep, items + plan_.columns);
     }
     std::sort(items, items + plan_.keep);
+  }
+
+  // Puts the items of the ranks where a sort would put them.
+  void select_ranks(const int64_t* ranks, Item* items) const {
+    constexpr int64_t kFewRanks = 16;
+    Item* const end = items + plan_.columns;
+    if (plan_.keep > kFewRanks) return std::sort(items, end);
+    int64_t rising[kFewRanks];
+    std::partial_sort_copy(ranks, ranks + plan_.keep, rising, rising + plan_.keep);
+    Item* begin = items;  // what is before it is smaller
+    for (int64_t i = 0; i < plan_.keep; ++i) {
+      Item* const wanted = items + rising[i];
+      if (wanted < begin) continue;
+      std::nth_element(begin, wanted, end);
+      begin = wanted + 1;
+    }
   }
 
   // Keeps the best so far in order. Of a row in random order, few of the later elements are among
@@ -133,8 +153,9 @@ class RowSort {
 
   void write(int64_t row, const Stored* input, const Item* items) const {
     T* values = static_cast<T*>(plan_.values);
+    const int64_t* ranks = plan_.ranks == nullptr ? nullptr : plan_.ranks + row * plan_.keep;
     for (int64_t i = 0; i < plan_.keep; ++i) {
-      const int64_t position = items[i].position();
+      const int64_t position = items[ranks == nullptr ? i : ranks[i]].position();
       if (values != nullptr) values[row * plan_.keep + i] = value_of(input[position]);
       if (plan_.positions != nullptr) plan_.positions[row * plan_.keep + i] = position;
     }

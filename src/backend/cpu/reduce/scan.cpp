@@ -9,9 +9,7 @@
 #include "backend/cpu/host.h"
 #include "backend/cpu/level.h"
 #include "backend/cpu/pointwise/pointwise_rows.h"
-#include "backend/cpu/pointwise/strided.h"
-#include "backend/cpu/pointwise/walk.h"
-#include "base/parallel.h"
+#include "backend/cpu/reduce/scan.h"
 
 namespace tsr::cpu {
 
@@ -21,8 +19,7 @@ using kernel::Status;
 
 namespace {
 
-constexpr int64_t kBlock = 512;  // elements in flight
-constexpr int64_t kFewNeighbours = 8;
+constexpr int64_t kBlock = kScanBlock;
 // Lines scanned at the same time: an addition waits only for the one before it in its own line.
 constexpr int64_t kLines = 4;
 // The distance of their buffers in elements. Not a whole page: buffers a page apart would use the
@@ -51,13 +48,6 @@ struct Scan {
     narrow = rows_of<CopyRows>().cast(total, p.dtype);
   }
 
-  [[nodiscard]] Cursor others(int64_t linear) const {
-    Cursor cursor;
-    cursor.ndim = plan.ndim;
-    cursor.sizes = plan.sizes;
-    cursor.seek(linear);
-    return cursor;
-  }
   void along(int64_t first, int64_t lines) const;
   void along_complex(int64_t line) const;
   void across(int64_t first, int64_t width) const;
@@ -120,7 +110,7 @@ void Scan::along(int64_t first, int64_t lines) const {
   alignas(64) std::byte values[kLines][kPitch * 8];
   const std::byte* from[kLines];
   std::byte* to[kLines];
-  Cursor cursor = others(first);
+  Cursor cursor = other_dims(plan, first);
   for (int64_t line = 0; line < lines; ++line) {
     from[line] = static_cast<const std::byte*>(plan.input) + cursor.offset(plan.input_strides);
     to[line] = static_cast<std::byte*>(plan.output) + cursor.offset(plan.output_strides);
@@ -157,7 +147,7 @@ void Scan::along(int64_t first, int64_t lines) const {
 void Scan::along_complex(int64_t line) const {
   alignas(64) std::byte raw[kBlock * 16];
   alignas(64) std::byte values[kBlock * 16];
-  const Cursor cursor = others(line);
+  const Cursor cursor = other_dims(plan, line);
   const auto* from = static_cast<const std::byte*>(plan.input) + cursor.offset(plan.input_strides);
   auto* to = static_cast<std::byte*>(plan.output) + cursor.offset(plan.output_strides);
   double carry[2] = {plan.op == ScanOp::kSum ? 0.0 : 1.0, 0};
@@ -175,7 +165,7 @@ void Scan::across(int64_t first, int64_t width) const {
   alignas(64) std::byte raw[kBlock * 16];
   alignas(64) std::byte values[kBlock * 16];
   alignas(64) std::byte totals[kBlock * 16];
-  const Cursor cursor = others(first);
+  const Cursor cursor = other_dims(plan, first);
   for (int64_t i = 0; i < plan.axis_size; ++i) {
     const auto* from = static_cast<const std::byte*>(plan.input) + i * plan.axis_input_stride;
     auto* to = static_cast<std::byte*>(plan.output) + i * plan.axis_output_stride;
@@ -197,28 +187,20 @@ void Scan::across(int64_t first, int64_t width) const {
 
 Status scan(const ScanPlan& plan) {
   if (plan.numel == 0 || plan.axis_size == 0) return kernel::kOk;
+  if (plan.op == ScanOp::kMax || plan.op == ScanOp::kMin) return scan_extrema(plan);
+  if (plan.op == ScanOp::kLogSumExp) return scan_log_sum_exp(plan);
   const Scan scan_of(plan);
-  const bool together = plan.axis_input_stride == scan_of.size;
-  if (together || plan.numel < kFewNeighbours) {
-    const int64_t grain = std::max<int64_t>(1, kGrain / plan.axis_size);
-    parallel_for(plan.numel, grain, [&](int64_t begin, int64_t end) {
-      if (scan_of.total == DType::kComplex128) {
-        for (int64_t line = begin; line < end; ++line) scan_of.along_complex(line);
-        return;
-      }
-      for (int64_t line = begin; line < end; line += kLines)
-        scan_of.along(line, std::min(kLines, end - line));
-    });
-    return kernel::kOk;
-  }
-  const int64_t blocks = (plan.numel + kBlock - 1) / kBlock;
-  const int64_t grain = std::max<int64_t>(1, kGrain / (plan.axis_size * kBlock));
-  parallel_for(blocks, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t block = begin; block < end; ++block) {
-      const int64_t first = block * kBlock;
-      scan_of.across(first, std::min(kBlock, plan.numel - first));
-    }
-  });
+  deal_lines(
+      plan,
+      [&](int64_t begin, int64_t end) {
+        if (scan_of.total == DType::kComplex128) {
+          for (int64_t line = begin; line < end; ++line) scan_of.along_complex(line);
+          return;
+        }
+        for (int64_t line = begin; line < end; line += kLines)
+          scan_of.along(line, std::min(kLines, end - line));
+      },
+      [&](int64_t first, int64_t width) { scan_of.across(first, width); });
   return kernel::kOk;
 }
 

@@ -4,11 +4,10 @@
 // row fit into 64 bits that is one sort, otherwise a sort by keys and a stable one by rows.
 #include <bit>
 
-#include "backend/common/sort_key.h"
 #include "backend/cuda/generated/entries.h"
+#include "backend/cuda/index/key_at.cuh"
 #include "backend/cuda/index/sort_pairs.h"
 #include "backend/cuda/launch.cuh"
-#include "backend/cuda/storage.cuh"
 
 namespace tsr::cuda {
 
@@ -16,27 +15,6 @@ using kernel::SortPlan;
 using kernel::Status;
 
 namespace {
-
-__device__ uint64_t key_at(DType dtype, const void* data) {
-  switch (dtype) {
-    case DType::kFloat64:
-      return math::sort_key(*static_cast<const double*>(data));
-    case DType::kFloat16:
-    case DType::kBFloat16:
-    case DType::kFloat32:
-      return math::sort_key(static_cast<float>(load_as<double>(dtype, data)));
-    case DType::kUInt64:
-      return *static_cast<const uint64_t*>(data);
-    case DType::kInt64:
-      return math::sort_key(*static_cast<const int64_t*>(data));
-    case DType::kInt8:
-    case DType::kInt16:
-    case DType::kInt32:
-      return math::sort_key(static_cast<int32_t>(load_as<int64_t>(dtype, data)));
-    default:
-      return load_as<uint64_t>(dtype, data);
-  }
-}
 
 // `flip` has the bits of a key set when the largest comes first; the number of the row, where
 // `with_rows`, stands above them.
@@ -58,7 +36,8 @@ template <class T>
 __global__ void keep_kernel(SortPlan plan, const int64_t* positions) {
   for (int64_t i = first_index(); i < plan.rows * plan.keep; i += index_step()) {
     const int64_t row = i / plan.keep;
-    const int64_t from = positions[row * plan.columns + i % plan.keep];
+    const int64_t rank = plan.ranks == nullptr ? i % plan.keep : plan.ranks[i];
+    const int64_t from = positions[row * plan.columns + rank];
     if (plan.values != nullptr)
       static_cast<T*>(plan.values)[i] = static_cast<const T*>(plan.input)[from];
     if (plan.positions != nullptr) plan.positions[i] = from - row * plan.columns;

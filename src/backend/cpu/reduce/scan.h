@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// What the kinds of scans on the CPU share: how lines are dealt to threads.
+#pragma once
+
+#include <algorithm>
+
+#include "backend/cpu/pointwise/strided.h"
+#include "backend/cpu/pointwise/walk.h"
+#include "base/parallel.h"
+#include "kernel/reduce.h"
+
+namespace tsr::cpu {
+
+inline constexpr int64_t kScanBlock = 512;  // elements in flight
+
+inline Cursor other_dims(const kernel::ScanPlan& plan, int64_t linear) {
+  Cursor cursor;
+  cursor.ndim = plan.ndim;
+  cursor.sizes = plan.sizes;
+  cursor.seek(linear);
+  return cursor;
+}
+
+// along(begin, end) scans lines one after the other, each from end to end; across(first, width)
+// takes up to kScanBlock neighbouring lines position by position, which is faster where the
+// elements of a line lie apart.
+template <class Along, class Across>
+void deal_lines(const kernel::ScanPlan& plan, Along along, Across across) {
+  constexpr int64_t kFewNeighbours = 8;
+  if (plan.axis_input_stride == itemsize(plan.dtype) || plan.numel < kFewNeighbours) {
+    const int64_t grain = std::max<int64_t>(1, kGrain / plan.axis_size);
+    parallel_for(plan.numel, grain, along);
+    return;
+  }
+  const int64_t blocks = (plan.numel + kScanBlock - 1) / kScanBlock;
+  const int64_t grain = std::max<int64_t>(1, kGrain / (plan.axis_size * kScanBlock));
+  parallel_for(blocks, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t block = begin; block < end; ++block) {
+      const int64_t first = block * kScanBlock;
+      across(first, std::min(kScanBlock, plan.numel - first));
+    }
+  });
+}
+
+kernel::Status scan_extrema(const kernel::ScanPlan& plan);
+kernel::Status scan_log_sum_exp(const kernel::ScanPlan& plan);
+
+}  // namespace tsr::cpu
