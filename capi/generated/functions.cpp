@@ -48,7 +48,10 @@ constexpr Signature kCall_TIIBBTT{"TIIBBTT", [](AnyFunction f, tsr_value* v) { r
 constexpr Signature kCall_TIIIP{"TIIIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), integer(v[3]), place(v[4])); }};
 constexpr Signature kCall_TIIP{"TIIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), place(v[3])); }};
 constexpr Signature kCall_TIIQ{"TIIQ", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, tsr_tensor*, int32_t, int32_t*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), place(v[3]), v[3].n, &v[3].n); }};
+constexpr Signature kCall_TIIttP{"TIIttP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), tensor(v[3]), tensor(v[4]), place(v[5])); }};
+constexpr Signature kCall_TIIttT{"TIIttT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), tensor(v[3]), tensor(v[4]), tensor(v[5])); }};
 constexpr Signature kCall_TIP{"TIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), place(v[2])); }};
+constexpr Signature kCall_TIPP{"TIPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), place(v[2]), place(v[3])); }};
 constexpr Signature kCall_TIQ{"TIQ", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor*, int32_t, int32_t*>(f)(tensor(v[0]), integer(v[1]), place(v[2]), v[2].n, &v[2].n); }};
 constexpr Signature kCall_TIT{"TIT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2])); }};
 constexpr Signature kCall_TITP{"TITP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), place(v[3])); }};
@@ -170,6 +173,8 @@ constexpr Signature kCall_TnnP{"TnnP", [](AnyFunction f, tsr_value* v) { return 
 constexpr Signature kCall_TnnT{"TnnT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, const tsr_number*, tsr_tensor>(f)(tensor(v[0]), Number(v[1]), Number(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TrBP{"TrBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), v[1].real, has(v[1]), small(v[2]), place(v[3])); }};
 constexpr Signature kCall_TrBT{"TrBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), v[1].real, has(v[1]), small(v[2]), tensor(v[3])); }};
+constexpr Signature kCall_TtRIP{"TtRIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), v[2].real, integer(v[3]), place(v[4])); }};
+constexpr Signature kCall_TtRIT{"TtRIT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), v[2].real, integer(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_Ttt{"Ttt", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2])); }};
 constexpr Signature kCall_TttP{"TttP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), place(v[3])); }};
 constexpr Signature kCall_TttT{"TttT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3])); }};
@@ -353,8 +358,16 @@ const Symbol kSymbols[] = {
     {"tsr_cross", reinterpret_cast<AnyFunction>(&tsr_cross), 1631, &kInfo_cross, &kCall_TTIP},
     {"tsr_cross_entropy", reinterpret_cast<AnyFunction>(&tsr_cross_entropy), 3040, &kInfo_cross_entropy, &kCall_TTtISRP},
     {"tsr_cross_out", reinterpret_cast<AnyFunction>(&tsr_cross_out), 67167, &kInfo_cross, &kCall_TTIT},
+    {"tsr_cummax", reinterpret_cast<AnyFunction>(&tsr_cummax), 1501, &kInfo_cummax, &kCall_TIPP},
+    {"tsr_cummax_out", reinterpret_cast<AnyFunction>(&tsr_cummax_out), 67037, &kInfo_cummax, &kCall_TITT},
+    {"tsr_cummin", reinterpret_cast<AnyFunction>(&tsr_cummin), 1502, &kInfo_cummin, &kCall_TIPP},
+    {"tsr_cummin_out", reinterpret_cast<AnyFunction>(&tsr_cummin_out), 67038, &kInfo_cummin, &kCall_TITT},
+    {"tsr_cumulative_prod", reinterpret_cast<AnyFunction>(&tsr_cumulative_prod), 1500, &kInfo_cumulative_prod, &kCall_TidBP},
+    {"tsr_cumulative_prod_out", reinterpret_cast<AnyFunction>(&tsr_cumulative_prod_out), 67036, &kInfo_cumulative_prod, &kCall_TidBT},
     {"tsr_cumulative_sum", reinterpret_cast<AnyFunction>(&tsr_cumulative_sum), 1450, &kInfo_cumulative_sum, &kCall_TidBP},
     {"tsr_cumulative_sum_out", reinterpret_cast<AnyFunction>(&tsr_cumulative_sum_out), 66986, &kInfo_cumulative_sum, &kCall_TidBT},
+    {"tsr_cumulative_trapezoid", reinterpret_cast<AnyFunction>(&tsr_cumulative_trapezoid), 1506, &kInfo_cumulative_trapezoid, &kCall_TtRIP},
+    {"tsr_cumulative_trapezoid_out", reinterpret_cast<AnyFunction>(&tsr_cumulative_trapezoid_out), 67042, &kInfo_cumulative_trapezoid, &kCall_TtRIT},
     {"tsr_debug_snapshot", reinterpret_cast<AnyFunction>(&tsr_debug_snapshot), 256, &kInfo_debug_snapshot, nullptr},
     {"tsr_defer_drops", reinterpret_cast<AnyFunction>(&tsr_defer_drops), 48, &kInfo_defer_drops, nullptr},
     {"tsr_det", reinterpret_cast<AnyFunction>(&tsr_det), 1697, &kInfo_det, &kCall_TP},
@@ -365,6 +378,8 @@ const Symbol kSymbols[] = {
     {"tsr_device_set_default", reinterpret_cast<AnyFunction>(&tsr_device_set_default), 347, &kInfo_device_set_default, nullptr},
     {"tsr_device_synchronize", reinterpret_cast<AnyFunction>(&tsr_device_synchronize), 321, &kInfo_device_synchronize, nullptr},
     {"tsr_diagonal", reinterpret_cast<AnyFunction>(&tsr_diagonal), 2527, &kInfo_diagonal, &kCall_TIIIP},
+    {"tsr_diff", reinterpret_cast<AnyFunction>(&tsr_diff), 1504, &kInfo_diff, &kCall_TIIttP},
+    {"tsr_diff_out", reinterpret_cast<AnyFunction>(&tsr_diff_out), 67040, &kInfo_diff, &kCall_TIIttT},
     {"tsr_divide", reinterpret_cast<AnyFunction>(&tsr_divide), 1203, &kInfo_divide, &kCall_TTP},
     {"tsr_divide_inplace", reinterpret_cast<AnyFunction>(&tsr_divide_inplace), 132275, &kInfo_divide, &kCall_TT},
     {"tsr_divide_out", reinterpret_cast<AnyFunction>(&tsr_divide_out), 66739, &kInfo_divide, &kCall_TTT},
@@ -546,6 +561,8 @@ const Symbol kSymbols[] = {
     {"tsr_log_set", reinterpret_cast<AnyFunction>(&tsr_log_set), 46, &kInfo_log_set, nullptr},
     {"tsr_log_softmax", reinterpret_cast<AnyFunction>(&tsr_log_softmax), 3031, &kInfo_log_softmax, &kCall_TIdP},
     {"tsr_log_softmax_out", reinterpret_cast<AnyFunction>(&tsr_log_softmax_out), 68567, &kInfo_log_softmax, &kCall_TIdT},
+    {"tsr_logcumsumexp", reinterpret_cast<AnyFunction>(&tsr_logcumsumexp), 1503, &kInfo_logcumsumexp, &kCall_TIP},
+    {"tsr_logcumsumexp_out", reinterpret_cast<AnyFunction>(&tsr_logcumsumexp_out), 67039, &kInfo_logcumsumexp, &kCall_TIT},
     {"tsr_logdet", reinterpret_cast<AnyFunction>(&tsr_logdet), 1699, &kInfo_logdet, &kCall_TP},
     {"tsr_logdet_out", reinterpret_cast<AnyFunction>(&tsr_logdet_out), 67235, &kInfo_logdet, &kCall_TT},
     {"tsr_logical_and", reinterpret_cast<AnyFunction>(&tsr_logical_and), 1217, &kInfo_logical_and, &kCall_TTP},
@@ -885,6 +902,8 @@ const Symbol kSymbols[] = {
     {"tsr_trace_start", reinterpret_cast<AnyFunction>(&tsr_trace_start), 391, &kInfo_trace_start, nullptr},
     {"tsr_trace_stop", reinterpret_cast<AnyFunction>(&tsr_trace_stop), 392, &kInfo_trace_stop, nullptr},
     {"tsr_transpose", reinterpret_cast<AnyFunction>(&tsr_transpose), 2507, &kInfo_transpose, &kCall_TIIP},
+    {"tsr_trapezoid", reinterpret_cast<AnyFunction>(&tsr_trapezoid), 1505, &kInfo_trapezoid, &kCall_TtRIP},
+    {"tsr_trapezoid_out", reinterpret_cast<AnyFunction>(&tsr_trapezoid_out), 67041, &kInfo_trapezoid, &kCall_TtRIT},
     {"tsr_tril", reinterpret_cast<AnyFunction>(&tsr_tril), 2546, &kInfo_tril, &kCall_TIP},
     {"tsr_tril_inplace", reinterpret_cast<AnyFunction>(&tsr_tril_inplace), 133618, &kInfo_tril, &kCall_TI},
     {"tsr_tril_out", reinterpret_cast<AnyFunction>(&tsr_tril_out), 68082, &kInfo_tril, &kCall_TIT},
@@ -921,7 +940,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeros", reinterpret_cast<AnyFunction>(&tsr_zeros), 2001, &kInfo_zeros, &kCall_JdcP},
     {"tsr_zeros_like", reinterpret_cast<AnyFunction>(&tsr_zeros_like), 2005, &kInfo_zeros_like, &kCall_TdcP},
 };
-const size_t kSymbolCount = 740;
+const size_t kSymbolCount = 754;
 
 namespace {
 
@@ -1016,7 +1035,11 @@ constexpr int32_t kIds[] = {
     1631,
     3040,
     67167,
+    1501, 67037,
+    1502, 67038,
+    1500, 67036,
     1450, 66986,
+    1506, 67042,
     256,
     48,
     1697, 67233,
@@ -1026,6 +1049,7 @@ constexpr int32_t kIds[] = {
     347,
     321,
     2527,
+    1504, 67040,
     1203, 132275, 66739, 263347, 394419, 525491, 591027, 328883,
     284,
     1604, 67140,
@@ -1125,6 +1149,7 @@ constexpr int32_t kIds[] = {
     132081, 66545,
     46,
     3031, 68567,
+    1503, 67039,
     1699, 67235,
     1217, 66753, 263361, 328897,
     1034, 66570,
@@ -1335,6 +1360,7 @@ constexpr int32_t kIds[] = {
     391,
     392,
     2507,
+    1505, 67041,
     2546, 133618, 68082,
     2547, 133619, 68083,
     1025, 132097, 66561,

@@ -265,6 +265,13 @@ inline constexpr CallInfoOf kInfo_count_nonzero{1413, "count_nonzero", {{"input"
 inline constexpr CallInfoOf kInfo_logsumexp{1414, "logsumexp", {{"input", 'T'}, {"axes", 'j'}, {"keepdims", 'B'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_vector_norm{1415, "vector_norm", {{"input", 'T'}, {"axes", 'j'}, {"keepdims", 'B'}, {"ord", 'R'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_cumulative_sum{1450, "cumulative_sum", {{"input", 'T'}, {"axis", 'i'}, {"dtype", 'd'}, {"include_initial", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_cumulative_prod{1500, "cumulative_prod", {{"input", 'T'}, {"axis", 'i'}, {"dtype", 'd'}, {"include_initial", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_cummax{1501, "cummax", {{"input", 'T'}, {"axis", 'I'}, {"values", 'P'}, {"indices", 'P'}}};
+inline constexpr CallInfoOf kInfo_cummin{1502, "cummin", {{"input", 'T'}, {"axis", 'I'}, {"values", 'P'}, {"indices", 'P'}}};
+inline constexpr CallInfoOf kInfo_logcumsumexp{1503, "logcumsumexp", {{"input", 'T'}, {"axis", 'I'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_diff{1504, "diff", {{"input", 'T'}, {"n", 'I'}, {"axis", 'I'}, {"prepend", 't'}, {"append", 't'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_trapezoid{1505, "trapezoid", {{"input", 'T'}, {"x", 't'}, {"dx", 'R'}, {"axis", 'I'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_cumulative_trapezoid{1506, "cumulative_trapezoid", {{"input", 'T'}, {"x", 't'}, {"dx", 'R'}, {"axis", 'I'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_matmul{1600, "matmul", {{"input", 'T'}, {"other", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_linear{1601, "linear", {{"input", 'T'}, {"weight", 'T'}, {"bias", 't'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_addmm{1602, "addmm", {{"input", 'T'}, {"mat1", 'T'}, {"mat2", 'T'}, {"beta", 'R'}, {"alpha", 'R'}, {"out", 'P'}}};

@@ -489,7 +489,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_bitwise_xor_scalar_out(
 TSR_API TSR_NODISCARD tsr_status tsr_bitwise_xor_scalar_inplace(
     tsr_tensor input, const tsr_number* other);
 
-/* ---- Ops: reductions and scans ---- */
+/* ---- Ops: reductions ---- */
 
 /* Sum over axes; bool and signed integers are summed as int64, unsigned ones as uint64.
  * axes: axes to reduce, negative ones count from the end; absent means all
@@ -656,6 +656,73 @@ TSR_API TSR_NODISCARD tsr_status tsr_cumulative_sum(
     tsr_tensor input, int64_t axis, tsr_dtype dtype, int32_t include_initial, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_cumulative_sum_out(
     tsr_tensor input, int64_t axis, tsr_dtype dtype, int32_t include_initial, tsr_tensor dst);
+
+/* ---- Ops: scans and differences ---- */
+
+/* Products of the first 1, 2, ... elements along an axis; dtypes as prod.
+ * axis: axis to run along; may be absent for at most one axis
+ * dtype: dtype of the result and of the accumulation
+ * include_initial: start with a 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_cumulative_prod(
+    tsr_tensor input, int64_t axis, tsr_dtype dtype, int32_t include_initial, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_cumulative_prod_out(
+    tsr_tensor input, int64_t axis, tsr_dtype dtype, int32_t include_initial, tsr_tensor dst);
+
+/* The largest of the first 1, 2, ... elements along an axis, and where the last that equals it
+ * stands; real dtypes.
+ * From the first NaN on the values are NaN and the positions those of the last NaN.
+ * axis: axis to run along */
+TSR_API TSR_NODISCARD tsr_status tsr_cummax(
+    tsr_tensor input, int64_t axis, tsr_tensor* values, tsr_tensor* indices);
+TSR_API TSR_NODISCARD tsr_status tsr_cummax_out(
+    tsr_tensor input, int64_t axis, tsr_tensor values_dst, tsr_tensor indices_dst);
+
+/* The smallest of the first 1, 2, ... elements along an axis, and where the last that equals it
+ * stands; real dtypes.
+ * From the first NaN on the values are NaN and the positions those of the last NaN.
+ * axis: axis to run along */
+TSR_API TSR_NODISCARD tsr_status tsr_cummin(
+    tsr_tensor input, int64_t axis, tsr_tensor* values, tsr_tensor* indices);
+TSR_API TSR_NODISCARD tsr_status tsr_cummin_out(
+    tsr_tensor input, int64_t axis, tsr_tensor values_dst, tsr_tensor indices_dst);
+
+/* Logarithms of the sums of the exponentials of the first 1, 2, ... elements, without overflow;
+ * real dtypes.
+ * axis: axis to run along */
+TSR_API TSR_NODISCARD tsr_status tsr_logcumsumexp(tsr_tensor input, int64_t axis, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_logcumsumexp_out(
+    tsr_tensor input, int64_t axis, tsr_tensor dst);
+
+/* The differences of neighbours along an axis, taken n times; whether neighbours differ for
+ * bool.
+ * n: how many times
+ * prepend: joined before the input; a 0-dim one is one position
+ * append: joined behind the input; a 0-dim one is one position */
+TSR_API TSR_NODISCARD tsr_status tsr_diff(
+    tsr_tensor input, int64_t n, int64_t axis, tsr_tensor prepend, tsr_tensor append,
+    tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_diff_out(
+    tsr_tensor input, int64_t n, int64_t axis, tsr_tensor prepend, tsr_tensor append,
+    tsr_tensor dst);
+
+/* The area under the line through points, along an axis; integers become the default floating
+ * dtype.
+ * input: the heights y
+ * x: where the points are: 1-D along the axis, or broadcasting with y
+ * dx: how far apart they are where x is absent */
+TSR_API TSR_NODISCARD tsr_status tsr_trapezoid(
+    tsr_tensor input, tsr_tensor x, double dx, int64_t axis, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_trapezoid_out(
+    tsr_tensor input, tsr_tensor x, double dx, int64_t axis, tsr_tensor dst);
+
+/* The areas under the line through points up to the second, third, ... of them.
+ * input: the heights y
+ * x: where the points are: 1-D along the axis, or broadcasting with y
+ * dx: how far apart they are where x is absent */
+TSR_API TSR_NODISCARD tsr_status tsr_cumulative_trapezoid(
+    tsr_tensor input, tsr_tensor x, double dx, int64_t axis, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_cumulative_trapezoid_out(
+    tsr_tensor input, tsr_tensor x, double dx, int64_t axis, tsr_tensor dst);
 
 /* ---- Ops: linear algebra ---- */
 

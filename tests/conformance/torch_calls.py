@@ -34,6 +34,10 @@ def axes(a: Arguments) -> Any:
     return tuple(range(a.input.ndim)) if a.axes is None else a.axes
 
 
+def trapezoids(function: Callable[..., Any], a: Arguments) -> Any:
+    return function(a.input, dim=a.axis, **({"dx": a.dx} if a.x is None else {"x": a.x}))
+
+
 def one_by_one(function: Callable[..., Any]) -> Callable[[Arguments], Any]:
     """A reduction that takes one axis, over all of them."""
 
@@ -122,6 +126,13 @@ CALLS: dict[str, Callable[[Arguments], Any]] = {
     "min": reduced(torch.amin),
     "vector_norm": lambda a: torch.linalg.vector_norm(a.input, a.ord, axes(a), a.keepdims),
     "cumulative_sum": lambda a: torch.cumsum(a.input, 0 if a.axis is None else a.axis),
+    "cumulative_prod": lambda a: torch.cumprod(a.input, a.axis or 0),
+    "cummax": plain(torch.cummax, "input", "axis"),
+    "cummin": plain(torch.cummin, "input", "axis"),
+    "logcumsumexp": plain(torch.logcumsumexp, "input", "axis"),
+    "diff": plain(torch.diff, "input", "n", "axis", "prepend", "append"),
+    "trapezoid": lambda a: trapezoids(torch.trapezoid, a),
+    "cumulative_trapezoid": lambda a: trapezoids(torch.cumulative_trapezoid, a),
     "linear": lambda a: functional.linear(a.input, a.weight, a.bias),
     "addmm": lambda a: torch.addmm(a.input, a.mat1, a.mat2, beta=a.beta, alpha=a.alpha),
     "addmv": lambda a: torch.addmv(a.input, a.mat, a.vec, beta=a.beta, alpha=a.alpha),

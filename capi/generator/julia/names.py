@@ -13,6 +13,7 @@ NAMES = {
     "maximum": "max",
     "minimum": "min",
     "cumulative_sum": "cumsum",
+    "cumulative_prod": "cumprod",
     "where": "choose",
     "copy": "copyto",
     "squeeze": "dropdims",
@@ -37,7 +38,7 @@ EXTENDED = {
         split detach take! exp2 exp10 cbrt asinh acosh atanh sinpi cospi signbit copysign real imag angle isreal
         cumprod cumprod! diff gcd lcm inv kron unique count""",
     "LinearAlgebra": "dot tril tril! triu triu! cross det diag logdet norm pinv tr svd qr lu cholesky",
-    "Statistics": "mean mean! var std median quantile",
+    "Statistics": "mean mean! var std median median! quantile quantile! cov cor",
 }
 # The package's own although Base has another function of this name: call them as Tessera.zeros.
 SHADOWING = {"empty", "zeros", "ones", "rand", "randn", "randperm", "view_row_major"}

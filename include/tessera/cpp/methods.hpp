@@ -14,6 +14,8 @@ namespace tessera {
 
 class Tensor;
 class TensorList;
+struct CummaxResult;
+struct CumminResult;
 struct QrResult;
 struct SvdResult;
 struct EighResult;
@@ -293,6 +295,26 @@ class TensorMethods {
   Tensor cumulative_sum(
       std::optional<int64_t> axis = std::nullopt, std::optional<DType> dtype = std::nullopt,
       bool include_initial = false) const;
+  // Products of the first 1, 2, ... elements along an axis; dtypes as prod.
+  Tensor cumulative_prod(
+      std::optional<int64_t> axis = std::nullopt, std::optional<DType> dtype = std::nullopt,
+      bool include_initial = false) const;
+  // The largest of the first 1, 2, ... elements along an axis, and where the last that equals it
+  // stands; real dtypes.
+  CummaxResult cummax(int64_t axis) const;
+  // The smallest of the first 1, 2, ... elements along an axis, and where the last that equals it
+  // stands; real dtypes.
+  CumminResult cummin(int64_t axis) const;
+  // Logarithms of the sums of the exponentials of the first 1, 2, ... elements, without overflow;
+  // real dtypes.
+  Tensor logcumsumexp(int64_t axis) const;
+  // The differences of neighbours along an axis, taken n times; whether neighbours differ for bool.
+  Tensor diff(int64_t n, int64_t axis, const Tensor& prepend, const Tensor& append) const;
+  // The area under the line through points, along an axis; integers become the default floating
+  // dtype.
+  Tensor trapezoid(const Tensor& x, double dx = 1.0, int64_t axis = -1) const;
+  // The areas under the line through points up to the second, third, ... of them.
+  Tensor cumulative_trapezoid(const Tensor& x, double dx = 1.0, int64_t axis = -1) const;
   // Matrix product, with the rank rules of the Array API standard and broadcast batch axes.
   Tensor matmul(const Tensor& other) const;
   // beta input + alpha mat1 mat2.

@@ -8,6 +8,18 @@
 
 namespace tessera {
 
+// What cummax gives.
+struct CummaxResult {
+  Tensor values;
+  Tensor indices;
+};
+
+// What cummin gives.
+struct CumminResult {
+  Tensor values;
+  Tensor indices;
+};
+
 // What qr gives.
 struct QrResult {
   Tensor q;
@@ -811,7 +823,7 @@ inline Tensor& bitwise_xor_out(Tensor& dst, const Tensor& input, const Scalar& o
   return detail::written<tsr_bitwise_xor_scalar_out>(dst, input.handle(), other.number());
 }
 
-// ---- Ops: reductions and scans ----
+// ---- Ops: reductions ----
 
 // Sum over axes; bool and signed integers are summed as int64, unsigned ones as uint64.
 inline Tensor sum(
@@ -1032,6 +1044,95 @@ inline Tensor& cumulative_sum_out(
     std::optional<DType> dtype = std::nullopt, bool include_initial = false) {
   return detail::written<tsr_cumulative_sum_out>(
       dst, input.handle(), axis.value_or(tsr_none()), detail::bits(dtype), include_initial);
+}
+
+// ---- Ops: scans and differences ----
+
+// Products of the first 1, 2, ... elements along an axis; dtypes as prod.
+inline Tensor cumulative_prod(
+    const Tensor& input, std::optional<int64_t> axis = std::nullopt,
+    std::optional<DType> dtype = std::nullopt, bool include_initial = false) {
+  return detail::one<tsr_cumulative_prod>(
+      input.handle(), axis.value_or(tsr_none()), detail::bits(dtype), include_initial);
+}
+inline Tensor& cumulative_prod_out(
+    Tensor& dst, const Tensor& input, std::optional<int64_t> axis = std::nullopt,
+    std::optional<DType> dtype = std::nullopt, bool include_initial = false) {
+  return detail::written<tsr_cumulative_prod_out>(
+      dst, input.handle(), axis.value_or(tsr_none()), detail::bits(dtype), include_initial);
+}
+
+// The largest of the first 1, 2, ... elements along an axis, and where the last that equals it
+// stands; real dtypes. From the first NaN on the values are NaN and the positions those of the last
+// NaN.
+inline CummaxResult cummax(const Tensor& input, int64_t axis) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor indices = nullptr;
+  } out;
+  check(tsr_cummax(input.handle(), axis, &out.values, &out.indices));
+  return {Tensor::take(out.values), Tensor::take(out.indices)};
+}
+inline void cummax_out(Tensor& values_dst, Tensor& indices_dst, const Tensor& input, int64_t axis) {
+  check(tsr_cummax_out(input.handle(), axis, values_dst.handle(), indices_dst.handle()));
+}
+
+// The smallest of the first 1, 2, ... elements along an axis, and where the last that equals it
+// stands; real dtypes. From the first NaN on the values are NaN and the positions those of the last
+// NaN.
+inline CumminResult cummin(const Tensor& input, int64_t axis) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor indices = nullptr;
+  } out;
+  check(tsr_cummin(input.handle(), axis, &out.values, &out.indices));
+  return {Tensor::take(out.values), Tensor::take(out.indices)};
+}
+inline void cummin_out(Tensor& values_dst, Tensor& indices_dst, const Tensor& input, int64_t axis) {
+  check(tsr_cummin_out(input.handle(), axis, values_dst.handle(), indices_dst.handle()));
+}
+
+// Logarithms of the sums of the exponentials of the first 1, 2, ... elements, without overflow;
+// real dtypes.
+inline Tensor logcumsumexp(const Tensor& input, int64_t axis) {
+  return detail::one<tsr_logcumsumexp>(input.handle(), axis);
+}
+inline Tensor& logcumsumexp_out(Tensor& dst, const Tensor& input, int64_t axis) {
+  return detail::written<tsr_logcumsumexp_out>(dst, input.handle(), axis);
+}
+
+// The differences of neighbours along an axis, taken n times; whether neighbours differ for bool.
+inline Tensor diff(
+    const Tensor& input, int64_t n = 1, int64_t axis = -1, const Tensor& prepend = {},
+    const Tensor& append = {}) {
+  return detail::one<tsr_diff>(input.handle(), n, axis, prepend.handle(), append.handle());
+}
+inline Tensor& diff_out(
+    Tensor& dst, const Tensor& input, int64_t n = 1, int64_t axis = -1, const Tensor& prepend = {},
+    const Tensor& append = {}) {
+  return detail::written<tsr_diff_out>(
+      dst, input.handle(), n, axis, prepend.handle(), append.handle());
+}
+
+// The area under the line through points, along an axis; integers become the default floating
+// dtype.
+inline Tensor trapezoid(
+    const Tensor& input, const Tensor& x = {}, double dx = 1.0, int64_t axis = -1) {
+  return detail::one<tsr_trapezoid>(input.handle(), x.handle(), dx, axis);
+}
+inline Tensor& trapezoid_out(
+    Tensor& dst, const Tensor& input, const Tensor& x = {}, double dx = 1.0, int64_t axis = -1) {
+  return detail::written<tsr_trapezoid_out>(dst, input.handle(), x.handle(), dx, axis);
+}
+
+// The areas under the line through points up to the second, third, ... of them.
+inline Tensor cumulative_trapezoid(
+    const Tensor& input, const Tensor& x = {}, double dx = 1.0, int64_t axis = -1) {
+  return detail::one<tsr_cumulative_trapezoid>(input.handle(), x.handle(), dx, axis);
+}
+inline Tensor& cumulative_trapezoid_out(
+    Tensor& dst, const Tensor& input, const Tensor& x = {}, double dx = 1.0, int64_t axis = -1) {
+  return detail::written<tsr_cumulative_trapezoid_out>(dst, input.handle(), x.handle(), dx, axis);
 }
 
 // ---- Ops: linear algebra ----
@@ -3153,6 +3254,29 @@ inline Tensor TensorMethods::vector_norm(
 inline Tensor TensorMethods::cumulative_sum(
     std::optional<int64_t> axis, std::optional<DType> dtype, bool include_initial) const {
   return tessera::cumulative_sum(self(), axis, dtype, include_initial);
+}
+inline Tensor TensorMethods::cumulative_prod(
+    std::optional<int64_t> axis, std::optional<DType> dtype, bool include_initial) const {
+  return tessera::cumulative_prod(self(), axis, dtype, include_initial);
+}
+inline CummaxResult TensorMethods::cummax(int64_t axis) const {
+  return tessera::cummax(self(), axis);
+}
+inline CumminResult TensorMethods::cummin(int64_t axis) const {
+  return tessera::cummin(self(), axis);
+}
+inline Tensor TensorMethods::logcumsumexp(int64_t axis) const {
+  return tessera::logcumsumexp(self(), axis);
+}
+inline Tensor TensorMethods::diff(
+    int64_t n, int64_t axis, const Tensor& prepend, const Tensor& append) const {
+  return tessera::diff(self(), n, axis, prepend, append);
+}
+inline Tensor TensorMethods::trapezoid(const Tensor& x, double dx, int64_t axis) const {
+  return tessera::trapezoid(self(), x, dx, axis);
+}
+inline Tensor TensorMethods::cumulative_trapezoid(const Tensor& x, double dx, int64_t axis) const {
+  return tessera::cumulative_trapezoid(self(), x, dx, axis);
 }
 inline Tensor TensorMethods::matmul(const Tensor& other) const {
   return tessera::matmul(self(), other);

@@ -65,9 +65,12 @@ static tsr_status call_tiiO(tpy_function f, const tpy_value* v) { return ((tsr_s
 static tsr_status call_tiiiio(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, int64_t, int64_t, int64_t, tsr_tensor*))f)(v[0].tensor, v[1].whole, v[2].whole, v[3].whole, v[4].whole, v[5].place); }
 static tsr_status call_tiiio(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, int64_t, int64_t, tsr_tensor*))f)(v[0].tensor, v[1].whole, v[2].whole, v[3].whole, v[4].place); }
 static tsr_status call_tiio(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, int64_t, tsr_tensor*))f)(v[0].tensor, v[1].whole, v[2].whole, v[3].place); }
+static tsr_status call_tiitto(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, int64_t, tsr_tensor, tsr_tensor, tsr_tensor*))f)(v[0].tensor, v[1].whole, v[2].whole, v[3].tensor, v[4].tensor, v[5].place); }
+static tsr_status call_tiittt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, int64_t, tsr_tensor, tsr_tensor, tsr_tensor))f)(v[0].tensor, v[1].whole, v[2].whole, v[3].tensor, v[4].tensor, v[5].tensor); }
 static tsr_status call_tiiwwoo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, int64_t, int32_t, int32_t, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, v[1].whole, v[2].whole, v[3].word, v[4].word, v[5].place, v[6].place); }
 static tsr_status call_tiiwwtt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, int64_t, int32_t, int32_t, tsr_tensor, tsr_tensor))f)(v[0].tensor, v[1].whole, v[2].whole, v[3].word, v[4].word, v[5].tensor, v[6].tensor); }
 static tsr_status call_tio(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, tsr_tensor*))f)(v[0].tensor, v[1].whole, v[2].place); }
+static tsr_status call_tioo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, v[1].whole, v[2].place, v[3].place); }
 static tsr_status call_tit(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, tsr_tensor))f)(v[0].tensor, v[1].whole, v[2].tensor); }
 static tsr_status call_tito(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, tsr_tensor, tsr_tensor*))f)(v[0].tensor, v[1].whole, v[2].tensor, v[3].place); }
 static tsr_status call_titt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, tsr_tensor, tsr_tensor))f)(v[0].tensor, v[1].whole, v[2].tensor, v[3].tensor); }
@@ -103,6 +106,8 @@ static tsr_status call_tstt(tpy_function f, const tpy_value* v) { return ((tsr_s
 static tsr_status call_tt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor))f)(v[0].tensor, v[1].tensor); }
 static tsr_status call_ttLLo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].list->at, v[2].list->n, v[3].list->at, v[3].list->n, v[4].place); }
 static tsr_status call_ttLLt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].list->at, v[2].list->n, v[3].list->at, v[3].list->n, v[4].tensor); }
+static tsr_status call_ttdio(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, double, int64_t, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].real, v[3].whole, v[4].place); }
+static tsr_status call_ttdit(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, double, int64_t, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].real, v[3].whole, v[4].tensor); }
 static tsr_status call_tteoooo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, double, int32_t, tsr_tensor*, tsr_tensor*, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].real, v[2].more, v[3].place, v[4].place, v[5].place, v[6].place); }
 static tsr_status call_ttetttt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, double, int32_t, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].real, v[2].more, v[3].tensor, v[4].tensor, v[5].tensor, v[6].tensor); }
 static tsr_status call_ttio(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, int64_t, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].whole, v[3].place); }
@@ -176,6 +181,12 @@ static const tpy_parameter takes_input_axes_keepdims_ord_out[] = {{"input", TPY_
 static PyObject* keys_input_axes_keepdims_ord_out[sizeof takes_input_axes_keepdims_ord_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_axis_dtype_include_initial_out[] = {{"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"include_initial", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_axis_dtype_include_initial_out[sizeof takes_input_axis_dtype_include_initial_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_axis_out[] = {{"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_axis_out[sizeof takes_input_axis_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_n_axis_prepend_append_out[] = {{"input", TPY_TENSOR}, {"n", TPY_INT64, NULL, {.whole = 1}}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = -1}}, {"prepend", TPY_OPTIONAL_TENSOR}, {"append", TPY_OPTIONAL_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_n_axis_prepend_append_out[sizeof takes_input_n_axis_prepend_append_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_x_dx_axis_out[] = {{"input", TPY_TENSOR}, {"x", TPY_OPTIONAL_TENSOR}, {"dx", TPY_F64, NULL, {.real = 1.0}}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = -1}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_x_dx_axis_out[sizeof takes_input_x_dx_axis_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_other_out_2[] = {{"input", TPY_TENSOR}, {"other", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_other_out_2[sizeof takes_input_other_out_2 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_weight_bias_out[] = {{"input", TPY_TENSOR}, {"weight", TPY_TENSOR}, {"bias", TPY_OPTIONAL_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}};

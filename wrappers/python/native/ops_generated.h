@@ -492,6 +492,27 @@ TPY_OP(vector_norm, 1, "vector_norm", "($input, axis=None, *, keepdims=False, or
 TPY_OP(cumulative_sum, 1, "cumulative_sum|cumsum", "($input, axis=None, dtype=None, include_initial=False, *, out=None)\n--\n\nSums of the first 1, 2, ... elements along an axis; dtypes as sum.",
     {"cumulative_sum", 5, 4, 1, -1, 1u, takes_input_axis_dtype_include_initial_out, keys_input_axis_dtype_include_initial_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tiwwo, call_tiwwt, (tpy_function)tsr_cumulative_sum, (tpy_function)tsr_cumulative_sum_out}, {0}})
+TPY_OP(cumulative_prod, 1, "cumulative_prod|cumprod", "($input, axis=None, dtype=None, include_initial=False, *, out=None)\n--\n\nProducts of the first 1, 2, ... elements along an axis; dtypes as prod.",
+    {"cumulative_prod", 5, 4, 1, -1, 1u, takes_input_axis_dtype_include_initial_out, keys_input_axis_dtype_include_initial_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiwwo, call_tiwwt, (tpy_function)tsr_cumulative_prod, (tpy_function)tsr_cumulative_prod_out}, {0}})
+TPY_OP(cummax, 1, "cummax", "($input, axis, *, out=None)\n--\n\nThe largest of the first 1, 2, ... elements along an axis, and where the last that equals it stands; real dtypes.",
+    {"cummax", 3, 2, 2, -1, 1u, takes_input_axis_out, keys_input_axis_out}, TPY_FUNCTIONAL, 2, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tioo, call_titt, (tpy_function)tsr_cummax, (tpy_function)tsr_cummax_out}, {0}})
+TPY_OP(cummin, 1, "cummin", "($input, axis, *, out=None)\n--\n\nThe smallest of the first 1, 2, ... elements along an axis, and where the last that equals it stands; real dtypes.",
+    {"cummin", 3, 2, 2, -1, 1u, takes_input_axis_out, keys_input_axis_out}, TPY_FUNCTIONAL, 2, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tioo, call_titt, (tpy_function)tsr_cummin, (tpy_function)tsr_cummin_out}, {0}})
+TPY_OP(logcumsumexp, 1, "logcumsumexp", "($input, axis, *, out=None)\n--\n\nLogarithms of the sums of the exponentials of the first 1, 2, ... elements, without overflow; real dtypes.",
+    {"logcumsumexp", 3, 2, 2, -1, 1u, takes_input_axis_out, keys_input_axis_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tio, call_tit, (tpy_function)tsr_logcumsumexp, (tpy_function)tsr_logcumsumexp_out}, {0}})
+TPY_OP(diff, 1, "diff", "($input, n=1, axis=-1, prepend=None, append=None, *, out=None)\n--\n\nThe differences of neighbours along an axis, taken n times; whether neighbours differ for bool.",
+    {"diff", 6, 5, 1, -1, 25u, takes_input_n_axis_prepend_append_out, keys_input_n_axis_prepend_append_out}, TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiitto, call_tiittt, (tpy_function)tsr_diff, (tpy_function)tsr_diff_out}, {0}})
+TPY_OP(trapezoid, 1, "trapezoid", "($input, x=None, dx=1, axis=-1, *, out=None)\n--\n\nThe area under the line through points, along an axis; integers become the default floating dtype.",
+    {"trapezoid", 5, 4, 1, -1, 3u, takes_input_x_dx_axis_out, keys_input_x_dx_axis_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttdio, call_ttdit, (tpy_function)tsr_trapezoid, (tpy_function)tsr_trapezoid_out}, {0}})
+TPY_OP(cumulative_trapezoid, 1, "cumulative_trapezoid", "($input, x=None, dx=1, axis=-1, *, out=None)\n--\n\nThe areas under the line through points up to the second, third, ... of them.",
+    {"cumulative_trapezoid", 5, 4, 1, -1, 3u, takes_input_x_dx_axis_out, keys_input_x_dx_axis_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttdio, call_ttdit, (tpy_function)tsr_cumulative_trapezoid, (tpy_function)tsr_cumulative_trapezoid_out}, {0}})
 TPY_OP(matmul, 1, "matmul", "($input, other, *, out=None)\n--\n\nMatrix product, with the rank rules of the Array API standard and broadcast batch axes.",
     {"matmul", 3, 2, 2, -1, 3u, takes_input_other_out_2, keys_input_other_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_matmul, (tpy_function)tsr_matmul_out}, {0}})

@@ -1328,6 +1328,51 @@
 @c tsr_cumulative_sum_out(input::tsr_tensor, axis::Int64, dtype::tsr_dtype,
     include_initial::Int32, dst::tsr_tensor)::tsr_status
 
+# Products of the first 1, 2, ... elements along an axis; dtypes as prod.
+@c tsr_cumulative_prod(input::tsr_tensor, axis::Int64, dtype::tsr_dtype, include_initial::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_cumulative_prod_out(input::tsr_tensor, axis::Int64, dtype::tsr_dtype,
+    include_initial::Int32, dst::tsr_tensor)::tsr_status
+
+# The largest of the first 1, 2, ... elements along an axis, and where the last that equals it
+# stands; real dtypes.
+@c tsr_cummax(input::tsr_tensor, axis::Int64, values::Ptr{tsr_tensor},
+    indices::Ptr{tsr_tensor})::tsr_status
+@c tsr_cummax_out(input::tsr_tensor, axis::Int64, values_dst::tsr_tensor,
+    indices_dst::tsr_tensor)::tsr_status
+
+# The smallest of the first 1, 2, ... elements along an axis, and where the last that equals
+# it stands; real dtypes.
+@c tsr_cummin(input::tsr_tensor, axis::Int64, values::Ptr{tsr_tensor},
+    indices::Ptr{tsr_tensor})::tsr_status
+@c tsr_cummin_out(input::tsr_tensor, axis::Int64, values_dst::tsr_tensor,
+    indices_dst::tsr_tensor)::tsr_status
+
+# Logarithms of the sums of the exponentials of the first 1, 2, ... elements, without
+# overflow; real dtypes.
+@c tsr_logcumsumexp(input::tsr_tensor, axis::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_logcumsumexp_out(input::tsr_tensor, axis::Int64, dst::tsr_tensor)::tsr_status
+
+# The differences of neighbours along an axis, taken n times; whether neighbours differ for
+# bool.
+@c tsr_diff(input::tsr_tensor, n::Int64, axis::Int64, prepend::tsr_tensor, append::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_diff_out(input::tsr_tensor, n::Int64, axis::Int64, prepend::tsr_tensor,
+    append::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# The area under the line through points, along an axis; integers become the default floating
+# dtype.
+@c tsr_trapezoid(input::tsr_tensor, x::tsr_tensor, dx::Float64, axis::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_trapezoid_out(input::tsr_tensor, x::tsr_tensor, dx::Float64, axis::Int64,
+    dst::tsr_tensor)::tsr_status
+
+# The areas under the line through points up to the second, third, ... of them.
+@c tsr_cumulative_trapezoid(input::tsr_tensor, x::tsr_tensor, dx::Float64, axis::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_cumulative_trapezoid_out(input::tsr_tensor, x::tsr_tensor, dx::Float64, axis::Int64,
+    dst::tsr_tensor)::tsr_status
+
 # Matrix product, with the rank rules of the Array API standard and broadcast batch axes.
 @c tsr_matmul(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_matmul_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status

@@ -13,8 +13,8 @@ export ceil!, cholesky!, cholesky_inverse, cholesky_inverse!, cholesky_solve, ch
     clone!, concat, concat!, cond, cond!, contiguous, conv1d, conv1d!, conv2d, conv2d!, conv3d,
     conv3d!, conv_transpose1d, conv_transpose1d!, conv_transpose2d, conv_transpose2d!,
     conv_transpose3d, conv_transpose3d!, cos!, cosh!, count_nonzero, count_nonzero!, cross!,
-    cross_entropy
-export det!, diagonal, divide!, dot!, dropout, dropout!
+    cross_entropy, cummax, cummax!, cummin, cummin!, cumulative_trapezoid, cumulative_trapezoid!
+export det!, diagonal, diff!, divide!, dot!, dropout, dropout!
 export eig, eig!, eigh, eigh!, eigvals, eigvals!, eigvalsh, eigvalsh!, einsum, einsum!,
     embedding, embedding!, empty_like, equal!, erf, erf!, erfc, erfc!, exp!, expand,
     expand_dims, expm1!, eye
@@ -25,9 +25,10 @@ export index_put, index_put!, index_select, index_select!, inner, inner!, inv!, 
     isinf!, isnan!
 export kron!
 export layer_norm, layer_norm!, leaky_relu, leaky_relu!, lerp, lerp!, less!, less_equal!,
-    linear, linear!, linspace, log!, log10!, log1p!, log2!, log_softmax, log_softmax!, logdet!,
-    logical_and, logical_and!, logical_not!, logical_or, logical_or!, logical_xor, logical_xor!,
-    logsumexp, logsumexp!, lstsq, lstsq!, lu!, lu_factor, lu_factor!, lu_solve, lu_solve!
+    linear, linear!, linspace, log!, log10!, log1p!, log2!, log_softmax, log_softmax!,
+    logcumsumexp, logcumsumexp!, logdet!, logical_and, logical_and!, logical_not!, logical_or,
+    logical_or!, logical_xor, logical_xor!, logsumexp, logsumexp!, lstsq, lstsq!, lu!,
+    lu_factor, lu_factor!, lu_solve, lu_solve!
 export masked_fill, masked_fill!, masked_select, masked_select!, matmul, matmul!, matrix_exp,
     matrix_exp!, matrix_norm, matrix_norm!, matrix_power, matrix_power!, matrix_rank,
     matrix_rank!, matrix_transpose, max!, max_pool2d, max_pool2d!, max_pool2d_with_positions,
@@ -43,7 +44,7 @@ export scatter_add, scatter_add!, select, sgd_step!, sigmoid, sigmoid!, sign!, s
     solve_triangular!, sort_with_indices, sort_with_indices!, split_with_sizes, sqrt!, square,
     square!, stack, stack!, std!, subtract!, svd!, svdvals, svdvals!, swapaxes
 export take, take_along_axis, take_along_axis!, tan!, tanh!, tensordot, tensordot!, tile, tile!,
-    topk, topk!, trace, trace!, trunc!
+    topk, topk!, trace, trace!, trapezoid, trapezoid!, trunc!
 export uniform!, unsqueeze, unstack
 export var!, vdot, vdot!, vecdot, vecdot!, vector_norm, vector_norm!, view_as_complex,
     view_as_real
@@ -52,6 +53,7 @@ export zero!, zeros_like
 include("ops_pointwise_unary.jl")
 include("ops_pointwise_binary.jl")
 include("ops_reduce.jl")
+include("ops_reduce_scan.jl")
 include("ops_linalg.jl")
 include("ops_linalg_products.jl")
 include("ops_linalg_lapack.jl")

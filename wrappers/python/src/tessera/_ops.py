@@ -102,6 +102,14 @@ logsumexp = _core.logsumexp
 vector_norm = _core.vector_norm
 cumulative_sum = _core.cumulative_sum
 cumsum = _core.cumulative_sum
+cumulative_prod = _core.cumulative_prod
+cumprod = _core.cumulative_prod
+cummax = _core.cummax
+cummin = _core.cummin
+logcumsumexp = _core.logcumsumexp
+diff = _core.diff
+trapezoid = _core.trapezoid
+cumulative_trapezoid = _core.cumulative_trapezoid
 matmul = _core.matmul
 linear = _core.linear
 addmm = _core.addmm
@@ -338,6 +346,13 @@ __all__ = [
     "count_nonzero",
     "logsumexp",
     "cumulative_sum", "cumsum",
+    "cumulative_prod", "cumprod",
+    "cummax",
+    "cummin",
+    "logcumsumexp",
+    "diff",
+    "trapezoid",
+    "cumulative_trapezoid",
     "matmul",
     "addmm",
     "bmm",

@@ -12,7 +12,7 @@ from ._device import Device
 from ._dtypes import DType
 from ._graph import Node
 from ._random import Generator
-from ._results import EigResult, EighResult, LstsqResult, LuFactorResult, LuResult, MaxPool2dWithPositionsResult, QrResult, SlogdetResult, SortWithIndicesResult, SvdResult, TopkResult
+from ._results import CummaxResult, CumminResult, EigResult, EighResult, LstsqResult, LuFactorResult, LuResult, MaxPool2dWithPositionsResult, QrResult, SlogdetResult, SortWithIndicesResult, SvdResult, TopkResult
 from ._tensor import Tensor
 
 def abs(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
@@ -188,6 +188,34 @@ def cumulative_sum(input: Tensor, axis: int | None = ..., dtype: DType | type | 
         include_initial: bool = ..., *, out: Tensor | None = ..., dim: int | None = ...,
         axes: int | None = ..., dims: int | None = ...) -> Tensor: ...
 cumsum = cumulative_sum
+def cumulative_prod(input: Tensor, axis: int | None = ..., dtype: DType | type | None = ...,
+        include_initial: bool = ..., *, out: Tensor | None = ..., dim: int | None = ...,
+        axes: int | None = ..., dims: int | None = ...) -> Tensor: ...
+cumprod = cumulative_prod
+@overload
+def cummax(input: Tensor, axis: int, *,
+        out: tuple[Tensor, Tensor] | None = ...) -> CummaxResult: ...
+@overload
+def cummax(input: Tensor, *, dim: int = ..., axes: int = ..., dims: int = ...,
+        out: tuple[Tensor, Tensor] | None = ...) -> CummaxResult: ...
+@overload
+def cummin(input: Tensor, axis: int, *,
+        out: tuple[Tensor, Tensor] | None = ...) -> CumminResult: ...
+@overload
+def cummin(input: Tensor, *, dim: int = ..., axes: int = ..., dims: int = ...,
+        out: tuple[Tensor, Tensor] | None = ...) -> CumminResult: ...
+@overload
+def logcumsumexp(input: Tensor, axis: int, *, out: Tensor | None = ...) -> Tensor: ...
+@overload
+def logcumsumexp(input: Tensor, *, dim: int = ..., axes: int = ..., dims: int = ...,
+        out: Tensor | None = ...) -> Tensor: ...
+def diff(input: Tensor, n: int = ..., axis: int = ..., prepend: Tensor | None = ...,
+        append: Tensor | None = ..., *, out: Tensor | None = ..., dim: int = ..., axes: int = ...,
+        dims: int = ...) -> Tensor: ...
+def trapezoid(input: Tensor, x: Tensor | None = ..., dx: float = ..., axis: int = ..., *,
+        out: Tensor | None = ..., dim: int = ..., axes: int = ..., dims: int = ...) -> Tensor: ...
+def cumulative_trapezoid(input: Tensor, x: Tensor | None = ..., dx: float = ..., axis: int = ..., *,
+        out: Tensor | None = ..., dim: int = ..., axes: int = ..., dims: int = ...) -> Tensor: ...
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = ..., *,
         out: Tensor | None = ...) -> Tensor: ...
@@ -672,6 +700,13 @@ __all__ = [
     "count_nonzero",
     "logsumexp",
     "cumulative_sum", "cumsum",
+    "cumulative_prod", "cumprod",
+    "cummax",
+    "cummin",
+    "logcumsumexp",
+    "diff",
+    "trapezoid",
+    "cumulative_trapezoid",
     "matmul",
     "addmm",
     "bmm",

@@ -10,6 +10,20 @@ if TYPE_CHECKING:
     from ._tensor import Tensor
 
 
+class CummaxResult(NamedTuple):
+    """What cummax() gives."""
+
+    values: Tensor
+    indices: Tensor
+
+
+class CumminResult(NamedTuple):
+    """What cummin() gives."""
+
+    values: Tensor
+    indices: Tensor
+
+
 class QrResult(NamedTuple):
     """What qr() gives."""
 
@@ -92,6 +106,8 @@ class MaxPool2dWithPositionsResult(NamedTuple):
 
 
 RESULTS: dict[str, type[tuple[Any, ...]]] = {
+    "cummax": CummaxResult,
+    "cummin": CumminResult,
     "qr": QrResult,
     "svd": SvdResult,
     "eigh": EighResult,

@@ -1871,6 +1871,89 @@ extern "C" {
         input: tsr_tensor, axis: i64, dtype: tsr_dtype, include_initial: i32, dst: tsr_tensor,
     ) -> tsr_status;
 
+    /// Products of the first 1, 2, ... elements along an axis; dtypes as prod.
+    /// axis: axis to run along; may be absent for at most one axis
+    /// dtype: dtype of the result and of the accumulation
+    /// include_initial: start with a 1
+    pub fn tsr_cumulative_prod(
+        input: tsr_tensor, axis: i64, dtype: tsr_dtype, include_initial: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_cumulative_prod`].
+    pub fn tsr_cumulative_prod_out(
+        input: tsr_tensor, axis: i64, dtype: tsr_dtype, include_initial: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The largest of the first 1, 2, ... elements along an axis, and where the last that equals
+    /// it stands; real dtypes.
+    /// From the first NaN on the values are NaN and the positions those of the last NaN.
+    /// axis: axis to run along
+    pub fn tsr_cummax(
+        input: tsr_tensor, axis: i64, values: *mut tsr_tensor, indices: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_cummax`].
+    pub fn tsr_cummax_out(
+        input: tsr_tensor, axis: i64, values_dst: tsr_tensor, indices_dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The smallest of the first 1, 2, ... elements along an axis, and where the last that equals
+    /// it stands; real dtypes.
+    /// From the first NaN on the values are NaN and the positions those of the last NaN.
+    /// axis: axis to run along
+    pub fn tsr_cummin(
+        input: tsr_tensor, axis: i64, values: *mut tsr_tensor, indices: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_cummin`].
+    pub fn tsr_cummin_out(
+        input: tsr_tensor, axis: i64, values_dst: tsr_tensor, indices_dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Logarithms of the sums of the exponentials of the first 1, 2, ... elements, without
+    /// overflow; real dtypes.
+    /// axis: axis to run along
+    pub fn tsr_logcumsumexp(input: tsr_tensor, axis: i64, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_logcumsumexp`].
+    pub fn tsr_logcumsumexp_out(input: tsr_tensor, axis: i64, dst: tsr_tensor) -> tsr_status;
+
+    /// The differences of neighbours along an axis, taken n times; whether neighbours differ for
+    /// bool.
+    /// n: how many times
+    /// prepend: joined before the input; a 0-dim one is one position
+    /// append: joined behind the input; a 0-dim one is one position
+    pub fn tsr_diff(
+        input: tsr_tensor, n: i64, axis: i64, prepend: tsr_tensor, append: tsr_tensor,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_diff`].
+    pub fn tsr_diff_out(
+        input: tsr_tensor, n: i64, axis: i64, prepend: tsr_tensor, append: tsr_tensor,
+        dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The area under the line through points, along an axis; integers become the default floating
+    /// dtype.
+    /// input: the heights y
+    /// x: where the points are: 1-D along the axis, or broadcasting with y
+    /// dx: how far apart they are where x is absent
+    pub fn tsr_trapezoid(
+        input: tsr_tensor, x: tsr_tensor, dx: f64, axis: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_trapezoid`].
+    pub fn tsr_trapezoid_out(
+        input: tsr_tensor, x: tsr_tensor, dx: f64, axis: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The areas under the line through points up to the second, third, ... of them.
+    /// input: the heights y
+    /// x: where the points are: 1-D along the axis, or broadcasting with y
+    /// dx: how far apart they are where x is absent
+    pub fn tsr_cumulative_trapezoid(
+        input: tsr_tensor, x: tsr_tensor, dx: f64, axis: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_cumulative_trapezoid`].
+    pub fn tsr_cumulative_trapezoid_out(
+        input: tsr_tensor, x: tsr_tensor, dx: f64, axis: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
     /// Matrix product, with the rank rules of the Array API standard and broadcast batch axes.
     /// Both must have one dtype (DTYPE otherwise) and agree in the contracted size (SHAPE
     /// otherwise).

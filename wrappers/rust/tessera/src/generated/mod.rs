@@ -7,6 +7,7 @@ pub use types::*;
 mod ops_pointwise_unary;
 mod ops_pointwise_binary;
 mod ops_reduce;
+mod ops_reduce_scan;
 mod ops_linalg;
 mod ops_linalg_products;
 mod ops_linalg_lapack;
@@ -24,6 +25,7 @@ mod ops_optim;
 pub mod ops {
     pub use super::ops_pointwise_unary::*;
     pub use super::ops_reduce::*;
+    pub use super::ops_reduce_scan::*;
     pub use super::ops_linalg::*;
     pub use super::ops_linalg_products::*;
     pub use super::ops_linalg_lapack::*;
