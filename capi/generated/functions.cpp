@@ -43,8 +43,12 @@ constexpr Signature kCall_TIBBP{"TIBBP", [](AnyFunction f, tsr_value* v) { retur
 constexpr Signature kCall_TIBBPP{"TIBBPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), small(v[2]), small(v[3]), place(v[4]), place(v[5])); }};
 constexpr Signature kCall_TIBBT{"TIBBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), small(v[2]), small(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TIBBTT{"TIBBTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, int32_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), small(v[2]), small(v[3]), tensor(v[4]), tensor(v[5])); }};
+constexpr Signature kCall_TIBPP{"TIBPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), small(v[2]), place(v[3]), place(v[4])); }};
+constexpr Signature kCall_TIBTT{"TIBTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), small(v[2]), tensor(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TIIBBPP{"TIIBBPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int32_t, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), small(v[3]), small(v[4]), place(v[5]), place(v[6])); }};
 constexpr Signature kCall_TIIBBTT{"TIIBBTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int32_t, int32_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), small(v[3]), small(v[4]), tensor(v[5]), tensor(v[6])); }};
+constexpr Signature kCall_TIIBPP{"TIIBPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), small(v[3]), place(v[4]), place(v[5])); }};
+constexpr Signature kCall_TIIBTT{"TIIBTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int32_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), small(v[3]), tensor(v[4]), tensor(v[5])); }};
 constexpr Signature kCall_TIIIP{"TIIIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), integer(v[3]), place(v[4])); }};
 constexpr Signature kCall_TIIP{"TIIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), place(v[3])); }};
 constexpr Signature kCall_TIIQ{"TIIQ", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, tsr_tensor*, int32_t, int32_t*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), place(v[3]), v[3].n, &v[3].n); }};
@@ -93,6 +97,8 @@ constexpr Signature kCall_TNT{"TNT", [](AnyFunction f, tsr_value* v) { return as
 constexpr Signature kCall_TNTP{"TNTP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), tensor(v[2]), place(v[3])); }};
 constexpr Signature kCall_TNTT{"TNTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), Number(v[1]), tensor(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TNdcP{"TNdcP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, int32_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), small(v[2]), small(v[3]), device_index(v[3]), place(v[4])); }};
+constexpr Signature kCall_TNiBSP{"TNiBSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, int64_t, int32_t, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), integer(v[2]), small(v[3]), text(v[4]), text_length(v[4]), place(v[5])); }};
+constexpr Signature kCall_TNiBST{"TNiBST", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, int64_t, int32_t, const char*, int64_t, tsr_tensor>(f)(tensor(v[0]), Number(v[1]), integer(v[2]), small(v[3]), text(v[4]), text_length(v[4]), tensor(v[5])); }};
 constexpr Signature kCall_TNiP{"TNiP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, int64_t, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), integer(v[2]), place(v[3])); }};
 constexpr Signature kCall_TNiT{"TNiT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, int64_t, tsr_tensor>(f)(tensor(v[0]), Number(v[1]), integer(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TP{"TP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), place(v[1])); }};
@@ -103,9 +109,16 @@ constexpr Signature kCall_TR{"TR", [](AnyFunction f, tsr_value* v) { return as<t
 constexpr Signature kCall_TRBg{"TRBg", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int32_t, tsr_generator>(f)(tensor(v[0]), v[1].real, small(v[2]), generator(v[3])); }};
 constexpr Signature kCall_TRBgP{"TRBgP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int32_t, tsr_generator, tsr_tensor*>(f)(tensor(v[0]), v[1].real, small(v[2]), generator(v[3]), place(v[4])); }};
 constexpr Signature kCall_TRBgT{"TRBgT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int32_t, tsr_generator, tsr_tensor>(f)(tensor(v[0]), v[1].real, small(v[2]), generator(v[3]), tensor(v[4])); }};
+constexpr Signature kCall_TRIR{"TRIR", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int64_t, double>(f)(tensor(v[0]), v[1].real, integer(v[2]), v[3].real); }};
+constexpr Signature kCall_TRIRP{"TRIRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int64_t, double, tsr_tensor*>(f)(tensor(v[0]), v[1].real, integer(v[2]), v[3].real, place(v[4])); }};
+constexpr Signature kCall_TRIRT{"TRIRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int64_t, double, tsr_tensor>(f)(tensor(v[0]), v[1].real, integer(v[2]), v[3].real, tensor(v[4])); }};
 constexpr Signature kCall_TRP{"TRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, tsr_tensor*>(f)(tensor(v[0]), v[1].real, place(v[2])); }};
 constexpr Signature kCall_TRRg{"TRRg", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, double, tsr_generator>(f)(tensor(v[0]), v[1].real, v[2].real, generator(v[3])); }};
 constexpr Signature kCall_TRT{"TRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, tsr_tensor>(f)(tensor(v[0]), v[1].real, tensor(v[2])); }};
+constexpr Signature kCall_TRjBdP{"TRjBdP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, const int64_t*, int32_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), v[1].real, list<int64_t>(v[2]), count(v[2]), small(v[3]), small(v[4]), place(v[5])); }};
+constexpr Signature kCall_TRjBdT{"TRjBdT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, const int64_t*, int32_t, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), v[1].real, list<int64_t>(v[2]), count(v[2]), small(v[3]), small(v[4]), tensor(v[5])); }};
+constexpr Signature kCall_TRttP{"TRttP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), v[1].real, tensor(v[2]), tensor(v[3]), place(v[4])); }};
+constexpr Signature kCall_TRttT{"TRttT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), v[1].real, tensor(v[2]), tensor(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TS{"TS", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const char*, int64_t>(f)(tensor(v[0]), text(v[1]), text_length(v[1])); }};
 constexpr Signature kCall_TSP{"TSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), text(v[1]), text_length(v[1]), place(v[2])); }};
 constexpr Signature kCall_TSPP{"TSPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const char*, int64_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), text(v[1]), text_length(v[1]), place(v[2]), place(v[3])); }};
@@ -125,6 +138,8 @@ constexpr Signature kCall_TTN{"TTN", [](AnyFunction f, tsr_value* v) { return as
 constexpr Signature kCall_TTNP{"TTNP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), Number(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTNT{"TTNT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), Number(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TTP{"TTP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), place(v[2])); }};
+constexpr Signature kCall_TTRP{"TTRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), v[2].real, place(v[3])); }};
+constexpr Signature kCall_TTRT{"TTRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), v[2].real, tensor(v[3])); }};
 constexpr Signature kCall_TTSP{"TTSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTT{"TTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2])); }};
 constexpr Signature kCall_TTTBBP{"TTTBBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), small(v[3]), small(v[4]), place(v[5])); }};
@@ -137,6 +152,8 @@ constexpr Signature kCall_TTTRR{"TTTRR", [](AnyFunction f, tsr_value* v) { retur
 constexpr Signature kCall_TTTRRP{"TTTRRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, double, double, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), v[3].real, v[4].real, place(v[5])); }};
 constexpr Signature kCall_TTTRRT{"TTTRRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, double, double, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), v[3].real, v[4].real, tensor(v[5])); }};
 constexpr Signature kCall_TTTT{"TTTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3])); }};
+constexpr Signature kCall_TTiBSP{"TTiBSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, int32_t, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), small(v[3]), text(v[4]), text_length(v[4]), place(v[5])); }};
+constexpr Signature kCall_TTiBST{"TTiBST", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, int32_t, const char*, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), small(v[3]), text(v[4]), text_length(v[4]), tensor(v[5])); }};
 constexpr Signature kCall_TTiP{"TTiP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTiT{"TTiT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TTrPPPP{"TTrPPPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, int32_t, tsr_tensor*, tsr_tensor*, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), v[2].real, has(v[2]), place(v[3]), place(v[4]), place(v[5]), place(v[6])); }};
@@ -159,14 +176,18 @@ constexpr Signature kCall_TiBT{"TiBT", [](AnyFunction f, tsr_value* v) { return 
 constexpr Signature kCall_TidBP{"TidBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), small(v[2]), small(v[3]), place(v[4])); }};
 constexpr Signature kCall_TidBT{"TidBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), small(v[2]), small(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TjBP{"TjBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), small(v[2]), place(v[3])); }};
+constexpr Signature kCall_TjBPP{"TjBPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), small(v[2]), place(v[3]), place(v[4])); }};
 constexpr Signature kCall_TjBRP{"TjBRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, int32_t, double, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), small(v[2]), v[3].real, place(v[4])); }};
 constexpr Signature kCall_TjBRT{"TjBRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, int32_t, double, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), small(v[2]), v[3].real, tensor(v[4])); }};
 constexpr Signature kCall_TjBT{"TjBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), small(v[2]), tensor(v[3])); }};
+constexpr Signature kCall_TjBTT{"TjBTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, int32_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), small(v[2]), tensor(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TjBdP{"TjBdP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), small(v[2]), small(v[3]), place(v[4])); }};
 constexpr Signature kCall_TjBdT{"TjBdT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), small(v[2]), small(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TjP{"TjP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), place(v[2])); }};
 constexpr Signature kCall_TjRBP{"TjRBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, double, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), v[2].real, small(v[3]), place(v[4])); }};
+constexpr Signature kCall_TjRBPP{"TjRBPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, double, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), v[2].real, small(v[3]), place(v[4]), place(v[5])); }};
 constexpr Signature kCall_TjRBT{"TjRBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, double, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), v[2].real, small(v[3]), tensor(v[4])); }};
+constexpr Signature kCall_TjRBTT{"TjRBTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, double, int32_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), v[2].real, small(v[3]), tensor(v[4]), tensor(v[5])); }};
 constexpr Signature kCall_TjT{"TjT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2])); }};
 constexpr Signature kCall_Tnn{"Tnn", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, const tsr_number*>(f)(tensor(v[0]), Number(v[1]), Number(v[2])); }};
 constexpr Signature kCall_TnnP{"TnnP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, const tsr_number*, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), Number(v[2]), place(v[3])); }};
@@ -231,6 +252,8 @@ const Symbol kSymbols[] = {
     {"tsr_ambient_save", reinterpret_cast<AnyFunction>(&tsr_ambient_save), 325, &kInfo_ambient_save, nullptr},
     {"tsr_amin", reinterpret_cast<AnyFunction>(&tsr_amin), 1408, &kInfo_amin, &kCall_TjBP},
     {"tsr_amin_out", reinterpret_cast<AnyFunction>(&tsr_amin_out), 66944, &kInfo_amin, &kCall_TjBT},
+    {"tsr_aminmax", reinterpret_cast<AnyFunction>(&tsr_aminmax), 1551, &kInfo_aminmax, &kCall_TjBPP},
+    {"tsr_aminmax_out", reinterpret_cast<AnyFunction>(&tsr_aminmax_out), 67087, &kInfo_aminmax, &kCall_TjBTT},
     {"tsr_any", reinterpret_cast<AnyFunction>(&tsr_any), 1411, &kInfo_any, &kCall_TjBP},
     {"tsr_any_out", reinterpret_cast<AnyFunction>(&tsr_any_out), 66947, &kInfo_any, &kCall_TjBT},
     {"tsr_arange", reinterpret_cast<AnyFunction>(&tsr_arange), 2008, &kInfo_arange, &kCall_NNNdcP},
@@ -347,6 +370,8 @@ const Symbol kSymbols[] = {
     {"tsr_conv_transpose3d", reinterpret_cast<AnyFunction>(&tsr_conv_transpose3d), 3005, &kInfo_conv_transpose3d, &kCall_TTtjjjIjP},
     {"tsr_conv_transpose3d_out", reinterpret_cast<AnyFunction>(&tsr_conv_transpose3d_out), 68541, &kInfo_conv_transpose3d, &kCall_TTtjjjIjT},
     {"tsr_copy_inplace", reinterpret_cast<AnyFunction>(&tsr_copy_inplace), 133477, &kInfo_copy, &kCall_TTB},
+    {"tsr_corrcoef", reinterpret_cast<AnyFunction>(&tsr_corrcoef), 1571, &kInfo_corrcoef, &kCall_TP},
+    {"tsr_corrcoef_out", reinterpret_cast<AnyFunction>(&tsr_corrcoef_out), 67107, &kInfo_corrcoef, &kCall_TT},
     {"tsr_cos", reinterpret_cast<AnyFunction>(&tsr_cos), 1014, &kInfo_cos, &kCall_TP},
     {"tsr_cos_inplace", reinterpret_cast<AnyFunction>(&tsr_cos_inplace), 132086, &kInfo_cos, &kCall_T},
     {"tsr_cos_out", reinterpret_cast<AnyFunction>(&tsr_cos_out), 66550, &kInfo_cos, &kCall_TT},
@@ -355,6 +380,8 @@ const Symbol kSymbols[] = {
     {"tsr_cosh_out", reinterpret_cast<AnyFunction>(&tsr_cosh_out), 66556, &kInfo_cosh, &kCall_TT},
     {"tsr_count_nonzero", reinterpret_cast<AnyFunction>(&tsr_count_nonzero), 1413, &kInfo_count_nonzero, &kCall_TjBP},
     {"tsr_count_nonzero_out", reinterpret_cast<AnyFunction>(&tsr_count_nonzero_out), 66949, &kInfo_count_nonzero, &kCall_TjBT},
+    {"tsr_cov", reinterpret_cast<AnyFunction>(&tsr_cov), 1570, &kInfo_cov, &kCall_TRttP},
+    {"tsr_cov_out", reinterpret_cast<AnyFunction>(&tsr_cov_out), 67106, &kInfo_cov, &kCall_TRttT},
     {"tsr_cross", reinterpret_cast<AnyFunction>(&tsr_cross), 1631, &kInfo_cross, &kCall_TTIP},
     {"tsr_cross_entropy", reinterpret_cast<AnyFunction>(&tsr_cross_entropy), 3040, &kInfo_cross_entropy, &kCall_TTtISRP},
     {"tsr_cross_out", reinterpret_cast<AnyFunction>(&tsr_cross_out), 67167, &kInfo_cross, &kCall_TTIT},
@@ -380,6 +407,8 @@ const Symbol kSymbols[] = {
     {"tsr_diagonal", reinterpret_cast<AnyFunction>(&tsr_diagonal), 2527, &kInfo_diagonal, &kCall_TIIIP},
     {"tsr_diff", reinterpret_cast<AnyFunction>(&tsr_diff), 1504, &kInfo_diff, &kCall_TIIttP},
     {"tsr_diff_out", reinterpret_cast<AnyFunction>(&tsr_diff_out), 67040, &kInfo_diff, &kCall_TIIttT},
+    {"tsr_dist", reinterpret_cast<AnyFunction>(&tsr_dist), 1557, &kInfo_dist, &kCall_TTRP},
+    {"tsr_dist_out", reinterpret_cast<AnyFunction>(&tsr_dist_out), 67093, &kInfo_dist, &kCall_TTRT},
     {"tsr_divide", reinterpret_cast<AnyFunction>(&tsr_divide), 1203, &kInfo_divide, &kCall_TTP},
     {"tsr_divide_inplace", reinterpret_cast<AnyFunction>(&tsr_divide_inplace), 132275, &kInfo_divide, &kCall_TT},
     {"tsr_divide_out", reinterpret_cast<AnyFunction>(&tsr_divide_out), 66739, &kInfo_divide, &kCall_TTT},
@@ -522,6 +551,8 @@ const Symbol kSymbols[] = {
     {"tsr_isnan_out", reinterpret_cast<AnyFunction>(&tsr_isnan_out), 66567, &kInfo_isnan, &kCall_TT},
     {"tsr_kron", reinterpret_cast<AnyFunction>(&tsr_kron), 1630, &kInfo_kron, &kCall_TTP},
     {"tsr_kron_out", reinterpret_cast<AnyFunction>(&tsr_kron_out), 67166, &kInfo_kron, &kCall_TTT},
+    {"tsr_kthvalue", reinterpret_cast<AnyFunction>(&tsr_kthvalue), 1560, &kInfo_kthvalue, &kCall_TIIBPP},
+    {"tsr_kthvalue_out", reinterpret_cast<AnyFunction>(&tsr_kthvalue_out), 67096, &kInfo_kthvalue, &kCall_TIIBTT},
     {"tsr_layer_norm", reinterpret_cast<AnyFunction>(&tsr_layer_norm), 3021, &kInfo_layer_norm, &kCall_TJttRP},
     {"tsr_layer_norm_out", reinterpret_cast<AnyFunction>(&tsr_layer_norm_out), 68557, &kInfo_layer_norm, &kCall_TJttRT},
     {"tsr_leaky_relu", reinterpret_cast<AnyFunction>(&tsr_leaky_relu), 1036, &kInfo_leaky_relu, &kCall_TRP},
@@ -614,6 +645,8 @@ const Symbol kSymbols[] = {
     {"tsr_max_pool2d", reinterpret_cast<AnyFunction>(&tsr_max_pool2d), 3010, &kInfo_max_pool2d, &kCall_TJjjjBP},
     {"tsr_max_pool2d_out", reinterpret_cast<AnyFunction>(&tsr_max_pool2d_out), 68546, &kInfo_max_pool2d, &kCall_TJjjjBT},
     {"tsr_max_pool2d_with_positions", reinterpret_cast<AnyFunction>(&tsr_max_pool2d_with_positions), 3011, &kInfo_max_pool2d_with_positions, &kCall_TJjjjBPP},
+    {"tsr_max_with_indices", reinterpret_cast<AnyFunction>(&tsr_max_with_indices), 1554, &kInfo_max_with_indices, &kCall_TIBPP},
+    {"tsr_max_with_indices_out", reinterpret_cast<AnyFunction>(&tsr_max_with_indices_out), 67090, &kInfo_max_with_indices, &kCall_TIBTT},
     {"tsr_maximum", reinterpret_cast<AnyFunction>(&tsr_maximum), 1207, &kInfo_maximum, &kCall_TTP},
     {"tsr_maximum_inplace", reinterpret_cast<AnyFunction>(&tsr_maximum_inplace), 132279, &kInfo_maximum, &kCall_TT},
     {"tsr_maximum_out", reinterpret_cast<AnyFunction>(&tsr_maximum_out), 66743, &kInfo_maximum, &kCall_TTT},
@@ -622,6 +655,10 @@ const Symbol kSymbols[] = {
     {"tsr_maximum_scalar_out", reinterpret_cast<AnyFunction>(&tsr_maximum_scalar_out), 328887, &kInfo_maximum, &kCall_TNT},
     {"tsr_mean", reinterpret_cast<AnyFunction>(&tsr_mean), 1402, &kInfo_mean, &kCall_TjBdP},
     {"tsr_mean_out", reinterpret_cast<AnyFunction>(&tsr_mean_out), 66938, &kInfo_mean, &kCall_TjBdT},
+    {"tsr_median", reinterpret_cast<AnyFunction>(&tsr_median), 1561, &kInfo_median, &kCall_TiBP},
+    {"tsr_median_out", reinterpret_cast<AnyFunction>(&tsr_median_out), 67097, &kInfo_median, &kCall_TiBT},
+    {"tsr_median_with_indices", reinterpret_cast<AnyFunction>(&tsr_median_with_indices), 1563, &kInfo_median_with_indices, &kCall_TIBPP},
+    {"tsr_median_with_indices_out", reinterpret_cast<AnyFunction>(&tsr_median_with_indices_out), 67099, &kInfo_median_with_indices, &kCall_TIBTT},
     {"tsr_memory_allocator_reset", reinterpret_cast<AnyFunction>(&tsr_memory_allocator_reset), 255, &kInfo_memory_allocator_reset, nullptr},
     {"tsr_memory_allocator_set", reinterpret_cast<AnyFunction>(&tsr_memory_allocator_set), 254, &kInfo_memory_allocator_set, nullptr},
     {"tsr_memory_empty_cache", reinterpret_cast<AnyFunction>(&tsr_memory_empty_cache), 243, &kInfo_memory_empty_cache, nullptr},
@@ -638,6 +675,8 @@ const Symbol kSymbols[] = {
     {"tsr_memory_trim", reinterpret_cast<AnyFunction>(&tsr_memory_trim), 244, &kInfo_memory_trim, nullptr},
     {"tsr_min", reinterpret_cast<AnyFunction>(&tsr_min), 1406, &kInfo_min, &kCall_TjBP},
     {"tsr_min_out", reinterpret_cast<AnyFunction>(&tsr_min_out), 66942, &kInfo_min, &kCall_TjBT},
+    {"tsr_min_with_indices", reinterpret_cast<AnyFunction>(&tsr_min_with_indices), 1555, &kInfo_min_with_indices, &kCall_TIBPP},
+    {"tsr_min_with_indices_out", reinterpret_cast<AnyFunction>(&tsr_min_with_indices_out), 67091, &kInfo_min_with_indices, &kCall_TIBTT},
     {"tsr_minimum", reinterpret_cast<AnyFunction>(&tsr_minimum), 1208, &kInfo_minimum, &kCall_TTP},
     {"tsr_minimum_inplace", reinterpret_cast<AnyFunction>(&tsr_minimum_inplace), 132280, &kInfo_minimum, &kCall_TT},
     {"tsr_minimum_out", reinterpret_cast<AnyFunction>(&tsr_minimum_out), 66744, &kInfo_minimum, &kCall_TTT},
@@ -646,6 +685,8 @@ const Symbol kSymbols[] = {
     {"tsr_minimum_scalar_out", reinterpret_cast<AnyFunction>(&tsr_minimum_scalar_out), 328888, &kInfo_minimum, &kCall_TNT},
     {"tsr_mm", reinterpret_cast<AnyFunction>(&tsr_mm), 1620, &kInfo_mm, &kCall_TTP},
     {"tsr_mm_out", reinterpret_cast<AnyFunction>(&tsr_mm_out), 67156, &kInfo_mm, &kCall_TTT},
+    {"tsr_mode", reinterpret_cast<AnyFunction>(&tsr_mode), 1565, &kInfo_mode, &kCall_TIBPP},
+    {"tsr_mode_out", reinterpret_cast<AnyFunction>(&tsr_mode_out), 67101, &kInfo_mode, &kCall_TIBTT},
     {"tsr_moveaxis", reinterpret_cast<AnyFunction>(&tsr_moveaxis), 2509, &kInfo_moveaxis, &kCall_TJJP},
     {"tsr_mse_loss", reinterpret_cast<AnyFunction>(&tsr_mse_loss), 3042, &kInfo_mse_loss, &kCall_TTSP},
     {"tsr_multi_dot", reinterpret_cast<AnyFunction>(&tsr_multi_dot), 1634, &kInfo_multi_dot, &kCall_LP},
@@ -658,6 +699,16 @@ const Symbol kSymbols[] = {
     {"tsr_multiply_scalar_out", reinterpret_cast<AnyFunction>(&tsr_multiply_scalar_out), 328882, &kInfo_multiply, &kCall_TNT},
     {"tsr_mv", reinterpret_cast<AnyFunction>(&tsr_mv), 1621, &kInfo_mv, &kCall_TTP},
     {"tsr_mv_out", reinterpret_cast<AnyFunction>(&tsr_mv_out), 67157, &kInfo_mv, &kCall_TTT},
+    {"tsr_nanmean", reinterpret_cast<AnyFunction>(&tsr_nanmean), 1550, &kInfo_nanmean, &kCall_TjBdP},
+    {"tsr_nanmean_out", reinterpret_cast<AnyFunction>(&tsr_nanmean_out), 67086, &kInfo_nanmean, &kCall_TjBdT},
+    {"tsr_nanmedian", reinterpret_cast<AnyFunction>(&tsr_nanmedian), 1562, &kInfo_nanmedian, &kCall_TiBP},
+    {"tsr_nanmedian_out", reinterpret_cast<AnyFunction>(&tsr_nanmedian_out), 67098, &kInfo_nanmedian, &kCall_TiBT},
+    {"tsr_nanmedian_with_indices", reinterpret_cast<AnyFunction>(&tsr_nanmedian_with_indices), 1564, &kInfo_nanmedian_with_indices, &kCall_TIBPP},
+    {"tsr_nanmedian_with_indices_out", reinterpret_cast<AnyFunction>(&tsr_nanmedian_with_indices_out), 67100, &kInfo_nanmedian_with_indices, &kCall_TIBTT},
+    {"tsr_nanquantile", reinterpret_cast<AnyFunction>(&tsr_nanquantile), 1567, &kInfo_nanquantile, &kCall_TTiBSP},
+    {"tsr_nanquantile_out", reinterpret_cast<AnyFunction>(&tsr_nanquantile_out), 67103, &kInfo_nanquantile, &kCall_TTiBST},
+    {"tsr_nanquantile_scalar", reinterpret_cast<AnyFunction>(&tsr_nanquantile_scalar), 263711, &kInfo_nanquantile, &kCall_TNiBSP},
+    {"tsr_nanquantile_scalar_out", reinterpret_cast<AnyFunction>(&tsr_nanquantile_scalar_out), 329247, &kInfo_nanquantile, &kCall_TNiBST},
     {"tsr_nansum", reinterpret_cast<AnyFunction>(&tsr_nansum), 1421, &kInfo_nansum, &kCall_TjBdP},
     {"tsr_nansum_out", reinterpret_cast<AnyFunction>(&tsr_nansum_out), 66957, &kInfo_nansum, &kCall_TjBdT},
     {"tsr_narrow", reinterpret_cast<AnyFunction>(&tsr_narrow), 2522, &kInfo_narrow, &kCall_TIIIP},
@@ -683,6 +734,8 @@ const Symbol kSymbols[] = {
     {"tsr_node_variable", reinterpret_cast<AnyFunction>(&tsr_node_variable), 165, &kInfo_node_variable, nullptr},
     {"tsr_none", reinterpret_cast<AnyFunction>(&tsr_none), 1, &kInfo_none, nullptr},
     {"tsr_nonzero", reinterpret_cast<AnyFunction>(&tsr_nonzero), 2642, &kInfo_nonzero, &kCall_TQ},
+    {"tsr_norm", reinterpret_cast<AnyFunction>(&tsr_norm), 1556, &kInfo_norm, &kCall_TRjBdP},
+    {"tsr_norm_out", reinterpret_cast<AnyFunction>(&tsr_norm_out), 67092, &kInfo_norm, &kCall_TRjBdT},
     {"tsr_normal_inplace", reinterpret_cast<AnyFunction>(&tsr_normal_inplace), 133178, &kInfo_normal, &kCall_TRRg},
     {"tsr_not_equal", reinterpret_cast<AnyFunction>(&tsr_not_equal), 1212, &kInfo_not_equal, &kCall_TTP},
     {"tsr_not_equal_out", reinterpret_cast<AnyFunction>(&tsr_not_equal_out), 66748, &kInfo_not_equal, &kCall_TTT},
@@ -731,6 +784,10 @@ const Symbol kSymbols[] = {
     {"tsr_promote_types", reinterpret_cast<AnyFunction>(&tsr_promote_types), 5, &kInfo_promote_types, nullptr},
     {"tsr_qr", reinterpret_cast<AnyFunction>(&tsr_qr), 1681, &kInfo_qr, &kCall_TSPP},
     {"tsr_qr_out", reinterpret_cast<AnyFunction>(&tsr_qr_out), 67217, &kInfo_qr, &kCall_TSTT},
+    {"tsr_quantile", reinterpret_cast<AnyFunction>(&tsr_quantile), 1566, &kInfo_quantile, &kCall_TTiBSP},
+    {"tsr_quantile_out", reinterpret_cast<AnyFunction>(&tsr_quantile_out), 67102, &kInfo_quantile, &kCall_TTiBST},
+    {"tsr_quantile_scalar", reinterpret_cast<AnyFunction>(&tsr_quantile_scalar), 263710, &kInfo_quantile, &kCall_TNiBSP},
+    {"tsr_quantile_scalar_out", reinterpret_cast<AnyFunction>(&tsr_quantile_scalar_out), 329246, &kInfo_quantile, &kCall_TNiBST},
     {"tsr_rand", reinterpret_cast<AnyFunction>(&tsr_rand), 2100, &kInfo_rand, &kCall_JdcgP},
     {"tsr_randint", reinterpret_cast<AnyFunction>(&tsr_randint), 2102, &kInfo_randint, &kCall_IIJdcgP},
     {"tsr_randn", reinterpret_cast<AnyFunction>(&tsr_randn), 2101, &kInfo_randn, &kCall_JdcgP},
@@ -750,6 +807,9 @@ const Symbol kSymbols[] = {
     {"tsr_remainder_scalar_left", reinterpret_cast<AnyFunction>(&tsr_remainder_scalar_left), 525493, &kInfo_remainder, &kCall_NTP},
     {"tsr_remainder_scalar_left_out", reinterpret_cast<AnyFunction>(&tsr_remainder_scalar_left_out), 591029, &kInfo_remainder, &kCall_NTT},
     {"tsr_remainder_scalar_out", reinterpret_cast<AnyFunction>(&tsr_remainder_scalar_out), 328885, &kInfo_remainder, &kCall_TNT},
+    {"tsr_renorm", reinterpret_cast<AnyFunction>(&tsr_renorm), 1558, &kInfo_renorm, &kCall_TRIRP},
+    {"tsr_renorm_inplace", reinterpret_cast<AnyFunction>(&tsr_renorm_inplace), 132630, &kInfo_renorm, &kCall_TRIR},
+    {"tsr_renorm_out", reinterpret_cast<AnyFunction>(&tsr_renorm_out), 67094, &kInfo_renorm, &kCall_TRIRT},
     {"tsr_repeat", reinterpret_cast<AnyFunction>(&tsr_repeat), 2543, &kInfo_repeat, &kCall_TTiP},
     {"tsr_repeat_out", reinterpret_cast<AnyFunction>(&tsr_repeat_out), 68079, &kInfo_repeat, &kCall_TTiT},
     {"tsr_repeat_scalar", reinterpret_cast<AnyFunction>(&tsr_repeat_scalar), 264687, &kInfo_repeat, &kCall_TNiP},
@@ -819,6 +879,8 @@ const Symbol kSymbols[] = {
     {"tsr_stack_out", reinterpret_cast<AnyFunction>(&tsr_stack_out), 68077, &kInfo_stack, &kCall_LIT},
     {"tsr_status_name", reinterpret_cast<AnyFunction>(&tsr_status_name), 45, &kInfo_status_name, nullptr},
     {"tsr_std", reinterpret_cast<AnyFunction>(&tsr_std), 1404, &kInfo_std, &kCall_TjRBP},
+    {"tsr_std_mean", reinterpret_cast<AnyFunction>(&tsr_std_mean), 1553, &kInfo_std_mean, &kCall_TjRBPP},
+    {"tsr_std_mean_out", reinterpret_cast<AnyFunction>(&tsr_std_mean_out), 67089, &kInfo_std_mean, &kCall_TjRBTT},
     {"tsr_std_out", reinterpret_cast<AnyFunction>(&tsr_std_out), 66940, &kInfo_std, &kCall_TjRBT},
     {"tsr_stream_create", reinterpret_cast<AnyFunction>(&tsr_stream_create), 327, &kInfo_stream_create, nullptr},
     {"tsr_stream_current", reinterpret_cast<AnyFunction>(&tsr_stream_current), 333, &kInfo_stream_current, nullptr},
@@ -917,6 +979,8 @@ const Symbol kSymbols[] = {
     {"tsr_unsqueeze", reinterpret_cast<AnyFunction>(&tsr_unsqueeze), 2505, &kInfo_unsqueeze, &kCall_TIP},
     {"tsr_unstack", reinterpret_cast<AnyFunction>(&tsr_unstack), 2526, &kInfo_unstack, &kCall_TIQ},
     {"tsr_var", reinterpret_cast<AnyFunction>(&tsr_var), 1403, &kInfo_var, &kCall_TjRBP},
+    {"tsr_var_mean", reinterpret_cast<AnyFunction>(&tsr_var_mean), 1552, &kInfo_var_mean, &kCall_TjRBPP},
+    {"tsr_var_mean_out", reinterpret_cast<AnyFunction>(&tsr_var_mean_out), 67088, &kInfo_var_mean, &kCall_TjRBTT},
     {"tsr_var_out", reinterpret_cast<AnyFunction>(&tsr_var_out), 66939, &kInfo_var, &kCall_TjRBT},
     {"tsr_vdot", reinterpret_cast<AnyFunction>(&tsr_vdot), 1626, &kInfo_vdot, &kCall_TTP},
     {"tsr_vdot_out", reinterpret_cast<AnyFunction>(&tsr_vdot_out), 67162, &kInfo_vdot, &kCall_TTT},
@@ -940,7 +1004,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeros", reinterpret_cast<AnyFunction>(&tsr_zeros), 2001, &kInfo_zeros, &kCall_JdcP},
     {"tsr_zeros_like", reinterpret_cast<AnyFunction>(&tsr_zeros_like), 2005, &kInfo_zeros_like, &kCall_TdcP},
 };
-const size_t kSymbolCount = 754;
+const size_t kSymbolCount = 797;
 
 namespace {
 
@@ -967,6 +1031,7 @@ constexpr int32_t kIds[] = {
     348,
     325,
     1408, 66944,
+    1551, 67087,
     1411, 66947,
     2008,
     362,
@@ -1029,9 +1094,11 @@ constexpr int32_t kIds[] = {
     3004, 68540,
     3005, 68541,
     133477,
+    1571, 67107,
     1014, 132086, 66550,
     1020, 132092, 66556,
     1413, 66949,
+    1570, 67106,
     1631,
     3040,
     67167,
@@ -1050,6 +1117,7 @@ constexpr int32_t kIds[] = {
     321,
     2527,
     1504, 67040,
+    1557, 67093,
     1203, 132275, 66739, 263347, 394419, 525491, 591027, 328883,
     284,
     1604, 67140,
@@ -1132,6 +1200,7 @@ constexpr int32_t kIds[] = {
     1032, 66568,
     1031, 66567,
     1630, 67166,
+    1560, 67096,
     3021, 68557,
     1036, 132108, 66572,
     2201, 133273, 67737, 264345, 395417, 329881,
@@ -1173,8 +1242,11 @@ constexpr int32_t kIds[] = {
     1405, 66941,
     3010, 68546,
     3011,
+    1554, 67090,
     1207, 132279, 66743, 263351, 394423, 328887,
     1402, 66938,
+    1561, 67097,
+    1563, 67099,
     255,
     254,
     243,
@@ -1190,13 +1262,19 @@ constexpr int32_t kIds[] = {
     241,
     244,
     1406, 66942,
+    1555, 67091,
     1208, 132280, 66744, 263352, 394424, 328888,
     1620, 67156,
+    1565, 67101,
     2509,
     3042,
     1634, 67170,
     1202, 132274, 66738, 263346, 394418, 328882,
     1621, 67157,
+    1550, 67086,
+    1562, 67098,
+    1564, 67100,
+    1567, 67103, 263711, 329247,
     1421, 66957,
     2522,
     1002, 132074, 66538,
@@ -1219,6 +1297,7 @@ constexpr int32_t kIds[] = {
     165,
     1,
     2642,
+    1556, 67092,
     133178,
     1212, 66748, 263356, 328892,
     323,
@@ -1252,6 +1331,7 @@ constexpr int32_t kIds[] = {
     6,
     5,
     1681, 67217,
+    1566, 67102, 263710, 329246,
     2100,
     2102,
     2101,
@@ -1260,6 +1340,7 @@ constexpr int32_t kIds[] = {
     1004, 132076, 66540,
     1029, 132101, 66565,
     1205, 132277, 66741, 263349, 394421, 525493, 591029, 328885,
+    1558, 132630, 67094,
     2543, 68079, 264687, 330223,
     2500,
     2545, 68081,
@@ -1296,7 +1377,9 @@ constexpr int32_t kIds[] = {
     2503,
     2541, 68077,
     45,
-    1404, 66940,
+    1404,
+    1553, 67089,
+    66940,
     327,
     333,
     332,
@@ -1367,7 +1450,9 @@ constexpr int32_t kIds[] = {
     133177,
     2505,
     2526,
-    1403, 66939,
+    1403,
+    1552, 67088,
+    66939,
     1626, 67162,
     1627, 67163,
     1415, 66951,

@@ -20,6 +20,7 @@ set(TSR_CAPI_GENERATED
     generated/ops_random.cpp
     generated/ops_reduce.cpp
     generated/ops_reduce_scan.cpp
+    generated/ops_reduce_statistics.cpp
     generated/ops_shape.cpp
     generated/tables.cpp
 )

@@ -724,6 +724,212 @@ TSR_API TSR_NODISCARD tsr_status tsr_cumulative_trapezoid(
 TSR_API TSR_NODISCARD tsr_status tsr_cumulative_trapezoid_out(
     tsr_tensor input, tsr_tensor x, double dx, int64_t axis, tsr_tensor dst);
 
+/* ---- Ops: statistics ---- */
+
+/* Arithmetic mean over axes of the elements that are numbers; NaN where there are none; floating
+ * and complex dtypes.
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1
+ * dtype: dtype of the result and of the accumulation */
+TSR_API TSR_NODISCARD tsr_status tsr_nanmean(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
+    tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_nanmean_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
+    tsr_tensor dst);
+
+/* The smallest and the largest element over axes; NaN wins; equal ones share the gradient; real
+ * dtypes.
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_aminmax(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor* min,
+    tsr_tensor* max);
+TSR_API TSR_NODISCARD tsr_status tsr_aminmax_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor min_dst,
+    tsr_tensor max_dst);
+
+/* Variance and mean over axes; floating and complex dtypes.
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * correction: what is subtracted from the count in the divisor
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_var_mean(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, double correction, int32_t keepdims,
+    tsr_tensor* variance, tsr_tensor* mean);
+TSR_API TSR_NODISCARD tsr_status tsr_var_mean_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, double correction, int32_t keepdims,
+    tsr_tensor variance_dst, tsr_tensor mean_dst);
+
+/* Standard deviation and mean over axes; floating and complex dtypes.
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * correction: what is subtracted from the count in the divisor
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_std_mean(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, double correction, int32_t keepdims,
+    tsr_tensor* deviation, tsr_tensor* mean);
+TSR_API TSR_NODISCARD tsr_status tsr_std_mean_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, double correction, int32_t keepdims,
+    tsr_tensor deviation_dst, tsr_tensor mean_dst);
+
+/* The first largest element along an axis and its position, which alone gets the gradient; real
+ * dtypes.
+ * axis: axis to reduce
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_max_with_indices(
+    tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor* values, tsr_tensor* indices);
+TSR_API TSR_NODISCARD tsr_status tsr_max_with_indices_out(
+    tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor values_dst,
+    tsr_tensor indices_dst);
+
+/* The first smallest element along an axis and its position, which alone gets the gradient; real
+ * dtypes.
+ * axis: axis to reduce
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_min_with_indices(
+    tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor* values, tsr_tensor* indices);
+TSR_API TSR_NODISCARD tsr_status tsr_min_with_indices_out(
+    tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor values_dst,
+    tsr_tensor indices_dst);
+
+/* Norm of the elements over axes, as vector_norm; floating and complex dtypes, the result is
+ * real.
+ * p: order: 0 counts nonzeros, infinite ones take extrema
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1
+ * dtype: to which the input is cast first */
+TSR_API TSR_NODISCARD tsr_status tsr_norm(
+    tsr_tensor input, double p, const int64_t* axes, int32_t n_axes, int32_t keepdims,
+    tsr_dtype dtype, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_norm_out(
+    tsr_tensor input, double p, const int64_t* axes, int32_t n_axes, int32_t keepdims,
+    tsr_dtype dtype, tsr_tensor dst);
+
+/* Norm of the difference of two tensors, which broadcast; floating and complex dtypes.
+ * p: order of the norm */
+TSR_API TSR_NODISCARD tsr_status tsr_dist(
+    tsr_tensor input, tsr_tensor other, double p, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_dist_out(
+    tsr_tensor input, tsr_tensor other, double p, tsr_tensor dst);
+
+/* The input with the slices whose norm is more than max_norm scaled down to it; floating and
+ * complex dtypes.
+ * p: order of the norm
+ * axis: each position has a norm of its own */
+TSR_API TSR_NODISCARD tsr_status tsr_renorm(
+    tsr_tensor input, double p, int64_t axis, double max_norm, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_renorm_out(
+    tsr_tensor input, double p, int64_t axis, double max_norm, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_renorm_inplace(
+    tsr_tensor input, double p, int64_t axis, double max_norm);
+
+/* The k-th smallest element along an axis and its position; NaN counts as largest; real dtypes.
+ * k: rank, from 1
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_kthvalue(
+    tsr_tensor input, int64_t k, int64_t axis, int32_t keepdims, tsr_tensor* values,
+    tsr_tensor* indices);
+TSR_API TSR_NODISCARD tsr_status tsr_kthvalue_out(
+    tsr_tensor input, int64_t k, int64_t axis, int32_t keepdims, tsr_tensor values_dst,
+    tsr_tensor indices_dst);
+
+/* The lower of the two middle elements, or NaN where there is one; without an axis equal ones
+ * share the gradient; real dtypes.
+ * axis: axis to reduce; absent means the flattened input
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_median(
+    tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_median_out(
+    tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor dst);
+
+/* The lower of the two middle elements that are numbers; without an axis equal ones share the
+ * gradient; real dtypes.
+ * axis: axis to reduce; absent means the flattened input
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_nanmedian(
+    tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_nanmedian_out(
+    tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor dst);
+
+/* The lower of the two middle elements along an axis, or the first NaN, and its position; real
+ * dtypes.
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_median_with_indices(
+    tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor* values, tsr_tensor* indices);
+TSR_API TSR_NODISCARD tsr_status tsr_median_with_indices_out(
+    tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor values_dst,
+    tsr_tensor indices_dst);
+
+/* The lower of the two middle elements along an axis of those that are numbers, and its
+ * position; real dtypes.
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_nanmedian_with_indices(
+    tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor* values, tsr_tensor* indices);
+TSR_API TSR_NODISCARD tsr_status tsr_nanmedian_with_indices_out(
+    tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor values_dst,
+    tsr_tensor indices_dst);
+
+/* The most frequent element along an axis, the smallest of several, and the last of its
+ * positions; real dtypes.
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_mode(
+    tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor* values, tsr_tensor* indices);
+TSR_API TSR_NODISCARD tsr_status tsr_mode_out(
+    tsr_tensor input, int64_t axis, int32_t keepdims, tsr_tensor values_dst,
+    tsr_tensor indices_dst);
+
+/* The numbers below which parts of the elements lie, between two elements interpolated; floating
+ * dtypes.
+ * q: which parts, in [0, 1]; 1-D gives a leading axis
+ * axis: axis to reduce; absent means the flattened input
+ * keepdims: keep the reduced axes with size 1
+ * interpolation: linear, lower, higher, midpoint or nearest */
+TSR_API TSR_NODISCARD tsr_status tsr_quantile(
+    tsr_tensor input, tsr_tensor q, int64_t axis, int32_t keepdims, const char* interpolation,
+    int64_t interpolation_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_quantile_out(
+    tsr_tensor input, tsr_tensor q, int64_t axis, int32_t keepdims, const char* interpolation,
+    int64_t interpolation_len, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_quantile_scalar(
+    tsr_tensor input, const tsr_number* q, int64_t axis, int32_t keepdims,
+    const char* interpolation, int64_t interpolation_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_quantile_scalar_out(
+    tsr_tensor input, const tsr_number* q, int64_t axis, int32_t keepdims,
+    const char* interpolation, int64_t interpolation_len, tsr_tensor dst);
+
+/* The numbers below which parts of the elements that are numbers lie, between two elements
+ * interpolated; floating dtypes.
+ * q: which parts, in [0, 1]; 1-D gives a leading axis
+ * axis: axis to reduce; absent means the flattened input
+ * keepdims: keep the reduced axes with size 1
+ * interpolation: linear, lower, higher, midpoint or nearest */
+TSR_API TSR_NODISCARD tsr_status tsr_nanquantile(
+    tsr_tensor input, tsr_tensor q, int64_t axis, int32_t keepdims, const char* interpolation,
+    int64_t interpolation_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_nanquantile_out(
+    tsr_tensor input, tsr_tensor q, int64_t axis, int32_t keepdims, const char* interpolation,
+    int64_t interpolation_len, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_nanquantile_scalar(
+    tsr_tensor input, const tsr_number* q, int64_t axis, int32_t keepdims,
+    const char* interpolation, int64_t interpolation_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_nanquantile_scalar_out(
+    tsr_tensor input, const tsr_number* q, int64_t axis, int32_t keepdims,
+    const char* interpolation, int64_t interpolation_len, tsr_tensor dst);
+
+/* The covariances of variables; integers become the default floating dtype.
+ * input: at most 2-D: variables in rows, observations in columns
+ * correction: what is subtracted from the count in the divisor
+ * fweights: how often each observation counts; integers
+ * aweights: how much each observation counts; floating */
+TSR_API TSR_NODISCARD tsr_status tsr_cov(
+    tsr_tensor input, double correction, tsr_tensor fweights, tsr_tensor aweights, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_cov_out(
+    tsr_tensor input, double correction, tsr_tensor fweights, tsr_tensor aweights, tsr_tensor dst);
+
+/* The correlations of variables, in [-1, 1]; integers become the default floating dtype.
+ * input: at most 2-D: variables in rows, observations in columns */
+TSR_API TSR_NODISCARD tsr_status tsr_corrcoef(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_corrcoef_out(tsr_tensor input, tsr_tensor dst);
+
 /* ---- Ops: linear algebra ---- */
 
 /* Matrix product, with the rank rules of the Array API standard and broadcast batch axes.

@@ -38,6 +38,14 @@ def trapezoids(function: Callable[..., Any], a: Arguments) -> Any:
     return function(a.input, dim=a.axis, **({"dx": a.dx} if a.x is None else {"x": a.x}))
 
 
+def median(function: Callable[..., Any], a: Arguments) -> Any:
+    return function(a.input) if a.axis is None else function(a.input, a.axis, a.keepdims)[0]
+
+
+def quantile(function: Callable[..., Any], a: Arguments) -> Any:
+    return function(a.input, a.q, a.axis, a.keepdims, interpolation=a.interpolation)
+
+
 def one_by_one(function: Callable[..., Any]) -> Callable[[Arguments], Any]:
     """A reduction that takes one axis, over all of them."""
 
@@ -133,6 +141,25 @@ CALLS: dict[str, Callable[[Arguments], Any]] = {
     "diff": plain(torch.diff, "input", "n", "axis", "prepend", "append"),
     "trapezoid": lambda a: trapezoids(torch.trapezoid, a),
     "cumulative_trapezoid": lambda a: trapezoids(torch.cumulative_trapezoid, a),
+    "nanmean": reduced(torch.nanmean),
+    "aminmax": lambda a: (reduced(torch.amin)(a), reduced(torch.amax)(a)),
+    "var_mean": lambda a: torch.var_mean(a.input, axes(a), correction=int(a.correction), keepdim=a.keepdims),
+    "std_mean": lambda a: torch.std_mean(a.input, axes(a), correction=int(a.correction), keepdim=a.keepdims),
+    "max_with_indices": plain(torch.max, "input", "axis", "keepdims"),
+    "min_with_indices": plain(torch.min, "input", "axis", "keepdims"),
+    "norm": lambda a: torch.linalg.vector_norm(a.input, a.p, axes(a), a.keepdims),
+    "dist": plain(torch.dist, "input", "other", "p"),
+    "renorm": plain(torch.renorm, "input", "p", "axis", "max_norm"),
+    "kthvalue": plain(torch.kthvalue, "input", "k", "axis", "keepdims"),
+    "median": lambda a: median(torch.median, a),
+    "nanmedian": lambda a: median(torch.nanmedian, a),
+    "median_with_indices": plain(torch.median, "input", "axis", "keepdims"),
+    "nanmedian_with_indices": plain(torch.nanmedian, "input", "axis", "keepdims"),
+    "mode": plain(torch.mode, "input", "axis", "keepdims"),
+    "quantile": lambda a: quantile(torch.quantile, a),
+    "nanquantile": lambda a: quantile(torch.nanquantile, a),
+    "cov": lambda a: torch.cov(a.input, correction=int(a.correction), fweights=a.fweights, aweights=a.aweights),
+    "corrcoef": plain(torch.corrcoef, "input"),
     "linear": lambda a: functional.linear(a.input, a.weight, a.bias),
     "addmm": lambda a: torch.addmm(a.input, a.mat1, a.mat2, beta=a.beta, alpha=a.alpha),
     "addmv": lambda a: torch.addmv(a.input, a.mat, a.vec, beta=a.beta, alpha=a.alpha),

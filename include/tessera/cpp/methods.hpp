@@ -16,6 +16,15 @@ class Tensor;
 class TensorList;
 struct CummaxResult;
 struct CumminResult;
+struct AminmaxResult;
+struct VarMeanResult;
+struct StdMeanResult;
+struct MaxWithIndicesResult;
+struct MinWithIndicesResult;
+struct KthvalueResult;
+struct MedianWithIndicesResult;
+struct NanmedianWithIndicesResult;
+struct ModeResult;
 struct QrResult;
 struct SvdResult;
 struct EighResult;
@@ -315,6 +324,76 @@ class TensorMethods {
   Tensor trapezoid(const Tensor& x, double dx = 1.0, int64_t axis = -1) const;
   // The areas under the line through points up to the second, third, ... of them.
   Tensor cumulative_trapezoid(const Tensor& x, double dx = 1.0, int64_t axis = -1) const;
+  // Arithmetic mean over axes of the elements that are numbers; NaN where there are none; floating
+  // and complex dtypes.
+  Tensor nanmean(
+      const OptionalIntList& axes = std::nullopt, bool keepdims = false,
+      std::optional<DType> dtype = std::nullopt) const;
+  // The smallest and the largest element over axes; NaN wins; equal ones share the gradient; real
+  // dtypes.
+  AminmaxResult aminmax(const OptionalIntList& axes = std::nullopt, bool keepdims = false) const;
+  // Variance and mean over axes; floating and complex dtypes.
+  VarMeanResult var_mean(
+      const OptionalIntList& axes = std::nullopt, double correction = 0.0,
+      bool keepdims = false) const;
+  // Standard deviation and mean over axes; floating and complex dtypes.
+  StdMeanResult std_mean(
+      const OptionalIntList& axes = std::nullopt, double correction = 0.0,
+      bool keepdims = false) const;
+  // The first largest element along an axis and its position, which alone gets the gradient; real
+  // dtypes.
+  MaxWithIndicesResult max_with_indices(int64_t axis, bool keepdims = false) const;
+  // The first smallest element along an axis and its position, which alone gets the gradient; real
+  // dtypes.
+  MinWithIndicesResult min_with_indices(int64_t axis, bool keepdims = false) const;
+  // Norm of the elements over axes, as vector_norm; floating and complex dtypes, the result is
+  // real.
+  Tensor norm(
+      double p = 2.0, const OptionalIntList& axes = std::nullopt, bool keepdims = false,
+      std::optional<DType> dtype = std::nullopt) const;
+  // Norm of the difference of two tensors, which broadcast; floating and complex dtypes.
+  Tensor dist(const Tensor& other, double p = 2.0) const;
+  // The input with the slices whose norm is more than max_norm scaled down to it; floating and
+  // complex dtypes.
+  Tensor renorm(double p, int64_t axis, double max_norm) const;
+  Tensor& renorm_(double p, int64_t axis, double max_norm);
+  // The k-th smallest element along an axis and its position; NaN counts as largest; real dtypes.
+  KthvalueResult kthvalue(int64_t k, int64_t axis = -1, bool keepdims = false) const;
+  // The lower of the two middle elements, or NaN where there is one; without an axis equal ones
+  // share the gradient; real dtypes.
+  Tensor median(std::optional<int64_t> axis = std::nullopt, bool keepdims = false) const;
+  // The lower of the two middle elements that are numbers; without an axis equal ones share the
+  // gradient; real dtypes.
+  Tensor nanmedian(std::optional<int64_t> axis = std::nullopt, bool keepdims = false) const;
+  // The lower of the two middle elements along an axis, or the first NaN, and its position; real
+  // dtypes.
+  MedianWithIndicesResult median_with_indices(int64_t axis = -1, bool keepdims = false) const;
+  // The lower of the two middle elements along an axis of those that are numbers, and its position;
+  // real dtypes.
+  NanmedianWithIndicesResult nanmedian_with_indices(int64_t axis = -1, bool keepdims = false) const;
+  // The most frequent element along an axis, the smallest of several, and the last of its
+  // positions; real dtypes.
+  ModeResult mode(int64_t axis = -1, bool keepdims = false) const;
+  // The numbers below which parts of the elements lie, between two elements interpolated; floating
+  // dtypes.
+  Tensor quantile(
+      const Tensor& q, std::optional<int64_t> axis = std::nullopt, bool keepdims = false,
+      std::string_view interpolation = "linear") const;
+  Tensor quantile(
+      const Scalar& q, std::optional<int64_t> axis = std::nullopt, bool keepdims = false,
+      std::string_view interpolation = "linear") const;
+  // The numbers below which parts of the elements that are numbers lie, between two elements
+  // interpolated; floating dtypes.
+  Tensor nanquantile(
+      const Tensor& q, std::optional<int64_t> axis = std::nullopt, bool keepdims = false,
+      std::string_view interpolation = "linear") const;
+  Tensor nanquantile(
+      const Scalar& q, std::optional<int64_t> axis = std::nullopt, bool keepdims = false,
+      std::string_view interpolation = "linear") const;
+  // The covariances of variables; integers become the default floating dtype.
+  Tensor cov(double correction, const Tensor& fweights, const Tensor& aweights) const;
+  // The correlations of variables, in [-1, 1]; integers become the default floating dtype.
+  Tensor corrcoef() const;
   // Matrix product, with the rank rules of the Array API standard and broadcast batch axes.
   Tensor matmul(const Tensor& other) const;
   // beta input + alpha mat1 mat2.

@@ -20,6 +20,60 @@ struct CumminResult {
   Tensor indices;
 };
 
+// What aminmax gives.
+struct AminmaxResult {
+  Tensor min;
+  Tensor max;
+};
+
+// What var_mean gives.
+struct VarMeanResult {
+  Tensor variance;
+  Tensor mean;
+};
+
+// What std_mean gives.
+struct StdMeanResult {
+  Tensor deviation;
+  Tensor mean;
+};
+
+// What max_with_indices gives.
+struct MaxWithIndicesResult {
+  Tensor values;
+  Tensor indices;
+};
+
+// What min_with_indices gives.
+struct MinWithIndicesResult {
+  Tensor values;
+  Tensor indices;
+};
+
+// What kthvalue gives.
+struct KthvalueResult {
+  Tensor values;
+  Tensor indices;
+};
+
+// What median_with_indices gives.
+struct MedianWithIndicesResult {
+  Tensor values;
+  Tensor indices;
+};
+
+// What nanmedian_with_indices gives.
+struct NanmedianWithIndicesResult {
+  Tensor values;
+  Tensor indices;
+};
+
+// What mode gives.
+struct ModeResult {
+  Tensor values;
+  Tensor indices;
+};
+
 // What qr gives.
 struct QrResult {
   Tensor q;
@@ -1133,6 +1187,327 @@ inline Tensor cumulative_trapezoid(
 inline Tensor& cumulative_trapezoid_out(
     Tensor& dst, const Tensor& input, const Tensor& x = {}, double dx = 1.0, int64_t axis = -1) {
   return detail::written<tsr_cumulative_trapezoid_out>(dst, input.handle(), x.handle(), dx, axis);
+}
+
+// ---- Ops: statistics ----
+
+// Arithmetic mean over axes of the elements that are numbers; NaN where there are none; floating
+// and complex dtypes.
+inline Tensor nanmean(
+    const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false,
+    std::optional<DType> dtype = std::nullopt) {
+  return detail::one<tsr_nanmean>(
+      input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
+}
+inline Tensor& nanmean_out(
+    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt,
+    bool keepdims = false, std::optional<DType> dtype = std::nullopt) {
+  return detail::written<tsr_nanmean_out>(
+      dst, input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
+}
+
+// The smallest and the largest element over axes; NaN wins; equal ones share the gradient; real
+// dtypes.
+inline AminmaxResult aminmax(
+    const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false) {
+  struct {
+    tsr_tensor min = nullptr;
+    tsr_tensor max = nullptr;
+  } out;
+  check(tsr_aminmax(input.handle(), axes.data(), axes.size(), keepdims, &out.min, &out.max));
+  return {Tensor::take(out.min), Tensor::take(out.max)};
+}
+inline void aminmax_out(
+    Tensor& min_dst, Tensor& max_dst, const Tensor& input,
+    const OptionalIntList& axes = std::nullopt, bool keepdims = false) {
+  check(tsr_aminmax_out(
+      input.handle(), axes.data(), axes.size(), keepdims, min_dst.handle(), max_dst.handle()));
+}
+
+// Variance and mean over axes; floating and complex dtypes.
+inline VarMeanResult var_mean(
+    const Tensor& input, const OptionalIntList& axes = std::nullopt, double correction = 0.0,
+    bool keepdims = false) {
+  struct {
+    tsr_tensor variance = nullptr;
+    tsr_tensor mean = nullptr;
+  } out;
+  check(tsr_var_mean(
+      input.handle(), axes.data(), axes.size(), correction, keepdims, &out.variance, &out.mean));
+  return {Tensor::take(out.variance), Tensor::take(out.mean)};
+}
+inline void var_mean_out(
+    Tensor& variance_dst, Tensor& mean_dst, const Tensor& input,
+    const OptionalIntList& axes = std::nullopt, double correction = 0.0, bool keepdims = false) {
+  check(tsr_var_mean_out(
+      input.handle(), axes.data(), axes.size(), correction, keepdims, variance_dst.handle(),
+      mean_dst.handle()));
+}
+
+// Standard deviation and mean over axes; floating and complex dtypes.
+inline StdMeanResult std_mean(
+    const Tensor& input, const OptionalIntList& axes = std::nullopt, double correction = 0.0,
+    bool keepdims = false) {
+  struct {
+    tsr_tensor deviation = nullptr;
+    tsr_tensor mean = nullptr;
+  } out;
+  check(tsr_std_mean(
+      input.handle(), axes.data(), axes.size(), correction, keepdims, &out.deviation, &out.mean));
+  return {Tensor::take(out.deviation), Tensor::take(out.mean)};
+}
+inline void std_mean_out(
+    Tensor& deviation_dst, Tensor& mean_dst, const Tensor& input,
+    const OptionalIntList& axes = std::nullopt, double correction = 0.0, bool keepdims = false) {
+  check(tsr_std_mean_out(
+      input.handle(), axes.data(), axes.size(), correction, keepdims, deviation_dst.handle(),
+      mean_dst.handle()));
+}
+
+// The first largest element along an axis and its position, which alone gets the gradient; real
+// dtypes.
+inline MaxWithIndicesResult max_with_indices(
+    const Tensor& input, int64_t axis, bool keepdims = false) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor indices = nullptr;
+  } out;
+  check(tsr_max_with_indices(input.handle(), axis, keepdims, &out.values, &out.indices));
+  return {Tensor::take(out.values), Tensor::take(out.indices)};
+}
+inline void max_with_indices_out(
+    Tensor& values_dst, Tensor& indices_dst, const Tensor& input, int64_t axis,
+    bool keepdims = false) {
+  check(tsr_max_with_indices_out(
+      input.handle(), axis, keepdims, values_dst.handle(), indices_dst.handle()));
+}
+
+// The first smallest element along an axis and its position, which alone gets the gradient; real
+// dtypes.
+inline MinWithIndicesResult min_with_indices(
+    const Tensor& input, int64_t axis, bool keepdims = false) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor indices = nullptr;
+  } out;
+  check(tsr_min_with_indices(input.handle(), axis, keepdims, &out.values, &out.indices));
+  return {Tensor::take(out.values), Tensor::take(out.indices)};
+}
+inline void min_with_indices_out(
+    Tensor& values_dst, Tensor& indices_dst, const Tensor& input, int64_t axis,
+    bool keepdims = false) {
+  check(tsr_min_with_indices_out(
+      input.handle(), axis, keepdims, values_dst.handle(), indices_dst.handle()));
+}
+
+// Norm of the elements over axes, as vector_norm; floating and complex dtypes, the result is real.
+inline Tensor norm(
+    const Tensor& input, double p = 2.0, const OptionalIntList& axes = std::nullopt,
+    bool keepdims = false, std::optional<DType> dtype = std::nullopt) {
+  return detail::one<tsr_norm>(
+      input.handle(), p, axes.data(), axes.size(), keepdims, detail::bits(dtype));
+}
+inline Tensor& norm_out(
+    Tensor& dst, const Tensor& input, double p = 2.0, const OptionalIntList& axes = std::nullopt,
+    bool keepdims = false, std::optional<DType> dtype = std::nullopt) {
+  return detail::written<tsr_norm_out>(
+      dst, input.handle(), p, axes.data(), axes.size(), keepdims, detail::bits(dtype));
+}
+
+// Norm of the difference of two tensors, which broadcast; floating and complex dtypes.
+inline Tensor dist(const Tensor& input, const Tensor& other, double p = 2.0) {
+  return detail::one<tsr_dist>(input.handle(), other.handle(), p);
+}
+inline Tensor& dist_out(Tensor& dst, const Tensor& input, const Tensor& other, double p = 2.0) {
+  return detail::written<tsr_dist_out>(dst, input.handle(), other.handle(), p);
+}
+
+// The input with the slices whose norm is more than max_norm scaled down to it; floating and
+// complex dtypes.
+inline Tensor renorm(const Tensor& input, double p, int64_t axis, double max_norm) {
+  return detail::one<tsr_renorm>(input.handle(), p, axis, max_norm);
+}
+inline Tensor& renorm_(Tensor& input, double p, int64_t axis, double max_norm) {
+  return detail::changed<tsr_renorm_inplace>(input, p, axis, max_norm);
+}
+inline Tensor& renorm_out(
+    Tensor& dst, const Tensor& input, double p, int64_t axis, double max_norm) {
+  return detail::written<tsr_renorm_out>(dst, input.handle(), p, axis, max_norm);
+}
+
+// The k-th smallest element along an axis and its position; NaN counts as largest; real dtypes.
+inline KthvalueResult kthvalue(
+    const Tensor& input, int64_t k, int64_t axis = -1, bool keepdims = false) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor indices = nullptr;
+  } out;
+  check(tsr_kthvalue(input.handle(), k, axis, keepdims, &out.values, &out.indices));
+  return {Tensor::take(out.values), Tensor::take(out.indices)};
+}
+inline void kthvalue_out(
+    Tensor& values_dst, Tensor& indices_dst, const Tensor& input, int64_t k, int64_t axis = -1,
+    bool keepdims = false) {
+  check(tsr_kthvalue_out(
+      input.handle(), k, axis, keepdims, values_dst.handle(), indices_dst.handle()));
+}
+
+// The lower of the two middle elements, or NaN where there is one; without an axis equal ones share
+// the gradient; real dtypes.
+inline Tensor median(
+    const Tensor& input, std::optional<int64_t> axis = std::nullopt, bool keepdims = false) {
+  return detail::one<tsr_median>(input.handle(), axis.value_or(tsr_none()), keepdims);
+}
+inline Tensor& median_out(
+    Tensor& dst, const Tensor& input, std::optional<int64_t> axis = std::nullopt,
+    bool keepdims = false) {
+  return detail::written<tsr_median_out>(dst, input.handle(), axis.value_or(tsr_none()), keepdims);
+}
+
+// The lower of the two middle elements that are numbers; without an axis equal ones share the
+// gradient; real dtypes.
+inline Tensor nanmedian(
+    const Tensor& input, std::optional<int64_t> axis = std::nullopt, bool keepdims = false) {
+  return detail::one<tsr_nanmedian>(input.handle(), axis.value_or(tsr_none()), keepdims);
+}
+inline Tensor& nanmedian_out(
+    Tensor& dst, const Tensor& input, std::optional<int64_t> axis = std::nullopt,
+    bool keepdims = false) {
+  return detail::written<tsr_nanmedian_out>(
+      dst, input.handle(), axis.value_or(tsr_none()), keepdims);
+}
+
+// The lower of the two middle elements along an axis, or the first NaN, and its position; real
+// dtypes.
+inline MedianWithIndicesResult median_with_indices(
+    const Tensor& input, int64_t axis = -1, bool keepdims = false) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor indices = nullptr;
+  } out;
+  check(tsr_median_with_indices(input.handle(), axis, keepdims, &out.values, &out.indices));
+  return {Tensor::take(out.values), Tensor::take(out.indices)};
+}
+inline void median_with_indices_out(
+    Tensor& values_dst, Tensor& indices_dst, const Tensor& input, int64_t axis = -1,
+    bool keepdims = false) {
+  check(tsr_median_with_indices_out(
+      input.handle(), axis, keepdims, values_dst.handle(), indices_dst.handle()));
+}
+
+// The lower of the two middle elements along an axis of those that are numbers, and its position;
+// real dtypes.
+inline NanmedianWithIndicesResult nanmedian_with_indices(
+    const Tensor& input, int64_t axis = -1, bool keepdims = false) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor indices = nullptr;
+  } out;
+  check(tsr_nanmedian_with_indices(input.handle(), axis, keepdims, &out.values, &out.indices));
+  return {Tensor::take(out.values), Tensor::take(out.indices)};
+}
+inline void nanmedian_with_indices_out(
+    Tensor& values_dst, Tensor& indices_dst, const Tensor& input, int64_t axis = -1,
+    bool keepdims = false) {
+  check(tsr_nanmedian_with_indices_out(
+      input.handle(), axis, keepdims, values_dst.handle(), indices_dst.handle()));
+}
+
+// The most frequent element along an axis, the smallest of several, and the last of its positions;
+// real dtypes.
+inline ModeResult mode(const Tensor& input, int64_t axis = -1, bool keepdims = false) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor indices = nullptr;
+  } out;
+  check(tsr_mode(input.handle(), axis, keepdims, &out.values, &out.indices));
+  return {Tensor::take(out.values), Tensor::take(out.indices)};
+}
+inline void mode_out(
+    Tensor& values_dst, Tensor& indices_dst, const Tensor& input, int64_t axis = -1,
+    bool keepdims = false) {
+  check(tsr_mode_out(input.handle(), axis, keepdims, values_dst.handle(), indices_dst.handle()));
+}
+
+// The numbers below which parts of the elements lie, between two elements interpolated; floating
+// dtypes.
+inline Tensor quantile(
+    const Tensor& input, const Tensor& q, std::optional<int64_t> axis = std::nullopt,
+    bool keepdims = false, std::string_view interpolation = "linear") {
+  return detail::one<tsr_quantile>(
+      input.handle(), q.handle(), axis.value_or(tsr_none()), keepdims, interpolation.data(),
+      detail::length(interpolation));
+}
+inline Tensor quantile(
+    const Tensor& input, const Scalar& q, std::optional<int64_t> axis = std::nullopt,
+    bool keepdims = false, std::string_view interpolation = "linear") {
+  return detail::one<tsr_quantile_scalar>(
+      input.handle(), q.number(), axis.value_or(tsr_none()), keepdims, interpolation.data(),
+      detail::length(interpolation));
+}
+inline Tensor& quantile_out(
+    Tensor& dst, const Tensor& input, const Tensor& q, std::optional<int64_t> axis = std::nullopt,
+    bool keepdims = false, std::string_view interpolation = "linear") {
+  return detail::written<tsr_quantile_out>(
+      dst, input.handle(), q.handle(), axis.value_or(tsr_none()), keepdims, interpolation.data(),
+      detail::length(interpolation));
+}
+inline Tensor& quantile_out(
+    Tensor& dst, const Tensor& input, const Scalar& q, std::optional<int64_t> axis = std::nullopt,
+    bool keepdims = false, std::string_view interpolation = "linear") {
+  return detail::written<tsr_quantile_scalar_out>(
+      dst, input.handle(), q.number(), axis.value_or(tsr_none()), keepdims, interpolation.data(),
+      detail::length(interpolation));
+}
+
+// The numbers below which parts of the elements that are numbers lie, between two elements
+// interpolated; floating dtypes.
+inline Tensor nanquantile(
+    const Tensor& input, const Tensor& q, std::optional<int64_t> axis = std::nullopt,
+    bool keepdims = false, std::string_view interpolation = "linear") {
+  return detail::one<tsr_nanquantile>(
+      input.handle(), q.handle(), axis.value_or(tsr_none()), keepdims, interpolation.data(),
+      detail::length(interpolation));
+}
+inline Tensor nanquantile(
+    const Tensor& input, const Scalar& q, std::optional<int64_t> axis = std::nullopt,
+    bool keepdims = false, std::string_view interpolation = "linear") {
+  return detail::one<tsr_nanquantile_scalar>(
+      input.handle(), q.number(), axis.value_or(tsr_none()), keepdims, interpolation.data(),
+      detail::length(interpolation));
+}
+inline Tensor& nanquantile_out(
+    Tensor& dst, const Tensor& input, const Tensor& q, std::optional<int64_t> axis = std::nullopt,
+    bool keepdims = false, std::string_view interpolation = "linear") {
+  return detail::written<tsr_nanquantile_out>(
+      dst, input.handle(), q.handle(), axis.value_or(tsr_none()), keepdims, interpolation.data(),
+      detail::length(interpolation));
+}
+inline Tensor& nanquantile_out(
+    Tensor& dst, const Tensor& input, const Scalar& q, std::optional<int64_t> axis = std::nullopt,
+    bool keepdims = false, std::string_view interpolation = "linear") {
+  return detail::written<tsr_nanquantile_scalar_out>(
+      dst, input.handle(), q.number(), axis.value_or(tsr_none()), keepdims, interpolation.data(),
+      detail::length(interpolation));
+}
+
+// The covariances of variables; integers become the default floating dtype.
+inline Tensor cov(
+    const Tensor& input, double correction = 1.0, const Tensor& fweights = {},
+    const Tensor& aweights = {}) {
+  return detail::one<tsr_cov>(input.handle(), correction, fweights.handle(), aweights.handle());
+}
+inline Tensor& cov_out(
+    Tensor& dst, const Tensor& input, double correction = 1.0, const Tensor& fweights = {},
+    const Tensor& aweights = {}) {
+  return detail::written<tsr_cov_out>(
+      dst, input.handle(), correction, fweights.handle(), aweights.handle());
+}
+
+// The correlations of variables, in [-1, 1]; integers become the default floating dtype.
+inline Tensor corrcoef(const Tensor& input) { return detail::one<tsr_corrcoef>(input.handle()); }
+inline Tensor& corrcoef_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_corrcoef_out>(dst, input.handle());
 }
 
 // ---- Ops: linear algebra ----
@@ -3278,6 +3653,85 @@ inline Tensor TensorMethods::trapezoid(const Tensor& x, double dx, int64_t axis)
 inline Tensor TensorMethods::cumulative_trapezoid(const Tensor& x, double dx, int64_t axis) const {
   return tessera::cumulative_trapezoid(self(), x, dx, axis);
 }
+inline Tensor TensorMethods::nanmean(
+    const OptionalIntList& axes, bool keepdims, std::optional<DType> dtype) const {
+  return tessera::nanmean(self(), axes, keepdims, dtype);
+}
+inline AminmaxResult TensorMethods::aminmax(const OptionalIntList& axes, bool keepdims) const {
+  return tessera::aminmax(self(), axes, keepdims);
+}
+inline VarMeanResult TensorMethods::var_mean(
+    const OptionalIntList& axes, double correction, bool keepdims) const {
+  return tessera::var_mean(self(), axes, correction, keepdims);
+}
+inline StdMeanResult TensorMethods::std_mean(
+    const OptionalIntList& axes, double correction, bool keepdims) const {
+  return tessera::std_mean(self(), axes, correction, keepdims);
+}
+inline MaxWithIndicesResult TensorMethods::max_with_indices(int64_t axis, bool keepdims) const {
+  return tessera::max_with_indices(self(), axis, keepdims);
+}
+inline MinWithIndicesResult TensorMethods::min_with_indices(int64_t axis, bool keepdims) const {
+  return tessera::min_with_indices(self(), axis, keepdims);
+}
+inline Tensor TensorMethods::norm(
+    double p, const OptionalIntList& axes, bool keepdims, std::optional<DType> dtype) const {
+  return tessera::norm(self(), p, axes, keepdims, dtype);
+}
+inline Tensor TensorMethods::dist(const Tensor& other, double p) const {
+  return tessera::dist(self(), other, p);
+}
+inline Tensor TensorMethods::renorm(double p, int64_t axis, double max_norm) const {
+  return tessera::renorm(self(), p, axis, max_norm);
+}
+inline Tensor& TensorMethods::renorm_(double p, int64_t axis, double max_norm) {
+  return tessera::renorm_(self(), p, axis, max_norm);
+}
+inline KthvalueResult TensorMethods::kthvalue(int64_t k, int64_t axis, bool keepdims) const {
+  return tessera::kthvalue(self(), k, axis, keepdims);
+}
+inline Tensor TensorMethods::median(std::optional<int64_t> axis, bool keepdims) const {
+  return tessera::median(self(), axis, keepdims);
+}
+inline Tensor TensorMethods::nanmedian(std::optional<int64_t> axis, bool keepdims) const {
+  return tessera::nanmedian(self(), axis, keepdims);
+}
+inline MedianWithIndicesResult TensorMethods::median_with_indices(
+    int64_t axis, bool keepdims) const {
+  return tessera::median_with_indices(self(), axis, keepdims);
+}
+inline NanmedianWithIndicesResult TensorMethods::nanmedian_with_indices(
+    int64_t axis, bool keepdims) const {
+  return tessera::nanmedian_with_indices(self(), axis, keepdims);
+}
+inline ModeResult TensorMethods::mode(int64_t axis, bool keepdims) const {
+  return tessera::mode(self(), axis, keepdims);
+}
+inline Tensor TensorMethods::quantile(
+    const Tensor& q, std::optional<int64_t> axis, bool keepdims,
+    std::string_view interpolation) const {
+  return tessera::quantile(self(), q, axis, keepdims, interpolation);
+}
+inline Tensor TensorMethods::quantile(
+    const Scalar& q, std::optional<int64_t> axis, bool keepdims,
+    std::string_view interpolation) const {
+  return tessera::quantile(self(), q, axis, keepdims, interpolation);
+}
+inline Tensor TensorMethods::nanquantile(
+    const Tensor& q, std::optional<int64_t> axis, bool keepdims,
+    std::string_view interpolation) const {
+  return tessera::nanquantile(self(), q, axis, keepdims, interpolation);
+}
+inline Tensor TensorMethods::nanquantile(
+    const Scalar& q, std::optional<int64_t> axis, bool keepdims,
+    std::string_view interpolation) const {
+  return tessera::nanquantile(self(), q, axis, keepdims, interpolation);
+}
+inline Tensor TensorMethods::cov(
+    double correction, const Tensor& fweights, const Tensor& aweights) const {
+  return tessera::cov(self(), correction, fweights, aweights);
+}
+inline Tensor TensorMethods::corrcoef() const { return tessera::corrcoef(self()); }
 inline Tensor TensorMethods::matmul(const Tensor& other) const {
   return tessera::matmul(self(), other);
 }

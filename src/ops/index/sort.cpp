@@ -6,6 +6,7 @@
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
 #include "ops/index/index.h"
+#include "ops/opmath.h"
 #include "ops/reduce/sum_to.h"
 
 namespace tsr::ops {
@@ -25,13 +26,16 @@ struct Sorted {
   Tensor positions;  // undefined when not asked for
 };
 
-// The first `keep` of every line along axis, in new row-major memory of the result's shape.
+// The first `keep` of every line along axis, or those of its `ranks`, in new row-major memory of
+// the result's shape.
 Sorted sort_lines(const Tensor& input, int64_t axis, int64_t keep, bool descending,
-                  bool want_values, bool want_positions) {
+                  bool want_values, bool want_positions, const Tensor& ranks = {}) {
   const bool scalar = input.ndim() == 0;
   const Tensor lines =
       scalar ? make_view(input, Dims{1}, Dims{1}, input.offset()) : swap_with_last(input, axis);
   const Tensor source = contiguous_memory(lines);
+  const Tensor chosen =
+      !ranks.defined() || scalar ? ranks : contiguous_memory(swap_with_last(ranks, axis));
   Dims shape = lines.sizes();
   shape.back() = keep;
   Sorted sorted;
@@ -47,6 +51,7 @@ Sorted sort_lines(const Tensor& input, int64_t axis, int64_t keep, bool descendi
   plan.input = source.data();
   plan.values = want_values ? sorted.values.data() : nullptr;
   plan.positions = want_positions ? sorted.positions.data_as<int64_t>() : nullptr;
+  plan.ranks = static_cast<const int64_t*>(data_or_null(chosen));
   if (plan.rows != 0 && keep != 0) kernel::launch(kernel::kSort, input.device(), plan);
   for (Tensor* part : {&sorted.values, &sorted.positions}) {
     if (!part->defined()) continue;
@@ -135,6 +140,19 @@ std::tuple<Tensor, Tensor> topk(const Tensor& input, int64_t k, int64_t axis, bo
     fail(Code::kValue, "k", __FILE__, __LINE__, "expected 1 for a 0-dim input, got 0");
   }
   return leading(input, along, k, largest, values, indices);
+}
+
+Tensor msort(const Tensor& input, Out out) {
+  return sort(input, 0, false, true, out);
+}
+
+std::tuple<Tensor, Tensor> at_ranks(const Tensor& input, int64_t axis, const Tensor& ranks) {
+  const int64_t along = check_axis(input, axis);
+  const bool grad = is_differentiable(input.dtype()) && needs_grad(input);
+  const Sorted sorted =
+      sort_lines(input, along, line_length(ranks, along), false, true, true, ranks);
+  if (grad) record_sorted(sorted.values, input, sorted.positions, along);
+  return {sorted.values, sorted.positions};
 }
 
 }  // namespace tsr::ops

@@ -26,4 +26,10 @@ std::tuple<Tensor, Tensor> topk(const Tensor& input, int64_t k, int64_t axis = -
                                 bool largest = true, bool sorted = true, Out values = {},
                                 Out indices = {});
 
+// The elements in order along axis 0.
+Tensor msort(const Tensor& input, Out out = {});
+// The elements of these ranks along an axis, and their positions: `ranks` (int64) has the input's
+// shape but along the axis, its numbers are in [0, size). For the insides of ops.
+std::tuple<Tensor, Tensor> at_ranks(const Tensor& input, int64_t axis, const Tensor& ranks);
+
 }  // namespace tsr::ops

@@ -513,6 +513,70 @@ TPY_OP(trapezoid, 1, "trapezoid", "($input, x=None, dx=1, axis=-1, *, out=None)\
 TPY_OP(cumulative_trapezoid, 1, "cumulative_trapezoid", "($input, x=None, dx=1, axis=-1, *, out=None)\n--\n\nThe areas under the line through points up to the second, third, ... of them.",
     {"cumulative_trapezoid", 5, 4, 1, -1, 3u, takes_input_x_dx_axis_out, keys_input_x_dx_axis_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttdio, call_ttdit, (tpy_function)tsr_cumulative_trapezoid, (tpy_function)tsr_cumulative_trapezoid_out}, {0}})
+TPY_OP(nanmean, 1, "nanmean", "($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nArithmetic mean over axes of the elements that are numbers; NaN where there are none; floating and complex dtypes.",
+    {"nanmean", 5, 2, 1, -1, 1u, takes_input_axes_keepdims_dtype_out, keys_input_axes_keepdims_dtype_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLwwo, call_tLwwt, (tpy_function)tsr_nanmean, (tpy_function)tsr_nanmean_out}, {0}})
+TPY_OP(aminmax, 1, "aminmax", "($input, axis=None, *, keepdims=False, out=None)\n--\n\nThe smallest and the largest element over axes; NaN wins; equal ones share the gradient; real dtypes.",
+    {"aminmax", 4, 2, 1, -1, 1u, takes_input_axes_keepdims_out, keys_input_axes_keepdims_out}, TPY_FUNCTIONAL, 3, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLwoo, call_tLwtt, (tpy_function)tsr_aminmax, (tpy_function)tsr_aminmax_out}, {0}})
+TPY_OP(var_mean, 1, "var_mean", "($input, axis=None, *, correction=0, keepdims=False, out=None)\n--\n\nVariance and mean over axes; floating and complex dtypes.",
+    {"var_mean", 5, 2, 1, -1, 1u, takes_input_axes_correction_keepdims_out, keys_input_axes_correction_keepdims_out}, TPY_FUNCTIONAL, 4, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLdwoo, call_tLdwtt, (tpy_function)tsr_var_mean, (tpy_function)tsr_var_mean_out}, {0}})
+TPY_OP(std_mean, 1, "std_mean", "($input, axis=None, *, correction=0, keepdims=False, out=None)\n--\n\nStandard deviation and mean over axes; floating and complex dtypes.",
+    {"std_mean", 5, 2, 1, -1, 1u, takes_input_axes_correction_keepdims_out, keys_input_axes_correction_keepdims_out}, TPY_FUNCTIONAL, 4, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLdwoo, call_tLdwtt, (tpy_function)tsr_std_mean, (tpy_function)tsr_std_mean_out}, {0}})
+TPY_OP(max_with_indices, 1, "max_with_indices", "($input, axis, keepdims=False, *, out=None)\n--\n\nThe first largest element along an axis and its position, which alone gets the gradient; real dtypes.",
+    {"max_with_indices", 4, 3, 2, -1, 1u, takes_input_axis_keepdims_out_2, keys_input_axis_keepdims_out_2}, TPY_FUNCTIONAL, 3, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiwoo, call_tiwtt, (tpy_function)tsr_max_with_indices, (tpy_function)tsr_max_with_indices_out}, {0}})
+TPY_OP(min_with_indices, 1, "min_with_indices", "($input, axis, keepdims=False, *, out=None)\n--\n\nThe first smallest element along an axis and its position, which alone gets the gradient; real dtypes.",
+    {"min_with_indices", 4, 3, 2, -1, 1u, takes_input_axis_keepdims_out_2, keys_input_axis_keepdims_out_2}, TPY_FUNCTIONAL, 3, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiwoo, call_tiwtt, (tpy_function)tsr_min_with_indices, (tpy_function)tsr_min_with_indices_out}, {0}})
+TPY_OP(norm, 1, "norm", "($input, p=2, axis=None, keepdims=False, dtype=None, *, out=None)\n--\n\nNorm of the elements over axes, as vector_norm; floating and complex dtypes, the result is real.",
+    {"norm", 6, 5, 1, -1, 1u, takes_input_p_axes_keepdims_dtype_out, keys_input_p_axes_keepdims_dtype_out}, TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdLwwo, call_tdLwwt, (tpy_function)tsr_norm, (tpy_function)tsr_norm_out}, {0}})
+TPY_OP(dist, 1, "dist", "($input, other, p=2, *, out=None)\n--\n\nNorm of the difference of two tensors, which broadcast; floating and complex dtypes.",
+    {"dist", 4, 3, 2, -1, 3u, takes_input_other_p_out, keys_input_other_p_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttdo, call_ttdt, (tpy_function)tsr_dist, (tpy_function)tsr_dist_out}, {0}})
+TPY_OP(renorm, 1, "renorm", "($input, p, axis, max_norm, *, out=None)\n--\n\nThe input with the slices whose norm is more than max_norm scaled down to it; floating and complex dtypes.",
+    {"renorm", 5, 4, 4, -1, 1u, takes_input_p_axis_max_norm_out, keys_input_p_axis_max_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdido, call_tdidt, (tpy_function)tsr_renorm, (tpy_function)tsr_renorm_out}, {0}})
+TPY_OP(renorm_inplace, 0, "renorm_", "($input, p, axis, max_norm)\n--\n\nThe input with the slices whose norm is more than max_norm scaled down to it; floating and complex dtypes.",
+    {"renorm_", 4, 4, 4, -1, 1u, takes_input_p_axis_max_norm, keys_input_p_axis_max_norm}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdid, NULL, (tpy_function)tsr_renorm_inplace, NULL}, {0}})
+TPY_OP(kthvalue, 1, "kthvalue", "($input, k, axis=-1, keepdims=False, *, out=None)\n--\n\nThe k-th smallest element along an axis and its position; NaN counts as largest; real dtypes.",
+    {"kthvalue", 5, 4, 2, -1, 1u, takes_input_k_axis_keepdims_out, keys_input_k_axis_keepdims_out}, TPY_FUNCTIONAL, 4, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiiwoo, call_tiiwtt, (tpy_function)tsr_kthvalue, (tpy_function)tsr_kthvalue_out}, {0}})
+TPY_OP(median, 1, "median", "($input, axis=None, keepdims=False, *, out=None)\n--\n\nThe lower of the two middle elements, or NaN where there is one; without an axis equal ones share the gradient; real dtypes.",
+    {"median", 4, 3, 1, -1, 1u, takes_input_axis_keepdims_out, keys_input_axis_keepdims_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiwo, call_tiwt, (tpy_function)tsr_median, (tpy_function)tsr_median_out}, {0}})
+TPY_OP(nanmedian, 1, "nanmedian", "($input, axis=None, keepdims=False, *, out=None)\n--\n\nThe lower of the two middle elements that are numbers; without an axis equal ones share the gradient; real dtypes.",
+    {"nanmedian", 4, 3, 1, -1, 1u, takes_input_axis_keepdims_out, keys_input_axis_keepdims_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiwo, call_tiwt, (tpy_function)tsr_nanmedian, (tpy_function)tsr_nanmedian_out}, {0}})
+TPY_OP(median_with_indices, 1, "median_with_indices", "($input, axis=-1, keepdims=False, *, out=None)\n--\n\nThe lower of the two middle elements along an axis, or the first NaN, and its position; real dtypes.",
+    {"median_with_indices", 4, 3, 1, -1, 1u, takes_input_axis_keepdims_out_3, keys_input_axis_keepdims_out_3}, TPY_FUNCTIONAL, 3, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiwoo, call_tiwtt, (tpy_function)tsr_median_with_indices, (tpy_function)tsr_median_with_indices_out}, {0}})
+TPY_OP(nanmedian_with_indices, 1, "nanmedian_with_indices", "($input, axis=-1, keepdims=False, *, out=None)\n--\n\nThe lower of the two middle elements along an axis of those that are numbers, and its position; real dtypes.",
+    {"nanmedian_with_indices", 4, 3, 1, -1, 1u, takes_input_axis_keepdims_out_3, keys_input_axis_keepdims_out_3}, TPY_FUNCTIONAL, 3, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiwoo, call_tiwtt, (tpy_function)tsr_nanmedian_with_indices, (tpy_function)tsr_nanmedian_with_indices_out}, {0}})
+TPY_OP(mode, 1, "mode", "($input, axis=-1, keepdims=False, *, out=None)\n--\n\nThe most frequent element along an axis, the smallest of several, and the last of its positions; real dtypes.",
+    {"mode", 4, 3, 1, -1, 1u, takes_input_axis_keepdims_out_3, keys_input_axis_keepdims_out_3}, TPY_FUNCTIONAL, 3, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiwoo, call_tiwtt, (tpy_function)tsr_mode, (tpy_function)tsr_mode_out}, {0}})
+TPY_OP(quantile, 1, "quantile", "($input, q, axis=None, keepdims=False, interpolation='linear', *, out=None)\n--\n\nThe numbers below which parts of the elements lie, between two elements interpolated; floating dtypes.",
+    {"quantile", 6, 5, 2, -1, 3u, takes_input_q_axis_keepdims_interpolation_out, keys_input_q_axis_keepdims_interpolation_out}, TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttiwso, call_ttiwst, (tpy_function)tsr_quantile, (tpy_function)tsr_quantile_out},
+        {2, 0, call_tniwso, call_tniwst, (tpy_function)tsr_quantile_scalar, (tpy_function)tsr_quantile_scalar_out},
+        {0}})
+TPY_OP(nanquantile, 1, "nanquantile", "($input, q, axis=None, keepdims=False, interpolation='linear', *, out=None)\n--\n\nThe numbers below which parts of the elements that are numbers lie, between two elements interpolated; floating dtypes.",
+    {"nanquantile", 6, 5, 2, -1, 3u, takes_input_q_axis_keepdims_interpolation_out, keys_input_q_axis_keepdims_interpolation_out}, TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttiwso, call_ttiwst, (tpy_function)tsr_nanquantile, (tpy_function)tsr_nanquantile_out},
+        {2, 0, call_tniwso, call_tniwst, (tpy_function)tsr_nanquantile_scalar, (tpy_function)tsr_nanquantile_scalar_out},
+        {0}})
+TPY_OP(cov, 1, "cov", "($input, *, correction=1, fweights=None, aweights=None, out=None)\n--\n\nThe covariances of variables; integers become the default floating dtype.",
+    {"cov", 5, 1, 1, -1, 13u, takes_input_correction_fweights_aweights_out, keys_input_correction_fweights_aweights_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdtto, call_tdttt, (tpy_function)tsr_cov, (tpy_function)tsr_cov_out}, {0}})
+TPY_OP(corrcoef, 1, "corrcoef", "($input, *, out=None)\n--\n\nThe correlations of variables, in [-1, 1]; integers become the default floating dtype.",
+    {"corrcoef", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_corrcoef, (tpy_function)tsr_corrcoef_out}, {0}})
 TPY_OP(matmul, 1, "matmul", "($input, other, *, out=None)\n--\n\nMatrix product, with the rank rules of the Array API standard and broadcast batch axes.",
     {"matmul", 3, 2, 2, -1, 3u, takes_input_other_out_2, keys_input_other_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_matmul, (tpy_function)tsr_matmul_out}, {0}})

@@ -1373,6 +1373,138 @@
 @c tsr_cumulative_trapezoid_out(input::tsr_tensor, x::tsr_tensor, dx::Float64, axis::Int64,
     dst::tsr_tensor)::tsr_status
 
+# Arithmetic mean over axes of the elements that are numbers; NaN where there are none;
+# floating and complex dtypes.
+@c tsr_nanmean(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    dtype::tsr_dtype, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_nanmean_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    dtype::tsr_dtype, dst::tsr_tensor)::tsr_status
+
+# The smallest and the largest element over axes; NaN wins; equal ones share the gradient;
+# real dtypes.
+@c tsr_aminmax(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    min::Ptr{tsr_tensor}, max::Ptr{tsr_tensor})::tsr_status
+@c tsr_aminmax_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    min_dst::tsr_tensor, max_dst::tsr_tensor)::tsr_status
+
+# Variance and mean over axes; floating and complex dtypes.
+@c tsr_var_mean(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, correction::Float64,
+    keepdims::Int32, variance::Ptr{tsr_tensor}, mean::Ptr{tsr_tensor})::tsr_status
+@c tsr_var_mean_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, correction::Float64,
+    keepdims::Int32, variance_dst::tsr_tensor, mean_dst::tsr_tensor)::tsr_status
+
+# Standard deviation and mean over axes; floating and complex dtypes.
+@c tsr_std_mean(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, correction::Float64,
+    keepdims::Int32, deviation::Ptr{tsr_tensor}, mean::Ptr{tsr_tensor})::tsr_status
+@c tsr_std_mean_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, correction::Float64,
+    keepdims::Int32, deviation_dst::tsr_tensor, mean_dst::tsr_tensor)::tsr_status
+
+# The first largest element along an axis and its position, which alone gets the gradient;
+# real dtypes.
+@c tsr_max_with_indices(input::tsr_tensor, axis::Int64, keepdims::Int32,
+    values::Ptr{tsr_tensor}, indices::Ptr{tsr_tensor})::tsr_status
+@c tsr_max_with_indices_out(input::tsr_tensor, axis::Int64, keepdims::Int32,
+    values_dst::tsr_tensor, indices_dst::tsr_tensor)::tsr_status
+
+# The first smallest element along an axis and its position, which alone gets the gradient;
+# real dtypes.
+@c tsr_min_with_indices(input::tsr_tensor, axis::Int64, keepdims::Int32,
+    values::Ptr{tsr_tensor}, indices::Ptr{tsr_tensor})::tsr_status
+@c tsr_min_with_indices_out(input::tsr_tensor, axis::Int64, keepdims::Int32,
+    values_dst::tsr_tensor, indices_dst::tsr_tensor)::tsr_status
+
+# Norm of the elements over axes, as vector_norm; floating and complex dtypes, the result is
+# real.
+@c tsr_norm(input::tsr_tensor, p::Float64, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    dtype::tsr_dtype, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_norm_out(input::tsr_tensor, p::Float64, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
+    dtype::tsr_dtype, dst::tsr_tensor)::tsr_status
+
+# Norm of the difference of two tensors, which broadcast; floating and complex dtypes.
+@c tsr_dist(input::tsr_tensor, other::tsr_tensor, p::Float64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_dist_out(input::tsr_tensor, other::tsr_tensor, p::Float64, dst::tsr_tensor)::tsr_status
+
+# The input with the slices whose norm is more than max_norm scaled down to it; floating and
+# complex dtypes.
+@c tsr_renorm(input::tsr_tensor, p::Float64, axis::Int64, max_norm::Float64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_renorm_out(input::tsr_tensor, p::Float64, axis::Int64, max_norm::Float64,
+    dst::tsr_tensor)::tsr_status
+@c tsr_renorm_inplace(input::tsr_tensor, p::Float64, axis::Int64, max_norm::Float64)::tsr_status
+
+# The k-th smallest element along an axis and its position; NaN counts as largest; real
+# dtypes.
+@c tsr_kthvalue(input::tsr_tensor, k::Int64, axis::Int64, keepdims::Int32,
+    values::Ptr{tsr_tensor}, indices::Ptr{tsr_tensor})::tsr_status
+@c tsr_kthvalue_out(input::tsr_tensor, k::Int64, axis::Int64, keepdims::Int32,
+    values_dst::tsr_tensor, indices_dst::tsr_tensor)::tsr_status
+
+# The lower of the two middle elements, or NaN where there is one; without an axis equal ones
+# share the gradient; real dtypes.
+@c tsr_median(input::tsr_tensor, axis::Int64, keepdims::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_median_out(input::tsr_tensor, axis::Int64, keepdims::Int32, dst::tsr_tensor)::tsr_status
+
+# The lower of the two middle elements that are numbers; without an axis equal ones share the
+# gradient; real dtypes.
+@c tsr_nanmedian(input::tsr_tensor, axis::Int64, keepdims::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_nanmedian_out(input::tsr_tensor, axis::Int64, keepdims::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# The lower of the two middle elements along an axis, or the first NaN, and its position; real
+# dtypes.
+@c tsr_median_with_indices(input::tsr_tensor, axis::Int64, keepdims::Int32,
+    values::Ptr{tsr_tensor}, indices::Ptr{tsr_tensor})::tsr_status
+@c tsr_median_with_indices_out(input::tsr_tensor, axis::Int64, keepdims::Int32,
+    values_dst::tsr_tensor, indices_dst::tsr_tensor)::tsr_status
+
+# The lower of the two middle elements along an axis of those that are numbers, and its
+# position; real dtypes.
+@c tsr_nanmedian_with_indices(input::tsr_tensor, axis::Int64, keepdims::Int32,
+    values::Ptr{tsr_tensor}, indices::Ptr{tsr_tensor})::tsr_status
+@c tsr_nanmedian_with_indices_out(input::tsr_tensor, axis::Int64, keepdims::Int32,
+    values_dst::tsr_tensor, indices_dst::tsr_tensor)::tsr_status
+
+# The most frequent element along an axis, the smallest of several, and the last of its
+# positions; real dtypes.
+@c tsr_mode(input::tsr_tensor, axis::Int64, keepdims::Int32, values::Ptr{tsr_tensor},
+    indices::Ptr{tsr_tensor})::tsr_status
+@c tsr_mode_out(input::tsr_tensor, axis::Int64, keepdims::Int32, values_dst::tsr_tensor,
+    indices_dst::tsr_tensor)::tsr_status
+
+# The numbers below which parts of the elements lie, between two elements interpolated;
+# floating dtypes.
+@c tsr_quantile(input::tsr_tensor, q::tsr_tensor, axis::Int64, keepdims::Int32,
+    interpolation::Ptr{UInt8}, interpolation_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_quantile_out(input::tsr_tensor, q::tsr_tensor, axis::Int64, keepdims::Int32,
+    interpolation::Ptr{UInt8}, interpolation_len::Int64, dst::tsr_tensor)::tsr_status
+@c tsr_quantile_scalar(input::tsr_tensor, q::Ptr{tsr_number}, axis::Int64, keepdims::Int32,
+    interpolation::Ptr{UInt8}, interpolation_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_quantile_scalar_out(input::tsr_tensor, q::Ptr{tsr_number}, axis::Int64, keepdims::Int32,
+    interpolation::Ptr{UInt8}, interpolation_len::Int64, dst::tsr_tensor)::tsr_status
+
+# The numbers below which parts of the elements that are numbers lie, between two elements
+# interpolated; floating dtypes.
+@c tsr_nanquantile(input::tsr_tensor, q::tsr_tensor, axis::Int64, keepdims::Int32,
+    interpolation::Ptr{UInt8}, interpolation_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_nanquantile_out(input::tsr_tensor, q::tsr_tensor, axis::Int64, keepdims::Int32,
+    interpolation::Ptr{UInt8}, interpolation_len::Int64, dst::tsr_tensor)::tsr_status
+@c tsr_nanquantile_scalar(input::tsr_tensor, q::Ptr{tsr_number}, axis::Int64, keepdims::Int32,
+    interpolation::Ptr{UInt8}, interpolation_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_nanquantile_scalar_out(input::tsr_tensor, q::Ptr{tsr_number}, axis::Int64,
+    keepdims::Int32, interpolation::Ptr{UInt8}, interpolation_len::Int64,
+    dst::tsr_tensor)::tsr_status
+
+# The covariances of variables; integers become the default floating dtype.
+@c tsr_cov(input::tsr_tensor, correction::Float64, fweights::tsr_tensor, aweights::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_cov_out(input::tsr_tensor, correction::Float64, fweights::tsr_tensor,
+    aweights::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# The correlations of variables, in [-1, 1]; integers become the default floating dtype.
+@c tsr_corrcoef(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_corrcoef_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+
 # Matrix product, with the rank rules of the Array API standard and broadcast batch axes.
 @c tsr_matmul(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_matmul_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status

@@ -4,17 +4,18 @@
 
 export abs!, acos!, adam_step!, adamw_step!, adaptive_avg_pool2d, adaptive_avg_pool2d!, add!,
     addbmm, addbmm!, addcdiv, addcdiv!, addcmul, addcmul!, addmm, addmm!, addmv, addmv!, addr,
-    addr!, amax, amax!, amin, amin!, argmax!, argmin!, argsort, argsort!, argwhere, asin!,
-    astype, atan!, atan2!, avg_pool2d, avg_pool2d!
+    addr!, amax, amax!, amin, amin!, aminmax, aminmax!, argmax!, argmin!, argsort, argsort!,
+    argwhere, asin!, astype, atan!, atan2!, avg_pool2d, avg_pool2d!
 export baddbmm, baddbmm!, batch_norm, batch_norm!, bernoulli, binary_cross_entropy_with_logits,
     bitwise_and!, bitwise_invert!, bitwise_or!, bitwise_xor!, bmm, bmm!, broadcast_to
 export ceil!, cholesky!, cholesky_inverse, cholesky_inverse!, cholesky_solve, cholesky_solve!,
     choose, choose!, chunk, clip, clip!, clip_grad_norm!, clip_grad_value!, clip_norm!, clone,
     clone!, concat, concat!, cond, cond!, contiguous, conv1d, conv1d!, conv2d, conv2d!, conv3d,
     conv3d!, conv_transpose1d, conv_transpose1d!, conv_transpose2d, conv_transpose2d!,
-    conv_transpose3d, conv_transpose3d!, cos!, cosh!, count_nonzero, count_nonzero!, cross!,
-    cross_entropy, cummax, cummax!, cummin, cummin!, cumulative_trapezoid, cumulative_trapezoid!
-export det!, diagonal, diff!, divide!, dot!, dropout, dropout!
+    conv_transpose3d, conv_transpose3d!, corrcoef, corrcoef!, cos!, cosh!, count_nonzero,
+    count_nonzero!, cov!, cross!, cross_entropy, cummax, cummax!, cummin, cummin!,
+    cumulative_trapezoid, cumulative_trapezoid!
+export det!, diagonal, diff!, dist, dist!, divide!, dot!, dropout, dropout!
 export eig, eig!, eigh, eigh!, eigvals, eigvals!, eigvalsh, eigvalsh!, einsum, einsum!,
     embedding, embedding!, empty_like, equal!, erf, erf!, erfc, erfc!, exp!, expand,
     expand_dims, expm1!, eye
@@ -23,7 +24,7 @@ export gather, gather!, gelu, gelu!, greater!, greater_equal!
 export hypot!
 export index_put, index_put!, index_select, index_select!, inner, inner!, inv!, isfinite!,
     isinf!, isnan!
-export kron!
+export kron!, kthvalue, kthvalue!
 export layer_norm, layer_norm!, leaky_relu, leaky_relu!, lerp, lerp!, less!, less_equal!,
     linear, linear!, linspace, log!, log10!, log1p!, log2!, log_softmax, log_softmax!,
     logcumsumexp, logcumsumexp!, logdet!, logical_and, logical_and!, logical_not!, logical_or,
@@ -32,28 +33,34 @@ export layer_norm, layer_norm!, leaky_relu, leaky_relu!, lerp, lerp!, less!, les
 export masked_fill, masked_fill!, masked_select, masked_select!, matmul, matmul!, matrix_exp,
     matrix_exp!, matrix_norm, matrix_norm!, matrix_power, matrix_power!, matrix_rank,
     matrix_rank!, matrix_transpose, max!, max_pool2d, max_pool2d!, max_pool2d_with_positions,
-    min!, mm, mm!, moveaxis, mse_loss, multi_dot, multi_dot!, multiply!, mv, mv!
-export nansum, nansum!, narrow, negative!, nll_loss, nonzero, normal!, not_equal!
+    max_with_indices, max_with_indices!, median_with_indices, median_with_indices!, min!,
+    min_with_indices, min_with_indices!, mm, mm!, mode, mode!, moveaxis, mse_loss, multi_dot,
+    multi_dot!, multiply!, mv, mv!
+export nanmean, nanmean!, nanmedian, nanmedian!, nanmedian_with_indices,
+    nanmedian_with_indices!, nanquantile, nanquantile!, nansum, nansum!, narrow, negative!,
+    nll_loss, nonzero, norm!, normal!, not_equal!
 export ones_like, outer, outer!
 export pad, pad!, permute_dims, pinv!, pow!
 export qr!
-export randint, reciprocal!, relu, relu!, remainder!, repeat_interleave, repeat_interleave!,
-    reshape_row_major, roll, roll!, round!, rsqrt, rsqrt!
+export randint, reciprocal!, relu, relu!, remainder!, renorm, renorm!, repeat_interleave,
+    repeat_interleave!, reshape_row_major, roll, roll!, round!, rsqrt, rsqrt!
 export scatter_add, scatter_add!, select, sgd_step!, sigmoid, sigmoid!, sign!, silu, silu!,
     sin!, sinh!, slogdet, slogdet!, softmax, softmax!, solve, solve!, solve_triangular,
     solve_triangular!, sort_with_indices, sort_with_indices!, split_with_sizes, sqrt!, square,
-    square!, stack, stack!, std!, subtract!, svd!, svdvals, svdvals!, swapaxes
+    square!, stack, stack!, std!, std_mean, std_mean!, subtract!, svd!, svdvals, svdvals!,
+    swapaxes
 export take, take_along_axis, take_along_axis!, tan!, tanh!, tensordot, tensordot!, tile, tile!,
     topk, topk!, trace, trace!, trapezoid, trapezoid!, trunc!
 export uniform!, unsqueeze, unstack
-export var!, vdot, vdot!, vecdot, vecdot!, vector_norm, vector_norm!, view_as_complex,
-    view_as_real
+export var!, var_mean, var_mean!, vdot, vdot!, vecdot, vecdot!, vector_norm, vector_norm!,
+    view_as_complex, view_as_real
 export zero!, zeros_like
 
 include("ops_pointwise_unary.jl")
 include("ops_pointwise_binary.jl")
 include("ops_reduce.jl")
 include("ops_reduce_scan.jl")
+include("ops_reduce_statistics.jl")
 include("ops_linalg.jl")
 include("ops_linalg_products.jl")
 include("ops_linalg_lapack.jl")

@@ -12,7 +12,7 @@ from ._device import Device
 from ._dtypes import DType
 from ._graph import Node
 from ._random import Generator
-from ._results import CummaxResult, CumminResult, EigResult, EighResult, LstsqResult, LuFactorResult, LuResult, MaxPool2dWithPositionsResult, QrResult, SlogdetResult, SortWithIndicesResult, SvdResult, TopkResult
+from ._results import AminmaxResult, CummaxResult, CumminResult, EigResult, EighResult, KthvalueResult, LstsqResult, LuFactorResult, LuResult, MaxPool2dWithPositionsResult, MaxWithIndicesResult, MedianWithIndicesResult, MinWithIndicesResult, ModeResult, NanmedianWithIndicesResult, QrResult, SlogdetResult, SortWithIndicesResult, StdMeanResult, SvdResult, TopkResult, VarMeanResult
 from ._tensor import Tensor
 
 _Array = np.ndarray[Any, np.dtype[Any]]
@@ -381,6 +381,81 @@ class TensorBase:
     def cumulative_trapezoid(self, x: Tensor | None = ..., dx: float = ..., axis: int = ..., *,
             out: Tensor | None = ..., dim: int = ..., axes: int = ...,
             dims: int = ...) -> Tensor: ...
+    def nanmean(self, axis: int | Sequence[int] | None = ..., *, keepdims: bool = ...,
+            dtype: DType | type | None = ..., out: Tensor | None = ...,
+            dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+            dims: int | Sequence[int] | None = ..., keepdim: bool = ...) -> Tensor: ...
+    def aminmax(self, axis: int | Sequence[int] | None = ..., *, keepdims: bool = ...,
+            out: tuple[Tensor, Tensor] | None = ..., dim: int | Sequence[int] | None = ...,
+            axes: int | Sequence[int] | None = ..., dims: int | Sequence[int] | None = ...,
+            keepdim: bool = ...) -> AminmaxResult: ...
+    def var_mean(self, axis: int | Sequence[int] | None = ..., *, correction: float = ...,
+            keepdims: bool = ..., out: tuple[Tensor, Tensor] | None = ...,
+            dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+            dims: int | Sequence[int] | None = ..., keepdim: bool = ...) -> VarMeanResult: ...
+    def std_mean(self, axis: int | Sequence[int] | None = ..., *, correction: float = ...,
+            keepdims: bool = ..., out: tuple[Tensor, Tensor] | None = ...,
+            dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+            dims: int | Sequence[int] | None = ..., keepdim: bool = ...) -> StdMeanResult: ...
+    @overload
+    def max_with_indices(self, axis: int, keepdims: bool = ..., *,
+            out: tuple[Tensor, Tensor] | None = ...,
+            keepdim: bool = ...) -> MaxWithIndicesResult: ...
+    @overload
+    def max_with_indices(self, *, dim: int = ..., axes: int = ..., dims: int = ...,
+            keepdims: bool = ..., keepdim: bool = ...,
+            out: tuple[Tensor, Tensor] | None = ...) -> MaxWithIndicesResult: ...
+    @overload
+    def min_with_indices(self, axis: int, keepdims: bool = ..., *,
+            out: tuple[Tensor, Tensor] | None = ...,
+            keepdim: bool = ...) -> MinWithIndicesResult: ...
+    @overload
+    def min_with_indices(self, *, dim: int = ..., axes: int = ..., dims: int = ...,
+            keepdims: bool = ..., keepdim: bool = ...,
+            out: tuple[Tensor, Tensor] | None = ...) -> MinWithIndicesResult: ...
+    def norm(self, p: float = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ...,
+            dtype: DType | type | None = ..., *, out: Tensor | None = ...,
+            dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+            dims: int | Sequence[int] | None = ..., keepdim: bool = ...) -> Tensor: ...
+    def dist(self, other: Tensor, p: float = ..., *, out: Tensor | None = ...) -> Tensor: ...
+    @overload
+    def renorm(self, p: float, axis: int, max_norm: float, *,
+            out: Tensor | None = ...) -> Tensor: ...
+    @overload
+    def renorm(self, p: float, *, dim: int = ..., axes: int = ..., dims: int = ..., max_norm: float,
+            out: Tensor | None = ...) -> Tensor: ...
+    @overload
+    def renorm_(self, p: float, axis: int, max_norm: float) -> Tensor: ...
+    @overload
+    def renorm_(self, p: float, *, dim: int = ..., axes: int = ..., dims: int = ...,
+            max_norm: float) -> Tensor: ...
+    def kthvalue(self, k: int, axis: int = ..., keepdims: bool = ..., *,
+            out: tuple[Tensor, Tensor] | None = ..., dim: int = ..., axes: int = ...,
+            dims: int = ..., keepdim: bool = ...) -> KthvalueResult: ...
+    def median(self, axis: int | None = ..., keepdims: bool = ..., *, out: Tensor | None = ...,
+            dim: int | None = ..., axes: int | None = ..., dims: int | None = ...,
+            keepdim: bool = ...) -> Tensor: ...
+    def nanmedian(self, axis: int | None = ..., keepdims: bool = ..., *, out: Tensor | None = ...,
+            dim: int | None = ..., axes: int | None = ..., dims: int | None = ...,
+            keepdim: bool = ...) -> Tensor: ...
+    def median_with_indices(self, axis: int = ..., keepdims: bool = ..., *,
+            out: tuple[Tensor, Tensor] | None = ..., dim: int = ..., axes: int = ...,
+            dims: int = ..., keepdim: bool = ...) -> MedianWithIndicesResult: ...
+    def nanmedian_with_indices(self, axis: int = ..., keepdims: bool = ..., *,
+            out: tuple[Tensor, Tensor] | None = ..., dim: int = ..., axes: int = ...,
+            dims: int = ..., keepdim: bool = ...) -> NanmedianWithIndicesResult: ...
+    def mode(self, axis: int = ..., keepdims: bool = ..., *,
+            out: tuple[Tensor, Tensor] | None = ..., dim: int = ..., axes: int = ...,
+            dims: int = ..., keepdim: bool = ...) -> ModeResult: ...
+    def quantile(self, q: Tensor | complex, axis: int | None = ..., keepdims: bool = ...,
+            interpolation: str = ..., *, out: Tensor | None = ..., dim: int | None = ...,
+            axes: int | None = ..., dims: int | None = ..., keepdim: bool = ...) -> Tensor: ...
+    def nanquantile(self, q: Tensor | complex, axis: int | None = ..., keepdims: bool = ...,
+            interpolation: str = ..., *, out: Tensor | None = ..., dim: int | None = ...,
+            axes: int | None = ..., dims: int | None = ..., keepdim: bool = ...) -> Tensor: ...
+    def cov(self, *, correction: float = ..., fweights: Tensor | None = ...,
+            aweights: Tensor | None = ..., out: Tensor | None = ...) -> Tensor: ...
+    def corrcoef(self, *, out: Tensor | None = ...) -> Tensor: ...
     def matmul(self, other: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: float = ..., alpha: float = ...,
             out: Tensor | None = ...) -> Tensor: ...

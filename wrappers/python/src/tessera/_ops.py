@@ -110,6 +110,25 @@ logcumsumexp = _core.logcumsumexp
 diff = _core.diff
 trapezoid = _core.trapezoid
 cumulative_trapezoid = _core.cumulative_trapezoid
+nanmean = _core.nanmean
+aminmax = _core.aminmax
+var_mean = _core.var_mean
+std_mean = _core.std_mean
+max_with_indices = _core.max_with_indices
+min_with_indices = _core.min_with_indices
+norm = _core.norm
+dist = _core.dist
+renorm = _core.renorm
+kthvalue = _core.kthvalue
+median = _core.median
+nanmedian = _core.nanmedian
+median_with_indices = _core.median_with_indices
+nanmedian_with_indices = _core.nanmedian_with_indices
+mode = _core.mode
+quantile = _core.quantile
+nanquantile = _core.nanquantile
+cov = _core.cov
+corrcoef = _core.corrcoef
 matmul = _core.matmul
 linear = _core.linear
 addmm = _core.addmm
@@ -353,6 +372,25 @@ __all__ = [
     "diff",
     "trapezoid",
     "cumulative_trapezoid",
+    "nanmean",
+    "aminmax",
+    "var_mean",
+    "std_mean",
+    "max_with_indices",
+    "min_with_indices",
+    "norm",
+    "dist",
+    "renorm",
+    "kthvalue",
+    "median",
+    "nanmedian",
+    "median_with_indices",
+    "nanmedian_with_indices",
+    "mode",
+    "quantile",
+    "nanquantile",
+    "cov",
+    "corrcoef",
     "matmul",
     "addmm",
     "bmm",

@@ -12,7 +12,7 @@ from ._device import Device
 from ._dtypes import DType
 from ._graph import Node
 from ._random import Generator
-from ._results import CummaxResult, CumminResult, EigResult, EighResult, LstsqResult, LuFactorResult, LuResult, MaxPool2dWithPositionsResult, QrResult, SlogdetResult, SortWithIndicesResult, SvdResult, TopkResult
+from ._results import AminmaxResult, CummaxResult, CumminResult, EigResult, EighResult, KthvalueResult, LstsqResult, LuFactorResult, LuResult, MaxPool2dWithPositionsResult, MaxWithIndicesResult, MedianWithIndicesResult, MinWithIndicesResult, ModeResult, NanmedianWithIndicesResult, QrResult, SlogdetResult, SortWithIndicesResult, StdMeanResult, SvdResult, TopkResult, VarMeanResult
 from ._tensor import Tensor
 
 def abs(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
@@ -216,6 +216,74 @@ def trapezoid(input: Tensor, x: Tensor | None = ..., dx: float = ..., axis: int 
         out: Tensor | None = ..., dim: int = ..., axes: int = ..., dims: int = ...) -> Tensor: ...
 def cumulative_trapezoid(input: Tensor, x: Tensor | None = ..., dx: float = ..., axis: int = ..., *,
         out: Tensor | None = ..., dim: int = ..., axes: int = ..., dims: int = ...) -> Tensor: ...
+def nanmean(input: Tensor, axis: int | Sequence[int] | None = ..., *, keepdims: bool = ...,
+        dtype: DType | type | None = ..., out: Tensor | None = ...,
+        dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+        dims: int | Sequence[int] | None = ..., keepdim: bool = ...) -> Tensor: ...
+def aminmax(input: Tensor, axis: int | Sequence[int] | None = ..., *, keepdims: bool = ...,
+        out: tuple[Tensor, Tensor] | None = ..., dim: int | Sequence[int] | None = ...,
+        axes: int | Sequence[int] | None = ..., dims: int | Sequence[int] | None = ...,
+        keepdim: bool = ...) -> AminmaxResult: ...
+def var_mean(input: Tensor, axis: int | Sequence[int] | None = ..., *, correction: float = ...,
+        keepdims: bool = ..., out: tuple[Tensor, Tensor] | None = ...,
+        dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+        dims: int | Sequence[int] | None = ..., keepdim: bool = ...) -> VarMeanResult: ...
+def std_mean(input: Tensor, axis: int | Sequence[int] | None = ..., *, correction: float = ...,
+        keepdims: bool = ..., out: tuple[Tensor, Tensor] | None = ...,
+        dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+        dims: int | Sequence[int] | None = ..., keepdim: bool = ...) -> StdMeanResult: ...
+@overload
+def max_with_indices(input: Tensor, axis: int, keepdims: bool = ..., *,
+        out: tuple[Tensor, Tensor] | None = ..., keepdim: bool = ...) -> MaxWithIndicesResult: ...
+@overload
+def max_with_indices(input: Tensor, *, dim: int = ..., axes: int = ..., dims: int = ...,
+        keepdims: bool = ..., keepdim: bool = ...,
+        out: tuple[Tensor, Tensor] | None = ...) -> MaxWithIndicesResult: ...
+@overload
+def min_with_indices(input: Tensor, axis: int, keepdims: bool = ..., *,
+        out: tuple[Tensor, Tensor] | None = ..., keepdim: bool = ...) -> MinWithIndicesResult: ...
+@overload
+def min_with_indices(input: Tensor, *, dim: int = ..., axes: int = ..., dims: int = ...,
+        keepdims: bool = ..., keepdim: bool = ...,
+        out: tuple[Tensor, Tensor] | None = ...) -> MinWithIndicesResult: ...
+def norm(input: Tensor, p: float = ..., axis: int | Sequence[int] | None = ...,
+        keepdims: bool = ..., dtype: DType | type | None = ..., *, out: Tensor | None = ...,
+        dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+        dims: int | Sequence[int] | None = ..., keepdim: bool = ...) -> Tensor: ...
+def dist(input: Tensor, other: Tensor, p: float = ..., *, out: Tensor | None = ...) -> Tensor: ...
+@overload
+def renorm(input: Tensor, p: float, axis: int, max_norm: float, *,
+        out: Tensor | None = ...) -> Tensor: ...
+@overload
+def renorm(input: Tensor, p: float, *, dim: int = ..., axes: int = ..., dims: int = ...,
+        max_norm: float, out: Tensor | None = ...) -> Tensor: ...
+def kthvalue(input: Tensor, k: int, axis: int = ..., keepdims: bool = ..., *,
+        out: tuple[Tensor, Tensor] | None = ..., dim: int = ..., axes: int = ..., dims: int = ...,
+        keepdim: bool = ...) -> KthvalueResult: ...
+def median(input: Tensor, axis: int | None = ..., keepdims: bool = ..., *, out: Tensor | None = ...,
+        dim: int | None = ..., axes: int | None = ..., dims: int | None = ...,
+        keepdim: bool = ...) -> Tensor: ...
+def nanmedian(input: Tensor, axis: int | None = ..., keepdims: bool = ..., *,
+        out: Tensor | None = ..., dim: int | None = ..., axes: int | None = ...,
+        dims: int | None = ..., keepdim: bool = ...) -> Tensor: ...
+def median_with_indices(input: Tensor, axis: int = ..., keepdims: bool = ..., *,
+        out: tuple[Tensor, Tensor] | None = ..., dim: int = ..., axes: int = ..., dims: int = ...,
+        keepdim: bool = ...) -> MedianWithIndicesResult: ...
+def nanmedian_with_indices(input: Tensor, axis: int = ..., keepdims: bool = ..., *,
+        out: tuple[Tensor, Tensor] | None = ..., dim: int = ..., axes: int = ..., dims: int = ...,
+        keepdim: bool = ...) -> NanmedianWithIndicesResult: ...
+def mode(input: Tensor, axis: int = ..., keepdims: bool = ..., *,
+        out: tuple[Tensor, Tensor] | None = ..., dim: int = ..., axes: int = ..., dims: int = ...,
+        keepdim: bool = ...) -> ModeResult: ...
+def quantile(input: Tensor, q: Tensor | complex, axis: int | None = ..., keepdims: bool = ...,
+        interpolation: str = ..., *, out: Tensor | None = ..., dim: int | None = ...,
+        axes: int | None = ..., dims: int | None = ..., keepdim: bool = ...) -> Tensor: ...
+def nanquantile(input: Tensor, q: Tensor | complex, axis: int | None = ..., keepdims: bool = ...,
+        interpolation: str = ..., *, out: Tensor | None = ..., dim: int | None = ...,
+        axes: int | None = ..., dims: int | None = ..., keepdim: bool = ...) -> Tensor: ...
+def cov(input: Tensor, *, correction: float = ..., fweights: Tensor | None = ...,
+        aweights: Tensor | None = ..., out: Tensor | None = ...) -> Tensor: ...
+def corrcoef(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = ..., *,
         out: Tensor | None = ...) -> Tensor: ...
@@ -707,6 +775,25 @@ __all__ = [
     "diff",
     "trapezoid",
     "cumulative_trapezoid",
+    "nanmean",
+    "aminmax",
+    "var_mean",
+    "std_mean",
+    "max_with_indices",
+    "min_with_indices",
+    "norm",
+    "dist",
+    "renorm",
+    "kthvalue",
+    "median",
+    "nanmedian",
+    "median_with_indices",
+    "nanmedian_with_indices",
+    "mode",
+    "quantile",
+    "nanquantile",
+    "cov",
+    "corrcoef",
     "matmul",
     "addmm",
     "bmm",

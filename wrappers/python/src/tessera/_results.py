@@ -24,6 +24,69 @@ class CumminResult(NamedTuple):
     indices: Tensor
 
 
+class AminmaxResult(NamedTuple):
+    """What aminmax() gives."""
+
+    min: Tensor
+    max: Tensor
+
+
+class VarMeanResult(NamedTuple):
+    """What var_mean() gives."""
+
+    variance: Tensor
+    mean: Tensor
+
+
+class StdMeanResult(NamedTuple):
+    """What std_mean() gives."""
+
+    deviation: Tensor
+    mean: Tensor
+
+
+class MaxWithIndicesResult(NamedTuple):
+    """What max_with_indices() gives."""
+
+    values: Tensor
+    indices: Tensor
+
+
+class MinWithIndicesResult(NamedTuple):
+    """What min_with_indices() gives."""
+
+    values: Tensor
+    indices: Tensor
+
+
+class KthvalueResult(NamedTuple):
+    """What kthvalue() gives."""
+
+    values: Tensor
+    indices: Tensor
+
+
+class MedianWithIndicesResult(NamedTuple):
+    """What median_with_indices() gives."""
+
+    values: Tensor
+    indices: Tensor
+
+
+class NanmedianWithIndicesResult(NamedTuple):
+    """What nanmedian_with_indices() gives."""
+
+    values: Tensor
+    indices: Tensor
+
+
+class ModeResult(NamedTuple):
+    """What mode() gives."""
+
+    values: Tensor
+    indices: Tensor
+
+
 class QrResult(NamedTuple):
     """What qr() gives."""
 
@@ -108,6 +171,15 @@ class MaxPool2dWithPositionsResult(NamedTuple):
 RESULTS: dict[str, type[tuple[Any, ...]]] = {
     "cummax": CummaxResult,
     "cummin": CumminResult,
+    "aminmax": AminmaxResult,
+    "var_mean": VarMeanResult,
+    "std_mean": StdMeanResult,
+    "max_with_indices": MaxWithIndicesResult,
+    "min_with_indices": MinWithIndicesResult,
+    "kthvalue": KthvalueResult,
+    "median_with_indices": MedianWithIndicesResult,
+    "nanmedian_with_indices": NanmedianWithIndicesResult,
+    "mode": ModeResult,
     "qr": QrResult,
     "svd": SvdResult,
     "eigh": EighResult,

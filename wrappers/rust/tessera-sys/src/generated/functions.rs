@@ -1954,6 +1954,281 @@ extern "C" {
         input: tsr_tensor, x: tsr_tensor, dx: f64, axis: i64, dst: tsr_tensor,
     ) -> tsr_status;
 
+    /// Arithmetic mean over axes of the elements that are numbers; NaN where there are none;
+    /// floating and complex dtypes.
+    /// axes: axes to reduce, negative ones count from the end; absent means all
+    /// keepdims: keep the reduced axes with size 1
+    /// dtype: dtype of the result and of the accumulation
+    pub fn tsr_nanmean(
+        input: tsr_tensor, axes: *const i64, n_axes: i32, keepdims: i32, dtype: tsr_dtype,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_nanmean`].
+    pub fn tsr_nanmean_out(
+        input: tsr_tensor, axes: *const i64, n_axes: i32, keepdims: i32, dtype: tsr_dtype,
+        dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The smallest and the largest element over axes; NaN wins; equal ones share the gradient;
+    /// real dtypes.
+    /// axes: axes to reduce, negative ones count from the end; absent means all
+    /// keepdims: keep the reduced axes with size 1
+    pub fn tsr_aminmax(
+        input: tsr_tensor, axes: *const i64, n_axes: i32, keepdims: i32, min: *mut tsr_tensor,
+        max: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_aminmax`].
+    pub fn tsr_aminmax_out(
+        input: tsr_tensor, axes: *const i64, n_axes: i32, keepdims: i32, min_dst: tsr_tensor,
+        max_dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Variance and mean over axes; floating and complex dtypes.
+    /// axes: axes to reduce, negative ones count from the end; absent means all
+    /// correction: what is subtracted from the count in the divisor
+    /// keepdims: keep the reduced axes with size 1
+    pub fn tsr_var_mean(
+        input: tsr_tensor, axes: *const i64, n_axes: i32, correction: f64, keepdims: i32,
+        variance: *mut tsr_tensor, mean: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_var_mean`].
+    pub fn tsr_var_mean_out(
+        input: tsr_tensor, axes: *const i64, n_axes: i32, correction: f64, keepdims: i32,
+        variance_dst: tsr_tensor, mean_dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Standard deviation and mean over axes; floating and complex dtypes.
+    /// axes: axes to reduce, negative ones count from the end; absent means all
+    /// correction: what is subtracted from the count in the divisor
+    /// keepdims: keep the reduced axes with size 1
+    pub fn tsr_std_mean(
+        input: tsr_tensor, axes: *const i64, n_axes: i32, correction: f64, keepdims: i32,
+        deviation: *mut tsr_tensor, mean: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_std_mean`].
+    pub fn tsr_std_mean_out(
+        input: tsr_tensor, axes: *const i64, n_axes: i32, correction: f64, keepdims: i32,
+        deviation_dst: tsr_tensor, mean_dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The first largest element along an axis and its position, which alone gets the gradient;
+    /// real dtypes.
+    /// axis: axis to reduce
+    /// keepdims: keep the reduced axes with size 1
+    pub fn tsr_max_with_indices(
+        input: tsr_tensor, axis: i64, keepdims: i32, values: *mut tsr_tensor,
+        indices: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_max_with_indices`].
+    pub fn tsr_max_with_indices_out(
+        input: tsr_tensor, axis: i64, keepdims: i32, values_dst: tsr_tensor,
+        indices_dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The first smallest element along an axis and its position, which alone gets the gradient;
+    /// real dtypes.
+    /// axis: axis to reduce
+    /// keepdims: keep the reduced axes with size 1
+    pub fn tsr_min_with_indices(
+        input: tsr_tensor, axis: i64, keepdims: i32, values: *mut tsr_tensor,
+        indices: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_min_with_indices`].
+    pub fn tsr_min_with_indices_out(
+        input: tsr_tensor, axis: i64, keepdims: i32, values_dst: tsr_tensor,
+        indices_dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Norm of the elements over axes, as vector_norm; floating and complex dtypes, the result is
+    /// real.
+    /// p: order: 0 counts nonzeros, infinite ones take extrema
+    /// axes: axes to reduce, negative ones count from the end; absent means all
+    /// keepdims: keep the reduced axes with size 1
+    /// dtype: to which the input is cast first
+    pub fn tsr_norm(
+        input: tsr_tensor, p: f64, axes: *const i64, n_axes: i32, keepdims: i32, dtype: tsr_dtype,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_norm`].
+    pub fn tsr_norm_out(
+        input: tsr_tensor, p: f64, axes: *const i64, n_axes: i32, keepdims: i32, dtype: tsr_dtype,
+        dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Norm of the difference of two tensors, which broadcast; floating and complex dtypes.
+    /// p: order of the norm
+    pub fn tsr_dist(
+        input: tsr_tensor, other: tsr_tensor, p: f64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_dist`].
+    pub fn tsr_dist_out(
+        input: tsr_tensor, other: tsr_tensor, p: f64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The input with the slices whose norm is more than max_norm scaled down to it; floating and
+    /// complex dtypes.
+    /// p: order of the norm
+    /// axis: each position has a norm of its own
+    pub fn tsr_renorm(
+        input: tsr_tensor, p: f64, axis: i64, max_norm: f64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_renorm`].
+    pub fn tsr_renorm_out(
+        input: tsr_tensor, p: f64, axis: i64, max_norm: f64, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_renorm`].
+    pub fn tsr_renorm_inplace(input: tsr_tensor, p: f64, axis: i64, max_norm: f64) -> tsr_status;
+
+    /// The k-th smallest element along an axis and its position; NaN counts as largest; real
+    /// dtypes.
+    /// k: rank, from 1
+    /// keepdims: keep the reduced axes with size 1
+    pub fn tsr_kthvalue(
+        input: tsr_tensor, k: i64, axis: i64, keepdims: i32, values: *mut tsr_tensor,
+        indices: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_kthvalue`].
+    pub fn tsr_kthvalue_out(
+        input: tsr_tensor, k: i64, axis: i64, keepdims: i32, values_dst: tsr_tensor,
+        indices_dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The lower of the two middle elements, or NaN where there is one; without an axis equal ones
+    /// share the gradient; real dtypes.
+    /// axis: axis to reduce; absent means the flattened input
+    /// keepdims: keep the reduced axes with size 1
+    pub fn tsr_median(
+        input: tsr_tensor, axis: i64, keepdims: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_median`].
+    pub fn tsr_median_out(
+        input: tsr_tensor, axis: i64, keepdims: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The lower of the two middle elements that are numbers; without an axis equal ones share the
+    /// gradient; real dtypes.
+    /// axis: axis to reduce; absent means the flattened input
+    /// keepdims: keep the reduced axes with size 1
+    pub fn tsr_nanmedian(
+        input: tsr_tensor, axis: i64, keepdims: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_nanmedian`].
+    pub fn tsr_nanmedian_out(
+        input: tsr_tensor, axis: i64, keepdims: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The lower of the two middle elements along an axis, or the first NaN, and its position;
+    /// real dtypes.
+    /// keepdims: keep the reduced axes with size 1
+    pub fn tsr_median_with_indices(
+        input: tsr_tensor, axis: i64, keepdims: i32, values: *mut tsr_tensor,
+        indices: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_median_with_indices`].
+    pub fn tsr_median_with_indices_out(
+        input: tsr_tensor, axis: i64, keepdims: i32, values_dst: tsr_tensor,
+        indices_dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The lower of the two middle elements along an axis of those that are numbers, and its
+    /// position; real dtypes.
+    /// keepdims: keep the reduced axes with size 1
+    pub fn tsr_nanmedian_with_indices(
+        input: tsr_tensor, axis: i64, keepdims: i32, values: *mut tsr_tensor,
+        indices: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_nanmedian_with_indices`].
+    pub fn tsr_nanmedian_with_indices_out(
+        input: tsr_tensor, axis: i64, keepdims: i32, values_dst: tsr_tensor,
+        indices_dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The most frequent element along an axis, the smallest of several, and the last of its
+    /// positions; real dtypes.
+    /// keepdims: keep the reduced axes with size 1
+    pub fn tsr_mode(
+        input: tsr_tensor, axis: i64, keepdims: i32, values: *mut tsr_tensor,
+        indices: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_mode`].
+    pub fn tsr_mode_out(
+        input: tsr_tensor, axis: i64, keepdims: i32, values_dst: tsr_tensor,
+        indices_dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The numbers below which parts of the elements lie, between two elements interpolated;
+    /// floating dtypes.
+    /// q: which parts, in \[0, 1\]; 1-D gives a leading axis
+    /// axis: axis to reduce; absent means the flattened input
+    /// keepdims: keep the reduced axes with size 1
+    /// interpolation: linear, lower, higher, midpoint or nearest
+    pub fn tsr_quantile(
+        input: tsr_tensor, q: tsr_tensor, axis: i64, keepdims: i32, interpolation: *const c_char,
+        interpolation_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_quantile`].
+    pub fn tsr_quantile_out(
+        input: tsr_tensor, q: tsr_tensor, axis: i64, keepdims: i32, interpolation: *const c_char,
+        interpolation_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_quantile`].
+    pub fn tsr_quantile_scalar(
+        input: tsr_tensor, q: *const tsr_number, axis: i64, keepdims: i32,
+        interpolation: *const c_char, interpolation_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_quantile`].
+    pub fn tsr_quantile_scalar_out(
+        input: tsr_tensor, q: *const tsr_number, axis: i64, keepdims: i32,
+        interpolation: *const c_char, interpolation_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The numbers below which parts of the elements that are numbers lie, between two elements
+    /// interpolated; floating dtypes.
+    /// q: which parts, in \[0, 1\]; 1-D gives a leading axis
+    /// axis: axis to reduce; absent means the flattened input
+    /// keepdims: keep the reduced axes with size 1
+    /// interpolation: linear, lower, higher, midpoint or nearest
+    pub fn tsr_nanquantile(
+        input: tsr_tensor, q: tsr_tensor, axis: i64, keepdims: i32, interpolation: *const c_char,
+        interpolation_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_nanquantile`].
+    pub fn tsr_nanquantile_out(
+        input: tsr_tensor, q: tsr_tensor, axis: i64, keepdims: i32, interpolation: *const c_char,
+        interpolation_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_nanquantile`].
+    pub fn tsr_nanquantile_scalar(
+        input: tsr_tensor, q: *const tsr_number, axis: i64, keepdims: i32,
+        interpolation: *const c_char, interpolation_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_nanquantile`].
+    pub fn tsr_nanquantile_scalar_out(
+        input: tsr_tensor, q: *const tsr_number, axis: i64, keepdims: i32,
+        interpolation: *const c_char, interpolation_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The covariances of variables; integers become the default floating dtype.
+    /// input: at most 2-D: variables in rows, observations in columns
+    /// correction: what is subtracted from the count in the divisor
+    /// fweights: how often each observation counts; integers
+    /// aweights: how much each observation counts; floating
+    pub fn tsr_cov(
+        input: tsr_tensor, correction: f64, fweights: tsr_tensor, aweights: tsr_tensor,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_cov`].
+    pub fn tsr_cov_out(
+        input: tsr_tensor, correction: f64, fweights: tsr_tensor, aweights: tsr_tensor,
+        dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The correlations of variables, in \[-1, 1\]; integers become the default floating dtype.
+    /// input: at most 2-D: variables in rows, observations in columns
+    pub fn tsr_corrcoef(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_corrcoef`].
+    pub fn tsr_corrcoef_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
     /// Matrix product, with the rank rules of the Array API standard and broadcast batch axes.
     /// Both must have one dtype (DTYPE otherwise) and agree in the contracted size (SHAPE
     /// otherwise).

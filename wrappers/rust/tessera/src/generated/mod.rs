@@ -8,6 +8,7 @@ mod ops_pointwise_unary;
 mod ops_pointwise_binary;
 mod ops_reduce;
 mod ops_reduce_scan;
+mod ops_reduce_statistics;
 mod ops_linalg;
 mod ops_linalg_products;
 mod ops_linalg_lapack;
@@ -26,6 +27,7 @@ pub mod ops {
     pub use super::ops_pointwise_unary::*;
     pub use super::ops_reduce::*;
     pub use super::ops_reduce_scan::*;
+    pub use super::ops_reduce_statistics::*;
     pub use super::ops_linalg::*;
     pub use super::ops_linalg_products::*;
     pub use super::ops_linalg_lapack::*;
