@@ -56,7 +56,10 @@ constexpr Signature kCall_TIIttP{"TIIttP", [](AnyFunction f, tsr_value* v) { ret
 constexpr Signature kCall_TIIttT{"TIIttT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), tensor(v[3]), tensor(v[4]), tensor(v[5])); }};
 constexpr Signature kCall_TIP{"TIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), place(v[2])); }};
 constexpr Signature kCall_TIPP{"TIPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), place(v[2]), place(v[3])); }};
+constexpr Signature kCall_TIPPP{"TIPPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor*, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), place(v[2]), place(v[3]), place(v[4])); }};
 constexpr Signature kCall_TIQ{"TIQ", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor*, int32_t, int32_t*>(f)(tensor(v[0]), integer(v[1]), place(v[2]), v[2].n, &v[2].n); }};
+constexpr Signature kCall_TIRRP{"TIRRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, double, double, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), v[2].real, v[3].real, place(v[4])); }};
+constexpr Signature kCall_TIRRT{"TIRRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, double, double, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), v[2].real, v[3].real, tensor(v[4])); }};
 constexpr Signature kCall_TIT{"TIT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2])); }};
 constexpr Signature kCall_TITP{"TITP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), place(v[3])); }};
 constexpr Signature kCall_TITT{"TITT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3])); }};
@@ -93,6 +96,8 @@ constexpr Signature kCall_TN{"TN", [](AnyFunction f, tsr_value* v) { return as<t
 constexpr Signature kCall_TNNP{"TNNP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, const tsr_number*, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), Number(v[2]), place(v[3])); }};
 constexpr Signature kCall_TNNT{"TNNT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, const tsr_number*, tsr_tensor>(f)(tensor(v[0]), Number(v[1]), Number(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TNP{"TNP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), place(v[2])); }};
+constexpr Signature kCall_TNStP{"TNStP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, const char*, int64_t, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), text(v[2]), text_length(v[2]), tensor(v[3]), place(v[4])); }};
+constexpr Signature kCall_TNStT{"TNStT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, const char*, int64_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), Number(v[1]), text(v[2]), text_length(v[2]), tensor(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TNT{"TNT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, tsr_tensor>(f)(tensor(v[0]), Number(v[1]), tensor(v[2])); }};
 constexpr Signature kCall_TNTP{"TNTP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), tensor(v[2]), place(v[3])); }};
 constexpr Signature kCall_TNTT{"TNTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), Number(v[1]), tensor(v[2]), tensor(v[3])); }};
@@ -101,9 +106,12 @@ constexpr Signature kCall_TNiBSP{"TNiBSP", [](AnyFunction f, tsr_value* v) { ret
 constexpr Signature kCall_TNiBST{"TNiBST", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, int64_t, int32_t, const char*, int64_t, tsr_tensor>(f)(tensor(v[0]), Number(v[1]), integer(v[2]), small(v[3]), text(v[4]), text_length(v[4]), tensor(v[5])); }};
 constexpr Signature kCall_TNiP{"TNiP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, int64_t, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), integer(v[2]), place(v[3])); }};
 constexpr Signature kCall_TNiT{"TNiT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, int64_t, tsr_tensor>(f)(tensor(v[0]), Number(v[1]), integer(v[2]), tensor(v[3])); }};
+constexpr Signature kCall_TNrrtBPP{"TNrrtBPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, double, int32_t, double, int32_t, tsr_tensor, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), v[2].real, has(v[2]), v[3].real, has(v[3]), tensor(v[4]), small(v[5]), place(v[6]), place(v[7])); }};
+constexpr Signature kCall_TNrrtBTT{"TNrrtBTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, double, int32_t, double, int32_t, tsr_tensor, int32_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), Number(v[1]), v[2].real, has(v[2]), v[3].real, has(v[3]), tensor(v[4]), small(v[5]), tensor(v[6]), tensor(v[7])); }};
 constexpr Signature kCall_TP{"TP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), place(v[1])); }};
 constexpr Signature kCall_TPP{"TPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), place(v[1]), place(v[2])); }};
 constexpr Signature kCall_TPPP{"TPPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor*, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), place(v[1]), place(v[2]), place(v[3])); }};
+constexpr Signature kCall_TPPPP{"TPPPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor*, tsr_tensor*, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), place(v[1]), place(v[2]), place(v[3]), place(v[4])); }};
 constexpr Signature kCall_TQ{"TQ", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor*, int32_t, int32_t*>(f)(tensor(v[0]), place(v[1]), v[1].n, &v[1].n); }};
 constexpr Signature kCall_TR{"TR", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double>(f)(tensor(v[0]), v[1].real); }};
 constexpr Signature kCall_TRBg{"TRBg", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int32_t, tsr_generator>(f)(tensor(v[0]), v[1].real, small(v[2]), generator(v[3])); }};
@@ -128,6 +136,8 @@ constexpr Signature kCall_TT{"TT", [](AnyFunction f, tsr_value* v) { return as<t
 constexpr Signature kCall_TTB{"TTB", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t>(f)(tensor(v[0]), tensor(v[1]), small(v[2])); }};
 constexpr Signature kCall_TTBBBP{"TTBBBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), small(v[2]), small(v[3]), small(v[4]), place(v[5])); }};
 constexpr Signature kCall_TTBBBT{"TTBBBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), small(v[2]), small(v[3]), small(v[4]), tensor(v[5])); }};
+constexpr Signature kCall_TTBBP{"TTBBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), small(v[2]), small(v[3]), place(v[4])); }};
+constexpr Signature kCall_TTBBT{"TTBBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), small(v[2]), small(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TTBP{"TTBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), small(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTBT{"TTBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), small(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TTIP{"TTIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), place(v[3])); }};
@@ -141,6 +151,8 @@ constexpr Signature kCall_TTP{"TTP", [](AnyFunction f, tsr_value* v) { return as
 constexpr Signature kCall_TTRP{"TTRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), v[2].real, place(v[3])); }};
 constexpr Signature kCall_TTRT{"TTRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), v[2].real, tensor(v[3])); }};
 constexpr Signature kCall_TTSP{"TTSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), place(v[3])); }};
+constexpr Signature kCall_TTStP{"TTStP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), tensor(v[3]), place(v[4])); }};
+constexpr Signature kCall_TTStT{"TTStT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), tensor(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TTT{"TTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2])); }};
 constexpr Signature kCall_TTTBBP{"TTTBBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), small(v[3]), small(v[4]), place(v[5])); }};
 constexpr Signature kCall_TTTBBT{"TTTBBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), small(v[3]), small(v[4]), tensor(v[5])); }};
@@ -158,6 +170,8 @@ constexpr Signature kCall_TTiP{"TTiP", [](AnyFunction f, tsr_value* v) { return 
 constexpr Signature kCall_TTiT{"TTiT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TTrPPPP{"TTrPPPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, int32_t, tsr_tensor*, tsr_tensor*, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), v[2].real, has(v[2]), place(v[3]), place(v[4]), place(v[5]), place(v[6])); }};
 constexpr Signature kCall_TTrTTTT{"TTrTTTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, int32_t, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), v[2].real, has(v[2]), tensor(v[3]), tensor(v[4]), tensor(v[5]), tensor(v[6])); }};
+constexpr Signature kCall_TTrrtBPP{"TTrrtBPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, int32_t, double, int32_t, tsr_tensor, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), v[2].real, has(v[2]), v[3].real, has(v[3]), tensor(v[4]), small(v[5]), place(v[6]), place(v[7])); }};
+constexpr Signature kCall_TTrrtBTT{"TTrrtBTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, int32_t, double, int32_t, tsr_tensor, int32_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), v[2].real, has(v[2]), v[3].real, has(v[3]), tensor(v[4]), small(v[5]), tensor(v[6]), tensor(v[7])); }};
 constexpr Signature kCall_TTtISP{"TTtISP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int64_t, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), integer(v[3]), text(v[4]), text_length(v[4]), place(v[5])); }};
 constexpr Signature kCall_TTtISRP{"TTtISRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int64_t, const char*, int64_t, double, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), integer(v[3]), text(v[4]), text_length(v[4]), v[5].real, place(v[6])); }};
 constexpr Signature kCall_TTtP{"TTtP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), place(v[3])); }};
@@ -173,6 +187,7 @@ constexpr Signature kCall_TdcbP{"TdcbP", [](AnyFunction f, tsr_value* v) { retur
 constexpr Signature kCall_TgP{"TgP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_generator, tsr_tensor*>(f)(tensor(v[0]), generator(v[1]), place(v[2])); }};
 constexpr Signature kCall_TiBP{"TiBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), small(v[2]), place(v[3])); }};
 constexpr Signature kCall_TiBT{"TiBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), small(v[2]), tensor(v[3])); }};
+constexpr Signature kCall_TiPPP{"TiPPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor*, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), place(v[2]), place(v[3]), place(v[4])); }};
 constexpr Signature kCall_TidBP{"TidBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), small(v[2]), small(v[3]), place(v[4])); }};
 constexpr Signature kCall_TidBT{"TidBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), small(v[2]), small(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TjBP{"TjBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), small(v[2]), place(v[3])); }};
@@ -194,6 +209,8 @@ constexpr Signature kCall_TnnP{"TnnP", [](AnyFunction f, tsr_value* v) { return 
 constexpr Signature kCall_TnnT{"TnnT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, const tsr_number*, tsr_tensor>(f)(tensor(v[0]), Number(v[1]), Number(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TrBP{"TrBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), v[1].real, has(v[1]), small(v[2]), place(v[3])); }};
 constexpr Signature kCall_TrBT{"TrBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), v[1].real, has(v[1]), small(v[2]), tensor(v[3])); }};
+constexpr Signature kCall_TtIP{"TtIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), place(v[3])); }};
+constexpr Signature kCall_TtIT{"TtIT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TtRIP{"TtRIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), v[2].real, integer(v[3]), place(v[4])); }};
 constexpr Signature kCall_TtRIT{"TtRIT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), v[2].real, integer(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_Ttt{"Ttt", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2])); }};
@@ -299,6 +316,8 @@ const Symbol kSymbols[] = {
     {"tsr_batch_norm_out", reinterpret_cast<AnyFunction>(&tsr_batch_norm_out), 68556, &kInfo_batch_norm, &kCall_TttttBRRT},
     {"tsr_bernoulli", reinterpret_cast<AnyFunction>(&tsr_bernoulli), 2104, &kInfo_bernoulli, &kCall_TgP},
     {"tsr_binary_cross_entropy_with_logits", reinterpret_cast<AnyFunction>(&tsr_binary_cross_entropy_with_logits), 3043, &kInfo_binary_cross_entropy_with_logits, &kCall_TTttSP},
+    {"tsr_bincount", reinterpret_cast<AnyFunction>(&tsr_bincount), 2360, &kInfo_bincount, &kCall_TtIP},
+    {"tsr_bincount_out", reinterpret_cast<AnyFunction>(&tsr_bincount_out), 67896, &kInfo_bincount, &kCall_TtIT},
     {"tsr_bitwise_and", reinterpret_cast<AnyFunction>(&tsr_bitwise_and), 1220, &kInfo_bitwise_and, &kCall_TTP},
     {"tsr_bitwise_and_inplace", reinterpret_cast<AnyFunction>(&tsr_bitwise_and_inplace), 132292, &kInfo_bitwise_and, &kCall_TT},
     {"tsr_bitwise_and_out", reinterpret_cast<AnyFunction>(&tsr_bitwise_and_out), 66756, &kInfo_bitwise_and, &kCall_TTT},
@@ -323,6 +342,8 @@ const Symbol kSymbols[] = {
     {"tsr_bmm", reinterpret_cast<AnyFunction>(&tsr_bmm), 1603, &kInfo_bmm, &kCall_TTP},
     {"tsr_bmm_out", reinterpret_cast<AnyFunction>(&tsr_bmm_out), 67139, &kInfo_bmm, &kCall_TTT},
     {"tsr_broadcast_to", reinterpret_cast<AnyFunction>(&tsr_broadcast_to), 2510, &kInfo_broadcast_to, &kCall_TJP},
+    {"tsr_bucketize", reinterpret_cast<AnyFunction>(&tsr_bucketize), 2351, &kInfo_bucketize, &kCall_TTBBP},
+    {"tsr_bucketize_out", reinterpret_cast<AnyFunction>(&tsr_bucketize_out), 67887, &kInfo_bucketize, &kCall_TTBBT},
     {"tsr_buffer_data", reinterpret_cast<AnyFunction>(&tsr_buffer_data), 2, &kInfo_buffer_data, nullptr},
     {"tsr_buffer_release", reinterpret_cast<AnyFunction>(&tsr_buffer_release), 3, &kInfo_buffer_release, nullptr},
     {"tsr_buffer_retain", reinterpret_cast<AnyFunction>(&tsr_buffer_retain), 4, &kInfo_buffer_retain, nullptr},
@@ -525,6 +546,12 @@ const Symbol kSymbols[] = {
     {"tsr_greater_scalar", reinterpret_cast<AnyFunction>(&tsr_greater_scalar), 263359, &kInfo_greater, &kCall_TNP},
     {"tsr_greater_scalar_out", reinterpret_cast<AnyFunction>(&tsr_greater_scalar_out), 328895, &kInfo_greater, &kCall_TNT},
     {"tsr_has", reinterpret_cast<AnyFunction>(&tsr_has), 22, &kInfo_has, nullptr},
+    {"tsr_histc", reinterpret_cast<AnyFunction>(&tsr_histc), 2361, &kInfo_histc, &kCall_TIRRP},
+    {"tsr_histc_out", reinterpret_cast<AnyFunction>(&tsr_histc_out), 67897, &kInfo_histc, &kCall_TIRRT},
+    {"tsr_histogram", reinterpret_cast<AnyFunction>(&tsr_histogram), 2362, &kInfo_histogram, &kCall_TTrrtBPP},
+    {"tsr_histogram_out", reinterpret_cast<AnyFunction>(&tsr_histogram_out), 67898, &kInfo_histogram, &kCall_TTrrtBTT},
+    {"tsr_histogram_scalar", reinterpret_cast<AnyFunction>(&tsr_histogram_scalar), 264506, &kInfo_histogram, &kCall_TNrrtBPP},
+    {"tsr_histogram_scalar_out", reinterpret_cast<AnyFunction>(&tsr_histogram_scalar_out), 330042, &kInfo_histogram, &kCall_TNrrtBTT},
     {"tsr_hypot", reinterpret_cast<AnyFunction>(&tsr_hypot), 1210, &kInfo_hypot, &kCall_TTP},
     {"tsr_hypot_inplace", reinterpret_cast<AnyFunction>(&tsr_hypot_inplace), 132282, &kInfo_hypot, &kCall_TT},
     {"tsr_hypot_out", reinterpret_cast<AnyFunction>(&tsr_hypot_out), 66746, &kInfo_hypot, &kCall_TTT},
@@ -689,6 +716,8 @@ const Symbol kSymbols[] = {
     {"tsr_mode_out", reinterpret_cast<AnyFunction>(&tsr_mode_out), 67101, &kInfo_mode, &kCall_TIBTT},
     {"tsr_moveaxis", reinterpret_cast<AnyFunction>(&tsr_moveaxis), 2509, &kInfo_moveaxis, &kCall_TJJP},
     {"tsr_mse_loss", reinterpret_cast<AnyFunction>(&tsr_mse_loss), 3042, &kInfo_mse_loss, &kCall_TTSP},
+    {"tsr_msort", reinterpret_cast<AnyFunction>(&tsr_msort), 2304, &kInfo_msort, &kCall_TP},
+    {"tsr_msort_out", reinterpret_cast<AnyFunction>(&tsr_msort_out), 67840, &kInfo_msort, &kCall_TT},
     {"tsr_multi_dot", reinterpret_cast<AnyFunction>(&tsr_multi_dot), 1634, &kInfo_multi_dot, &kCall_LP},
     {"tsr_multi_dot_out", reinterpret_cast<AnyFunction>(&tsr_multi_dot_out), 67170, &kInfo_multi_dot, &kCall_LT},
     {"tsr_multiply", reinterpret_cast<AnyFunction>(&tsr_multiply), 1202, &kInfo_multiply, &kCall_TTP},
@@ -832,6 +861,10 @@ const Symbol kSymbols[] = {
     {"tsr_scope_begin", reinterpret_cast<AnyFunction>(&tsr_scope_begin), 85, &kInfo_scope_begin, nullptr},
     {"tsr_scope_end", reinterpret_cast<AnyFunction>(&tsr_scope_end), 86, &kInfo_scope_end, nullptr},
     {"tsr_scope_set_current", reinterpret_cast<AnyFunction>(&tsr_scope_set_current), 87, &kInfo_scope_set_current, nullptr},
+    {"tsr_searchsorted", reinterpret_cast<AnyFunction>(&tsr_searchsorted), 2350, &kInfo_searchsorted, &kCall_TTStP},
+    {"tsr_searchsorted_out", reinterpret_cast<AnyFunction>(&tsr_searchsorted_out), 67886, &kInfo_searchsorted, &kCall_TTStT},
+    {"tsr_searchsorted_scalar", reinterpret_cast<AnyFunction>(&tsr_searchsorted_scalar), 264494, &kInfo_searchsorted, &kCall_TNStP},
+    {"tsr_searchsorted_scalar_out", reinterpret_cast<AnyFunction>(&tsr_searchsorted_scalar_out), 330030, &kInfo_searchsorted, &kCall_TNStT},
     {"tsr_select", reinterpret_cast<AnyFunction>(&tsr_select), 2520, &kInfo_select, &kCall_TIIP},
     {"tsr_set_matmul_precision", reinterpret_cast<AnyFunction>(&tsr_set_matmul_precision), 351, &kInfo_set_matmul_precision, nullptr},
     {"tsr_set_num_threads", reinterpret_cast<AnyFunction>(&tsr_set_num_threads), 324, &kInfo_set_num_threads, nullptr},
@@ -976,6 +1009,12 @@ const Symbol kSymbols[] = {
     {"tsr_trunc_inplace", reinterpret_cast<AnyFunction>(&tsr_trunc_inplace), 132097, &kInfo_trunc, &kCall_T},
     {"tsr_trunc_out", reinterpret_cast<AnyFunction>(&tsr_trunc_out), 66561, &kInfo_trunc, &kCall_TT},
     {"tsr_uniform_inplace", reinterpret_cast<AnyFunction>(&tsr_uniform_inplace), 133177, &kInfo_uniform, &kCall_TRRg},
+    {"tsr_unique_all", reinterpret_cast<AnyFunction>(&tsr_unique_all), 2352, &kInfo_unique_all, &kCall_TPPPP},
+    {"tsr_unique_axis", reinterpret_cast<AnyFunction>(&tsr_unique_axis), 2356, &kInfo_unique_axis, &kCall_TIPPP},
+    {"tsr_unique_consecutive", reinterpret_cast<AnyFunction>(&tsr_unique_consecutive), 2357, &kInfo_unique_consecutive, &kCall_TiPPP},
+    {"tsr_unique_counts", reinterpret_cast<AnyFunction>(&tsr_unique_counts), 2353, &kInfo_unique_counts, &kCall_TPP},
+    {"tsr_unique_inverse", reinterpret_cast<AnyFunction>(&tsr_unique_inverse), 2354, &kInfo_unique_inverse, &kCall_TPP},
+    {"tsr_unique_values", reinterpret_cast<AnyFunction>(&tsr_unique_values), 2355, &kInfo_unique_values, &kCall_TP},
     {"tsr_unsqueeze", reinterpret_cast<AnyFunction>(&tsr_unsqueeze), 2505, &kInfo_unsqueeze, &kCall_TIP},
     {"tsr_unstack", reinterpret_cast<AnyFunction>(&tsr_unstack), 2526, &kInfo_unstack, &kCall_TIQ},
     {"tsr_var", reinterpret_cast<AnyFunction>(&tsr_var), 1403, &kInfo_var, &kCall_TjRBP},
@@ -1004,7 +1043,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeros", reinterpret_cast<AnyFunction>(&tsr_zeros), 2001, &kInfo_zeros, &kCall_JdcP},
     {"tsr_zeros_like", reinterpret_cast<AnyFunction>(&tsr_zeros_like), 2005, &kInfo_zeros_like, &kCall_TdcP},
 };
-const size_t kSymbolCount = 797;
+const size_t kSymbolCount = 819;
 
 namespace {
 
@@ -1059,12 +1098,14 @@ constexpr int32_t kIds[] = {
     3020, 68556,
     2104,
     3043,
+    2360, 67896,
     1220, 132292, 66756, 263364, 394436, 328900,
     1035, 132107, 66571,
     1221, 132293, 66757, 263365, 394437, 328901,
     1222, 132294, 66758, 263366, 394438, 328902,
     1603, 67139,
     2510,
+    2351, 67887,
     2,
     3,
     4,
@@ -1188,6 +1229,8 @@ constexpr int32_t kIds[] = {
     1216, 66752, 263360, 328896,
     66751, 263359, 328895,
     22,
+    2361, 67897,
+    2362, 67898, 264506, 330042,
     1210, 132282, 66746, 263354, 394426, 328890,
     2513,
     2605, 133677, 68141,
@@ -1268,6 +1311,7 @@ constexpr int32_t kIds[] = {
     1565, 67101,
     2509,
     3042,
+    2304, 67840,
     1634, 67170,
     1202, 132274, 66738, 263346, 394418, 328882,
     1621, 67157,
@@ -1353,6 +1397,7 @@ constexpr int32_t kIds[] = {
     85,
     86,
     87,
+    2350, 67886, 264494, 330030,
     2520,
     351,
     324,
@@ -1448,6 +1493,12 @@ constexpr int32_t kIds[] = {
     2547, 133619, 68083,
     1025, 132097, 66561,
     133177,
+    2352,
+    2356,
+    2357,
+    2353,
+    2354,
+    2355,
     2505,
     2526,
     1403,

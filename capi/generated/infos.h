@@ -366,6 +366,18 @@ inline constexpr CallInfoOf kInfo_sort{2300, "sort", {{"input", 'T'}, {"axis", '
 inline constexpr CallInfoOf kInfo_argsort{2301, "argsort", {{"input", 'T'}, {"axis", 'I'}, {"descending", 'B'}, {"stable", 'B'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_sort_with_indices{2302, "sort_with_indices", {{"input", 'T'}, {"axis", 'I'}, {"descending", 'B'}, {"stable", 'B'}, {"values", 'P'}, {"indices", 'P'}}};
 inline constexpr CallInfoOf kInfo_topk{2303, "topk", {{"input", 'T'}, {"k", 'I'}, {"axis", 'I'}, {"largest", 'B'}, {"sorted", 'B'}, {"values", 'P'}, {"indices", 'P'}}};
+inline constexpr CallInfoOf kInfo_msort{2304, "msort", {{"input", 'T'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_searchsorted{2350, "searchsorted", {{"input", 'T'}, {"values", 'T'}, {"side", 'S'}, {"sorter", 't'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_bucketize{2351, "bucketize", {{"input", 'T'}, {"boundaries", 'T'}, {"right", 'B'}, {"out_int32", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_unique_all{2352, "unique_all", {{"input", 'T'}, {"values", 'P'}, {"indices", 'P'}, {"inverse_indices", 'P'}, {"counts", 'P'}}};
+inline constexpr CallInfoOf kInfo_unique_counts{2353, "unique_counts", {{"input", 'T'}, {"values", 'P'}, {"counts", 'P'}}};
+inline constexpr CallInfoOf kInfo_unique_inverse{2354, "unique_inverse", {{"input", 'T'}, {"values", 'P'}, {"inverse_indices", 'P'}}};
+inline constexpr CallInfoOf kInfo_unique_values{2355, "unique_values", {{"input", 'T'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_unique_axis{2356, "unique_axis", {{"input", 'T'}, {"axis", 'I'}, {"values", 'P'}, {"inverse_indices", 'P'}, {"counts", 'P'}}};
+inline constexpr CallInfoOf kInfo_unique_consecutive{2357, "unique_consecutive", {{"input", 'T'}, {"axis", 'i'}, {"values", 'P'}, {"inverse_indices", 'P'}, {"counts", 'P'}}};
+inline constexpr CallInfoOf kInfo_bincount{2360, "bincount", {{"input", 'T'}, {"weights", 't'}, {"minlength", 'I'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_histc{2361, "histc", {{"input", 'T'}, {"bins", 'I'}, {"min", 'R'}, {"max", 'R'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_histogram{2362, "histogram", {{"input", 'T'}, {"bins", 'T'}, {"min", 'r'}, {"max", 'r'}, {"weight", 't'}, {"density", 'B'}, {"hist", 'P'}, {"bin_edges", 'P'}}};
 inline constexpr CallInfoOf kInfo_clone{2400, "clone", {{"input", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_contiguous{2401, "contiguous", {{"input", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_astype{2402, "astype", {{"input", 'T'}, {"dtype", 'D'}, {"copy", 'B'}, {"out", 'P'}}};

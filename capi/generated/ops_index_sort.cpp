@@ -71,4 +71,15 @@ tsr_status tsr_topk_out(tsr_tensor input, int64_t k, int64_t axis, int32_t large
         ops::Out::into(TensorArg(indices_dst, "indices_dst").get()));
   }, input, k, axis, largest, sorted, values_dst, indices_dst);
 }
+
+tsr_status tsr_msort(tsr_tensor input, tsr_tensor* out) {
+  return one(kInfo_msort, 0, out, [&] {
+    return ops::msort(TensorArg(input, "input").get());
+  }, input);
+}
+tsr_status tsr_msort_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_msort, 0x10900, [&] {
+    ops::msort(TensorArg(input, "input").get(), ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, dst);
+}
 }  // extern "C"

@@ -1544,6 +1544,106 @@ TSR_API TSR_NODISCARD tsr_status tsr_topk_out(
     tsr_tensor input, int64_t k, int64_t axis, int32_t largest, int32_t sorted,
     tsr_tensor values_dst, tsr_tensor indices_dst);
 
+/* The elements in order along axis 0; NaN counts as largest; real dtypes. */
+TSR_API TSR_NODISCARD tsr_status tsr_msort(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_msort_out(tsr_tensor input, tsr_tensor dst);
+
+/* ---- Ops: searching, sets and histograms ---- */
+
+/* The positions at which values would be put into what is sorted, as int64; NaN counts as
+ * largest; real dtypes.
+ * input: 1-D, or rows along the last axis that go with those of the values; sorted
+ * side: left: before equal elements, right: behind them
+ * sorter: positions that sort each row */
+TSR_API TSR_NODISCARD tsr_status tsr_searchsorted(
+    tsr_tensor input, tsr_tensor values, const char* side, int64_t side_len, tsr_tensor sorter,
+    tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_searchsorted_out(
+    tsr_tensor input, tsr_tensor values, const char* side, int64_t side_len, tsr_tensor sorter,
+    tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_searchsorted_scalar(
+    tsr_tensor input, const tsr_number* values, const char* side, int64_t side_len,
+    tsr_tensor sorter, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_searchsorted_scalar_out(
+    tsr_tensor input, const tsr_number* values, const char* side, int64_t side_len,
+    tsr_tensor sorter, tsr_tensor dst);
+
+/* The number of the bucket between boundaries that each element falls into; real dtypes.
+ * boundaries: 1-D, sorted
+ * right: whether a boundary counts for an equal element
+ * out_int32: whether the result is int32 instead of int64 */
+TSR_API TSR_NODISCARD tsr_status tsr_bucketize(
+    tsr_tensor input, tsr_tensor boundaries, int32_t right, int32_t out_int32, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bucketize_out(
+    tsr_tensor input, tsr_tensor boundaries, int32_t right, int32_t out_int32, tsr_tensor dst);
+
+/* The different elements in order, where each occurs first, the number of each element's value,
+ * and how often each occurs. */
+TSR_API TSR_NODISCARD tsr_status tsr_unique_all(
+    tsr_tensor input, tsr_tensor* values, tsr_tensor* indices, tsr_tensor* inverse_indices,
+    tsr_tensor* counts);
+
+/* The different elements in order, and how often each occurs; every NaN is different. */
+TSR_API TSR_NODISCARD tsr_status tsr_unique_counts(
+    tsr_tensor input, tsr_tensor* values, tsr_tensor* counts);
+
+/* The different elements in order, and the number of each element's value; every NaN is
+ * different. */
+TSR_API TSR_NODISCARD tsr_status tsr_unique_inverse(
+    tsr_tensor input, tsr_tensor* values, tsr_tensor* inverse_indices);
+
+/* The different elements in order; every NaN is different. */
+TSR_API TSR_NODISCARD tsr_status tsr_unique_values(tsr_tensor input, tsr_tensor* out);
+
+/* The different slices along an axis, ordered as words are, the number of each slice, and how
+ * often each occurs. */
+TSR_API TSR_NODISCARD tsr_status tsr_unique_axis(
+    tsr_tensor input, int64_t axis, tsr_tensor* values, tsr_tensor* inverse_indices,
+    tsr_tensor* counts);
+
+/* The first of each run of equal elements, the number of each element's run, and how long each
+ * is.
+ * axis: axis whose slices are compared; absent means the flattened input */
+TSR_API TSR_NODISCARD tsr_status tsr_unique_consecutive(
+    tsr_tensor input, int64_t axis, tsr_tensor* values, tsr_tensor* inverse_indices,
+    tsr_tensor* counts);
+
+/* How often each of 0, 1, ... occurs, as int64; with weights their sums, as float32 or float64.
+ * input: 1-D integers, not negative
+ * weights: added instead of 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_bincount(
+    tsr_tensor input, tsr_tensor weights, int64_t minlength, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bincount_out(
+    tsr_tensor input, tsr_tensor weights, int64_t minlength, tsr_tensor dst);
+
+/* The number of elements in each of equal intervals; floating dtypes.
+ * max: equal to min: from the smallest to the largest element */
+TSR_API TSR_NODISCARD tsr_status tsr_histc(
+    tsr_tensor input, int64_t bins, double min, double max, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_histc_out(
+    tsr_tensor input, int64_t bins, double min, double max, tsr_tensor dst);
+
+/* The number of elements in each interval, and the edges of the intervals; the last interval has
+ * both its edges.
+ * bins: edges, 1-D and sorted, or the number of equal intervals
+ * min: where the equal intervals begin; absent means the smallest element
+ * max: where they end; absent means the largest element
+ * weight: counted instead of 1; of the input's shape
+ * density: divide so that the area is 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_histogram(
+    tsr_tensor input, tsr_tensor bins, double min, int32_t has_min, double max, int32_t has_max,
+    tsr_tensor weight, int32_t density, tsr_tensor* hist, tsr_tensor* bin_edges);
+TSR_API TSR_NODISCARD tsr_status tsr_histogram_out(
+    tsr_tensor input, tsr_tensor bins, double min, int32_t has_min, double max, int32_t has_max,
+    tsr_tensor weight, int32_t density, tsr_tensor hist_dst, tsr_tensor bin_edges_dst);
+TSR_API TSR_NODISCARD tsr_status tsr_histogram_scalar(
+    tsr_tensor input, const tsr_number* bins, double min, int32_t has_min, double max,
+    int32_t has_max, tsr_tensor weight, int32_t density, tsr_tensor* hist, tsr_tensor* bin_edges);
+TSR_API TSR_NODISCARD tsr_status tsr_histogram_scalar_out(
+    tsr_tensor input, const tsr_number* bins, double min, int32_t has_min, double max,
+    int32_t has_max, tsr_tensor weight, int32_t density, tsr_tensor hist_dst,
+    tsr_tensor bin_edges_dst);
+
 /* ---- Ops: copies and conversions ---- */
 
 /* A copy with memory of its own, in the input's memory order; differentiable. */

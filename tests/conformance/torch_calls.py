@@ -16,6 +16,7 @@ Arguments = SimpleNamespace
 
 # Ops that PyTorch lacks, or that it differentiates otherwise.
 ABSENT = {
+    "bincount": "has no derivative there; here the weights have one",
     "floor_divide": "has no derivative there; here it is 0 as for floor",
 }
 
@@ -160,6 +161,7 @@ CALLS: dict[str, Callable[[Arguments], Any]] = {
     "nanquantile": lambda a: quantile(torch.nanquantile, a),
     "cov": lambda a: torch.cov(a.input, correction=int(a.correction), fweights=a.fweights, aweights=a.aweights),
     "corrcoef": plain(torch.corrcoef, "input"),
+    "msort": plain(torch.msort, "input"),
     "linear": lambda a: functional.linear(a.input, a.weight, a.bias),
     "addmm": lambda a: torch.addmm(a.input, a.mat1, a.mat2, beta=a.beta, alpha=a.alpha),
     "addmv": lambda a: torch.addmv(a.input, a.mat, a.vec, beta=a.beta, alpha=a.alpha),

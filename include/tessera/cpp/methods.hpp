@@ -35,6 +35,12 @@ struct SlogdetResult;
 struct LstsqResult;
 struct SortWithIndicesResult;
 struct TopkResult;
+struct UniqueAllResult;
+struct UniqueCountsResult;
+struct UniqueInverseResult;
+struct UniqueAxisResult;
+struct UniqueConsecutiveResult;
+struct HistogramResult;
 struct MaxPool2dWithPositionsResult;
 
 // The methods that Tensor has from ops; each calls the function of its name.
@@ -521,6 +527,42 @@ class TensorMethods {
       int64_t axis = -1, bool descending = false, bool stable = true) const;
   // The k largest or smallest elements along an axis, in order, and their positions; real dtypes.
   TopkResult topk(int64_t k, int64_t axis = -1, bool largest = true, bool sorted = true) const;
+  // The elements in order along axis 0; NaN counts as largest; real dtypes.
+  Tensor msort() const;
+  // The positions at which values would be put into what is sorted, as int64; NaN counts as
+  // largest; real dtypes.
+  Tensor searchsorted(const Tensor& values, std::string_view side, const Tensor& sorter) const;
+  Tensor searchsorted(const Scalar& values, std::string_view side, const Tensor& sorter) const;
+  // The number of the bucket between boundaries that each element falls into; real dtypes.
+  Tensor bucketize(const Tensor& boundaries, bool right = false, bool out_int32 = false) const;
+  // The different elements in order, where each occurs first, the number of each element's value,
+  // and how often each occurs.
+  UniqueAllResult unique_all() const;
+  // The different elements in order, and how often each occurs; every NaN is different.
+  UniqueCountsResult unique_counts() const;
+  // The different elements in order, and the number of each element's value; every NaN is
+  // different.
+  UniqueInverseResult unique_inverse() const;
+  // The different elements in order; every NaN is different.
+  Tensor unique_values() const;
+  // The different slices along an axis, ordered as words are, the number of each slice, and how
+  // often each occurs.
+  UniqueAxisResult unique_axis(int64_t axis) const;
+  // The first of each run of equal elements, the number of each element's run, and how long each
+  // is.
+  UniqueConsecutiveResult unique_consecutive(std::optional<int64_t> axis = std::nullopt) const;
+  // How often each of 0, 1, ... occurs, as int64; with weights their sums, as float32 or float64.
+  Tensor bincount(const Tensor& weights, int64_t minlength = 0) const;
+  // The number of elements in each of equal intervals; floating dtypes.
+  Tensor histc(int64_t bins = 100, double min = 0.0, double max = 0.0) const;
+  // The number of elements in each interval, and the edges of the intervals; the last interval has
+  // both its edges.
+  HistogramResult histogram(
+      const Tensor& bins, std::optional<double> min, std::optional<double> max,
+      const Tensor& weight, bool density = false) const;
+  HistogramResult histogram(
+      const Scalar& bins, std::optional<double> min, std::optional<double> max,
+      const Tensor& weight, bool density = false) const;
   // A copy with memory of its own, in the input's memory order; differentiable.
   Tensor clone() const;
   // The input itself when it is row-major, else a row-major copy.

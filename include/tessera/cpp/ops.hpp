@@ -138,6 +138,46 @@ struct TopkResult {
   Tensor indices;
 };
 
+// What unique_all gives.
+struct UniqueAllResult {
+  Tensor values;
+  Tensor indices;
+  Tensor inverse_indices;
+  Tensor counts;
+};
+
+// What unique_counts gives.
+struct UniqueCountsResult {
+  Tensor values;
+  Tensor counts;
+};
+
+// What unique_inverse gives.
+struct UniqueInverseResult {
+  Tensor values;
+  Tensor inverse_indices;
+};
+
+// What unique_axis gives.
+struct UniqueAxisResult {
+  Tensor values;
+  Tensor inverse_indices;
+  Tensor counts;
+};
+
+// What unique_consecutive gives.
+struct UniqueConsecutiveResult {
+  Tensor values;
+  Tensor inverse_indices;
+  Tensor counts;
+};
+
+// What histogram gives.
+struct HistogramResult {
+  Tensor hist;
+  Tensor bin_edges;
+};
+
 // What max_pool2d_with_positions gives.
 struct MaxPool2dWithPositionsResult {
   Tensor values;
@@ -2386,6 +2426,178 @@ inline void topk_out(
       input.handle(), k, axis, largest, sorted, values_dst.handle(), indices_dst.handle()));
 }
 
+// The elements in order along axis 0; NaN counts as largest; real dtypes.
+inline Tensor msort(const Tensor& input) { return detail::one<tsr_msort>(input.handle()); }
+inline Tensor& msort_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_msort_out>(dst, input.handle());
+}
+
+// ---- Ops: searching, sets and histograms ----
+
+// The positions at which values would be put into what is sorted, as int64; NaN counts as largest;
+// real dtypes.
+inline Tensor searchsorted(
+    const Tensor& input, const Tensor& values, std::string_view side = "left",
+    const Tensor& sorter = {}) {
+  return detail::one<tsr_searchsorted>(
+      input.handle(), values.handle(), side.data(), detail::length(side), sorter.handle());
+}
+inline Tensor searchsorted(
+    const Tensor& input, const Scalar& values, std::string_view side = "left",
+    const Tensor& sorter = {}) {
+  return detail::one<tsr_searchsorted_scalar>(
+      input.handle(), values.number(), side.data(), detail::length(side), sorter.handle());
+}
+inline Tensor& searchsorted_out(
+    Tensor& dst, const Tensor& input, const Tensor& values, std::string_view side = "left",
+    const Tensor& sorter = {}) {
+  return detail::written<tsr_searchsorted_out>(
+      dst, input.handle(), values.handle(), side.data(), detail::length(side), sorter.handle());
+}
+inline Tensor& searchsorted_out(
+    Tensor& dst, const Tensor& input, const Scalar& values, std::string_view side = "left",
+    const Tensor& sorter = {}) {
+  return detail::written<tsr_searchsorted_scalar_out>(
+      dst, input.handle(), values.number(), side.data(), detail::length(side), sorter.handle());
+}
+
+// The number of the bucket between boundaries that each element falls into; real dtypes.
+inline Tensor bucketize(
+    const Tensor& input, const Tensor& boundaries, bool right = false, bool out_int32 = false) {
+  return detail::one<tsr_bucketize>(input.handle(), boundaries.handle(), right, out_int32);
+}
+inline Tensor& bucketize_out(
+    Tensor& dst, const Tensor& input, const Tensor& boundaries, bool right = false,
+    bool out_int32 = false) {
+  return detail::written<tsr_bucketize_out>(
+      dst, input.handle(), boundaries.handle(), right, out_int32);
+}
+
+// The different elements in order, where each occurs first, the number of each element's value, and
+// how often each occurs.
+inline UniqueAllResult unique_all(const Tensor& input) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor indices = nullptr;
+    tsr_tensor inverse_indices = nullptr;
+    tsr_tensor counts = nullptr;
+  } out;
+  check(tsr_unique_all(
+      input.handle(), &out.values, &out.indices, &out.inverse_indices, &out.counts));
+  return {Tensor::take(out.values), Tensor::take(out.indices), Tensor::take(out.inverse_indices), Tensor::take(out.counts)};
+}
+
+// The different elements in order, and how often each occurs; every NaN is different.
+inline UniqueCountsResult unique_counts(const Tensor& input) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor counts = nullptr;
+  } out;
+  check(tsr_unique_counts(input.handle(), &out.values, &out.counts));
+  return {Tensor::take(out.values), Tensor::take(out.counts)};
+}
+
+// The different elements in order, and the number of each element's value; every NaN is different.
+inline UniqueInverseResult unique_inverse(const Tensor& input) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor inverse_indices = nullptr;
+  } out;
+  check(tsr_unique_inverse(input.handle(), &out.values, &out.inverse_indices));
+  return {Tensor::take(out.values), Tensor::take(out.inverse_indices)};
+}
+
+// The different elements in order; every NaN is different.
+inline Tensor unique_values(const Tensor& input) {
+  return detail::one<tsr_unique_values>(input.handle());
+}
+
+// The different slices along an axis, ordered as words are, the number of each slice, and how often
+// each occurs.
+inline UniqueAxisResult unique_axis(const Tensor& input, int64_t axis) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor inverse_indices = nullptr;
+    tsr_tensor counts = nullptr;
+  } out;
+  check(tsr_unique_axis(input.handle(), axis, &out.values, &out.inverse_indices, &out.counts));
+  return {Tensor::take(out.values), Tensor::take(out.inverse_indices), Tensor::take(out.counts)};
+}
+
+// The first of each run of equal elements, the number of each element's run, and how long each is.
+inline UniqueConsecutiveResult unique_consecutive(
+    const Tensor& input, std::optional<int64_t> axis = std::nullopt) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor inverse_indices = nullptr;
+    tsr_tensor counts = nullptr;
+  } out;
+  check(tsr_unique_consecutive(
+      input.handle(), axis.value_or(tsr_none()), &out.values, &out.inverse_indices, &out.counts));
+  return {Tensor::take(out.values), Tensor::take(out.inverse_indices), Tensor::take(out.counts)};
+}
+
+// How often each of 0, 1, ... occurs, as int64; with weights their sums, as float32 or float64.
+inline Tensor bincount(const Tensor& input, const Tensor& weights = {}, int64_t minlength = 0) {
+  return detail::one<tsr_bincount>(input.handle(), weights.handle(), minlength);
+}
+inline Tensor& bincount_out(
+    Tensor& dst, const Tensor& input, const Tensor& weights = {}, int64_t minlength = 0) {
+  return detail::written<tsr_bincount_out>(dst, input.handle(), weights.handle(), minlength);
+}
+
+// The number of elements in each of equal intervals; floating dtypes.
+inline Tensor histc(const Tensor& input, int64_t bins = 100, double min = 0.0, double max = 0.0) {
+  return detail::one<tsr_histc>(input.handle(), bins, min, max);
+}
+inline Tensor& histc_out(
+    Tensor& dst, const Tensor& input, int64_t bins = 100, double min = 0.0, double max = 0.0) {
+  return detail::written<tsr_histc_out>(dst, input.handle(), bins, min, max);
+}
+
+// The number of elements in each interval, and the edges of the intervals; the last interval has
+// both its edges.
+inline HistogramResult histogram(
+    const Tensor& input, const Tensor& bins, std::optional<double> min = std::nullopt,
+    std::optional<double> max = std::nullopt, const Tensor& weight = {}, bool density = false) {
+  struct {
+    tsr_tensor hist = nullptr;
+    tsr_tensor bin_edges = nullptr;
+  } out;
+  check(tsr_histogram(
+      input.handle(), bins.handle(), min.value_or(0), min.has_value(), max.value_or(0),
+      max.has_value(), weight.handle(), density, &out.hist, &out.bin_edges));
+  return {Tensor::take(out.hist), Tensor::take(out.bin_edges)};
+}
+inline HistogramResult histogram(
+    const Tensor& input, const Scalar& bins, std::optional<double> min = std::nullopt,
+    std::optional<double> max = std::nullopt, const Tensor& weight = {}, bool density = false) {
+  struct {
+    tsr_tensor hist = nullptr;
+    tsr_tensor bin_edges = nullptr;
+  } out;
+  check(tsr_histogram_scalar(
+      input.handle(), bins.number(), min.value_or(0), min.has_value(), max.value_or(0),
+      max.has_value(), weight.handle(), density, &out.hist, &out.bin_edges));
+  return {Tensor::take(out.hist), Tensor::take(out.bin_edges)};
+}
+inline void histogram_out(
+    Tensor& hist_dst, Tensor& bin_edges_dst, const Tensor& input, const Tensor& bins,
+    std::optional<double> min = std::nullopt, std::optional<double> max = std::nullopt,
+    const Tensor& weight = {}, bool density = false) {
+  check(tsr_histogram_out(
+      input.handle(), bins.handle(), min.value_or(0), min.has_value(), max.value_or(0),
+      max.has_value(), weight.handle(), density, hist_dst.handle(), bin_edges_dst.handle()));
+}
+inline void histogram_out(
+    Tensor& hist_dst, Tensor& bin_edges_dst, const Tensor& input, const Scalar& bins,
+    std::optional<double> min = std::nullopt, std::optional<double> max = std::nullopt,
+    const Tensor& weight = {}, bool density = false) {
+  check(tsr_histogram_scalar_out(
+      input.handle(), bins.number(), min.value_or(0), min.has_value(), max.value_or(0),
+      max.has_value(), weight.handle(), density, hist_dst.handle(), bin_edges_dst.handle()));
+}
+
 // ---- Ops: copies and conversions ----
 
 // A copy with memory of its own, in the input's memory order; differentiable.
@@ -3911,6 +4123,49 @@ inline SortWithIndicesResult TensorMethods::sort_with_indices(
 }
 inline TopkResult TensorMethods::topk(int64_t k, int64_t axis, bool largest, bool sorted) const {
   return tessera::topk(self(), k, axis, largest, sorted);
+}
+inline Tensor TensorMethods::msort() const { return tessera::msort(self()); }
+inline Tensor TensorMethods::searchsorted(
+    const Tensor& values, std::string_view side, const Tensor& sorter) const {
+  return tessera::searchsorted(self(), values, side, sorter);
+}
+inline Tensor TensorMethods::searchsorted(
+    const Scalar& values, std::string_view side, const Tensor& sorter) const {
+  return tessera::searchsorted(self(), values, side, sorter);
+}
+inline Tensor TensorMethods::bucketize(const Tensor& boundaries, bool right, bool out_int32) const {
+  return tessera::bucketize(self(), boundaries, right, out_int32);
+}
+inline UniqueAllResult TensorMethods::unique_all() const { return tessera::unique_all(self()); }
+inline UniqueCountsResult TensorMethods::unique_counts() const {
+  return tessera::unique_counts(self());
+}
+inline UniqueInverseResult TensorMethods::unique_inverse() const {
+  return tessera::unique_inverse(self());
+}
+inline Tensor TensorMethods::unique_values() const { return tessera::unique_values(self()); }
+inline UniqueAxisResult TensorMethods::unique_axis(int64_t axis) const {
+  return tessera::unique_axis(self(), axis);
+}
+inline UniqueConsecutiveResult TensorMethods::unique_consecutive(
+    std::optional<int64_t> axis) const {
+  return tessera::unique_consecutive(self(), axis);
+}
+inline Tensor TensorMethods::bincount(const Tensor& weights, int64_t minlength) const {
+  return tessera::bincount(self(), weights, minlength);
+}
+inline Tensor TensorMethods::histc(int64_t bins, double min, double max) const {
+  return tessera::histc(self(), bins, min, max);
+}
+inline HistogramResult TensorMethods::histogram(
+    const Tensor& bins, std::optional<double> min, std::optional<double> max, const Tensor& weight,
+    bool density) const {
+  return tessera::histogram(self(), bins, min, max, weight, density);
+}
+inline HistogramResult TensorMethods::histogram(
+    const Scalar& bins, std::optional<double> min, std::optional<double> max, const Tensor& weight,
+    bool density) const {
+  return tessera::histogram(self(), bins, min, max, weight, density);
 }
 inline Tensor TensorMethods::clone() const { return tessera::clone(self()); }
 inline Tensor TensorMethods::contiguous() const { return tessera::contiguous(self()); }

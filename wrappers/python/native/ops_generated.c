@@ -72,6 +72,8 @@ static tsr_status call_tewt(tpy_function f, const tpy_value* v) { return ((tsr_s
 static tsr_status call_tgo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_generator, tsr_tensor*))f)(v[0].tensor, v[1].generator, v[2].place); }
 static tsr_status call_ti(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t))f)(v[0].tensor, v[1].whole); }
 static tsr_status call_tiO(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, tsr_tensor*, int32_t, int32_t*))f)(v[0].tensor, v[1].whole, v[2].place, v[2].more, v[2 + 1].found); }
+static tsr_status call_tiddo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, double, double, tsr_tensor*))f)(v[0].tensor, v[1].whole, v[2].real, v[3].real, v[4].place); }
+static tsr_status call_tiddt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, double, double, tsr_tensor))f)(v[0].tensor, v[1].whole, v[2].real, v[3].real, v[4].tensor); }
 static tsr_status call_tiiO(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, int64_t, tsr_tensor*, int32_t, int32_t*))f)(v[0].tensor, v[1].whole, v[2].whole, v[3].place, v[3].more, v[3 + 1].found); }
 static tsr_status call_tiiiio(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, int64_t, int64_t, int64_t, tsr_tensor*))f)(v[0].tensor, v[1].whole, v[2].whole, v[3].whole, v[4].whole, v[5].place); }
 static tsr_status call_tiiio(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, int64_t, int64_t, tsr_tensor*))f)(v[0].tensor, v[1].whole, v[2].whole, v[3].whole, v[4].place); }
@@ -84,6 +86,7 @@ static tsr_status call_tiiwwoo(tpy_function f, const tpy_value* v) { return ((ts
 static tsr_status call_tiiwwtt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, int64_t, int32_t, int32_t, tsr_tensor, tsr_tensor))f)(v[0].tensor, v[1].whole, v[2].whole, v[3].word, v[4].word, v[5].tensor, v[6].tensor); }
 static tsr_status call_tio(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, tsr_tensor*))f)(v[0].tensor, v[1].whole, v[2].place); }
 static tsr_status call_tioo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, v[1].whole, v[2].place, v[3].place); }
+static tsr_status call_tiooo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, tsr_tensor*, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, v[1].whole, v[2].place, v[3].place, v[4].place); }
 static tsr_status call_tit(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, tsr_tensor))f)(v[0].tensor, v[1].whole, v[2].tensor); }
 static tsr_status call_tito(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, tsr_tensor, tsr_tensor*))f)(v[0].tensor, v[1].whole, v[2].tensor, v[3].place); }
 static tsr_status call_titt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int64_t, tsr_tensor, tsr_tensor))f)(v[0].tensor, v[1].whole, v[2].tensor, v[3].tensor); }
@@ -101,6 +104,8 @@ static tsr_status call_tmm(tpy_function f, const tpy_value* v) { return ((tsr_st
 static tsr_status call_tmmo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, const tsr_number*, tsr_tensor*))f)(v[0].tensor, v[1].number.kind != 0 ? &v[1].number : NULL, v[2].number.kind != 0 ? &v[2].number : NULL, v[3].place); }
 static tsr_status call_tmmt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, const tsr_number*, tsr_tensor))f)(v[0].tensor, v[1].number.kind != 0 ? &v[1].number : NULL, v[2].number.kind != 0 ? &v[2].number : NULL, v[3].tensor); }
 static tsr_status call_tn(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*))f)(v[0].tensor, &v[1].number); }
+static tsr_status call_tneetwoo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, double, int32_t, double, int32_t, tsr_tensor, int32_t, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, &v[1].number, v[2].real, v[2].more, v[3].real, v[3].more, v[4].tensor, v[5].word, v[6].place, v[7].place); }
+static tsr_status call_tneetwtt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, double, int32_t, double, int32_t, tsr_tensor, int32_t, tsr_tensor, tsr_tensor))f)(v[0].tensor, &v[1].number, v[2].real, v[2].more, v[3].real, v[3].more, v[4].tensor, v[5].word, v[6].tensor, v[7].tensor); }
 static tsr_status call_tnio(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, int64_t, tsr_tensor*))f)(v[0].tensor, &v[1].number, v[2].whole, v[3].place); }
 static tsr_status call_tnit(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, int64_t, tsr_tensor))f)(v[0].tensor, &v[1].number, v[2].whole, v[3].tensor); }
 static tsr_status call_tniwso(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, int64_t, int32_t, const char*, int64_t, tsr_tensor*))f)(v[0].tensor, &v[1].number, v[2].whole, v[3].word, v[4].text, v[4].length, v[5].place); }
@@ -108,6 +113,8 @@ static tsr_status call_tniwst(tpy_function f, const tpy_value* v) { return ((tsr
 static tsr_status call_tnno(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, const tsr_number*, tsr_tensor*))f)(v[0].tensor, &v[1].number, &v[2].number, v[3].place); }
 static tsr_status call_tnnt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, const tsr_number*, tsr_tensor))f)(v[0].tensor, &v[1].number, &v[2].number, v[3].tensor); }
 static tsr_status call_tno(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, tsr_tensor*))f)(v[0].tensor, &v[1].number, v[2].place); }
+static tsr_status call_tnsto(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, const char*, int64_t, tsr_tensor, tsr_tensor*))f)(v[0].tensor, &v[1].number, v[2].text, v[2].length, v[3].tensor, v[4].place); }
+static tsr_status call_tnstt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, const char*, int64_t, tsr_tensor, tsr_tensor))f)(v[0].tensor, &v[1].number, v[2].text, v[2].length, v[3].tensor, v[4].tensor); }
 static tsr_status call_tnt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, tsr_tensor))f)(v[0].tensor, &v[1].number, v[2].tensor); }
 static tsr_status call_tnto(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, tsr_tensor, tsr_tensor*))f)(v[0].tensor, &v[1].number, v[2].tensor, v[3].place); }
 static tsr_status call_tntt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, tsr_tensor, tsr_tensor))f)(v[0].tensor, &v[1].number, v[2].tensor, v[3].tensor); }
@@ -115,6 +122,7 @@ static tsr_status call_tnwDo(tpy_function f, const tpy_value* v) { return ((tsr_
 static tsr_status call_to(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor*))f)(v[0].tensor, v[1].place); }
 static tsr_status call_too(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, v[1].place, v[2].place); }
 static tsr_status call_tooo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor*, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, v[1].place, v[2].place, v[3].place); }
+static tsr_status call_toooo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor*, tsr_tensor*, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, v[1].place, v[2].place, v[3].place, v[4].place); }
 static tsr_status call_ts(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const char*, int64_t))f)(v[0].tensor, v[1].text, v[1].length); }
 static tsr_status call_tso(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const char*, int64_t, tsr_tensor*))f)(v[0].tensor, v[1].text, v[1].length, v[2].place); }
 static tsr_status call_tsoo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const char*, int64_t, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, v[1].text, v[1].length, v[2].place, v[3].place); }
@@ -127,6 +135,8 @@ static tsr_status call_ttdio(tpy_function f, const tpy_value* v) { return ((tsr_
 static tsr_status call_ttdit(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, double, int64_t, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].real, v[3].whole, v[4].tensor); }
 static tsr_status call_ttdo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, double, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].real, v[3].place); }
 static tsr_status call_ttdt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, double, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].real, v[3].tensor); }
+static tsr_status call_tteetwoo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, double, int32_t, double, int32_t, tsr_tensor, int32_t, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].real, v[2].more, v[3].real, v[3].more, v[4].tensor, v[5].word, v[6].place, v[7].place); }
+static tsr_status call_tteetwtt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, double, int32_t, double, int32_t, tsr_tensor, int32_t, tsr_tensor, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].real, v[2].more, v[3].real, v[3].more, v[4].tensor, v[5].word, v[6].tensor, v[7].tensor); }
 static tsr_status call_tteoooo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, double, int32_t, tsr_tensor*, tsr_tensor*, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].real, v[2].more, v[3].place, v[4].place, v[5].place, v[6].place); }
 static tsr_status call_ttetttt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, double, int32_t, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].real, v[2].more, v[3].tensor, v[4].tensor, v[5].tensor, v[6].tensor); }
 static tsr_status call_ttio(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, int64_t, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].whole, v[3].place); }
@@ -138,6 +148,8 @@ static tsr_status call_ttno(tpy_function f, const tpy_value* v) { return ((tsr_s
 static tsr_status call_ttnt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor))f)(v[0].tensor, v[1].tensor, &v[2].number, v[3].tensor); }
 static tsr_status call_tto(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].place); }
 static tsr_status call_ttso(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].text, v[2].length, v[3].place); }
+static tsr_status call_ttsto(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].text, v[2].length, v[3].tensor, v[4].place); }
+static tsr_status call_ttstt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].text, v[2].length, v[3].tensor, v[4].tensor); }
 static tsr_status call_ttt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].tensor); }
 static tsr_status call_tttLLLiLo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, const int64_t*, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].tensor, v[3].list->at, v[3].list->n, v[4].list->at, v[4].list->n, v[5].list->at, v[5].list->n, v[6].whole, v[7].list->at, v[7].list->n, v[8].place); }
 static tsr_status call_tttLLLiLt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, const int64_t*, int32_t, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].tensor, v[3].list->at, v[3].list->n, v[4].list->at, v[4].list->n, v[5].list->at, v[5].list->n, v[6].whole, v[7].list->at, v[7].list->n, v[8].tensor); }
@@ -161,6 +173,8 @@ static tsr_status call_tttwwt(tpy_function f, const tpy_value* v) { return ((tsr
 static tsr_status call_ttw(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, int32_t))f)(v[0].tensor, v[1].tensor, v[2].word); }
 static tsr_status call_ttwo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].word, v[3].place); }
 static tsr_status call_ttwt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, int32_t, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].word, v[3].tensor); }
+static tsr_status call_ttwwo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, int32_t, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].word, v[3].word, v[4].place); }
+static tsr_status call_ttwwt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, int32_t, int32_t, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].word, v[3].word, v[4].tensor); }
 static tsr_status call_ttwwwo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, int32_t, int32_t, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].word, v[3].word, v[4].word, v[5].place); }
 static tsr_status call_ttwwwt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, int32_t, int32_t, int32_t, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].word, v[3].word, v[4].word, v[5].tensor); }
 static tsr_status call_twDo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int32_t, int32_t, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].word, v[2].word, v[2].more, v[3].place); }
@@ -324,6 +338,20 @@ static const tpy_parameter takes_input_axis_descending_stable_out[] = {{"input",
 static PyObject* keys_input_axis_descending_stable_out[sizeof takes_input_axis_descending_stable_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_k_axis_largest_sorted_out[] = {{"input", TPY_TENSOR}, {"k", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = -1}}, {"largest", TPY_BOOL, NULL, {.word = 1}}, {"sorted", TPY_BOOL, NULL, {.word = 1}}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_k_axis_largest_sorted_out[sizeof takes_input_k_axis_largest_sorted_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_values_side_sorter_out[] = {{"input", TPY_TENSOR}, {"values", TPY_OPERAND}, {"side", TPY_TEXT, NULL, {.text = "left", .length = 4}}, {"sorter", TPY_OPTIONAL_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_values_side_sorter_out[sizeof takes_input_values_side_sorter_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_boundaries_right_out_int32_out[] = {{"input", TPY_TENSOR}, {"boundaries", TPY_TENSOR}, {"right", TPY_BOOL}, {"out_int32", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_boundaries_right_out_int32_out[sizeof takes_input_boundaries_right_out_int32_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_axis[] = {{"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = INT64_MIN}}};
+static PyObject* keys_input_axis[sizeof takes_input_axis / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_axis_2[] = {{"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}}};
+static PyObject* keys_input_axis_2[sizeof takes_input_axis_2 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_weights_minlength_out[] = {{"input", TPY_TENSOR}, {"weights", TPY_OPTIONAL_TENSOR}, {"minlength", TPY_INT64, NULL, {.whole = 0}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_weights_minlength_out[sizeof takes_input_weights_minlength_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_bins_min_max_out[] = {{"input", TPY_TENSOR}, {"bins", TPY_INT64, NULL, {.whole = 100}}, {"min", TPY_F64}, {"max", TPY_F64}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_bins_min_max_out[sizeof takes_input_bins_min_max_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_bins_min_max_weight_density_out[] = {{"input", TPY_TENSOR}, {"bins", TPY_OPERAND}, {"min", TPY_OPTIONAL_F64}, {"max", TPY_OPTIONAL_F64}, {"weight", TPY_OPTIONAL_TENSOR}, {"density", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_bins_min_max_weight_density_out[sizeof takes_input_bins_min_max_weight_density_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_dtype_copy[] = {{"input", TPY_TENSOR}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"copy", TPY_BOOL, NULL, {.word = 1}}};
 static PyObject* keys_input_dtype_copy[sizeof takes_input_dtype_copy / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_source_non_blocking[] = {{"input", TPY_TENSOR}, {"source", TPY_TENSOR}, {"non_blocking", TPY_BOOL}};
@@ -338,8 +366,6 @@ static const tpy_parameter takes_input_start_end_axis[] = {{"input", TPY_TENSOR}
 static PyObject* keys_input_start_end_axis[sizeof takes_input_start_end_axis / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_axes[] = {{"input", TPY_TENSOR}, {"axes|dims|axis|dim", TPY_INTS, NULL, {.list = &tpy_no_list}}};
 static PyObject* keys_input_axes[sizeof takes_input_axes / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
-static const tpy_parameter takes_input_axis[] = {{"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = INT64_MIN}}};
-static PyObject* keys_input_axis[sizeof takes_input_axis / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_axis0_axis1[] = {{"input", TPY_TENSOR}, {"axis0", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"axis1", TPY_INT64, NULL, {.whole = INT64_MIN}}};
 static PyObject* keys_input_axis0_axis1[sizeof takes_input_axis0_axis1 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_source_destination[] = {{"input", TPY_TENSOR}, {"source", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"destination", TPY_INTS, NULL, {.list = &tpy_no_list}}};
@@ -356,8 +382,8 @@ static const tpy_parameter takes_input_sizes_axis[] = {{"input", TPY_TENSOR}, {"
 static PyObject* keys_input_sizes_axis[sizeof takes_input_sizes_axis / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_chunks_axis[] = {{"input", TPY_TENSOR}, {"chunks", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = 0}}};
 static PyObject* keys_input_chunks_axis[sizeof takes_input_chunks_axis / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
-static const tpy_parameter takes_input_axis_2[] = {{"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = 0}}};
-static PyObject* keys_input_axis_2[sizeof takes_input_axis_2 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_axis_3[] = {{"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = 0}}};
+static PyObject* keys_input_axis_3[sizeof takes_input_axis_3 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_offset_axis1_axis2[] = {{"input", TPY_TENSOR}, {"offset", TPY_INT64, NULL, {.whole = 0}}, {"axis1", TPY_INT64, NULL, {.whole = 0}}, {"axis2", TPY_INT64, NULL, {.whole = 1}}};
 static PyObject* keys_input_offset_axis1_axis2[sizeof takes_input_offset_axis1_axis2 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_tensors_axis_out[] = {{"tensors", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"axis|dim|axes|dims", TPY_OPTIONAL_INT64, NULL, {.whole = 0}}, {"out", TPY_OPTIONAL_TENSOR}};

@@ -835,6 +835,46 @@ TPY_OP(sort_with_indices, 1, "sort_with_indices", "($input, axis=-1, descending=
 TPY_OP(topk, 1, "topk", "($input, k, axis=-1, largest=True, sorted=True, *, out=None)\n--\n\nThe k largest or smallest elements along an axis, in order, and their positions; real dtypes.",
     {"topk", 6, 5, 2, -1, 1u, takes_input_k_axis_largest_sorted_out, keys_input_k_axis_largest_sorted_out}, TPY_FUNCTIONAL, 5, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tiiwwoo, call_tiiwwtt, (tpy_function)tsr_topk, (tpy_function)tsr_topk_out}, {0}})
+TPY_OP(msort, 1, "msort", "($input, *, out=None)\n--\n\nThe elements in order along axis 0; NaN counts as largest; real dtypes.",
+    {"msort", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_msort, (tpy_function)tsr_msort_out}, {0}})
+TPY_OP(searchsorted, 1, "searchsorted", "($input, values, *, side='left', sorter=None, out=None)\n--\n\nThe positions at which values would be put into what is sorted, as int64; NaN counts as largest; real dtypes.",
+    {"searchsorted", 5, 2, 2, -1, 11u, takes_input_values_side_sorter_out, keys_input_values_side_sorter_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttsto, call_ttstt, (tpy_function)tsr_searchsorted, (tpy_function)tsr_searchsorted_out},
+        {2, 0, call_tnsto, call_tnstt, (tpy_function)tsr_searchsorted_scalar, (tpy_function)tsr_searchsorted_scalar_out},
+        {0}})
+TPY_OP(bucketize, 1, "bucketize", "($input, boundaries, *, right=False, out_int32=False, out=None)\n--\n\nThe number of the bucket between boundaries that each element falls into; real dtypes.",
+    {"bucketize", 5, 2, 2, -1, 3u, takes_input_boundaries_right_out_int32_out, keys_input_boundaries_right_out_int32_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttwwo, call_ttwwt, (tpy_function)tsr_bucketize, (tpy_function)tsr_bucketize_out}, {0}})
+TPY_OP(unique_all, 1, "unique_all", "($input)\n--\n\nThe different elements in order, where each occurs first, the number of each element's value, and how often each occurs.",
+    {"unique_all", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_FUNCTIONAL, 1, 4, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_toooo, NULL, (tpy_function)tsr_unique_all, NULL}, {0}})
+TPY_OP(unique_counts, 1, "unique_counts", "($input)\n--\n\nThe different elements in order, and how often each occurs; every NaN is different.",
+    {"unique_counts", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_FUNCTIONAL, 1, 2, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_too, NULL, (tpy_function)tsr_unique_counts, NULL}, {0}})
+TPY_OP(unique_inverse, 1, "unique_inverse", "($input)\n--\n\nThe different elements in order, and the number of each element's value; every NaN is different.",
+    {"unique_inverse", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_FUNCTIONAL, 1, 2, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_too, NULL, (tpy_function)tsr_unique_inverse, NULL}, {0}})
+TPY_OP(unique_values, 1, "unique_values|unique", "($input)\n--\n\nThe different elements in order; every NaN is different.",
+    {"unique_values", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_FUNCTIONAL, 1, 1, 0, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, NULL, (tpy_function)tsr_unique_values, NULL}, {0}})
+TPY_OP(unique_axis, 1, "unique_axis", "($input, axis)\n--\n\nThe different slices along an axis, ordered as words are, the number of each slice, and how often each occurs.",
+    {"unique_axis", 2, 2, 2, -1, 1u, takes_input_axis, keys_input_axis}, TPY_FUNCTIONAL, 2, 3, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiooo, NULL, (tpy_function)tsr_unique_axis, NULL}, {0}})
+TPY_OP(unique_consecutive, 1, "unique_consecutive", "($input, axis=None)\n--\n\nThe first of each run of equal elements, the number of each element's run, and how long each is.",
+    {"unique_consecutive", 2, 2, 1, -1, 1u, takes_input_axis_2, keys_input_axis_2}, TPY_FUNCTIONAL, 2, 3, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiooo, NULL, (tpy_function)tsr_unique_consecutive, NULL}, {0}})
+TPY_OP(bincount, 1, "bincount", "($input, weights=None, minlength=0, *, out=None)\n--\n\nHow often each of 0, 1, ... occurs, as int64; with weights their sums, as float32 or float64.",
+    {"bincount", 4, 3, 1, -1, 3u, takes_input_weights_minlength_out, keys_input_weights_minlength_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttio, call_ttit, (tpy_function)tsr_bincount, (tpy_function)tsr_bincount_out}, {0}})
+TPY_OP(histc, 1, "histc", "($input, bins=100, min=0, max=0, *, out=None)\n--\n\nThe number of elements in each of equal intervals; floating dtypes.",
+    {"histc", 5, 4, 1, -1, 1u, takes_input_bins_min_max_out, keys_input_bins_min_max_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiddo, call_tiddt, (tpy_function)tsr_histc, (tpy_function)tsr_histc_out}, {0}})
+TPY_OP(histogram, 1, "histogram", "($input, bins, *, min=None, max=None, weight=None, density=False, out=None)\n--\n\nThe number of elements in each interval, and the edges of the intervals; the last interval has both its edges.",
+    {"histogram", 7, 2, 2, -1, 19u, takes_input_bins_min_max_weight_density_out, keys_input_bins_min_max_weight_density_out}, TPY_FUNCTIONAL, 6, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tteetwoo, call_tteetwtt, (tpy_function)tsr_histogram, (tpy_function)tsr_histogram_out},
+        {2, 0, call_tneetwoo, call_tneetwtt, (tpy_function)tsr_histogram_scalar, (tpy_function)tsr_histogram_scalar_out},
+        {0}})
 TPY_OP(clone, 1, "clone", "($input, *, out=None)\n--\n\nA copy with memory of its own, in the input's memory order; differentiable.",
     {"clone", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_clone, (tpy_function)tsr_clone_out}, {0}})
@@ -923,7 +963,7 @@ TPY_OP(chunk, 1, "chunk", "($input, chunks, axis=0)\n--\n\nA number of equal par
     {"chunk", 3, 3, 2, -1, 1u, takes_input_chunks_axis, keys_input_chunks_axis}, TPY_FUNCTIONAL, 3, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tiiO, NULL, (tpy_function)tsr_chunk, NULL}, {0}})
 TPY_OP(unstack, 1, "unstack|unbind", "($input, axis=0)\n--\n\nOne part for each position of an axis, without that axis; views.",
-    {"unstack", 2, 2, 1, -1, 1u, takes_input_axis_2, keys_input_axis_2}, TPY_FUNCTIONAL, 2, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    {"unstack", 2, 2, 1, -1, 1u, takes_input_axis_3, keys_input_axis_3}, TPY_FUNCTIONAL, 2, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tiO, NULL, (tpy_function)tsr_unstack, NULL}, {0}})
 TPY_OP(diagonal, 1, "diagonal", "($input, offset=0, axis1=0, axis2=1)\n--\n\nA diagonal of two axes as the last axis of the result; a view.",
     {"diagonal", 4, 4, 1, -1, 1u, takes_input_offset_axis1_axis2, keys_input_offset_axis1_axis2}, TPY_FUNCTIONAL, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},

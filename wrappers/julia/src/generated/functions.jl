@@ -1923,6 +1923,82 @@
 @c tsr_topk_out(input::tsr_tensor, k::Int64, axis::Int64, largest::Int32, sorted::Int32,
     values_dst::tsr_tensor, indices_dst::tsr_tensor)::tsr_status
 
+# The elements in order along axis 0; NaN counts as largest; real dtypes.
+@c tsr_msort(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_msort_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# The positions at which values would be put into what is sorted, as int64; NaN counts as
+# largest; real dtypes.
+@c tsr_searchsorted(input::tsr_tensor, values::tsr_tensor, side::Ptr{UInt8}, side_len::Int64,
+    sorter::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_searchsorted_out(input::tsr_tensor, values::tsr_tensor, side::Ptr{UInt8},
+    side_len::Int64, sorter::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_searchsorted_scalar(input::tsr_tensor, values::Ptr{tsr_number}, side::Ptr{UInt8},
+    side_len::Int64, sorter::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_searchsorted_scalar_out(input::tsr_tensor, values::Ptr{tsr_number}, side::Ptr{UInt8},
+    side_len::Int64, sorter::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# The number of the bucket between boundaries that each element falls into; real dtypes.
+@c tsr_bucketize(input::tsr_tensor, boundaries::tsr_tensor, right::Int32, out_int32::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_bucketize_out(input::tsr_tensor, boundaries::tsr_tensor, right::Int32, out_int32::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# The different elements in order, where each occurs first, the number of each element's
+# value, and how often each occurs.
+@c tsr_unique_all(input::tsr_tensor, values::Ptr{tsr_tensor}, indices::Ptr{tsr_tensor},
+    inverse_indices::Ptr{tsr_tensor}, counts::Ptr{tsr_tensor})::tsr_status
+
+# The different elements in order, and how often each occurs; every NaN is different.
+@c tsr_unique_counts(input::tsr_tensor, values::Ptr{tsr_tensor},
+    counts::Ptr{tsr_tensor})::tsr_status
+
+# The different elements in order, and the number of each element's value; every NaN is
+# different.
+@c tsr_unique_inverse(input::tsr_tensor, values::Ptr{tsr_tensor},
+    inverse_indices::Ptr{tsr_tensor})::tsr_status
+
+# The different elements in order; every NaN is different.
+@c tsr_unique_values(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+
+# The different slices along an axis, ordered as words are, the number of each slice, and how
+# often each occurs.
+@c tsr_unique_axis(input::tsr_tensor, axis::Int64, values::Ptr{tsr_tensor},
+    inverse_indices::Ptr{tsr_tensor}, counts::Ptr{tsr_tensor})::tsr_status
+
+# The first of each run of equal elements, the number of each element's run, and how long each
+# is.
+@c tsr_unique_consecutive(input::tsr_tensor, axis::Int64, values::Ptr{tsr_tensor},
+    inverse_indices::Ptr{tsr_tensor}, counts::Ptr{tsr_tensor})::tsr_status
+
+# How often each of 0, 1, ... occurs, as int64; with weights their sums, as float32 or
+# float64.
+@c tsr_bincount(input::tsr_tensor, weights::tsr_tensor, minlength::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_bincount_out(input::tsr_tensor, weights::tsr_tensor, minlength::Int64,
+    dst::tsr_tensor)::tsr_status
+
+# The number of elements in each of equal intervals; floating dtypes.
+@c tsr_histc(input::tsr_tensor, bins::Int64, min::Float64, max::Float64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_histc_out(input::tsr_tensor, bins::Int64, min::Float64, max::Float64,
+    dst::tsr_tensor)::tsr_status
+
+# The number of elements in each interval, and the edges of the intervals; the last interval
+# has both its edges.
+@c tsr_histogram(input::tsr_tensor, bins::tsr_tensor, min::Float64, has_min::Int32,
+    max::Float64, has_max::Int32, weight::tsr_tensor, density::Int32, hist::Ptr{tsr_tensor},
+    bin_edges::Ptr{tsr_tensor})::tsr_status
+@c tsr_histogram_out(input::tsr_tensor, bins::tsr_tensor, min::Float64, has_min::Int32,
+    max::Float64, has_max::Int32, weight::tsr_tensor, density::Int32, hist_dst::tsr_tensor,
+    bin_edges_dst::tsr_tensor)::tsr_status
+@c tsr_histogram_scalar(input::tsr_tensor, bins::Ptr{tsr_number}, min::Float64, has_min::Int32,
+    max::Float64, has_max::Int32, weight::tsr_tensor, density::Int32, hist::Ptr{tsr_tensor},
+    bin_edges::Ptr{tsr_tensor})::tsr_status
+@c tsr_histogram_scalar_out(input::tsr_tensor, bins::Ptr{tsr_number}, min::Float64,
+    has_min::Int32, max::Float64, has_max::Int32, weight::tsr_tensor, density::Int32,
+    hist_dst::tsr_tensor, bin_edges_dst::tsr_tensor)::tsr_status
+
 # A copy with memory of its own, in the input's memory order; differentiable.
 @c tsr_clone(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_clone_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status

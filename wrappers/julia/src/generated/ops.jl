@@ -7,7 +7,8 @@ export abs!, acos!, adam_step!, adamw_step!, adaptive_avg_pool2d, adaptive_avg_p
     addr!, amax, amax!, amin, amin!, aminmax, aminmax!, argmax!, argmin!, argsort, argsort!,
     argwhere, asin!, astype, atan!, atan2!, avg_pool2d, avg_pool2d!
 export baddbmm, baddbmm!, batch_norm, batch_norm!, bernoulli, binary_cross_entropy_with_logits,
-    bitwise_and!, bitwise_invert!, bitwise_or!, bitwise_xor!, bmm, bmm!, broadcast_to
+    bincount, bincount!, bitwise_and!, bitwise_invert!, bitwise_or!, bitwise_xor!, bmm, bmm!,
+    broadcast_to, bucketize, bucketize!
 export ceil!, cholesky!, cholesky_inverse, cholesky_inverse!, cholesky_solve, cholesky_solve!,
     choose, choose!, chunk, clip, clip!, clip_grad_norm!, clip_grad_value!, clip_norm!, clone,
     clone!, concat, concat!, cond, cond!, contiguous, conv1d, conv1d!, conv2d, conv2d!, conv3d,
@@ -21,7 +22,7 @@ export eig, eig!, eigh, eigh!, eigvals, eigvals!, eigvalsh, eigvalsh!, einsum, e
     expand_dims, expm1!, eye
 export flatten, floor!, floor_divide!, full, full_like
 export gather, gather!, gelu, gelu!, greater!, greater_equal!
-export hypot!
+export histc, histc!, histogram, histogram!, hypot!
 export index_put, index_put!, index_select, index_select!, inner, inner!, inv!, isfinite!,
     isinf!, isnan!
 export kron!, kthvalue, kthvalue!
@@ -34,8 +35,8 @@ export masked_fill, masked_fill!, masked_select, masked_select!, matmul, matmul!
     matrix_exp!, matrix_norm, matrix_norm!, matrix_power, matrix_power!, matrix_rank,
     matrix_rank!, matrix_transpose, max!, max_pool2d, max_pool2d!, max_pool2d_with_positions,
     max_with_indices, max_with_indices!, median_with_indices, median_with_indices!, min!,
-    min_with_indices, min_with_indices!, mm, mm!, mode, mode!, moveaxis, mse_loss, multi_dot,
-    multi_dot!, multiply!, mv, mv!
+    min_with_indices, min_with_indices!, mm, mm!, mode, mode!, moveaxis, mse_loss, msort,
+    msort!, multi_dot, multi_dot!, multiply!, mv, mv!
 export nanmean, nanmean!, nanmedian, nanmedian!, nanmedian_with_indices,
     nanmedian_with_indices!, nanquantile, nanquantile!, nansum, nansum!, narrow, negative!,
     nll_loss, nonzero, norm!, normal!, not_equal!
@@ -44,14 +45,15 @@ export pad, pad!, permute_dims, pinv!, pow!
 export qr!
 export randint, reciprocal!, relu, relu!, remainder!, renorm, renorm!, repeat_interleave,
     repeat_interleave!, reshape_row_major, roll, roll!, round!, rsqrt, rsqrt!
-export scatter_add, scatter_add!, select, sgd_step!, sigmoid, sigmoid!, sign!, silu, silu!,
-    sin!, sinh!, slogdet, slogdet!, softmax, softmax!, solve, solve!, solve_triangular,
-    solve_triangular!, sort_with_indices, sort_with_indices!, split_with_sizes, sqrt!, square,
-    square!, stack, stack!, std!, std_mean, std_mean!, subtract!, svd!, svdvals, svdvals!,
-    swapaxes
+export scatter_add, scatter_add!, searchsorted, searchsorted!, select, sgd_step!, sigmoid,
+    sigmoid!, sign!, silu, silu!, sin!, sinh!, slogdet, slogdet!, softmax, softmax!, solve,
+    solve!, solve_triangular, solve_triangular!, sort_with_indices, sort_with_indices!,
+    split_with_sizes, sqrt!, square, square!, stack, stack!, std!, std_mean, std_mean!,
+    subtract!, svd!, svdvals, svdvals!, swapaxes
 export take, take_along_axis, take_along_axis!, tan!, tanh!, tensordot, tensordot!, tile, tile!,
     topk, topk!, trace, trace!, trapezoid, trapezoid!, trunc!
-export uniform!, unsqueeze, unstack
+export uniform!, unique_all, unique_axis, unique_consecutive, unique_counts, unique_inverse,
+    unique_values, unsqueeze, unstack
 export var!, var_mean, var_mean!, vdot, vdot!, vecdot, vecdot!, vector_norm, vector_norm!,
     view_as_complex, view_as_real
 export zero!, zeros_like
@@ -68,6 +70,7 @@ include("ops_create.jl")
 include("ops_random.jl")
 include("ops_pointwise_ternary.jl")
 include("ops_index_sort.jl")
+include("ops_index_search.jl")
 include("ops_create_copy.jl")
 include("ops_shape.jl")
 include("ops_index.jl")

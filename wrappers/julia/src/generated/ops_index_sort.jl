@@ -75,3 +75,13 @@ function topk!(values::Tensor, indices::Tensor, input::Tensor, k::Integer; dims=
     check(C.tsr_topk_out(input, k, zero_based(dims, -1), largest, sorted, values, indices))
     return (values, indices)
 end
+
+"""
+    msort(input)
+    msort!(dst, input)
+
+The elements in order along axis 0; NaN counts as largest; real dtypes.
+"""
+msort(input::Tensor) = fresh(C.tsr_msort, input)
+"Writes the result to its first argument; see [`msort`](@ref)."
+msort!(dst::Tensor, input::Tensor) = written(dst, C.tsr_msort_out, input)

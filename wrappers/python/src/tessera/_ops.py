@@ -203,6 +203,19 @@ sort = _core.sort
 argsort = _core.argsort
 sort_with_indices = _core.sort_with_indices
 topk = _core.topk
+msort = _core.msort
+searchsorted = _core.searchsorted
+bucketize = _core.bucketize
+unique_all = _core.unique_all
+unique_counts = _core.unique_counts
+unique_inverse = _core.unique_inverse
+unique_values = _core.unique_values
+unique = _core.unique_values
+unique_axis = _core.unique_axis
+unique_consecutive = _core.unique_consecutive
+bincount = _core.bincount
+histc = _core.histc
+histogram = _core.histogram
 clone = _core.clone
 contiguous = _core.contiguous
 astype = _core.astype
@@ -434,6 +447,18 @@ __all__ = [
     "argsort",
     "sort_with_indices",
     "topk",
+    "msort",
+    "searchsorted",
+    "bucketize",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values", "unique",
+    "unique_axis",
+    "unique_consecutive",
+    "bincount",
+    "histc",
+    "histogram",
     "clone",
     "contiguous",
     "astype",

@@ -161,6 +161,52 @@ class TopkResult(NamedTuple):
     indices: Tensor
 
 
+class UniqueAllResult(NamedTuple):
+    """What unique_all() gives."""
+
+    values: Tensor
+    indices: Tensor
+    inverse_indices: Tensor
+    counts: Tensor
+
+
+class UniqueCountsResult(NamedTuple):
+    """What unique_counts() gives."""
+
+    values: Tensor
+    counts: Tensor
+
+
+class UniqueInverseResult(NamedTuple):
+    """What unique_inverse() gives."""
+
+    values: Tensor
+    inverse_indices: Tensor
+
+
+class UniqueAxisResult(NamedTuple):
+    """What unique_axis() gives."""
+
+    values: Tensor
+    inverse_indices: Tensor
+    counts: Tensor
+
+
+class UniqueConsecutiveResult(NamedTuple):
+    """What unique_consecutive() gives."""
+
+    values: Tensor
+    inverse_indices: Tensor
+    counts: Tensor
+
+
+class HistogramResult(NamedTuple):
+    """What histogram() gives."""
+
+    hist: Tensor
+    bin_edges: Tensor
+
+
 class MaxPool2dWithPositionsResult(NamedTuple):
     """What max_pool2d_with_positions() gives."""
 
@@ -190,5 +236,11 @@ RESULTS: dict[str, type[tuple[Any, ...]]] = {
     "lstsq": LstsqResult,
     "sort_with_indices": SortWithIndicesResult,
     "topk": TopkResult,
+    "unique_all": UniqueAllResult,
+    "unique_counts": UniqueCountsResult,
+    "unique_inverse": UniqueInverseResult,
+    "unique_axis": UniqueAxisResult,
+    "unique_consecutive": UniqueConsecutiveResult,
+    "histogram": HistogramResult,
     "max_pool2d_with_positions": MaxPool2dWithPositionsResult,
 }

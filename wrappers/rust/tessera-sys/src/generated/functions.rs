@@ -3034,6 +3034,134 @@ extern "C" {
         indices_dst: tsr_tensor,
     ) -> tsr_status;
 
+    /// The elements in order along axis 0; NaN counts as largest; real dtypes.
+    pub fn tsr_msort(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_msort`].
+    pub fn tsr_msort_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
+    /// The positions at which values would be put into what is sorted, as int64; NaN counts as
+    /// largest; real dtypes.
+    /// input: 1-D, or rows along the last axis that go with those of the values; sorted
+    /// side: left: before equal elements, right: behind them
+    /// sorter: positions that sort each row
+    pub fn tsr_searchsorted(
+        input: tsr_tensor, values: tsr_tensor, side: *const c_char, side_len: i64,
+        sorter: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_searchsorted`].
+    pub fn tsr_searchsorted_out(
+        input: tsr_tensor, values: tsr_tensor, side: *const c_char, side_len: i64,
+        sorter: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_searchsorted`].
+    pub fn tsr_searchsorted_scalar(
+        input: tsr_tensor, values: *const tsr_number, side: *const c_char, side_len: i64,
+        sorter: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_searchsorted`].
+    pub fn tsr_searchsorted_scalar_out(
+        input: tsr_tensor, values: *const tsr_number, side: *const c_char, side_len: i64,
+        sorter: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The number of the bucket between boundaries that each element falls into; real dtypes.
+    /// boundaries: 1-D, sorted
+    /// right: whether a boundary counts for an equal element
+    /// out_int32: whether the result is int32 instead of int64
+    pub fn tsr_bucketize(
+        input: tsr_tensor, boundaries: tsr_tensor, right: i32, out_int32: i32,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_bucketize`].
+    pub fn tsr_bucketize_out(
+        input: tsr_tensor, boundaries: tsr_tensor, right: i32, out_int32: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The different elements in order, where each occurs first, the number of each element's
+    /// value, and how often each occurs.
+    pub fn tsr_unique_all(
+        input: tsr_tensor, values: *mut tsr_tensor, indices: *mut tsr_tensor,
+        inverse_indices: *mut tsr_tensor, counts: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The different elements in order, and how often each occurs; every NaN is different.
+    pub fn tsr_unique_counts(
+        input: tsr_tensor, values: *mut tsr_tensor, counts: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The different elements in order, and the number of each element's value; every NaN is
+    /// different.
+    pub fn tsr_unique_inverse(
+        input: tsr_tensor, values: *mut tsr_tensor, inverse_indices: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The different elements in order; every NaN is different.
+    pub fn tsr_unique_values(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+
+    /// The different slices along an axis, ordered as words are, the number of each slice, and how
+    /// often each occurs.
+    pub fn tsr_unique_axis(
+        input: tsr_tensor, axis: i64, values: *mut tsr_tensor, inverse_indices: *mut tsr_tensor,
+        counts: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The first of each run of equal elements, the number of each element's run, and how long
+    /// each is.
+    /// axis: axis whose slices are compared; absent means the flattened input
+    pub fn tsr_unique_consecutive(
+        input: tsr_tensor, axis: i64, values: *mut tsr_tensor, inverse_indices: *mut tsr_tensor,
+        counts: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// How often each of 0, 1, ... occurs, as int64; with weights their sums, as float32 or
+    /// float64.
+    /// input: 1-D integers, not negative
+    /// weights: added instead of 1
+    pub fn tsr_bincount(
+        input: tsr_tensor, weights: tsr_tensor, minlength: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_bincount`].
+    pub fn tsr_bincount_out(
+        input: tsr_tensor, weights: tsr_tensor, minlength: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The number of elements in each of equal intervals; floating dtypes.
+    /// max: equal to min: from the smallest to the largest element
+    pub fn tsr_histc(
+        input: tsr_tensor, bins: i64, min: f64, max: f64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_histc`].
+    pub fn tsr_histc_out(
+        input: tsr_tensor, bins: i64, min: f64, max: f64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The number of elements in each interval, and the edges of the intervals; the last interval
+    /// has both its edges.
+    /// bins: edges, 1-D and sorted, or the number of equal intervals
+    /// min: where the equal intervals begin; absent means the smallest element
+    /// max: where they end; absent means the largest element
+    /// weight: counted instead of 1; of the input's shape
+    /// density: divide so that the area is 1
+    pub fn tsr_histogram(
+        input: tsr_tensor, bins: tsr_tensor, min: f64, has_min: i32, max: f64, has_max: i32,
+        weight: tsr_tensor, density: i32, hist: *mut tsr_tensor, bin_edges: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_histogram`].
+    pub fn tsr_histogram_out(
+        input: tsr_tensor, bins: tsr_tensor, min: f64, has_min: i32, max: f64, has_max: i32,
+        weight: tsr_tensor, density: i32, hist_dst: tsr_tensor, bin_edges_dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_histogram`].
+    pub fn tsr_histogram_scalar(
+        input: tsr_tensor, bins: *const tsr_number, min: f64, has_min: i32, max: f64, has_max: i32,
+        weight: tsr_tensor, density: i32, hist: *mut tsr_tensor, bin_edges: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_histogram`].
+    pub fn tsr_histogram_scalar_out(
+        input: tsr_tensor, bins: *const tsr_number, min: f64, has_min: i32, max: f64, has_max: i32,
+        weight: tsr_tensor, density: i32, hist_dst: tsr_tensor, bin_edges_dst: tsr_tensor,
+    ) -> tsr_status;
+
     /// A copy with memory of its own, in the input's memory order; differentiable.
     pub fn tsr_clone(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_clone`].

@@ -16,6 +16,7 @@ mod ops_create;
 mod ops_random;
 mod ops_pointwise_ternary;
 mod ops_index_sort;
+mod ops_index_search;
 mod ops_create_copy;
 mod ops_shape;
 mod ops_index;
@@ -35,6 +36,7 @@ pub mod ops {
     pub use super::ops_random::*;
     pub use super::ops_pointwise_ternary::*;
     pub use super::ops_index_sort::*;
+    pub use super::ops_index_search::*;
     pub use super::ops_create_copy::*;
     pub use super::ops_shape::*;
     pub use super::ops_index::*;

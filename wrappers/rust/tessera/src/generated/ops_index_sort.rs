@@ -141,4 +141,10 @@ impl Tensor {
         };
         written("topk_out", status, &[(values_dst, &values_place), (indices_dst, &indices_place)])
     }
+
+    op! {
+        /// The elements in order along axis 0; NaN counts as largest; real dtypes.
+        msort(&self) = tsr_msort(self.raw()),
+        out msort_out = tsr_msort_out
+    }
 }

@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// All of them the same way: put equal elements side by side, mark where a run of them begins, and
+// read values, counts and numbers off the marks.
+#include "ops/index/unique.h"
+
+#include <array>
+
+#include "base/error.h"
+#include "ops/create/copy.h"
+#include "ops/create/create.h"
+#include "ops/index/getitem.h"
+#include "ops/index/index.h"
+#include "ops/index/mask.h"
+#include "ops/index/sort.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/complex_parts.h"
+#include "ops/reduce/reduce.h"
+#include "ops/reduce/scan.h"
+#include "ops/shape/join.h"
+#include "ops/shape/shape.h"
+#include "ops/shape/slice.h"
+
+namespace tsr::ops {
+namespace {
+
+// Runs of equal elements: bool marks of their first ones, 1-D.
+struct Runs {
+  Tensor first;
+  Tensor starts;  // the positions of the marks
+
+  explicit Runs(const Tensor& marks) : first(marks), starts(nonzero(marks).front()) {}
+
+  [[nodiscard]] Tensor counts() const {
+    if (starts.numel() == 0) return starts;
+    const Tensor end = full(Dims{1}, first.numel(), DType::kInt64, first.device());
+    const std::array<Tensor, 2> next{narrow(starts, 0, 1, starts.numel() - 1), end};
+    return subtract(ops::concat(next, 0), starts);
+  }
+  // The number of the run of each element.
+  [[nodiscard]] Tensor numbers() const { return subtract(cumulative_sum(first), 1); }
+};
+
+// Marks from whether each element but the first differs from the one before it.
+Tensor marks_of(const Tensor& differs, int64_t count, Device device) {
+  const Tensor one = full(Dims{std::min<int64_t>(count, 1)}, true, DType::kBool, device);
+  return ops::concat(std::array<Tensor, 2>{one, differs}, 0);
+}
+
+Tensor differs_from_last(const Tensor& line) {
+  const int64_t rest = std::max<int64_t>(line.numel() - 1, 0);
+  return not_equal(narrow(line, 0, line.numel() - rest, rest), narrow(line, 0, 0, rest));
+}
+
+// The positions that put a 1-D tensor in order, equal elements in the order in which they stood.
+Tensor order_of(const Tensor& line) {
+  if (!is_complex(line.dtype())) return argsort(line, 0);
+  const Tensor by_imaginary = argsort(contiguous(imag(line)), 0);
+  const Tensor by_real = argsort(take(contiguous(real(line)), by_imaginary, 0), 0);
+  return take(by_imaginary, by_real, 0);
+}
+
+// What stood at order[i] gets the number of run i.
+Tensor scattered(const Tensor& order, const Tensor& numbers) {
+  const Tensor inverse = empty(order.sizes(), DType::kInt64, order.device());
+  index_put_(inverse, {{&order, 1}}, numbers, false);
+  return inverse;
+}
+
+// The flattened input in order, and how it got there.
+struct Ordered {
+  Tensor order;
+  Tensor sorted;
+  Runs runs;
+
+  static Ordered of(const Tensor& input) {
+    const Tensor line = contiguous(reshape(input.detached(), Dims{-1}));
+    const Tensor order = order_of(line);
+    const Tensor sorted = take(line, order, 0);
+    return {order, sorted,
+            Runs(marks_of(differs_from_last(sorted), sorted.numel(), sorted.device()))};
+  }
+  [[nodiscard]] Tensor values() const { return take(sorted, runs.starts, 0); }
+  [[nodiscard]] Tensor inverse(const Tensor& input) const {
+    return reshape(scattered(order, runs.numbers()), input.sizes());
+  }
+};
+
+// Each element of a (rows, columns) tensor replaced by the number of its value among those of its
+// row, in order.
+Tensor dense_ranks(const Tensor& rows) {
+  const int64_t columns = rows.size(1);
+  const auto [sorted, positions] = sort_with_indices(rows, 1);
+  const int64_t rest = columns - 1;
+  const Tensor differs = not_equal(narrow(sorted, 1, 1, rest), narrow(sorted, 1, 0, rest));
+  const Tensor first = zeros(Dims{rows.size(0), 1}, DType::kInt64, rows.device());
+  const Tensor numbers = ops::concat(std::array<Tensor, 2>{first, cumulative_sum(differs, 1)}, 1);
+  return scatter_add(zeros(rows.sizes(), DType::kInt64, rows.device()), 1, positions, numbers);
+}
+
+// One number for each column of a (rows, columns) tensor: equal columns have the same, and they are
+// in the order of the columns read from the top. Rows are joined in pairs, so that everything is
+// sorted about twice.
+Tensor column_ranks(Tensor rows) {
+  if (rows.size(0) == 0) return zeros(Dims{rows.size(1)}, DType::kInt64, rows.device());
+  Tensor ranks = dense_ranks(rows);
+  while (ranks.size(0) > 1) {
+    const int64_t pairs = ranks.size(0) / 2;
+    const Tensor upper = slice(ranks, 0, 0, 2 * pairs, 2);
+    const Tensor lower = slice(ranks, 0, 1, 2 * pairs, 2);
+    const Tensor joined = dense_ranks(add(multiply(upper, ranks.size(1)), lower));
+    const Tensor odd = narrow(ranks, 0, 2 * pairs, ranks.size(0) - 2 * pairs);
+    ranks = odd.size(0) == 0 ? joined : ops::concat(std::array<Tensor, 2>{joined, odd}, 0);
+  }
+  return reshape(ranks, Dims{-1});
+}
+
+// The slices of an axis as columns: (elements of a slice, slices); complex numbers as two elements.
+Tensor slices_as_columns(const Tensor& input, int64_t axis) {
+  const Tensor plain = input.detached();
+  const Tensor moved = moveaxis(plain, Dims{axis}, Dims{0});
+  const int64_t count = moved.size(0);
+  const int64_t each = count == 0 ? 0 : moved.numel() / count;
+  const Tensor flat = reshape(moved, Dims{count, each});
+  if (!is_complex(flat.dtype())) return contiguous(matrix_transpose(flat));
+  const Tensor parts = reshape(view_as_real(contiguous(flat)), Dims{count, 2 * each});
+  return contiguous(matrix_transpose(parts));
+}
+
+int64_t check_axis(const Tensor& input, int64_t axis) {
+  TSR_CHECK(input.ndim() > 0, Code::kShape, "input",
+            "expected at least 1 dimension, got a 0-dim tensor");
+  return wrap_axis(axis, input.ndim());
+}
+
+Unique consecutive_slices(const Tensor& input, int64_t axis) {
+  const Tensor plain = input.detached();
+  const int64_t count = plain.size(axis);
+  const int64_t rest = std::max<int64_t>(count - 1, 0);
+  const Tensor differs =
+      not_equal(narrow(plain, axis, count - rest, rest), narrow(plain, axis, 0, rest));
+  Dims others;
+  for (int64_t d = 0; d < plain.ndim(); ++d) {
+    if (d != axis) others.push_back(d);
+  }
+  const Tensor any_differs = others.empty() ? differs : any(differs, DimsView(others));
+  const Runs runs(marks_of(any_differs, count, plain.device()));
+  return {take(plain, runs.starts, axis), runs.numbers(), runs.counts()};
+}
+
+}  // namespace
+
+UniqueAll unique_all(const Tensor& input) {
+  const Ordered ordered = Ordered::of(input);
+  return {ordered.values(), take(ordered.order, ordered.runs.starts, 0), ordered.inverse(input),
+          ordered.runs.counts()};
+}
+
+std::tuple<Tensor, Tensor> unique_counts(const Tensor& input) {
+  const Ordered ordered = Ordered::of(input);
+  return {ordered.values(), ordered.runs.counts()};
+}
+
+std::tuple<Tensor, Tensor> unique_inverse(const Tensor& input) {
+  const Ordered ordered = Ordered::of(input);
+  return {ordered.values(), ordered.inverse(input)};
+}
+
+Tensor unique_values(const Tensor& input) {
+  return Ordered::of(input).values();
+}
+
+Unique unique_axis(const Tensor& input, int64_t axis) {
+  const int64_t along = check_axis(input, axis);
+  const int64_t count = input.size(along);
+  if (count == 0) return consecutive_slices(input, along);
+  const Tensor ranks = column_ranks(slices_as_columns(input, along));
+  const Tensor order = argsort(ranks, 0);
+  const Tensor sorted = take(ranks, order, 0);
+  const Runs runs(marks_of(differs_from_last(sorted), count, sorted.device()));
+  return {take(input.detached(), take(order, runs.starts, 0), along),
+          scattered(order, runs.numbers()), runs.counts()};
+}
+
+Unique unique_consecutive(const Tensor& input, std::optional<int64_t> axis) {
+  if (axis.has_value()) return consecutive_slices(input, check_axis(input, *axis));
+  Unique found = consecutive_slices(reshape(input.detached(), Dims{-1}), 0);
+  found.inverse_indices = reshape(found.inverse_indices, input.sizes());
+  return found;
+}
+
+}  // namespace tsr::ops
