@@ -20,6 +20,11 @@ enum class IndexOp : int32_t {
   kPut,         // array[indices] = values; of equal indices the last in row-major order wins
   kAccumulate,  // array[indices] += values, every occurrence counts, in a fixed order; sums of
                 // 16-bit floats are kept in float32 and rounded once
+  // As kAccumulate with a product, the larger and the smaller of two; NaN wins. Bools are and, or,
+  // and. The last two take no complex numbers; products of 16-bit floats are rounded at each step.
+  kMultiply,
+  kMaximum,
+  kMinimum,
   kCount
 };
 

@@ -8,16 +8,23 @@
 namespace tsr::kernel {
 
 enum class RandomOp : int32_t {
-  kUniform,    // [p0, p1)
-  kNormal,     // mean p0, standard deviation p1
-  kInteger,    // low (int64) .. low + span - 1
-  kBernoulli,  // p1 with probability p0, or with probabilities[i] when that is not null; else 0
+  kUniform,      // [p0, p1)
+  kNormal,       // mean p0, standard deviation p1
+  kInteger,      // low (int64) .. low + span - 1
+  kBernoulli,    // p1 with probability p0, or with probabilities[i] when that is not null; else 0
+  kExponential,  // rate p0
+  kCauchy,       // median p0, half width p1
+  kLogNormal,    // e to a normal number of mean p0 and standard deviation p1
+  kGeometric,    // trials up to the first success; p0 = log(1 - its probability)
+  kTruncatedNormal,  // p0 + p1 x, x standard normal with the distribution function in [p2, p3]
+  kPoisson,          // counts of the rates probabilities[i]
   kCount
 };
 
 // Counter-based (Philox4x32-10): element i of a contiguous output depends on (seed, offset, i)
 // only, so numbers are the same on every device and for every number of threads (normal ones to
-// 4 ULP, because devices and instruction sets differ in the last bits of log and cos).
+// 4 ULP, because devices and instruction sets differ in the last bits of log and cos). What needs
+// more than one block (Poisson's) takes those of other high words of the counter.
 struct RandomPlan {
   RandomOp op;
   int64_t numel;
@@ -27,7 +34,7 @@ struct RandomPlan {
   DType dtype;
   void* output;
   const void* probabilities;  // of dtype, contiguous
-  double p0, p1;
+  double p0, p1, p2, p3;
   int64_t low;
   uint64_t span;
 };

@@ -27,14 +27,15 @@ struct PhiloxBlock {
   V words[4];
 };
 
-// V is a 64-bit unsigned number or a vector of them: one block per lane's counter.
+// V is a 64-bit unsigned number or a vector of them: one block per lane's counter. `attempt` is the
+// third word of the counter: other blocks of the same element.
 template <class V>
-TSR_HD inline PhiloxBlock<V> philox(uint64_t seed, V counter) {
+TSR_HD inline PhiloxBlock<V> philox(uint64_t seed, V counter, uint32_t attempt = 0) {
   uint64_t k0 = static_cast<uint32_t>(seed);
   uint64_t k1 = seed >> 32;
   V c0 = counter;
   V c1 = shift_right<32>(counter);
-  V c2(uint64_t{0});
+  V c2(uint64_t{attempt});
   V c3(uint64_t{0});
 #pragma GCC unroll 10
   for (int round = 0; round < 10; ++round) {

@@ -212,6 +212,46 @@ TEST(Random, integers_cover_their_range_in_every_dtype) {
   }
 }
 
+double open_unit(uint64_t number) {
+  return (static_cast<double>(number >> 12) + 0.5) * 0x1p-52;
+}
+
+TEST(Random, transformed_numbers_agree_between_levels_to_four_units) {
+  const double p0 = 0.75;
+  const double p1 = 1.5;
+  const auto check = [&](RandomOp op, auto wanted) {
+    for (const cpu::Level* level : levels()) {
+      for (const DType dtype : kFloats) {
+        check_lengths(*level, op, dtype, p0, p1, [&](int64_t i, double got) {
+          const Words words = words_of(i);
+          const double want = wanted(open_unit(words.low), open_unit(words.high));
+          ASSERT_LE(std::abs(got - want), 4 * unit(dtype, want)) << i << " " << want;
+        });
+      }
+    }
+  };
+  check(RandomOp::kExponential, [&](double u, double) { return -std::log(u) / p0; });
+  check(RandomOp::kCauchy,
+        [&](double u, double) { return p0 + p1 * std::tan(std::numbers::pi * (u - 0.5)); });
+  check(RandomOp::kLogNormal, [&](double u, double v) {
+    const double z = std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
+    return std::exp(p0 + p1 * z);
+  });
+}
+
+TEST(Random, geometric_numbers_are_the_same_at_every_level) {
+  const double log_failure = std::log1p(-0.3);
+  for (const cpu::Level* level : levels()) {
+    for (const DType dtype : kFloats) {
+      check_lengths(*level, RandomOp::kGeometric, dtype, log_failure, 0,
+                    [&](int64_t i, double got) {
+                      const double u = open_unit(words_of(i).low);
+                      ASSERT_EQ(got, std::floor(std::log(u) / log_failure) + 1) << i;
+                    });
+    }
+  }
+}
+
 TEST(Random, a_part_of_the_range_is_a_part_of_the_whole) {
   Array whole(DType::kFloat32, {300});
   ASSERT_EQ(kernels().random(plan_of(RandomOp::kNormal, whole, 0, 1)), kernel::kOk);

@@ -119,7 +119,7 @@ Status check_indices(const IndexPlan& plan) {
   return kernel::kOk;
 }
 
-// ---- Sums ----
+// ---- Folds ----
 
 template <class T>
 T sum_of(T a, T b) {
@@ -133,17 +133,51 @@ T sum_of(T a, T b) {
 }
 
 template <class T>
-struct Accumulate {
+T product_of(T a, T b) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return a && b;
+  } else if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));  // wraps
+  } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    return T(static_cast<float>(a) * static_cast<float>(b));
+  } else {
+    return a * b;
+  }
+}
+
+// The first that is NaN wins.
+template <class T>
+T extreme_of(T a, T b, bool largest) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    const auto x = static_cast<float>(a);
+    const auto y = static_cast<float>(b);
+    return (largest ? y > x : y < x) || (y != y && x == x) ? b : a;
+  } else {
+    return (largest ? b > a : b < a) || (b != b && a == a) ? b : a;
+  }
+}
+
+template <class T, IndexOp kOp>
+T folded(T a, T b) {
+  if constexpr (kOp == IndexOp::kAccumulate) return sum_of(a, b);
+  if constexpr (kOp == IndexOp::kMultiply) return product_of(a, b);
+  if constexpr (kOp == IndexOp::kMaximum || kOp == IndexOp::kMinimum)
+    return extreme_of(a, b, kOp == IndexOp::kMaximum);
+}
+
+template <class T, IndexOp kOp>
+struct Fold {
   static constexpr bool kWrites = true;
   static constexpr auto kSize = static_cast<int64_t>(sizeof(T));  // of a value
   static constexpr auto kElement = kSize;                         // of the array
   static void one(std::byte* value, std::byte* element) {
-    const T sum = sum_of(load<T>(element), load<T>(value));
-    std::memcpy(element, &sum, sizeof(T));
+    const T result = folded<T, kOp>(load<T>(element), load<T>(value));
+    std::memcpy(element, &result, sizeof(T));
   }
   static void row(int64_t count, std::byte* values, int64_t step, std::byte* elements,
                   int64_t stride) {
-    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    if constexpr (kOp == IndexOp::kAccumulate &&
+                  (std::is_same_v<T, float> || std::is_same_v<T, double>)) {
       if (step == kSize && stride == kSize) {
         const IndexRows& rows = rows_of<IndexRows>();
         (std::is_same_v<T, float> ? rows.add_float : rows.add_double)(count, elements, values);
@@ -214,20 +248,48 @@ Status move_elements(const IndexPlan& plan) {
   return kernel::kOk;
 }
 
+template <class T>
+inline constexpr bool kIsShort = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+template <class T>
+inline constexpr bool kIsComplex =
+    std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+
+template <class T, IndexOp kOp>
+Status fold_elements(const IndexPlan& plan) {
+  run_writing<Fold<T, kOp>>(plan);
+  return kernel::kOk;
+}
+
+template <class T>
+Status fold_elements(const IndexPlan& plan) {
+  switch (plan.op) {
+    case IndexOp::kAccumulate:
+      if constexpr (kIsShort<T>) {
+        return accumulate_short(plan);
+      } else {
+        return fold_elements<T, IndexOp::kAccumulate>(plan);
+      }
+    case IndexOp::kMultiply:
+      return fold_elements<T, IndexOp::kMultiply>(plan);
+    default:
+      break;
+  }
+  if constexpr (kIsComplex<T>) {
+    return failure(Code::kDType, "expected a real dtype for the largest or the smallest element");
+  } else {
+    return plan.op == IndexOp::kMaximum ? fold_elements<T, IndexOp::kMaximum>(plan)
+                                        : fold_elements<T, IndexOp::kMinimum>(plan);
+  }
+}
+
 }  // namespace
 
 Status index(const IndexPlan& plan) {
   const Status status = checks_while_reading(plan) ? kernel::kOk : check_indices(plan);
   if (status != kernel::kOk || plan.walk.numel == 0) return status;
-  if (plan.op == IndexOp::kAccumulate) {
+  if (plan.op != IndexOp::kGet && plan.op != IndexOp::kPut) {
     return visit_dtype(plan.walk.dtypes[1], [&]<class Tag>(Tag) -> Status {
-      using T = typename Tag::type;
-      if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
-        return accumulate_short(plan);
-      } else {
-        run_writing<Accumulate<T>>(plan);
-        return kernel::kOk;
-      }
+      return fold_elements<typename Tag::type>(plan);
     });
   }
   switch (itemsize(plan.walk.dtypes[1])) {

@@ -9,6 +9,7 @@
 #include "backend/common/math_trig_f32.h"
 #include "backend/common/math_trig_f64.h"
 #include "backend/common/philox.h"
+#include "backend/common/random_math.h"
 #include "backend/cpu/isa/find.h"
 #include "backend/cpu/isa/half_vec.h"
 #include "base/half.h"
@@ -51,6 +52,12 @@ template <int kBits>
 [[gnu::always_inline]] inline VD long_fraction(VU low, VU high) {
   const VU rest = shift_right<11>(low & VU(uint64_t{0xffffffff}));
   return low_word(high) * VD(0x1p-32) + low_word(rest) * VD(0x1p-53);
+}
+
+// Numbers in (0, 1): the first 52 bits of two words, and half a unit.
+[[gnu::always_inline]] inline VD open_fraction(VU low, VU high) {
+  const VU rest = shift_right<12>(low & VU(uint64_t{0xffffffff}));
+  return low_word(high) * VD(0x1p-32) + (low_word(rest) + VD(0.5)) * VD(0x1p-52);
 }
 
 // Numbers in [0, 1) with as many bits as T can hold exactly, so that rounding never reaches 1.
@@ -145,6 +152,41 @@ struct Normal {
   }
 };
 
+// Distributions that are functions of open numbers, in float64.
+template <class Function>
+struct Transformed {
+  template <class T>
+  [[gnu::always_inline]] static void draw(const RandomPlan& plan, int64_t i, int64_t, T* out) {
+    const Blocks blocks = draw_blocks(plan, i);
+    const auto value = [&](const PhiloxBlock<VU>& block) {
+      return Function::of(plan, open_fraction(block.words[0], block.words[1]),
+                          open_fraction(block.words[2], block.words[3]));
+    };
+    store_numbers({value(blocks.low), value(blocks.high)}, out);
+  }
+};
+struct Exponential {
+  [[gnu::always_inline]] static VD of(const RandomPlan& plan, VD u, VD) {
+    return math::exponential_of(u, plan.p0);
+  }
+};
+struct Cauchy {
+  [[gnu::always_inline]] static VD of(const RandomPlan& plan, VD u, VD) {
+    return math::cauchy_of(u, plan.p0, plan.p1);
+  }
+};
+struct LogNormal {
+  [[gnu::always_inline]] static VD of(const RandomPlan& plan, VD u, VD v) {
+    const VD number = sqrt(VD(-2.0) * log(u)) * cos(VD(2 * std::numbers::pi) * v);
+    return exp(VD(plan.p0) + VD(plan.p1) * number);
+  }
+};
+struct Geometric {
+  [[gnu::always_inline]] static VD of(const RandomPlan& plan, VD u, VD) {
+    return math::geometric_of(u, plan.p0);
+  }
+};
+
 struct Bernoulli {
   template <class T>
   [[gnu::always_inline]] static void draw(const RandomPlan& plan, int64_t i, int64_t count,
@@ -214,6 +256,16 @@ RandomRow find_floating(RandomOp op) {
       return &random_row<Bernoulli, T>;
     case RandomOp::kInteger:
       return &random_row<Integer, T>;
+    case RandomOp::kExponential:
+      return &random_row<Transformed<Exponential>, T>;
+    case RandomOp::kCauchy:
+      return &random_row<Transformed<Cauchy>, T>;
+    case RandomOp::kLogNormal:
+      return &random_row<Transformed<LogNormal>, T>;
+    case RandomOp::kGeometric:
+      return &random_row<Transformed<Geometric>, T>;
+    case RandomOp::kTruncatedNormal:  // number by number, in random/random.cpp
+    case RandomOp::kPoisson:
     case RandomOp::kCount:
       break;
   }

@@ -1,21 +1,71 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers: divides the elements among threads; the rows compute them.
+// Random numbers: divides the elements among threads; the rows compute them. Distributions with
+// branches have their rows here, which go number by number.
+#include "backend/common/random_math.h"
 #include "backend/cpu/generated/entries.h"
 #include "backend/cpu/host.h"
 #include "backend/cpu/level.h"
 #include "backend/cpu/random/random_rows.h"
+#include "base/half.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {
 namespace {
 
+using kernel::RandomOp;
+using kernel::RandomPlan;
+
 constexpr int64_t kGrainElements = 4096;
+
+template <class T>
+double number_of(T value) {
+  if constexpr (std::is_floating_point_v<T>) return value;
+  return static_cast<double>(static_cast<float>(value));
+}
+template <class T>
+T rounded(double value) {
+  if constexpr (std::is_floating_point_v<T>) return static_cast<T>(value);
+  return T(static_cast<float>(value));
+}
+
+template <class T>
+void truncated_normal_row(const RandomPlan& plan, int64_t begin, int64_t end) {
+  auto* out = static_cast<T*>(plan.output);
+  for (int64_t i = begin; i < end; ++i) {
+    const uint64_t counter = plan.offset + static_cast<uint64_t>(i);
+    const double u = math::open_units(plan.seed, counter, 0).first;
+    const double x = math::normal_quantile(plan.p2 + u * (plan.p3 - plan.p2));
+    out[i] = rounded<T>(plan.p0 + plan.p1 * x);
+  }
+}
+
+template <class T>
+void poisson_row(const RandomPlan& plan, int64_t begin, int64_t end) {
+  auto* out = static_cast<T*>(plan.output);
+  const auto* rates = static_cast<const T*>(plan.probabilities);
+  for (int64_t i = begin; i < end; ++i) {
+    const uint64_t counter = plan.offset + static_cast<uint64_t>(i);
+    out[i] = rounded<T>(math::poisson_of(number_of(rates[i]), plan.seed, counter));
+  }
+}
+
+RandomRow find_row(RandomOp op, DType dtype) {
+  if (op != RandomOp::kTruncatedNormal && op != RandomOp::kPoisson)
+    return rows_of<RandomRows>().find(op, dtype);
+  return visit_dtype(dtype, [&]<class T>(TypeTag<T>) -> RandomRow {
+    if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, Half> ||
+                  std::is_same_v<T, BFloat16>) {
+      return op == RandomOp::kPoisson ? &poisson_row<T> : &truncated_normal_row<T>;
+    }
+    return nullptr;
+  });
+}
 
 }  // namespace
 
-kernel::Status random(const kernel::RandomPlan& plan) {
-  const RandomRow row = rows_of<RandomRows>().find(plan.op, plan.dtype);
+kernel::Status random(const RandomPlan& plan) {
+  const RandomRow row = find_row(plan.op, plan.dtype);
   if (row == nullptr) {
     return failure(Code::kDType,
                    "random: expected a floating dtype, or an integer one for integers");

@@ -236,9 +236,20 @@ __global__ void put_kernel(Order order) {
   }
 }
 
-// The first of equal places adds them all, so one thread forms each sum.
 template <class V>
-__global__ void accumulate_kernel(Order order, DType dtype) {
+__device__ V folded(IndexOp op, V a, V b) {
+  if (op == IndexOp::kAccumulate) return a + b;
+  if (op == IndexOp::kMultiply) return a * b;
+  if constexpr (requires { a < b; }) {
+    const bool beats = op == IndexOp::kMaximum ? b > a : b < a;
+    return beats || ((b != b) && (a == a)) ? b : a;  // NaN wins
+  }
+  return a;
+}
+
+// The first of equal places folds them all, so one thread forms each result.
+template <class V>
+__global__ void fold_kernel(Order order, DType dtype, IndexOp op) {
   if (*order.refused != 0) return;
   for (int64_t t = first_index(); t < order.count * order.free.numel; t += index_step()) {
     const int64_t first = t / order.free.numel;
@@ -248,7 +259,7 @@ __global__ void accumulate_kernel(Order order, DType dtype) {
     char* place = order.array + order.low + static_cast<int64_t>(order.keys[first]) + at[1];
     V total = load_value<V>(dtype, place);
     for (int64_t s = first; s < order.count && order.same_place(first, s); ++s)
-      total = total + load_value<V>(dtype, order.values + order.positions[s] + at[0]);
+      total = folded(op, total, load_value<V>(dtype, order.values + order.positions[s] + at[0]));
     store_value(dtype, place, total);
   }
 }
@@ -279,9 +290,14 @@ Status run_order(const IndexPlan& plan, const Order& order) {
     return visit_size(
         dtype, [&]<class T>() { return launch(plan.walk.place, count, &put_kernel<T>, order); });
   }
-  return visit_arithmetic(dtype, [&]<class V>() {
-    return launch(plan.walk.place, count, &accumulate_kernel<V>, order, dtype);
-  });
+  const bool compares = plan.op == IndexOp::kMaximum || plan.op == IndexOp::kMinimum;
+  if (compares && is_complex(dtype))
+    return failure(Code::kDType, "expected a real dtype for the largest or the smallest element");
+  const auto fold = [&]<class V>() {
+    return launch(plan.walk.place, count, &fold_kernel<V>, order, dtype, plan.op);
+  };
+  if (compares && dtype == DType::kUInt64) return fold.template operator()<Number<uint64_t>>();
+  return visit_arithmetic(dtype, fold);
 }
 
 Status write(const IndexPlan& plan) {

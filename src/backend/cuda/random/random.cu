@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers: one Philox block per element. Uniform numbers, Bernoulli's and integers are those
-// of the CPU; of normal ones the last bits may differ, as CUDA's own logarithm and cosine do.
+// of the CPU; of the others the last bits may differ, as CUDA's own logarithm and cosine do.
 #include "backend/common/philox.h"
+#include "backend/common/random_math.h"
 #include "backend/cuda/generated/entries.h"
 #include "backend/cuda/launch.cuh"
 #include "backend/cuda/storage.cuh"
@@ -81,27 +82,57 @@ __device__ uint64_t multiply_high(uint64_t a, uint64_t b) {
 #endif
 }
 
+// What the other distributions are functions of: the first number of the block, open at both ends.
+__device__ double log_normal(const RandomPlan& plan, const Words& block) {
+  constexpr double kTwoPi = 6.283185307179586;
+  const double u = math::open_unit(block.low());
+  const double v = math::open_unit(block.high());
+  return std::exp(plan.p0 + plan.p1 * (std::sqrt(-2 * std::log(u)) * std::cos(kTwoPi * v)));
+}
+__device__ double truncated_normal(const RandomPlan& plan, double u) {
+  return plan.p0 + plan.p1 * math::normal_quantile(plan.p2 + u * (plan.p3 - plan.p2));
+}
+
+__device__ double draw(const RandomPlan& plan, const Words& block, int64_t i, int64_t size) {
+  const auto own = [&] {
+    return load_as<double>(plan.dtype, static_cast<const char*>(plan.probabilities) + i * size);
+  };
+  const double u = math::open_unit(block.low());
+  switch (plan.op) {
+    case RandomOp::kUniform:
+      return uniform(plan, block);
+    case RandomOp::kNormal:
+      return normal(plan, block);
+    case RandomOp::kBernoulli: {
+      const double p = plan.probabilities == nullptr ? plan.p0 : own();
+      return unit(block.low(), 53) < p ? plan.p1 : 0.0;
+    }
+    case RandomOp::kExponential:
+      return math::exponential_of(u, plan.p0);
+    case RandomOp::kCauchy:
+      return math::cauchy_of(u, plan.p0, plan.p1);
+    case RandomOp::kLogNormal:
+      return log_normal(plan, block);
+    case RandomOp::kGeometric:
+      return math::geometric_of(u, plan.p0);
+    case RandomOp::kTruncatedNormal:
+      return truncated_normal(plan, u);
+    default:
+      return math::poisson_of(own(), plan.seed, plan.offset + static_cast<uint64_t>(i));
+  }
+}
+
 __global__ void random_kernel(RandomPlan plan, int64_t size) {
   for (int64_t i = first_index(); i < plan.numel; i += index_step()) {
     const Words block{philox<uint64_t>(plan.seed, plan.offset + static_cast<uint64_t>(i))};
     char* at = static_cast<char*>(plan.output) + i * size;
-    switch (plan.op) {
-      case RandomOp::kUniform:
-        store_as(plan.dtype, at, uniform(plan, block));
-        break;
-      case RandomOp::kNormal:
-        store_as(plan.dtype, at, normal(plan, block));
-        break;
-      case RandomOp::kBernoulli: {
-        const auto* own = static_cast<const char*>(plan.probabilities);
-        const double p = own == nullptr ? plan.p0 : load_as<double>(plan.dtype, own + i * size);
-        store_as(plan.dtype, at, unit(block.low(), 53) < p ? plan.p1 : 0.0);
-        break;
-      }
-      default:  // low + floor(u span / 2^64): the bias is below span / 2^64
-        store_as(plan.dtype, at,
-                 static_cast<int64_t>(static_cast<uint64_t>(plan.low) +
-                                      multiply_high(block.low(), plan.span)));
+    if (plan.op == RandomOp::kInteger) {
+      // low + floor(u span / 2^64): the bias is below span / 2^64
+      store_as(plan.dtype, at,
+               static_cast<int64_t>(static_cast<uint64_t>(plan.low) +
+                                    multiply_high(block.low(), plan.span)));
+    } else {
+      store_as(plan.dtype, at, draw(plan, block, i, size));
     }
   }
 }
