@@ -19,8 +19,10 @@ constexpr Signature kCall_LIT{"LIT", [](AnyFunction f, tsr_value* v) { return as
 constexpr Signature kCall_LLLLLIRRRRRB{"LLLLLIRRRRRB", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, int64_t, double, double, double, double, double, int32_t>(f)(list<tsr_tensor>(v[0]), count(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), list<tsr_tensor>(v[3]), count(v[3]), list<tsr_tensor>(v[4]), count(v[4]), integer(v[5]), v[6].real, v[7].real, v[8].real, v[9].real, v[10].real, small(v[11])); }};
 constexpr Signature kCall_LLLRRRRBBB{"LLLRRRRBBB", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, double, double, double, double, int32_t, int32_t, int32_t>(f)(list<tsr_tensor>(v[0]), count(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), v[3].real, v[4].real, v[5].real, v[6].real, small(v[7]), small(v[8]), small(v[9])); }};
 constexpr Signature kCall_LP{"LP", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, tsr_tensor*>(f)(list<tsr_tensor>(v[0]), count(v[0]), place(v[1])); }};
+constexpr Signature kCall_LQ{"LQ", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, tsr_tensor*, int32_t, int32_t*>(f)(list<tsr_tensor>(v[0]), count(v[0]), place(v[1]), v[1].n, &v[1].n); }};
 constexpr Signature kCall_LR{"LR", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, double>(f)(list<tsr_tensor>(v[0]), count(v[0]), v[1].real); }};
 constexpr Signature kCall_LRRBP{"LRRBP", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, double, double, int32_t, tsr_tensor*>(f)(list<tsr_tensor>(v[0]), count(v[0]), v[1].real, v[2].real, small(v[3]), place(v[4])); }};
+constexpr Signature kCall_LSQ{"LSQ", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const char*, int64_t, tsr_tensor*, int32_t, int32_t*>(f)(list<tsr_tensor>(v[0]), count(v[0]), text(v[1]), text_length(v[1]), place(v[2]), v[2].n, &v[2].n); }};
 constexpr Signature kCall_LT{"LT", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, tsr_tensor>(f)(list<tsr_tensor>(v[0]), count(v[0]), tensor(v[1])); }};
 constexpr Signature kCall_LiP{"LiP", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, int64_t, tsr_tensor*>(f)(list<tsr_tensor>(v[0]), count(v[0]), integer(v[1]), place(v[2])); }};
 constexpr Signature kCall_LiT{"LiT", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, int64_t, tsr_tensor>(f)(list<tsr_tensor>(v[0]), count(v[0]), integer(v[1]), tensor(v[2])); }};
@@ -38,11 +40,13 @@ constexpr Signature kCall_TBST{"TBST", [](AnyFunction f, tsr_value* v) { return 
 constexpr Signature kCall_TBT{"TBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, tsr_tensor>(f)(tensor(v[0]), small(v[1]), tensor(v[2])); }};
 constexpr Signature kCall_TBTTT{"TBTTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), small(v[1]), tensor(v[2]), tensor(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TDBP{"TDBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), small(v[1]), small(v[2]), place(v[3])); }};
+constexpr Signature kCall_TDP{"TDP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, tsr_tensor*>(f)(tensor(v[0]), small(v[1]), place(v[2])); }};
 constexpr Signature kCall_TI{"TI", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t>(f)(tensor(v[0]), integer(v[1])); }};
 constexpr Signature kCall_TIBBP{"TIBBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), small(v[2]), small(v[3]), place(v[4])); }};
 constexpr Signature kCall_TIBBPP{"TIBBPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), small(v[2]), small(v[3]), place(v[4]), place(v[5])); }};
 constexpr Signature kCall_TIBBT{"TIBBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), small(v[2]), small(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TIBBTT{"TIBBTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, int32_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), small(v[2]), small(v[3]), tensor(v[4]), tensor(v[5])); }};
+constexpr Signature kCall_TIBP{"TIBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), small(v[2]), place(v[3])); }};
 constexpr Signature kCall_TIBPP{"TIBPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), small(v[2]), place(v[3]), place(v[4])); }};
 constexpr Signature kCall_TIBTT{"TIBTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), small(v[2]), tensor(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TIIBBPP{"TIIBBPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int32_t, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), small(v[3]), small(v[4]), place(v[5]), place(v[6])); }};
@@ -50,10 +54,12 @@ constexpr Signature kCall_TIIBBTT{"TIIBBTT", [](AnyFunction f, tsr_value* v) { r
 constexpr Signature kCall_TIIBPP{"TIIBPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), small(v[3]), place(v[4]), place(v[5])); }};
 constexpr Signature kCall_TIIBTT{"TIIBTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int32_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), small(v[3]), tensor(v[4]), tensor(v[5])); }};
 constexpr Signature kCall_TIIIP{"TIIIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), integer(v[3]), place(v[4])); }};
+constexpr Signature kCall_TIIIT{"TIIIT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int64_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), integer(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TIIP{"TIIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), place(v[3])); }};
 constexpr Signature kCall_TIIQ{"TIIQ", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, tsr_tensor*, int32_t, int32_t*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), place(v[3]), v[3].n, &v[3].n); }};
 constexpr Signature kCall_TIIttP{"TIIttP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), tensor(v[3]), tensor(v[4]), place(v[5])); }};
 constexpr Signature kCall_TIIttT{"TIIttT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), tensor(v[3]), tensor(v[4]), tensor(v[5])); }};
+constexpr Signature kCall_TIJP{"TIJP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), list<int64_t>(v[2]), count(v[2]), place(v[3])); }};
 constexpr Signature kCall_TIP{"TIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), place(v[2])); }};
 constexpr Signature kCall_TIPP{"TIPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), place(v[2]), place(v[3])); }};
 constexpr Signature kCall_TIPPP{"TIPPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor*, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), place(v[2]), place(v[3]), place(v[4])); }};
@@ -68,8 +74,11 @@ constexpr Signature kCall_TITTT{"TITTT", [](AnyFunction f, tsr_value* v) { retur
 constexpr Signature kCall_TIdP{"TIdP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), small(v[2]), place(v[3])); }};
 constexpr Signature kCall_TIdT{"TIdT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), small(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TIiiIP{"TIiiIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), integer(v[3]), integer(v[4]), place(v[5])); }};
+constexpr Signature kCall_TIjP{"TIjP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), list<int64_t>(v[2]), count(v[2]), place(v[3])); }};
+constexpr Signature kCall_TIjT{"TIjT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, const int64_t*, int32_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), list<int64_t>(v[2]), count(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TJIQ{"TJIQ", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, int64_t, tsr_tensor*, int32_t, int32_t*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), integer(v[2]), place(v[3]), v[3].n, &v[3].n); }};
 constexpr Signature kCall_TJJP{"TJJP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), place(v[3])); }};
+constexpr Signature kCall_TJJiP{"TJJiP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), integer(v[3]), place(v[4])); }};
 constexpr Signature kCall_TJLN{"TJLN", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const tsr_tensor*, int32_t, const tsr_number*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), Number(v[3])); }};
 constexpr Signature kCall_TJLP{"TJLP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const tsr_tensor*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), place(v[3])); }};
 constexpr Signature kCall_TJLT{"TJLT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const tsr_tensor*, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), tensor(v[3])); }};
@@ -140,10 +149,18 @@ constexpr Signature kCall_TTBBP{"TTBBP", [](AnyFunction f, tsr_value* v) { retur
 constexpr Signature kCall_TTBBT{"TTBBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), small(v[2]), small(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TTBP{"TTBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), small(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTBT{"TTBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), small(v[2]), tensor(v[3])); }};
+constexpr Signature kCall_TTIIIP{"TTIIIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), integer(v[3]), integer(v[4]), place(v[5])); }};
+constexpr Signature kCall_TTIIIT{"TTIIIT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, int64_t, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), integer(v[3]), integer(v[4]), tensor(v[5])); }};
+constexpr Signature kCall_TTIIP{"TTIIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), integer(v[3]), place(v[4])); }};
+constexpr Signature kCall_TTIIT{"TTIIT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), integer(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TTIP{"TTIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTIT{"TTIT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), tensor(v[3])); }};
+constexpr Signature kCall_TTIiiIP{"TTIiiIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, int64_t, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), integer(v[3]), integer(v[4]), integer(v[5]), place(v[6])); }};
+constexpr Signature kCall_TTIiiIT{"TTIiiIT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, int64_t, int64_t, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), integer(v[3]), integer(v[4]), integer(v[5]), tensor(v[6])); }};
 constexpr Signature kCall_TTJJP{"TTJJP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), place(v[4])); }};
 constexpr Signature kCall_TTJJT{"TTJJT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), tensor(v[4])); }};
+constexpr Signature kCall_TTJJiP{"TTJJiP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), integer(v[4]), place(v[5])); }};
+constexpr Signature kCall_TTJJiT{"TTJJiT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), integer(v[4]), tensor(v[5])); }};
 constexpr Signature kCall_TTN{"TTN", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const tsr_number*>(f)(tensor(v[0]), tensor(v[1]), Number(v[2])); }};
 constexpr Signature kCall_TTNP{"TTNP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), Number(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTNT{"TTNT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), Number(v[2]), tensor(v[3])); }};
@@ -289,6 +306,9 @@ const Symbol kSymbols[] = {
     {"tsr_argsort", reinterpret_cast<AnyFunction>(&tsr_argsort), 2301, &kInfo_argsort, &kCall_TIBBP},
     {"tsr_argsort_out", reinterpret_cast<AnyFunction>(&tsr_argsort_out), 67837, &kInfo_argsort, &kCall_TIBBT},
     {"tsr_argwhere", reinterpret_cast<AnyFunction>(&tsr_argwhere), 2643, &kInfo_argwhere, &kCall_TP},
+    {"tsr_as_strided", reinterpret_cast<AnyFunction>(&tsr_as_strided), 2560, &kInfo_as_strided, &kCall_TJJiP},
+    {"tsr_as_strided_scatter", reinterpret_cast<AnyFunction>(&tsr_as_strided_scatter), 2574, &kInfo_as_strided_scatter, &kCall_TTJJiP},
+    {"tsr_as_strided_scatter_out", reinterpret_cast<AnyFunction>(&tsr_as_strided_scatter_out), 68110, &kInfo_as_strided_scatter, &kCall_TTJJiT},
     {"tsr_asarray", reinterpret_cast<AnyFunction>(&tsr_asarray), 2012, &kInfo_asarray, &kCall_TdcbP},
     {"tsr_asin", reinterpret_cast<AnyFunction>(&tsr_asin), 1016, &kInfo_asin, &kCall_TP},
     {"tsr_asin_inplace", reinterpret_cast<AnyFunction>(&tsr_asin_inplace), 132088, &kInfo_asin, &kCall_T},
@@ -305,6 +325,9 @@ const Symbol kSymbols[] = {
     {"tsr_atan2_scalar_out", reinterpret_cast<AnyFunction>(&tsr_atan2_scalar_out), 328889, &kInfo_atan2, &kCall_TNT},
     {"tsr_atan_inplace", reinterpret_cast<AnyFunction>(&tsr_atan_inplace), 132090, &kInfo_atan, &kCall_T},
     {"tsr_atan_out", reinterpret_cast<AnyFunction>(&tsr_atan_out), 66554, &kInfo_atan, &kCall_TT},
+    {"tsr_atleast_1d", reinterpret_cast<AnyFunction>(&tsr_atleast_1d), 2568, &kInfo_atleast_1d, &kCall_TP},
+    {"tsr_atleast_2d", reinterpret_cast<AnyFunction>(&tsr_atleast_2d), 2569, &kInfo_atleast_2d, &kCall_TP},
+    {"tsr_atleast_3d", reinterpret_cast<AnyFunction>(&tsr_atleast_3d), 2570, &kInfo_atleast_3d, &kCall_TP},
     {"tsr_avg_pool2d", reinterpret_cast<AnyFunction>(&tsr_avg_pool2d), 3012, &kInfo_avg_pool2d, &kCall_TJjjBBiP},
     {"tsr_avg_pool2d_out", reinterpret_cast<AnyFunction>(&tsr_avg_pool2d_out), 68548, &kInfo_avg_pool2d, &kCall_TJjjBBiT},
     {"tsr_backward", reinterpret_cast<AnyFunction>(&tsr_backward), 147, &kInfo_backward, nullptr},
@@ -339,8 +362,11 @@ const Symbol kSymbols[] = {
     {"tsr_bitwise_xor_scalar", reinterpret_cast<AnyFunction>(&tsr_bitwise_xor_scalar), 263366, &kInfo_bitwise_xor, &kCall_TNP},
     {"tsr_bitwise_xor_scalar_inplace", reinterpret_cast<AnyFunction>(&tsr_bitwise_xor_scalar_inplace), 394438, &kInfo_bitwise_xor, &kCall_TN},
     {"tsr_bitwise_xor_scalar_out", reinterpret_cast<AnyFunction>(&tsr_bitwise_xor_scalar_out), 328902, &kInfo_bitwise_xor, &kCall_TNT},
+    {"tsr_block_diag", reinterpret_cast<AnyFunction>(&tsr_block_diag), 2454, &kInfo_block_diag, &kCall_LP},
+    {"tsr_block_diag_out", reinterpret_cast<AnyFunction>(&tsr_block_diag_out), 67990, &kInfo_block_diag, &kCall_LT},
     {"tsr_bmm", reinterpret_cast<AnyFunction>(&tsr_bmm), 1603, &kInfo_bmm, &kCall_TTP},
     {"tsr_bmm_out", reinterpret_cast<AnyFunction>(&tsr_bmm_out), 67139, &kInfo_bmm, &kCall_TTT},
+    {"tsr_broadcast_tensors", reinterpret_cast<AnyFunction>(&tsr_broadcast_tensors), 2566, &kInfo_broadcast_tensors, &kCall_LQ},
     {"tsr_broadcast_to", reinterpret_cast<AnyFunction>(&tsr_broadcast_to), 2510, &kInfo_broadcast_to, &kCall_TJP},
     {"tsr_bucketize", reinterpret_cast<AnyFunction>(&tsr_bucketize), 2351, &kInfo_bucketize, &kCall_TTBBP},
     {"tsr_bucketize_out", reinterpret_cast<AnyFunction>(&tsr_bucketize_out), 67887, &kInfo_bucketize, &kCall_TTBBT},
@@ -349,6 +375,7 @@ const Symbol kSymbols[] = {
     {"tsr_buffer_retain", reinterpret_cast<AnyFunction>(&tsr_buffer_retain), 4, &kInfo_buffer_retain, nullptr},
     {"tsr_call", reinterpret_cast<AnyFunction>(&tsr_call), 382, &kInfo_call, nullptr},
     {"tsr_can_cast", reinterpret_cast<AnyFunction>(&tsr_can_cast), 7, &kInfo_can_cast, nullptr},
+    {"tsr_cartesian_prod", reinterpret_cast<AnyFunction>(&tsr_cartesian_prod), 2455, &kInfo_cartesian_prod, &kCall_LP},
     {"tsr_ceil", reinterpret_cast<AnyFunction>(&tsr_ceil), 1023, &kInfo_ceil, &kCall_TP},
     {"tsr_ceil_inplace", reinterpret_cast<AnyFunction>(&tsr_ceil_inplace), 132095, &kInfo_ceil, &kCall_T},
     {"tsr_ceil_out", reinterpret_cast<AnyFunction>(&tsr_ceil_out), 66559, &kInfo_ceil, &kCall_TT},
@@ -370,6 +397,9 @@ const Symbol kSymbols[] = {
     {"tsr_clip_scalars_out", reinterpret_cast<AnyFunction>(&tsr_clip_scalars_out), 329884, &kInfo_clip, &kCall_TnnT},
     {"tsr_clone", reinterpret_cast<AnyFunction>(&tsr_clone), 2400, &kInfo_clone, &kCall_TP},
     {"tsr_clone_out", reinterpret_cast<AnyFunction>(&tsr_clone_out), 67936, &kInfo_clone, &kCall_TT},
+    {"tsr_column_stack", reinterpret_cast<AnyFunction>(&tsr_column_stack), 2453, &kInfo_column_stack, &kCall_LP},
+    {"tsr_column_stack_out", reinterpret_cast<AnyFunction>(&tsr_column_stack_out), 67989, &kInfo_column_stack, &kCall_LT},
+    {"tsr_combinations", reinterpret_cast<AnyFunction>(&tsr_combinations), 2456, &kInfo_combinations, &kCall_TIBP},
     {"tsr_concat", reinterpret_cast<AnyFunction>(&tsr_concat), 2540, &kInfo_concat, &kCall_LiP},
     {"tsr_concat_out", reinterpret_cast<AnyFunction>(&tsr_concat_out), 68076, &kInfo_concat, &kCall_LiT},
     {"tsr_cond", reinterpret_cast<AnyFunction>(&tsr_cond), 1704, &kInfo_cond, &kCall_TSP},
@@ -425,7 +455,15 @@ const Symbol kSymbols[] = {
     {"tsr_device_default", reinterpret_cast<AnyFunction>(&tsr_device_default), 346, &kInfo_device_default, nullptr},
     {"tsr_device_set_default", reinterpret_cast<AnyFunction>(&tsr_device_set_default), 347, &kInfo_device_set_default, nullptr},
     {"tsr_device_synchronize", reinterpret_cast<AnyFunction>(&tsr_device_synchronize), 321, &kInfo_device_synchronize, nullptr},
+    {"tsr_diag", reinterpret_cast<AnyFunction>(&tsr_diag), 2460, &kInfo_diag, &kCall_TIP},
+    {"tsr_diag_embed", reinterpret_cast<AnyFunction>(&tsr_diag_embed), 2461, &kInfo_diag_embed, &kCall_TIIIP},
+    {"tsr_diag_embed_out", reinterpret_cast<AnyFunction>(&tsr_diag_embed_out), 67997, &kInfo_diag_embed, &kCall_TIIIT},
+    {"tsr_diag_out", reinterpret_cast<AnyFunction>(&tsr_diag_out), 67996, &kInfo_diag, &kCall_TIT},
+    {"tsr_diagflat", reinterpret_cast<AnyFunction>(&tsr_diagflat), 2462, &kInfo_diagflat, &kCall_TIP},
+    {"tsr_diagflat_out", reinterpret_cast<AnyFunction>(&tsr_diagflat_out), 67998, &kInfo_diagflat, &kCall_TIT},
     {"tsr_diagonal", reinterpret_cast<AnyFunction>(&tsr_diagonal), 2527, &kInfo_diagonal, &kCall_TIIIP},
+    {"tsr_diagonal_scatter", reinterpret_cast<AnyFunction>(&tsr_diagonal_scatter), 2573, &kInfo_diagonal_scatter, &kCall_TTIIIP},
+    {"tsr_diagonal_scatter_out", reinterpret_cast<AnyFunction>(&tsr_diagonal_scatter_out), 68109, &kInfo_diagonal_scatter, &kCall_TTIIIT},
     {"tsr_diff", reinterpret_cast<AnyFunction>(&tsr_diff), 1504, &kInfo_diff, &kCall_TIIttP},
     {"tsr_diff_out", reinterpret_cast<AnyFunction>(&tsr_diff_out), 67040, &kInfo_diff, &kCall_TIIttT},
     {"tsr_dist", reinterpret_cast<AnyFunction>(&tsr_dist), 1557, &kInfo_dist, &kCall_TTRP},
@@ -444,6 +482,8 @@ const Symbol kSymbols[] = {
     {"tsr_dropout", reinterpret_cast<AnyFunction>(&tsr_dropout), 3050, &kInfo_dropout, &kCall_TRBgP},
     {"tsr_dropout_inplace", reinterpret_cast<AnyFunction>(&tsr_dropout_inplace), 134122, &kInfo_dropout, &kCall_TRBg},
     {"tsr_dropout_out", reinterpret_cast<AnyFunction>(&tsr_dropout_out), 68586, &kInfo_dropout, &kCall_TRBgT},
+    {"tsr_dstack", reinterpret_cast<AnyFunction>(&tsr_dstack), 2452, &kInfo_dstack, &kCall_LP},
+    {"tsr_dstack_out", reinterpret_cast<AnyFunction>(&tsr_dstack_out), 67988, &kInfo_dstack, &kCall_LT},
     {"tsr_eig", reinterpret_cast<AnyFunction>(&tsr_eig), 1686, &kInfo_eig, &kCall_TPP},
     {"tsr_eig_out", reinterpret_cast<AnyFunction>(&tsr_eig_out), 67222, &kInfo_eig, &kCall_TTT},
     {"tsr_eigh", reinterpret_cast<AnyFunction>(&tsr_eigh), 1684, &kInfo_eigh, &kCall_TSPP},
@@ -495,6 +535,10 @@ const Symbol kSymbols[] = {
     {"tsr_flatten", reinterpret_cast<AnyFunction>(&tsr_flatten), 2502, &kInfo_flatten, &kCall_TIIP},
     {"tsr_flip", reinterpret_cast<AnyFunction>(&tsr_flip), 2544, &kInfo_flip, &kCall_TjP},
     {"tsr_flip_out", reinterpret_cast<AnyFunction>(&tsr_flip_out), 68080, &kInfo_flip, &kCall_TjT},
+    {"tsr_fliplr", reinterpret_cast<AnyFunction>(&tsr_fliplr), 2458, &kInfo_fliplr, &kCall_TP},
+    {"tsr_fliplr_out", reinterpret_cast<AnyFunction>(&tsr_fliplr_out), 67994, &kInfo_fliplr, &kCall_TT},
+    {"tsr_flipud", reinterpret_cast<AnyFunction>(&tsr_flipud), 2459, &kInfo_flipud, &kCall_TP},
+    {"tsr_flipud_out", reinterpret_cast<AnyFunction>(&tsr_flipud_out), 67995, &kInfo_flipud, &kCall_TT},
     {"tsr_floor", reinterpret_cast<AnyFunction>(&tsr_floor), 1022, &kInfo_floor, &kCall_TP},
     {"tsr_floor_divide", reinterpret_cast<AnyFunction>(&tsr_floor_divide), 1204, &kInfo_floor_divide, &kCall_TTP},
     {"tsr_floor_divide_inplace", reinterpret_cast<AnyFunction>(&tsr_floor_divide_inplace), 132276, &kInfo_floor_divide, &kCall_TT},
@@ -552,6 +596,8 @@ const Symbol kSymbols[] = {
     {"tsr_histogram_out", reinterpret_cast<AnyFunction>(&tsr_histogram_out), 67898, &kInfo_histogram, &kCall_TTrrtBTT},
     {"tsr_histogram_scalar", reinterpret_cast<AnyFunction>(&tsr_histogram_scalar), 264506, &kInfo_histogram, &kCall_TNrrtBPP},
     {"tsr_histogram_scalar_out", reinterpret_cast<AnyFunction>(&tsr_histogram_scalar_out), 330042, &kInfo_histogram, &kCall_TNrrtBTT},
+    {"tsr_hstack", reinterpret_cast<AnyFunction>(&tsr_hstack), 2450, &kInfo_hstack, &kCall_LP},
+    {"tsr_hstack_out", reinterpret_cast<AnyFunction>(&tsr_hstack_out), 67986, &kInfo_hstack, &kCall_LT},
     {"tsr_hypot", reinterpret_cast<AnyFunction>(&tsr_hypot), 1210, &kInfo_hypot, &kCall_TTP},
     {"tsr_hypot_inplace", reinterpret_cast<AnyFunction>(&tsr_hypot_inplace), 132282, &kInfo_hypot, &kCall_TT},
     {"tsr_hypot_out", reinterpret_cast<AnyFunction>(&tsr_hypot_out), 66746, &kInfo_hypot, &kCall_TTT},
@@ -700,6 +746,7 @@ const Symbol kSymbols[] = {
     {"tsr_memory_stats_get", reinterpret_cast<AnyFunction>(&tsr_memory_stats_get), 240, &kInfo_memory_stats_get, nullptr},
     {"tsr_memory_stats_json", reinterpret_cast<AnyFunction>(&tsr_memory_stats_json), 241, &kInfo_memory_stats_json, nullptr},
     {"tsr_memory_trim", reinterpret_cast<AnyFunction>(&tsr_memory_trim), 244, &kInfo_memory_trim, nullptr},
+    {"tsr_meshgrid", reinterpret_cast<AnyFunction>(&tsr_meshgrid), 2567, &kInfo_meshgrid, &kCall_LSQ},
     {"tsr_min", reinterpret_cast<AnyFunction>(&tsr_min), 1406, &kInfo_min, &kCall_TjBP},
     {"tsr_min_out", reinterpret_cast<AnyFunction>(&tsr_min_out), 66942, &kInfo_min, &kCall_TjBT},
     {"tsr_min_with_indices", reinterpret_cast<AnyFunction>(&tsr_min_with_indices), 1555, &kInfo_min_with_indices, &kCall_TIBPP},
@@ -846,6 +893,8 @@ const Symbol kSymbols[] = {
     {"tsr_reshape", reinterpret_cast<AnyFunction>(&tsr_reshape), 2500, &kInfo_reshape, &kCall_TJbP},
     {"tsr_roll", reinterpret_cast<AnyFunction>(&tsr_roll), 2545, &kInfo_roll, &kCall_TJjP},
     {"tsr_roll_out", reinterpret_cast<AnyFunction>(&tsr_roll_out), 68081, &kInfo_roll, &kCall_TJjT},
+    {"tsr_rot90", reinterpret_cast<AnyFunction>(&tsr_rot90), 2457, &kInfo_rot90, &kCall_TIjP},
+    {"tsr_rot90_out", reinterpret_cast<AnyFunction>(&tsr_rot90_out), 67993, &kInfo_rot90, &kCall_TIjT},
     {"tsr_round", reinterpret_cast<AnyFunction>(&tsr_round), 1024, &kInfo_round, &kCall_TP},
     {"tsr_round_inplace", reinterpret_cast<AnyFunction>(&tsr_round_inplace), 132096, &kInfo_round, &kCall_T},
     {"tsr_round_out", reinterpret_cast<AnyFunction>(&tsr_round_out), 66560, &kInfo_round, &kCall_TT},
@@ -866,6 +915,8 @@ const Symbol kSymbols[] = {
     {"tsr_searchsorted_scalar", reinterpret_cast<AnyFunction>(&tsr_searchsorted_scalar), 264494, &kInfo_searchsorted, &kCall_TNStP},
     {"tsr_searchsorted_scalar_out", reinterpret_cast<AnyFunction>(&tsr_searchsorted_scalar_out), 330030, &kInfo_searchsorted, &kCall_TNStT},
     {"tsr_select", reinterpret_cast<AnyFunction>(&tsr_select), 2520, &kInfo_select, &kCall_TIIP},
+    {"tsr_select_scatter", reinterpret_cast<AnyFunction>(&tsr_select_scatter), 2571, &kInfo_select_scatter, &kCall_TTIIP},
+    {"tsr_select_scatter_out", reinterpret_cast<AnyFunction>(&tsr_select_scatter_out), 68107, &kInfo_select_scatter, &kCall_TTIIT},
     {"tsr_set_matmul_precision", reinterpret_cast<AnyFunction>(&tsr_set_matmul_precision), 351, &kInfo_set_matmul_precision, nullptr},
     {"tsr_set_num_threads", reinterpret_cast<AnyFunction>(&tsr_set_num_threads), 324, &kInfo_set_num_threads, nullptr},
     {"tsr_setitem_inplace", reinterpret_cast<AnyFunction>(&tsr_setitem_inplace), 133676, &kInfo_setitem, &kCall_TJLT},
@@ -887,6 +938,8 @@ const Symbol kSymbols[] = {
     {"tsr_sinh_inplace", reinterpret_cast<AnyFunction>(&tsr_sinh_inplace), 132091, &kInfo_sinh, &kCall_T},
     {"tsr_sinh_out", reinterpret_cast<AnyFunction>(&tsr_sinh_out), 66555, &kInfo_sinh, &kCall_TT},
     {"tsr_slice", reinterpret_cast<AnyFunction>(&tsr_slice), 2521, &kInfo_slice, &kCall_TIiiIP},
+    {"tsr_slice_scatter", reinterpret_cast<AnyFunction>(&tsr_slice_scatter), 2572, &kInfo_slice_scatter, &kCall_TTIiiIP},
+    {"tsr_slice_scatter_out", reinterpret_cast<AnyFunction>(&tsr_slice_scatter_out), 68108, &kInfo_slice_scatter, &kCall_TTIiiIT},
     {"tsr_slogdet", reinterpret_cast<AnyFunction>(&tsr_slogdet), 1698, &kInfo_slogdet, &kCall_TPP},
     {"tsr_slogdet_out", reinterpret_cast<AnyFunction>(&tsr_slogdet_out), 67234, &kInfo_slogdet, &kCall_TTT},
     {"tsr_softmax", reinterpret_cast<AnyFunction>(&tsr_softmax), 3030, &kInfo_softmax, &kCall_TIdP},
@@ -977,6 +1030,8 @@ const Symbol kSymbols[] = {
     {"tsr_tensor_set_data", reinterpret_cast<AnyFunction>(&tsr_tensor_set_data), 88, &kInfo_tensor_set_data, nullptr},
     {"tsr_tensor_set_grad", reinterpret_cast<AnyFunction>(&tsr_tensor_set_grad), 144, &kInfo_tensor_set_grad, nullptr},
     {"tsr_tensor_set_requires_grad", reinterpret_cast<AnyFunction>(&tsr_tensor_set_requires_grad), 141, &kInfo_tensor_set_requires_grad, nullptr},
+    {"tsr_tensor_split", reinterpret_cast<AnyFunction>(&tsr_tensor_split), 2564, &kInfo_tensor_split, &kCall_TIIQ},
+    {"tsr_tensor_split_at", reinterpret_cast<AnyFunction>(&tsr_tensor_split_at), 2565, &kInfo_tensor_split_at, &kCall_TJIQ},
     {"tsr_tensor_traverse", reinterpret_cast<AnyFunction>(&tsr_tensor_traverse), 177, &kInfo_tensor_traverse, nullptr},
     {"tsr_tensor_use_count", reinterpret_cast<AnyFunction>(&tsr_tensor_use_count), 77, &kInfo_tensor_use_count, nullptr},
     {"tsr_tensor_version", reinterpret_cast<AnyFunction>(&tsr_tensor_version), 76, &kInfo_tensor_version, nullptr},
@@ -1008,6 +1063,8 @@ const Symbol kSymbols[] = {
     {"tsr_trunc", reinterpret_cast<AnyFunction>(&tsr_trunc), 1025, &kInfo_trunc, &kCall_TP},
     {"tsr_trunc_inplace", reinterpret_cast<AnyFunction>(&tsr_trunc_inplace), 132097, &kInfo_trunc, &kCall_T},
     {"tsr_trunc_out", reinterpret_cast<AnyFunction>(&tsr_trunc_out), 66561, &kInfo_trunc, &kCall_TT},
+    {"tsr_unflatten", reinterpret_cast<AnyFunction>(&tsr_unflatten), 2563, &kInfo_unflatten, &kCall_TIJP},
+    {"tsr_unfold", reinterpret_cast<AnyFunction>(&tsr_unfold), 2561, &kInfo_unfold, &kCall_TIIIP},
     {"tsr_uniform_inplace", reinterpret_cast<AnyFunction>(&tsr_uniform_inplace), 133177, &kInfo_uniform, &kCall_TRRg},
     {"tsr_unique_all", reinterpret_cast<AnyFunction>(&tsr_unique_all), 2352, &kInfo_unique_all, &kCall_TPPPP},
     {"tsr_unique_axis", reinterpret_cast<AnyFunction>(&tsr_unique_axis), 2356, &kInfo_unique_axis, &kCall_TIPPP},
@@ -1031,6 +1088,9 @@ const Symbol kSymbols[] = {
     {"tsr_view", reinterpret_cast<AnyFunction>(&tsr_view), 2501, &kInfo_view, &kCall_TJP},
     {"tsr_view_as_complex", reinterpret_cast<AnyFunction>(&tsr_view_as_complex), 2515, &kInfo_view_as_complex, &kCall_TP},
     {"tsr_view_as_real", reinterpret_cast<AnyFunction>(&tsr_view_as_real), 2514, &kInfo_view_as_real, &kCall_TP},
+    {"tsr_view_dtype", reinterpret_cast<AnyFunction>(&tsr_view_dtype), 2562, &kInfo_view_dtype, &kCall_TDP},
+    {"tsr_vstack", reinterpret_cast<AnyFunction>(&tsr_vstack), 2451, &kInfo_vstack, &kCall_LP},
+    {"tsr_vstack_out", reinterpret_cast<AnyFunction>(&tsr_vstack_out), 67987, &kInfo_vstack, &kCall_LT},
     {"tsr_where", reinterpret_cast<AnyFunction>(&tsr_where), 2200, &kInfo_where, &kCall_TTTP},
     {"tsr_where_out", reinterpret_cast<AnyFunction>(&tsr_where_out), 67736, &kInfo_where, &kCall_TTTT},
     {"tsr_where_scalar", reinterpret_cast<AnyFunction>(&tsr_where_scalar), 264344, &kInfo_where, &kCall_TTNP},
@@ -1043,7 +1103,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeros", reinterpret_cast<AnyFunction>(&tsr_zeros), 2001, &kInfo_zeros, &kCall_JdcP},
     {"tsr_zeros_like", reinterpret_cast<AnyFunction>(&tsr_zeros_like), 2005, &kInfo_zeros_like, &kCall_TdcP},
 };
-const size_t kSymbolCount = 819;
+const size_t kSymbolCount = 862;
 
 namespace {
 
@@ -1085,12 +1145,17 @@ constexpr int32_t kIds[] = {
     1410, 66946,
     2301, 67837,
     2643,
+    2560,
+    2574, 68110,
     2012,
     1016, 132088, 66552,
     2402,
     1018,
     1209, 132281, 66745, 263353, 394425, 525497, 591033, 328889,
     132090, 66554,
+    2568,
+    2569,
+    2570,
     3012, 68548,
     147,
     156,
@@ -1103,7 +1168,9 @@ constexpr int32_t kIds[] = {
     1035, 132107, 66571,
     1221, 132293, 66757, 263365, 394437, 328901,
     1222, 132294, 66758, 263366, 394438, 328902,
+    2454, 67990,
     1603, 67139,
+    2566,
     2510,
     2351, 67887,
     2,
@@ -1111,6 +1178,7 @@ constexpr int32_t kIds[] = {
     4,
     382,
     7,
+    2455,
     1023, 132095, 66559,
     1680,
     1691, 67227,
@@ -1124,6 +1192,8 @@ constexpr int32_t kIds[] = {
     3303,
     67740, 264348, 395420, 329884,
     2400, 67936,
+    2453, 67989,
+    2456,
     2540, 68076,
     1704, 67240,
     1028, 132100, 66564,
@@ -1156,13 +1226,19 @@ constexpr int32_t kIds[] = {
     346,
     347,
     321,
+    2460,
+    2461, 67997,
+    67996,
+    2462, 67998,
     2527,
+    2573, 68109,
     1504, 67040,
     1557, 67093,
     1203, 132275, 66739, 263347, 394419, 525491, 591027, 328883,
     284,
     1604, 67140,
     3050, 134122, 68586,
+    2452, 67988,
     1686, 67222,
     1684, 67220,
     1687, 67223,
@@ -1196,6 +1272,8 @@ constexpr int32_t kIds[] = {
     133478,
     2502,
     2544, 68080,
+    2458, 67994,
+    2459, 67995,
     1022,
     1204, 132276, 66740, 263348, 394420, 525492, 591028, 328884,
     132094, 66558,
@@ -1231,6 +1309,7 @@ constexpr int32_t kIds[] = {
     22,
     2361, 67897,
     2362, 67898, 264506, 330042,
+    2450, 67986,
     1210, 132282, 66746, 263354, 394426, 328890,
     2513,
     2605, 133677, 68141,
@@ -1304,6 +1383,7 @@ constexpr int32_t kIds[] = {
     240,
     241,
     244,
+    2567,
     1406, 66942,
     1555, 67091,
     1208, 132280, 66744, 263352, 394424, 328888,
@@ -1388,6 +1468,7 @@ constexpr int32_t kIds[] = {
     2543, 68079, 264687, 330223,
     2500,
     2545, 68081,
+    2457, 67993,
     1024, 132096, 66560,
     1007, 132079, 66543,
     176,
@@ -1399,6 +1480,7 @@ constexpr int32_t kIds[] = {
     87,
     2350, 67886, 264494, 330030,
     2520,
+    2571, 68107,
     351,
     324,
     133676, 395820,
@@ -1409,6 +1491,7 @@ constexpr int32_t kIds[] = {
     1013, 132085, 66549,
     1019, 132091, 66555,
     2521,
+    2572, 68108,
     1698, 67234,
     3030, 68566,
     1688, 67224,
@@ -1472,6 +1555,8 @@ constexpr int32_t kIds[] = {
     88,
     144,
     141,
+    2564,
+    2565,
     177,
     77,
     76,
@@ -1492,6 +1577,8 @@ constexpr int32_t kIds[] = {
     2546, 133618, 68082,
     2547, 133619, 68083,
     1025, 132097, 66561,
+    2563,
+    2561,
     133177,
     2352,
     2356,
@@ -1511,6 +1598,8 @@ constexpr int32_t kIds[] = {
     2501,
     2515,
     2514,
+    2562,
+    2451, 67987,
     2200, 67736, 264344, 526488, 592024, 329880, 788632, 854168,
     133479,
     2001,

@@ -23,5 +23,7 @@ set(TSR_CAPI_GENERATED
     generated/ops_reduce_scan.cpp
     generated/ops_reduce_statistics.cpp
     generated/ops_shape.cpp
+    generated/ops_shape_build.cpp
+    generated/ops_shape_views.cpp
     generated/tables.cpp
 )

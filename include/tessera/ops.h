@@ -1685,6 +1685,87 @@ TSR_API TSR_NODISCARD tsr_status tsr_fill_inplace(tsr_tensor input, const tsr_nu
 /* Overwrites every element with 0. */
 TSR_API TSR_NODISCARD tsr_status tsr_zero_inplace(tsr_tensor input);
 
+/* ---- Ops: tensors built of others ---- */
+
+/* Tensors side by side, along axis 1; vectors one after the other. */
+TSR_API TSR_NODISCARD tsr_status tsr_hstack(
+    const tsr_tensor* tensors, int32_t n_tensors, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_hstack_out(
+    const tsr_tensor* tensors, int32_t n_tensors, tsr_tensor dst);
+
+/* Tensors one above the other, along axis 0; vectors as rows. */
+TSR_API TSR_NODISCARD tsr_status tsr_vstack(
+    const tsr_tensor* tensors, int32_t n_tensors, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_vstack_out(
+    const tsr_tensor* tensors, int32_t n_tensors, tsr_tensor dst);
+
+/* Tensors one behind the other, along axis 2, each with at least three axes. */
+TSR_API TSR_NODISCARD tsr_status tsr_dstack(
+    const tsr_tensor* tensors, int32_t n_tensors, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_dstack_out(
+    const tsr_tensor* tensors, int32_t n_tensors, tsr_tensor dst);
+
+/* Tensors side by side, along axis 1; vectors as columns. */
+TSR_API TSR_NODISCARD tsr_status tsr_column_stack(
+    const tsr_tensor* tensors, int32_t n_tensors, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_column_stack_out(
+    const tsr_tensor* tensors, int32_t n_tensors, tsr_tensor dst);
+
+/* Matrices along the diagonal of one matrix, which is zero elsewhere.
+ * tensors: matrices; a vector is a row */
+TSR_API TSR_NODISCARD tsr_status tsr_block_diag(
+    const tsr_tensor* tensors, int32_t n_tensors, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_block_diag_out(
+    const tsr_tensor* tensors, int32_t n_tensors, tsr_tensor dst);
+
+/* All choices of one element of each vector, as rows; of one vector the vector itself.
+ * tensors: vectors */
+TSR_API TSR_NODISCARD tsr_status tsr_cartesian_prod(
+    const tsr_tensor* tensors, int32_t n_tensors, tsr_tensor* out);
+
+/* All choices of some elements of a vector, as rows, in lexicographic order of their positions.
+ * input: a vector
+ * r: how many elements are chosen
+ * with_replacement: whether an element may be chosen again */
+TSR_API TSR_NODISCARD tsr_status tsr_combinations(
+    tsr_tensor input, int64_t r, int32_t with_replacement, tsr_tensor* out);
+
+/* The elements turned by multiples of 90 degrees in the plane of two axes.
+ * k: how often; negative: the other way round
+ * axes: the plane, turned from the first axis towards the second; absent: 0 and 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_rot90(
+    tsr_tensor input, int64_t k, const int64_t* axes, int32_t n_axes, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_rot90_out(
+    tsr_tensor input, int64_t k, const int64_t* axes, int32_t n_axes, tsr_tensor dst);
+
+/* The order of the elements along axis 1 reversed. */
+TSR_API TSR_NODISCARD tsr_status tsr_fliplr(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fliplr_out(tsr_tensor input, tsr_tensor dst);
+
+/* The order of the elements along axis 0 reversed. */
+TSR_API TSR_NODISCARD tsr_status tsr_flipud(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_flipud_out(tsr_tensor input, tsr_tensor dst);
+
+/* A matrix with a vector on a diagonal, or the diagonal of a matrix; a copy.
+ * input: a vector or a matrix
+ * offset: above (positive) or below the main diagonal */
+TSR_API TSR_NODISCARD tsr_status tsr_diag(tsr_tensor input, int64_t offset, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_diag_out(tsr_tensor input, int64_t offset, tsr_tensor dst);
+
+/* The last axis on a diagonal of two new axes, zero elsewhere.
+ * offset: above (positive) or below the main diagonal
+ * axis1: where the rows stand in the result
+ * axis2: where the columns stand in the result */
+TSR_API TSR_NODISCARD tsr_status tsr_diag_embed(
+    tsr_tensor input, int64_t offset, int64_t axis1, int64_t axis2, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_diag_embed_out(
+    tsr_tensor input, int64_t offset, int64_t axis1, int64_t axis2, tsr_tensor dst);
+
+/* A matrix with the flattened input on a diagonal.
+ * offset: above (positive) or below the main diagonal */
+TSR_API TSR_NODISCARD tsr_status tsr_diagflat(tsr_tensor input, int64_t offset, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_diagflat_out(tsr_tensor input, int64_t offset, tsr_tensor dst);
+
 /* ---- Ops: shapes, windows and arrangement ---- */
 
 /* The same elements in row-major order under another shape.
@@ -1868,6 +1949,103 @@ TSR_API TSR_NODISCARD tsr_status tsr_pad(
 TSR_API TSR_NODISCARD tsr_status tsr_pad_out(
     tsr_tensor input, const int64_t* padding, int32_t n_padding, const char* mode, int64_t mode_len,
     const tsr_number* value, tsr_tensor dst);
+
+/* ---- Ops: views by strides, grids and parts ---- */
+
+/* A window with any sizes and strides on the memory of the input; a view.
+ * An element that is shown repeatedly gets the sum of its gradients.
+ * strides: in elements
+ * offset: of the first element from the start of the memory; absent: the input's */
+TSR_API TSR_NODISCARD tsr_status tsr_as_strided(
+    tsr_tensor input, const int64_t* shape, int32_t n_shape, const int64_t* strides,
+    int32_t n_strides, int64_t offset, tsr_tensor* out);
+
+/* Windows along an axis, which counts them; their positions are a new last axis. A view.
+ * size: positions of a window
+ * step: from one window to the next */
+TSR_API TSR_NODISCARD tsr_status tsr_unfold(
+    tsr_tensor input, int64_t axis, int64_t size, int64_t step, tsr_tensor* out);
+
+/* The same bytes as elements of another dtype, by the order of bytes of the machine; a view.
+ * Where the dtypes have different sizes the last axis grows or shrinks. Not differentiable. */
+TSR_API TSR_NODISCARD tsr_status tsr_view_dtype(tsr_tensor input, tsr_dtype dtype, tsr_tensor* out);
+
+/* One axis as several; a view.
+ * shape: one -1 is inferred */
+TSR_API TSR_NODISCARD tsr_status tsr_unflatten(
+    tsr_tensor input, int64_t axis, const int64_t* shape, int32_t n_shape, tsr_tensor* out);
+
+/* A number of parts along an axis whose sizes differ by 1 at most; views.
+ * sections: how many parts */
+TSR_API TSR_NODISCARD tsr_status tsr_tensor_split(
+    tsr_tensor input, int64_t sections, int64_t axis, tsr_tensor* out, int32_t out_capacity,
+    int32_t* out_count);
+
+/* Parts along an axis, cut at indices by Python's rules for slices; views.
+ * indices: how many positions lie before each part but the first; negative: behind it */
+TSR_API TSR_NODISCARD tsr_status tsr_tensor_split_at(
+    tsr_tensor input, const int64_t* indices, int32_t n_indices, int64_t axis, tsr_tensor* out,
+    int32_t out_capacity, int32_t* out_count);
+
+/* Views of all tensors under the shape that they broadcast to. */
+TSR_API TSR_NODISCARD tsr_status tsr_broadcast_tensors(
+    const tsr_tensor* tensors, int32_t n_tensors, tsr_tensor* out, int32_t out_capacity,
+    int32_t* out_count);
+
+/* The coordinates of a grid, each a view of a vector along its axis.
+ * tensors: vectors
+ * indexing: xy: the first vector runs along axis 1; ij: along axis 0 */
+TSR_API TSR_NODISCARD tsr_status tsr_meshgrid(
+    const tsr_tensor* tensors, int32_t n_tensors, const char* indexing, int64_t indexing_len,
+    tsr_tensor* out, int32_t out_capacity, int32_t* out_count);
+
+/* The input with at least one axis; a view. */
+TSR_API TSR_NODISCARD tsr_status tsr_atleast_1d(tsr_tensor input, tsr_tensor* out);
+
+/* The input with at least two axes, new ones in front; a view. */
+TSR_API TSR_NODISCARD tsr_status tsr_atleast_2d(tsr_tensor input, tsr_tensor* out);
+
+/* The input with at least three axes, new ones around a vector and behind a matrix; a view. */
+TSR_API TSR_NODISCARD tsr_status tsr_atleast_3d(tsr_tensor input, tsr_tensor* out);
+
+/* A copy of the input with the source at one position of an axis.
+ * source: of the shape of select's result */
+TSR_API TSR_NODISCARD tsr_status tsr_select_scatter(
+    tsr_tensor input, tsr_tensor source, int64_t axis, int64_t index, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_select_scatter_out(
+    tsr_tensor input, tsr_tensor source, int64_t axis, int64_t index, tsr_tensor dst);
+
+/* A copy of the input with the source in a range of positions of an axis.
+ * source: of the shape of slice's result
+ * step: negative walks backwards */
+TSR_API TSR_NODISCARD tsr_status tsr_slice_scatter(
+    tsr_tensor input, tsr_tensor source, int64_t axis, int64_t start, int64_t stop, int64_t step,
+    tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_slice_scatter_out(
+    tsr_tensor input, tsr_tensor source, int64_t axis, int64_t start, int64_t stop, int64_t step,
+    tsr_tensor dst);
+
+/* A copy of the input with the source on a diagonal of two axes.
+ * source: of the shape of diagonal's result
+ * offset: above (positive) or below the main diagonal */
+TSR_API TSR_NODISCARD tsr_status tsr_diagonal_scatter(
+    tsr_tensor input, tsr_tensor source, int64_t offset, int64_t axis1, int64_t axis2,
+    tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_diagonal_scatter_out(
+    tsr_tensor input, tsr_tensor source, int64_t offset, int64_t axis1, int64_t axis2,
+    tsr_tensor dst);
+
+/* A copy of the input with the source in a window of any strides on its memory.
+ * input: fills its memory without gaps
+ * source: of the given shape
+ * strides: in elements
+ * offset: of the first element from the start of the memory; absent: the input's */
+TSR_API TSR_NODISCARD tsr_status tsr_as_strided_scatter(
+    tsr_tensor input, tsr_tensor source, const int64_t* shape, int32_t n_shape,
+    const int64_t* strides, int32_t n_strides, int64_t offset, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_as_strided_scatter_out(
+    tsr_tensor input, tsr_tensor source, const int64_t* shape, int32_t n_shape,
+    const int64_t* strides, int32_t n_strides, int64_t offset, tsr_tensor dst);
 
 /* ---- Ops: indexing ---- */
 

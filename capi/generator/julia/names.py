@@ -22,6 +22,7 @@ NAMES = {
     "reshape": "reshape_row_major",
     "view": "view_row_major",
     "repeat": "repeat_interleave",
+    "tensor_split": "tensor_split",
 }
 # Ops behind hand-written functions, with arguments as the library counts them, from 0.
 HIDDEN = {
@@ -36,7 +37,7 @@ EXTENDED = {
         round trunc conj conj! isnan isinf isfinite max min hypot sum sum! prod prod! maximum maximum! minimum
         minimum! argmax argmin any any! all all! cumsum cumsum! copyto! fill! sort sort! dropdims reverse reverse!
         split detach take! exp2 exp10 cbrt asinh acosh atanh sinpi cospi signbit copysign real imag angle isreal
-        cumprod cumprod! diff gcd lcm inv kron unique count""",
+        cumprod cumprod! diff gcd lcm inv kron unique count put!""",
     "LinearAlgebra": "dot tril tril! triu triu! cross det diag logdet norm pinv tr svd qr lu cholesky",
     "Statistics": "mean mean! var std median median! quantile quantile! cov cor",
 }

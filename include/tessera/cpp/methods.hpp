@@ -581,6 +581,20 @@ class TensorMethods {
   Tensor& fill_(const Scalar& value);
   // Overwrites every element with 0.
   Tensor& zero_();
+  // All choices of some elements of a vector, as rows, in lexicographic order of their positions.
+  Tensor combinations(int64_t r = 2, bool with_replacement = false) const;
+  // The elements turned by multiples of 90 degrees in the plane of two axes.
+  Tensor rot90(int64_t k = 1, const OptionalIntList& axes = std::nullopt) const;
+  // The order of the elements along axis 1 reversed.
+  Tensor fliplr() const;
+  // The order of the elements along axis 0 reversed.
+  Tensor flipud() const;
+  // A matrix with a vector on a diagonal, or the diagonal of a matrix; a copy.
+  Tensor diag(int64_t offset = 0) const;
+  // The last axis on a diagonal of two new axes, zero elsewhere.
+  Tensor diag_embed(int64_t offset = 0, int64_t axis1 = -2, int64_t axis2 = -1) const;
+  // A matrix with the flattened input on a diagonal.
+  Tensor diagflat(int64_t offset = 0) const;
   // The same elements in row-major order under another shape.
   Tensor reshape(const IntList& shape, std::optional<bool> copy = std::nullopt) const;
   // As reshape, but never a copy: VALUE where the strides do not allow a view.
@@ -642,6 +656,29 @@ class TensorMethods {
   // The elements of the last two axes on and above a diagonal, zero below.
   Tensor triu(int64_t diagonal = 0) const;
   Tensor& triu_(int64_t diagonal = 0);
+  // A window with any sizes and strides on the memory of the input; a view.
+  Tensor as_strided(
+      const IntList& shape, const IntList& strides,
+      std::optional<int64_t> offset = std::nullopt) const;
+  // Windows along an axis, which counts them; their positions are a new last axis. A view.
+  Tensor unfold(int64_t axis, int64_t size, int64_t step) const;
+  // The same bytes as elements of another dtype, by the order of bytes of the machine; a view.
+  Tensor view_dtype(DType dtype) const;
+  // One axis as several; a view.
+  Tensor unflatten(int64_t axis, const IntList& shape) const;
+  // A copy of the input with the source at one position of an axis.
+  Tensor select_scatter(const Tensor& source, int64_t axis, int64_t index) const;
+  // A copy of the input with the source in a range of positions of an axis.
+  Tensor slice_scatter(
+      const Tensor& source, int64_t axis = 0, std::optional<int64_t> start = std::nullopt,
+      std::optional<int64_t> stop = std::nullopt, int64_t step = 1) const;
+  // A copy of the input with the source on a diagonal of two axes.
+  Tensor diagonal_scatter(
+      const Tensor& source, int64_t offset = 0, int64_t axis1 = 0, int64_t axis2 = 1) const;
+  // A copy of the input with the source in a window of any strides on its memory.
+  Tensor as_strided_scatter(
+      const Tensor& source, const IntList& shape, const IntList& strides,
+      std::optional<int64_t> offset = std::nullopt) const;
   // The input with values written to, or added at, positions.
   Tensor index_put(const TensorList& indices, const Tensor& values, bool accumulate = false) const;
   Tensor& index_put_(const TensorList& indices, const Tensor& values, bool accumulate = false);

@@ -2644,6 +2644,106 @@ inline Tensor& fill_(Tensor& input, const Scalar& value) {
 // Overwrites every element with 0.
 inline Tensor& zero_(Tensor& input) { return detail::changed<tsr_zero_inplace>(input); }
 
+// ---- Ops: tensors built of others ----
+
+// Tensors side by side, along axis 1; vectors one after the other.
+inline Tensor hstack(const TensorList& tensors) {
+  return detail::one<tsr_hstack>(tensors.data(), tensors.size());
+}
+inline Tensor& hstack_out(Tensor& dst, const TensorList& tensors) {
+  return detail::written<tsr_hstack_out>(dst, tensors.data(), tensors.size());
+}
+
+// Tensors one above the other, along axis 0; vectors as rows.
+inline Tensor vstack(const TensorList& tensors) {
+  return detail::one<tsr_vstack>(tensors.data(), tensors.size());
+}
+inline Tensor& vstack_out(Tensor& dst, const TensorList& tensors) {
+  return detail::written<tsr_vstack_out>(dst, tensors.data(), tensors.size());
+}
+
+// Tensors one behind the other, along axis 2, each with at least three axes.
+inline Tensor dstack(const TensorList& tensors) {
+  return detail::one<tsr_dstack>(tensors.data(), tensors.size());
+}
+inline Tensor& dstack_out(Tensor& dst, const TensorList& tensors) {
+  return detail::written<tsr_dstack_out>(dst, tensors.data(), tensors.size());
+}
+
+// Tensors side by side, along axis 1; vectors as columns.
+inline Tensor column_stack(const TensorList& tensors) {
+  return detail::one<tsr_column_stack>(tensors.data(), tensors.size());
+}
+inline Tensor& column_stack_out(Tensor& dst, const TensorList& tensors) {
+  return detail::written<tsr_column_stack_out>(dst, tensors.data(), tensors.size());
+}
+
+// Matrices along the diagonal of one matrix, which is zero elsewhere.
+inline Tensor block_diag(const TensorList& tensors) {
+  return detail::one<tsr_block_diag>(tensors.data(), tensors.size());
+}
+inline Tensor& block_diag_out(Tensor& dst, const TensorList& tensors) {
+  return detail::written<tsr_block_diag_out>(dst, tensors.data(), tensors.size());
+}
+
+// All choices of one element of each vector, as rows; of one vector the vector itself.
+inline Tensor cartesian_prod(const TensorList& tensors) {
+  return detail::one<tsr_cartesian_prod>(tensors.data(), tensors.size());
+}
+
+// All choices of some elements of a vector, as rows, in lexicographic order of their positions.
+inline Tensor combinations(const Tensor& input, int64_t r = 2, bool with_replacement = false) {
+  return detail::one<tsr_combinations>(input.handle(), r, with_replacement);
+}
+
+// The elements turned by multiples of 90 degrees in the plane of two axes.
+inline Tensor rot90(
+    const Tensor& input, int64_t k = 1, const OptionalIntList& axes = std::nullopt) {
+  return detail::one<tsr_rot90>(input.handle(), k, axes.data(), axes.size());
+}
+inline Tensor& rot90_out(
+    Tensor& dst, const Tensor& input, int64_t k = 1, const OptionalIntList& axes = std::nullopt) {
+  return detail::written<tsr_rot90_out>(dst, input.handle(), k, axes.data(), axes.size());
+}
+
+// The order of the elements along axis 1 reversed.
+inline Tensor fliplr(const Tensor& input) { return detail::one<tsr_fliplr>(input.handle()); }
+inline Tensor& fliplr_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_fliplr_out>(dst, input.handle());
+}
+
+// The order of the elements along axis 0 reversed.
+inline Tensor flipud(const Tensor& input) { return detail::one<tsr_flipud>(input.handle()); }
+inline Tensor& flipud_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_flipud_out>(dst, input.handle());
+}
+
+// A matrix with a vector on a diagonal, or the diagonal of a matrix; a copy.
+inline Tensor diag(const Tensor& input, int64_t offset = 0) {
+  return detail::one<tsr_diag>(input.handle(), offset);
+}
+inline Tensor& diag_out(Tensor& dst, const Tensor& input, int64_t offset = 0) {
+  return detail::written<tsr_diag_out>(dst, input.handle(), offset);
+}
+
+// The last axis on a diagonal of two new axes, zero elsewhere.
+inline Tensor diag_embed(
+    const Tensor& input, int64_t offset = 0, int64_t axis1 = -2, int64_t axis2 = -1) {
+  return detail::one<tsr_diag_embed>(input.handle(), offset, axis1, axis2);
+}
+inline Tensor& diag_embed_out(
+    Tensor& dst, const Tensor& input, int64_t offset = 0, int64_t axis1 = -2, int64_t axis2 = -1) {
+  return detail::written<tsr_diag_embed_out>(dst, input.handle(), offset, axis1, axis2);
+}
+
+// A matrix with the flattened input on a diagonal.
+inline Tensor diagflat(const Tensor& input, int64_t offset = 0) {
+  return detail::one<tsr_diagflat>(input.handle(), offset);
+}
+inline Tensor& diagflat_out(Tensor& dst, const Tensor& input, int64_t offset = 0) {
+  return detail::written<tsr_diagflat_out>(dst, input.handle(), offset);
+}
+
 // ---- Ops: shapes, windows and arrangement ----
 
 // The same elements in row-major order under another shape.
@@ -2884,6 +2984,138 @@ inline Tensor& pad_out(
   return detail::written<tsr_pad_out>(
       dst, input.handle(), padding.data(), padding.size(), mode.data(), detail::length(mode),
       value.number());
+}
+
+// ---- Ops: views by strides, grids and parts ----
+
+// A window with any sizes and strides on the memory of the input; a view. An element that is shown
+// repeatedly gets the sum of its gradients.
+inline Tensor as_strided(
+    const Tensor& input, const IntList& shape, const IntList& strides,
+    std::optional<int64_t> offset = std::nullopt) {
+  return detail::one<tsr_as_strided>(
+      input.handle(), shape.data(), shape.size(), strides.data(), strides.size(),
+      offset.value_or(tsr_none()));
+}
+
+// Windows along an axis, which counts them; their positions are a new last axis. A view.
+inline Tensor unfold(const Tensor& input, int64_t axis, int64_t size, int64_t step) {
+  return detail::one<tsr_unfold>(input.handle(), axis, size, step);
+}
+
+// The same bytes as elements of another dtype, by the order of bytes of the machine; a view. Where
+// the dtypes have different sizes the last axis grows or shrinks. Not differentiable.
+inline Tensor view_dtype(const Tensor& input, DType dtype) {
+  return detail::one<tsr_view_dtype>(input.handle(), detail::bits(dtype));
+}
+
+// One axis as several; a view.
+inline Tensor unflatten(const Tensor& input, int64_t axis, const IntList& shape) {
+  return detail::one<tsr_unflatten>(input.handle(), axis, shape.data(), shape.size());
+}
+
+// A number of parts along an axis whose sizes differ by 1 at most; views.
+inline std::vector<Tensor> tensor_split(const Tensor& input, int64_t sections, int64_t axis = 0) {
+  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
+    return tsr_tensor_split(input.handle(), sections, axis, handles, capacity, count);
+  });
+}
+
+// Parts along an axis, cut at indices by Python's rules for slices; views.
+inline std::vector<Tensor> tensor_split_at(
+    const Tensor& input, const IntList& indices, int64_t axis = 0) {
+  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
+    return tsr_tensor_split_at(
+        input.handle(), indices.data(), indices.size(), axis, handles, capacity, count);
+  });
+}
+
+// Views of all tensors under the shape that they broadcast to.
+inline std::vector<Tensor> broadcast_tensors(const TensorList& tensors) {
+  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
+    return tsr_broadcast_tensors(tensors.data(), tensors.size(), handles, capacity, count);
+  });
+}
+
+// The coordinates of a grid, each a view of a vector along its axis.
+inline std::vector<Tensor> meshgrid(const TensorList& tensors, std::string_view indexing = "xy") {
+  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
+    return tsr_meshgrid(
+        tensors.data(), tensors.size(), indexing.data(), detail::length(indexing), handles,
+        capacity, count);
+  });
+}
+
+// The input with at least one axis; a view.
+inline Tensor atleast_1d(const Tensor& input) {
+  return detail::one<tsr_atleast_1d>(input.handle());
+}
+
+// The input with at least two axes, new ones in front; a view.
+inline Tensor atleast_2d(const Tensor& input) {
+  return detail::one<tsr_atleast_2d>(input.handle());
+}
+
+// The input with at least three axes, new ones around a vector and behind a matrix; a view.
+inline Tensor atleast_3d(const Tensor& input) {
+  return detail::one<tsr_atleast_3d>(input.handle());
+}
+
+// A copy of the input with the source at one position of an axis.
+inline Tensor select_scatter(
+    const Tensor& input, const Tensor& source, int64_t axis, int64_t index) {
+  return detail::one<tsr_select_scatter>(input.handle(), source.handle(), axis, index);
+}
+inline Tensor& select_scatter_out(
+    Tensor& dst, const Tensor& input, const Tensor& source, int64_t axis, int64_t index) {
+  return detail::written<tsr_select_scatter_out>(dst, input.handle(), source.handle(), axis, index);
+}
+
+// A copy of the input with the source in a range of positions of an axis.
+inline Tensor slice_scatter(
+    const Tensor& input, const Tensor& source, int64_t axis = 0,
+    std::optional<int64_t> start = std::nullopt, std::optional<int64_t> stop = std::nullopt,
+    int64_t step = 1) {
+  return detail::one<tsr_slice_scatter>(
+      input.handle(), source.handle(), axis, start.value_or(tsr_none()), stop.value_or(tsr_none()),
+      step);
+}
+inline Tensor& slice_scatter_out(
+    Tensor& dst, const Tensor& input, const Tensor& source, int64_t axis = 0,
+    std::optional<int64_t> start = std::nullopt, std::optional<int64_t> stop = std::nullopt,
+    int64_t step = 1) {
+  return detail::written<tsr_slice_scatter_out>(
+      dst, input.handle(), source.handle(), axis, start.value_or(tsr_none()),
+      stop.value_or(tsr_none()), step);
+}
+
+// A copy of the input with the source on a diagonal of two axes.
+inline Tensor diagonal_scatter(
+    const Tensor& input, const Tensor& source, int64_t offset = 0, int64_t axis1 = 0,
+    int64_t axis2 = 1) {
+  return detail::one<tsr_diagonal_scatter>(input.handle(), source.handle(), offset, axis1, axis2);
+}
+inline Tensor& diagonal_scatter_out(
+    Tensor& dst, const Tensor& input, const Tensor& source, int64_t offset = 0, int64_t axis1 = 0,
+    int64_t axis2 = 1) {
+  return detail::written<tsr_diagonal_scatter_out>(
+      dst, input.handle(), source.handle(), offset, axis1, axis2);
+}
+
+// A copy of the input with the source in a window of any strides on its memory.
+inline Tensor as_strided_scatter(
+    const Tensor& input, const Tensor& source, const IntList& shape, const IntList& strides,
+    std::optional<int64_t> offset = std::nullopt) {
+  return detail::one<tsr_as_strided_scatter>(
+      input.handle(), source.handle(), shape.data(), shape.size(), strides.data(), strides.size(),
+      offset.value_or(tsr_none()));
+}
+inline Tensor& as_strided_scatter_out(
+    Tensor& dst, const Tensor& input, const Tensor& source, const IntList& shape,
+    const IntList& strides, std::optional<int64_t> offset = std::nullopt) {
+  return detail::written<tsr_as_strided_scatter_out>(
+      dst, input.handle(), source.handle(), shape.data(), shape.size(), strides.data(),
+      strides.size(), offset.value_or(tsr_none()));
 }
 
 // ---- Ops: indexing ----
@@ -4182,6 +4414,21 @@ inline Tensor& TensorMethods::copy_(const Tensor& source, bool non_blocking) {
 }
 inline Tensor& TensorMethods::fill_(const Scalar& value) { return tessera::fill_(self(), value); }
 inline Tensor& TensorMethods::zero_() { return tessera::zero_(self()); }
+inline Tensor TensorMethods::combinations(int64_t r, bool with_replacement) const {
+  return tessera::combinations(self(), r, with_replacement);
+}
+inline Tensor TensorMethods::rot90(int64_t k, const OptionalIntList& axes) const {
+  return tessera::rot90(self(), k, axes);
+}
+inline Tensor TensorMethods::fliplr() const { return tessera::fliplr(self()); }
+inline Tensor TensorMethods::flipud() const { return tessera::flipud(self()); }
+inline Tensor TensorMethods::diag(int64_t offset) const { return tessera::diag(self(), offset); }
+inline Tensor TensorMethods::diag_embed(int64_t offset, int64_t axis1, int64_t axis2) const {
+  return tessera::diag_embed(self(), offset, axis1, axis2);
+}
+inline Tensor TensorMethods::diagflat(int64_t offset) const {
+  return tessera::diagflat(self(), offset);
+}
 inline Tensor TensorMethods::reshape(const IntList& shape, std::optional<bool> copy) const {
   return tessera::reshape(self(), shape, copy);
 }
@@ -4267,6 +4514,37 @@ inline Tensor TensorMethods::triu(int64_t diagonal) const {
   return tessera::triu(self(), diagonal);
 }
 inline Tensor& TensorMethods::triu_(int64_t diagonal) { return tessera::triu_(self(), diagonal); }
+inline Tensor TensorMethods::as_strided(
+    const IntList& shape, const IntList& strides, std::optional<int64_t> offset) const {
+  return tessera::as_strided(self(), shape, strides, offset);
+}
+inline Tensor TensorMethods::unfold(int64_t axis, int64_t size, int64_t step) const {
+  return tessera::unfold(self(), axis, size, step);
+}
+inline Tensor TensorMethods::view_dtype(DType dtype) const {
+  return tessera::view_dtype(self(), dtype);
+}
+inline Tensor TensorMethods::unflatten(int64_t axis, const IntList& shape) const {
+  return tessera::unflatten(self(), axis, shape);
+}
+inline Tensor TensorMethods::select_scatter(
+    const Tensor& source, int64_t axis, int64_t index) const {
+  return tessera::select_scatter(self(), source, axis, index);
+}
+inline Tensor TensorMethods::slice_scatter(
+    const Tensor& source, int64_t axis, std::optional<int64_t> start, std::optional<int64_t> stop,
+    int64_t step) const {
+  return tessera::slice_scatter(self(), source, axis, start, stop, step);
+}
+inline Tensor TensorMethods::diagonal_scatter(
+    const Tensor& source, int64_t offset, int64_t axis1, int64_t axis2) const {
+  return tessera::diagonal_scatter(self(), source, offset, axis1, axis2);
+}
+inline Tensor TensorMethods::as_strided_scatter(
+    const Tensor& source, const IntList& shape, const IntList& strides,
+    std::optional<int64_t> offset) const {
+  return tessera::as_strided_scatter(self(), source, shape, strides, offset);
+}
 inline Tensor TensorMethods::index_put(
     const TensorList& indices, const Tensor& values, bool accumulate) const {
   return tessera::index_put(self(), indices, values, accumulate);

@@ -32,20 +32,19 @@ const char* fault_of(const Tensor& input) {
   return nullptr;
 }
 
-// The same memory under another dtype; a window as make_view gives it in every other way.
-Tensor make_cast_view(const Tensor& input, DType dtype, DimsView sizes, DimsView strides,
-                      int64_t offset) {
-  auto* impl = new TensorImpl(input.storage(), dtype, sizes, strides, offset);
-  impl->flags |= input.impl()->flags & kInferenceFlag;
-  return Tensor::adopt(impl);
-}
-
 // A gradient may have any strides.
 Tensor as_complex(const Tensor& parts) {
   return view_as_complex(fault_of(parts) == nullptr ? parts : clone(contiguous(parts)));
 }
 
 }  // namespace
+
+Tensor make_cast_view(const Tensor& input, DType dtype, DimsView sizes, DimsView strides,
+                      int64_t offset) {
+  auto* impl = new TensorImpl(input.storage(), dtype, sizes, strides, offset);
+  impl->flags |= input.impl()->flags & kInferenceFlag;
+  return Tensor::adopt(impl);
+}
 
 Tensor parts_memory(const Tensor& input) {
   TSR_CHECK(input.ndim() < kMaxTensorRank, Code::kShape, "input", "expected at most ",

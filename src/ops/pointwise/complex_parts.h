@@ -11,6 +11,11 @@
 
 namespace tsr::ops {
 
+// The same memory under another dtype, outside any graph; a window as make_view gives it in every
+// other way.
+Tensor make_cast_view(const Tensor& input, DType dtype, DimsView sizes, DimsView strides,
+                      int64_t offset);
+
 // (...) complex as (..., 2) real: the real parts at 0 of the last axis, the imaginary ones at 1.
 Tensor view_as_real(const Tensor& input);
 // As view_as_real for a complex tensor, outside any graph: for the insides of ops.

@@ -249,6 +249,33 @@ Tensor flip(const Tensor& input, std::optional<DimsView> axes, Out out) {
   return output;
 }
 
+Tensor fliplr(const Tensor& input, Out out) {
+  TSR_CHECK(input.ndim() >= 2, Code::kShape, "input", "expected at least 2 dimensions, got shape ",
+            input.sizes());
+  return flip(input, Dims{1}, out);
+}
+
+Tensor flipud(const Tensor& input, Out out) {
+  TSR_CHECK(input.ndim() >= 1, Code::kShape, "input",
+            "expected at least one dimension, got a 0-dim tensor");
+  return flip(input, Dims{0}, out);
+}
+
+Tensor rot90(const Tensor& input, int64_t k, std::optional<DimsView> axes, Out out) {
+  TSR_CHECK(input.ndim() >= 2, Code::kShape, "input", "expected at least 2 dimensions, got shape ",
+            input.sizes());
+  const Dims given = axes.has_value() ? Dims(*axes) : Dims{0, 1};
+  TSR_CHECK(given.size() == 2, Code::kValue, "axes", "expected two axes, got ", given);
+  const Dims plane = wrap_axes(given, input.ndim(), "axes");
+  const int64_t turns = (k % 4 + 4) % 4;
+  if (turns == 0) return clone(input, out);
+  if (turns == 2) return flip(input, DimsView(plane), out);
+  const bool recording = needs_grad(input);
+  const Tensor turned = turns == 1 ? transpose(flip(input, Dims{plane[1]}), plane[0], plane[1])
+                                   : flip(transpose(input, plane[0], plane[1]), Dims{plane[1]});
+  return deliver(turned, out, recording);
+}
+
 Tensor roll(const Tensor& input, DimsView shifts, std::optional<DimsView> axes, Out out) {
   if (!axes.has_value()) {
     TSR_CHECK(shifts.size() == 1, Code::kValue, "shift",

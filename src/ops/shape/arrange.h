@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Rearranging copies: tile, repeat, flip, roll, tril, triu, pad.
+// Rearranging copies: tile, repeat, flip, rot90, roll, tril, triu, pad.
 #pragma once
 
 #include <optional>
@@ -23,6 +23,12 @@ Tensor repeat(const Tensor& input, const Tensor& repeats, std::optional<int64_t>
 
 // The order along the axes reversed; absent: all axes. A copy.
 Tensor flip(const Tensor& input, std::optional<DimsView> axes = {}, Out out = {});
+// Reversed left to right (axis 1) and upside down (axis 0).
+Tensor fliplr(const Tensor& input, Out out = {});
+Tensor flipud(const Tensor& input, Out out = {});
+// Turned k times by 90 degrees in the plane of two axes (0 and 1 when absent), from the first
+// towards the second. A copy.
+Tensor rot90(const Tensor& input, int64_t k = 1, std::optional<DimsView> axes = {}, Out out = {});
 // Elements moved by shifts[i] along axes[i], those that leave come in at the other end; without
 // axes the flattened input is rolled. One shift serves all axes.
 Tensor roll(const Tensor& input, DimsView shifts, std::optional<DimsView> axes = {}, Out out = {});

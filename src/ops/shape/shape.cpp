@@ -83,6 +83,18 @@ Tensor flatten(const Tensor& input, int64_t start, int64_t end) {
   return reshape(input, shape);
 }
 
+Tensor unflatten(const Tensor& input, int64_t axis, DimsView shape) {
+  TSR_CHECK(input.ndim() > 0, Code::kIndex, "input",
+            "expected at least one dimension, got a 0-dim tensor");
+  TSR_CHECK(!shape.empty(), Code::kShape, "shape", "expected at least one size, got none");
+  const auto at = static_cast<size_t>(wrap_axis(axis, input.ndim()));
+  Dims target = input.sizes();
+  const Dims parts = infer_shape(shape, target[at]);
+  target.erase(at);
+  for (size_t i = 0; i < parts.size(); ++i) target.insert(at + i, parts[i]);
+  return reshape(input, target);
+}
+
 Tensor squeeze(const Tensor& input, DimsView axes) {
   const Dims dropped = wrap_axes(axes, input.ndim(), "axes");
   Dims shape;
@@ -182,6 +194,18 @@ Tensor expand(const Tensor& input, DimsView shape) {
     target[i] = input.sizes()[i - added];
   }
   return broadcast_to(input, target);
+}
+
+Tensor atleast_1d(const Tensor& input) {
+  return input.ndim() >= 1 ? input : expand_dims(input, 0);
+}
+
+Tensor atleast_2d(const Tensor& input) {
+  return input.ndim() >= 2 ? input : expand_dims(atleast_1d(input), 0);
+}
+
+Tensor atleast_3d(const Tensor& input) {
+  return input.ndim() >= 3 ? input : expand_dims(atleast_2d(input), -1);
 }
 
 Tensor drop_leading_ones(const Tensor& input, int64_t rank) {

@@ -19,6 +19,8 @@ Tensor reshape(const Tensor& input, DimsView shape, std::optional<bool> copy = {
 Tensor view(const Tensor& input, DimsView shape);
 // Merges the axes from `start` to `end` (inclusive) into one; 0 dims become 1. A copy where needed.
 Tensor flatten(const Tensor& input, int64_t start = 0, int64_t end = -1);
+// The reverse of flatten: one axis as several (one -1 is inferred).
+Tensor unflatten(const Tensor& input, int64_t axis, DimsView shape);
 
 // Drops the named axes, which must have size 1.
 Tensor squeeze(const Tensor& input, DimsView axes);
@@ -38,6 +40,12 @@ Tensor moveaxis(const Tensor& input, DimsView source, DimsView destination);
 Tensor broadcast_to(const Tensor& input, DimsView shape);
 // As broadcast_to; -1 keeps the input's size.
 Tensor expand(const Tensor& input, DimsView shape);
+
+// At least 1, 2 or 3 axes; an input that has them is returned as it is. New axes stand in front, in
+// 3 dims of a matrix behind, and around a vector.
+Tensor atleast_1d(const Tensor& input);
+Tensor atleast_2d(const Tensor& input);
+Tensor atleast_3d(const Tensor& input);
 
 // Without leading axes of size 1 beyond `rank`: a value that is assigned may have them.
 Tensor drop_leading_ones(const Tensor& input, int64_t rank);

@@ -168,6 +168,29 @@ std::vector<Tensor> chunk(const Tensor& input, int64_t chunks, int64_t axis) {
   return split(input, total == 0 ? 0 : (total - 1) / chunks + 1, dim);
 }
 
+std::vector<Tensor> tensor_split(const Tensor& input, int64_t sections, int64_t axis) {
+  const int64_t dim = wrap_part_axis(input, axis);
+  TSR_CHECK(sections > 0, Code::kValue, "sections", "expected at least 1 section, got ", sections);
+  check_part_count(sections, "sections");
+  const int64_t total = input.size(dim);
+  Dims sizes(static_cast<size_t>(sections), total / sections);
+  for (int64_t i = 0; i < total % sections; ++i) ++sizes[static_cast<size_t>(i)];
+  return split_with_sizes(input, sizes, dim);
+}
+
+// Each part is a view of its own, because indices that do not rise show elements more than once.
+std::vector<Tensor> tensor_split_at(const Tensor& input, DimsView indices, int64_t axis) {
+  const int64_t dim = wrap_part_axis(input, axis);
+  std::vector<Tensor> parts;
+  std::optional<int64_t> start;
+  for (const int64_t index : indices) {
+    parts.push_back(slice(input, dim, start, index));
+    start = index;
+  }
+  parts.push_back(slice(input, dim, start, std::nullopt));
+  return parts;
+}
+
 std::vector<Tensor> unstack(const Tensor& input, int64_t axis) {
   const int64_t dim = wrap_part_axis(input, axis);
   check_part_count(input.size(dim), "input");

@@ -29,6 +29,10 @@ std::vector<Tensor> split(const Tensor& input, int64_t size, int64_t axis = 0);
 std::vector<Tensor> split_with_sizes(const Tensor& input, DimsView sizes, int64_t axis = 0);
 // At most `chunks` parts of equal size, the last may be smaller.
 std::vector<Tensor> chunk(const Tensor& input, int64_t chunks, int64_t axis = 0);
+// `sections` parts whose sizes differ by 1 at most, the longer ones first.
+std::vector<Tensor> tensor_split(const Tensor& input, int64_t sections, int64_t axis = 0);
+// One part more than indices: from each of them to the next, with Python's rules for slices.
+std::vector<Tensor> tensor_split_at(const Tensor& input, DimsView indices, int64_t axis = 0);
 // One part for each position of the axis, without that axis.
 std::vector<Tensor> unstack(const Tensor& input, int64_t axis = 0);
 

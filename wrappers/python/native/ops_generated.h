@@ -896,13 +896,52 @@ TPY_OP(fill_inplace, 1, "fill_", "($input, value)\n--\n\nOverwrites every elemen
 TPY_OP(zero_inplace, 1, "zero_", "($input)\n--\n\nOverwrites every element with 0.",
     {"zero_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_zero_inplace, NULL}, {0}})
+TPY_OP(hstack, 1, NULL, "(tensors, *, out=None)\n--\n\nTensors side by side, along axis 1; vectors one after the other.",
+    {"hstack", 2, 1, 1, -1, 0u, takes_tensors_out, keys_tensors_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_To, call_Tt, (tpy_function)tsr_hstack, (tpy_function)tsr_hstack_out}, {0}})
+TPY_OP(vstack, 1, NULL, "(tensors, *, out=None)\n--\n\nTensors one above the other, along axis 0; vectors as rows.",
+    {"vstack", 2, 1, 1, -1, 0u, takes_tensors_out, keys_tensors_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_To, call_Tt, (tpy_function)tsr_vstack, (tpy_function)tsr_vstack_out}, {0}})
+TPY_OP(dstack, 1, NULL, "(tensors, *, out=None)\n--\n\nTensors one behind the other, along axis 2, each with at least three axes.",
+    {"dstack", 2, 1, 1, -1, 0u, takes_tensors_out, keys_tensors_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_To, call_Tt, (tpy_function)tsr_dstack, (tpy_function)tsr_dstack_out}, {0}})
+TPY_OP(column_stack, 1, NULL, "(tensors, *, out=None)\n--\n\nTensors side by side, along axis 1; vectors as columns.",
+    {"column_stack", 2, 1, 1, -1, 0u, takes_tensors_out, keys_tensors_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_To, call_Tt, (tpy_function)tsr_column_stack, (tpy_function)tsr_column_stack_out}, {0}})
+TPY_OP(block_diag, 1, NULL, "(tensors, *, out=None)\n--\n\nMatrices along the diagonal of one matrix, which is zero elsewhere.",
+    {"block_diag", 2, 1, 1, -1, 0u, takes_tensors_out, keys_tensors_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_To, call_Tt, (tpy_function)tsr_block_diag, (tpy_function)tsr_block_diag_out}, {0}})
+TPY_OP(cartesian_prod, 1, NULL, "(tensors)\n--\n\nAll choices of one element of each vector, as rows; of one vector the vector itself.",
+    {"cartesian_prod", 1, 1, 1, -1, 0u, takes_tensors, keys_tensors}, TPY_FUNCTIONAL, 1, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_To, NULL, (tpy_function)tsr_cartesian_prod, NULL}, {0}})
+TPY_OP(combinations, 1, "combinations", "($input, r=2, with_replacement=False)\n--\n\nAll choices of some elements of a vector, as rows, in lexicographic order of their positions.",
+    {"combinations", 3, 3, 1, -1, 1u, takes_input_r_with_replacement, keys_input_r_with_replacement}, TPY_FUNCTIONAL, 3, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiwo, NULL, (tpy_function)tsr_combinations, NULL}, {0}})
+TPY_OP(rot90, 1, "rot90", "($input, k=1, axis=None, *, out=None)\n--\n\nThe elements turned by multiples of 90 degrees in the plane of two axes.",
+    {"rot90", 4, 3, 1, -1, 1u, takes_input_k_axes_out, keys_input_k_axes_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiLo, call_tiLt, (tpy_function)tsr_rot90, (tpy_function)tsr_rot90_out}, {0}})
+TPY_OP(fliplr, 1, "fliplr", "($input, *, out=None)\n--\n\nThe order of the elements along axis 1 reversed.",
+    {"fliplr", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_fliplr, (tpy_function)tsr_fliplr_out}, {0}})
+TPY_OP(flipud, 1, "flipud", "($input, *, out=None)\n--\n\nThe order of the elements along axis 0 reversed.",
+    {"flipud", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_flipud, (tpy_function)tsr_flipud_out}, {0}})
+TPY_OP(diag, 1, "diag", "($input, offset=0, *, out=None)\n--\n\nA matrix with a vector on a diagonal, or the diagonal of a matrix; a copy.",
+    {"diag", 3, 2, 1, -1, 1u, takes_input_offset_out, keys_input_offset_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tio, call_tit, (tpy_function)tsr_diag, (tpy_function)tsr_diag_out}, {0}})
+TPY_OP(diag_embed, 1, "diag_embed", "($input, offset=0, axis1=-2, axis2=-1, *, out=None)\n--\n\nThe last axis on a diagonal of two new axes, zero elsewhere.",
+    {"diag_embed", 5, 4, 1, -1, 1u, takes_input_offset_axis1_axis2_out, keys_input_offset_axis1_axis2_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiiio, call_tiiit, (tpy_function)tsr_diag_embed, (tpy_function)tsr_diag_embed_out}, {0}})
+TPY_OP(diagflat, 1, "diagflat", "($input, offset=0, *, out=None)\n--\n\nA matrix with the flattened input on a diagonal.",
+    {"diagflat", 3, 2, 1, -1, 1u, takes_input_offset_out, keys_input_offset_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tio, call_tit, (tpy_function)tsr_diagflat, (tpy_function)tsr_diagflat_out}, {0}})
 TPY_OP(reshape, 1, "reshape", "($input, shape, *, copy=None)\n--\n\nThe same elements in row-major order under another shape.",
     {"reshape", 3, 2, 2, 1, 1u, takes_input_shape_copy, keys_input_shape_copy}, TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLwo, NULL, (tpy_function)tsr_reshape, NULL}, {0}})
 TPY_OP(view, 1, "view", "($input, shape)\n--\n\nAs reshape, but never a copy: VALUE where the strides do not allow a view.",
     {"view", 2, 2, 2, 1, 1u, takes_input_shape, keys_input_shape}, TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLo, NULL, (tpy_function)tsr_view, NULL}, {0}})
-TPY_OP(flatten, 1, "flatten", "($input, start=0, end_axis=-1)\n--\n\nMerges a range of axes into one; a 0-dim tensor gets one axis.",
+TPY_OP(flatten, 1, "flatten|ravel", "($input, start=0, end_axis=-1)\n--\n\nMerges a range of axes into one; a 0-dim tensor gets one axis.",
     {"flatten", 3, 3, 1, -1, 1u, takes_input_start_end_axis, keys_input_start_end_axis}, TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tiio, NULL, (tpy_function)tsr_flatten, NULL}, {0}})
 TPY_OP(squeeze, 1, "squeeze", "($input, axes=None)\n--\n\nDrops axes, all of which must have size 1; a view.",
@@ -917,7 +956,7 @@ TPY_OP(unsqueeze, 1, "unsqueeze", "($input, axis)\n--\n\nInserts an axis of size
 TPY_OP(permute_dims, 1, "permute_dims|permute", "($input, axes)\n--\n\nThe axes in another order; a view.",
     {"permute_dims", 2, 2, 2, 1, 1u, takes_input_axes, keys_input_axes}, TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLo, NULL, (tpy_function)tsr_permute_dims, NULL}, {0}})
-TPY_OP(transpose, 1, "transpose|swapaxes", "($input, axis0, axis1)\n--\n\nTwo axes exchanged; a view.",
+TPY_OP(transpose, 1, "transpose|swapaxes|swapdims", "($input, axis0, axis1)\n--\n\nTwo axes exchanged; a view.",
     {"transpose", 3, 3, 3, -1, 1u, takes_input_axis0_axis1, keys_input_axis0_axis1}, TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tiio, NULL, (tpy_function)tsr_transpose, NULL}, {0}})
 TPY_OP(matrix_transpose, 1, "matrix_transpose", "($input)\n--\n\nThe last two axes exchanged; a view.",
@@ -1003,6 +1042,51 @@ TPY_OP(triu_inplace, 0, "triu_", "($input, diagonal=0)\n--\n\nThe elements of th
 TPY_OP(pad, 1, NULL, "($input, padding, mode='constant', value=0, *, out=None)\n--\n\nAdds elements on the sides of axes.",
     {"pad", 5, 4, 2, 1, 1u, takes_input_padding_mode_value_out, keys_input_padding_mode_value_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLsno, call_tLsnt, (tpy_function)tsr_pad, (tpy_function)tsr_pad_out}, {0}})
+TPY_OP(as_strided, 1, "as_strided", "($input, shape, strides, offset=None)\n--\n\nA window with any sizes and strides on the memory of the input; a view.",
+    {"as_strided", 4, 4, 3, -1, 1u, takes_input_shape_strides_offset, keys_input_shape_strides_offset}, TPY_FUNCTIONAL, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLLio, NULL, (tpy_function)tsr_as_strided, NULL}, {0}})
+TPY_OP(unfold, 1, "unfold", "($input, axis, size, step)\n--\n\nWindows along an axis, which counts them; their positions are a new last axis. A view.",
+    {"unfold", 4, 4, 4, -1, 1u, takes_input_axis_size_step, keys_input_axis_size_step}, TPY_FUNCTIONAL, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiiio, NULL, (tpy_function)tsr_unfold, NULL}, {0}})
+TPY_OP(view_dtype, 1, "view_dtype", "($input, dtype)\n--\n\nThe same bytes as elements of another dtype, by the order of bytes of the machine; a view.",
+    {"view_dtype", 2, 2, 2, -1, 1u, takes_input_dtype, keys_input_dtype}, TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_two, NULL, (tpy_function)tsr_view_dtype, NULL}, {0}})
+TPY_OP(unflatten, 1, "unflatten", "($input, axis, shape)\n--\n\nOne axis as several; a view.",
+    {"unflatten", 3, 3, 3, -1, 1u, takes_input_axis_shape, keys_input_axis_shape}, TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiLo, NULL, (tpy_function)tsr_unflatten, NULL}, {0}})
+TPY_OP(tensor_split, 1, NULL, "($input, sections, axis=0)\n--\n\nA number of parts along an axis whose sizes differ by 1 at most; views.",
+    {"tensor_split_sections", 3, 3, 2, -1, 1u, takes_input_sections_axis, keys_input_sections_axis}, TPY_FUNCTIONAL, 3, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiiO, NULL, (tpy_function)tsr_tensor_split, NULL}, {0}})
+TPY_OP(tensor_split_at, 1, NULL, "($input, indices, axis=0)\n--\n\nParts along an axis, cut at indices by Python's rules for slices; views.",
+    {"tensor_split_at", 3, 3, 2, -1, 1u, takes_input_indices_axis, keys_input_indices_axis}, TPY_FUNCTIONAL, 3, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLiO, NULL, (tpy_function)tsr_tensor_split_at, NULL}, {0}})
+TPY_OP(broadcast_tensors, 1, NULL, "(tensors)\n--\n\nViews of all tensors under the shape that they broadcast to.",
+    {"broadcast_tensors", 1, 1, 1, -1, 0u, takes_tensors, keys_tensors}, TPY_FUNCTIONAL, 1, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_TO, NULL, (tpy_function)tsr_broadcast_tensors, NULL}, {0}})
+TPY_OP(meshgrid, 1, NULL, "(tensors, indexing='xy')\n--\n\nThe coordinates of a grid, each a view of a vector along its axis.",
+    {"meshgrid", 2, 2, 1, -1, 0u, takes_tensors_indexing, keys_tensors_indexing}, TPY_FUNCTIONAL, 2, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_TsO, NULL, (tpy_function)tsr_meshgrid, NULL}, {0}})
+TPY_OP(atleast_1d, 1, NULL, "($input)\n--\n\nThe input with at least one axis; a view.",
+    {"atleast_1d", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, NULL, (tpy_function)tsr_atleast_1d, NULL}, {0}})
+TPY_OP(atleast_2d, 1, NULL, "($input)\n--\n\nThe input with at least two axes, new ones in front; a view.",
+    {"atleast_2d", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, NULL, (tpy_function)tsr_atleast_2d, NULL}, {0}})
+TPY_OP(atleast_3d, 1, NULL, "($input)\n--\n\nThe input with at least three axes, new ones around a vector and behind a matrix; a view.",
+    {"atleast_3d", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, NULL, (tpy_function)tsr_atleast_3d, NULL}, {0}})
+TPY_OP(select_scatter, 1, "select_scatter", "($input, source, axis, index, *, out=None)\n--\n\nA copy of the input with the source at one position of an axis.",
+    {"select_scatter", 5, 4, 4, -1, 3u, takes_input_source_axis_index_out, keys_input_source_axis_index_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttiio, call_ttiit, (tpy_function)tsr_select_scatter, (tpy_function)tsr_select_scatter_out}, {0}})
+TPY_OP(slice_scatter, 1, "slice_scatter", "($input, source, axis=0, start=None, stop=None, step=1, *, out=None)\n--\n\nA copy of the input with the source in a range of positions of an axis.",
+    {"slice_scatter", 7, 6, 2, -1, 3u, takes_input_source_axis_start_stop_step_out, keys_input_source_axis_start_stop_step_out}, TPY_FUNCTIONAL, 6, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttiiiio, call_ttiiiit, (tpy_function)tsr_slice_scatter, (tpy_function)tsr_slice_scatter_out}, {0}})
+TPY_OP(diagonal_scatter, 1, "diagonal_scatter", "($input, source, offset=0, axis1=0, axis2=1, *, out=None)\n--\n\nA copy of the input with the source on a diagonal of two axes.",
+    {"diagonal_scatter", 6, 5, 2, -1, 3u, takes_input_source_offset_axis1_axis2_out, keys_input_source_offset_axis1_axis2_out}, TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttiiio, call_ttiiit, (tpy_function)tsr_diagonal_scatter, (tpy_function)tsr_diagonal_scatter_out}, {0}})
+TPY_OP(as_strided_scatter, 1, "as_strided_scatter", "($input, source, shape, strides, offset=None, *, out=None)\n--\n\nA copy of the input with the source in a window of any strides on its memory.",
+    {"as_strided_scatter", 6, 5, 4, -1, 3u, takes_input_source_shape_strides_offset_out, keys_input_source_shape_strides_offset_out}, TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttLLio, call_ttLLit, (tpy_function)tsr_as_strided_scatter, (tpy_function)tsr_as_strided_scatter_out}, {0}})
 TPY_OP(index_put, 1, "index_put", "($input, indices, values, accumulate=False, *, out=None)\n--\n\nThe input with values written to, or added at, positions.",
     {"index_put", 5, 4, 3, -1, 5u, takes_input_indices_values_accumulate_out, keys_input_indices_values_accumulate_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tTtwo, call_tTtwt, (tpy_function)tsr_index_put, (tpy_function)tsr_index_put_out}, {0}})

@@ -2027,6 +2027,64 @@
 # Overwrites every element with 0.
 @c tsr_zero_inplace(input::tsr_tensor)::tsr_status
 
+# Tensors side by side, along axis 1; vectors one after the other.
+@c tsr_hstack(tensors::Ptr{tsr_tensor}, n_tensors::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_hstack_out(tensors::Ptr{tsr_tensor}, n_tensors::Int32, dst::tsr_tensor)::tsr_status
+
+# Tensors one above the other, along axis 0; vectors as rows.
+@c tsr_vstack(tensors::Ptr{tsr_tensor}, n_tensors::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_vstack_out(tensors::Ptr{tsr_tensor}, n_tensors::Int32, dst::tsr_tensor)::tsr_status
+
+# Tensors one behind the other, along axis 2, each with at least three axes.
+@c tsr_dstack(tensors::Ptr{tsr_tensor}, n_tensors::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_dstack_out(tensors::Ptr{tsr_tensor}, n_tensors::Int32, dst::tsr_tensor)::tsr_status
+
+# Tensors side by side, along axis 1; vectors as columns.
+@c tsr_column_stack(tensors::Ptr{tsr_tensor}, n_tensors::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_column_stack_out(tensors::Ptr{tsr_tensor}, n_tensors::Int32, dst::tsr_tensor)::tsr_status
+
+# Matrices along the diagonal of one matrix, which is zero elsewhere.
+@c tsr_block_diag(tensors::Ptr{tsr_tensor}, n_tensors::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_block_diag_out(tensors::Ptr{tsr_tensor}, n_tensors::Int32, dst::tsr_tensor)::tsr_status
+
+# All choices of one element of each vector, as rows; of one vector the vector itself.
+@c tsr_cartesian_prod(tensors::Ptr{tsr_tensor}, n_tensors::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# All choices of some elements of a vector, as rows, in lexicographic order of their
+# positions.
+@c tsr_combinations(input::tsr_tensor, r::Int64, with_replacement::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# The elements turned by multiples of 90 degrees in the plane of two axes.
+@c tsr_rot90(input::tsr_tensor, k::Int64, axes::Ptr{Int64}, n_axes::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_rot90_out(input::tsr_tensor, k::Int64, axes::Ptr{Int64}, n_axes::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# The order of the elements along axis 1 reversed.
+@c tsr_fliplr(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fliplr_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# The order of the elements along axis 0 reversed.
+@c tsr_flipud(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_flipud_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# A matrix with a vector on a diagonal, or the diagonal of a matrix; a copy.
+@c tsr_diag(input::tsr_tensor, offset::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_diag_out(input::tsr_tensor, offset::Int64, dst::tsr_tensor)::tsr_status
+
+# The last axis on a diagonal of two new axes, zero elsewhere.
+@c tsr_diag_embed(input::tsr_tensor, offset::Int64, axis1::Int64, axis2::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_diag_embed_out(input::tsr_tensor, offset::Int64, axis1::Int64, axis2::Int64,
+    dst::tsr_tensor)::tsr_status
+
+# A matrix with the flattened input on a diagonal.
+@c tsr_diagflat(input::tsr_tensor, offset::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_diagflat_out(input::tsr_tensor, offset::Int64, dst::tsr_tensor)::tsr_status
+
 # The same elements in row-major order under another shape.
 @c tsr_reshape(input::tsr_tensor, shape::Ptr{Int64}, n_shape::Int32, copy::Int32,
     out::Ptr{tsr_tensor})::tsr_status
@@ -2170,6 +2228,73 @@
     mode_len::Int64, value::Ptr{tsr_number}, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_pad_out(input::tsr_tensor, padding::Ptr{Int64}, n_padding::Int32, mode::Ptr{UInt8},
     mode_len::Int64, value::Ptr{tsr_number}, dst::tsr_tensor)::tsr_status
+
+# A window with any sizes and strides on the memory of the input; a view.
+@c tsr_as_strided(input::tsr_tensor, shape::Ptr{Int64}, n_shape::Int32, strides::Ptr{Int64},
+    n_strides::Int32, offset::Int64, out::Ptr{tsr_tensor})::tsr_status
+
+# Windows along an axis, which counts them; their positions are a new last axis. A view.
+@c tsr_unfold(input::tsr_tensor, axis::Int64, size::Int64, step::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# The same bytes as elements of another dtype, by the order of bytes of the machine; a view.
+@c tsr_view_dtype(input::tsr_tensor, dtype::tsr_dtype, out::Ptr{tsr_tensor})::tsr_status
+
+# One axis as several; a view.
+@c tsr_unflatten(input::tsr_tensor, axis::Int64, shape::Ptr{Int64}, n_shape::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# A number of parts along an axis whose sizes differ by 1 at most; views.
+@c tsr_tensor_split(input::tsr_tensor, sections::Int64, axis::Int64, out::Ptr{tsr_tensor},
+    out_capacity::Int32, out_count::Ptr{Int32})::tsr_status
+
+# Parts along an axis, cut at indices by Python's rules for slices; views.
+@c tsr_tensor_split_at(input::tsr_tensor, indices::Ptr{Int64}, n_indices::Int32, axis::Int64,
+    out::Ptr{tsr_tensor}, out_capacity::Int32, out_count::Ptr{Int32})::tsr_status
+
+# Views of all tensors under the shape that they broadcast to.
+@c tsr_broadcast_tensors(tensors::Ptr{tsr_tensor}, n_tensors::Int32, out::Ptr{tsr_tensor},
+    out_capacity::Int32, out_count::Ptr{Int32})::tsr_status
+
+# The coordinates of a grid, each a view of a vector along its axis.
+@c tsr_meshgrid(tensors::Ptr{tsr_tensor}, n_tensors::Int32, indexing::Ptr{UInt8},
+    indexing_len::Int64, out::Ptr{tsr_tensor}, out_capacity::Int32,
+    out_count::Ptr{Int32})::tsr_status
+
+# The input with at least one axis; a view.
+@c tsr_atleast_1d(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+
+# The input with at least two axes, new ones in front; a view.
+@c tsr_atleast_2d(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+
+# The input with at least three axes, new ones around a vector and behind a matrix; a view.
+@c tsr_atleast_3d(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+
+# A copy of the input with the source at one position of an axis.
+@c tsr_select_scatter(input::tsr_tensor, source::tsr_tensor, axis::Int64, index::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_select_scatter_out(input::tsr_tensor, source::tsr_tensor, axis::Int64, index::Int64,
+    dst::tsr_tensor)::tsr_status
+
+# A copy of the input with the source in a range of positions of an axis.
+@c tsr_slice_scatter(input::tsr_tensor, source::tsr_tensor, axis::Int64, start::Int64,
+    stop::Int64, step::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_slice_scatter_out(input::tsr_tensor, source::tsr_tensor, axis::Int64, start::Int64,
+    stop::Int64, step::Int64, dst::tsr_tensor)::tsr_status
+
+# A copy of the input with the source on a diagonal of two axes.
+@c tsr_diagonal_scatter(input::tsr_tensor, source::tsr_tensor, offset::Int64, axis1::Int64,
+    axis2::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_diagonal_scatter_out(input::tsr_tensor, source::tsr_tensor, offset::Int64, axis1::Int64,
+    axis2::Int64, dst::tsr_tensor)::tsr_status
+
+# A copy of the input with the source in a window of any strides on its memory.
+@c tsr_as_strided_scatter(input::tsr_tensor, source::tsr_tensor, shape::Ptr{Int64},
+    n_shape::Int32, strides::Ptr{Int64}, n_strides::Int32, offset::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_as_strided_scatter_out(input::tsr_tensor, source::tsr_tensor, shape::Ptr{Int64},
+    n_shape::Int32, strides::Ptr{Int64}, n_strides::Int32, offset::Int64,
+    dst::tsr_tensor)::tsr_status
 
 # input[items]: a view when there are no arrays, else a copy; NumPy's rules.
 @c tsr_getitem(input::tsr_tensor, items::Ptr{Int64}, n_items::Int32, arrays::Ptr{tsr_tensor},

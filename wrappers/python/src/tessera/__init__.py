@@ -74,6 +74,20 @@ from ._random import (
 )
 from ._repr import set_printoptions
 from ._tensor import Tensor
+from ._variadic import (  # type: ignore[assignment]
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    block_diag,
+    broadcast_arrays,
+    broadcast_tensors,
+    cartesian_prod,
+    dsplit,
+    hsplit,
+    meshgrid,
+    tensor_split,
+    vsplit,
+)
 from . import autograd, capi, io, linalg, memory, nn, optim, tracing, utils
 from .autograd import (
     enable_grad,
@@ -89,20 +103,20 @@ from .linalg import einsum, tensordot
 
 __all__ = [
     "AbiError", "arange", "ArgumentTypeError", "asarray", "AsyncError", "autograd",
-    "AutogradError", "BackendError", "bfloat16", "bool", "bool_", "broadcast_shapes",
+    "AutogradError", "BackendError", "bfloat16", "bool", "bool_", "broadcast_arrays", "broadcast_shapes",
     "CallbackError", "can_cast", "capi", "CancelledError", "complex128", "complex64", "default_generator",
-    "Device", "device", "device_count", "DeviceError", "DType", "dtype", "DTypeError", "e", "einsum",
+    "Device", "device", "device_count", "DeviceError", "dsplit", "DType", "dtype", "DTypeError", "e", "einsum",
     "enable_grad", "FileError", "finfo", "float16", "float32", "float64", "from_dlpack",
     "from_numpy", "frombuffer", "Generator", "get_default_device", "get_float32_matmul_precision", "get_num_threads",
-    "get_rng_state", "iinfo", "inf", "inference_mode", "initial_seed", "int16", "int32", "int64", "int8", "InternalError",
+    "get_rng_state", "hsplit", "iinfo", "inf", "inference_mode", "initial_seed", "int16", "int32", "int64", "int8", "InternalError",
     "InvalidArgumentError", "InvalidValueError", "io", "is_grad_enabled",
     "is_inference_mode_enabled", "is_tensor", "isdtype", "LinAlgError", "linalg", "load_file", "manual_seed",
     "memory", "MemoryAccessError", "nan", "newaxis", "nn", "no_grad", "NotSupportedError",
     "optim", "OutOfMemoryError", "OutOfRangeError", "pi", "promote_types", "result_type",
     "save_file", "set_default_device", "set_float32_matmul_precision", "set_grad_enabled", "set_num_threads",
     "set_printoptions",
-    "set_rng_state", "ShapeError", "synchronize", "Tensor", "tensor", "tensordot", "TesseraError", "tracing", "uint16", "uint32", "uint64",
-    "uint8", "utils",
+    "set_rng_state", "ShapeError", "synchronize", "Tensor", "tensor", "tensor_split", "tensordot", "TesseraError", "tracing", "uint16", "uint32", "uint64",
+    "uint8", "utils", "vsplit",
 ]  # fmt: skip
 __all__ += _ops.__all__
 

@@ -223,9 +223,24 @@ detach = _core.detach
 copy_ = _core.copy_
 fill_ = _core.fill_
 zero_ = _core.zero_
+hstack = _core.hstack
+vstack = _core.vstack
+row_stack = _core.vstack
+dstack = _core.dstack
+column_stack = _core.column_stack
+block_diag = _core.block_diag
+cartesian_prod = _core.cartesian_prod
+combinations = _core.combinations
+rot90 = _core.rot90
+fliplr = _core.fliplr
+flipud = _core.flipud
+diag = _core.diag
+diag_embed = _core.diag_embed
+diagflat = _core.diagflat
 reshape = _core.reshape
 view = _core.view
 flatten = _core.flatten
+ravel = _core.flatten
 squeeze = _core.squeeze
 expand_dims = _core.expand_dims
 unsqueeze = _core.unsqueeze
@@ -233,6 +248,7 @@ permute_dims = _core.permute_dims
 permute = _core.permute_dims
 transpose = _core.transpose
 swapaxes = _core.transpose
+swapdims = _core.transpose
 matrix_transpose = _core.matrix_transpose
 moveaxis = _core.moveaxis
 movedim = _core.moveaxis
@@ -263,6 +279,21 @@ roll = _core.roll
 tril = _core.tril
 triu = _core.triu
 pad = _core.pad
+as_strided = _core.as_strided
+unfold = _core.unfold
+view_dtype = _core.view_dtype
+unflatten = _core.unflatten
+tensor_split_sections = _core.tensor_split_sections
+tensor_split_at = _core.tensor_split_at
+broadcast_tensors = _core.broadcast_tensors
+meshgrid = _core.meshgrid
+atleast_1d = _core.atleast_1d
+atleast_2d = _core.atleast_2d
+atleast_3d = _core.atleast_3d
+select_scatter = _core.select_scatter
+slice_scatter = _core.slice_scatter
+diagonal_scatter = _core.diagonal_scatter
+as_strided_scatter = _core.as_strided_scatter
 index_put = _core.index_put
 index_select = _core.index_select
 take = _core.take
@@ -466,14 +497,27 @@ __all__ = [
     "copy_",
     "fill_",
     "zero_",
+    "hstack",
+    "vstack", "row_stack",
+    "dstack",
+    "column_stack",
+    "block_diag",
+    "cartesian_prod",
+    "combinations",
+    "rot90",
+    "fliplr",
+    "flipud",
+    "diag",
+    "diag_embed",
+    "diagflat",
     "reshape",
     "view",
-    "flatten",
+    "flatten", "ravel",
     "squeeze",
     "expand_dims",
     "unsqueeze",
     "permute_dims", "permute",
-    "transpose", "swapaxes",
+    "transpose", "swapaxes", "swapdims",
     "matrix_transpose",
     "moveaxis", "movedim",
     "broadcast_to",
@@ -498,6 +542,21 @@ __all__ = [
     "roll",
     "tril",
     "triu",
+    "as_strided",
+    "unfold",
+    "view_dtype",
+    "unflatten",
+    "tensor_split_sections",
+    "tensor_split_at",
+    "broadcast_tensors",
+    "meshgrid",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "select_scatter",
+    "slice_scatter",
+    "diagonal_scatter",
+    "as_strided_scatter",
     "index_put",
     "index_select",
     "take",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
-from . import _core, _interop, _ops, _repr, _ufuncs
+from . import _core, _interop, _ops, _repr, _ufuncs, _variadic
 from ._backward import backward as run_backward
 from ._core import TensorBase
 from ._device import CPU, Device, device_of, device_pair, make_device
@@ -84,10 +84,25 @@ class Tensor(TensorBase):
     def expand_as(self, other: Tensor) -> Tensor:
         return self.expand(other.shape)
 
+    def tensor_split(self, indices_or_sections: Any, axis: int = 0, *, dim: int | None = None) -> tuple[Tensor, ...]:
+        return _variadic.tensor_split(self, indices_or_sections, axis, dim=dim)
+
+    def hsplit(self, indices_or_sections: Any) -> tuple[Tensor, ...]:
+        return _variadic.hsplit(self, indices_or_sections)
+
+    def vsplit(self, indices_or_sections: Any) -> tuple[Tensor, ...]:
+        return _variadic.vsplit(self, indices_or_sections)
+
+    def dsplit(self, indices_or_sections: Any) -> tuple[Tensor, ...]:
+        return _variadic.dsplit(self, indices_or_sections)
+
     # ---- new tensors of the same dtype, on the same device ----
 
     def new_empty(self, *shape: Any, **options: Any) -> Tensor:
         return self._new(_ops.empty, shape, options)
+
+    def new_empty_strided(self, shape: Any, strides: Any, **options: Any) -> Tensor:
+        return self._new(_ops.empty_strided, (shape, strides), options)
 
     def new_zeros(self, *shape: Any, **options: Any) -> Tensor:
         return self._new(_ops.zeros, shape, options)

@@ -3205,6 +3205,113 @@ extern "C" {
     /// Overwrites every element with 0.
     pub fn tsr_zero_inplace(input: tsr_tensor) -> tsr_status;
 
+    /// Tensors side by side, along axis 1; vectors one after the other.
+    pub fn tsr_hstack(
+        tensors: *const tsr_tensor, n_tensors: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_hstack`].
+    pub fn tsr_hstack_out(
+        tensors: *const tsr_tensor, n_tensors: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Tensors one above the other, along axis 0; vectors as rows.
+    pub fn tsr_vstack(
+        tensors: *const tsr_tensor, n_tensors: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_vstack`].
+    pub fn tsr_vstack_out(
+        tensors: *const tsr_tensor, n_tensors: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Tensors one behind the other, along axis 2, each with at least three axes.
+    pub fn tsr_dstack(
+        tensors: *const tsr_tensor, n_tensors: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_dstack`].
+    pub fn tsr_dstack_out(
+        tensors: *const tsr_tensor, n_tensors: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Tensors side by side, along axis 1; vectors as columns.
+    pub fn tsr_column_stack(
+        tensors: *const tsr_tensor, n_tensors: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_column_stack`].
+    pub fn tsr_column_stack_out(
+        tensors: *const tsr_tensor, n_tensors: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Matrices along the diagonal of one matrix, which is zero elsewhere.
+    /// tensors: matrices; a vector is a row
+    pub fn tsr_block_diag(
+        tensors: *const tsr_tensor, n_tensors: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_block_diag`].
+    pub fn tsr_block_diag_out(
+        tensors: *const tsr_tensor, n_tensors: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// All choices of one element of each vector, as rows; of one vector the vector itself.
+    /// tensors: vectors
+    pub fn tsr_cartesian_prod(
+        tensors: *const tsr_tensor, n_tensors: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// All choices of some elements of a vector, as rows, in lexicographic order of their
+    /// positions.
+    /// input: a vector
+    /// r: how many elements are chosen
+    /// with_replacement: whether an element may be chosen again
+    pub fn tsr_combinations(
+        input: tsr_tensor, r: i64, with_replacement: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The elements turned by multiples of 90 degrees in the plane of two axes.
+    /// k: how often; negative: the other way round
+    /// axes: the plane, turned from the first axis towards the second; absent: 0 and 1
+    pub fn tsr_rot90(
+        input: tsr_tensor, k: i64, axes: *const i64, n_axes: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_rot90`].
+    pub fn tsr_rot90_out(
+        input: tsr_tensor, k: i64, axes: *const i64, n_axes: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The order of the elements along axis 1 reversed.
+    pub fn tsr_fliplr(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_fliplr`].
+    pub fn tsr_fliplr_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
+    /// The order of the elements along axis 0 reversed.
+    pub fn tsr_flipud(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_flipud`].
+    pub fn tsr_flipud_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
+    /// A matrix with a vector on a diagonal, or the diagonal of a matrix; a copy.
+    /// input: a vector or a matrix
+    /// offset: above (positive) or below the main diagonal
+    pub fn tsr_diag(input: tsr_tensor, offset: i64, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_diag`].
+    pub fn tsr_diag_out(input: tsr_tensor, offset: i64, dst: tsr_tensor) -> tsr_status;
+
+    /// The last axis on a diagonal of two new axes, zero elsewhere.
+    /// offset: above (positive) or below the main diagonal
+    /// axis1: where the rows stand in the result
+    /// axis2: where the columns stand in the result
+    pub fn tsr_diag_embed(
+        input: tsr_tensor, offset: i64, axis1: i64, axis2: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_diag_embed`].
+    pub fn tsr_diag_embed_out(
+        input: tsr_tensor, offset: i64, axis1: i64, axis2: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// A matrix with the flattened input on a diagonal.
+    /// offset: above (positive) or below the main diagonal
+    pub fn tsr_diagflat(input: tsr_tensor, offset: i64, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_diagflat`].
+    pub fn tsr_diagflat_out(input: tsr_tensor, offset: i64, dst: tsr_tensor) -> tsr_status;
+
     /// The same elements in row-major order under another shape.
     /// shape: one -1 is inferred
     /// copy: true: always a copy; false: VALUE where one is needed; absent: a view where possible
@@ -3430,6 +3537,120 @@ extern "C" {
     pub fn tsr_pad_out(
         input: tsr_tensor, padding: *const i64, n_padding: i32, mode: *const c_char, mode_len: i64,
         value: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// A window with any sizes and strides on the memory of the input; a view.
+    /// An element that is shown repeatedly gets the sum of its gradients.
+    /// strides: in elements
+    /// offset: of the first element from the start of the memory; absent: the input's
+    pub fn tsr_as_strided(
+        input: tsr_tensor, shape: *const i64, n_shape: i32, strides: *const i64, n_strides: i32,
+        offset: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Windows along an axis, which counts them; their positions are a new last axis. A view.
+    /// size: positions of a window
+    /// step: from one window to the next
+    pub fn tsr_unfold(
+        input: tsr_tensor, axis: i64, size: i64, step: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The same bytes as elements of another dtype, by the order of bytes of the machine; a view.
+    /// Where the dtypes have different sizes the last axis grows or shrinks. Not differentiable.
+    pub fn tsr_view_dtype(input: tsr_tensor, dtype: tsr_dtype, out: *mut tsr_tensor) -> tsr_status;
+
+    /// One axis as several; a view.
+    /// shape: one -1 is inferred
+    pub fn tsr_unflatten(
+        input: tsr_tensor, axis: i64, shape: *const i64, n_shape: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// A number of parts along an axis whose sizes differ by 1 at most; views.
+    /// sections: how many parts
+    pub fn tsr_tensor_split(
+        input: tsr_tensor, sections: i64, axis: i64, out: *mut tsr_tensor, out_capacity: i32,
+        out_count: *mut i32,
+    ) -> tsr_status;
+
+    /// Parts along an axis, cut at indices by Python's rules for slices; views.
+    /// indices: how many positions lie before each part but the first; negative: behind it
+    pub fn tsr_tensor_split_at(
+        input: tsr_tensor, indices: *const i64, n_indices: i32, axis: i64, out: *mut tsr_tensor,
+        out_capacity: i32, out_count: *mut i32,
+    ) -> tsr_status;
+
+    /// Views of all tensors under the shape that they broadcast to.
+    pub fn tsr_broadcast_tensors(
+        tensors: *const tsr_tensor, n_tensors: i32, out: *mut tsr_tensor, out_capacity: i32,
+        out_count: *mut i32,
+    ) -> tsr_status;
+
+    /// The coordinates of a grid, each a view of a vector along its axis.
+    /// tensors: vectors
+    /// indexing: xy: the first vector runs along axis 1; ij: along axis 0
+    pub fn tsr_meshgrid(
+        tensors: *const tsr_tensor, n_tensors: i32, indexing: *const c_char, indexing_len: i64,
+        out: *mut tsr_tensor, out_capacity: i32, out_count: *mut i32,
+    ) -> tsr_status;
+
+    /// The input with at least one axis; a view.
+    pub fn tsr_atleast_1d(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+
+    /// The input with at least two axes, new ones in front; a view.
+    pub fn tsr_atleast_2d(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+
+    /// The input with at least three axes, new ones around a vector and behind a matrix; a view.
+    pub fn tsr_atleast_3d(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+
+    /// A copy of the input with the source at one position of an axis.
+    /// source: of the shape of select's result
+    pub fn tsr_select_scatter(
+        input: tsr_tensor, source: tsr_tensor, axis: i64, index: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_select_scatter`].
+    pub fn tsr_select_scatter_out(
+        input: tsr_tensor, source: tsr_tensor, axis: i64, index: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// A copy of the input with the source in a range of positions of an axis.
+    /// source: of the shape of slice's result
+    /// step: negative walks backwards
+    pub fn tsr_slice_scatter(
+        input: tsr_tensor, source: tsr_tensor, axis: i64, start: i64, stop: i64, step: i64,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_slice_scatter`].
+    pub fn tsr_slice_scatter_out(
+        input: tsr_tensor, source: tsr_tensor, axis: i64, start: i64, stop: i64, step: i64,
+        dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// A copy of the input with the source on a diagonal of two axes.
+    /// source: of the shape of diagonal's result
+    /// offset: above (positive) or below the main diagonal
+    pub fn tsr_diagonal_scatter(
+        input: tsr_tensor, source: tsr_tensor, offset: i64, axis1: i64, axis2: i64,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_diagonal_scatter`].
+    pub fn tsr_diagonal_scatter_out(
+        input: tsr_tensor, source: tsr_tensor, offset: i64, axis1: i64, axis2: i64,
+        dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// A copy of the input with the source in a window of any strides on its memory.
+    /// input: fills its memory without gaps
+    /// source: of the given shape
+    /// strides: in elements
+    /// offset: of the first element from the start of the memory; absent: the input's
+    pub fn tsr_as_strided_scatter(
+        input: tsr_tensor, source: tsr_tensor, shape: *const i64, n_shape: i32,
+        strides: *const i64, n_strides: i32, offset: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_as_strided_scatter`].
+    pub fn tsr_as_strided_scatter_out(
+        input: tsr_tensor, source: tsr_tensor, shape: *const i64, n_shape: i32,
+        strides: *const i64, n_strides: i32, offset: i64, dst: tsr_tensor,
     ) -> tsr_status;
 
     /// input\[items\]: a view when there are no arrays, else a copy; NumPy's rules.

@@ -148,6 +148,7 @@ impl Tensor {
 
     op! {
         /// Merges a range of axes into one; a 0-dim tensor gets one axis.
+        #[doc(alias = "ravel")]
         flatten, flatten_with(&self; o: FlattenOptions) =
             tsr_flatten(self.raw(), o.start, o.end_axis)
     }
@@ -185,6 +186,7 @@ impl Tensor {
     op! {
         /// Two axes exchanged; a view.
         #[doc(alias = "swapaxes")]
+        #[doc(alias = "swapdims")]
         transpose(&self, axis0: i64, axis1: i64) = tsr_transpose(self.raw(), axis0, axis1)
     }
 
