@@ -67,9 +67,24 @@ constexpr Signature kCall_TIQ{"TIQ", [](AnyFunction f, tsr_value* v) { return as
 constexpr Signature kCall_TIRRP{"TIRRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, double, double, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), v[2].real, v[3].real, place(v[4])); }};
 constexpr Signature kCall_TIRRT{"TIRRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, double, double, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), v[2].real, v[3].real, tensor(v[4])); }};
 constexpr Signature kCall_TIT{"TIT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2])); }};
+constexpr Signature kCall_TITN{"TITN", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, const tsr_number*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), Number(v[3])); }};
+constexpr Signature kCall_TITNP{"TITNP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, const tsr_number*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), Number(v[3]), place(v[4])); }};
+constexpr Signature kCall_TITNS{"TITNS", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, const tsr_number*, const char*, int64_t>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), Number(v[3]), text(v[4]), text_length(v[4])); }};
+constexpr Signature kCall_TITNSP{"TITNSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, const tsr_number*, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), Number(v[3]), text(v[4]), text_length(v[4]), place(v[5])); }};
+constexpr Signature kCall_TITNST{"TITNST", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, const tsr_number*, const char*, int64_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), Number(v[3]), text(v[4]), text_length(v[4]), tensor(v[5])); }};
+constexpr Signature kCall_TITNT{"TITNT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, const tsr_number*, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), Number(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TITP{"TITP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), place(v[3])); }};
 constexpr Signature kCall_TITT{"TITT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3])); }};
+constexpr Signature kCall_TITTN{"TITTN", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor, const tsr_number*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3]), Number(v[4])); }};
+constexpr Signature kCall_TITTNP{"TITTNP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3]), Number(v[4]), place(v[5])); }};
+constexpr Signature kCall_TITTNT{"TITTNT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3]), Number(v[4]), tensor(v[5])); }};
 constexpr Signature kCall_TITTP{"TITTP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3]), place(v[4])); }};
+constexpr Signature kCall_TITTS{"TITTS", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor, const char*, int64_t>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3]), text(v[4]), text_length(v[4])); }};
+constexpr Signature kCall_TITTSB{"TITTSB", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor, const char*, int64_t, int32_t>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3]), text(v[4]), text_length(v[4]), small(v[5])); }};
+constexpr Signature kCall_TITTSBP{"TITTSBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor, const char*, int64_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3]), text(v[4]), text_length(v[4]), small(v[5]), place(v[6])); }};
+constexpr Signature kCall_TITTSBT{"TITTSBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor, const char*, int64_t, int32_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3]), text(v[4]), text_length(v[4]), small(v[5]), tensor(v[6])); }};
+constexpr Signature kCall_TITTSP{"TITTSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3]), text(v[4]), text_length(v[4]), place(v[5])); }};
+constexpr Signature kCall_TITTST{"TITTST", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3]), text(v[4]), text_length(v[4]), tensor(v[5])); }};
 constexpr Signature kCall_TITTT{"TITTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TIdP{"TIdP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), small(v[2]), place(v[3])); }};
 constexpr Signature kCall_TIdT{"TIdT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), small(v[2]), tensor(v[3])); }};
@@ -171,8 +186,11 @@ constexpr Signature kCall_TTSP{"TTSP", [](AnyFunction f, tsr_value* v) { return 
 constexpr Signature kCall_TTStP{"TTStP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), tensor(v[3]), place(v[4])); }};
 constexpr Signature kCall_TTStT{"TTStT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), tensor(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TTT{"TTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2])); }};
+constexpr Signature kCall_TTTB{"TTTB", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int32_t>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), small(v[3])); }};
 constexpr Signature kCall_TTTBBP{"TTTBBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), small(v[3]), small(v[4]), place(v[5])); }};
 constexpr Signature kCall_TTTBBT{"TTTBBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), small(v[3]), small(v[4]), tensor(v[5])); }};
+constexpr Signature kCall_TTTBP{"TTTBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), small(v[3]), place(v[4])); }};
+constexpr Signature kCall_TTTBT{"TTTBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), small(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TTTN{"TTTN", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const tsr_number*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), Number(v[3])); }};
 constexpr Signature kCall_TTTNP{"TTTNP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), Number(v[3]), place(v[4])); }};
 constexpr Signature kCall_TTTNT{"TTTNT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), Number(v[3]), tensor(v[4])); }};
@@ -605,9 +623,24 @@ const Symbol kSymbols[] = {
     {"tsr_hypot_scalar_inplace", reinterpret_cast<AnyFunction>(&tsr_hypot_scalar_inplace), 394426, &kInfo_hypot, &kCall_TN},
     {"tsr_hypot_scalar_out", reinterpret_cast<AnyFunction>(&tsr_hypot_scalar_out), 328890, &kInfo_hypot, &kCall_TNT},
     {"tsr_imag", reinterpret_cast<AnyFunction>(&tsr_imag), 2513, &kInfo_imag, &kCall_TP},
+    {"tsr_index_add", reinterpret_cast<AnyFunction>(&tsr_index_add), 2652, &kInfo_index_add, &kCall_TITTNP},
+    {"tsr_index_add_inplace", reinterpret_cast<AnyFunction>(&tsr_index_add_inplace), 133724, &kInfo_index_add, &kCall_TITTN},
+    {"tsr_index_add_out", reinterpret_cast<AnyFunction>(&tsr_index_add_out), 68188, &kInfo_index_add, &kCall_TITTNT},
+    {"tsr_index_copy", reinterpret_cast<AnyFunction>(&tsr_index_copy), 2653, &kInfo_index_copy, &kCall_TITTP},
+    {"tsr_index_copy_inplace", reinterpret_cast<AnyFunction>(&tsr_index_copy_inplace), 133725, &kInfo_index_copy, &kCall_TITT},
+    {"tsr_index_copy_out", reinterpret_cast<AnyFunction>(&tsr_index_copy_out), 68189, &kInfo_index_copy, &kCall_TITTT},
+    {"tsr_index_fill", reinterpret_cast<AnyFunction>(&tsr_index_fill), 2654, &kInfo_index_fill, &kCall_TITTP},
+    {"tsr_index_fill_inplace", reinterpret_cast<AnyFunction>(&tsr_index_fill_inplace), 133726, &kInfo_index_fill, &kCall_TITT},
+    {"tsr_index_fill_out", reinterpret_cast<AnyFunction>(&tsr_index_fill_out), 68190, &kInfo_index_fill, &kCall_TITTT},
+    {"tsr_index_fill_scalar", reinterpret_cast<AnyFunction>(&tsr_index_fill_scalar), 264798, &kInfo_index_fill, &kCall_TITNP},
+    {"tsr_index_fill_scalar_inplace", reinterpret_cast<AnyFunction>(&tsr_index_fill_scalar_inplace), 395870, &kInfo_index_fill, &kCall_TITN},
+    {"tsr_index_fill_scalar_out", reinterpret_cast<AnyFunction>(&tsr_index_fill_scalar_out), 330334, &kInfo_index_fill, &kCall_TITNT},
     {"tsr_index_put", reinterpret_cast<AnyFunction>(&tsr_index_put), 2605, &kInfo_index_put, &kCall_TLTBP},
     {"tsr_index_put_inplace", reinterpret_cast<AnyFunction>(&tsr_index_put_inplace), 133677, &kInfo_index_put, &kCall_TLTB},
     {"tsr_index_put_out", reinterpret_cast<AnyFunction>(&tsr_index_put_out), 68141, &kInfo_index_put, &kCall_TLTBT},
+    {"tsr_index_reduce", reinterpret_cast<AnyFunction>(&tsr_index_reduce), 2655, &kInfo_index_reduce, &kCall_TITTSBP},
+    {"tsr_index_reduce_inplace", reinterpret_cast<AnyFunction>(&tsr_index_reduce_inplace), 133727, &kInfo_index_reduce, &kCall_TITTSB},
+    {"tsr_index_reduce_out", reinterpret_cast<AnyFunction>(&tsr_index_reduce_out), 68191, &kInfo_index_reduce, &kCall_TITTSBT},
     {"tsr_index_select", reinterpret_cast<AnyFunction>(&tsr_index_select), 2620, &kInfo_index_select, &kCall_TITP},
     {"tsr_index_select_out", reinterpret_cast<AnyFunction>(&tsr_index_select_out), 68156, &kInfo_index_select, &kCall_TITT},
     {"tsr_inference_mode", reinterpret_cast<AnyFunction>(&tsr_inference_mode), 151, &kInfo_inference_mode, nullptr},
@@ -699,6 +732,9 @@ const Symbol kSymbols[] = {
     {"tsr_masked_fill_scalar", reinterpret_cast<AnyFunction>(&tsr_masked_fill_scalar), 264784, &kInfo_masked_fill, &kCall_TTNP},
     {"tsr_masked_fill_scalar_inplace", reinterpret_cast<AnyFunction>(&tsr_masked_fill_scalar_inplace), 395856, &kInfo_masked_fill, &kCall_TTN},
     {"tsr_masked_fill_scalar_out", reinterpret_cast<AnyFunction>(&tsr_masked_fill_scalar_out), 330320, &kInfo_masked_fill, &kCall_TTNT},
+    {"tsr_masked_scatter", reinterpret_cast<AnyFunction>(&tsr_masked_scatter), 2656, &kInfo_masked_scatter, &kCall_TTTP},
+    {"tsr_masked_scatter_inplace", reinterpret_cast<AnyFunction>(&tsr_masked_scatter_inplace), 133728, &kInfo_masked_scatter, &kCall_TTT},
+    {"tsr_masked_scatter_out", reinterpret_cast<AnyFunction>(&tsr_masked_scatter_out), 68192, &kInfo_masked_scatter, &kCall_TTTT},
     {"tsr_masked_select", reinterpret_cast<AnyFunction>(&tsr_masked_select), 2641, &kInfo_masked_select, &kCall_TTP},
     {"tsr_masked_select_out", reinterpret_cast<AnyFunction>(&tsr_masked_select_out), 68177, &kInfo_masked_select, &kCall_TTT},
     {"tsr_matmul", reinterpret_cast<AnyFunction>(&tsr_matmul), 1600, &kInfo_matmul, &kCall_TTP},
@@ -858,6 +894,9 @@ const Symbol kSymbols[] = {
     {"tsr_prod_out", reinterpret_cast<AnyFunction>(&tsr_prod_out), 66937, &kInfo_prod, &kCall_TjBdT},
     {"tsr_promote_number", reinterpret_cast<AnyFunction>(&tsr_promote_number), 6, &kInfo_promote_number, nullptr},
     {"tsr_promote_types", reinterpret_cast<AnyFunction>(&tsr_promote_types), 5, &kInfo_promote_types, nullptr},
+    {"tsr_put", reinterpret_cast<AnyFunction>(&tsr_put), 2657, &kInfo_put, &kCall_TTTBP},
+    {"tsr_put_inplace", reinterpret_cast<AnyFunction>(&tsr_put_inplace), 133729, &kInfo_put, &kCall_TTTB},
+    {"tsr_put_out", reinterpret_cast<AnyFunction>(&tsr_put_out), 68193, &kInfo_put, &kCall_TTTBT},
     {"tsr_qr", reinterpret_cast<AnyFunction>(&tsr_qr), 1681, &kInfo_qr, &kCall_TSPP},
     {"tsr_qr_out", reinterpret_cast<AnyFunction>(&tsr_qr_out), 67217, &kInfo_qr, &kCall_TSTT},
     {"tsr_quantile", reinterpret_cast<AnyFunction>(&tsr_quantile), 1566, &kInfo_quantile, &kCall_TTiBSP},
@@ -903,9 +942,18 @@ const Symbol kSymbols[] = {
     {"tsr_rsqrt_out", reinterpret_cast<AnyFunction>(&tsr_rsqrt_out), 66543, &kInfo_rsqrt, &kCall_TT},
     {"tsr_saved_hooks_pop", reinterpret_cast<AnyFunction>(&tsr_saved_hooks_pop), 176, &kInfo_saved_hooks_pop, nullptr},
     {"tsr_saved_hooks_push", reinterpret_cast<AnyFunction>(&tsr_saved_hooks_push), 175, &kInfo_saved_hooks_push, nullptr},
+    {"tsr_scatter", reinterpret_cast<AnyFunction>(&tsr_scatter), 2650, &kInfo_scatter, &kCall_TITTSP},
     {"tsr_scatter_add", reinterpret_cast<AnyFunction>(&tsr_scatter_add), 2632, &kInfo_scatter_add, &kCall_TITTP},
     {"tsr_scatter_add_inplace", reinterpret_cast<AnyFunction>(&tsr_scatter_add_inplace), 133704, &kInfo_scatter_add, &kCall_TITT},
     {"tsr_scatter_add_out", reinterpret_cast<AnyFunction>(&tsr_scatter_add_out), 68168, &kInfo_scatter_add, &kCall_TITTT},
+    {"tsr_scatter_inplace", reinterpret_cast<AnyFunction>(&tsr_scatter_inplace), 133722, &kInfo_scatter, &kCall_TITTS},
+    {"tsr_scatter_out", reinterpret_cast<AnyFunction>(&tsr_scatter_out), 68186, &kInfo_scatter, &kCall_TITTST},
+    {"tsr_scatter_reduce", reinterpret_cast<AnyFunction>(&tsr_scatter_reduce), 2651, &kInfo_scatter_reduce, &kCall_TITTSBP},
+    {"tsr_scatter_reduce_inplace", reinterpret_cast<AnyFunction>(&tsr_scatter_reduce_inplace), 133723, &kInfo_scatter_reduce, &kCall_TITTSB},
+    {"tsr_scatter_reduce_out", reinterpret_cast<AnyFunction>(&tsr_scatter_reduce_out), 68187, &kInfo_scatter_reduce, &kCall_TITTSBT},
+    {"tsr_scatter_scalar", reinterpret_cast<AnyFunction>(&tsr_scatter_scalar), 264794, &kInfo_scatter, &kCall_TITNSP},
+    {"tsr_scatter_scalar_inplace", reinterpret_cast<AnyFunction>(&tsr_scatter_scalar_inplace), 395866, &kInfo_scatter, &kCall_TITNS},
+    {"tsr_scatter_scalar_out", reinterpret_cast<AnyFunction>(&tsr_scatter_scalar_out), 330330, &kInfo_scatter, &kCall_TITNST},
     {"tsr_schema_json", reinterpret_cast<AnyFunction>(&tsr_schema_json), 25, &kInfo_schema_json, nullptr},
     {"tsr_scope_begin", reinterpret_cast<AnyFunction>(&tsr_scope_begin), 85, &kInfo_scope_begin, nullptr},
     {"tsr_scope_end", reinterpret_cast<AnyFunction>(&tsr_scope_end), 86, &kInfo_scope_end, nullptr},
@@ -1103,7 +1151,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeros", reinterpret_cast<AnyFunction>(&tsr_zeros), 2001, &kInfo_zeros, &kCall_JdcP},
     {"tsr_zeros_like", reinterpret_cast<AnyFunction>(&tsr_zeros_like), 2005, &kInfo_zeros_like, &kCall_TdcP},
 };
-const size_t kSymbolCount = 862;
+const size_t kSymbolCount = 892;
 
 namespace {
 
@@ -1312,7 +1360,11 @@ constexpr int32_t kIds[] = {
     2450, 67986,
     1210, 132282, 66746, 263354, 394426, 328890,
     2513,
+    2652, 133724, 68188,
+    2653, 133725, 68189,
+    2654, 133726, 68190, 264798, 395870, 330334,
     2605, 133677, 68141,
+    2655, 133727, 68191,
     2620, 68156,
     151,
     152,
@@ -1353,6 +1405,7 @@ constexpr int32_t kIds[] = {
     67229,
     1694, 67230,
     2640, 133712, 68176, 264784, 395856, 330320,
+    2656, 133728, 68192,
     2641, 68177,
     1600, 67136,
     350,
@@ -1454,6 +1507,7 @@ constexpr int32_t kIds[] = {
     1401, 66937,
     6,
     5,
+    2657, 133729, 68193,
     1681, 67217,
     1566, 67102, 263710, 329246,
     2100,
@@ -1473,7 +1527,11 @@ constexpr int32_t kIds[] = {
     1007, 132079, 66543,
     176,
     175,
+    2650,
     2632, 133704, 68168,
+    133722, 68186,
+    2651, 133723, 68187,
+    264794, 395866, 330330,
     25,
     85,
     86,

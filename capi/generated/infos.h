@@ -463,6 +463,14 @@ inline constexpr CallInfoOf kInfo_masked_fill{2640, "masked_fill", {{"input", 'T
 inline constexpr CallInfoOf kInfo_masked_select{2641, "masked_select", {{"input", 'T'}, {"mask", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_nonzero{2642, "nonzero", {{"input", 'T'}, {"out", 'Q'}}};
 inline constexpr CallInfoOf kInfo_argwhere{2643, "argwhere", {{"input", 'T'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_scatter{2650, "scatter", {{"input", 'T'}, {"axis", 'I'}, {"index", 'T'}, {"source", 'T'}, {"reduce", 'S'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_scatter_reduce{2651, "scatter_reduce", {{"input", 'T'}, {"axis", 'I'}, {"index", 'T'}, {"source", 'T'}, {"reduce", 'S'}, {"include_self", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_index_add{2652, "index_add", {{"input", 'T'}, {"axis", 'I'}, {"index", 'T'}, {"source", 'T'}, {"alpha", 'N'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_index_copy{2653, "index_copy", {{"input", 'T'}, {"axis", 'I'}, {"index", 'T'}, {"source", 'T'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_index_fill{2654, "index_fill", {{"input", 'T'}, {"axis", 'I'}, {"index", 'T'}, {"value", 'T'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_index_reduce{2655, "index_reduce", {{"input", 'T'}, {"axis", 'I'}, {"index", 'T'}, {"source", 'T'}, {"reduce", 'S'}, {"include_self", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_masked_scatter{2656, "masked_scatter", {{"input", 'T'}, {"mask", 'T'}, {"source", 'T'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_put{2657, "put", {{"input", 'T'}, {"index", 'T'}, {"source", 'T'}, {"accumulate", 'B'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_conv1d{3000, "conv1d", {{"input", 'T'}, {"weight", 'T'}, {"bias", 't'}, {"stride", 'j'}, {"padding", 'j'}, {"dilation", 'j'}, {"groups", 'I'}, {"same", 'B'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_conv2d{3001, "conv2d", {{"input", 'T'}, {"weight", 'T'}, {"bias", 't'}, {"stride", 'j'}, {"padding", 'j'}, {"dilation", 'j'}, {"groups", 'I'}, {"same", 'B'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_conv3d{3002, "conv3d", {{"input", 'T'}, {"weight", 'T'}, {"bias", 't'}, {"stride", 'j'}, {"padding", 'j'}, {"dilation", 'j'}, {"groups", 'I'}, {"same", 'B'}, {"out", 'P'}}};

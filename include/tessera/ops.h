@@ -2124,7 +2124,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_index_select_out(
 
 /* The slices of an axis at indices, whose dims stand in its place.
  * indices: integers of any shape
- * axis: may be absent for at most one axis */
+ * axis: absent: the flattened input */
 TSR_API TSR_NODISCARD tsr_status tsr_take(
     tsr_tensor input, tsr_tensor indices, int64_t axis, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_take_out(
@@ -2192,6 +2192,125 @@ TSR_API TSR_NODISCARD tsr_status tsr_nonzero(
 
 /* The positions of the nonzero elements in row-major order, one row each. */
 TSR_API TSR_NODISCARD tsr_status tsr_argwhere(tsr_tensor input, tsr_tensor* out);
+
+/* ---- Ops: scattering ---- */
+
+/* input[i, index[i, j]] = source[i, j] for axis 1, and so on; of equal places the last is
+ * written.
+ * index: integers of the input's rank, not negative
+ * source: at least as long as the index on every axis
+ * reduce: replace, add or multiply */
+TSR_API TSR_NODISCARD tsr_status tsr_scatter(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source, const char* reduce,
+    int64_t reduce_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_scatter_out(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source, const char* reduce,
+    int64_t reduce_len, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_scatter_inplace(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source, const char* reduce,
+    int64_t reduce_len);
+TSR_API TSR_NODISCARD tsr_status tsr_scatter_scalar(
+    tsr_tensor input, int64_t axis, tsr_tensor index, const tsr_number* source, const char* reduce,
+    int64_t reduce_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_scatter_scalar_out(
+    tsr_tensor input, int64_t axis, tsr_tensor index, const tsr_number* source, const char* reduce,
+    int64_t reduce_len, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_scatter_scalar_inplace(
+    tsr_tensor input, int64_t axis, tsr_tensor index, const tsr_number* source, const char* reduce,
+    int64_t reduce_len);
+
+/* Each place that an index names gets the sum, product, mean, largest or smallest of the
+ * elements for it.
+ * The gradient of a largest or smallest element is divided evenly among equal ones.
+ * index: integers of the input's rank, not negative
+ * source: at least as long as the index on every axis
+ * reduce: sum, prod, mean, amax or amin
+ * include_self: whether the input's own value counts at the places */
+TSR_API TSR_NODISCARD tsr_status tsr_scatter_reduce(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source, const char* reduce,
+    int64_t reduce_len, int32_t include_self, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_scatter_reduce_out(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source, const char* reduce,
+    int64_t reduce_len, int32_t include_self, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_scatter_reduce_inplace(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source, const char* reduce,
+    int64_t reduce_len, int32_t include_self);
+
+/* The source added to the slices of an axis that an index names; every occurrence counts.
+ * index: integers, 1-D or 0-dim, not negative
+ * source: of the input's shape, with as many positions of the axis as the index
+ * alpha: a factor of the source */
+TSR_API TSR_NODISCARD tsr_status tsr_index_add(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source, const tsr_number* alpha,
+    tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_index_add_out(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source, const tsr_number* alpha,
+    tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_index_add_inplace(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source, const tsr_number* alpha);
+
+/* The source in place of the slices of an axis that an index names; of equal ones the last is
+ * written.
+ * index: integers, 1-D or 0-dim, not negative
+ * source: of the input's shape, with as many positions of the axis as the index */
+TSR_API TSR_NODISCARD tsr_status tsr_index_copy(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_index_copy_out(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_index_copy_inplace(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source);
+
+/* One value in the slices of an axis that an index names.
+ * index: integers, 1-D or 0-dim, not negative
+ * value: a number or a 0-dim tensor */
+TSR_API TSR_NODISCARD tsr_status tsr_index_fill(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor value, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_index_fill_out(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor value, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_index_fill_inplace(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor value);
+TSR_API TSR_NODISCARD tsr_status tsr_index_fill_scalar(
+    tsr_tensor input, int64_t axis, tsr_tensor index, const tsr_number* value, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_index_fill_scalar_out(
+    tsr_tensor input, int64_t axis, tsr_tensor index, const tsr_number* value, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_index_fill_scalar_inplace(
+    tsr_tensor input, int64_t axis, tsr_tensor index, const tsr_number* value);
+
+/* The slices of an axis that an index names folded with those of the source.
+ * index: integers, 1-D or 0-dim, not negative
+ * source: of the input's shape, with as many positions of the axis as the index
+ * reduce: sum, prod, mean, amax or amin
+ * include_self: whether the input's own values count in the slices */
+TSR_API TSR_NODISCARD tsr_status tsr_index_reduce(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source, const char* reduce,
+    int64_t reduce_len, int32_t include_self, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_index_reduce_out(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source, const char* reduce,
+    int64_t reduce_len, int32_t include_self, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_index_reduce_inplace(
+    tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source, const char* reduce,
+    int64_t reduce_len, int32_t include_self);
+
+/* The elements of the source, in row-major order, at the places where the mask holds.
+ * mask: bool; broadcasts to the input
+ * source: of any shape, with an element for each place */
+TSR_API TSR_NODISCARD tsr_status tsr_masked_scatter(
+    tsr_tensor input, tsr_tensor mask, tsr_tensor source, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_masked_scatter_out(
+    tsr_tensor input, tsr_tensor mask, tsr_tensor source, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_masked_scatter_inplace(
+    tsr_tensor input, tsr_tensor mask, tsr_tensor source);
+
+/* The source written to, or added at, places of the flattened input.
+ * index: integers; negative ones count from the end
+ * source: with as many elements as the index
+ * accumulate: add instead of write; every occurrence counts */
+TSR_API TSR_NODISCARD tsr_status tsr_put(
+    tsr_tensor input, tsr_tensor index, tsr_tensor source, int32_t accumulate, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_put_out(
+    tsr_tensor input, tsr_tensor index, tsr_tensor source, int32_t accumulate, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_put_inplace(
+    tsr_tensor input, tsr_tensor index, tsr_tensor source, int32_t accumulate);
 
 /* ---- Ops: neural networks ---- */
 

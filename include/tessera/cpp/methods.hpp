@@ -704,6 +704,53 @@ class TensorMethods {
   std::vector<Tensor> nonzero() const;
   // The positions of the nonzero elements in row-major order, one row each.
   Tensor argwhere() const;
+  // input[i, index[i, j]] = source[i, j] for axis 1, and so on; of equal places the last is
+  // written.
+  Tensor scatter(
+      int64_t axis, const Tensor& index, const Tensor& source,
+      std::string_view reduce = "replace") const;
+  Tensor scatter(
+      int64_t axis, const Tensor& index, const Scalar& source,
+      std::string_view reduce = "replace") const;
+  Tensor& scatter_(
+      int64_t axis, const Tensor& index, const Tensor& source, std::string_view reduce = "replace");
+  Tensor& scatter_(
+      int64_t axis, const Tensor& index, const Scalar& source, std::string_view reduce = "replace");
+  // Each place that an index names gets the sum, product, mean, largest or smallest of the elements
+  // for it.
+  Tensor scatter_reduce(
+      int64_t axis, const Tensor& index, const Tensor& source, std::string_view reduce,
+      bool include_self = true) const;
+  Tensor& scatter_reduce_(
+      int64_t axis, const Tensor& index, const Tensor& source, std::string_view reduce,
+      bool include_self = true);
+  // The source added to the slices of an axis that an index names; every occurrence counts.
+  Tensor index_add(
+      int64_t axis, const Tensor& index, const Tensor& source, const Scalar& alpha = 1) const;
+  Tensor& index_add_(
+      int64_t axis, const Tensor& index, const Tensor& source, const Scalar& alpha = 1);
+  // The source in place of the slices of an axis that an index names; of equal ones the last is
+  // written.
+  Tensor index_copy(int64_t axis, const Tensor& index, const Tensor& source) const;
+  Tensor& index_copy_(int64_t axis, const Tensor& index, const Tensor& source);
+  // One value in the slices of an axis that an index names.
+  Tensor index_fill(int64_t axis, const Tensor& index, const Tensor& value) const;
+  Tensor index_fill(int64_t axis, const Tensor& index, const Scalar& value) const;
+  Tensor& index_fill_(int64_t axis, const Tensor& index, const Tensor& value);
+  Tensor& index_fill_(int64_t axis, const Tensor& index, const Scalar& value);
+  // The slices of an axis that an index names folded with those of the source.
+  Tensor index_reduce(
+      int64_t axis, const Tensor& index, const Tensor& source, std::string_view reduce,
+      bool include_self = true) const;
+  Tensor& index_reduce_(
+      int64_t axis, const Tensor& index, const Tensor& source, std::string_view reduce,
+      bool include_self = true);
+  // The elements of the source, in row-major order, at the places where the mask holds.
+  Tensor masked_scatter(const Tensor& mask, const Tensor& source) const;
+  Tensor& masked_scatter_(const Tensor& mask, const Tensor& source);
+  // The source written to, or added at, places of the flattened input.
+  Tensor put(const Tensor& index, const Tensor& source, bool accumulate = false) const;
+  Tensor& put_(const Tensor& index, const Tensor& source, bool accumulate = false);
   // exp(x) / sum(exp(x)) along an axis; real dtypes, integers become the default floating dtype.
   Tensor softmax(int64_t axis = -1, std::optional<DType> dtype = std::nullopt) const;
   // The logarithm of softmax, without overflow.

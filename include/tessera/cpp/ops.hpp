@@ -3286,6 +3286,186 @@ inline std::vector<Tensor> nonzero(const Tensor& input) {
 // The positions of the nonzero elements in row-major order, one row each.
 inline Tensor argwhere(const Tensor& input) { return detail::one<tsr_argwhere>(input.handle()); }
 
+// ---- Ops: scattering ----
+
+// input[i, index[i, j]] = source[i, j] for axis 1, and so on; of equal places the last is written.
+inline Tensor scatter(
+    const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
+    std::string_view reduce = "replace") {
+  return detail::one<tsr_scatter>(
+      input.handle(), axis, index.handle(), source.handle(), reduce.data(), detail::length(reduce));
+}
+inline Tensor scatter(
+    const Tensor& input, int64_t axis, const Tensor& index, const Scalar& source,
+    std::string_view reduce = "replace") {
+  return detail::one<tsr_scatter_scalar>(
+      input.handle(), axis, index.handle(), source.number(), reduce.data(), detail::length(reduce));
+}
+inline Tensor& scatter_(
+    Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
+    std::string_view reduce = "replace") {
+  return detail::changed<tsr_scatter_inplace>(
+      input, axis, index.handle(), source.handle(), reduce.data(), detail::length(reduce));
+}
+inline Tensor& scatter_(
+    Tensor& input, int64_t axis, const Tensor& index, const Scalar& source,
+    std::string_view reduce = "replace") {
+  return detail::changed<tsr_scatter_scalar_inplace>(
+      input, axis, index.handle(), source.number(), reduce.data(), detail::length(reduce));
+}
+inline Tensor& scatter_out(
+    Tensor& dst, const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
+    std::string_view reduce = "replace") {
+  return detail::written<tsr_scatter_out>(
+      dst, input.handle(), axis, index.handle(), source.handle(), reduce.data(),
+      detail::length(reduce));
+}
+inline Tensor& scatter_out(
+    Tensor& dst, const Tensor& input, int64_t axis, const Tensor& index, const Scalar& source,
+    std::string_view reduce = "replace") {
+  return detail::written<tsr_scatter_scalar_out>(
+      dst, input.handle(), axis, index.handle(), source.number(), reduce.data(),
+      detail::length(reduce));
+}
+
+// Each place that an index names gets the sum, product, mean, largest or smallest of the elements
+// for it. The gradient of a largest or smallest element is divided evenly among equal ones.
+inline Tensor scatter_reduce(
+    const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
+    std::string_view reduce, bool include_self = true) {
+  return detail::one<tsr_scatter_reduce>(
+      input.handle(), axis, index.handle(), source.handle(), reduce.data(), detail::length(reduce),
+      include_self);
+}
+inline Tensor& scatter_reduce_(
+    Tensor& input, int64_t axis, const Tensor& index, const Tensor& source, std::string_view reduce,
+    bool include_self = true) {
+  return detail::changed<tsr_scatter_reduce_inplace>(
+      input, axis, index.handle(), source.handle(), reduce.data(), detail::length(reduce),
+      include_self);
+}
+inline Tensor& scatter_reduce_out(
+    Tensor& dst, const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
+    std::string_view reduce, bool include_self = true) {
+  return detail::written<tsr_scatter_reduce_out>(
+      dst, input.handle(), axis, index.handle(), source.handle(), reduce.data(),
+      detail::length(reduce), include_self);
+}
+
+// The source added to the slices of an axis that an index names; every occurrence counts.
+inline Tensor index_add(
+    const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
+    const Scalar& alpha = 1) {
+  return detail::one<tsr_index_add>(
+      input.handle(), axis, index.handle(), source.handle(), alpha.number());
+}
+inline Tensor& index_add_(
+    Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
+    const Scalar& alpha = 1) {
+  return detail::changed<tsr_index_add_inplace>(
+      input, axis, index.handle(), source.handle(), alpha.number());
+}
+inline Tensor& index_add_out(
+    Tensor& dst, const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
+    const Scalar& alpha = 1) {
+  return detail::written<tsr_index_add_out>(
+      dst, input.handle(), axis, index.handle(), source.handle(), alpha.number());
+}
+
+// The source in place of the slices of an axis that an index names; of equal ones the last is
+// written.
+inline Tensor index_copy(
+    const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source) {
+  return detail::one<tsr_index_copy>(input.handle(), axis, index.handle(), source.handle());
+}
+inline Tensor& index_copy_(Tensor& input, int64_t axis, const Tensor& index, const Tensor& source) {
+  return detail::changed<tsr_index_copy_inplace>(input, axis, index.handle(), source.handle());
+}
+inline Tensor& index_copy_out(
+    Tensor& dst, const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source) {
+  return detail::written<tsr_index_copy_out>(
+      dst, input.handle(), axis, index.handle(), source.handle());
+}
+
+// One value in the slices of an axis that an index names.
+inline Tensor index_fill(
+    const Tensor& input, int64_t axis, const Tensor& index, const Tensor& value) {
+  return detail::one<tsr_index_fill>(input.handle(), axis, index.handle(), value.handle());
+}
+inline Tensor index_fill(
+    const Tensor& input, int64_t axis, const Tensor& index, const Scalar& value) {
+  return detail::one<tsr_index_fill_scalar>(input.handle(), axis, index.handle(), value.number());
+}
+inline Tensor& index_fill_(Tensor& input, int64_t axis, const Tensor& index, const Tensor& value) {
+  return detail::changed<tsr_index_fill_inplace>(input, axis, index.handle(), value.handle());
+}
+inline Tensor& index_fill_(Tensor& input, int64_t axis, const Tensor& index, const Scalar& value) {
+  return detail::changed<tsr_index_fill_scalar_inplace>(
+      input, axis, index.handle(), value.number());
+}
+inline Tensor& index_fill_out(
+    Tensor& dst, const Tensor& input, int64_t axis, const Tensor& index, const Tensor& value) {
+  return detail::written<tsr_index_fill_out>(
+      dst, input.handle(), axis, index.handle(), value.handle());
+}
+inline Tensor& index_fill_out(
+    Tensor& dst, const Tensor& input, int64_t axis, const Tensor& index, const Scalar& value) {
+  return detail::written<tsr_index_fill_scalar_out>(
+      dst, input.handle(), axis, index.handle(), value.number());
+}
+
+// The slices of an axis that an index names folded with those of the source.
+inline Tensor index_reduce(
+    const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
+    std::string_view reduce, bool include_self = true) {
+  return detail::one<tsr_index_reduce>(
+      input.handle(), axis, index.handle(), source.handle(), reduce.data(), detail::length(reduce),
+      include_self);
+}
+inline Tensor& index_reduce_(
+    Tensor& input, int64_t axis, const Tensor& index, const Tensor& source, std::string_view reduce,
+    bool include_self = true) {
+  return detail::changed<tsr_index_reduce_inplace>(
+      input, axis, index.handle(), source.handle(), reduce.data(), detail::length(reduce),
+      include_self);
+}
+inline Tensor& index_reduce_out(
+    Tensor& dst, const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
+    std::string_view reduce, bool include_self = true) {
+  return detail::written<tsr_index_reduce_out>(
+      dst, input.handle(), axis, index.handle(), source.handle(), reduce.data(),
+      detail::length(reduce), include_self);
+}
+
+// The elements of the source, in row-major order, at the places where the mask holds.
+inline Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& source) {
+  return detail::one<tsr_masked_scatter>(input.handle(), mask.handle(), source.handle());
+}
+inline Tensor& masked_scatter_(Tensor& input, const Tensor& mask, const Tensor& source) {
+  return detail::changed<tsr_masked_scatter_inplace>(input, mask.handle(), source.handle());
+}
+inline Tensor& masked_scatter_out(
+    Tensor& dst, const Tensor& input, const Tensor& mask, const Tensor& source) {
+  return detail::written<tsr_masked_scatter_out>(
+      dst, input.handle(), mask.handle(), source.handle());
+}
+
+// The source written to, or added at, places of the flattened input.
+inline Tensor put(
+    const Tensor& input, const Tensor& index, const Tensor& source, bool accumulate = false) {
+  return detail::one<tsr_put>(input.handle(), index.handle(), source.handle(), accumulate);
+}
+inline Tensor& put_(
+    Tensor& input, const Tensor& index, const Tensor& source, bool accumulate = false) {
+  return detail::changed<tsr_put_inplace>(input, index.handle(), source.handle(), accumulate);
+}
+inline Tensor& put_out(
+    Tensor& dst, const Tensor& input, const Tensor& index, const Tensor& source,
+    bool accumulate = false) {
+  return detail::written<tsr_put_out>(
+      dst, input.handle(), index.handle(), source.handle(), accumulate);
+}
+
 // ---- Ops: neural networks ----
 
 // Cross-correlation along one spatial axis, plus a bias per channel.
@@ -4590,6 +4770,83 @@ inline Tensor TensorMethods::masked_select(const Tensor& mask) const {
 }
 inline std::vector<Tensor> TensorMethods::nonzero() const { return tessera::nonzero(self()); }
 inline Tensor TensorMethods::argwhere() const { return tessera::argwhere(self()); }
+inline Tensor TensorMethods::scatter(
+    int64_t axis, const Tensor& index, const Tensor& source, std::string_view reduce) const {
+  return tessera::scatter(self(), axis, index, source, reduce);
+}
+inline Tensor TensorMethods::scatter(
+    int64_t axis, const Tensor& index, const Scalar& source, std::string_view reduce) const {
+  return tessera::scatter(self(), axis, index, source, reduce);
+}
+inline Tensor& TensorMethods::scatter_(
+    int64_t axis, const Tensor& index, const Tensor& source, std::string_view reduce) {
+  return tessera::scatter_(self(), axis, index, source, reduce);
+}
+inline Tensor& TensorMethods::scatter_(
+    int64_t axis, const Tensor& index, const Scalar& source, std::string_view reduce) {
+  return tessera::scatter_(self(), axis, index, source, reduce);
+}
+inline Tensor TensorMethods::scatter_reduce(
+    int64_t axis, const Tensor& index, const Tensor& source, std::string_view reduce,
+    bool include_self) const {
+  return tessera::scatter_reduce(self(), axis, index, source, reduce, include_self);
+}
+inline Tensor& TensorMethods::scatter_reduce_(
+    int64_t axis, const Tensor& index, const Tensor& source, std::string_view reduce,
+    bool include_self) {
+  return tessera::scatter_reduce_(self(), axis, index, source, reduce, include_self);
+}
+inline Tensor TensorMethods::index_add(
+    int64_t axis, const Tensor& index, const Tensor& source, const Scalar& alpha) const {
+  return tessera::index_add(self(), axis, index, source, alpha);
+}
+inline Tensor& TensorMethods::index_add_(
+    int64_t axis, const Tensor& index, const Tensor& source, const Scalar& alpha) {
+  return tessera::index_add_(self(), axis, index, source, alpha);
+}
+inline Tensor TensorMethods::index_copy(
+    int64_t axis, const Tensor& index, const Tensor& source) const {
+  return tessera::index_copy(self(), axis, index, source);
+}
+inline Tensor& TensorMethods::index_copy_(int64_t axis, const Tensor& index, const Tensor& source) {
+  return tessera::index_copy_(self(), axis, index, source);
+}
+inline Tensor TensorMethods::index_fill(
+    int64_t axis, const Tensor& index, const Tensor& value) const {
+  return tessera::index_fill(self(), axis, index, value);
+}
+inline Tensor TensorMethods::index_fill(
+    int64_t axis, const Tensor& index, const Scalar& value) const {
+  return tessera::index_fill(self(), axis, index, value);
+}
+inline Tensor& TensorMethods::index_fill_(int64_t axis, const Tensor& index, const Tensor& value) {
+  return tessera::index_fill_(self(), axis, index, value);
+}
+inline Tensor& TensorMethods::index_fill_(int64_t axis, const Tensor& index, const Scalar& value) {
+  return tessera::index_fill_(self(), axis, index, value);
+}
+inline Tensor TensorMethods::index_reduce(
+    int64_t axis, const Tensor& index, const Tensor& source, std::string_view reduce,
+    bool include_self) const {
+  return tessera::index_reduce(self(), axis, index, source, reduce, include_self);
+}
+inline Tensor& TensorMethods::index_reduce_(
+    int64_t axis, const Tensor& index, const Tensor& source, std::string_view reduce,
+    bool include_self) {
+  return tessera::index_reduce_(self(), axis, index, source, reduce, include_self);
+}
+inline Tensor TensorMethods::masked_scatter(const Tensor& mask, const Tensor& source) const {
+  return tessera::masked_scatter(self(), mask, source);
+}
+inline Tensor& TensorMethods::masked_scatter_(const Tensor& mask, const Tensor& source) {
+  return tessera::masked_scatter_(self(), mask, source);
+}
+inline Tensor TensorMethods::put(const Tensor& index, const Tensor& source, bool accumulate) const {
+  return tessera::put(self(), index, source, accumulate);
+}
+inline Tensor& TensorMethods::put_(const Tensor& index, const Tensor& source, bool accumulate) {
+  return tessera::put_(self(), index, source, accumulate);
+}
 inline Tensor TensorMethods::softmax(int64_t axis, std::optional<DType> dtype) const {
   return tessera::softmax(self(), axis, dtype);
 }

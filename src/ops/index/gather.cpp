@@ -1,28 +1,28 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// gather, take_along_axis, scatter_add: one index for each element.
+// gather, take_along_axis: reading with one index for each element.
 #include "base/error.h"
+#include "ops/index/along_axis.h"
 #include "ops/index/index.h"
-#include "ops/index/index_launch.h"
 #include "ops/reduce/sum_to.h"
-#include "ops/shape/arrange.h"
 #include "ops/shape/shape.h"
-#include "ops/shape/slice.h"
-#include "tensor/promotion.h"
 
 namespace tsr::ops {
 namespace {
 
 using kernel::IndexOp;
 
-// A 0-dim array counts as one of one element.
-Tensor at_least_1d(const Tensor& input) {
-  return input.ndim() == 0 ? make_view(input, Dims{1}, Dims{1}, input.offset()) : input;
+// Zeros of that shape with g added at the index; the derivative of gather.
+Tensor gather_backward(const Tensor& g, const Dims& sizes, int64_t axis, const Tensor& index) {
+  return scatter_add_at(zeros_like_shape(sizes, g.dtype(), g.device()), axis, index, g,
+                        Indices::kFromEnd, {});
 }
 
-// Which indices an op takes: NumPy's count from the end when they are negative, PyTorch's must not
-// be, because there a negative one is a fault in the data.
-enum class Indices : uint8_t { kNotNegative, kFromEnd };
+}  // namespace
+
+Tensor at_least_1d_memory(const Tensor& input) {
+  return input.ndim() == 0 ? make_view(input, Dims{1}, Dims{1}, input.offset()) : input;
+}
 
 IndexWalk gather_walk(const Tensor& array, int64_t axis, const Tensor& index, Indices kind) {
   IndexWalk walk;
@@ -46,38 +46,6 @@ void check_gather(const Tensor& input, int64_t axis, const Tensor& index) {
 }
 
 Tensor gather_at(const Tensor& input, int64_t axis, const Tensor& index, Indices kind,
-                 const Out& out);
-Tensor scatter_add_at(const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
-                      Indices kind, const Out& out);
-
-// Zeros of that shape with g added at the index; the derivative of gather.
-Tensor gather_backward(const Tensor& g, const Dims& sizes, int64_t axis, const Tensor& index) {
-  return scatter_add_at(zeros_like_shape(sizes, g.dtype(), g.device()), axis, index, g,
-                        Indices::kFromEnd, {});
-}
-
-void check_scatter_source(const Tensor& source, const Tensor& index) {
-  TSR_CHECK(source.ndim() == index.ndim(), Code::kShape, "source", "expected ", index.ndim(),
-            " dimensions as the index, got shape ", source.sizes());
-  for (int64_t d = 0; d < index.ndim(); ++d) {
-    TSR_CHECK(index.size(d) <= source.size(d), Code::kShape, "source",
-              "expected a source that is not shorter than the index, got shapes ", source.sizes(),
-              " and ", index.sizes());
-  }
-}
-
-// What scatter_add read of its source gets the gathered g, the rest nothing.
-Tensor scatter_source_grad(const Tensor& g, const Dims& sizes, int64_t axis, const Tensor& index) {
-  const Tensor part = gather_at(g, axis, index, Indices::kFromEnd, {});
-  Dims padding;
-  for (size_t d = sizes.size(); d-- > 0;) {
-    padding.push_back(0);
-    padding.push_back(sizes[d] - part.sizes()[d]);
-  }
-  return part.sizes() == sizes ? part : pad(part, padding);
-}
-
-Tensor gather_at(const Tensor& input, int64_t axis, const Tensor& index, Indices kind,
                  const Out& out) {
   const int64_t dim = wrap_axis(axis, input.ndim());
   const Tensor positions = index_array(index, input.device(), "index");
@@ -85,10 +53,10 @@ Tensor gather_at(const Tensor& input, int64_t axis, const Tensor& index, Indices
   const bool grad = needs_grad(input);
   Result result =
       allocate_apart(out, index.sizes(), input.dtype(), input.device(), grad, {&input, &positions});
-  const Tensor array = at_least_1d(input.detached());
-  const Tensor flat = at_least_1d(positions);
+  const Tensor array = at_least_1d_memory(input.detached());
+  const Tensor flat = at_least_1d_memory(positions);
   launch_index(IndexOp::kGet, gather_walk(array, dim, flat, kind), array,
-               at_least_1d(result.value()));
+               at_least_1d_memory(result.value()));
   Tensor output = result.finish();
   if (grad) {
     record(output, "GatherBackward", {input}, {save_input(positions)},
@@ -98,42 +66,6 @@ Tensor gather_at(const Tensor& input, int64_t axis, const Tensor& index, Indices
   }
   return output;
 }
-
-// d input = g, d source = g gathered.
-Tensor scatter_add_at(const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
-                      Indices kind, const Out& out) {
-  check_same_device(input, source, "source");
-  TSR_CHECK(can_cast_in_place(source.dtype(), input.dtype()), Code::kDType, "source",
-            "expected a dtype that casts to ", input.dtype(), ", got ", source.dtype());
-  const int64_t dim = wrap_axis(axis, input.ndim());
-  const Tensor positions = index_array(index, input.device(), "index");
-  check_gather(input, dim, positions);
-  check_scatter_source(source, positions);
-  const bool grad = is_differentiable(input.dtype()) && needs_grad(input, source);
-  if (grad) check_saves({save_input(positions)});
-  const bool inplace = out.is_inplace();
-  const Tensor none;
-  Result result = allocate_apart(out, input.sizes(), input.dtype(), input.device(), grad,
-                                 {inplace ? &none : &input, &positions, &source});
-  if (!result.value().is_same(input)) copy_memory(result.value(), input);
-  Tensor part = source.detached();
-  for (int64_t d = 0; d < part.ndim(); ++d) part = narrow_memory(part, d, 0, positions.size(d));
-  const Tensor flat = at_least_1d(positions);
-  launch_accumulate(at_least_1d(result.value()), at_least_1d(part),
-                    [&](const Tensor& array) { return gather_walk(array, dim, flat, kind); });
-  Tensor output = result.finish();
-  if (grad) {
-    record(output, "ScatterAddBackward", {input, source}, {save_input(positions)},
-           [sizes = source.sizes(), dim](Backward& ctx) {
-             if (ctx.needs(0)) ctx.set(0, ctx.grad());
-             if (ctx.needs(1))
-               ctx.set(1, scatter_source_grad(ctx.grad(), sizes, dim, ctx.saved(0)));
-           });
-  }
-  return output;
-}
-
-}  // namespace
 
 Tensor gather(const Tensor& input, int64_t axis, const Tensor& index, Out out) {
   // One of them is 0-dim: it counts as 1-D, and the result has the shape of the index.
@@ -159,11 +91,6 @@ Tensor take_along_axis(const Tensor& input, const Tensor& indices, int64_t axis,
   joint[dim] = indices.sizes()[dim];
   return gather_at(array, static_cast<int64_t>(dim), shown_as(indices, joint), Indices::kFromEnd,
                    out);
-}
-
-Tensor scatter_add(const Tensor& input, int64_t axis, const Tensor& index, const Tensor& source,
-                   Out out) {
-  return scatter_add_at(input, axis, index, source, Indices::kNotNegative, out);
 }
 
 }  // namespace tsr::ops

@@ -224,10 +224,9 @@ void index_put_(const Tensor& target, const IndexArrays& indices, const Tensor& 
 }
 
 Tensor take(const Tensor& input, const Tensor& indices, std::optional<int64_t> axis, Out out) {
-  TSR_CHECK(axis.has_value() || input.ndim() <= 1, Code::kValue, "axis",
-            "expected an axis for an input of shape ", input.sizes(), ", got none");
-  const int64_t dim = wrap_axis(axis.value_or(0), input.ndim());
-  if (input.ndim() == 0) return take(reshape(input, Dims{1}), indices, 0, out);
+  const int64_t dim = wrap_axis(axis.value_or(0), axis.has_value() ? input.ndim() : 1);
+  if (input.ndim() == 0 || (!axis.has_value() && input.ndim() > 1))
+    return take(reshape(input, Dims{-1}), indices, 0, out);
   IndexList slots(static_cast<size_t>(dim) + 1);
   slots.back() = indices;
   return index_get(input, {{slots.data(), slots.size()}}, out);

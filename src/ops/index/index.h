@@ -19,8 +19,8 @@ namespace tsr::ops {
 // The slices of `input` at the positions of the `index`, of at most one dim, along an axis. A 0-dim
 // input, which counts as one slice, stays 0-dim and takes one position.
 Tensor index_select(const Tensor& input, int64_t axis, const Tensor& index, Out out = {});
-// As index_select for indices of any shape, which stands in place of the axis. The axis may be
-// absent when the input has at most one dim; a 0-dim input counts as 1-D.
+// As index_select for indices of any shape, whose dims stand in place of the axis. Without an axis
+// the input is flattened; a 0-dim input counts as 1-D.
 Tensor take(const Tensor& input, const Tensor& indices, std::optional<int64_t> axis = {},
             Out out = {});
 // The rows of `weight` (kShape unless 2-D) that the indices in `input` name. Row `padding_idx`

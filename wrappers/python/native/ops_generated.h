@@ -1133,6 +1133,62 @@ TPY_OP(nonzero, 1, "nonzero", "($input)\n--\n\nThe positions of the nonzero elem
 TPY_OP(argwhere, 1, "argwhere", "($input)\n--\n\nThe positions of the nonzero elements in row-major order, one row each.",
     {"argwhere", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_FUNCTIONAL, 1, 1, 0, 0, -1, 0, 1, 1, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_to, NULL, (tpy_function)tsr_argwhere, NULL}, {0}})
+TPY_OP(scatter, 1, "scatter", "($input, axis, index, source, reduce='replace', *, out=None)\n--\n\ninput[i, index[i, j]] = source[i, j] for axis 1, and so on; of equal places the last is written.",
+    {"scatter", 6, 5, 4, -1, 13u, takes_input_axis_index_source_reduce_out, keys_input_axis_index_source_reduce_out}, TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tittso, call_tittst, (tpy_function)tsr_scatter, (tpy_function)tsr_scatter_out},
+        {8, 0, call_titnso, call_titnst, (tpy_function)tsr_scatter_scalar, (tpy_function)tsr_scatter_scalar_out},
+        {0}})
+TPY_OP(scatter_inplace, 0, "scatter_", "($input, axis, index, source, reduce='replace')\n--\n\ninput[i, index[i, j]] = source[i, j] for axis 1, and so on; of equal places the last is written.",
+    {"scatter_", 5, 5, 4, -1, 13u, takes_input_axis_index_source_reduce, keys_input_axis_index_source_reduce}, TPY_INPLACE, 5, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_titts, NULL, (tpy_function)tsr_scatter_inplace, NULL},
+        {8, 0, call_titns, NULL, (tpy_function)tsr_scatter_scalar_inplace, NULL},
+        {0}})
+TPY_OP(scatter_reduce, 1, "scatter_reduce", "($input, axis, index, source, reduce, include_self=True, *, out=None)\n--\n\nEach place that an index names gets the sum, product, mean, largest or smallest of the elements for it.",
+    {"scatter_reduce", 7, 6, 5, -1, 13u, takes_input_axis_index_source_reduce_include_self_out, keys_input_axis_index_source_reduce_include_self_out}, TPY_FUNCTIONAL, 6, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tittswo, call_tittswt, (tpy_function)tsr_scatter_reduce, (tpy_function)tsr_scatter_reduce_out}, {0}})
+TPY_OP(scatter_reduce_inplace, 0, "scatter_reduce_", "($input, axis, index, source, reduce, include_self=True)\n--\n\nEach place that an index names gets the sum, product, mean, largest or smallest of the elements for it.",
+    {"scatter_reduce_", 6, 6, 5, -1, 13u, takes_input_axis_index_source_reduce_include_self, keys_input_axis_index_source_reduce_include_self}, TPY_INPLACE, 6, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tittsw, NULL, (tpy_function)tsr_scatter_reduce_inplace, NULL}, {0}})
+TPY_OP(index_add, 1, "index_add", "($input, axis, index, source, *, alpha=1, out=None)\n--\n\nThe source added to the slices of an axis that an index names; every occurrence counts.",
+    {"index_add", 6, 4, 4, -1, 13u, takes_input_axis_index_source_alpha_out, keys_input_axis_index_source_alpha_out}, TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tittno, call_tittnt, (tpy_function)tsr_index_add, (tpy_function)tsr_index_add_out}, {0}})
+TPY_OP(index_add_inplace, 0, "index_add_", "($input, axis, index, source, *, alpha=1)\n--\n\nThe source added to the slices of an axis that an index names; every occurrence counts.",
+    {"index_add_", 5, 4, 4, -1, 13u, takes_input_axis_index_source_alpha, keys_input_axis_index_source_alpha}, TPY_INPLACE, 5, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tittn, NULL, (tpy_function)tsr_index_add_inplace, NULL}, {0}})
+TPY_OP(index_copy, 1, "index_copy", "($input, axis, index, source, *, out=None)\n--\n\nThe source in place of the slices of an axis that an index names; of equal ones the last is written.",
+    {"index_copy", 5, 4, 4, -1, 13u, takes_input_axis_index_source_out, keys_input_axis_index_source_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_titto, call_tittt, (tpy_function)tsr_index_copy, (tpy_function)tsr_index_copy_out}, {0}})
+TPY_OP(index_copy_inplace, 0, "index_copy_", "($input, axis, index, source)\n--\n\nThe source in place of the slices of an axis that an index names; of equal ones the last is written.",
+    {"index_copy_", 4, 4, 4, -1, 13u, takes_input_axis_index_source, keys_input_axis_index_source}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_titt, NULL, (tpy_function)tsr_index_copy_inplace, NULL}, {0}})
+TPY_OP(index_fill, 1, "index_fill", "($input, axis, index, value, *, out=None)\n--\n\nOne value in the slices of an axis that an index names.",
+    {"index_fill", 5, 4, 4, -1, 13u, takes_input_axis_index_value_out, keys_input_axis_index_value_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_titto, call_tittt, (tpy_function)tsr_index_fill, (tpy_function)tsr_index_fill_out},
+        {8, 0, call_titno, call_titnt, (tpy_function)tsr_index_fill_scalar, (tpy_function)tsr_index_fill_scalar_out},
+        {0}})
+TPY_OP(index_fill_inplace, 0, "index_fill_", "($input, axis, index, value)\n--\n\nOne value in the slices of an axis that an index names.",
+    {"index_fill_", 4, 4, 4, -1, 13u, takes_input_axis_index_value, keys_input_axis_index_value}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_titt, NULL, (tpy_function)tsr_index_fill_inplace, NULL},
+        {8, 0, call_titn, NULL, (tpy_function)tsr_index_fill_scalar_inplace, NULL},
+        {0}})
+TPY_OP(index_reduce, 1, "index_reduce", "($input, axis, index, source, reduce, *, include_self=True, out=None)\n--\n\nThe slices of an axis that an index names folded with those of the source.",
+    {"index_reduce", 7, 5, 5, -1, 13u, takes_input_axis_index_source_reduce_include_self_out, keys_input_axis_index_source_reduce_include_self_out}, TPY_FUNCTIONAL, 6, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tittswo, call_tittswt, (tpy_function)tsr_index_reduce, (tpy_function)tsr_index_reduce_out}, {0}})
+TPY_OP(index_reduce_inplace, 0, "index_reduce_", "($input, axis, index, source, reduce, *, include_self=True)\n--\n\nThe slices of an axis that an index names folded with those of the source.",
+    {"index_reduce_", 6, 5, 5, -1, 13u, takes_input_axis_index_source_reduce_include_self, keys_input_axis_index_source_reduce_include_self}, TPY_INPLACE, 6, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tittsw, NULL, (tpy_function)tsr_index_reduce_inplace, NULL}, {0}})
+TPY_OP(masked_scatter, 1, "masked_scatter", "($input, mask, source, *, out=None)\n--\n\nThe elements of the source, in row-major order, at the places where the mask holds.",
+    {"masked_scatter", 4, 3, 3, -1, 7u, takes_input_mask_source_out, keys_input_mask_source_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttto, call_tttt, (tpy_function)tsr_masked_scatter, (tpy_function)tsr_masked_scatter_out}, {0}})
+TPY_OP(masked_scatter_inplace, 0, "masked_scatter_", "($input, mask, source)\n--\n\nThe elements of the source, in row-major order, at the places where the mask holds.",
+    {"masked_scatter_", 3, 3, 3, -1, 7u, takes_input_mask_source, keys_input_mask_source}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttt, NULL, (tpy_function)tsr_masked_scatter_inplace, NULL}, {0}})
+TPY_OP(put, 1, "put", "($input, index, source, accumulate=False, *, out=None)\n--\n\nThe source written to, or added at, places of the flattened input.",
+    {"put", 5, 4, 3, -1, 7u, takes_input_index_source_accumulate_out, keys_input_index_source_accumulate_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttwo, call_tttwt, (tpy_function)tsr_put, (tpy_function)tsr_put_out}, {0}})
+TPY_OP(put_inplace, 0, "put_", "($input, index, source, accumulate=False)\n--\n\nThe source written to, or added at, places of the flattened input.",
+    {"put_", 4, 4, 3, -1, 7u, takes_input_index_source_accumulate, keys_input_index_source_accumulate}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttw, NULL, (tpy_function)tsr_put_inplace, NULL}, {0}})
 TPY_OP(conv1d, 1, NULL, "($input, weight, bias=None, stride=None, padding=None, dilation=None, groups=1, same=False, *, out=None)\n--\n\nCross-correlation along one spatial axis, plus a bias per channel.",
     {"conv1d", 9, 8, 2, -1, 7u, takes_input_weight_bias_stride_padding_dilation_groups_same_out, keys_input_weight_bias_stride_padding_dilation_groups_same_out}, TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, 1, 0, tpy_padding, {4, 7},
     (const tpy_way[]){{0, 0, call_tttLLLiwo, call_tttLLLiwt, (tpy_function)tsr_conv1d, (tpy_function)tsr_conv1d_out}, {0}})

@@ -2390,6 +2390,88 @@
 # The positions of the nonzero elements in row-major order, one row each.
 @c tsr_argwhere(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 
+# input[i, index[i, j]] = source[i, j] for axis 1, and so on; of equal places the last is
+# written.
+@c tsr_scatter(input::tsr_tensor, axis::Int64, index::tsr_tensor, source::tsr_tensor,
+    reduce::Ptr{UInt8}, reduce_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_scatter_out(input::tsr_tensor, axis::Int64, index::tsr_tensor, source::tsr_tensor,
+    reduce::Ptr{UInt8}, reduce_len::Int64, dst::tsr_tensor)::tsr_status
+@c tsr_scatter_inplace(input::tsr_tensor, axis::Int64, index::tsr_tensor, source::tsr_tensor,
+    reduce::Ptr{UInt8}, reduce_len::Int64)::tsr_status
+@c tsr_scatter_scalar(input::tsr_tensor, axis::Int64, index::tsr_tensor,
+    source::Ptr{tsr_number}, reduce::Ptr{UInt8}, reduce_len::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_scatter_scalar_out(input::tsr_tensor, axis::Int64, index::tsr_tensor,
+    source::Ptr{tsr_number}, reduce::Ptr{UInt8}, reduce_len::Int64, dst::tsr_tensor)::tsr_status
+@c tsr_scatter_scalar_inplace(input::tsr_tensor, axis::Int64, index::tsr_tensor,
+    source::Ptr{tsr_number}, reduce::Ptr{UInt8}, reduce_len::Int64)::tsr_status
+
+# Each place that an index names gets the sum, product, mean, largest or smallest of the
+# elements for it.
+@c tsr_scatter_reduce(input::tsr_tensor, axis::Int64, index::tsr_tensor, source::tsr_tensor,
+    reduce::Ptr{UInt8}, reduce_len::Int64, include_self::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_scatter_reduce_out(input::tsr_tensor, axis::Int64, index::tsr_tensor, source::tsr_tensor,
+    reduce::Ptr{UInt8}, reduce_len::Int64, include_self::Int32, dst::tsr_tensor)::tsr_status
+@c tsr_scatter_reduce_inplace(input::tsr_tensor, axis::Int64, index::tsr_tensor,
+    source::tsr_tensor, reduce::Ptr{UInt8}, reduce_len::Int64, include_self::Int32)::tsr_status
+
+# The source added to the slices of an axis that an index names; every occurrence counts.
+@c tsr_index_add(input::tsr_tensor, axis::Int64, index::tsr_tensor, source::tsr_tensor,
+    alpha::Ptr{tsr_number}, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_index_add_out(input::tsr_tensor, axis::Int64, index::tsr_tensor, source::tsr_tensor,
+    alpha::Ptr{tsr_number}, dst::tsr_tensor)::tsr_status
+@c tsr_index_add_inplace(input::tsr_tensor, axis::Int64, index::tsr_tensor, source::tsr_tensor,
+    alpha::Ptr{tsr_number})::tsr_status
+
+# The source in place of the slices of an axis that an index names; of equal ones the last is
+# written.
+@c tsr_index_copy(input::tsr_tensor, axis::Int64, index::tsr_tensor, source::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_index_copy_out(input::tsr_tensor, axis::Int64, index::tsr_tensor, source::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+@c tsr_index_copy_inplace(input::tsr_tensor, axis::Int64, index::tsr_tensor,
+    source::tsr_tensor)::tsr_status
+
+# One value in the slices of an axis that an index names.
+@c tsr_index_fill(input::tsr_tensor, axis::Int64, index::tsr_tensor, value::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_index_fill_out(input::tsr_tensor, axis::Int64, index::tsr_tensor, value::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+@c tsr_index_fill_inplace(input::tsr_tensor, axis::Int64, index::tsr_tensor,
+    value::tsr_tensor)::tsr_status
+@c tsr_index_fill_scalar(input::tsr_tensor, axis::Int64, index::tsr_tensor,
+    value::Ptr{tsr_number}, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_index_fill_scalar_out(input::tsr_tensor, axis::Int64, index::tsr_tensor,
+    value::Ptr{tsr_number}, dst::tsr_tensor)::tsr_status
+@c tsr_index_fill_scalar_inplace(input::tsr_tensor, axis::Int64, index::tsr_tensor,
+    value::Ptr{tsr_number})::tsr_status
+
+# The slices of an axis that an index names folded with those of the source.
+@c tsr_index_reduce(input::tsr_tensor, axis::Int64, index::tsr_tensor, source::tsr_tensor,
+    reduce::Ptr{UInt8}, reduce_len::Int64, include_self::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_index_reduce_out(input::tsr_tensor, axis::Int64, index::tsr_tensor, source::tsr_tensor,
+    reduce::Ptr{UInt8}, reduce_len::Int64, include_self::Int32, dst::tsr_tensor)::tsr_status
+@c tsr_index_reduce_inplace(input::tsr_tensor, axis::Int64, index::tsr_tensor,
+    source::tsr_tensor, reduce::Ptr{UInt8}, reduce_len::Int64, include_self::Int32)::tsr_status
+
+# The elements of the source, in row-major order, at the places where the mask holds.
+@c tsr_masked_scatter(input::tsr_tensor, mask::tsr_tensor, source::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_masked_scatter_out(input::tsr_tensor, mask::tsr_tensor, source::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+@c tsr_masked_scatter_inplace(input::tsr_tensor, mask::tsr_tensor,
+    source::tsr_tensor)::tsr_status
+
+# The source written to, or added at, places of the flattened input.
+@c tsr_put(input::tsr_tensor, index::tsr_tensor, source::tsr_tensor, accumulate::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_put_out(input::tsr_tensor, index::tsr_tensor, source::tsr_tensor, accumulate::Int32,
+    dst::tsr_tensor)::tsr_status
+@c tsr_put_inplace(input::tsr_tensor, index::tsr_tensor, source::tsr_tensor,
+    accumulate::Int32)::tsr_status
+
 # Cross-correlation along one spatial axis, plus a bias per channel.
 @c tsr_conv1d(input::tsr_tensor, weight::tsr_tensor, bias::tsr_tensor, stride::Ptr{Int64},
     n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32, dilation::Ptr{Int64},

@@ -25,34 +25,36 @@ export eig, eig!, eigh, eigh!, eigvals, eigvals!, eigvalsh, eigvalsh!, einsum, e
 export flatten, fliplr, fliplr!, flipud, flipud!, floor!, floor_divide!, full, full_like
 export gather, gather!, gelu, gelu!, greater!, greater_equal!
 export histc, histc!, histogram, histogram!, hstack, hstack!, hypot!
-export index_put, index_put!, index_select, index_select!, inner, inner!, inv!, isfinite!,
-    isinf!, isnan!
+export index_add, index_add!, index_copy, index_copy!, index_fill, index_fill!, index_put,
+    index_put!, index_reduce, index_reduce!, index_select, index_select!, inner, inner!, inv!,
+    isfinite!, isinf!, isnan!
 export kron!, kthvalue, kthvalue!
 export layer_norm, layer_norm!, leaky_relu, leaky_relu!, lerp, lerp!, less!, less_equal!,
     linear, linear!, linspace, log!, log10!, log1p!, log2!, log_softmax, log_softmax!,
     logcumsumexp, logcumsumexp!, logdet!, logical_and, logical_and!, logical_not!, logical_or,
     logical_or!, logical_xor, logical_xor!, logsumexp, logsumexp!, lstsq, lstsq!, lu!,
     lu_factor, lu_factor!, lu_solve, lu_solve!
-export masked_fill, masked_fill!, masked_select, masked_select!, matmul, matmul!, matrix_exp,
-    matrix_exp!, matrix_norm, matrix_norm!, matrix_power, matrix_power!, matrix_rank,
-    matrix_rank!, matrix_transpose, max!, max_pool2d, max_pool2d!, max_pool2d_with_positions,
-    max_with_indices, max_with_indices!, median_with_indices, median_with_indices!, meshgrid,
-    min!, min_with_indices, min_with_indices!, mm, mm!, mode, mode!, moveaxis, mse_loss, msort,
-    msort!, multi_dot, multi_dot!, multiply!, mv, mv!
+export masked_fill, masked_fill!, masked_scatter, masked_scatter!, masked_select,
+    masked_select!, matmul, matmul!, matrix_exp, matrix_exp!, matrix_norm, matrix_norm!,
+    matrix_power, matrix_power!, matrix_rank, matrix_rank!, matrix_transpose, max!, max_pool2d,
+    max_pool2d!, max_pool2d_with_positions, max_with_indices, max_with_indices!,
+    median_with_indices, median_with_indices!, meshgrid, min!, min_with_indices,
+    min_with_indices!, mm, mm!, mode, mode!, moveaxis, mse_loss, msort, msort!, multi_dot,
+    multi_dot!, multiply!, mv, mv!
 export nanmean, nanmean!, nanmedian, nanmedian!, nanmedian_with_indices,
     nanmedian_with_indices!, nanquantile, nanquantile!, nansum, nansum!, narrow, negative!,
     nll_loss, nonzero, norm!, normal!, not_equal!
 export ones_like, outer, outer!
-export pad, pad!, permute_dims, pinv!, pow!
+export pad, pad!, permute_dims, pinv!, pow!, put
 export qr!
 export randint, reciprocal!, relu, relu!, remainder!, renorm, renorm!, repeat_interleave,
     repeat_interleave!, reshape_row_major, roll, roll!, rot90, rot90!, round!, rsqrt, rsqrt!
-export scatter_add, scatter_add!, searchsorted, searchsorted!, select, select_scatter,
-    select_scatter!, sgd_step!, sigmoid, sigmoid!, sign!, silu, silu!, sin!, sinh!,
-    slice_scatter, slice_scatter!, slogdet, slogdet!, softmax, softmax!, solve, solve!,
-    solve_triangular, solve_triangular!, sort_with_indices, sort_with_indices!,
-    split_with_sizes, sqrt!, square, square!, stack, stack!, std!, std_mean, std_mean!,
-    subtract!, svd!, svdvals, svdvals!, swapaxes
+export scatter, scatter!, scatter_add, scatter_add!, scatter_reduce, scatter_reduce!,
+    searchsorted, searchsorted!, select, select_scatter, select_scatter!, sgd_step!, sigmoid,
+    sigmoid!, sign!, silu, silu!, sin!, sinh!, slice_scatter, slice_scatter!, slogdet, slogdet!,
+    softmax, softmax!, solve, solve!, solve_triangular, solve_triangular!, sort_with_indices,
+    sort_with_indices!, split_with_sizes, sqrt!, square, square!, stack, stack!, std!, std_mean,
+    std_mean!, subtract!, svd!, svdvals, svdvals!, swapaxes
 export take, take_along_axis, take_along_axis!, tan!, tanh!, tensor_split, tensor_split_at,
     tensordot, tensordot!, tile, tile!, topk, topk!, trace, trace!, trapezoid, trapezoid!,
     trunc!
@@ -80,5 +82,6 @@ include("ops_shape_build.jl")
 include("ops_shape.jl")
 include("ops_shape_views.jl")
 include("ops_index.jl")
+include("ops_index_scatter.jl")
 include("ops_nn.jl")
 include("ops_optim.jl")

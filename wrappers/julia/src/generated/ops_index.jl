@@ -138,7 +138,7 @@ index_select!(dst::Tensor, input::Tensor, index::Tensor; dims) =
 The slices of an axis at indices, whose dims stand in its place.
 
 - `indices`: integers of any shape
-- `dims`: may be absent for at most one axis
+- `dims`: absent: the flattened input
 """
 take(input::Tensor, indices::Tensor; dims=(:)) =
     fresh(C.tsr_take, input, indices, zero_based(dims))

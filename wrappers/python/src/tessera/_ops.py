@@ -306,6 +306,14 @@ masked_fill = _core.masked_fill
 masked_select = _core.masked_select
 nonzero = _core.nonzero
 argwhere = _core.argwhere
+scatter = _core.scatter
+scatter_reduce = _core.scatter_reduce
+index_add = _core.index_add
+index_copy = _core.index_copy
+index_fill = _core.index_fill
+index_reduce = _core.index_reduce
+masked_scatter = _core.masked_scatter
+put = _core.put
 conv1d = _core.conv1d
 conv2d = _core.conv2d
 conv3d = _core.conv3d
@@ -567,6 +575,14 @@ __all__ = [
     "masked_select",
     "nonzero",
     "argwhere",
+    "scatter",
+    "scatter_reduce",
+    "index_add",
+    "index_copy",
+    "index_fill",
+    "index_reduce",
+    "masked_scatter",
+    "put",
     "softmax",
     "log_softmax",
 ]

@@ -699,6 +699,48 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | complex, *,
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def nonzero(input: Tensor) -> tuple[Tensor, ...]: ...
 def argwhere(input: Tensor) -> Tensor: ...
+@overload
+def scatter(input: Tensor, axis: int, index: Tensor, source: Tensor | complex, reduce: str = ..., *,
+        out: Tensor | None = ...) -> Tensor: ...
+@overload
+def scatter(input: Tensor, *, dim: int = ..., axes: int = ..., dims: int = ..., index: Tensor,
+        source: Tensor | complex, reduce: str = ..., out: Tensor | None = ...) -> Tensor: ...
+@overload
+def scatter_reduce(input: Tensor, axis: int, index: Tensor, source: Tensor, reduce: str,
+        include_self: bool = ..., *, out: Tensor | None = ...) -> Tensor: ...
+@overload
+def scatter_reduce(input: Tensor, *, dim: int = ..., axes: int = ..., dims: int = ...,
+        index: Tensor, source: Tensor, reduce: str, include_self: bool = ...,
+        out: Tensor | None = ...) -> Tensor: ...
+@overload
+def index_add(input: Tensor, axis: int, index: Tensor, source: Tensor, *, alpha: complex = ...,
+        out: Tensor | None = ...) -> Tensor: ...
+@overload
+def index_add(input: Tensor, *, dim: int = ..., axes: int = ..., dims: int = ..., index: Tensor,
+        source: Tensor, alpha: complex = ..., out: Tensor | None = ...) -> Tensor: ...
+@overload
+def index_copy(input: Tensor, axis: int, index: Tensor, source: Tensor, *,
+        out: Tensor | None = ...) -> Tensor: ...
+@overload
+def index_copy(input: Tensor, *, dim: int = ..., axes: int = ..., dims: int = ..., index: Tensor,
+        source: Tensor, out: Tensor | None = ...) -> Tensor: ...
+@overload
+def index_fill(input: Tensor, axis: int, index: Tensor, value: Tensor | complex, *,
+        out: Tensor | None = ...) -> Tensor: ...
+@overload
+def index_fill(input: Tensor, *, dim: int = ..., axes: int = ..., dims: int = ..., index: Tensor,
+        value: Tensor | complex, out: Tensor | None = ...) -> Tensor: ...
+@overload
+def index_reduce(input: Tensor, axis: int, index: Tensor, source: Tensor, reduce: str, *,
+        include_self: bool = ..., out: Tensor | None = ...) -> Tensor: ...
+@overload
+def index_reduce(input: Tensor, *, dim: int = ..., axes: int = ..., dims: int = ..., index: Tensor,
+        source: Tensor, reduce: str, include_self: bool = ...,
+        out: Tensor | None = ...) -> Tensor: ...
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor, *,
+        out: Tensor | None = ...) -> Tensor: ...
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = ..., *,
+        out: Tensor | None = ...) -> Tensor: ...
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = ...,
         stride: int | Sequence[int] | None = ...,
         padding: int | Sequence[int] | Literal["same", "valid"] | None = ...,
@@ -1015,6 +1057,14 @@ __all__ = [
     "masked_select",
     "nonzero",
     "argwhere",
+    "scatter",
+    "scatter_reduce",
+    "index_add",
+    "index_copy",
+    "index_fill",
+    "index_reduce",
+    "masked_scatter",
+    "put",
     "softmax",
     "log_softmax",
 ]

@@ -3734,7 +3734,7 @@ extern "C" {
 
     /// The slices of an axis at indices, whose dims stand in its place.
     /// indices: integers of any shape
-    /// axis: may be absent for at most one axis
+    /// axis: absent: the flattened input
     pub fn tsr_take(
         input: tsr_tensor, indices: tsr_tensor, axis: i64, out: *mut tsr_tensor,
     ) -> tsr_status;
@@ -3834,6 +3834,178 @@ extern "C" {
 
     /// The positions of the nonzero elements in row-major order, one row each.
     pub fn tsr_argwhere(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+
+    /// input\[i, index\[i, j\]\] = source\[i, j\] for axis 1, and so on; of equal places the last
+    /// is written.
+    /// index: integers of the input's rank, not negative
+    /// source: at least as long as the index on every axis
+    /// reduce: replace, add or multiply
+    pub fn tsr_scatter(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, source: tsr_tensor, reduce: *const c_char,
+        reduce_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_scatter`].
+    pub fn tsr_scatter_out(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, source: tsr_tensor, reduce: *const c_char,
+        reduce_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_scatter`].
+    pub fn tsr_scatter_inplace(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, source: tsr_tensor, reduce: *const c_char,
+        reduce_len: i64,
+    ) -> tsr_status;
+    /// Another form of [`tsr_scatter`].
+    pub fn tsr_scatter_scalar(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, source: *const tsr_number,
+        reduce: *const c_char, reduce_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_scatter`].
+    pub fn tsr_scatter_scalar_out(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, source: *const tsr_number,
+        reduce: *const c_char, reduce_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_scatter`].
+    pub fn tsr_scatter_scalar_inplace(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, source: *const tsr_number,
+        reduce: *const c_char, reduce_len: i64,
+    ) -> tsr_status;
+
+    /// Each place that an index names gets the sum, product, mean, largest or smallest of the
+    /// elements for it.
+    /// The gradient of a largest or smallest element is divided evenly among equal ones.
+    /// index: integers of the input's rank, not negative
+    /// source: at least as long as the index on every axis
+    /// reduce: sum, prod, mean, amax or amin
+    /// include_self: whether the input's own value counts at the places
+    pub fn tsr_scatter_reduce(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, source: tsr_tensor, reduce: *const c_char,
+        reduce_len: i64, include_self: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_scatter_reduce`].
+    pub fn tsr_scatter_reduce_out(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, source: tsr_tensor, reduce: *const c_char,
+        reduce_len: i64, include_self: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_scatter_reduce`].
+    pub fn tsr_scatter_reduce_inplace(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, source: tsr_tensor, reduce: *const c_char,
+        reduce_len: i64, include_self: i32,
+    ) -> tsr_status;
+
+    /// The source added to the slices of an axis that an index names; every occurrence counts.
+    /// index: integers, 1-D or 0-dim, not negative
+    /// source: of the input's shape, with as many positions of the axis as the index
+    /// alpha: a factor of the source
+    pub fn tsr_index_add(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, source: tsr_tensor,
+        alpha: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_index_add`].
+    pub fn tsr_index_add_out(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, source: tsr_tensor,
+        alpha: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_index_add`].
+    pub fn tsr_index_add_inplace(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, source: tsr_tensor,
+        alpha: *const tsr_number,
+    ) -> tsr_status;
+
+    /// The source in place of the slices of an axis that an index names; of equal ones the last is
+    /// written.
+    /// index: integers, 1-D or 0-dim, not negative
+    /// source: of the input's shape, with as many positions of the axis as the index
+    pub fn tsr_index_copy(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, source: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_index_copy`].
+    pub fn tsr_index_copy_out(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, source: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_index_copy`].
+    pub fn tsr_index_copy_inplace(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, source: tsr_tensor,
+    ) -> tsr_status;
+
+    /// One value in the slices of an axis that an index names.
+    /// index: integers, 1-D or 0-dim, not negative
+    /// value: a number or a 0-dim tensor
+    pub fn tsr_index_fill(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, value: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_index_fill`].
+    pub fn tsr_index_fill_out(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, value: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_index_fill`].
+    pub fn tsr_index_fill_inplace(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, value: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_index_fill`].
+    pub fn tsr_index_fill_scalar(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, value: *const tsr_number,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_index_fill`].
+    pub fn tsr_index_fill_scalar_out(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, value: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_index_fill`].
+    pub fn tsr_index_fill_scalar_inplace(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, value: *const tsr_number,
+    ) -> tsr_status;
+
+    /// The slices of an axis that an index names folded with those of the source.
+    /// index: integers, 1-D or 0-dim, not negative
+    /// source: of the input's shape, with as many positions of the axis as the index
+    /// reduce: sum, prod, mean, amax or amin
+    /// include_self: whether the input's own values count in the slices
+    pub fn tsr_index_reduce(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, source: tsr_tensor, reduce: *const c_char,
+        reduce_len: i64, include_self: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_index_reduce`].
+    pub fn tsr_index_reduce_out(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, source: tsr_tensor, reduce: *const c_char,
+        reduce_len: i64, include_self: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_index_reduce`].
+    pub fn tsr_index_reduce_inplace(
+        input: tsr_tensor, axis: i64, index: tsr_tensor, source: tsr_tensor, reduce: *const c_char,
+        reduce_len: i64, include_self: i32,
+    ) -> tsr_status;
+
+    /// The elements of the source, in row-major order, at the places where the mask holds.
+    /// mask: bool; broadcasts to the input
+    /// source: of any shape, with an element for each place
+    pub fn tsr_masked_scatter(
+        input: tsr_tensor, mask: tsr_tensor, source: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_masked_scatter`].
+    pub fn tsr_masked_scatter_out(
+        input: tsr_tensor, mask: tsr_tensor, source: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_masked_scatter`].
+    pub fn tsr_masked_scatter_inplace(
+        input: tsr_tensor, mask: tsr_tensor, source: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The source written to, or added at, places of the flattened input.
+    /// index: integers; negative ones count from the end
+    /// source: with as many elements as the index
+    /// accumulate: add instead of write; every occurrence counts
+    pub fn tsr_put(
+        input: tsr_tensor, index: tsr_tensor, source: tsr_tensor, accumulate: i32,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_put`].
+    pub fn tsr_put_out(
+        input: tsr_tensor, index: tsr_tensor, source: tsr_tensor, accumulate: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_put`].
+    pub fn tsr_put_inplace(
+        input: tsr_tensor, index: tsr_tensor, source: tsr_tensor, accumulate: i32,
+    ) -> tsr_status;
 
     /// Cross-correlation along one spatial axis, plus a bias per channel.
     /// input: (batch, in, spatial...) or without the batch

@@ -22,6 +22,7 @@ mod ops_shape_build;
 mod ops_shape;
 mod ops_shape_views;
 mod ops_index;
+mod ops_index_scatter;
 mod ops_nn;
 mod ops_optim;
 
@@ -44,6 +45,7 @@ pub mod ops {
     pub use super::ops_shape::*;
     pub use super::ops_shape_views::*;
     pub use super::ops_index::*;
+    pub use super::ops_index_scatter::*;
     pub use super::ops_nn::*;
     pub use super::ops_optim::*;
 }

@@ -14,7 +14,7 @@ options! {
 options! {
     /// Options of [`Tensor::take_with`].
     TakeOptions:
-    /// may be absent for at most one axis
+    /// absent: the flattened input
     axis: Option<i64> = None, i64 => Some(axis);
 }
 
