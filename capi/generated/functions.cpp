@@ -11,6 +11,7 @@ namespace {
 constexpr Signature kCall_IIJdcgP{"IIJdcgP", [](AnyFunction f, tsr_value* v) { return as<int64_t, int64_t, const int64_t*, int32_t, int32_t, int32_t, int32_t, tsr_generator, tsr_tensor*>(f)(integer(v[0]), integer(v[1]), list<int64_t>(v[2]), count(v[2]), small(v[3]), small(v[4]), device_index(v[4]), generator(v[5]), place(v[6])); }};
 constexpr Signature kCall_IdcgP{"IdcgP", [](AnyFunction f, tsr_value* v) { return as<int64_t, int32_t, int32_t, int32_t, tsr_generator, tsr_tensor*>(f)(integer(v[0]), small(v[1]), small(v[2]), device_index(v[2]), generator(v[3]), place(v[4])); }};
 constexpr Signature kCall_IiIdcP{"IiIdcP", [](AnyFunction f, tsr_value* v) { return as<int64_t, int64_t, int64_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(integer(v[0]), integer(v[1]), integer(v[2]), small(v[3]), small(v[4]), device_index(v[4]), place(v[5])); }};
+constexpr Signature kCall_JJdcP{"JJdcP", [](AnyFunction f, tsr_value* v) { return as<const int64_t*, int32_t, const int64_t*, int32_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(list<int64_t>(v[0]), count(v[0]), list<int64_t>(v[1]), count(v[1]), small(v[2]), small(v[3]), device_index(v[3]), place(v[4])); }};
 constexpr Signature kCall_JNdcP{"JNdcP", [](AnyFunction f, tsr_value* v) { return as<const int64_t*, int32_t, const tsr_number*, int32_t, int32_t, int32_t, tsr_tensor*>(f)(list<int64_t>(v[0]), count(v[0]), Number(v[1]), small(v[2]), small(v[3]), device_index(v[3]), place(v[4])); }};
 constexpr Signature kCall_JdcP{"JdcP", [](AnyFunction f, tsr_value* v) { return as<const int64_t*, int32_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(list<int64_t>(v[0]), count(v[0]), small(v[1]), small(v[2]), device_index(v[2]), place(v[3])); }};
 constexpr Signature kCall_JdcgP{"JdcgP", [](AnyFunction f, tsr_value* v) { return as<const int64_t*, int32_t, int32_t, int32_t, int32_t, tsr_generator, tsr_tensor*>(f)(list<int64_t>(v[0]), count(v[0]), small(v[1]), small(v[2]), device_index(v[2]), generator(v[3]), place(v[4])); }};
@@ -29,6 +30,8 @@ constexpr Signature kCall_LiT{"LiT", [](AnyFunction f, tsr_value* v) { return as
 constexpr Signature kCall_NNNdcP{"NNNdcP", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, const tsr_number*, const tsr_number*, int32_t, int32_t, int32_t, tsr_tensor*>(f)(Number(v[0]), Number(v[1]), Number(v[2]), small(v[3]), small(v[4]), device_index(v[4]), place(v[5])); }};
 constexpr Signature kCall_NTP{"NTP", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, tsr_tensor, tsr_tensor*>(f)(Number(v[0]), tensor(v[1]), place(v[2])); }};
 constexpr Signature kCall_NTT{"NTT", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, tsr_tensor, tsr_tensor>(f)(Number(v[0]), tensor(v[1]), tensor(v[2])); }};
+constexpr Signature kCall_NTgP{"NTgP", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, tsr_tensor, tsr_generator, tsr_tensor*>(f)(Number(v[0]), tensor(v[1]), generator(v[2]), place(v[3])); }};
+constexpr Signature kCall_RRIRdBcP{"RRIRdBcP", [](AnyFunction f, tsr_value* v) { return as<double, double, int64_t, double, int32_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(v[0].real, v[1].real, integer(v[2]), v[3].real, small(v[4]), small(v[5]), small(v[6]), device_index(v[6]), place(v[7])); }};
 constexpr Signature kCall_RRIdBcP{"RRIdBcP", [](AnyFunction f, tsr_value* v) { return as<double, double, int64_t, int32_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(v[0].real, v[1].real, integer(v[2]), small(v[3]), small(v[4]), small(v[5]), device_index(v[5]), place(v[6])); }};
 constexpr Signature kCall_SLjP{"SLjP", [](AnyFunction f, tsr_value* v) { return as<const char*, int64_t, const tsr_tensor*, int32_t, const int64_t*, int32_t, tsr_tensor*>(f)(text(v[0]), text_length(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), place(v[3])); }};
 constexpr Signature kCall_SLjT{"SLjT", [](AnyFunction f, tsr_value* v) { return as<const char*, int64_t, const tsr_tensor*, int32_t, const int64_t*, int32_t, tsr_tensor>(f)(text(v[0]), text_length(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), tensor(v[3])); }};
@@ -49,6 +52,7 @@ constexpr Signature kCall_TIBBTT{"TIBBTT", [](AnyFunction f, tsr_value* v) { ret
 constexpr Signature kCall_TIBP{"TIBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), small(v[2]), place(v[3])); }};
 constexpr Signature kCall_TIBPP{"TIBPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), small(v[2]), place(v[3]), place(v[4])); }};
 constexpr Signature kCall_TIBTT{"TIBTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), small(v[2]), tensor(v[3]), tensor(v[4])); }};
+constexpr Signature kCall_TIBgP{"TIBgP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_generator, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), small(v[2]), generator(v[3]), place(v[4])); }};
 constexpr Signature kCall_TIIBBPP{"TIIBBPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int32_t, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), small(v[3]), small(v[4]), place(v[5]), place(v[6])); }};
 constexpr Signature kCall_TIIBBTT{"TIIBBTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int32_t, int32_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), small(v[3]), small(v[4]), tensor(v[5]), tensor(v[6])); }};
 constexpr Signature kCall_TIIBPP{"TIIBPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), small(v[3]), place(v[4]), place(v[5])); }};
@@ -57,6 +61,7 @@ constexpr Signature kCall_TIIIP{"TIIIP", [](AnyFunction f, tsr_value* v) { retur
 constexpr Signature kCall_TIIIT{"TIIIT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int64_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), integer(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TIIP{"TIIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), place(v[3])); }};
 constexpr Signature kCall_TIIQ{"TIIQ", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, tsr_tensor*, int32_t, int32_t*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), place(v[3]), v[3].n, &v[3].n); }};
+constexpr Signature kCall_TIIdcgP{"TIIdcgP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int32_t, int32_t, int32_t, tsr_generator, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), small(v[3]), small(v[4]), device_index(v[4]), generator(v[5]), place(v[6])); }};
 constexpr Signature kCall_TIIttP{"TIIttP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), tensor(v[3]), tensor(v[4]), place(v[5])); }};
 constexpr Signature kCall_TIIttT{"TIIttT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), tensor(v[3]), tensor(v[4]), tensor(v[5])); }};
 constexpr Signature kCall_TIJP{"TIJP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), list<int64_t>(v[2]), count(v[2]), place(v[3])); }};
@@ -88,6 +93,7 @@ constexpr Signature kCall_TITTST{"TITTST", [](AnyFunction f, tsr_value* v) { ret
 constexpr Signature kCall_TITTT{"TITTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TIdP{"TIdP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), small(v[2]), place(v[3])); }};
 constexpr Signature kCall_TIdT{"TIdT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), small(v[2]), tensor(v[3])); }};
+constexpr Signature kCall_TIig{"TIig", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, tsr_generator>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), generator(v[3])); }};
 constexpr Signature kCall_TIiiIP{"TIiiIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), integer(v[3]), integer(v[4]), place(v[5])); }};
 constexpr Signature kCall_TIjP{"TIjP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), list<int64_t>(v[2]), count(v[2]), place(v[3])); }};
 constexpr Signature kCall_TIjT{"TIjT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, const int64_t*, int32_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), list<int64_t>(v[2]), count(v[2]), tensor(v[3])); }};
@@ -126,6 +132,7 @@ constexpr Signature kCall_TNT{"TNT", [](AnyFunction f, tsr_value* v) { return as
 constexpr Signature kCall_TNTP{"TNTP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), tensor(v[2]), place(v[3])); }};
 constexpr Signature kCall_TNTT{"TNTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), Number(v[1]), tensor(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TNdcP{"TNdcP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, int32_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), small(v[2]), small(v[3]), device_index(v[3]), place(v[4])); }};
+constexpr Signature kCall_TNgP{"TNgP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, tsr_generator, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), generator(v[2]), place(v[3])); }};
 constexpr Signature kCall_TNiBSP{"TNiBSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, int64_t, int32_t, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), integer(v[2]), small(v[3]), text(v[4]), text_length(v[4]), place(v[5])); }};
 constexpr Signature kCall_TNiBST{"TNiBST", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, int64_t, int32_t, const char*, int64_t, tsr_tensor>(f)(tensor(v[0]), Number(v[1]), integer(v[2]), small(v[3]), text(v[4]), text_length(v[4]), tensor(v[5])); }};
 constexpr Signature kCall_TNiP{"TNiP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, int64_t, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), integer(v[2]), place(v[3])); }};
@@ -145,8 +152,10 @@ constexpr Signature kCall_TRIR{"TRIR", [](AnyFunction f, tsr_value* v) { return 
 constexpr Signature kCall_TRIRP{"TRIRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int64_t, double, tsr_tensor*>(f)(tensor(v[0]), v[1].real, integer(v[2]), v[3].real, place(v[4])); }};
 constexpr Signature kCall_TRIRT{"TRIRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int64_t, double, tsr_tensor>(f)(tensor(v[0]), v[1].real, integer(v[2]), v[3].real, tensor(v[4])); }};
 constexpr Signature kCall_TRP{"TRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, tsr_tensor*>(f)(tensor(v[0]), v[1].real, place(v[2])); }};
+constexpr Signature kCall_TRRRRg{"TRRRRg", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, double, double, double, tsr_generator>(f)(tensor(v[0]), v[1].real, v[2].real, v[3].real, v[4].real, generator(v[5])); }};
 constexpr Signature kCall_TRRg{"TRRg", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, double, tsr_generator>(f)(tensor(v[0]), v[1].real, v[2].real, generator(v[3])); }};
 constexpr Signature kCall_TRT{"TRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, tsr_tensor>(f)(tensor(v[0]), v[1].real, tensor(v[2])); }};
+constexpr Signature kCall_TRg{"TRg", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, tsr_generator>(f)(tensor(v[0]), v[1].real, generator(v[2])); }};
 constexpr Signature kCall_TRjBdP{"TRjBdP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, const int64_t*, int32_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), v[1].real, list<int64_t>(v[2]), count(v[2]), small(v[3]), small(v[4]), place(v[5])); }};
 constexpr Signature kCall_TRjBdT{"TRjBdT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, const int64_t*, int32_t, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), v[1].real, list<int64_t>(v[2]), count(v[2]), small(v[3]), small(v[4]), tensor(v[5])); }};
 constexpr Signature kCall_TRttP{"TRttP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), v[1].real, tensor(v[2]), tensor(v[3]), place(v[4])); }};
@@ -199,6 +208,7 @@ constexpr Signature kCall_TTTRR{"TTTRR", [](AnyFunction f, tsr_value* v) { retur
 constexpr Signature kCall_TTTRRP{"TTTRRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, double, double, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), v[3].real, v[4].real, place(v[5])); }};
 constexpr Signature kCall_TTTRRT{"TTTRRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, double, double, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), v[3].real, v[4].real, tensor(v[5])); }};
 constexpr Signature kCall_TTTT{"TTTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3])); }};
+constexpr Signature kCall_TTgP{"TTgP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_generator, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), generator(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTiBSP{"TTiBSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, int32_t, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), small(v[3]), text(v[4]), text_length(v[4]), place(v[5])); }};
 constexpr Signature kCall_TTiBST{"TTiBST", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, int32_t, const char*, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), small(v[3]), text(v[4]), text_length(v[4]), tensor(v[5])); }};
 constexpr Signature kCall_TTiP{"TTiP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), place(v[3])); }};
@@ -219,6 +229,7 @@ constexpr Signature kCall_TTttSP{"TTttSP", [](AnyFunction f, tsr_value* v) { ret
 constexpr Signature kCall_TcdBBP{"TcdBBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, int32_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), small(v[1]), device_index(v[1]), small(v[2]), small(v[3]), small(v[4]), place(v[5])); }};
 constexpr Signature kCall_TdcP{"TdcP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), small(v[1]), small(v[2]), device_index(v[2]), place(v[3])); }};
 constexpr Signature kCall_TdcbP{"TdcbP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), small(v[1]), small(v[2]), device_index(v[2]), small(v[3]), place(v[4])); }};
+constexpr Signature kCall_TdcgP{"TdcgP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, int32_t, int32_t, tsr_generator, tsr_tensor*>(f)(tensor(v[0]), small(v[1]), small(v[2]), device_index(v[2]), generator(v[3]), place(v[4])); }};
 constexpr Signature kCall_TgP{"TgP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_generator, tsr_tensor*>(f)(tensor(v[0]), generator(v[1]), place(v[2])); }};
 constexpr Signature kCall_TiBP{"TiBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), small(v[2]), place(v[3])); }};
 constexpr Signature kCall_TiBT{"TiBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), small(v[2]), tensor(v[3])); }};
@@ -356,6 +367,7 @@ const Symbol kSymbols[] = {
     {"tsr_batch_norm", reinterpret_cast<AnyFunction>(&tsr_batch_norm), 3020, &kInfo_batch_norm, &kCall_TttttBRRP},
     {"tsr_batch_norm_out", reinterpret_cast<AnyFunction>(&tsr_batch_norm_out), 68556, &kInfo_batch_norm, &kCall_TttttBRRT},
     {"tsr_bernoulli", reinterpret_cast<AnyFunction>(&tsr_bernoulli), 2104, &kInfo_bernoulli, &kCall_TgP},
+    {"tsr_bernoulli_fill_inplace", reinterpret_cast<AnyFunction>(&tsr_bernoulli_fill_inplace), 133191, &kInfo_bernoulli_fill, &kCall_TRg},
     {"tsr_binary_cross_entropy_with_logits", reinterpret_cast<AnyFunction>(&tsr_binary_cross_entropy_with_logits), 3043, &kInfo_binary_cross_entropy_with_logits, &kCall_TTttSP},
     {"tsr_bincount", reinterpret_cast<AnyFunction>(&tsr_bincount), 2360, &kInfo_bincount, &kCall_TtIP},
     {"tsr_bincount_out", reinterpret_cast<AnyFunction>(&tsr_bincount_out), 67896, &kInfo_bincount, &kCall_TtIT},
@@ -394,6 +406,7 @@ const Symbol kSymbols[] = {
     {"tsr_call", reinterpret_cast<AnyFunction>(&tsr_call), 382, &kInfo_call, nullptr},
     {"tsr_can_cast", reinterpret_cast<AnyFunction>(&tsr_can_cast), 7, &kInfo_can_cast, nullptr},
     {"tsr_cartesian_prod", reinterpret_cast<AnyFunction>(&tsr_cartesian_prod), 2455, &kInfo_cartesian_prod, &kCall_LP},
+    {"tsr_cauchy_inplace", reinterpret_cast<AnyFunction>(&tsr_cauchy_inplace), 133186, &kInfo_cauchy, &kCall_TRRg},
     {"tsr_ceil", reinterpret_cast<AnyFunction>(&tsr_ceil), 1023, &kInfo_ceil, &kCall_TP},
     {"tsr_ceil_inplace", reinterpret_cast<AnyFunction>(&tsr_ceil_inplace), 132095, &kInfo_ceil, &kCall_T},
     {"tsr_ceil_out", reinterpret_cast<AnyFunction>(&tsr_ceil_out), 66559, &kInfo_ceil, &kCall_TT},
@@ -516,6 +529,7 @@ const Symbol kSymbols[] = {
     {"tsr_embedding_out", reinterpret_cast<AnyFunction>(&tsr_embedding_out), 68158, &kInfo_embedding, &kCall_TTiT},
     {"tsr_empty", reinterpret_cast<AnyFunction>(&tsr_empty), 2000, &kInfo_empty, &kCall_JdcP},
     {"tsr_empty_like", reinterpret_cast<AnyFunction>(&tsr_empty_like), 2004, &kInfo_empty_like, &kCall_TdcP},
+    {"tsr_empty_strided", reinterpret_cast<AnyFunction>(&tsr_empty_strided), 2014, &kInfo_empty_strided, &kCall_JJdcP},
     {"tsr_equal", reinterpret_cast<AnyFunction>(&tsr_equal), 1211, &kInfo_equal, &kCall_TTP},
     {"tsr_equal_out", reinterpret_cast<AnyFunction>(&tsr_equal_out), 66747, &kInfo_equal, &kCall_TTT},
     {"tsr_equal_scalar", reinterpret_cast<AnyFunction>(&tsr_equal_scalar), 263355, &kInfo_equal, &kCall_TNP},
@@ -548,6 +562,7 @@ const Symbol kSymbols[] = {
     {"tsr_expm1", reinterpret_cast<AnyFunction>(&tsr_expm1), 1008, &kInfo_expm1, &kCall_TP},
     {"tsr_expm1_inplace", reinterpret_cast<AnyFunction>(&tsr_expm1_inplace), 132080, &kInfo_expm1, &kCall_T},
     {"tsr_expm1_out", reinterpret_cast<AnyFunction>(&tsr_expm1_out), 66544, &kInfo_expm1, &kCall_TT},
+    {"tsr_exponential_inplace", reinterpret_cast<AnyFunction>(&tsr_exponential_inplace), 133185, &kInfo_exponential, &kCall_TRg},
     {"tsr_eye", reinterpret_cast<AnyFunction>(&tsr_eye), 2011, &kInfo_eye, &kCall_IiIdcP},
     {"tsr_fill_inplace", reinterpret_cast<AnyFunction>(&tsr_fill_inplace), 133478, &kInfo_fill, &kCall_TN},
     {"tsr_flatten", reinterpret_cast<AnyFunction>(&tsr_flatten), 2502, &kInfo_flatten, &kCall_TIIP},
@@ -589,6 +604,7 @@ const Symbol kSymbols[] = {
     {"tsr_generator_seed", reinterpret_cast<AnyFunction>(&tsr_generator_seed), 304, &kInfo_generator_seed, nullptr},
     {"tsr_generator_set_current", reinterpret_cast<AnyFunction>(&tsr_generator_set_current), 308, &kInfo_generator_set_current, nullptr},
     {"tsr_generator_set_state", reinterpret_cast<AnyFunction>(&tsr_generator_set_state), 306, &kInfo_generator_set_state, nullptr},
+    {"tsr_geometric_inplace", reinterpret_cast<AnyFunction>(&tsr_geometric_inplace), 133188, &kInfo_geometric, &kCall_TRg},
     {"tsr_get_proc", reinterpret_cast<AnyFunction>(&tsr_get_proc), 23, &kInfo_get_proc, nullptr},
     {"tsr_getitem", reinterpret_cast<AnyFunction>(&tsr_getitem), 2600, &kInfo_getitem, &kCall_TJLP},
     {"tsr_getitem_basic", reinterpret_cast<AnyFunction>(&tsr_getitem_basic), 2601, &kInfo_getitem_basic, &kCall_TJP},
@@ -694,6 +710,7 @@ const Symbol kSymbols[] = {
     {"tsr_log2_inplace", reinterpret_cast<AnyFunction>(&tsr_log2_inplace), 132083, &kInfo_log2, &kCall_T},
     {"tsr_log2_out", reinterpret_cast<AnyFunction>(&tsr_log2_out), 66547, &kInfo_log2, &kCall_TT},
     {"tsr_log_inplace", reinterpret_cast<AnyFunction>(&tsr_log_inplace), 132081, &kInfo_log, &kCall_T},
+    {"tsr_log_normal_inplace", reinterpret_cast<AnyFunction>(&tsr_log_normal_inplace), 133187, &kInfo_log_normal, &kCall_TRRg},
     {"tsr_log_out", reinterpret_cast<AnyFunction>(&tsr_log_out), 66545, &kInfo_log, &kCall_TT},
     {"tsr_log_set", reinterpret_cast<AnyFunction>(&tsr_log_set), 46, &kInfo_log_set, nullptr},
     {"tsr_log_softmax", reinterpret_cast<AnyFunction>(&tsr_log_softmax), 3031, &kInfo_log_softmax, &kCall_TIdP},
@@ -716,6 +733,7 @@ const Symbol kSymbols[] = {
     {"tsr_logical_xor_out", reinterpret_cast<AnyFunction>(&tsr_logical_xor_out), 66755, &kInfo_logical_xor, &kCall_TTT},
     {"tsr_logical_xor_scalar", reinterpret_cast<AnyFunction>(&tsr_logical_xor_scalar), 263363, &kInfo_logical_xor, &kCall_TNP},
     {"tsr_logical_xor_scalar_out", reinterpret_cast<AnyFunction>(&tsr_logical_xor_scalar_out), 328899, &kInfo_logical_xor, &kCall_TNT},
+    {"tsr_logspace", reinterpret_cast<AnyFunction>(&tsr_logspace), 2013, &kInfo_logspace, &kCall_RRIRdBcP},
     {"tsr_logsumexp", reinterpret_cast<AnyFunction>(&tsr_logsumexp), 1414, &kInfo_logsumexp, &kCall_TjBP},
     {"tsr_logsumexp_out", reinterpret_cast<AnyFunction>(&tsr_logsumexp_out), 66950, &kInfo_logsumexp, &kCall_TjBT},
     {"tsr_lstsq", reinterpret_cast<AnyFunction>(&tsr_lstsq), 1700, &kInfo_lstsq, &kCall_TTrPPPP},
@@ -803,6 +821,7 @@ const Symbol kSymbols[] = {
     {"tsr_msort_out", reinterpret_cast<AnyFunction>(&tsr_msort_out), 67840, &kInfo_msort, &kCall_TT},
     {"tsr_multi_dot", reinterpret_cast<AnyFunction>(&tsr_multi_dot), 1634, &kInfo_multi_dot, &kCall_LP},
     {"tsr_multi_dot_out", reinterpret_cast<AnyFunction>(&tsr_multi_dot_out), 67170, &kInfo_multi_dot, &kCall_LT},
+    {"tsr_multinomial", reinterpret_cast<AnyFunction>(&tsr_multinomial), 2110, &kInfo_multinomial, &kCall_TIBgP},
     {"tsr_multiply", reinterpret_cast<AnyFunction>(&tsr_multiply), 1202, &kInfo_multiply, &kCall_TTP},
     {"tsr_multiply_inplace", reinterpret_cast<AnyFunction>(&tsr_multiply_inplace), 132274, &kInfo_multiply, &kCall_TT},
     {"tsr_multiply_out", reinterpret_cast<AnyFunction>(&tsr_multiply_out), 66738, &kInfo_multiply, &kCall_TTT},
@@ -849,11 +868,15 @@ const Symbol kSymbols[] = {
     {"tsr_norm", reinterpret_cast<AnyFunction>(&tsr_norm), 1556, &kInfo_norm, &kCall_TRjBdP},
     {"tsr_norm_out", reinterpret_cast<AnyFunction>(&tsr_norm_out), 67092, &kInfo_norm, &kCall_TRjBdT},
     {"tsr_normal_inplace", reinterpret_cast<AnyFunction>(&tsr_normal_inplace), 133178, &kInfo_normal, &kCall_TRRg},
+    {"tsr_normal_tensors", reinterpret_cast<AnyFunction>(&tsr_normal_tensors), 2111, &kInfo_normal_tensors, &kCall_TTgP},
+    {"tsr_normal_tensors_scalar", reinterpret_cast<AnyFunction>(&tsr_normal_tensors_scalar), 264255, &kInfo_normal_tensors, &kCall_TNgP},
+    {"tsr_normal_tensors_scalar_left", reinterpret_cast<AnyFunction>(&tsr_normal_tensors_scalar_left), 526399, &kInfo_normal_tensors, &kCall_NTgP},
     {"tsr_not_equal", reinterpret_cast<AnyFunction>(&tsr_not_equal), 1212, &kInfo_not_equal, &kCall_TTP},
     {"tsr_not_equal_out", reinterpret_cast<AnyFunction>(&tsr_not_equal_out), 66748, &kInfo_not_equal, &kCall_TTT},
     {"tsr_not_equal_scalar", reinterpret_cast<AnyFunction>(&tsr_not_equal_scalar), 263356, &kInfo_not_equal, &kCall_TNP},
     {"tsr_not_equal_scalar_out", reinterpret_cast<AnyFunction>(&tsr_not_equal_scalar_out), 328892, &kInfo_not_equal, &kCall_TNT},
     {"tsr_num_threads", reinterpret_cast<AnyFunction>(&tsr_num_threads), 323, &kInfo_num_threads, nullptr},
+    {"tsr_one_hot", reinterpret_cast<AnyFunction>(&tsr_one_hot), 2017, &kInfo_one_hot, &kCall_TIP},
     {"tsr_ones", reinterpret_cast<AnyFunction>(&tsr_ones), 2002, &kInfo_ones, &kCall_JdcP},
     {"tsr_ones_like", reinterpret_cast<AnyFunction>(&tsr_ones_like), 2006, &kInfo_ones_like, &kCall_TdcP},
     {"tsr_optimizer_add_group", reinterpret_cast<AnyFunction>(&tsr_optimizer_add_group), 404, &kInfo_optimizer_add_group, nullptr},
@@ -881,6 +904,7 @@ const Symbol kSymbols[] = {
     {"tsr_pinv", reinterpret_cast<AnyFunction>(&tsr_pinv), 1696, &kInfo_pinv, &kCall_TrBP},
     {"tsr_pinv_out", reinterpret_cast<AnyFunction>(&tsr_pinv_out), 67232, &kInfo_pinv, &kCall_TrBT},
     {"tsr_plugin_load", reinterpret_cast<AnyFunction>(&tsr_plugin_load), 322, &kInfo_plugin_load, nullptr},
+    {"tsr_poisson", reinterpret_cast<AnyFunction>(&tsr_poisson), 2112, &kInfo_poisson, &kCall_TgP},
     {"tsr_poll", reinterpret_cast<AnyFunction>(&tsr_poll), 47, &kInfo_poll, nullptr},
     {"tsr_pow", reinterpret_cast<AnyFunction>(&tsr_pow), 1206, &kInfo_pow, &kCall_TTP},
     {"tsr_pow_inplace", reinterpret_cast<AnyFunction>(&tsr_pow_inplace), 132278, &kInfo_pow, &kCall_TT},
@@ -904,8 +928,12 @@ const Symbol kSymbols[] = {
     {"tsr_quantile_scalar", reinterpret_cast<AnyFunction>(&tsr_quantile_scalar), 263710, &kInfo_quantile, &kCall_TNiBSP},
     {"tsr_quantile_scalar_out", reinterpret_cast<AnyFunction>(&tsr_quantile_scalar_out), 329246, &kInfo_quantile, &kCall_TNiBST},
     {"tsr_rand", reinterpret_cast<AnyFunction>(&tsr_rand), 2100, &kInfo_rand, &kCall_JdcgP},
+    {"tsr_rand_like", reinterpret_cast<AnyFunction>(&tsr_rand_like), 2107, &kInfo_rand_like, &kCall_TdcgP},
     {"tsr_randint", reinterpret_cast<AnyFunction>(&tsr_randint), 2102, &kInfo_randint, &kCall_IIJdcgP},
+    {"tsr_randint_like", reinterpret_cast<AnyFunction>(&tsr_randint_like), 2109, &kInfo_randint_like, &kCall_TIIdcgP},
     {"tsr_randn", reinterpret_cast<AnyFunction>(&tsr_randn), 2101, &kInfo_randn, &kCall_JdcgP},
+    {"tsr_randn_like", reinterpret_cast<AnyFunction>(&tsr_randn_like), 2108, &kInfo_randn_like, &kCall_TdcgP},
+    {"tsr_random_integers_inplace", reinterpret_cast<AnyFunction>(&tsr_random_integers_inplace), 133190, &kInfo_random_integers, &kCall_TIig},
     {"tsr_randperm", reinterpret_cast<AnyFunction>(&tsr_randperm), 2103, &kInfo_randperm, &kCall_IdcgP},
     {"tsr_real", reinterpret_cast<AnyFunction>(&tsr_real), 2512, &kInfo_real, &kCall_TP},
     {"tsr_reciprocal", reinterpret_cast<AnyFunction>(&tsr_reciprocal), 1004, &kInfo_reciprocal, &kCall_TP},
@@ -1103,13 +1131,16 @@ const Symbol kSymbols[] = {
     {"tsr_trapezoid", reinterpret_cast<AnyFunction>(&tsr_trapezoid), 1505, &kInfo_trapezoid, &kCall_TtRIP},
     {"tsr_trapezoid_out", reinterpret_cast<AnyFunction>(&tsr_trapezoid_out), 67041, &kInfo_trapezoid, &kCall_TtRIT},
     {"tsr_tril", reinterpret_cast<AnyFunction>(&tsr_tril), 2546, &kInfo_tril, &kCall_TIP},
+    {"tsr_tril_indices", reinterpret_cast<AnyFunction>(&tsr_tril_indices), 2015, &kInfo_tril_indices, &kCall_IiIdcP},
     {"tsr_tril_inplace", reinterpret_cast<AnyFunction>(&tsr_tril_inplace), 133618, &kInfo_tril, &kCall_TI},
     {"tsr_tril_out", reinterpret_cast<AnyFunction>(&tsr_tril_out), 68082, &kInfo_tril, &kCall_TIT},
     {"tsr_triu", reinterpret_cast<AnyFunction>(&tsr_triu), 2547, &kInfo_triu, &kCall_TIP},
+    {"tsr_triu_indices", reinterpret_cast<AnyFunction>(&tsr_triu_indices), 2016, &kInfo_triu_indices, &kCall_IiIdcP},
     {"tsr_triu_inplace", reinterpret_cast<AnyFunction>(&tsr_triu_inplace), 133619, &kInfo_triu, &kCall_TI},
     {"tsr_triu_out", reinterpret_cast<AnyFunction>(&tsr_triu_out), 68083, &kInfo_triu, &kCall_TIT},
     {"tsr_trunc", reinterpret_cast<AnyFunction>(&tsr_trunc), 1025, &kInfo_trunc, &kCall_TP},
     {"tsr_trunc_inplace", reinterpret_cast<AnyFunction>(&tsr_trunc_inplace), 132097, &kInfo_trunc, &kCall_T},
+    {"tsr_trunc_normal_inplace", reinterpret_cast<AnyFunction>(&tsr_trunc_normal_inplace), 133189, &kInfo_trunc_normal, &kCall_TRRRRg},
     {"tsr_trunc_out", reinterpret_cast<AnyFunction>(&tsr_trunc_out), 66561, &kInfo_trunc, &kCall_TT},
     {"tsr_unflatten", reinterpret_cast<AnyFunction>(&tsr_unflatten), 2563, &kInfo_unflatten, &kCall_TIJP},
     {"tsr_unfold", reinterpret_cast<AnyFunction>(&tsr_unfold), 2561, &kInfo_unfold, &kCall_TIIIP},
@@ -1151,7 +1182,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeros", reinterpret_cast<AnyFunction>(&tsr_zeros), 2001, &kInfo_zeros, &kCall_JdcP},
     {"tsr_zeros_like", reinterpret_cast<AnyFunction>(&tsr_zeros_like), 2005, &kInfo_zeros_like, &kCall_TdcP},
 };
-const size_t kSymbolCount = 892;
+const size_t kSymbolCount = 912;
 
 namespace {
 
@@ -1210,6 +1241,7 @@ constexpr int32_t kIds[] = {
     1624, 132696, 67160,
     3020, 68556,
     2104,
+    133191,
     3043,
     2360, 67896,
     1220, 132292, 66756, 263364, 394436, 328900,
@@ -1227,6 +1259,7 @@ constexpr int32_t kIds[] = {
     382,
     7,
     2455,
+    133186,
     1023, 132095, 66559,
     1680,
     1691, 67227,
@@ -1295,6 +1328,7 @@ constexpr int32_t kIds[] = {
     2622, 68158,
     2000,
     2004,
+    2014,
     1211, 66747, 263355, 328891,
     1027, 132099, 66563,
     1039, 132111, 66575,
@@ -1316,6 +1350,7 @@ constexpr int32_t kIds[] = {
     2511,
     2504,
     1008, 132080, 66544,
+    133185,
     2011,
     133478,
     2502,
@@ -1343,6 +1378,7 @@ constexpr int32_t kIds[] = {
     304,
     308,
     306,
+    133188,
     23,
     2600,
     2601,
@@ -1389,7 +1425,9 @@ constexpr int32_t kIds[] = {
     1012, 132084, 66548,
     1010, 132082, 66546,
     1011, 132083, 66547,
-    132081, 66545,
+    132081,
+    133187,
+    66545,
     46,
     3031, 68567,
     1503, 67039,
@@ -1398,6 +1436,7 @@ constexpr int32_t kIds[] = {
     1034, 66570,
     1218, 66754, 263362, 328898,
     1219, 66755, 263363, 328899,
+    2013,
     1414, 66950,
     1700, 67236,
     1693,
@@ -1446,6 +1485,7 @@ constexpr int32_t kIds[] = {
     3042,
     2304, 67840,
     1634, 67170,
+    2110,
     1202, 132274, 66738, 263346, 394418, 328882,
     1621, 67157,
     1550, 67086,
@@ -1476,8 +1516,10 @@ constexpr int32_t kIds[] = {
     2642,
     1556, 67092,
     133178,
+    2111, 264255, 526399,
     1212, 66748, 263356, 328892,
     323,
+    2017,
     2002,
     2006,
     404,
@@ -1502,6 +1544,7 @@ constexpr int32_t kIds[] = {
     2506,
     1696, 67232,
     322,
+    2112,
     47,
     1206, 132278, 66742, 263350, 394422, 525494, 591030, 328886,
     1401, 66937,
@@ -1511,8 +1554,12 @@ constexpr int32_t kIds[] = {
     1681, 67217,
     1566, 67102, 263710, 329246,
     2100,
+    2107,
     2102,
+    2109,
     2101,
+    2108,
+    133190,
     2103,
     2512,
     1004, 132076, 66540,
@@ -1632,9 +1679,15 @@ constexpr int32_t kIds[] = {
     392,
     2507,
     1505, 67041,
-    2546, 133618, 68082,
-    2547, 133619, 68083,
-    1025, 132097, 66561,
+    2546,
+    2015,
+    133618, 68082,
+    2547,
+    2016,
+    133619, 68083,
+    1025, 132097,
+    133189,
+    66561,
     2563,
     2561,
     133177,

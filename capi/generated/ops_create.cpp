@@ -5,6 +5,7 @@
 #include "capi/number.h"
 #include "capi/shim.h"
 #include "ops/create/create.h"
+#include "ops/create/indices.h"
 using namespace tsr::capi;
 namespace ops = tsr::ops;
 
@@ -109,5 +110,47 @@ tsr_status tsr_asarray(tsr_tensor input, tsr_dtype dtype, tsr_device_type device
     return ops::asarray(TensorArg(input, "input").get(), optional_dtype_arg(dtype, "dtype"),
         optional_device_arg(device_type, device_index, "device"), optional_bool_arg(copy, "copy"));
   }, input, dtype, DeviceOf{device_type, device_index}, copy);
+}
+
+tsr_status tsr_logspace(double start, double stop, int64_t num, double base, tsr_dtype dtype,
+    int32_t endpoint, tsr_device_type device_type, int32_t device_index, tsr_tensor* out) {
+  return one(kInfo_logspace, 0, out, [&] {
+    return ops::logspace(start, stop, num, base, optional_dtype_arg(dtype, "dtype"),
+        bool_arg(endpoint, "endpoint"), optional_device_arg(device_type, device_index, "device"));
+  }, start, stop, num, base, dtype, endpoint, DeviceOf{device_type, device_index});
+}
+
+tsr_status tsr_empty_strided(const int64_t* shape, int32_t n_shape, const int64_t* strides,
+    int32_t n_strides, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
+    tsr_tensor* out) {
+  return one(kInfo_empty_strided, 0, out, [&] {
+    return ops::empty_strided(list_arg(shape, n_shape, "shape"),
+        list_arg(strides, n_strides, "strides"), optional_dtype_arg(dtype, "dtype"),
+        optional_device_arg(device_type, device_index, "device"));
+  }, ListOf{shape, n_shape}, ListOf{strides, n_strides}, dtype, DeviceOf{device_type, device_index});
+}
+
+tsr_status tsr_tril_indices(int64_t n_rows, int64_t n_cols, int64_t offset, tsr_dtype dtype,
+    tsr_device_type device_type, int32_t device_index, tsr_tensor* out) {
+  return one(kInfo_tril_indices, 0, out, [&] {
+    return ops::tril_indices(n_rows, optional_int(n_cols), offset,
+        optional_dtype_arg(dtype, "dtype"),
+        optional_device_arg(device_type, device_index, "device"));
+  }, n_rows, n_cols, offset, dtype, DeviceOf{device_type, device_index});
+}
+
+tsr_status tsr_triu_indices(int64_t n_rows, int64_t n_cols, int64_t offset, tsr_dtype dtype,
+    tsr_device_type device_type, int32_t device_index, tsr_tensor* out) {
+  return one(kInfo_triu_indices, 0, out, [&] {
+    return ops::triu_indices(n_rows, optional_int(n_cols), offset,
+        optional_dtype_arg(dtype, "dtype"),
+        optional_device_arg(device_type, device_index, "device"));
+  }, n_rows, n_cols, offset, dtype, DeviceOf{device_type, device_index});
+}
+
+tsr_status tsr_one_hot(tsr_tensor input, int64_t num_classes, tsr_tensor* out) {
+  return one(kInfo_one_hot, 0, out, [&] {
+    return ops::one_hot(TensorArg(input, "input").get(), num_classes);
+  }, input, num_classes);
 }
 }  // extern "C"

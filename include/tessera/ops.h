@@ -1385,6 +1385,48 @@ TSR_API TSR_NODISCARD tsr_status tsr_asarray(
     tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
     int32_t copy, tsr_tensor* out);
 
+/* Powers of a base with equally spaced exponents.
+ * start: the first exponent
+ * stop: the last exponent
+ * dtype: absent means the default floating dtype
+ * endpoint: whether stop is the last exponent
+ * device: absent means the default device */
+TSR_API TSR_NODISCARD tsr_status tsr_logspace(
+    double start, double stop, int64_t num, double base, tsr_dtype dtype, int32_t endpoint,
+    tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
+
+/* A tensor with given strides whose contents are whatever the memory held; bools are false.
+ * strides: in elements, not negative
+ * dtype: absent means the default floating dtype
+ * device: absent means the default device */
+TSR_API TSR_NODISCARD tsr_status tsr_empty_strided(
+    const int64_t* shape, int32_t n_shape, const int64_t* strides, int32_t n_strides,
+    tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
+
+/* The rows and columns of the elements on and below a diagonal of a matrix, as two rows.
+ * n_cols: absent means n_rows
+ * offset: the last diagonal that is kept
+ * dtype: absent means int64
+ * device: absent means the default device */
+TSR_API TSR_NODISCARD tsr_status tsr_tril_indices(
+    int64_t n_rows, int64_t n_cols, int64_t offset, tsr_dtype dtype, tsr_device_type device_type,
+    int32_t device_index, tsr_tensor* out);
+
+/* The rows and columns of the elements on and above a diagonal of a matrix, as two rows.
+ * n_cols: absent means n_rows
+ * offset: the first diagonal that is kept
+ * dtype: absent means int64
+ * device: absent means the default device */
+TSR_API TSR_NODISCARD tsr_status tsr_triu_indices(
+    int64_t n_rows, int64_t n_cols, int64_t offset, tsr_dtype dtype, tsr_device_type device_type,
+    int32_t device_index, tsr_tensor* out);
+
+/* A 1 at the position that each element names along a new last axis, 0 elsewhere; int64.
+ * input: integers, not negative
+ * num_classes: -1: one more than the largest number */
+TSR_API TSR_NODISCARD tsr_status tsr_one_hot(
+    tsr_tensor input, int64_t num_classes, tsr_tensor* out);
+
 /* ---- Ops: random tensors ---- */
 
 /* Uniform random numbers in [0, 1); floating dtypes.
@@ -1436,6 +1478,97 @@ TSR_API TSR_NODISCARD tsr_status tsr_uniform_inplace(
  * generator: absent means the current one */
 TSR_API TSR_NODISCARD tsr_status tsr_normal_inplace(
     tsr_tensor input, double mean, double std, tsr_generator generator);
+
+/* Uniform random numbers in [0, 1), of the input's shape; floating dtypes.
+ * dtype: absent means the input's
+ * device: absent means the input's
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_rand_like(
+    tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
+    tsr_generator generator, tsr_tensor* out);
+
+/* Random numbers of the standard normal distribution, of the input's shape; floating dtypes.
+ * dtype: absent means the input's
+ * device: absent means the input's
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_randn_like(
+    tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
+    tsr_generator generator, tsr_tensor* out);
+
+/* Uniform random integers in [low, high), of the input's shape.
+ * high: one above the largest number
+ * dtype: absent means the input's
+ * device: absent means the input's
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_randint_like(
+    tsr_tensor input, int64_t low, int64_t high, tsr_dtype dtype, tsr_device_type device_type,
+    int32_t device_index, tsr_generator generator, tsr_tensor* out);
+
+/* Positions drawn with the probabilities that weights name, as int64; floating dtypes.
+ * input: weights, 1-D or 2-D; those of a row need not add up to 1
+ * n: how many positions are drawn of each row
+ * replacement: whether a position may be drawn again
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_multinomial(
+    tsr_tensor input, int64_t n, int32_t replacement, tsr_generator generator, tsr_tensor* out);
+
+/* Normal random numbers with a mean and a standard deviation for each; floating dtypes.
+ * The result takes no part in any graph.
+ * std: standard deviations, not negative
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_normal_tensors(
+    tsr_tensor mean, tsr_tensor std, tsr_generator generator, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_normal_tensors_scalar(
+    tsr_tensor mean, const tsr_number* std, tsr_generator generator, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_normal_tensors_scalar_left(
+    const tsr_number* mean, tsr_tensor std, tsr_generator generator, tsr_tensor* out);
+
+/* Counts of events that are expected as often as each element says; floating dtypes.
+ * input: rates, finite and not negative
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_poisson(
+    tsr_tensor input, tsr_generator generator, tsr_tensor* out);
+
+/* Overwrites the input with exponentially distributed numbers, all above 0; floating dtypes.
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_exponential_inplace(
+    tsr_tensor input, double rate, tsr_generator generator);
+
+/* Overwrites the input with numbers of the Cauchy distribution; floating dtypes.
+ * sigma: half the width at half the height
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_cauchy_inplace(
+    tsr_tensor input, double median, double sigma, tsr_generator generator);
+
+/* Overwrites the input with numbers whose logarithms are normal; floating dtypes.
+ * mean: of the logarithm
+ * std: standard deviation of the logarithm
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_log_normal_inplace(
+    tsr_tensor input, double mean, double std, tsr_generator generator);
+
+/* Overwrites the input with numbers of trials up to the first success; numeric real dtypes.
+ * p: the probability of a success
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_geometric_inplace(
+    tsr_tensor input, double p, tsr_generator generator);
+
+/* Overwrites the input with normal numbers, given that they lie in [low, high]; floating dtypes.
+ * std: standard deviation before the numbers outside are left out
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_trunc_normal_inplace(
+    tsr_tensor input, double mean, double std, double low, double high, tsr_generator generator);
+
+/* Overwrites the input with whole numbers in [low, high), equally likely; real dtypes.
+ * high: one above the largest number; absent: the dtype's largest is the last
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_random_integers_inplace(
+    tsr_tensor input, int64_t low, int64_t high, tsr_generator generator);
+
+/* Overwrites the input with 1 with probability p, else 0; real dtypes.
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_bernoulli_fill_inplace(
+    tsr_tensor input, double p, tsr_generator generator);
 
 /* ---- Ops: ternary, elementwise ---- */
 

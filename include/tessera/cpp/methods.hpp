@@ -501,6 +501,27 @@ class TensorMethods {
   Tensor& uniform_(double low = 0.0, double high = 1.0, const Generator& generator = {});
   // Overwrites the input with normal random numbers; floating dtypes.
   Tensor& normal_(double mean = 0.0, double std = 1.0, const Generator& generator = {});
+  // Positions drawn with the probabilities that weights name, as int64; floating dtypes.
+  Tensor multinomial(int64_t n, bool replacement = false, const Generator& generator = {}) const;
+  // Counts of events that are expected as often as each element says; floating dtypes.
+  Tensor poisson(const Generator& generator = {}) const;
+  // Overwrites the input with exponentially distributed numbers, all above 0; floating dtypes.
+  Tensor& exponential_(double rate = 1.0, const Generator& generator = {});
+  // Overwrites the input with numbers of the Cauchy distribution; floating dtypes.
+  Tensor& cauchy_(double median = 0.0, double sigma = 1.0, const Generator& generator = {});
+  // Overwrites the input with numbers whose logarithms are normal; floating dtypes.
+  Tensor& log_normal_(double mean = 1.0, double std = 2.0, const Generator& generator = {});
+  // Overwrites the input with numbers of trials up to the first success; numeric real dtypes.
+  Tensor& geometric_(double p, const Generator& generator = {});
+  // Overwrites the input with normal numbers, given that they lie in [low, high]; floating dtypes.
+  Tensor& trunc_normal_(
+      double mean = 0.0, double std = 1.0, double low = -2.0, double high = 2.0,
+      const Generator& generator = {});
+  // Overwrites the input with whole numbers in [low, high), equally likely; real dtypes.
+  Tensor& random_integers_(
+      int64_t low = 0, std::optional<int64_t> high = std::nullopt, const Generator& generator = {});
+  // Overwrites the input with 1 with probability p, else 0; real dtypes.
+  Tensor& bernoulli_fill_(double p = 0.5, const Generator& generator = {});
   // input + weight (other - input); floating and complex dtypes.
   Tensor lerp(const Tensor& other, const Tensor& weight) const;
   Tensor lerp(const Tensor& other, const Scalar& weight) const;

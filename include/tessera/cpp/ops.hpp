@@ -2196,6 +2196,48 @@ inline Tensor asarray(
       detail::device_of(device).index, copy ? *copy : -1);
 }
 
+// Powers of a base with equally spaced exponents.
+inline Tensor logspace(
+    double start, double stop, int64_t num, double base = 10.0,
+    std::optional<DType> dtype = std::nullopt, bool endpoint = true,
+    std::optional<Device> device = std::nullopt) {
+  return detail::one<tsr_logspace>(
+      start, stop, num, base, detail::bits(dtype), endpoint, detail::device_of(device).type,
+      detail::device_of(device).index);
+}
+
+// A tensor with given strides whose contents are whatever the memory held; bools are false.
+inline Tensor empty_strided(
+    const IntList& shape, const IntList& strides, std::optional<DType> dtype = std::nullopt,
+    std::optional<Device> device = std::nullopt) {
+  return detail::one<tsr_empty_strided>(
+      shape.data(), shape.size(), strides.data(), strides.size(), detail::bits(dtype),
+      detail::device_of(device).type, detail::device_of(device).index);
+}
+
+// The rows and columns of the elements on and below a diagonal of a matrix, as two rows.
+inline Tensor tril_indices(
+    int64_t n_rows, std::optional<int64_t> n_cols = std::nullopt, int64_t offset = 0,
+    std::optional<DType> dtype = std::nullopt, std::optional<Device> device = std::nullopt) {
+  return detail::one<tsr_tril_indices>(
+      n_rows, n_cols.value_or(tsr_none()), offset, detail::bits(dtype),
+      detail::device_of(device).type, detail::device_of(device).index);
+}
+
+// The rows and columns of the elements on and above a diagonal of a matrix, as two rows.
+inline Tensor triu_indices(
+    int64_t n_rows, std::optional<int64_t> n_cols = std::nullopt, int64_t offset = 0,
+    std::optional<DType> dtype = std::nullopt, std::optional<Device> device = std::nullopt) {
+  return detail::one<tsr_triu_indices>(
+      n_rows, n_cols.value_or(tsr_none()), offset, detail::bits(dtype),
+      detail::device_of(device).type, detail::device_of(device).index);
+}
+
+// A 1 at the position that each element names along a new last axis, 0 elsewhere; int64.
+inline Tensor one_hot(const Tensor& input, int64_t num_classes = -1) {
+  return detail::one<tsr_one_hot>(input.handle(), num_classes);
+}
+
 // ---- Ops: random tensors ----
 
 // Uniform random numbers in [0, 1); floating dtypes.
@@ -2249,6 +2291,102 @@ inline Tensor& uniform_(
 inline Tensor& normal_(
     Tensor& input, double mean = 0.0, double std = 1.0, const Generator& generator = {}) {
   return detail::changed<tsr_normal_inplace>(input, mean, std, generator.handle());
+}
+
+// Uniform random numbers in [0, 1), of the input's shape; floating dtypes.
+inline Tensor rand_like(
+    const Tensor& input, std::optional<DType> dtype = std::nullopt,
+    std::optional<Device> device = std::nullopt, const Generator& generator = {}) {
+  return detail::one<tsr_rand_like>(
+      input.handle(), detail::bits(dtype), detail::device_of(device).type,
+      detail::device_of(device).index, generator.handle());
+}
+
+// Random numbers of the standard normal distribution, of the input's shape; floating dtypes.
+inline Tensor randn_like(
+    const Tensor& input, std::optional<DType> dtype = std::nullopt,
+    std::optional<Device> device = std::nullopt, const Generator& generator = {}) {
+  return detail::one<tsr_randn_like>(
+      input.handle(), detail::bits(dtype), detail::device_of(device).type,
+      detail::device_of(device).index, generator.handle());
+}
+
+// Uniform random integers in [low, high), of the input's shape.
+inline Tensor randint_like(
+    const Tensor& input, int64_t low, int64_t high, std::optional<DType> dtype = std::nullopt,
+    std::optional<Device> device = std::nullopt, const Generator& generator = {}) {
+  return detail::one<tsr_randint_like>(
+      input.handle(), low, high, detail::bits(dtype), detail::device_of(device).type,
+      detail::device_of(device).index, generator.handle());
+}
+
+// Positions drawn with the probabilities that weights name, as int64; floating dtypes.
+inline Tensor multinomial(
+    const Tensor& input, int64_t n, bool replacement = false, const Generator& generator = {}) {
+  return detail::one<tsr_multinomial>(input.handle(), n, replacement, generator.handle());
+}
+
+// Normal random numbers with a mean and a standard deviation for each; floating dtypes. The result
+// takes no part in any graph.
+inline Tensor normal_tensors(
+    const Tensor& mean, const Tensor& std, const Generator& generator = {}) {
+  return detail::one<tsr_normal_tensors>(mean.handle(), std.handle(), generator.handle());
+}
+inline Tensor normal_tensors(
+    const Tensor& mean, const Scalar& std, const Generator& generator = {}) {
+  return detail::one<tsr_normal_tensors_scalar>(mean.handle(), std.number(), generator.handle());
+}
+inline Tensor normal_tensors(
+    const Scalar& mean, const Tensor& std, const Generator& generator = {}) {
+  return detail::one<tsr_normal_tensors_scalar_left>(
+      mean.number(), std.handle(), generator.handle());
+}
+
+// Counts of events that are expected as often as each element says; floating dtypes.
+inline Tensor poisson(const Tensor& input, const Generator& generator = {}) {
+  return detail::one<tsr_poisson>(input.handle(), generator.handle());
+}
+
+// Overwrites the input with exponentially distributed numbers, all above 0; floating dtypes.
+inline Tensor& exponential_(Tensor& input, double rate = 1.0, const Generator& generator = {}) {
+  return detail::changed<tsr_exponential_inplace>(input, rate, generator.handle());
+}
+
+// Overwrites the input with numbers of the Cauchy distribution; floating dtypes.
+inline Tensor& cauchy_(
+    Tensor& input, double median = 0.0, double sigma = 1.0, const Generator& generator = {}) {
+  return detail::changed<tsr_cauchy_inplace>(input, median, sigma, generator.handle());
+}
+
+// Overwrites the input with numbers whose logarithms are normal; floating dtypes.
+inline Tensor& log_normal_(
+    Tensor& input, double mean = 1.0, double std = 2.0, const Generator& generator = {}) {
+  return detail::changed<tsr_log_normal_inplace>(input, mean, std, generator.handle());
+}
+
+// Overwrites the input with numbers of trials up to the first success; numeric real dtypes.
+inline Tensor& geometric_(Tensor& input, double p, const Generator& generator = {}) {
+  return detail::changed<tsr_geometric_inplace>(input, p, generator.handle());
+}
+
+// Overwrites the input with normal numbers, given that they lie in [low, high]; floating dtypes.
+inline Tensor& trunc_normal_(
+    Tensor& input, double mean = 0.0, double std = 1.0, double low = -2.0, double high = 2.0,
+    const Generator& generator = {}) {
+  return detail::changed<tsr_trunc_normal_inplace>(input, mean, std, low, high, generator.handle());
+}
+
+// Overwrites the input with whole numbers in [low, high), equally likely; real dtypes.
+inline Tensor& random_integers_(
+    Tensor& input, int64_t low = 0, std::optional<int64_t> high = std::nullopt,
+    const Generator& generator = {}) {
+  return detail::changed<tsr_random_integers_inplace>(
+      input, low, high.value_or(tsr_none()), generator.handle());
+}
+
+// Overwrites the input with 1 with probability p, else 0; real dtypes.
+inline Tensor& bernoulli_fill_(Tensor& input, double p = 0.5, const Generator& generator = {}) {
+  return detail::changed<tsr_bernoulli_fill_inplace>(input, p, generator.handle());
 }
 
 // ---- Ops: ternary, elementwise ----
@@ -4482,6 +4620,36 @@ inline Tensor& TensorMethods::uniform_(double low, double high, const Generator&
 }
 inline Tensor& TensorMethods::normal_(double mean, double std, const Generator& generator) {
   return tessera::normal_(self(), mean, std, generator);
+}
+inline Tensor TensorMethods::multinomial(
+    int64_t n, bool replacement, const Generator& generator) const {
+  return tessera::multinomial(self(), n, replacement, generator);
+}
+inline Tensor TensorMethods::poisson(const Generator& generator) const {
+  return tessera::poisson(self(), generator);
+}
+inline Tensor& TensorMethods::exponential_(double rate, const Generator& generator) {
+  return tessera::exponential_(self(), rate, generator);
+}
+inline Tensor& TensorMethods::cauchy_(double median, double sigma, const Generator& generator) {
+  return tessera::cauchy_(self(), median, sigma, generator);
+}
+inline Tensor& TensorMethods::log_normal_(double mean, double std, const Generator& generator) {
+  return tessera::log_normal_(self(), mean, std, generator);
+}
+inline Tensor& TensorMethods::geometric_(double p, const Generator& generator) {
+  return tessera::geometric_(self(), p, generator);
+}
+inline Tensor& TensorMethods::trunc_normal_(
+    double mean, double std, double low, double high, const Generator& generator) {
+  return tessera::trunc_normal_(self(), mean, std, low, high, generator);
+}
+inline Tensor& TensorMethods::random_integers_(
+    int64_t low, std::optional<int64_t> high, const Generator& generator) {
+  return tessera::random_integers_(self(), low, high, generator);
+}
+inline Tensor& TensorMethods::bernoulli_fill_(double p, const Generator& generator) {
+  return tessera::bernoulli_fill_(self(), p, generator);
 }
 inline Tensor TensorMethods::lerp(const Tensor& other, const Tensor& weight) const {
   return tessera::lerp(self(), other, weight);

@@ -10,6 +10,7 @@
 #include "base/scalar_range.h"
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
+#include "ops/pointwise/binary.h"
 #include "ops/reduce/sum_to.h"
 #include "tensor/promotion.h"
 
@@ -23,8 +24,8 @@ Tensor allocate_like(const Tensor& input, std::optional<DType> dtype,
   const Device where = device.value_or(input.device());
   if (input.is_contiguous() || !is_dense(input.sizes(), input.strides()))
     return tsr::empty(input.sizes(), type, where);
-  return empty_strided(input.sizes(), dense_strides_like(input.sizes(), input.strides()), type,
-                       where);
+  return tsr::empty_strided(input.sizes(), dense_strides_like(input.sizes(), input.strides()), type,
+                            where);
 }
 
 Tensor filled(Tensor result, const Scalar& value) {
@@ -169,6 +170,20 @@ Tensor linspace(double start, double stop, int64_t num, std::optional<DType> dty
   plan.symmetric = num > 1 ? 1 : 0;
   launch_sequence(result, plan);
   return cast_memory(result, type);
+}
+
+Tensor logspace(double start, double stop, int64_t num, double base, std::optional<DType> dtype,
+                bool endpoint, std::optional<Device> device) {
+  const DType type = dtype.value_or(default_dtype());
+  refuse_bool(type);
+  const Tensor exponents = linspace(start, stop, num, DType::kFloat64, endpoint, device);
+  return cast_memory(pow(base, exponents), type);
+}
+
+Tensor empty_strided(DimsView shape, DimsView strides, std::optional<DType> dtype,
+                     std::optional<Device> device) {
+  return without_garbage(tsr::empty_strided(shape, strides, dtype.value_or(default_dtype()),
+                                            device.value_or(t_default_device)));
 }
 
 Tensor eye(int64_t rows, std::optional<int64_t> columns, int64_t k, std::optional<DType> dtype,

@@ -39,6 +39,13 @@ Tensor arange(const Scalar& start, const Scalar& stop, const Scalar& step,
 // exact at both ends and symmetric. Throws kValue when num is negative.
 Tensor linspace(double start, double stop, int64_t num, std::optional<DType> dtype = {},
                 bool endpoint = true, std::optional<Device> device = {});
+// `num` powers of `base` whose exponents are linspace's; computed in float64.
+Tensor logspace(double start, double stop, int64_t num, double base = 10,
+                std::optional<DType> dtype = {}, bool endpoint = true,
+                std::optional<Device> device = {});
+// As empty, with strides that are not negative; the memory covers their extent.
+Tensor empty_strided(DimsView shape, DimsView strides, std::optional<DType> dtype = {},
+                     std::optional<Device> device = {});
 // Ones on diagonal k, zeros elsewhere; columns default to rows. Throws kValue for negative sizes.
 Tensor eye(int64_t rows, std::optional<int64_t> columns = {}, int64_t k = 0,
            std::optional<DType> dtype = {}, std::optional<Device> device = {});

@@ -9,13 +9,12 @@
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
 #include "ops/pointwise/binary.h"
+#include "ops/random/random_fill.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/sum_to.h"
 #include "tensor/promotion.h"
 
 namespace tsr::ops {
-namespace {
-
 using kernel::RandomOp;
 using kernel::RandomPlan;
 
@@ -34,6 +33,39 @@ void launch_random(const Tensor& result, RandomPlan plan, Generator* generator) 
   kernel::launch(kernel::kRandom, result.device(), plan);
 }
 
+RandomPlan distribution(RandomOp op, double p0, double p1) {
+  RandomPlan plan{};
+  plan.op = op;
+  plan.p0 = p0;
+  plan.p1 = p1;
+  return plan;
+}
+
+void check_floating(const Tensor& input) {
+  TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
+            input.dtype());
+}
+
+Tensor refill(const Tensor& input, const RandomPlan& plan, DType drawn, Generator* generator) {
+  TSR_CHECK(!may_overlap_itself(input.sizes(), input.strides()), Code::kValue, "input",
+            "expected a tensor whose elements have a place each, got strides ", input.strides(),
+            " for shape ", input.sizes(), "; clone() it first");
+  const bool grad = needs_grad(input);
+  begin_inplace(input, grad);
+  // Numbers follow the row-major order whatever the layout.
+  const bool whole = input.is_contiguous() && input.dtype() == drawn;
+  const Tensor values = whole ? input : empty(input.sizes(), drawn, input.device());
+  launch_random(values, plan, generator);
+  if (!whole) copy_memory(input, values);
+  if (grad) {
+    record(input, "RandomFillBackward", {input}, {},
+           [](Backward& ctx) { ctx.set(0, zeros_of(ctx.grad())); });
+  }
+  return input;
+}
+
+namespace {
+
 // The largest finite number of a floating dtype.
 double largest_of(DType dtype) {
   switch (dtype) {
@@ -48,14 +80,6 @@ double largest_of(DType dtype) {
   }
 }
 
-RandomPlan distribution(RandomOp op, double p0, double p1) {
-  RandomPlan plan{};
-  plan.op = op;
-  plan.p0 = p0;
-  plan.p1 = p1;
-  return plan;
-}
-
 Tensor fresh(RandomPlan plan, DimsView shape, std::optional<DType> dtype,
              std::optional<Device> device, Generator* generator) {
   const DType type = dtype.value_or(default_dtype());
@@ -63,26 +87,6 @@ Tensor fresh(RandomPlan plan, DimsView shape, std::optional<DType> dtype,
   Tensor result = empty(shape, type, device.value_or(t_default_device));
   launch_random(result, plan, generator);
   return result;
-}
-
-Tensor refill(const Tensor& input, RandomPlan plan, Generator* generator) {
-  TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
-            input.dtype());
-  TSR_CHECK(!may_overlap_itself(input.sizes(), input.strides()), Code::kValue, "input",
-            "expected a tensor whose elements have a place each, got strides ", input.strides(),
-            " for shape ", input.sizes(), "; clone() it first");
-  const bool grad = needs_grad(input);
-  begin_inplace(input, grad);
-  // Numbers follow the row-major order whatever the layout.
-  const Tensor values =
-      input.is_contiguous() ? input : empty(input.sizes(), input.dtype(), input.device());
-  launch_random(values, plan, generator);
-  if (!values.is_same(input)) copy_memory(input, values);
-  if (grad) {
-    record(input, "RandomFillBackward", {input}, {},
-           [](Backward& ctx) { ctx.set(0, zeros_of(ctx.grad())); });
-  }
-  return input;
 }
 
 }  // namespace
@@ -113,6 +117,24 @@ Tensor randint(int64_t low, int64_t high, DimsView shape, std::optional<DType> d
   return result;
 }
 
+Tensor rand_like(const Tensor& input, std::optional<DType> dtype, std::optional<Device> device,
+                 Generator* generator) {
+  return rand(input.sizes(), dtype.value_or(input.dtype()), device.value_or(input.device()),
+              generator);
+}
+
+Tensor randn_like(const Tensor& input, std::optional<DType> dtype, std::optional<Device> device,
+                  Generator* generator) {
+  return randn(input.sizes(), dtype.value_or(input.dtype()), device.value_or(input.device()),
+               generator);
+}
+
+Tensor randint_like(const Tensor& input, int64_t low, int64_t high, std::optional<DType> dtype,
+                    std::optional<Device> device, Generator* generator) {
+  return randint(low, high, input.sizes(), dtype.value_or(input.dtype()),
+                 device.value_or(input.device()), generator);
+}
+
 // Sorting random keys: a stable sort, so that even equal keys give a permutation.
 Tensor randperm(int64_t n, std::optional<DType> dtype, std::optional<Device> device,
                 Generator* generator) {
@@ -139,8 +161,7 @@ Tensor randperm(int64_t n, std::optional<DType> dtype, std::optional<Device> dev
 }
 
 Tensor bernoulli(const Tensor& input, Generator* generator) {
-  TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
-            input.dtype());
+  check_floating(input);
   const Tensor probabilities = contiguous_memory(input.detached());
   const Tensor valid =
       all(logical_and(greater_equal(probabilities, 0), less_equal(probabilities, 1)));
@@ -154,18 +175,20 @@ Tensor bernoulli(const Tensor& input, Generator* generator) {
 }
 
 Tensor uniform_(const Tensor& input, double low, double high, Generator* generator) {
+  check_floating(input);
   TSR_CHECK(low <= high, Code::kValue, "high", "expected a number not below ", low, ", got ", high);
   const double most = largest_of(input.dtype());
   TSR_CHECK(low >= -most && high <= most && high - low <= most, Code::kValue, "high",
             "expected bounds and a distance between them that ", input.dtype(), " can hold, got ",
             low, " and ", high);
-  return refill(input, distribution(RandomOp::kUniform, low, high), generator);
+  return refill(input, distribution(RandomOp::kUniform, low, high), input.dtype(), generator);
 }
 
 Tensor normal_(const Tensor& input, double centre, double std, Generator* generator) {
+  check_floating(input);
   TSR_CHECK(std >= 0, Code::kValue, "std",
             "expected a standard deviation that is not negative, got ", std);
-  return refill(input, distribution(RandomOp::kNormal, centre, std), generator);
+  return refill(input, distribution(RandomOp::kNormal, centre, std), input.dtype(), generator);
 }
 
 Tensor dropout_mask(DimsView shape, double p, DType dtype, Device device, Generator* generator) {

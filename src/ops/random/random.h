@@ -22,6 +22,13 @@ Tensor randn(DimsView shape, std::optional<DType> dtype = {}, std::optional<Devi
 // Integers in [low, high). Throws kValue when there are none.
 Tensor randint(int64_t low, int64_t high, DimsView shape, std::optional<DType> dtype = {},
                std::optional<Device> device = {}, Generator* generator = nullptr);
+// As above, of the input's shape; dtype and device default to the input's.
+Tensor rand_like(const Tensor& input, std::optional<DType> dtype = {},
+                 std::optional<Device> device = {}, Generator* generator = nullptr);
+Tensor randn_like(const Tensor& input, std::optional<DType> dtype = {},
+                  std::optional<Device> device = {}, Generator* generator = nullptr);
+Tensor randint_like(const Tensor& input, int64_t low, int64_t high, std::optional<DType> dtype = {},
+                    std::optional<Device> device = {}, Generator* generator = nullptr);
 // A random order of 0 .. n - 1.
 Tensor randperm(int64_t n, std::optional<DType> dtype = {}, std::optional<Device> device = {},
                 Generator* generator = nullptr);

@@ -763,6 +763,21 @@ TPY_OP(linspace, 1, NULL, "(start, stop, num, *, dtype=None, endpoint=True, devi
 TPY_OP(eye, 1, NULL, "(n_rows, n_cols=None, *, k=0, dtype=None, device=None, requires_grad=False)\n--\n\nOnes on one diagonal, zeros elsewhere.",
     {"eye", 6, 2, 1, -1, 0u, takes_n_rows_n_cols_k_dtype_device_requires_grad, keys_n_rows_n_cols_k_dtype_device_requires_grad}, TPY_FUNCTIONAL, 5, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_iiiwDo, NULL, (tpy_function)tsr_eye, NULL}, {0}})
+TPY_OP(logspace, 1, NULL, "(start, stop, num, base=10, *, dtype=None, endpoint=True, device=None, requires_grad=False)\n--\n\nPowers of a base with equally spaced exponents.",
+    {"logspace", 8, 4, 3, -1, 0u, takes_start_stop_num_base_dtype_endpoint_device_requires_grad, keys_start_stop_num_base_dtype_endpoint_device_requires_grad}, TPY_FUNCTIONAL, 7, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ddidwwDo, NULL, (tpy_function)tsr_logspace, NULL}, {0}})
+TPY_OP(empty_strided, 1, NULL, "(shape, strides, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor with given strides whose contents are whatever the memory held; bools are false.",
+    {"empty_strided", 5, 2, 2, -1, 0u, takes_shape_strides_dtype_device_requires_grad, keys_shape_strides_dtype_device_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_LLwDo, NULL, (tpy_function)tsr_empty_strided, NULL}, {0}})
+TPY_OP(tril_indices, 1, NULL, "(n_rows, n_cols=None, offset=0, *, dtype=None, device=None, requires_grad=False)\n--\n\nThe rows and columns of the elements on and below a diagonal of a matrix, as two rows.",
+    {"tril_indices", 6, 3, 1, -1, 0u, takes_n_rows_n_cols_offset_dtype_device_requires_grad, keys_n_rows_n_cols_offset_dtype_device_requires_grad}, TPY_FUNCTIONAL, 5, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_iiiwDo, NULL, (tpy_function)tsr_tril_indices, NULL}, {0}})
+TPY_OP(triu_indices, 1, NULL, "(n_rows, n_cols=None, offset=0, *, dtype=None, device=None, requires_grad=False)\n--\n\nThe rows and columns of the elements on and above a diagonal of a matrix, as two rows.",
+    {"triu_indices", 6, 3, 1, -1, 0u, takes_n_rows_n_cols_offset_dtype_device_requires_grad, keys_n_rows_n_cols_offset_dtype_device_requires_grad}, TPY_FUNCTIONAL, 5, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_iiiwDo, NULL, (tpy_function)tsr_triu_indices, NULL}, {0}})
+TPY_OP(one_hot, 1, NULL, "($input, num_classes=-1)\n--\n\nA 1 at the position that each element names along a new last axis, 0 elsewhere; int64.",
+    {"one_hot", 2, 2, 1, -1, 1u, takes_input_num_classes, keys_input_num_classes}, TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tio, NULL, (tpy_function)tsr_one_hot, NULL}, {0}})
 TPY_OP(rand, 1, NULL, "(shape, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nUniform random numbers in [0, 1); floating dtypes.",
     {"rand", 5, 1, 1, 0, 0u, takes_shape_dtype_device_generator_requires_grad, keys_shape_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_LwDgo, NULL, (tpy_function)tsr_rand, NULL}, {0}})
@@ -784,6 +799,48 @@ TPY_OP(uniform_inplace, 1, "uniform_", "($input, low=0, high=1, *, generator=Non
 TPY_OP(normal_inplace, 1, "normal_", "($input, mean=0, std=1, *, generator=None)\n--\n\nOverwrites the input with normal random numbers; floating dtypes.",
     {"normal_", 4, 3, 1, -1, 1u, takes_input_mean_std_generator, keys_input_mean_std_generator}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tddg, NULL, (tpy_function)tsr_normal_inplace, NULL}, {0}})
+TPY_OP(rand_like, 1, NULL, "($input, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nUniform random numbers in [0, 1), of the input's shape; floating dtypes.",
+    {"rand_like", 5, 1, 1, -1, 1u, takes_input_dtype_device_generator_requires_grad, keys_input_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_twDgo, NULL, (tpy_function)tsr_rand_like, NULL}, {0}})
+TPY_OP(randn_like, 1, NULL, "($input, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nRandom numbers of the standard normal distribution, of the input's shape; floating dtypes.",
+    {"randn_like", 5, 1, 1, -1, 1u, takes_input_dtype_device_generator_requires_grad, keys_input_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_twDgo, NULL, (tpy_function)tsr_randn_like, NULL}, {0}})
+TPY_OP(randint_like, 1, NULL, "($input, low, high, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nUniform random integers in [low, high), of the input's shape.",
+    {"randint_like", 7, 3, 3, -1, 1u, takes_input_low_high_dtype_device_generator_requires_grad, keys_input_low_high_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 6, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiiwDgo, NULL, (tpy_function)tsr_randint_like, NULL}, {0}})
+TPY_OP(multinomial, 1, "multinomial", "($input, n, replacement=False, *, generator=None)\n--\n\nPositions drawn with the probabilities that weights name, as int64; floating dtypes.",
+    {"multinomial", 4, 3, 2, -1, 1u, takes_input_n_replacement_generator, keys_input_n_replacement_generator}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiwgo, NULL, (tpy_function)tsr_multinomial, NULL}, {0}})
+TPY_OP(normal_tensors, 1, NULL, "($mean, std, *, generator=None)\n--\n\nNormal random numbers with a mean and a standard deviation for each; floating dtypes.",
+    {"normal", 3, 2, 2, -1, 3u, takes_mean_std_generator, keys_mean_std_generator}, TPY_FUNCTIONAL, 3, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttgo, NULL, (tpy_function)tsr_normal_tensors, NULL},
+        {2, 0, call_tngo, NULL, (tpy_function)tsr_normal_tensors_scalar, NULL},
+        {1, 0, call_ntgo, NULL, (tpy_function)tsr_normal_tensors_scalar_left, NULL},
+        {0}})
+TPY_OP(poisson, 1, "poisson", "($input, *, generator=None)\n--\n\nCounts of events that are expected as often as each element says; floating dtypes.",
+    {"poisson", 2, 1, 1, -1, 1u, takes_input_generator, keys_input_generator}, TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tgo, NULL, (tpy_function)tsr_poisson, NULL}, {0}})
+TPY_OP(exponential_inplace, 1, "exponential_", "($input, rate=1, *, generator=None)\n--\n\nOverwrites the input with exponentially distributed numbers, all above 0; floating dtypes.",
+    {"exponential_", 3, 2, 1, -1, 1u, takes_input_rate_generator, keys_input_rate_generator}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdg, NULL, (tpy_function)tsr_exponential_inplace, NULL}, {0}})
+TPY_OP(cauchy_inplace, 1, "cauchy_", "($input, median=0, sigma=1, *, generator=None)\n--\n\nOverwrites the input with numbers of the Cauchy distribution; floating dtypes.",
+    {"cauchy_", 4, 3, 1, -1, 1u, takes_input_median_sigma_generator, keys_input_median_sigma_generator}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tddg, NULL, (tpy_function)tsr_cauchy_inplace, NULL}, {0}})
+TPY_OP(log_normal_inplace, 1, "log_normal_", "($input, mean=1, std=2, *, generator=None)\n--\n\nOverwrites the input with numbers whose logarithms are normal; floating dtypes.",
+    {"log_normal_", 4, 3, 1, -1, 1u, takes_input_mean_std_generator_2, keys_input_mean_std_generator_2}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tddg, NULL, (tpy_function)tsr_log_normal_inplace, NULL}, {0}})
+TPY_OP(geometric_inplace, 1, "geometric_", "($input, p, *, generator=None)\n--\n\nOverwrites the input with numbers of trials up to the first success; numeric real dtypes.",
+    {"geometric_", 3, 2, 2, -1, 1u, takes_input_p_generator, keys_input_p_generator}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdg, NULL, (tpy_function)tsr_geometric_inplace, NULL}, {0}})
+TPY_OP(trunc_normal_inplace, 1, "trunc_normal_", "($input, mean=0, std=1, low=-2, high=2, *, generator=None)\n--\n\nOverwrites the input with normal numbers, given that they lie in [low, high]; floating dtypes.",
+    {"trunc_normal_", 6, 5, 1, -1, 1u, takes_input_mean_std_low_high_generator, keys_input_mean_std_low_high_generator}, TPY_INPLACE, 6, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tddddg, NULL, (tpy_function)tsr_trunc_normal_inplace, NULL}, {0}})
+TPY_OP(random_integers_inplace, 1, "random_", "($input, low=0, high=None, *, generator=None)\n--\n\nOverwrites the input with whole numbers in [low, high), equally likely; real dtypes.",
+    {"random_", 4, 3, 1, -1, 1u, takes_input_low_high_generator_2, keys_input_low_high_generator_2}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiig, NULL, (tpy_function)tsr_random_integers_inplace, NULL}, {0}})
+TPY_OP(bernoulli_fill_inplace, 1, "bernoulli_", "($input, p=0.5, *, generator=None)\n--\n\nOverwrites the input with 1 with probability p, else 0; real dtypes.",
+    {"bernoulli_", 3, 2, 1, -1, 1u, takes_input_p_generator_2, keys_input_p_generator_2}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdg, NULL, (tpy_function)tsr_bernoulli_fill_inplace, NULL}, {0}})
 TPY_OP(where, 1, NULL, "($condition, input, other, *, out=None)\n--\n\nThe input where the condition holds, other elsewhere; all three broadcast.",
     {"where", 4, 3, 3, -1, 7u, takes_condition_input_other_out, keys_condition_input_other_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttto, call_tttt, (tpy_function)tsr_where, (tpy_function)tsr_where_out},

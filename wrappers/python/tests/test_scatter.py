@@ -208,3 +208,9 @@ def test_grids_take_lists_and_arguments() -> None:
     assert ts.cartesian_prod(a, b).shape == (6, 2) and ts.block_diag(a, b).shape == (2, 5)
     assert [p.shape for p in a.tensor_split(ts.asarray([1]), dim=0)] == [(1,), (2,)]
     assert [p.shape for p in ts.zeros((2, 4)).hsplit([1, 3])] == [(2, 1), (2, 2), (2, 1)]
+
+
+def test_a_tensor_of_given_strides() -> None:
+    x = ts.empty_strided((2, 3), (1, 2))
+    assert x.shape == (2, 3) and x.stride() == (1, 2)
+    assert x.new_empty_strided((2,), (3,)).stride() == (3,)

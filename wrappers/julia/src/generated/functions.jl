@@ -1809,6 +1809,27 @@
 @c tsr_asarray(input::tsr_tensor, dtype::tsr_dtype, device_type::tsr_device_type,
     device_index::Int32, copy::Int32, out::Ptr{tsr_tensor})::tsr_status
 
+# Powers of a base with equally spaced exponents.
+@c tsr_logspace(start::Float64, stop::Float64, num::Int64, base::Float64, dtype::tsr_dtype,
+    endpoint::Int32, device_type::tsr_device_type, device_index::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# A tensor with given strides whose contents are whatever the memory held; bools are false.
+@c tsr_empty_strided(shape::Ptr{Int64}, n_shape::Int32, strides::Ptr{Int64}, n_strides::Int32,
+    dtype::tsr_dtype, device_type::tsr_device_type, device_index::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# The rows and columns of the elements on and below a diagonal of a matrix, as two rows.
+@c tsr_tril_indices(n_rows::Int64, n_cols::Int64, offset::Int64, dtype::tsr_dtype,
+    device_type::tsr_device_type, device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
+
+# The rows and columns of the elements on and above a diagonal of a matrix, as two rows.
+@c tsr_triu_indices(n_rows::Int64, n_cols::Int64, offset::Int64, dtype::tsr_dtype,
+    device_type::tsr_device_type, device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
+
+# A 1 at the position that each element names along a new last axis, 0 elsewhere; int64.
+@c tsr_one_hot(input::tsr_tensor, num_classes::Int64, out::Ptr{tsr_tensor})::tsr_status
+
 # Uniform random numbers in [0, 1); floating dtypes.
 @c tsr_rand(shape::Ptr{Int64}, n_shape::Int32, dtype::tsr_dtype, device_type::tsr_device_type,
     device_index::Int32, generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
@@ -1835,6 +1856,62 @@
 
 # Overwrites the input with normal random numbers; floating dtypes.
 @c tsr_normal_inplace(input::tsr_tensor, mean::Float64, std::Float64,
+    generator::tsr_generator)::tsr_status
+
+# Uniform random numbers in [0, 1), of the input's shape; floating dtypes.
+@c tsr_rand_like(input::tsr_tensor, dtype::tsr_dtype, device_type::tsr_device_type,
+    device_index::Int32, generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
+
+# Random numbers of the standard normal distribution, of the input's shape; floating dtypes.
+@c tsr_randn_like(input::tsr_tensor, dtype::tsr_dtype, device_type::tsr_device_type,
+    device_index::Int32, generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
+
+# Uniform random integers in [low, high), of the input's shape.
+@c tsr_randint_like(input::tsr_tensor, low::Int64, high::Int64, dtype::tsr_dtype,
+    device_type::tsr_device_type, device_index::Int32, generator::tsr_generator,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# Positions drawn with the probabilities that weights name, as int64; floating dtypes.
+@c tsr_multinomial(input::tsr_tensor, n::Int64, replacement::Int32, generator::tsr_generator,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# Normal random numbers with a mean and a standard deviation for each; floating dtypes.
+@c tsr_normal_tensors(mean::tsr_tensor, std::tsr_tensor, generator::tsr_generator,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_normal_tensors_scalar(mean::tsr_tensor, std::Ptr{tsr_number}, generator::tsr_generator,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_normal_tensors_scalar_left(mean::Ptr{tsr_number}, std::tsr_tensor,
+    generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
+
+# Counts of events that are expected as often as each element says; floating dtypes.
+@c tsr_poisson(input::tsr_tensor, generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
+
+# Overwrites the input with exponentially distributed numbers, all above 0; floating dtypes.
+@c tsr_exponential_inplace(input::tsr_tensor, rate::Float64,
+    generator::tsr_generator)::tsr_status
+
+# Overwrites the input with numbers of the Cauchy distribution; floating dtypes.
+@c tsr_cauchy_inplace(input::tsr_tensor, median::Float64, sigma::Float64,
+    generator::tsr_generator)::tsr_status
+
+# Overwrites the input with numbers whose logarithms are normal; floating dtypes.
+@c tsr_log_normal_inplace(input::tsr_tensor, mean::Float64, std::Float64,
+    generator::tsr_generator)::tsr_status
+
+# Overwrites the input with numbers of trials up to the first success; numeric real dtypes.
+@c tsr_geometric_inplace(input::tsr_tensor, p::Float64, generator::tsr_generator)::tsr_status
+
+# Overwrites the input with normal numbers, given that they lie in [low, high]; floating
+# dtypes.
+@c tsr_trunc_normal_inplace(input::tsr_tensor, mean::Float64, std::Float64, low::Float64,
+    high::Float64, generator::tsr_generator)::tsr_status
+
+# Overwrites the input with whole numbers in [low, high), equally likely; real dtypes.
+@c tsr_random_integers_inplace(input::tsr_tensor, low::Int64, high::Int64,
+    generator::tsr_generator)::tsr_status
+
+# Overwrites the input with 1 with probability p, else 0; real dtypes.
+@c tsr_bernoulli_fill_inplace(input::tsr_tensor, p::Float64,
     generator::tsr_generator)::tsr_status
 
 # The input where the condition holds, other elsewhere; all three broadcast.

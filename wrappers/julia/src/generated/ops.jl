@@ -7,48 +7,51 @@ export abs!, acos!, adam_step!, adamw_step!, adaptive_avg_pool2d, adaptive_avg_p
     addr!, amax, amax!, amin, amin!, aminmax, aminmax!, argmax!, argmin!, argsort, argsort!,
     argwhere, as_strided, as_strided_scatter, as_strided_scatter!, asin!, astype, atan!, atan2!,
     atleast_1d, atleast_2d, atleast_3d, avg_pool2d, avg_pool2d!
-export baddbmm, baddbmm!, batch_norm, batch_norm!, bernoulli, binary_cross_entropy_with_logits,
-    bincount, bincount!, bitwise_and!, bitwise_invert!, bitwise_or!, bitwise_xor!, block_diag,
-    block_diag!, bmm, bmm!, broadcast_tensors, broadcast_to, bucketize, bucketize!
-export cartesian_prod, ceil!, cholesky!, cholesky_inverse, cholesky_inverse!, cholesky_solve,
-    cholesky_solve!, choose, choose!, chunk, clip, clip!, clip_grad_norm!, clip_grad_value!,
-    clip_norm!, clone, clone!, column_stack, column_stack!, combinations, concat, concat!, cond,
-    cond!, contiguous, conv1d, conv1d!, conv2d, conv2d!, conv3d, conv3d!, conv_transpose1d,
-    conv_transpose1d!, conv_transpose2d, conv_transpose2d!, conv_transpose3d, conv_transpose3d!,
-    corrcoef, corrcoef!, cos!, cosh!, count_nonzero, count_nonzero!, cov!, cross!,
-    cross_entropy, cummax, cummax!, cummin, cummin!, cumulative_trapezoid, cumulative_trapezoid!
+export baddbmm, baddbmm!, batch_norm, batch_norm!, bernoulli, bernoulli!,
+    binary_cross_entropy_with_logits, bincount, bincount!, bitwise_and!, bitwise_invert!,
+    bitwise_or!, bitwise_xor!, block_diag, block_diag!, bmm, bmm!, broadcast_tensors,
+    broadcast_to, bucketize, bucketize!
+export cartesian_prod, cauchy!, ceil!, cholesky!, cholesky_inverse, cholesky_inverse!,
+    cholesky_solve, cholesky_solve!, choose, choose!, chunk, clip, clip!, clip_grad_norm!,
+    clip_grad_value!, clip_norm!, clone, clone!, column_stack, column_stack!, combinations,
+    concat, concat!, cond, cond!, contiguous, conv1d, conv1d!, conv2d, conv2d!, conv3d, conv3d!,
+    conv_transpose1d, conv_transpose1d!, conv_transpose2d, conv_transpose2d!, conv_transpose3d,
+    conv_transpose3d!, corrcoef, corrcoef!, cos!, cosh!, count_nonzero, count_nonzero!, cov!,
+    cross!, cross_entropy, cummax, cummax!, cummin, cummin!, cumulative_trapezoid,
+    cumulative_trapezoid!
 export det!, diag!, diag_embed, diag_embed!, diagflat, diagflat!, diagonal, diagonal_scatter,
     diagonal_scatter!, diff!, dist, dist!, divide!, dot!, dropout, dropout!, dstack, dstack!
 export eig, eig!, eigh, eigh!, eigvals, eigvals!, eigvalsh, eigvalsh!, einsum, einsum!,
-    embedding, embedding!, empty_like, equal!, erf, erf!, erfc, erfc!, exp!, expand,
-    expand_dims, expm1!, eye
+    embedding, embedding!, empty_like, empty_strided, equal!, erf, erf!, erfc, erfc!, exp!,
+    expand, expand_dims, expm1!, exponential!, eye
 export flatten, fliplr, fliplr!, flipud, flipud!, floor!, floor_divide!, full, full_like
-export gather, gather!, gelu, gelu!, greater!, greater_equal!
+export gather, gather!, gelu, gelu!, geometric!, greater!, greater_equal!
 export histc, histc!, histogram, histogram!, hstack, hstack!, hypot!
 export index_add, index_add!, index_copy, index_copy!, index_fill, index_fill!, index_put,
     index_put!, index_reduce, index_reduce!, index_select, index_select!, inner, inner!, inv!,
     isfinite!, isinf!, isnan!
 export kron!, kthvalue, kthvalue!
 export layer_norm, layer_norm!, leaky_relu, leaky_relu!, lerp, lerp!, less!, less_equal!,
-    linear, linear!, linspace, log!, log10!, log1p!, log2!, log_softmax, log_softmax!,
-    logcumsumexp, logcumsumexp!, logdet!, logical_and, logical_and!, logical_not!, logical_or,
-    logical_or!, logical_xor, logical_xor!, logsumexp, logsumexp!, lstsq, lstsq!, lu!,
-    lu_factor, lu_factor!, lu_solve, lu_solve!
+    linear, linear!, linspace, log!, log10!, log1p!, log2!, log_normal!, log_softmax,
+    log_softmax!, logcumsumexp, logcumsumexp!, logdet!, logical_and, logical_and!, logical_not!,
+    logical_or, logical_or!, logical_xor, logical_xor!, logspace, logsumexp, logsumexp!, lstsq,
+    lstsq!, lu!, lu_factor, lu_factor!, lu_solve, lu_solve!
 export masked_fill, masked_fill!, masked_scatter, masked_scatter!, masked_select,
     masked_select!, matmul, matmul!, matrix_exp, matrix_exp!, matrix_norm, matrix_norm!,
     matrix_power, matrix_power!, matrix_rank, matrix_rank!, matrix_transpose, max!, max_pool2d,
     max_pool2d!, max_pool2d_with_positions, max_with_indices, max_with_indices!,
     median_with_indices, median_with_indices!, meshgrid, min!, min_with_indices,
     min_with_indices!, mm, mm!, mode, mode!, moveaxis, mse_loss, msort, msort!, multi_dot,
-    multi_dot!, multiply!, mv, mv!
+    multi_dot!, multinomial, multiply!, mv, mv!
 export nanmean, nanmean!, nanmedian, nanmedian!, nanmedian_with_indices,
     nanmedian_with_indices!, nanquantile, nanquantile!, nansum, nansum!, narrow, negative!,
-    nll_loss, nonzero, norm!, normal!, not_equal!
-export ones_like, outer, outer!
-export pad, pad!, permute_dims, pinv!, pow!, put
+    nll_loss, nonzero, norm!, normal, normal!, not_equal!
+export one_hot, ones_like, outer, outer!
+export pad, pad!, permute_dims, pinv!, poisson, pow!, put
 export qr!
-export randint, reciprocal!, relu, relu!, remainder!, renorm, renorm!, repeat_interleave,
-    repeat_interleave!, reshape_row_major, roll, roll!, rot90, rot90!, round!, rsqrt, rsqrt!
+export rand_like, randint, randint_like, randn_like, random!, reciprocal!, relu, relu!,
+    remainder!, renorm, renorm!, repeat_interleave, repeat_interleave!, reshape_row_major, roll,
+    roll!, rot90, rot90!, round!, rsqrt, rsqrt!
 export scatter, scatter!, scatter_add, scatter_add!, scatter_reduce, scatter_reduce!,
     searchsorted, searchsorted!, select, select_scatter, select_scatter!, sgd_step!, sigmoid,
     sigmoid!, sign!, silu, silu!, sin!, sinh!, slice_scatter, slice_scatter!, slogdet, slogdet!,
@@ -57,7 +60,7 @@ export scatter, scatter!, scatter_add, scatter_add!, scatter_reduce, scatter_red
     std_mean!, subtract!, svd!, svdvals, svdvals!, swapaxes
 export take, take_along_axis, take_along_axis!, tan!, tanh!, tensor_split, tensor_split_at,
     tensordot, tensordot!, tile, tile!, topk, topk!, trace, trace!, trapezoid, trapezoid!,
-    trunc!
+    tril_indices, triu_indices, trunc!, trunc_normal!
 export unflatten, unfold, uniform!, unique_all, unique_axis, unique_consecutive, unique_counts,
     unique_inverse, unique_values, unsqueeze, unstack
 export var!, var_mean, var_mean!, vdot, vdot!, vecdot, vecdot!, vector_norm, vector_norm!,

@@ -167,3 +167,80 @@ function _asarray(input::Tensor, dtype, device, copy)
     return fresh(C.tsr_asarray, input, dtype_bits(dtype), device_type(device),
         device_index(device), something(copy, -1))
 end
+
+"""
+    logspace(start, stop, num; base, dtype, endpoint, device)
+
+Powers of a base with equally spaced exponents.
+
+- `start`: the first exponent
+- `stop`: the last exponent
+- `dtype`: absent means the default floating dtype
+- `endpoint`: whether stop is the last exponent
+- `device`: absent means the default device
+"""
+function logspace(start::Real, stop::Real, num::Integer; base=10, dtype=nothing,
+        endpoint::Bool=true, device=nothing)
+    return fresh(C.tsr_logspace, start, stop, num, base, dtype_bits(dtype), endpoint,
+        device_type(device), device_index(device))
+end
+
+"""
+    empty_strided(shape, strides; dtype, device)
+
+A tensor with given strides whose contents are whatever the memory held; bools are false.
+
+- `strides`: in elements, not negative
+- `dtype`: absent means the default floating dtype
+- `device`: absent means the default device
+"""
+function empty_strided(shape::Dimensions, strides::Dimensions; dtype=nothing,
+        device=nothing)
+    shape_list = int_list(shape)
+    strides_list = int_list(strides)
+    return fresh(C.tsr_empty_strided, shape_list, list_count(shape_list), strides_list,
+        list_count(strides_list), dtype_bits(dtype), device_type(device),
+        device_index(device))
+end
+
+"""
+    tril_indices(n_rows; n_cols, offset, dtype, device)
+
+The rows and columns of the elements on and below a diagonal of a matrix, as two rows.
+
+- `n_cols`: absent means n_rows
+- `offset`: the last diagonal that is kept
+- `dtype`: absent means int64
+- `device`: absent means the default device
+"""
+function tril_indices(n_rows::Integer; n_cols=nothing, offset=0, dtype=nothing,
+        device=nothing)
+    return fresh(C.tsr_tril_indices, n_rows, something(n_cols, NONE), offset,
+        dtype_bits(dtype), device_type(device), device_index(device))
+end
+
+"""
+    triu_indices(n_rows; n_cols, offset, dtype, device)
+
+The rows and columns of the elements on and above a diagonal of a matrix, as two rows.
+
+- `n_cols`: absent means n_rows
+- `offset`: the first diagonal that is kept
+- `dtype`: absent means int64
+- `device`: absent means the default device
+"""
+function triu_indices(n_rows::Integer; n_cols=nothing, offset=0, dtype=nothing,
+        device=nothing)
+    return fresh(C.tsr_triu_indices, n_rows, something(n_cols, NONE), offset,
+        dtype_bits(dtype), device_type(device), device_index(device))
+end
+
+"""
+    one_hot(input; num_classes)
+
+A 1 at the position that each element names along a new last axis, 0 elsewhere; int64.
+
+- `input`: integers, not negative
+- `num_classes`: -1: one more than the largest number
+"""
+one_hot(input::Tensor; num_classes=-1) = fresh(C.tsr_one_hot, input, num_classes)

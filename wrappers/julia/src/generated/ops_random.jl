@@ -93,3 +93,165 @@ Overwrites the input with normal random numbers; floating dtypes.
 """
 normal!(input::Tensor; mean=0, std=1, generator=nothing) =
     changed(input, C.tsr_normal_inplace, mean, std, generator)
+
+"""
+    rand_like(input; dtype, device, generator)
+
+Uniform random numbers in [0, 1), of the input's shape; floating dtypes.
+
+- `dtype`: absent means the input's
+- `device`: absent means the input's
+- `generator`: absent means the current one
+"""
+function rand_like(input::Tensor; dtype=nothing, device=nothing, generator=nothing)
+    return fresh(C.tsr_rand_like, input, dtype_bits(dtype), device_type(device),
+        device_index(device), generator)
+end
+
+"""
+    randn_like(input; dtype, device, generator)
+
+Random numbers of the standard normal distribution, of the input's shape; floating dtypes.
+
+- `dtype`: absent means the input's
+- `device`: absent means the input's
+- `generator`: absent means the current one
+"""
+function randn_like(input::Tensor; dtype=nothing, device=nothing, generator=nothing)
+    return fresh(C.tsr_randn_like, input, dtype_bits(dtype), device_type(device),
+        device_index(device), generator)
+end
+
+"""
+    randint_like(input, low, high; dtype, device, generator)
+
+Uniform random integers in [low, high), of the input's shape.
+
+- `high`: one above the largest number
+- `dtype`: absent means the input's
+- `device`: absent means the input's
+- `generator`: absent means the current one
+"""
+function randint_like(input::Tensor, low::Integer, high::Integer; dtype=nothing,
+        device=nothing, generator=nothing)
+    return fresh(C.tsr_randint_like, input, low, high, dtype_bits(dtype),
+        device_type(device), device_index(device), generator)
+end
+
+"""
+    multinomial(input, n; replacement, generator)
+
+Positions drawn with the probabilities that weights name, as int64; floating dtypes.
+
+- `input`: weights, 1-D or 2-D; those of a row need not add up to 1
+- `n`: how many positions are drawn of each row
+- `replacement`: whether a position may be drawn again
+- `generator`: absent means the current one
+"""
+multinomial(input::Tensor, n::Integer; replacement::Bool=false, generator=nothing) =
+    fresh(C.tsr_multinomial, input, n, replacement, generator)
+
+"""
+    normal(mean, std; generator)
+
+Normal random numbers with a mean and a standard deviation for each; floating dtypes. The
+result takes no part in any graph.
+
+- `std`: standard deviations, not negative
+- `generator`: absent means the current one
+"""
+normal(mean::Tensor, std::Tensor; generator=nothing) =
+    fresh(C.tsr_normal_tensors, mean, std, generator)
+normal(mean::Tensor, std::Number; generator=nothing) =
+    fresh(C.tsr_normal_tensors_scalar, mean, host_number(std), generator)
+normal(mean::Number, std::Tensor; generator=nothing) =
+    fresh(C.tsr_normal_tensors_scalar_left, host_number(mean), std, generator)
+
+"""
+    poisson(input; generator)
+
+Counts of events that are expected as often as each element says; floating dtypes.
+
+- `input`: rates, finite and not negative
+- `generator`: absent means the current one
+"""
+poisson(input::Tensor; generator=nothing) = fresh(C.tsr_poisson, input, generator)
+
+"""
+    exponential!(input; rate, generator)
+
+Overwrites the input with exponentially distributed numbers, all above 0; floating dtypes.
+
+- `generator`: absent means the current one
+"""
+exponential!(input::Tensor; rate=1, generator=nothing) =
+    changed(input, C.tsr_exponential_inplace, rate, generator)
+
+"""
+    cauchy!(input; median, sigma, generator)
+
+Overwrites the input with numbers of the Cauchy distribution; floating dtypes.
+
+- `sigma`: half the width at half the height
+- `generator`: absent means the current one
+"""
+cauchy!(input::Tensor; median=0, sigma=1, generator=nothing) =
+    changed(input, C.tsr_cauchy_inplace, median, sigma, generator)
+
+"""
+    log_normal!(input; mean, std, generator)
+
+Overwrites the input with numbers whose logarithms are normal; floating dtypes.
+
+- `mean`: of the logarithm
+- `std`: standard deviation of the logarithm
+- `generator`: absent means the current one
+"""
+log_normal!(input::Tensor; mean=1, std=2, generator=nothing) =
+    changed(input, C.tsr_log_normal_inplace, mean, std, generator)
+
+"""
+    geometric!(input, p; generator)
+
+Overwrites the input with numbers of trials up to the first success; numeric real dtypes.
+
+- `p`: the probability of a success
+- `generator`: absent means the current one
+"""
+geometric!(input::Tensor, p::Real; generator=nothing) =
+    changed(input, C.tsr_geometric_inplace, p, generator)
+
+"""
+    trunc_normal!(input; mean, std, low, high, generator)
+
+Overwrites the input with normal numbers, given that they lie in [low, high]; floating
+dtypes.
+
+- `std`: standard deviation before the numbers outside are left out
+- `generator`: absent means the current one
+"""
+trunc_normal!(input::Tensor; mean=0, std=1, low=-2, high=2, generator=nothing) =
+    changed(input, C.tsr_trunc_normal_inplace, mean, std, low, high, generator)
+
+"""
+    random!(input; low, high, generator)
+
+Overwrites the input with whole numbers in [low, high), equally likely; real dtypes.
+
+- `high`: one above the largest number; absent: the dtype's largest is the last
+- `generator`: absent means the current one
+"""
+function random!(input::Tensor; low=0, high=nothing, generator=nothing)
+    return changed(input, C.tsr_random_integers_inplace, low, something(high, NONE),
+        generator)
+end
+
+"""
+    bernoulli!(input; p, generator)
+
+Overwrites the input with 1 with probability p, else 0; real dtypes.
+
+- `generator`: absent means the current one
+"""
+bernoulli!(input::Tensor; p=0.5, generator=nothing) =
+    changed(input, C.tsr_bernoulli_fill_inplace, p, generator)

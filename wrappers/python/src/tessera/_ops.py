@@ -186,6 +186,11 @@ ones_like = _core.ones_like
 full_like = _core.full_like
 linspace = _core.linspace
 eye = _core.eye
+logspace = _core.logspace
+empty_strided = _core.empty_strided
+tril_indices = _core.tril_indices
+triu_indices = _core.triu_indices
+one_hot = _core.one_hot
 rand = _core.rand
 randn = _core.randn
 randint = _core.randint
@@ -193,6 +198,19 @@ randperm = _core.randperm
 bernoulli = _core.bernoulli
 uniform_ = _core.uniform_
 normal_ = _core.normal_
+rand_like = _core.rand_like
+randn_like = _core.randn_like
+randint_like = _core.randint_like
+multinomial = _core.multinomial
+normal = _core.normal
+poisson = _core.poisson
+exponential_ = _core.exponential_
+cauchy_ = _core.cauchy_
+log_normal_ = _core.log_normal_
+geometric_ = _core.geometric_
+trunc_normal_ = _core.trunc_normal_
+random_ = _core.random_
+bernoulli_ = _core.bernoulli_
 where = _core.where
 lerp = _core.lerp
 addcmul = _core.addcmul
@@ -470,6 +488,10 @@ __all__ = [
     "full_like",
     "linspace",
     "eye",
+    "logspace",
+    "empty_strided",
+    "tril_indices",
+    "triu_indices",
     "rand",
     "randn",
     "randint",
@@ -477,6 +499,19 @@ __all__ = [
     "bernoulli",
     "uniform_",
     "normal_",
+    "rand_like",
+    "randn_like",
+    "randint_like",
+    "multinomial",
+    "normal",
+    "poisson",
+    "exponential_",
+    "cauchy_",
+    "log_normal_",
+    "geometric_",
+    "trunc_normal_",
+    "random_",
+    "bernoulli_",
     "where",
     "lerp",
     "addcmul",
@@ -626,6 +661,7 @@ NN_FUNCTIONAL = [
     "leaky_relu",
     "gelu",
     "linear",
+    "one_hot",
     "pad",
     "embedding",
     "conv1d",

@@ -399,6 +399,24 @@ def linspace(start: float, stop: float, num: int, *, dtype: DType | type | None 
         requires_grad: bool = ...) -> Tensor: ...
 def eye(n_rows: int, n_cols: int | None = ..., *, k: int = ..., dtype: DType | type | None = ...,
         device: Device | str | None = ..., requires_grad: bool = ...) -> Tensor: ...
+def logspace(start: float, stop: float, num: int, base: float = ..., *,
+        dtype: DType | type | None = ..., endpoint: bool = ..., device: Device | str | None = ...,
+        requires_grad: bool = ...) -> Tensor: ...
+@overload
+def empty_strided(shape: int | Sequence[int], strides: int | Sequence[int], *,
+        dtype: DType | type | None = ..., device: Device | str | None = ...,
+        requires_grad: bool = ...) -> Tensor: ...
+@overload
+def empty_strided(*, size: int | Sequence[int] = ..., strides: int | Sequence[int],
+        dtype: DType | type | None = ..., device: Device | str | None = ...,
+        requires_grad: bool = ...) -> Tensor: ...
+def tril_indices(n_rows: int, n_cols: int | None = ..., offset: int = ..., *,
+        dtype: DType | type | None = ..., device: Device | str | None = ...,
+        requires_grad: bool = ...) -> Tensor: ...
+def triu_indices(n_rows: int, n_cols: int | None = ..., offset: int = ..., *,
+        dtype: DType | type | None = ..., device: Device | str | None = ...,
+        requires_grad: bool = ...) -> Tensor: ...
+def one_hot(input: Tensor, num_classes: int = ...) -> Tensor: ...
 @overload
 def rand(shape: int | Sequence[int], *, dtype: DType | type | None = ...,
         device: Device | str | None = ..., generator: Generator | None = ...,
@@ -436,6 +454,31 @@ def uniform_(input: Tensor, low: float = ..., high: float = ..., *,
         generator: Generator | None = ...) -> Tensor: ...
 def normal_(input: Tensor, mean: float = ..., std: float = ..., *,
         generator: Generator | None = ...) -> Tensor: ...
+def rand_like(input: Tensor, *, dtype: DType | type | None = ..., device: Device | str | None = ...,
+        generator: Generator | None = ..., requires_grad: bool = ...) -> Tensor: ...
+def randn_like(input: Tensor, *, dtype: DType | type | None = ...,
+        device: Device | str | None = ..., generator: Generator | None = ...,
+        requires_grad: bool = ...) -> Tensor: ...
+def randint_like(input: Tensor, low: int, high: int, *, dtype: DType | type | None = ...,
+        device: Device | str | None = ..., generator: Generator | None = ...,
+        requires_grad: bool = ...) -> Tensor: ...
+def multinomial(input: Tensor, n: int, replacement: bool = ..., *,
+        generator: Generator | None = ...) -> Tensor: ...
+def normal(mean: Tensor | complex, std: Tensor | complex, *,
+        generator: Generator | None = ...) -> Tensor: ...
+def poisson(input: Tensor, *, generator: Generator | None = ...) -> Tensor: ...
+def exponential_(input: Tensor, rate: float = ..., *,
+        generator: Generator | None = ...) -> Tensor: ...
+def cauchy_(input: Tensor, median: float = ..., sigma: float = ..., *,
+        generator: Generator | None = ...) -> Tensor: ...
+def log_normal_(input: Tensor, mean: float = ..., std: float = ..., *,
+        generator: Generator | None = ...) -> Tensor: ...
+def geometric_(input: Tensor, p: float, *, generator: Generator | None = ...) -> Tensor: ...
+def trunc_normal_(input: Tensor, mean: float = ..., std: float = ..., low: float = ...,
+        high: float = ..., *, generator: Generator | None = ...) -> Tensor: ...
+def random_(input: Tensor, low: int = ..., high: int | None = ..., *,
+        generator: Generator | None = ...) -> Tensor: ...
+def bernoulli_(input: Tensor, p: float = ..., *, generator: Generator | None = ...) -> Tensor: ...
 def where(condition: Tensor, input: Tensor | complex, other: Tensor | complex, *,
         out: Tensor | None = ...) -> Tensor: ...
 def lerp(input: Tensor, other: Tensor, weight: Tensor | complex, *,
@@ -952,6 +995,10 @@ __all__ = [
     "full_like",
     "linspace",
     "eye",
+    "logspace",
+    "empty_strided",
+    "tril_indices",
+    "triu_indices",
     "rand",
     "randn",
     "randint",
@@ -959,6 +1006,19 @@ __all__ = [
     "bernoulli",
     "uniform_",
     "normal_",
+    "rand_like",
+    "randn_like",
+    "randint_like",
+    "multinomial",
+    "normal",
+    "poisson",
+    "exponential_",
+    "cauchy_",
+    "log_normal_",
+    "geometric_",
+    "trunc_normal_",
+    "random_",
+    "bernoulli_",
     "where",
     "lerp",
     "addcmul",

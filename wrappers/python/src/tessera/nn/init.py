@@ -53,6 +53,13 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Gene
         return _checked(tensor).normal_(mean, std, generator=generator)
 
 
+def trunc_normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Generator | None = None
+) -> Tensor:
+    with no_grad():
+        return _checked(tensor).trunc_normal_(mean, std, a, b, generator=generator)
+
+
 def constant_(tensor: Tensor, value: float) -> Tensor:
     with no_grad():
         return _checked(tensor).fill_(value)

@@ -2815,6 +2815,51 @@ extern "C" {
         copy: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
+    /// Powers of a base with equally spaced exponents.
+    /// start: the first exponent
+    /// stop: the last exponent
+    /// dtype: absent means the default floating dtype
+    /// endpoint: whether stop is the last exponent
+    /// device: absent means the default device
+    pub fn tsr_logspace(
+        start: f64, stop: f64, num: i64, base: f64, dtype: tsr_dtype, endpoint: i32,
+        device_type: tsr_device_type, device_index: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// A tensor with given strides whose contents are whatever the memory held; bools are false.
+    /// strides: in elements, not negative
+    /// dtype: absent means the default floating dtype
+    /// device: absent means the default device
+    pub fn tsr_empty_strided(
+        shape: *const i64, n_shape: i32, strides: *const i64, n_strides: i32, dtype: tsr_dtype,
+        device_type: tsr_device_type, device_index: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The rows and columns of the elements on and below a diagonal of a matrix, as two rows.
+    /// n_cols: absent means n_rows
+    /// offset: the last diagonal that is kept
+    /// dtype: absent means int64
+    /// device: absent means the default device
+    pub fn tsr_tril_indices(
+        n_rows: i64, n_cols: i64, offset: i64, dtype: tsr_dtype, device_type: tsr_device_type,
+        device_index: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The rows and columns of the elements on and above a diagonal of a matrix, as two rows.
+    /// n_cols: absent means n_rows
+    /// offset: the first diagonal that is kept
+    /// dtype: absent means int64
+    /// device: absent means the default device
+    pub fn tsr_triu_indices(
+        n_rows: i64, n_cols: i64, offset: i64, dtype: tsr_dtype, device_type: tsr_device_type,
+        device_index: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// A 1 at the position that each element names along a new last axis, 0 elsewhere; int64.
+    /// input: integers, not negative
+    /// num_classes: -1: one more than the largest number
+    pub fn tsr_one_hot(input: tsr_tensor, num_classes: i64, out: *mut tsr_tensor) -> tsr_status;
+
     /// Uniform random numbers in \[0, 1); floating dtypes.
     /// dtype: absent means the default floating dtype
     /// device: absent means the default device
@@ -2871,6 +2916,114 @@ extern "C" {
     /// generator: absent means the current one
     pub fn tsr_normal_inplace(
         input: tsr_tensor, mean: f64, std: f64, generator: tsr_generator,
+    ) -> tsr_status;
+
+    /// Uniform random numbers in \[0, 1), of the input's shape; floating dtypes.
+    /// dtype: absent means the input's
+    /// device: absent means the input's
+    /// generator: absent means the current one
+    pub fn tsr_rand_like(
+        input: tsr_tensor, dtype: tsr_dtype, device_type: tsr_device_type, device_index: i32,
+        generator: tsr_generator, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Random numbers of the standard normal distribution, of the input's shape; floating dtypes.
+    /// dtype: absent means the input's
+    /// device: absent means the input's
+    /// generator: absent means the current one
+    pub fn tsr_randn_like(
+        input: tsr_tensor, dtype: tsr_dtype, device_type: tsr_device_type, device_index: i32,
+        generator: tsr_generator, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Uniform random integers in \[low, high), of the input's shape.
+    /// high: one above the largest number
+    /// dtype: absent means the input's
+    /// device: absent means the input's
+    /// generator: absent means the current one
+    pub fn tsr_randint_like(
+        input: tsr_tensor, low: i64, high: i64, dtype: tsr_dtype, device_type: tsr_device_type,
+        device_index: i32, generator: tsr_generator, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Positions drawn with the probabilities that weights name, as int64; floating dtypes.
+    /// input: weights, 1-D or 2-D; those of a row need not add up to 1
+    /// n: how many positions are drawn of each row
+    /// replacement: whether a position may be drawn again
+    /// generator: absent means the current one
+    pub fn tsr_multinomial(
+        input: tsr_tensor, n: i64, replacement: i32, generator: tsr_generator,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Normal random numbers with a mean and a standard deviation for each; floating dtypes.
+    /// The result takes no part in any graph.
+    /// std: standard deviations, not negative
+    /// generator: absent means the current one
+    pub fn tsr_normal_tensors(
+        mean: tsr_tensor, std: tsr_tensor, generator: tsr_generator, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_normal_tensors`].
+    pub fn tsr_normal_tensors_scalar(
+        mean: tsr_tensor, std: *const tsr_number, generator: tsr_generator, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_normal_tensors`].
+    pub fn tsr_normal_tensors_scalar_left(
+        mean: *const tsr_number, std: tsr_tensor, generator: tsr_generator, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Counts of events that are expected as often as each element says; floating dtypes.
+    /// input: rates, finite and not negative
+    /// generator: absent means the current one
+    pub fn tsr_poisson(
+        input: tsr_tensor, generator: tsr_generator, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Overwrites the input with exponentially distributed numbers, all above 0; floating dtypes.
+    /// generator: absent means the current one
+    pub fn tsr_exponential_inplace(
+        input: tsr_tensor, rate: f64, generator: tsr_generator,
+    ) -> tsr_status;
+
+    /// Overwrites the input with numbers of the Cauchy distribution; floating dtypes.
+    /// sigma: half the width at half the height
+    /// generator: absent means the current one
+    pub fn tsr_cauchy_inplace(
+        input: tsr_tensor, median: f64, sigma: f64, generator: tsr_generator,
+    ) -> tsr_status;
+
+    /// Overwrites the input with numbers whose logarithms are normal; floating dtypes.
+    /// mean: of the logarithm
+    /// std: standard deviation of the logarithm
+    /// generator: absent means the current one
+    pub fn tsr_log_normal_inplace(
+        input: tsr_tensor, mean: f64, std: f64, generator: tsr_generator,
+    ) -> tsr_status;
+
+    /// Overwrites the input with numbers of trials up to the first success; numeric real dtypes.
+    /// p: the probability of a success
+    /// generator: absent means the current one
+    pub fn tsr_geometric_inplace(input: tsr_tensor, p: f64, generator: tsr_generator) -> tsr_status;
+
+    /// Overwrites the input with normal numbers, given that they lie in \[low, high\]; floating
+    /// dtypes.
+    /// std: standard deviation before the numbers outside are left out
+    /// generator: absent means the current one
+    pub fn tsr_trunc_normal_inplace(
+        input: tsr_tensor, mean: f64, std: f64, low: f64, high: f64, generator: tsr_generator,
+    ) -> tsr_status;
+
+    /// Overwrites the input with whole numbers in \[low, high), equally likely; real dtypes.
+    /// high: one above the largest number; absent: the dtype's largest is the last
+    /// generator: absent means the current one
+    pub fn tsr_random_integers_inplace(
+        input: tsr_tensor, low: i64, high: i64, generator: tsr_generator,
+    ) -> tsr_status;
+
+    /// Overwrites the input with 1 with probability p, else 0; real dtypes.
+    /// generator: absent means the current one
+    pub fn tsr_bernoulli_fill_inplace(
+        input: tsr_tensor, p: f64, generator: tsr_generator,
     ) -> tsr_status;
 
     /// The input where the condition holds, other elsewhere; all three broadcast.

@@ -122,6 +122,61 @@ options! {
     copy: Option<bool> = None, bool => Some(copy);
 }
 
+options! {
+    /// Options of [`Tensor::logspace_with`].
+    LogspaceOptions:
+    /// `base`; default: `10.0`
+    base: f64 = 10.0, f64 => base;
+    /// absent means the default floating dtype
+    dtype: Option<DType> = None, DType => Some(dtype);
+    /// whether stop is the last exponent; default: `true`
+    endpoint: bool = true, bool => endpoint;
+    /// absent means the default device
+    device: Option<Device> = None, Device => Some(device);
+}
+
+options! {
+    /// Options of [`Tensor::empty_strided_with`].
+    EmptyStridedOptions:
+    /// absent means the default floating dtype
+    dtype: Option<DType> = None, DType => Some(dtype);
+    /// absent means the default device
+    device: Option<Device> = None, Device => Some(device);
+}
+
+options! {
+    /// Options of [`Tensor::tril_indices_with`].
+    TrilIndicesOptions:
+    /// absent means n_rows
+    n_cols: Option<i64> = None, i64 => Some(n_cols);
+    /// the last diagonal that is kept; default: `0`
+    offset: i64 = 0, i64 => offset;
+    /// absent means int64
+    dtype: Option<DType> = None, DType => Some(dtype);
+    /// absent means the default device
+    device: Option<Device> = None, Device => Some(device);
+}
+
+options! {
+    /// Options of [`Tensor::triu_indices_with`].
+    TriuIndicesOptions:
+    /// absent means n_rows
+    n_cols: Option<i64> = None, i64 => Some(n_cols);
+    /// the first diagonal that is kept; default: `0`
+    offset: i64 = 0, i64 => offset;
+    /// absent means int64
+    dtype: Option<DType> = None, DType => Some(dtype);
+    /// absent means the default device
+    device: Option<Device> = None, Device => Some(device);
+}
+
+options! {
+    /// Options of [`Tensor::one_hot_with`].
+    OneHotOptions:
+    /// -1: one more than the largest number; default: `-1`
+    num_classes: i64 = -1, i64 => num_classes;
+}
+
 /// Ops: creation.
 impl Tensor {
     op! {
@@ -210,5 +265,48 @@ impl Tensor {
             tsr_asarray(self.raw(), o.dtype.map_or(-1, |d| d as i32),
                 o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index),
                 o.copy.map_or(-1, i32::from))
+    }
+
+    op! {
+        /// Powers of a base with equally spaced exponents.
+        ///
+        /// * `start`: the first exponent
+        /// * `stop`: the last exponent
+        logspace, logspace_with(start: f64, stop: f64, num: i64; o: LogspaceOptions) =
+            tsr_logspace(start, stop, num, o.base, o.dtype.map_or(-1, |d| d as i32),
+                i32::from(o.endpoint), o.device.map_or(-1, |d| d.kind as i32),
+                o.device.map_or(-1, |d| d.index))
+    }
+
+    op! {
+        /// A tensor with given strides whose contents are whatever the memory held; bools are
+        /// false.
+        ///
+        /// * `strides`: in elements, not negative
+        empty_strided, empty_strided_with(shape: &[i64], strides: &[i64]; o: EmptyStridedOptions) =
+            tsr_empty_strided(shape.as_ptr(), count(shape.len()), strides.as_ptr(),
+                count(strides.len()), o.dtype.map_or(-1, |d| d as i32),
+                o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index))
+    }
+
+    op! {
+        /// The rows and columns of the elements on and below a diagonal of a matrix, as two rows.
+        tril_indices, tril_indices_with(n_rows: i64; o: TrilIndicesOptions) =
+            tsr_tril_indices(n_rows, o.n_cols.unwrap_or(ABSENT), o.offset,
+                o.dtype.map_or(-1, |d| d as i32), o.device.map_or(-1, |d| d.kind as i32),
+                o.device.map_or(-1, |d| d.index))
+    }
+
+    op! {
+        /// The rows and columns of the elements on and above a diagonal of a matrix, as two rows.
+        triu_indices, triu_indices_with(n_rows: i64; o: TriuIndicesOptions) =
+            tsr_triu_indices(n_rows, o.n_cols.unwrap_or(ABSENT), o.offset,
+                o.dtype.map_or(-1, |d| d as i32), o.device.map_or(-1, |d| d.kind as i32),
+                o.device.map_or(-1, |d| d.index))
+    }
+
+    op! {
+        /// A 1 at the position that each element names along a new last axis, 0 elsewhere; int64.
+        one_hot, one_hot_with(&self; o: OneHotOptions) = tsr_one_hot(self.raw(), o.num_classes)
     }
 }

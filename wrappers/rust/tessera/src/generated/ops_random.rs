@@ -77,6 +77,135 @@ options! {
     generator: Option<&'a Generator> = None, &'a Generator => Some(generator);
 }
 
+options! {
+    /// Options of [`Tensor::rand_like_with`].
+    RandLikeOptions<'a>:
+    /// absent means the input's
+    dtype: Option<DType> = None, DType => Some(dtype);
+    /// absent means the input's
+    device: Option<Device> = None, Device => Some(device);
+    /// absent means the current one
+    generator: Option<&'a Generator> = None, &'a Generator => Some(generator);
+}
+
+options! {
+    /// Options of [`Tensor::randn_like_with`].
+    RandnLikeOptions<'a>:
+    /// absent means the input's
+    dtype: Option<DType> = None, DType => Some(dtype);
+    /// absent means the input's
+    device: Option<Device> = None, Device => Some(device);
+    /// absent means the current one
+    generator: Option<&'a Generator> = None, &'a Generator => Some(generator);
+}
+
+options! {
+    /// Options of [`Tensor::randint_like_with`].
+    RandintLikeOptions<'a>:
+    /// absent means the input's
+    dtype: Option<DType> = None, DType => Some(dtype);
+    /// absent means the input's
+    device: Option<Device> = None, Device => Some(device);
+    /// absent means the current one
+    generator: Option<&'a Generator> = None, &'a Generator => Some(generator);
+}
+
+options! {
+    /// Options of [`Tensor::multinomial_with`].
+    MultinomialOptions<'a>:
+    /// whether a position may be drawn again; default: `false`
+    replacement: bool = false, bool => replacement;
+    /// absent means the current one
+    generator: Option<&'a Generator> = None, &'a Generator => Some(generator);
+}
+
+options! {
+    /// Options of [`Tensor::normal_tensors_with`].
+    NormalTensorsOptions<'a>:
+    /// absent means the current one
+    generator: Option<&'a Generator> = None, &'a Generator => Some(generator);
+}
+
+options! {
+    /// Options of [`Tensor::poisson_with`].
+    PoissonOptions<'a>:
+    /// absent means the current one
+    generator: Option<&'a Generator> = None, &'a Generator => Some(generator);
+}
+
+options! {
+    /// Options of [`Tensor::exponential_`].
+    ExponentialOptions<'a>:
+    /// `rate`; default: `1.0`
+    rate: f64 = 1.0, f64 => rate;
+    /// absent means the current one
+    generator: Option<&'a Generator> = None, &'a Generator => Some(generator);
+}
+
+options! {
+    /// Options of [`Tensor::cauchy_`].
+    CauchyOptions<'a>:
+    /// `median`; default: `0.0`
+    median: f64 = 0.0, f64 => median;
+    /// half the width at half the height; default: `1.0`
+    sigma: f64 = 1.0, f64 => sigma;
+    /// absent means the current one
+    generator: Option<&'a Generator> = None, &'a Generator => Some(generator);
+}
+
+options! {
+    /// Options of [`Tensor::log_normal_`].
+    LogNormalOptions<'a>:
+    /// of the logarithm; default: `1.0`
+    mean: f64 = 1.0, f64 => mean;
+    /// standard deviation of the logarithm; default: `2.0`
+    std: f64 = 2.0, f64 => std;
+    /// absent means the current one
+    generator: Option<&'a Generator> = None, &'a Generator => Some(generator);
+}
+
+options! {
+    /// Options of [`Tensor::geometric_`].
+    GeometricOptions<'a>:
+    /// absent means the current one
+    generator: Option<&'a Generator> = None, &'a Generator => Some(generator);
+}
+
+options! {
+    /// Options of [`Tensor::trunc_normal_`].
+    TruncNormalOptions<'a>:
+    /// `mean`; default: `0.0`
+    mean: f64 = 0.0, f64 => mean;
+    /// standard deviation before the numbers outside are left out; default: `1.0`
+    std: f64 = 1.0, f64 => std;
+    /// `low`; default: `-2.0`
+    low: f64 = -2.0, f64 => low;
+    /// `high`; default: `2.0`
+    high: f64 = 2.0, f64 => high;
+    /// absent means the current one
+    generator: Option<&'a Generator> = None, &'a Generator => Some(generator);
+}
+
+options! {
+    /// Options of [`Tensor::random_integers_`].
+    RandomIntegersOptions<'a>:
+    /// `low`; default: `0`
+    low: i64 = 0, i64 => low;
+    /// one above the largest number; absent: the dtype's largest is the last
+    high: Option<i64> = None, i64 => Some(high);
+    /// absent means the current one
+    generator: Option<&'a Generator> = None, &'a Generator => Some(generator);
+}
+
+options! {
+    /// Options of [`Tensor::bernoulli_fill_`].
+    BernoulliFillOptions<'a>:
+    /// `p`; default: `0.5`
+    p: f64 = 0.5, f64 => p;
+    /// absent means the current one
+    generator: Option<&'a Generator> = None, &'a Generator => Some(generator);
+}
+
 /// Ops: random tensors.
 impl Tensor {
     op! {
@@ -142,6 +271,201 @@ impl Tensor {
         done(unsafe {
             sys::tsr_normal_inplace(
                 self.raw(), o.mean, o.std, o.generator.map_or(null_mut(), Generator::raw),
+            )
+        })?;
+        Ok(self)
+    }
+
+    op! {
+        /// Uniform random numbers in \[0, 1), of the input's shape; floating dtypes.
+        rand_like, rand_like_with(<'a> &self; o: RandLikeOptions<'a>) =
+            tsr_rand_like(self.raw(), o.dtype.map_or(-1, |d| d as i32),
+                o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index),
+                o.generator.map_or(null_mut(), Generator::raw))
+    }
+
+    op! {
+        /// Random numbers of the standard normal distribution, of the input's shape; floating
+        /// dtypes.
+        randn_like, randn_like_with(<'a> &self; o: RandnLikeOptions<'a>) =
+            tsr_randn_like(self.raw(), o.dtype.map_or(-1, |d| d as i32),
+                o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index),
+                o.generator.map_or(null_mut(), Generator::raw))
+    }
+
+    op! {
+        /// Uniform random integers in \[low, high), of the input's shape.
+        ///
+        /// * `high`: one above the largest number
+        randint_like, randint_like_with(<'a> &self, low: i64,
+            high: i64; o: RandintLikeOptions<'a>) =
+            tsr_randint_like(self.raw(), low, high, o.dtype.map_or(-1, |d| d as i32),
+                o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index),
+                o.generator.map_or(null_mut(), Generator::raw))
+    }
+
+    op! {
+        /// Positions drawn with the probabilities that weights name, as int64; floating dtypes.
+        ///
+        /// * `n`: how many positions are drawn of each row
+        multinomial, multinomial_with(<'a> &self, n: i64; o: MultinomialOptions<'a>) =
+            tsr_multinomial(self.raw(), n, i32::from(o.replacement),
+                o.generator.map_or(null_mut(), Generator::raw))
+    }
+
+    /// Normal random numbers with a mean and a standard deviation for each; floating dtypes.
+    ///
+    /// The result takes no part in any graph.
+    ///
+    /// * `std`: standard deviations, not negative
+    #[doc(alias = "normal")]
+    #[inline]
+    pub fn normal_tensors<'a>(&self, std: impl Into<Operand<'a>>) -> Result<Tensor> {
+        self.normal_tensors_with(std, |o| o)
+    }
+
+    /// [`Tensor::normal_tensors`] with options.
+    #[inline]
+    pub fn normal_tensors_with<'a>(
+        &self, std: impl Into<Operand<'a>>,
+        options: impl FnOnce(NormalTensorsOptions<'a>) -> NormalTensorsOptions<'a>,
+    ) -> Result<Tensor> {
+        let o = options(NormalTensorsOptions::default());
+        let std = std.into();
+        one(|out| unsafe {
+            match std {
+                Operand::Tensor(std) => {
+                    sys::tsr_normal_tensors(
+                        self.raw(), std.raw(), o.generator.map_or(null_mut(), Generator::raw), out,
+                    )
+                }
+                Operand::Scalar(std) => {
+                    sys::tsr_normal_tensors_scalar(
+                        self.raw(), &std.number(), o.generator.map_or(null_mut(), Generator::raw),
+                        out,
+                    )
+                }
+            }
+        })
+    }
+
+    /// [`Tensor::normal_tensors`] of a number and this tensor, in this order.
+    #[inline]
+    pub fn normal_tensors_left(&self, mean: impl Into<Scalar>) -> Result<Tensor> {
+        let mean = mean.into();
+        one(|out| unsafe {
+            sys::tsr_normal_tensors_scalar_left(
+                &mean.number(), self.raw(), o.generator.map_or(null_mut(), Generator::raw), out,
+            )
+        })
+    }
+
+    op! {
+        /// Counts of events that are expected as often as each element says; floating dtypes.
+        poisson, poisson_with(<'a> &self; o: PoissonOptions<'a>) =
+            tsr_poisson(self.raw(), o.generator.map_or(null_mut(), Generator::raw))
+    }
+
+    /// Overwrites the input with exponentially distributed numbers, all above 0; floating dtypes.
+    #[inline]
+    pub fn exponential_<'a>(
+        &self, options: impl FnOnce(ExponentialOptions<'a>) -> ExponentialOptions<'a>,
+    ) -> Result<&Self> {
+        let o = options(ExponentialOptions::default());
+        done(unsafe {
+            sys::tsr_exponential_inplace(
+                self.raw(), o.rate, o.generator.map_or(null_mut(), Generator::raw),
+            )
+        })?;
+        Ok(self)
+    }
+
+    /// Overwrites the input with numbers of the Cauchy distribution; floating dtypes.
+    #[inline]
+    pub fn cauchy_<'a>(
+        &self, options: impl FnOnce(CauchyOptions<'a>) -> CauchyOptions<'a>,
+    ) -> Result<&Self> {
+        let o = options(CauchyOptions::default());
+        done(unsafe {
+            sys::tsr_cauchy_inplace(
+                self.raw(), o.median, o.sigma, o.generator.map_or(null_mut(), Generator::raw),
+            )
+        })?;
+        Ok(self)
+    }
+
+    /// Overwrites the input with numbers whose logarithms are normal; floating dtypes.
+    #[inline]
+    pub fn log_normal_<'a>(
+        &self, options: impl FnOnce(LogNormalOptions<'a>) -> LogNormalOptions<'a>,
+    ) -> Result<&Self> {
+        let o = options(LogNormalOptions::default());
+        done(unsafe {
+            sys::tsr_log_normal_inplace(
+                self.raw(), o.mean, o.std, o.generator.map_or(null_mut(), Generator::raw),
+            )
+        })?;
+        Ok(self)
+    }
+
+    /// Overwrites the input with numbers of trials up to the first success; numeric real dtypes.
+    ///
+    /// * `p`: the probability of a success
+    #[inline]
+    pub fn geometric_<'a>(
+        &self, p: f64, options: impl FnOnce(GeometricOptions<'a>) -> GeometricOptions<'a>,
+    ) -> Result<&Self> {
+        let o = options(GeometricOptions::default());
+        done(unsafe {
+            sys::tsr_geometric_inplace(
+                self.raw(), p, o.generator.map_or(null_mut(), Generator::raw),
+            )
+        })?;
+        Ok(self)
+    }
+
+    /// Overwrites the input with normal numbers, given that they lie in \[low, high\]; floating
+    /// dtypes.
+    #[inline]
+    pub fn trunc_normal_<'a>(
+        &self, options: impl FnOnce(TruncNormalOptions<'a>) -> TruncNormalOptions<'a>,
+    ) -> Result<&Self> {
+        let o = options(TruncNormalOptions::default());
+        done(unsafe {
+            sys::tsr_trunc_normal_inplace(
+                self.raw(), o.mean, o.std, o.low, o.high,
+                o.generator.map_or(null_mut(), Generator::raw),
+            )
+        })?;
+        Ok(self)
+    }
+
+    /// Overwrites the input with whole numbers in \[low, high), equally likely; real dtypes.
+    #[doc(alias = "random_")]
+    #[inline]
+    pub fn random_integers_<'a>(
+        &self, options: impl FnOnce(RandomIntegersOptions<'a>) -> RandomIntegersOptions<'a>,
+    ) -> Result<&Self> {
+        let o = options(RandomIntegersOptions::default());
+        done(unsafe {
+            sys::tsr_random_integers_inplace(
+                self.raw(), o.low, o.high.unwrap_or(ABSENT),
+                o.generator.map_or(null_mut(), Generator::raw),
+            )
+        })?;
+        Ok(self)
+    }
+
+    /// Overwrites the input with 1 with probability p, else 0; real dtypes.
+    #[doc(alias = "bernoulli_")]
+    #[inline]
+    pub fn bernoulli_fill_<'a>(
+        &self, options: impl FnOnce(BernoulliFillOptions<'a>) -> BernoulliFillOptions<'a>,
+    ) -> Result<&Self> {
+        let o = options(BernoulliFillOptions::default());
+        done(unsafe {
+            sys::tsr_bernoulli_fill_inplace(
+                self.raw(), o.p, o.generator.map_or(null_mut(), Generator::raw),
             )
         })?;
         Ok(self)
