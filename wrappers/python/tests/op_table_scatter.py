@@ -33,7 +33,9 @@ def np_scatter(array: Any, axis: int, index: Any, source: Any, reduce: str = "re
     out = array.copy()
     for position, place in places(index, axis):
         value = source[position] if np.ndim(source) or not np.isscalar(source) else source
-        out[place] = {"replace": lambda old, new: new, "add": np.add, "multiply": np.multiply}[reduce](out[place], value)
+        out[place] = {"replace": lambda old, new: new, "add": np.add, "multiply": np.multiply}[reduce](
+            out[place], value
+        )
     return out
 
 
@@ -56,7 +58,13 @@ def spread(array: Any, axis: int, index: Any) -> Any:
     if not shape:
         return np.reshape(index, ())
     shape[axis] = np.size(index)
-    moved = np.moveaxis(np.broadcast_to(np.reshape(index, -1), [n for i, n in enumerate(shape) if i != axis % len(shape)] + [shape[axis]]), -1, axis)
+    moved = np.moveaxis(
+        np.broadcast_to(
+            np.reshape(index, -1), [n for i, n in enumerate(shape) if i != axis % len(shape)] + [shape[axis]]
+        ),
+        -1,
+        axis,
+    )
     return np.ascontiguousarray(moved)
 
 
@@ -116,76 +124,204 @@ def reduce_grads(make: Make) -> list[Any]:
     for own in (True, False):
         found += [sample(make(4), 0, make.index(5, high=3), make(6), reduce, own) for reduce in ("sum", "mean")]
         found.append(sample(make(4, low=0.5), 0, make.index(5, high=3), make(5, low=0.5), "prod", own))
-        found += [sample(make.distinct(2, 2), 1, make.index(2, 3, high=2), make.distinct(2, 3) + 0.1, reduce, own)
-                  for reduce in ("amax", "amin")]  # fmt: skip
+        found += [
+            sample(make.distinct(2, 2), 1, make.index(2, 3, high=2), make.distinct(2, 3) + 0.1, reduce, own)
+            for reduce in ("amax", "amin")
+        ]
     return found
 
 
 EACH = [
-    Row("scatter", np_scatter,
-        lambda m: [sample(m(3, 4), 1, m.index(3, 2, high=4), m(3, 2)), sample(m(3, 4), 0, m.index(2, 3, high=3), m(3, 4)),
-                   sample(m(4), 0, m.index(6, high=4), m(6)), sample(m(4), -1, m.index(2, high=4), True),
-                   sample(m(), 0, Fixed(np.array(0)), m()), sample(m(3, 2), 0, Fixed(np.zeros((0, 2), np.int64)), m(1, 2))],
+    Row(
+        "scatter",
+        np_scatter,
+        lambda m: [
+            sample(m(3, 4), 1, m.index(3, 2, high=4), m(3, 2)),
+            sample(m(3, 4), 0, m.index(2, 3, high=3), m(3, 4)),
+            sample(m(4), 0, m.index(6, high=4), m(6)),
+            sample(m(4), -1, m.index(2, high=4), True),
+            sample(m(), 0, Fixed(np.array(0)), m()),
+            sample(m(3, 2), 0, Fixed(np.zeros((0, 2), np.int64)), m(1, 2)),
+        ],
         dtypes=ALL,
-        grad_samples=lambda m: [sample(m(3, 4), 1, unique(m, 3, 2, axis=1, high=4), m(3, 3)), sample(m(4), 0, unique(m, 3, axis=0, high=4), m(3)),
-                                sample(m(4), 0, unique(m, 2, axis=0, high=4), 1.5), sample(m(), 0, Fixed(np.array(0)), m())],
-        errors=[(IndexError, lambda: ts.scatter(x(3), 0, ints(3), x(1))), (IndexError, lambda: ts.scatter(x(3), 0, ints(-1), 1.0)),
-                (ts.ShapeError, lambda: ts.scatter(x(3, 3), 0, ints(0), x(1))), (ts.ShapeError, lambda: ts.scatter(x(3), 0, ints(0, 1), x(1))),
-                (ValueError, lambda: ts.scatter(x(3), 0, ints(0), x(1), "mean")), (ts.DTypeError, lambda: ts.scatter(ints(1), 0, ints(0), x(1))),
-                (ValueError, lambda: ts.scatter(ints(1).astype(ts.uint8), 0, ints(0), 256))]),
-    Row("scatter_reducing", np_scatter,
-        lambda m: [sample(m(3, 4), 1, m.index(3, 2, high=4), m(3, 2), mode) for mode in ("add", "multiply")]
-        + [sample(m(4), 0, m.index(3, high=4), True, mode) for mode in ("add", "multiply")],
-        call=ts.scatter, inplace=lambda a, *args: a.scatter_(*args), schema="scatter", dtypes=(*FLOATS, "int64", "complex128", "bool"),
-        grad_samples=lambda m: [sample(m(4, low=0.5), 0, m.index(3, high=4), m(3, low=0.5), mode) for mode in ("add", "multiply")]
-        + [sample(m(4, low=0.5), 0, m.index(3, high=4), 2.0, "multiply")]),
-    Row("scatter_reduce", np_scatter_reduce, reduce_samples, dtypes=(*ALL_FLOATS, "int64", "uint8", "int32"), grad_samples=reduce_grads,
+        grad_samples=lambda m: [
+            sample(m(3, 4), 1, unique(m, 3, 2, axis=1, high=4), m(3, 3)),
+            sample(m(4), 0, unique(m, 3, axis=0, high=4), m(3)),
+            sample(m(4), 0, unique(m, 2, axis=0, high=4), 1.5),
+            sample(m(), 0, Fixed(np.array(0)), m()),
+        ],
+        errors=[
+            (IndexError, lambda: ts.scatter(x(3), 0, ints(3), x(1))),
+            (IndexError, lambda: ts.scatter(x(3), 0, ints(-1), 1.0)),
+            (ts.ShapeError, lambda: ts.scatter(x(3, 3), 0, ints(0), x(1))),
+            (ts.ShapeError, lambda: ts.scatter(x(3), 0, ints(0, 1), x(1))),
+            (ValueError, lambda: ts.scatter(x(3), 0, ints(0), x(1), "mean")),
+            (ts.DTypeError, lambda: ts.scatter(ints(1), 0, ints(0), x(1))),
+            (ValueError, lambda: ts.scatter(ints(1).astype(ts.uint8), 0, ints(0), 256)),
+        ],
+    ),
+    Row(
+        "scatter_reducing",
+        np_scatter,
+        lambda m: (
+            [sample(m(3, 4), 1, m.index(3, 2, high=4), m(3, 2), mode) for mode in ("add", "multiply")]
+            + [sample(m(4), 0, m.index(3, high=4), True, mode) for mode in ("add", "multiply")]
+        ),
+        call=ts.scatter,
+        inplace=lambda a, *args: a.scatter_(*args),
+        schema="scatter",
+        dtypes=(*FLOATS, "int64", "complex128", "bool"),
+        grad_samples=lambda m: (
+            [sample(m(4, low=0.5), 0, m.index(3, high=4), m(3, low=0.5), mode) for mode in ("add", "multiply")]
+            + [sample(m(4, low=0.5), 0, m.index(3, high=4), 2.0, "multiply")]
+        ),
+    ),
+    Row(
+        "scatter_reduce",
+        np_scatter_reduce,
+        reduce_samples,
+        dtypes=(*ALL_FLOATS, "int64", "uint8", "int32"),
+        grad_samples=reduce_grads,
         tolerance={"bfloat16": (1.6e-2, 1e-2)},
-        errors=[(ValueError, lambda: ts.scatter_reduce(x(3), 0, ints(0), x(1), "max")), (IndexError, lambda: ts.scatter_reduce(x(3), 0, ints(3), x(1), "sum")),
-                (ts.DTypeError, lambda: ts.scatter_reduce(x(1).astype(ts.complex64), 0, ints(0), x(1), "amin"))]),
-    Row("scatter_reduce_complex", np_scatter_reduce, lambda m: reduce_samples(m, reduces=("sum", "prod", "mean")), call=ts.scatter_reduce,
-        inplace=lambda a, *args: a.scatter_reduce_(*args), schema="scatter_reduce", dtypes=COMPLEX, grad_dtype="complex128",
-        grad_samples=lambda m: [sample(m(3, low=0.5), 0, m.index(4, high=2), m(4, low=0.5), r, own) for r in ("prod", "mean") for own in (True, False)]),
-]  # fmt: skip
+        errors=[
+            (ValueError, lambda: ts.scatter_reduce(x(3), 0, ints(0), x(1), "max")),
+            (IndexError, lambda: ts.scatter_reduce(x(3), 0, ints(3), x(1), "sum")),
+            (ts.DTypeError, lambda: ts.scatter_reduce(x(1).astype(ts.complex64), 0, ints(0), x(1), "amin")),
+        ],
+    ),
+    Row(
+        "scatter_reduce_complex",
+        np_scatter_reduce,
+        lambda m: reduce_samples(m, reduces=("sum", "prod", "mean")),
+        call=ts.scatter_reduce,
+        inplace=lambda a, *args: a.scatter_reduce_(*args),
+        schema="scatter_reduce",
+        dtypes=COMPLEX,
+        grad_dtype="complex128",
+        grad_samples=lambda m: [
+            sample(m(3, low=0.5), 0, m.index(4, high=2), m(4, low=0.5), r, own)
+            for r in ("prod", "mean")
+            for own in (True, False)
+        ],
+    ),
+]
 
 LINES = [
-    Row("index_add", np_index_add,
-        lambda m: [sample(m(3, 4), 0, m.index(5, high=3), m(5, 4)), sample(m(3, 4), -1, m.index(2, high=4), m(3, 2)), sample(m(3), 0, m.index(4, high=3), m(4), alpha=2),
-                   sample(m(2, 3, 2), 1, m.index(4, high=3), m(2, 4, 2)), sample(m(), 0, Fixed(np.array(0)), m()), sample(m(3, 2), 0, Fixed(np.zeros(0, np.int64)), m(0, 2))],
-        dtypes=(*FLOATS, "int64", "uint8", "complex128"), tolerance={"float32": (1e-5, 1e-5)},
-        errors=[(IndexError, lambda: ts.index_add(x(3), 0, ints(3), x(1))), (ts.ShapeError, lambda: ts.index_add(x(3), 0, ints(0, 1), x(1))),
-                (ts.ShapeError, lambda: ts.index_add(x(3), 0, ints([0]), x(1))), (ts.ShapeError, lambda: ts.index_add(x(), 0, ints(0, 0), x()))]),
-    Row("index_copy", np_index_copy,
-        lambda m: [sample(m(3, 4), 0, m.index(5, high=3), m(5, 4)), sample(m(3, 4), 1, m.index(2, high=4), m(3, 2)), sample(m(3), 0, Fixed(np.array(1)), m(1))],
-        dtypes=ALL, grad_samples=lambda m: [sample(m(3, 2), 0, Fixed(np.array([2, 0])), m(2, 2))],
-        errors=[(IndexError, lambda: ts.index_copy(x(3), 0, ints(-1), x(1))), (ts.ShapeError, lambda: ts.index_copy(x(3, 2), 0, ints(0), x(1, 3)))]),
-    Row("index_fill", np_index_fill,
-        lambda m: [sample(m(3, 4), 0, m.index(2, high=3), True), sample(m(3, 4), 1, m.index(5, high=4), m()), sample(m(3), 0, Fixed(np.array(2)), m()),
-                   sample(m(), 0, Fixed(np.array([0])), True)],
-        dtypes=ALL, grad_samples=lambda m: [sample(m(3, 2), 0, Fixed(np.array([2, 0, 2])), m()), sample(m(3), 0, Fixed(np.array([1])), 2.0)],
-        errors=[(ts.ShapeError, lambda: ts.index_fill(x(3), 0, ints(0), x(1))), (ts.DTypeError, lambda: ts.index_fill(ints(1), 0, ints(0), 0.5)),
-                (IndexError, lambda: ts.index_fill(x(3), 0, ints(3), 1.0))]),
-    Row("index_reduce", np_index_reduce,
-        lambda m: [sample(m(3, 4), 0, m.index(5, high=3), m(5, 4), r, include_self=own) for r in REDUCES for own in (True, False)]
-        + [sample(m(2, 3), 1, m.index(4, high=3), m(2, 4), "amax")],
-        dtypes=(*FLOATS, "int64"), tolerance={"float32": (1e-5, 1e-5)},
-        grad_samples=lambda m: [sample(m(2, 2, low=0.5), 0, Fixed(np.array([1, 1])), m(2, 2, low=0.5), r) for r in ("prod", "mean")]
-        + [sample(m.distinct(2, 2), 0, Fixed(np.array([1, 1])), m.distinct(2, 2) + 0.1, "amax")]),
-]  # fmt: skip
+    Row(
+        "index_add",
+        np_index_add,
+        lambda m: [
+            sample(m(3, 4), 0, m.index(5, high=3), m(5, 4)),
+            sample(m(3, 4), -1, m.index(2, high=4), m(3, 2)),
+            sample(m(3), 0, m.index(4, high=3), m(4), alpha=2),
+            sample(m(2, 3, 2), 1, m.index(4, high=3), m(2, 4, 2)),
+            sample(m(), 0, Fixed(np.array(0)), m()),
+            sample(m(3, 2), 0, Fixed(np.zeros(0, np.int64)), m(0, 2)),
+        ],
+        dtypes=(*FLOATS, "int64", "uint8", "complex128"),
+        tolerance={"float32": (1e-5, 1e-5)},
+        errors=[
+            (IndexError, lambda: ts.index_add(x(3), 0, ints(3), x(1))),
+            (ts.ShapeError, lambda: ts.index_add(x(3), 0, ints(0, 1), x(1))),
+            (ts.ShapeError, lambda: ts.index_add(x(3), 0, ints([0]), x(1))),
+            (ts.ShapeError, lambda: ts.index_add(x(), 0, ints(0, 0), x())),
+        ],
+    ),
+    Row(
+        "index_copy",
+        np_index_copy,
+        lambda m: [
+            sample(m(3, 4), 0, m.index(5, high=3), m(5, 4)),
+            sample(m(3, 4), 1, m.index(2, high=4), m(3, 2)),
+            sample(m(3), 0, Fixed(np.array(1)), m(1)),
+        ],
+        dtypes=ALL,
+        grad_samples=lambda m: [sample(m(3, 2), 0, Fixed(np.array([2, 0])), m(2, 2))],
+        errors=[
+            (IndexError, lambda: ts.index_copy(x(3), 0, ints(-1), x(1))),
+            (ts.ShapeError, lambda: ts.index_copy(x(3, 2), 0, ints(0), x(1, 3))),
+        ],
+    ),
+    Row(
+        "index_fill",
+        np_index_fill,
+        lambda m: [
+            sample(m(3, 4), 0, m.index(2, high=3), True),
+            sample(m(3, 4), 1, m.index(5, high=4), m()),
+            sample(m(3), 0, Fixed(np.array(2)), m()),
+            sample(m(), 0, Fixed(np.array([0])), True),
+        ],
+        dtypes=ALL,
+        grad_samples=lambda m: [
+            sample(m(3, 2), 0, Fixed(np.array([2, 0, 2])), m()),
+            sample(m(3), 0, Fixed(np.array([1])), 2.0),
+        ],
+        errors=[
+            (ts.ShapeError, lambda: ts.index_fill(x(3), 0, ints(0), x(1))),
+            (ts.DTypeError, lambda: ts.index_fill(ints(1), 0, ints(0), 0.5)),
+            (IndexError, lambda: ts.index_fill(x(3), 0, ints(3), 1.0)),
+        ],
+    ),
+    Row(
+        "index_reduce",
+        np_index_reduce,
+        lambda m: (
+            [
+                sample(m(3, 4), 0, m.index(5, high=3), m(5, 4), r, include_self=own)
+                for r in REDUCES
+                for own in (True, False)
+            ]
+            + [sample(m(2, 3), 1, m.index(4, high=3), m(2, 4), "amax")]
+        ),
+        dtypes=(*FLOATS, "int64"),
+        tolerance={"float32": (1e-5, 1e-5)},
+        grad_samples=lambda m: (
+            [sample(m(2, 2, low=0.5), 0, Fixed(np.array([1, 1])), m(2, 2, low=0.5), r) for r in ("prod", "mean")]
+            + [sample(m.distinct(2, 2), 0, Fixed(np.array([1, 1])), m.distinct(2, 2) + 0.1, "amax")]
+        ),
+    ),
+]
 
 FLAT = [
-    Row("masked_scatter", np_masked_scatter,
-        lambda m: [sample(m(3, 4), m.mask(3, 4), m(12)), sample(m(3, 4), m.mask(4), m(3, 5)), sample(m(3), Fixed(np.array(True)), m(4)),
-                   sample(m(), Fixed(np.array(True)), m(1)), sample(m(3), Fixed(np.array([False] * 3)), m(0)), sample(m(0, 2), m.mask(2), m(1))],
+    Row(
+        "masked_scatter",
+        np_masked_scatter,
+        lambda m: [
+            sample(m(3, 4), m.mask(3, 4), m(12)),
+            sample(m(3, 4), m.mask(4), m(3, 5)),
+            sample(m(3), Fixed(np.array(True)), m(4)),
+            sample(m(), Fixed(np.array(True)), m(1)),
+            sample(m(3), Fixed(np.array([False] * 3)), m(0)),
+            sample(m(0, 2), m.mask(2), m(1)),
+        ],
         dtypes=ALL,
-        errors=[(ValueError, lambda: ts.masked_scatter(x(2), ts.asarray([True, True]), x(1))), (ts.DTypeError, lambda: ts.masked_scatter(x(2), x(2), x(2))),
-                (ts.ShapeError, lambda: ts.masked_scatter(x(2), ts.asarray([True] * 3), x(3)))]),
-    Row("put", np_put,
-        lambda m: [sample(m(3, 4), m.index(2, 2, low=-12, high=12), m(2, 2)), sample(m(3), m.index(6, high=3), m(2, 3)), sample(m(), Fixed(np.array([-1])), m(1)),
-                   sample(m(2, 3), m.index(5, high=6), m(5), True), sample(m(2, 2), Fixed(np.zeros(0, np.int64)), m(0))],
-        dtypes=(*FLOATS, "int64", "complex64", "bool"), tolerance={"float32": (1e-5, 1e-5)},
-        grad_samples=lambda m: [sample(m(2, 2), Fixed(np.array([3, -4])), m(2)), sample(m(2, 2), Fixed(np.array([3, 3, 0])), m(3), True)],
-        errors=[(IndexError, lambda: ts.put(x(2), ints(2), x(1))), (ts.ShapeError, lambda: ts.put(x(2), ints(0), x(2)))]),
-]  # fmt: skip
+        errors=[
+            (ValueError, lambda: ts.masked_scatter(x(2), ts.asarray([True, True]), x(1))),
+            (ts.DTypeError, lambda: ts.masked_scatter(x(2), x(2), x(2))),
+            (ts.ShapeError, lambda: ts.masked_scatter(x(2), ts.asarray([True] * 3), x(3))),
+        ],
+    ),
+    Row(
+        "put",
+        np_put,
+        lambda m: [
+            sample(m(3, 4), m.index(2, 2, low=-12, high=12), m(2, 2)),
+            sample(m(3), m.index(6, high=3), m(2, 3)),
+            sample(m(), Fixed(np.array([-1])), m(1)),
+            sample(m(2, 3), m.index(5, high=6), m(5), True),
+            sample(m(2, 2), Fixed(np.zeros(0, np.int64)), m(0)),
+        ],
+        dtypes=(*FLOATS, "int64", "complex64", "bool"),
+        tolerance={"float32": (1e-5, 1e-5)},
+        grad_samples=lambda m: [
+            sample(m(2, 2), Fixed(np.array([3, -4])), m(2)),
+            sample(m(2, 2), Fixed(np.array([3, 3, 0])), m(3), True),
+        ],
+        errors=[
+            (IndexError, lambda: ts.put(x(2), ints(2), x(1))),
+            (ts.ShapeError, lambda: ts.put(x(2), ints(0), x(2))),
+        ],
+    ),
+]
 
 ROWS = EACH + LINES + FLAT

@@ -54,7 +54,9 @@ def poisson(rate: float, i: int) -> float:
             return k
         if k < 0 or (us < 0.013 and v > us):
             continue
-        if math.log(v * (1.1239 + 1.1328 / (b - 3.4)) / (a / us**2 + b)) <= k * math.log(rate) - rate - math.lgamma(k + 1):
+        if math.log(v * (1.1239 + 1.1328 / (b - 3.4)) / (a / us**2 + b)) <= k * math.log(rate) - rate - math.lgamma(
+            k + 1
+        ):
             return k
     raise AssertionError("no attempt succeeded")
 
@@ -118,7 +120,9 @@ def test_poisson_has_its_mean_and_variance(rate: float) -> None:
         law = stats.poisson(rate).pmf(np.arange(top + 1)) * 20000
         law[top] += 20000 - law.sum()
         likely = law > 5
-        assert stats.chisquare([*found[likely], found[~likely].sum()], [*law[likely], law[~likely].sum()]).pvalue > 0.001
+        assert (
+            stats.chisquare([*found[likely], found[~likely].sum()], [*law[likely], law[~likely].sum()]).pvalue > 0.001
+        )
 
 
 def test_geometric_counts_trials() -> None:

@@ -53,7 +53,9 @@ def test_last_of_equal_places_is_written_whatever_the_threads() -> None:
 @pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16, ts.float32, ts.float64], ids=str)
 def test_nan_wins_and_infinities_count(reduce: str, dtype: ts.DType) -> None:
     x = ts.tensor([0.0, 0.0, np.nan], dtype=dtype)
-    found = ts.scatter_reduce(x, 0, ts.asarray([0, 0, 1, 2]), ts.tensor([1.0, np.nan, np.inf, 5.0], dtype=dtype), reduce)
+    found = ts.scatter_reduce(
+        x, 0, ts.asarray([0, 0, 1, 2]), ts.tensor([1.0, np.nan, np.inf, 5.0], dtype=dtype), reduce
+    )
     values = found.astype(ts.float64).numpy()
     assert np.isnan(values[0]) and np.isnan(values[2]) and values[1] == (np.inf if reduce == "amax" else 0)
 
@@ -122,7 +124,12 @@ def test_in_place_forms_write_through_views_and_differentiate() -> None:
 
         return function
 
-    for name, *more in [("scatter_reduce_", "prod"), ("scatter_reduce_", "mean", False), ("scatter_reduce_", "amax"), ("index_add_",)]:
+    for name, *more in [
+        ("scatter_reduce_", "prod"),
+        ("scatter_reduce_", "mean", False),
+        ("scatter_reduce_", "amax"),
+        ("index_add_",),
+    ]:
         assert gradcheck(through(name, *more), (base, source))
 
     def put(b: ts.Tensor, s: ts.Tensor) -> ts.Tensor:

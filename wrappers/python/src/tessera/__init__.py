@@ -74,7 +74,7 @@ from ._random import (
 )
 from ._repr import set_printoptions
 from ._tensor import Tensor
-from ._variadic import (  # type: ignore[assignment]
+from ._variadic import (  # type: ignore[assignment]  # noqa: F401
     atleast_1d,
     atleast_2d,
     atleast_3d,
@@ -115,8 +115,8 @@ __all__ = [
     "optim", "OutOfMemoryError", "OutOfRangeError", "pi", "promote_types", "result_type",
     "save_file", "set_default_device", "set_float32_matmul_precision", "set_grad_enabled", "set_num_threads",
     "set_printoptions",
-    "set_rng_state", "ShapeError", "synchronize", "Tensor", "tensor", "tensor_split", "tensordot", "TesseraError", "tracing", "uint16", "uint32", "uint64",
-    "uint8", "utils", "vsplit",
+    "set_rng_state", "ShapeError", "synchronize", "Tensor", "tensor", "tensor_split", "tensordot", "TesseraError", "tracing",
+    "uint16", "uint32", "uint64", "uint8", "utils", "vsplit",
 ]  # fmt: skip
 __all__ += _ops.__all__
 

@@ -70,7 +70,9 @@ def atleast_3d(*tensors: Any) -> Any:
 # ---- splitting by a number of parts or by indices ----
 
 
-def tensor_split(input: Tensor, indices_or_sections: Any, axis: int = 0, *, dim: int | None = None) -> tuple[Tensor, ...]:
+def tensor_split(
+    input: Tensor, indices_or_sections: Any, axis: int = 0, *, dim: int | None = None
+) -> tuple[Tensor, ...]:
     """Parts along an axis: so many of nearly one size, or cut at indices."""
     place = axis if dim is None else dim
     given = indices_or_sections
@@ -90,7 +92,9 @@ def _split(name: str, input: Tensor, indices_or_sections: Any, axis: int, least:
     if not isinstance(indices_or_sections, (list, tuple)) and not is_tensor(indices_or_sections):
         sections = as_int(indices_or_sections, f"{name}()")
         if sections < 1 or input.shape[axis] % sections:
-            raise InvalidValueError(f"{name}(): expected a number of equal parts of {input.shape[axis]}, got {sections}")
+            raise InvalidValueError(
+                f"{name}(): expected a number of equal parts of {input.shape[axis]}, got {sections}"
+            )
     return tensor_split(input, indices_or_sections, axis)
 
 
