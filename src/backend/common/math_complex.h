@@ -108,6 +108,23 @@ template <class V>
   return by_lane(x, [](double _Complex z) { return __builtin_ctanh(z); });
 }
 template <class V>
+[[gnu::always_inline]] inline math::Complex<V> asinh(math::Complex<V> x) {
+  return by_lane(x, [](double _Complex z) { return __builtin_casinh(z); });
+}
+template <class V>
+[[gnu::always_inline]] inline math::Complex<V> acosh(math::Complex<V> x) {
+  return by_lane(x, [](double _Complex z) { return __builtin_cacosh(z); });
+}
+template <class V>
+[[gnu::always_inline]] inline math::Complex<V> atanh(math::Complex<V> x) {
+  return by_lane(x, [](double _Complex z) { return __builtin_catanh(z); });
+}
+// 2**z = e**(z ln 2)
+template <class V>
+[[gnu::always_inline]] inline math::Complex<V> exp2(math::Complex<V> x) {
+  return by_lane(x, [](double _Complex z) { return __builtin_cexp(z * kLn2); });
+}
+template <class V>
 [[gnu::always_inline]] inline math::Complex<V> log2(math::Complex<V> x) {
   const math::Complex<V> natural = log(x);
   return {natural.re * V(kLog2E), natural.im * V(kLog2E)};

@@ -21,6 +21,27 @@ namespace tsr::math {
   return ::fmod(a, b);
 }
 
+// Integers as C has them; 0 for a divisor of 0, which the caller reports. (The smallest number
+// divided by -1 overflows in C.)
+template <class T>
+requires std::is_integral_v<T>
+[[gnu::always_inline]] TSR_HD inline T trunc_remainder(T a, T b) {
+  if (b == T{0}) return T{0};
+  if constexpr (std::is_signed_v<T>) {
+    if (b == T{-1}) return T{0};
+  }
+  return static_cast<T>(a % b);
+}
+template <class T>
+requires std::is_integral_v<T>
+[[gnu::always_inline]] TSR_HD inline T trunc_divide(T a, T b) {
+  if (b == T{0}) return T{0};
+  if constexpr (std::is_signed_v<T>) {
+    if (b == T{-1}) return static_cast<T>(uint64_t{0} - static_cast<uint64_t>(a));  // wraps
+  }
+  return static_cast<T>(a / b);
+}
+
 // a - b floor(a / b): the sign of a nonzero result is that of b. Integers: 0 for a divisor of 0,
 // which the caller reports.
 template <class T>

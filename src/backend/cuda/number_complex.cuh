@@ -82,6 +82,23 @@ TSR_HD ComplexNumber<T> tanh(ComplexNumber<T> x) {
   return narrow<T>(library::tanh(widen(x)));
 }
 template <class T>
+TSR_HD ComplexNumber<T> asinh(ComplexNumber<T> x) {
+  return narrow<T>(library::asinh(widen(x)));
+}
+template <class T>
+TSR_HD ComplexNumber<T> acosh(ComplexNumber<T> x) {
+  return narrow<T>(library::acosh(widen(x)));
+}
+template <class T>
+TSR_HD ComplexNumber<T> atanh(ComplexNumber<T> x) {
+  return narrow<T>(library::atanh(widen(x)));
+}
+// 2**z = e**(z ln 2)
+template <class T>
+TSR_HD ComplexNumber<T> exp2(ComplexNumber<T> x) {
+  return narrow<T>(library::exp(widen(x) * 0.6931471805599453));
+}
+template <class T>
 TSR_HD ComplexNumber<T> log2(ComplexNumber<T> x) {
   return narrow<T>(library::log(widen(x)) * 1.4426950408889634);
 }

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Inverse hyperbolic functions, powers of two, sums of exponentials and sinc for vectors of float32
+// and float64. float32 computes in float64, where the steps below lose nothing that shows.
+#pragma once
+
+#include "backend/common/math_f32.h"
+#include "backend/common/math_f64.h"
+#include "backend/common/math_trig_f64.h"
+
+namespace tsr::cpu::TSR_ISA {
+
+// ---- Inverse hyperbolic functions: log1p of arguments that keep small x exact ----
+
+// From here on log(x + sqrt(x² ± 1)) is log1p(x) + ln 2 to the last bit; below, x² does not
+// overflow.
+inline constexpr double kHugeHyperbolic = 1152921504606846976.0;  // 2**60
+
+// asinh |x| = log1p(|x| + x² / (1 + sqrt(1 + x²)))
+[[gnu::always_inline]] inline VD asinh(VD x) {
+  const VD a = abs(x);
+  const Mask<double> huge = a > VD(kHugeHyperbolic);
+  const VD square = a * a;
+  const VD argument = a + square / (VD(1.0) + sqrt(VD(1.0) + square));
+  const VD value = log1p(select(huge, a, argument));
+  return with_sign(abs(select(huge, value + VD(kLn2), value)), x);
+}
+// acosh x = log1p(t + sqrt(t (2 + t))) with t = x - 1
+[[gnu::always_inline]] inline VD acosh(VD x) {
+  const Mask<double> huge = x > VD(kHugeHyperbolic);
+  const VD t = x - VD(1.0);
+  const VD value = log1p(select(huge, x, t + sqrt(t * (VD(2.0) + t))));
+  return select(x < VD(1.0), VD(kNaN), select(huge, value + VD(kLn2), value));
+}
+// atanh |x| = log1p(2 |x| / (1 - |x|)) / 2; below 1/2 the quotient is split, as 1 - |x| is rounded.
+[[gnu::always_inline]] inline VD atanh(VD x) {
+  const VD a = abs(x);
+  const VD twice = a + a;
+  const VD rest = VD(1.0) - a;
+  const VD argument = select(a < VD(0.5), twice + twice * a / rest, twice / rest);
+  return with_sign(abs(VD(0.5) * log1p(argument)), x);
+}
+[[gnu::always_inline]] inline VF asinh(VF x) {
+  return narrow(each_half(widen(x), [](VD wide) { return asinh(wide); }));
+}
+[[gnu::always_inline]] inline VF acosh(VF x) {
+  return narrow(each_half(widen(x), [](VD wide) { return acosh(wide); }));
+}
+[[gnu::always_inline]] inline VF atanh(VF x) {
+  return narrow(each_half(widen(x), [](VD wide) { return atanh(wide); }));
+}
+
+// ---- Powers of two ----
+
+// 2**x = 2**n e**(r ln 2) for n = round x and r = x - n, which is exact.
+[[gnu::always_inline]] inline VF exp2(VF x) {
+  const VF limited = at_most(at_least(x, VF(-151.0)), VF(129.0));
+  const VF n = round_even(limited);
+  return scale_by_power(exp_reduced(ExpArgument{n, (limited - n) * VF(kLn2)}), n);
+}
+[[gnu::always_inline]] inline VD exp2(VD x) {
+  constexpr double kLn2Rest = 2.3190468138462996e-17;  // ln 2 - kLn2
+  const VD limited = at_most(at_least(x, VD(-1076.0)), VD(1025.0));
+  const VD n = round_even(limited);
+  const VD r = limited - n;
+  const VD product = r * VD(kLn2);
+  const VD rest = fma(r, VD(kLn2Rest), product_error(r, VD(kLn2), product));
+  return scale_by_power(exp_reduced(WideExpArgument{n, product, rest}), n);
+}
+
+// ---- log(e**a + e**b) = max(a, b) + log1p(e**-|a - b|) ----
+
+[[gnu::always_inline]] inline VD logaddexp(VD a, VD b) {
+  const VD larger = select((a > b) | (a != a), a, b);
+  const VD sum = larger + log1p(exp(-abs(a - b)));
+  return select(a == b, a + VD(kLn2), sum);  // also two infinities, whose difference is NaN
+}
+[[gnu::always_inline]] inline VD logaddexp2(VD a, VD b) {
+  const VD larger = select((a > b) | (a != a), a, b);
+  const VD sum = fma(log1p(exp2(-abs(a - b))), VD(kLog2E), larger);
+  return select(a == b, a + VD(1.0), sum);
+}
+[[gnu::always_inline]] inline VF logaddexp(VF a, VF b) {
+  return narrow(each_half(widen(a), widen(b), [](VD x, VD y) { return logaddexp(x, y); }));
+}
+[[gnu::always_inline]] inline VF logaddexp2(VF a, VF b) {
+  return narrow(each_half(widen(a), widen(b), [](VD x, VD y) { return logaddexp2(x, y); }));
+}
+
+// ---- sin(pi x) / (pi x) ----
+
+// sin(pi x) = ± sin(pi r) for r = x - round x, which is exact.
+[[gnu::always_inline]] inline VD sinc(VD x) {
+  const VD n = round_even(x);
+  const VD half = n * VD(0.5);
+  const VD sine = sin((x - n) * VD(2 * kHalfPi));
+  const VD value = select(round_even(half) == half, sine, -sine) / (x * VD(2 * kHalfPi));
+  return select(x == VD(0.0), VD(1.0), value);
+}
+[[gnu::always_inline]] inline VF sinc(VF x) {
+  return narrow(each_half(widen(x), [](VD wide) { return sinc(wide); }));
+}
+
+}  // namespace tsr::cpu::TSR_ISA

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Special functions and the rarer arithmetic of one number: the toolkit's where it has them, else
+// those of backend/common, which compute in double.
+#pragma once
+
+#include "backend/common/special_math.h"
+#include "backend/cuda/number.cuh"
+
+namespace tsr::cuda {
+
+template <class T>
+TSR_HD Number<T> asinh(Number<T> a) {
+  return number<T>(std::asinh(a.v));
+}
+template <class T>
+TSR_HD Number<T> acosh(Number<T> a) {
+  return number<T>(std::acosh(a.v));
+}
+template <class T>
+TSR_HD Number<T> atanh(Number<T> a) {
+  return number<T>(std::atanh(a.v));
+}
+template <class T>
+TSR_HD Number<T> exp2(Number<T> a) {
+  return number<T>(std::exp2(a.v));
+}
+template <class T>
+TSR_HD Number<T> lgamma(Number<T> a) {
+  return number<T>(std::lgamma(a.v));
+}
+template <class T>
+TSR_HD Number<T> digamma(Number<T> a) {
+  return number<T>(math::digamma_of(static_cast<double>(a.v)));
+}
+template <class T>
+TSR_HD Number<T> polygamma(Number<T> a, Number<T> order) {
+  return number<T>(math::polygamma_of(static_cast<double>(a.v), static_cast<double>(order.v)));
+}
+template <class T>
+TSR_HD Number<T> erfinv(Number<T> a) {
+  return number<T>(math::erfinv_of(static_cast<double>(a.v)));
+}
+// sin(pi x) = ± sin(pi r) for r = x - round x, which is exact.
+template <class T>
+TSR_HD Number<T> sinc(Number<T> a) {
+  if (a.v == T{0}) return Number<T>(1);
+  const double x = static_cast<double>(a.v);
+  const double n = std::rint(x);
+  const double sine = std::sin((x - n) * math::kSpecialPi);
+  const double signed_sine = std::fmod(n, 2.0) == 0 ? sine : -sine;
+  return number<T>(signed_sine / (x * math::kSpecialPi));
+}
+
+// ---- Sums of exponentials ----
+
+template <class T>
+TSR_HD Number<T> logaddexp(Number<T> a, Number<T> b) {
+  const double x = static_cast<double>(a.v);
+  const double y = static_cast<double>(b.v);
+  if (x == y) return number<T>(x + 0.6931471805599453);
+  const double larger = x > y || x != x ? x : y;
+  return number<T>(larger + std::log1p(std::exp(-std::fabs(x - y))));
+}
+template <class T>
+TSR_HD Number<T> logaddexp2(Number<T> a, Number<T> b) {
+  const double x = static_cast<double>(a.v);
+  const double y = static_cast<double>(b.v);
+  if (x == y) return number<T>(x + 1);
+  const double larger = x > y || x != x ? x : y;
+  return number<T>(larger + std::log1p(std::exp2(-std::fabs(x - y))) * 1.4426950408889634);
+}
+
+// ---- Parts of numbers ----
+
+template <class T>
+TSR_HD bool has_sign(Number<T> a) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::signbit(a.v);
+  else
+    return a.v < T{0};
+}
+template <class T>
+TSR_HD Number<T> nextafter(Number<T> a, Number<T> b) {
+  return number<T>(std::nextafter(a.v, b.v));
+}
+template <int kDigits, int kLeast, class T>
+TSR_HD Number<T> nextafter_short(Number<T> a, Number<T> b) {
+  return number<T>(
+      math::short_neighbour<kDigits, kLeast>(static_cast<float>(a.v), static_cast<float>(b.v)));
+}
+template <class T>
+TSR_HD Number<T> ldexp(Number<T> a, Number<T> b) {
+  return number<T>(math::ldexp_of(static_cast<double>(a.v), static_cast<double>(b.v)));
+}
+
+// ---- Division and integers ----
+
+template <class T>
+TSR_HD Number<T> trunc_remainder(Number<T> a, Number<T> b) {
+  return number<T>(math::trunc_remainder(a.v, b.v));
+}
+template <class T>
+TSR_HD Number<T> trunc_divide(Number<T> a, Number<T> b) {
+  if constexpr (std::is_floating_point_v<T>)
+    return trunc(a / b);
+  else
+    return number<T>(math::trunc_divide(a.v, b.v));
+}
+template <class T>
+TSR_HD Number<T> gcd(Number<T> a, Number<T> b) {
+  return number<T>(math::greatest_divisor(a.v, b.v));
+}
+template <class T>
+TSR_HD Number<T> lcm(Number<T> a, Number<T> b) {
+  return number<T>(math::least_multiple(a.v, b.v));
+}
+// A shift by a negative number of bits, or by more than there are, leaves none.
+template <class T>
+TSR_HD Number<T> shift_left_by(Number<T> a, Number<T> bits) {
+  const bool fits = bits.v >= T{0} && bits.v < T{8 * sizeof(T)};
+  return fits ? number<T>(static_cast<uint64_t>(a.v) << bits.v) : Number<T>(0);
+}
+template <class T>
+TSR_HD Number<T> shift_right_by(Number<T> a, Number<T> bits) {
+  const bool fits = bits.v >= T{0} && bits.v < T{8 * sizeof(T)};
+  return fits ? number<T>(a.v >> bits.v) : Number<T>(a.v < T{0} ? -1 : 0);
+}
+
+}  // namespace tsr::cuda
