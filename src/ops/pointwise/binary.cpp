@@ -15,15 +15,16 @@
 #include "tensor/promotion.h"
 
 namespace tsr::ops {
-namespace {
 
-using kernel::BinaryOp;
-
-DType promoted_dtype(const Arg& a, const Arg& b) {
+DType operands_dtype(const Arg& a, const Arg& b) {
   if (!a.is_tensor()) return promote_scalar(b.tensor().dtype(), a.scalar());
   if (!b.is_tensor()) return promote_scalar(a.tensor().dtype(), b.scalar());
   return promote_types(a.tensor().dtype(), b.tensor().dtype());
 }
+
+namespace {
+
+using kernel::BinaryOp;
 
 void refuse(bool refused, const char* expected, DType dtype) {
   TSR_CHECK(!refused, Code::kDType, "other", "expected operands of ", expected, ", got ", dtype);
@@ -56,6 +57,9 @@ DType compute_dtype(BinaryType type, DType dtype) {
       return dtype;
     case BinaryType::kBits:
       refuse(!whole, "an integer or bool dtype", dtype);
+      return dtype;
+    case BinaryType::kIntegers:
+      refuse(!is_integral(dtype), "an integer dtype", dtype);
       return dtype;
     case BinaryType::kArithmetic:
     case BinaryType::kEquality:
@@ -321,7 +325,7 @@ Tensor Binary::operator()(const Arg& input, const Arg& other, Out out) const {
   TSR_ASSERT(input.is_tensor() || other.is_tensor());
   if (input.is_tensor() && other.is_tensor())
     check_same_device(input.tensor(), other.tensor(), "other");
-  const DType compute = compute_dtype(rule.type, promoted_dtype(input, other));
+  const DType compute = compute_dtype(rule.type, operands_dtype(input, other));
   const Device device = input.is_tensor() ? input.tensor().device() : other.tensor().device();
   const bool grad =
       rule.node != nullptr && is_differentiable(compute) && operands_need_grad(input, other);

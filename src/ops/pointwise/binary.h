@@ -40,6 +40,7 @@ enum class BinaryType : uint8_t {
   kEquality,      // any dtype, returns bool
   kOrder,         // real, returns bool
   kBits,          // integers and bool
+  kIntegers,      // integers only
 };
 
 // What the derivatives of a binary op see. A scalar operand never needs a gradient; `b` may then be
@@ -74,5 +75,8 @@ struct Binary {
   // input, other: shapes that broadcast. Throws kShape, kDType, kDevice.
   Tensor operator()(const Arg& input, const Arg& other, Out out = {}) const;
 };
+
+// The dtype that two operands promote to; one of them is a tensor.
+DType operands_dtype(const Arg& a, const Arg& b);
 
 }  // namespace tsr::ops

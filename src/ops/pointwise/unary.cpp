@@ -11,6 +11,7 @@
 #include "ops/create/copy.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/ternary.h"
+#include "ops/pointwise/unary_run.h"
 #include "ops/reduce/sum_to.h"
 #include "tensor/promotion.h"
 
@@ -24,7 +25,10 @@ void refuse(bool refused, const char* expected, DType dtype) {
   TSR_CHECK(!refused, Code::kDType, "input", "expected ", expected, ", got ", dtype);
 }
 
-// The dtype the kernel computes in.
+}  // namespace
+
+// ---- what unary_run.h declares ----
+
 DType compute_dtype(UnaryType type, DType dtype) {
   const bool whole = is_integral_or_bool(dtype);
   switch (type) {
@@ -47,6 +51,11 @@ DType compute_dtype(UnaryType type, DType dtype) {
     case UnaryType::kBits:
       refuse(!whole, "an integer or bool dtype", dtype);
       return dtype;
+    case UnaryType::kRealPredicate:
+      refuse(is_complex(dtype), "a real dtype", dtype);
+      return dtype;
+    case UnaryType::kAngle:
+      return whole ? default_dtype() : dtype;
     case UnaryType::kSame:
     case UnaryType::kMagnitude:
     case UnaryType::kPredicate:
@@ -56,20 +65,20 @@ DType compute_dtype(UnaryType type, DType dtype) {
 }
 
 DType result_dtype(UnaryType type, DType compute) {
-  if (type == UnaryType::kPredicate) return DType::kBool;
-  return type == UnaryType::kMagnitude ? real_dtype(compute) : compute;
+  if (type == UnaryType::kPredicate || type == UnaryType::kRealPredicate) return DType::kBool;
+  const bool magnitude = type == UnaryType::kMagnitude || type == UnaryType::kAngle;
+  return magnitude ? real_dtype(compute) : compute;
 }
 
-void launch_unary(const UnaryRule& rule, const Tensor& result, const Tensor& source,
+void launch_unary(UnaryOp op, const Tensor& result, const Tensor& source,
                   std::initializer_list<double> params) {
   if (result.numel() == 0) return;
   kernel::Elementwise walk(result, {source});
   int index = 0;
   for (const double value : params) walk.param(index++, value, source.dtype());
-  kernel::launch(kernel::kUnary, result.device(), rule.op, walk.plan());
+  kernel::launch(kernel::kUnary, result.device(), op, walk.plan());
 }
 
-// One kernel for g and what the forward saved; outside any graph.
 Tensor launch_fused(BinaryOp op, const Tensor& g, const Tensor& saved,
                     std::initializer_list<double> params) {
   const Tensor dense = contiguous_memory(g);
@@ -82,34 +91,7 @@ Tensor launch_fused(BinaryOp op, const Tensor& g, const Tensor& saved,
   return result;
 }
 
-// `derivative(g, saved)` may hold parameters of the op; the rule says what is saved.
-template <class Derivative>
-Tensor run(const UnaryRule& rule, const Tensor& input, const Out& out,
-           std::initializer_list<double> params, Derivative derivative) {
-  const DType compute = compute_dtype(rule.type, input.dtype());
-  const bool grad = rule.node != nullptr && is_differentiable(compute) && needs_grad(input);
-  // The in-place form destroys what the derivative wants to read.
-  const bool keep = grad && out.is_inplace() && rule.saves == UnarySaves::kInput;
-  const Tensor original = keep ? clone(input) : Tensor();
-  Result result = allocate(out, input.sizes(), result_dtype(rule.type, compute), input.device(),
-                           grad, {&input});
-  if (rule.type == UnaryType::kRounding && is_integral_or_bool(compute)) {
-    if (!result.value().is_same(input)) copy_memory(result.value(), input);
-  } else {
-    const bool cast = input.dtype() != compute;
-    const Tensor converted = cast ? cast_memory(input, compute) : Tensor();
-    launch_unary(rule, result.value(), cast ? converted : input, params);
-  }
-  Tensor output = result.finish();
-  if (grad) {
-    const Tensor none;
-    const Save save = rule.saves == UnarySaves::kOutput  ? save_output(output)
-                      : rule.saves == UnarySaves::kInput ? save_input(keep ? original : input)
-                                                         : save_input(none);
-    record(output, rule.node, {input}, {save}, std::move(derivative));
-  }
-  return output;
-}
+namespace {
 
 // ---- derivatives: dL/dx from g = dL/dy and x or y, for real and complex x (conjugates: Wirtinger)
 // ----
@@ -253,7 +235,7 @@ constexpr UnaryRule kLeakyRelu{UnaryOp::kLeakyRelu, "LeakyReluBackward", UnaryTy
 }  // namespace
 
 Tensor Unary::operator()(const Tensor& input, Out out) const {
-  return run(rule, input, out, {}, [row = &rule](Backward& ctx) {
+  return run_unary(rule, input, out, {}, [row = &rule](Backward& ctx) {
     const Tensor saved = row->saves == UnarySaves::kNothing ? Tensor() : ctx.saved(0);
     const bool fuse =
         row->fused != BinaryOp::kNone && !ctx.create_graph() && !is_complex(ctx.grad().dtype());
@@ -263,7 +245,7 @@ Tensor Unary::operator()(const Tensor& input, Out out) const {
 }
 
 Tensor leaky_relu(const Tensor& input, double negative_slope, Out out) {
-  return run(kLeakyRelu, input, out, {negative_slope}, [negative_slope](Backward& ctx) {
+  return run_unary(kLeakyRelu, input, out, {negative_slope}, [negative_slope](Backward& ctx) {
     ctx.set(0, ctx.create_graph() ? d_leaky_relu(ctx.grad(), ctx.saved(0), negative_slope)
                                   : launch_fused(BinaryOp::kLeakyReluGrad, ctx.grad(), ctx.saved(0),
                                                  {negative_slope}));

@@ -11,16 +11,18 @@ namespace tsr::ops {
 
 // What dtypes an op takes and what it returns.
 enum class UnaryType : uint8_t {
-  kSame,       // any dtype, returned as it is
-  kNumeric,    // as kSame, bool refused
-  kCounting,   // as kSame, bool becomes int64
-  kFloat,      // integers and bool become default_dtype()
-  kFloatReal,  // as kFloat, complex refused
-  kFloating,   // floating only
-  kRounding,   // real; integers and bool are copied unchanged
-  kMagnitude,  // as kSame, complex becomes its real dtype
-  kPredicate,  // any dtype, returns bool
-  kBits,       // integers and bool
+  kSame,           // any dtype, returned as it is
+  kNumeric,        // as kSame, bool refused
+  kCounting,       // as kSame, bool becomes int64
+  kFloat,          // integers and bool become default_dtype()
+  kFloatReal,      // as kFloat, complex refused
+  kFloating,       // floating only
+  kRounding,       // real; integers and bool are copied unchanged
+  kMagnitude,      // as kSame, complex becomes its real dtype
+  kAngle,          // as kFloat, complex becomes its real dtype
+  kPredicate,      // any dtype, returns bool
+  kRealPredicate,  // as kPredicate, complex refused
+  kBits,           // integers and bool
 };
 
 // What the derivative reads besides the upstream gradient.

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// run_unary: the five verbs of a unary op whose row has parameters, for the op files that have such
+// rows.
+#pragma once
+
+#include <initializer_list>
+#include <utility>
+
+#include "ops/create/copy.h"
+#include "ops/pointwise/unary.h"
+
+namespace tsr::ops {
+
+// The dtype that the kernel computes in; throws kDType.
+DType compute_dtype(UnaryType type, DType dtype);
+DType result_dtype(UnaryType type, DType compute);
+void launch_unary(kernel::UnaryOp op, const Tensor& result, const Tensor& source,
+                  std::initializer_list<double> params);
+// One kernel for g and what the forward saved; outside any graph.
+Tensor launch_fused(kernel::BinaryOp op, const Tensor& g, const Tensor& saved,
+                    std::initializer_list<double> params);
+
+// `params` are the plan's; `derivative(ctx)` may hold them. The rule says what is saved, as
+// ctx.saved(0).
+template <class Derivative>
+Tensor run_unary(const UnaryRule& rule, const Tensor& input, const Out& out,
+                 std::initializer_list<double> params, Derivative derivative) {
+  const DType compute = compute_dtype(rule.type, input.dtype());
+  const bool grad = rule.node != nullptr && is_differentiable(compute) && needs_grad(input);
+  // The in-place form destroys what the derivative wants to read.
+  const bool keep = grad && out.is_inplace() && rule.saves == UnarySaves::kInput;
+  const Tensor original = keep ? clone(input) : Tensor();
+  Result result = allocate(out, input.sizes(), result_dtype(rule.type, compute), input.device(),
+                           grad, {&input});
+  if (rule.type == UnaryType::kRounding && is_integral_or_bool(compute)) {
+    if (!result.value().is_same(input)) copy_memory(result.value(), input);
+  } else {
+    const bool cast = input.dtype() != compute;
+    const Tensor converted = cast ? cast_memory(input, compute) : Tensor();
+    launch_unary(rule.op, result.value(), cast ? converted : input, params);
+  }
+  Tensor output = result.finish();
+  if (grad) {
+    const Tensor none;
+    const Save save = rule.saves == UnarySaves::kOutput  ? save_output(output)
+                      : rule.saves == UnarySaves::kInput ? save_input(keep ? original : input)
+                                                         : save_input(none);
+    record(output, rule.node, {input}, {save}, std::move(derivative));
+  }
+  return output;
+}
+
+}  // namespace tsr::ops
