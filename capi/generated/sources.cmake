@@ -17,6 +17,8 @@ set(TSR_CAPI_GENERATED
     generated/ops_nn.cpp
     generated/ops_optim.cpp
     generated/ops_pointwise_binary.cpp
+    generated/ops_pointwise_binary_more.cpp
+    generated/ops_pointwise_special.cpp
     generated/ops_pointwise_ternary.cpp
     generated/ops_pointwise_unary.cpp
     generated/ops_random.cpp

@@ -210,6 +210,134 @@ TSR_API TSR_NODISCARD tsr_status tsr_gelu_out(
 TSR_API TSR_NODISCARD tsr_status tsr_gelu_inplace(
     tsr_tensor input, const char* approximate, int64_t approximate_len);
 
+/* ---- Ops: special functions and number parts, elementwise ---- */
+
+/* Inverse hyperbolic cosine of each element; NaN below 1. */
+TSR_API TSR_NODISCARD tsr_status tsr_acosh(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_acosh_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_acosh_inplace(tsr_tensor input);
+
+/* Inverse hyperbolic sine of each element. */
+TSR_API TSR_NODISCARD tsr_status tsr_asinh(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_asinh_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_asinh_inplace(tsr_tensor input);
+
+/* Inverse hyperbolic tangent of each element; infinite at -1 and 1, NaN beyond. */
+TSR_API TSR_NODISCARD tsr_status tsr_atanh(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_atanh_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_atanh_inplace(tsr_tensor input);
+
+/* 2 to the power of each element. */
+TSR_API TSR_NODISCARD tsr_status tsr_exp2(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_exp2_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_exp2_inplace(tsr_tensor input);
+
+/* sin(pi x) / (pi x) for each element, 1 at 0. */
+TSR_API TSR_NODISCARD tsr_status tsr_sinc(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_sinc_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_sinc_inplace(tsr_tensor input);
+
+/* Logarithm of the absolute value of the gamma function of each element. */
+TSR_API TSR_NODISCARD tsr_status tsr_lgamma(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_lgamma_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_lgamma_inplace(tsr_tensor input);
+
+/* Logarithmic derivative of the gamma function of each element; NaN at the negative whole
+ * numbers. */
+TSR_API TSR_NODISCARD tsr_status tsr_digamma(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_digamma_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_digamma_inplace(tsr_tensor input);
+
+/* Derivative of order n of digamma, for each element.
+ * n: at least 0 */
+TSR_API TSR_NODISCARD tsr_status tsr_polygamma(tsr_tensor input, int64_t n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_polygamma_out(tsr_tensor input, int64_t n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_polygamma_inplace(tsr_tensor input, int64_t n);
+
+/* Inverse of the error function of each element; infinite at -1 and 1, NaN beyond. */
+TSR_API TSR_NODISCARD tsr_status tsr_erfinv(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_erfinv_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_erfinv_inplace(tsr_tensor input);
+
+/* log(x / (1 - x)) for each element, with x limited to [eps, 1 - eps] where eps is given; NaN
+ * outside [0, 1].
+ * eps: absent means no limit */
+TSR_API TSR_NODISCARD tsr_status tsr_logit(
+    tsr_tensor input, double eps, int32_t has_eps, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_logit_out(
+    tsr_tensor input, double eps, int32_t has_eps, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_logit_inplace(tsr_tensor input, double eps, int32_t has_eps);
+
+/* Each element less its whole part, with its sign; floating dtypes only. */
+TSR_API TSR_NODISCARD tsr_status tsr_frac(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_frac_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_frac_inplace(tsr_tensor input);
+
+/* Whether the sign of each element is negative, also that of -0 and NaN; complex is refused. */
+TSR_API TSR_NODISCARD tsr_status tsr_signbit(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_signbit_out(tsr_tensor input, tsr_tensor dst);
+
+/* Whether each element is positive infinity; complex is refused. */
+TSR_API TSR_NODISCARD tsr_status tsr_isposinf(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_isposinf_out(tsr_tensor input, tsr_tensor dst);
+
+/* Whether each element is negative infinity; complex is refused. */
+TSR_API TSR_NODISCARD tsr_status tsr_isneginf(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_isneginf_out(tsr_tensor input, tsr_tensor dst);
+
+/* Angle of each element in the complex plane, in radians: of a real one pi below 0, else 0. */
+TSR_API TSR_NODISCARD tsr_status tsr_angle(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_angle_out(tsr_tensor input, tsr_tensor dst);
+
+/* Each element from degrees to radians. */
+TSR_API TSR_NODISCARD tsr_status tsr_deg2rad(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_deg2rad_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_deg2rad_inplace(tsr_tensor input);
+
+/* Each element from radians to degrees. */
+TSR_API TSR_NODISCARD tsr_status tsr_rad2deg(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_rad2deg_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_rad2deg_inplace(tsr_tensor input);
+
+/* A copy; bool is refused. */
+TSR_API TSR_NODISCARD tsr_status tsr_positive(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_positive_out(tsr_tensor input, tsr_tensor dst);
+
+/* Each element rounded to so many decimal places, halves to even; integers are returned
+ * unchanged.
+ * decimals: below 0 places before the point */
+TSR_API TSR_NODISCARD tsr_status tsr_round_decimals(
+    tsr_tensor input, int64_t decimals, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_round_decimals_out(
+    tsr_tensor input, int64_t decimals, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_round_decimals_inplace(tsr_tensor input, int64_t decimals);
+
+/* The input with NaN, infinity and minus infinity replaced; the gradient passes where nothing is
+ * replaced.
+ * posinf: absent means the largest number of the dtype
+ * neginf: absent means its negative */
+TSR_API TSR_NODISCARD tsr_status tsr_nan_to_num(
+    tsr_tensor input, double nan, double posinf, int32_t has_posinf, double neginf,
+    int32_t has_neginf, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_nan_to_num_out(
+    tsr_tensor input, double nan, double posinf, int32_t has_posinf, double neginf,
+    int32_t has_neginf, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_nan_to_num_inplace(
+    tsr_tensor input, double nan, double posinf, int32_t has_posinf, double neginf,
+    int32_t has_neginf);
+
+/* The complex numbers with these parts, which broadcast: float32 makes complex64, float64
+ * complex128.
+ * imag: of the same dtype */
+TSR_API TSR_NODISCARD tsr_status tsr_complex(tsr_tensor real, tsr_tensor imag, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_complex_out(tsr_tensor real, tsr_tensor imag, tsr_tensor dst);
+
+/* The complex numbers with these magnitudes and phases, which broadcast.
+ * phase: of the same dtype, in radians */
+TSR_API TSR_NODISCARD tsr_status tsr_polar(tsr_tensor magnitude, tsr_tensor phase, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_polar_out(
+    tsr_tensor magnitude, tsr_tensor phase, tsr_tensor dst);
+
 /* ---- Ops: binary, elementwise ---- */
 
 /* Sum of two tensors, broadcast against each other and promoted to a common dtype; of two bools
@@ -488,6 +616,271 @@ TSR_API TSR_NODISCARD tsr_status tsr_bitwise_xor_scalar_out(
     tsr_tensor input, const tsr_number* other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_bitwise_xor_scalar_inplace(
     tsr_tensor input, const tsr_number* other);
+
+/* ---- Ops: further binary ones, elementwise ---- */
+
+/* The magnitude of the first operand with the sign of the second, also that of -0 and NaN. */
+TSR_API TSR_NODISCARD tsr_status tsr_copysign(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_copysign_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_copysign_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_copysign_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_copysign_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_copysign_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
+TSR_API TSR_NODISCARD tsr_status tsr_copysign_scalar_left(
+    const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_copysign_scalar_left_out(
+    const tsr_number* input, tsr_tensor other, tsr_tensor dst);
+
+/* The number next to the first operand in the direction of the second; integers and bool give
+ * the default floating dtype. */
+TSR_API TSR_NODISCARD tsr_status tsr_nextafter(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_nextafter_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_nextafter_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_nextafter_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_nextafter_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_nextafter_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
+TSR_API TSR_NODISCARD tsr_status tsr_nextafter_scalar_left(
+    const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_nextafter_scalar_left_out(
+    const tsr_number* input, tsr_tensor other, tsr_tensor dst);
+
+/* log(exp(a) + exp(b)) without overflow. */
+TSR_API TSR_NODISCARD tsr_status tsr_logaddexp(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_logaddexp_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_logaddexp_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_logaddexp_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_logaddexp_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_logaddexp_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
+
+/* log2(2**a + 2**b) without overflow. */
+TSR_API TSR_NODISCARD tsr_status tsr_logaddexp2(
+    tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_logaddexp2_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_logaddexp2_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_logaddexp2_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_logaddexp2_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_logaddexp2_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
+
+/* a log(b), 0 where a is 0, also at b = 0; NaN where b is NaN. */
+TSR_API TSR_NODISCARD tsr_status tsr_xlogy(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_xlogy_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_xlogy_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_xlogy_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_xlogy_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_xlogy_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
+TSR_API TSR_NODISCARD tsr_status tsr_xlogy_scalar_left(
+    const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_xlogy_scalar_left_out(
+    const tsr_number* input, tsr_tensor other, tsr_tensor dst);
+
+/* 0 below 0, 1 above 0, the second operand at 0; NaN stays. */
+TSR_API TSR_NODISCARD tsr_status tsr_heaviside(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_heaviside_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_heaviside_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_heaviside_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_heaviside_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_heaviside_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
+TSR_API TSR_NODISCARD tsr_status tsr_heaviside_scalar_left(
+    const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_heaviside_scalar_left_out(
+    const tsr_number* input, tsr_tensor other, tsr_tensor dst);
+
+/* a 2**b, rounded once. */
+TSR_API TSR_NODISCARD tsr_status tsr_ldexp(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_ldexp_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_ldexp_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_ldexp_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_ldexp_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_ldexp_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
+TSR_API TSR_NODISCARD tsr_status tsr_ldexp_scalar_left(
+    const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_ldexp_scalar_left_out(
+    const tsr_number* input, tsr_tensor other, tsr_tensor dst);
+
+/* Remainder with the sign of the dividend, as C's fmod; an integer division by zero is an error. */
+TSR_API TSR_NODISCARD tsr_status tsr_fmod(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fmod_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_fmod_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_fmod_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fmod_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_fmod_scalar_inplace(tsr_tensor input, const tsr_number* other);
+TSR_API TSR_NODISCARD tsr_status tsr_fmod_scalar_left(
+    const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fmod_scalar_left_out(
+    const tsr_number* input, tsr_tensor other, tsr_tensor dst);
+
+/* The larger of two elements; a number wins over NaN. Of equal operands the first gets the
+ * gradient. */
+TSR_API TSR_NODISCARD tsr_status tsr_fmax(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fmax_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_fmax_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_fmax_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fmax_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_fmax_scalar_inplace(tsr_tensor input, const tsr_number* other);
+
+/* The smaller of two elements; a number wins over NaN. Of equal operands the first gets the
+ * gradient. */
+TSR_API TSR_NODISCARD tsr_status tsr_fmin(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fmin_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_fmin_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_fmin_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fmin_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_fmin_scalar_inplace(tsr_tensor input, const tsr_number* other);
+
+/* Greatest common divisor of two integers, not negative; 0 of two zeros. */
+TSR_API TSR_NODISCARD tsr_status tsr_gcd(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_gcd_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_gcd_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_gcd_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_gcd_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_gcd_scalar_inplace(tsr_tensor input, const tsr_number* other);
+
+/* Least common multiple of two integers, not negative; 0 where one is 0. */
+TSR_API TSR_NODISCARD tsr_status tsr_lcm(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_lcm_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_lcm_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_lcm_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_lcm_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_lcm_scalar_inplace(tsr_tensor input, const tsr_number* other);
+
+/* The first operand shifted by as many bits as the second says, bits beyond the dtype lost;
+ * integers only. */
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_left_shift(
+    tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_left_shift_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_left_shift_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_left_shift_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_left_shift_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_left_shift_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_left_shift_scalar_left(
+    const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_left_shift_scalar_left_out(
+    const tsr_number* input, tsr_tensor other, tsr_tensor dst);
+
+/* The first operand shifted by as many bits as the second says, its sign kept; integers only. */
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_right_shift(
+    tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_right_shift_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_right_shift_inplace(
+    tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_right_shift_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_right_shift_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_right_shift_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_right_shift_scalar_left(
+    const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bitwise_right_shift_scalar_left_out(
+    const tsr_number* input, tsr_tensor other, tsr_tensor dst);
+
+/* pow in float64, or in complex128. */
+TSR_API TSR_NODISCARD tsr_status tsr_float_power(
+    tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_float_power_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_float_power_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_float_power_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_float_power_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_float_power_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
+TSR_API TSR_NODISCARD tsr_status tsr_float_power_scalar_left(
+    const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_float_power_scalar_left_out(
+    const tsr_number* input, tsr_tensor other, tsr_tensor dst);
+
+/* Quotient rounded as the mode says; integers stay integers unless it is none.
+ * rounding_mode: none, trunc (towards 0) or floor */
+TSR_API TSR_NODISCARD tsr_status tsr_divide_rounded(
+    tsr_tensor input, tsr_tensor other, const char* rounding_mode, int64_t rounding_mode_len,
+    tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_rounded_out(
+    tsr_tensor input, tsr_tensor other, const char* rounding_mode, int64_t rounding_mode_len,
+    tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_rounded_inplace(
+    tsr_tensor input, tsr_tensor other, const char* rounding_mode, int64_t rounding_mode_len);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_rounded_scalar(
+    tsr_tensor input, const tsr_number* other, const char* rounding_mode, int64_t rounding_mode_len,
+    tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_rounded_scalar_out(
+    tsr_tensor input, const tsr_number* other, const char* rounding_mode, int64_t rounding_mode_len,
+    tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_rounded_scalar_inplace(
+    tsr_tensor input, const tsr_number* other, const char* rounding_mode,
+    int64_t rounding_mode_len);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_rounded_scalar_left(
+    const tsr_number* input, tsr_tensor other, const char* rounding_mode, int64_t rounding_mode_len,
+    tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_divide_rounded_scalar_left_out(
+    const tsr_number* input, tsr_tensor other, const char* rounding_mode, int64_t rounding_mode_len,
+    tsr_tensor dst);
+
+/* Whether |a - b| <= atol + rtol |b|, or a = b.
+ * equal_nan: whether NaN is close to NaN */
+TSR_API TSR_NODISCARD tsr_status tsr_isclose(
+    tsr_tensor input, tsr_tensor other, double rtol, double atol, int32_t equal_nan,
+    tsr_tensor* out);
+
+/* Whether isclose holds for all elements.
+ * equal_nan: whether NaN is close to NaN */
+TSR_API TSR_NODISCARD tsr_status tsr_allclose(
+    tsr_tensor input, tsr_tensor other, double rtol, double atol, int32_t equal_nan,
+    tsr_tensor* out);
+
+/* Whether both have one shape and equal elements; NaN equals nothing. */
+TSR_API TSR_NODISCARD tsr_status tsr_array_equal(
+    tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+
+/* Whether each element of the first operand stands in the second, of any shape; NaN stands in
+ * nothing.
+ * invert: tell which do not */
+TSR_API TSR_NODISCARD tsr_status tsr_isin(
+    tsr_tensor input, tsr_tensor other, int32_t invert, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_isin_scalar(
+    tsr_tensor input, const tsr_number* other, int32_t invert, tsr_tensor* out);
 
 /* ---- Ops: reductions ---- */
 

@@ -17,6 +17,8 @@ Arguments = SimpleNamespace
 # Ops that PyTorch lacks, or that it differentiates otherwise.
 ABSENT = {
     "bincount": "has no derivative there; here the weights have one",
+    "digamma": "its trigamma has nine digits there",
+    "polygamma": "its trigamma has nine digits there",
     "floor_divide": "has no derivative there; here it is 0 as for floor",
     "as_strided_scatter": "its derivative in 1.13 shows memory that nothing has written",
 }
@@ -129,6 +131,10 @@ def call_of(op: Op) -> Callable[[Arguments], Any] | None:
 CALLS: dict[str, Callable[[Arguments], Any]] = {
     "leaky_relu": lambda a: functional.leaky_relu(a.input, a.negative_slope),
     "gelu": lambda a: functional.gelu(a.input, approximate=a.approximate),
+    "logit": lambda a: torch.logit(a.input, a.eps),
+    "round_decimals": lambda a: torch.round(a.input, decimals=a.decimals),
+    "nan_to_num": lambda a: torch.nan_to_num(a.input, a.nan, a.posinf, a.neginf),
+    "divide_rounded": lambda a: torch.div(a.input, a.other, rounding_mode=None if a.rounding_mode == "none" else a.rounding_mode),
     "prod": one_by_one(torch.prod),
     "var": lambda a: torch.var(a.input, axes(a), correction=int(a.correction), keepdim=a.keepdims),
     "std": lambda a: torch.std(a.input, axes(a), correction=int(a.correction), keepdim=a.keepdims),

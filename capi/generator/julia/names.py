@@ -37,7 +37,7 @@ EXTENDED = {
         round trunc conj conj! isnan isinf isfinite max min hypot sum sum! prod prod! maximum maximum! minimum
         minimum! argmax argmin any any! all all! cumsum cumsum! copyto! fill! sort sort! dropdims reverse reverse!
         split detach take! exp2 exp10 cbrt asinh acosh atanh sinpi cospi signbit copysign real imag angle isreal
-        cumprod cumprod! diff gcd lcm inv kron unique count put!""",
+        cumprod cumprod! diff gcd lcm inv kron unique count put! sinc deg2rad rad2deg ldexp complex""",
     "LinearAlgebra": "dot tril tril! triu triu! cross det diag logdet norm pinv tr svd qr lu cholesky",
     "Statistics": "mean mean! var std median median! quantile quantile! cov cor",
 }
@@ -50,14 +50,14 @@ OPERATORS = {
     "remainder": ["mod"], "pow": ["^"], "atan2": ["atan"], "equal": ["=="], "not_equal": ["!="],
     "less": ["<"], "less_equal": ["<="], "greater": [">"], "greater_equal": [">="],
     "bitwise_and": ["&"], "bitwise_or": ["|"], "bitwise_xor": ["xor"], "where": ["ifelse"], "clip": ["clamp"],
-    "maximum": ["max"], "minimum": ["min"],
+    "maximum": ["max"], "minimum": ["min"], "fmod": ["rem"], "bitwise_left_shift": ["<<"], "bitwise_right_shift": [">>"],
 }  # fmt: skip
 UNEXPORTED = {o for o in OPERATORS if o not in ("where", "clip", "maximum", "minimum")}
 
 # What `f(number, tensor)` is for ops that take the number on the right only.
 MIRRORED = {name: name for name in (
     "add", "multiply", "maximum", "minimum", "hypot", "equal", "not_equal", "bitwise_and", "bitwise_or",
-    "bitwise_xor", "logical_and", "logical_or", "logical_xor",
+    "bitwise_xor", "logical_and", "logical_or", "logical_xor", "logaddexp", "logaddexp2", "fmax", "fmin", "gcd", "lcm",
 )} | FLIPPED  # fmt: skip
 
 # Arguments that count axes, rows or elements of the host: from 1 here, from 0 in the library.

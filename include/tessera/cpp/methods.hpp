@@ -159,6 +159,69 @@ class TensorMethods {
   // x times the standard normal distribution function of x; floating dtypes only.
   Tensor gelu(std::string_view approximate = "none") const;
   Tensor& gelu_(std::string_view approximate = "none");
+  // Inverse hyperbolic cosine of each element; NaN below 1.
+  Tensor acosh() const;
+  Tensor& acosh_();
+  // Inverse hyperbolic sine of each element.
+  Tensor asinh() const;
+  Tensor& asinh_();
+  // Inverse hyperbolic tangent of each element; infinite at -1 and 1, NaN beyond.
+  Tensor atanh() const;
+  Tensor& atanh_();
+  // 2 to the power of each element.
+  Tensor exp2() const;
+  Tensor& exp2_();
+  // sin(pi x) / (pi x) for each element, 1 at 0.
+  Tensor sinc() const;
+  Tensor& sinc_();
+  // Logarithm of the absolute value of the gamma function of each element.
+  Tensor lgamma() const;
+  Tensor& lgamma_();
+  // Logarithmic derivative of the gamma function of each element; NaN at the negative whole
+  // numbers.
+  Tensor digamma() const;
+  Tensor& digamma_();
+  // Derivative of order n of digamma, for each element.
+  Tensor polygamma(int64_t n) const;
+  Tensor& polygamma_(int64_t n);
+  // Inverse of the error function of each element; infinite at -1 and 1, NaN beyond.
+  Tensor erfinv() const;
+  Tensor& erfinv_();
+  // log(x / (1 - x)) for each element, with x limited to [eps, 1 - eps] where eps is given; NaN
+  // outside [0, 1].
+  Tensor logit(std::optional<double> eps = std::nullopt) const;
+  Tensor& logit_(std::optional<double> eps = std::nullopt);
+  // Each element less its whole part, with its sign; floating dtypes only.
+  Tensor frac() const;
+  Tensor& frac_();
+  // Whether the sign of each element is negative, also that of -0 and NaN; complex is refused.
+  Tensor signbit() const;
+  // Whether each element is positive infinity; complex is refused.
+  Tensor isposinf() const;
+  // Whether each element is negative infinity; complex is refused.
+  Tensor isneginf() const;
+  // Angle of each element in the complex plane, in radians: of a real one pi below 0, else 0.
+  Tensor angle() const;
+  // Each element from degrees to radians.
+  Tensor deg2rad() const;
+  Tensor& deg2rad_();
+  // Each element from radians to degrees.
+  Tensor rad2deg() const;
+  Tensor& rad2deg_();
+  // A copy; bool is refused.
+  Tensor positive() const;
+  // Each element rounded to so many decimal places, halves to even; integers are returned
+  // unchanged.
+  Tensor round_decimals(int64_t decimals) const;
+  Tensor& round_decimals_(int64_t decimals);
+  // The input with NaN, infinity and minus infinity replaced; the gradient passes where nothing is
+  // replaced.
+  Tensor nan_to_num(
+      double nan = 0.0, std::optional<double> posinf = std::nullopt,
+      std::optional<double> neginf = std::nullopt) const;
+  Tensor& nan_to_num_(
+      double nan = 0.0, std::optional<double> posinf = std::nullopt,
+      std::optional<double> neginf = std::nullopt);
   // Sum of two tensors, broadcast against each other and promoted to a common dtype; of two bools
   // their or.
   Tensor add(const Tensor& other) const;
@@ -259,6 +322,100 @@ class TensorMethods {
   Tensor bitwise_xor(const Scalar& other) const;
   Tensor& bitwise_xor_(const Tensor& other);
   Tensor& bitwise_xor_(const Scalar& other);
+  // The magnitude of the first operand with the sign of the second, also that of -0 and NaN.
+  Tensor copysign(const Tensor& other) const;
+  Tensor copysign(const Scalar& other) const;
+  Tensor& copysign_(const Tensor& other);
+  Tensor& copysign_(const Scalar& other);
+  // The number next to the first operand in the direction of the second; integers and bool give the
+  // default floating dtype.
+  Tensor nextafter(const Tensor& other) const;
+  Tensor nextafter(const Scalar& other) const;
+  Tensor& nextafter_(const Tensor& other);
+  Tensor& nextafter_(const Scalar& other);
+  // log(exp(a) + exp(b)) without overflow.
+  Tensor logaddexp(const Tensor& other) const;
+  Tensor logaddexp(const Scalar& other) const;
+  Tensor& logaddexp_(const Tensor& other);
+  Tensor& logaddexp_(const Scalar& other);
+  // log2(2**a + 2**b) without overflow.
+  Tensor logaddexp2(const Tensor& other) const;
+  Tensor logaddexp2(const Scalar& other) const;
+  Tensor& logaddexp2_(const Tensor& other);
+  Tensor& logaddexp2_(const Scalar& other);
+  // a log(b), 0 where a is 0, also at b = 0; NaN where b is NaN.
+  Tensor xlogy(const Tensor& other) const;
+  Tensor xlogy(const Scalar& other) const;
+  Tensor& xlogy_(const Tensor& other);
+  Tensor& xlogy_(const Scalar& other);
+  // 0 below 0, 1 above 0, the second operand at 0; NaN stays.
+  Tensor heaviside(const Tensor& other) const;
+  Tensor heaviside(const Scalar& other) const;
+  Tensor& heaviside_(const Tensor& other);
+  Tensor& heaviside_(const Scalar& other);
+  // a 2**b, rounded once.
+  Tensor ldexp(const Tensor& other) const;
+  Tensor ldexp(const Scalar& other) const;
+  Tensor& ldexp_(const Tensor& other);
+  Tensor& ldexp_(const Scalar& other);
+  // Remainder with the sign of the dividend, as C's fmod; an integer division by zero is an error.
+  Tensor fmod(const Tensor& other) const;
+  Tensor fmod(const Scalar& other) const;
+  Tensor& fmod_(const Tensor& other);
+  Tensor& fmod_(const Scalar& other);
+  // The larger of two elements; a number wins over NaN. Of equal operands the first gets the
+  // gradient.
+  Tensor fmax(const Tensor& other) const;
+  Tensor fmax(const Scalar& other) const;
+  Tensor& fmax_(const Tensor& other);
+  Tensor& fmax_(const Scalar& other);
+  // The smaller of two elements; a number wins over NaN. Of equal operands the first gets the
+  // gradient.
+  Tensor fmin(const Tensor& other) const;
+  Tensor fmin(const Scalar& other) const;
+  Tensor& fmin_(const Tensor& other);
+  Tensor& fmin_(const Scalar& other);
+  // Greatest common divisor of two integers, not negative; 0 of two zeros.
+  Tensor gcd(const Tensor& other) const;
+  Tensor gcd(const Scalar& other) const;
+  Tensor& gcd_(const Tensor& other);
+  Tensor& gcd_(const Scalar& other);
+  // Least common multiple of two integers, not negative; 0 where one is 0.
+  Tensor lcm(const Tensor& other) const;
+  Tensor lcm(const Scalar& other) const;
+  Tensor& lcm_(const Tensor& other);
+  Tensor& lcm_(const Scalar& other);
+  // The first operand shifted by as many bits as the second says, bits beyond the dtype lost;
+  // integers only.
+  Tensor bitwise_left_shift(const Tensor& other) const;
+  Tensor bitwise_left_shift(const Scalar& other) const;
+  Tensor& bitwise_left_shift_(const Tensor& other);
+  Tensor& bitwise_left_shift_(const Scalar& other);
+  // The first operand shifted by as many bits as the second says, its sign kept; integers only.
+  Tensor bitwise_right_shift(const Tensor& other) const;
+  Tensor bitwise_right_shift(const Scalar& other) const;
+  Tensor& bitwise_right_shift_(const Tensor& other);
+  Tensor& bitwise_right_shift_(const Scalar& other);
+  // pow in float64, or in complex128.
+  Tensor float_power(const Tensor& other) const;
+  Tensor float_power(const Scalar& other) const;
+  Tensor& float_power_(const Tensor& other);
+  Tensor& float_power_(const Scalar& other);
+  // Quotient rounded as the mode says; integers stay integers unless it is none.
+  Tensor divide_rounded(const Tensor& other, std::string_view rounding_mode = "none") const;
+  Tensor divide_rounded(const Scalar& other, std::string_view rounding_mode = "none") const;
+  Tensor& divide_rounded_(const Tensor& other, std::string_view rounding_mode = "none");
+  Tensor& divide_rounded_(const Scalar& other, std::string_view rounding_mode = "none");
+  // Whether |a - b| <= atol + rtol |b|, or a = b.
+  Tensor isclose(
+      const Tensor& other, double rtol = 1e-05, double atol = 1e-08, bool equal_nan = false) const;
+  // Whether isclose holds for all elements.
+  Tensor allclose(
+      const Tensor& other, double rtol = 1e-05, double atol = 1e-08, bool equal_nan = false) const;
+  // Whether each element of the first operand stands in the second, of any shape; NaN stands in
+  // nothing.
+  Tensor isin(const Tensor& other, bool invert = false) const;
+  Tensor isin(const Scalar& other, bool invert = false) const;
   // Sum over axes; bool and signed integers are summed as int64, unsigned ones as uint64.
   Tensor sum(
       const OptionalIntList& axes = std::nullopt, bool keepdims = false,

@@ -472,6 +472,190 @@ inline Tensor& gelu_out(Tensor& dst, const Tensor& input, std::string_view appro
       dst, input.handle(), approximate.data(), detail::length(approximate));
 }
 
+// ---- Ops: special functions and number parts, elementwise ----
+
+// Inverse hyperbolic cosine of each element; NaN below 1.
+inline Tensor acosh(const Tensor& input) { return detail::one<tsr_acosh>(input.handle()); }
+inline Tensor& acosh_(Tensor& input) { return detail::changed<tsr_acosh_inplace>(input); }
+inline Tensor& acosh_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_acosh_out>(dst, input.handle());
+}
+
+// Inverse hyperbolic sine of each element.
+inline Tensor asinh(const Tensor& input) { return detail::one<tsr_asinh>(input.handle()); }
+inline Tensor& asinh_(Tensor& input) { return detail::changed<tsr_asinh_inplace>(input); }
+inline Tensor& asinh_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_asinh_out>(dst, input.handle());
+}
+
+// Inverse hyperbolic tangent of each element; infinite at -1 and 1, NaN beyond.
+inline Tensor atanh(const Tensor& input) { return detail::one<tsr_atanh>(input.handle()); }
+inline Tensor& atanh_(Tensor& input) { return detail::changed<tsr_atanh_inplace>(input); }
+inline Tensor& atanh_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_atanh_out>(dst, input.handle());
+}
+
+// 2 to the power of each element.
+inline Tensor exp2(const Tensor& input) { return detail::one<tsr_exp2>(input.handle()); }
+inline Tensor& exp2_(Tensor& input) { return detail::changed<tsr_exp2_inplace>(input); }
+inline Tensor& exp2_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_exp2_out>(dst, input.handle());
+}
+
+// sin(pi x) / (pi x) for each element, 1 at 0.
+inline Tensor sinc(const Tensor& input) { return detail::one<tsr_sinc>(input.handle()); }
+inline Tensor& sinc_(Tensor& input) { return detail::changed<tsr_sinc_inplace>(input); }
+inline Tensor& sinc_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_sinc_out>(dst, input.handle());
+}
+
+// Logarithm of the absolute value of the gamma function of each element.
+inline Tensor lgamma(const Tensor& input) { return detail::one<tsr_lgamma>(input.handle()); }
+inline Tensor& lgamma_(Tensor& input) { return detail::changed<tsr_lgamma_inplace>(input); }
+inline Tensor& lgamma_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_lgamma_out>(dst, input.handle());
+}
+
+// Logarithmic derivative of the gamma function of each element; NaN at the negative whole numbers.
+inline Tensor digamma(const Tensor& input) { return detail::one<tsr_digamma>(input.handle()); }
+inline Tensor& digamma_(Tensor& input) { return detail::changed<tsr_digamma_inplace>(input); }
+inline Tensor& digamma_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_digamma_out>(dst, input.handle());
+}
+
+// Derivative of order n of digamma, for each element.
+inline Tensor polygamma(const Tensor& input, int64_t n) {
+  return detail::one<tsr_polygamma>(input.handle(), n);
+}
+inline Tensor& polygamma_(Tensor& input, int64_t n) {
+  return detail::changed<tsr_polygamma_inplace>(input, n);
+}
+inline Tensor& polygamma_out(Tensor& dst, const Tensor& input, int64_t n) {
+  return detail::written<tsr_polygamma_out>(dst, input.handle(), n);
+}
+
+// Inverse of the error function of each element; infinite at -1 and 1, NaN beyond.
+inline Tensor erfinv(const Tensor& input) { return detail::one<tsr_erfinv>(input.handle()); }
+inline Tensor& erfinv_(Tensor& input) { return detail::changed<tsr_erfinv_inplace>(input); }
+inline Tensor& erfinv_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_erfinv_out>(dst, input.handle());
+}
+
+// log(x / (1 - x)) for each element, with x limited to [eps, 1 - eps] where eps is given; NaN
+// outside [0, 1].
+inline Tensor logit(const Tensor& input, std::optional<double> eps = std::nullopt) {
+  return detail::one<tsr_logit>(input.handle(), eps.value_or(0), eps.has_value());
+}
+inline Tensor& logit_(Tensor& input, std::optional<double> eps = std::nullopt) {
+  return detail::changed<tsr_logit_inplace>(input, eps.value_or(0), eps.has_value());
+}
+inline Tensor& logit_out(
+    Tensor& dst, const Tensor& input, std::optional<double> eps = std::nullopt) {
+  return detail::written<tsr_logit_out>(dst, input.handle(), eps.value_or(0), eps.has_value());
+}
+
+// Each element less its whole part, with its sign; floating dtypes only.
+inline Tensor frac(const Tensor& input) { return detail::one<tsr_frac>(input.handle()); }
+inline Tensor& frac_(Tensor& input) { return detail::changed<tsr_frac_inplace>(input); }
+inline Tensor& frac_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_frac_out>(dst, input.handle());
+}
+
+// Whether the sign of each element is negative, also that of -0 and NaN; complex is refused.
+inline Tensor signbit(const Tensor& input) { return detail::one<tsr_signbit>(input.handle()); }
+inline Tensor& signbit_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_signbit_out>(dst, input.handle());
+}
+
+// Whether each element is positive infinity; complex is refused.
+inline Tensor isposinf(const Tensor& input) { return detail::one<tsr_isposinf>(input.handle()); }
+inline Tensor& isposinf_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_isposinf_out>(dst, input.handle());
+}
+
+// Whether each element is negative infinity; complex is refused.
+inline Tensor isneginf(const Tensor& input) { return detail::one<tsr_isneginf>(input.handle()); }
+inline Tensor& isneginf_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_isneginf_out>(dst, input.handle());
+}
+
+// Angle of each element in the complex plane, in radians: of a real one pi below 0, else 0.
+inline Tensor angle(const Tensor& input) { return detail::one<tsr_angle>(input.handle()); }
+inline Tensor& angle_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_angle_out>(dst, input.handle());
+}
+
+// Each element from degrees to radians.
+inline Tensor deg2rad(const Tensor& input) { return detail::one<tsr_deg2rad>(input.handle()); }
+inline Tensor& deg2rad_(Tensor& input) { return detail::changed<tsr_deg2rad_inplace>(input); }
+inline Tensor& deg2rad_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_deg2rad_out>(dst, input.handle());
+}
+
+// Each element from radians to degrees.
+inline Tensor rad2deg(const Tensor& input) { return detail::one<tsr_rad2deg>(input.handle()); }
+inline Tensor& rad2deg_(Tensor& input) { return detail::changed<tsr_rad2deg_inplace>(input); }
+inline Tensor& rad2deg_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_rad2deg_out>(dst, input.handle());
+}
+
+// A copy; bool is refused.
+inline Tensor positive(const Tensor& input) { return detail::one<tsr_positive>(input.handle()); }
+inline Tensor& positive_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_positive_out>(dst, input.handle());
+}
+
+// Each element rounded to so many decimal places, halves to even; integers are returned unchanged.
+inline Tensor round_decimals(const Tensor& input, int64_t decimals) {
+  return detail::one<tsr_round_decimals>(input.handle(), decimals);
+}
+inline Tensor& round_decimals_(Tensor& input, int64_t decimals) {
+  return detail::changed<tsr_round_decimals_inplace>(input, decimals);
+}
+inline Tensor& round_decimals_out(Tensor& dst, const Tensor& input, int64_t decimals) {
+  return detail::written<tsr_round_decimals_out>(dst, input.handle(), decimals);
+}
+
+// The input with NaN, infinity and minus infinity replaced; the gradient passes where nothing is
+// replaced.
+inline Tensor nan_to_num(
+    const Tensor& input, double nan = 0.0, std::optional<double> posinf = std::nullopt,
+    std::optional<double> neginf = std::nullopt) {
+  return detail::one<tsr_nan_to_num>(
+      input.handle(), nan, posinf.value_or(0), posinf.has_value(), neginf.value_or(0),
+      neginf.has_value());
+}
+inline Tensor& nan_to_num_(
+    Tensor& input, double nan = 0.0, std::optional<double> posinf = std::nullopt,
+    std::optional<double> neginf = std::nullopt) {
+  return detail::changed<tsr_nan_to_num_inplace>(
+      input, nan, posinf.value_or(0), posinf.has_value(), neginf.value_or(0), neginf.has_value());
+}
+inline Tensor& nan_to_num_out(
+    Tensor& dst, const Tensor& input, double nan = 0.0, std::optional<double> posinf = std::nullopt,
+    std::optional<double> neginf = std::nullopt) {
+  return detail::written<tsr_nan_to_num_out>(
+      dst, input.handle(), nan, posinf.value_or(0), posinf.has_value(), neginf.value_or(0),
+      neginf.has_value());
+}
+
+// The complex numbers with these parts, which broadcast: float32 makes complex64, float64
+// complex128.
+inline Tensor complex(const Tensor& real, const Tensor& imag) {
+  return detail::one<tsr_complex>(real.handle(), imag.handle());
+}
+inline Tensor& complex_out(Tensor& dst, const Tensor& real, const Tensor& imag) {
+  return detail::written<tsr_complex_out>(dst, real.handle(), imag.handle());
+}
+
+// The complex numbers with these magnitudes and phases, which broadcast.
+inline Tensor polar(const Tensor& magnitude, const Tensor& phase) {
+  return detail::one<tsr_polar>(magnitude.handle(), phase.handle());
+}
+inline Tensor& polar_out(Tensor& dst, const Tensor& magnitude, const Tensor& phase) {
+  return detail::written<tsr_polar_out>(dst, magnitude.handle(), phase.handle());
+}
+
 // ---- Ops: binary, elementwise ----
 
 // Sum of two tensors, broadcast against each other and promoted to a common dtype; of two bools
@@ -915,6 +1099,441 @@ inline Tensor& bitwise_xor_out(Tensor& dst, const Tensor& input, const Tensor& o
 }
 inline Tensor& bitwise_xor_out(Tensor& dst, const Tensor& input, const Scalar& other) {
   return detail::written<tsr_bitwise_xor_scalar_out>(dst, input.handle(), other.number());
+}
+
+// ---- Ops: further binary ones, elementwise ----
+
+// The magnitude of the first operand with the sign of the second, also that of -0 and NaN.
+inline Tensor copysign(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_copysign>(input.handle(), other.handle());
+}
+inline Tensor copysign(const Tensor& input, const Scalar& other) {
+  return detail::one<tsr_copysign_scalar>(input.handle(), other.number());
+}
+inline Tensor copysign(const Scalar& input, const Tensor& other) {
+  return detail::one<tsr_copysign_scalar_left>(input.number(), other.handle());
+}
+inline Tensor& copysign_(Tensor& input, const Tensor& other) {
+  return detail::changed<tsr_copysign_inplace>(input, other.handle());
+}
+inline Tensor& copysign_(Tensor& input, const Scalar& other) {
+  return detail::changed<tsr_copysign_scalar_inplace>(input, other.number());
+}
+inline Tensor& copysign_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_copysign_out>(dst, input.handle(), other.handle());
+}
+inline Tensor& copysign_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  return detail::written<tsr_copysign_scalar_out>(dst, input.handle(), other.number());
+}
+inline Tensor& copysign_out(Tensor& dst, const Scalar& input, const Tensor& other) {
+  return detail::written<tsr_copysign_scalar_left_out>(dst, input.number(), other.handle());
+}
+
+// The number next to the first operand in the direction of the second; integers and bool give the
+// default floating dtype.
+inline Tensor nextafter(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_nextafter>(input.handle(), other.handle());
+}
+inline Tensor nextafter(const Tensor& input, const Scalar& other) {
+  return detail::one<tsr_nextafter_scalar>(input.handle(), other.number());
+}
+inline Tensor nextafter(const Scalar& input, const Tensor& other) {
+  return detail::one<tsr_nextafter_scalar_left>(input.number(), other.handle());
+}
+inline Tensor& nextafter_(Tensor& input, const Tensor& other) {
+  return detail::changed<tsr_nextafter_inplace>(input, other.handle());
+}
+inline Tensor& nextafter_(Tensor& input, const Scalar& other) {
+  return detail::changed<tsr_nextafter_scalar_inplace>(input, other.number());
+}
+inline Tensor& nextafter_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_nextafter_out>(dst, input.handle(), other.handle());
+}
+inline Tensor& nextafter_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  return detail::written<tsr_nextafter_scalar_out>(dst, input.handle(), other.number());
+}
+inline Tensor& nextafter_out(Tensor& dst, const Scalar& input, const Tensor& other) {
+  return detail::written<tsr_nextafter_scalar_left_out>(dst, input.number(), other.handle());
+}
+
+// log(exp(a) + exp(b)) without overflow.
+inline Tensor logaddexp(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_logaddexp>(input.handle(), other.handle());
+}
+inline Tensor logaddexp(const Tensor& input, const Scalar& other) {
+  return detail::one<tsr_logaddexp_scalar>(input.handle(), other.number());
+}
+inline Tensor& logaddexp_(Tensor& input, const Tensor& other) {
+  return detail::changed<tsr_logaddexp_inplace>(input, other.handle());
+}
+inline Tensor& logaddexp_(Tensor& input, const Scalar& other) {
+  return detail::changed<tsr_logaddexp_scalar_inplace>(input, other.number());
+}
+inline Tensor& logaddexp_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_logaddexp_out>(dst, input.handle(), other.handle());
+}
+inline Tensor& logaddexp_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  return detail::written<tsr_logaddexp_scalar_out>(dst, input.handle(), other.number());
+}
+
+// log2(2**a + 2**b) without overflow.
+inline Tensor logaddexp2(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_logaddexp2>(input.handle(), other.handle());
+}
+inline Tensor logaddexp2(const Tensor& input, const Scalar& other) {
+  return detail::one<tsr_logaddexp2_scalar>(input.handle(), other.number());
+}
+inline Tensor& logaddexp2_(Tensor& input, const Tensor& other) {
+  return detail::changed<tsr_logaddexp2_inplace>(input, other.handle());
+}
+inline Tensor& logaddexp2_(Tensor& input, const Scalar& other) {
+  return detail::changed<tsr_logaddexp2_scalar_inplace>(input, other.number());
+}
+inline Tensor& logaddexp2_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_logaddexp2_out>(dst, input.handle(), other.handle());
+}
+inline Tensor& logaddexp2_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  return detail::written<tsr_logaddexp2_scalar_out>(dst, input.handle(), other.number());
+}
+
+// a log(b), 0 where a is 0, also at b = 0; NaN where b is NaN.
+inline Tensor xlogy(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_xlogy>(input.handle(), other.handle());
+}
+inline Tensor xlogy(const Tensor& input, const Scalar& other) {
+  return detail::one<tsr_xlogy_scalar>(input.handle(), other.number());
+}
+inline Tensor xlogy(const Scalar& input, const Tensor& other) {
+  return detail::one<tsr_xlogy_scalar_left>(input.number(), other.handle());
+}
+inline Tensor& xlogy_(Tensor& input, const Tensor& other) {
+  return detail::changed<tsr_xlogy_inplace>(input, other.handle());
+}
+inline Tensor& xlogy_(Tensor& input, const Scalar& other) {
+  return detail::changed<tsr_xlogy_scalar_inplace>(input, other.number());
+}
+inline Tensor& xlogy_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_xlogy_out>(dst, input.handle(), other.handle());
+}
+inline Tensor& xlogy_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  return detail::written<tsr_xlogy_scalar_out>(dst, input.handle(), other.number());
+}
+inline Tensor& xlogy_out(Tensor& dst, const Scalar& input, const Tensor& other) {
+  return detail::written<tsr_xlogy_scalar_left_out>(dst, input.number(), other.handle());
+}
+
+// 0 below 0, 1 above 0, the second operand at 0; NaN stays.
+inline Tensor heaviside(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_heaviside>(input.handle(), other.handle());
+}
+inline Tensor heaviside(const Tensor& input, const Scalar& other) {
+  return detail::one<tsr_heaviside_scalar>(input.handle(), other.number());
+}
+inline Tensor heaviside(const Scalar& input, const Tensor& other) {
+  return detail::one<tsr_heaviside_scalar_left>(input.number(), other.handle());
+}
+inline Tensor& heaviside_(Tensor& input, const Tensor& other) {
+  return detail::changed<tsr_heaviside_inplace>(input, other.handle());
+}
+inline Tensor& heaviside_(Tensor& input, const Scalar& other) {
+  return detail::changed<tsr_heaviside_scalar_inplace>(input, other.number());
+}
+inline Tensor& heaviside_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_heaviside_out>(dst, input.handle(), other.handle());
+}
+inline Tensor& heaviside_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  return detail::written<tsr_heaviside_scalar_out>(dst, input.handle(), other.number());
+}
+inline Tensor& heaviside_out(Tensor& dst, const Scalar& input, const Tensor& other) {
+  return detail::written<tsr_heaviside_scalar_left_out>(dst, input.number(), other.handle());
+}
+
+// a 2**b, rounded once.
+inline Tensor ldexp(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_ldexp>(input.handle(), other.handle());
+}
+inline Tensor ldexp(const Tensor& input, const Scalar& other) {
+  return detail::one<tsr_ldexp_scalar>(input.handle(), other.number());
+}
+inline Tensor ldexp(const Scalar& input, const Tensor& other) {
+  return detail::one<tsr_ldexp_scalar_left>(input.number(), other.handle());
+}
+inline Tensor& ldexp_(Tensor& input, const Tensor& other) {
+  return detail::changed<tsr_ldexp_inplace>(input, other.handle());
+}
+inline Tensor& ldexp_(Tensor& input, const Scalar& other) {
+  return detail::changed<tsr_ldexp_scalar_inplace>(input, other.number());
+}
+inline Tensor& ldexp_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_ldexp_out>(dst, input.handle(), other.handle());
+}
+inline Tensor& ldexp_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  return detail::written<tsr_ldexp_scalar_out>(dst, input.handle(), other.number());
+}
+inline Tensor& ldexp_out(Tensor& dst, const Scalar& input, const Tensor& other) {
+  return detail::written<tsr_ldexp_scalar_left_out>(dst, input.number(), other.handle());
+}
+
+// Remainder with the sign of the dividend, as C's fmod; an integer division by zero is an error.
+inline Tensor fmod(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_fmod>(input.handle(), other.handle());
+}
+inline Tensor fmod(const Tensor& input, const Scalar& other) {
+  return detail::one<tsr_fmod_scalar>(input.handle(), other.number());
+}
+inline Tensor fmod(const Scalar& input, const Tensor& other) {
+  return detail::one<tsr_fmod_scalar_left>(input.number(), other.handle());
+}
+inline Tensor& fmod_(Tensor& input, const Tensor& other) {
+  return detail::changed<tsr_fmod_inplace>(input, other.handle());
+}
+inline Tensor& fmod_(Tensor& input, const Scalar& other) {
+  return detail::changed<tsr_fmod_scalar_inplace>(input, other.number());
+}
+inline Tensor& fmod_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_fmod_out>(dst, input.handle(), other.handle());
+}
+inline Tensor& fmod_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  return detail::written<tsr_fmod_scalar_out>(dst, input.handle(), other.number());
+}
+inline Tensor& fmod_out(Tensor& dst, const Scalar& input, const Tensor& other) {
+  return detail::written<tsr_fmod_scalar_left_out>(dst, input.number(), other.handle());
+}
+
+// The larger of two elements; a number wins over NaN. Of equal operands the first gets the
+// gradient.
+inline Tensor fmax(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_fmax>(input.handle(), other.handle());
+}
+inline Tensor fmax(const Tensor& input, const Scalar& other) {
+  return detail::one<tsr_fmax_scalar>(input.handle(), other.number());
+}
+inline Tensor& fmax_(Tensor& input, const Tensor& other) {
+  return detail::changed<tsr_fmax_inplace>(input, other.handle());
+}
+inline Tensor& fmax_(Tensor& input, const Scalar& other) {
+  return detail::changed<tsr_fmax_scalar_inplace>(input, other.number());
+}
+inline Tensor& fmax_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_fmax_out>(dst, input.handle(), other.handle());
+}
+inline Tensor& fmax_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  return detail::written<tsr_fmax_scalar_out>(dst, input.handle(), other.number());
+}
+
+// The smaller of two elements; a number wins over NaN. Of equal operands the first gets the
+// gradient.
+inline Tensor fmin(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_fmin>(input.handle(), other.handle());
+}
+inline Tensor fmin(const Tensor& input, const Scalar& other) {
+  return detail::one<tsr_fmin_scalar>(input.handle(), other.number());
+}
+inline Tensor& fmin_(Tensor& input, const Tensor& other) {
+  return detail::changed<tsr_fmin_inplace>(input, other.handle());
+}
+inline Tensor& fmin_(Tensor& input, const Scalar& other) {
+  return detail::changed<tsr_fmin_scalar_inplace>(input, other.number());
+}
+inline Tensor& fmin_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_fmin_out>(dst, input.handle(), other.handle());
+}
+inline Tensor& fmin_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  return detail::written<tsr_fmin_scalar_out>(dst, input.handle(), other.number());
+}
+
+// Greatest common divisor of two integers, not negative; 0 of two zeros.
+inline Tensor gcd(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_gcd>(input.handle(), other.handle());
+}
+inline Tensor gcd(const Tensor& input, const Scalar& other) {
+  return detail::one<tsr_gcd_scalar>(input.handle(), other.number());
+}
+inline Tensor& gcd_(Tensor& input, const Tensor& other) {
+  return detail::changed<tsr_gcd_inplace>(input, other.handle());
+}
+inline Tensor& gcd_(Tensor& input, const Scalar& other) {
+  return detail::changed<tsr_gcd_scalar_inplace>(input, other.number());
+}
+inline Tensor& gcd_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_gcd_out>(dst, input.handle(), other.handle());
+}
+inline Tensor& gcd_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  return detail::written<tsr_gcd_scalar_out>(dst, input.handle(), other.number());
+}
+
+// Least common multiple of two integers, not negative; 0 where one is 0.
+inline Tensor lcm(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_lcm>(input.handle(), other.handle());
+}
+inline Tensor lcm(const Tensor& input, const Scalar& other) {
+  return detail::one<tsr_lcm_scalar>(input.handle(), other.number());
+}
+inline Tensor& lcm_(Tensor& input, const Tensor& other) {
+  return detail::changed<tsr_lcm_inplace>(input, other.handle());
+}
+inline Tensor& lcm_(Tensor& input, const Scalar& other) {
+  return detail::changed<tsr_lcm_scalar_inplace>(input, other.number());
+}
+inline Tensor& lcm_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_lcm_out>(dst, input.handle(), other.handle());
+}
+inline Tensor& lcm_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  return detail::written<tsr_lcm_scalar_out>(dst, input.handle(), other.number());
+}
+
+// The first operand shifted by as many bits as the second says, bits beyond the dtype lost;
+// integers only.
+inline Tensor bitwise_left_shift(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_bitwise_left_shift>(input.handle(), other.handle());
+}
+inline Tensor bitwise_left_shift(const Tensor& input, const Scalar& other) {
+  return detail::one<tsr_bitwise_left_shift_scalar>(input.handle(), other.number());
+}
+inline Tensor bitwise_left_shift(const Scalar& input, const Tensor& other) {
+  return detail::one<tsr_bitwise_left_shift_scalar_left>(input.number(), other.handle());
+}
+inline Tensor& bitwise_left_shift_(Tensor& input, const Tensor& other) {
+  return detail::changed<tsr_bitwise_left_shift_inplace>(input, other.handle());
+}
+inline Tensor& bitwise_left_shift_(Tensor& input, const Scalar& other) {
+  return detail::changed<tsr_bitwise_left_shift_scalar_inplace>(input, other.number());
+}
+inline Tensor& bitwise_left_shift_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_bitwise_left_shift_out>(dst, input.handle(), other.handle());
+}
+inline Tensor& bitwise_left_shift_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  return detail::written<tsr_bitwise_left_shift_scalar_out>(dst, input.handle(), other.number());
+}
+inline Tensor& bitwise_left_shift_out(Tensor& dst, const Scalar& input, const Tensor& other) {
+  return detail::written<tsr_bitwise_left_shift_scalar_left_out>(
+      dst, input.number(), other.handle());
+}
+
+// The first operand shifted by as many bits as the second says, its sign kept; integers only.
+inline Tensor bitwise_right_shift(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_bitwise_right_shift>(input.handle(), other.handle());
+}
+inline Tensor bitwise_right_shift(const Tensor& input, const Scalar& other) {
+  return detail::one<tsr_bitwise_right_shift_scalar>(input.handle(), other.number());
+}
+inline Tensor bitwise_right_shift(const Scalar& input, const Tensor& other) {
+  return detail::one<tsr_bitwise_right_shift_scalar_left>(input.number(), other.handle());
+}
+inline Tensor& bitwise_right_shift_(Tensor& input, const Tensor& other) {
+  return detail::changed<tsr_bitwise_right_shift_inplace>(input, other.handle());
+}
+inline Tensor& bitwise_right_shift_(Tensor& input, const Scalar& other) {
+  return detail::changed<tsr_bitwise_right_shift_scalar_inplace>(input, other.number());
+}
+inline Tensor& bitwise_right_shift_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_bitwise_right_shift_out>(dst, input.handle(), other.handle());
+}
+inline Tensor& bitwise_right_shift_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  return detail::written<tsr_bitwise_right_shift_scalar_out>(dst, input.handle(), other.number());
+}
+inline Tensor& bitwise_right_shift_out(Tensor& dst, const Scalar& input, const Tensor& other) {
+  return detail::written<tsr_bitwise_right_shift_scalar_left_out>(
+      dst, input.number(), other.handle());
+}
+
+// pow in float64, or in complex128.
+inline Tensor float_power(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_float_power>(input.handle(), other.handle());
+}
+inline Tensor float_power(const Tensor& input, const Scalar& other) {
+  return detail::one<tsr_float_power_scalar>(input.handle(), other.number());
+}
+inline Tensor float_power(const Scalar& input, const Tensor& other) {
+  return detail::one<tsr_float_power_scalar_left>(input.number(), other.handle());
+}
+inline Tensor& float_power_(Tensor& input, const Tensor& other) {
+  return detail::changed<tsr_float_power_inplace>(input, other.handle());
+}
+inline Tensor& float_power_(Tensor& input, const Scalar& other) {
+  return detail::changed<tsr_float_power_scalar_inplace>(input, other.number());
+}
+inline Tensor& float_power_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_float_power_out>(dst, input.handle(), other.handle());
+}
+inline Tensor& float_power_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  return detail::written<tsr_float_power_scalar_out>(dst, input.handle(), other.number());
+}
+inline Tensor& float_power_out(Tensor& dst, const Scalar& input, const Tensor& other) {
+  return detail::written<tsr_float_power_scalar_left_out>(dst, input.number(), other.handle());
+}
+
+// Quotient rounded as the mode says; integers stay integers unless it is none.
+inline Tensor divide_rounded(
+    const Tensor& input, const Tensor& other, std::string_view rounding_mode = "none") {
+  return detail::one<tsr_divide_rounded>(
+      input.handle(), other.handle(), rounding_mode.data(), detail::length(rounding_mode));
+}
+inline Tensor divide_rounded(
+    const Tensor& input, const Scalar& other, std::string_view rounding_mode = "none") {
+  return detail::one<tsr_divide_rounded_scalar>(
+      input.handle(), other.number(), rounding_mode.data(), detail::length(rounding_mode));
+}
+inline Tensor divide_rounded(
+    const Scalar& input, const Tensor& other, std::string_view rounding_mode = "none") {
+  return detail::one<tsr_divide_rounded_scalar_left>(
+      input.number(), other.handle(), rounding_mode.data(), detail::length(rounding_mode));
+}
+inline Tensor& divide_rounded_(
+    Tensor& input, const Tensor& other, std::string_view rounding_mode = "none") {
+  return detail::changed<tsr_divide_rounded_inplace>(
+      input, other.handle(), rounding_mode.data(), detail::length(rounding_mode));
+}
+inline Tensor& divide_rounded_(
+    Tensor& input, const Scalar& other, std::string_view rounding_mode = "none") {
+  return detail::changed<tsr_divide_rounded_scalar_inplace>(
+      input, other.number(), rounding_mode.data(), detail::length(rounding_mode));
+}
+inline Tensor& divide_rounded_out(
+    Tensor& dst, const Tensor& input, const Tensor& other,
+    std::string_view rounding_mode = "none") {
+  return detail::written<tsr_divide_rounded_out>(
+      dst, input.handle(), other.handle(), rounding_mode.data(), detail::length(rounding_mode));
+}
+inline Tensor& divide_rounded_out(
+    Tensor& dst, const Tensor& input, const Scalar& other,
+    std::string_view rounding_mode = "none") {
+  return detail::written<tsr_divide_rounded_scalar_out>(
+      dst, input.handle(), other.number(), rounding_mode.data(), detail::length(rounding_mode));
+}
+inline Tensor& divide_rounded_out(
+    Tensor& dst, const Scalar& input, const Tensor& other,
+    std::string_view rounding_mode = "none") {
+  return detail::written<tsr_divide_rounded_scalar_left_out>(
+      dst, input.number(), other.handle(), rounding_mode.data(), detail::length(rounding_mode));
+}
+
+// Whether |a - b| <= atol + rtol |b|, or a = b.
+inline Tensor isclose(
+    const Tensor& input, const Tensor& other, double rtol = 1e-05, double atol = 1e-08,
+    bool equal_nan = false) {
+  return detail::one<tsr_isclose>(input.handle(), other.handle(), rtol, atol, equal_nan);
+}
+
+// Whether isclose holds for all elements.
+inline Tensor allclose(
+    const Tensor& input, const Tensor& other, double rtol = 1e-05, double atol = 1e-08,
+    bool equal_nan = false) {
+  return detail::one<tsr_allclose>(input.handle(), other.handle(), rtol, atol, equal_nan);
+}
+
+// Whether both have one shape and equal elements; NaN equals nothing.
+inline Tensor array_equal(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_array_equal>(input.handle(), other.handle());
+}
+
+// Whether each element of the first operand stands in the second, of any shape; NaN stands in
+// nothing.
+inline Tensor isin(const Tensor& input, const Tensor& other, bool invert = false) {
+  return detail::one<tsr_isin>(input.handle(), other.handle(), invert);
+}
+inline Tensor isin(const Tensor& input, const Scalar& other, bool invert = false) {
+  return detail::one<tsr_isin_scalar>(input.handle(), other.number(), invert);
 }
 
 // ---- Ops: reductions ----
@@ -4132,6 +4751,55 @@ inline Tensor TensorMethods::gelu(std::string_view approximate) const {
 inline Tensor& TensorMethods::gelu_(std::string_view approximate) {
   return tessera::gelu_(self(), approximate);
 }
+inline Tensor TensorMethods::acosh() const { return tessera::acosh(self()); }
+inline Tensor& TensorMethods::acosh_() { return tessera::acosh_(self()); }
+inline Tensor TensorMethods::asinh() const { return tessera::asinh(self()); }
+inline Tensor& TensorMethods::asinh_() { return tessera::asinh_(self()); }
+inline Tensor TensorMethods::atanh() const { return tessera::atanh(self()); }
+inline Tensor& TensorMethods::atanh_() { return tessera::atanh_(self()); }
+inline Tensor TensorMethods::exp2() const { return tessera::exp2(self()); }
+inline Tensor& TensorMethods::exp2_() { return tessera::exp2_(self()); }
+inline Tensor TensorMethods::sinc() const { return tessera::sinc(self()); }
+inline Tensor& TensorMethods::sinc_() { return tessera::sinc_(self()); }
+inline Tensor TensorMethods::lgamma() const { return tessera::lgamma(self()); }
+inline Tensor& TensorMethods::lgamma_() { return tessera::lgamma_(self()); }
+inline Tensor TensorMethods::digamma() const { return tessera::digamma(self()); }
+inline Tensor& TensorMethods::digamma_() { return tessera::digamma_(self()); }
+inline Tensor TensorMethods::polygamma(int64_t n) const { return tessera::polygamma(self(), n); }
+inline Tensor& TensorMethods::polygamma_(int64_t n) { return tessera::polygamma_(self(), n); }
+inline Tensor TensorMethods::erfinv() const { return tessera::erfinv(self()); }
+inline Tensor& TensorMethods::erfinv_() { return tessera::erfinv_(self()); }
+inline Tensor TensorMethods::logit(std::optional<double> eps) const {
+  return tessera::logit(self(), eps);
+}
+inline Tensor& TensorMethods::logit_(std::optional<double> eps) {
+  return tessera::logit_(self(), eps);
+}
+inline Tensor TensorMethods::frac() const { return tessera::frac(self()); }
+inline Tensor& TensorMethods::frac_() { return tessera::frac_(self()); }
+inline Tensor TensorMethods::signbit() const { return tessera::signbit(self()); }
+inline Tensor TensorMethods::isposinf() const { return tessera::isposinf(self()); }
+inline Tensor TensorMethods::isneginf() const { return tessera::isneginf(self()); }
+inline Tensor TensorMethods::angle() const { return tessera::angle(self()); }
+inline Tensor TensorMethods::deg2rad() const { return tessera::deg2rad(self()); }
+inline Tensor& TensorMethods::deg2rad_() { return tessera::deg2rad_(self()); }
+inline Tensor TensorMethods::rad2deg() const { return tessera::rad2deg(self()); }
+inline Tensor& TensorMethods::rad2deg_() { return tessera::rad2deg_(self()); }
+inline Tensor TensorMethods::positive() const { return tessera::positive(self()); }
+inline Tensor TensorMethods::round_decimals(int64_t decimals) const {
+  return tessera::round_decimals(self(), decimals);
+}
+inline Tensor& TensorMethods::round_decimals_(int64_t decimals) {
+  return tessera::round_decimals_(self(), decimals);
+}
+inline Tensor TensorMethods::nan_to_num(
+    double nan, std::optional<double> posinf, std::optional<double> neginf) const {
+  return tessera::nan_to_num(self(), nan, posinf, neginf);
+}
+inline Tensor& TensorMethods::nan_to_num_(
+    double nan, std::optional<double> posinf, std::optional<double> neginf) {
+  return tessera::nan_to_num_(self(), nan, posinf, neginf);
+}
 inline Tensor TensorMethods::add(const Tensor& other) const { return tessera::add(self(), other); }
 inline Tensor TensorMethods::add(const Scalar& other) const { return tessera::add(self(), other); }
 inline Tensor& TensorMethods::add_(const Tensor& other) { return tessera::add_(self(), other); }
@@ -4329,6 +4997,178 @@ inline Tensor& TensorMethods::bitwise_xor_(const Tensor& other) {
 }
 inline Tensor& TensorMethods::bitwise_xor_(const Scalar& other) {
   return tessera::bitwise_xor_(self(), other);
+}
+inline Tensor TensorMethods::copysign(const Tensor& other) const {
+  return tessera::copysign(self(), other);
+}
+inline Tensor TensorMethods::copysign(const Scalar& other) const {
+  return tessera::copysign(self(), other);
+}
+inline Tensor& TensorMethods::copysign_(const Tensor& other) {
+  return tessera::copysign_(self(), other);
+}
+inline Tensor& TensorMethods::copysign_(const Scalar& other) {
+  return tessera::copysign_(self(), other);
+}
+inline Tensor TensorMethods::nextafter(const Tensor& other) const {
+  return tessera::nextafter(self(), other);
+}
+inline Tensor TensorMethods::nextafter(const Scalar& other) const {
+  return tessera::nextafter(self(), other);
+}
+inline Tensor& TensorMethods::nextafter_(const Tensor& other) {
+  return tessera::nextafter_(self(), other);
+}
+inline Tensor& TensorMethods::nextafter_(const Scalar& other) {
+  return tessera::nextafter_(self(), other);
+}
+inline Tensor TensorMethods::logaddexp(const Tensor& other) const {
+  return tessera::logaddexp(self(), other);
+}
+inline Tensor TensorMethods::logaddexp(const Scalar& other) const {
+  return tessera::logaddexp(self(), other);
+}
+inline Tensor& TensorMethods::logaddexp_(const Tensor& other) {
+  return tessera::logaddexp_(self(), other);
+}
+inline Tensor& TensorMethods::logaddexp_(const Scalar& other) {
+  return tessera::logaddexp_(self(), other);
+}
+inline Tensor TensorMethods::logaddexp2(const Tensor& other) const {
+  return tessera::logaddexp2(self(), other);
+}
+inline Tensor TensorMethods::logaddexp2(const Scalar& other) const {
+  return tessera::logaddexp2(self(), other);
+}
+inline Tensor& TensorMethods::logaddexp2_(const Tensor& other) {
+  return tessera::logaddexp2_(self(), other);
+}
+inline Tensor& TensorMethods::logaddexp2_(const Scalar& other) {
+  return tessera::logaddexp2_(self(), other);
+}
+inline Tensor TensorMethods::xlogy(const Tensor& other) const {
+  return tessera::xlogy(self(), other);
+}
+inline Tensor TensorMethods::xlogy(const Scalar& other) const {
+  return tessera::xlogy(self(), other);
+}
+inline Tensor& TensorMethods::xlogy_(const Tensor& other) { return tessera::xlogy_(self(), other); }
+inline Tensor& TensorMethods::xlogy_(const Scalar& other) { return tessera::xlogy_(self(), other); }
+inline Tensor TensorMethods::heaviside(const Tensor& other) const {
+  return tessera::heaviside(self(), other);
+}
+inline Tensor TensorMethods::heaviside(const Scalar& other) const {
+  return tessera::heaviside(self(), other);
+}
+inline Tensor& TensorMethods::heaviside_(const Tensor& other) {
+  return tessera::heaviside_(self(), other);
+}
+inline Tensor& TensorMethods::heaviside_(const Scalar& other) {
+  return tessera::heaviside_(self(), other);
+}
+inline Tensor TensorMethods::ldexp(const Tensor& other) const {
+  return tessera::ldexp(self(), other);
+}
+inline Tensor TensorMethods::ldexp(const Scalar& other) const {
+  return tessera::ldexp(self(), other);
+}
+inline Tensor& TensorMethods::ldexp_(const Tensor& other) { return tessera::ldexp_(self(), other); }
+inline Tensor& TensorMethods::ldexp_(const Scalar& other) { return tessera::ldexp_(self(), other); }
+inline Tensor TensorMethods::fmod(const Tensor& other) const {
+  return tessera::fmod(self(), other);
+}
+inline Tensor TensorMethods::fmod(const Scalar& other) const {
+  return tessera::fmod(self(), other);
+}
+inline Tensor& TensorMethods::fmod_(const Tensor& other) { return tessera::fmod_(self(), other); }
+inline Tensor& TensorMethods::fmod_(const Scalar& other) { return tessera::fmod_(self(), other); }
+inline Tensor TensorMethods::fmax(const Tensor& other) const {
+  return tessera::fmax(self(), other);
+}
+inline Tensor TensorMethods::fmax(const Scalar& other) const {
+  return tessera::fmax(self(), other);
+}
+inline Tensor& TensorMethods::fmax_(const Tensor& other) { return tessera::fmax_(self(), other); }
+inline Tensor& TensorMethods::fmax_(const Scalar& other) { return tessera::fmax_(self(), other); }
+inline Tensor TensorMethods::fmin(const Tensor& other) const {
+  return tessera::fmin(self(), other);
+}
+inline Tensor TensorMethods::fmin(const Scalar& other) const {
+  return tessera::fmin(self(), other);
+}
+inline Tensor& TensorMethods::fmin_(const Tensor& other) { return tessera::fmin_(self(), other); }
+inline Tensor& TensorMethods::fmin_(const Scalar& other) { return tessera::fmin_(self(), other); }
+inline Tensor TensorMethods::gcd(const Tensor& other) const { return tessera::gcd(self(), other); }
+inline Tensor TensorMethods::gcd(const Scalar& other) const { return tessera::gcd(self(), other); }
+inline Tensor& TensorMethods::gcd_(const Tensor& other) { return tessera::gcd_(self(), other); }
+inline Tensor& TensorMethods::gcd_(const Scalar& other) { return tessera::gcd_(self(), other); }
+inline Tensor TensorMethods::lcm(const Tensor& other) const { return tessera::lcm(self(), other); }
+inline Tensor TensorMethods::lcm(const Scalar& other) const { return tessera::lcm(self(), other); }
+inline Tensor& TensorMethods::lcm_(const Tensor& other) { return tessera::lcm_(self(), other); }
+inline Tensor& TensorMethods::lcm_(const Scalar& other) { return tessera::lcm_(self(), other); }
+inline Tensor TensorMethods::bitwise_left_shift(const Tensor& other) const {
+  return tessera::bitwise_left_shift(self(), other);
+}
+inline Tensor TensorMethods::bitwise_left_shift(const Scalar& other) const {
+  return tessera::bitwise_left_shift(self(), other);
+}
+inline Tensor& TensorMethods::bitwise_left_shift_(const Tensor& other) {
+  return tessera::bitwise_left_shift_(self(), other);
+}
+inline Tensor& TensorMethods::bitwise_left_shift_(const Scalar& other) {
+  return tessera::bitwise_left_shift_(self(), other);
+}
+inline Tensor TensorMethods::bitwise_right_shift(const Tensor& other) const {
+  return tessera::bitwise_right_shift(self(), other);
+}
+inline Tensor TensorMethods::bitwise_right_shift(const Scalar& other) const {
+  return tessera::bitwise_right_shift(self(), other);
+}
+inline Tensor& TensorMethods::bitwise_right_shift_(const Tensor& other) {
+  return tessera::bitwise_right_shift_(self(), other);
+}
+inline Tensor& TensorMethods::bitwise_right_shift_(const Scalar& other) {
+  return tessera::bitwise_right_shift_(self(), other);
+}
+inline Tensor TensorMethods::float_power(const Tensor& other) const {
+  return tessera::float_power(self(), other);
+}
+inline Tensor TensorMethods::float_power(const Scalar& other) const {
+  return tessera::float_power(self(), other);
+}
+inline Tensor& TensorMethods::float_power_(const Tensor& other) {
+  return tessera::float_power_(self(), other);
+}
+inline Tensor& TensorMethods::float_power_(const Scalar& other) {
+  return tessera::float_power_(self(), other);
+}
+inline Tensor TensorMethods::divide_rounded(
+    const Tensor& other, std::string_view rounding_mode) const {
+  return tessera::divide_rounded(self(), other, rounding_mode);
+}
+inline Tensor TensorMethods::divide_rounded(
+    const Scalar& other, std::string_view rounding_mode) const {
+  return tessera::divide_rounded(self(), other, rounding_mode);
+}
+inline Tensor& TensorMethods::divide_rounded_(const Tensor& other, std::string_view rounding_mode) {
+  return tessera::divide_rounded_(self(), other, rounding_mode);
+}
+inline Tensor& TensorMethods::divide_rounded_(const Scalar& other, std::string_view rounding_mode) {
+  return tessera::divide_rounded_(self(), other, rounding_mode);
+}
+inline Tensor TensorMethods::isclose(
+    const Tensor& other, double rtol, double atol, bool equal_nan) const {
+  return tessera::isclose(self(), other, rtol, atol, equal_nan);
+}
+inline Tensor TensorMethods::allclose(
+    const Tensor& other, double rtol, double atol, bool equal_nan) const {
+  return tessera::allclose(self(), other, rtol, atol, equal_nan);
+}
+inline Tensor TensorMethods::isin(const Tensor& other, bool invert) const {
+  return tessera::isin(self(), other, invert);
+}
+inline Tensor TensorMethods::isin(const Scalar& other, bool invert) const {
+  return tessera::isin(self(), other, invert);
 }
 inline Tensor TensorMethods::sum(
     const OptionalIntList& axes, bool keepdims, std::optional<DType> dtype) const {

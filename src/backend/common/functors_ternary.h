@@ -47,5 +47,14 @@ struct Clip {
     return select((raised > high) | (high != high), high, raised);
   }
 };
+// x with its NaN and infinities replaced.
+struct NanToNum {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x, V high, V low, V nan) const {
+    const V limited = select(is_infinite(x), select(x > V(0), high, low), x);
+    return select(x != x, nan, limited);
+  }
+};
 
 }  // namespace tsr::math

@@ -58,11 +58,28 @@ enum class UnaryOp : int32_t {
   kGelu = 1037,  // the erf form
   kGeluTanh = 1038,  // gelu in its tanh form
   kErfc = 1039,
+  kAcosh = 1100,
+  kAsinh = 1101,
+  kAtanh = 1102,
+  kExp2 = 1103,
+  kSinc = 1104,
+  kLgamma = 1105,
+  kDigamma = 1106,
+  kPolygamma = 1107,  // p0: n, at least 1
+  kErfinv = 1108,
+  kLogit = 1109,  // of x limited to [p0, p1]
+  kFrac = 1110,
+  kSignbit = 1111,
+  kIsposinf = 1112,
+  kIsneginf = 1113,
+  kAngle = 1114,  // complex input: real output
+  kDeg2rad = 1115,
+  kRad2deg = 1116,
 };
 template <>
 struct OpRange<UnaryOp> {
   static constexpr int32_t kFirst = 1000;
-  static constexpr int32_t kEnd = 1040;
+  static constexpr int32_t kEnd = 1117;
 };
 
 // out = f(a, b).
@@ -98,11 +115,28 @@ enum class BinaryOp : int32_t {
   kGeluGrad = 1227,  // of x, erf form
   kGeluTanhGrad = 1228,  // of x, tanh form
   kSiluGrad = 1229,  // of x
+  kCopysign = 1300,
+  kLogaddexp = 1302,
+  kLogaddexp2 = 1303,
+  kXlogy = 1304,
+  kHeaviside = 1305,
+  kLdexp = 1306,
+  kFmod = 1307,
+  kFmax = 1308,
+  kFmin = 1309,
+  kGcd = 1310,
+  kLcm = 1311,
+  kBitwiseLeftShift = 1312,
+  kBitwiseRightShift = 1313,
+  kTruncDivide = 1316,  // towards 0; an integer division by zero fails with kValue
+  kNextafter = 1317,  // of float32 and float64
+  kNextafterHalf = 1318,  // of float16
+  kNextafterBfloat = 1319,  // of bfloat16
 };
 template <>
 struct OpRange<BinaryOp> {
   static constexpr int32_t kFirst = 1200;
-  static constexpr int32_t kEnd = 1230;
+  static constexpr int32_t kEnd = 1320;
 };
 
 // out = f(a, b, c).
@@ -113,11 +147,12 @@ enum class TernaryOp : int32_t {
   kAddcmul = 2202,  // a + p0 b c
   kAddcdiv = 2203,  // a + p0 b / c
   kClip = 2204,  // a limited to [b, c]
+  kNanToNum = 2205,  // a; p0 for NaN, b for infinity, c for minus infinity
 };
 template <>
 struct OpRange<TernaryOp> {
   static constexpr int32_t kFirst = 2200;
-  static constexpr int32_t kEnd = 2205;
+  static constexpr int32_t kEnd = 2206;
 };
 
 // out[kept] = the fold of in[kept, reduced].

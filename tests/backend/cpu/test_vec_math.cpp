@@ -32,6 +32,14 @@ double sigmoid(double x) {
   return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
 }
 
+// The reduction is exact in double.
+double sinc(double x) {
+  if (x == 0) return 1;
+  const double n = std::rint(x);
+  const double sine = std::sin((x - n) * M_PI);
+  return (std::fmod(n, 2.0) == 0 ? sine : -sine) / (x * M_PI);
+}
+
 const Function<float> kFunctions[] = {
     {UnaryOp::kExp, "exp", 2, [](double x) { return std::exp(x); }},
     {UnaryOp::kLog, "log", 2, [](double x) { return std::log(x); }},
@@ -51,6 +59,11 @@ const Function<float> kFunctions[] = {
     {UnaryOp::kAsin, "asin", 2, [](double x) { return std::asin(x); }},
     {UnaryOp::kAtan, "atan", 2, [](double x) { return std::atan(x); }},
     {UnaryOp::kTan, "tan", 0.6, [](double x) { return std::tan(x); }},
+    {UnaryOp::kAcosh, "acosh", 0.51, [](double x) { return std::acosh(x); }},
+    {UnaryOp::kAsinh, "asinh", 0.51, [](double x) { return std::asinh(x); }},
+    {UnaryOp::kAtanh, "atanh", 0.51, [](double x) { return std::atanh(x); }},
+    {UnaryOp::kExp2, "exp2", 1.5, [](double x) { return std::exp2(x); }},
+    {UnaryOp::kSinc, "sinc", 0.51, sinc},
     {UnaryOp::kSilu, "silu", 2.5, [](double x) { return x * sigmoid(x); }, true},
     {UnaryOp::kGelu, "gelu", 4.5, [](double x) { return x * normal_cdf(x); }, true},
     {UnaryOp::kSqrt, "sqrt", 0.51, [](double x) { return std::sqrt(x); }},
@@ -110,7 +123,8 @@ TYPED_TEST(SignedZeros, keep_their_sign) {
     for (const UnaryOp op :
          {UnaryOp::kExpm1, UnaryOp::kLog1p, UnaryOp::kSin, UnaryOp::kTan, UnaryOp::kAsin,
           UnaryOp::kAtan, UnaryOp::kSinh, UnaryOp::kTanh, UnaryOp::kErf, UnaryOp::kSqrt,
-          UnaryOp::kRound, UnaryOp::kTrunc, UnaryOp::kFloor, UnaryOp::kCeil}) {
+          UnaryOp::kAsinh, UnaryOp::kAtanh, UnaryOp::kErfinv, UnaryOp::kRound, UnaryOp::kTrunc,
+          UnaryOp::kFloor, UnaryOp::kCeil}) {
       const std::vector<TypeParam> out = row_of<TypeParam>(*level, op, {0, -TypeParam{0}});
       EXPECT_TRUE(out[0] == 0 && !std::signbit(out[0]))
           << static_cast<int>(op) << " " << level->name;

@@ -24,6 +24,8 @@ static tsr_status call_iiiwDo(tpy_function f, const tpy_value* v) { return ((tsr
 static tsr_status call_iwDgo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(int64_t, int32_t, int32_t, int32_t, tsr_generator, tsr_tensor*))f)(v[0].whole, v[1].word, v[2].word, v[2].more, v[3].generator, v[4].place); }
 static tsr_status call_ntgo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_number*, tsr_tensor, tsr_generator, tsr_tensor*))f)(&v[0].number, v[1].tensor, v[2].generator, v[3].place); }
 static tsr_status call_nto(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_number*, tsr_tensor, tsr_tensor*))f)(&v[0].number, v[1].tensor, v[2].place); }
+static tsr_status call_ntso(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_number*, tsr_tensor, const char*, int64_t, tsr_tensor*))f)(&v[0].number, v[1].tensor, v[2].text, v[2].length, v[3].place); }
+static tsr_status call_ntst(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_number*, tsr_tensor, const char*, int64_t, tsr_tensor))f)(&v[0].number, v[1].tensor, v[2].text, v[2].length, v[3].tensor); }
 static tsr_status call_ntt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_number*, tsr_tensor, tsr_tensor))f)(&v[0].number, v[1].tensor, v[2].tensor); }
 static tsr_status call_sTLo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const char*, int64_t, const tsr_tensor*, int32_t, const int64_t*, int32_t, tsr_tensor*))f)(v[0].text, v[0].length, v[1].tensors->at, v[1].tensors->n, v[2].list->at, v[2].list->n, v[3].place); }
 static tsr_status call_sTLt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const char*, int64_t, const tsr_tensor*, int32_t, const int64_t*, int32_t, tsr_tensor))f)(v[0].text, v[0].length, v[1].tensors->at, v[1].tensors->n, v[2].list->at, v[2].list->n, v[3].tensor); }
@@ -64,6 +66,9 @@ static tsr_status call_tdLwwo(tpy_function f, const tpy_value* v) { return ((tsr
 static tsr_status call_tdLwwt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, const int64_t*, int32_t, int32_t, int32_t, tsr_tensor))f)(v[0].tensor, v[1].real, v[2].list->at, v[2].list->n, v[3].word, v[4].word, v[5].tensor); }
 static tsr_status call_tddddg(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, double, double, double, tsr_generator))f)(v[0].tensor, v[1].real, v[2].real, v[3].real, v[4].real, v[5].generator); }
 static tsr_status call_tddg(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, double, tsr_generator))f)(v[0].tensor, v[1].real, v[2].real, v[3].generator); }
+static tsr_status call_tdee(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, double, int32_t, double, int32_t))f)(v[0].tensor, v[1].real, v[2].real, v[2].more, v[3].real, v[3].more); }
+static tsr_status call_tdeeo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, double, int32_t, double, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].real, v[2].real, v[2].more, v[3].real, v[3].more, v[4].place); }
+static tsr_status call_tdeet(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, double, int32_t, double, int32_t, tsr_tensor))f)(v[0].tensor, v[1].real, v[2].real, v[2].more, v[3].real, v[3].more, v[4].tensor); }
 static tsr_status call_tdg(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, tsr_generator))f)(v[0].tensor, v[1].real, v[2].generator); }
 static tsr_status call_tdid(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, int64_t, double))f)(v[0].tensor, v[1].real, v[2].whole, v[3].real); }
 static tsr_status call_tdido(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, int64_t, double, tsr_tensor*))f)(v[0].tensor, v[1].real, v[2].whole, v[3].real, v[4].place); }
@@ -75,6 +80,9 @@ static tsr_status call_tdttt(tpy_function f, const tpy_value* v) { return ((tsr_
 static tsr_status call_tdwg(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, int32_t, tsr_generator))f)(v[0].tensor, v[1].real, v[2].word, v[3].generator); }
 static tsr_status call_tdwgo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, int32_t, tsr_generator, tsr_tensor*))f)(v[0].tensor, v[1].real, v[2].word, v[3].generator, v[4].place); }
 static tsr_status call_tdwgt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, int32_t, tsr_generator, tsr_tensor))f)(v[0].tensor, v[1].real, v[2].word, v[3].generator, v[4].tensor); }
+static tsr_status call_te(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, int32_t))f)(v[0].tensor, v[1].real, v[1].more); }
+static tsr_status call_teo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].real, v[1].more, v[2].place); }
+static tsr_status call_tet(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, int32_t, tsr_tensor))f)(v[0].tensor, v[1].real, v[1].more, v[2].tensor); }
 static tsr_status call_tewo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, int32_t, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].real, v[1].more, v[2].word, v[3].place); }
 static tsr_status call_tewt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, int32_t, int32_t, tsr_tensor))f)(v[0].tensor, v[1].real, v[1].more, v[2].word, v[3].tensor); }
 static tsr_status call_tgo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_generator, tsr_tensor*))f)(v[0].tensor, v[1].generator, v[2].place); }
@@ -143,12 +151,16 @@ static tsr_status call_tniwst(tpy_function f, const tpy_value* v) { return ((tsr
 static tsr_status call_tnno(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, const tsr_number*, tsr_tensor*))f)(v[0].tensor, &v[1].number, &v[2].number, v[3].place); }
 static tsr_status call_tnnt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, const tsr_number*, tsr_tensor))f)(v[0].tensor, &v[1].number, &v[2].number, v[3].tensor); }
 static tsr_status call_tno(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, tsr_tensor*))f)(v[0].tensor, &v[1].number, v[2].place); }
+static tsr_status call_tns(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, const char*, int64_t))f)(v[0].tensor, &v[1].number, v[2].text, v[2].length); }
+static tsr_status call_tnso(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, const char*, int64_t, tsr_tensor*))f)(v[0].tensor, &v[1].number, v[2].text, v[2].length, v[3].place); }
+static tsr_status call_tnst(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, const char*, int64_t, tsr_tensor))f)(v[0].tensor, &v[1].number, v[2].text, v[2].length, v[3].tensor); }
 static tsr_status call_tnsto(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, const char*, int64_t, tsr_tensor, tsr_tensor*))f)(v[0].tensor, &v[1].number, v[2].text, v[2].length, v[3].tensor, v[4].place); }
 static tsr_status call_tnstt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, const char*, int64_t, tsr_tensor, tsr_tensor))f)(v[0].tensor, &v[1].number, v[2].text, v[2].length, v[3].tensor, v[4].tensor); }
 static tsr_status call_tnt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, tsr_tensor))f)(v[0].tensor, &v[1].number, v[2].tensor); }
 static tsr_status call_tnto(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, tsr_tensor, tsr_tensor*))f)(v[0].tensor, &v[1].number, v[2].tensor, v[3].place); }
 static tsr_status call_tntt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, tsr_tensor, tsr_tensor))f)(v[0].tensor, &v[1].number, v[2].tensor, v[3].tensor); }
 static tsr_status call_tnwDo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, int32_t, int32_t, int32_t, tsr_tensor*))f)(v[0].tensor, &v[1].number, v[2].word, v[3].word, v[3].more, v[4].place); }
+static tsr_status call_tnwo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, const tsr_number*, int32_t, tsr_tensor*))f)(v[0].tensor, &v[1].number, v[2].word, v[3].place); }
 static tsr_status call_to(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor*))f)(v[0].tensor, v[1].place); }
 static tsr_status call_too(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, v[1].place, v[2].place); }
 static tsr_status call_tooo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor*, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, v[1].place, v[2].place, v[3].place); }
@@ -163,6 +175,7 @@ static tsr_status call_ttLLio(tpy_function f, const tpy_value* v) { return ((tsr
 static tsr_status call_ttLLit(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].list->at, v[2].list->n, v[3].list->at, v[3].list->n, v[4].whole, v[5].tensor); }
 static tsr_status call_ttLLo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].list->at, v[2].list->n, v[3].list->at, v[3].list->n, v[4].place); }
 static tsr_status call_ttLLt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].list->at, v[2].list->n, v[3].list->at, v[3].list->n, v[4].tensor); }
+static tsr_status call_ttddwo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, double, double, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].real, v[3].real, v[4].word, v[5].place); }
 static tsr_status call_ttdio(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, double, int64_t, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].real, v[3].whole, v[4].place); }
 static tsr_status call_ttdit(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, double, int64_t, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].real, v[3].whole, v[4].tensor); }
 static tsr_status call_ttdo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, double, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].real, v[3].place); }
@@ -186,7 +199,9 @@ static tsr_status call_ttn(tpy_function f, const tpy_value* v) { return ((tsr_st
 static tsr_status call_ttno(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor*))f)(v[0].tensor, v[1].tensor, &v[2].number, v[3].place); }
 static tsr_status call_ttnt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor))f)(v[0].tensor, v[1].tensor, &v[2].number, v[3].tensor); }
 static tsr_status call_tto(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].place); }
+static tsr_status call_tts(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, const char*, int64_t))f)(v[0].tensor, v[1].tensor, v[2].text, v[2].length); }
 static tsr_status call_ttso(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].text, v[2].length, v[3].place); }
+static tsr_status call_ttst(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].text, v[2].length, v[3].tensor); }
 static tsr_status call_ttsto(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor, tsr_tensor*))f)(v[0].tensor, v[1].tensor, v[2].text, v[2].length, v[3].tensor, v[4].place); }
 static tsr_status call_ttstt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].text, v[2].length, v[3].tensor, v[4].tensor); }
 static tsr_status call_ttt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor))f)(v[0].tensor, v[1].tensor, v[2].tensor); }
@@ -241,12 +256,42 @@ static const tpy_parameter takes_input_approximate_out[] = {{"input", TPY_TENSOR
 static PyObject* keys_input_approximate_out[sizeof takes_input_approximate_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_approximate[] = {{"input", TPY_TENSOR}, {"approximate", TPY_TEXT, NULL, {.text = "none", .length = 4}}};
 static PyObject* keys_input_approximate[sizeof takes_input_approximate / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_n_out[] = {{"input", TPY_TENSOR}, {"n", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_n_out[sizeof takes_input_n_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_n[] = {{"input", TPY_TENSOR}, {"n", TPY_INT64, NULL, {.whole = INT64_MIN}}};
+static PyObject* keys_input_n[sizeof takes_input_n / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_eps_out[] = {{"input", TPY_TENSOR}, {"eps", TPY_OPTIONAL_F64}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_eps_out[sizeof takes_input_eps_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_eps[] = {{"input", TPY_TENSOR}, {"eps", TPY_OPTIONAL_F64}};
+static PyObject* keys_input_eps[sizeof takes_input_eps / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_decimals_out[] = {{"input", TPY_TENSOR}, {"decimals", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_decimals_out[sizeof takes_input_decimals_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_decimals[] = {{"input", TPY_TENSOR}, {"decimals", TPY_INT64, NULL, {.whole = INT64_MIN}}};
+static PyObject* keys_input_decimals[sizeof takes_input_decimals / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_nan_posinf_neginf_out[] = {{"input", TPY_TENSOR}, {"nan", TPY_F64}, {"posinf", TPY_OPTIONAL_F64}, {"neginf", TPY_OPTIONAL_F64}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_nan_posinf_neginf_out[sizeof takes_input_nan_posinf_neginf_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_nan_posinf_neginf[] = {{"input", TPY_TENSOR}, {"nan", TPY_F64}, {"posinf", TPY_OPTIONAL_F64}, {"neginf", TPY_OPTIONAL_F64}};
+static PyObject* keys_input_nan_posinf_neginf[sizeof takes_input_nan_posinf_neginf / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_real_imag_out[] = {{"real", TPY_TENSOR}, {"imag", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_real_imag_out[sizeof takes_real_imag_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_magnitude_phase_out[] = {{"magnitude", TPY_TENSOR}, {"phase", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_magnitude_phase_out[sizeof takes_magnitude_phase_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_other_out[] = {{"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_other_out[sizeof takes_input_other_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_other[] = {{"input", TPY_TENSOR}, {"other", TPY_OPERAND}};
 static PyObject* keys_input_other[sizeof takes_input_other / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_other_2[] = {{"input", TPY_OPERAND}, {"other", TPY_OPERAND}};
 static PyObject* keys_input_other_2[sizeof takes_input_other_2 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_other_rounding_mode_out[] = {{"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"rounding_mode", TPY_TEXT, NULL, {.text = "none", .length = 4}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_other_rounding_mode_out[sizeof takes_input_other_rounding_mode_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_other_rounding_mode[] = {{"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"rounding_mode", TPY_TEXT, NULL, {.text = "none", .length = 4}}};
+static PyObject* keys_input_other_rounding_mode[sizeof takes_input_other_rounding_mode / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_other_rtol_atol_equal_nan[] = {{"input", TPY_TENSOR}, {"other", TPY_TENSOR}, {"rtol", TPY_F64, NULL, {.real = 1e-05}}, {"atol", TPY_F64, NULL, {.real = 1e-08}}, {"equal_nan", TPY_BOOL}};
+static PyObject* keys_input_other_rtol_atol_equal_nan[sizeof takes_input_other_rtol_atol_equal_nan / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_other_3[] = {{"input", TPY_TENSOR}, {"other", TPY_TENSOR}};
+static PyObject* keys_input_other_3[sizeof takes_input_other_3 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_other_invert[] = {{"input", TPY_TENSOR}, {"other", TPY_OPERAND}, {"invert", TPY_BOOL}};
+static PyObject* keys_input_other_invert[sizeof takes_input_other_invert / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_axes_keepdims_dtype_out[] = {{"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_axes_keepdims_dtype_out[sizeof takes_input_axes_keepdims_dtype_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_axes_correction_keepdims_out[] = {{"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"correction", TPY_F64}, {"keepdims|keepdim", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}};
@@ -313,8 +358,6 @@ static const tpy_parameter takes_equation_operands_path_out[] = {{"equation", TP
 static PyObject* keys_equation_operands_path_out[sizeof takes_equation_operands_path_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_tensors_out[] = {{"tensors", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_tensors_out[sizeof takes_tensors_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
-static const tpy_parameter takes_input_n_out[] = {{"input", TPY_TENSOR}, {"n", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"out", TPY_OPTIONAL_TENSOR}};
-static PyObject* keys_input_n_out[sizeof takes_input_n_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_upper_out[] = {{"input", TPY_TENSOR}, {"upper", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_upper_out[sizeof takes_input_upper_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_mode_out[] = {{"input", TPY_TENSOR}, {"mode", TPY_TEXT, NULL, {.text = "reduced", .length = 7}}, {"out", TPY_OPTIONAL_TENSOR}};
@@ -668,6 +711,14 @@ static const tpy_operator op_bitwise_xor = {tsr_bitwise_xor, tsr_bitwise_xor_sca
 static const tpy_inplace_operator inplace_bitwise_xor = {tsr_bitwise_xor_inplace, tsr_bitwise_xor_scalar_inplace};
 static PyObject* nb_xor(PyObject* a, PyObject* b) { return tpy_operate(&op_bitwise_xor, a, b); }
 static PyObject* nb_inplace_xor(PyObject* a, PyObject* b) { return tpy_operate_inplace(&inplace_bitwise_xor, a, b); }
+static const tpy_operator op_bitwise_left_shift = {tsr_bitwise_left_shift, tsr_bitwise_left_shift_scalar, tsr_bitwise_left_shift_scalar_left, NULL, 0};
+static const tpy_inplace_operator inplace_bitwise_left_shift = {tsr_bitwise_left_shift_inplace, tsr_bitwise_left_shift_scalar_inplace};
+static PyObject* nb_lshift(PyObject* a, PyObject* b) { return tpy_operate(&op_bitwise_left_shift, a, b); }
+static PyObject* nb_inplace_lshift(PyObject* a, PyObject* b) { return tpy_operate_inplace(&inplace_bitwise_left_shift, a, b); }
+static const tpy_operator op_bitwise_right_shift = {tsr_bitwise_right_shift, tsr_bitwise_right_shift_scalar, tsr_bitwise_right_shift_scalar_left, NULL, 0};
+static const tpy_inplace_operator inplace_bitwise_right_shift = {tsr_bitwise_right_shift_inplace, tsr_bitwise_right_shift_scalar_inplace};
+static PyObject* nb_rshift(PyObject* a, PyObject* b) { return tpy_operate(&op_bitwise_right_shift, a, b); }
+static PyObject* nb_inplace_rshift(PyObject* a, PyObject* b) { return tpy_operate_inplace(&inplace_bitwise_right_shift, a, b); }
 static const tpy_operator op_matmul = {tsr_matmul, NULL, NULL, NULL, 0};
 static PyObject* nb_matrix_multiply(PyObject* a, PyObject* b) { return tpy_operate(&op_matmul, a, b); }
 static PyObject* tpy_compare(PyObject* a, PyObject* b, int which) {
@@ -705,6 +756,10 @@ const PyType_Slot tpy_number_slots[] = {
     {Py_nb_inplace_or, nb_inplace_or},
     {Py_nb_xor, nb_xor},
     {Py_nb_inplace_xor, nb_inplace_xor},
+    {Py_nb_lshift, nb_lshift},
+    {Py_nb_inplace_lshift, nb_inplace_lshift},
+    {Py_nb_rshift, nb_rshift},
+    {Py_nb_inplace_rshift, nb_inplace_rshift},
     {Py_nb_matrix_multiply, nb_matrix_multiply},
     {Py_tp_richcompare, tpy_compare},
     {0, NULL},

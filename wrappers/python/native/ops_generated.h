@@ -224,6 +224,117 @@ TPY_OP(gelu, 1, "gelu", "($input, approximate='none', *, out=None)\n--\n\nx time
 TPY_OP(gelu_inplace, 0, "gelu_", "($input, approximate='none')\n--\n\nx times the standard normal distribution function of x; floating dtypes only.",
     {"gelu_", 2, 2, 1, -1, 1u, takes_input_approximate, keys_input_approximate}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ts, NULL, (tpy_function)tsr_gelu_inplace, NULL}, {0}})
+TPY_OP(acosh, 1, "acosh|arccosh", "($input, *, out=None)\n--\n\nInverse hyperbolic cosine of each element; NaN below 1.",
+    {"acosh", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_acosh, (tpy_function)tsr_acosh_out}, {0}})
+TPY_OP(acosh_inplace, 0, "acosh_|arccosh_", "($input)\n--\n\nInverse hyperbolic cosine of each element; NaN below 1.",
+    {"acosh_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_acosh_inplace, NULL}, {0}})
+TPY_OP(asinh, 1, "asinh|arcsinh", "($input, *, out=None)\n--\n\nInverse hyperbolic sine of each element.",
+    {"asinh", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_asinh, (tpy_function)tsr_asinh_out}, {0}})
+TPY_OP(asinh_inplace, 0, "asinh_|arcsinh_", "($input)\n--\n\nInverse hyperbolic sine of each element.",
+    {"asinh_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_asinh_inplace, NULL}, {0}})
+TPY_OP(atanh, 1, "atanh|arctanh", "($input, *, out=None)\n--\n\nInverse hyperbolic tangent of each element; infinite at -1 and 1, NaN beyond.",
+    {"atanh", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_atanh, (tpy_function)tsr_atanh_out}, {0}})
+TPY_OP(atanh_inplace, 0, "atanh_|arctanh_", "($input)\n--\n\nInverse hyperbolic tangent of each element; infinite at -1 and 1, NaN beyond.",
+    {"atanh_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_atanh_inplace, NULL}, {0}})
+TPY_OP(exp2, 1, "exp2", "($input, *, out=None)\n--\n\n2 to the power of each element.",
+    {"exp2", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_exp2, (tpy_function)tsr_exp2_out}, {0}})
+TPY_OP(exp2_inplace, 0, "exp2_", "($input)\n--\n\n2 to the power of each element.",
+    {"exp2_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_exp2_inplace, NULL}, {0}})
+TPY_OP(sinc, 1, "sinc", "($input, *, out=None)\n--\n\nsin(pi x) / (pi x) for each element, 1 at 0.",
+    {"sinc", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_sinc, (tpy_function)tsr_sinc_out}, {0}})
+TPY_OP(sinc_inplace, 0, "sinc_", "($input)\n--\n\nsin(pi x) / (pi x) for each element, 1 at 0.",
+    {"sinc_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_sinc_inplace, NULL}, {0}})
+TPY_OP(lgamma, 1, "lgamma|gammaln", "($input, *, out=None)\n--\n\nLogarithm of the absolute value of the gamma function of each element.",
+    {"lgamma", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_lgamma, (tpy_function)tsr_lgamma_out}, {0}})
+TPY_OP(lgamma_inplace, 0, "lgamma_|gammaln_", "($input)\n--\n\nLogarithm of the absolute value of the gamma function of each element.",
+    {"lgamma_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_lgamma_inplace, NULL}, {0}})
+TPY_OP(digamma, 1, "digamma", "($input, *, out=None)\n--\n\nLogarithmic derivative of the gamma function of each element; NaN at the negative whole numbers.",
+    {"digamma", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_digamma, (tpy_function)tsr_digamma_out}, {0}})
+TPY_OP(digamma_inplace, 0, "digamma_", "($input)\n--\n\nLogarithmic derivative of the gamma function of each element; NaN at the negative whole numbers.",
+    {"digamma_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_digamma_inplace, NULL}, {0}})
+TPY_OP(polygamma, 1, "polygamma", "($input, n, *, out=None)\n--\n\nDerivative of order n of digamma, for each element.",
+    {"polygamma", 3, 2, 2, -1, 1u, takes_input_n_out, keys_input_n_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tio, call_tit, (tpy_function)tsr_polygamma, (tpy_function)tsr_polygamma_out}, {0}})
+TPY_OP(polygamma_inplace, 0, "polygamma_", "($input, n)\n--\n\nDerivative of order n of digamma, for each element.",
+    {"polygamma_", 2, 2, 2, -1, 1u, takes_input_n, keys_input_n}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ti, NULL, (tpy_function)tsr_polygamma_inplace, NULL}, {0}})
+TPY_OP(erfinv, 1, "erfinv", "($input, *, out=None)\n--\n\nInverse of the error function of each element; infinite at -1 and 1, NaN beyond.",
+    {"erfinv", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_erfinv, (tpy_function)tsr_erfinv_out}, {0}})
+TPY_OP(erfinv_inplace, 0, "erfinv_", "($input)\n--\n\nInverse of the error function of each element; infinite at -1 and 1, NaN beyond.",
+    {"erfinv_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_erfinv_inplace, NULL}, {0}})
+TPY_OP(logit, 1, "logit", "($input, eps=None, *, out=None)\n--\n\nlog(x / (1 - x)) for each element, with x limited to [eps, 1 - eps] where eps is given; NaN outside [0, 1].",
+    {"logit", 3, 2, 1, -1, 1u, takes_input_eps_out, keys_input_eps_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_teo, call_tet, (tpy_function)tsr_logit, (tpy_function)tsr_logit_out}, {0}})
+TPY_OP(logit_inplace, 0, "logit_", "($input, eps=None)\n--\n\nlog(x / (1 - x)) for each element, with x limited to [eps, 1 - eps] where eps is given; NaN outside [0, 1].",
+    {"logit_", 2, 2, 1, -1, 1u, takes_input_eps, keys_input_eps}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_te, NULL, (tpy_function)tsr_logit_inplace, NULL}, {0}})
+TPY_OP(frac, 1, "frac", "($input, *, out=None)\n--\n\nEach element less its whole part, with its sign; floating dtypes only.",
+    {"frac", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_frac, (tpy_function)tsr_frac_out}, {0}})
+TPY_OP(frac_inplace, 0, "frac_", "($input)\n--\n\nEach element less its whole part, with its sign; floating dtypes only.",
+    {"frac_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_frac_inplace, NULL}, {0}})
+TPY_OP(signbit, 1, "signbit", "($input, *, out=None)\n--\n\nWhether the sign of each element is negative, also that of -0 and NaN; complex is refused.",
+    {"signbit", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_signbit, (tpy_function)tsr_signbit_out}, {0}})
+TPY_OP(isposinf, 1, "isposinf", "($input, *, out=None)\n--\n\nWhether each element is positive infinity; complex is refused.",
+    {"isposinf", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_isposinf, (tpy_function)tsr_isposinf_out}, {0}})
+TPY_OP(isneginf, 1, "isneginf", "($input, *, out=None)\n--\n\nWhether each element is negative infinity; complex is refused.",
+    {"isneginf", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_isneginf, (tpy_function)tsr_isneginf_out}, {0}})
+TPY_OP(angle, 1, "angle", "($input, *, out=None)\n--\n\nAngle of each element in the complex plane, in radians: of a real one pi below 0, else 0.",
+    {"angle", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_angle, (tpy_function)tsr_angle_out}, {0}})
+TPY_OP(deg2rad, 1, "deg2rad|radians", "($input, *, out=None)\n--\n\nEach element from degrees to radians.",
+    {"deg2rad", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_deg2rad, (tpy_function)tsr_deg2rad_out}, {0}})
+TPY_OP(deg2rad_inplace, 0, "deg2rad_|radians_", "($input)\n--\n\nEach element from degrees to radians.",
+    {"deg2rad_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_deg2rad_inplace, NULL}, {0}})
+TPY_OP(rad2deg, 1, "rad2deg|degrees", "($input, *, out=None)\n--\n\nEach element from radians to degrees.",
+    {"rad2deg", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_rad2deg, (tpy_function)tsr_rad2deg_out}, {0}})
+TPY_OP(rad2deg_inplace, 0, "rad2deg_|degrees_", "($input)\n--\n\nEach element from radians to degrees.",
+    {"rad2deg_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_rad2deg_inplace, NULL}, {0}})
+TPY_OP(positive, 1, "positive", "($input, *, out=None)\n--\n\nA copy; bool is refused.",
+    {"positive", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_positive, (tpy_function)tsr_positive_out}, {0}})
+TPY_OP(round_decimals, 1, "round_decimals", "($input, decimals, *, out=None)\n--\n\nEach element rounded to so many decimal places, halves to even; integers are returned unchanged.",
+    {"round_decimals", 3, 2, 2, -1, 1u, takes_input_decimals_out, keys_input_decimals_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tio, call_tit, (tpy_function)tsr_round_decimals, (tpy_function)tsr_round_decimals_out}, {0}})
+TPY_OP(round_decimals_inplace, 0, "round_decimals_", "($input, decimals)\n--\n\nEach element rounded to so many decimal places, halves to even; integers are returned unchanged.",
+    {"round_decimals_", 2, 2, 2, -1, 1u, takes_input_decimals, keys_input_decimals}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ti, NULL, (tpy_function)tsr_round_decimals_inplace, NULL}, {0}})
+TPY_OP(nan_to_num, 1, "nan_to_num", "($input, nan=0, posinf=None, neginf=None, *, out=None)\n--\n\nThe input with NaN, infinity and minus infinity replaced; the gradient passes where nothing is replaced.",
+    {"nan_to_num", 5, 4, 1, -1, 1u, takes_input_nan_posinf_neginf_out, keys_input_nan_posinf_neginf_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdeeo, call_tdeet, (tpy_function)tsr_nan_to_num, (tpy_function)tsr_nan_to_num_out}, {0}})
+TPY_OP(nan_to_num_inplace, 0, "nan_to_num_", "($input, nan=0, posinf=None, neginf=None)\n--\n\nThe input with NaN, infinity and minus infinity replaced; the gradient passes where nothing is replaced.",
+    {"nan_to_num_", 4, 4, 1, -1, 1u, takes_input_nan_posinf_neginf, keys_input_nan_posinf_neginf}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdee, NULL, (tpy_function)tsr_nan_to_num_inplace, NULL}, {0}})
+TPY_OP(complex, 1, NULL, "($real, imag, *, out=None)\n--\n\nThe complex numbers with these parts, which broadcast: float32 makes complex64, float64 complex128.",
+    {"complex", 3, 2, 2, -1, 3u, takes_real_imag_out, keys_real_imag_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_complex, (tpy_function)tsr_complex_out}, {0}})
+TPY_OP(polar, 1, NULL, "($magnitude, phase, *, out=None)\n--\n\nThe complex numbers with these magnitudes and phases, which broadcast.",
+    {"polar", 3, 2, 2, -1, 3u, takes_magnitude_phase_out, keys_magnitude_phase_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_polar, (tpy_function)tsr_polar_out}, {0}})
 TPY_OP(add, 1, "add", "($input, other, *, out=None)\n--\n\nSum of two tensors, broadcast against each other and promoted to a common dtype; of two bools their or.",
     {"add", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_add, (tpy_function)tsr_add_out},
@@ -437,6 +548,205 @@ TPY_OP(bitwise_xor_inplace, 0, "bitwise_xor_", "($input, other)\n--\n\nBitwise x
     {"bitwise_xor_", 2, 2, 2, -1, 3u, takes_input_other, keys_input_other}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_bitwise_xor_inplace, NULL},
         {2, 0, call_tn, NULL, (tpy_function)tsr_bitwise_xor_scalar_inplace, NULL},
+        {0}})
+TPY_OP(copysign, 1, "copysign", "($input, other, *, out=None)\n--\n\nThe magnitude of the first operand with the sign of the second, also that of -0 and NaN.",
+    {"copysign", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_copysign, (tpy_function)tsr_copysign_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_copysign_scalar, (tpy_function)tsr_copysign_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_copysign_scalar_left, (tpy_function)tsr_copysign_scalar_left_out},
+        {0}})
+TPY_OP(copysign_inplace, 0, "copysign_", "($input, other)\n--\n\nThe magnitude of the first operand with the sign of the second, also that of -0 and NaN.",
+    {"copysign_", 2, 2, 2, -1, 3u, takes_input_other_2, keys_input_other_2}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_copysign_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_copysign_scalar_inplace, NULL},
+        {1, 1, call_tn, NULL, (tpy_function)tsr_copysign_scalar, NULL},
+        {0}})
+TPY_OP(nextafter, 1, "nextafter", "($input, other, *, out=None)\n--\n\nThe number next to the first operand in the direction of the second; integers and bool give the default floating dtype.",
+    {"nextafter", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_nextafter, (tpy_function)tsr_nextafter_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_nextafter_scalar, (tpy_function)tsr_nextafter_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_nextafter_scalar_left, (tpy_function)tsr_nextafter_scalar_left_out},
+        {0}})
+TPY_OP(nextafter_inplace, 0, "nextafter_", "($input, other)\n--\n\nThe number next to the first operand in the direction of the second; integers and bool give the default floating dtype.",
+    {"nextafter_", 2, 2, 2, -1, 3u, takes_input_other_2, keys_input_other_2}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_nextafter_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_nextafter_scalar_inplace, NULL},
+        {1, 1, call_tn, NULL, (tpy_function)tsr_nextafter_scalar, NULL},
+        {0}})
+TPY_OP(logaddexp, 1, "logaddexp", "($input, other, *, out=None)\n--\n\nlog(exp(a) + exp(b)) without overflow.",
+    {"logaddexp", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_logaddexp, (tpy_function)tsr_logaddexp_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_logaddexp_scalar, (tpy_function)tsr_logaddexp_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_logaddexp_scalar, (tpy_function)tsr_logaddexp_scalar_out},
+        {0}})
+TPY_OP(logaddexp_inplace, 0, "logaddexp_", "($input, other)\n--\n\nlog(exp(a) + exp(b)) without overflow.",
+    {"logaddexp_", 2, 2, 2, -1, 3u, takes_input_other, keys_input_other}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_logaddexp_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_logaddexp_scalar_inplace, NULL},
+        {0}})
+TPY_OP(logaddexp2, 1, "logaddexp2", "($input, other, *, out=None)\n--\n\nlog2(2**a + 2**b) without overflow.",
+    {"logaddexp2", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_logaddexp2, (tpy_function)tsr_logaddexp2_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_logaddexp2_scalar, (tpy_function)tsr_logaddexp2_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_logaddexp2_scalar, (tpy_function)tsr_logaddexp2_scalar_out},
+        {0}})
+TPY_OP(logaddexp2_inplace, 0, "logaddexp2_", "($input, other)\n--\n\nlog2(2**a + 2**b) without overflow.",
+    {"logaddexp2_", 2, 2, 2, -1, 3u, takes_input_other, keys_input_other}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_logaddexp2_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_logaddexp2_scalar_inplace, NULL},
+        {0}})
+TPY_OP(xlogy, 1, "xlogy", "($input, other, *, out=None)\n--\n\na log(b), 0 where a is 0, also at b = 0; NaN where b is NaN.",
+    {"xlogy", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_xlogy, (tpy_function)tsr_xlogy_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_xlogy_scalar, (tpy_function)tsr_xlogy_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_xlogy_scalar_left, (tpy_function)tsr_xlogy_scalar_left_out},
+        {0}})
+TPY_OP(xlogy_inplace, 0, "xlogy_", "($input, other)\n--\n\na log(b), 0 where a is 0, also at b = 0; NaN where b is NaN.",
+    {"xlogy_", 2, 2, 2, -1, 3u, takes_input_other_2, keys_input_other_2}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_xlogy_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_xlogy_scalar_inplace, NULL},
+        {1, 1, call_tn, NULL, (tpy_function)tsr_xlogy_scalar, NULL},
+        {0}})
+TPY_OP(heaviside, 1, "heaviside", "($input, other, *, out=None)\n--\n\n0 below 0, 1 above 0, the second operand at 0; NaN stays.",
+    {"heaviside", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_heaviside, (tpy_function)tsr_heaviside_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_heaviside_scalar, (tpy_function)tsr_heaviside_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_heaviside_scalar_left, (tpy_function)tsr_heaviside_scalar_left_out},
+        {0}})
+TPY_OP(heaviside_inplace, 0, "heaviside_", "($input, other)\n--\n\n0 below 0, 1 above 0, the second operand at 0; NaN stays.",
+    {"heaviside_", 2, 2, 2, -1, 3u, takes_input_other_2, keys_input_other_2}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_heaviside_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_heaviside_scalar_inplace, NULL},
+        {1, 1, call_tn, NULL, (tpy_function)tsr_heaviside_scalar, NULL},
+        {0}})
+TPY_OP(ldexp, 1, "ldexp", "($input, other, *, out=None)\n--\n\na 2**b, rounded once.",
+    {"ldexp", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_ldexp, (tpy_function)tsr_ldexp_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_ldexp_scalar, (tpy_function)tsr_ldexp_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_ldexp_scalar_left, (tpy_function)tsr_ldexp_scalar_left_out},
+        {0}})
+TPY_OP(ldexp_inplace, 0, "ldexp_", "($input, other)\n--\n\na 2**b, rounded once.",
+    {"ldexp_", 2, 2, 2, -1, 3u, takes_input_other_2, keys_input_other_2}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_ldexp_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_ldexp_scalar_inplace, NULL},
+        {1, 1, call_tn, NULL, (tpy_function)tsr_ldexp_scalar, NULL},
+        {0}})
+TPY_OP(fmod, 1, "fmod", "($input, other, *, out=None)\n--\n\nRemainder with the sign of the dividend, as C's fmod; an integer division by zero is an error.",
+    {"fmod", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_fmod, (tpy_function)tsr_fmod_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_fmod_scalar, (tpy_function)tsr_fmod_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_fmod_scalar_left, (tpy_function)tsr_fmod_scalar_left_out},
+        {0}})
+TPY_OP(fmod_inplace, 0, "fmod_", "($input, other)\n--\n\nRemainder with the sign of the dividend, as C's fmod; an integer division by zero is an error.",
+    {"fmod_", 2, 2, 2, -1, 3u, takes_input_other_2, keys_input_other_2}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_fmod_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_fmod_scalar_inplace, NULL},
+        {1, 1, call_tn, NULL, (tpy_function)tsr_fmod_scalar, NULL},
+        {0}})
+TPY_OP(fmax, 1, "fmax", "($input, other, *, out=None)\n--\n\nThe larger of two elements; a number wins over NaN. Of equal operands the first gets the gradient.",
+    {"fmax", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_fmax, (tpy_function)tsr_fmax_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_fmax_scalar, (tpy_function)tsr_fmax_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_fmax_scalar, (tpy_function)tsr_fmax_scalar_out},
+        {0}})
+TPY_OP(fmax_inplace, 0, "fmax_", "($input, other)\n--\n\nThe larger of two elements; a number wins over NaN. Of equal operands the first gets the gradient.",
+    {"fmax_", 2, 2, 2, -1, 3u, takes_input_other, keys_input_other}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_fmax_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_fmax_scalar_inplace, NULL},
+        {0}})
+TPY_OP(fmin, 1, "fmin", "($input, other, *, out=None)\n--\n\nThe smaller of two elements; a number wins over NaN. Of equal operands the first gets the gradient.",
+    {"fmin", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_fmin, (tpy_function)tsr_fmin_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_fmin_scalar, (tpy_function)tsr_fmin_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_fmin_scalar, (tpy_function)tsr_fmin_scalar_out},
+        {0}})
+TPY_OP(fmin_inplace, 0, "fmin_", "($input, other)\n--\n\nThe smaller of two elements; a number wins over NaN. Of equal operands the first gets the gradient.",
+    {"fmin_", 2, 2, 2, -1, 3u, takes_input_other, keys_input_other}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_fmin_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_fmin_scalar_inplace, NULL},
+        {0}})
+TPY_OP(gcd, 1, "gcd", "($input, other, *, out=None)\n--\n\nGreatest common divisor of two integers, not negative; 0 of two zeros.",
+    {"gcd", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_gcd, (tpy_function)tsr_gcd_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_gcd_scalar, (tpy_function)tsr_gcd_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_gcd_scalar, (tpy_function)tsr_gcd_scalar_out},
+        {0}})
+TPY_OP(gcd_inplace, 0, "gcd_", "($input, other)\n--\n\nGreatest common divisor of two integers, not negative; 0 of two zeros.",
+    {"gcd_", 2, 2, 2, -1, 3u, takes_input_other, keys_input_other}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_gcd_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_gcd_scalar_inplace, NULL},
+        {0}})
+TPY_OP(lcm, 1, "lcm", "($input, other, *, out=None)\n--\n\nLeast common multiple of two integers, not negative; 0 where one is 0.",
+    {"lcm", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_lcm, (tpy_function)tsr_lcm_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_lcm_scalar, (tpy_function)tsr_lcm_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_lcm_scalar, (tpy_function)tsr_lcm_scalar_out},
+        {0}})
+TPY_OP(lcm_inplace, 0, "lcm_", "($input, other)\n--\n\nLeast common multiple of two integers, not negative; 0 where one is 0.",
+    {"lcm_", 2, 2, 2, -1, 3u, takes_input_other, keys_input_other}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_lcm_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_lcm_scalar_inplace, NULL},
+        {0}})
+TPY_OP(bitwise_left_shift, 1, "bitwise_left_shift", "($input, other, *, out=None)\n--\n\nThe first operand shifted by as many bits as the second says, bits beyond the dtype lost; integers only.",
+    {"bitwise_left_shift", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_bitwise_left_shift, (tpy_function)tsr_bitwise_left_shift_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_bitwise_left_shift_scalar, (tpy_function)tsr_bitwise_left_shift_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_bitwise_left_shift_scalar_left, (tpy_function)tsr_bitwise_left_shift_scalar_left_out},
+        {0}})
+TPY_OP(bitwise_left_shift_inplace, 0, "bitwise_left_shift_", "($input, other)\n--\n\nThe first operand shifted by as many bits as the second says, bits beyond the dtype lost; integers only.",
+    {"bitwise_left_shift_", 2, 2, 2, -1, 3u, takes_input_other_2, keys_input_other_2}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_bitwise_left_shift_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_bitwise_left_shift_scalar_inplace, NULL},
+        {1, 1, call_tn, NULL, (tpy_function)tsr_bitwise_left_shift_scalar, NULL},
+        {0}})
+TPY_OP(bitwise_right_shift, 1, "bitwise_right_shift", "($input, other, *, out=None)\n--\n\nThe first operand shifted by as many bits as the second says, its sign kept; integers only.",
+    {"bitwise_right_shift", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_bitwise_right_shift, (tpy_function)tsr_bitwise_right_shift_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_bitwise_right_shift_scalar, (tpy_function)tsr_bitwise_right_shift_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_bitwise_right_shift_scalar_left, (tpy_function)tsr_bitwise_right_shift_scalar_left_out},
+        {0}})
+TPY_OP(bitwise_right_shift_inplace, 0, "bitwise_right_shift_", "($input, other)\n--\n\nThe first operand shifted by as many bits as the second says, its sign kept; integers only.",
+    {"bitwise_right_shift_", 2, 2, 2, -1, 3u, takes_input_other_2, keys_input_other_2}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_bitwise_right_shift_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_bitwise_right_shift_scalar_inplace, NULL},
+        {1, 1, call_tn, NULL, (tpy_function)tsr_bitwise_right_shift_scalar, NULL},
+        {0}})
+TPY_OP(float_power, 1, "float_power", "($input, other, *, out=None)\n--\n\npow in float64, or in complex128.",
+    {"float_power", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_float_power, (tpy_function)tsr_float_power_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_float_power_scalar, (tpy_function)tsr_float_power_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_float_power_scalar_left, (tpy_function)tsr_float_power_scalar_left_out},
+        {0}})
+TPY_OP(float_power_inplace, 0, "float_power_", "($input, other)\n--\n\npow in float64, or in complex128.",
+    {"float_power_", 2, 2, 2, -1, 3u, takes_input_other_2, keys_input_other_2}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_float_power_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_float_power_scalar_inplace, NULL},
+        {1, 1, call_tn, NULL, (tpy_function)tsr_float_power_scalar, NULL},
+        {0}})
+TPY_OP(divide_rounded, 1, "divide_rounded", "($input, other, *, rounding_mode='none', out=None)\n--\n\nQuotient rounded as the mode says; integers stay integers unless it is none.",
+    {"divide_rounded", 4, 2, 2, -1, 3u, takes_input_other_rounding_mode_out, keys_input_other_rounding_mode_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttso, call_ttst, (tpy_function)tsr_divide_rounded, (tpy_function)tsr_divide_rounded_out},
+        {2, 0, call_tnso, call_tnst, (tpy_function)tsr_divide_rounded_scalar, (tpy_function)tsr_divide_rounded_scalar_out},
+        {1, 0, call_ntso, call_ntst, (tpy_function)tsr_divide_rounded_scalar_left, (tpy_function)tsr_divide_rounded_scalar_left_out},
+        {0}})
+TPY_OP(divide_rounded_inplace, 0, "divide_rounded_", "($input, other, *, rounding_mode='none')\n--\n\nQuotient rounded as the mode says; integers stay integers unless it is none.",
+    {"divide_rounded_", 3, 2, 2, -1, 3u, takes_input_other_rounding_mode, keys_input_other_rounding_mode}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tts, NULL, (tpy_function)tsr_divide_rounded_inplace, NULL},
+        {2, 0, call_tns, NULL, (tpy_function)tsr_divide_rounded_scalar_inplace, NULL},
+        {0}})
+TPY_OP(isclose, 1, "isclose", "($input, other, rtol=1e-05, atol=1e-08, equal_nan=False)\n--\n\nWhether |a - b| <= atol + rtol |b|, or a = b.",
+    {"isclose", 5, 5, 2, -1, 3u, takes_input_other_rtol_atol_equal_nan, keys_input_other_rtol_atol_equal_nan}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttddwo, NULL, (tpy_function)tsr_isclose, NULL}, {0}})
+TPY_OP(allclose, 1, "allclose", "($input, other, rtol=1e-05, atol=1e-08, equal_nan=False)\n--\n\nWhether isclose holds for all elements.",
+    {"allclose", 5, 5, 2, -1, 3u, takes_input_other_rtol_atol_equal_nan, keys_input_other_rtol_atol_equal_nan}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttddwo, NULL, (tpy_function)tsr_allclose, NULL}, {0}})
+TPY_OP(array_equal, 1, NULL, "($input, other)\n--\n\nWhether both have one shape and equal elements; NaN equals nothing.",
+    {"array_equal", 2, 2, 2, -1, 3u, takes_input_other_3, keys_input_other_3}, TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, NULL, (tpy_function)tsr_array_equal, NULL}, {0}})
+TPY_OP(isin, 1, "isin", "($input, other, *, invert=False)\n--\n\nWhether each element of the first operand stands in the second, of any shape; NaN stands in nothing.",
+    {"isin", 3, 2, 2, -1, 3u, takes_input_other_invert, keys_input_other_invert}, TPY_FUNCTIONAL, 3, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttwo, NULL, (tpy_function)tsr_isin, NULL},
+        {2, 0, call_tnwo, NULL, (tpy_function)tsr_isin_scalar, NULL},
         {0}})
 TPY_OP(sum, 1, "sum", "($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nSum over axes; bool and signed integers are summed as int64, unsigned ones as uint64.",
     {"sum", 5, 2, 1, -1, 1u, takes_input_axes_keepdims_dtype_out, keys_input_axes_keepdims_dtype_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},

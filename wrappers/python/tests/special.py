@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 try:
-    from scipy.special import erf, erfc, log_softmax, logsumexp, ndtr, softmax
+    from scipy.special import digamma, erf, erfc, erfinv, gammaln, log_softmax, logsumexp, ndtr, polygamma, softmax, xlogy
 except ImportError:
     import torch
 
@@ -21,6 +21,21 @@ except ImportError:
 
     def erfc(x: Any) -> Any:
         return _by_torch("erfc", x)
+
+    def gammaln(x: Any) -> Any:
+        return _by_torch("gammaln", x)
+
+    def digamma(x: Any) -> Any:
+        return _by_torch("digamma", x)
+
+    def polygamma(n: int, x: Any) -> Any:
+        return torch.special.polygamma(n, torch.from_numpy(np.array(x, np.float64))).numpy()
+
+    def erfinv(x: Any) -> Any:
+        return _by_torch("erfinv", x)
+
+    def xlogy(x: Any, y: Any) -> Any:
+        return _by_torch("xlogy", x, torch.from_numpy(np.array(y, np.float64)))
 
     def ndtr(x: Any) -> Any:
         return _by_torch("ndtr", x)
@@ -35,4 +50,6 @@ except ImportError:
         return _by_torch("logsumexp", x, tuple(range(np.ndim(x))) if axis is None else axis, keepdims)
 
 
-__all__ = ["erf", "erfc", "log_softmax", "logsumexp", "ndtr", "softmax"]
+__all__ = [
+    "digamma", "erf", "erfc", "erfinv", "gammaln", "log_softmax", "logsumexp", "ndtr", "polygamma", "softmax", "xlogy",
+]  # fmt: skip

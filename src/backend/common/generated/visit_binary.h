@@ -42,6 +42,23 @@ constexpr auto visit_functor(kernel::BinaryOp op, const Visit& visit) {
     case kernel::BinaryOp::kGeluGrad: return visit.template operator()<GeluGrad>();
     case kernel::BinaryOp::kGeluTanhGrad: return visit.template operator()<GeluTanhGrad>();
     case kernel::BinaryOp::kSiluGrad: return visit.template operator()<SiluGrad>();
+    case kernel::BinaryOp::kCopysign: return visit.template operator()<Copysign>();
+    case kernel::BinaryOp::kLogaddexp: return visit.template operator()<Logaddexp>();
+    case kernel::BinaryOp::kLogaddexp2: return visit.template operator()<Logaddexp2>();
+    case kernel::BinaryOp::kXlogy: return visit.template operator()<Xlogy>();
+    case kernel::BinaryOp::kHeaviside: return visit.template operator()<Heaviside>();
+    case kernel::BinaryOp::kLdexp: return visit.template operator()<Ldexp>();
+    case kernel::BinaryOp::kFmod: return visit.template operator()<Fmod>();
+    case kernel::BinaryOp::kFmax: return visit.template operator()<Fmax>();
+    case kernel::BinaryOp::kFmin: return visit.template operator()<Fmin>();
+    case kernel::BinaryOp::kGcd: return visit.template operator()<Gcd>();
+    case kernel::BinaryOp::kLcm: return visit.template operator()<Lcm>();
+    case kernel::BinaryOp::kBitwiseLeftShift: return visit.template operator()<BitwiseLeftShift>();
+    case kernel::BinaryOp::kBitwiseRightShift: return visit.template operator()<BitwiseRightShift>();
+    case kernel::BinaryOp::kTruncDivide: return visit.template operator()<TruncDivide>();
+    case kernel::BinaryOp::kNextafter: return visit.template operator()<Nextafter>();
+    case kernel::BinaryOp::kNextafterHalf: return visit.template operator()<NextafterHalf>();
+    case kernel::BinaryOp::kNextafterBfloat: return visit.template operator()<NextafterBfloat>();
     default:
       return decltype(visit.template operator()<Add>()){};
   }

@@ -17,6 +17,7 @@ constexpr auto visit_functor(kernel::TernaryOp op, const Visit& visit) {
     case kernel::TernaryOp::kAddcmul: return visit.template operator()<Addcmul>();
     case kernel::TernaryOp::kAddcdiv: return visit.template operator()<Addcdiv>();
     case kernel::TernaryOp::kClip: return visit.template operator()<Clip>();
+    case kernel::TernaryOp::kNanToNum: return visit.template operator()<NanToNum>();
     default:
       return decltype(visit.template operator()<Where>()){};
   }

@@ -52,6 +52,23 @@ constexpr auto visit_functor(kernel::UnaryOp op, const Visit& visit) {
     case kernel::UnaryOp::kGelu: return visit.template operator()<Gelu>();
     case kernel::UnaryOp::kGeluTanh: return visit.template operator()<GeluTanh>();
     case kernel::UnaryOp::kErfc: return visit.template operator()<Erfc>();
+    case kernel::UnaryOp::kAcosh: return visit.template operator()<Acosh>();
+    case kernel::UnaryOp::kAsinh: return visit.template operator()<Asinh>();
+    case kernel::UnaryOp::kAtanh: return visit.template operator()<Atanh>();
+    case kernel::UnaryOp::kExp2: return visit.template operator()<Exp2>();
+    case kernel::UnaryOp::kSinc: return visit.template operator()<Sinc>();
+    case kernel::UnaryOp::kLgamma: return visit.template operator()<Lgamma>();
+    case kernel::UnaryOp::kDigamma: return visit.template operator()<Digamma>();
+    case kernel::UnaryOp::kPolygamma: return visit.template operator()<Polygamma>();
+    case kernel::UnaryOp::kErfinv: return visit.template operator()<Erfinv>();
+    case kernel::UnaryOp::kLogit: return visit.template operator()<Logit>();
+    case kernel::UnaryOp::kFrac: return visit.template operator()<Frac>();
+    case kernel::UnaryOp::kSignbit: return visit.template operator()<Signbit>();
+    case kernel::UnaryOp::kIsposinf: return visit.template operator()<Isposinf>();
+    case kernel::UnaryOp::kIsneginf: return visit.template operator()<Isneginf>();
+    case kernel::UnaryOp::kAngle: return visit.template operator()<Angle>();
+    case kernel::UnaryOp::kDeg2rad: return visit.template operator()<Deg2rad>();
+    case kernel::UnaryOp::kRad2deg: return visit.template operator()<Rad2deg>();
     default:
       return decltype(visit.template operator()<Exp>()){};
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The binary rows of one instruction-set level: every functor over the types it is written for.
 #include "backend/common/generated/visit_binary.h"
+#include "backend/common/math_special.h"
 #include "backend/cpu/isa/find.h"
 #include "backend/cpu/isa/row_loop.h"
 

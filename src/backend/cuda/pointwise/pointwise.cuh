@@ -9,6 +9,7 @@
 #include "backend/common/functor_types.h"
 #include "backend/cuda/fault.cuh"
 #include "backend/cuda/launch.cuh"
+#include "backend/cuda/number_special.cuh"
 #include "backend/cuda/storage.cuh"
 
 namespace tsr::cuda {

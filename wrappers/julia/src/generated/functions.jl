@@ -996,6 +996,117 @@
 @c tsr_gelu_inplace(input::tsr_tensor, approximate::Ptr{UInt8},
     approximate_len::Int64)::tsr_status
 
+# Inverse hyperbolic cosine of each element; NaN below 1.
+@c tsr_acosh(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_acosh_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_acosh_inplace(input::tsr_tensor)::tsr_status
+
+# Inverse hyperbolic sine of each element.
+@c tsr_asinh(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_asinh_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_asinh_inplace(input::tsr_tensor)::tsr_status
+
+# Inverse hyperbolic tangent of each element; infinite at -1 and 1, NaN beyond.
+@c tsr_atanh(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_atanh_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_atanh_inplace(input::tsr_tensor)::tsr_status
+
+# 2 to the power of each element.
+@c tsr_exp2(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_exp2_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_exp2_inplace(input::tsr_tensor)::tsr_status
+
+# sin(pi x) / (pi x) for each element, 1 at 0.
+@c tsr_sinc(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_sinc_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_sinc_inplace(input::tsr_tensor)::tsr_status
+
+# Logarithm of the absolute value of the gamma function of each element.
+@c tsr_lgamma(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_lgamma_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_lgamma_inplace(input::tsr_tensor)::tsr_status
+
+# Logarithmic derivative of the gamma function of each element; NaN at the negative whole
+# numbers.
+@c tsr_digamma(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_digamma_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_digamma_inplace(input::tsr_tensor)::tsr_status
+
+# Derivative of order n of digamma, for each element.
+@c tsr_polygamma(input::tsr_tensor, n::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_polygamma_out(input::tsr_tensor, n::Int64, dst::tsr_tensor)::tsr_status
+@c tsr_polygamma_inplace(input::tsr_tensor, n::Int64)::tsr_status
+
+# Inverse of the error function of each element; infinite at -1 and 1, NaN beyond.
+@c tsr_erfinv(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_erfinv_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_erfinv_inplace(input::tsr_tensor)::tsr_status
+
+# log(x / (1 - x)) for each element, with x limited to [eps, 1 - eps] where eps is given; NaN
+# outside [0, 1].
+@c tsr_logit(input::tsr_tensor, eps::Float64, has_eps::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_logit_out(input::tsr_tensor, eps::Float64, has_eps::Int32, dst::tsr_tensor)::tsr_status
+@c tsr_logit_inplace(input::tsr_tensor, eps::Float64, has_eps::Int32)::tsr_status
+
+# Each element less its whole part, with its sign; floating dtypes only.
+@c tsr_frac(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_frac_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_frac_inplace(input::tsr_tensor)::tsr_status
+
+# Whether the sign of each element is negative, also that of -0 and NaN; complex is refused.
+@c tsr_signbit(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_signbit_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# Whether each element is positive infinity; complex is refused.
+@c tsr_isposinf(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_isposinf_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# Whether each element is negative infinity; complex is refused.
+@c tsr_isneginf(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_isneginf_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# Angle of each element in the complex plane, in radians: of a real one pi below 0, else 0.
+@c tsr_angle(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_angle_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# Each element from degrees to radians.
+@c tsr_deg2rad(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_deg2rad_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_deg2rad_inplace(input::tsr_tensor)::tsr_status
+
+# Each element from radians to degrees.
+@c tsr_rad2deg(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_rad2deg_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_rad2deg_inplace(input::tsr_tensor)::tsr_status
+
+# A copy; bool is refused.
+@c tsr_positive(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_positive_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# Each element rounded to so many decimal places, halves to even; integers are returned
+# unchanged.
+@c tsr_round_decimals(input::tsr_tensor, decimals::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_round_decimals_out(input::tsr_tensor, decimals::Int64, dst::tsr_tensor)::tsr_status
+@c tsr_round_decimals_inplace(input::tsr_tensor, decimals::Int64)::tsr_status
+
+# The input with NaN, infinity and minus infinity replaced; the gradient passes where nothing
+# is replaced.
+@c tsr_nan_to_num(input::tsr_tensor, nan::Float64, posinf::Float64, has_posinf::Int32,
+    neginf::Float64, has_neginf::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_nan_to_num_out(input::tsr_tensor, nan::Float64, posinf::Float64, has_posinf::Int32,
+    neginf::Float64, has_neginf::Int32, dst::tsr_tensor)::tsr_status
+@c tsr_nan_to_num_inplace(input::tsr_tensor, nan::Float64, posinf::Float64, has_posinf::Int32,
+    neginf::Float64, has_neginf::Int32)::tsr_status
+
+# The complex numbers with these parts, which broadcast: float32 makes complex64, float64
+# complex128.
+@c tsr_complex(real::tsr_tensor, imag::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_complex_out(real::tsr_tensor, imag::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# The complex numbers with these magnitudes and phases, which broadcast.
+@c tsr_polar(magnitude::tsr_tensor, phase::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_polar_out(magnitude::tsr_tensor, phase::tsr_tensor, dst::tsr_tensor)::tsr_status
+
 # Sum of two tensors, broadcast against each other and promoted to a common dtype; of two
 # bools their or.
 @c tsr_add(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
@@ -1222,6 +1333,222 @@
 @c tsr_bitwise_xor_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
     dst::tsr_tensor)::tsr_status
 @c tsr_bitwise_xor_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+
+# The magnitude of the first operand with the sign of the second, also that of -0 and NaN.
+@c tsr_copysign(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_copysign_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_copysign_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_copysign_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_copysign_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_copysign_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+@c tsr_copysign_scalar_left(input::Ptr{tsr_number}, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_copysign_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# The number next to the first operand in the direction of the second; integers and bool give
+# the default floating dtype.
+@c tsr_nextafter(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_nextafter_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_nextafter_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_nextafter_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_nextafter_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_nextafter_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+@c tsr_nextafter_scalar_left(input::Ptr{tsr_number}, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_nextafter_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# log(exp(a) + exp(b)) without overflow.
+@c tsr_logaddexp(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_logaddexp_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_logaddexp_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_logaddexp_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_logaddexp_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_logaddexp_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+
+# log2(2**a + 2**b) without overflow.
+@c tsr_logaddexp2(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_logaddexp2_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_logaddexp2_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_logaddexp2_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_logaddexp2_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_logaddexp2_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+
+# a log(b), 0 where a is 0, also at b = 0; NaN where b is NaN.
+@c tsr_xlogy(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_xlogy_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_xlogy_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_xlogy_scalar(input::tsr_tensor, other::Ptr{tsr_number}, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_xlogy_scalar_out(input::tsr_tensor, other::Ptr{tsr_number}, dst::tsr_tensor)::tsr_status
+@c tsr_xlogy_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+@c tsr_xlogy_scalar_left(input::Ptr{tsr_number}, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_xlogy_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# 0 below 0, 1 above 0, the second operand at 0; NaN stays.
+@c tsr_heaviside(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_heaviside_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_heaviside_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_heaviside_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_heaviside_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_heaviside_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+@c tsr_heaviside_scalar_left(input::Ptr{tsr_number}, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_heaviside_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# a 2**b, rounded once.
+@c tsr_ldexp(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_ldexp_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_ldexp_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_ldexp_scalar(input::tsr_tensor, other::Ptr{tsr_number}, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_ldexp_scalar_out(input::tsr_tensor, other::Ptr{tsr_number}, dst::tsr_tensor)::tsr_status
+@c tsr_ldexp_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+@c tsr_ldexp_scalar_left(input::Ptr{tsr_number}, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_ldexp_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# Remainder with the sign of the dividend, as C's fmod; an integer division by zero is an
+# error.
+@c tsr_fmod(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fmod_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_fmod_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_fmod_scalar(input::tsr_tensor, other::Ptr{tsr_number}, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fmod_scalar_out(input::tsr_tensor, other::Ptr{tsr_number}, dst::tsr_tensor)::tsr_status
+@c tsr_fmod_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+@c tsr_fmod_scalar_left(input::Ptr{tsr_number}, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fmod_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# The larger of two elements; a number wins over NaN. Of equal operands the first gets the
+# gradient.
+@c tsr_fmax(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fmax_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_fmax_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_fmax_scalar(input::tsr_tensor, other::Ptr{tsr_number}, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fmax_scalar_out(input::tsr_tensor, other::Ptr{tsr_number}, dst::tsr_tensor)::tsr_status
+@c tsr_fmax_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+
+# The smaller of two elements; a number wins over NaN. Of equal operands the first gets the
+# gradient.
+@c tsr_fmin(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fmin_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_fmin_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_fmin_scalar(input::tsr_tensor, other::Ptr{tsr_number}, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fmin_scalar_out(input::tsr_tensor, other::Ptr{tsr_number}, dst::tsr_tensor)::tsr_status
+@c tsr_fmin_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+
+# Greatest common divisor of two integers, not negative; 0 of two zeros.
+@c tsr_gcd(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_gcd_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_gcd_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_gcd_scalar(input::tsr_tensor, other::Ptr{tsr_number}, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_gcd_scalar_out(input::tsr_tensor, other::Ptr{tsr_number}, dst::tsr_tensor)::tsr_status
+@c tsr_gcd_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+
+# Least common multiple of two integers, not negative; 0 where one is 0.
+@c tsr_lcm(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_lcm_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_lcm_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_lcm_scalar(input::tsr_tensor, other::Ptr{tsr_number}, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_lcm_scalar_out(input::tsr_tensor, other::Ptr{tsr_number}, dst::tsr_tensor)::tsr_status
+@c tsr_lcm_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+
+# The first operand shifted by as many bits as the second says, bits beyond the dtype lost;
+# integers only.
+@c tsr_bitwise_left_shift(input::tsr_tensor, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_bitwise_left_shift_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_bitwise_left_shift_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_bitwise_left_shift_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_bitwise_left_shift_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_bitwise_left_shift_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+@c tsr_bitwise_left_shift_scalar_left(input::Ptr{tsr_number}, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_bitwise_left_shift_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# The first operand shifted by as many bits as the second says, its sign kept; integers only.
+@c tsr_bitwise_right_shift(input::tsr_tensor, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_bitwise_right_shift_out(input::tsr_tensor, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+@c tsr_bitwise_right_shift_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_bitwise_right_shift_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_bitwise_right_shift_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_bitwise_right_shift_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+@c tsr_bitwise_right_shift_scalar_left(input::Ptr{tsr_number}, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_bitwise_right_shift_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# pow in float64, or in complex128.
+@c tsr_float_power(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_float_power_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_float_power_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_float_power_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_float_power_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_float_power_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+@c tsr_float_power_scalar_left(input::Ptr{tsr_number}, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_float_power_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# Quotient rounded as the mode says; integers stay integers unless it is none.
+@c tsr_divide_rounded(input::tsr_tensor, other::tsr_tensor, rounding_mode::Ptr{UInt8},
+    rounding_mode_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_divide_rounded_out(input::tsr_tensor, other::tsr_tensor, rounding_mode::Ptr{UInt8},
+    rounding_mode_len::Int64, dst::tsr_tensor)::tsr_status
+@c tsr_divide_rounded_inplace(input::tsr_tensor, other::tsr_tensor, rounding_mode::Ptr{UInt8},
+    rounding_mode_len::Int64)::tsr_status
+@c tsr_divide_rounded_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    rounding_mode::Ptr{UInt8}, rounding_mode_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_divide_rounded_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    rounding_mode::Ptr{UInt8}, rounding_mode_len::Int64, dst::tsr_tensor)::tsr_status
+@c tsr_divide_rounded_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number},
+    rounding_mode::Ptr{UInt8}, rounding_mode_len::Int64)::tsr_status
+@c tsr_divide_rounded_scalar_left(input::Ptr{tsr_number}, other::tsr_tensor,
+    rounding_mode::Ptr{UInt8}, rounding_mode_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_divide_rounded_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
+    rounding_mode::Ptr{UInt8}, rounding_mode_len::Int64, dst::tsr_tensor)::tsr_status
+
+# Whether |a - b| <= atol + rtol |b|, or a = b.
+@c tsr_isclose(input::tsr_tensor, other::tsr_tensor, rtol::Float64, atol::Float64,
+    equal_nan::Int32, out::Ptr{tsr_tensor})::tsr_status
+
+# Whether isclose holds for all elements.
+@c tsr_allclose(input::tsr_tensor, other::tsr_tensor, rtol::Float64, atol::Float64,
+    equal_nan::Int32, out::Ptr{tsr_tensor})::tsr_status
+
+# Whether both have one shape and equal elements; NaN equals nothing.
+@c tsr_array_equal(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+
+# Whether each element of the first operand stands in the second, of any shape; NaN stands in
+# nothing.
+@c tsr_isin(input::tsr_tensor, other::tsr_tensor, invert::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_isin_scalar(input::tsr_tensor, other::Ptr{tsr_number}, invert::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # Sum over axes; bool and signed integers are summed as int64, unsigned ones as uint64.
 @c tsr_sum(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,

@@ -49,6 +49,34 @@ bitwise_invert = _core.bitwise_invert
 bitwise_not = _core.bitwise_invert
 leaky_relu = _core.leaky_relu
 gelu = _core.gelu
+acosh = _core.acosh
+arccosh = _core.acosh
+asinh = _core.asinh
+arcsinh = _core.asinh
+atanh = _core.atanh
+arctanh = _core.atanh
+exp2 = _core.exp2
+sinc = _core.sinc
+lgamma = _core.lgamma
+gammaln = _core.lgamma
+digamma = _core.digamma
+polygamma = _core.polygamma
+erfinv = _core.erfinv
+logit = _core.logit
+frac = _core.frac
+signbit = _core.signbit
+isposinf = _core.isposinf
+isneginf = _core.isneginf
+angle = _core.angle
+deg2rad = _core.deg2rad
+radians = _core.deg2rad
+rad2deg = _core.rad2deg
+degrees = _core.rad2deg
+positive = _core.positive
+round_decimals = _core.round_decimals
+nan_to_num = _core.nan_to_num
+complex = _core.complex
+polar = _core.polar
 add = _core.add
 subtract = _core.subtract
 sub = _core.subtract
@@ -83,6 +111,26 @@ logical_xor = _core.logical_xor
 bitwise_and = _core.bitwise_and
 bitwise_or = _core.bitwise_or
 bitwise_xor = _core.bitwise_xor
+copysign = _core.copysign
+nextafter = _core.nextafter
+logaddexp = _core.logaddexp
+logaddexp2 = _core.logaddexp2
+xlogy = _core.xlogy
+heaviside = _core.heaviside
+ldexp = _core.ldexp
+fmod = _core.fmod
+fmax = _core.fmax
+fmin = _core.fmin
+gcd = _core.gcd
+lcm = _core.lcm
+bitwise_left_shift = _core.bitwise_left_shift
+bitwise_right_shift = _core.bitwise_right_shift
+float_power = _core.float_power
+divide_rounded = _core.divide_rounded
+isclose = _core.isclose
+allclose = _core.allclose
+array_equal = _core.array_equal
+isin = _core.isin
 sum = _core.sum
 nansum = _core.nansum
 prod = _core.prod
@@ -395,6 +443,28 @@ __all__ = [
     "isfinite",
     "logical_not",
     "bitwise_invert", "bitwise_not",
+    "acosh", "arccosh",
+    "asinh", "arcsinh",
+    "atanh", "arctanh",
+    "exp2",
+    "sinc",
+    "lgamma", "gammaln",
+    "digamma",
+    "polygamma",
+    "erfinv",
+    "logit",
+    "frac",
+    "signbit",
+    "isposinf",
+    "isneginf",
+    "angle",
+    "deg2rad", "radians",
+    "rad2deg", "degrees",
+    "positive",
+    "round_decimals",
+    "nan_to_num",
+    "complex",
+    "polar",
     "add",
     "subtract", "sub",
     "multiply", "mul",
@@ -418,6 +488,26 @@ __all__ = [
     "bitwise_and",
     "bitwise_or",
     "bitwise_xor",
+    "copysign",
+    "nextafter",
+    "logaddexp",
+    "logaddexp2",
+    "xlogy",
+    "heaviside",
+    "ldexp",
+    "fmod",
+    "fmax",
+    "fmin",
+    "gcd",
+    "lcm",
+    "bitwise_left_shift",
+    "bitwise_right_shift",
+    "float_power",
+    "divide_rounded",
+    "isclose",
+    "allclose",
+    "array_equal",
+    "isin",
     "sum",
     "nansum",
     "prod",

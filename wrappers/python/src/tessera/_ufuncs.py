@@ -17,8 +17,8 @@ from ._interop import asarray
 
 # Where the names differ; other ufuncs have the name of their function.
 _NAMES = {
-    "conjugate": "conj", "invert": "bitwise_invert", "positive": "clone", "power": "pow", "rint": "round",
-    "true_divide": "divide", "mod": "remainder",
+    "conjugate": "conj", "invert": "bitwise_invert", "power": "pow", "rint": "round", "true_divide": "divide",
+    "mod": "remainder", "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift",
 }  # fmt: skip
 
 _REDUCTIONS: dict[str, Callable[..., Any]] = {

@@ -1222,6 +1222,166 @@ extern "C" {
         input: tsr_tensor, approximate: *const c_char, approximate_len: i64,
     ) -> tsr_status;
 
+    /// Inverse hyperbolic cosine of each element; NaN below 1.
+    pub fn tsr_acosh(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_acosh`].
+    pub fn tsr_acosh_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_acosh`].
+    pub fn tsr_acosh_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// Inverse hyperbolic sine of each element.
+    pub fn tsr_asinh(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_asinh`].
+    pub fn tsr_asinh_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_asinh`].
+    pub fn tsr_asinh_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// Inverse hyperbolic tangent of each element; infinite at -1 and 1, NaN beyond.
+    pub fn tsr_atanh(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_atanh`].
+    pub fn tsr_atanh_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_atanh`].
+    pub fn tsr_atanh_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// 2 to the power of each element.
+    pub fn tsr_exp2(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_exp2`].
+    pub fn tsr_exp2_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_exp2`].
+    pub fn tsr_exp2_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// sin(pi x) / (pi x) for each element, 1 at 0.
+    pub fn tsr_sinc(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_sinc`].
+    pub fn tsr_sinc_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_sinc`].
+    pub fn tsr_sinc_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// Logarithm of the absolute value of the gamma function of each element.
+    pub fn tsr_lgamma(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_lgamma`].
+    pub fn tsr_lgamma_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_lgamma`].
+    pub fn tsr_lgamma_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// Logarithmic derivative of the gamma function of each element; NaN at the negative whole
+    /// numbers.
+    pub fn tsr_digamma(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_digamma`].
+    pub fn tsr_digamma_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_digamma`].
+    pub fn tsr_digamma_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// Derivative of order n of digamma, for each element.
+    /// n: at least 0
+    pub fn tsr_polygamma(input: tsr_tensor, n: i64, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_polygamma`].
+    pub fn tsr_polygamma_out(input: tsr_tensor, n: i64, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_polygamma`].
+    pub fn tsr_polygamma_inplace(input: tsr_tensor, n: i64) -> tsr_status;
+
+    /// Inverse of the error function of each element; infinite at -1 and 1, NaN beyond.
+    pub fn tsr_erfinv(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_erfinv`].
+    pub fn tsr_erfinv_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_erfinv`].
+    pub fn tsr_erfinv_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// log(x / (1 - x)) for each element, with x limited to \[eps, 1 - eps\] where eps is given;
+    /// NaN outside \[0, 1\].
+    /// eps: absent means no limit
+    pub fn tsr_logit(input: tsr_tensor, eps: f64, has_eps: i32, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_logit`].
+    pub fn tsr_logit_out(input: tsr_tensor, eps: f64, has_eps: i32, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_logit`].
+    pub fn tsr_logit_inplace(input: tsr_tensor, eps: f64, has_eps: i32) -> tsr_status;
+
+    /// Each element less its whole part, with its sign; floating dtypes only.
+    pub fn tsr_frac(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_frac`].
+    pub fn tsr_frac_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_frac`].
+    pub fn tsr_frac_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// Whether the sign of each element is negative, also that of -0 and NaN; complex is refused.
+    pub fn tsr_signbit(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_signbit`].
+    pub fn tsr_signbit_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
+    /// Whether each element is positive infinity; complex is refused.
+    pub fn tsr_isposinf(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_isposinf`].
+    pub fn tsr_isposinf_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
+    /// Whether each element is negative infinity; complex is refused.
+    pub fn tsr_isneginf(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_isneginf`].
+    pub fn tsr_isneginf_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
+    /// Angle of each element in the complex plane, in radians: of a real one pi below 0, else 0.
+    pub fn tsr_angle(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_angle`].
+    pub fn tsr_angle_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
+    /// Each element from degrees to radians.
+    pub fn tsr_deg2rad(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_deg2rad`].
+    pub fn tsr_deg2rad_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_deg2rad`].
+    pub fn tsr_deg2rad_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// Each element from radians to degrees.
+    pub fn tsr_rad2deg(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_rad2deg`].
+    pub fn tsr_rad2deg_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_rad2deg`].
+    pub fn tsr_rad2deg_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// A copy; bool is refused.
+    pub fn tsr_positive(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_positive`].
+    pub fn tsr_positive_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
+    /// Each element rounded to so many decimal places, halves to even; integers are returned
+    /// unchanged.
+    /// decimals: below 0 places before the point
+    pub fn tsr_round_decimals(input: tsr_tensor, decimals: i64, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_round_decimals`].
+    pub fn tsr_round_decimals_out(input: tsr_tensor, decimals: i64, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_round_decimals`].
+    pub fn tsr_round_decimals_inplace(input: tsr_tensor, decimals: i64) -> tsr_status;
+
+    /// The input with NaN, infinity and minus infinity replaced; the gradient passes where nothing
+    /// is replaced.
+    /// posinf: absent means the largest number of the dtype
+    /// neginf: absent means its negative
+    pub fn tsr_nan_to_num(
+        input: tsr_tensor, nan: f64, posinf: f64, has_posinf: i32, neginf: f64, has_neginf: i32,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_nan_to_num`].
+    pub fn tsr_nan_to_num_out(
+        input: tsr_tensor, nan: f64, posinf: f64, has_posinf: i32, neginf: f64, has_neginf: i32,
+        dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_nan_to_num`].
+    pub fn tsr_nan_to_num_inplace(
+        input: tsr_tensor, nan: f64, posinf: f64, has_posinf: i32, neginf: f64, has_neginf: i32,
+    ) -> tsr_status;
+
+    /// The complex numbers with these parts, which broadcast: float32 makes complex64, float64
+    /// complex128.
+    /// imag: of the same dtype
+    pub fn tsr_complex(real: tsr_tensor, imag: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_complex`].
+    pub fn tsr_complex_out(real: tsr_tensor, imag: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
+    /// The complex numbers with these magnitudes and phases, which broadcast.
+    /// phase: of the same dtype, in radians
+    pub fn tsr_polar(magnitude: tsr_tensor, phase: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_polar`].
+    pub fn tsr_polar_out(magnitude: tsr_tensor, phase: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
     /// Sum of two tensors, broadcast against each other and promoted to a common dtype; of two
     /// bools their or.
     pub fn tsr_add(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
@@ -1649,6 +1809,425 @@ extern "C" {
     /// Another form of [`tsr_bitwise_xor`].
     pub fn tsr_bitwise_xor_scalar_inplace(
         input: tsr_tensor, other: *const tsr_number,
+    ) -> tsr_status;
+
+    /// The magnitude of the first operand with the sign of the second, also that of -0 and NaN.
+    pub fn tsr_copysign(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_copysign`].
+    pub fn tsr_copysign_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_copysign`].
+    pub fn tsr_copysign_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_copysign`].
+    pub fn tsr_copysign_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_copysign`].
+    pub fn tsr_copysign_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_copysign`].
+    pub fn tsr_copysign_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
+    /// Another form of [`tsr_copysign`].
+    pub fn tsr_copysign_scalar_left(
+        input: *const tsr_number, other: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_copysign`].
+    pub fn tsr_copysign_scalar_left_out(
+        input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The number next to the first operand in the direction of the second; integers and bool give
+    /// the default floating dtype.
+    pub fn tsr_nextafter(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_nextafter`].
+    pub fn tsr_nextafter_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_nextafter`].
+    pub fn tsr_nextafter_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_nextafter`].
+    pub fn tsr_nextafter_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_nextafter`].
+    pub fn tsr_nextafter_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_nextafter`].
+    pub fn tsr_nextafter_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
+    /// Another form of [`tsr_nextafter`].
+    pub fn tsr_nextafter_scalar_left(
+        input: *const tsr_number, other: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_nextafter`].
+    pub fn tsr_nextafter_scalar_left_out(
+        input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// log(exp(a) + exp(b)) without overflow.
+    pub fn tsr_logaddexp(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_logaddexp`].
+    pub fn tsr_logaddexp_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_logaddexp`].
+    pub fn tsr_logaddexp_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_logaddexp`].
+    pub fn tsr_logaddexp_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_logaddexp`].
+    pub fn tsr_logaddexp_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_logaddexp`].
+    pub fn tsr_logaddexp_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
+
+    /// log2(2\*\*a + 2\*\*b) without overflow.
+    pub fn tsr_logaddexp2(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_logaddexp2`].
+    pub fn tsr_logaddexp2_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_logaddexp2`].
+    pub fn tsr_logaddexp2_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_logaddexp2`].
+    pub fn tsr_logaddexp2_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_logaddexp2`].
+    pub fn tsr_logaddexp2_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_logaddexp2`].
+    pub fn tsr_logaddexp2_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
+
+    /// a log(b), 0 where a is 0, also at b = 0; NaN where b is NaN.
+    pub fn tsr_xlogy(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_xlogy`].
+    pub fn tsr_xlogy_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_xlogy`].
+    pub fn tsr_xlogy_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_xlogy`].
+    pub fn tsr_xlogy_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_xlogy`].
+    pub fn tsr_xlogy_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_xlogy`].
+    pub fn tsr_xlogy_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
+    /// Another form of [`tsr_xlogy`].
+    pub fn tsr_xlogy_scalar_left(
+        input: *const tsr_number, other: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_xlogy`].
+    pub fn tsr_xlogy_scalar_left_out(
+        input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// 0 below 0, 1 above 0, the second operand at 0; NaN stays.
+    pub fn tsr_heaviside(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_heaviside`].
+    pub fn tsr_heaviside_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_heaviside`].
+    pub fn tsr_heaviside_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_heaviside`].
+    pub fn tsr_heaviside_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_heaviside`].
+    pub fn tsr_heaviside_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_heaviside`].
+    pub fn tsr_heaviside_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
+    /// Another form of [`tsr_heaviside`].
+    pub fn tsr_heaviside_scalar_left(
+        input: *const tsr_number, other: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_heaviside`].
+    pub fn tsr_heaviside_scalar_left_out(
+        input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// a 2\*\*b, rounded once.
+    pub fn tsr_ldexp(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_ldexp`].
+    pub fn tsr_ldexp_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_ldexp`].
+    pub fn tsr_ldexp_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_ldexp`].
+    pub fn tsr_ldexp_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_ldexp`].
+    pub fn tsr_ldexp_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_ldexp`].
+    pub fn tsr_ldexp_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
+    /// Another form of [`tsr_ldexp`].
+    pub fn tsr_ldexp_scalar_left(
+        input: *const tsr_number, other: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_ldexp`].
+    pub fn tsr_ldexp_scalar_left_out(
+        input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Remainder with the sign of the dividend, as C's fmod; an integer division by zero is an
+    /// error.
+    pub fn tsr_fmod(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_fmod`].
+    pub fn tsr_fmod_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_fmod`].
+    pub fn tsr_fmod_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_fmod`].
+    pub fn tsr_fmod_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fmod`].
+    pub fn tsr_fmod_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fmod`].
+    pub fn tsr_fmod_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
+    /// Another form of [`tsr_fmod`].
+    pub fn tsr_fmod_scalar_left(
+        input: *const tsr_number, other: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fmod`].
+    pub fn tsr_fmod_scalar_left_out(
+        input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The larger of two elements; a number wins over NaN. Of equal operands the first gets the
+    /// gradient.
+    pub fn tsr_fmax(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_fmax`].
+    pub fn tsr_fmax_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_fmax`].
+    pub fn tsr_fmax_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_fmax`].
+    pub fn tsr_fmax_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fmax`].
+    pub fn tsr_fmax_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fmax`].
+    pub fn tsr_fmax_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
+
+    /// The smaller of two elements; a number wins over NaN. Of equal operands the first gets the
+    /// gradient.
+    pub fn tsr_fmin(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_fmin`].
+    pub fn tsr_fmin_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_fmin`].
+    pub fn tsr_fmin_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_fmin`].
+    pub fn tsr_fmin_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fmin`].
+    pub fn tsr_fmin_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fmin`].
+    pub fn tsr_fmin_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
+
+    /// Greatest common divisor of two integers, not negative; 0 of two zeros.
+    pub fn tsr_gcd(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_gcd`].
+    pub fn tsr_gcd_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_gcd`].
+    pub fn tsr_gcd_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_gcd`].
+    pub fn tsr_gcd_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_gcd`].
+    pub fn tsr_gcd_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_gcd`].
+    pub fn tsr_gcd_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
+
+    /// Least common multiple of two integers, not negative; 0 where one is 0.
+    pub fn tsr_lcm(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_lcm`].
+    pub fn tsr_lcm_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_lcm`].
+    pub fn tsr_lcm_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_lcm`].
+    pub fn tsr_lcm_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_lcm`].
+    pub fn tsr_lcm_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_lcm`].
+    pub fn tsr_lcm_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
+
+    /// The first operand shifted by as many bits as the second says, bits beyond the dtype lost;
+    /// integers only.
+    pub fn tsr_bitwise_left_shift(
+        input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_bitwise_left_shift`].
+    pub fn tsr_bitwise_left_shift_out(
+        input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_bitwise_left_shift`].
+    pub fn tsr_bitwise_left_shift_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_bitwise_left_shift`].
+    pub fn tsr_bitwise_left_shift_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_bitwise_left_shift`].
+    pub fn tsr_bitwise_left_shift_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_bitwise_left_shift`].
+    pub fn tsr_bitwise_left_shift_scalar_inplace(
+        input: tsr_tensor, other: *const tsr_number,
+    ) -> tsr_status;
+    /// Another form of [`tsr_bitwise_left_shift`].
+    pub fn tsr_bitwise_left_shift_scalar_left(
+        input: *const tsr_number, other: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_bitwise_left_shift`].
+    pub fn tsr_bitwise_left_shift_scalar_left_out(
+        input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The first operand shifted by as many bits as the second says, its sign kept; integers only.
+    pub fn tsr_bitwise_right_shift(
+        input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_bitwise_right_shift`].
+    pub fn tsr_bitwise_right_shift_out(
+        input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_bitwise_right_shift`].
+    pub fn tsr_bitwise_right_shift_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_bitwise_right_shift`].
+    pub fn tsr_bitwise_right_shift_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_bitwise_right_shift`].
+    pub fn tsr_bitwise_right_shift_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_bitwise_right_shift`].
+    pub fn tsr_bitwise_right_shift_scalar_inplace(
+        input: tsr_tensor, other: *const tsr_number,
+    ) -> tsr_status;
+    /// Another form of [`tsr_bitwise_right_shift`].
+    pub fn tsr_bitwise_right_shift_scalar_left(
+        input: *const tsr_number, other: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_bitwise_right_shift`].
+    pub fn tsr_bitwise_right_shift_scalar_left_out(
+        input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// pow in float64, or in complex128.
+    pub fn tsr_float_power(
+        input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_float_power`].
+    pub fn tsr_float_power_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_float_power`].
+    pub fn tsr_float_power_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_float_power`].
+    pub fn tsr_float_power_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_float_power`].
+    pub fn tsr_float_power_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_float_power`].
+    pub fn tsr_float_power_scalar_inplace(
+        input: tsr_tensor, other: *const tsr_number,
+    ) -> tsr_status;
+    /// Another form of [`tsr_float_power`].
+    pub fn tsr_float_power_scalar_left(
+        input: *const tsr_number, other: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_float_power`].
+    pub fn tsr_float_power_scalar_left_out(
+        input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Quotient rounded as the mode says; integers stay integers unless it is none.
+    /// rounding_mode: none, trunc (towards 0) or floor
+    pub fn tsr_divide_rounded(
+        input: tsr_tensor, other: tsr_tensor, rounding_mode: *const c_char, rounding_mode_len: i64,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_divide_rounded`].
+    pub fn tsr_divide_rounded_out(
+        input: tsr_tensor, other: tsr_tensor, rounding_mode: *const c_char, rounding_mode_len: i64,
+        dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_divide_rounded`].
+    pub fn tsr_divide_rounded_inplace(
+        input: tsr_tensor, other: tsr_tensor, rounding_mode: *const c_char, rounding_mode_len: i64,
+    ) -> tsr_status;
+    /// Another form of [`tsr_divide_rounded`].
+    pub fn tsr_divide_rounded_scalar(
+        input: tsr_tensor, other: *const tsr_number, rounding_mode: *const c_char,
+        rounding_mode_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_divide_rounded`].
+    pub fn tsr_divide_rounded_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, rounding_mode: *const c_char,
+        rounding_mode_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_divide_rounded`].
+    pub fn tsr_divide_rounded_scalar_inplace(
+        input: tsr_tensor, other: *const tsr_number, rounding_mode: *const c_char,
+        rounding_mode_len: i64,
+    ) -> tsr_status;
+    /// Another form of [`tsr_divide_rounded`].
+    pub fn tsr_divide_rounded_scalar_left(
+        input: *const tsr_number, other: tsr_tensor, rounding_mode: *const c_char,
+        rounding_mode_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_divide_rounded`].
+    pub fn tsr_divide_rounded_scalar_left_out(
+        input: *const tsr_number, other: tsr_tensor, rounding_mode: *const c_char,
+        rounding_mode_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Whether |a - b| \<= atol + rtol |b|, or a = b.
+    /// equal_nan: whether NaN is close to NaN
+    pub fn tsr_isclose(
+        input: tsr_tensor, other: tsr_tensor, rtol: f64, atol: f64, equal_nan: i32,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Whether isclose holds for all elements.
+    /// equal_nan: whether NaN is close to NaN
+    pub fn tsr_allclose(
+        input: tsr_tensor, other: tsr_tensor, rtol: f64, atol: f64, equal_nan: i32,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Whether both have one shape and equal elements; NaN equals nothing.
+    pub fn tsr_array_equal(
+        input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Whether each element of the first operand stands in the second, of any shape; NaN stands in
+    /// nothing.
+    /// invert: tell which do not
+    pub fn tsr_isin(
+        input: tsr_tensor, other: tsr_tensor, invert: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_isin`].
+    pub fn tsr_isin_scalar(
+        input: tsr_tensor, other: *const tsr_number, invert: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
     /// Sum over axes; bool and signed integers are summed as int64, unsigned ones as uint64.

@@ -5,7 +5,9 @@ mod types;
 pub use types::*;
 
 mod ops_pointwise_unary;
+mod ops_pointwise_special;
 mod ops_pointwise_binary;
+mod ops_pointwise_binary_more;
 mod ops_reduce;
 mod ops_reduce_scan;
 mod ops_reduce_statistics;
@@ -29,6 +31,8 @@ mod ops_optim;
 /// Options of the op methods of [`Tensor`](crate::Tensor), and the ops that are functions.
 pub mod ops {
     pub use super::ops_pointwise_unary::*;
+    pub use super::ops_pointwise_special::*;
+    pub use super::ops_pointwise_binary_more::*;
     pub use super::ops_reduce::*;
     pub use super::ops_reduce_scan::*;
     pub use super::ops_reduce_statistics::*;

@@ -1,0 +1,310 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Functors of special functions, parts of numbers and the rarer arithmetic, of one operand and of
+// two (see Note [Functors]).
+#pragma once
+
+#include <type_traits>
+
+#include "backend/common/functor_types.h"
+
+namespace tsr::math {
+
+// ---- One operand: inverse hyperbolic functions, gamma, logistic ----
+
+struct Acosh {
+  static constexpr unsigned kTypes = kReal | kComplexes;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return acosh(x);
+  }
+};
+struct Asinh {
+  static constexpr unsigned kTypes = kReal | kComplexes;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return asinh(x);
+  }
+};
+struct Atanh {
+  static constexpr unsigned kTypes = kReal | kComplexes;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return atanh(x);
+  }
+};
+struct Exp2 {
+  static constexpr unsigned kTypes = kReal | kComplexes;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return exp2(x);
+  }
+};
+struct Sinc {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return sinc(x);
+  }
+};
+struct Lgamma {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return lgamma(x);
+  }
+};
+struct Digamma {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return digamma(x);
+  }
+};
+struct Polygamma {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x, V order) const {
+    return polygamma(x, order);
+  }
+};
+struct Erfinv {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return erfinv(x);
+  }
+};
+// Above 1/4 the larger of x and 1 - x less the smaller, over the smaller, is rounded once: zeros
+// keep their relative accuracy.
+struct Logit {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V given, V low, V high) const {
+    const V raised = select(given < low, low, given);
+    const V x = select(raised > high, high, raised);
+    const V rest = V(1) - x;
+    const auto left = x < V(0.5);
+    const V excess = x + x - V(1);
+    const V size = log1p(select(left, -excess / x, excess / rest));
+    return select(x < V(0.25), log(x / rest), select(left, -size, size));
+  }
+};
+
+// ---- One operand: parts of numbers ----
+
+struct Frac {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return x - trunc(x);
+  }
+};
+struct Signbit {
+  static constexpr unsigned kTypes = kReal | kIntegers | kBools;
+  template <class V>
+  TSR_HD auto operator()(V x) const {
+    return has_sign(x);
+  }
+};
+struct Isposinf {
+  static constexpr unsigned kTypes = kReal | kSignless | kBools;
+  template <class V>
+  TSR_HD auto operator()(V x) const {
+    return is_infinite(x) & (x > V(0));
+  }
+};
+struct Isneginf {
+  static constexpr unsigned kTypes = kReal | kSignless | kBools;
+  template <class V>
+  TSR_HD auto operator()(V x) const {
+    return is_infinite(x) & (x < V(0));
+  }
+};
+struct Angle {
+  static constexpr unsigned kTypes = kReal | kComplexes;
+  template <class V>
+  TSR_HD auto operator()(V x) const {
+    if constexpr (requires { x.re; })
+      return atan2(x.im, x.re);
+    else
+      return select(x < V(0), V(3.141592653589793), select(x != x, x, V(0)));
+  }
+};
+struct Deg2rad {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return x * V(0.017453292519943295);
+  }
+};
+struct Rad2deg {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return x * V(57.29577951308232);
+  }
+};
+
+// ---- Two operands: floats ----
+
+struct Copysign {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return select(has_sign(a) ^ has_sign(b), -a, a);
+  }
+};
+struct Nextafter {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return nextafter(a, b);
+  }
+};
+// The neighbours that 16-bit floats have, computed in float32.
+struct NextafterHalf {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return nextafter_short<10, -14>(a, b);
+  }
+};
+struct NextafterBfloat {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return nextafter_short<7, -126>(a, b);
+  }
+};
+struct Logaddexp {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return logaddexp(a, b);
+  }
+};
+struct Logaddexp2 {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return logaddexp2(a, b);
+  }
+};
+struct Xlogy {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return select((a == V(0)) & (b == b), V(0), a * log(b));
+  }
+};
+struct Ldexp {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return ldexp(a, b);
+  }
+};
+
+// ---- Two operands: any real numbers ----
+
+struct EitherBool {
+  static constexpr unsigned kTypes = kBools;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return a | b;
+  }
+};
+struct BothBools {
+  static constexpr unsigned kTypes = kBools;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return a & b;
+  }
+};
+struct Heaviside {
+  static constexpr unsigned kTypes = kReal | kIntegers;
+  using OnBools = EitherBool;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    const V step = select(a < V(0), V(0), select(a > V(0), V(1), a));
+    return select(a == V(0), b, step);
+  }
+};
+// C's: the sign of a nonzero remainder is that of the dividend.
+struct Fmod {
+  static constexpr unsigned kTypes = kReal | kIntegers;
+  static constexpr const char* kRefusal =
+      "expected divisors other than 0, got an integer division by zero";
+  template <class T>
+  [[gnu::always_inline]] TSR_HD static bool refuses(T divisor) {
+    return divisor == 0;
+  }
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return trunc_remainder(a, b);
+  }
+};
+struct TruncDivide {
+  static constexpr unsigned kTypes = kReal | kIntegers;
+  static constexpr const char* kRefusal =
+      "expected divisors other than 0, got an integer division by zero";
+  template <class T>
+  [[gnu::always_inline]] TSR_HD static bool refuses(T divisor) {
+    return divisor == 0;
+  }
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return trunc_divide(a, b);
+  }
+};
+// A number wins over NaN.
+struct Fmax {
+  static constexpr unsigned kTypes = kReal | kIntegers;
+  using OnBools = EitherBool;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return select((a >= b) | (b != b), a, b);
+  }
+};
+struct Fmin {
+  static constexpr unsigned kTypes = kReal | kIntegers;
+  using OnBools = BothBools;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return select((a <= b) | (b != b), a, b);
+  }
+};
+
+// ---- Two operands: integers ----
+
+struct Gcd {
+  static constexpr unsigned kTypes = kIntegers;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return gcd(a, b);
+  }
+};
+struct Lcm {
+  static constexpr unsigned kTypes = kIntegers;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return lcm(a, b);
+  }
+};
+struct BitwiseLeftShift {
+  static constexpr unsigned kTypes = kIntegers;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return shift_left_by(a, b);
+  }
+};
+struct BitwiseRightShift {
+  static constexpr unsigned kTypes = kIntegers;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return shift_right_by(a, b);
+  }
+};
+
+}  // namespace tsr::math

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The rarer rows of binary.h, with their derivatives.
+#include <cmath>
+#include <numbers>
+
+#include "ops/create/copy.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/ternary.h"
+#include "ops/pointwise/unary.h"
+#include "ops/reduce/sum_to.h"
+
+namespace tsr::ops {
+namespace {
+
+using kernel::BinaryOp;
+
+Tensor pass(const BinaryContext& ctx) {
+  return ctx.g;
+}
+Tensor zero(const BinaryContext& ctx) {
+  return zeros_of(ctx.g);
+}
+// The product of both signs, 0 where a is 0.
+Tensor copysign_a(const BinaryContext& ctx) {
+  const Tensor own = sign(ctx.a.tensor());
+  return multiply(ctx.g, multiply(own, copysign(own, ctx.b)));
+}
+// e^a / (e^a + e^b) = σ(a - b)
+Tensor logaddexp_a(const BinaryContext& ctx) {
+  return multiply(ctx.g, sigmoid(subtract(ctx.a, ctx.b)));
+}
+Tensor logaddexp_b(const BinaryContext& ctx) {
+  return multiply(ctx.g, sigmoid(subtract(ctx.b, ctx.a)));
+}
+Tensor logaddexp2_a(const BinaryContext& ctx) {
+  return multiply(ctx.g, sigmoid(multiply(subtract(ctx.a, ctx.b), std::numbers::ln2)));
+}
+Tensor logaddexp2_b(const BinaryContext& ctx) {
+  return multiply(ctx.g, sigmoid(multiply(subtract(ctx.b, ctx.a), std::numbers::ln2)));
+}
+// log b, and 0 where a is 0 and b not above 0
+Tensor xlogy_a(const BinaryContext& ctx) {
+  if (!ctx.b.is_tensor()) {
+    const double b = ctx.b.scalar().to<double>();
+    if (b > 0) return multiply(ctx.g, std::log(b));
+    return multiply(ctx.g, where(equal(ctx.a, 0), 0.0, std::log(b)));
+  }
+  const Tensor flat = logical_and(equal(ctx.a, 0), less_equal(ctx.b, 0));
+  return multiply(ctx.g, log(where(flat, 1.0, ctx.b)));
+}
+Tensor xlogy_b(const BinaryContext& ctx) {
+  return multiply(ctx.g, divide(ctx.a, ctx.b));
+}
+Tensor ldexp_a(const BinaryContext& ctx) {
+  return ldexp(ctx.g, ctx.b);
+}
+Tensor ldexp_b(const BinaryContext& ctx) {
+  return multiply(ctx.g, multiply(ctx.y, std::numbers::ln2));
+}
+// a - b trunc(a / b)
+Tensor fmod_b(const BinaryContext& ctx) {
+  return negative(multiply(ctx.g, trunc(divide(ctx.a, ctx.b))));
+}
+// Where the first operand is what fmax or fmin returns: it wins ties, and against NaN.
+Tensor first_wins(const BinaryContext& ctx, const Binary& wins) {
+  const Tensor won = wins(ctx.a, ctx.b);
+  if (ctx.b.is_tensor()) return logical_or(won, isnan(ctx.b.tensor()));
+  return logical_or(won, std::isnan(ctx.b.scalar().to<double>()));
+}
+Tensor fmax_a(const BinaryContext& ctx) {
+  return where(first_wins(ctx, greater_equal), ctx.g, 0.0);
+}
+Tensor fmax_b(const BinaryContext& ctx) {
+  return where(first_wins(ctx, greater_equal), 0.0, ctx.g);
+}
+Tensor fmin_a(const BinaryContext& ctx) {
+  return where(first_wins(ctx, less_equal), ctx.g, 0.0);
+}
+Tensor fmin_b(const BinaryContext& ctx) {
+  return where(first_wins(ctx, less_equal), 0.0, ctx.g);
+}
+
+constexpr uint8_t kSaveBoth = kSaveA | kSaveB;
+
+}  // namespace
+
+// clang-format off
+constinit const Binary copysign{{BinaryOp::kCopysign, "CopysignBackward", BinaryType::kFloatReal, {kSaveBoth, copysign_a}, {kSaveNothing, zero}}};
+constinit const Binary logaddexp{{BinaryOp::kLogaddexp, "LogaddexpBackward", BinaryType::kFloatReal, {kSaveBoth, logaddexp_a}, {kSaveBoth, logaddexp_b}}};
+constinit const Binary logaddexp2{{BinaryOp::kLogaddexp2, "Logaddexp2Backward", BinaryType::kFloatReal, {kSaveBoth, logaddexp2_a}, {kSaveBoth, logaddexp2_b}}};
+constinit const Binary xlogy{{BinaryOp::kXlogy, "XlogyBackward", BinaryType::kFloatReal, {kSaveBoth, xlogy_a}, {kSaveBoth, xlogy_b}}};
+constinit const Binary heaviside{{BinaryOp::kHeaviside, nullptr, BinaryType::kReal}};
+constinit const Binary ldexp{{BinaryOp::kLdexp, "LdexpBackward", BinaryType::kFloatReal, {kSaveB, ldexp_a}, {kSaveY, ldexp_b}}};
+constinit const Binary fmod{{BinaryOp::kFmod, "FmodBackward", BinaryType::kRealCounting, {kSaveNothing, pass}, {kSaveBoth, fmod_b}}};
+constinit const Binary fmax{{BinaryOp::kFmax, "FmaxBackward", BinaryType::kReal, {kSaveBoth, fmax_a}, {kSaveBoth, fmax_b}}};
+constinit const Binary fmin{{BinaryOp::kFmin, "FminBackward", BinaryType::kReal, {kSaveBoth, fmin_a}, {kSaveBoth, fmin_b}}};
+constinit const Binary gcd{{BinaryOp::kGcd, nullptr, BinaryType::kIntegers}};
+constinit const Binary lcm{{BinaryOp::kLcm, nullptr, BinaryType::kIntegers}};
+constinit const Binary bitwise_left_shift{{BinaryOp::kBitwiseLeftShift, nullptr, BinaryType::kIntegers}};
+constinit const Binary bitwise_right_shift{{BinaryOp::kBitwiseRightShift, nullptr, BinaryType::kIntegers}};
+// clang-format on
+
+}  // namespace tsr::ops
