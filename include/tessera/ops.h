@@ -635,8 +635,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_copysign_scalar_left(
 TSR_API TSR_NODISCARD tsr_status tsr_copysign_scalar_left_out(
     const tsr_number* input, tsr_tensor other, tsr_tensor dst);
 
-/* The number next to the first operand in the direction of the second; integers and bool give
- * the default floating dtype. */
+/* The number next to the first operand in the direction of the second; integers give the default
+ * floating dtype. */
 TSR_API TSR_NODISCARD tsr_status tsr_nextafter(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_nextafter_out(
     tsr_tensor input, tsr_tensor other, tsr_tensor dst);
@@ -3092,6 +3092,120 @@ TSR_API TSR_NODISCARD tsr_status tsr_dropout_out(
     tsr_tensor input, double p, int32_t training, tsr_generator generator, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_dropout_inplace(
     tsr_tensor input, double p, int32_t training, tsr_generator generator);
+
+/* ---- Ops: activations ---- */
+
+/* x, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations. */
+TSR_API TSR_NODISCARD tsr_status tsr_elu(tsr_tensor input, double alpha, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_elu_out(tsr_tensor input, double alpha, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_elu_inplace(tsr_tensor input, double alpha);
+
+/* x, and alpha (exp(x / alpha) - 1) left of 0.
+ * alpha: not 0 */
+TSR_API TSR_NODISCARD tsr_status tsr_celu(tsr_tensor input, double alpha, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_celu_out(tsr_tensor input, double alpha, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_celu_inplace(tsr_tensor input, double alpha);
+
+/* elu with the scales that keep mean 0 and variance 1. */
+TSR_API TSR_NODISCARD tsr_status tsr_selu(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_selu_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_selu_inplace(tsr_tensor input);
+
+/* x tanh(log(1 + exp(x))). */
+TSR_API TSR_NODISCARD tsr_status tsr_mish(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_mish_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_mish_inplace(tsr_tensor input);
+
+/* x times x + 3 limited to [0, 6], over 6. */
+TSR_API TSR_NODISCARD tsr_status tsr_hardswish(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_hardswish_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_hardswish_inplace(tsr_tensor input);
+
+/* x + 3 limited to [0, 6], over 6; the derivative is 0 at -3 and 3. */
+TSR_API TSR_NODISCARD tsr_status tsr_hardsigmoid(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_hardsigmoid_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_hardsigmoid_inplace(tsr_tensor input);
+
+/* x limited to [min_val, max_val]; the derivative is 0 at both. */
+TSR_API TSR_NODISCARD tsr_status tsr_hardtanh(
+    tsr_tensor input, double min_val, double max_val, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_hardtanh_out(
+    tsr_tensor input, double min_val, double max_val, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_hardtanh_inplace(
+    tsr_tensor input, double min_val, double max_val);
+
+/* x limited to [0, 6]; the derivative is 0 at both. */
+TSR_API TSR_NODISCARD tsr_status tsr_relu6(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_relu6_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_relu6_inplace(tsr_tensor input);
+
+/* log(1 + exp(beta x)) / beta, and x where beta x is above the threshold.
+ * beta: not 0 */
+TSR_API TSR_NODISCARD tsr_status tsr_softplus(
+    tsr_tensor input, double beta, double threshold, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_softplus_out(
+    tsr_tensor input, double beta, double threshold, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_softplus_inplace(
+    tsr_tensor input, double beta, double threshold);
+
+/* x / (1 + |x|). */
+TSR_API TSR_NODISCARD tsr_status tsr_softsign(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_softsign_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_softsign_inplace(tsr_tensor input);
+
+/* x - tanh(x). */
+TSR_API TSR_NODISCARD tsr_status tsr_tanhshrink(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_tanhshrink_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_tanhshrink_inplace(tsr_tensor input);
+
+/* x nearer to 0 by lambd, 0 within it.
+ * lambd: at least 0 */
+TSR_API TSR_NODISCARD tsr_status tsr_softshrink(tsr_tensor input, double lambd, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_softshrink_out(tsr_tensor input, double lambd, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_softshrink_inplace(tsr_tensor input, double lambd);
+
+/* x, 0 where |x| is at most lambd.
+ * lambd: at least 0 */
+TSR_API TSR_NODISCARD tsr_status tsr_hardshrink(tsr_tensor input, double lambd, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_hardshrink_out(tsr_tensor input, double lambd, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_hardshrink_inplace(tsr_tensor input, double lambd);
+
+/* log(sigmoid(x)) without overflow. */
+TSR_API TSR_NODISCARD tsr_status tsr_logsigmoid(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_logsigmoid_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_logsigmoid_inplace(tsr_tensor input);
+
+/* x above the threshold, else value. */
+TSR_API TSR_NODISCARD tsr_status tsr_threshold(
+    tsr_tensor input, double threshold, double value, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_threshold_out(
+    tsr_tensor input, double threshold, double value, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_threshold_inplace(
+    tsr_tensor input, double threshold, double value);
+
+/* x right of 0, weight x elsewhere.
+ * weight: one number, or one per channel (axis 1) */
+TSR_API TSR_NODISCARD tsr_status tsr_prelu(tsr_tensor input, tsr_tensor weight, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_prelu_out(tsr_tensor input, tsr_tensor weight, tsr_tensor dst);
+
+/* a sigmoid(b) for the halves a and b of the input along the axis. */
+TSR_API TSR_NODISCARD tsr_status tsr_glu(tsr_tensor input, int64_t axis, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_glu_out(tsr_tensor input, int64_t axis, tsr_tensor dst);
+
+/* softmax of the negative input.
+ * dtype: casts the input first */
+TSR_API TSR_NODISCARD tsr_status tsr_softmin(
+    tsr_tensor input, int64_t axis, tsr_dtype dtype, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_softmin_out(
+    tsr_tensor input, int64_t axis, tsr_dtype dtype, tsr_tensor dst);
+
+/* softmax of (input + Gumbel noise) / tau; hard makes the largest 1 and the others 0, with the
+ * gradient of the soft result.
+ * tau: above 0
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_gumbel_softmax(
+    tsr_tensor input, double tau, int32_t hard, int64_t axis, tsr_generator generator,
+    tsr_tensor* out);
 
 /* ---- Ops: optimizer steps ---- */
 

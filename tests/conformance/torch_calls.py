@@ -18,6 +18,7 @@ Arguments = SimpleNamespace
 ABSENT = {
     "bincount": "has no derivative there; here the weights have one",
     "digamma": "its trigamma has nine digits there",
+    "hardsigmoid": "divides by 6 in float32 there",
     "polygamma": "its trigamma has nine digits there",
     "floor_divide": "has no derivative there; here it is 0 as for floor",
     "as_strided_scatter": "its derivative in 1.13 shows memory that nothing has written",
@@ -131,6 +132,15 @@ def call_of(op: Op) -> Callable[[Arguments], Any] | None:
 CALLS: dict[str, Callable[[Arguments], Any]] = {
     "leaky_relu": lambda a: functional.leaky_relu(a.input, a.negative_slope),
     "gelu": lambda a: functional.gelu(a.input, approximate=a.approximate),
+    "elu": lambda a: functional.elu(a.input, a.alpha),
+    "celu": lambda a: functional.celu(a.input, a.alpha),
+    "hardtanh": lambda a: functional.hardtanh(a.input, a.min_val, a.max_val),
+    "softplus": lambda a: functional.softplus(a.input, a.beta, a.threshold),
+    "softshrink": lambda a: functional.softshrink(a.input, a.lambd),
+    "hardshrink": lambda a: functional.hardshrink(a.input, a.lambd),
+    "threshold": lambda a: functional.threshold(a.input, a.threshold, a.value),
+    "glu": plain(functional.glu, "input", "axis"),
+    "softmin": plain(functional.softmin, "input", "axis"),
     "logit": lambda a: torch.logit(a.input, a.eps),
     "round_decimals": lambda a: torch.round(a.input, decimals=a.decimals),
     "nan_to_num": lambda a: torch.nan_to_num(a.input, a.nan, a.posinf, a.neginf),

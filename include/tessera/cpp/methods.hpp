@@ -327,8 +327,8 @@ class TensorMethods {
   Tensor copysign(const Scalar& other) const;
   Tensor& copysign_(const Tensor& other);
   Tensor& copysign_(const Scalar& other);
-  // The number next to the first operand in the direction of the second; integers and bool give the
-  // default floating dtype.
+  // The number next to the first operand in the direction of the second; integers give the default
+  // floating dtype.
   Tensor nextafter(const Tensor& other) const;
   Tensor nextafter(const Scalar& other) const;
   Tensor& nextafter_(const Tensor& other);

@@ -1129,8 +1129,8 @@ inline Tensor& copysign_out(Tensor& dst, const Scalar& input, const Tensor& othe
   return detail::written<tsr_copysign_scalar_left_out>(dst, input.number(), other.handle());
 }
 
-// The number next to the first operand in the direction of the second; integers and bool give the
-// default floating dtype.
+// The number next to the first operand in the direction of the second; integers give the default
+// floating dtype.
 inline Tensor nextafter(const Tensor& input, const Tensor& other) {
   return detail::one<tsr_nextafter>(input.handle(), other.handle());
 }
@@ -4519,6 +4519,186 @@ inline Tensor& dropout_out(
     Tensor& dst, const Tensor& input, double p = 0.5, bool training = true,
     const Generator& generator = {}) {
   return detail::written<tsr_dropout_out>(dst, input.handle(), p, training, generator.handle());
+}
+
+// ---- Ops: activations ----
+
+// x, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations.
+inline Tensor elu(const Tensor& input, double alpha = 1.0) {
+  return detail::one<tsr_elu>(input.handle(), alpha);
+}
+inline Tensor& elu_(Tensor& input, double alpha = 1.0) {
+  return detail::changed<tsr_elu_inplace>(input, alpha);
+}
+inline Tensor& elu_out(Tensor& dst, const Tensor& input, double alpha = 1.0) {
+  return detail::written<tsr_elu_out>(dst, input.handle(), alpha);
+}
+
+// x, and alpha (exp(x / alpha) - 1) left of 0.
+inline Tensor celu(const Tensor& input, double alpha = 1.0) {
+  return detail::one<tsr_celu>(input.handle(), alpha);
+}
+inline Tensor& celu_(Tensor& input, double alpha = 1.0) {
+  return detail::changed<tsr_celu_inplace>(input, alpha);
+}
+inline Tensor& celu_out(Tensor& dst, const Tensor& input, double alpha = 1.0) {
+  return detail::written<tsr_celu_out>(dst, input.handle(), alpha);
+}
+
+// elu with the scales that keep mean 0 and variance 1.
+inline Tensor selu(const Tensor& input) { return detail::one<tsr_selu>(input.handle()); }
+inline Tensor& selu_(Tensor& input) { return detail::changed<tsr_selu_inplace>(input); }
+inline Tensor& selu_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_selu_out>(dst, input.handle());
+}
+
+// x tanh(log(1 + exp(x))).
+inline Tensor mish(const Tensor& input) { return detail::one<tsr_mish>(input.handle()); }
+inline Tensor& mish_(Tensor& input) { return detail::changed<tsr_mish_inplace>(input); }
+inline Tensor& mish_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_mish_out>(dst, input.handle());
+}
+
+// x times x + 3 limited to [0, 6], over 6.
+inline Tensor hardswish(const Tensor& input) { return detail::one<tsr_hardswish>(input.handle()); }
+inline Tensor& hardswish_(Tensor& input) { return detail::changed<tsr_hardswish_inplace>(input); }
+inline Tensor& hardswish_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_hardswish_out>(dst, input.handle());
+}
+
+// x + 3 limited to [0, 6], over 6; the derivative is 0 at -3 and 3.
+inline Tensor hardsigmoid(const Tensor& input) {
+  return detail::one<tsr_hardsigmoid>(input.handle());
+}
+inline Tensor& hardsigmoid_(Tensor& input) {
+  return detail::changed<tsr_hardsigmoid_inplace>(input);
+}
+inline Tensor& hardsigmoid_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_hardsigmoid_out>(dst, input.handle());
+}
+
+// x limited to [min_val, max_val]; the derivative is 0 at both.
+inline Tensor hardtanh(const Tensor& input, double min_val = -1.0, double max_val = 1.0) {
+  return detail::one<tsr_hardtanh>(input.handle(), min_val, max_val);
+}
+inline Tensor& hardtanh_(Tensor& input, double min_val = -1.0, double max_val = 1.0) {
+  return detail::changed<tsr_hardtanh_inplace>(input, min_val, max_val);
+}
+inline Tensor& hardtanh_out(
+    Tensor& dst, const Tensor& input, double min_val = -1.0, double max_val = 1.0) {
+  return detail::written<tsr_hardtanh_out>(dst, input.handle(), min_val, max_val);
+}
+
+// x limited to [0, 6]; the derivative is 0 at both.
+inline Tensor relu6(const Tensor& input) { return detail::one<tsr_relu6>(input.handle()); }
+inline Tensor& relu6_(Tensor& input) { return detail::changed<tsr_relu6_inplace>(input); }
+inline Tensor& relu6_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_relu6_out>(dst, input.handle());
+}
+
+// log(1 + exp(beta x)) / beta, and x where beta x is above the threshold.
+inline Tensor softplus(const Tensor& input, double beta = 1.0, double threshold = 20.0) {
+  return detail::one<tsr_softplus>(input.handle(), beta, threshold);
+}
+inline Tensor& softplus_(Tensor& input, double beta = 1.0, double threshold = 20.0) {
+  return detail::changed<tsr_softplus_inplace>(input, beta, threshold);
+}
+inline Tensor& softplus_out(
+    Tensor& dst, const Tensor& input, double beta = 1.0, double threshold = 20.0) {
+  return detail::written<tsr_softplus_out>(dst, input.handle(), beta, threshold);
+}
+
+// x / (1 + |x|).
+inline Tensor softsign(const Tensor& input) { return detail::one<tsr_softsign>(input.handle()); }
+inline Tensor& softsign_(Tensor& input) { return detail::changed<tsr_softsign_inplace>(input); }
+inline Tensor& softsign_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_softsign_out>(dst, input.handle());
+}
+
+// x - tanh(x).
+inline Tensor tanhshrink(const Tensor& input) {
+  return detail::one<tsr_tanhshrink>(input.handle());
+}
+inline Tensor& tanhshrink_(Tensor& input) { return detail::changed<tsr_tanhshrink_inplace>(input); }
+inline Tensor& tanhshrink_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_tanhshrink_out>(dst, input.handle());
+}
+
+// x nearer to 0 by lambd, 0 within it.
+inline Tensor softshrink(const Tensor& input, double lambd = 0.5) {
+  return detail::one<tsr_softshrink>(input.handle(), lambd);
+}
+inline Tensor& softshrink_(Tensor& input, double lambd = 0.5) {
+  return detail::changed<tsr_softshrink_inplace>(input, lambd);
+}
+inline Tensor& softshrink_out(Tensor& dst, const Tensor& input, double lambd = 0.5) {
+  return detail::written<tsr_softshrink_out>(dst, input.handle(), lambd);
+}
+
+// x, 0 where |x| is at most lambd.
+inline Tensor hardshrink(const Tensor& input, double lambd = 0.5) {
+  return detail::one<tsr_hardshrink>(input.handle(), lambd);
+}
+inline Tensor& hardshrink_(Tensor& input, double lambd = 0.5) {
+  return detail::changed<tsr_hardshrink_inplace>(input, lambd);
+}
+inline Tensor& hardshrink_out(Tensor& dst, const Tensor& input, double lambd = 0.5) {
+  return detail::written<tsr_hardshrink_out>(dst, input.handle(), lambd);
+}
+
+// log(sigmoid(x)) without overflow.
+inline Tensor logsigmoid(const Tensor& input) {
+  return detail::one<tsr_logsigmoid>(input.handle());
+}
+inline Tensor& logsigmoid_(Tensor& input) { return detail::changed<tsr_logsigmoid_inplace>(input); }
+inline Tensor& logsigmoid_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_logsigmoid_out>(dst, input.handle());
+}
+
+// x above the threshold, else value.
+inline Tensor threshold(const Tensor& input, double threshold, double value) {
+  return detail::one<tsr_threshold>(input.handle(), threshold, value);
+}
+inline Tensor& threshold_(Tensor& input, double threshold, double value) {
+  return detail::changed<tsr_threshold_inplace>(input, threshold, value);
+}
+inline Tensor& threshold_out(Tensor& dst, const Tensor& input, double threshold, double value) {
+  return detail::written<tsr_threshold_out>(dst, input.handle(), threshold, value);
+}
+
+// x right of 0, weight x elsewhere.
+inline Tensor prelu(const Tensor& input, const Tensor& weight) {
+  return detail::one<tsr_prelu>(input.handle(), weight.handle());
+}
+inline Tensor& prelu_out(Tensor& dst, const Tensor& input, const Tensor& weight) {
+  return detail::written<tsr_prelu_out>(dst, input.handle(), weight.handle());
+}
+
+// a sigmoid(b) for the halves a and b of the input along the axis.
+inline Tensor glu(const Tensor& input, int64_t axis = -1) {
+  return detail::one<tsr_glu>(input.handle(), axis);
+}
+inline Tensor& glu_out(Tensor& dst, const Tensor& input, int64_t axis = -1) {
+  return detail::written<tsr_glu_out>(dst, input.handle(), axis);
+}
+
+// softmax of the negative input.
+inline Tensor softmin(
+    const Tensor& input, int64_t axis = -1, std::optional<DType> dtype = std::nullopt) {
+  return detail::one<tsr_softmin>(input.handle(), axis, detail::bits(dtype));
+}
+inline Tensor& softmin_out(
+    Tensor& dst, const Tensor& input, int64_t axis = -1,
+    std::optional<DType> dtype = std::nullopt) {
+  return detail::written<tsr_softmin_out>(dst, input.handle(), axis, detail::bits(dtype));
+}
+
+// softmax of (input + Gumbel noise) / tau; hard makes the largest 1 and the others 0, with the
+// gradient of the soft result.
+inline Tensor gumbel_softmax(
+    const Tensor& input, double tau = 1.0, bool hard = false, int64_t axis = -1,
+    const Generator& generator = {}) {
+  return detail::one<tsr_gumbel_softmax>(input.handle(), tau, hard, axis, generator.handle());
 }
 
 // ---- Ops: optimizer steps ----

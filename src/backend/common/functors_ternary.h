@@ -4,6 +4,7 @@
 #pragma once
 
 #include "backend/common/functor_types.h"
+#include "backend/common/functors_activation.h"
 
 namespace tsr::math {
 

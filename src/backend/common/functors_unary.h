@@ -16,6 +16,7 @@
 #pragma once
 
 #include "backend/common/functor_types.h"
+#include "backend/common/functors_activation.h"
 #include "backend/common/functors_special.h"
 
 namespace tsr::math {

@@ -75,11 +75,25 @@ enum class UnaryOp : int32_t {
   kAngle = 1114,  // complex input: real output
   kDeg2rad = 1115,
   kRad2deg = 1116,
+  kElu = 1150,  // p0: alpha, p1: rate
+  kSelu = 1151,  // scaled elu
+  kMish = 1152,  // x tanh(softplus(x))
+  kHardswish = 1153,  // pieces of x (x + 3) / 6
+  kHardsigmoid = 1154,  // pieces of (x + 3) / 6
+  kHardtanh = 1155,  // x limited to [p0, p1]
+  kSoftplus = 1156,  // p0: beta, p1: threshold
+  kSoftsign = 1157,  // x / (1 + |x|)
+  kTanhshrink = 1158,  // x - tanh(x)
+  kSoftshrink = 1159,  // p0: lambd
+  kHardshrink = 1160,  // p0: lambd
+  kLogsigmoid = 1161,  // log(sigmoid(x))
+  kThreshold = 1162,  // p0: threshold, p1: value
+  kHuber = 1163,  // p1 times the Huber loss of x for p0 = delta
 };
 template <>
 struct OpRange<UnaryOp> {
   static constexpr int32_t kFirst = 1000;
-  static constexpr int32_t kEnd = 1117;
+  static constexpr int32_t kEnd = 1164;
 };
 
 // out = f(a, b).
@@ -132,11 +146,27 @@ enum class BinaryOp : int32_t {
   kNextafter = 1317,  // of float32 and float64
   kNextafterHalf = 1318,  // of float16
   kNextafterBfloat = 1319,  // of bfloat16
+  kEluGrad = 1340,  // of x; parameters as elu
+  kSeluGrad = 1341,  // of x
+  kMishGrad = 1342,  // of x
+  kHardswishGrad = 1343,  // of x
+  kHardsigmoidGrad = 1344,  // of x
+  kHardtanhGrad = 1345,  // of x; parameters as hardtanh
+  kSoftplusGrad = 1346,  // of x; parameters as softplus
+  kSoftsignGrad = 1347,  // of x
+  kTanhshrinkGrad = 1348,  // of x
+  kShrinkGrad = 1349,  // of x; p0: lambd
+  kLogsigmoidGrad = 1350,  // of x
+  kThresholdGrad = 1351,  // of x; p0: threshold
+  kHuberGrad = 1352,  // of x; parameters as huber
+  kPrelu = 1353,  // x > 0 ? x : weight x
+  kGate = 1354,  // a sigmoid(b)
+  kCrossEntropyOfPair = 1355,  // of a probability a and a target b
 };
 template <>
 struct OpRange<BinaryOp> {
   static constexpr int32_t kFirst = 1200;
-  static constexpr int32_t kEnd = 1320;
+  static constexpr int32_t kEnd = 1356;
 };
 
 // out = f(a, b, c).
@@ -148,11 +178,13 @@ enum class TernaryOp : int32_t {
   kAddcdiv = 2203,  // a + p0 b / c
   kClip = 2204,  // a limited to [b, c]
   kNanToNum = 2205,  // a; p0 for NaN, b for infinity, c for minus infinity
+  kGateGrad = 2206,  // a times the derivative of b sigmoid(c) towards c
+  kCrossEntropyOfPairGrad = 2207,  // a times the derivative towards the probability b
 };
 template <>
 struct OpRange<TernaryOp> {
   static constexpr int32_t kFirst = 2200;
-  static constexpr int32_t kEnd = 2206;
+  static constexpr int32_t kEnd = 2208;
 };
 
 // out[kept] = the fold of in[kept, reduced].

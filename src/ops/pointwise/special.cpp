@@ -243,6 +243,8 @@ Tensor polar(const Tensor& magnitude, const Tensor& phase, Out out) {
 
 Tensor nextafter(const Arg& input, const Arg& other, Out out) {
   const DType given = operands_dtype(input, other);
+  TSR_CHECK(given != DType::kBool, Code::kDType, "other",
+            "expected numeric operands, got bool and bool");
   const DType dtype = is_integral_or_bool(given) ? default_dtype() : given;
   if (dtype == DType::kFloat16) return kNextafterHalf(input, other, out);
   return (dtype == DType::kBFloat16 ? kNextafterBfloat : kNextafter)(input, other, out);

@@ -64,8 +64,11 @@ static tsr_status call_tTtwt(tpy_function f, const tpy_value* v) { return ((tsr_
 static tsr_status call_td(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double))f)(v[0].tensor, v[1].real); }
 static tsr_status call_tdLwwo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, const int64_t*, int32_t, int32_t, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].real, v[2].list->at, v[2].list->n, v[3].word, v[4].word, v[5].place); }
 static tsr_status call_tdLwwt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, const int64_t*, int32_t, int32_t, int32_t, tsr_tensor))f)(v[0].tensor, v[1].real, v[2].list->at, v[2].list->n, v[3].word, v[4].word, v[5].tensor); }
+static tsr_status call_tdd(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, double))f)(v[0].tensor, v[1].real, v[2].real); }
 static tsr_status call_tddddg(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, double, double, double, tsr_generator))f)(v[0].tensor, v[1].real, v[2].real, v[3].real, v[4].real, v[5].generator); }
 static tsr_status call_tddg(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, double, tsr_generator))f)(v[0].tensor, v[1].real, v[2].real, v[3].generator); }
+static tsr_status call_tddo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, double, tsr_tensor*))f)(v[0].tensor, v[1].real, v[2].real, v[3].place); }
+static tsr_status call_tddt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, double, tsr_tensor))f)(v[0].tensor, v[1].real, v[2].real, v[3].tensor); }
 static tsr_status call_tdee(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, double, int32_t, double, int32_t))f)(v[0].tensor, v[1].real, v[2].real, v[2].more, v[3].real, v[3].more); }
 static tsr_status call_tdeeo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, double, int32_t, double, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].real, v[2].real, v[2].more, v[3].real, v[3].more, v[4].place); }
 static tsr_status call_tdeet(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, double, int32_t, double, int32_t, tsr_tensor))f)(v[0].tensor, v[1].real, v[2].real, v[2].more, v[3].real, v[3].more, v[4].tensor); }
@@ -80,6 +83,7 @@ static tsr_status call_tdttt(tpy_function f, const tpy_value* v) { return ((tsr_
 static tsr_status call_tdwg(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, int32_t, tsr_generator))f)(v[0].tensor, v[1].real, v[2].word, v[3].generator); }
 static tsr_status call_tdwgo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, int32_t, tsr_generator, tsr_tensor*))f)(v[0].tensor, v[1].real, v[2].word, v[3].generator, v[4].place); }
 static tsr_status call_tdwgt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, int32_t, tsr_generator, tsr_tensor))f)(v[0].tensor, v[1].real, v[2].word, v[3].generator, v[4].tensor); }
+static tsr_status call_tdwigo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, int32_t, int64_t, tsr_generator, tsr_tensor*))f)(v[0].tensor, v[1].real, v[2].word, v[3].whole, v[4].generator, v[5].place); }
 static tsr_status call_te(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, int32_t))f)(v[0].tensor, v[1].real, v[1].more); }
 static tsr_status call_teo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].real, v[1].more, v[2].place); }
 static tsr_status call_tet(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, double, int32_t, tsr_tensor))f)(v[0].tensor, v[1].real, v[1].more, v[2].tensor); }
@@ -628,6 +632,32 @@ static const tpy_parameter takes_input_p_training_generator_out[] = {{"input", T
 static PyObject* keys_input_p_training_generator_out[sizeof takes_input_p_training_generator_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_p_training_generator[] = {{"input", TPY_TENSOR}, {"p", TPY_F64, NULL, {.real = 0.5}}, {"training", TPY_BOOL, NULL, {.word = 1}}, {"generator", TPY_GENERATOR}};
 static PyObject* keys_input_p_training_generator[sizeof takes_input_p_training_generator / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_alpha_out[] = {{"input", TPY_TENSOR}, {"alpha", TPY_F64, NULL, {.real = 1.0}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_alpha_out[sizeof takes_input_alpha_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_alpha[] = {{"input", TPY_TENSOR}, {"alpha", TPY_F64, NULL, {.real = 1.0}}};
+static PyObject* keys_input_alpha[sizeof takes_input_alpha / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_min_val_max_val_out[] = {{"input", TPY_TENSOR}, {"min_val", TPY_F64, NULL, {.real = -1.0}}, {"max_val", TPY_F64, NULL, {.real = 1.0}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_min_val_max_val_out[sizeof takes_input_min_val_max_val_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_min_val_max_val[] = {{"input", TPY_TENSOR}, {"min_val", TPY_F64, NULL, {.real = -1.0}}, {"max_val", TPY_F64, NULL, {.real = 1.0}}};
+static PyObject* keys_input_min_val_max_val[sizeof takes_input_min_val_max_val / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_beta_threshold_out[] = {{"input", TPY_TENSOR}, {"beta", TPY_F64, NULL, {.real = 1.0}}, {"threshold", TPY_F64, NULL, {.real = 20.0}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_beta_threshold_out[sizeof takes_input_beta_threshold_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_beta_threshold[] = {{"input", TPY_TENSOR}, {"beta", TPY_F64, NULL, {.real = 1.0}}, {"threshold", TPY_F64, NULL, {.real = 20.0}}};
+static PyObject* keys_input_beta_threshold[sizeof takes_input_beta_threshold / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_lambd_out[] = {{"input", TPY_TENSOR}, {"lambd", TPY_F64, NULL, {.real = 0.5}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_lambd_out[sizeof takes_input_lambd_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_lambd[] = {{"input", TPY_TENSOR}, {"lambd", TPY_F64, NULL, {.real = 0.5}}};
+static PyObject* keys_input_lambd[sizeof takes_input_lambd / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_threshold_value_out[] = {{"input", TPY_TENSOR}, {"threshold", TPY_F64}, {"value", TPY_F64}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_threshold_value_out[sizeof takes_input_threshold_value_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_threshold_value[] = {{"input", TPY_TENSOR}, {"threshold", TPY_F64}, {"value", TPY_F64}};
+static PyObject* keys_input_threshold_value[sizeof takes_input_threshold_value / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_weight_out[] = {{"input", TPY_TENSOR}, {"weight", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_weight_out[sizeof takes_input_weight_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_axis_out_2[] = {{"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = -1}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_axis_out_2[sizeof takes_input_axis_out_2 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_tau_hard_axis_generator[] = {{"input", TPY_TENSOR}, {"tau", TPY_F64, NULL, {.real = 1.0}}, {"hard", TPY_BOOL}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = -1}}, {"generator", TPY_GENERATOR}};
+static PyObject* keys_input_tau_hard_axis_generator[sizeof takes_input_tau_hard_axis_generator / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_params_grads_momentum_buffers_learning_rate_momentum_dampening_weight_decay_nesterov_maximize_first_step[] = {{"params", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"grads", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"momentum_buffers", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"learning_rate", TPY_F64}, {"momentum", TPY_F64}, {"dampening", TPY_F64}, {"weight_decay", TPY_F64}, {"nesterov", TPY_BOOL}, {"maximize", TPY_BOOL}, {"first_step", TPY_BOOL}};
 static PyObject* keys_params_grads_momentum_buffers_learning_rate_momentum_dampening_weight_decay_nesterov_maximize_first_step[sizeof takes_params_grads_momentum_buffers_learning_rate_momentum_dampening_weight_decay_nesterov_maximize_first_step / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_params_grads_exp_avgs_exp_avg_sqs_max_exp_avg_sqs_step_learning_rate_beta1_beta2_eps_weight_decay_maximize[] = {{"params", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"grads", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"exp_avgs", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"exp_avg_sqs", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"max_exp_avg_sqs", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"step", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"learning_rate", TPY_F64}, {"beta1", TPY_F64, NULL, {.real = 0.9}}, {"beta2", TPY_F64, NULL, {.real = 0.999}}, {"eps", TPY_F64, NULL, {.real = 1e-08}}, {"weight_decay", TPY_F64}, {"maximize", TPY_BOOL}};

@@ -561,13 +561,13 @@ TPY_OP(copysign_inplace, 0, "copysign_", "($input, other)\n--\n\nThe magnitude o
         {2, 0, call_tn, NULL, (tpy_function)tsr_copysign_scalar_inplace, NULL},
         {1, 1, call_tn, NULL, (tpy_function)tsr_copysign_scalar, NULL},
         {0}})
-TPY_OP(nextafter, 1, "nextafter", "($input, other, *, out=None)\n--\n\nThe number next to the first operand in the direction of the second; integers and bool give the default floating dtype.",
+TPY_OP(nextafter, 1, "nextafter", "($input, other, *, out=None)\n--\n\nThe number next to the first operand in the direction of the second; integers give the default floating dtype.",
     {"nextafter", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_nextafter, (tpy_function)tsr_nextafter_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_nextafter_scalar, (tpy_function)tsr_nextafter_scalar_out},
         {1, 0, call_nto, call_ntt, (tpy_function)tsr_nextafter_scalar_left, (tpy_function)tsr_nextafter_scalar_left_out},
         {0}})
-TPY_OP(nextafter_inplace, 0, "nextafter_", "($input, other)\n--\n\nThe number next to the first operand in the direction of the second; integers and bool give the default floating dtype.",
+TPY_OP(nextafter_inplace, 0, "nextafter_", "($input, other)\n--\n\nThe number next to the first operand in the direction of the second; integers give the default floating dtype.",
     {"nextafter_", 2, 2, 2, -1, 3u, takes_input_other_2, keys_input_other_2}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_nextafter_inplace, NULL},
         {2, 0, call_tn, NULL, (tpy_function)tsr_nextafter_scalar_inplace, NULL},
@@ -1616,6 +1616,108 @@ TPY_OP(dropout, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=
 TPY_OP(dropout_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nZeros elements at random and divides the others by 1 - p; floating dtypes.",
     {"dropout_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwg, NULL, (tpy_function)tsr_dropout_inplace, NULL}, {0}})
+TPY_OP(elu, 1, NULL, "($input, alpha=1, *, out=None)\n--\n\nx, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations.",
+    {"elu", 3, 2, 1, -1, 1u, takes_input_alpha_out, keys_input_alpha_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdo, call_tdt, (tpy_function)tsr_elu, (tpy_function)tsr_elu_out}, {0}})
+TPY_OP(elu_inplace, 1, NULL, "($input, alpha=1)\n--\n\nx, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations.",
+    {"elu_", 2, 2, 1, -1, 1u, takes_input_alpha, keys_input_alpha}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_td, NULL, (tpy_function)tsr_elu_inplace, NULL}, {0}})
+TPY_OP(celu, 1, NULL, "($input, alpha=1, *, out=None)\n--\n\nx, and alpha (exp(x / alpha) - 1) left of 0.",
+    {"celu", 3, 2, 1, -1, 1u, takes_input_alpha_out, keys_input_alpha_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdo, call_tdt, (tpy_function)tsr_celu, (tpy_function)tsr_celu_out}, {0}})
+TPY_OP(celu_inplace, 1, NULL, "($input, alpha=1)\n--\n\nx, and alpha (exp(x / alpha) - 1) left of 0.",
+    {"celu_", 2, 2, 1, -1, 1u, takes_input_alpha, keys_input_alpha}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_td, NULL, (tpy_function)tsr_celu_inplace, NULL}, {0}})
+TPY_OP(selu, 1, NULL, "($input, *, out=None)\n--\n\nelu with the scales that keep mean 0 and variance 1.",
+    {"selu", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_selu, (tpy_function)tsr_selu_out}, {0}})
+TPY_OP(selu_inplace, 1, NULL, "($input)\n--\n\nelu with the scales that keep mean 0 and variance 1.",
+    {"selu_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_selu_inplace, NULL}, {0}})
+TPY_OP(mish, 1, NULL, "($input, *, out=None)\n--\n\nx tanh(log(1 + exp(x))).",
+    {"mish", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_mish, (tpy_function)tsr_mish_out}, {0}})
+TPY_OP(mish_inplace, 1, NULL, "($input)\n--\n\nx tanh(log(1 + exp(x))).",
+    {"mish_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_mish_inplace, NULL}, {0}})
+TPY_OP(hardswish, 1, NULL, "($input, *, out=None)\n--\n\nx times x + 3 limited to [0, 6], over 6.",
+    {"hardswish", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_hardswish, (tpy_function)tsr_hardswish_out}, {0}})
+TPY_OP(hardswish_inplace, 1, NULL, "($input)\n--\n\nx times x + 3 limited to [0, 6], over 6.",
+    {"hardswish_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_hardswish_inplace, NULL}, {0}})
+TPY_OP(hardsigmoid, 1, NULL, "($input, *, out=None)\n--\n\nx + 3 limited to [0, 6], over 6; the derivative is 0 at -3 and 3.",
+    {"hardsigmoid", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_hardsigmoid, (tpy_function)tsr_hardsigmoid_out}, {0}})
+TPY_OP(hardsigmoid_inplace, 1, NULL, "($input)\n--\n\nx + 3 limited to [0, 6], over 6; the derivative is 0 at -3 and 3.",
+    {"hardsigmoid_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_hardsigmoid_inplace, NULL}, {0}})
+TPY_OP(hardtanh, 1, NULL, "($input, min_val=-1, max_val=1, *, out=None)\n--\n\nx limited to [min_val, max_val]; the derivative is 0 at both.",
+    {"hardtanh", 4, 3, 1, -1, 1u, takes_input_min_val_max_val_out, keys_input_min_val_max_val_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tddo, call_tddt, (tpy_function)tsr_hardtanh, (tpy_function)tsr_hardtanh_out}, {0}})
+TPY_OP(hardtanh_inplace, 1, NULL, "($input, min_val=-1, max_val=1)\n--\n\nx limited to [min_val, max_val]; the derivative is 0 at both.",
+    {"hardtanh_", 3, 3, 1, -1, 1u, takes_input_min_val_max_val, keys_input_min_val_max_val}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdd, NULL, (tpy_function)tsr_hardtanh_inplace, NULL}, {0}})
+TPY_OP(relu6, 1, NULL, "($input, *, out=None)\n--\n\nx limited to [0, 6]; the derivative is 0 at both.",
+    {"relu6", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_relu6, (tpy_function)tsr_relu6_out}, {0}})
+TPY_OP(relu6_inplace, 1, NULL, "($input)\n--\n\nx limited to [0, 6]; the derivative is 0 at both.",
+    {"relu6_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_relu6_inplace, NULL}, {0}})
+TPY_OP(softplus, 1, NULL, "($input, beta=1, threshold=20, *, out=None)\n--\n\nlog(1 + exp(beta x)) / beta, and x where beta x is above the threshold.",
+    {"softplus", 4, 3, 1, -1, 1u, takes_input_beta_threshold_out, keys_input_beta_threshold_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tddo, call_tddt, (tpy_function)tsr_softplus, (tpy_function)tsr_softplus_out}, {0}})
+TPY_OP(softplus_inplace, 1, NULL, "($input, beta=1, threshold=20)\n--\n\nlog(1 + exp(beta x)) / beta, and x where beta x is above the threshold.",
+    {"softplus_", 3, 3, 1, -1, 1u, takes_input_beta_threshold, keys_input_beta_threshold}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdd, NULL, (tpy_function)tsr_softplus_inplace, NULL}, {0}})
+TPY_OP(softsign, 1, NULL, "($input, *, out=None)\n--\n\nx / (1 + |x|).",
+    {"softsign", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_softsign, (tpy_function)tsr_softsign_out}, {0}})
+TPY_OP(softsign_inplace, 1, NULL, "($input)\n--\n\nx / (1 + |x|).",
+    {"softsign_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_softsign_inplace, NULL}, {0}})
+TPY_OP(tanhshrink, 1, NULL, "($input, *, out=None)\n--\n\nx - tanh(x).",
+    {"tanhshrink", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_tanhshrink, (tpy_function)tsr_tanhshrink_out}, {0}})
+TPY_OP(tanhshrink_inplace, 1, NULL, "($input)\n--\n\nx - tanh(x).",
+    {"tanhshrink_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_tanhshrink_inplace, NULL}, {0}})
+TPY_OP(softshrink, 1, NULL, "($input, lambd=0.5, *, out=None)\n--\n\nx nearer to 0 by lambd, 0 within it.",
+    {"softshrink", 3, 2, 1, -1, 1u, takes_input_lambd_out, keys_input_lambd_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdo, call_tdt, (tpy_function)tsr_softshrink, (tpy_function)tsr_softshrink_out}, {0}})
+TPY_OP(softshrink_inplace, 1, NULL, "($input, lambd=0.5)\n--\n\nx nearer to 0 by lambd, 0 within it.",
+    {"softshrink_", 2, 2, 1, -1, 1u, takes_input_lambd, keys_input_lambd}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_td, NULL, (tpy_function)tsr_softshrink_inplace, NULL}, {0}})
+TPY_OP(hardshrink, 1, NULL, "($input, lambd=0.5, *, out=None)\n--\n\nx, 0 where |x| is at most lambd.",
+    {"hardshrink", 3, 2, 1, -1, 1u, takes_input_lambd_out, keys_input_lambd_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdo, call_tdt, (tpy_function)tsr_hardshrink, (tpy_function)tsr_hardshrink_out}, {0}})
+TPY_OP(hardshrink_inplace, 1, NULL, "($input, lambd=0.5)\n--\n\nx, 0 where |x| is at most lambd.",
+    {"hardshrink_", 2, 2, 1, -1, 1u, takes_input_lambd, keys_input_lambd}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_td, NULL, (tpy_function)tsr_hardshrink_inplace, NULL}, {0}})
+TPY_OP(logsigmoid, 1, NULL, "($input, *, out=None)\n--\n\nlog(sigmoid(x)) without overflow.",
+    {"logsigmoid", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_logsigmoid, (tpy_function)tsr_logsigmoid_out}, {0}})
+TPY_OP(logsigmoid_inplace, 1, NULL, "($input)\n--\n\nlog(sigmoid(x)) without overflow.",
+    {"logsigmoid_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_logsigmoid_inplace, NULL}, {0}})
+TPY_OP(threshold, 1, NULL, "($input, threshold, value, *, out=None)\n--\n\nx above the threshold, else value.",
+    {"threshold", 4, 3, 3, -1, 1u, takes_input_threshold_value_out, keys_input_threshold_value_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tddo, call_tddt, (tpy_function)tsr_threshold, (tpy_function)tsr_threshold_out}, {0}})
+TPY_OP(threshold_inplace, 1, NULL, "($input, threshold, value)\n--\n\nx above the threshold, else value.",
+    {"threshold_", 3, 3, 3, -1, 1u, takes_input_threshold_value, keys_input_threshold_value}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdd, NULL, (tpy_function)tsr_threshold_inplace, NULL}, {0}})
+TPY_OP(prelu, 1, NULL, "($input, weight, *, out=None)\n--\n\nx right of 0, weight x elsewhere.",
+    {"prelu", 3, 2, 2, -1, 3u, takes_input_weight_out, keys_input_weight_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_prelu, (tpy_function)tsr_prelu_out}, {0}})
+TPY_OP(glu, 1, NULL, "($input, axis=-1, *, out=None)\n--\n\na sigmoid(b) for the halves a and b of the input along the axis.",
+    {"glu", 3, 2, 1, -1, 1u, takes_input_axis_out_2, keys_input_axis_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tio, call_tit, (tpy_function)tsr_glu, (tpy_function)tsr_glu_out}, {0}})
+TPY_OP(softmin, 1, NULL, "($input, axis=-1, dtype=None, *, out=None)\n--\n\nsoftmax of the negative input.",
+    {"softmin", 4, 3, 1, -1, 1u, takes_input_axis_dtype_out, keys_input_axis_dtype_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiwo, call_tiwt, (tpy_function)tsr_softmin, (tpy_function)tsr_softmin_out}, {0}})
+TPY_OP(gumbel_softmax, 1, NULL, "($input, tau=1, hard=False, axis=-1, generator=None)\n--\n\nsoftmax of (input + Gumbel noise) / tau; hard makes the largest 1 and the others 0, with the gradient of the soft result.",
+    {"gumbel_softmax", 5, 5, 1, -1, 1u, takes_input_tau_hard_axis_generator, keys_input_tau_hard_axis_generator}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdwigo, NULL, (tpy_function)tsr_gumbel_softmax, NULL}, {0}})
 TPY_OP(sgd_step, 1, NULL, "(params, grads, momentum_buffers, learning_rate, momentum=0, dampening=0, weight_decay=0, nesterov=False, maximize=False, first_step=False)\n--\n\nOne step of stochastic gradient descent for a list of parameters, in place.",
     {"sgd_step", 10, 10, 4, -1, 0u, takes_params_grads_momentum_buffers_learning_rate_momentum_dampening_weight_decay_nesterov_maximize_first_step, keys_params_grads_momentum_buffers_learning_rate_momentum_dampening_weight_decay_nesterov_maximize_first_step}, TPY_FUNCTIONAL, 10, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_TTTddddwww, NULL, (tpy_function)tsr_sgd_step, NULL}, {0}})

@@ -35,6 +35,95 @@ struct SiLU : Module {
   Tensor forward(const Tensor& input) override { return silu(input); }
 };
 
+struct SELU : Module {
+  Tensor forward(const Tensor& input) override { return selu(input); }
+};
+
+struct Mish : Module {
+  Tensor forward(const Tensor& input) override { return mish(input); }
+};
+
+struct Hardswish : Module {
+  Tensor forward(const Tensor& input) override { return hardswish(input); }
+};
+
+struct Hardsigmoid : Module {
+  Tensor forward(const Tensor& input) override { return hardsigmoid(input); }
+};
+
+struct ReLU6 : Module {
+  Tensor forward(const Tensor& input) override { return relu6(input); }
+};
+
+struct Softsign : Module {
+  Tensor forward(const Tensor& input) override { return softsign(input); }
+};
+
+struct Tanhshrink : Module {
+  Tensor forward(const Tensor& input) override { return tanhshrink(input); }
+};
+
+struct LogSigmoid : Module {
+  Tensor forward(const Tensor& input) override { return logsigmoid(input); }
+};
+
+struct ELU : Module {
+  explicit ELU(double scale = 1) : alpha(scale) {}
+  Tensor forward(const Tensor& input) override { return elu(input, alpha); }
+
+  const double alpha;
+};
+
+struct CELU : Module {
+  explicit CELU(double scale = 1) : alpha(scale) {}
+  Tensor forward(const Tensor& input) override { return celu(input, alpha); }
+
+  const double alpha;
+};
+
+struct Hardtanh : Module {
+  explicit Hardtanh(double low = -1, double high = 1) : min_val(low), max_val(high) {}
+  Tensor forward(const Tensor& input) override { return hardtanh(input, min_val, max_val); }
+
+  const double min_val, max_val;
+};
+
+struct Softplus : Module {
+  explicit Softplus(double rate = 1, double linear_from = 20)
+      : beta(rate), threshold(linear_from) {}
+  Tensor forward(const Tensor& input) override { return softplus(input, beta, threshold); }
+
+  const double beta, threshold;
+};
+
+struct Softshrink : Module {
+  explicit Softshrink(double width = 0.5) : lambd(width) {}
+  Tensor forward(const Tensor& input) override { return softshrink(input, lambd); }
+
+  const double lambd;
+};
+
+struct Hardshrink : Module {
+  explicit Hardshrink(double width = 0.5) : lambd(width) {}
+  Tensor forward(const Tensor& input) override { return hardshrink(input, lambd); }
+
+  const double lambd;
+};
+
+struct GLU : Module {
+  explicit GLU(int64_t along = -1) : axis(along) {}
+  Tensor forward(const Tensor& input) override { return glu(input, axis); }
+
+  const int64_t axis;
+};
+
+struct Softmin : Module {
+  explicit Softmin(int64_t along = -1) : axis(along) {}
+  Tensor forward(const Tensor& input) override { return softmin(input, axis); }
+
+  const int64_t axis;
+};
+
 struct Sigmoid : Module {
   Tensor forward(const Tensor& input) override { return sigmoid(input); }
 };

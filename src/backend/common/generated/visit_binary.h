@@ -59,6 +59,22 @@ constexpr auto visit_functor(kernel::BinaryOp op, const Visit& visit) {
     case kernel::BinaryOp::kNextafter: return visit.template operator()<Nextafter>();
     case kernel::BinaryOp::kNextafterHalf: return visit.template operator()<NextafterHalf>();
     case kernel::BinaryOp::kNextafterBfloat: return visit.template operator()<NextafterBfloat>();
+    case kernel::BinaryOp::kEluGrad: return visit.template operator()<EluGrad>();
+    case kernel::BinaryOp::kSeluGrad: return visit.template operator()<SeluGrad>();
+    case kernel::BinaryOp::kMishGrad: return visit.template operator()<MishGrad>();
+    case kernel::BinaryOp::kHardswishGrad: return visit.template operator()<HardswishGrad>();
+    case kernel::BinaryOp::kHardsigmoidGrad: return visit.template operator()<HardsigmoidGrad>();
+    case kernel::BinaryOp::kHardtanhGrad: return visit.template operator()<HardtanhGrad>();
+    case kernel::BinaryOp::kSoftplusGrad: return visit.template operator()<SoftplusGrad>();
+    case kernel::BinaryOp::kSoftsignGrad: return visit.template operator()<SoftsignGrad>();
+    case kernel::BinaryOp::kTanhshrinkGrad: return visit.template operator()<TanhshrinkGrad>();
+    case kernel::BinaryOp::kShrinkGrad: return visit.template operator()<ShrinkGrad>();
+    case kernel::BinaryOp::kLogsigmoidGrad: return visit.template operator()<LogsigmoidGrad>();
+    case kernel::BinaryOp::kThresholdGrad: return visit.template operator()<ThresholdGrad>();
+    case kernel::BinaryOp::kHuberGrad: return visit.template operator()<HuberGrad>();
+    case kernel::BinaryOp::kPrelu: return visit.template operator()<Prelu>();
+    case kernel::BinaryOp::kGate: return visit.template operator()<Gate>();
+    case kernel::BinaryOp::kCrossEntropyOfPair: return visit.template operator()<CrossEntropyOfPair>();
     default:
       return decltype(visit.template operator()<Add>()){};
   }

@@ -18,6 +18,8 @@ constexpr auto visit_functor(kernel::TernaryOp op, const Visit& visit) {
     case kernel::TernaryOp::kAddcdiv: return visit.template operator()<Addcdiv>();
     case kernel::TernaryOp::kClip: return visit.template operator()<Clip>();
     case kernel::TernaryOp::kNanToNum: return visit.template operator()<NanToNum>();
+    case kernel::TernaryOp::kGateGrad: return visit.template operator()<GateGrad>();
+    case kernel::TernaryOp::kCrossEntropyOfPairGrad: return visit.template operator()<CrossEntropyOfPairGrad>();
     default:
       return decltype(visit.template operator()<Where>()){};
   }

@@ -69,6 +69,20 @@ constexpr auto visit_functor(kernel::UnaryOp op, const Visit& visit) {
     case kernel::UnaryOp::kAngle: return visit.template operator()<Angle>();
     case kernel::UnaryOp::kDeg2rad: return visit.template operator()<Deg2rad>();
     case kernel::UnaryOp::kRad2deg: return visit.template operator()<Rad2deg>();
+    case kernel::UnaryOp::kElu: return visit.template operator()<Elu>();
+    case kernel::UnaryOp::kSelu: return visit.template operator()<Selu>();
+    case kernel::UnaryOp::kMish: return visit.template operator()<Mish>();
+    case kernel::UnaryOp::kHardswish: return visit.template operator()<Hardswish>();
+    case kernel::UnaryOp::kHardsigmoid: return visit.template operator()<Hardsigmoid>();
+    case kernel::UnaryOp::kHardtanh: return visit.template operator()<Hardtanh>();
+    case kernel::UnaryOp::kSoftplus: return visit.template operator()<Softplus>();
+    case kernel::UnaryOp::kSoftsign: return visit.template operator()<Softsign>();
+    case kernel::UnaryOp::kTanhshrink: return visit.template operator()<Tanhshrink>();
+    case kernel::UnaryOp::kSoftshrink: return visit.template operator()<Softshrink>();
+    case kernel::UnaryOp::kHardshrink: return visit.template operator()<Hardshrink>();
+    case kernel::UnaryOp::kLogsigmoid: return visit.template operator()<Logsigmoid>();
+    case kernel::UnaryOp::kThreshold: return visit.template operator()<Threshold>();
+    case kernel::UnaryOp::kHuber: return visit.template operator()<Huber>();
     default:
       return decltype(visit.template operator()<Exp>()){};
   }

@@ -1348,8 +1348,8 @@
 @c tsr_copysign_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
     dst::tsr_tensor)::tsr_status
 
-# The number next to the first operand in the direction of the second; integers and bool give
-# the default floating dtype.
+# The number next to the first operand in the direction of the second; integers give the
+# default floating dtype.
 @c tsr_nextafter(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_nextafter_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_nextafter_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
@@ -3012,6 +3012,106 @@
     dst::tsr_tensor)::tsr_status
 @c tsr_dropout_inplace(input::tsr_tensor, p::Float64, training::Int32,
     generator::tsr_generator)::tsr_status
+
+# x, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations.
+@c tsr_elu(input::tsr_tensor, alpha::Float64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_elu_out(input::tsr_tensor, alpha::Float64, dst::tsr_tensor)::tsr_status
+@c tsr_elu_inplace(input::tsr_tensor, alpha::Float64)::tsr_status
+
+# x, and alpha (exp(x / alpha) - 1) left of 0.
+@c tsr_celu(input::tsr_tensor, alpha::Float64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_celu_out(input::tsr_tensor, alpha::Float64, dst::tsr_tensor)::tsr_status
+@c tsr_celu_inplace(input::tsr_tensor, alpha::Float64)::tsr_status
+
+# elu with the scales that keep mean 0 and variance 1.
+@c tsr_selu(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_selu_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_selu_inplace(input::tsr_tensor)::tsr_status
+
+# x tanh(log(1 + exp(x))).
+@c tsr_mish(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_mish_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_mish_inplace(input::tsr_tensor)::tsr_status
+
+# x times x + 3 limited to [0, 6], over 6.
+@c tsr_hardswish(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_hardswish_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_hardswish_inplace(input::tsr_tensor)::tsr_status
+
+# x + 3 limited to [0, 6], over 6; the derivative is 0 at -3 and 3.
+@c tsr_hardsigmoid(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_hardsigmoid_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_hardsigmoid_inplace(input::tsr_tensor)::tsr_status
+
+# x limited to [min_val, max_val]; the derivative is 0 at both.
+@c tsr_hardtanh(input::tsr_tensor, min_val::Float64, max_val::Float64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_hardtanh_out(input::tsr_tensor, min_val::Float64, max_val::Float64,
+    dst::tsr_tensor)::tsr_status
+@c tsr_hardtanh_inplace(input::tsr_tensor, min_val::Float64, max_val::Float64)::tsr_status
+
+# x limited to [0, 6]; the derivative is 0 at both.
+@c tsr_relu6(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_relu6_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_relu6_inplace(input::tsr_tensor)::tsr_status
+
+# log(1 + exp(beta x)) / beta, and x where beta x is above the threshold.
+@c tsr_softplus(input::tsr_tensor, beta::Float64, threshold::Float64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_softplus_out(input::tsr_tensor, beta::Float64, threshold::Float64,
+    dst::tsr_tensor)::tsr_status
+@c tsr_softplus_inplace(input::tsr_tensor, beta::Float64, threshold::Float64)::tsr_status
+
+# x / (1 + |x|).
+@c tsr_softsign(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_softsign_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_softsign_inplace(input::tsr_tensor)::tsr_status
+
+# x - tanh(x).
+@c tsr_tanhshrink(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_tanhshrink_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_tanhshrink_inplace(input::tsr_tensor)::tsr_status
+
+# x nearer to 0 by lambd, 0 within it.
+@c tsr_softshrink(input::tsr_tensor, lambd::Float64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_softshrink_out(input::tsr_tensor, lambd::Float64, dst::tsr_tensor)::tsr_status
+@c tsr_softshrink_inplace(input::tsr_tensor, lambd::Float64)::tsr_status
+
+# x, 0 where |x| is at most lambd.
+@c tsr_hardshrink(input::tsr_tensor, lambd::Float64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_hardshrink_out(input::tsr_tensor, lambd::Float64, dst::tsr_tensor)::tsr_status
+@c tsr_hardshrink_inplace(input::tsr_tensor, lambd::Float64)::tsr_status
+
+# log(sigmoid(x)) without overflow.
+@c tsr_logsigmoid(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_logsigmoid_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_logsigmoid_inplace(input::tsr_tensor)::tsr_status
+
+# x above the threshold, else value.
+@c tsr_threshold(input::tsr_tensor, threshold::Float64, value::Float64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_threshold_out(input::tsr_tensor, threshold::Float64, value::Float64,
+    dst::tsr_tensor)::tsr_status
+@c tsr_threshold_inplace(input::tsr_tensor, threshold::Float64, value::Float64)::tsr_status
+
+# x right of 0, weight x elsewhere.
+@c tsr_prelu(input::tsr_tensor, weight::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_prelu_out(input::tsr_tensor, weight::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# a sigmoid(b) for the halves a and b of the input along the axis.
+@c tsr_glu(input::tsr_tensor, axis::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_glu_out(input::tsr_tensor, axis::Int64, dst::tsr_tensor)::tsr_status
+
+# softmax of the negative input.
+@c tsr_softmin(input::tsr_tensor, axis::Int64, dtype::tsr_dtype,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_softmin_out(input::tsr_tensor, axis::Int64, dtype::tsr_dtype,
+    dst::tsr_tensor)::tsr_status
+
+# softmax of (input + Gumbel noise) / tau; hard makes the largest 1 and the others 0, with the
+# gradient of the soft result.
+@c tsr_gumbel_softmax(input::tsr_tensor, tau::Float64, hard::Int32, axis::Int64,
+    generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
 
 # One step of stochastic gradient descent for a list of parameters, in place.
 @c tsr_sgd_step(params::Ptr{tsr_tensor}, n_params::Int32, grads::Ptr{tsr_tensor},

@@ -30,8 +30,8 @@ copysign!(dst::Tensor, input::Number, other::Tensor) =
     nextafter!(input, other)
     nextafter!(dst, input, other)
 
-The number next to the first operand in the direction of the second; integers and bool give
-the default floating dtype.
+The number next to the first operand in the direction of the second; integers give the
+default floating dtype.
 """
 nextafter(input::Tensor, other::Tensor) = fresh(C.tsr_nextafter, input, other)
 "Writes the result to its first argument; see [`nextafter`](@ref)."

@@ -400,6 +400,40 @@ mse_loss = _core.mse_loss
 binary_cross_entropy_with_logits = _core.binary_cross_entropy_with_logits
 dropout = _core.dropout
 dropout_ = _core.dropout_
+elu = _core.elu
+elu_ = _core.elu_
+celu = _core.celu
+celu_ = _core.celu_
+selu = _core.selu
+selu_ = _core.selu_
+mish = _core.mish
+mish_ = _core.mish_
+hardswish = _core.hardswish
+hardswish_ = _core.hardswish_
+hardsigmoid = _core.hardsigmoid
+hardsigmoid_ = _core.hardsigmoid_
+hardtanh = _core.hardtanh
+hardtanh_ = _core.hardtanh_
+relu6 = _core.relu6
+relu6_ = _core.relu6_
+softplus = _core.softplus
+softplus_ = _core.softplus_
+softsign = _core.softsign
+softsign_ = _core.softsign_
+tanhshrink = _core.tanhshrink
+tanhshrink_ = _core.tanhshrink_
+softshrink = _core.softshrink
+softshrink_ = _core.softshrink_
+hardshrink = _core.hardshrink
+hardshrink_ = _core.hardshrink_
+logsigmoid = _core.logsigmoid
+logsigmoid_ = _core.logsigmoid_
+threshold = _core.threshold
+threshold_ = _core.threshold_
+prelu = _core.prelu
+glu = _core.glu
+softmin = _core.softmin
+gumbel_softmax = _core.gumbel_softmax
 sgd_step = _core.sgd_step
 adam_step = _core.adam_step
 adamw_step = _core.adamw_step
@@ -772,6 +806,40 @@ NN_FUNCTIONAL = [
     "binary_cross_entropy_with_logits",
     "dropout",
     "dropout_",
+    "elu",
+    "elu_",
+    "celu",
+    "celu_",
+    "selu",
+    "selu_",
+    "mish",
+    "mish_",
+    "hardswish",
+    "hardswish_",
+    "hardsigmoid",
+    "hardsigmoid_",
+    "hardtanh",
+    "hardtanh_",
+    "relu6",
+    "relu6_",
+    "softplus",
+    "softplus_",
+    "softsign",
+    "softsign_",
+    "tanhshrink",
+    "tanhshrink_",
+    "softshrink",
+    "softshrink_",
+    "hardshrink",
+    "hardshrink_",
+    "logsigmoid",
+    "logsigmoid_",
+    "threshold",
+    "threshold_",
+    "prelu",
+    "glu",
+    "softmin",
+    "gumbel_softmax",
 ]
 
 OPTIM_FUNCTIONAL = [

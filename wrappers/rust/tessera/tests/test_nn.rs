@@ -6,9 +6,11 @@ use std::f64::consts::LN_2;
 use std::sync::Arc;
 use tessera::nn::init::{self, FanMode, Nonlinearity};
 use tessera::nn::{
-    convert, AdaptiveAvgPool2d, AvgPool2d, BatchNorm2d, Conv2d, ConvTranspose2d, Dropout,
-    Embedding, Flatten, Func, Gelu, Identity, LayerNorm, LeakyRelu, Linear, LogSoftmax, MaxPool2d,
-    Module, Relu, Sequential, Sigmoid, Silu, Softmax, Tanh, Visitor,
+    convert, AdaptiveAvgPool2d, AvgPool2d, BatchNorm2d, Celu, Conv2d, ConvTranspose2d, Dropout,
+    Elu, Embedding, Flatten, Func, Gelu, Glu, Hardshrink, Hardsigmoid, Hardswish, Hardtanh,
+    Identity, LayerNorm, LeakyRelu, Linear, LogSigmoid, LogSoftmax, MaxPool2d, Mish, Module, Relu,
+    Relu6, Selu, Sequential, Sigmoid, Silu, Softmax, Softmin, Softplus, Softshrink, Softsign, Tanh,
+    Tanhshrink, Visitor,
 };
 use tessera::optim::{Adam, Optimizer, Rule, Sgd};
 use tessera::{io, manual_seed, no_grad, DType, ErrorKind, Result, Tensor};
@@ -124,6 +126,22 @@ fn activations_are_their_functions() -> Result<()> {
     close(&Tanh.forward(&x)?, &[-0.761594, 0.0, 0.964028]);
     close(&Silu.forward(&x)?, &[-0.268941, 0.0, 1.761594]);
     close(&Gelu.forward(&x)?, &[-0.158655, 0.0, 1.954500]);
+    close(&Elu(0.5).forward(&x)?, &[-0.316060, 0.0, 2.0]);
+    close(&Celu(2.0).forward(&x)?, &[-0.786939, 0.0, 2.0]);
+    close(&Selu.forward(&x)?, &[-1.111331, 0.0, 2.101402]);
+    close(&Mish.forward(&x)?, &[-0.303401, 0.0, 1.943959]);
+    close(&Hardswish.forward(&x)?, &[-0.333333, 0.0, 1.666667]);
+    close(&Hardsigmoid.forward(&x)?, &[0.333333, 0.5, 0.833333]);
+    close(&Relu6.forward(&x)?, &[0.0, 0.0, 2.0]);
+    close(&Hardtanh(-0.5, 1.5).forward(&x)?, &[-0.5, 0.0, 1.5]);
+    close(&Softplus(1.0).forward(&x)?, &[0.313262, LN_2, 2.126928]);
+    close(&Softsign.forward(&x)?, &[-0.5, 0.0, 0.666667]);
+    close(&Tanhshrink.forward(&x)?, &[-0.238406, 0.0, 1.035972]);
+    close(&Softshrink(0.5).forward(&x)?, &[-0.5, 0.0, 1.5]);
+    close(&Hardshrink(1.5).forward(&x)?, &[0.0, 0.0, 2.0]);
+    close(&LogSigmoid.forward(&x)?, &[-1.313262, -LN_2, -0.126928]);
+    close(&Glu(-1).forward(&Tensor::from([3.0f32, 0.0]))?, &[1.5]);
+    close(&Softmin(-1).forward(&x)?, &[0.705385, 0.259496, 0.035119]);
     close(&Softmax(-1).forward(&x)?, &[0.042010, 0.114195, 0.843795]);
     close(&Func::new(|x| x.multiply(2)).forward(&x)?, &[-2.0, 0.0, 4.0]);
     let image = Tensor::arange(0, 16)?.astype(DType::F32)?.reshape(&[1, 1, 4, 4])?;

@@ -1,14 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Layers without parameters: activations, pooling, dropout, reshaping."""
+"""Layers with few or no parameters: activations, pooling, dropout, reshaping."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from .._errors import InvalidValueError, as_number
+from .._ops import full
 from .._tensor import Tensor
 from . import functional as F
 from .layers import Pair
 from .module import Module
+from .parameter import Parameter
 
 
 class ReLU(Module):
@@ -44,6 +48,145 @@ class GELU(Module):
 class SiLU(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.silu(input)
+
+
+class _Settings(Module):
+    """An activation with settings, which are attributes of their names; `inplace` writes into the input."""
+
+    def __init__(self, inplace: bool = False, **settings: Any) -> None:
+        super().__init__()
+        self.inplace = inplace
+        self._settings = tuple(settings)
+        for name, value in settings.items():
+            setattr(self, name, value)
+
+    def forward(self, input: Tensor) -> Tensor:
+        settings = {name: getattr(self, name) for name in self._settings}
+        result: Tensor = getattr(F, type(self).__name__.lower() + "_" * self.inplace)(input, **settings)
+        return result
+
+    def extra_repr(self) -> str:
+        words = [f"{name}={getattr(self, name)}" for name in self._settings]
+        return ", ".join(words + ["inplace=True"] * self.inplace)
+
+
+class ELU(_Settings):
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__(inplace, alpha=alpha)
+
+
+class CELU(_Settings):
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__(inplace, alpha=alpha)
+
+
+class SELU(_Settings):
+    """ELU with the scales that keep mean 0 and variance 1."""
+
+
+class Mish(_Settings):
+    """x tanh(softplus(x))."""
+
+
+class Hardswish(_Settings):
+    """x relu6(x + 3) / 6."""
+
+
+class Hardsigmoid(_Settings):
+    """relu6(x + 3) / 6."""
+
+
+class ReLU6(_Settings):
+    """The input limited to [0, 6]."""
+
+
+class Hardtanh(_Settings):
+    """The input limited to [min_val, max_val]."""
+
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
+        if min_val >= max_val:
+            raise InvalidValueError(f"max_val: expected more than min_val = {min_val}, got {max_val}")
+        super().__init__(inplace, min_val=min_val, max_val=max_val)
+
+
+class Threshold(_Settings):
+    """x above the threshold, else the value."""
+
+    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
+        super().__init__(inplace, threshold=threshold, value=value)
+
+
+class Softplus(_Settings):
+    """log(1 + exp(beta x)) / beta, and x where beta x is above the threshold."""
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        super().__init__(beta=beta, threshold=threshold)
+
+
+class Softshrink(_Settings):
+    def __init__(self, lambd: float = 0.5) -> None:
+        super().__init__(lambd=lambd)
+
+
+class Hardshrink(_Settings):
+    def __init__(self, lambd: float = 0.5) -> None:
+        super().__init__(lambd=lambd)
+
+
+class Softsign(Module):
+    def forward(self, input: Tensor) -> Tensor:
+        return F.softsign(input)
+
+
+class Tanhshrink(Module):
+    def forward(self, input: Tensor) -> Tensor:
+        return F.tanhshrink(input)
+
+
+class LogSigmoid(Module):
+    def forward(self, input: Tensor) -> Tensor:
+        return F.logsigmoid(input)
+
+
+class PReLU(Module):
+    """x right of 0, weight x elsewhere; the weight is one number, or one per channel."""
+
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
+        super().__init__()
+        self.num_parameters = num_parameters
+        self.weight = Parameter(full((num_parameters,), float(init), device=device, dtype=dtype))
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        return f"num_parameters={self.num_parameters}"
+
+
+class GLU(Module):
+    """a sigmoid(b) for the halves a and b of the input along an axis."""
+
+    def __init__(self, axis: int = -1) -> None:
+        super().__init__()
+        self.axis = axis
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.glu(input, self.axis)
+
+    def extra_repr(self) -> str:
+        return f"axis={self.axis}"
+
+
+class Softmin(Module):
+    def __init__(self, axis: int = -1) -> None:
+        super().__init__()
+        self.axis = axis
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.softmin(input, self.axis)
+
+    def extra_repr(self) -> str:
+        return f"axis={self.axis}"
 
 
 class Sigmoid(Module):

@@ -1836,8 +1836,8 @@ extern "C" {
         input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// The number next to the first operand in the direction of the second; integers and bool give
-    /// the default floating dtype.
+    /// The number next to the first operand in the direction of the second; integers give the
+    /// default floating dtype.
     pub fn tsr_nextafter(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_nextafter`].
     pub fn tsr_nextafter_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
@@ -5034,6 +5034,157 @@ extern "C" {
     /// Another form of [`tsr_dropout`].
     pub fn tsr_dropout_inplace(
         input: tsr_tensor, p: f64, training: i32, generator: tsr_generator,
+    ) -> tsr_status;
+
+    /// x, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations.
+    pub fn tsr_elu(input: tsr_tensor, alpha: f64, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_elu`].
+    pub fn tsr_elu_out(input: tsr_tensor, alpha: f64, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_elu`].
+    pub fn tsr_elu_inplace(input: tsr_tensor, alpha: f64) -> tsr_status;
+
+    /// x, and alpha (exp(x / alpha) - 1) left of 0.
+    /// alpha: not 0
+    pub fn tsr_celu(input: tsr_tensor, alpha: f64, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_celu`].
+    pub fn tsr_celu_out(input: tsr_tensor, alpha: f64, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_celu`].
+    pub fn tsr_celu_inplace(input: tsr_tensor, alpha: f64) -> tsr_status;
+
+    /// elu with the scales that keep mean 0 and variance 1.
+    pub fn tsr_selu(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_selu`].
+    pub fn tsr_selu_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_selu`].
+    pub fn tsr_selu_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// x tanh(log(1 + exp(x))).
+    pub fn tsr_mish(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_mish`].
+    pub fn tsr_mish_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_mish`].
+    pub fn tsr_mish_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// x times x + 3 limited to \[0, 6\], over 6.
+    pub fn tsr_hardswish(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_hardswish`].
+    pub fn tsr_hardswish_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_hardswish`].
+    pub fn tsr_hardswish_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// x + 3 limited to \[0, 6\], over 6; the derivative is 0 at -3 and 3.
+    pub fn tsr_hardsigmoid(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_hardsigmoid`].
+    pub fn tsr_hardsigmoid_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_hardsigmoid`].
+    pub fn tsr_hardsigmoid_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// x limited to \[min_val, max_val\]; the derivative is 0 at both.
+    pub fn tsr_hardtanh(
+        input: tsr_tensor, min_val: f64, max_val: f64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_hardtanh`].
+    pub fn tsr_hardtanh_out(
+        input: tsr_tensor, min_val: f64, max_val: f64, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_hardtanh`].
+    pub fn tsr_hardtanh_inplace(input: tsr_tensor, min_val: f64, max_val: f64) -> tsr_status;
+
+    /// x limited to \[0, 6\]; the derivative is 0 at both.
+    pub fn tsr_relu6(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_relu6`].
+    pub fn tsr_relu6_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_relu6`].
+    pub fn tsr_relu6_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// log(1 + exp(beta x)) / beta, and x where beta x is above the threshold.
+    /// beta: not 0
+    pub fn tsr_softplus(
+        input: tsr_tensor, beta: f64, threshold: f64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_softplus`].
+    pub fn tsr_softplus_out(
+        input: tsr_tensor, beta: f64, threshold: f64, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_softplus`].
+    pub fn tsr_softplus_inplace(input: tsr_tensor, beta: f64, threshold: f64) -> tsr_status;
+
+    /// x / (1 + |x|).
+    pub fn tsr_softsign(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_softsign`].
+    pub fn tsr_softsign_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_softsign`].
+    pub fn tsr_softsign_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// x - tanh(x).
+    pub fn tsr_tanhshrink(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_tanhshrink`].
+    pub fn tsr_tanhshrink_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_tanhshrink`].
+    pub fn tsr_tanhshrink_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// x nearer to 0 by lambd, 0 within it.
+    /// lambd: at least 0
+    pub fn tsr_softshrink(input: tsr_tensor, lambd: f64, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_softshrink`].
+    pub fn tsr_softshrink_out(input: tsr_tensor, lambd: f64, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_softshrink`].
+    pub fn tsr_softshrink_inplace(input: tsr_tensor, lambd: f64) -> tsr_status;
+
+    /// x, 0 where |x| is at most lambd.
+    /// lambd: at least 0
+    pub fn tsr_hardshrink(input: tsr_tensor, lambd: f64, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_hardshrink`].
+    pub fn tsr_hardshrink_out(input: tsr_tensor, lambd: f64, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_hardshrink`].
+    pub fn tsr_hardshrink_inplace(input: tsr_tensor, lambd: f64) -> tsr_status;
+
+    /// log(sigmoid(x)) without overflow.
+    pub fn tsr_logsigmoid(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_logsigmoid`].
+    pub fn tsr_logsigmoid_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_logsigmoid`].
+    pub fn tsr_logsigmoid_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// x above the threshold, else value.
+    pub fn tsr_threshold(
+        input: tsr_tensor, threshold: f64, value: f64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_threshold`].
+    pub fn tsr_threshold_out(
+        input: tsr_tensor, threshold: f64, value: f64, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_threshold`].
+    pub fn tsr_threshold_inplace(input: tsr_tensor, threshold: f64, value: f64) -> tsr_status;
+
+    /// x right of 0, weight x elsewhere.
+    /// weight: one number, or one per channel (axis 1)
+    pub fn tsr_prelu(input: tsr_tensor, weight: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_prelu`].
+    pub fn tsr_prelu_out(input: tsr_tensor, weight: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+
+    /// a sigmoid(b) for the halves a and b of the input along the axis.
+    pub fn tsr_glu(input: tsr_tensor, axis: i64, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_glu`].
+    pub fn tsr_glu_out(input: tsr_tensor, axis: i64, dst: tsr_tensor) -> tsr_status;
+
+    /// softmax of the negative input.
+    /// dtype: casts the input first
+    pub fn tsr_softmin(
+        input: tsr_tensor, axis: i64, dtype: tsr_dtype, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_softmin`].
+    pub fn tsr_softmin_out(
+        input: tsr_tensor, axis: i64, dtype: tsr_dtype, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// softmax of (input + Gumbel noise) / tau; hard makes the largest 1 and the others 0, with
+    /// the gradient of the soft result.
+    /// tau: above 0
+    /// generator: absent means the current one
+    pub fn tsr_gumbel_softmax(
+        input: tsr_tensor, tau: f64, hard: i32, axis: i64, generator: tsr_generator,
+        out: *mut tsr_tensor,
     ) -> tsr_status;
 
     /// One step of stochastic gradient descent for a list of parameters, in place.

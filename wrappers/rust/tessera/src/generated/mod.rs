@@ -26,6 +26,7 @@ mod ops_shape_views;
 mod ops_index;
 mod ops_index_scatter;
 mod ops_nn;
+mod ops_nn_activation;
 mod ops_optim;
 
 /// Options of the op methods of [`Tensor`](crate::Tensor), and the ops that are functions.
@@ -51,5 +52,6 @@ pub mod ops {
     pub use super::ops_index::*;
     pub use super::ops_index_scatter::*;
     pub use super::ops_nn::*;
+    pub use super::ops_nn_activation::*;
     pub use super::ops_optim::*;
 }

@@ -59,8 +59,8 @@ impl Tensor {
     }
 
     operand_op! {
-        /// The number next to the first operand in the direction of the second; integers and bool
-        /// give the default floating dtype.
+        /// The number next to the first operand in the direction of the second; integers give the
+        /// default floating dtype.
         nextafter(<'a> &self, other: impl Into<Operand<'a>>) =
             tsr_nextafter | tsr_nextafter_scalar(self.raw(); other;),
         out nextafter_out = tsr_nextafter_out | tsr_nextafter_scalar_out,

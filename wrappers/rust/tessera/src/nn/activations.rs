@@ -42,6 +42,38 @@ activations! {
     Tanh (), |_, x| x.tanh();
     /// `x` where positive, else this slope times `x`.
     LeakyRelu (f64), |Self(slope), x| x.leaky_relu_with(|o| o.negative_slope(*slope));
+    /// `x` where positive, else this factor times `exp(x) - 1`.
+    Elu (f64), |Self(alpha), x| x.elu_with(|o| o.alpha(*alpha));
+    /// `x` where positive, else this factor `a` times `exp(x / a) - 1`.
+    Celu (f64), |Self(alpha), x| x.celu_with(|o| o.alpha(*alpha));
+    /// Elu with the scales that keep mean 0 and variance 1.
+    Selu (), |_, x| x.selu();
+    /// `x * tanh(softplus(x))`.
+    Mish (), |_, x| x.mish();
+    /// `x * relu6(x + 3) / 6`.
+    Hardswish (), |_, x| x.hardswish();
+    /// `relu6(x + 3) / 6`.
+    Hardsigmoid (), |_, x| x.hardsigmoid();
+    /// The input limited to 0 and 6.
+    Relu6 (), |_, x| x.relu6();
+    /// The input limited to these two numbers.
+    Hardtanh (f64, f64), |Self(low, high), x| x.hardtanh_with(|o| o.min_val(*low).max_val(*high));
+    /// `log(1 + exp(b * x)) / b` for this number `b`.
+    Softplus (f64), |Self(beta), x| x.softplus_with(|o| o.beta(*beta));
+    /// `x / (1 + |x|)`.
+    Softsign (), |_, x| x.softsign();
+    /// `x - tanh(x)`.
+    Tanhshrink (), |_, x| x.tanhshrink();
+    /// `x` nearer to 0 by this number, 0 within it.
+    Softshrink (f64), |Self(lambd), x| x.softshrink_with(|o| o.lambd(*lambd));
+    /// `x`, and 0 where it is at most this number away from 0.
+    Hardshrink (f64), |Self(lambd), x| x.hardshrink_with(|o| o.lambd(*lambd));
+    /// The logarithm of the sigmoid function.
+    LogSigmoid (), |_, x| x.logsigmoid();
+    /// `a * sigmoid(b)` for the halves of the input along this axis.
+    Glu (i64), |Self(axis), x| x.glu_with(|o| o.axis(*axis));
+    /// Softmax of the negative input over this axis.
+    Softmin (i64), |Self(axis), x| x.softmin_with(|o| o.axis(*axis));
     /// Softmax over this axis.
     Softmax (i64), |Self(axis), x| x.softmax_with(|o| o.axis(*axis));
     /// The logarithm of softmax over this axis.

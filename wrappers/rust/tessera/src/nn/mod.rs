@@ -40,8 +40,10 @@ mod module;
 mod norm;
 
 pub use activations::{
-    AdaptiveAvgPool2d, AvgPool2d, Dropout, Flatten, Func, Gelu, Identity, LeakyRelu, LogSoftmax,
-    MaxPool2d, Relu, Sigmoid, Silu, Softmax, Tanh,
+    AdaptiveAvgPool2d, AvgPool2d, Celu, Dropout, Elu, Flatten, Func, Gelu, Glu, Hardshrink,
+    Hardsigmoid, Hardswish, Hardtanh, Identity, LeakyRelu, LogSigmoid, LogSoftmax, MaxPool2d, Mish,
+    Relu, Relu6, Selu, Sigmoid, Silu, Softmax, Softmin, Softplus, Softshrink, Softsign, Tanh,
+    Tanhshrink,
 };
 pub use conv::{Conv2d, Conv2dConfig, ConvTranspose2d, ConvTranspose2dConfig};
 pub use convert::convert;
