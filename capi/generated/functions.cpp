@@ -183,6 +183,7 @@ constexpr Signature kCall_TTB{"TTB", [](AnyFunction f, tsr_value* v) { return as
 constexpr Signature kCall_TTBBBP{"TTBBBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), small(v[2]), small(v[3]), small(v[4]), place(v[5])); }};
 constexpr Signature kCall_TTBBBT{"TTBBBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), small(v[2]), small(v[3]), small(v[4]), tensor(v[5])); }};
 constexpr Signature kCall_TTBBP{"TTBBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), small(v[2]), small(v[3]), place(v[4])); }};
+constexpr Signature kCall_TTBBRSP{"TTBBRSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t, int32_t, double, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), small(v[2]), small(v[3]), v[4].real, text(v[5]), text_length(v[5]), place(v[6])); }};
 constexpr Signature kCall_TTBBT{"TTBBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), small(v[2]), small(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TTBP{"TTBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), small(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTBT{"TTBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), small(v[2]), tensor(v[3])); }};
@@ -191,6 +192,7 @@ constexpr Signature kCall_TTIIIT{"TTIIIT", [](AnyFunction f, tsr_value* v) { ret
 constexpr Signature kCall_TTIIP{"TTIIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), integer(v[3]), place(v[4])); }};
 constexpr Signature kCall_TTIIT{"TTIIT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), integer(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TTIP{"TTIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), place(v[3])); }};
+constexpr Signature kCall_TTIRP{"TTIRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, double, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), v[3].real, place(v[4])); }};
 constexpr Signature kCall_TTIT{"TTIT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TTIiiIP{"TTIiiIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, int64_t, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), integer(v[3]), integer(v[4]), integer(v[5]), place(v[6])); }};
 constexpr Signature kCall_TTIiiIT{"TTIiiIT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, int64_t, int64_t, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), integer(v[3]), integer(v[4]), integer(v[5]), tensor(v[6])); }};
@@ -204,9 +206,13 @@ constexpr Signature kCall_TTNT{"TTNT", [](AnyFunction f, tsr_value* v) { return 
 constexpr Signature kCall_TTP{"TTP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), place(v[2])); }};
 constexpr Signature kCall_TTRP{"TTRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), v[2].real, place(v[3])); }};
 constexpr Signature kCall_TTRRBP{"TTRRBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, double, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), v[2].real, v[3].real, small(v[4]), place(v[5])); }};
+constexpr Signature kCall_TTRRtSP{"TTRRtSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, double, tsr_tensor, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), v[2].real, v[3].real, tensor(v[4]), text(v[5]), text_length(v[5]), place(v[6])); }};
+constexpr Signature kCall_TTRSP{"TTRSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), v[2].real, text(v[3]), text_length(v[3]), place(v[4])); }};
 constexpr Signature kCall_TTRT{"TTRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), v[2].real, tensor(v[3])); }};
 constexpr Signature kCall_TTS{"TTS", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2])); }};
+constexpr Signature kCall_TTSBP{"TTSBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), small(v[3]), place(v[4])); }};
 constexpr Signature kCall_TTSP{"TTSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), place(v[3])); }};
+constexpr Signature kCall_TTSRP{"TTSRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t, double, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), v[3].real, place(v[4])); }};
 constexpr Signature kCall_TTST{"TTST", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TTStP{"TTStP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), tensor(v[3]), place(v[4])); }};
 constexpr Signature kCall_TTStT{"TTStT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), tensor(v[3]), tensor(v[4])); }};
@@ -215,6 +221,7 @@ constexpr Signature kCall_TTTB{"TTTB", [](AnyFunction f, tsr_value* v) { return 
 constexpr Signature kCall_TTTBBP{"TTTBBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), small(v[3]), small(v[4]), place(v[5])); }};
 constexpr Signature kCall_TTTBBT{"TTTBBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), small(v[3]), small(v[4]), tensor(v[5])); }};
 constexpr Signature kCall_TTTBP{"TTTBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), small(v[3]), place(v[4])); }};
+constexpr Signature kCall_TTTBRSP{"TTTBRSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int32_t, double, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), small(v[3]), v[4].real, text(v[5]), text_length(v[5]), place(v[6])); }};
 constexpr Signature kCall_TTTBT{"TTTBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), small(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TTTN{"TTTN", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const tsr_number*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), Number(v[3])); }};
 constexpr Signature kCall_TTTNP{"TTTNP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), Number(v[3]), place(v[4])); }};
@@ -222,7 +229,9 @@ constexpr Signature kCall_TTTNT{"TTTNT", [](AnyFunction f, tsr_value* v) { retur
 constexpr Signature kCall_TTTP{"TTTP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTTRR{"TTTRR", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, double, double>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), v[3].real, v[4].real); }};
 constexpr Signature kCall_TTTRRP{"TTTRRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, double, double, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), v[3].real, v[4].real, place(v[5])); }};
+constexpr Signature kCall_TTTRRRBSP{"TTTRRRBSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, double, double, double, int32_t, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), v[3].real, v[4].real, v[5].real, small(v[6]), text(v[7]), text_length(v[7]), place(v[8])); }};
 constexpr Signature kCall_TTTRRT{"TTTRRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, double, double, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), v[3].real, v[4].real, tensor(v[5])); }};
+constexpr Signature kCall_TTTRSP{"TTTRSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, double, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), v[3].real, text(v[4]), text_length(v[4]), place(v[5])); }};
 constexpr Signature kCall_TTTT{"TTTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TTgP{"TTgP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_generator, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), generator(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTiBSP{"TTiBSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, int32_t, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), small(v[3]), text(v[4]), text_length(v[4]), place(v[5])); }};
@@ -236,6 +245,7 @@ constexpr Signature kCall_TTrrtBTT{"TTrrtBTT", [](AnyFunction f, tsr_value* v) {
 constexpr Signature kCall_TTtISP{"TTtISP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int64_t, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), integer(v[3]), text(v[4]), text_length(v[4]), place(v[5])); }};
 constexpr Signature kCall_TTtISRP{"TTtISRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int64_t, const char*, int64_t, double, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), integer(v[3]), text(v[4]), text_length(v[4]), v[5].real, place(v[6])); }};
 constexpr Signature kCall_TTtP{"TTtP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), place(v[3])); }};
+constexpr Signature kCall_TTtSP{"TTtSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), text(v[3]), text_length(v[3]), place(v[4])); }};
 constexpr Signature kCall_TTtT{"TTtT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TTtjjjIBP{"TTtjjjIBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), list<int64_t>(v[5]), count(v[5]), integer(v[6]), small(v[7]), place(v[8])); }};
 constexpr Signature kCall_TTtjjjIBT{"TTtjjjIBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), list<int64_t>(v[5]), count(v[5]), integer(v[6]), small(v[7]), tensor(v[8])); }};
@@ -400,6 +410,7 @@ const Symbol kSymbols[] = {
     {"tsr_batch_norm_out", reinterpret_cast<AnyFunction>(&tsr_batch_norm_out), 68556, &kInfo_batch_norm, &kCall_TttttBRRT},
     {"tsr_bernoulli", reinterpret_cast<AnyFunction>(&tsr_bernoulli), 2104, &kInfo_bernoulli, &kCall_TgP},
     {"tsr_bernoulli_fill_inplace", reinterpret_cast<AnyFunction>(&tsr_bernoulli_fill_inplace), 133191, &kInfo_bernoulli_fill, &kCall_TRg},
+    {"tsr_binary_cross_entropy", reinterpret_cast<AnyFunction>(&tsr_binary_cross_entropy), 3204, &kInfo_binary_cross_entropy, &kCall_TTtSP},
     {"tsr_binary_cross_entropy_with_logits", reinterpret_cast<AnyFunction>(&tsr_binary_cross_entropy_with_logits), 3043, &kInfo_binary_cross_entropy_with_logits, &kCall_TTttSP},
     {"tsr_bincount", reinterpret_cast<AnyFunction>(&tsr_bincount), 2360, &kInfo_bincount, &kCall_TtIP},
     {"tsr_bincount_out", reinterpret_cast<AnyFunction>(&tsr_bincount_out), 67896, &kInfo_bincount, &kCall_TtIT},
@@ -521,6 +532,8 @@ const Symbol kSymbols[] = {
     {"tsr_cosh", reinterpret_cast<AnyFunction>(&tsr_cosh), 1020, &kInfo_cosh, &kCall_TP},
     {"tsr_cosh_inplace", reinterpret_cast<AnyFunction>(&tsr_cosh_inplace), 132092, &kInfo_cosh, &kCall_T},
     {"tsr_cosh_out", reinterpret_cast<AnyFunction>(&tsr_cosh_out), 66556, &kInfo_cosh, &kCall_TT},
+    {"tsr_cosine_embedding_loss", reinterpret_cast<AnyFunction>(&tsr_cosine_embedding_loss), 3210, &kInfo_cosine_embedding_loss, &kCall_TTTRSP},
+    {"tsr_cosine_similarity", reinterpret_cast<AnyFunction>(&tsr_cosine_similarity), 3220, &kInfo_cosine_similarity, &kCall_TTIRP},
     {"tsr_count_nonzero", reinterpret_cast<AnyFunction>(&tsr_count_nonzero), 1413, &kInfo_count_nonzero, &kCall_TjBP},
     {"tsr_count_nonzero_out", reinterpret_cast<AnyFunction>(&tsr_count_nonzero_out), 66949, &kInfo_count_nonzero, &kCall_TjBT},
     {"tsr_cov", reinterpret_cast<AnyFunction>(&tsr_cov), 1570, &kInfo_cov, &kCall_TRttP},
@@ -707,6 +720,7 @@ const Symbol kSymbols[] = {
     {"tsr_function_name", reinterpret_cast<AnyFunction>(&tsr_function_name), 381, &kInfo_function_name, nullptr},
     {"tsr_gather", reinterpret_cast<AnyFunction>(&tsr_gather), 2630, &kInfo_gather, &kCall_TITP},
     {"tsr_gather_out", reinterpret_cast<AnyFunction>(&tsr_gather_out), 68166, &kInfo_gather, &kCall_TITT},
+    {"tsr_gaussian_nll_loss", reinterpret_cast<AnyFunction>(&tsr_gaussian_nll_loss), 3206, &kInfo_gaussian_nll_loss, &kCall_TTTBRSP},
     {"tsr_gcd", reinterpret_cast<AnyFunction>(&tsr_gcd), 1310, &kInfo_gcd, &kCall_TTP},
     {"tsr_gcd_inplace", reinterpret_cast<AnyFunction>(&tsr_gcd_inplace), 132382, &kInfo_gcd, &kCall_TT},
     {"tsr_gcd_out", reinterpret_cast<AnyFunction>(&tsr_gcd_out), 66846, &kInfo_gcd, &kCall_TTT},
@@ -768,6 +782,7 @@ const Symbol kSymbols[] = {
     {"tsr_heaviside_scalar_left", reinterpret_cast<AnyFunction>(&tsr_heaviside_scalar_left), 525593, &kInfo_heaviside, &kCall_NTP},
     {"tsr_heaviside_scalar_left_out", reinterpret_cast<AnyFunction>(&tsr_heaviside_scalar_left_out), 591129, &kInfo_heaviside, &kCall_NTT},
     {"tsr_heaviside_scalar_out", reinterpret_cast<AnyFunction>(&tsr_heaviside_scalar_out), 328985, &kInfo_heaviside, &kCall_TNT},
+    {"tsr_hinge_embedding_loss", reinterpret_cast<AnyFunction>(&tsr_hinge_embedding_loss), 3208, &kInfo_hinge_embedding_loss, &kCall_TTRSP},
     {"tsr_histc", reinterpret_cast<AnyFunction>(&tsr_histc), 2361, &kInfo_histc, &kCall_TIRRP},
     {"tsr_histc_out", reinterpret_cast<AnyFunction>(&tsr_histc_out), 67897, &kInfo_histc, &kCall_TIRRT},
     {"tsr_histogram", reinterpret_cast<AnyFunction>(&tsr_histogram), 2362, &kInfo_histogram, &kCall_TTrrtBPP},
@@ -776,6 +791,7 @@ const Symbol kSymbols[] = {
     {"tsr_histogram_scalar_out", reinterpret_cast<AnyFunction>(&tsr_histogram_scalar_out), 330042, &kInfo_histogram, &kCall_TNrrtBTT},
     {"tsr_hstack", reinterpret_cast<AnyFunction>(&tsr_hstack), 2450, &kInfo_hstack, &kCall_LP},
     {"tsr_hstack_out", reinterpret_cast<AnyFunction>(&tsr_hstack_out), 67986, &kInfo_hstack, &kCall_LT},
+    {"tsr_huber_loss", reinterpret_cast<AnyFunction>(&tsr_huber_loss), 3202, &kInfo_huber_loss, &kCall_TTSRP},
     {"tsr_hypot", reinterpret_cast<AnyFunction>(&tsr_hypot), 1210, &kInfo_hypot, &kCall_TTP},
     {"tsr_hypot_inplace", reinterpret_cast<AnyFunction>(&tsr_hypot_inplace), 132282, &kInfo_hypot, &kCall_TT},
     {"tsr_hypot_out", reinterpret_cast<AnyFunction>(&tsr_hypot_out), 66746, &kInfo_hypot, &kCall_TTT},
@@ -822,10 +838,12 @@ const Symbol kSymbols[] = {
     {"tsr_isneginf_out", reinterpret_cast<AnyFunction>(&tsr_isneginf_out), 66649, &kInfo_isneginf, &kCall_TT},
     {"tsr_isposinf", reinterpret_cast<AnyFunction>(&tsr_isposinf), 1112, &kInfo_isposinf, &kCall_TP},
     {"tsr_isposinf_out", reinterpret_cast<AnyFunction>(&tsr_isposinf_out), 66648, &kInfo_isposinf, &kCall_TT},
+    {"tsr_kl_div", reinterpret_cast<AnyFunction>(&tsr_kl_div), 3203, &kInfo_kl_div, &kCall_TTSBP},
     {"tsr_kron", reinterpret_cast<AnyFunction>(&tsr_kron), 1630, &kInfo_kron, &kCall_TTP},
     {"tsr_kron_out", reinterpret_cast<AnyFunction>(&tsr_kron_out), 67166, &kInfo_kron, &kCall_TTT},
     {"tsr_kthvalue", reinterpret_cast<AnyFunction>(&tsr_kthvalue), 1560, &kInfo_kthvalue, &kCall_TIIBPP},
     {"tsr_kthvalue_out", reinterpret_cast<AnyFunction>(&tsr_kthvalue_out), 67096, &kInfo_kthvalue, &kCall_TIIBTT},
+    {"tsr_l1_loss", reinterpret_cast<AnyFunction>(&tsr_l1_loss), 3200, &kInfo_l1_loss, &kCall_TTSP},
     {"tsr_layer_norm", reinterpret_cast<AnyFunction>(&tsr_layer_norm), 3021, &kInfo_layer_norm, &kCall_TJttRP},
     {"tsr_layer_norm_out", reinterpret_cast<AnyFunction>(&tsr_layer_norm_out), 68557, &kInfo_layer_norm, &kCall_TJttRT},
     {"tsr_lcm", reinterpret_cast<AnyFunction>(&tsr_lcm), 1311, &kInfo_lcm, &kCall_TTP},
@@ -930,6 +948,7 @@ const Symbol kSymbols[] = {
     {"tsr_lu_out", reinterpret_cast<AnyFunction>(&tsr_lu_out), 67229, &kInfo_lu, &kCall_TTTT},
     {"tsr_lu_solve", reinterpret_cast<AnyFunction>(&tsr_lu_solve), 1694, &kInfo_lu_solve, &kCall_TTTBBP},
     {"tsr_lu_solve_out", reinterpret_cast<AnyFunction>(&tsr_lu_solve_out), 67230, &kInfo_lu_solve, &kCall_TTTBBT},
+    {"tsr_margin_ranking_loss", reinterpret_cast<AnyFunction>(&tsr_margin_ranking_loss), 3209, &kInfo_margin_ranking_loss, &kCall_TTTRSP},
     {"tsr_masked_fill", reinterpret_cast<AnyFunction>(&tsr_masked_fill), 2640, &kInfo_masked_fill, &kCall_TTTP},
     {"tsr_masked_fill_inplace", reinterpret_cast<AnyFunction>(&tsr_masked_fill_inplace), 133712, &kInfo_masked_fill, &kCall_TTT},
     {"tsr_masked_fill_out", reinterpret_cast<AnyFunction>(&tsr_masked_fill_out), 68176, &kInfo_masked_fill, &kCall_TTTT},
@@ -1010,6 +1029,9 @@ const Symbol kSymbols[] = {
     {"tsr_msort_out", reinterpret_cast<AnyFunction>(&tsr_msort_out), 67840, &kInfo_msort, &kCall_TT},
     {"tsr_multi_dot", reinterpret_cast<AnyFunction>(&tsr_multi_dot), 1634, &kInfo_multi_dot, &kCall_LP},
     {"tsr_multi_dot_out", reinterpret_cast<AnyFunction>(&tsr_multi_dot_out), 67170, &kInfo_multi_dot, &kCall_LT},
+    {"tsr_multi_margin_loss", reinterpret_cast<AnyFunction>(&tsr_multi_margin_loss), 3212, &kInfo_multi_margin_loss, &kCall_TTRRtSP},
+    {"tsr_multilabel_margin_loss", reinterpret_cast<AnyFunction>(&tsr_multilabel_margin_loss), 3213, &kInfo_multilabel_margin_loss, &kCall_TTSP},
+    {"tsr_multilabel_soft_margin_loss", reinterpret_cast<AnyFunction>(&tsr_multilabel_soft_margin_loss), 3214, &kInfo_multilabel_soft_margin_loss, &kCall_TTtSP},
     {"tsr_multinomial", reinterpret_cast<AnyFunction>(&tsr_multinomial), 2110, &kInfo_multinomial, &kCall_TIBgP},
     {"tsr_multiply", reinterpret_cast<AnyFunction>(&tsr_multiply), 1202, &kInfo_multiply, &kCall_TTP},
     {"tsr_multiply_inplace", reinterpret_cast<AnyFunction>(&tsr_multiply_inplace), 132274, &kInfo_multiply, &kCall_TT},
@@ -1071,6 +1093,8 @@ const Symbol kSymbols[] = {
     {"tsr_normal_tensors", reinterpret_cast<AnyFunction>(&tsr_normal_tensors), 2111, &kInfo_normal_tensors, &kCall_TTgP},
     {"tsr_normal_tensors_scalar", reinterpret_cast<AnyFunction>(&tsr_normal_tensors_scalar), 264255, &kInfo_normal_tensors, &kCall_TNgP},
     {"tsr_normal_tensors_scalar_left", reinterpret_cast<AnyFunction>(&tsr_normal_tensors_scalar_left), 526399, &kInfo_normal_tensors, &kCall_NTgP},
+    {"tsr_normalize", reinterpret_cast<AnyFunction>(&tsr_normalize), 3222, &kInfo_normalize, &kCall_TRIRP},
+    {"tsr_normalize_out", reinterpret_cast<AnyFunction>(&tsr_normalize_out), 68758, &kInfo_normalize, &kCall_TRIRT},
     {"tsr_not_equal", reinterpret_cast<AnyFunction>(&tsr_not_equal), 1212, &kInfo_not_equal, &kCall_TTP},
     {"tsr_not_equal_out", reinterpret_cast<AnyFunction>(&tsr_not_equal_out), 66748, &kInfo_not_equal, &kCall_TTT},
     {"tsr_not_equal_scalar", reinterpret_cast<AnyFunction>(&tsr_not_equal_scalar), 263356, &kInfo_not_equal, &kCall_TNP},
@@ -1100,11 +1124,13 @@ const Symbol kSymbols[] = {
     {"tsr_outer_out", reinterpret_cast<AnyFunction>(&tsr_outer_out), 67141, &kInfo_outer, &kCall_TTT},
     {"tsr_pad", reinterpret_cast<AnyFunction>(&tsr_pad), 2548, &kInfo_pad, &kCall_TJSNP},
     {"tsr_pad_out", reinterpret_cast<AnyFunction>(&tsr_pad_out), 68084, &kInfo_pad, &kCall_TJSNT},
+    {"tsr_pairwise_distance", reinterpret_cast<AnyFunction>(&tsr_pairwise_distance), 3221, &kInfo_pairwise_distance, &kCall_TTRRBP},
     {"tsr_permute_dims", reinterpret_cast<AnyFunction>(&tsr_permute_dims), 2506, &kInfo_permute_dims, &kCall_TJP},
     {"tsr_pinv", reinterpret_cast<AnyFunction>(&tsr_pinv), 1696, &kInfo_pinv, &kCall_TrBP},
     {"tsr_pinv_out", reinterpret_cast<AnyFunction>(&tsr_pinv_out), 67232, &kInfo_pinv, &kCall_TrBT},
     {"tsr_plugin_load", reinterpret_cast<AnyFunction>(&tsr_plugin_load), 322, &kInfo_plugin_load, nullptr},
     {"tsr_poisson", reinterpret_cast<AnyFunction>(&tsr_poisson), 2112, &kInfo_poisson, &kCall_TgP},
+    {"tsr_poisson_nll_loss", reinterpret_cast<AnyFunction>(&tsr_poisson_nll_loss), 3205, &kInfo_poisson_nll_loss, &kCall_TTBBRSP},
     {"tsr_polar", reinterpret_cast<AnyFunction>(&tsr_polar), 1120, &kInfo_polar, &kCall_TTP},
     {"tsr_polar_out", reinterpret_cast<AnyFunction>(&tsr_polar_out), 66656, &kInfo_polar, &kCall_TTT},
     {"tsr_poll", reinterpret_cast<AnyFunction>(&tsr_poll), 47, &kInfo_poll, nullptr},
@@ -1244,6 +1270,8 @@ const Symbol kSymbols[] = {
     {"tsr_slice_scatter_out", reinterpret_cast<AnyFunction>(&tsr_slice_scatter_out), 68108, &kInfo_slice_scatter, &kCall_TTIiiIT},
     {"tsr_slogdet", reinterpret_cast<AnyFunction>(&tsr_slogdet), 1698, &kInfo_slogdet, &kCall_TPP},
     {"tsr_slogdet_out", reinterpret_cast<AnyFunction>(&tsr_slogdet_out), 67234, &kInfo_slogdet, &kCall_TTT},
+    {"tsr_smooth_l1_loss", reinterpret_cast<AnyFunction>(&tsr_smooth_l1_loss), 3201, &kInfo_smooth_l1_loss, &kCall_TTSRP},
+    {"tsr_soft_margin_loss", reinterpret_cast<AnyFunction>(&tsr_soft_margin_loss), 3207, &kInfo_soft_margin_loss, &kCall_TTSP},
     {"tsr_softmax", reinterpret_cast<AnyFunction>(&tsr_softmax), 3030, &kInfo_softmax, &kCall_TIdP},
     {"tsr_softmax_out", reinterpret_cast<AnyFunction>(&tsr_softmax_out), 68566, &kInfo_softmax, &kCall_TIdT},
     {"tsr_softmin", reinterpret_cast<AnyFunction>(&tsr_softmin), 3117, &kInfo_softmin, &kCall_TIdP},
@@ -1377,6 +1405,7 @@ const Symbol kSymbols[] = {
     {"tsr_tril_indices", reinterpret_cast<AnyFunction>(&tsr_tril_indices), 2015, &kInfo_tril_indices, &kCall_IiIdcP},
     {"tsr_tril_inplace", reinterpret_cast<AnyFunction>(&tsr_tril_inplace), 133618, &kInfo_tril, &kCall_TI},
     {"tsr_tril_out", reinterpret_cast<AnyFunction>(&tsr_tril_out), 68082, &kInfo_tril, &kCall_TIT},
+    {"tsr_triplet_margin_loss", reinterpret_cast<AnyFunction>(&tsr_triplet_margin_loss), 3211, &kInfo_triplet_margin_loss, &kCall_TTTRRRBSP},
     {"tsr_triu", reinterpret_cast<AnyFunction>(&tsr_triu), 2547, &kInfo_triu, &kCall_TIP},
     {"tsr_triu_indices", reinterpret_cast<AnyFunction>(&tsr_triu_indices), 2016, &kInfo_triu_indices, &kCall_IiIdcP},
     {"tsr_triu_inplace", reinterpret_cast<AnyFunction>(&tsr_triu_inplace), 133619, &kInfo_triu, &kCall_TI},
@@ -1433,7 +1462,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeros", reinterpret_cast<AnyFunction>(&tsr_zeros), 2001, &kInfo_zeros, &kCall_JdcP},
     {"tsr_zeros_like", reinterpret_cast<AnyFunction>(&tsr_zeros_like), 2005, &kInfo_zeros_like, &kCall_TdcP},
 };
-const size_t kSymbolCount = 1144;
+const size_t kSymbolCount = 1163;
 
 namespace {
 
@@ -1499,6 +1528,7 @@ constexpr int32_t kIds[] = {
     3020, 68556,
     2104,
     133191,
+    3204,
     3043,
     2360, 67896,
     1220, 132292, 66756, 263364, 394436, 328900,
@@ -1551,6 +1581,8 @@ constexpr int32_t kIds[] = {
     1571, 67107,
     1014, 132086, 66550,
     1020, 132092, 66556,
+    3210,
+    3220,
     1413, 66949,
     1570, 67106,
     1631,
@@ -1643,6 +1675,7 @@ constexpr int32_t kIds[] = {
     380,
     381,
     2630, 68166,
+    3206,
     1310, 132382, 66846, 263454, 394526, 328990,
     1037, 132109, 66573,
     307,
@@ -1674,9 +1707,11 @@ constexpr int32_t kIds[] = {
     3106, 134178, 68642,
     22,
     1305, 132377, 66841, 263449, 394521, 525593, 591129, 328985,
+    3208,
     2361, 67897,
     2362, 67898, 264506, 330042,
     2450, 67986,
+    3202,
     1210, 132282, 66746, 263354, 394426, 328890,
     2513,
     2652, 133724, 68188,
@@ -1696,8 +1731,10 @@ constexpr int32_t kIds[] = {
     1031, 66567,
     1113, 66649,
     1112, 66648,
+    3203,
     1630, 67166,
     1560, 67096,
+    3200,
     3021, 68557,
     1311, 132383, 66847, 263455, 394527, 328991,
     1306, 132378, 66842, 263450, 394522, 525594, 591130, 328986,
@@ -1738,6 +1775,7 @@ constexpr int32_t kIds[] = {
     1692, 67228,
     67229,
     1694, 67230,
+    3209,
     2640, 133712, 68176, 264784, 395856, 330320,
     2656, 133728, 68192,
     2641, 68177,
@@ -1781,6 +1819,9 @@ constexpr int32_t kIds[] = {
     3042,
     2304, 67840,
     1634, 67170,
+    3212,
+    3213,
+    3214,
     2110,
     1202, 132274, 66738, 263346, 394418, 328882,
     1621, 67157,
@@ -1815,6 +1856,7 @@ constexpr int32_t kIds[] = {
     1556, 67092,
     133178,
     2111, 264255, 526399,
+    3222, 68758,
     1212, 66748, 263356, 328892,
     323,
     2017,
@@ -1839,10 +1881,12 @@ constexpr int32_t kIds[] = {
     412,
     1605, 67141,
     2548, 68084,
+    3221,
     2506,
     1696, 67232,
     322,
     2112,
+    3205,
     1120, 66656,
     47,
     1107, 132179, 66643,
@@ -1908,6 +1952,8 @@ constexpr int32_t kIds[] = {
     2521,
     2572, 68108,
     1698, 67234,
+    3201,
+    3207,
     3030, 68566,
     3117, 68653,
     3108, 134180, 68644,
@@ -1998,6 +2044,7 @@ constexpr int32_t kIds[] = {
     2546,
     2015,
     133618, 68082,
+    3211,
     2547,
     2016,
     133619, 68083,

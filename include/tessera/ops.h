@@ -3207,6 +3207,152 @@ TSR_API TSR_NODISCARD tsr_status tsr_gumbel_softmax(
     tsr_tensor input, double tau, int32_t hard, int64_t axis, tsr_generator generator,
     tsr_tensor* out);
 
+/* ---- Ops: losses of pairs, distances ---- */
+
+/* The absolute difference.
+ * target: of the input's shape
+ * reduction: none, sum or mean */
+TSR_API TSR_NODISCARD tsr_status tsr_l1_loss(
+    tsr_tensor input, tsr_tensor target, const char* reduction, int64_t reduction_len,
+    tsr_tensor* out);
+
+/* d² / (2 beta) for differences up to beta, |d| - beta / 2 beyond.
+ * target: of the input's shape
+ * reduction: none, sum or mean
+ * beta: at least 0, which is l1_loss */
+TSR_API TSR_NODISCARD tsr_status tsr_smooth_l1_loss(
+    tsr_tensor input, tsr_tensor target, const char* reduction, int64_t reduction_len, double beta,
+    tsr_tensor* out);
+
+/* d² / 2 for differences up to delta, delta (|d| - delta / 2) beyond.
+ * target: of the input's shape
+ * reduction: none, sum or mean
+ * delta: above 0 */
+TSR_API TSR_NODISCARD tsr_status tsr_huber_loss(
+    tsr_tensor input, tsr_tensor target, const char* reduction, int64_t reduction_len, double delta,
+    tsr_tensor* out);
+
+/* target (log(target) - input) for an input of log-probabilities.
+ * target: of the input's shape
+ * reduction: none, sum, mean or batchmean
+ * log_target: the target holds log-probabilities too */
+TSR_API TSR_NODISCARD tsr_status tsr_kl_div(
+    tsr_tensor input, tsr_tensor target, const char* reduction, int64_t reduction_len,
+    int32_t log_target, tsr_tensor* out);
+
+/* -(target log(input) + (1 - target) log(1 - input)), each logarithm at least -100.
+ * input: probabilities
+ * target: probabilities of the input's shape
+ * weight: broadcasts against the input
+ * reduction: none, sum or mean */
+TSR_API TSR_NODISCARD tsr_status tsr_binary_cross_entropy(
+    tsr_tensor input, tsr_tensor target, tsr_tensor weight, const char* reduction,
+    int64_t reduction_len, tsr_tensor* out);
+
+/* exp(input) - target input: the negative log likelihood of counts.
+ * Without log_input: input - target log(input + eps).
+ * target: of the input's shape
+ * log_input: the input is the logarithm of the rate
+ * full: add Stirling's approximation
+ * eps: added to the rate in its logarithm
+ * reduction: none, sum or mean */
+TSR_API TSR_NODISCARD tsr_status tsr_poisson_nll_loss(
+    tsr_tensor input, tsr_tensor target, int32_t log_input, int32_t full, double eps,
+    const char* reduction, int64_t reduction_len, tsr_tensor* out);
+
+/* (log(var) + (input - target)² / var) / 2.
+ * target: of the input's shape
+ * var: variances that broadcast against the input
+ * full: add log(2 pi) / 2
+ * eps: least variance
+ * reduction: none, sum or mean */
+TSR_API TSR_NODISCARD tsr_status tsr_gaussian_nll_loss(
+    tsr_tensor input, tsr_tensor target, tsr_tensor var, int32_t full, double eps,
+    const char* reduction, int64_t reduction_len, tsr_tensor* out);
+
+/* log(1 + exp(-target input)) for targets -1 and 1.
+ * target: of the input's shape
+ * reduction: none, sum or mean */
+TSR_API TSR_NODISCARD tsr_status tsr_soft_margin_loss(
+    tsr_tensor input, tsr_tensor target, const char* reduction, int64_t reduction_len,
+    tsr_tensor* out);
+
+/* The input where the target is 1, max(0, margin - input) where it is -1.
+ * target: of the input's shape
+ * reduction: none, sum or mean */
+TSR_API TSR_NODISCARD tsr_status tsr_hinge_embedding_loss(
+    tsr_tensor input, tsr_tensor target, double margin, const char* reduction,
+    int64_t reduction_len, tsr_tensor* out);
+
+/* max(0, -target (input1 - input2) + margin); shapes broadcast.
+ * target: 1 where input1 should be the larger and -1 where input2
+ * reduction: none, sum or mean */
+TSR_API TSR_NODISCARD tsr_status tsr_margin_ranking_loss(
+    tsr_tensor input1, tsr_tensor input2, tsr_tensor target, double margin, const char* reduction,
+    int64_t reduction_len, tsr_tensor* out);
+
+/* 1 - cos of two vectors where the target is 1, max(0, cos - margin) where it is -1.
+ * input1: (batch, features) or (features)
+ * target: (batch) of 1 and -1
+ * reduction: none, sum or mean */
+TSR_API TSR_NODISCARD tsr_status tsr_cosine_embedding_loss(
+    tsr_tensor input1, tsr_tensor input2, tsr_tensor target, double margin, const char* reduction,
+    int64_t reduction_len, tsr_tensor* out);
+
+/* max(0, d(anchor, positive) - d(anchor, negative) + margin) with d = pairwise_distance.
+ * p: order of the norm
+ * swap: take the distance of positive and negative where it is smaller
+ * reduction: none, sum or mean */
+TSR_API TSR_NODISCARD tsr_status tsr_triplet_margin_loss(
+    tsr_tensor anchor, tsr_tensor positive, tsr_tensor negative, double margin, double p,
+    double eps, int32_t swap, const char* reduction, int64_t reduction_len, tsr_tensor* out);
+
+/* max(0, margin - x[y] + x[i])^p over the other classes i, summed and divided by the number of
+ * classes.
+ * input: scores (batch, classes) or (classes)
+ * target: class numbers (batch)
+ * p: 1 or 2
+ * weight: (classes)
+ * reduction: none, sum or mean */
+TSR_API TSR_NODISCARD tsr_status tsr_multi_margin_loss(
+    tsr_tensor input, tsr_tensor target, double p, double margin, tsr_tensor weight,
+    const char* reduction, int64_t reduction_len, tsr_tensor* out);
+
+/* max(0, 1 - (x[y] - x[i])) over the labels y and the classes i that are none, over the number
+ * of classes.
+ * input: scores (batch, classes) or (classes)
+ * target: class numbers of the input's shape, of which those before the first -1 count
+ * reduction: none, sum or mean */
+TSR_API TSR_NODISCARD tsr_status tsr_multilabel_margin_loss(
+    tsr_tensor input, tsr_tensor target, const char* reduction, int64_t reduction_len,
+    tsr_tensor* out);
+
+/* The mean over the last axis of the binary cross entropies of sigmoid(input).
+ * input: logits
+ * target: of the input's shape
+ * weight: broadcasts against the input
+ * reduction: none, sum or mean */
+TSR_API TSR_NODISCARD tsr_status tsr_multilabel_soft_margin_loss(
+    tsr_tensor input, tsr_tensor target, tsr_tensor weight, const char* reduction,
+    int64_t reduction_len, tsr_tensor* out);
+
+/* The product of two vectors along the axis over the product of their lengths, each at least
+ * eps. */
+TSR_API TSR_NODISCARD tsr_status tsr_cosine_similarity(
+    tsr_tensor input1, tsr_tensor input2, int64_t axis, double eps, tsr_tensor* out);
+
+/* The p-norm of input1 - input2 + eps along the last axis.
+ * p: order of the norm */
+TSR_API TSR_NODISCARD tsr_status tsr_pairwise_distance(
+    tsr_tensor input1, tsr_tensor input2, double p, double eps, int32_t keepdims, tsr_tensor* out);
+
+/* The input over its p-norm along the axis, which counts as at least eps.
+ * p: order of the norm */
+TSR_API TSR_NODISCARD tsr_status tsr_normalize(
+    tsr_tensor input, double p, int64_t axis, double eps, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_normalize_out(
+    tsr_tensor input, double p, int64_t axis, double eps, tsr_tensor dst);
+
 /* ---- Ops: optimizer steps ---- */
 
 /* One step of stochastic gradient descent for a list of parameters, in place.

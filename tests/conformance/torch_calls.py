@@ -19,6 +19,7 @@ ABSENT = {
     "bincount": "has no derivative there; here the weights have one",
     "digamma": "its trigamma has nine digits there",
     "hardsigmoid": "divides by 6 in float32 there",
+    "soft_margin_loss": "not differentiable towards the target there",
     "polygamma": "its trigamma has nine digits there",
     "floor_divide": "has no derivative there; here it is 0 as for floor",
     "as_strided_scatter": "its derivative in 1.13 shows memory that nothing has written",
@@ -320,6 +321,33 @@ CALLS: dict[str, Callable[[Arguments], Any]] = {
         a.input, a.target, a.weight, ignore_index=a.ignore_index, reduction=a.reduction
     ),
     "mse_loss": lambda a: functional.mse_loss(a.input, a.target, reduction=a.reduction),
+    "l1_loss": lambda a: functional.l1_loss(a.input, a.target, reduction=a.reduction),
+    "smooth_l1_loss": lambda a: functional.smooth_l1_loss(a.input, a.target, reduction=a.reduction, beta=a.beta),
+    "huber_loss": lambda a: functional.huber_loss(a.input, a.target, reduction=a.reduction, delta=a.delta),
+    "kl_div": lambda a: functional.kl_div(a.input, a.target, reduction=a.reduction, log_target=a.log_target),
+    "binary_cross_entropy": lambda a: functional.binary_cross_entropy(a.input, a.target, a.weight, reduction=a.reduction),
+    "poisson_nll_loss": lambda a: functional.poisson_nll_loss(
+        a.input, a.target, log_input=a.log_input, full=a.full, eps=a.eps, reduction=a.reduction
+    ),
+    "gaussian_nll_loss": lambda a: functional.gaussian_nll_loss(
+        a.input, a.target, a.var, full=a.full, eps=a.eps, reduction=a.reduction
+    ),
+    "margin_ranking_loss": lambda a: functional.margin_ranking_loss(
+        a.input1, a.input2, a.target, margin=a.margin, reduction=a.reduction
+    ),
+    "triplet_margin_loss": lambda a: functional.triplet_margin_loss(
+        a.anchor, a.positive, a.negative, margin=a.margin, p=a.p, eps=a.eps, swap=a.swap, reduction=a.reduction
+    ),
+    "multi_margin_loss": lambda a: functional.multi_margin_loss(
+        a.input, a.target, p=int(a.p), margin=a.margin, weight=a.weight, reduction=a.reduction
+    ),
+    "multilabel_margin_loss": lambda a: functional.multilabel_margin_loss(a.input, a.target, reduction=a.reduction),
+    "multilabel_soft_margin_loss": lambda a: functional.multilabel_soft_margin_loss(
+        a.input, a.target, a.weight, reduction=a.reduction
+    ),
+    "cosine_similarity": lambda a: functional.cosine_similarity(a.input1, a.input2, a.axis, a.eps),
+    "pairwise_distance": lambda a: functional.pairwise_distance(a.input1, a.input2, a.p, a.eps, a.keepdims),
+    "normalize": lambda a: functional.normalize(a.input, a.p, a.axis, a.eps),
     "binary_cross_entropy_with_logits": lambda a: functional.binary_cross_entropy_with_logits(
         a.input, a.target, a.weight, pos_weight=a.pos_weight, reduction=a.reduction
     ),

@@ -38,7 +38,7 @@ EXTENDED = {
         minimum! argmax argmin any any! all all! cumsum cumsum! copyto! fill! sort sort! dropdims reverse reverse!
         split detach take! exp2 exp10 cbrt asinh acosh atanh sinpi cospi signbit copysign real imag angle isreal
         cumprod cumprod! diff gcd lcm inv kron unique count put! sinc deg2rad rad2deg ldexp complex""",
-    "LinearAlgebra": "dot tril tril! triu triu! cross det diag logdet norm pinv tr svd qr lu cholesky",
+    "LinearAlgebra": "dot tril tril! triu triu! cross det diag logdet norm pinv tr svd qr lu cholesky normalize normalize!",
     "Statistics": "mean mean! var std median median! quantile quantile! cov cor",
 }
 # The package's own although Base has another function of this name: call them as Tessera.zeros.

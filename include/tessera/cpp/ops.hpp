@@ -4701,6 +4701,158 @@ inline Tensor gumbel_softmax(
   return detail::one<tsr_gumbel_softmax>(input.handle(), tau, hard, axis, generator.handle());
 }
 
+// ---- Ops: losses of pairs, distances ----
+
+// The absolute difference.
+inline Tensor l1_loss(
+    const Tensor& input, const Tensor& target, std::string_view reduction = "mean") {
+  return detail::one<tsr_l1_loss>(
+      input.handle(), target.handle(), reduction.data(), detail::length(reduction));
+}
+
+// d² / (2 beta) for differences up to beta, |d| - beta / 2 beyond.
+inline Tensor smooth_l1_loss(
+    const Tensor& input, const Tensor& target, std::string_view reduction = "mean",
+    double beta = 1.0) {
+  return detail::one<tsr_smooth_l1_loss>(
+      input.handle(), target.handle(), reduction.data(), detail::length(reduction), beta);
+}
+
+// d² / 2 for differences up to delta, delta (|d| - delta / 2) beyond.
+inline Tensor huber_loss(
+    const Tensor& input, const Tensor& target, std::string_view reduction = "mean",
+    double delta = 1.0) {
+  return detail::one<tsr_huber_loss>(
+      input.handle(), target.handle(), reduction.data(), detail::length(reduction), delta);
+}
+
+// target (log(target) - input) for an input of log-probabilities.
+inline Tensor kl_div(
+    const Tensor& input, const Tensor& target, std::string_view reduction = "mean",
+    bool log_target = false) {
+  return detail::one<tsr_kl_div>(
+      input.handle(), target.handle(), reduction.data(), detail::length(reduction), log_target);
+}
+
+// -(target log(input) + (1 - target) log(1 - input)), each logarithm at least -100.
+inline Tensor binary_cross_entropy(
+    const Tensor& input, const Tensor& target, const Tensor& weight = {},
+    std::string_view reduction = "mean") {
+  return detail::one<tsr_binary_cross_entropy>(
+      input.handle(), target.handle(), weight.handle(), reduction.data(),
+      detail::length(reduction));
+}
+
+// exp(input) - target input: the negative log likelihood of counts. Without log_input: input -
+// target log(input + eps).
+inline Tensor poisson_nll_loss(
+    const Tensor& input, const Tensor& target, bool log_input = true, bool full = false,
+    double eps = 1e-08, std::string_view reduction = "mean") {
+  return detail::one<tsr_poisson_nll_loss>(
+      input.handle(), target.handle(), log_input, full, eps, reduction.data(),
+      detail::length(reduction));
+}
+
+// (log(var) + (input - target)² / var) / 2.
+inline Tensor gaussian_nll_loss(
+    const Tensor& input, const Tensor& target, const Tensor& var, bool full = false,
+    double eps = 1e-06, std::string_view reduction = "mean") {
+  return detail::one<tsr_gaussian_nll_loss>(
+      input.handle(), target.handle(), var.handle(), full, eps, reduction.data(),
+      detail::length(reduction));
+}
+
+// log(1 + exp(-target input)) for targets -1 and 1.
+inline Tensor soft_margin_loss(
+    const Tensor& input, const Tensor& target, std::string_view reduction = "mean") {
+  return detail::one<tsr_soft_margin_loss>(
+      input.handle(), target.handle(), reduction.data(), detail::length(reduction));
+}
+
+// The input where the target is 1, max(0, margin - input) where it is -1.
+inline Tensor hinge_embedding_loss(
+    const Tensor& input, const Tensor& target, double margin = 1.0,
+    std::string_view reduction = "mean") {
+  return detail::one<tsr_hinge_embedding_loss>(
+      input.handle(), target.handle(), margin, reduction.data(), detail::length(reduction));
+}
+
+// max(0, -target (input1 - input2) + margin); shapes broadcast.
+inline Tensor margin_ranking_loss(
+    const Tensor& input1, const Tensor& input2, const Tensor& target, double margin = 0.0,
+    std::string_view reduction = "mean") {
+  return detail::one<tsr_margin_ranking_loss>(
+      input1.handle(), input2.handle(), target.handle(), margin, reduction.data(),
+      detail::length(reduction));
+}
+
+// 1 - cos of two vectors where the target is 1, max(0, cos - margin) where it is -1.
+inline Tensor cosine_embedding_loss(
+    const Tensor& input1, const Tensor& input2, const Tensor& target, double margin = 0.0,
+    std::string_view reduction = "mean") {
+  return detail::one<tsr_cosine_embedding_loss>(
+      input1.handle(), input2.handle(), target.handle(), margin, reduction.data(),
+      detail::length(reduction));
+}
+
+// max(0, d(anchor, positive) - d(anchor, negative) + margin) with d = pairwise_distance.
+inline Tensor triplet_margin_loss(
+    const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin = 1.0,
+    double p = 2.0, double eps = 1e-06, bool swap = false, std::string_view reduction = "mean") {
+  return detail::one<tsr_triplet_margin_loss>(
+      anchor.handle(), positive.handle(), negative.handle(), margin, p, eps, swap, reduction.data(),
+      detail::length(reduction));
+}
+
+// max(0, margin - x[y] + x[i])^p over the other classes i, summed and divided by the number of
+// classes.
+inline Tensor multi_margin_loss(
+    const Tensor& input, const Tensor& target, double p = 1.0, double margin = 1.0,
+    const Tensor& weight = {}, std::string_view reduction = "mean") {
+  return detail::one<tsr_multi_margin_loss>(
+      input.handle(), target.handle(), p, margin, weight.handle(), reduction.data(),
+      detail::length(reduction));
+}
+
+// max(0, 1 - (x[y] - x[i])) over the labels y and the classes i that are none, over the number of
+// classes.
+inline Tensor multilabel_margin_loss(
+    const Tensor& input, const Tensor& target, std::string_view reduction = "mean") {
+  return detail::one<tsr_multilabel_margin_loss>(
+      input.handle(), target.handle(), reduction.data(), detail::length(reduction));
+}
+
+// The mean over the last axis of the binary cross entropies of sigmoid(input).
+inline Tensor multilabel_soft_margin_loss(
+    const Tensor& input, const Tensor& target, const Tensor& weight = {},
+    std::string_view reduction = "mean") {
+  return detail::one<tsr_multilabel_soft_margin_loss>(
+      input.handle(), target.handle(), weight.handle(), reduction.data(),
+      detail::length(reduction));
+}
+
+// The product of two vectors along the axis over the product of their lengths, each at least eps.
+inline Tensor cosine_similarity(
+    const Tensor& input1, const Tensor& input2, int64_t axis = 1, double eps = 1e-08) {
+  return detail::one<tsr_cosine_similarity>(input1.handle(), input2.handle(), axis, eps);
+}
+
+// The p-norm of input1 - input2 + eps along the last axis.
+inline Tensor pairwise_distance(
+    const Tensor& input1, const Tensor& input2, double p = 2.0, double eps = 1e-06,
+    bool keepdims = false) {
+  return detail::one<tsr_pairwise_distance>(input1.handle(), input2.handle(), p, eps, keepdims);
+}
+
+// The input over its p-norm along the axis, which counts as at least eps.
+inline Tensor normalize(const Tensor& input, double p = 2.0, int64_t axis = 1, double eps = 1e-12) {
+  return detail::one<tsr_normalize>(input.handle(), p, axis, eps);
+}
+inline Tensor& normalize_out(
+    Tensor& dst, const Tensor& input, double p = 2.0, int64_t axis = 1, double eps = 1e-12) {
+  return detail::written<tsr_normalize_out>(dst, input.handle(), p, axis, eps);
+}
+
 // ---- Ops: optimizer steps ----
 
 // One step of stochastic gradient descent for a list of parameters, in place.

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
+#include "ops/nn/loss_reduction.h"
 #include "ops/nn/softmax.h"
 #include "ops/opmath.h"
 #include "ops/pointwise/binary.h"
@@ -14,9 +15,7 @@
 #include "ops/shape/shape.h"
 
 namespace tsr::ops {
-namespace {
 
-using kernel::ClassLossPlan;
 using kernel::ClassReduction;
 
 ClassReduction reduction_of(std::string_view name) {
@@ -31,6 +30,20 @@ Tensor reduce(const Tensor& loss, ClassReduction reduction) {
   if (reduction == ClassReduction::kNone) return loss;
   return reduction == ClassReduction::kSum ? sum(loss) : mean(loss);
 }
+
+void check_pair(const Tensor& input, const Tensor& target) {
+  TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
+            input.dtype());
+  check_same_device(input, target, "target");
+  // Broadcasting (4, 1) with (4) would compare every prediction with every target.
+  TSR_CHECK(target.sizes() == input.sizes(), Code::kShape, "target", "expected shape ",
+            input.sizes(), " as input, got ", target.sizes(),
+            "; reshape the one that is wrong, or broadcast_to() where every pair is meant");
+}
+
+namespace {
+
+using kernel::ClassLossPlan;
 
 // ---- class targets ----
 
@@ -335,13 +348,7 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, std::string_view reduction) {
   const ClassReduction kind = reduction_of(reduction);
-  TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
-            input.dtype());
-  check_same_device(input, target, "target");
-  // Broadcasting (4, 1) with (4) would compare every prediction with every target.
-  TSR_CHECK(target.sizes() == input.sizes(), Code::kShape, "target", "expected shape ",
-            input.sizes(), " as input, got ", target.sizes(),
-            "; reshape the one that is wrong, or broadcast_to() where every pair is meant");
+  check_pair(input, target);
   return reduce(square(subtract(input, target)), kind);
 }
 

@@ -1718,6 +1718,60 @@ TPY_OP(softmin, 1, NULL, "($input, axis=-1, dtype=None, *, out=None)\n--\n\nsoft
 TPY_OP(gumbel_softmax, 1, NULL, "($input, tau=1, hard=False, axis=-1, generator=None)\n--\n\nsoftmax of (input + Gumbel noise) / tau; hard makes the largest 1 and the others 0, with the gradient of the soft result.",
     {"gumbel_softmax", 5, 5, 1, -1, 1u, takes_input_tau_hard_axis_generator, keys_input_tau_hard_axis_generator}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwigo, NULL, (tpy_function)tsr_gumbel_softmax, NULL}, {0}})
+TPY_OP(l1_loss, 1, NULL, "($input, target, reduction='mean')\n--\n\nThe absolute difference.",
+    {"l1_loss", 3, 3, 2, -1, 3u, takes_input_target_reduction, keys_input_target_reduction}, TPY_FUNCTIONAL, 3, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttso, NULL, (tpy_function)tsr_l1_loss, NULL}, {0}})
+TPY_OP(smooth_l1_loss, 1, NULL, "($input, target, reduction='mean', beta=1)\n--\n\nd² / (2 beta) for differences up to beta, |d| - beta / 2 beyond.",
+    {"smooth_l1_loss", 4, 4, 2, -1, 3u, takes_input_target_reduction_beta, keys_input_target_reduction_beta}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttsdo, NULL, (tpy_function)tsr_smooth_l1_loss, NULL}, {0}})
+TPY_OP(huber_loss, 1, NULL, "($input, target, reduction='mean', delta=1)\n--\n\nd² / 2 for differences up to delta, delta (|d| - delta / 2) beyond.",
+    {"huber_loss", 4, 4, 2, -1, 3u, takes_input_target_reduction_delta, keys_input_target_reduction_delta}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttsdo, NULL, (tpy_function)tsr_huber_loss, NULL}, {0}})
+TPY_OP(kl_div, 1, NULL, "($input, target, reduction='mean', log_target=False)\n--\n\ntarget (log(target) - input) for an input of log-probabilities.",
+    {"kl_div", 4, 4, 2, -1, 3u, takes_input_target_reduction_log_target, keys_input_target_reduction_log_target}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttswo, NULL, (tpy_function)tsr_kl_div, NULL}, {0}})
+TPY_OP(binary_cross_entropy, 1, NULL, "($input, target, weight=None, reduction='mean')\n--\n\n-(target log(input) + (1 - target) log(1 - input)), each logarithm at least -100.",
+    {"binary_cross_entropy", 4, 4, 2, -1, 7u, takes_input_target_weight_reduction, keys_input_target_weight_reduction}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttso, NULL, (tpy_function)tsr_binary_cross_entropy, NULL}, {0}})
+TPY_OP(poisson_nll_loss, 1, NULL, "($input, target, log_input=True, full=False, eps=1e-08, reduction='mean')\n--\n\nexp(input) - target input: the negative log likelihood of counts.",
+    {"poisson_nll_loss", 6, 6, 2, -1, 3u, takes_input_target_log_input_full_eps_reduction, keys_input_target_log_input_full_eps_reduction}, TPY_FUNCTIONAL, 6, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttwwdso, NULL, (tpy_function)tsr_poisson_nll_loss, NULL}, {0}})
+TPY_OP(gaussian_nll_loss, 1, NULL, "($input, target, var, full=False, eps=1e-06, reduction='mean')\n--\n\n(log(var) + (input - target)² / var) / 2.",
+    {"gaussian_nll_loss", 6, 6, 3, -1, 7u, takes_input_target_var_full_eps_reduction, keys_input_target_var_full_eps_reduction}, TPY_FUNCTIONAL, 6, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttwdso, NULL, (tpy_function)tsr_gaussian_nll_loss, NULL}, {0}})
+TPY_OP(soft_margin_loss, 1, NULL, "($input, target, reduction='mean')\n--\n\nlog(1 + exp(-target input)) for targets -1 and 1.",
+    {"soft_margin_loss", 3, 3, 2, -1, 3u, takes_input_target_reduction, keys_input_target_reduction}, TPY_FUNCTIONAL, 3, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttso, NULL, (tpy_function)tsr_soft_margin_loss, NULL}, {0}})
+TPY_OP(hinge_embedding_loss, 1, NULL, "($input, target, margin=1, reduction='mean')\n--\n\nThe input where the target is 1, max(0, margin - input) where it is -1.",
+    {"hinge_embedding_loss", 4, 4, 2, -1, 3u, takes_input_target_margin_reduction, keys_input_target_margin_reduction}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttdso, NULL, (tpy_function)tsr_hinge_embedding_loss, NULL}, {0}})
+TPY_OP(margin_ranking_loss, 1, NULL, "($input1, input2, target, margin=0, reduction='mean')\n--\n\nmax(0, -target (input1 - input2) + margin); shapes broadcast.",
+    {"margin_ranking_loss", 5, 5, 3, -1, 7u, takes_input1_input2_target_margin_reduction, keys_input1_input2_target_margin_reduction}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttdso, NULL, (tpy_function)tsr_margin_ranking_loss, NULL}, {0}})
+TPY_OP(cosine_embedding_loss, 1, NULL, "($input1, input2, target, margin=0, reduction='mean')\n--\n\n1 - cos of two vectors where the target is 1, max(0, cos - margin) where it is -1.",
+    {"cosine_embedding_loss", 5, 5, 3, -1, 7u, takes_input1_input2_target_margin_reduction, keys_input1_input2_target_margin_reduction}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttdso, NULL, (tpy_function)tsr_cosine_embedding_loss, NULL}, {0}})
+TPY_OP(triplet_margin_loss, 1, NULL, "($anchor, positive, negative, margin=1, p=2, eps=1e-06, swap=False, reduction='mean')\n--\n\nmax(0, d(anchor, positive) - d(anchor, negative) + margin) with d = pairwise_distance.",
+    {"triplet_margin_loss", 8, 8, 3, -1, 7u, takes_anchor_positive_negative_margin_p_eps_swap_reduction, keys_anchor_positive_negative_margin_p_eps_swap_reduction}, TPY_FUNCTIONAL, 8, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttdddwso, NULL, (tpy_function)tsr_triplet_margin_loss, NULL}, {0}})
+TPY_OP(multi_margin_loss, 1, NULL, "($input, target, p=1, margin=1, weight=None, reduction='mean')\n--\n\nmax(0, margin - x[y] + x[i])^p over the other classes i, summed and divided by the number of classes.",
+    {"multi_margin_loss", 6, 6, 2, -1, 19u, takes_input_target_p_margin_weight_reduction, keys_input_target_p_margin_weight_reduction}, TPY_FUNCTIONAL, 6, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttddtso, NULL, (tpy_function)tsr_multi_margin_loss, NULL}, {0}})
+TPY_OP(multilabel_margin_loss, 1, NULL, "($input, target, reduction='mean')\n--\n\nmax(0, 1 - (x[y] - x[i])) over the labels y and the classes i that are none, over the number of classes.",
+    {"multilabel_margin_loss", 3, 3, 2, -1, 3u, takes_input_target_reduction, keys_input_target_reduction}, TPY_FUNCTIONAL, 3, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttso, NULL, (tpy_function)tsr_multilabel_margin_loss, NULL}, {0}})
+TPY_OP(multilabel_soft_margin_loss, 1, NULL, "($input, target, weight=None, reduction='mean')\n--\n\nThe mean over the last axis of the binary cross entropies of sigmoid(input).",
+    {"multilabel_soft_margin_loss", 4, 4, 2, -1, 7u, takes_input_target_weight_reduction, keys_input_target_weight_reduction}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttso, NULL, (tpy_function)tsr_multilabel_soft_margin_loss, NULL}, {0}})
+TPY_OP(cosine_similarity, 1, NULL, "($input1, input2, axis=1, eps=1e-08)\n--\n\nThe product of two vectors along the axis over the product of their lengths, each at least eps.",
+    {"cosine_similarity", 4, 4, 2, -1, 3u, takes_input1_input2_axis_eps, keys_input1_input2_axis_eps}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttido, NULL, (tpy_function)tsr_cosine_similarity, NULL}, {0}})
+TPY_OP(pairwise_distance, 1, NULL, "($input1, input2, p=2, eps=1e-06, keepdims=False)\n--\n\nThe p-norm of input1 - input2 + eps along the last axis.",
+    {"pairwise_distance", 5, 5, 2, -1, 3u, takes_input1_input2_p_eps_keepdims, keys_input1_input2_p_eps_keepdims}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttddwo, NULL, (tpy_function)tsr_pairwise_distance, NULL}, {0}})
+TPY_OP(normalize, 1, NULL, "($input, p=2, axis=1, eps=1e-12, *, out=None)\n--\n\nThe input over its p-norm along the axis, which counts as at least eps.",
+    {"normalize", 5, 4, 1, -1, 1u, takes_input_p_axis_eps_out, keys_input_p_axis_eps_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdido, call_tdidt, (tpy_function)tsr_normalize, (tpy_function)tsr_normalize_out}, {0}})
 TPY_OP(sgd_step, 1, NULL, "(params, grads, momentum_buffers, learning_rate, momentum=0, dampening=0, weight_decay=0, nesterov=False, maximize=False, first_step=False)\n--\n\nOne step of stochastic gradient descent for a list of parameters, in place.",
     {"sgd_step", 10, 10, 4, -1, 0u, takes_params_grads_momentum_buffers_learning_rate_momentum_dampening_weight_decay_nesterov_maximize_first_step, keys_params_grads_momentum_buffers_learning_rate_momentum_dampening_weight_decay_nesterov_maximize_first_step}, TPY_FUNCTIONAL, 10, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_TTTddddwww, NULL, (tpy_function)tsr_sgd_step, NULL}, {0}})

@@ -3113,6 +3113,87 @@
 @c tsr_gumbel_softmax(input::tsr_tensor, tau::Float64, hard::Int32, axis::Int64,
     generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
 
+# The absolute difference.
+@c tsr_l1_loss(input::tsr_tensor, target::tsr_tensor, reduction::Ptr{UInt8},
+    reduction_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+
+# d² / (2 beta) for differences up to beta, |d| - beta / 2 beyond.
+@c tsr_smooth_l1_loss(input::tsr_tensor, target::tsr_tensor, reduction::Ptr{UInt8},
+    reduction_len::Int64, beta::Float64, out::Ptr{tsr_tensor})::tsr_status
+
+# d² / 2 for differences up to delta, delta (|d| - delta / 2) beyond.
+@c tsr_huber_loss(input::tsr_tensor, target::tsr_tensor, reduction::Ptr{UInt8},
+    reduction_len::Int64, delta::Float64, out::Ptr{tsr_tensor})::tsr_status
+
+# target (log(target) - input) for an input of log-probabilities.
+@c tsr_kl_div(input::tsr_tensor, target::tsr_tensor, reduction::Ptr{UInt8},
+    reduction_len::Int64, log_target::Int32, out::Ptr{tsr_tensor})::tsr_status
+
+# -(target log(input) + (1 - target) log(1 - input)), each logarithm at least -100.
+@c tsr_binary_cross_entropy(input::tsr_tensor, target::tsr_tensor, weight::tsr_tensor,
+    reduction::Ptr{UInt8}, reduction_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+
+# exp(input) - target input: the negative log likelihood of counts.
+@c tsr_poisson_nll_loss(input::tsr_tensor, target::tsr_tensor, log_input::Int32, full::Int32,
+    eps::Float64, reduction::Ptr{UInt8}, reduction_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+
+# (log(var) + (input - target)² / var) / 2.
+@c tsr_gaussian_nll_loss(input::tsr_tensor, target::tsr_tensor, var::tsr_tensor, full::Int32,
+    eps::Float64, reduction::Ptr{UInt8}, reduction_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+
+# log(1 + exp(-target input)) for targets -1 and 1.
+@c tsr_soft_margin_loss(input::tsr_tensor, target::tsr_tensor, reduction::Ptr{UInt8},
+    reduction_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+
+# The input where the target is 1, max(0, margin - input) where it is -1.
+@c tsr_hinge_embedding_loss(input::tsr_tensor, target::tsr_tensor, margin::Float64,
+    reduction::Ptr{UInt8}, reduction_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+
+# max(0, -target (input1 - input2) + margin); shapes broadcast.
+@c tsr_margin_ranking_loss(input1::tsr_tensor, input2::tsr_tensor, target::tsr_tensor,
+    margin::Float64, reduction::Ptr{UInt8}, reduction_len::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# 1 - cos of two vectors where the target is 1, max(0, cos - margin) where it is -1.
+@c tsr_cosine_embedding_loss(input1::tsr_tensor, input2::tsr_tensor, target::tsr_tensor,
+    margin::Float64, reduction::Ptr{UInt8}, reduction_len::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# max(0, d(anchor, positive) - d(anchor, negative) + margin) with d = pairwise_distance.
+@c tsr_triplet_margin_loss(anchor::tsr_tensor, positive::tsr_tensor, negative::tsr_tensor,
+    margin::Float64, p::Float64, eps::Float64, swap::Int32, reduction::Ptr{UInt8},
+    reduction_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+
+# max(0, margin - x[y] + x[i])^p over the other classes i, summed and divided by the number of
+# classes.
+@c tsr_multi_margin_loss(input::tsr_tensor, target::tsr_tensor, p::Float64, margin::Float64,
+    weight::tsr_tensor, reduction::Ptr{UInt8}, reduction_len::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# max(0, 1 - (x[y] - x[i])) over the labels y and the classes i that are none, over the number
+# of classes.
+@c tsr_multilabel_margin_loss(input::tsr_tensor, target::tsr_tensor, reduction::Ptr{UInt8},
+    reduction_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+
+# The mean over the last axis of the binary cross entropies of sigmoid(input).
+@c tsr_multilabel_soft_margin_loss(input::tsr_tensor, target::tsr_tensor, weight::tsr_tensor,
+    reduction::Ptr{UInt8}, reduction_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+
+# The product of two vectors along the axis over the product of their lengths, each at least
+# eps.
+@c tsr_cosine_similarity(input1::tsr_tensor, input2::tsr_tensor, axis::Int64, eps::Float64,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# The p-norm of input1 - input2 + eps along the last axis.
+@c tsr_pairwise_distance(input1::tsr_tensor, input2::tsr_tensor, p::Float64, eps::Float64,
+    keepdims::Int32, out::Ptr{tsr_tensor})::tsr_status
+
+# The input over its p-norm along the axis, which counts as at least eps.
+@c tsr_normalize(input::tsr_tensor, p::Float64, axis::Int64, eps::Float64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_normalize_out(input::tsr_tensor, p::Float64, axis::Int64, eps::Float64,
+    dst::tsr_tensor)::tsr_status
+
 # One step of stochastic gradient descent for a list of parameters, in place.
 @c tsr_sgd_step(params::Ptr{tsr_tensor}, n_params::Int32, grads::Ptr{tsr_tensor},
     n_grads::Int32, momentum_buffers::Ptr{tsr_tensor}, n_momentum_buffers::Int32,

@@ -8,7 +8,7 @@ export abs!, acos!, acosh!, adam_step!, adamw_step!, adaptive_avg_pool2d, adapti
     argmin!, argsort, argsort!, argwhere, array_equal, as_strided, as_strided_scatter,
     as_strided_scatter!, asin!, asinh!, astype, atan!, atan2!, atanh!, atleast_1d, atleast_2d,
     atleast_3d, avg_pool2d, avg_pool2d!
-export baddbmm, baddbmm!, batch_norm, batch_norm!, bernoulli, bernoulli!,
+export baddbmm, baddbmm!, batch_norm, batch_norm!, bernoulli, bernoulli!, binary_cross_entropy,
     binary_cross_entropy_with_logits, bincount, bincount!, bitwise_and!, bitwise_invert!,
     bitwise_left_shift!, bitwise_or!, bitwise_right_shift!, bitwise_xor!, block_diag,
     block_diag!, bmm, bmm!, broadcast_tensors, broadcast_to, bucketize, bucketize!
@@ -18,8 +18,9 @@ export cartesian_prod, cauchy!, ceil!, celu, celu!, cholesky!, cholesky_inverse,
     combinations, complex!, concat, concat!, cond, cond!, contiguous, conv1d, conv1d!, conv2d,
     conv2d!, conv3d, conv3d!, conv_transpose1d, conv_transpose1d!, conv_transpose2d,
     conv_transpose2d!, conv_transpose3d, conv_transpose3d!, copysign!, corrcoef, corrcoef!,
-    cos!, cosh!, count_nonzero, count_nonzero!, cov!, cross!, cross_entropy, cummax, cummax!,
-    cummin, cummin!, cumulative_trapezoid, cumulative_trapezoid!
+    cos!, cosh!, cosine_embedding_loss, cosine_similarity, count_nonzero, count_nonzero!, cov!,
+    cross!, cross_entropy, cummax, cummax!, cummin, cummin!, cumulative_trapezoid,
+    cumulative_trapezoid!
 export deg2rad!, det!, diag!, diag_embed, diag_embed!, diagflat, diagflat!, diagonal,
     diagonal_scatter, diagonal_scatter!, diff!, digamma, digamma!, dist, dist!, divide!,
     divide_rounded, divide_rounded!, dot!, dropout, dropout!, dstack, dstack!
@@ -28,35 +29,36 @@ export eig, eig!, eigh, eigh!, eigvals, eigvals!, eigvalsh, eigvalsh!, einsum, e
     erfinv, erfinv!, exp!, exp2!, expand, expand_dims, expm1!, exponential!, eye
 export flatten, fliplr, fliplr!, flipud, flipud!, float_power, float_power!, floor!,
     floor_divide!, fmax, fmax!, fmin, fmin!, fmod!, frac, frac!, full, full_like
-export gather, gather!, gcd!, gelu, gelu!, geometric!, glu, glu!, greater!, greater_equal!,
-    gumbel_softmax
+export gather, gather!, gaussian_nll_loss, gcd!, gelu, gelu!, geometric!, glu, glu!, greater!,
+    greater_equal!, gumbel_softmax
 export hardshrink, hardshrink!, hardsigmoid, hardsigmoid!, hardswish, hardswish!, hardtanh,
-    hardtanh!, heaviside, heaviside!, histc, histc!, histogram, histogram!, hstack, hstack!,
-    hypot!
+    hardtanh!, heaviside, heaviside!, hinge_embedding_loss, histc, histc!, histogram,
+    histogram!, hstack, hstack!, huber_loss, hypot!
 export index_add, index_add!, index_copy, index_copy!, index_fill, index_fill!, index_put,
     index_put!, index_reduce, index_reduce!, index_select, index_select!, inner, inner!, inv!,
     isclose, isfinite!, isin, isinf!, isnan!, isneginf, isneginf!, isposinf, isposinf!
-export kron!, kthvalue, kthvalue!
-export layer_norm, layer_norm!, lcm!, ldexp!, leaky_relu, leaky_relu!, lerp, lerp!, less!,
-    less_equal!, lgamma, lgamma!, linear, linear!, linspace, log!, log10!, log1p!, log2!,
+export kl_div, kron!, kthvalue, kthvalue!
+export l1_loss, layer_norm, layer_norm!, lcm!, ldexp!, leaky_relu, leaky_relu!, lerp, lerp!,
+    less!, less_equal!, lgamma, lgamma!, linear, linear!, linspace, log!, log10!, log1p!, log2!,
     log_normal!, log_softmax, log_softmax!, logaddexp, logaddexp!, logaddexp2, logaddexp2!,
     logcumsumexp, logcumsumexp!, logdet!, logical_and, logical_and!, logical_not!, logical_or,
     logical_or!, logical_xor, logical_xor!, logit, logit!, logsigmoid, logsigmoid!, logspace,
     logsumexp, logsumexp!, lstsq, lstsq!, lu!, lu_factor, lu_factor!, lu_solve, lu_solve!
-export masked_fill, masked_fill!, masked_scatter, masked_scatter!, masked_select,
-    masked_select!, matmul, matmul!, matrix_exp, matrix_exp!, matrix_norm, matrix_norm!,
-    matrix_power, matrix_power!, matrix_rank, matrix_rank!, matrix_transpose, max!, max_pool2d,
-    max_pool2d!, max_pool2d_with_positions, max_with_indices, max_with_indices!,
-    median_with_indices, median_with_indices!, meshgrid, min!, min_with_indices,
-    min_with_indices!, mish, mish!, mm, mm!, mode, mode!, moveaxis, mse_loss, msort, msort!,
-    multi_dot, multi_dot!, multinomial, multiply!, mv, mv!
+export margin_ranking_loss, masked_fill, masked_fill!, masked_scatter, masked_scatter!,
+    masked_select, masked_select!, matmul, matmul!, matrix_exp, matrix_exp!, matrix_norm,
+    matrix_norm!, matrix_power, matrix_power!, matrix_rank, matrix_rank!, matrix_transpose,
+    max!, max_pool2d, max_pool2d!, max_pool2d_with_positions, max_with_indices,
+    max_with_indices!, median_with_indices, median_with_indices!, meshgrid, min!,
+    min_with_indices, min_with_indices!, mish, mish!, mm, mm!, mode, mode!, moveaxis, mse_loss,
+    msort, msort!, multi_dot, multi_dot!, multi_margin_loss, multilabel_margin_loss,
+    multilabel_soft_margin_loss, multinomial, multiply!, mv, mv!
 export nan_to_num, nan_to_num!, nanmean, nanmean!, nanmedian, nanmedian!,
     nanmedian_with_indices, nanmedian_with_indices!, nanquantile, nanquantile!, nansum, nansum!,
     narrow, negative!, nextafter, nextafter!, nll_loss, nonzero, norm!, normal, normal!,
     not_equal!
 export one_hot, ones_like, outer, outer!
-export pad, pad!, permute_dims, pinv!, poisson, polar, polar!, polygamma, polygamma!, positive,
-    positive!, pow!, prelu, prelu!, put
+export pad, pad!, pairwise_distance, permute_dims, pinv!, poisson, poisson_nll_loss, polar,
+    polar!, polygamma, polygamma!, positive, positive!, pow!, prelu, prelu!, put
 export qr!
 export rad2deg!, rand_like, randint, randint_like, randn_like, random!, reciprocal!, relu,
     relu!, relu6, relu6!, remainder!, renorm, renorm!, repeat_interleave, repeat_interleave!,
@@ -65,15 +67,15 @@ export rad2deg!, rand_like, randint, randint_like, randn_like, random!, reciproc
 export scatter, scatter!, scatter_add, scatter_add!, scatter_reduce, scatter_reduce!,
     searchsorted, searchsorted!, select, select_scatter, select_scatter!, selu, selu!,
     sgd_step!, sigmoid, sigmoid!, sign!, signbit!, silu, silu!, sin!, sinc!, sinh!,
-    slice_scatter, slice_scatter!, slogdet, slogdet!, softmax, softmax!, softmin, softmin!,
-    softplus, softplus!, softshrink, softshrink!, softsign, softsign!, solve, solve!,
-    solve_triangular, solve_triangular!, sort_with_indices, sort_with_indices!,
-    split_with_sizes, sqrt!, square, square!, stack, stack!, std!, std_mean, std_mean!,
-    subtract!, svd!, svdvals, svdvals!, swapaxes
+    slice_scatter, slice_scatter!, slogdet, slogdet!, smooth_l1_loss, soft_margin_loss, softmax,
+    softmax!, softmin, softmin!, softplus, softplus!, softshrink, softshrink!, softsign,
+    softsign!, solve, solve!, solve_triangular, solve_triangular!, sort_with_indices,
+    sort_with_indices!, split_with_sizes, sqrt!, square, square!, stack, stack!, std!, std_mean,
+    std_mean!, subtract!, svd!, svdvals, svdvals!, swapaxes
 export take, take_along_axis, take_along_axis!, tan!, tanh!, tanhshrink, tanhshrink!,
     tensor_split, tensor_split_at, tensordot, tensordot!, threshold, threshold!, tile, tile!,
-    topk, topk!, trace, trace!, trapezoid, trapezoid!, tril_indices, triu_indices, trunc!,
-    trunc_normal!
+    topk, topk!, trace, trace!, trapezoid, trapezoid!, tril_indices, triplet_margin_loss,
+    triu_indices, trunc!, trunc_normal!
 export unflatten, unfold, uniform!, unique_all, unique_axis, unique_consecutive, unique_counts,
     unique_inverse, unique_values, unsqueeze, unstack
 export var!, var_mean, var_mean!, vdot, vdot!, vecdot, vecdot!, vector_norm, vector_norm!,
@@ -104,4 +106,5 @@ include("ops_index.jl")
 include("ops_index_scatter.jl")
 include("ops_nn.jl")
 include("ops_nn_activation.jl")
+include("ops_nn_loss.jl")
 include("ops_optim.jl")

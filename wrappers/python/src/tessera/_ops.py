@@ -434,6 +434,24 @@ prelu = _core.prelu
 glu = _core.glu
 softmin = _core.softmin
 gumbel_softmax = _core.gumbel_softmax
+l1_loss = _core.l1_loss
+smooth_l1_loss = _core.smooth_l1_loss
+huber_loss = _core.huber_loss
+kl_div = _core.kl_div
+binary_cross_entropy = _core.binary_cross_entropy
+poisson_nll_loss = _core.poisson_nll_loss
+gaussian_nll_loss = _core.gaussian_nll_loss
+soft_margin_loss = _core.soft_margin_loss
+hinge_embedding_loss = _core.hinge_embedding_loss
+margin_ranking_loss = _core.margin_ranking_loss
+cosine_embedding_loss = _core.cosine_embedding_loss
+triplet_margin_loss = _core.triplet_margin_loss
+multi_margin_loss = _core.multi_margin_loss
+multilabel_margin_loss = _core.multilabel_margin_loss
+multilabel_soft_margin_loss = _core.multilabel_soft_margin_loss
+cosine_similarity = _core.cosine_similarity
+pairwise_distance = _core.pairwise_distance
+normalize = _core.normalize
 sgd_step = _core.sgd_step
 adam_step = _core.adam_step
 adamw_step = _core.adamw_step
@@ -840,6 +858,24 @@ NN_FUNCTIONAL = [
     "glu",
     "softmin",
     "gumbel_softmax",
+    "l1_loss",
+    "smooth_l1_loss",
+    "huber_loss",
+    "kl_div",
+    "binary_cross_entropy",
+    "poisson_nll_loss",
+    "gaussian_nll_loss",
+    "soft_margin_loss",
+    "hinge_embedding_loss",
+    "margin_ranking_loss",
+    "cosine_embedding_loss",
+    "triplet_margin_loss",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
+    "cosine_similarity",
+    "pairwise_distance",
+    "normalize",
 ]
 
 OPTIM_FUNCTIONAL = [

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .._errors import InvalidValueError
 from .._tensor import Tensor
 from . import functional as F
@@ -16,6 +18,29 @@ class _Loss(Module):
         if reduction not in ("none", "mean", "sum"):
             raise InvalidValueError(f"reduction: expected 'none', 'mean' or 'sum', got {reduction!r}")
         self.reduction = reduction
+
+
+class _PairLoss(_Loss):
+    """A loss of an input and a target with settings, which are attributes of their names."""
+
+    _function = ""
+
+    def __init__(self, reduction: str = "mean", **settings: Any) -> None:
+        super().__init__(reduction)
+        self._settings = tuple(settings)
+        for name, value in settings.items():
+            setattr(self, name, value)
+
+    def _call(self, *inputs: Tensor) -> Tensor:
+        settings = {name: getattr(self, name) for name in self._settings}
+        result: Tensor = getattr(F, self._function)(*inputs, **settings, reduction=self.reduction)
+        return result
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return self._call(input, target)
+
+    def extra_repr(self) -> str:
+        return ", ".join(f"{name}={getattr(self, name)}" for name in self._settings)
 
 
 class MSELoss(_Loss):
@@ -67,3 +92,159 @@ class BCEWithLogitsLoss(_Loss):
         return F.binary_cross_entropy_with_logits(
             input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight
         )
+
+
+class L1Loss(_PairLoss):
+    _function = "l1_loss"
+
+    def __init__(self, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+
+
+class SmoothL1Loss(_PairLoss):
+    _function = "smooth_l1_loss"
+
+    def __init__(self, reduction: str = "mean", beta: float = 1.0) -> None:
+        super().__init__(reduction, beta=beta)
+
+
+class HuberLoss(_PairLoss):
+    _function = "huber_loss"
+
+    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+        super().__init__(reduction, delta=delta)
+
+
+class KLDivLoss(_PairLoss):
+    """Of log-probabilities; the reduction may also be "batchmean", which is that of the definition."""
+
+    _function = "kl_div"
+
+    def __init__(self, reduction: str = "mean", log_target: bool = False) -> None:
+        super().__init__("sum" if reduction == "batchmean" else reduction, log_target=log_target)
+        self.reduction = reduction
+
+
+class BCELoss(_Loss):
+    """Binary cross entropy of probabilities."""
+
+    def __init__(self, weight: Tensor | None = None, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+        self.register_buffer("weight", weight)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
+
+
+class PoissonNLLLoss(_PairLoss):
+    _function = "poisson_nll_loss"
+
+    def __init__(self, log_input: bool = True, full: bool = False, eps: float = 1e-8, reduction: str = "mean") -> None:
+        super().__init__(reduction, log_input=log_input, full=full, eps=eps)
+
+
+class GaussianNLLLoss(_PairLoss):
+    _function = "gaussian_nll_loss"
+
+    def __init__(self, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
+        super().__init__(reduction, full=full, eps=eps)
+
+    def forward(self, input: Tensor, target: Tensor, var: Tensor) -> Tensor:  # type: ignore[override]
+        return self._call(input, target, var)
+
+
+class SoftMarginLoss(_PairLoss):
+    _function = "soft_margin_loss"
+
+    def __init__(self, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+
+
+class HingeEmbeddingLoss(_PairLoss):
+    _function = "hinge_embedding_loss"
+
+    def __init__(self, margin: float = 1.0, reduction: str = "mean") -> None:
+        super().__init__(reduction, margin=margin)
+
+
+class MarginRankingLoss(_PairLoss):
+    _function = "margin_ranking_loss"
+
+    def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
+        super().__init__(reduction, margin=margin)
+
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:  # type: ignore[override]
+        return self._call(input1, input2, target)
+
+
+class CosineEmbeddingLoss(MarginRankingLoss):
+    _function = "cosine_embedding_loss"
+
+
+class TripletMarginLoss(_PairLoss):
+    _function = "triplet_margin_loss"
+
+    def __init__(
+        self, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6, swap: bool = False, reduction: str = "mean"
+    ) -> None:
+        super().__init__(reduction, margin=margin, p=p, eps=eps, swap=swap)
+
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:  # type: ignore[override]
+        return self._call(anchor, positive, negative)
+
+
+class MultiLabelMarginLoss(_PairLoss):
+    _function = "multilabel_margin_loss"
+
+    def __init__(self, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+
+
+class MultiMarginLoss(_Loss):
+    def __init__(
+        self, p: float = 1, margin: float = 1.0, weight: Tensor | None = None, reduction: str = "mean"
+    ) -> None:
+        super().__init__(reduction)
+        self.register_buffer("weight", weight)
+        self.p, self.margin = p, margin
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.multi_margin_loss(
+            input, target, p=self.p, margin=self.margin, weight=self.weight, reduction=self.reduction
+        )
+
+
+class MultiLabelSoftMarginLoss(_Loss):
+    def __init__(self, weight: Tensor | None = None, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+        self.register_buffer("weight", weight)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.multilabel_soft_margin_loss(input, target, self.weight, reduction=self.reduction)
+
+
+class _Distance(Module):
+    def __init__(self, **settings: Any) -> None:
+        super().__init__()
+        for name, value in settings.items():
+            setattr(self, name, value)
+        self._settings = tuple(settings)
+
+    def extra_repr(self) -> str:
+        return ", ".join(f"{name}={getattr(self, name)}" for name in self._settings)
+
+
+class CosineSimilarity(_Distance):
+    def __init__(self, axis: int = 1, eps: float = 1e-8) -> None:
+        super().__init__(axis=axis, eps=eps)
+
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        return F.cosine_similarity(input1, input2, axis=self.axis, eps=self.eps)
+
+
+class PairwiseDistance(_Distance):
+    def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdims: bool = False) -> None:
+        super().__init__(p=p, eps=eps, keepdims=keepdims)
+
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        return F.pairwise_distance(input1, input2, p=self.p, eps=self.eps, keepdims=self.keepdims)

@@ -5187,6 +5187,171 @@ extern "C" {
         out: *mut tsr_tensor,
     ) -> tsr_status;
 
+    /// The absolute difference.
+    /// target: of the input's shape
+    /// reduction: none, sum or mean
+    pub fn tsr_l1_loss(
+        input: tsr_tensor, target: tsr_tensor, reduction: *const c_char, reduction_len: i64,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// d² / (2 beta) for differences up to beta, |d| - beta / 2 beyond.
+    /// target: of the input's shape
+    /// reduction: none, sum or mean
+    /// beta: at least 0, which is l1_loss
+    pub fn tsr_smooth_l1_loss(
+        input: tsr_tensor, target: tsr_tensor, reduction: *const c_char, reduction_len: i64,
+        beta: f64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// d² / 2 for differences up to delta, delta (|d| - delta / 2) beyond.
+    /// target: of the input's shape
+    /// reduction: none, sum or mean
+    /// delta: above 0
+    pub fn tsr_huber_loss(
+        input: tsr_tensor, target: tsr_tensor, reduction: *const c_char, reduction_len: i64,
+        delta: f64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// target (log(target) - input) for an input of log-probabilities.
+    /// target: of the input's shape
+    /// reduction: none, sum, mean or batchmean
+    /// log_target: the target holds log-probabilities too
+    pub fn tsr_kl_div(
+        input: tsr_tensor, target: tsr_tensor, reduction: *const c_char, reduction_len: i64,
+        log_target: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// -(target log(input) + (1 - target) log(1 - input)), each logarithm at least -100.
+    /// input: probabilities
+    /// target: probabilities of the input's shape
+    /// weight: broadcasts against the input
+    /// reduction: none, sum or mean
+    pub fn tsr_binary_cross_entropy(
+        input: tsr_tensor, target: tsr_tensor, weight: tsr_tensor, reduction: *const c_char,
+        reduction_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// exp(input) - target input: the negative log likelihood of counts.
+    /// Without log_input: input - target log(input + eps).
+    /// target: of the input's shape
+    /// log_input: the input is the logarithm of the rate
+    /// full: add Stirling's approximation
+    /// eps: added to the rate in its logarithm
+    /// reduction: none, sum or mean
+    pub fn tsr_poisson_nll_loss(
+        input: tsr_tensor, target: tsr_tensor, log_input: i32, full: i32, eps: f64,
+        reduction: *const c_char, reduction_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// (log(var) + (input - target)² / var) / 2.
+    /// target: of the input's shape
+    /// var: variances that broadcast against the input
+    /// full: add log(2 pi) / 2
+    /// eps: least variance
+    /// reduction: none, sum or mean
+    pub fn tsr_gaussian_nll_loss(
+        input: tsr_tensor, target: tsr_tensor, var: tsr_tensor, full: i32, eps: f64,
+        reduction: *const c_char, reduction_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// log(1 + exp(-target input)) for targets -1 and 1.
+    /// target: of the input's shape
+    /// reduction: none, sum or mean
+    pub fn tsr_soft_margin_loss(
+        input: tsr_tensor, target: tsr_tensor, reduction: *const c_char, reduction_len: i64,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The input where the target is 1, max(0, margin - input) where it is -1.
+    /// target: of the input's shape
+    /// reduction: none, sum or mean
+    pub fn tsr_hinge_embedding_loss(
+        input: tsr_tensor, target: tsr_tensor, margin: f64, reduction: *const c_char,
+        reduction_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// max(0, -target (input1 - input2) + margin); shapes broadcast.
+    /// target: 1 where input1 should be the larger and -1 where input2
+    /// reduction: none, sum or mean
+    pub fn tsr_margin_ranking_loss(
+        input1: tsr_tensor, input2: tsr_tensor, target: tsr_tensor, margin: f64,
+        reduction: *const c_char, reduction_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// 1 - cos of two vectors where the target is 1, max(0, cos - margin) where it is -1.
+    /// input1: (batch, features) or (features)
+    /// target: (batch) of 1 and -1
+    /// reduction: none, sum or mean
+    pub fn tsr_cosine_embedding_loss(
+        input1: tsr_tensor, input2: tsr_tensor, target: tsr_tensor, margin: f64,
+        reduction: *const c_char, reduction_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// max(0, d(anchor, positive) - d(anchor, negative) + margin) with d = pairwise_distance.
+    /// p: order of the norm
+    /// swap: take the distance of positive and negative where it is smaller
+    /// reduction: none, sum or mean
+    pub fn tsr_triplet_margin_loss(
+        anchor: tsr_tensor, positive: tsr_tensor, negative: tsr_tensor, margin: f64, p: f64,
+        eps: f64, swap: i32, reduction: *const c_char, reduction_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// max(0, margin - x\[y\] + x\[i\])^p over the other classes i, summed and divided by the
+    /// number of classes.
+    /// input: scores (batch, classes) or (classes)
+    /// target: class numbers (batch)
+    /// p: 1 or 2
+    /// weight: (classes)
+    /// reduction: none, sum or mean
+    pub fn tsr_multi_margin_loss(
+        input: tsr_tensor, target: tsr_tensor, p: f64, margin: f64, weight: tsr_tensor,
+        reduction: *const c_char, reduction_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// max(0, 1 - (x\[y\] - x\[i\])) over the labels y and the classes i that are none, over the
+    /// number of classes.
+    /// input: scores (batch, classes) or (classes)
+    /// target: class numbers of the input's shape, of which those before the first -1 count
+    /// reduction: none, sum or mean
+    pub fn tsr_multilabel_margin_loss(
+        input: tsr_tensor, target: tsr_tensor, reduction: *const c_char, reduction_len: i64,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The mean over the last axis of the binary cross entropies of sigmoid(input).
+    /// input: logits
+    /// target: of the input's shape
+    /// weight: broadcasts against the input
+    /// reduction: none, sum or mean
+    pub fn tsr_multilabel_soft_margin_loss(
+        input: tsr_tensor, target: tsr_tensor, weight: tsr_tensor, reduction: *const c_char,
+        reduction_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The product of two vectors along the axis over the product of their lengths, each at least
+    /// eps.
+    pub fn tsr_cosine_similarity(
+        input1: tsr_tensor, input2: tsr_tensor, axis: i64, eps: f64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The p-norm of input1 - input2 + eps along the last axis.
+    /// p: order of the norm
+    pub fn tsr_pairwise_distance(
+        input1: tsr_tensor, input2: tsr_tensor, p: f64, eps: f64, keepdims: i32,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The input over its p-norm along the axis, which counts as at least eps.
+    /// p: order of the norm
+    pub fn tsr_normalize(
+        input: tsr_tensor, p: f64, axis: i64, eps: f64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_normalize`].
+    pub fn tsr_normalize_out(
+        input: tsr_tensor, p: f64, axis: i64, eps: f64, dst: tsr_tensor,
+    ) -> tsr_status;
+
     /// One step of stochastic gradient descent for a list of parameters, in place.
     /// momentum_buffers: may be empty without momentum
     /// first_step: the buffers start as the gradients

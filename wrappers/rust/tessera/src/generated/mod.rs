@@ -27,6 +27,7 @@ mod ops_index;
 mod ops_index_scatter;
 mod ops_nn;
 mod ops_nn_activation;
+mod ops_nn_loss;
 mod ops_optim;
 
 /// Options of the op methods of [`Tensor`](crate::Tensor), and the ops that are functions.
@@ -53,5 +54,6 @@ pub mod ops {
     pub use super::ops_index_scatter::*;
     pub use super::ops_nn::*;
     pub use super::ops_nn_activation::*;
+    pub use super::ops_nn_loss::*;
     pub use super::ops_optim::*;
 }

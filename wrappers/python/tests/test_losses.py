@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Losses where the op table cannot look: limits, kinks, and the layers."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tessera as ts
+from tessera import nn
+from tessera.nn import functional as F
+
+
+def test_binary_cross_entropy_keeps_its_logarithms_above_minus_100() -> None:
+    p = ts.tensor([0.0, 1.0, 0.0, 1.0], requires_grad=True)
+    loss = F.binary_cross_entropy(p, ts.tensor([1.0, 0.0, 0.0, 1.0]), reduction="none")
+    assert loss.tolist() == [100.0, 100.0, 0.0, 0.0]
+    loss.sum().backward()
+    assert np.isfinite(p.grad.numpy()).all() and p.grad.tolist()[2:] == [0.0, 0.0]
+    assert np.isnan(F.binary_cross_entropy(ts.tensor([-0.5]), ts.tensor([1.0])).item())
+
+
+def test_binary_cross_entropy_differentiates_towards_its_target_too() -> None:
+    target = ts.tensor([0.25, 0.5], dtype=ts.float64, requires_grad=True)
+    p = ts.tensor([0.75, 0.5], dtype=ts.float64)
+    F.binary_cross_entropy(p, target, reduction="sum").backward()
+    np.testing.assert_allclose(target.grad.numpy(), np.log(1 - p.numpy()) - np.log(p.numpy()), 1e-12, 1e-12)
+
+
+def test_gaussian_nll_limits_the_variance_and_lets_its_gradient_through() -> None:
+    var = ts.tensor([0.0], requires_grad=True)
+    loss = F.gaussian_nll_loss(ts.tensor([1.0]), ts.tensor([1.0]), var, eps=0.5)
+    assert loss.item() == pytest.approx(0.5 * np.log(0.5))
+    loss.backward()
+    assert var.grad.item() == pytest.approx(0.5 / 0.5)
+
+
+def test_margins_pass_their_gradient_at_the_kink_as_pytorch_does() -> None:
+    torch = pytest.importorskip("torch")
+    for function, inputs in {
+        "hinge_embedding_loss": ([1.0, 0.5], [-1.0, -1.0]),
+        "margin_ranking_loss": ([1.0, 2.0], [1.0, 0.0], [1.0, 1.0]),
+    }.items():
+        ours = [ts.tensor(i, requires_grad=n == 0) for n, i in enumerate(inputs)]
+        theirs = [torch.tensor(i, requires_grad=n == 0) for n, i in enumerate(inputs)]
+        getattr(F, function)(*ours).backward()
+        getattr(torch.nn.functional, function)(*theirs).backward()
+        assert ours[0].grad.tolist() == theirs[0].grad.tolist(), function
+
+
+def test_normalize_of_zeros_is_zero_and_half_numbers_do_not_overflow() -> None:
+    assert F.normalize(ts.zeros((2, 3))).tolist() == [[0.0] * 3] * 2
+    x = ts.full((1, 4), 300.0, dtype=ts.float16)
+    assert F.normalize(x).tolist() == [[0.5] * 4]
+    out = ts.empty(0)
+    assert F.normalize(ts.tensor([[3.0, 4.0]]), out=out) is out and out.tolist()[0] == pytest.approx([0.6, 0.8])
+
+
+X, Y = np.linspace(-1, 1, 12).reshape(3, 4), np.linspace(0.9, 0.1, 12).reshape(3, 4)
+SIGNS, ROW_SIGNS = np.where(np.arange(12).reshape(3, 4) % 2, 1.0, -1.0), np.array([1.0, -1.0, 1.0])
+LABELS = np.array([[3, 0, -1, 1], [1, -1, 2, 0], [0, 1, 2, 3]])
+LAYERS: list[tuple[Any, dict[str, Any], tuple[Any, ...]]] = [
+    (nn.L1Loss, {}, (X, Y)), (nn.SmoothL1Loss, {"beta": 0.5}, (X, Y)), (nn.HuberLoss, {"delta": 0.5}, (X, Y)),
+    (nn.KLDivLoss, {"log_target": True}, (X, Y)), (nn.KLDivLoss, {"reduction": "batchmean"}, (X, Y)), (nn.BCELoss, {}, (Y, Y)),
+    (nn.PoissonNLLLoss, {"full": True}, (X, Y)), (nn.GaussianNLLLoss, {"full": True}, (X, X, Y)), (nn.SoftMarginLoss, {}, (X, SIGNS)),
+    (nn.HingeEmbeddingLoss, {"margin": 0.5}, (X, SIGNS)), (nn.MarginRankingLoss, {"margin": 0.5}, (X, Y, SIGNS)),
+    (nn.CosineEmbeddingLoss, {"margin": 0.25}, (X, Y, ROW_SIGNS)), (nn.TripletMarginLoss, {"margin": 0.5, "swap": True}, (X, Y, SIGNS)),
+    (nn.MultiLabelMarginLoss, {}, (X, LABELS)), (nn.MultiMarginLoss, {"p": 2, "margin": 0.5}, (X, LABELS[:, 0])),
+    (nn.MultiLabelSoftMarginLoss, {}, (X, Y)), (nn.CosineSimilarity, {"eps": 1e-6}, (X, Y)), (nn.PairwiseDistance, {"p": 1.0}, (X, Y)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind, options, inputs", LAYERS, ids=lambda value: getattr(value, "__name__", ""))
+def test_layers_are_pytorchs(kind: Any, options: dict[str, Any], inputs: tuple[Any, ...]) -> None:
+    torch = pytest.importorskip("torch")
+    layer = kind(**options)
+    expected = getattr(torch.nn, kind.__name__)(**options)(*map(torch.tensor, inputs))
+    np.testing.assert_allclose(layer(*map(ts.tensor, inputs)).numpy(), expected.numpy(), 1e-5)
+    assert kind.__name__ in repr(layer)
+
+
+REDUCED = list(dict.fromkeys(kind for kind, _, _ in LAYERS if "reduction" in inspect.signature(kind).parameters))
+
+
+@pytest.mark.parametrize("kind", REDUCED, ids=lambda kind: kind.__name__)
+def test_layers_refuse_unknown_reductions(kind: Any) -> None:
+    with pytest.raises(ts.InvalidValueError):
+        kind(reduction="max")
