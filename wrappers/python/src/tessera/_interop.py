@@ -14,7 +14,7 @@ from ._constants import DEVICE_CPU, DEVICE_CUDA, DEVICE_SIMULATED, DLPACK_COPY, 
 from ._core import TensorBase
 from ._core import from_array as _from_array
 from ._core import from_numbers as _from_numbers
-from ._device import CPU, device_of, device_pair, get_default_device
+from ._device import CPU, device_pair, get_default_device
 from ._dtypes import ALL, DType, bfloat16, complex64, dtype_of, float32, int64
 from ._errors import ArgumentTypeError, DTypeError, InvalidValueError, MemoryAccessError, OutOfRangeError
 from .capi import check, ffi, handle, lib
@@ -269,11 +269,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
             raise MemoryAccessError(f"from_dlpack(): device {(kind, index)} is not supported")
         capsule = _export(x, {"stream": _stream_for(index)} if kind == DEVICE_CUDA else {})
     made = _core.from_capsule(capsule, DLPACK_COPY if copy else 0)
-    if device is not None and device_of(device) != made.device:
-        if copy is False:
-            raise InvalidValueError(f"from_dlpack(): moving to {device} needs a copy")
-        return made.to(device)
-    return made
+    return _as(made, None, device, None if copy else copy)
 
 
 _DLPACK_DEVICES = (DEVICE_CPU, 3, DEVICE_CUDA, DEVICE_SIMULATED)  # 3: memory of the host that CUDA has pinned
