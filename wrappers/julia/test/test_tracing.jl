@@ -19,6 +19,14 @@ only_record(trace, kind, name) = only(r for r in trace.records if r.kind == kind
     @test Array(y) ≈ fill(exp(1), 2, 3)
 end
 
+@testset "test_functions_that_are_no_operators_show_their_arguments" begin
+    x = Tessera.ones(2, 3)
+    state, trace = Tessera.record(() -> setup(SGD(), [x]); arguments=true)
+    options, tensors = only_record(trace, :call, "tsr_optimizer_new").args
+    @test options isa Ptr{Cvoid} && options != C_NULL
+    @test tensors == Any[(Float32, (2, 3))]
+end
+
 @testset "test_a_trace_ends_with_its_function" begin
     @test_throws ErrorException Tessera.record(() -> error("of the function"))
     x = Tessera.ones(1)

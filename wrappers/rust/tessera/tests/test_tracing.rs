@@ -5,6 +5,7 @@
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use tessera::optim::{Optimizer, Sgd};
 use tessera::tracing::{record, Argument, Kind, Options, Record, Trace};
 use tessera::{DType, Device, ErrorKind, Result, Tensor};
 
@@ -34,6 +35,19 @@ fn a_call_has_its_kernel_and_its_arguments() -> Result<()> {
     assert_eq!(call.args, [Argument::Tensor(DType::F32, vec![2, 3])]);
     assert!(trace.records.iter().any(|r| r.kind == Kind::Allocate && r.value > 0));
     assert_eq!(trace.lost, 0);
+    Ok(())
+}
+
+#[test]
+fn functions_that_are_no_operators_show_their_arguments() -> Result<()> {
+    let _turn = turn();
+    let x = Tensor::ones(&[2, 3])?;
+    let options = Options { arguments: true, kinds: vec![Kind::Call], ..Options::default() };
+    let (made, trace) = record(&options, || Optimizer::new(Sgd::default(), &[x.clone()]))?;
+    made?;
+    let args = &only(&trace, Kind::Call, "tsr_optimizer_new").args;
+    assert!(matches!(args[0], Argument::Address(at) if at != 0));
+    assert_eq!(args[1], Argument::List(vec![Argument::Tensor(DType::F32, vec![2, 3])]));
     Ok(())
 }
 
