@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -122,15 +121,6 @@ void refused(tsr_status status, tsr_status expected = kAnyError, Where where = W
 void survives(tsr_status status, Where where = Where::current());
 void same(tsr_tensor tensor, const Literal& expected, double rtol = -1, double atol = -1,
           Where where = Where::current());
-
-// Calls a function on inputs it must differentiate; writes its results, at most 8, and their
-// number.
-using Differentiable =
-    std::function<tsr_status(const tsr_tensor* in, tsr_tensor* out, int32_t* n_out)>;
-// Compares the gradient of a weighted sum of the float64 results with central differences, at the
-// float64 values of the inputs. Some result and some input must take part.
-void check_gradient(const std::vector<Literal>& inputs, const Differentiable& call,
-                    Where where = Where::current());
 
 // ---- Arguments that are wrong ----
 

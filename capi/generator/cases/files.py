@@ -80,8 +80,7 @@ def _record(schema: Schema, replay: Replay) -> dict[str, Any]:
     row["after_grad"] = _tensors(schema, replay, replay.after_grad)
     if replay.gradient is not None:
         row["weights"] = _tensors(schema, replay, replay.gradient.weights)
-        row["grads"] = _tensors(schema, replay, {n: g for n, g in replay.gradient.grads.items() if g})
-        row["slopes"] = list(replay.gradient.grads)
+        row["grads"] = _tensors(schema, replay, replay.gradient.grads)
     row |= {"rtol": replay.rtol, "atol": replay.atol}
     return {key: value for key, value in row.items() if value not in (None, {}, [])}
 

@@ -187,17 +187,15 @@ def _gradient_replay(schema: Schema, op: Op, form: str) -> Replay | None:
     case, inputs = place
     everywhere = form == replay_form(op)
     name = f"{op.name}_gradient" + ("" if everywhere else "_inplace")
-    other = None if everywhere else gradient_place(op, replay_form(op))
-    prefix = f"{op.name}_gradient" if other is not None and other[0].args == case.args else name
+    other = None if everywhere else _gradient_replay(schema, op, replay_form(op))
     computed = Case(case.args, tuple(_computed(r) for r in case.returns))
     if form == "inplace" and not case.returns:  # setitem states what its input becomes
         computed = Case(case.args, after={n: _computed(v) for n, v in case.after.items()})
     stated = (case.returns, case.after)
     number = next(i for i, c in enumerate(op.cases) if (c.returns, c.after) == stated)
-    replay = _case_replay(schema, (gradient_function(op, form),), computed, number, prefix, "")
-    replay = replace(replay, name=name, everywhere=everywhere)
-    if not everywhere:  # only its slopes are looked at
-        return replace(replay, results={}, after={}, gradient=Gradient({}, dict.fromkeys(inputs, ())))
+    replay = replace(_case_replay(schema, (gradient_function(op, form),), computed, number, name, ""), name=name)
+    if other is not None and _literals(other) == _literals(replay):
+        return _in_place_of(other, replay)
     weights = {}
     for result, value in {**replay.results, **replay.after}.items():
         literals = [s.literal for s in (value if isinstance(value, tuple) else (value,)) if s]
@@ -205,7 +203,30 @@ def _gradient_replay(schema: Schema, op: Op, form: str) -> Replay | None:
             drawn = [_weight(literal, i) for i, literal in enumerate(literals)]
             weights[result] = _stored(drawn if isinstance(value, tuple) else drawn[0], f"{name}/weight/{result}")
     grads = {n: _stored(_computed(case.args[n]), f"{name}/grad/{n}") for n in inputs}
-    return replace(replay, gradient=Gradient(weights, grads))
+    return replace(replay, everywhere=everywhere, gradient=Gradient(weights, grads))
+
+
+def _literals(replay: Replay) -> list[Any]:
+    """The values of the arguments, whatever their keys are."""
+
+    def plain(value: Any) -> Any:
+        return tuple(map(plain, value)) if isinstance(value, tuple) else getattr(value, "literal", value)
+
+    return [plain(given.value) for given in replay.args]
+
+
+def _in_place_of(other: Replay, replay: Replay) -> Replay:
+    """The in-place replay of the same values: what was result, weight and gradient there is so here."""
+    assert other.gradient is not None
+    (changed,) = replay.after
+    (result,) = other.results.values()
+    return replace(
+        replay,
+        args=tuple(replace(g, value=o.value) for g, o in zip(replay.args, other.args)),
+        after={changed: result},
+        everywhere=False,
+        gradient=Gradient({changed: w for w in other.gradient.weights.values()}, other.gradient.grads),
+    )
 
 
 def _computed(value: Any) -> Any:
