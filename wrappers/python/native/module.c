@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  * The module tessera._core: types and functions put together, and what C needs of the Python layer.
  */
-#include "native.h"
+#include "rows.h"
 
 tpy_state tpy;
 
