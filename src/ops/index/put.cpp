@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "ops/create/copy.h"
 #include "ops/index/getitem.h"
+#include "ops/index/mask.h"
 #include "ops/index/scatter.h"
-#include "ops/reduce/reduce.h"
 #include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
 #include "tensor/promotion.h"
@@ -26,15 +26,14 @@ Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& sou
             mask.dtype());
   check_same_device(input, mask, "mask");
   check_source(input, source);
-  const Tensor wide = make_view(
-      mask, input.sizes(), broadcast_strides(mask.sizes(), mask.strides(), input.sizes(), "mask"),
-      mask.offset());
-  const Tensor found = to(count_nonzero(wide), Device{}, std::nullopt);
-  const int64_t count = *found.data_as<int64_t>();
+  const Dims strides = broadcast_strides(mask.sizes(), mask.strides(), input.sizes(), "mask");
+  const Tensor wide = contiguous_memory(make_view(mask, input.sizes(), strides, mask.offset()));
+  const Tensor places = nonzero_memory(reshape(wide, Dims{-1}));
+  const int64_t count = places.size(1);
   TSR_CHECK(count <= source.numel(), Code::kValue, "source", "expected at least ", count,
             " elements, one for each place of the mask, got ", source.numel());
   const Tensor values = narrow(reshape(source, Dims{-1}), 0, 0, count);
-  return index_put(input, {&wide, 1}, values, false, out);
+  return put(input, select_memory(places, 0, 0), values, false, out);
 }
 
 Tensor put(const Tensor& input, const Tensor& index, const Tensor& source, bool accumulate,

@@ -223,12 +223,15 @@ Tensor draw_once(const Tensor& weights, int64_t n, Generator* generator) {
 
 void check_weights(const Tensor& weights, int64_t least) {
   const double infinity = std::numeric_limits<double>::infinity();
-  TSR_CHECK(holds_for_all(logical_and(greater_equal(weights, 0), less(weights, infinity))),
+  const Tensor lowest = min(weights, Dims{1});
+  const Tensor largest = max(weights, Dims{1});
+  TSR_CHECK(holds_for_all(logical_and(greater_equal(lowest, 0), less(largest, infinity))),
             Code::kValue, "input",
             "expected finite weights that are not negative, got one that is not");
-  const Tensor positive = count_nonzero(weights, Dims{1});
-  TSR_CHECK(holds_for_all(greater_equal(positive, least)), Code::kValue, "input",
-            "expected at least ", least, " weights above 0 in each row, got fewer");
+  const bool enough = holds_for_all(
+      least == 1 ? greater(largest, 0) : greater_equal(count_nonzero(weights, Dims{1}), least));
+  TSR_CHECK(enough, Code::kValue, "input", "expected at least ", least,
+            " weights above 0 in each row, got fewer");
 }
 
 }  // namespace
@@ -243,11 +246,12 @@ Tensor multinomial(const Tensor& input, int64_t n, bool replacement, Generator* 
   const int64_t columns = input.size(input.ndim() - 1);
   TSR_CHECK(columns > 0, Code::kShape, "input", "expected at least one position, got shape ",
             input.sizes());
-  const Tensor weights =
-      reshape(cast_memory(input.detached(), DType::kFloat64), Dims{rows, columns});
-  check_weights(weights, replacement ? 1 : n);
-  const Tensor drawn =
-      replacement ? draw_again(weights, n, generator) : draw_once(weights, n, generator);
+  const Tensor given = reshape(input.detached(), Dims{rows, columns});
+  // One draw is the same either way.
+  const bool again = replacement || n == 1;
+  check_weights(given, again ? 1 : n);
+  const Tensor weights = cast_memory(given, DType::kFloat64);
+  const Tensor drawn = again ? draw_again(weights, n, generator) : draw_once(weights, n, generator);
   return input.ndim() == 1 ? reshape(drawn, Dims{n}) : drawn;
 }
 

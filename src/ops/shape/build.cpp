@@ -7,13 +7,13 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "ops/create/create.h"
+#include "ops/create/copy.h"
 #include "ops/index/index.h"
 #include "ops/nn/window.h"
-#include "ops/shape/arrange.h"
 #include "ops/shape/join.h"
 #include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
+#include "tensor/promotion.h"
 
 namespace tsr::ops {
 namespace {
@@ -56,22 +56,50 @@ Tensor column_stack(std::span<const Tensor> tensors, Out out) {
   return ops::concat(each(tensors, column), 1, out);
 }
 
+namespace {
+
+// Where a block stands in the matrix.
+struct Corner {
+  int64_t row, column, rows, columns;
+};
+
+}  // namespace
+
 Tensor block_diag(std::span<const Tensor> tensors, Out out) {
-  std::vector<Tensor> blocks = each(tensors, atleast_2d);
-  int64_t columns = 0;
+  TSR_CHECK(!tensors.empty(), Code::kValue, "tensors", "expected at least one tensor, got none");
+  const std::vector<Tensor> blocks = each(tensors, atleast_2d);
+  DType dtype = blocks[0].dtype();
+  Dims shape{0, 0};
+  std::vector<Corner> corners;
   for (const Tensor& block : blocks) {
+    check_same_device(blocks[0], block, "tensors");
     TSR_CHECK(block.ndim() == 2, Code::kShape, "tensors",
               "expected at most 2 dimensions in every tensor, got shape ", block.sizes());
-    TSR_CHECK(!__builtin_add_overflow(columns, block.size(1), &columns), Code::kShape, "tensors",
-              "expected fewer than 2^63 elements, got more");
+    dtype = promote_types(dtype, block.dtype(), "tensors");
+    corners.push_back({shape[0], shape[1], block.size(0), block.size(1)});
+    TSR_CHECK(!__builtin_add_overflow(shape[0], block.size(0), &shape[0]) &&
+                  !__builtin_add_overflow(shape[1], block.size(1), &shape[1]),
+              Code::kShape, "tensors", "expected fewer than 2^63 elements, got more");
   }
-  int64_t before = 0;
-  for (Tensor& block : blocks) {
-    const int64_t width = block.size(1);
-    block = pad(block, Dims{before, columns - before - width});
-    before += width;
+  checked_numel(shape, itemsize(dtype));
+  const bool grad = is_differentiable(dtype) && needs_grad(blocks);
+  Result result = allocate_apart(out, shape, dtype, blocks[0].device(), grad, blocks);
+  fill_memory(result.value(), 0);
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const Tensor rows = narrow_memory(result.value(), 0, corners[i].row, corners[i].rows);
+    copy_memory(narrow_memory(rows, 1, corners[i].column, corners[i].columns), blocks[i]);
   }
-  return ops::concat(blocks, 0, out);
+  Tensor output = result.finish();
+  if (grad) {
+    record(output, "BlockDiagBackward", blocks, {}, [corners](Backward& ctx) {
+      for (size_t i = 0; i < corners.size(); ++i) {
+        if (!ctx.needs(i)) continue;
+        const Tensor rows = narrow(ctx.grad(), 0, corners[i].row, corners[i].rows);
+        ctx.set(i, narrow(rows, 1, corners[i].column, corners[i].columns));
+      }
+    });
+  }
+  return output;
 }
 
 // ---- Grids ----

@@ -122,6 +122,12 @@ Status check_indices(const IndexPlan& plan) {
 // ---- Folds ----
 
 template <class T>
+inline constexpr bool kIsShort = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+template <class T>
+inline constexpr bool kIsComplex =
+    std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+
+template <class T>
 T sum_of(T a, T b) {
   if constexpr (std::is_same_v<T, bool>) {
     return a || b;
@@ -138,22 +144,25 @@ T product_of(T a, T b) {
     return a && b;
   } else if constexpr (std::is_integral_v<T>) {
     return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));  // wraps
-  } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+  } else if constexpr (kIsShort<T>) {
     return T(static_cast<float>(a) * static_cast<float>(b));
   } else {
     return a * b;
   }
 }
 
-// The first that is NaN wins.
+// NaN wins. Which of two numbers is larger no processor foresees, so the choice is no branch; NaN
+// is rare.
 template <class T>
 T extreme_of(T a, T b, bool largest) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+  if constexpr (kIsShort<T>) {
     const auto x = static_cast<float>(a);
     const auto y = static_cast<float>(b);
-    return (largest ? y > x : y < x) || (y != y && x == x) ? b : a;
+    const T chosen = (largest ? y > x : y < x) ? b : a;
+    return y != y ? b : chosen;
   } else {
-    return (largest ? b > a : b < a) || (b != b && a == a) ? b : a;
+    const T chosen = largest ? (b > a ? b : a) : (b < a ? b : a);
+    return b != b ? b : chosen;
   }
 }
 
@@ -247,12 +256,6 @@ Status move_elements(const IndexPlan& plan) {
   run_writing<Put<T>>(plan);
   return kernel::kOk;
 }
-
-template <class T>
-inline constexpr bool kIsShort = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
-template <class T>
-inline constexpr bool kIsComplex =
-    std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
 
 template <class T, IndexOp kOp>
 Status fold_elements(const IndexPlan& plan) {
