@@ -90,7 +90,7 @@ def entries(schema: Schema, backend: str) -> str:
         banner=banner("//", "The entries of this backend and its kernel table."),
         backend=backend,
         declarations="".join(f"kernel::Status {f.name}({_params(f, 'kernel::')});\n" for f in own),
-        fields="".join(f"    .{f.name} = {f.name},\n" for f in own),
+        fields="".join(f"    .{f.name} = {f.name if f in own else 'nullptr'},\n" for f in schema.families),
     )
 
 

@@ -42,6 +42,7 @@ inline constexpr kernel::KernelTable kKernels = {
     .softmax = softmax,
     .softmax_backward = softmax_backward,
     .gemm = gemm,
+    .factor = nullptr,
     .index = index,
     .nonzero = nonzero,
     .sort = sort,
