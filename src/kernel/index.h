@@ -39,7 +39,9 @@ struct IndexPlan {
 };
 inline constexpr int kMaxIndices = kMaxOperands - 2;
 inline const char* name_of(const IndexPlan& plan) noexcept {
-  return name_in({"index_get", "index_put", "index_accumulate"}, plan.op);
+  return name_in({"index_get", "index_put", "index_accumulate", "index_multiply", "index_maximum",
+                  "index_minimum"},
+                 plan.op);
 }
 
 // The positions of the nonzero elements of an array, in row-major order. Called twice: with output

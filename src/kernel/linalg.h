@@ -41,6 +41,7 @@ enum class FactorOp : int32_t {
   // norm in its first rows; values (k, real): singular values; pivots (1): the rank, which counts
   // the values above `tolerance` times the largest one.
   kLeastSquares,
+  kCount
 };
 
 // Matrices of float32, float64 or complex numbers. All operands are dense, matrix after matrix;
@@ -67,6 +68,11 @@ struct FactorPlan {
   double tolerance;
   int32_t upper, unit, transposed, vectors, full;
 };
+inline const char* name_of(const FactorPlan& plan) noexcept {
+  return name_in({"cholesky", "lu", "solve", "inverse", "solve_triangular", "qr", "eigh", "svd",
+                  "eig", "lstsq"},
+                 plan.op);
+}
 
 // The status of a matrix with NaN or infinities, where the method would not end or mean nothing.
 inline constexpr int32_t kNotFinite = -1;

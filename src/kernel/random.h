@@ -43,7 +43,9 @@ struct RandomPlan {
 inline constexpr int64_t kBlocksPerElement = 1;
 
 inline const char* name_of(const RandomPlan& plan) noexcept {
-  return name_in({"uniform", "normal", "integer", "bernoulli"}, plan.op);
+  return name_in({"uniform", "normal", "integer", "bernoulli", "exponential", "cauchy",
+                  "log_normal", "geometric", "truncated_normal", "poisson"},
+                 plan.op);
 }
 
 // output[i] = start + i step (contiguous); the last `from_end` half is computed as stop - (n - 1 -

@@ -56,7 +56,9 @@ struct ScanPlan {
   int64_t position_strides[kMaxRank];
 };
 inline const char* name_of(const ScanPlan& plan) noexcept {
-  return name_in({"cumulative_sum", "cumulative_prod"}, plan.op);
+  return name_in({"cumulative_sum", "cumulative_prod", "cumulative_max", "cumulative_min",
+                  "cumulative_logsumexp"},
+                 plan.op);
 }
 
 // Along the middle axis of a contiguous (rows, columns, inner) block; inner is 1 for the last axis.

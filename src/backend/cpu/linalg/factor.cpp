@@ -124,6 +124,8 @@ Status factor(const FactorPlan& plan) {
       return run_typed<EigOf>(plan);
     case FactorOp::kLeastSquares:
       return run_typed<LeastSquaresOf>(plan);
+    case FactorOp::kCount:
+      break;
   }
   return failure(Code::kNotImplemented, "expected a factorization that this library knows");
 }
