@@ -253,7 +253,7 @@ Tensor nextafter(const Arg& input, const Arg& other, Out out) {
 Tensor float_power(const Arg& input, const Arg& other, Out out) {
   const DType wide =
       is_complex(operands_dtype(input, other)) ? DType::kComplex128 : DType::kFloat64;
-  const Tensor a = input.is_tensor() ? astype(input.tensor(), wide) : Tensor();
+  const Tensor a = input.is_tensor() ? astype(operand(input.tensor(), out), wide) : Tensor();
   const Tensor b = other.is_tensor() ? astype(other.tensor(), wide) : Tensor();
   return settle(pow(a.defined() ? Arg(a) : input, b.defined() ? Arg(b) : other), out);
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "ops/composition.h"
 #include "ops/create/copy.h"
 #include "ops/index/index.h"
 #include "ops/linalg/matmul.h"
@@ -188,12 +189,13 @@ Tensor renorm(const Tensor& input, double p, int64_t axis, double max_norm, Out 
   for (int64_t d = 0; d < input.ndim(); ++d) {
     if (d != along) others.push_back(d);
   }
-  const Tensor norms = others.empty() ? abs(in_opmath(input))
-                                      : vector_norm(in_opmath(input), DimsView(others), true, p);
+  const Tensor x = operand(input, out);
+  const Tensor norms =
+      others.empty() ? abs(in_opmath(x)) : vector_norm(in_opmath(x), DimsView(others), true, p);
   // What keeps a quotient just above the limit from passing it.
   constexpr double kMargin = 1e-7;
   const Tensor factor = where(greater(norms, max_norm), divide(max_norm, add(norms, kMargin)), 1);
-  return multiply(input, astype(factor, real_dtype(input.dtype())), out);
+  return settle(multiply(x, astype(factor, real_dtype(input.dtype()))), out);
 }
 
 Tensor cov(const Tensor& input, double correction, const Tensor& fweights, const Tensor& aweights,
