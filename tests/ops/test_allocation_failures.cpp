@@ -13,6 +13,7 @@
 #include "autograd/tensor_grad.h"
 #include "ops/create/create.h"
 #include "ops/linalg/matmul.h"
+#include "ops/nn/conv.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary.h"
@@ -142,6 +143,11 @@ const Work kWorks[] = {
        const Tensor x = leaf(Dims{4});
        const Tensor y = ops::where(ops::greater(x, 0.2), x, ops::multiply(x, 3.0));
        pull_back(ops::sum(ops::clip(y, Scalar(0.0), Scalar(1.0))));
+     }},
+    {"conv2d",
+     [] {
+       const NoGrad off;
+       (void)ops::conv2d(leaf(Dims{1, 2, 6, 6}), leaf(Dims{3, 2, 3, 3}), {});
      }},
     {"no_grad",
      [] {

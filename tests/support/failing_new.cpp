@@ -13,11 +13,13 @@ namespace tsr::test {
 namespace {
 
 constinit thread_local bool t_may_fail = false;
+constinit thread_local int64_t t_calls = 0;
 constinit std::atomic<int64_t> g_live{0};
 
 void* counted(void* data) {
   if (data == nullptr) throw std::bad_alloc();
   g_live.fetch_add(1, std::memory_order_relaxed);
+  ++t_calls;
   return data;
 }
 
@@ -32,6 +34,10 @@ FailingNew::~FailingNew() {
 
 int64_t live_new() noexcept {
   return g_live.load(std::memory_order_relaxed);
+}
+
+int64_t new_calls() noexcept {
+  return t_calls;
 }
 
 }  // namespace tsr::test

@@ -18,5 +18,7 @@ class FailingNew {
 
 // Objects made by operator new and not yet deleted.
 int64_t live_new() noexcept;
+// How often this thread has called operator new.
+int64_t new_calls() noexcept;
 
 }  // namespace tsr::test

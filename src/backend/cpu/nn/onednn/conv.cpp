@@ -64,7 +64,24 @@ struct Operand {
   [[nodiscard]] bool direct() const { return offset < 0; }
 };
 
+struct Prepared;
+
+// oneDNN's objects for one run at a time: making them takes longer than a small convolution. They
+// point to the memory of the run that used them last.
+struct Runner {
+  explicit Runner(const Prepared& prepared);
+  dnnl::stream stream;
+  memory inside[4], outside[4];  // of the operands
+  memory scratchpad;
+  dnnl_exec_arg_t arguments[5] = {};
+};
+
 struct Prepared {
+  Prepared() = default;
+  Prepared(const Prepared&) = delete;
+  Prepared& operator=(const Prepared&) = delete;
+  ~Prepared() { delete spare.load(); }
+
   dnnl::primitive primitive;
   Operand operands[4];  // input, weight, output, bias
   int count = 3;
@@ -72,7 +89,50 @@ struct Prepared {
   int64_t scratchpad_offset = 0;
   int64_t scratch_bytes = 0;
   bool clears_input = false;  // it is written, but not everywhere
+  // Of a run that has ended, for the next; a run that finds none makes its own.
+  mutable std::atomic<Runner*> spare{nullptr};
 };
+
+Runner::Runner(const Prepared& prepared)
+    : stream(cpu_engine()), scratchpad(prepared.scratchpad, cpu_engine(), nullptr) {
+  for (int i = 0; i < prepared.count; ++i) {
+    const Operand& operand = prepared.operands[i];
+    inside[i] = memory(operand.wanted, cpu_engine(), nullptr);
+    if (!operand.direct()) outside[i] = memory(operand.user, cpu_engine(), nullptr);
+    arguments[i] = {operand.argument, inside[i].get()};
+  }
+  arguments[prepared.count] = {DNNL_ARG_SCRATCHPAD, scratchpad.get()};
+}
+
+// A runner, which goes back when the run has ended well.
+class Lent {
+ public:
+  explicit Lent(const Prepared& prepared)
+      : prepared_(prepared), runner_(prepared.spare.exchange(nullptr, std::memory_order_acquire)) {
+    if (runner_ == nullptr) runner_ = std::make_unique<Runner>(prepared);
+  }
+  Runner* operator->() const { return runner_.get(); }
+  void give_back() {
+    delete prepared_.spare.exchange(runner_.release(), std::memory_order_acq_rel);
+  }
+
+ private:
+  const Prepared& prepared_;
+  std::unique_ptr<Runner> runner_;
+};
+
+void run(const dnnl::primitive& primitive, const dnnl::stream& stream, int count,
+         const dnnl_exec_arg_t* arguments) {
+  dnnl::error::wrap_c_api(dnnl_primitive_execute(primitive.get(), stream.get(), count, arguments),
+                          "oneDNN could not run a primitive");
+}
+
+void reorder(const Operand& operand, const dnnl::stream& stream, const memory& from,
+             const memory& to) {
+  const MaybeAlone threads(operand.alone);
+  const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, from.get()}, {DNNL_ARG_TO, to.get()}};
+  run(operand.reorder, stream, 2, arguments);
+}
 
 int64_t take(int64_t& total, size_t nbytes) {
   const int64_t offset = total;
@@ -301,32 +361,26 @@ Status execute(const Prepared& prepared, const ConvPlan& plan) {
   if (scratch == nullptr && prepared.scratch_bytes > 0) {
     return failure(Code::kOutOfMemory, "expected memory for a convolution's layouts, got none");
   }
-  dnnl::stream stream(cpu_engine());
+  Lent runner(prepared);
+  const dnnl::stream& stream = runner->stream;
   void* const data[4] = {plan.input, plan.weight, plan.output, plan.bias};
-  std::unordered_map<int, memory> arguments;
   for (int i = 0; i < prepared.count; ++i) {
     const Operand& operand = prepared.operands[i];
-    memory inside(operand.wanted, cpu_engine(),
-                  operand.direct() ? data[i] : scratch + operand.offset);
-    if (!operand.direct() && !operand.written) {
-      memory outside(operand.user, cpu_engine(), data[i]);
-      const MaybeAlone threads(operand.alone);
-      operand.reorder.execute(stream, outside, inside);
-    }
-    arguments.emplace(operand.argument, inside);
+    runner->inside[i].set_data_handle(operand.direct() ? data[i] : scratch + operand.offset);
+    if (operand.direct()) continue;
+    runner->outside[i].set_data_handle(data[i]);
+    if (!operand.written) reorder(operand, stream, runner->outside[i], runner->inside[i]);
   }
-  arguments.emplace(DNNL_ARG_SCRATCHPAD, memory(prepared.scratchpad, cpu_engine(),
-                                                scratch + prepared.scratchpad_offset));
-  prepared.primitive.execute(stream, arguments);
+  runner->scratchpad.set_data_handle(scratch + prepared.scratchpad_offset);
+  run(prepared.primitive, stream, prepared.count + 1, runner->arguments);
   if (prepared.clears_input) clear_input(plan);
   for (int i = 0; i < prepared.count; ++i) {
     const Operand& operand = prepared.operands[i];
     if (operand.direct() || !operand.written) continue;
-    memory outside(operand.user, cpu_engine(), data[i]);
-    const MaybeAlone threads(operand.alone);
-    operand.reorder.execute(stream, arguments.at(operand.argument), outside);
+    reorder(operand, stream, runner->inside[i], runner->outside[i]);
   }
-  stream.wait();
+  runner->stream.wait();
+  runner.give_back();
   return kernel::kOk;
 }
 
