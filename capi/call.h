@@ -121,7 +121,8 @@ inline tsr_value to_value(tsr_generator generator, char) {
   return generator == nullptr ? absent_value()
                               : make_value(TSR_VALUE_GENERATOR, 0, 0, 0, 0, generator);
 }
-// The address of what a trace does not look into. In C one list of types serves all of them.
+// An argument as a trace takes it: of what it does not look into only the address, so that lists of
+// arguments that differ in the kind of a pointer share one pack_call.
 template <class T>
 const void* traced_arg(T* pointer) {
   return reinterpret_cast<const void*>(pointer);
