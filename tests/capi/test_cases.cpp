@@ -92,46 +92,72 @@ double real_of(const Json& given) {
 Json listed(const Json& value) {
   return value.is_array() ? value : Json::array({value});
 }
+bool has(const Json& list, const std::string& name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+// The arguments of a function that are host numbers.
+Json numbers_of(const std::string& function) {
+  for (const Json& row : schema().at("functions")) {
+    if (row.at("name") == function) return row.at("numbers");
+  }
+  throw std::out_of_range("no function is named " + function);
+}
 
 // ---- A case as a call of the function of one form ----
 
 class Call {
  public:
   Call(const Json& op, const Json& row, const std::string& form)
-      : form_(form), name_(row.at("functions").at(form)) {
-    const Json given = row.at("in");
-    const Json kinds = op.value("numbers", Json::array());
+      : name_(row.at("functions").at(form)) {
+    const Json& given = row.at("in");
+    const Json numbers = numbers_of(name_);
     for (const Json& arg : op.at("args")) {
       const std::string name = arg.at("name"), type = arg.at("type");
       const Json value = given.contains(name) ? given.at(name) : arg.value("default", Json());
       const std::string scalar = type.back() == '?' ? "scalar?" : "scalar";
-      arguments.push_back({name, takes_number(name) ? scalar : type,
+      arguments.push_back({name, has(numbers, name) ? scalar : type,
                            make(type.substr(0, type.find_first_of("?[.")), value),
-                           arg.value("fuzz", true), kinds});
+                           arg.value("fuzz", true), op.value("numbers", Json::array())});
     }
     if (form == "inplace") return;
-    for (const Json& result : schema().at("ops").at(op.at("op")).at("returns"))
-      add_result(result.at("name"), result.at("type") == "out tensor[]", row);
+    for (const Json& result : schema().at("ops").at(op.at("op")).at("returns")) {
+      const std::string name = result.at("name");
+      const bool is_list = result.at("type") == "out tensor[]";
+      arguments.push_back({name, "tensor", {}, true, {}});
+      tsr_value& value = arguments.back().value;
+      if (form == "out") {
+        value = value_of(TSR_VALUE_TENSOR, 0, keep(place_for(stored(row.at("out").at(name)))));
+        continue;
+      }
+      arguments.back().type = "place";
+      results.push_back(&keep<Places>());
+      value = value_of(is_list ? TSR_VALUE_PLACES : TSR_VALUE_PLACE, 0, results.back()->slots(),
+                       is_list ? static_cast<size_t>(results.back()->capacity()) : 0);
+    }
   }
 
   // With one value instead of its own.
-  tsr_status make_call(size_t place = SIZE_MAX, tsr_value value = {}) {
-    for (Tensor* result : results_) result->slot();
-    for (Places* result : lists_) result->slots();
+  tsr_status make_call(size_t place = SIZE_MAX, tsr_value wrong = {}) {
     std::vector<tsr_value> values;
     for (const Argument& argument : arguments) values.push_back(argument.value);
-    if (place < values.size()) values[place] = value;
+    for (Places* result : results) result->slots();  // gives back what the last call wrote
+    if (place < values.size()) values[place] = wrong;
     const int32_t id = tsr_function_id(name_.c_str(), -1);
     const tsr_status status = tsr_call(id, values.data(), static_cast<int32_t>(values.size()));
-    if (!lists_.empty()) *lists_[0]->count() = values.back().n;
+    for (size_t i = 0; i < results.size(); ++i) {
+      const tsr_value& value = values[values.size() - results.size() + i];
+      *results[i]->count() = value.kind == TSR_VALUE_PLACES ? value.n : 1;
+    }
     return status;
   }
 
   // The tensors behind an argument or a result; in place the result is the first argument.
   std::vector<tsr_tensor> tensors(const std::string& name) {
     const tsr_value& value = argument(name).value;
-    if (value.kind == TSR_VALUE_PLACES) return {lists_[0]->begin(), lists_[0]->end()};
-    if (value.kind == TSR_VALUE_PLACE) return {*static_cast<const tsr_tensor*>(value.pointer)};
+    for (const Places* result : results) {
+      if (result->begin() == value.pointer) return {result->begin(), result->end()};
+    }
     if (value.kind == TSR_VALUE_TENSOR)
       return {static_cast<tsr_tensor>(const_cast<void*>(value.pointer))};
     const auto* first = static_cast<const tsr_tensor*>(value.pointer);
@@ -142,21 +168,24 @@ class Call {
   std::vector<tsr_tensor> leaves(const std::string& name, bool changes) {
     const std::vector<tsr_tensor> found = tensors(name);
     for (tsr_tensor leaf : found) ok(tsr_tensor_set_requires_grad(leaf, 1));
-    if (changes) ok(tsr_clone(found[0], keep(Tensor()).slot()));
-    if (changes) argument(name).value.pointer = *std::static_pointer_cast<Tensor>(kept_.back());
+    if (!changes) return found;
+    Tensor& copy = keep<Tensor>();
+    ok(tsr_clone(found[0], copy.slot()));
+    argument(name).value.pointer = copy;
     return found;
   }
 
-  [[nodiscard]] size_t results() const { return results_.size() + lists_.size(); }
   std::vector<Argument> arguments;
+  std::vector<Places*> results;
 
  private:
-  template <class T>
-  T& keep(T value) {
-    const auto owner = std::make_shared<T>(std::move(value));
+  template <class T, class... Args>
+  T& keep(Args&&... args) {
+    const auto owner = std::make_shared<T>(std::forward<Args>(args)...);
     kept_.push_back(owner);
     return *owner;
   }
+  Tensor& keep(Tensor tensor) { return keep<Tensor>(std::move(tensor)); }
 
   Argument& argument(const std::string& name) {
     for (Argument& one : arguments) {
@@ -165,43 +194,15 @@ class Call {
     return arguments.at(0);
   }
 
-  [[nodiscard]] bool takes_number(const std::string& argument) const {
-    static const auto* const kNumbers = [] {
-      auto* found = new std::set<std::string>;
-      for (const Json& row : schema().at("functions")) {
-        for (const Json& one : row.value("numbers", Json::array()))
-          found->insert(row.at("name").get<std::string>() + "/" + one.get<std::string>());
-      }
-      return found;
-    }();
-    return kNumbers->count(name_ + "/" + argument) == 1;
-  }
-
-  void add_result(const std::string& name, bool is_list, const Json& row) {
-    if (form_ == "out") {
-      Tensor& place = keep(place_for(stored(row.at("out").at(name))));
-      arguments.push_back({name, "tensor", value_of(TSR_VALUE_TENSOR, 0, place), true, {}});
-    } else if (is_list) {
-      kept_.push_back(std::make_shared<Places>());
-      lists_.push_back(static_cast<Places*>(kept_.back().get()));
-      const tsr_value value = value_of(TSR_VALUE_PLACES, 0, lists_[0]->slots(), 16);
-      arguments.push_back({name, "places", value, true, {}});
-    } else {
-      results_.push_back(&keep(Tensor()));
-      const tsr_value value = value_of(TSR_VALUE_PLACE, 0, results_.back()->slot());
-      arguments.push_back({name, "place", value, true, {}});
-    }
-  }
-
   // `base` is the type without its marks.
   tsr_value make(const std::string& base, const Json& given) {
     if (given.is_null()) return {};
     if (given.is_array()) return make_list(base, given);
     if (base == "dtype") return value_of(TSR_VALUE_DTYPE, dtype_of(given));
     if (base == "device") return value_of(TSR_VALUE_DEVICE, TSR_DEVICE_CPU);
-    if (base == "str") return value_of(TSR_VALUE_TEXT, -1, keep(given.get<std::string>()).c_str());
+    if (base == "str") return value_of(TSR_VALUE_TEXT, -1, keep<std::string>(given).c_str());
     if (given.is_string() || given.contains("pairs"))
-      return value_of(TSR_VALUE_TENSOR, 0, keep(Tensor(stored(given))));
+      return value_of(TSR_VALUE_TENSOR, 0, keep<Tensor>(stored(given)));
     if (given.is_boolean()) return value_of(TSR_VALUE_BOOL, given.get<bool>() ? 1 : 0);
     if (given.is_number_integer() && base != "f64") return value_of(TSR_VALUE_INT, given);
     if (!given.contains("complex")) return value_of(TSR_VALUE_REAL, 0, nullptr, 0, real_of(given));
@@ -210,22 +211,19 @@ class Call {
   }
 
   tsr_value make_list(const std::string& base, const Json& given) {
+    const size_t n = given.size();
     if (base == "int64")
-      return value_of(TSR_VALUE_INTS, 0, keep(given.get<std::vector<int64_t>>()).data(),
-                      given.size());
+      return value_of(TSR_VALUE_INTS, 0, keep<std::vector<int64_t>>(given).data(), n);
     if (base == "f64")
-      return value_of(TSR_VALUE_REALS, 0, keep(given.get<std::vector<double>>()).data(),
-                      given.size());
-    auto& handles = keep(std::vector<tsr_tensor>());
+      return value_of(TSR_VALUE_REALS, 0, keep<std::vector<double>>(given).data(), n);
+    auto& handles = keep<std::vector<tsr_tensor>>();
     for (const Json& key : given)
-      handles.push_back(key.is_null() ? nullptr : tsr_tensor{keep(Tensor(stored(key)))});
-    return value_of(TSR_VALUE_TENSORS, 0, handles.data(), given.size());
+      handles.push_back(key.is_null() ? nullptr : tsr_tensor{keep<Tensor>(stored(key))});
+    return value_of(TSR_VALUE_TENSORS, 0, handles.data(), n);
   }
 
-  std::string form_, name_;
+  std::string name_;
   std::vector<std::shared_ptr<void>> kept_;
-  std::vector<Tensor*> results_;
-  std::vector<Places*> lists_;
 };
 
 // ---- Replays ----
@@ -280,8 +278,7 @@ void replay(const Json& op, const Json& row, const std::string& form) {
   }
   const Json changes = row.value("changes", Json::array());
   for (const auto& [name, keys] : part("grads").items())
-    leaves[name] =
-        call.leaves(name, std::find(changes.begin(), changes.end(), name) != changes.end());
+    leaves[name] = call.leaves(name, has(changes, name));
   if (row.contains("error")) {
     ++counts.refusals;
     const std::string status = row.at("error");
@@ -301,7 +298,7 @@ void replay(const Json& op, const Json& row, const std::string& form) {
 void spoil(const Json& op, const Json& row, const std::string& form) {
   Call call(op, row, form);
   for (size_t i = 0; i < call.arguments.size(); ++i) {
-    for (const WrongValue& wrong : wrong_values(call.arguments[i], call.results())) {
+    for (const WrongValue& wrong : wrong_values(call.arguments[i], call.results.size())) {
       SCOPED_TRACE("argument " + call.arguments[i].name + ", a value of kind " +
                    std::to_string(wrong.value.kind));
       const tsr_status status = call.make_call(i, wrong.value);
