@@ -66,7 +66,7 @@ class _Rust(Printer):
         stated = [g for g in replay.args if g.stated and g.value is not None and not op.arg(g.arg.name).required]
         parts = [self._written(replay, g) for g in required]
         method = rust_name(op) + ("_left" if left else "_" if form == "inplace" else "_with" if stated else "")
-        if stated or (form == "inplace" and optional(op)):
+        if stated or ((left or form == "inplace") and optional(op)):
             parts.append("|o| o" + "".join(f".{g.arg.name}({self._written(replay, g)})" for g in stated))
         home = "tessera::ops::" if is_free(op) else "Tensor::" if subject is None else f"{replay.variable(subject.name)}."
         return self.statement(f"{target}{home}{method}", parts, "?;")

@@ -177,7 +177,7 @@ def _macro(op: Op) -> str:
         return ""
     if not operands(op):
         return "op"
-    return "" if optional(op) else "operand_op"
+    return "" if optional(op) or receiver(op) is None else "operand_op"
 
 
 def _row(op: Op, macro: str) -> str:
@@ -289,5 +289,7 @@ def _function(op: Op, form: str) -> str:
 def _left(op: Op, overload: ScalarForm) -> str:
     """A host number where the receiver stands otherwise: `other.subtract_left(1.0)` is 1.0 - other."""
     text = f"    /// [`Tensor::{rust_name(op)}`] of a number and this tensor, in this order.\n    #[inline]\n"
-    text += _head(op, rust_name(op) + "_left", _signature(op, "functional", False, True), "Result<Tensor>")
+    text += _head(op, rust_name(op) + "_left", _signature(op, "functional", bool(optional(op)), True), "Result<Tensor>")
+    if optional(op):
+        text += f"        let o = options({options_name(op)}::default());\n"
     return text + left_body(op, overload) + "    }\n"

@@ -325,7 +325,11 @@ impl Tensor {
 
     /// [`Tensor::divide_rounded`] of a number and this tensor, in this order.
     #[inline]
-    pub fn divide_rounded_left(&self, input: impl Into<Scalar>) -> Result<Tensor> {
+    pub fn divide_rounded_left<'a>(
+        &self, input: impl Into<Scalar>,
+        options: impl FnOnce(DivideRoundedOptions<'a>) -> DivideRoundedOptions<'a>,
+    ) -> Result<Tensor> {
+        let o = options(DivideRoundedOptions::default());
         let input = input.into();
         one(|out| unsafe {
             sys::tsr_divide_rounded_scalar_left(

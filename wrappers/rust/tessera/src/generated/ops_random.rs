@@ -351,7 +351,11 @@ impl Tensor {
 
     /// [`Tensor::normal_tensors`] of a number and this tensor, in this order.
     #[inline]
-    pub fn normal_tensors_left(&self, mean: impl Into<Scalar>) -> Result<Tensor> {
+    pub fn normal_tensors_left<'a>(
+        &self, mean: impl Into<Scalar>,
+        options: impl FnOnce(NormalTensorsOptions<'a>) -> NormalTensorsOptions<'a>,
+    ) -> Result<Tensor> {
+        let o = options(NormalTensorsOptions::default());
         let mean = mean.into();
         one(|out| unsafe {
             sys::tsr_normal_tensors_scalar_left(
