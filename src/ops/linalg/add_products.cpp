@@ -120,7 +120,7 @@ Tensor addbmm(const Tensor& input, const Tensor& batch1, const Tensor& batch2, d
               double alpha, Out out) {
   check_operands(input, batch1, "batch1", batch2, "batch2", 3, 3);
   check_batches(batch1, batch2);
-  const int64_t inner = batch1.size(0) * batch1.size(2);
+  const int64_t inner = checked_numel(Dims{batch1.size(0), batch1.size(2)}, 1);
   const Dims by_rows{1, 0, 2};
   const Tensor wide = reshape(permute_dims(batch1, by_rows), Dims{batch1.size(1), inner});
   const Tensor tall = reshape(batch2, Dims{inner, batch2.size(2)});

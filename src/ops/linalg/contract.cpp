@@ -46,9 +46,9 @@ Vectors vectors_along(const Tensor& input, const Tensor& other, int64_t axis) {
 }
 
 int64_t size_product(const Tensor& input, DimsView axes) {
-  int64_t product = 1;
-  for (const int64_t axis : axes) product *= input.size(axis);
-  return product;
+  Dims sizes;
+  for (const int64_t axis : axes) sizes.push_back(input.size(axis));
+  return checked_numel(sizes, 1);
 }
 
 Dims axes_left(const Tensor& input, DimsView taken) {
@@ -124,7 +124,7 @@ Tensor kron(const Tensor& input, const Tensor& other, Out out) {
     blocks.push_back(1);
     inside.push_back(1);
     inside.push_back(size_at(other, d));
-    shape.push_back(size_at(input, d) * size_at(other, d));
+    shape.push_back(checked_numel(Dims{size_at(input, d), size_at(other, d)}, 1));
   }
   const bool grad = needs_grad(input, other);
   const Tensor products = multiply(reshape(input, blocks), reshape(other, inside));

@@ -141,9 +141,9 @@ Labels joined(const Labels& a, const Labels& b, const Labels& c) {
 }
 
 int64_t count(const Labels& labels, const LabelSizes& sizes) {
-  int64_t product = 1;
-  for (const int label : labels) product *= sizes[static_cast<size_t>(label)];
-  return product;
+  Dims shape;
+  for (const int label : labels) shape.push_back(sizes[static_cast<size_t>(label)]);
+  return checked_numel(shape, 1);
 }
 
 Tensor in_order(const Operand& operand, const Labels& order) {
@@ -242,7 +242,11 @@ class Contraction {
     const Operand& b = operands_[j];
     const Roles roles(a, b, [&](int label) { return needed_beside(label, i, j); });
     const auto size = [&](const Labels& labels) {
-      return static_cast<double>(count(labels, sizes_));
+      double all = 1;
+      for (const int label : labels) {
+        all *= static_cast<double>(sizes_[static_cast<size_t>(label)]);
+      }
+      return all;
     };
     const double product = size(roles.batch) * size(roles.rows) * size(roles.columns);
     return {product - size(a.labels) - size(b.labels), product * size(roles.summed)};

@@ -29,6 +29,8 @@ namespace {
 
 // Row i of L U is row order[i] of A. pivots: (..., k), the result (..., rows), int64.
 Tensor order_of(const Tensor& pivots, int64_t rows) {
+  TSR_CHECK(pivots.device().is_cpu(), Code::kNotImplemented, "pivots",
+            "expected a tensor on the CPU, got one on ", pivots.device());
   const Tensor swaps = contiguous_memory(cast_memory(pivots, DType::kInt64));
   const int64_t k = swaps.size(swaps.ndim() - 1);
   Dims shape = swaps.sizes();

@@ -19,7 +19,7 @@ namespace tsr::ops {
 namespace {
 
 // The norm with both axes kept.
-Tensor norm_of(const Tensor& input, std::string_view ord) {
+Tensor norm_of(const Tensor& input, std::string_view ord, const char* arg) {
   const Dims rows{-2};
   const Dims columns{-1};
   if (ord == "fro") return vector_norm(input, DimsView(Dims{-2, -1}), true);
@@ -29,7 +29,7 @@ Tensor norm_of(const Tensor& input, std::string_view ord) {
     const DimsView across = by_columns ? columns : rows;
     return ord.front() == '-' ? min(sums, across, true) : max(sums, across, true);
   }
-  TSR_CHECK(ord == "nuc" || ord == "2" || ord == "-2", Code::kValue, "ord",
+  TSR_CHECK(ord == "nuc" || ord == "2" || ord == "-2", Code::kValue, arg,
             "expected fro, nuc, 2, -2, 1, -1, inf or -inf, got ", ord);
   const Tensor values = expand_dims(svdvals(input), -1);
   if (ord == "nuc") return sum(values, DimsView(rows), true);
@@ -44,7 +44,7 @@ Tensor matrix_norm(const Tensor& input, bool keepdims, std::string_view ord, Out
   TSR_CHECK(input.ndim() >= 2, Code::kShape, "input", "expected at least 2 dimensions, got shape ",
             input.sizes());
   const bool grad = needs_grad(input);
-  const Tensor norm = norm_of(input, ord);
+  const Tensor norm = norm_of(input, ord, "ord");
   return deliver(keepdims ? norm : squeeze(norm, Dims{-2, -1}), out, grad);
 }
 
@@ -61,21 +61,21 @@ Tensor matrix_rank(const Tensor& input, std::optional<double> rtol, bool hermiti
   return sum(greater(sizes, limit), DimsView(last), false, {}, out);
 }
 
-Tensor cond(const Tensor& input, std::string_view ord, Out out) {
+Tensor cond(const Tensor& input, std::string_view p, Out out) {
   check_matrices(input, "input");
   TSR_CHECK(input.size(input.ndim() - 1) != 0 && input.size(input.ndim() - 2) != 0, Code::kShape,
             "input", "expected matrices with elements, got shape ", input.sizes());
   const bool grad = needs_grad(input);
-  if (ord == "2" || ord == "-2") {
+  if (p == "2" || p == "-2") {
     const Tensor values = svdvals(input);
     const Tensor largest = select(values, -1, 0);
     const Tensor smallest = select(values, -1, -1);
-    return deliver(ord == "2" ? divide(largest, smallest) : divide(smallest, largest), out, grad);
+    return deliver(p == "2" ? divide(largest, smallest) : divide(smallest, largest), out, grad);
   }
   check_square(input, "input");
   const Tensor inverse = inverse_or_infinity(input);
-  return deliver(multiply(matrix_norm(input, false, ord), matrix_norm(inverse, false, ord)), out,
-                 grad);
+  const Tensor both = multiply(norm_of(input, p, "p"), norm_of(inverse, p, "p"));
+  return deliver(squeeze(both, Dims{-2, -1}), out, grad);
 }
 
 }  // namespace tsr::ops
