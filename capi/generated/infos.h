@@ -379,7 +379,7 @@ inline constexpr CallInfoOf kInfo_lstsq{1700, "lstsq", {{"input", 'T'}, {"other"
 inline constexpr CallInfoOf kInfo_matrix_exp{1701, "matrix_exp", {{"input", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_matrix_norm{1702, "matrix_norm", {{"input", 'T'}, {"keepdims", 'B'}, {"ord", 'S'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_matrix_rank{1703, "matrix_rank", {{"input", 'T'}, {"rtol", 'r'}, {"hermitian", 'B'}, {"out", 'P'}}};
-inline constexpr CallInfoOf kInfo_cond{1704, "cond", {{"input", 'T'}, {"ord", 'S'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_cond{1704, "cond", {{"input", 'T'}, {"p", 'S'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_empty{2000, "empty", {{"shape", 'J'}, {"dtype", 'd'}, {"device", 'c'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_zeros{2001, "zeros", {{"shape", 'J'}, {"dtype", 'd'}, {"device", 'c'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_ones{2002, "ones", {{"shape", 'J'}, {"dtype", 'd'}, {"device", 'c'}, {"out", 'P'}}};

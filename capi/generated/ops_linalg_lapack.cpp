@@ -337,15 +337,15 @@ tsr_status tsr_matrix_rank_out(tsr_tensor input, double rtol, int32_t has_rtol, 
   }, input, MaybeOf{rtol, has_rtol}, hermitian, dst);
 }
 
-tsr_status tsr_cond(tsr_tensor input, const char* ord, int64_t ord_len, tsr_tensor* out) {
+tsr_status tsr_cond(tsr_tensor input, const char* p, int64_t p_len, tsr_tensor* out) {
   return one(kInfo_cond, 0, out, [&] {
-    return ops::cond(TensorArg(input, "input").get(), text_arg(ord, ord_len, "ord"));
-  }, input, TextOf{ord, ord_len});
+    return ops::cond(TensorArg(input, "input").get(), text_arg(p, p_len, "p"));
+  }, input, TextOf{p, p_len});
 }
-tsr_status tsr_cond_out(tsr_tensor input, const char* ord, int64_t ord_len, tsr_tensor dst) {
+tsr_status tsr_cond_out(tsr_tensor input, const char* p, int64_t p_len, tsr_tensor dst) {
   return guard(kInfo_cond, 0x106a8, [&] {
-    ops::cond(TensorArg(input, "input").get(), text_arg(ord, ord_len, "ord"),
+    ops::cond(TensorArg(input, "input").get(), text_arg(p, p_len, "p"),
         ops::Out::into(TensorArg(dst, "dst").get()));
-  }, input, TextOf{ord, ord_len}, dst);
+  }, input, TextOf{p, p_len}, dst);
 }
 }  // extern "C"

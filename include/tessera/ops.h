@@ -1681,11 +1681,11 @@ TSR_API TSR_NODISCARD tsr_status tsr_matrix_rank_out(
     tsr_tensor input, double rtol, int32_t has_rtol, int32_t hermitian, tsr_tensor dst);
 
 /* The norm of the matrix times that of its inverse; infinite for a singular one.
- * ord: as matrix_norm */
+ * p: as ord of matrix_norm */
 TSR_API TSR_NODISCARD tsr_status tsr_cond(
-    tsr_tensor input, const char* ord, int64_t ord_len, tsr_tensor* out);
+    tsr_tensor input, const char* p, int64_t p_len, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_cond_out(
-    tsr_tensor input, const char* ord, int64_t ord_len, tsr_tensor dst);
+    tsr_tensor input, const char* p, int64_t p_len, tsr_tensor dst);
 
 /* ---- Ops: creation ---- */
 

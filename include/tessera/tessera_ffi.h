@@ -1217,8 +1217,8 @@ tsr_status tsr_matrix_norm(tsr_tensor input, int32_t keepdims, const char* ord, 
 tsr_status tsr_matrix_norm_out(tsr_tensor input, int32_t keepdims, const char* ord, int64_t ord_len, tsr_tensor dst);
 tsr_status tsr_matrix_rank(tsr_tensor input, double rtol, int32_t has_rtol, int32_t hermitian, tsr_tensor* out);
 tsr_status tsr_matrix_rank_out(tsr_tensor input, double rtol, int32_t has_rtol, int32_t hermitian, tsr_tensor dst);
-tsr_status tsr_cond(tsr_tensor input, const char* ord, int64_t ord_len, tsr_tensor* out);
-tsr_status tsr_cond_out(tsr_tensor input, const char* ord, int64_t ord_len, tsr_tensor dst);
+tsr_status tsr_cond(tsr_tensor input, const char* p, int64_t p_len, tsr_tensor* out);
+tsr_status tsr_cond_out(tsr_tensor input, const char* p, int64_t p_len, tsr_tensor dst);
 tsr_status tsr_empty(const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 tsr_status tsr_zeros(const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 tsr_status tsr_ones(const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);

@@ -215,7 +215,7 @@ CALLS: dict[str, Callable[[Arguments], Any]] = {
     "lstsq": lambda a: torch.linalg.lstsq(a.input, a.other, a.rcond),
     "matrix_exp": lambda a: torch.linalg.matrix_exp(a.input),
     "matrix_norm": lambda a: torch.linalg.matrix_norm(a.input, order(a.ord), keepdim=a.keepdims),
-    "cond": lambda a: torch.linalg.cond(a.input, order(a.ord)),
+    "cond": lambda a: torch.linalg.cond(a.input, order(a.p)),
     "asarray": lambda a: a.input.clone(),
     "addcmul": lambda a: torch.addcmul(a.input, a.tensor1, a.tensor2, value=a.value),
     "addcdiv": lambda a: torch.addcdiv(a.input, a.tensor1, a.tensor2, value=a.value),

@@ -2697,11 +2697,11 @@ inline Tensor& matrix_rank_out(
 }
 
 // The norm of the matrix times that of its inverse; infinite for a singular one.
-inline Tensor cond(const Tensor& input, std::string_view ord = "2") {
-  return detail::one<tsr_cond>(input.handle(), ord.data(), detail::length(ord));
+inline Tensor cond(const Tensor& input, std::string_view p = "2") {
+  return detail::one<tsr_cond>(input.handle(), p.data(), detail::length(p));
 }
-inline Tensor& cond_out(Tensor& dst, const Tensor& input, std::string_view ord = "2") {
-  return detail::written<tsr_cond_out>(dst, input.handle(), ord.data(), detail::length(ord));
+inline Tensor& cond_out(Tensor& dst, const Tensor& input, std::string_view p = "2") {
+  return detail::written<tsr_cond_out>(dst, input.handle(), p.data(), detail::length(p));
 }
 
 // ---- Ops: creation ----

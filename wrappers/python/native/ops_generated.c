@@ -394,8 +394,8 @@ static const tpy_parameter takes_input_other_rcond_out[] = {{"input", TPY_TENSOR
 static PyObject* keys_input_other_rcond_out[sizeof takes_input_other_rcond_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_keepdims_ord_out[] = {{"input", TPY_TENSOR}, {"keepdims|keepdim", TPY_BOOL}, {"ord", TPY_TEXT, NULL, {.text = "fro", .length = 3}}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_keepdims_ord_out[sizeof takes_input_keepdims_ord_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
-static const tpy_parameter takes_input_ord_out[] = {{"input", TPY_TENSOR}, {"ord", TPY_TEXT, NULL, {.text = "2", .length = 1}}, {"out", TPY_OPTIONAL_TENSOR}};
-static PyObject* keys_input_ord_out[sizeof takes_input_ord_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_p_out[] = {{"input", TPY_TENSOR}, {"p", TPY_TEXT, NULL, {.text = "2", .length = 1}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_p_out[sizeof takes_input_p_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_shape_dtype_device_requires_grad[] = {{"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}};
 static PyObject* keys_shape_dtype_device_requires_grad[sizeof takes_shape_dtype_device_requires_grad / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_shape_value_dtype_device_requires_grad[] = {{"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"value", TPY_SCALAR}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}};

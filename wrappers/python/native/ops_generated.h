@@ -1040,8 +1040,8 @@ TPY_OP(matrix_norm, 1, NULL, "($input, *, keepdims=False, ord='fro', out=None)\n
 TPY_OP(matrix_rank, 1, "matrix_rank", "($input, *, rtol=None, hermitian=False, out=None)\n--\n\nHow many singular values are not 0 (int64).",
     {"matrix_rank", 4, 1, 1, -1, 1u, takes_input_rtol_hermitian_out, keys_input_rtol_hermitian_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tewo, call_tewt, (tpy_function)tsr_matrix_rank, (tpy_function)tsr_matrix_rank_out}, {0}})
-TPY_OP(cond, 1, NULL, "($input, ord='2', *, out=None)\n--\n\nThe norm of the matrix times that of its inverse; infinite for a singular one.",
-    {"cond", 3, 2, 1, -1, 1u, takes_input_ord_out, keys_input_ord_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+TPY_OP(cond, 1, NULL, "($input, p='2', *, out=None)\n--\n\nThe norm of the matrix times that of its inverse; infinite for a singular one.",
+    {"cond", 3, 2, 1, -1, 1u, takes_input_p_out, keys_input_p_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tso, call_tst, (tpy_function)tsr_cond, (tpy_function)tsr_cond_out}, {0}})
 TPY_OP(empty, 1, NULL, "(shape, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor whose contents are whatever the memory held; bools are false.",
     {"empty", 4, 1, 1, 0, 0u, takes_shape_dtype_device_requires_grad, keys_shape_dtype_device_requires_grad}, TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},

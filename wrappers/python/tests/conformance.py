@@ -98,7 +98,7 @@ def value_of(kind: str, value: Any, is_leaf: bool) -> Any:
 
 
 def call(op: dict[str, Any], case: dict[str, Any], values: dict[str, Any]) -> Any:
-    if op["python"] is None:
+    if op["python"] is None or op["op"] in ("einsum", "tensordot"):
         return call_by_hand(op["op"], values)
     name, keyword = op["python"]["name"], op["python"].get("keyword")
     positional: list[Any] = []
@@ -122,6 +122,12 @@ def call_by_hand(name: str, values: dict[str, Any]) -> Any:
     """Ops that the package offers under other names, or as indexing."""
     if name == "arange":
         return ts.arange(*[values.pop(n) for n in ("start", "stop", "step") if n in values], **values)
+    if name == "einsum":
+        path = values.get("path")
+        pairs = None if path is None else list(zip(path[::2], path[1::2]))
+        return ts.einsum(values["equation"], *values["operands"], path=pairs)
+    if name == "tensordot":
+        return ts.tensordot(values["input"], values["other"], axes=(values["input_axes"], values["other_axes"]))
     first = values.pop(next(iter(values)))
     if name in ("asarray", "to"):
         return (ts.asarray if name == "asarray" else ts.Tensor.to)(first, **values)

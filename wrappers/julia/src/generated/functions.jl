@@ -2082,9 +2082,8 @@
     dst::tsr_tensor)::tsr_status
 
 # The norm of the matrix times that of its inverse; infinite for a singular one.
-@c tsr_cond(input::tsr_tensor, ord::Ptr{UInt8}, ord_len::Int64,
-    out::Ptr{tsr_tensor})::tsr_status
-@c tsr_cond_out(input::tsr_tensor, ord::Ptr{UInt8}, ord_len::Int64, dst::tsr_tensor)::tsr_status
+@c tsr_cond(input::tsr_tensor, p::Ptr{UInt8}, p_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_cond_out(input::tsr_tensor, p::Ptr{UInt8}, p_len::Int64, dst::tsr_tensor)::tsr_status
 
 # A tensor whose contents are whatever the memory held; bools are false.
 @c tsr_empty(shape::Ptr{Int64}, n_shape::Int32, dtype::tsr_dtype, device_type::tsr_device_type,

@@ -415,19 +415,19 @@ function matrix_rank!(dst::Tensor, input::Tensor; rtol=nothing, hermitian::Bool=
 end
 
 """
-    cond(input; ord)
-    cond!(dst, input; ord)
+    cond(input; p)
+    cond!(dst, input; p)
 
 The norm of the matrix times that of its inverse; infinite for a singular one.
 
-- `ord`: as matrix_norm
+- `p`: as ord of matrix_norm
 """
-function cond(input::Tensor; ord="2")
-    ord_text = String(ord)
-    return fresh(C.tsr_cond, input, ord_text, sizeof(ord_text))
+function cond(input::Tensor; p="2")
+    p_text = String(p)
+    return fresh(C.tsr_cond, input, p_text, sizeof(p_text))
 end
 "Writes the result to its first argument; see [`cond`](@ref)."
-function cond!(dst::Tensor, input::Tensor; ord="2")
-    ord_text = String(ord)
-    return written(dst, C.tsr_cond_out, input, ord_text, sizeof(ord_text))
+function cond!(dst::Tensor, input::Tensor; p="2")
+    p_text = String(p)
+    return written(dst, C.tsr_cond_out, input, p_text, sizeof(p_text))
 end

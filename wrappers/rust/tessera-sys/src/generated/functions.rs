@@ -3284,13 +3284,13 @@ extern "C" {
     ) -> tsr_status;
 
     /// The norm of the matrix times that of its inverse; infinite for a singular one.
-    /// ord: as matrix_norm
+    /// p: as ord of matrix_norm
     pub fn tsr_cond(
-        input: tsr_tensor, ord: *const c_char, ord_len: i64, out: *mut tsr_tensor,
+        input: tsr_tensor, p: *const c_char, p_len: i64, out: *mut tsr_tensor,
     ) -> tsr_status;
     /// Another form of [`tsr_cond`].
     pub fn tsr_cond_out(
-        input: tsr_tensor, ord: *const c_char, ord_len: i64, dst: tsr_tensor,
+        input: tsr_tensor, p: *const c_char, p_len: i64, dst: tsr_tensor,
     ) -> tsr_status;
 
     /// A tensor whose contents are whatever the memory held; bools are false.

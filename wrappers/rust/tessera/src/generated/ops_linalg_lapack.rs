@@ -115,8 +115,8 @@ options! {
 options! {
     /// Options of [`Tensor::cond_with`].
     CondOptions<'a>:
-    /// as matrix_norm; default: `"2"`
-    ord: &'a str = "2", &'a str => ord;
+    /// as ord of matrix_norm; default: `"2"`
+    p: &'a str = "2", &'a str => p;
 }
 
 /// Ops: factorizations of matrices.
@@ -490,7 +490,7 @@ impl Tensor {
     op! {
         /// The norm of the matrix times that of its inverse; infinite for a singular one.
         cond, cond_with(<'a> &self; o: CondOptions<'a>) =
-            tsr_cond(self.raw(), o.ord.as_ptr().cast(), o.ord.len() as i64),
+            tsr_cond(self.raw(), o.p.as_ptr().cast(), o.p.len() as i64),
         out cond_out = tsr_cond_out
     }
 }
