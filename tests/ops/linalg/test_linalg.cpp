@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "ops/linalg/add_products.h"
 #include "ops/linalg/matmul.h"
 #include "tests/ops/prelude.h"
 

@@ -1,0 +1,264 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Linear algebra beyond the op table: names, errors, what has no result, many matrices, threads."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import tessera as ts
+from tessera.autograd import gradcheck, gradgradcheck
+
+la = ts.linalg
+NAN, INF = float("nan"), float("inf")
+
+
+def f64(values: Any) -> ts.Tensor:
+    return ts.asarray(np.array(values, np.float64))
+
+
+# ---- Names ----
+
+
+def test_results_have_the_names_of_the_standard() -> None:
+    x = ts.eye(2, dtype=ts.float64)
+    fields = {
+        "eigh": ("eigenvalues", "eigenvectors"), "eig": ("eigenvalues", "eigenvectors"), "qr": ("Q", "R"),
+        "svd": ("U", "S", "Vh"), "slogdet": ("sign", "logabsdet"), "lu": ("P", "L", "U"), "lu_factor": ("LU", "pivots"),
+    }  # fmt: skip
+    for name, wanted in fields.items():
+        found = getattr(la, name)(x)
+        assert found._fields == wanted and found[0] is getattr(found, wanted[0])
+
+
+def test_keywords_are_those_of_numpy_and_pytorch() -> None:
+    x = f64([[2, 1], [1, 3]])
+    assert la.eigh(x, UPLO="U").eigenvalues.tolist() == la.eigh(x, uplo="U").eigenvalues.tolist()
+    assert la.svd(x, full_matrices=False).S.shape == (2,) and la.qr(x, mode="complete").Q.shape == (2, 2)
+    assert la.matrix_norm(x, ord=1).item() == la.matrix_norm(x, ord="1").item() == 4
+    assert la.matrix_norm(x, keepdims=True, ord=-INF).shape == (1, 1)
+    assert la.diagonal(ts.ones(2, 3, 4), offset=1).shape == (2, 3)
+    assert la.trace(ts.ones(2, 3, 3)).tolist() == [3, 3] and ts.trace(ts.ones(2, 2, dtype=ts.int8)).dtype is ts.int64
+
+
+# ---- einsum and tensordot ----
+
+
+def test_einsum_takes_lists_in_place_of_letters() -> None:
+    a, b = np.random.default_rng(0).standard_normal((2, 2, 3))
+    x, y = f64(a), f64(b)
+    np.testing.assert_allclose(ts.einsum(x, [0, 1], y, [2, 1], [2, 0]).numpy(), b @ a.T)
+    np.testing.assert_allclose(ts.einsum(x, [0, 1], y, [2, 1]).numpy(), a @ b.T)
+    np.testing.assert_allclose(ts.einsum(x, [..., 51], y, [..., 51], [...]).numpy(), (a * b).sum(1))
+    with pytest.raises(ValueError, match=r"\[0, 51\]"):
+        ts.einsum(x, [0, 52])
+    with pytest.raises(TypeError, match="list of axis numbers"):
+        ts.einsum(x, 3)
+
+
+def test_einsum_is_the_same_along_every_path() -> None:
+    rng = np.random.default_rng(1)
+    shapes = [(3, 4), (4, 5), (5, 2), (2, 3), (3,)]
+    arrays = [rng.standard_normal(s) for s in shapes]
+    wanted = np.einsum("ab,bc,cd,da,a->d", *arrays)
+    tensors = [f64(a) for a in arrays]
+    for path in (None, [(0, 1), (0, 3), (0, 2), (0, 1)], [(3, 4), (0, 3), (1, 2), (1, 0)]):
+        np.testing.assert_allclose(ts.einsum("ab,bc,cd,da,a->d", tensors, path=path).numpy(), wanted)
+
+
+def test_einsum_contracts_the_smallest_pair_first() -> None:
+    # Left to right the first product would have 2**36 elements.
+    a, b, c = ts.ones(2**18), ts.ones(2**18), ts.ones(2**18)
+    assert ts.einsum("i,j,j->i", a, b, c)[0].item() == 2**18
+
+
+def test_tensordot_counts_axes_or_lists_them() -> None:
+    a, b = np.random.default_rng(2).standard_normal((2, 2, 3))
+    for axes in (0, 2, (0, 0), ([1], [1]), ([-1, 0], [-1, 0])):
+        np.testing.assert_allclose(ts.tensordot(f64(a), f64(b), axes=axes).numpy(), np.tensordot(a, b, axes))
+    with pytest.raises(ValueError, match="two lists"):
+        ts.tensordot(f64(a), f64(b), axes=([0], [0], [0]))
+    with pytest.raises(ValueError, match=r"\[0, 2\]"):
+        ts.tensordot(f64(a), f64(b), axes=3)
+
+
+# ---- Matrices without a result ----
+
+
+@pytest.mark.parametrize("call", [la.inv, lambda x: la.solve(x, ts.ones(x.shape, dtype=x.dtype)), lambda x: la.matrix_power(x, -2)])
+def test_a_singular_matrix_is_told_by_its_place_in_the_batch(call: Any) -> None:
+    x = np.stack([np.eye(3)] * 5)
+    x[3, 1, 1] = 0
+    with pytest.raises(ts.LinAlgError, match=r"zero as pivot 2 \(matrix 3 of the batch\)") as caught:
+        call(f64(x))
+    assert caught.value.native_code == 3 and isinstance(caught.value, ValueError)
+
+
+def test_what_is_not_positive_definite_is_told() -> None:
+    with pytest.raises(ts.LinAlgError, match="leading minor of order 2"):
+        la.cholesky(f64([[1, 2], [2, 1]]))
+
+
+@pytest.mark.parametrize("value", [NAN, INF])
+@pytest.mark.parametrize("name", ["svd", "svdvals", "eigh", "eigvalsh", "eig", "eigvals"])
+def test_iterations_refuse_what_is_not_finite(name: str, value: float) -> None:
+    x = np.stack([np.eye(40)] * 2)
+    x[1, 7, 3] = value
+    with pytest.raises(ts.LinAlgError, match="finite numbers, got NaN or infinity .matrix 1"):
+        getattr(la, name)(f64(x))
+
+
+def test_the_other_triangle_is_not_read() -> None:
+    x = np.array([[2.0, NAN], [1.0, 2.0]])
+    np.testing.assert_allclose(la.eigvalsh(f64(x)).numpy(), [1, 3])
+    np.testing.assert_allclose(la.eigvalsh(f64(x.T), UPLO="U").numpy(), [1, 3])
+    np.testing.assert_allclose(la.cholesky(f64(x)).numpy(), np.linalg.cholesky([[2, 1], [1, 2]]))
+    np.testing.assert_allclose(la.solve_triangular(f64(x), f64([2, 3]), upper=False).numpy(), [1, 1])
+
+
+def test_nan_passes_through_direct_methods() -> None:
+    x = f64([[NAN, 1], [1, 1]])
+    assert np.isnan(la.inv(x).numpy()).any() and np.isnan(la.det(x).item()) and np.isnan(la.solve(x, f64([1, 1])).numpy()).any()
+    both = la.matrix_exp(ts.stack([x, ts.zeros(2, 2, dtype=ts.float64)])).numpy()
+    assert np.isnan(both[0]).all()
+    np.testing.assert_allclose(both[1], np.eye(2))
+
+
+def test_singular_matrices_have_determinants_ranks_and_conditions() -> None:
+    x = f64([[1, 2], [2, 4]])
+    sign, logabsdet = la.slogdet(x)
+    assert la.det(x).item() == 0 and sign.item() == 0 and logabsdet.item() == -INF and la.logdet(x).item() == -INF
+    assert la.matrix_rank(x).item() == 1 and la.matrix_rank(x, hermitian=True).item() == 1
+    assert la.cond(x, 1).item() == INF and la.cond(x).item() > 1e15
+    assert np.isnan(la.logdet(f64([[-1]])).item())
+    assert la.solve_triangular(f64([[0.0]]), f64([1]), upper=True).item() == INF
+    assert la.lu_factor(x).pivots.tolist() == [2, 2]
+
+
+# ---- Derivatives at special places ----
+
+
+def test_det_has_a_gradient_at_singular_matrices() -> None:
+    for matrix, cofactors in (([[1, 2], [2, 4]], [[4, -2], [-2, 1]]), ([[0, 0], [0, 3]], [[3, 0], [0, 0]])):
+        x = f64(matrix).requires_grad_()
+        la.det(x).backward()
+        np.testing.assert_allclose(x.grad.numpy(), cofactors, atol=1e-12)
+    x = ts.zeros(3, 3, dtype=ts.float64).requires_grad_()
+    la.det(x).backward()
+    assert (x.grad.numpy() == 0).all()
+
+
+def test_values_have_gradients_where_vectors_have_none() -> None:
+    x = ts.eye(3, dtype=ts.float64).requires_grad_()
+    for function, wanted in ((la.svdvals, np.eye(3)), (la.eigvalsh, np.eye(3)), (la.pinv, -np.ones((3, 3)))):
+        x.grad = None
+        function(x).sum().backward()
+        np.testing.assert_allclose(x.grad.numpy(), wanted, atol=1e-12)
+
+
+def test_the_complete_form_of_tall_matrices_says_why_it_has_no_gradient() -> None:
+    x = ts.ones(3, 2, dtype=ts.float64).requires_grad_()
+    with pytest.raises(ts.AutogradError, match="reduced or r"):
+        la.qr(x, mode="complete").Q.sum().backward()
+    square = f64([[3, 1], [4, 7]]).requires_grad_()
+    gradcheck(lambda a: la.qr(a, mode="r").R, (square,))
+
+
+@pytest.mark.parametrize("name", ["inv", "det", "slogdet", "lu_factor", "pinv", "matrix_exp"])
+def test_derivatives_of_complex_matrices(name: str) -> None:
+    rng = np.random.default_rng(3)
+    x = ts.asarray(rng.standard_normal((2, 2)) + 1j * rng.standard_normal((2, 2)) + 2 * np.eye(2)).requires_grad_()
+    gradcheck(getattr(la, name), (x,))
+    gradgradcheck(getattr(la, name), (x,))
+
+
+@pytest.mark.parametrize("name", ["solve", "lstsq", "solve_triangular", "cholesky", "qr"])
+def test_derivatives_of_complex_systems(name: str) -> None:
+    rng = np.random.default_rng(4)
+    a = ts.asarray(rng.standard_normal((3, 3)) + 1j * rng.standard_normal((3, 3)) + 3 * np.eye(3)).requires_grad_()
+    b = ts.asarray(rng.standard_normal((3, 2)) + 1j * rng.standard_normal((3, 2))).requires_grad_()
+    calls: dict[str, Any] = {
+        "solve": la.solve,
+        "lstsq": lambda x, y: la.lstsq(x, y).solution,
+        "solve_triangular": lambda x, y: la.solve_triangular(x, y, upper=True),
+        "cholesky": lambda x, y: la.cholesky(x @ x.mT.conj()) @ y,
+        "qr": lambda x, y: la.qr(x).Q @ y,
+    }
+    gradcheck(calls[name], (a, b))
+
+
+# ---- Least squares ----
+
+
+def test_lstsq_tells_residuals_ranks_and_singular_values() -> None:
+    rng = np.random.default_rng(5)
+    a, b = rng.standard_normal((5, 3)), rng.standard_normal((5, 2))
+    solution, residuals, rank, values = la.lstsq(f64(a), f64(b))
+    wanted = np.linalg.lstsq(a, b, rcond=None)
+    for got, want in zip((solution, residuals, rank, values), wanted):
+        np.testing.assert_allclose(got.numpy(), want)
+    a[:, 2] = a[:, 0]
+    found = la.lstsq(f64(a), f64(b))
+    assert found.rank.item() == 2 and found.residuals.shape == (0,)
+    np.testing.assert_allclose(found.solution.numpy(), np.linalg.lstsq(a, b, rcond=1e-10)[0])
+    assert la.lstsq(f64(a), f64(b), rcond=0.99).rank.item() < 2
+    assert la.lstsq(ts.ones(0, 2), ts.ones(0, 1)).solution.tolist() == [[0], [0]]
+
+
+# ---- Many matrices, large ones, threads, forks ----
+
+
+@pytest.mark.parametrize("count, n", [(1000, 4), (7, 33), (2, 130)])
+def test_batches_are_their_matrices_one_by_one(count: int, n: int) -> None:
+    x = np.random.default_rng(6).standard_normal((count, n, n))
+    t = f64(x)
+    u, s, vh = la.svd(t)
+    np.testing.assert_allclose((u * s[:, None, :] @ vh).numpy(), x, atol=1e-10)
+    for i in (0, count // 2, count - 1):
+        # One large matrix alone has all threads, which round otherwise.
+        np.testing.assert_allclose(s[i].numpy(), la.svd(t[i]).S.numpy(), rtol=1e-13)
+        np.testing.assert_allclose(la.inv(t)[i].numpy(), la.inv(t[i]).numpy(), atol=1e-11)
+
+
+def test_large_matrices_agree_with_scipy() -> None:
+    rng = np.random.default_rng(7)
+    a = rng.standard_normal((300, 300))
+    h, b = a + a.T, rng.standard_normal((300, 40))
+    np.testing.assert_allclose(la.eigvalsh(f64(h)).numpy(), scipy.linalg.eigvalsh(h), atol=1e-10)
+    np.testing.assert_allclose(la.solve(f64(a), f64(b)).numpy(), scipy.linalg.solve(a, b), atol=1e-8)
+    np.testing.assert_allclose(la.svdvals(f64(a)).numpy(), scipy.linalg.svdvals(a), atol=1e-10)
+    np.testing.assert_allclose(la.matrix_exp(f64(a / 20)).numpy(), scipy.linalg.expm(a / 20), rtol=1e-8, atol=1e-8)
+
+
+def test_batches_do_not_depend_on_the_number_of_threads() -> None:
+    x = f64(np.random.default_rng(8).standard_normal((64, 12, 12)))
+    before = ts.get_num_threads()
+    results = []
+    for threads in (1, before):
+        ts.set_num_threads(threads)
+        results.append([la.inv(x).numpy(), la.svdvals(x).numpy(), la.eigvals(x).numpy(), la.qr(x).Q.numpy()])
+    for one, other in zip(*results):
+        np.testing.assert_array_equal(one, other)
+
+
+FORKED = """
+import os, tessera as ts
+x = ts.randn((8, 200, 200), dtype=ts.float64)
+ts.linalg.inv(x)
+child = os.fork()
+ts.linalg.svdvals(x), ts.linalg.solve(x, x)
+if child == 0:
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+def test_a_forked_child_factors_too() -> None:
+    subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=60, env=os.environ)
