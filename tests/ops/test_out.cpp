@@ -13,6 +13,7 @@
 #include "ops/index/mask.h"
 #include "ops/index/sort.h"
 #include "ops/linalg/add_products.h"
+#include "ops/linalg/linalg.h"
 #include "ops/linalg/matmul.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/norm.h"
