@@ -15,7 +15,7 @@ from .model import (
 
 TEMPLATE = Template(__file__, "stubs.pyi.in")
 TYPES = {  # by schema type
-    "tensor": "Tensor", "int64": "int", "f64": "float", "scalar": "complex", "bool": "bool", "dtype": "DType | type",
+    "tensor": "Tensor", "int64": "int", "f64": "float", "scalar": "_Complex", "bool": "bool", "dtype": "DType | type",
     "device": "Device | str", "str": "str", "generator": "Generator", "tensor[]": "Sequence[Tensor]",
     "tensor?[]": "Sequence[Tensor | None]", "int64[]": "int | Sequence[int]", "f64[]": "Sequence[float]",
 }  # fmt: skip
@@ -56,7 +56,7 @@ def _operand(op: Op, dunder: str) -> str:
     if not op.scalar:
         return "Tensor | _Array"
     reflected = dunder.startswith("__r") and f"__{dunder[3:]}" in op.python.operator
-    return "complex" if reflected else "_Operand"
+    return "_Complex" if reflected else "_Operand"
 
 
 def _definitions(schema: Schema, op: Op, form: str, name: str, method: bool, pad: str = "") -> str:
@@ -158,7 +158,7 @@ def _type(schema: Schema, op: Op, form: str, arg: Arg) -> str:
     if arg.type.base == "enum":
         text = f"Literal[{', '.join(repr(n) for n, _ in enum_values(schema.enum(str(arg.type.name))))}]"
     else:
-        text = "Tensor | complex" if arg.name in operands(op, form) else entry(TYPES, arg.type)
+        text = "Tensor | _Complex" if arg.name in operands(op, form) else entry(TYPES, arg.type)
         if arg.name == "padding" and any(a.name == "same" for a in op.args):
             text += ' | Literal["same", "valid"]'
     return text + " | None" if arg.type.optional or arg.default is None else text
