@@ -15,7 +15,6 @@ using kernel::Status;
 template <class T, bool kLargest>
 class ExtremumScan {
   using Step = math::RunningExtremum<T, kLargest>;
-  using State = typename Step::State;
   // A bool from elsewhere may be a byte other than 0 and 1, which must not be read as a bool.
   using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
 
@@ -28,12 +27,14 @@ class ExtremumScan {
       const char* from = input() + cursor.offset(plan_.input_strides);
       char* to = output() + cursor.offset(plan_.output_strides);
       char* place = positions() + cursor.offset(plan_.position_strides);
-      State state = Step::none();
-      for (int64_t i = 0; i < plan_.axis_size; ++i) {
-        const Stored raw = *reinterpret_cast<const Stored*>(from + i * plan_.axis_input_stride);
-        state = Step::join(state, Step::of(value_of(raw), i));
-        *reinterpret_cast<T*>(to + i * plan_.axis_output_stride) = state.value;
-        *reinterpret_cast<int64_t*>(place + i * plan_.axis_position_stride) = state.position;
+      // From one extremum to the next: what lies between is passed over, then filled.
+      for (int64_t i = 0; i < plan_.axis_size;) {
+        const T best = value_at(from, i);
+        int64_t next = i + 1;
+        while (next < plan_.axis_size && !Step::takes_over(best, value_at(from, next))) ++next;
+        fill(next - i, best, to + i * plan_.axis_output_stride, plan_.axis_output_stride);
+        fill(next - i, i, place + i * plan_.axis_position_stride, plan_.axis_position_stride);
+        i = next;
       }
     }
   }
@@ -60,6 +61,17 @@ class ExtremumScan {
   }
 
  private:
+  template <class V>
+  static void fill(int64_t count, V value, char* to, int64_t stride) {
+    if (stride == sizeof(V)) {
+      std::fill_n(reinterpret_cast<V*>(to), count, value);
+      return;
+    }
+    for (int64_t i = 0; i < count; ++i) *reinterpret_cast<V*>(to + i * stride) = value;
+  }
+  [[nodiscard]] T value_at(const char* from, int64_t i) const {
+    return value_of(*reinterpret_cast<const Stored*>(from + i * plan_.axis_input_stride));
+  }
   static T value_of(Stored stored) {
     if constexpr (std::is_same_v<T, bool>) {
       return stored != 0;
