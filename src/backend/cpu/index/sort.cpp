@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Sorting by keys: every value becomes an unsigned number of the same order, ties are broken by
-// position, which makes any sorting algorithm stable.
+// Sorting by keys: every value becomes an unsigned number of the same order. Many items are sorted
+// by the digits of their keys; where items are compared, their positions break ties, which makes
+// any algorithm stable.
 #include "backend/cpu/generated/entries.h"
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "backend/common/sort_key.h"
 #include "backend/cpu/host.h"
@@ -60,7 +62,10 @@ class RowSort {
       : plan_(plan), flip_(plan.descending != 0 ? ~Key<T>{0} : Key<T>{0}) {}
 
   // Items of scratch memory that sorting one row takes.
-  static int64_t scratch(const SortPlan& plan) { return takes_few(plan) ? 0 : plan.columns; }
+  static int64_t scratch(const SortPlan& plan) {
+    if (takes_few(plan)) return 0;
+    return sorts_by_digits(plan) ? 2 * plan.columns : plan.columns;
+  }
 
   void run(int64_t row, Item* scratch) const {
     const Stored* input = static_cast<const Stored*>(plan_.input) + row * plan_.columns;
@@ -71,6 +76,10 @@ class RowSort {
       return;
     }
     for (int64_t i = 0; i < plan_.columns; ++i) scratch[i] = Item(key(input[i]), i);
+    if (sorts_by_digits(plan_)) {
+      write(row, input, sort_by_digits(scratch, scratch + plan_.columns));
+      return;
+    }
     if (plan_.ranks != nullptr) {
       select_ranks(plan_.ranks + row * plan_.keep, scratch);
     } else {
@@ -82,9 +91,17 @@ class RowSort {
  private:
   // So few are kept that inserting them one by one is less than looking at all items again.
   static constexpr int64_t kFew = 32;
+  static constexpr int64_t kFewRanks = 16;
   static constexpr int64_t kBlock = 64;
   static bool takes_few(const SortPlan& plan) {
     return plan.ranks == nullptr && plan.keep <= kFew && plan.keep * 4 <= plan.columns;
+  }
+
+  // Fewer items are sorted sooner by comparing them; so are the first few of many.
+  static bool sorts_by_digits(const SortPlan& plan) {
+    constexpr int64_t kMany = 200;
+    return plan.columns >= kMany &&
+           (plan.ranks != nullptr ? plan.keep > kFewRanks : plan.keep * 8 >= plan.columns);
   }
 
   static T value_of(Stored stored) {
@@ -96,6 +113,28 @@ class RowSort {
   }
   [[nodiscard]] Key<T> key(Stored stored) const { return math::sort_key(value_of(stored)) ^ flip_; }
 
+  // Sorts by one digit of the keys after the other, the lowest first, each time keeping the order
+  // of equal ones; digits that all keys share are passed over. Returns where the sorted items are.
+  Item* sort_by_digits(Item* items, Item* spare) const {
+    constexpr int kDigits = sizeof(Key<T>);
+    constexpr int kValues = 256;
+    int64_t places[kDigits][kValues] = {};
+    for (int64_t i = 0; i < plan_.columns; ++i) {
+      const auto whole = static_cast<Key<T>>(items[i].key());
+      for (int d = 0; d < kDigits; ++d) ++places[d][whole >> (8 * d) & 255];
+    }
+    for (int d = 0; d < kDigits; ++d) {
+      int64_t* place = places[d];
+      const auto digit = [d](const Item& item) { return item.key() >> (8 * d) & 255; };
+      if (place[digit(items[0])] == plan_.columns) continue;
+      int64_t before = 0;
+      for (int v = 0; v < kValues; ++v) before += std::exchange(place[v], before);
+      for (int64_t i = 0; i < plan_.columns; ++i) spare[place[digit(items[i])]++] = items[i];
+      std::swap(items, spare);
+    }
+    return items;
+  }
+
   void sort_first(Item* items) const {
     if (plan_.keep < plan_.columns) {
       std::nth_element(items, items + plan_.keep, items + plan_.columns);
@@ -105,7 +144,6 @@ class RowSort {
 
   // Puts the items of the ranks where a sort would put them.
   void select_ranks(const int64_t* ranks, Item* items) const {
-    constexpr int64_t kFewRanks = 16;
     Item* const end = items + plan_.columns;
     if (plan_.keep > kFewRanks) return std::sort(items, end);
     int64_t rising[kFewRanks];
