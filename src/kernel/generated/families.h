@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernel/gemm.h"
+#include "kernel/histogram.h"
 #include "kernel/index.h"
 #include "kernel/linalg.h"
 #include "kernel/nn.h"
@@ -30,6 +31,7 @@ struct KernelTable {
   Status (*index)(const IndexPlan& plan);  // gathering, scattering and accumulating by index arrays
   Status (*nonzero)(const NonzeroPlan& plan);  // the positions of nonzero elements
   Status (*sort)(const SortPlan& plan);  // stable sorting with positions: whole, the first k or chosen ranks
+  Status (*histogram)(const HistogramPlan& plan);  // how many elements fall into each bin
   Status (*search)(const SearchPlan& plan);  // binary search in sorted rows
   Status (*random)(const RandomPlan& plan);  // random numbers of a counter
   Status (*sequence)(const SequencePlan& plan);  // arange, linspace and their like
@@ -60,6 +62,7 @@ inline constexpr Family<&KernelTable::factor> kFactor{"factor"};
 inline constexpr Family<&KernelTable::index> kIndex{"index"};
 inline constexpr Family<&KernelTable::nonzero> kNonzero{"nonzero"};
 inline constexpr Family<&KernelTable::sort> kSort{"sort"};
+inline constexpr Family<&KernelTable::histogram> kHistogram{"histogram"};
 inline constexpr Family<&KernelTable::search> kSearch{"search"};
 inline constexpr Family<&KernelTable::random> kRandom{"random"};
 inline constexpr Family<&KernelTable::sequence> kSequence{"sequence"};

@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "kernel/histogram.h"
+#include "kernel/registry.h"
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
 #include "ops/index/index.h"
@@ -18,7 +20,6 @@
 #include "ops/read.h"
 #include "ops/reduce/differences.h"
 #include "ops/reduce/reduce.h"
-#include "ops/reduce/sum_to.h"
 #include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
 #include "tensor/promotion.h"
@@ -26,11 +27,9 @@
 namespace tsr::ops {
 namespace {
 
-// How much falls to each of `count` numbers: the weights of their places, or 1 each as int64.
+// The weights of the places of each of `count` numbers added up.
 Tensor totals(const Tensor& numbers, int64_t count, const Tensor& weights) {
-  const Tensor one = weights.defined() ? Tensor() : ones({}, DType::kInt64, numbers.device());
-  const Tensor added = weights.defined() ? weights : expand_to(one, numbers.sizes());
-  return scatter_add(zeros(Dims{count}, added.dtype(), numbers.device()), 0, numbers, added);
+  return scatter_add(zeros(Dims{count}, weights.dtype(), numbers.device()), 0, numbers, weights);
 }
 
 int64_t check_bins(int64_t bins) {
@@ -56,9 +55,28 @@ Limits limits_of(const Tensor& line, std::optional<double> low, std::optional<do
   return limits.low < limits.high ? limits : Limits{limits.low - 0.5, limits.high + 0.5};
 }
 
+// How often each number occurs, or how many elements lie between each edge and the next.
+Tensor counts(const Tensor& line, const Tensor& edges, int64_t bins, bool equal_widths) {
+  const Tensor source = contiguous_memory(line);
+  Tensor result = empty(Dims{bins}, DType::kInt64, line.device());
+  kernel::HistogramPlan plan{};
+  plan.count = source.numel();
+  plan.bins = bins;
+  plan.equal_widths = equal_widths ? 1 : 0;
+  plan.place = kernel::place_on(line.device());
+  plan.dtype = source.dtype();
+  plan.input = source.data();
+  plan.edges = data_or_null(edges);
+  plan.output = result.data_as<int64_t>();
+  if (bins != 0) kernel::launch(kernel::kHistogram, line.device(), plan);
+  return result;
+}
+
 // What lies between each edge and the next; the last interval includes both of its edges.
-Tensor between_edges(const Tensor& line, const Tensor& edges, const Tensor& weights) {
+Tensor between_edges(const Tensor& line, const Tensor& edges, const Tensor& weights,
+                     bool equal_widths) {
   const int64_t bins = edges.numel() - 1;
+  if (!weights.defined()) return counts(line, contiguous_memory(edges), bins, equal_widths);
   const Tensor last = narrow(edges, 0, bins, 1);
   const Tensor behind = searchsorted(edges, line, "right", {});
   const Tensor bin = where(equal(line, last), bins - 1, subtract(behind, 1));
@@ -77,8 +95,9 @@ Tensor in_one_line(const Tensor& input) {
 }
 
 std::tuple<Tensor, Tensor> histogram_of(const Tensor& input, const Tensor& line,
-                                        const Tensor& edges, const Tensor& weight, bool density,
-                                        const Out& hist, const Out& bin_edges) {
+                                        const Tensor& edges, bool equal_widths,
+                                        const Tensor& weight, bool density, const Out& hist,
+                                        const Out& bin_edges) {
   check_apart(hist, "hist", bin_edges, "bin_edges");
   const DType dtype = is_floating(input.dtype()) ? input.dtype() : line.dtype();
   Tensor weights;
@@ -90,7 +109,7 @@ std::tuple<Tensor, Tensor> histogram_of(const Tensor& input, const Tensor& line,
               weight.dtype());
     weights = astype(reshape(weight, Dims{-1}), line.dtype());
   }
-  Tensor found = astype(between_edges(line, edges, weights), line.dtype());
+  Tensor found = astype(between_edges(line, edges, weights, equal_widths), line.dtype());
   if (density) found = divide(found, multiply(diff(edges, 1, 0, {}, {}), sum(found)));
   return {deliver(astype(found, dtype), hist, needs_grad(weight)),
           deliver(cast_memory(edges, dtype), bin_edges, false)};
@@ -120,7 +139,9 @@ Tensor bincount(const Tensor& input, const Tensor& weights, int64_t minlength, O
               weights.dtype());
     added = weights.dtype() == DType::kFloat32 ? weights : astype(weights, DType::kFloat64);
   }
-  return deliver(totals(numbers, count, added), out, needs_grad(weights));
+  const Tensor found =
+      added.defined() ? totals(numbers, count, added) : counts(numbers, {}, count, false);
+  return deliver(found, out, needs_grad(weights));
 }
 
 Tensor histc(const Tensor& input, int64_t bins, double low, double high, Out out) {
@@ -133,7 +154,7 @@ Tensor histc(const Tensor& input, int64_t bins, double low, double high, Out out
                                   given ? std::optional(high) : std::nullopt);
   const Tensor edges =
       linspace(limits.low, limits.high, bins + 1, line.dtype(), true, line.device());
-  return deliver(cast_memory(between_edges(line, edges, {}), input.dtype()), out, false);
+  return deliver(cast_memory(between_edges(line, edges, {}, true), input.dtype()), out, false);
 }
 
 std::tuple<Tensor, Tensor> histogram(const Tensor& input, const Scalar& bins,
@@ -144,7 +165,7 @@ std::tuple<Tensor, Tensor> histogram(const Tensor& input, const Scalar& bins,
   const Limits limits = limits_of(line, low, high);
   const Tensor edges =
       linspace(limits.low, limits.high, count + 1, line.dtype(), true, line.device());
-  return histogram_of(input, line, edges, weight, density, hist, bin_edges);
+  return histogram_of(input, line, edges, true, weight, density, hist, bin_edges);
 }
 
 std::tuple<Tensor, Tensor> histogram(const Tensor& input, const Tensor& bins,
@@ -163,7 +184,7 @@ std::tuple<Tensor, Tensor> histogram(const Tensor& input, const Tensor& bins,
   const Tensor steps = diff(edges, 1, 0, {}, {});
   TSR_CHECK(read<bool>(all(greater_equal(steps, 0))), Code::kValue, "bins",
             "expected edges that do not fall");
-  return histogram_of(input, line, edges, weight, density, hist, bin_edges);
+  return histogram_of(input, line, edges, false, weight, density, hist, bin_edges);
 }
 
 }  // namespace tsr::ops

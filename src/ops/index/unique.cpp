@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// All of them the same way: put equal elements side by side, mark where a run of them begins, and
-// read values, counts and numbers off the marks.
+// Mostly the same way: put equal elements side by side, mark where a run of them begins, and read
+// values, counts and numbers off the marks.
 #include "ops/index/unique.h"
 
 #include <array>
@@ -9,12 +9,13 @@
 #include "base/error.h"
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
-#include "ops/index/getitem.h"
+#include "ops/index/histogram.h"
 #include "ops/index/index.h"
 #include "ops/index/mask.h"
 #include "ops/index/sort.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/complex_parts.h"
+#include "ops/read.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/scan.h"
 #include "ops/shape/join.h"
@@ -83,6 +84,35 @@ struct Ordered {
   [[nodiscard]] Tensor values() const { return take(sorted, runs.starts, 0); }
   [[nodiscard]] Tensor inverse(const Tensor& input) const {
     return reshape(scattered(order, runs.numbers()), input.sizes());
+  }
+};
+
+// Integers between two that are not far apart are counted instead of sorted.
+struct Counted {
+  Tensor smallest;
+  Tensor numbers;  // the flattened input less the smallest element
+  Tensor counts;   // of every number
+  Tensor present;  // those that occur
+
+  static std::optional<Counted> of(const Tensor& input) {
+    if (!is_integral(input.dtype()) || input.dtype() == DType::kUInt64 || input.numel() == 0)
+      return std::nullopt;
+    const Tensor line = cast_memory(reshape(input.detached(), Dims{-1}), DType::kInt64);
+    const Tensor smallest = min(line);
+    int64_t range = 0;
+    if (__builtin_sub_overflow(read<int64_t>(max(line)), read<int64_t>(smallest), &range) ||
+        range >= 2 * line.numel())
+      return std::nullopt;
+    const Tensor numbers = subtract(line, smallest);
+    const Tensor counts = bincount(numbers, {});
+    return Counted{smallest, numbers, counts, nonzero(counts).front()};
+  }
+  [[nodiscard]] Tensor values(const Tensor& input) const {
+    return cast_memory(add(present, smallest), input.dtype());
+  }
+  [[nodiscard]] Tensor inverse(const Tensor& input) const {
+    const Tensor ranks = subtract(cumulative_sum(not_equal(counts, 0)), 1);
+    return reshape(take(ranks, numbers, 0), input.sizes());
   }
 };
 
@@ -157,16 +187,21 @@ UniqueAll unique_all(const Tensor& input) {
 }
 
 std::tuple<Tensor, Tensor> unique_counts(const Tensor& input) {
+  if (const std::optional<Counted> found = Counted::of(input))
+    return {found->values(input), take(found->counts, found->present, 0)};
   const Ordered ordered = Ordered::of(input);
   return {ordered.values(), ordered.runs.counts()};
 }
 
 std::tuple<Tensor, Tensor> unique_inverse(const Tensor& input) {
+  if (const std::optional<Counted> found = Counted::of(input))
+    return {found->values(input), found->inverse(input)};
   const Ordered ordered = Ordered::of(input);
   return {ordered.values(), ordered.inverse(input)};
 }
 
 Tensor unique_values(const Tensor& input) {
+  if (const std::optional<Counted> found = Counted::of(input)) return found->values(input);
   return Ordered::of(input).values();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Chosen ranks of rows, and binary search, against a sort of the standard library.
+// Sorted rows, chosen ranks of rows, binary search and counting into bins, against the standard
+// library and the definitions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,6 +27,64 @@ std::vector<int64_t> sorted_positions(const Array& in, int64_t row, int64_t colu
     return before(in.get(row * columns + a).real(), in.get(row * columns + b).real());
   });
   return positions;
+}
+
+void check_sort(DType dtype, int64_t rows, int64_t columns, int64_t keep, bool descending,
+                double range) {
+  SCOPED_TRACE(testing::Message() << name(dtype) << " " << columns << " columns, " << keep
+                                  << " kept, descending " << descending << ", range " << range);
+  Array in(dtype, {rows, columns});
+  in.randomize(is_integral(dtype) && !info(dtype).is_signed ? 0 : -range, range, 13);
+  if (is_floating(dtype)) {
+    in.set(columns / 3, kNan);
+    in.set(columns / 2, kNan);
+  }
+  const Array values(dtype, {rows, keep});
+  std::vector<int64_t> positions(static_cast<size_t>(rows * keep));
+  kernel::SortPlan plan{};
+  plan.rows = rows;
+  plan.columns = columns;
+  plan.keep = keep;
+  plan.descending = descending ? 1 : 0;
+  plan.dtype = dtype;
+  plan.input = in.data();
+  plan.values = values.data();
+  plan.positions = positions.data();
+  ASSERT_EQ(kernels().sort(plan), kernel::kOk);
+  for (int64_t r = 0; r < rows; ++r) {
+    std::vector<int64_t> wanted(static_cast<size_t>(columns));
+    std::iota(wanted.begin(), wanted.end(), 0);
+    std::stable_sort(wanted.begin(), wanted.end(), [&](int64_t a, int64_t b) {
+      const double x = in.get(r * columns + a).real();
+      const double y = in.get(r * columns + b).real();
+      return descending ? before(y, x) : before(x, y);
+    });
+    for (int64_t k = 0; k < keep; ++k) {
+      const int64_t want = wanted[static_cast<size_t>(k)];
+      ASSERT_EQ(positions[static_cast<size_t>(r * keep + k)], want) << r << " " << k;
+      const double found = values.get(r * keep + k).real();
+      const double expected = in.get(r * columns + want).real();
+      ASSERT_TRUE(found == expected || (found != found && expected != expected));
+    }
+  }
+}
+
+TEST(Sort, is_stable_for_short_and_long_rows) {
+  for (const DType dtype :
+       {DType::kBool, DType::kInt8, DType::kInt16, DType::kUInt32, DType::kInt64, DType::kUInt64,
+        DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64}) {
+    for (const bool descending : {false, true}) {
+      for (const double range : {3.0, 100.0}) {
+        check_sort(dtype, 3, 31, 31, descending, range);
+        check_sort(dtype, 3, 700, 700, descending, range);
+        check_sort(dtype, 2, 700, 300, descending, range);
+        check_sort(dtype, 2, 700, 60, descending, range);
+        check_sort(dtype, 2, 700, 5, descending, range);
+      }
+    }
+  }
+  check_sort(DType::kInt64, 1, 5000, 5000, false, 1e18);
+  check_sort(DType::kFloat64, 1, 5000, 5000, true, 1e300);
 }
 
 void check_ranks(DType dtype, int64_t rows, int64_t columns, const std::vector<int64_t>& wanted) {
@@ -70,6 +129,8 @@ TEST(Sort, gives_the_elements_of_chosen_ranks_in_any_order) {
     check_ranks(dtype, 3, 41, {20});
     check_ranks(dtype, 3, 41, {40, 0, 7, 7, 39});
     check_ranks(dtype, 3, 41, many);
+    check_ranks(dtype, 3, 500, {250, 3});
+    check_ranks(dtype, 3, 500, many);
     check_ranks(dtype, 2, 1, {0, 0});
   }
 }
@@ -142,6 +203,71 @@ TEST(Search, of_nothing_is_place_0) {
   plan.output = found;
   ASSERT_EQ(kernels().search(plan), kernel::kOk);
   for (const int64_t place : found) EXPECT_EQ(place, 0);
+}
+
+// Counts by the definition: a bin has its lower edge, the last one both.
+void check_bins(DType dtype, const std::vector<double>& edges, bool equal_widths, int64_t count) {
+  SCOPED_TRACE(testing::Message() << name(dtype) << " " << edges.size() << " edges, " << count);
+  const auto bins = static_cast<int64_t>(edges.size()) - 1;
+  Array limits(dtype, {bins + 1});
+  for (int64_t b = 0; b <= bins; ++b) limits.set(b, edges[static_cast<size_t>(b)]);
+  Array values(dtype, {count});
+  values.randomize(-4, 4, 17);
+  for (int64_t i = 0; i < std::min(count, bins + 1); ++i) values.set(i, limits.get(i));
+  if (count > bins + 1) values.set(count - 1, kNan);
+  std::vector<int64_t> found(static_cast<size_t>(bins), 7);
+  kernel::HistogramPlan plan{};
+  plan.count = count;
+  plan.bins = bins;
+  plan.equal_widths = equal_widths ? 1 : 0;
+  plan.dtype = dtype;
+  plan.input = values.data();
+  plan.edges = limits.data();
+  plan.output = found.data();
+  ASSERT_EQ(kernels().histogram(plan), kernel::kOk);
+  std::vector<int64_t> wanted(found.size(), 0);
+  for (int64_t i = 0; i < count; ++i) {
+    const double x = values.get(i).real();
+    for (int64_t b = 0; b < bins; ++b) {
+      const double high = limits.get(b + 1).real();
+      if (x >= limits.get(b).real() && (x < high || (b == bins - 1 && x == high)))
+        ++wanted[static_cast<size_t>(b)];
+    }
+  }
+  EXPECT_EQ(found, wanted);
+}
+
+TEST(Histogram, counts_by_the_edges_even_where_the_widths_round) {
+  std::vector<double> equal;
+  for (int i = 0; i <= 23; ++i) equal.push_back(-3.1 + 6.3 * i / 23);
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
+    for (const int64_t count : {0, 1, 20, 200000}) {
+      check_bins(dtype, equal, true, count);
+      check_bins(dtype, equal, false, count);
+      check_bins(dtype, {-2, -0.5, 0, 3.5}, false, count);
+      check_bins(dtype, {0, 1}, true, count);
+    }
+    check_bins(dtype, {0, 1e-40, 2e-40}, true, 50);  // whose widths have no inverse
+  }
+}
+
+TEST(Histogram, counts_numbers_on_any_number_of_threads) {
+  constexpr int64_t kCount = 300000;
+  constexpr int64_t kBins = 11;
+  Array numbers(DType::kInt64, {kCount});
+  numbers.randomize(0, kBins, 19);
+  std::vector<int64_t> wanted(kBins, 0);
+  for (int64_t i = 0; i < kCount; ++i)
+    ++wanted[static_cast<size_t>(static_cast<const int64_t*>(numbers.data())[i])];
+  std::vector<int64_t> found(kBins, 7);
+  kernel::HistogramPlan plan{};
+  plan.count = kCount;
+  plan.bins = kBins;
+  plan.dtype = DType::kInt64;
+  plan.input = numbers.data();
+  plan.output = found.data();
+  ASSERT_EQ(kernels().histogram(plan), kernel::kOk);
+  EXPECT_EQ(found, wanted);
 }
 
 }  // namespace

@@ -37,6 +37,11 @@ inline thread_local dim3 blockDim{1, 1, 1};
 inline thread_local dim3 gridDim{1, 1, 1};
 inline void __syncthreads() {}
 inline void __threadfence_system() {}
+inline unsigned long long atomicAdd(unsigned long long* at, unsigned long long value) {
+  const unsigned long long before = *at;
+  *at += value;
+  return before;
+}
 
 // ---- The run time ----
 

@@ -57,7 +57,12 @@ def repeated(make: Make, *shape: int) -> Any:
 
 
 def set_samples(make: Make) -> list[Sample]:
-    return [sample(repeated(make, *s)) for s in ((9,), (4, 5), (), (0,), (2, 0, 3), (3, 1, 4))]
+    found = [sample(repeated(make, *s)) for s in ((9,), (4, 5), (), (0,), (2, 0, 3), (3, 1, 4))]
+    if make.dtype in INTEGERS and not make.dtype.endswith("int8"):
+        found.append(sample(repeated(make, 4, 5) * 1000))  # too far apart to be counted
+    if make.dtype == "int64":
+        found.append(sample(np.array([2**63 - 1, -(2**63), 0, 2**63 - 1])))
+    return found
 
 
 def different(*names: str) -> Any:

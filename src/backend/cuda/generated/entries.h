@@ -21,6 +21,7 @@ kernel::Status gemm(const kernel::GemmPlan& plan);
 kernel::Status index(const kernel::IndexPlan& plan);
 kernel::Status nonzero(const kernel::NonzeroPlan& plan);
 kernel::Status sort(const kernel::SortPlan& plan);
+kernel::Status histogram(const kernel::HistogramPlan& plan);
 kernel::Status search(const kernel::SearchPlan& plan);
 kernel::Status random(const kernel::RandomPlan& plan);
 kernel::Status sequence(const kernel::SequencePlan& plan);
@@ -46,6 +47,7 @@ inline constexpr kernel::KernelTable kKernels = {
     .index = index,
     .nonzero = nonzero,
     .sort = sort,
+    .histogram = histogram,
     .search = search,
     .random = random,
     .sequence = sequence,
