@@ -2690,8 +2690,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_scatter_add_inplace(
     tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source);
 
 /* The value where the mask holds, the input elsewhere, in the input's dtype.
- * mask: bool; broadcasts to the input
- * value: broadcasts to the input; of its kind of dtype or a lower one */
+ * mask: bool; broadcasts with the input, in place to it
+ * value: broadcasts to both; of the input's kind of dtype or a lower one */
 TSR_API TSR_NODISCARD tsr_status tsr_masked_fill(
     tsr_tensor input, tsr_tensor mask, tsr_tensor value, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_out(

@@ -14,7 +14,8 @@ enum class Indices : uint8_t { kNotNegative, kFromEnd };
 // A 0-dim array counts as one of one element.
 Tensor at_least_1d_memory(const Tensor& input);
 IndexWalk gather_walk(const Tensor& array, int64_t axis, const Tensor& index, Indices kind);
-// Throws kShape unless the index has the input's rank and is not longer on the other axes.
+// Throws kShape unless the index has the input's rank (0 counts as 1) and is not longer on the
+// other axes.
 void check_gather(const Tensor& input, int64_t axis, const Tensor& index);
 
 // The differentiable ops for either kind of indices; see index.h.

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // gather, take_along_axis: reading with one index for each element.
+#include <algorithm>
+
 #include "base/error.h"
 #include "ops/index/along_axis.h"
 #include "ops/index/index.h"
@@ -36,7 +38,8 @@ IndexWalk gather_walk(const Tensor& array, int64_t axis, const Tensor& index, In
 }
 
 void check_gather(const Tensor& input, int64_t axis, const Tensor& index) {
-  TSR_CHECK(index.ndim() == input.ndim(), Code::kShape, "index", "expected ", input.ndim(),
+  const auto rank = [](const Tensor& tensor) { return std::max<int64_t>(tensor.ndim(), 1); };
+  TSR_CHECK(rank(index) == rank(input), Code::kShape, "index", "expected ", input.ndim(),
             " dimensions as the input, got shape ", index.sizes());
   for (int64_t d = 0; d < index.ndim(); ++d) {
     TSR_CHECK(d == axis || index.size(d) <= input.size(d), Code::kShape, "index",

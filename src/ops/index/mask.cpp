@@ -62,6 +62,10 @@ void record_masked_fill(const Tensor& output, const Tensor& input, const Tensor&
 
 Tensor masked_fill(const Tensor& input, const Tensor& mask, const Arg& value, Out out) {
   check_mask(input, mask);
+  if (!out.is_inplace()) {
+    const Dims shape = broadcast_shapes(input.sizes(), mask.sizes(), "mask");
+    if (shape != input.sizes()) return masked_fill(broadcast_to(input, shape), mask, value, out);
+  }
   broadcast_strides(mask.sizes(), mask.strides(), input.sizes(), "mask");
   check_fill_value(input, value);
   const Tensor none;

@@ -9,8 +9,9 @@
 
 namespace tsr::ops {
 
-// value where the mask holds, input elsewhere, in the input's dtype; the mask (bool) broadcasts to
-// the input, a tensor value too. Throws kShape, kDType.
+// value where the mask holds, input elsewhere, in the input's dtype; input and mask (bool)
+// broadcast together, in place the mask to the input, and a tensor value to both. Throws kShape,
+// kDType.
 Tensor masked_fill(const Tensor& input, const Tensor& mask, const Arg& value, Out out = {});
 // The elements where the mask holds, in row-major order, 1-D; input and mask broadcast together.
 Tensor masked_select(const Tensor& input, const Tensor& mask, Out out = {});

@@ -127,6 +127,7 @@ SmallVector<Roll, 4> normal_rolls(const Tensor& input, DimsView shifts, DimsView
   Dims total(static_cast<size_t>(input.ndim()));
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto dim = static_cast<size_t>(wrap_axis(axes[i], input.ndim(), "axes"));
+    if (input.ndim() == 0) continue;
     const int64_t size = std::max<int64_t>(input.sizes()[dim], 1);
     const int64_t shift = shifts[shifts.size() == 1 ? 0 : i] % size;
     total[dim] = (total[dim] + shift + size) % size;

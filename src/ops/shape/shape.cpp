@@ -100,7 +100,7 @@ Tensor squeeze(const Tensor& input, DimsView axes) {
   Dims shape;
   Dims strides;
   for (const int64_t axis : dropped) {
-    TSR_CHECK(input.ndim() > 0 && input.size(axis) == 1, Code::kShape, "axes",
+    TSR_CHECK(input.ndim() == 0 || input.size(axis) == 1, Code::kShape, "axes",
               "expected axes of size 1, got axis ", axis, " of shape ", input.sizes());
   }
   for (int64_t d = 0; d < input.ndim(); ++d) {

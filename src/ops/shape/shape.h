@@ -22,7 +22,7 @@ Tensor flatten(const Tensor& input, int64_t start = 0, int64_t end = -1);
 // The reverse of flatten: one axis as several (one -1 is inferred).
 Tensor unflatten(const Tensor& input, int64_t axis, DimsView shape);
 
-// Drops the named axes, which must have size 1.
+// Drops the named axes, which must have size 1; a 0-dim input has none to drop.
 Tensor squeeze(const Tensor& input, DimsView axes);
 // Inserts an axis of size 1 so that it stands at `axis` of the result.
 Tensor expand_dims(const Tensor& input, int64_t axis);

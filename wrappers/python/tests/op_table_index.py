@@ -96,6 +96,8 @@ def np_scatter_add(array: Any, axis: int, index: Any, source: Any) -> Any:
 
 
 def np_gather(array: Any, axis: int, index: Any) -> Any:
+    if index.ndim == 0:
+        return array.reshape(-1)[index]
     where = list(np.indices(index.shape))
     where[axis] = index
     return array[tuple(where)]
@@ -143,13 +145,16 @@ POSITIONAL = [
                       sample(make(3), 0, make.index(2, high=3)),
                       sample(make(2, 0, 3), 0, make.index(3, high=2)),
                       sample(make(3, 2), 0, Fixed(np.array([], np.int64)))],
-        dtypes=ALL, errors=[(IndexError, lambda: ts.index_select(x(3), 0, ints(3)))]),
+        dtypes=ALL, errors=[(IndexError, lambda: ts.index_select(x(3), 0, ints(3))),
+                            (ts.ShapeError, lambda: ts.index_select(x(), 0, ints(0, 0))),
+                            (IndexError, lambda: ts.index_select(x(), 1, ints(0)))]),
     Row("take", lambda a, indices, axis=None: np.take(a, indices, axis),
         lambda make: [sample(make(5), make.index(2, 2, low=-5, high=5)),
                       sample(make(3, 4), make.index(3, high=4), axis=1),
                       sample(make(3, 4), make.index(2, 2, high=3), axis=0),
                       sample(make(3, 4), make.index(2, 3, low=-12, high=12)),
-                      sample(make(), Fixed(np.array([0, -1])))],
+                      sample(make(), Fixed(np.array([0, -1]))),
+                      sample(make(), Fixed(np.array([[0]])), axis=-1)],
         dtypes=ALL, errors=[(IndexError, lambda: ts.take(x(2, 2), ints(4)))]),
     Row("take_along_axis", lambda a, indices, axis=-1: np.take_along_axis(a, indices, axis),
         lambda make: [sample(make(3, 4), make.index(3, 2, high=4)),
@@ -158,7 +163,8 @@ POSITIONAL = [
     Row("gather", np_gather,
         lambda make: [sample(make(3, 4), 1, make.index(3, 2, high=4)),
                       sample(make(3, 4), 0, make.index(5, 3, high=3)),
-                      sample(make(4), 0, make.index(6, high=4))],
+                      sample(make(4), 0, make.index(6, high=4)),
+                      sample(make(), -1, Fixed(np.array(0)))],
         dtypes=ALL, errors=[(ts.ShapeError, lambda: ts.gather(x(3, 3), 1, ints(0))),
                             (IndexError, lambda: ts.gather(x(3), 0, ints(-1)))]),
     Row("scatter_add", np_scatter_add,
@@ -180,6 +186,8 @@ MASKS = [
     Row("masked_fill", np_masked_fill,
         lambda make: [sample(make(3, 4), make.mask(3, 4), make()),
                       sample(make(3, 4), make.mask(4), True),
+                      sample(make(4), make.mask(3, 1), make()),
+                      sample(make(), make.mask(2), False),
                       sample(make(0, 2), make.mask(2), False)],
         dtypes=ALL, errors=[(TypeError, lambda: ts.masked_fill(ints(1), ts.asarray([True]), 0.5))]),
     Row("masked_select", lambda a,

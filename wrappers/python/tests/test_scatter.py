@@ -147,6 +147,30 @@ def test_scattering_into_itself_reads_first() -> None:
     assert x.tolist() == [5, 4, 3, 2, 1, 0]
 
 
+def test_one_element_has_the_axis_0() -> None:
+    x = ts.tensor(5.0, requires_grad=True)
+    one = ts.asarray([0])
+    for found in (ts.index_select(x, 0, one), ts.index_select(x, -1, ts.asarray(0)), ts.roll(x, 3, axis=0), ts.squeeze(x, -1)):
+        assert found.shape == () and float(found) == 5
+    assert ts.gather(x, 0, ts.asarray([0, 0])).tolist() == [5, 5]
+    assert ts.gather(ts.tensor([1.0, 2.0]), 0, ts.asarray(1)).shape == ()
+    assert ts.scatter(x, 0, one, ts.tensor([3.0])).tolist() == 3
+    assert ts.scatter_add(x, 0, ts.asarray([0, 0]), ts.tensor([3.0, 4.0])).tolist() == 12
+    (ts.gather(x, 0, ts.asarray([0, 0])).sum() + ts.index_select(x, 0, one) + ts.take(x, one, axis=0).sum()).backward()
+    assert x.grad is not None and x.grad.tolist() == 4
+    for call in (lambda: ts.roll(x, 1, axis=1), lambda: ts.take(x, one, axis=1), lambda: ts.gather(x, 1, one)):
+        with pytest.raises(IndexError):
+            call()
+
+
+def test_a_mask_widens_the_result_but_no_tensor_in_place() -> None:
+    x = ts.ones(2)
+    mask = ts.asarray([[True], [False]])
+    assert ts.masked_fill(x, mask, 3.0).tolist() == [[3, 3], [1, 1]]
+    with pytest.raises(ts.ShapeError):
+        x.masked_fill_(mask, 3.0)
+
+
 # ---- windows on memory ----
 
 

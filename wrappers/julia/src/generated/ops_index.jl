@@ -215,8 +215,8 @@ scatter_add!(input::Tensor, index::Tensor, source::Tensor; dims) =
 
 The value where the mask holds, the input elsewhere, in the input's dtype.
 
-- `mask`: bool; broadcasts to the input
-- `value`: broadcasts to the input; of its kind of dtype or a lower one
+- `mask`: bool; broadcasts with the input, in place to it
+- `value`: broadcasts to both; of the input's kind of dtype or a lower one
 """
 masked_fill(input::Tensor, mask::Tensor, value::Tensor) =
     fresh(C.tsr_masked_fill, input, mask, value)

@@ -4523,8 +4523,8 @@ extern "C" {
     ) -> tsr_status;
 
     /// The value where the mask holds, the input elsewhere, in the input's dtype.
-    /// mask: bool; broadcasts to the input
-    /// value: broadcasts to the input; of its kind of dtype or a lower one
+    /// mask: bool; broadcasts with the input, in place to it
+    /// value: broadcasts to both; of the input's kind of dtype or a lower one
     pub fn tsr_masked_fill(
         input: tsr_tensor, mask: tsr_tensor, value: tsr_tensor, out: *mut tsr_tensor,
     ) -> tsr_status;

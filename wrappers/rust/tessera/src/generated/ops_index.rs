@@ -241,8 +241,8 @@ impl Tensor {
     operand_op! {
         /// The value where the mask holds, the input elsewhere, in the input's dtype.
         ///
-        /// * `mask`: bool; broadcasts to the input
-        /// * `value`: broadcasts to the input; of its kind of dtype or a lower one
+        /// * `mask`: bool; broadcasts with the input, in place to it
+        /// * `value`: broadcasts to both; of the input's kind of dtype or a lower one
         masked_fill(<'a> &self, mask: &Tensor, value: impl Into<Operand<'a>>) =
             tsr_masked_fill | tsr_masked_fill_scalar(self.raw(), mask.raw(); value;),
         out masked_fill_out = tsr_masked_fill_out | tsr_masked_fill_scalar_out,
