@@ -201,7 +201,8 @@ static int tpy_add_functions(PyObject* table, PyMethodDef* defs) {
 /* ---- functions and methods of ops ---- */
 
 /* An entry for an op under one of its names: its text is kept for ever, as the entry itself. */
-static int tpy_define(PyMethodDef* entry, const tpy_op* op, const char* name, size_t length) {
+static int tpy_define(PyMethodDef* entry, const tpy_op* op, tpy_fast call, const char* name,
+                      size_t length) {
   const size_t rest = strlen(op->doc);
   char* text = PyMem_Malloc(length + 1 + length + rest + 1);
   if (text == NULL) return (void)PyErr_NoMemory(), 0;
@@ -209,8 +210,7 @@ static int tpy_define(PyMethodDef* entry, const tpy_op* op, const char* name, si
   text[length] = '\0';
   char* doc = memcpy(text + length + 1, name, length);
   memcpy(doc + length, op->doc, rest + 1);
-  *entry =
-      (PyMethodDef){text, (PyCFunction)(tpy_function)op->call, METH_FASTCALL | METH_KEYWORDS, doc};
+  *entry = (PyMethodDef){text, (PyCFunction)(tpy_function)call, METH_FASTCALL | METH_KEYWORDS, doc};
   return 1;
 }
 
@@ -234,8 +234,8 @@ static PyMethodDef* tpy_define_all(int functions, const PyMethodDef* own) {
     const char* name = tpy_names(op, functions);
     while (name != NULL) {
       const char* bar = strchr(name, '|');
-      if (!tpy_define(next++, op, name, bar != NULL ? (size_t)(bar - name) : strlen(name)))
-        return NULL;
+      const size_t length = bar != NULL ? (size_t)(bar - name) : strlen(name);
+      if (!tpy_define(next++, op, tpy_overload(op, functions), name, length)) return NULL;
       name = bar != NULL ? bar + 1 : NULL;
     }
   }
@@ -301,9 +301,9 @@ PyMODINIT_FUNC PyInit__core(void) {  // NOLINT(readability-identifier-naming)
   PyObject* module = PyModule_Create(&tpy_module);
   if (module == NULL) return NULL;
   PyObject* table = PyModule_GetDict(module);
-  if (tpy_prepare_rows() && tpy_make_type(table) && tpy_make_nodes(table) &&
-      tpy_make_modes(table) && tpy_make_devices(table) && tpy_make_generators(table) &&
-      tpy_add_functions(table, tpy_private) && tpy_add_ops(table)) {
+  if (tpy_prepare_rows() && tpy_find_overloaded() && tpy_make_type(table) &&
+      tpy_make_nodes(table) && tpy_make_modes(table) && tpy_make_devices(table) &&
+      tpy_make_generators(table) && tpy_add_functions(table, tpy_private) && tpy_add_ops(table)) {
     return module;
   }
   Py_DECREF(module);

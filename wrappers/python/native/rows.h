@@ -54,10 +54,13 @@ int tpy_axes_of_one(const tpy_row* row, PyObject** slots);
 
 /* ---- ops_generated.c, ops_generated.h: a row for each function and method; generated ---- */
 
+typedef PyObject* (*tpy_fast)(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                              PyObject* kwnames);
+
 /* A row with what stands in Python for it. */
 typedef struct {
   const tpy_row* row;
-  PyObject* (*call)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+  tpy_fast call;
   int is_function;     /* of the module, by the name of the row */
   const char* methods; /* of Tensor, parted by '|', or NULL */
   const char* doc;     /* what follows the name: the signature, then the documentation */
@@ -65,6 +68,13 @@ typedef struct {
 
 extern const tpy_op tpy_ops[]; /* all of them, then one without a row */
 extern const PyType_Slot tpy_number_slots[];
+
+/* ---- overloads.c: names with a second meaning ---- */
+
+/* Before the tables are made. */
+int tpy_find_overloaded(void);
+/* What a table has for the op: op->call, or what chooses between that and another op. */
+tpy_fast tpy_overload(const tpy_op* op, int is_function);
 
 #pragma GCC visibility pop
 

@@ -230,6 +230,24 @@ def test_bytes_under_another_dtype() -> None:
     assert ts.ones((4, 2), dtype=ts.uint8).T.view_dtype(ts.int8).T.shape == (4, 2)
 
 
+def test_view_takes_a_shape_or_a_dtype() -> None:
+    x = ts.tensor([[1.0, 2.0]])
+    assert x.view(ts.int32).dtype is ts.int32 and ts.view(x, ts.uint8).shape == (1, 8)
+    assert x.view(2).shape == x.view((2,)).shape == x.view(size=2).shape == (2,) and x.view(2, 1).shape == (2, 1)
+    for call in (lambda: x.view(), lambda: x.view("float32"), lambda: x.view(ts.int32, 1), lambda: x.view(dtype=ts.int32)):
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_where_of_a_condition_alone_gives_positions() -> None:
+    x = ts.tensor([[0.0, 2.0], [3.0, 0.0]])
+    for found in (ts.where(x), ts.where(x > 0)):
+        assert isinstance(found, tuple) and [p.tolist() for p in found] == [[0, 1], [1, 0]]
+    assert ts.where(x > 0, x, -1.0).tolist() == [[-1, 2], [3, -1]]
+    with pytest.raises(TypeError):
+        ts.where(x > 0, x)
+
+
 def test_grids_take_lists_and_arguments() -> None:
     a, b = ts.arange(3), ts.arange(2)
     for grids in (ts.meshgrid(a, b), ts.meshgrid([a, b])):

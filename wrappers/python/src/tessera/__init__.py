@@ -87,6 +87,7 @@ from ._variadic import (  # type: ignore[assignment]  # noqa: F401
     meshgrid,
     tensor_split,
     vsplit,
+    where,
 )
 from . import autograd, capi, io, linalg, memory, nn, optim, tracing, utils
 from .autograd import (

@@ -8,7 +8,7 @@ import math
 import operator
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
 
@@ -95,6 +95,19 @@ class Tensor(TensorBase):
 
     def dsplit(self, indices_or_sections: Any) -> tuple[Tensor, ...]:
         return _variadic.dsplit(self, indices_or_sections)
+
+    if TYPE_CHECKING:  # made in C: native/overloads.c
+
+        @overload
+        def view(self, shape: int | Sequence[int] | DType) -> Tensor: ...
+
+        @overload
+        def view(self, *, size: int | Sequence[int] = ...) -> Tensor: ...
+
+        @overload
+        def view(self, *shape: int) -> Tensor: ...
+
+        def view(self, *args: Any, **options: Any) -> Tensor: ...
 
     # ---- new tensors of the same dtype, on the same device ----
 

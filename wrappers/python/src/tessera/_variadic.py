@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from . import _ops
 from ._core import is_tensor
@@ -111,3 +111,17 @@ def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
 def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Parts along axis 2 of a tensor of at least three axes."""
     return _split("dsplit", input, indices_or_sections, 2, 3)
+
+
+if TYPE_CHECKING:  # made in C: native/overloads.c
+
+    @overload
+    def where(condition: Any, /) -> tuple[Tensor, ...]: ...
+
+    @overload
+    def where(condition: Any, input: Any, other: Any, *, out: Tensor | None = None) -> Tensor: ...
+
+    def where(*args: Any, **options: Any) -> Any: ...
+
+else:
+    where = _ops.where
