@@ -15,16 +15,34 @@
 namespace tsr::ops {
 namespace {
 
-// The columns [first, last) of each row that lie in a triangle.
+// The elements of a matrix with column - row <= offset (lower) or >= offset (upper).
 struct Triangle {
   int64_t rows, columns, offset;
   bool upper;
 
+  // The columns [first, last) of a row.
   [[nodiscard]] int64_t first(int64_t row) const {
     return upper ? std::clamp<int64_t>(row + offset, 0, columns) : 0;
   }
   [[nodiscard]] int64_t last(int64_t row) const {
     return upper ? columns : std::clamp<int64_t>(row + offset + 1, 0, columns);
+  }
+  // The rows [begin, end) that have some.
+  [[nodiscard]] int64_t begin() const { return upper ? 0 : std::clamp<int64_t>(-offset, 0, rows); }
+  [[nodiscard]] int64_t end() const {
+    return upper ? std::clamp<int64_t>(columns - offset, 0, rows) : rows;
+  }
+  [[nodiscard]] __int128 count() const {
+    if (columns == 0) return 0;
+    if (upper) {
+      return static_cast<__int128>(rows) * columns -
+             Triangle{rows, columns, offset - 1, false}.count();
+    }
+    // Each row has one more than the row before, until it is full.
+    const int64_t full = std::clamp<int64_t>(columns - offset - 1, begin(), rows);
+    const __int128 ramp = full - begin();
+    return ramp * (begin() + offset + 1 + full + offset) / 2 +
+           static_cast<__int128>(rows - full) * columns;
   }
 };
 
@@ -37,16 +55,19 @@ Tensor indices_of(Triangle triangle, std::optional<DType> dtype, std::optional<D
   const DType type = dtype.value_or(DType::kInt64);
   TSR_CHECK(is_integral(type), Code::kDType, "dtype", "expected an integer dtype, got ", type);
   if (rows > 0 && columns > 0) check_fits(std::max(rows, columns) - 1, type, "n_rows");
-  checked_numel(Dims{2, rows, columns}, static_cast<int64_t>(sizeof(int64_t)));
-  // Beyond the corners nothing changes any more.
-  triangle.offset = std::clamp(triangle.offset, -rows - 1, columns);
-  int64_t count = 0;
-  for (int64_t row = 0; row < rows; ++row)
-    count += std::max<int64_t>(triangle.last(row) - triangle.first(row), 0);
+  // Beyond the corners nothing changes any more, and sums do not overflow.
+  constexpr int64_t kLimit = int64_t{1} << 61;
+  TSR_CHECK(rows < kLimit && columns < kLimit, Code::kShape, "n_rows",
+            "expected fewer than 2^61 rows and columns, got ", rows, " and ", columns);
+  triangle.offset = std::clamp(triangle.offset, -rows - 1, columns + 1);
+  TSR_CHECK(triangle.count() < kLimit, Code::kShape, "n_rows",
+            "expected fewer than 2^61 elements, got ", rows, " rows and ", columns, " columns");
+  const auto count = static_cast<int64_t>(triangle.count());
+  checked_numel(Dims{2, count}, static_cast<int64_t>(sizeof(int64_t)));
   const Tensor indices = tsr::empty(Dims{2, count}, DType::kInt64);
   auto* row_at = indices.data_as<int64_t>();
   auto* column_at = row_at + count;
-  for (int64_t row = 0; row < rows; ++row) {
+  for (int64_t row = triangle.begin(); row < triangle.end() && columns > 0; ++row) {
     for (int64_t column = triangle.first(row); column < triangle.last(row); ++column) {
       *row_at++ = row;
       *column_at++ = column;

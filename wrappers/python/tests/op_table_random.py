@@ -10,7 +10,20 @@ from op_table_create import OVERWRITE, RANDOM, create, dtype_of, numpy_dtype, ra
 
 import tessera as ts
 
-TRIANGLES = [(3,), (2, 4), (4, 2, 1), (3, 3, -1), (3, 3, -9), (2, 2, 9), (0, 3), (3, 0)]
+TRIANGLES = [
+    (3,),
+    (2, 4),
+    (4, 2, 1),
+    (3, 3, -1),
+    (3, 3, -9),
+    (2, 2, 9),
+    (0, 3),
+    (3, 0),
+    (5, 3),
+    (5, 3, 1),
+    (5, 3, -3),
+    (3, 7, 4),
+]
 
 
 def triangles(make: Make) -> list[Sample]:

@@ -150,7 +150,12 @@ def test_scattering_into_itself_reads_first() -> None:
 def test_one_element_has_the_axis_0() -> None:
     x = ts.tensor(5.0, requires_grad=True)
     one = ts.asarray([0])
-    for found in (ts.index_select(x, 0, one), ts.index_select(x, -1, ts.asarray(0)), ts.roll(x, 3, axis=0), ts.squeeze(x, -1)):
+    for found in (
+        ts.index_select(x, 0, one),
+        ts.index_select(x, -1, ts.asarray(0)),
+        ts.roll(x, 3, axis=0),
+        ts.squeeze(x, -1),
+    ):
         assert found.shape == () and float(found) == 5
     assert ts.gather(x, 0, ts.asarray([0, 0])).tolist() == [5, 5]
     assert ts.gather(ts.tensor([1.0, 2.0]), 0, ts.asarray(1)).shape == ()
@@ -234,7 +239,12 @@ def test_view_takes_a_shape_or_a_dtype() -> None:
     x = ts.tensor([[1.0, 2.0]])
     assert x.view(ts.int32).dtype is ts.int32 and ts.view(x, ts.uint8).shape == (1, 8)
     assert x.view(2).shape == x.view((2,)).shape == x.view(size=2).shape == (2,) and x.view(2, 1).shape == (2, 1)
-    for call in (lambda: x.view(), lambda: x.view("float32"), lambda: x.view(ts.int32, 1), lambda: x.view(dtype=ts.int32)):
+    for call in (
+        lambda: x.view(),
+        lambda: x.view("float32"),
+        lambda: x.view(ts.int32, 1),
+        lambda: x.view(dtype=ts.int32),
+    ):
         with pytest.raises(TypeError):
             call()
 
@@ -263,3 +273,10 @@ def test_a_tensor_of_given_strides() -> None:
     x = ts.empty_strided((2, 3), (1, 2))
     assert x.shape == (2, 3) and x.stride() == (1, 2)
     assert x.new_empty_strided((2,), (3,)).stride() == (3,)
+
+
+def test_triangles_of_long_matrices_take_no_time() -> None:
+    assert ts.tril_indices(2**50, 0).shape == ts.triu_indices(0, 2**50, 3).shape == (2, 0)
+    assert ts.triu_indices(2**50, 2).tolist() == [[0, 0, 1], [0, 1, 1]]
+    assert ts.tril_indices(2, 2**50, 1).tolist() == [[0, 0, 1, 1, 1], [0, 1, 0, 1, 2]]
+    assert ts.tril_indices(3, offset=-(2**62)).shape == (2, 0) and ts.tril_indices(2, offset=2**62).shape == (2, 4)
