@@ -335,6 +335,52 @@ def test_convolution_along_other_numbers_of_axes_agrees(name: str, shape: tuple[
         same(convolve, x, numbers(6, x.shape[1], *kernel), numbers(6), rtol=1e-10)
 
 
+# ---- folds by index, distributions ----
+
+
+@pytest.mark.parametrize("reduce", ["sum", "prod", "mean", "amax", "amin"])
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int32", "uint64"])
+def test_folds_by_index_agree(reduce: str, dtype: str) -> None:
+    def wide(*shape: int) -> ts.Tensor:
+        return ts.asarray(rng.uniform(1, 1.25, shape) * (1 if "float" in dtype else 8)).astype(getattr(ts, dtype))
+
+    for own in (True, False):
+        fold = lambda x, i, s, own=own: ts.scatter_reduce(x, 0, i, s, reduce, own)  # noqa: E731
+        same(fold, wide(40, 33), below(40, 200, 33), wide(200, 33), rtol=2e-3 if dtype == "float16" else 1e-12)
+
+
+def test_amax_by_index_lets_nan_win() -> None:
+    x, source = ts.zeros(2), ts.tensor([1.0, float("nan"), 5.0, 7.0])
+    found = ts.scatter_reduce(x.to("cuda"), 0, ts.asarray([0, 0, 0, 1]), source.to("cuda"), "amax").to("cpu").numpy()
+    assert np.isnan(found[0]) and found[1] == 7
+
+
+DRAWS: dict[str, Callable[[ts.Tensor, ts.Generator], ts.Tensor]] = {
+    "exponential": lambda x, g: x.exponential_(2.0, generator=g),
+    "cauchy": lambda x, g: x.cauchy_(1.0, 2.0, generator=g),
+    "log_normal": lambda x, g: x.log_normal_(0.0, 0.5, generator=g),
+    "geometric": lambda x, g: x.geometric_(0.25, generator=g),
+    "trunc_normal": lambda x, g: x.trunc_normal_(0.0, 1.0, 0.5, 3.0, generator=g),
+    "random": lambda x, g: x.random_(generator=g),
+    "bernoulli": lambda x, g: x.bernoulli_(0.3, generator=g),
+    "poisson of low rates": lambda x, g: ts.poisson(x.fill_(2.5), generator=g),
+    "poisson of high rates": lambda x, g: ts.poisson(x.fill_(200.0), generator=g),
+    "multinomial": lambda x, g: ts.multinomial(x.fill_(1.0).reshape((10, -1)), 50, generator=g),
+    "multinomial with replacement": lambda x, g: ts.multinomial(x.fill_(1.0).reshape((10, -1)), 50, True, generator=g),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+def test_numbers_of_a_seed_are_those_of_the_cpu(name: str, dtype: str) -> None:
+    found = []
+    for device in ("cpu", "cuda"):
+        drawn = DRAWS[name](ts.empty(20000, dtype=getattr(ts, dtype), device=device), ts.Generator(5))
+        found.append(drawn.to("cpu").astype(ts.float64).numpy())
+    rtol = {"float64": 1e-11, "float32": 1e-6, "bfloat16": 8e-3}[dtype]
+    np.testing.assert_allclose(found[1], found[0], rtol, 0)
+
+
 def test_without_cudnn_everything_but_convolution_works(tmp_path: Path) -> None:
     plugin = Path(os.environ["TESSERA_PLUGIN_PATH"].split(":")[0]) / "libtessera_cuda.so"
     if not (plugin.parent / "libcudnn.so.900").exists():
