@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Products in a program that has a BLAS of its own, or, compiled without HOST_HAS_BLAS, in one to
-// which a library was preloaded that has one: the library's products are not touched by it.
+// Products and factorizations in a program that has a BLAS of its own, or, compiled without
+// HOST_HAS_BLAS, in one to which a library was preloaded that has one: the library's products are
+// not touched by it.
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <initializer_list>
 
@@ -43,6 +45,30 @@ int wrong(tsr_dtype dtype, int64_t m, int64_t k, int64_t n) {
   return 1;
 }
 
+// The singular values and the inverse of twice the identity.
+int wrong_factors(int64_t n) {
+  tsr_number two = {TSR_NUMBER_REAL, 0, 0, 2.0, 0};
+  tsr_tensor one = nullptr, a = nullptr, values = nullptr, inverse = nullptr, sums[2] = {};
+  need(tsr_eye(n, tsr_none(), 0, TSR_FLOAT64, -1, -1, &one), "tsr_eye");
+  need(tsr_multiply_scalar(one, &two, &a), "tsr_multiply_scalar");
+  need(tsr_svdvals(a, &values), "tsr_svdvals");
+  need(tsr_inv(a, &inverse), "tsr_inv");
+  need(tsr_sum(values, nullptr, -1, 0, -1, &sums[0]), "tsr_sum");
+  need(tsr_sum(inverse, nullptr, -1, 0, -1, &sums[1]), "tsr_sum");
+  int failures = 0;
+  for (int i = 0; i < 2; ++i) {
+    tsr_number got;
+    need(tsr_tensor_item(sums[i], &got), "tsr_tensor_item");
+    const double want = static_cast<double>(n) * (i == 0 ? 2 : 0.5);
+    if (std::fabs(got.real - want) <= 1e-9 * want) continue;
+    std::printf("%s of %lld: sum %g, expected %g\n", i == 0 ? "svdvals" : "inv",
+                static_cast<long long>(n), got.real, want);
+    ++failures;
+  }
+  for (const tsr_tensor t : {one, a, values, inverse, sums[0], sums[1]}) tsr_tensor_release(t);
+  return failures;
+}
+
 }  // namespace
 
 int main() {
@@ -52,6 +78,7 @@ int main() {
     failures += wrong(dtype, 300, 300, 1);
     failures += wrong(dtype, 64, 8, 16);
   }
+  failures += wrong_factors(4) + wrong_factors(150);
   std::printf("%d wrong products\n", failures);
   return failures == 0 ? 0 : 1;
 }
