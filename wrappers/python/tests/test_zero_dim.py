@@ -37,6 +37,12 @@ VALUES: dict[str, Callable[[Any, int], Any]] = {
     "gather": lambda x, a: ts.gather(x, a, ts.asarray(0)), "index_select": lambda x, a: ts.index_select(x, a, ts.asarray([0])),
     "roll": lambda x, a: ts.roll(x, 1, a), "take": lambda x, a: ts.take(x, ts.asarray(0), axis=a),
     "scatter_add": lambda x, a: ts.scatter_add(ts.zeros((), dtype=x.dtype), a, ts.asarray(0), x),
+    "scatter": lambda x, a: ts.scatter(x * 0, a, ts.asarray(0), x),
+    "scatter_reduce": lambda x, a: ts.scatter_reduce(x * 0, a, ts.asarray(0), x, "sum"),
+    "index_add": lambda x, a: ts.index_add(x * 0, a, ts.asarray(0), x),
+    "index_copy": lambda x, a: ts.index_copy(x * 0, a, ts.asarray(0), x),
+    "index_fill": lambda x, a: ts.index_fill(x * 0, a, ts.asarray(0), 0.0) + x,
+    "index_reduce": lambda x, a: ts.index_reduce(x * 0 + 1, a, ts.asarray(0), x, "prod"),
 }  # fmt: skip
 WANTED = {"var": 0.0, "log_softmax": X, "std": X}
 POSITIONS: dict[str, Callable[[Any, int], Any]] = {
@@ -48,7 +54,8 @@ POSITIONS: dict[str, Callable[[Any, int], Any]] = {
 # a list of tensors, of matrices) are no axes of the input.
 REFUSED = {
     "diff", "trapezoid", "cumulative_trapezoid", "renorm", "unique_axis", "select", "slice", "narrow", "split",
-    "split_with_sizes", "chunk", "unstack",
+    "split_with_sizes", "chunk", "unstack", "cross", "vecdot", "unflatten", "select_scatter", "slice_scatter",
+    "tensor_split_at", "tensor_split_sections",
 }  # fmt: skip
 
 
@@ -106,7 +113,9 @@ def test_an_index_of_another_rank_gives_its_shape() -> None:
 def test_ops_without_a_meaning_refuse(name: str) -> None:
     arguments = {
         "renorm": (2, 0, 1), "unique_axis": (0,), "select": (0, 0), "slice": (0, 0, 1), "narrow": (0, 0, 1),
-        "split": (1,), "split_with_sizes": ([1],), "chunk": (1,),
+        "split": (1,), "split_with_sizes": ([1],), "chunk": (1,), "cross": (ts.asarray(X),), "vecdot": (ts.asarray(X),),
+        "unflatten": (0, (1, 1)), "select_scatter": (ts.asarray(X), 0, 0), "slice_scatter": (ts.asarray(X),),
+        "tensor_split_at": ([0],), "tensor_split_sections": (1,),
     }  # fmt: skip
     with pytest.raises((ValueError, IndexError)):
         getattr(_ops, name)(ts.asarray(X), *arguments.get(name, ()))
@@ -117,6 +126,7 @@ def test_every_op_with_an_axis_is_listed() -> None:
     elsewhere = {
         "concat", "stack", "expand_dims", "squeeze", "unique_consecutive", "repeat", "take_along_axis",
         "cat", "concatenate", "repeat_interleave", "take_along_dim", "unbind", "unsqueeze",
+        "rot90", "unfold",
     }  # fmt: skip
     found = set()
     for name in _ops.__all__:

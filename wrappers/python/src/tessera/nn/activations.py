@@ -104,6 +104,7 @@ class Hardtanh(_Settings):
     """The input limited to [min_val, max_val]."""
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
+        min_val, max_val = as_number(min_val, "min_val"), as_number(max_val, "max_val")
         if min_val >= max_val:
             raise InvalidValueError(f"max_val: expected more than min_val = {min_val}, got {max_val}")
         super().__init__(inplace, min_val=min_val, max_val=max_val)
@@ -154,7 +155,7 @@ class PReLU(Module):
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
         self.num_parameters = num_parameters
-        self.weight = Parameter(full((num_parameters,), float(init), device=device, dtype=dtype))
+        self.weight = Parameter(full((num_parameters,), as_number(init, "init"), device=device, dtype=dtype))
 
     def forward(self, input: Tensor) -> Tensor:
         return F.prelu(input, self.weight)
