@@ -201,6 +201,13 @@ def test_bounds_of_truncated_numbers_hold_in_every_dtype() -> None:
         assert float(x.min()) >= 0.5 and float(x.max()) <= 0.75
 
 
+def test_parameters_start_from_truncated_numbers() -> None:
+    ts.manual_seed(0)
+    weight = ts.nn.Parameter(ts.zeros((50, 40)))
+    assert ts.nn.init.trunc_normal_(weight, std=0.02, a=-0.04, b=0.04) is weight and weight.requires_grad
+    assert 0.015 < float(weight.std()) < 0.02 and float(weight.abs().max()) <= 0.04
+
+
 def test_normal_takes_a_mean_and_a_deviation_for_each() -> None:
     mean = ts.tensor([0.0, 10.0, -5.0])
     numbers = ts.randn((4, 3), generator=ts.Generator(4))
