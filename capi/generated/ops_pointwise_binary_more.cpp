@@ -711,6 +711,190 @@ tsr_status tsr_divide_rounded_scalar_left_out(const tsr_number* input, tsr_tenso
   }, input, other, TextOf{rounding_mode, rounding_mode_len}, dst);
 }
 
+tsr_status tsr_zeta(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  return one(kInfo_zeta, 0, out, [&] {
+    return ops::zeta(TensorArg(input, "input").get(), TensorArg(other, "other").get());
+  }, input, other);
+}
+tsr_status tsr_zeta_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_zeta, 0x10528, [&] {
+    ops::zeta(TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, other, dst);
+}
+tsr_status tsr_zeta_inplace(tsr_tensor input, tsr_tensor other) {
+  return guard(kInfo_zeta, 0x20528, [&] {
+    ops::zeta(TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input, other);
+}
+tsr_status tsr_zeta_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out) {
+  return one(kInfo_zeta, 0x40528, out, [&] {
+    return ops::zeta(TensorArg(input, "input").get(), number_arg(other, "other"));
+  }, input, other);
+}
+tsr_status tsr_zeta_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst) {
+  return guard(kInfo_zeta, 0x50528, [&] {
+    ops::zeta(TensorArg(input, "input").get(), number_arg(other, "other"),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, other, dst);
+}
+tsr_status tsr_zeta_scalar_inplace(tsr_tensor input, const tsr_number* other) {
+  return guard(kInfo_zeta, 0x60528, [&] {
+    ops::zeta(TensorArg(input, "input").get(), number_arg(other, "other"),
+        ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input, other);
+}
+tsr_status tsr_zeta_scalar_left(const tsr_number* input, tsr_tensor other, tsr_tensor* out) {
+  return one(kInfo_zeta, 0x80528, out, [&] {
+    return ops::zeta(number_arg(input, "input"), TensorArg(other, "other").get());
+  }, input, other);
+}
+tsr_status tsr_zeta_scalar_left_out(const tsr_number* input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_zeta, 0x90528, [&] {
+    ops::zeta(number_arg(input, "input"), TensorArg(other, "other").get(),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, other, dst);
+}
+
+tsr_status tsr_igamma(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  return one(kInfo_igamma, 0, out, [&] {
+    return ops::igamma(TensorArg(input, "input").get(), TensorArg(other, "other").get());
+  }, input, other);
+}
+tsr_status tsr_igamma_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_igamma, 0x10529, [&] {
+    ops::igamma(TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, other, dst);
+}
+tsr_status tsr_igamma_inplace(tsr_tensor input, tsr_tensor other) {
+  return guard(kInfo_igamma, 0x20529, [&] {
+    ops::igamma(TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input, other);
+}
+tsr_status tsr_igamma_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out) {
+  return one(kInfo_igamma, 0x40529, out, [&] {
+    return ops::igamma(TensorArg(input, "input").get(), number_arg(other, "other"));
+  }, input, other);
+}
+tsr_status tsr_igamma_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst) {
+  return guard(kInfo_igamma, 0x50529, [&] {
+    ops::igamma(TensorArg(input, "input").get(), number_arg(other, "other"),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, other, dst);
+}
+tsr_status tsr_igamma_scalar_inplace(tsr_tensor input, const tsr_number* other) {
+  return guard(kInfo_igamma, 0x60529, [&] {
+    ops::igamma(TensorArg(input, "input").get(), number_arg(other, "other"),
+        ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input, other);
+}
+tsr_status tsr_igamma_scalar_left(const tsr_number* input, tsr_tensor other, tsr_tensor* out) {
+  return one(kInfo_igamma, 0x80529, out, [&] {
+    return ops::igamma(number_arg(input, "input"), TensorArg(other, "other").get());
+  }, input, other);
+}
+tsr_status tsr_igamma_scalar_left_out(const tsr_number* input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_igamma, 0x90529, [&] {
+    ops::igamma(number_arg(input, "input"), TensorArg(other, "other").get(),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, other, dst);
+}
+
+tsr_status tsr_igammac(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  return one(kInfo_igammac, 0, out, [&] {
+    return ops::igammac(TensorArg(input, "input").get(), TensorArg(other, "other").get());
+  }, input, other);
+}
+tsr_status tsr_igammac_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_igammac, 0x1052a, [&] {
+    ops::igammac(TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, other, dst);
+}
+tsr_status tsr_igammac_inplace(tsr_tensor input, tsr_tensor other) {
+  return guard(kInfo_igammac, 0x2052a, [&] {
+    ops::igammac(TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input, other);
+}
+tsr_status tsr_igammac_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out) {
+  return one(kInfo_igammac, 0x4052a, out, [&] {
+    return ops::igammac(TensorArg(input, "input").get(), number_arg(other, "other"));
+  }, input, other);
+}
+tsr_status tsr_igammac_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst) {
+  return guard(kInfo_igammac, 0x5052a, [&] {
+    ops::igammac(TensorArg(input, "input").get(), number_arg(other, "other"),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, other, dst);
+}
+tsr_status tsr_igammac_scalar_inplace(tsr_tensor input, const tsr_number* other) {
+  return guard(kInfo_igammac, 0x6052a, [&] {
+    ops::igammac(TensorArg(input, "input").get(), number_arg(other, "other"),
+        ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input, other);
+}
+tsr_status tsr_igammac_scalar_left(const tsr_number* input, tsr_tensor other, tsr_tensor* out) {
+  return one(kInfo_igammac, 0x8052a, out, [&] {
+    return ops::igammac(number_arg(input, "input"), TensorArg(other, "other").get());
+  }, input, other);
+}
+tsr_status tsr_igammac_scalar_left_out(const tsr_number* input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_igammac, 0x9052a, [&] {
+    ops::igammac(number_arg(input, "input"), TensorArg(other, "other").get(),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, other, dst);
+}
+
+tsr_status tsr_xlog1py(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  return one(kInfo_xlog1py, 0, out, [&] {
+    return ops::xlog1py(TensorArg(input, "input").get(), TensorArg(other, "other").get());
+  }, input, other);
+}
+tsr_status tsr_xlog1py_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_xlog1py, 0x1052b, [&] {
+    ops::xlog1py(TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, other, dst);
+}
+tsr_status tsr_xlog1py_inplace(tsr_tensor input, tsr_tensor other) {
+  return guard(kInfo_xlog1py, 0x2052b, [&] {
+    ops::xlog1py(TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input, other);
+}
+tsr_status tsr_xlog1py_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out) {
+  return one(kInfo_xlog1py, 0x4052b, out, [&] {
+    return ops::xlog1py(TensorArg(input, "input").get(), number_arg(other, "other"));
+  }, input, other);
+}
+tsr_status tsr_xlog1py_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst) {
+  return guard(kInfo_xlog1py, 0x5052b, [&] {
+    ops::xlog1py(TensorArg(input, "input").get(), number_arg(other, "other"),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, other, dst);
+}
+tsr_status tsr_xlog1py_scalar_inplace(tsr_tensor input, const tsr_number* other) {
+  return guard(kInfo_xlog1py, 0x6052b, [&] {
+    ops::xlog1py(TensorArg(input, "input").get(), number_arg(other, "other"),
+        ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input, other);
+}
+tsr_status tsr_xlog1py_scalar_left(const tsr_number* input, tsr_tensor other, tsr_tensor* out) {
+  return one(kInfo_xlog1py, 0x8052b, out, [&] {
+    return ops::xlog1py(number_arg(input, "input"), TensorArg(other, "other").get());
+  }, input, other);
+}
+tsr_status tsr_xlog1py_scalar_left_out(const tsr_number* input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_xlog1py, 0x9052b, [&] {
+    ops::xlog1py(number_arg(input, "input"), TensorArg(other, "other").get(),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, other, dst);
+}
+
 tsr_status tsr_isclose(tsr_tensor input, tsr_tensor other, double rtol, double atol,
     int32_t equal_nan, tsr_tensor* out) {
   return one(kInfo_isclose, 0, out, [&] {

@@ -4,6 +4,7 @@
 #include "capi/generated/infos.h"
 #include "capi/shim.h"
 #include "ops/pointwise/special.h"
+#include "ops/pointwise/special_more.h"
 using namespace tsr::capi;
 namespace ops = tsr::ops;
 
@@ -340,5 +341,156 @@ tsr_status tsr_polar_out(tsr_tensor magnitude, tsr_tensor phase, tsr_tensor dst)
     ops::polar(TensorArg(magnitude, "magnitude").get(), TensorArg(phase, "phase").get(),
         ops::Out::into(TensorArg(dst, "dst").get()));
   }, magnitude, phase, dst);
+}
+
+tsr_status tsr_ndtr(tsr_tensor input, tsr_tensor* out) {
+  return one(kInfo_ndtr, 0, out, [&] { return ops::ndtr(TensorArg(input, "input").get()); }, input);
+}
+tsr_status tsr_ndtr_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_ndtr, 0x10462, [&] {
+    ops::ndtr(TensorArg(input, "input").get(), ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, dst);
+}
+tsr_status tsr_ndtr_inplace(tsr_tensor input) {
+  return guard(kInfo_ndtr, 0x20462, [&] {
+    ops::ndtr(TensorArg(input, "input").get(), ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input);
+}
+
+tsr_status tsr_ndtri(tsr_tensor input, tsr_tensor* out) {
+  return one(kInfo_ndtri, 0, out, [&] {
+    return ops::ndtri(TensorArg(input, "input").get());
+  }, input);
+}
+tsr_status tsr_ndtri_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_ndtri, 0x10463, [&] {
+    ops::ndtri(TensorArg(input, "input").get(), ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, dst);
+}
+tsr_status tsr_ndtri_inplace(tsr_tensor input) {
+  return guard(kInfo_ndtri, 0x20463, [&] {
+    ops::ndtri(TensorArg(input, "input").get(), ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input);
+}
+
+tsr_status tsr_log_ndtr(tsr_tensor input, tsr_tensor* out) {
+  return one(kInfo_log_ndtr, 0, out, [&] {
+    return ops::log_ndtr(TensorArg(input, "input").get());
+  }, input);
+}
+tsr_status tsr_log_ndtr_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_log_ndtr, 0x10464, [&] {
+    ops::log_ndtr(TensorArg(input, "input").get(), ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, dst);
+}
+tsr_status tsr_log_ndtr_inplace(tsr_tensor input) {
+  return guard(kInfo_log_ndtr, 0x20464, [&] {
+    ops::log_ndtr(TensorArg(input, "input").get(),
+        ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input);
+}
+
+tsr_status tsr_erfcx(tsr_tensor input, tsr_tensor* out) {
+  return one(kInfo_erfcx, 0, out, [&] {
+    return ops::erfcx(TensorArg(input, "input").get());
+  }, input);
+}
+tsr_status tsr_erfcx_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_erfcx, 0x10465, [&] {
+    ops::erfcx(TensorArg(input, "input").get(), ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, dst);
+}
+tsr_status tsr_erfcx_inplace(tsr_tensor input) {
+  return guard(kInfo_erfcx, 0x20465, [&] {
+    ops::erfcx(TensorArg(input, "input").get(), ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input);
+}
+
+tsr_status tsr_entr(tsr_tensor input, tsr_tensor* out) {
+  return one(kInfo_entr, 0, out, [&] { return ops::entr(TensorArg(input, "input").get()); }, input);
+}
+tsr_status tsr_entr_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_entr, 0x10466, [&] {
+    ops::entr(TensorArg(input, "input").get(), ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, dst);
+}
+tsr_status tsr_entr_inplace(tsr_tensor input) {
+  return guard(kInfo_entr, 0x20466, [&] {
+    ops::entr(TensorArg(input, "input").get(), ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input);
+}
+
+tsr_status tsr_i0(tsr_tensor input, tsr_tensor* out) {
+  return one(kInfo_i0, 0, out, [&] { return ops::i0(TensorArg(input, "input").get()); }, input);
+}
+tsr_status tsr_i0_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_i0, 0x10467, [&] {
+    ops::i0(TensorArg(input, "input").get(), ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, dst);
+}
+tsr_status tsr_i0_inplace(tsr_tensor input) {
+  return guard(kInfo_i0, 0x20467, [&] {
+    ops::i0(TensorArg(input, "input").get(), ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input);
+}
+
+tsr_status tsr_i0e(tsr_tensor input, tsr_tensor* out) {
+  return one(kInfo_i0e, 0, out, [&] { return ops::i0e(TensorArg(input, "input").get()); }, input);
+}
+tsr_status tsr_i0e_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_i0e, 0x10468, [&] {
+    ops::i0e(TensorArg(input, "input").get(), ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, dst);
+}
+tsr_status tsr_i0e_inplace(tsr_tensor input) {
+  return guard(kInfo_i0e, 0x20468, [&] {
+    ops::i0e(TensorArg(input, "input").get(), ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input);
+}
+
+tsr_status tsr_i1(tsr_tensor input, tsr_tensor* out) {
+  return one(kInfo_i1, 0, out, [&] { return ops::i1(TensorArg(input, "input").get()); }, input);
+}
+tsr_status tsr_i1_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_i1, 0x10469, [&] {
+    ops::i1(TensorArg(input, "input").get(), ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, dst);
+}
+tsr_status tsr_i1_inplace(tsr_tensor input) {
+  return guard(kInfo_i1, 0x20469, [&] {
+    ops::i1(TensorArg(input, "input").get(), ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input);
+}
+
+tsr_status tsr_i1e(tsr_tensor input, tsr_tensor* out) {
+  return one(kInfo_i1e, 0, out, [&] { return ops::i1e(TensorArg(input, "input").get()); }, input);
+}
+tsr_status tsr_i1e_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_i1e, 0x1046a, [&] {
+    ops::i1e(TensorArg(input, "input").get(), ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, dst);
+}
+tsr_status tsr_i1e_inplace(tsr_tensor input) {
+  return guard(kInfo_i1e, 0x2046a, [&] {
+    ops::i1e(TensorArg(input, "input").get(), ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input);
+}
+
+tsr_status tsr_multigammaln(tsr_tensor input, int64_t p, tsr_tensor* out) {
+  return one(kInfo_multigammaln, 0, out, [&] {
+    return ops::multigammaln(TensorArg(input, "input").get(), p);
+  }, input, p);
+}
+tsr_status tsr_multigammaln_out(tsr_tensor input, int64_t p, tsr_tensor dst) {
+  return guard(kInfo_multigammaln, 0x1046b, [&] {
+    ops::multigammaln(TensorArg(input, "input").get(), p,
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, p, dst);
+}
+tsr_status tsr_multigammaln_inplace(tsr_tensor input, int64_t p) {
+  return guard(kInfo_multigammaln, 0x2046b, [&] {
+    ops::multigammaln(TensorArg(input, "input").get(), p,
+        ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input, p);
 }
 }  // extern "C"

@@ -338,6 +338,100 @@ TSR_API TSR_NODISCARD tsr_status tsr_polar(tsr_tensor magnitude, tsr_tensor phas
 TSR_API TSR_NODISCARD tsr_status tsr_polar_out(
     tsr_tensor magnitude, tsr_tensor phase, tsr_tensor dst);
 
+/* The standard normal distribution function of each element, exact in its lower tail. */
+TSR_API TSR_NODISCARD tsr_status tsr_ndtr(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_ndtr_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_ndtr_inplace(tsr_tensor input);
+
+/* The argument at which the standard normal distribution function is each element; infinite at 0
+ * and 1, NaN beyond. */
+TSR_API TSR_NODISCARD tsr_status tsr_ndtri(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_ndtri_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_ndtri_inplace(tsr_tensor input);
+
+/* Logarithm of the standard normal distribution function of each element, also far out. */
+TSR_API TSR_NODISCARD tsr_status tsr_log_ndtr(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_log_ndtr_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_log_ndtr_inplace(tsr_tensor input);
+
+/* exp(x x) erfc(x) of each element, without overflow of the first factor. */
+TSR_API TSR_NODISCARD tsr_status tsr_erfcx(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_erfcx_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_erfcx_inplace(tsr_tensor input);
+
+/* -x log(x) of each element, 0 at 0, minus infinity left of it. */
+TSR_API TSR_NODISCARD tsr_status tsr_entr(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_entr_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_entr_inplace(tsr_tensor input);
+
+/* Modified Bessel function of the first kind and order 0 of each element. */
+TSR_API TSR_NODISCARD tsr_status tsr_i0(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_i0_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_i0_inplace(tsr_tensor input);
+
+/* exp(-|x|) i0(x) of each element. */
+TSR_API TSR_NODISCARD tsr_status tsr_i0e(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_i0e_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_i0e_inplace(tsr_tensor input);
+
+/* Modified Bessel function of the first kind and order 1 of each element. */
+TSR_API TSR_NODISCARD tsr_status tsr_i1(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_i1_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_i1_inplace(tsr_tensor input);
+
+/* exp(-|x|) i1(x) of each element. */
+TSR_API TSR_NODISCARD tsr_status tsr_i1e(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_i1e_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_i1e_inplace(tsr_tensor input);
+
+/* Logarithm of the multivariate gamma function of dimension p; NaN unless x > (p - 1) / 2.
+ * p: at least 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_multigammaln(tsr_tensor input, int64_t p, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_multigammaln_out(tsr_tensor input, int64_t p, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_multigammaln_inplace(tsr_tensor input, int64_t p);
+
+/* ---- Ops: window functions ---- */
+
+/* A triangle of n numbers from 0.
+ * periodic: leave out the last of n + 1
+ * dtype: absent means the default floating dtype
+ * device: absent means the default device */
+TSR_API TSR_NODISCARD tsr_status tsr_bartlett_window(
+    int64_t n, int32_t periodic, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
+    tsr_tensor* out);
+
+/* 0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N).
+ * periodic: leave out the last of n + 1
+ * dtype: absent means the default floating dtype
+ * device: absent means the default device */
+TSR_API TSR_NODISCARD tsr_status tsr_blackman_window(
+    int64_t n, int32_t periodic, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
+    tsr_tensor* out);
+
+/* alpha - beta cos(2 pi i / N).
+ * periodic: leave out the last of n + 1
+ * dtype: absent means the default floating dtype
+ * device: absent means the default device */
+TSR_API TSR_NODISCARD tsr_status tsr_hamming_window(
+    int64_t n, int32_t periodic, double alpha, double beta, tsr_dtype dtype,
+    tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
+
+/* (1 - cos(2 pi i / N)) / 2.
+ * periodic: leave out the last of n + 1
+ * dtype: absent means the default floating dtype
+ * device: absent means the default device */
+TSR_API TSR_NODISCARD tsr_status tsr_hann_window(
+    int64_t n, int32_t periodic, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
+    tsr_tensor* out);
+
+/* i0(beta sqrt(1 - (2 i / N - 1)²)) / i0(beta).
+ * periodic: leave out the last of n + 1
+ * dtype: absent means the default floating dtype
+ * device: absent means the default device */
+TSR_API TSR_NODISCARD tsr_status tsr_kaiser_window(
+    int64_t n, int32_t periodic, double beta, tsr_dtype dtype, tsr_device_type device_type,
+    int32_t device_index, tsr_tensor* out);
+
 /* ---- Ops: binary, elementwise ---- */
 
 /* Sum of two tensors, broadcast against each other and promoted to a common dtype; of two bools
@@ -857,6 +951,68 @@ TSR_API TSR_NODISCARD tsr_status tsr_divide_rounded_scalar_left(
 TSR_API TSR_NODISCARD tsr_status tsr_divide_rounded_scalar_left_out(
     const tsr_number* input, tsr_tensor other, const char* rounding_mode, int64_t rounding_mode_len,
     tsr_tensor dst);
+
+/* The Hurwitz zeta function of the order s and q; no derivative towards s. */
+TSR_API TSR_NODISCARD tsr_status tsr_zeta(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_zeta_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_zeta_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_zeta_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_zeta_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_zeta_scalar_inplace(tsr_tensor input, const tsr_number* other);
+TSR_API TSR_NODISCARD tsr_status tsr_zeta_scalar_left(
+    const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_zeta_scalar_left_out(
+    const tsr_number* input, tsr_tensor other, tsr_tensor dst);
+
+/* The regularised lower incomplete gamma function of a and x; no derivative towards a. */
+TSR_API TSR_NODISCARD tsr_status tsr_igamma(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_igamma_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_igamma_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_igamma_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_igamma_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_igamma_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
+TSR_API TSR_NODISCARD tsr_status tsr_igamma_scalar_left(
+    const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_igamma_scalar_left_out(
+    const tsr_number* input, tsr_tensor other, tsr_tensor dst);
+
+/* The regularised upper incomplete gamma function of a and x, exact in its tail; no derivative
+ * towards a. */
+TSR_API TSR_NODISCARD tsr_status tsr_igammac(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_igammac_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_igammac_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_igammac_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_igammac_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_igammac_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
+TSR_API TSR_NODISCARD tsr_status tsr_igammac_scalar_left(
+    const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_igammac_scalar_left_out(
+    const tsr_number* input, tsr_tensor other, tsr_tensor dst);
+
+/* a log(1 + b), 0 where a is 0, also at b = -1; NaN where b is NaN. */
+TSR_API TSR_NODISCARD tsr_status tsr_xlog1py(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_xlog1py_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_xlog1py_inplace(tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_xlog1py_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_xlog1py_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_xlog1py_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
+TSR_API TSR_NODISCARD tsr_status tsr_xlog1py_scalar_left(
+    const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_xlog1py_scalar_left_out(
+    const tsr_number* input, tsr_tensor other, tsr_tensor dst);
 
 /* Whether |a - b| <= atol + rtol |b|, or a = b.
  * equal_nan: whether NaN is close to NaN */

@@ -222,6 +222,37 @@ class TensorMethods {
   Tensor& nan_to_num_(
       double nan = 0.0, std::optional<double> posinf = std::nullopt,
       std::optional<double> neginf = std::nullopt);
+  // The standard normal distribution function of each element, exact in its lower tail.
+  Tensor ndtr() const;
+  Tensor& ndtr_();
+  // The argument at which the standard normal distribution function is each element; infinite at 0
+  // and 1, NaN beyond.
+  Tensor ndtri() const;
+  Tensor& ndtri_();
+  // Logarithm of the standard normal distribution function of each element, also far out.
+  Tensor log_ndtr() const;
+  Tensor& log_ndtr_();
+  // exp(x x) erfc(x) of each element, without overflow of the first factor.
+  Tensor erfcx() const;
+  Tensor& erfcx_();
+  // -x log(x) of each element, 0 at 0, minus infinity left of it.
+  Tensor entr() const;
+  Tensor& entr_();
+  // Modified Bessel function of the first kind and order 0 of each element.
+  Tensor i0() const;
+  Tensor& i0_();
+  // exp(-|x|) i0(x) of each element.
+  Tensor i0e() const;
+  Tensor& i0e_();
+  // Modified Bessel function of the first kind and order 1 of each element.
+  Tensor i1() const;
+  Tensor& i1_();
+  // exp(-|x|) i1(x) of each element.
+  Tensor i1e() const;
+  Tensor& i1e_();
+  // Logarithm of the multivariate gamma function of dimension p; NaN unless x > (p - 1) / 2.
+  Tensor multigammaln(int64_t p) const;
+  Tensor& multigammaln_(int64_t p);
   // Sum of two tensors, broadcast against each other and promoted to a common dtype; of two bools
   // their or.
   Tensor add(const Tensor& other) const;
@@ -406,6 +437,27 @@ class TensorMethods {
   Tensor divide_rounded(const Scalar& other, std::string_view rounding_mode = "none") const;
   Tensor& divide_rounded_(const Tensor& other, std::string_view rounding_mode = "none");
   Tensor& divide_rounded_(const Scalar& other, std::string_view rounding_mode = "none");
+  // The Hurwitz zeta function of the order s and q; no derivative towards s.
+  Tensor zeta(const Tensor& other) const;
+  Tensor zeta(const Scalar& other) const;
+  Tensor& zeta_(const Tensor& other);
+  Tensor& zeta_(const Scalar& other);
+  // The regularised lower incomplete gamma function of a and x; no derivative towards a.
+  Tensor igamma(const Tensor& other) const;
+  Tensor igamma(const Scalar& other) const;
+  Tensor& igamma_(const Tensor& other);
+  Tensor& igamma_(const Scalar& other);
+  // The regularised upper incomplete gamma function of a and x, exact in its tail; no derivative
+  // towards a.
+  Tensor igammac(const Tensor& other) const;
+  Tensor igammac(const Scalar& other) const;
+  Tensor& igammac_(const Tensor& other);
+  Tensor& igammac_(const Scalar& other);
+  // a log(1 + b), 0 where a is 0, also at b = -1; NaN where b is NaN.
+  Tensor xlog1py(const Tensor& other) const;
+  Tensor xlog1py(const Scalar& other) const;
+  Tensor& xlog1py_(const Tensor& other);
+  Tensor& xlog1py_(const Scalar& other);
   // Whether |a - b| <= atol + rtol |b|, or a = b.
   Tensor isclose(
       const Tensor& other, double rtol = 1e-05, double atol = 1e-08, bool equal_nan = false) const;

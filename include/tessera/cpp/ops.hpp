@@ -656,6 +656,128 @@ inline Tensor& polar_out(Tensor& dst, const Tensor& magnitude, const Tensor& pha
   return detail::written<tsr_polar_out>(dst, magnitude.handle(), phase.handle());
 }
 
+// The standard normal distribution function of each element, exact in its lower tail.
+inline Tensor ndtr(const Tensor& input) { return detail::one<tsr_ndtr>(input.handle()); }
+inline Tensor& ndtr_(Tensor& input) { return detail::changed<tsr_ndtr_inplace>(input); }
+inline Tensor& ndtr_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_ndtr_out>(dst, input.handle());
+}
+
+// The argument at which the standard normal distribution function is each element; infinite at 0
+// and 1, NaN beyond.
+inline Tensor ndtri(const Tensor& input) { return detail::one<tsr_ndtri>(input.handle()); }
+inline Tensor& ndtri_(Tensor& input) { return detail::changed<tsr_ndtri_inplace>(input); }
+inline Tensor& ndtri_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_ndtri_out>(dst, input.handle());
+}
+
+// Logarithm of the standard normal distribution function of each element, also far out.
+inline Tensor log_ndtr(const Tensor& input) { return detail::one<tsr_log_ndtr>(input.handle()); }
+inline Tensor& log_ndtr_(Tensor& input) { return detail::changed<tsr_log_ndtr_inplace>(input); }
+inline Tensor& log_ndtr_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_log_ndtr_out>(dst, input.handle());
+}
+
+// exp(x x) erfc(x) of each element, without overflow of the first factor.
+inline Tensor erfcx(const Tensor& input) { return detail::one<tsr_erfcx>(input.handle()); }
+inline Tensor& erfcx_(Tensor& input) { return detail::changed<tsr_erfcx_inplace>(input); }
+inline Tensor& erfcx_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_erfcx_out>(dst, input.handle());
+}
+
+// -x log(x) of each element, 0 at 0, minus infinity left of it.
+inline Tensor entr(const Tensor& input) { return detail::one<tsr_entr>(input.handle()); }
+inline Tensor& entr_(Tensor& input) { return detail::changed<tsr_entr_inplace>(input); }
+inline Tensor& entr_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_entr_out>(dst, input.handle());
+}
+
+// Modified Bessel function of the first kind and order 0 of each element.
+inline Tensor i0(const Tensor& input) { return detail::one<tsr_i0>(input.handle()); }
+inline Tensor& i0_(Tensor& input) { return detail::changed<tsr_i0_inplace>(input); }
+inline Tensor& i0_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_i0_out>(dst, input.handle());
+}
+
+// exp(-|x|) i0(x) of each element.
+inline Tensor i0e(const Tensor& input) { return detail::one<tsr_i0e>(input.handle()); }
+inline Tensor& i0e_(Tensor& input) { return detail::changed<tsr_i0e_inplace>(input); }
+inline Tensor& i0e_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_i0e_out>(dst, input.handle());
+}
+
+// Modified Bessel function of the first kind and order 1 of each element.
+inline Tensor i1(const Tensor& input) { return detail::one<tsr_i1>(input.handle()); }
+inline Tensor& i1_(Tensor& input) { return detail::changed<tsr_i1_inplace>(input); }
+inline Tensor& i1_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_i1_out>(dst, input.handle());
+}
+
+// exp(-|x|) i1(x) of each element.
+inline Tensor i1e(const Tensor& input) { return detail::one<tsr_i1e>(input.handle()); }
+inline Tensor& i1e_(Tensor& input) { return detail::changed<tsr_i1e_inplace>(input); }
+inline Tensor& i1e_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_i1e_out>(dst, input.handle());
+}
+
+// Logarithm of the multivariate gamma function of dimension p; NaN unless x > (p - 1) / 2.
+inline Tensor multigammaln(const Tensor& input, int64_t p) {
+  return detail::one<tsr_multigammaln>(input.handle(), p);
+}
+inline Tensor& multigammaln_(Tensor& input, int64_t p) {
+  return detail::changed<tsr_multigammaln_inplace>(input, p);
+}
+inline Tensor& multigammaln_out(Tensor& dst, const Tensor& input, int64_t p) {
+  return detail::written<tsr_multigammaln_out>(dst, input.handle(), p);
+}
+
+// ---- Ops: window functions ----
+
+// A triangle of n numbers from 0.
+inline Tensor bartlett_window(
+    int64_t n, bool periodic = true, std::optional<DType> dtype = std::nullopt,
+    std::optional<Device> device = std::nullopt) {
+  return detail::one<tsr_bartlett_window>(
+      n, periodic, detail::bits(dtype), detail::device_of(device).type,
+      detail::device_of(device).index);
+}
+
+// 0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N).
+inline Tensor blackman_window(
+    int64_t n, bool periodic = true, std::optional<DType> dtype = std::nullopt,
+    std::optional<Device> device = std::nullopt) {
+  return detail::one<tsr_blackman_window>(
+      n, periodic, detail::bits(dtype), detail::device_of(device).type,
+      detail::device_of(device).index);
+}
+
+// alpha - beta cos(2 pi i / N).
+inline Tensor hamming_window(
+    int64_t n, bool periodic = true, double alpha = 0.54, double beta = 0.46,
+    std::optional<DType> dtype = std::nullopt, std::optional<Device> device = std::nullopt) {
+  return detail::one<tsr_hamming_window>(
+      n, periodic, alpha, beta, detail::bits(dtype), detail::device_of(device).type,
+      detail::device_of(device).index);
+}
+
+// (1 - cos(2 pi i / N)) / 2.
+inline Tensor hann_window(
+    int64_t n, bool periodic = true, std::optional<DType> dtype = std::nullopt,
+    std::optional<Device> device = std::nullopt) {
+  return detail::one<tsr_hann_window>(
+      n, periodic, detail::bits(dtype), detail::device_of(device).type,
+      detail::device_of(device).index);
+}
+
+// i0(beta sqrt(1 - (2 i / N - 1)²)) / i0(beta).
+inline Tensor kaiser_window(
+    int64_t n, bool periodic = true, double beta = 12.0, std::optional<DType> dtype = std::nullopt,
+    std::optional<Device> device = std::nullopt) {
+  return detail::one<tsr_kaiser_window>(
+      n, periodic, beta, detail::bits(dtype), detail::device_of(device).type,
+      detail::device_of(device).index);
+}
+
 // ---- Ops: binary, elementwise ----
 
 // Sum of two tensors, broadcast against each other and promoted to a common dtype; of two bools
@@ -1506,6 +1628,111 @@ inline Tensor& divide_rounded_out(
     std::string_view rounding_mode = "none") {
   return detail::written<tsr_divide_rounded_scalar_left_out>(
       dst, input.number(), other.handle(), rounding_mode.data(), detail::length(rounding_mode));
+}
+
+// The Hurwitz zeta function of the order s and q; no derivative towards s.
+inline Tensor zeta(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_zeta>(input.handle(), other.handle());
+}
+inline Tensor zeta(const Tensor& input, const Scalar& other) {
+  return detail::one<tsr_zeta_scalar>(input.handle(), other.number());
+}
+inline Tensor zeta(const Scalar& input, const Tensor& other) {
+  return detail::one<tsr_zeta_scalar_left>(input.number(), other.handle());
+}
+inline Tensor& zeta_(Tensor& input, const Tensor& other) {
+  return detail::changed<tsr_zeta_inplace>(input, other.handle());
+}
+inline Tensor& zeta_(Tensor& input, const Scalar& other) {
+  return detail::changed<tsr_zeta_scalar_inplace>(input, other.number());
+}
+inline Tensor& zeta_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_zeta_out>(dst, input.handle(), other.handle());
+}
+inline Tensor& zeta_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  return detail::written<tsr_zeta_scalar_out>(dst, input.handle(), other.number());
+}
+inline Tensor& zeta_out(Tensor& dst, const Scalar& input, const Tensor& other) {
+  return detail::written<tsr_zeta_scalar_left_out>(dst, input.number(), other.handle());
+}
+
+// The regularised lower incomplete gamma function of a and x; no derivative towards a.
+inline Tensor igamma(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_igamma>(input.handle(), other.handle());
+}
+inline Tensor igamma(const Tensor& input, const Scalar& other) {
+  return detail::one<tsr_igamma_scalar>(input.handle(), other.number());
+}
+inline Tensor igamma(const Scalar& input, const Tensor& other) {
+  return detail::one<tsr_igamma_scalar_left>(input.number(), other.handle());
+}
+inline Tensor& igamma_(Tensor& input, const Tensor& other) {
+  return detail::changed<tsr_igamma_inplace>(input, other.handle());
+}
+inline Tensor& igamma_(Tensor& input, const Scalar& other) {
+  return detail::changed<tsr_igamma_scalar_inplace>(input, other.number());
+}
+inline Tensor& igamma_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_igamma_out>(dst, input.handle(), other.handle());
+}
+inline Tensor& igamma_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  return detail::written<tsr_igamma_scalar_out>(dst, input.handle(), other.number());
+}
+inline Tensor& igamma_out(Tensor& dst, const Scalar& input, const Tensor& other) {
+  return detail::written<tsr_igamma_scalar_left_out>(dst, input.number(), other.handle());
+}
+
+// The regularised upper incomplete gamma function of a and x, exact in its tail; no derivative
+// towards a.
+inline Tensor igammac(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_igammac>(input.handle(), other.handle());
+}
+inline Tensor igammac(const Tensor& input, const Scalar& other) {
+  return detail::one<tsr_igammac_scalar>(input.handle(), other.number());
+}
+inline Tensor igammac(const Scalar& input, const Tensor& other) {
+  return detail::one<tsr_igammac_scalar_left>(input.number(), other.handle());
+}
+inline Tensor& igammac_(Tensor& input, const Tensor& other) {
+  return detail::changed<tsr_igammac_inplace>(input, other.handle());
+}
+inline Tensor& igammac_(Tensor& input, const Scalar& other) {
+  return detail::changed<tsr_igammac_scalar_inplace>(input, other.number());
+}
+inline Tensor& igammac_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_igammac_out>(dst, input.handle(), other.handle());
+}
+inline Tensor& igammac_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  return detail::written<tsr_igammac_scalar_out>(dst, input.handle(), other.number());
+}
+inline Tensor& igammac_out(Tensor& dst, const Scalar& input, const Tensor& other) {
+  return detail::written<tsr_igammac_scalar_left_out>(dst, input.number(), other.handle());
+}
+
+// a log(1 + b), 0 where a is 0, also at b = -1; NaN where b is NaN.
+inline Tensor xlog1py(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_xlog1py>(input.handle(), other.handle());
+}
+inline Tensor xlog1py(const Tensor& input, const Scalar& other) {
+  return detail::one<tsr_xlog1py_scalar>(input.handle(), other.number());
+}
+inline Tensor xlog1py(const Scalar& input, const Tensor& other) {
+  return detail::one<tsr_xlog1py_scalar_left>(input.number(), other.handle());
+}
+inline Tensor& xlog1py_(Tensor& input, const Tensor& other) {
+  return detail::changed<tsr_xlog1py_inplace>(input, other.handle());
+}
+inline Tensor& xlog1py_(Tensor& input, const Scalar& other) {
+  return detail::changed<tsr_xlog1py_scalar_inplace>(input, other.number());
+}
+inline Tensor& xlog1py_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_xlog1py_out>(dst, input.handle(), other.handle());
+}
+inline Tensor& xlog1py_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  return detail::written<tsr_xlog1py_scalar_out>(dst, input.handle(), other.number());
+}
+inline Tensor& xlog1py_out(Tensor& dst, const Scalar& input, const Tensor& other) {
+  return detail::written<tsr_xlog1py_scalar_left_out>(dst, input.number(), other.handle());
 }
 
 // Whether |a - b| <= atol + rtol |b|, or a = b.
@@ -5132,6 +5359,28 @@ inline Tensor& TensorMethods::nan_to_num_(
     double nan, std::optional<double> posinf, std::optional<double> neginf) {
   return tessera::nan_to_num_(self(), nan, posinf, neginf);
 }
+inline Tensor TensorMethods::ndtr() const { return tessera::ndtr(self()); }
+inline Tensor& TensorMethods::ndtr_() { return tessera::ndtr_(self()); }
+inline Tensor TensorMethods::ndtri() const { return tessera::ndtri(self()); }
+inline Tensor& TensorMethods::ndtri_() { return tessera::ndtri_(self()); }
+inline Tensor TensorMethods::log_ndtr() const { return tessera::log_ndtr(self()); }
+inline Tensor& TensorMethods::log_ndtr_() { return tessera::log_ndtr_(self()); }
+inline Tensor TensorMethods::erfcx() const { return tessera::erfcx(self()); }
+inline Tensor& TensorMethods::erfcx_() { return tessera::erfcx_(self()); }
+inline Tensor TensorMethods::entr() const { return tessera::entr(self()); }
+inline Tensor& TensorMethods::entr_() { return tessera::entr_(self()); }
+inline Tensor TensorMethods::i0() const { return tessera::i0(self()); }
+inline Tensor& TensorMethods::i0_() { return tessera::i0_(self()); }
+inline Tensor TensorMethods::i0e() const { return tessera::i0e(self()); }
+inline Tensor& TensorMethods::i0e_() { return tessera::i0e_(self()); }
+inline Tensor TensorMethods::i1() const { return tessera::i1(self()); }
+inline Tensor& TensorMethods::i1_() { return tessera::i1_(self()); }
+inline Tensor TensorMethods::i1e() const { return tessera::i1e(self()); }
+inline Tensor& TensorMethods::i1e_() { return tessera::i1e_(self()); }
+inline Tensor TensorMethods::multigammaln(int64_t p) const {
+  return tessera::multigammaln(self(), p);
+}
+inline Tensor& TensorMethods::multigammaln_(int64_t p) { return tessera::multigammaln_(self(), p); }
 inline Tensor TensorMethods::add(const Tensor& other) const { return tessera::add(self(), other); }
 inline Tensor TensorMethods::add(const Scalar& other) const { return tessera::add(self(), other); }
 inline Tensor& TensorMethods::add_(const Tensor& other) { return tessera::add_(self(), other); }
@@ -5487,6 +5736,50 @@ inline Tensor& TensorMethods::divide_rounded_(const Tensor& other, std::string_v
 }
 inline Tensor& TensorMethods::divide_rounded_(const Scalar& other, std::string_view rounding_mode) {
   return tessera::divide_rounded_(self(), other, rounding_mode);
+}
+inline Tensor TensorMethods::zeta(const Tensor& other) const {
+  return tessera::zeta(self(), other);
+}
+inline Tensor TensorMethods::zeta(const Scalar& other) const {
+  return tessera::zeta(self(), other);
+}
+inline Tensor& TensorMethods::zeta_(const Tensor& other) { return tessera::zeta_(self(), other); }
+inline Tensor& TensorMethods::zeta_(const Scalar& other) { return tessera::zeta_(self(), other); }
+inline Tensor TensorMethods::igamma(const Tensor& other) const {
+  return tessera::igamma(self(), other);
+}
+inline Tensor TensorMethods::igamma(const Scalar& other) const {
+  return tessera::igamma(self(), other);
+}
+inline Tensor& TensorMethods::igamma_(const Tensor& other) {
+  return tessera::igamma_(self(), other);
+}
+inline Tensor& TensorMethods::igamma_(const Scalar& other) {
+  return tessera::igamma_(self(), other);
+}
+inline Tensor TensorMethods::igammac(const Tensor& other) const {
+  return tessera::igammac(self(), other);
+}
+inline Tensor TensorMethods::igammac(const Scalar& other) const {
+  return tessera::igammac(self(), other);
+}
+inline Tensor& TensorMethods::igammac_(const Tensor& other) {
+  return tessera::igammac_(self(), other);
+}
+inline Tensor& TensorMethods::igammac_(const Scalar& other) {
+  return tessera::igammac_(self(), other);
+}
+inline Tensor TensorMethods::xlog1py(const Tensor& other) const {
+  return tessera::xlog1py(self(), other);
+}
+inline Tensor TensorMethods::xlog1py(const Scalar& other) const {
+  return tessera::xlog1py(self(), other);
+}
+inline Tensor& TensorMethods::xlog1py_(const Tensor& other) {
+  return tessera::xlog1py_(self(), other);
+}
+inline Tensor& TensorMethods::xlog1py_(const Scalar& other) {
+  return tessera::xlog1py_(self(), other);
 }
 inline Tensor TensorMethods::isclose(
     const Tensor& other, double rtol, double atol, bool equal_nan) const {

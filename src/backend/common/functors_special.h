@@ -91,6 +91,74 @@ struct Logit {
   }
 };
 
+// ---- One operand: normal distribution, Bessel functions, entropy ----
+
+struct Ndtr {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return normal_cdf(x);
+  }
+};
+struct Ndtri {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return ndtri(x);
+  }
+};
+struct LogNdtr {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return log_ndtr(x);
+  }
+};
+struct Erfcx {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return erfcx(x);
+  }
+};
+struct I0 {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return bessel_i0(x);
+  }
+};
+struct I0e {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return bessel_i0e(x);
+  }
+};
+struct I1 {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return bessel_i1(x);
+  }
+};
+struct I1e {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return bessel_i1e(x);
+  }
+};
+// -x log x, 0 at 0, minus infinity left of it.
+struct Entr {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    const V left = select(x < V(0), V(-__builtin_inf()), x);  // 0 and NaN stay
+    return select(x > V(0), -x * log(x), left);
+  }
+};
+
 // ---- One operand: parts of numbers ----
 
 struct Frac {
@@ -196,6 +264,35 @@ struct Xlogy {
   template <class V>
   TSR_HD V operator()(V a, V b) const {
     return select((a == V(0)) & (b == b), V(0), a * log(b));
+  }
+};
+// a log(1 + b), 0 where a is 0 and b no NaN.
+struct Xlog1py {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return select((a == V(0)) & (b == b), V(0), a * log1p(b));
+  }
+};
+struct Zeta {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return zeta(a, b);
+  }
+};
+struct Igamma {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return igamma(a, b);
+  }
+};
+struct Igammac {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return igammac(a, b);
   }
 };
 struct Ldexp {

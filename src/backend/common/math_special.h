@@ -4,6 +4,8 @@
 // functors.
 #pragma once
 
+#include "backend/common/bessel_math.h"
+#include "backend/common/gamma_math.h"
 #include "backend/common/math_any.h"
 #include "backend/common/math_hyperbolic.h"
 #include "backend/common/special_math.h"
@@ -24,10 +26,7 @@ template <class T, class Fn>
 
 template <class T>
 [[gnu::always_inline]] inline Vec<T> lgamma(Vec<T> x) {
-  return in_double(x, [](double lane) {
-    int sign = 0;  // lgamma itself would write it into a global
-    return ::lgamma_r(lane, &sign);
-  });
+  return in_double(x, [](double lane) { return math::log_gamma(lane); });
 }
 template <class T>
 [[gnu::always_inline]] inline Vec<T> digamma(Vec<T> x) {
@@ -44,6 +43,68 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline Vec<T> ldexp(Vec<T> a, Vec<T> b) {
   return in_double(a, b, [](double x, double y) { return math::ldexp_of(x, y); });
+}
+
+template <class T>
+[[gnu::always_inline]] inline Vec<T> bessel_i0(Vec<T> x) {
+  return in_double(x, [](double lane) { return math::bessel_i<0, false>(lane); });
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> bessel_i0e(Vec<T> x) {
+  return in_double(x, [](double lane) { return math::bessel_i<0, true>(lane); });
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> bessel_i1(Vec<T> x) {
+  return in_double(x, [](double lane) { return math::bessel_i<1, false>(lane); });
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> bessel_i1e(Vec<T> x) {
+  return in_double(x, [](double lane) { return math::bessel_i<1, true>(lane); });
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> ndtri(Vec<T> x) {
+  return in_double(x, [](double lane) { return math::ndtri_of(lane); });
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> zeta(Vec<T> x, Vec<T> y) {
+  return in_double(x, y, [](double a, double b) { return math::zeta_of(a, b); });
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> igamma(Vec<T> x, Vec<T> y) {
+  return in_double(x, y, [](double a, double b) { return math::incomplete_gamma<false>(a, b); });
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> igammac(Vec<T> x, Vec<T> y) {
+  return in_double(x, y, [](double a, double b) { return math::incomplete_gamma<true>(a, b); });
+}
+
+// ---- Tails of the normal distribution ----
+
+// e**(x**2) erfc x: right of 27 the asymptotic series (Abramowitz and Stegun, Handbook of
+// Mathematical Functions, 7.1.23); left of 0 by erfcx(-x) + erfcx(x) = 2 e**(x**2).
+[[gnu::always_inline]] inline VD erfcx(VD x) {
+  const VD a = abs(x);
+  const VD near = at_most(a, VD(27.5));
+  const VD center = scaled_erfc(near) / fma(near, VD(2.0), VD(1.0));
+  const VD z = VD(1.0) / (a * a);
+  const VD far = horner(z, 1.0, -0.5, 0.75, -1.875, 6.5625, -29.53125) /
+                 (a * VD(1.7724538509055161));  // sqrt pi
+  const VD right = select(a > VD(27.0), far, center);
+  const BellCurve<double> bell = bell_curve(near, 1.0);
+  const VD left = scale_by_power(bell.value + bell.value, bell.n) - right;
+  return select(x < VD(0.0), left, right);
+}
+// log Φ(x): left of -1 by erfcx, elsewhere by the other tail.
+[[gnu::always_inline]] inline VD log_ndtr(VD x) {
+  const VD half = x * VD(0.5);
+  const VD tail = log(VD(0.5) * erfcx(x * VD(-kSqrtHalf))) - half * x;
+  return select(x < VD(-1.0), tail, log1p(-normal_cdf(-x)));
+}
+[[gnu::always_inline]] inline VF erfcx(VF x) {
+  return narrow(each_half(widen(x), [](VD wide) { return erfcx(wide); }));
+}
+[[gnu::always_inline]] inline VF log_ndtr(VF x) {
+  return narrow(each_half(widen(x), [](VD wide) { return log_ndtr(wide); }));
 }
 
 // ---- Parts of numbers ----

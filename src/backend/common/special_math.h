@@ -176,6 +176,13 @@ template <int N>
   return normal_deviate(0.5 * x, 0.5 * (1 - a)) * 0.7071067811865476;
 }
 
+// The argument at which the normal distribution function is p.
+[[maybe_unused]] TSR_HD static double ndtri_of(double p) {
+  if (!(p >= 0 && p <= 1)) return kSpecialNaN;
+  if (p == 0 || p == 1) return p == 0 ? -kSpecialInfinity : kSpecialInfinity;
+  return normal_deviate(p - 0.5, p < 0.5 ? p : 1 - p);
+}
+
 // ---- Numbers next to each other, powers of two ----
 
 // The neighbour of a towards b among the numbers with kDigits bits behind the point and exponents

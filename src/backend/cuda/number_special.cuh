@@ -4,6 +4,8 @@
 // those of backend/common, which compute in double.
 #pragma once
 
+#include "backend/common/bessel_math.h"
+#include "backend/common/gamma_math.h"
 #include "backend/common/special_math.h"
 #include "backend/cuda/number.cuh"
 
@@ -50,6 +52,77 @@ TSR_HD Number<T> sinc(Number<T> a) {
   const double sine = std::sin((x - n) * math::kSpecialPi);
   const double signed_sine = std::fmod(n, 2.0) == 0 ? sine : -sine;
   return number<T>(signed_sine / (x * math::kSpecialPi));
+}
+
+// e**(x**2) erfc x. The host, on which tests run, has no such function: far out it takes the
+// asymptotic series.
+[[maybe_unused]] TSR_HD static double scaled_erfc(double x) {
+#if defined(__CUDA_ARCH__)
+  return ::erfcx(x);
+#else
+  if (x < 25) return std::exp(x * x) * std::erfc(x);
+  const double z = 1 / (x * x);
+  return (1 - z * (0.5 - z * (0.75 - z * 1.875))) / (x * 1.7724538509055161);
+#endif
+}
+// log Φ(x): left of -1 by the scaled tail, elsewhere by the other tail.
+[[maybe_unused]] TSR_HD static double log_normal_cdf(double x) {
+  constexpr double kRootHalf = 0.70710678118654752;
+  if (x < -1) return std::log(0.5 * scaled_erfc(-x * kRootHalf)) - 0.5 * x * x;
+  return std::log1p(-0.5 * std::erfc(x * kRootHalf));
+}
+template <class T>
+TSR_HD Number<T> bessel_i0(Number<T> a) {
+  const double x = static_cast<double>(a.v);
+  return number<T>(math::bessel_i<0, false>(x));
+}
+template <class T>
+TSR_HD Number<T> bessel_i0e(Number<T> a) {
+  const double x = static_cast<double>(a.v);
+  return number<T>(math::bessel_i<0, true>(x));
+}
+template <class T>
+TSR_HD Number<T> bessel_i1(Number<T> a) {
+  const double x = static_cast<double>(a.v);
+  return number<T>(math::bessel_i<1, false>(x));
+}
+template <class T>
+TSR_HD Number<T> bessel_i1e(Number<T> a) {
+  const double x = static_cast<double>(a.v);
+  return number<T>(math::bessel_i<1, true>(x));
+}
+template <class T>
+TSR_HD Number<T> ndtri(Number<T> a) {
+  const double x = static_cast<double>(a.v);
+  return number<T>(math::ndtri_of(x));
+}
+template <class T>
+TSR_HD Number<T> erfcx(Number<T> a) {
+  const double x = static_cast<double>(a.v);
+  return number<T>(scaled_erfc(x));
+}
+template <class T>
+TSR_HD Number<T> log_ndtr(Number<T> a) {
+  const double x = static_cast<double>(a.v);
+  return number<T>(log_normal_cdf(x));
+}
+template <class T>
+TSR_HD Number<T> zeta(Number<T> a, Number<T> b) {
+  const double x = static_cast<double>(a.v);
+  const double y = static_cast<double>(b.v);
+  return number<T>(math::zeta_of(x, y));
+}
+template <class T>
+TSR_HD Number<T> igamma(Number<T> a, Number<T> b) {
+  const double x = static_cast<double>(a.v);
+  const double y = static_cast<double>(b.v);
+  return number<T>(math::incomplete_gamma<false>(x, y));
+}
+template <class T>
+TSR_HD Number<T> igammac(Number<T> a, Number<T> b) {
+  const double x = static_cast<double>(a.v);
+  const double y = static_cast<double>(b.v);
+  return number<T>(math::incomplete_gamma<true>(x, y));
 }
 
 // ---- Sums of exponentials ----

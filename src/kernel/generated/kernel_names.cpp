@@ -64,6 +64,15 @@ const char* kernel_name(int32_t id) noexcept {
     case 1114: return "angle";
     case 1115: return "deg2rad";
     case 1116: return "rad2deg";
+    case 1122: return "ndtr";
+    case 1123: return "ndtri";
+    case 1124: return "log_ndtr";
+    case 1125: return "erfcx";
+    case 1126: return "entr";
+    case 1127: return "i0";
+    case 1128: return "i0e";
+    case 1129: return "i1";
+    case 1130: return "i1e";
     case 1150: return "elu";
     case 1151: return "selu";
     case 1152: return "mish";
@@ -125,6 +134,10 @@ const char* kernel_name(int32_t id) noexcept {
     case 1317: return "nextafter";
     case 1318: return "nextafter_half";
     case 1319: return "nextafter_bfloat";
+    case 1320: return "zeta";
+    case 1321: return "igamma";
+    case 1322: return "igammac";
+    case 1323: return "xlog1py";
     case 1340: return "elu_grad";
     case 1341: return "selu_grad";
     case 1342: return "mish_grad";

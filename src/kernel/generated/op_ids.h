@@ -75,6 +75,15 @@ enum class UnaryOp : int32_t {
   kAngle = 1114,  // complex input: real output
   kDeg2rad = 1115,
   kRad2deg = 1116,
+  kNdtr = 1122,
+  kNdtri = 1123,
+  kLogNdtr = 1124,
+  kErfcx = 1125,
+  kEntr = 1126,
+  kI0 = 1127,
+  kI0e = 1128,
+  kI1 = 1129,
+  kI1e = 1130,
   kElu = 1150,  // p0: alpha, p1: rate
   kSelu = 1151,  // scaled elu
   kMish = 1152,  // x tanh(softplus(x))
@@ -146,6 +155,10 @@ enum class BinaryOp : int32_t {
   kNextafter = 1317,  // of float32 and float64
   kNextafterHalf = 1318,  // of float16
   kNextafterBfloat = 1319,  // of bfloat16
+  kZeta = 1320,
+  kIgamma = 1321,
+  kIgammac = 1322,
+  kXlog1py = 1323,
   kEluGrad = 1340,  // of x; parameters as elu
   kSeluGrad = 1341,  // of x
   kMishGrad = 1342,  // of x

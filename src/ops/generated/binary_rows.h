@@ -10,6 +10,7 @@ extern const Binary
     add, subtract, multiply, divide, floor_divide, remainder, pow, maximum, minimum, atan2, hypot,
     equal, not_equal, less, less_equal, greater, greater_equal, logical_and, logical_or,
     logical_xor, bitwise_and, bitwise_or, bitwise_xor, copysign, logaddexp, logaddexp2, xlogy,
-    heaviside, ldexp, fmod, fmax, fmin, gcd, lcm, bitwise_left_shift, bitwise_right_shift;
+    heaviside, ldexp, fmod, fmax, fmin, gcd, lcm, bitwise_left_shift, bitwise_right_shift, zeta,
+    igamma, igammac, xlog1py;
 
 }  // namespace tsr::ops

@@ -10,7 +10,7 @@ extern const Unary
     abs, negative, sign, reciprocal, square, sqrt, rsqrt, exp, expm1, log, log1p, log2, log10, sin,
     cos, tan, asin, acos, atan, sinh, cosh, tanh, floor, ceil, round, trunc, sigmoid, erf, erfc,
     conj, relu, silu, isnan, isinf, isfinite, logical_not, bitwise_invert, acosh, asinh, atanh,
-    exp2, sinc, lgamma, digamma, erfinv, frac, signbit, isposinf, isneginf, angle, deg2rad,
-    rad2deg;
+    exp2, sinc, lgamma, digamma, erfinv, frac, signbit, isposinf, isneginf, angle, deg2rad, rad2deg,
+    ndtr, ndtri, log_ndtr, erfcx, entr, i0, i0e, i1, i1e;
 
 }  // namespace tsr::ops

@@ -190,7 +190,10 @@ Tensor round_decimals(const Tensor& input, int64_t decimals, Out out) {
   {
     const NoGrad pause;
     const Tensor x = in_opmath(input);
-    const double scale = std::pow(10.0, static_cast<double>(std::abs(decimals)));
+    // Larger powers are infinite in the dtype, and smaller numbers round to 0 or not at all.
+    const double places = std::fmin(std::fabs(static_cast<double>(decimals)),
+                                    x.dtype() == DType::kFloat64 ? 308.0 : 38.0);
+    const double scale = std::pow(10.0, places);
     const Tensor whole = round(decimals < 0 ? divide(x, scale) : multiply(x, scale));
     const Tensor rounded = decimals < 0 ? multiply(whole, scale) : divide(whole, scale);
     // What the scale takes out of range has no places to round.

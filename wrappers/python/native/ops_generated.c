@@ -22,6 +22,9 @@ static tsr_status call_ddiwwDo(tpy_function f, const tpy_value* v) { return ((ts
 static tsr_status call_iiLwDgo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(int64_t, int64_t, const int64_t*, int32_t, int32_t, int32_t, int32_t, tsr_generator, tsr_tensor*))f)(v[0].whole, v[1].whole, v[2].list->at, v[2].list->n, v[3].word, v[4].word, v[4].more, v[5].generator, v[6].place); }
 static tsr_status call_iiiwDo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(int64_t, int64_t, int64_t, int32_t, int32_t, int32_t, tsr_tensor*))f)(v[0].whole, v[1].whole, v[2].whole, v[3].word, v[4].word, v[4].more, v[5].place); }
 static tsr_status call_iwDgo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(int64_t, int32_t, int32_t, int32_t, tsr_generator, tsr_tensor*))f)(v[0].whole, v[1].word, v[2].word, v[2].more, v[3].generator, v[4].place); }
+static tsr_status call_iwddwDo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(int64_t, int32_t, double, double, int32_t, int32_t, int32_t, tsr_tensor*))f)(v[0].whole, v[1].word, v[2].real, v[3].real, v[4].word, v[5].word, v[5].more, v[6].place); }
+static tsr_status call_iwdwDo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(int64_t, int32_t, double, int32_t, int32_t, int32_t, tsr_tensor*))f)(v[0].whole, v[1].word, v[2].real, v[3].word, v[4].word, v[4].more, v[5].place); }
+static tsr_status call_iwwDo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(int64_t, int32_t, int32_t, int32_t, int32_t, tsr_tensor*))f)(v[0].whole, v[1].word, v[2].word, v[3].word, v[3].more, v[4].place); }
 static tsr_status call_ntgo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_number*, tsr_tensor, tsr_generator, tsr_tensor*))f)(&v[0].number, v[1].tensor, v[2].generator, v[3].place); }
 static tsr_status call_nto(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_number*, tsr_tensor, tsr_tensor*))f)(&v[0].number, v[1].tensor, v[2].place); }
 static tsr_status call_ntso(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_number*, tsr_tensor, const char*, int64_t, tsr_tensor*))f)(&v[0].number, v[1].tensor, v[2].text, v[2].length, v[3].place); }
@@ -290,6 +293,16 @@ static const tpy_parameter takes_real_imag_out[] = {{"real", TPY_TENSOR}, {"imag
 static PyObject* keys_real_imag_out[sizeof takes_real_imag_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_magnitude_phase_out[] = {{"magnitude", TPY_TENSOR}, {"phase", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_magnitude_phase_out[sizeof takes_magnitude_phase_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_p_out[] = {{"input", TPY_TENSOR}, {"p", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_p_out[sizeof takes_input_p_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_p[] = {{"input", TPY_TENSOR}, {"p", TPY_INT64, NULL, {.whole = INT64_MIN}}};
+static PyObject* keys_input_p[sizeof takes_input_p / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_n_periodic_dtype_device_requires_grad[] = {{"n", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"periodic", TPY_BOOL, NULL, {.word = 1}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}};
+static PyObject* keys_n_periodic_dtype_device_requires_grad[sizeof takes_n_periodic_dtype_device_requires_grad / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_n_periodic_alpha_beta_dtype_device_requires_grad[] = {{"n", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"periodic", TPY_BOOL, NULL, {.word = 1}}, {"alpha", TPY_F64, NULL, {.real = 0.54}}, {"beta", TPY_F64, NULL, {.real = 0.46}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}};
+static PyObject* keys_n_periodic_alpha_beta_dtype_device_requires_grad[sizeof takes_n_periodic_alpha_beta_dtype_device_requires_grad / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_n_periodic_beta_dtype_device_requires_grad[] = {{"n", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"periodic", TPY_BOOL, NULL, {.word = 1}}, {"beta", TPY_F64, NULL, {.real = 12.0}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}};
+static PyObject* keys_n_periodic_beta_dtype_device_requires_grad[sizeof takes_n_periodic_beta_dtype_device_requires_grad / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_other_out[] = {{"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_other_out[sizeof takes_input_other_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_other[] = {{"input", TPY_TENSOR}, {"other", TPY_OPERAND}};
@@ -394,8 +407,8 @@ static const tpy_parameter takes_input_other_rcond_out[] = {{"input", TPY_TENSOR
 static PyObject* keys_input_other_rcond_out[sizeof takes_input_other_rcond_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_keepdims_ord_out[] = {{"input", TPY_TENSOR}, {"keepdims|keepdim", TPY_BOOL}, {"ord", TPY_TEXT, NULL, {.text = "fro", .length = 3}}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_keepdims_ord_out[sizeof takes_input_keepdims_ord_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
-static const tpy_parameter takes_input_p_out[] = {{"input", TPY_TENSOR}, {"p", TPY_TEXT, NULL, {.text = "2", .length = 1}}, {"out", TPY_OPTIONAL_TENSOR}};
-static PyObject* keys_input_p_out[sizeof takes_input_p_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_p_out_2[] = {{"input", TPY_TENSOR}, {"p", TPY_TEXT, NULL, {.text = "2", .length = 1}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_p_out_2[sizeof takes_input_p_out_2 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_shape_dtype_device_requires_grad[] = {{"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}};
 static PyObject* keys_shape_dtype_device_requires_grad[sizeof takes_shape_dtype_device_requires_grad / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_shape_value_dtype_device_requires_grad[] = {{"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"value", TPY_SCALAR}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}};

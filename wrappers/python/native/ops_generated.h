@@ -335,6 +335,81 @@ TPY_OP(complex, 1, NULL, "($real, imag, *, out=None)\n--\n\nThe complex numbers 
 TPY_OP(polar, 1, NULL, "($magnitude, phase, *, out=None)\n--\n\nThe complex numbers with these magnitudes and phases, which broadcast.",
     {"polar", 3, 2, 2, -1, 3u, takes_magnitude_phase_out, keys_magnitude_phase_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_polar, (tpy_function)tsr_polar_out}, {0}})
+TPY_OP(ndtr, 1, "ndtr", "($input, *, out=None)\n--\n\nThe standard normal distribution function of each element, exact in its lower tail.",
+    {"ndtr", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_ndtr, (tpy_function)tsr_ndtr_out}, {0}})
+TPY_OP(ndtr_inplace, 0, "ndtr_", "($input)\n--\n\nThe standard normal distribution function of each element, exact in its lower tail.",
+    {"ndtr_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_ndtr_inplace, NULL}, {0}})
+TPY_OP(ndtri, 1, "ndtri", "($input, *, out=None)\n--\n\nThe argument at which the standard normal distribution function is each element; infinite at 0 and 1, NaN beyond.",
+    {"ndtri", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_ndtri, (tpy_function)tsr_ndtri_out}, {0}})
+TPY_OP(ndtri_inplace, 0, "ndtri_", "($input)\n--\n\nThe argument at which the standard normal distribution function is each element; infinite at 0 and 1, NaN beyond.",
+    {"ndtri_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_ndtri_inplace, NULL}, {0}})
+TPY_OP(log_ndtr, 1, "log_ndtr", "($input, *, out=None)\n--\n\nLogarithm of the standard normal distribution function of each element, also far out.",
+    {"log_ndtr", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_log_ndtr, (tpy_function)tsr_log_ndtr_out}, {0}})
+TPY_OP(log_ndtr_inplace, 0, "log_ndtr_", "($input)\n--\n\nLogarithm of the standard normal distribution function of each element, also far out.",
+    {"log_ndtr_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_log_ndtr_inplace, NULL}, {0}})
+TPY_OP(erfcx, 1, "erfcx", "($input, *, out=None)\n--\n\nexp(x x) erfc(x) of each element, without overflow of the first factor.",
+    {"erfcx", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_erfcx, (tpy_function)tsr_erfcx_out}, {0}})
+TPY_OP(erfcx_inplace, 0, "erfcx_", "($input)\n--\n\nexp(x x) erfc(x) of each element, without overflow of the first factor.",
+    {"erfcx_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_erfcx_inplace, NULL}, {0}})
+TPY_OP(entr, 1, "entr", "($input, *, out=None)\n--\n\n-x log(x) of each element, 0 at 0, minus infinity left of it.",
+    {"entr", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_entr, (tpy_function)tsr_entr_out}, {0}})
+TPY_OP(entr_inplace, 0, "entr_", "($input)\n--\n\n-x log(x) of each element, 0 at 0, minus infinity left of it.",
+    {"entr_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_entr_inplace, NULL}, {0}})
+TPY_OP(i0, 1, "i0", "($input, *, out=None)\n--\n\nModified Bessel function of the first kind and order 0 of each element.",
+    {"i0", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_i0, (tpy_function)tsr_i0_out}, {0}})
+TPY_OP(i0_inplace, 0, "i0_", "($input)\n--\n\nModified Bessel function of the first kind and order 0 of each element.",
+    {"i0_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_i0_inplace, NULL}, {0}})
+TPY_OP(i0e, 1, "i0e", "($input, *, out=None)\n--\n\nexp(-|x|) i0(x) of each element.",
+    {"i0e", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_i0e, (tpy_function)tsr_i0e_out}, {0}})
+TPY_OP(i0e_inplace, 0, "i0e_", "($input)\n--\n\nexp(-|x|) i0(x) of each element.",
+    {"i0e_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_i0e_inplace, NULL}, {0}})
+TPY_OP(i1, 1, "i1", "($input, *, out=None)\n--\n\nModified Bessel function of the first kind and order 1 of each element.",
+    {"i1", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_i1, (tpy_function)tsr_i1_out}, {0}})
+TPY_OP(i1_inplace, 0, "i1_", "($input)\n--\n\nModified Bessel function of the first kind and order 1 of each element.",
+    {"i1_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_i1_inplace, NULL}, {0}})
+TPY_OP(i1e, 1, "i1e", "($input, *, out=None)\n--\n\nexp(-|x|) i1(x) of each element.",
+    {"i1e", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_i1e, (tpy_function)tsr_i1e_out}, {0}})
+TPY_OP(i1e_inplace, 0, "i1e_", "($input)\n--\n\nexp(-|x|) i1(x) of each element.",
+    {"i1e_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_i1e_inplace, NULL}, {0}})
+TPY_OP(multigammaln, 1, "multigammaln", "($input, p, *, out=None)\n--\n\nLogarithm of the multivariate gamma function of dimension p; NaN unless x > (p - 1) / 2.",
+    {"multigammaln", 3, 2, 2, -1, 1u, takes_input_p_out, keys_input_p_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tio, call_tit, (tpy_function)tsr_multigammaln, (tpy_function)tsr_multigammaln_out}, {0}})
+TPY_OP(multigammaln_inplace, 0, "multigammaln_", "($input, p)\n--\n\nLogarithm of the multivariate gamma function of dimension p; NaN unless x > (p - 1) / 2.",
+    {"multigammaln_", 2, 2, 2, -1, 1u, takes_input_p, keys_input_p}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ti, NULL, (tpy_function)tsr_multigammaln_inplace, NULL}, {0}})
+TPY_OP(bartlett_window, 1, NULL, "(n, periodic=True, *, dtype=None, device=None, requires_grad=False)\n--\n\nA triangle of n numbers from 0.",
+    {"bartlett_window", 5, 2, 1, -1, 0u, takes_n_periodic_dtype_device_requires_grad, keys_n_periodic_dtype_device_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_iwwDo, NULL, (tpy_function)tsr_bartlett_window, NULL}, {0}})
+TPY_OP(blackman_window, 1, NULL, "(n, periodic=True, *, dtype=None, device=None, requires_grad=False)\n--\n\n0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N).",
+    {"blackman_window", 5, 2, 1, -1, 0u, takes_n_periodic_dtype_device_requires_grad, keys_n_periodic_dtype_device_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_iwwDo, NULL, (tpy_function)tsr_blackman_window, NULL}, {0}})
+TPY_OP(hamming_window, 1, NULL, "(n, periodic=True, alpha=0.54, beta=0.46, *, dtype=None, device=None, requires_grad=False)\n--\n\nalpha - beta cos(2 pi i / N).",
+    {"hamming_window", 7, 4, 1, -1, 0u, takes_n_periodic_alpha_beta_dtype_device_requires_grad, keys_n_periodic_alpha_beta_dtype_device_requires_grad}, TPY_FUNCTIONAL, 6, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_iwddwDo, NULL, (tpy_function)tsr_hamming_window, NULL}, {0}})
+TPY_OP(hann_window, 1, NULL, "(n, periodic=True, *, dtype=None, device=None, requires_grad=False)\n--\n\n(1 - cos(2 pi i / N)) / 2.",
+    {"hann_window", 5, 2, 1, -1, 0u, takes_n_periodic_dtype_device_requires_grad, keys_n_periodic_dtype_device_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_iwwDo, NULL, (tpy_function)tsr_hann_window, NULL}, {0}})
+TPY_OP(kaiser_window, 1, NULL, "(n, periodic=True, beta=12, *, dtype=None, device=None, requires_grad=False)\n--\n\ni0(beta sqrt(1 - (2 i / N - 1)²)) / i0(beta).",
+    {"kaiser_window", 6, 3, 1, -1, 0u, takes_n_periodic_beta_dtype_device_requires_grad, keys_n_periodic_beta_dtype_device_requires_grad}, TPY_FUNCTIONAL, 5, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_iwdwDo, NULL, (tpy_function)tsr_kaiser_window, NULL}, {0}})
 TPY_OP(add, 1, "add", "($input, other, *, out=None)\n--\n\nSum of two tensors, broadcast against each other and promoted to a common dtype; of two bools their or.",
     {"add", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_add, (tpy_function)tsr_add_out},
@@ -734,6 +809,54 @@ TPY_OP(divide_rounded_inplace, 0, "divide_rounded_", "($input, other, *, roundin
     (const tpy_way[]){{0, 0, call_tts, NULL, (tpy_function)tsr_divide_rounded_inplace, NULL},
         {2, 0, call_tns, NULL, (tpy_function)tsr_divide_rounded_scalar_inplace, NULL},
         {0}})
+TPY_OP(zeta, 1, "zeta", "($input, other, *, out=None)\n--\n\nThe Hurwitz zeta function of the order s and q; no derivative towards s.",
+    {"zeta", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_zeta, (tpy_function)tsr_zeta_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_zeta_scalar, (tpy_function)tsr_zeta_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_zeta_scalar_left, (tpy_function)tsr_zeta_scalar_left_out},
+        {0}})
+TPY_OP(zeta_inplace, 0, "zeta_", "($input, other)\n--\n\nThe Hurwitz zeta function of the order s and q; no derivative towards s.",
+    {"zeta_", 2, 2, 2, -1, 3u, takes_input_other_2, keys_input_other_2}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_zeta_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_zeta_scalar_inplace, NULL},
+        {1, 1, call_tn, NULL, (tpy_function)tsr_zeta_scalar, NULL},
+        {0}})
+TPY_OP(igamma, 1, "igamma", "($input, other, *, out=None)\n--\n\nThe regularised lower incomplete gamma function of a and x; no derivative towards a.",
+    {"igamma", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_igamma, (tpy_function)tsr_igamma_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_igamma_scalar, (tpy_function)tsr_igamma_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_igamma_scalar_left, (tpy_function)tsr_igamma_scalar_left_out},
+        {0}})
+TPY_OP(igamma_inplace, 0, "igamma_", "($input, other)\n--\n\nThe regularised lower incomplete gamma function of a and x; no derivative towards a.",
+    {"igamma_", 2, 2, 2, -1, 3u, takes_input_other_2, keys_input_other_2}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_igamma_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_igamma_scalar_inplace, NULL},
+        {1, 1, call_tn, NULL, (tpy_function)tsr_igamma_scalar, NULL},
+        {0}})
+TPY_OP(igammac, 1, "igammac", "($input, other, *, out=None)\n--\n\nThe regularised upper incomplete gamma function of a and x, exact in its tail; no derivative towards a.",
+    {"igammac", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_igammac, (tpy_function)tsr_igammac_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_igammac_scalar, (tpy_function)tsr_igammac_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_igammac_scalar_left, (tpy_function)tsr_igammac_scalar_left_out},
+        {0}})
+TPY_OP(igammac_inplace, 0, "igammac_", "($input, other)\n--\n\nThe regularised upper incomplete gamma function of a and x, exact in its tail; no derivative towards a.",
+    {"igammac_", 2, 2, 2, -1, 3u, takes_input_other_2, keys_input_other_2}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_igammac_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_igammac_scalar_inplace, NULL},
+        {1, 1, call_tn, NULL, (tpy_function)tsr_igammac_scalar, NULL},
+        {0}})
+TPY_OP(xlog1py, 1, "xlog1py", "($input, other, *, out=None)\n--\n\na log(1 + b), 0 where a is 0, also at b = -1; NaN where b is NaN.",
+    {"xlog1py", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_xlog1py, (tpy_function)tsr_xlog1py_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_xlog1py_scalar, (tpy_function)tsr_xlog1py_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_xlog1py_scalar_left, (tpy_function)tsr_xlog1py_scalar_left_out},
+        {0}})
+TPY_OP(xlog1py_inplace, 0, "xlog1py_", "($input, other)\n--\n\na log(1 + b), 0 where a is 0, also at b = -1; NaN where b is NaN.",
+    {"xlog1py_", 2, 2, 2, -1, 3u, takes_input_other_2, keys_input_other_2}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_xlog1py_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_xlog1py_scalar_inplace, NULL},
+        {1, 1, call_tn, NULL, (tpy_function)tsr_xlog1py_scalar, NULL},
+        {0}})
 TPY_OP(isclose, 1, "isclose", "($input, other, rtol=1e-05, atol=1e-08, equal_nan=False)\n--\n\nWhether |a - b| <= atol + rtol |b|, or a = b.",
     {"isclose", 5, 5, 2, -1, 3u, takes_input_other_rtol_atol_equal_nan, keys_input_other_rtol_atol_equal_nan}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttddwo, NULL, (tpy_function)tsr_isclose, NULL}, {0}})
@@ -1041,7 +1164,7 @@ TPY_OP(matrix_rank, 1, "matrix_rank", "($input, *, rtol=None, hermitian=False, o
     {"matrix_rank", 4, 1, 1, -1, 1u, takes_input_rtol_hermitian_out, keys_input_rtol_hermitian_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tewo, call_tewt, (tpy_function)tsr_matrix_rank, (tpy_function)tsr_matrix_rank_out}, {0}})
 TPY_OP(cond, 1, NULL, "($input, p='2', *, out=None)\n--\n\nThe norm of the matrix times that of its inverse; infinite for a singular one.",
-    {"cond", 3, 2, 1, -1, 1u, takes_input_p_out, keys_input_p_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    {"cond", 3, 2, 1, -1, 1u, takes_input_p_out_2, keys_input_p_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tso, call_tst, (tpy_function)tsr_cond, (tpy_function)tsr_cond_out}, {0}})
 TPY_OP(empty, 1, NULL, "(shape, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor whose contents are whatever the memory held; bools are false.",
     {"empty", 4, 1, 1, 0, 0u, takes_shape_dtype_device_requires_grad, keys_shape_dtype_device_requires_grad}, TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},

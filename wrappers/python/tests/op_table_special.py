@@ -136,4 +136,56 @@ BINARY = [
         dtypes=(*FLOATS, *INTEGERS, *BOOL), result="bool", grad=False, why_no_grad=PREDICATE),
 ]  # fmt: skip
 
-ROWS = UNARY + BINARY
+
+def multigammaln(x: Any, p: int) -> Any:
+    return special.multigammaln(x, p)
+
+
+def window(name: str, reference: Any, *more: dict[str, Any]) -> Row:
+    """Counts are no arrays, so that dtype and layouts say nothing: float32 comes out."""
+    settings = [{}, {"periodic": False}, *more]
+    return Row(name, reference, lambda make: [sample(n, **options) for n in (0, 1, 2, 7, 12) for options in settings],
+               dtypes=("float32",), grad=False, why_no_grad="makes numbers of a count",
+               errors=[(ValueError, lambda: getattr(ts, name)(-1)), (TypeError, lambda: getattr(ts, name)(3, dtype=ts.int64))])  # fmt: skip
+
+
+def cut(function: Any) -> Any:
+    """A periodic window is NumPy's with one more number, without the last."""
+
+    def reference(n: int, periodic: bool = True, **options: Any) -> Any:
+        return function(n + 1, **options)[:-1] if periodic and n > 1 else function(n, **options)
+
+    return reference
+
+
+def generalised_hamming(n: int, alpha: float = 0.54, beta: float = 0.46) -> Any:
+    return np.ones(n) if n == 1 else alpha - beta * np.cos(2 * np.pi * np.arange(n) / max(n - 1, 1))
+
+
+NORMAL = [
+    real_only("ndtr", special.ndtr),
+    full_range("ndtri", special.ndtri, 0.1, 0.9, dtypes=ALL_FLOATS),
+    real_only("log_ndtr", special.log_ndtr, -6, 3),
+    real_only("erfcx", special.erfcx, tolerance={**LOOSE, "bfloat16": (1.6e-2, 1e-3)}),
+    full_range("entr", special.entr, 0.25, 3, dtypes=(*ALL_FLOATS, "int64")),
+    real_only("i0", special.i0, -4, 4),
+    full_range("i0e", special.i0e, 0.25, 4, dtypes=(*ALL_FLOATS, "int64")),
+    real_only("i1", special.i1, -4, 4),
+    full_range("i1e", special.i1e, 0.25, 4, dtypes=(*ALL_FLOATS, "int64")),
+    Row("multigammaln", multigammaln, lambda make: [sample(make(3, 4, low=1.5, high=4), p) for p in (1, 2, 3)] + [sample(make(low=1), 2)],
+        dtypes=FLOATS, tolerance=LOOSE, errors=[(ValueError, lambda: ts.multigammaln(ts.ones(2), 0))]),
+    binary("zeta", special.zeta, dtypes=ALL_FLOATS, low=1.5, high=5, low2=0.5, high2=4, tolerance={**LOOSE, "bfloat16": (2e-2, 1e-3)},
+           grad_args=(1,)),
+    binary("igamma", special.gammainc, dtypes=(*ALL_FLOATS, "int32"), result="float", low=0.5, high=4, low2=0.5, high2=6, tolerance=LOOSE,
+           grad_args=(1,)),
+    binary("igammac", special.gammaincc, dtypes=(*ALL_FLOATS, "int32"), result="float", low=0.5, high=4, low2=0.5, high2=6,
+           tolerance=LOOSE, grad_args=(1,)),
+    binary("xlog1py", special.xlog1py, dtypes=(*ALL_FLOATS, "int32"), result="float", low=0.5, high=2, low2=0, high2=3, tolerance=LOOSE),
+    window("bartlett_window", cut(np.bartlett)),
+    window("blackman_window", cut(np.blackman)),
+    window("hamming_window", cut(generalised_hamming), {"alpha": 0.6, "beta": 0.4}),
+    window("hann_window", cut(np.hanning)),
+    window("kaiser_window", cut(lambda n, beta=12.0: np.kaiser(n, beta)), {"beta": 3.5}),
+]  # fmt: skip
+
+ROWS = UNARY + BINARY + NORMAL

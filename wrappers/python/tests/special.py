@@ -9,7 +9,32 @@ from typing import Any
 import numpy as np
 
 try:
-    from scipy.special import digamma, erf, erfc, erfinv, gammaln, log_softmax, logsumexp, ndtr, polygamma, softmax, xlogy
+    from scipy.special import (
+        digamma,
+        entr,
+        erf,
+        erfc,
+        erfcx,
+        erfinv,
+        gammainc,
+        gammaincc,
+        gammaln,
+        i0,
+        i0e,
+        i1,
+        i1e,
+        log_ndtr,
+        log_softmax,
+        logsumexp,
+        multigammaln,
+        ndtr,
+        ndtri,
+        polygamma,
+        softmax,
+        xlog1py,
+        xlogy,
+        zeta,
+    )
 except ImportError:
     import torch
 
@@ -21,6 +46,45 @@ except ImportError:
 
     def erfc(x: Any) -> Any:
         return _by_torch("erfc", x)
+
+    def entr(x: Any) -> Any:
+        return _by_torch("entr", x)
+
+    def erfcx(x: Any) -> Any:
+        return _by_torch("erfcx", x)
+
+    def i0(x: Any) -> Any:
+        return _by_torch("i0", x)
+
+    def i0e(x: Any) -> Any:
+        return _by_torch("i0e", x)
+
+    def i1(x: Any) -> Any:
+        return _by_torch("i1", x)
+
+    def i1e(x: Any) -> Any:
+        return _by_torch("i1e", x)
+
+    def log_ndtr(x: Any) -> Any:
+        return _by_torch("log_ndtr", x)
+
+    def ndtri(x: Any) -> Any:
+        return _by_torch("ndtri", x)
+
+    def gammainc(x: Any, y: Any) -> Any:
+        return _by_torch("gammainc", x, torch.from_numpy(np.array(y, np.float64)))
+
+    def gammaincc(x: Any, y: Any) -> Any:
+        return _by_torch("gammaincc", x, torch.from_numpy(np.array(y, np.float64)))
+
+    def xlog1py(x: Any, y: Any) -> Any:
+        return _by_torch("xlog1py", x, torch.from_numpy(np.array(y, np.float64)))
+
+    def zeta(x: Any, y: Any) -> Any:
+        return _by_torch("zeta", x, torch.from_numpy(np.array(y, np.float64)))
+
+    def multigammaln(x: Any, p: int) -> Any:
+        return _by_torch("multigammaln", x, p)
 
     def gammaln(x: Any) -> Any:
         return _by_torch("gammaln", x)
@@ -51,5 +115,6 @@ except ImportError:
 
 
 __all__ = [
-    "digamma", "erf", "erfc", "erfinv", "gammaln", "log_softmax", "logsumexp", "ndtr", "polygamma", "softmax", "xlogy",
+    "digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "gammainc", "gammaincc", "gammaln", "i0", "i0e", "i1", "i1e", "log_ndtr",
+    "log_softmax", "logsumexp", "multigammaln", "ndtr", "ndtri", "polygamma", "softmax", "xlog1py", "xlogy", "zeta",
 ]  # fmt: skip

@@ -199,7 +199,7 @@ def test_inplace_form_that_cannot_save_its_operands_writes_nothing() -> None:
         "divide_rounded", "float_power", "fmax", "fmin", "index_add", "index_copy", "index_fill",
         "index_reduce", "ldexp", "lerp", "logaddexp", "logaddexp2", "masked_fill", "maximum", "minimum",
         "multiply", "pow", "put", "scatter", "scatter_add", "scatter_reduce", "scatter_reduce_complex",
-        "scatter_reducing", "xlogy",
+        "scatter_reducing", "xlog1py", "xlogy",
     }
 
 

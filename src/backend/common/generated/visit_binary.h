@@ -59,6 +59,10 @@ constexpr auto visit_functor(kernel::BinaryOp op, const Visit& visit) {
     case kernel::BinaryOp::kNextafter: return visit.template operator()<Nextafter>();
     case kernel::BinaryOp::kNextafterHalf: return visit.template operator()<NextafterHalf>();
     case kernel::BinaryOp::kNextafterBfloat: return visit.template operator()<NextafterBfloat>();
+    case kernel::BinaryOp::kZeta: return visit.template operator()<Zeta>();
+    case kernel::BinaryOp::kIgamma: return visit.template operator()<Igamma>();
+    case kernel::BinaryOp::kIgammac: return visit.template operator()<Igammac>();
+    case kernel::BinaryOp::kXlog1py: return visit.template operator()<Xlog1py>();
     case kernel::BinaryOp::kEluGrad: return visit.template operator()<EluGrad>();
     case kernel::BinaryOp::kSeluGrad: return visit.template operator()<SeluGrad>();
     case kernel::BinaryOp::kMishGrad: return visit.template operator()<MishGrad>();

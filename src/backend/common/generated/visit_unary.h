@@ -69,6 +69,15 @@ constexpr auto visit_functor(kernel::UnaryOp op, const Visit& visit) {
     case kernel::UnaryOp::kAngle: return visit.template operator()<Angle>();
     case kernel::UnaryOp::kDeg2rad: return visit.template operator()<Deg2rad>();
     case kernel::UnaryOp::kRad2deg: return visit.template operator()<Rad2deg>();
+    case kernel::UnaryOp::kNdtr: return visit.template operator()<Ndtr>();
+    case kernel::UnaryOp::kNdtri: return visit.template operator()<Ndtri>();
+    case kernel::UnaryOp::kLogNdtr: return visit.template operator()<LogNdtr>();
+    case kernel::UnaryOp::kErfcx: return visit.template operator()<Erfcx>();
+    case kernel::UnaryOp::kEntr: return visit.template operator()<Entr>();
+    case kernel::UnaryOp::kI0: return visit.template operator()<I0>();
+    case kernel::UnaryOp::kI0e: return visit.template operator()<I0e>();
+    case kernel::UnaryOp::kI1: return visit.template operator()<I1>();
+    case kernel::UnaryOp::kI1e: return visit.template operator()<I1e>();
     case kernel::UnaryOp::kElu: return visit.template operator()<Elu>();
     case kernel::UnaryOp::kSelu: return visit.template operator()<Selu>();
     case kernel::UnaryOp::kMish: return visit.template operator()<Mish>();

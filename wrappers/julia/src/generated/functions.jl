@@ -1107,6 +1107,78 @@
 @c tsr_polar(magnitude::tsr_tensor, phase::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_polar_out(magnitude::tsr_tensor, phase::tsr_tensor, dst::tsr_tensor)::tsr_status
 
+# The standard normal distribution function of each element, exact in its lower tail.
+@c tsr_ndtr(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_ndtr_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_ndtr_inplace(input::tsr_tensor)::tsr_status
+
+# The argument at which the standard normal distribution function is each element; infinite at
+# 0 and 1, NaN beyond.
+@c tsr_ndtri(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_ndtri_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_ndtri_inplace(input::tsr_tensor)::tsr_status
+
+# Logarithm of the standard normal distribution function of each element, also far out.
+@c tsr_log_ndtr(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_log_ndtr_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_log_ndtr_inplace(input::tsr_tensor)::tsr_status
+
+# exp(x x) erfc(x) of each element, without overflow of the first factor.
+@c tsr_erfcx(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_erfcx_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_erfcx_inplace(input::tsr_tensor)::tsr_status
+
+# -x log(x) of each element, 0 at 0, minus infinity left of it.
+@c tsr_entr(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_entr_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_entr_inplace(input::tsr_tensor)::tsr_status
+
+# Modified Bessel function of the first kind and order 0 of each element.
+@c tsr_i0(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_i0_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_i0_inplace(input::tsr_tensor)::tsr_status
+
+# exp(-|x|) i0(x) of each element.
+@c tsr_i0e(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_i0e_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_i0e_inplace(input::tsr_tensor)::tsr_status
+
+# Modified Bessel function of the first kind and order 1 of each element.
+@c tsr_i1(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_i1_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_i1_inplace(input::tsr_tensor)::tsr_status
+
+# exp(-|x|) i1(x) of each element.
+@c tsr_i1e(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_i1e_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_i1e_inplace(input::tsr_tensor)::tsr_status
+
+# Logarithm of the multivariate gamma function of dimension p; NaN unless x > (p - 1) / 2.
+@c tsr_multigammaln(input::tsr_tensor, p::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_multigammaln_out(input::tsr_tensor, p::Int64, dst::tsr_tensor)::tsr_status
+@c tsr_multigammaln_inplace(input::tsr_tensor, p::Int64)::tsr_status
+
+# A triangle of n numbers from 0.
+@c tsr_bartlett_window(n::Int64, periodic::Int32, dtype::tsr_dtype,
+    device_type::tsr_device_type, device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
+
+# 0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N).
+@c tsr_blackman_window(n::Int64, periodic::Int32, dtype::tsr_dtype,
+    device_type::tsr_device_type, device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
+
+# alpha - beta cos(2 pi i / N).
+@c tsr_hamming_window(n::Int64, periodic::Int32, alpha::Float64, beta::Float64,
+    dtype::tsr_dtype, device_type::tsr_device_type, device_index::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# (1 - cos(2 pi i / N)) / 2.
+@c tsr_hann_window(n::Int64, periodic::Int32, dtype::tsr_dtype, device_type::tsr_device_type,
+    device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
+
+# i0(beta sqrt(1 - (2 i / N - 1)²)) / i0(beta).
+@c tsr_kaiser_window(n::Int64, periodic::Int32, beta::Float64, dtype::tsr_dtype,
+    device_type::tsr_device_type, device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
+
 # Sum of two tensors, broadcast against each other and promoted to a common dtype; of two
 # bools their or.
 @c tsr_add(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
@@ -1531,6 +1603,60 @@
     rounding_mode::Ptr{UInt8}, rounding_mode_len::Int64, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_divide_rounded_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
     rounding_mode::Ptr{UInt8}, rounding_mode_len::Int64, dst::tsr_tensor)::tsr_status
+
+# The Hurwitz zeta function of the order s and q; no derivative towards s.
+@c tsr_zeta(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_zeta_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_zeta_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_zeta_scalar(input::tsr_tensor, other::Ptr{tsr_number}, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_zeta_scalar_out(input::tsr_tensor, other::Ptr{tsr_number}, dst::tsr_tensor)::tsr_status
+@c tsr_zeta_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+@c tsr_zeta_scalar_left(input::Ptr{tsr_number}, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_zeta_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# The regularised lower incomplete gamma function of a and x; no derivative towards a.
+@c tsr_igamma(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_igamma_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_igamma_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_igamma_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_igamma_scalar_out(input::tsr_tensor, other::Ptr{tsr_number}, dst::tsr_tensor)::tsr_status
+@c tsr_igamma_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+@c tsr_igamma_scalar_left(input::Ptr{tsr_number}, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_igamma_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# The regularised upper incomplete gamma function of a and x, exact in its tail; no derivative
+# towards a.
+@c tsr_igammac(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_igammac_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_igammac_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_igammac_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_igammac_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_igammac_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+@c tsr_igammac_scalar_left(input::Ptr{tsr_number}, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_igammac_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# a log(1 + b), 0 where a is 0, also at b = -1; NaN where b is NaN.
+@c tsr_xlog1py(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_xlog1py_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_xlog1py_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_xlog1py_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_xlog1py_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_xlog1py_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+@c tsr_xlog1py_scalar_left(input::Ptr{tsr_number}, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_xlog1py_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
 
 # Whether |a - b| <= atol + rtol |b|, or a = b.
 @c tsr_isclose(input::tsr_tensor, other::tsr_tensor, rtol::Float64, atol::Float64,

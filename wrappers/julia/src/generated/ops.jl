@@ -8,10 +8,11 @@ export abs!, acos!, acosh!, adam_step!, adamw_step!, adaptive_avg_pool2d, adapti
     argmin!, argsort, argsort!, argwhere, array_equal, as_strided, as_strided_scatter,
     as_strided_scatter!, asin!, asinh!, astype, atan!, atan2!, atanh!, atleast_1d, atleast_2d,
     atleast_3d, avg_pool2d, avg_pool2d!
-export baddbmm, baddbmm!, batch_norm, batch_norm!, bernoulli, bernoulli!, binary_cross_entropy,
-    binary_cross_entropy_with_logits, bincount, bincount!, bitwise_and!, bitwise_invert!,
-    bitwise_left_shift!, bitwise_or!, bitwise_right_shift!, bitwise_xor!, block_diag,
-    block_diag!, bmm, bmm!, broadcast_tensors, broadcast_to, bucketize, bucketize!
+export baddbmm, baddbmm!, bartlett_window, batch_norm, batch_norm!, bernoulli, bernoulli!,
+    binary_cross_entropy, binary_cross_entropy_with_logits, bincount, bincount!, bitwise_and!,
+    bitwise_invert!, bitwise_left_shift!, bitwise_or!, bitwise_right_shift!, bitwise_xor!,
+    blackman_window, block_diag, block_diag!, bmm, bmm!, broadcast_tensors, broadcast_to,
+    bucketize, bucketize!
 export cartesian_prod, cauchy!, ceil!, celu, celu!, cholesky!, cholesky_inverse,
     cholesky_inverse!, cholesky_solve, cholesky_solve!, choose, choose!, chunk, clip, clip!,
     clip_grad_norm!, clip_grad_value!, clip_norm!, clone, clone!, column_stack, column_stack!,
@@ -25,37 +26,40 @@ export deg2rad!, det!, diag!, diag_embed, diag_embed!, diagflat, diagflat!, diag
     diagonal_scatter, diagonal_scatter!, diff!, digamma, digamma!, dist, dist!, divide!,
     divide_rounded, divide_rounded!, dot!, dropout, dropout!, dstack, dstack!
 export eig, eig!, eigh, eigh!, eigvals, eigvals!, eigvalsh, eigvalsh!, einsum, einsum!, elu,
-    elu!, embedding, embedding!, empty_like, empty_strided, equal!, erf, erf!, erfc, erfc!,
-    erfinv, erfinv!, exp!, exp2!, expand, expand_dims, expm1!, exponential!, eye
+    elu!, embedding, embedding!, empty_like, empty_strided, entr, entr!, equal!, erf, erf!,
+    erfc, erfc!, erfcx, erfcx!, erfinv, erfinv!, exp!, exp2!, expand, expand_dims, expm1!,
+    exponential!, eye
 export flatten, fliplr, fliplr!, flipud, flipud!, float_power, float_power!, floor!,
     floor_divide!, fmax, fmax!, fmin, fmin!, fmod!, frac, frac!, full, full_like
 export gather, gather!, gaussian_nll_loss, gcd!, gelu, gelu!, geometric!, glu, glu!, greater!,
     greater_equal!, gumbel_softmax
-export hardshrink, hardshrink!, hardsigmoid, hardsigmoid!, hardswish, hardswish!, hardtanh,
-    hardtanh!, heaviside, heaviside!, hinge_embedding_loss, histc, histc!, histogram,
-    histogram!, hstack, hstack!, huber_loss, hypot!
-export index_add, index_add!, index_copy, index_copy!, index_fill, index_fill!, index_put,
-    index_put!, index_reduce, index_reduce!, index_select, index_select!, inner, inner!, inv!,
-    isclose, isfinite!, isin, isinf!, isnan!, isneginf, isneginf!, isposinf, isposinf!
-export kl_div, kron!, kthvalue, kthvalue!
+export hamming_window, hann_window, hardshrink, hardshrink!, hardsigmoid, hardsigmoid!,
+    hardswish, hardswish!, hardtanh, hardtanh!, heaviside, heaviside!, hinge_embedding_loss,
+    histc, histc!, histogram, histogram!, hstack, hstack!, huber_loss, hypot!
+export i0, i0!, i0e, i0e!, i1, i1!, i1e, i1e!, igamma, igamma!, igammac, igammac!, index_add,
+    index_add!, index_copy, index_copy!, index_fill, index_fill!, index_put, index_put!,
+    index_reduce, index_reduce!, index_select, index_select!, inner, inner!, inv!, isclose,
+    isfinite!, isin, isinf!, isnan!, isneginf, isneginf!, isposinf, isposinf!
+export kaiser_window, kl_div, kron!, kthvalue, kthvalue!
 export l1_loss, layer_norm, layer_norm!, lcm!, ldexp!, leaky_relu, leaky_relu!, lerp, lerp!,
     less!, less_equal!, lgamma, lgamma!, linear, linear!, linspace, log!, log10!, log1p!, log2!,
-    log_normal!, log_softmax, log_softmax!, logaddexp, logaddexp!, logaddexp2, logaddexp2!,
-    logcumsumexp, logcumsumexp!, logdet!, logical_and, logical_and!, logical_not!, logical_or,
-    logical_or!, logical_xor, logical_xor!, logit, logit!, logsigmoid, logsigmoid!, logspace,
-    logsumexp, logsumexp!, lstsq, lstsq!, lu!, lu_factor, lu_factor!, lu_solve, lu_solve!
+    log_ndtr, log_ndtr!, log_normal!, log_softmax, log_softmax!, logaddexp, logaddexp!,
+    logaddexp2, logaddexp2!, logcumsumexp, logcumsumexp!, logdet!, logical_and, logical_and!,
+    logical_not!, logical_or, logical_or!, logical_xor, logical_xor!, logit, logit!, logsigmoid,
+    logsigmoid!, logspace, logsumexp, logsumexp!, lstsq, lstsq!, lu!, lu_factor, lu_factor!,
+    lu_solve, lu_solve!
 export margin_ranking_loss, masked_fill, masked_fill!, masked_scatter, masked_scatter!,
     masked_select, masked_select!, matmul, matmul!, matrix_exp, matrix_exp!, matrix_norm,
     matrix_norm!, matrix_power, matrix_power!, matrix_rank, matrix_rank!, matrix_transpose,
     max!, max_pool2d, max_pool2d!, max_pool2d_with_positions, max_with_indices,
     max_with_indices!, median_with_indices, median_with_indices!, meshgrid, min!,
     min_with_indices, min_with_indices!, mish, mish!, mm, mm!, mode, mode!, moveaxis, mse_loss,
-    msort, msort!, multi_dot, multi_dot!, multi_margin_loss, multilabel_margin_loss,
-    multilabel_soft_margin_loss, multinomial, multiply!, mv, mv!
+    msort, msort!, multi_dot, multi_dot!, multi_margin_loss, multigammaln, multigammaln!,
+    multilabel_margin_loss, multilabel_soft_margin_loss, multinomial, multiply!, mv, mv!
 export nan_to_num, nan_to_num!, nanmean, nanmean!, nanmedian, nanmedian!,
     nanmedian_with_indices, nanmedian_with_indices!, nanquantile, nanquantile!, nansum, nansum!,
-    narrow, negative!, nextafter, nextafter!, nll_loss, nonzero, norm!, normal, normal!,
-    not_equal!
+    narrow, ndtr, ndtr!, ndtri, ndtri!, negative!, nextafter, nextafter!, nll_loss, nonzero,
+    norm!, normal, normal!, not_equal!
 export one_hot, ones_like, outer, outer!
 export pad, pad!, pairwise_distance, permute_dims, pinv!, poisson, poisson_nll_loss, polar,
     polar!, polygamma, polygamma!, positive, positive!, pow!, prelu, prelu!, put
@@ -80,11 +84,12 @@ export unflatten, unfold, uniform!, unique_all, unique_axis, unique_consecutive,
     unique_inverse, unique_values, unsqueeze, unstack
 export var!, var_mean, var_mean!, vdot, vdot!, vecdot, vecdot!, vector_norm, vector_norm!,
     view_as_complex, view_as_real, view_dtype, vstack, vstack!
-export xlogy, xlogy!
-export zero!, zeros_like
+export xlog1py, xlog1py!, xlogy, xlogy!
+export zero!, zeros_like, zeta, zeta!
 
 include("ops_pointwise_unary.jl")
 include("ops_pointwise_special.jl")
+include("ops_create_window.jl")
 include("ops_pointwise_binary.jl")
 include("ops_pointwise_binary_more.jl")
 include("ops_reduce.jl")

@@ -385,6 +385,97 @@ function divide_rounded!(dst::Tensor, input::Number, other::Tensor; rounding_mod
 end
 
 """
+    zeta(input, other)
+    zeta!(input, other)
+    zeta!(dst, input, other)
+
+The Hurwitz zeta function of the order s and q; no derivative towards s.
+"""
+zeta(input::Tensor, other::Tensor) = fresh(C.tsr_zeta, input, other)
+"Writes the result to its first argument; see [`zeta`](@ref)."
+zeta!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_zeta_out, input, other)
+zeta!(input::Tensor, other::Tensor) = changed(input, C.tsr_zeta_inplace, other)
+zeta(input::Tensor, other::Number) = fresh(C.tsr_zeta_scalar, input, host_number(other))
+zeta!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_zeta_scalar_out, input, host_number(other))
+zeta!(input::Tensor, other::Number) =
+    changed(input, C.tsr_zeta_scalar_inplace, host_number(other))
+zeta(input::Number, other::Tensor) =
+    fresh(C.tsr_zeta_scalar_left, host_number(input), other)
+zeta!(dst::Tensor, input::Number, other::Tensor) =
+    written(dst, C.tsr_zeta_scalar_left_out, host_number(input), other)
+
+"""
+    igamma(input, other)
+    igamma!(input, other)
+    igamma!(dst, input, other)
+
+The regularised lower incomplete gamma function of a and x; no derivative towards a.
+"""
+igamma(input::Tensor, other::Tensor) = fresh(C.tsr_igamma, input, other)
+"Writes the result to its first argument; see [`igamma`](@ref)."
+igamma!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_igamma_out, input, other)
+igamma!(input::Tensor, other::Tensor) = changed(input, C.tsr_igamma_inplace, other)
+igamma(input::Tensor, other::Number) = fresh(C.tsr_igamma_scalar, input, host_number(other))
+igamma!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_igamma_scalar_out, input, host_number(other))
+igamma!(input::Tensor, other::Number) =
+    changed(input, C.tsr_igamma_scalar_inplace, host_number(other))
+igamma(input::Number, other::Tensor) =
+    fresh(C.tsr_igamma_scalar_left, host_number(input), other)
+igamma!(dst::Tensor, input::Number, other::Tensor) =
+    written(dst, C.tsr_igamma_scalar_left_out, host_number(input), other)
+
+"""
+    igammac(input, other)
+    igammac!(input, other)
+    igammac!(dst, input, other)
+
+The regularised upper incomplete gamma function of a and x, exact in its tail; no derivative
+towards a.
+"""
+igammac(input::Tensor, other::Tensor) = fresh(C.tsr_igammac, input, other)
+"Writes the result to its first argument; see [`igammac`](@ref)."
+igammac!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_igammac_out, input, other)
+igammac!(input::Tensor, other::Tensor) = changed(input, C.tsr_igammac_inplace, other)
+igammac(input::Tensor, other::Number) =
+    fresh(C.tsr_igammac_scalar, input, host_number(other))
+igammac!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_igammac_scalar_out, input, host_number(other))
+igammac!(input::Tensor, other::Number) =
+    changed(input, C.tsr_igammac_scalar_inplace, host_number(other))
+igammac(input::Number, other::Tensor) =
+    fresh(C.tsr_igammac_scalar_left, host_number(input), other)
+igammac!(dst::Tensor, input::Number, other::Tensor) =
+    written(dst, C.tsr_igammac_scalar_left_out, host_number(input), other)
+
+"""
+    xlog1py(input, other)
+    xlog1py!(input, other)
+    xlog1py!(dst, input, other)
+
+a log(1 + b), 0 where a is 0, also at b = -1; NaN where b is NaN.
+"""
+xlog1py(input::Tensor, other::Tensor) = fresh(C.tsr_xlog1py, input, other)
+"Writes the result to its first argument; see [`xlog1py`](@ref)."
+xlog1py!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_xlog1py_out, input, other)
+xlog1py!(input::Tensor, other::Tensor) = changed(input, C.tsr_xlog1py_inplace, other)
+xlog1py(input::Tensor, other::Number) =
+    fresh(C.tsr_xlog1py_scalar, input, host_number(other))
+xlog1py!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_xlog1py_scalar_out, input, host_number(other))
+xlog1py!(input::Tensor, other::Number) =
+    changed(input, C.tsr_xlog1py_scalar_inplace, host_number(other))
+xlog1py(input::Number, other::Tensor) =
+    fresh(C.tsr_xlog1py_scalar_left, host_number(input), other)
+xlog1py!(dst::Tensor, input::Number, other::Tensor) =
+    written(dst, C.tsr_xlog1py_scalar_left_out, host_number(input), other)
+
+"""
     isclose(input, other; rtol, atol, equal_nan)
 
 Whether |a - b| <= atol + rtol |b|, or a = b.

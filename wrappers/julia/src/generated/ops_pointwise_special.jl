@@ -287,3 +287,127 @@ polar(magnitude::Tensor, phase::Tensor) = fresh(C.tsr_polar, magnitude, phase)
 "Writes the result to its first argument; see [`polar`](@ref)."
 polar!(dst::Tensor, magnitude::Tensor, phase::Tensor) =
     written(dst, C.tsr_polar_out, magnitude, phase)
+
+"""
+    ndtr(input)
+    ndtr!(input)
+    ndtr!(dst, input)
+
+The standard normal distribution function of each element, exact in its lower tail.
+"""
+ndtr(input::Tensor) = fresh(C.tsr_ndtr, input)
+"Writes the result to its first argument; see [`ndtr`](@ref)."
+ndtr!(dst::Tensor, input::Tensor) = written(dst, C.tsr_ndtr_out, input)
+ndtr!(input::Tensor) = changed(input, C.tsr_ndtr_inplace)
+
+"""
+    ndtri(input)
+    ndtri!(input)
+    ndtri!(dst, input)
+
+The argument at which the standard normal distribution function is each element; infinite at
+0 and 1, NaN beyond.
+"""
+ndtri(input::Tensor) = fresh(C.tsr_ndtri, input)
+"Writes the result to its first argument; see [`ndtri`](@ref)."
+ndtri!(dst::Tensor, input::Tensor) = written(dst, C.tsr_ndtri_out, input)
+ndtri!(input::Tensor) = changed(input, C.tsr_ndtri_inplace)
+
+"""
+    log_ndtr(input)
+    log_ndtr!(input)
+    log_ndtr!(dst, input)
+
+Logarithm of the standard normal distribution function of each element, also far out.
+"""
+log_ndtr(input::Tensor) = fresh(C.tsr_log_ndtr, input)
+"Writes the result to its first argument; see [`log_ndtr`](@ref)."
+log_ndtr!(dst::Tensor, input::Tensor) = written(dst, C.tsr_log_ndtr_out, input)
+log_ndtr!(input::Tensor) = changed(input, C.tsr_log_ndtr_inplace)
+
+"""
+    erfcx(input)
+    erfcx!(input)
+    erfcx!(dst, input)
+
+exp(x x) erfc(x) of each element, without overflow of the first factor.
+"""
+erfcx(input::Tensor) = fresh(C.tsr_erfcx, input)
+"Writes the result to its first argument; see [`erfcx`](@ref)."
+erfcx!(dst::Tensor, input::Tensor) = written(dst, C.tsr_erfcx_out, input)
+erfcx!(input::Tensor) = changed(input, C.tsr_erfcx_inplace)
+
+"""
+    entr(input)
+    entr!(input)
+    entr!(dst, input)
+
+-x log(x) of each element, 0 at 0, minus infinity left of it.
+"""
+entr(input::Tensor) = fresh(C.tsr_entr, input)
+"Writes the result to its first argument; see [`entr`](@ref)."
+entr!(dst::Tensor, input::Tensor) = written(dst, C.tsr_entr_out, input)
+entr!(input::Tensor) = changed(input, C.tsr_entr_inplace)
+
+"""
+    i0(input)
+    i0!(input)
+    i0!(dst, input)
+
+Modified Bessel function of the first kind and order 0 of each element.
+"""
+i0(input::Tensor) = fresh(C.tsr_i0, input)
+"Writes the result to its first argument; see [`i0`](@ref)."
+i0!(dst::Tensor, input::Tensor) = written(dst, C.tsr_i0_out, input)
+i0!(input::Tensor) = changed(input, C.tsr_i0_inplace)
+
+"""
+    i0e(input)
+    i0e!(input)
+    i0e!(dst, input)
+
+exp(-|x|) i0(x) of each element.
+"""
+i0e(input::Tensor) = fresh(C.tsr_i0e, input)
+"Writes the result to its first argument; see [`i0e`](@ref)."
+i0e!(dst::Tensor, input::Tensor) = written(dst, C.tsr_i0e_out, input)
+i0e!(input::Tensor) = changed(input, C.tsr_i0e_inplace)
+
+"""
+    i1(input)
+    i1!(input)
+    i1!(dst, input)
+
+Modified Bessel function of the first kind and order 1 of each element.
+"""
+i1(input::Tensor) = fresh(C.tsr_i1, input)
+"Writes the result to its first argument; see [`i1`](@ref)."
+i1!(dst::Tensor, input::Tensor) = written(dst, C.tsr_i1_out, input)
+i1!(input::Tensor) = changed(input, C.tsr_i1_inplace)
+
+"""
+    i1e(input)
+    i1e!(input)
+    i1e!(dst, input)
+
+exp(-|x|) i1(x) of each element.
+"""
+i1e(input::Tensor) = fresh(C.tsr_i1e, input)
+"Writes the result to its first argument; see [`i1e`](@ref)."
+i1e!(dst::Tensor, input::Tensor) = written(dst, C.tsr_i1e_out, input)
+i1e!(input::Tensor) = changed(input, C.tsr_i1e_inplace)
+
+"""
+    multigammaln(input, p)
+    multigammaln!(input, p)
+    multigammaln!(dst, input, p)
+
+Logarithm of the multivariate gamma function of dimension p; NaN unless x > (p - 1) / 2.
+
+- `p`: at least 1
+"""
+multigammaln(input::Tensor, p::Integer) = fresh(C.tsr_multigammaln, input, p)
+"Writes the result to its first argument; see [`multigammaln`](@ref)."
+multigammaln!(dst::Tensor, input::Tensor, p::Integer) =
+    written(dst, C.tsr_multigammaln_out, input, p)
+multigammaln!(input::Tensor, p::Integer) = changed(input, C.tsr_multigammaln_inplace, p)

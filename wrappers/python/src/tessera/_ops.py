@@ -77,6 +77,21 @@ round_decimals = _core.round_decimals
 nan_to_num = _core.nan_to_num
 complex = _core.complex
 polar = _core.polar
+ndtr = _core.ndtr
+ndtri = _core.ndtri
+log_ndtr = _core.log_ndtr
+erfcx = _core.erfcx
+entr = _core.entr
+i0 = _core.i0
+i0e = _core.i0e
+i1 = _core.i1
+i1e = _core.i1e
+multigammaln = _core.multigammaln
+bartlett_window = _core.bartlett_window
+blackman_window = _core.blackman_window
+hamming_window = _core.hamming_window
+hann_window = _core.hann_window
+kaiser_window = _core.kaiser_window
 add = _core.add
 subtract = _core.subtract
 sub = _core.subtract
@@ -127,6 +142,10 @@ bitwise_left_shift = _core.bitwise_left_shift
 bitwise_right_shift = _core.bitwise_right_shift
 float_power = _core.float_power
 divide_rounded = _core.divide_rounded
+zeta = _core.zeta
+igamma = _core.igamma
+igammac = _core.igammac
+xlog1py = _core.xlog1py
 isclose = _core.isclose
 allclose = _core.allclose
 array_equal = _core.array_equal
@@ -517,6 +536,21 @@ __all__ = [
     "nan_to_num",
     "complex",
     "polar",
+    "ndtr",
+    "ndtri",
+    "log_ndtr",
+    "erfcx",
+    "entr",
+    "i0",
+    "i0e",
+    "i1",
+    "i1e",
+    "multigammaln",
+    "bartlett_window",
+    "blackman_window",
+    "hamming_window",
+    "hann_window",
+    "kaiser_window",
     "add",
     "subtract", "sub",
     "multiply", "mul",
@@ -556,6 +590,10 @@ __all__ = [
     "bitwise_right_shift",
     "float_power",
     "divide_rounded",
+    "zeta",
+    "igamma",
+    "igammac",
+    "xlog1py",
     "isclose",
     "allclose",
     "array_equal",

@@ -1382,6 +1382,123 @@ extern "C" {
     /// Another form of [`tsr_polar`].
     pub fn tsr_polar_out(magnitude: tsr_tensor, phase: tsr_tensor, dst: tsr_tensor) -> tsr_status;
 
+    /// The standard normal distribution function of each element, exact in its lower tail.
+    pub fn tsr_ndtr(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_ndtr`].
+    pub fn tsr_ndtr_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_ndtr`].
+    pub fn tsr_ndtr_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// The argument at which the standard normal distribution function is each element; infinite
+    /// at 0 and 1, NaN beyond.
+    pub fn tsr_ndtri(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_ndtri`].
+    pub fn tsr_ndtri_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_ndtri`].
+    pub fn tsr_ndtri_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// Logarithm of the standard normal distribution function of each element, also far out.
+    pub fn tsr_log_ndtr(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_log_ndtr`].
+    pub fn tsr_log_ndtr_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_log_ndtr`].
+    pub fn tsr_log_ndtr_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// exp(x x) erfc(x) of each element, without overflow of the first factor.
+    pub fn tsr_erfcx(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_erfcx`].
+    pub fn tsr_erfcx_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_erfcx`].
+    pub fn tsr_erfcx_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// -x log(x) of each element, 0 at 0, minus infinity left of it.
+    pub fn tsr_entr(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_entr`].
+    pub fn tsr_entr_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_entr`].
+    pub fn tsr_entr_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// Modified Bessel function of the first kind and order 0 of each element.
+    pub fn tsr_i0(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_i0`].
+    pub fn tsr_i0_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_i0`].
+    pub fn tsr_i0_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// exp(-|x|) i0(x) of each element.
+    pub fn tsr_i0e(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_i0e`].
+    pub fn tsr_i0e_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_i0e`].
+    pub fn tsr_i0e_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// Modified Bessel function of the first kind and order 1 of each element.
+    pub fn tsr_i1(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_i1`].
+    pub fn tsr_i1_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_i1`].
+    pub fn tsr_i1_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// exp(-|x|) i1(x) of each element.
+    pub fn tsr_i1e(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_i1e`].
+    pub fn tsr_i1e_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_i1e`].
+    pub fn tsr_i1e_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// Logarithm of the multivariate gamma function of dimension p; NaN unless x \> (p - 1) / 2.
+    /// p: at least 1
+    pub fn tsr_multigammaln(input: tsr_tensor, p: i64, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_multigammaln`].
+    pub fn tsr_multigammaln_out(input: tsr_tensor, p: i64, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_multigammaln`].
+    pub fn tsr_multigammaln_inplace(input: tsr_tensor, p: i64) -> tsr_status;
+
+    /// A triangle of n numbers from 0.
+    /// periodic: leave out the last of n + 1
+    /// dtype: absent means the default floating dtype
+    /// device: absent means the default device
+    pub fn tsr_bartlett_window(
+        n: i64, periodic: i32, dtype: tsr_dtype, device_type: tsr_device_type, device_index: i32,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// 0.42 - 0.5 cos(2 pi i / N) + 0.08 cos(4 pi i / N).
+    /// periodic: leave out the last of n + 1
+    /// dtype: absent means the default floating dtype
+    /// device: absent means the default device
+    pub fn tsr_blackman_window(
+        n: i64, periodic: i32, dtype: tsr_dtype, device_type: tsr_device_type, device_index: i32,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// alpha - beta cos(2 pi i / N).
+    /// periodic: leave out the last of n + 1
+    /// dtype: absent means the default floating dtype
+    /// device: absent means the default device
+    pub fn tsr_hamming_window(
+        n: i64, periodic: i32, alpha: f64, beta: f64, dtype: tsr_dtype,
+        device_type: tsr_device_type, device_index: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// (1 - cos(2 pi i / N)) / 2.
+    /// periodic: leave out the last of n + 1
+    /// dtype: absent means the default floating dtype
+    /// device: absent means the default device
+    pub fn tsr_hann_window(
+        n: i64, periodic: i32, dtype: tsr_dtype, device_type: tsr_device_type, device_index: i32,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// i0(beta sqrt(1 - (2 i / N - 1)²)) / i0(beta).
+    /// periodic: leave out the last of n + 1
+    /// dtype: absent means the default floating dtype
+    /// device: absent means the default device
+    pub fn tsr_kaiser_window(
+        n: i64, periodic: i32, beta: f64, dtype: tsr_dtype, device_type: tsr_device_type,
+        device_index: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
     /// Sum of two tensors, broadcast against each other and promoted to a common dtype; of two
     /// bools their or.
     pub fn tsr_add(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
@@ -2198,6 +2315,107 @@ extern "C" {
     pub fn tsr_divide_rounded_scalar_left_out(
         input: *const tsr_number, other: tsr_tensor, rounding_mode: *const c_char,
         rounding_mode_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The Hurwitz zeta function of the order s and q; no derivative towards s.
+    pub fn tsr_zeta(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_zeta`].
+    pub fn tsr_zeta_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_zeta`].
+    pub fn tsr_zeta_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_zeta`].
+    pub fn tsr_zeta_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_zeta`].
+    pub fn tsr_zeta_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_zeta`].
+    pub fn tsr_zeta_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
+    /// Another form of [`tsr_zeta`].
+    pub fn tsr_zeta_scalar_left(
+        input: *const tsr_number, other: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_zeta`].
+    pub fn tsr_zeta_scalar_left_out(
+        input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The regularised lower incomplete gamma function of a and x; no derivative towards a.
+    pub fn tsr_igamma(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_igamma`].
+    pub fn tsr_igamma_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_igamma`].
+    pub fn tsr_igamma_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_igamma`].
+    pub fn tsr_igamma_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_igamma`].
+    pub fn tsr_igamma_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_igamma`].
+    pub fn tsr_igamma_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
+    /// Another form of [`tsr_igamma`].
+    pub fn tsr_igamma_scalar_left(
+        input: *const tsr_number, other: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_igamma`].
+    pub fn tsr_igamma_scalar_left_out(
+        input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The regularised upper incomplete gamma function of a and x, exact in its tail; no
+    /// derivative towards a.
+    pub fn tsr_igammac(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_igammac`].
+    pub fn tsr_igammac_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_igammac`].
+    pub fn tsr_igammac_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_igammac`].
+    pub fn tsr_igammac_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_igammac`].
+    pub fn tsr_igammac_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_igammac`].
+    pub fn tsr_igammac_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
+    /// Another form of [`tsr_igammac`].
+    pub fn tsr_igammac_scalar_left(
+        input: *const tsr_number, other: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_igammac`].
+    pub fn tsr_igammac_scalar_left_out(
+        input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// a log(1 + b), 0 where a is 0, also at b = -1; NaN where b is NaN.
+    pub fn tsr_xlog1py(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_xlog1py`].
+    pub fn tsr_xlog1py_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_xlog1py`].
+    pub fn tsr_xlog1py_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_xlog1py`].
+    pub fn tsr_xlog1py_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_xlog1py`].
+    pub fn tsr_xlog1py_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_xlog1py`].
+    pub fn tsr_xlog1py_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
+    /// Another form of [`tsr_xlog1py`].
+    pub fn tsr_xlog1py_scalar_left(
+        input: *const tsr_number, other: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_xlog1py`].
+    pub fn tsr_xlog1py_scalar_left_out(
+        input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
     ) -> tsr_status;
 
     /// Whether |a - b| \<= atol + rtol |b|, or a = b.

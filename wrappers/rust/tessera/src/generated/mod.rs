@@ -6,6 +6,7 @@ pub use types::*;
 
 mod ops_pointwise_unary;
 mod ops_pointwise_special;
+mod ops_create_window;
 mod ops_pointwise_binary;
 mod ops_pointwise_binary_more;
 mod ops_reduce;
@@ -34,6 +35,7 @@ mod ops_optim;
 pub mod ops {
     pub use super::ops_pointwise_unary::*;
     pub use super::ops_pointwise_special::*;
+    pub use super::ops_create_window::*;
     pub use super::ops_pointwise_binary_more::*;
     pub use super::ops_reduce::*;
     pub use super::ops_reduce_scan::*;

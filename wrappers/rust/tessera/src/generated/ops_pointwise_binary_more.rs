@@ -339,6 +339,67 @@ impl Tensor {
         })
     }
 
+    operand_op! {
+        /// The Hurwitz zeta function of the order s and q; no derivative towards s.
+        zeta(<'a> &self, other: impl Into<Operand<'a>>) =
+            tsr_zeta | tsr_zeta_scalar(self.raw(); other;),
+        out zeta_out = tsr_zeta_out | tsr_zeta_scalar_out,
+        inplace zeta_ = tsr_zeta_inplace | tsr_zeta_scalar_inplace
+    }
+
+    /// [`Tensor::zeta`] of a number and this tensor, in this order.
+    #[inline]
+    pub fn zeta_left(&self, input: impl Into<Scalar>) -> Result<Tensor> {
+        let input = input.into();
+        one(|out| unsafe { sys::tsr_zeta_scalar_left(&input.number(), self.raw(), out) })
+    }
+
+    operand_op! {
+        /// The regularised lower incomplete gamma function of a and x; no derivative towards a.
+        igamma(<'a> &self, other: impl Into<Operand<'a>>) =
+            tsr_igamma | tsr_igamma_scalar(self.raw(); other;),
+        out igamma_out = tsr_igamma_out | tsr_igamma_scalar_out,
+        inplace igamma_ = tsr_igamma_inplace | tsr_igamma_scalar_inplace
+    }
+
+    /// [`Tensor::igamma`] of a number and this tensor, in this order.
+    #[inline]
+    pub fn igamma_left(&self, input: impl Into<Scalar>) -> Result<Tensor> {
+        let input = input.into();
+        one(|out| unsafe { sys::tsr_igamma_scalar_left(&input.number(), self.raw(), out) })
+    }
+
+    operand_op! {
+        /// The regularised upper incomplete gamma function of a and x, exact in its tail; no
+        /// derivative towards a.
+        igammac(<'a> &self, other: impl Into<Operand<'a>>) =
+            tsr_igammac | tsr_igammac_scalar(self.raw(); other;),
+        out igammac_out = tsr_igammac_out | tsr_igammac_scalar_out,
+        inplace igammac_ = tsr_igammac_inplace | tsr_igammac_scalar_inplace
+    }
+
+    /// [`Tensor::igammac`] of a number and this tensor, in this order.
+    #[inline]
+    pub fn igammac_left(&self, input: impl Into<Scalar>) -> Result<Tensor> {
+        let input = input.into();
+        one(|out| unsafe { sys::tsr_igammac_scalar_left(&input.number(), self.raw(), out) })
+    }
+
+    operand_op! {
+        /// a log(1 + b), 0 where a is 0, also at b = -1; NaN where b is NaN.
+        xlog1py(<'a> &self, other: impl Into<Operand<'a>>) =
+            tsr_xlog1py | tsr_xlog1py_scalar(self.raw(); other;),
+        out xlog1py_out = tsr_xlog1py_out | tsr_xlog1py_scalar_out,
+        inplace xlog1py_ = tsr_xlog1py_inplace | tsr_xlog1py_scalar_inplace
+    }
+
+    /// [`Tensor::xlog1py`] of a number and this tensor, in this order.
+    #[inline]
+    pub fn xlog1py_left(&self, input: impl Into<Scalar>) -> Result<Tensor> {
+        let input = input.into();
+        one(|out| unsafe { sys::tsr_xlog1py_scalar_left(&input.number(), self.raw(), out) })
+    }
+
     op! {
         /// Whether |a - b| \<= atol + rtol |b|, or a = b.
         isclose, isclose_with(&self, other: &Tensor; o: IscloseOptions) =

@@ -195,4 +195,78 @@ impl Tensor {
         polar(&self, phase: &Tensor) = tsr_polar(self.raw(), phase.raw()),
         out polar_out = tsr_polar_out
     }
+
+    op! {
+        /// The standard normal distribution function of each element, exact in its lower tail.
+        ndtr(&self) = tsr_ndtr(self.raw()),
+        out ndtr_out = tsr_ndtr_out,
+        inplace ndtr_ = tsr_ndtr_inplace
+    }
+
+    op! {
+        /// The argument at which the standard normal distribution function is each element;
+        /// infinite at 0 and 1, NaN beyond.
+        ndtri(&self) = tsr_ndtri(self.raw()),
+        out ndtri_out = tsr_ndtri_out,
+        inplace ndtri_ = tsr_ndtri_inplace
+    }
+
+    op! {
+        /// Logarithm of the standard normal distribution function of each element, also far out.
+        log_ndtr(&self) = tsr_log_ndtr(self.raw()),
+        out log_ndtr_out = tsr_log_ndtr_out,
+        inplace log_ndtr_ = tsr_log_ndtr_inplace
+    }
+
+    op! {
+        /// exp(x x) erfc(x) of each element, without overflow of the first factor.
+        erfcx(&self) = tsr_erfcx(self.raw()),
+        out erfcx_out = tsr_erfcx_out,
+        inplace erfcx_ = tsr_erfcx_inplace
+    }
+
+    op! {
+        /// -x log(x) of each element, 0 at 0, minus infinity left of it.
+        entr(&self) = tsr_entr(self.raw()),
+        out entr_out = tsr_entr_out,
+        inplace entr_ = tsr_entr_inplace
+    }
+
+    op! {
+        /// Modified Bessel function of the first kind and order 0 of each element.
+        i0(&self) = tsr_i0(self.raw()),
+        out i0_out = tsr_i0_out,
+        inplace i0_ = tsr_i0_inplace
+    }
+
+    op! {
+        /// exp(-|x|) i0(x) of each element.
+        i0e(&self) = tsr_i0e(self.raw()),
+        out i0e_out = tsr_i0e_out,
+        inplace i0e_ = tsr_i0e_inplace
+    }
+
+    op! {
+        /// Modified Bessel function of the first kind and order 1 of each element.
+        i1(&self) = tsr_i1(self.raw()),
+        out i1_out = tsr_i1_out,
+        inplace i1_ = tsr_i1_inplace
+    }
+
+    op! {
+        /// exp(-|x|) i1(x) of each element.
+        i1e(&self) = tsr_i1e(self.raw()),
+        out i1e_out = tsr_i1e_out,
+        inplace i1e_ = tsr_i1e_inplace
+    }
+
+    op! {
+        /// Logarithm of the multivariate gamma function of dimension p; NaN unless x \> (p - 1) /
+        /// 2.
+        ///
+        /// * `p`: at least 1
+        multigammaln(&self, p: i64) = tsr_multigammaln(self.raw(), p),
+        out multigammaln_out = tsr_multigammaln_out,
+        inplace multigammaln_ = tsr_multigammaln_inplace
+    }
 }

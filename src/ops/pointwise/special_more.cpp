@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/pointwise/special_more.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <span>
+
+#include "base/error.h"
+#include "ops/composition.h"
+#include "ops/create/create.h"
+#include "ops/opmath.h"
+#include "ops/pointwise/ternary.h"
+#include "ops/reduce/sum_to.h"
+
+namespace tsr::ops {
+namespace {
+
+using kernel::BinaryOp;
+using kernel::UnaryOp;
+
+constexpr auto kInput = UnarySaves::kInput;
+constexpr auto kOutput = UnarySaves::kOutput;
+
+// ---- derivatives: dL/dx from g = dL/dy and x or y ----
+
+// exp(-x²/2) / sqrt(2 pi)
+Tensor d_ndtr(const Tensor& g, const Tensor& x) {
+  constexpr double kScale = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+  return multiply(g, multiply(exp(multiply(square(x), -0.5)), kScale));
+}
+// sqrt(2 pi) exp(y²/2)
+Tensor d_ndtri(const Tensor& g, const Tensor& y) {
+  constexpr double kScale = std::numbers::sqrt2 / std::numbers::inv_sqrtpi;
+  return multiply(g, multiply(exp(multiply(square(y), 0.5)), kScale));
+}
+// The density over the distribution: sqrt(2 / pi) / erfcx(-x / sqrt 2)
+Tensor d_log_ndtr(const Tensor& g, const Tensor& x) {
+  constexpr double kScale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+  return divide(multiply(g, kScale), erfcx(multiply(x, -1 / std::numbers::sqrt2)));
+}
+// 2 x erfcx(x) - 2 / sqrt(pi)
+Tensor d_erfcx(const Tensor& g, const Tensor& x) {
+  const Tensor slope = subtract(multiply(multiply(x, 2), erfcx(x)), 2 * std::numbers::inv_sqrtpi);
+  return multiply(g, slope);
+}
+Tensor d_entr(const Tensor& g, const Tensor& x) {
+  return multiply(g, subtract(-1, log(x)));
+}
+Tensor d_i0(const Tensor& g, const Tensor& x) {
+  return multiply(g, i1(x));
+}
+Tensor d_i0e(const Tensor& g, const Tensor& x) {
+  return multiply(g, subtract(i1e(x), multiply(sign(x), i0e(x))));
+}
+// value / x, where the limit at 0 is 1/2.
+Tensor over_argument(const Tensor& value, const Tensor& x) {
+  const Tensor zero = equal(x, 0);
+  return where(zero, 0.5, divide(value, where(zero, 1.0, x)));
+}
+Tensor d_i1(const Tensor& g, const Tensor& x) {
+  return multiply(g, subtract(i0(x), over_argument(i1(x), x)));
+}
+Tensor d_i1e(const Tensor& g, const Tensor& x) {
+  const Tensor value = i1e(x);
+  const Tensor fall = multiply(sign(x), value);
+  return multiply(g, subtract(subtract(i0e(x), over_argument(value, x)), fall));
+}
+
+// ---- two operands ----
+
+Tensor no_derivative(const BinaryContext&) {
+  TSR_CHECK(false, Code::kNotImplemented, "input",
+            "zeta, igamma and igammac have no derivative towards their first operand; expected one "
+            "that requires no grad");
+  return {};
+}
+// The first operand plus a number.
+struct Shifted {
+  Shifted(const Arg& arg, double step)
+      : tensor(arg.is_tensor() ? add(arg.tensor(), step) : Tensor()),
+        number(arg.is_tensor() ? 0 : arg.scalar().to<double>() + step) {}
+  [[nodiscard]] Arg arg() const { return tensor.defined() ? Arg(tensor) : Arg(number); }
+
+  Tensor tensor;
+  double number;
+};
+// -s zeta(s + 1, q)
+Tensor zeta_q(const BinaryContext& ctx) {
+  const Tensor next = zeta(Shifted(ctx.a, 1).arg(), ctx.b);
+  return negative(multiply(ctx.g, multiply(next, ctx.a)));
+}
+// x^(a - 1) exp(-x) / gamma(a)
+Tensor gamma_density(const BinaryContext& ctx) {
+  const Tensor& x = ctx.b.tensor();
+  const Tensor power = xlogy(Shifted(ctx.a, -1).arg(), x);
+  if (!ctx.a.is_tensor()) {
+    return exp(subtract(subtract(power, x), std::lgamma(ctx.a.scalar().to<double>())));
+  }
+  return exp(subtract(subtract(power, x), lgamma(ctx.a.tensor())));
+}
+Tensor igamma_x(const BinaryContext& ctx) {
+  return multiply(ctx.g, gamma_density(ctx));
+}
+Tensor igammac_x(const BinaryContext& ctx) {
+  return negative(multiply(ctx.g, gamma_density(ctx)));
+}
+// log(1 + b), and 0 where a is 0 and b not above -1
+Tensor xlog1py_a(const BinaryContext& ctx) {
+  if (!ctx.b.is_tensor()) {
+    const double b = ctx.b.scalar().to<double>();
+    if (b > -1) return multiply(ctx.g, std::log1p(b));
+    return multiply(ctx.g, where(equal(ctx.a, 0), 0.0, std::log1p(b)));
+  }
+  const Tensor flat = logical_and(equal(ctx.a, 0), less_equal(ctx.b, -1));
+  return multiply(ctx.g, log1p(where(flat, 0.0, ctx.b)));
+}
+Tensor xlog1py_b(const BinaryContext& ctx) {
+  return multiply(ctx.g, divide(ctx.a, add(ctx.b, 1)));
+}
+
+constexpr uint8_t kSaveBoth = kSaveA | kSaveB;
+
+// ---- windows ----
+
+// 2 pi i / N for the n places of a window.
+struct Places {
+  Tensor angles;  // float64
+  DType dtype;
+};
+Places places_of(int64_t n, bool periodic, std::optional<DType> dtype,
+                 std::optional<Device> device) {
+  TSR_CHECK(n >= 0, Code::kValue, "n", "expected a count that is not negative, got ", n);
+  const DType type = dtype.value_or(default_dtype());
+  TSR_CHECK(is_floating(type), Code::kDType, "dtype", "expected a floating dtype, got ", type);
+  const auto steps = static_cast<double>(periodic ? n : n - 1);
+  const Tensor numbers = arange(0, n, 1, DType::kFloat64, device);
+  return {multiply(numbers, steps > 0 ? 2 * std::numbers::pi / steps : 0.0), type};
+}
+
+// Σ (-1)^k c[k] cos(k angle); a window of one number is 1.
+Tensor cosine_window(int64_t n, bool periodic, std::span<const double> c,
+                     std::optional<DType> dtype, std::optional<Device> device) {
+  const NoGrad pause;
+  const Places places = places_of(n, periodic, dtype, device);
+  if (n == 1) return ones(places.angles.sizes(), places.dtype, places.angles.device());
+  Tensor sum = full(places.angles.sizes(), c[0], DType::kFloat64, places.angles.device());
+  for (size_t k = 1; k < c.size(); ++k) {
+    const Tensor wave = cos(multiply(places.angles, static_cast<double>(k)));
+    sum = add(sum, multiply(wave, k % 2 == 0 ? c[k] : -c[k]));
+  }
+  return astype(sum, places.dtype);
+}
+
+}  // namespace
+
+Tensor multigammaln(const Tensor& input, int64_t p, Out out) {
+  constexpr int64_t kMost = 10000;  // each dimension takes a pass
+  TSR_CHECK(p >= 1 && p <= kMost, Code::kValue, "p", "expected a dimension from 1 to ", kMost,
+            ", got ", p);
+  TSR_CHECK(!is_complex(input.dtype()), Code::kDType, "input", "expected a real dtype, got ",
+            input.dtype());
+  const DType dtype = is_integral_or_bool(input.dtype()) ? default_dtype() : input.dtype();
+  const Tensor x = in_opmath(astype(input, dtype));
+  const auto dimension = static_cast<double>(p);
+  Tensor sum = add(lgamma(x), dimension * (dimension - 1) / 4 * std::log(std::numbers::pi));
+  for (int64_t j = 1; j < p; ++j) {
+    sum = add(sum, lgamma(subtract(x, static_cast<double>(j) / 2)));
+  }
+  const Tensor inside = greater(x, (dimension - 1) / 2);
+  const Tensor value = where(inside, sum, std::numeric_limits<double>::quiet_NaN());
+  return settle(astype(value, dtype), out);
+}
+
+Tensor bartlett_window(int64_t n, bool periodic, std::optional<DType> dtype,
+                       std::optional<Device> device) {
+  const NoGrad pause;
+  const Places places = places_of(n, periodic, dtype, device);
+  if (n == 1) return ones(places.angles.sizes(), places.dtype, places.angles.device());
+  const Tensor place = subtract(divide(places.angles, std::numbers::pi), 1);  // from -1 to 1
+  return astype(subtract(1, abs(place)), places.dtype);
+}
+
+Tensor blackman_window(int64_t n, bool periodic, std::optional<DType> dtype,
+                       std::optional<Device> device) {
+  constexpr double kTerms[] = {0.42, 0.5, 0.08};
+  return cosine_window(n, periodic, kTerms, dtype, device);
+}
+
+Tensor hamming_window(int64_t n, bool periodic, double alpha, double beta,
+                      std::optional<DType> dtype, std::optional<Device> device) {
+  const double terms[] = {alpha, beta};
+  return cosine_window(n, periodic, terms, dtype, device);
+}
+
+Tensor hann_window(int64_t n, bool periodic, std::optional<DType> dtype,
+                   std::optional<Device> device) {
+  constexpr double kTerms[] = {0.5, 0.5};
+  return cosine_window(n, periodic, kTerms, dtype, device);
+}
+
+Tensor kaiser_window(int64_t n, bool periodic, double beta, std::optional<DType> dtype,
+                     std::optional<Device> device) {
+  const NoGrad pause;
+  const Places places = places_of(n, periodic, dtype, device);
+  if (n == 1) return ones(places.angles.sizes(), places.dtype, places.angles.device());
+  const Tensor place = subtract(divide(places.angles, std::numbers::pi), 1);  // from -1 to 1
+  const Tensor root = sqrt(maximum(subtract(1, square(place)), 0));
+  // Scaled values, so that a large beta does not overflow.
+  const Tensor argument = multiply(root, beta);
+  const Tensor end = full({}, beta, DType::kFloat64, places.angles.device());
+  const Tensor ratio = divide(i0e(argument), i0e(end));
+  const Tensor scale = exp(subtract(abs(argument), std::abs(beta)));
+  return astype(multiply(ratio, scale), places.dtype);
+}
+
+// ---- the rows ----
+// clang-format off
+constinit const Unary ndtr{{UnaryOp::kNdtr, "NdtrBackward", UnaryType::kFloatReal, kInput, d_ndtr}};
+constinit const Unary ndtri{{UnaryOp::kNdtri, "NdtriBackward", UnaryType::kFloatReal, kOutput, d_ndtri}};
+constinit const Unary log_ndtr{{UnaryOp::kLogNdtr, "LogNdtrBackward", UnaryType::kFloatReal, kInput, d_log_ndtr}};
+constinit const Unary erfcx{{UnaryOp::kErfcx, "ErfcxBackward", UnaryType::kFloatReal, kInput, d_erfcx}};
+constinit const Unary entr{{UnaryOp::kEntr, "EntrBackward", UnaryType::kFloatReal, kInput, d_entr}};
+constinit const Unary i0{{UnaryOp::kI0, "I0Backward", UnaryType::kFloatReal, kInput, d_i0}};
+constinit const Unary i0e{{UnaryOp::kI0e, "I0eBackward", UnaryType::kFloatReal, kInput, d_i0e}};
+constinit const Unary i1{{UnaryOp::kI1, "I1Backward", UnaryType::kFloatReal, kInput, d_i1}};
+constinit const Unary i1e{{UnaryOp::kI1e, "I1eBackward", UnaryType::kFloatReal, kInput, d_i1e}};
+constinit const Binary zeta{{BinaryOp::kZeta, "ZetaBackward", BinaryType::kFloatReal, {kSaveNothing, no_derivative}, {kSaveBoth, zeta_q}}};
+constinit const Binary igamma{{BinaryOp::kIgamma, "IgammaBackward", BinaryType::kFloatReal, {kSaveNothing, no_derivative}, {kSaveBoth, igamma_x}}};
+constinit const Binary igammac{{BinaryOp::kIgammac, "IgammacBackward", BinaryType::kFloatReal, {kSaveNothing, no_derivative}, {kSaveBoth, igammac_x}}};
+constinit const Binary xlog1py{{BinaryOp::kXlog1py, "Xlog1pyBackward", BinaryType::kFloatReal, {kSaveBoth, xlog1py_a}, {kSaveBoth, xlog1py_b}}};
+// clang-format on
+
+}  // namespace tsr::ops

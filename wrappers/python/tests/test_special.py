@@ -1,0 +1,166 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Special functions over their whole range, at their special values, and the derivatives that only one operand has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import special
+
+import tessera as ts
+from tessera.autograd import gradcheck, gradgradcheck
+
+INF, NAN = float("inf"), float("nan")
+
+
+def wide(low: float, high: float, signs: bool) -> Any:
+    """Numbers from 10**low to 10**high, and their negatives."""
+    sizes = 10 ** np.random.default_rng(5).uniform(low, high, 4000)
+    return np.concatenate([sizes, -sizes]) if signs else sizes
+
+
+@pytest.mark.parametrize(
+    "name, reference, low, high, signs, limit",
+    [
+        ("lgamma", special.gammaln, -8, 8, False, 1e-13), ("digamma", special.digamma, -8, 8, False, 1e-12),
+        ("erfcx", special.erfcx, -8, 1.4, True, 1e-13), ("log_ndtr", special.log_ndtr, -8, 6, True, 1e-12),
+        ("ndtri", special.ndtri, -300, 0, False, 1e-14), ("erfinv", special.erfinv, -300, 0, True, 1e-14),
+        ("i0", special.i0, -8, 2.8, True, 1e-14), ("i0e", special.i0e, -8, 8, True, 1e-14), ("i1", special.i1, -8, 2.8, True, 1e-14),
+        ("i1e", special.i1e, -8, 8, True, 1e-14), ("entr", special.entr, -300, 300, False, 1e-14),
+    ],
+)  # fmt: skip
+def test_values_over_the_whole_range(name: str, reference: Any, low: float, high: float, signs: bool, limit: float) -> None:
+    x = wide(low, high, signs)
+    found = getattr(ts, name)(ts.tensor(x)).numpy()
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(found, reference(x), limit, 1e-300 if name != "digamma" else 1e-13)
+
+
+@pytest.mark.parametrize("function", ["igamma", "igammac"])
+def test_incomplete_gamma_functions_keep_their_digits_for_small_and_large_orders(function: str) -> None:
+    reference = special.gammainc if function == "igamma" else special.gammaincc
+    rng = np.random.default_rng(7)
+    a = 10 ** rng.uniform(-8, 4, 3000)
+    x = a * rng.uniform(0.5, 2, 3000)
+    found = getattr(ts, function)(ts.tensor(a), ts.tensor(x)).numpy()
+    np.testing.assert_allclose(found, reference(a, x), 1e-11, 1e-280)
+
+
+SPECIAL_VALUES: dict[str, list[tuple[Any, ...]]] = {
+    "acosh": [(1.0, 0.0), (0.5, NAN), (INF, INF), (-INF, NAN)], "asinh": [(INF, INF), (-INF, -INF), (1e300, 691.4686750787736)],
+    "atanh": [(1.0, INF), (-1.0, -INF), (1.5, NAN)], "exp2": [(-INF, 0.0), (INF, INF), (1024.0, INF), (-1074.0, 5e-324), (-1080.0, 0.0)],
+    "sinc": [(0.0, 1.0), (3.0, -0.0), (2.0, 0.0), (INF, NAN)], "lgamma": [(0.0, INF), (-3.0, INF), (INF, INF), (-INF, INF)],
+    "digamma": [(0.0, -INF), (-0.0, INF), (-2.0, NAN), (INF, INF), (-INF, NAN)], "erfinv": [(1.0, INF), (-1.0, -INF), (1.1, NAN)],
+    "logit": [(0.0, -INF), (1.0, INF), (-0.1, NAN), (1.1, NAN)], "ndtri": [(0.0, -INF), (1.0, INF), (-0.1, NAN)],
+    "log_ndtr": [(-INF, -INF), (INF, -0.0)], "erfcx": [(INF, 0.0), (-INF, INF), (1e10, 5.641895835477563e-11)],
+    "entr": [(0.0, 0.0), (-1.0, -INF), (INF, -INF)], "i0": [(INF, INF), (-INF, INF), (0.0, 1.0)], "i1": [(-INF, -INF), (0.0, 0.0)],
+    "i0e": [(INF, 0.0)], "angle": [(-2.0, np.pi), (0.0, 0.0)],
+    "copysign": [(1.0, -0.0, -1.0), (-INF, 2.0, INF)], "logaddexp": [(-INF, -INF, -INF), (INF, INF, INF), (INF, -INF, INF)],
+    "logaddexp2": [(-INF, -INF, -INF), (1e4, 1e4, 10001.0)], "xlogy": [(0.0, 0.0, 0.0), (0.0, INF, 0.0), (1.0, 0.0, -INF), (1.0, -1.0, NAN)],
+    "heaviside": [(-0.0, 3.0, 3.0), (INF, 3.0, 1.0)], "ldexp": [(1.0, -1074.0, 5e-324), (5e-324, 1074.0, 1.0), (0.0, 5000.0, 0.0), (2.0, INF, INF)],
+    "fmod": [(5.0, INF, 5.0), (INF, 5.0, NAN), (5.0, 0.0, NAN), (-0.0, 5.0, -0.0)], "fmax": [(1.0, -INF, 1.0)], "fmin": [(-INF, 1.0, -INF)],
+    "nextafter": [(0.0, -1.0, -5e-324), (INF, 0.0, 1.7976931348623157e308), (1.0, 1.0, 1.0)],
+    "zeta": [(1.0, 2.0, INF), (0.5, 2.0, NAN), (2.0, 0.0, INF), (2.0, -1.0, INF), (2.5, -1.5, NAN), (2.0, INF, 0.0)],
+    "igamma": [(0.0, 1.0, 1.0), (1.0, 0.0, 0.0), (1.0, INF, 1.0), (0.0, 0.0, NAN), (-1.0, 1.0, NAN), (1.0, -1.0, NAN)],
+    "igammac": [(0.0, 1.0, 0.0), (1.0, 0.0, 1.0), (1.0, INF, 0.0)], "xlog1py": [(0.0, -1.0, 0.0), (1.0, -1.0, -INF)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [ts.float64, ts.float32], ids=["float64", "float32"])
+@pytest.mark.parametrize("name", SPECIAL_VALUES)
+def test_special_values(name: str, dtype: Any) -> None:
+    narrow = dtype is ts.float32
+    for *arguments, wanted in SPECIAL_VALUES[name]:
+        given = (*arguments, wanted)
+        if narrow and any(0 < abs(v) < 1e-38 or 1e38 < abs(v) < INF or abs(v) in (1024.0, 1074.0, 1080.0) for v in given):
+            continue  # numbers of float64
+        found = getattr(ts, name)(*(ts.tensor([v], dtype=dtype) for v in arguments)).item()
+        np.testing.assert_allclose(found, wanted, 2e-7 if narrow else 4e-16, err_msg=f"{name}{tuple(arguments)}")
+        assert np.isnan(wanted) or np.signbit(found) == np.signbit(wanted), (name, arguments, found)
+        nans = [ts.tensor([NAN], dtype=dtype), *(ts.tensor([v], dtype=dtype) for v in arguments[1:])]
+        assert name in ("fmax", "fmin", "copysign") or np.isnan(getattr(ts, name)(*nans).item()), name
+
+
+def test_polygamma_left_of_zero() -> None:
+    mpmath = pytest.importorskip("mpmath")
+    x = np.array([-0.25, -1.5, -7.75, -100.125, -3.0])
+    for n in (1, 2, 5):
+        wanted = [float(mpmath.polygamma(n, float(v))) for v in x[:-1]]
+        found = ts.polygamma(ts.tensor(x), n).tolist()
+        np.testing.assert_allclose(found[:-1], wanted, 1e-13)
+        assert abs(found[-1]) == INF
+
+
+def test_neighbours_of_every_half_number() -> None:
+    bits = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    finite = bits[np.isfinite(bits)]
+    with np.errstate(all="ignore"):
+        for towards in (INF, -INF, 0.0):
+            found = ts.nextafter(ts.from_numpy(finite), towards).numpy()
+            np.testing.assert_array_equal(found, np.nextafter(finite, np.float16(towards)))
+
+
+def test_neighbours_of_bfloat16_are_one_bit_apart() -> None:
+    x = ts.tensor([1.0, -1.0, 0.0, 3e38], dtype=ts.bfloat16)
+    found = ts.nextafter(x, 1e39).astype(ts.float32).tolist()
+    assert found[:2] == [1.0078125, -0.99609375] and found[2] == 2.0**-133 and found[3] > 3e38
+
+
+@pytest.mark.parametrize("name", ["zeta", "igamma", "igammac"])
+def test_the_second_operand_has_a_derivative_and_the_first_says_that_it_has_none(name: str) -> None:
+    first = ts.tensor([1.5, 2.0, 3.25], dtype=ts.float64)
+    second = ts.tensor([0.5, 2.5, 4.0], dtype=ts.float64, requires_grad=True)
+    gradcheck(lambda q: getattr(ts, name)(first, q), (second,))
+    gradgradcheck(lambda q: getattr(ts, name)(first, q), (second,))
+    gradcheck(lambda q: getattr(ts, name)(2.5, q), (second,))
+    with pytest.raises(NotImplementedError):
+        getattr(ts, name)(first.requires_grad_(), second).sum().backward()
+
+
+@pytest.mark.parametrize("name", ["sinc", "i1", "i0"])
+def test_derivatives_of_every_order_at_zero(name: str) -> None:
+    x = ts.tensor([0.0], dtype=ts.float64, requires_grad=True)
+    found = [getattr(ts, name)(x)]
+    for _ in range(2):
+        found.append(ts.autograd.grad([found[-1].sum()], [x], create_graph=True)[0])
+    wanted = {"sinc": [1, 0, -np.pi**2 / 3], "i0": [1, 0, 0.5], "i1": [0, 0.5, 0]}[name]
+    np.testing.assert_allclose([f.item() for f in found], wanted, 1e-12, 1e-15)
+
+
+def test_membership_among_few_and_many_numbers() -> None:
+    rng = np.random.default_rng(3)
+    x, few, many = rng.integers(0, 500, (40, 9)), rng.integers(0, 500, 7), rng.integers(0, 500, 150)
+    for numbers in (few, many):
+        np.testing.assert_array_equal(ts.isin(ts.tensor(x), ts.tensor(numbers)).numpy(), np.isin(x, numbers))
+    sparse = np.append(rng.normal(size=60), NAN)
+    assert ts.isin(ts.tensor([NAN, sparse[3], 1e9]), ts.tensor(sparse)).tolist() == [False, True, False]
+
+
+def test_operators_shift_bits() -> None:
+    x = ts.tensor([1, -8], dtype=ts.int32)
+    assert (x << 3).tolist() == [8, -64] and (x >> 1).tolist() == [0, -4]
+    assert (1 << ts.tensor([0, 4])).tolist() == [1, 16] and (256 >> ts.tensor([0, 4])).tolist() == [256, 16]
+    x <<= 2
+    assert x.tolist() == [4, -32]
+    x >>= 1
+    assert x.tolist() == [2, -16]
+
+
+def test_operands_of_complex_numbers_and_their_angles() -> None:
+    z = ts.complex(ts.tensor([3.0, 0.0, -1.0]), ts.tensor([4.0, 0.0, 0.0]))
+    np.testing.assert_allclose(ts.polar(ts.abs(z), ts.angle(z)).numpy(), z.numpy(), 1e-6, 1e-6)
+    z.requires_grad_()
+    ts.angle(z).sum().backward()
+    np.testing.assert_allclose(z.grad.numpy(), [(-4 + 3j) / 25, 0, -1j], 1e-6, 1e-7)
+
+
+def test_rounding_to_more_places_than_there_are() -> None:
+    x = ts.tensor([1.2345678, -3e30, 0.0])
+    for decimals in (400, 2**63 - 1):
+        assert ts.array_equal(ts.round_decimals(x, decimals), x)
+    for decimals in (-400, -(2**63)):
+        assert ts.round_decimals(x, decimals).tolist() == [0.0, 0.0, 0.0]
+    assert ts.round_decimals(ts.tensor([2.5, 0.125], dtype=ts.float16), 2).tolist() == pytest.approx([2.5, 0.12], abs=1e-4)
