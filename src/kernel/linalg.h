@@ -62,8 +62,8 @@ struct FactorPlan {
   void* v;
   void* values;
   int32_t* pivots;
-  // In the host's memory, one for each matrix: 0, kNotFinite, or LAPACK's number (the first zero pivot, the first minor
-  // that is not positive, how much did not converge).
+  // In the host's memory, one for each matrix: 0, kNotFinite, or LAPACK's number (the first zero
+  // pivot, the first minor that is not positive, how much did not converge).
   int32_t* status;
   double tolerance;
   int32_t upper, unit, transposed, vectors, full;

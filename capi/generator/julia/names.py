@@ -27,7 +27,7 @@ NAMES = {
 # Ops behind hand-written functions, with arguments as the library counts them, from 0.
 HIDDEN = {
     "getitem", "getitem_basic", "getitem_boolean", "getitem_integer", "setitem", "slice",
-    "arange", "asarray", "to",
+    "arange", "asarray", "to", "norm",
 }  # fmt: skip
 
 # Functions of Julia's own modules that get methods, also those that no op has yet; every other name is
@@ -39,10 +39,10 @@ EXTENDED = {
         split detach take! exp2 exp10 cbrt asinh acosh atanh sinpi cospi signbit copysign real imag angle isreal
         cumprod cumprod! diff gcd lcm inv kron unique count put! sinc deg2rad rad2deg ldexp complex""",
     "LinearAlgebra": "dot tril tril! triu triu! cross det diag logdet norm pinv tr svd qr lu cholesky normalize normalize!",
-    "Statistics": "mean mean! var std median median! quantile quantile! cov cor",
+    "Statistics": "mean mean! var std median median! quantile quantile!",
 }
 # The package's own although Base has another function of this name: call them as Tessera.zeros.
-SHADOWING = {"empty", "zeros", "ones", "rand", "randn", "randperm", "view_row_major"}
+SHADOWING = {"cov", "empty", "zeros", "ones", "rand", "randn", "randperm", "view_row_major"}
 # Pointwise ops with an operator or a function of Base: `operation` in generated/broadcast.jl.
 OPERATORS = {
     "negative": ["-"], "reciprocal": ["inv"], "logical_not": ["!"], "bitwise_invert": ["~"],

@@ -19,7 +19,7 @@ export cartesian_prod, cauchy!, ceil!, celu, celu!, cholesky!, cholesky_inverse,
     combinations, complex!, concat, concat!, cond, cond!, contiguous, conv1d, conv1d!, conv2d,
     conv2d!, conv3d, conv3d!, conv_transpose1d, conv_transpose1d!, conv_transpose2d,
     conv_transpose2d!, conv_transpose3d, conv_transpose3d!, copysign!, corrcoef, corrcoef!,
-    cos!, cosh!, cosine_embedding_loss, cosine_similarity, count_nonzero, count_nonzero!, cov!,
+    cos!, cosh!, cosine_embedding_loss, cosine_similarity, count_nonzero, count_nonzero!,
     cross!, cross_entropy, cummax, cummax!, cummin, cummin!, cumulative_trapezoid,
     cumulative_trapezoid!
 export deg2rad!, det!, diag!, diag_embed, diag_embed!, diagflat, diagflat!, diagonal,
@@ -59,7 +59,7 @@ export margin_ranking_loss, masked_fill, masked_fill!, masked_scatter, masked_sc
 export nan_to_num, nan_to_num!, nanmean, nanmean!, nanmedian, nanmedian!,
     nanmedian_with_indices, nanmedian_with_indices!, nanquantile, nanquantile!, nansum, nansum!,
     narrow, ndtr, ndtr!, ndtri, ndtri!, negative!, nextafter, nextafter!, nll_loss, nonzero,
-    norm!, normal, normal!, not_equal!
+    normal, normal!, not_equal!
 export one_hot, ones_like, outer, outer!
 export pad, pad!, pairwise_distance, permute_dims, pinv!, poisson, poisson_nll_loss, polar,
     polar!, polygamma, polygamma!, positive, positive!, pow!, prelu, prelu!, put

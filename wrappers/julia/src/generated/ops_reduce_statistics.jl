@@ -152,28 +152,27 @@ function min_with_indices!(values::Tensor, indices::Tensor, input::Tensor; dims,
 end
 
 """
-    norm(input; p, dims, keepdims, dtype)
-    norm!(dst, input; p, dims, keepdims, dtype)
+    _norm(input, p, axes, keepdims, dtype)
+    _norm!(dst, input, p, axes, keepdims, dtype)
 
 Norm of the elements over axes, as vector_norm; floating and complex dtypes, the result is
 real.
 
 - `p`: order: 0 counts nonzeros, infinite ones take extrema
-- `dims`: axes to reduce; absent means all
+- `axes`: axes to reduce; absent means all
 - `keepdims`: keep the reduced axes with size 1
 - `dtype`: to which the input is cast first
 """
-function LinearAlgebra.norm(input::Tensor; p=2, dims=(:), keepdims::Bool=keeps(dims),
-        dtype=nothing)
-    dims_list = zero_based_list(dims)
-    return fresh(C.tsr_norm, input, p, dims_list, list_count(dims_list), keepdims,
+function _norm(input::Tensor, p::Real, axes::Dimensions, keepdims::Bool, dtype)
+    axes_list = int_list(axes)
+    return fresh(C.tsr_norm, input, p, axes_list, list_count(axes_list), keepdims,
         dtype_bits(dtype))
 end
-"Writes the result to its first argument; see [`norm`](@ref)."
-function norm!(dst::Tensor, input::Tensor; p=2, dims=(:), keepdims::Bool=keeps(dims),
-        dtype=nothing)
-    dims_list = zero_based_list(dims)
-    return written(dst, C.tsr_norm_out, input, p, dims_list, list_count(dims_list),
+"Writes the result to its first argument; see [`_norm`](@ref)."
+function _norm!(dst::Tensor, input::Tensor, p::Real, axes::Dimensions, keepdims::Bool,
+        dtype)
+    axes_list = int_list(axes)
+    return written(dst, C.tsr_norm_out, input, p, axes_list, list_count(axes_list),
         keepdims, dtype_bits(dtype))
 end
 
@@ -420,7 +419,7 @@ The covariances of variables; integers become the default floating dtype.
 - `fweights`: how often each observation counts; integers
 - `aweights`: how much each observation counts; floating
 """
-Statistics.cov(input::Tensor; correction=1, fweights=nothing, aweights=nothing) =
+cov(input::Tensor; correction=1, fweights=nothing, aweights=nothing) =
     fresh(C.tsr_cov, input, correction, fweights, aweights)
 "Writes the result to its first argument; see [`cov`](@ref)."
 cov!(dst::Tensor, input::Tensor; correction=1, fweights=nothing, aweights=nothing) =

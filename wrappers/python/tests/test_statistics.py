@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the op table cannot say about scans, order statistics, sets and histograms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tessera as ts
+from tessera.autograd import grad, gradcheck
+
+INF, NAN = float("inf"), float("nan")
+
+
+def test_second_derivative_of_logcumsumexp_where_the_first_one_sees_zeros() -> None:
+    """d/dy of y² is 0 where y is 0, its derivative is not."""
+    start = np.array([0.0, -1.0, 0.5])
+
+    def slope(x: ts.Tensor, create_graph: bool = False) -> ts.Tensor:
+        y = ts.logcumsumexp(x, 0)
+        return grad([ts.sum(y * y)], [x], create_graph=create_graph)[0]
+
+    x = ts.asarray(start).requires_grad_()
+    first = slope(x, create_graph=True)
+    assert float(ts.logcumsumexp(x, 0)[0]) == 0
+    for i in range(3):
+        step = np.zeros(3)
+        step[i] = 1e-5
+        ahead, behind = (slope(ts.asarray(start + s * step).requires_grad_()).numpy() for s in (1, -1))
+        row = grad([first[i]], [x], retain_graph=True)[0]
+        np.testing.assert_allclose(row.numpy(), (ahead - behind) / 2e-5, rtol=1e-6)
+
+
+def test_logcumsumexp_neither_overflows_nor_loses_infinities() -> None:
+    x = ts.asarray([-INF, -INF, 1.0, 800.0, -800.0], dtype=ts.float64).requires_grad_()
+    y = ts.logcumsumexp(x, 0)
+    assert y.tolist() == [-INF, -INF, 1.0, 800.0, 800.0]
+    ts.sum(y[2:]).backward()
+    assert x.grad is not None
+    np.testing.assert_allclose(x.grad.numpy(), [0, 0, 1, 2, 0], rtol=1e-12)
+    assert ts.logcumsumexp(ts.asarray([1.0, INF, 2.0, NAN, 3.0]), 0).tolist()[:3] == [1.0, INF, INF]
+
+
+@pytest.mark.parametrize("name", ("cumulative_prod", "logcumsumexp"))
+def test_scans_of_halves_are_rounded_once(name: str) -> None:
+    x = ts.asarray(np.full(2000, 1.001)).astype(ts.float16)
+    wide = getattr(ts, name)(x.astype(ts.float64), 0).astype(ts.float16)
+    assert getattr(ts, name)(x, 0).tolist() == wide.tolist()
+
+
+def test_median_of_all_shares_the_gradient_and_of_an_axis_does_not() -> None:
+    x = ts.asarray([3.0, 1.0, 3.0, 3.0, 9.0]).requires_grad_()
+    ts.median(x).backward()
+    assert x.grad is not None and [round(g, 6) for g in x.grad.tolist()] == [0.333333, 0, 0.333333, 0.333333, 0]
+    x.grad = None
+    ts.median(x, axis=0).backward()
+    assert x.grad is not None and sorted(x.grad.tolist()) == [0, 0, 0, 0, 1]
+
+
+def test_median_names_the_first_nan() -> None:
+    x = ts.asarray([[1.0, NAN, 2.0, NAN], [4.0, 1.0, 3.0, 2.0]])
+    assert ts.median_with_indices(x).indices.tolist() == [1, 3]
+    assert ts.nanmedian_with_indices(x).indices.tolist() == [0, 3]
+    assert ts.nanmedian_with_indices(ts.asarray([NAN, NAN])).indices.item() == 0
+
+
+def test_quantiles_between_infinities() -> None:
+    x = ts.asarray([INF, 1.0, INF, -INF])
+    assert ts.quantile(x, ts.asarray([0.0, 0.9, 1.0])).tolist() == [-INF, INF, INF]
+    assert ts.quantile(x, 0.5).item() == INF
+    assert ts.quantile(ts.asarray([-INF, INF]), 0.5, interpolation="lower").item() == -INF
+
+
+def test_sets_tell_every_nan_apart_and_join_zeros() -> None:
+    found = ts.unique_all(ts.asarray([NAN, 0.0, -0.0, NAN, 1.0]))
+    assert found.counts.tolist() == [2, 1, 1, 1] and found.indices.tolist() == [1, 4, 0, 3]
+    assert found.inverse_indices.tolist() == [2, 0, 0, 3, 1]
+    assert ts.unique_counts(ts.asarray([complex(1, NAN), complex(1, NAN)])).counts.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("far", (1, 10**6, 2**62))
+def test_integers_near_and_far_apart_make_the_same_sets(far: int) -> None:
+    numbers = np.random.default_rng(3).integers(-2, 2, (40, 9)) * far
+    values, first, inverse, counts = np.unique(numbers, return_index=True, return_inverse=True, return_counts=True)
+    found = ts.unique_all(ts.asarray(numbers))
+    inverse = inverse.reshape(numbers.shape)
+    for got, want in zip(found, (values, first, inverse, counts)):
+        np.testing.assert_array_equal(got.numpy(), want)
+    np.testing.assert_array_equal(ts.unique_values(ts.asarray(numbers)).numpy(), values)
+    np.testing.assert_array_equal(ts.unique_counts(ts.asarray(numbers)).counts.numpy(), counts)
+    np.testing.assert_array_equal(ts.unique_inverse(ts.asarray(numbers)).inverse_indices.numpy(), inverse)
+
+
+def test_slices_of_many_columns_are_ordered_as_words() -> None:
+    numbers = np.random.default_rng(4).integers(0, 2, (60, 37))
+    numbers[30:] = numbers[:30]
+    for axis in (0, 1):
+        values, inverse, counts = np.unique(numbers, axis=axis, return_inverse=True, return_counts=True)
+        found = ts.unique_axis(ts.asarray(numbers), axis)
+        for got, want in zip(found, (values, inverse.reshape(-1), counts)):
+            np.testing.assert_array_equal(got.numpy(), want)
+
+
+def test_the_weights_of_a_histogram_have_a_gradient() -> None:
+    x = ts.asarray([0.1, 0.2, 0.7, 5.0], dtype=ts.float64)
+    weight = ts.asarray([1.0, 2.0, 3.0, 4.0], dtype=ts.float64).requires_grad_()
+    for density in (False, True):
+        gradcheck(lambda w, d=density: ts.histogram(x, 2, min=0, max=1, weight=w, density=d)[0], (weight,))
+
+
+def test_a_histogram_has_no_place_for_what_is_outside() -> None:
+    hist, edges = ts.histogram(ts.asarray([-1.0, 0.0, 0.5, 1.0, 2.0, NAN, INF]), 2, min=0, max=1)
+    assert hist.tolist() == [1, 2] and edges.tolist() == [0, 0.5, 1]
+    assert ts.histc(ts.asarray([2.0, 2.0]), 4).tolist() == [0, 0, 2, 0]
+
+
+def test_results_do_not_depend_on_the_number_of_threads() -> None:
+    x = ts.asarray(np.random.default_rng(5).standard_normal((70, 3000)))
+    numbers = ts.asarray(np.random.default_rng(6).integers(0, 50, 200_000))
+
+    def results() -> list[np.ndarray]:
+        return [
+            ts.logcumsumexp(x, 0).numpy(), ts.logcumsumexp(x, 1).numpy(), ts.cummax(x, 0)[1].numpy(), ts.quantile(x, 0.3, axis=1).numpy(),
+            ts.median(x).numpy(), ts.histc(x, 33).numpy(), ts.bincount(numbers).numpy(), ts.unique_counts(numbers)[1].numpy(),
+        ]  # fmt: skip
+
+    before = ts.get_num_threads()
+    try:
+        ts.set_num_threads(1)
+        one = results()
+        ts.set_num_threads(4)
+        four = results()
+    finally:
+        ts.set_num_threads(before)
+    for a, b in zip(one, four):
+        np.testing.assert_array_equal(a, b)
