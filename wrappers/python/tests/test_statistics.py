@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -19,7 +21,8 @@ def test_second_derivative_of_logcumsumexp_where_the_first_one_sees_zeros() -> N
 
     def slope(x: ts.Tensor, create_graph: bool = False) -> ts.Tensor:
         y = ts.logcumsumexp(x, 0)
-        return grad([ts.sum(y * y)], [x], create_graph=create_graph)[0]
+        found: ts.Tensor = grad([ts.sum(y * y)], [x], create_graph=create_graph)[0]
+        return found
 
     x = ts.asarray(start).requires_grad_()
     first = slope(x, create_graph=True)
@@ -119,7 +122,7 @@ def test_results_do_not_depend_on_the_number_of_threads() -> None:
     x = ts.asarray(np.random.default_rng(5).standard_normal((70, 3000)))
     numbers = ts.asarray(np.random.default_rng(6).integers(0, 50, 200_000))
 
-    def results() -> list[np.ndarray]:
+    def results() -> list[Any]:
         return [
             ts.logcumsumexp(x, 0).numpy(), ts.logcumsumexp(x, 1).numpy(), ts.cummax(x, 0)[1].numpy(), ts.quantile(x, 0.3, axis=1).numpy(),
             ts.median(x).numpy(), ts.histc(x, 33).numpy(), ts.bincount(numbers).numpy(), ts.unique_counts(numbers)[1].numpy(),
