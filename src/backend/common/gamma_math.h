@@ -20,19 +20,18 @@ namespace tsr::math {
 #endif
 }
 
-// log Γ(1 + a), for small a by its Taylor series (6.1.33).
+// log Γ(1 + a), for small a by its Taylor series, whose coefficients are zeta(k) / k (6.1.33).
 [[maybe_unused]] TSR_HD static double log_gamma_1p(double a) {
   constexpr double kEuler = 0.57721566490153286;
+  constexpr double kZetas[] = {
+      0.8224670334241132,   0.40068563438653143, 0.27058080842778454, 0.20738555102867398,
+      0.1695571769974082,   0.1440498967688461,  0.12550966952474304, 0.11133426586956469,
+      0.1000994575127818,   0.09095401714582904, 0.083353840546109,   0.0769325164113522,
+      0.07143294629536133,  0.06666870588242046, 0.06250095514121304, 0.058823978658684585,
+      0.055555767627403614, 0.05263167937961666, 0.05000004769810169, 0.047619070330142226,
+      0.04545455629320467,  0.04347826605304026, 0.04166666915034121};
   if (::fabs(a) >= 0.2) return log_gamma(1 + a);
-  double power = -a;
-  double sum = -kEuler * a;
-  for (int k = 2; k < 30; ++k) {
-    power *= -a;
-    const double term = zeta_right(k, 1.0) * power / k;
-    sum += term;
-    if (::fabs(term) < 1e-17 * ::fabs(sum)) break;
-  }
-  return sum;
+  return a * (a * power_series(-a, kZetas) - kEuler);
 }
 
 // a log(a / x) + x - a without cancellation near a = x.

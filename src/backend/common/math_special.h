@@ -40,11 +40,22 @@ template <class T>
 [[gnu::always_inline]] inline Vec<T> erfinv(Vec<T> x) {
   return in_double(x, [](double lane) { return math::erfinv_of(lane); });
 }
-template <class T>
-[[gnu::always_inline]] inline Vec<T> ldexp(Vec<T> a, Vec<T> b) {
-  return in_double(a, b, [](double x, double y) { return math::ldexp_of(x, y); });
+// float32 in float64, which holds a and the power: rounded once. float64 by multiplication where
+// nothing is rounded, else lane by lane. (An infinite power has no value against 0 or infinity.)
+[[gnu::always_inline]] inline VF ldexp(VF a, VF b) {
+  return narrow(each_half(widen(a), widen(b), [](VD x, VD y) {
+    const VD limited = at_most(at_least(y, VD(-400.0)), VD(400.0));
+    return x * exp2(select(abs(y) == VD(kInfinity), y, limited));
+  }));
 }
-
+[[gnu::always_inline]] inline VD ldexp(VD a, VD b) {
+  const VD limited = at_most(at_least(b, VD(-400.0)), VD(400.0));
+  const VD size = abs(a);
+  const Mask<double> exact =
+      (b == limited) & (round_even(b) == b) & (size > VD(0x1p-500)) & (size < VD(0x1p500));
+  return patch_lanes(!exact, a * power_of_two(limited), a, b,
+                     [](double x, double y) { return math::ldexp_of(x, y); });
+}
 template <class T>
 [[gnu::always_inline]] inline Vec<T> bessel_i0(Vec<T> x) {
   return in_double(x, [](double lane) { return math::bessel_i<0, false>(lane); });
@@ -116,11 +127,17 @@ template <class T>
   else
     return x < Vec<T>(0);
 }
-[[gnu::always_inline]] inline VF nextafter(VF a, VF b) {
-  return by_lane(a, b, [](float x, float y) { return ::nextafterf(x, y); });
-}
-[[gnu::always_inline]] inline VD nextafter(VD a, VD b) {
-  return by_lane(a, b, [](double x, double y) { return ::nextafter(x, y); });
+// One more or one less as an integer: the magnitudes of floats are in the order of their bits.
+template <class T>
+[[gnu::always_inline]] inline Vec<T> nextafter(Vec<T> a, Vec<T> b) {
+  using I = LaneInt<T>;
+  const Vec<I> bits = bit_cast_to<I>(a);
+  const Vec<T> outwards = bit_cast_to<T>(bits + Vec<I>(1));
+  const Vec<T> inwards = bit_cast_to<T>(bits - Vec<I>(1));
+  const Vec<T> moved = select((b > a) ^ (a < Vec<T>(0.0)), outwards, inwards);
+  const Vec<T> least = with_sign(bit_cast_to<T>(Vec<I>(1)), b);
+  const Vec<T> number = select(a == Vec<T>(0.0), least, moved);
+  return select((a != a) | (b != b), a + b, select(a == b, b, number));
 }
 // float64 has no functor that calls this; float32 stands for the 16-bit floats.
 template <int kDigits, int kLeast, class T>

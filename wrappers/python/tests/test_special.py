@@ -103,6 +103,18 @@ def test_neighbours_of_every_half_number() -> None:
             np.testing.assert_array_equal(found, np.nextafter(finite, np.float16(towards)))
 
 
+@pytest.mark.parametrize("kind", [np.uint32, np.uint64])
+def test_neighbours_and_powers_of_random_numbers(kind: Any) -> None:
+    rng = np.random.default_rng(11)
+    bits = np.iinfo(kind)
+    a, b = (rng.integers(0, bits.max, 5000, dtype=kind).view(np.float32 if kind is np.uint32 else np.float64) for _ in range(2))
+    a[:6], b[:6] = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf], [1.0, -1.0, 1.0, 2.0, 0.0, 0.0]
+    steps = rng.integers(-1100, 1100, 5000).astype(np.int32)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(ts.nextafter(ts.from_numpy(a), ts.from_numpy(b)).numpy(), np.nextafter(a, b))
+        np.testing.assert_array_equal(ts.ldexp(ts.from_numpy(a), ts.from_numpy(steps)).numpy(), np.ldexp(a, steps))
+
+
 def test_neighbours_of_bfloat16_are_one_bit_apart() -> None:
     x = ts.tensor([1.0, -1.0, 0.0, 3e38], dtype=ts.bfloat16)
     found = ts.nextafter(x, 1e39).astype(ts.float32).tolist()
