@@ -106,7 +106,7 @@ Tensor eig_gradient(const Tensor& g_values, const Tensor& g_vectors, const Tenso
   } else {
     core = as_diagonal(g_values);
   }
-  return solve(vh, matmul(core, vh));
+  return matmul(inverse_or_infinity(vh), matmul(core, vh));
 }
 
 }  // namespace

@@ -163,6 +163,13 @@ def test_values_have_gradients_where_vectors_have_none() -> None:
         np.testing.assert_allclose(x.grad.numpy(), wanted, atol=1e-12)
 
 
+def test_a_matrix_without_a_basis_of_eigenvectors_has_no_finite_gradient() -> None:
+    row = [-1.601579862278136, 0.07515282364193565, -2.715394629693448, -1.224590572745033] * 2
+    x = f64([row] * 8).requires_grad_()
+    la.eigvals(x).real.sum().backward()
+    assert not np.isfinite(x.grad.numpy()).all()
+
+
 def test_the_complete_form_of_tall_matrices_says_why_it_has_no_gradient() -> None:
     x = ts.ones(3, 2, dtype=ts.float64).requires_grad_()
     with pytest.raises(ts.AutogradError, match="reduced or r"):

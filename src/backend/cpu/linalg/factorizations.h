@@ -142,11 +142,14 @@ struct SolveOf : Facts<T> {
   }
 };
 
-// The inverse of the transpose is the transpose of the inverse.
+// The inverse of the transpose is the transpose of the inverse. Small ones are solved for the
+// identity, because getri costs more than they do.
 template <class T>
 struct InverseOf : Facts<T> {
   using Facts<T>::Facts;
   [[nodiscard]] ScratchSizes sizes() const {
+    const int64_t n = this->columns;
+    if (n <= kSmall) return {n * n, 0, 0};
     T answer{};
     const int ask = -1;
     int info = 0;
@@ -160,10 +163,21 @@ struct InverseOf : Facts<T> {
     int info = 0;
     this->lapack.getrf(&this->columns, &this->columns, a, &this->columns, pivots, &info);
     if (info != 0) return info;
-    this->lapack.getri(&this->columns, a, &this->columns, pivots, scratch.work, &scratch.work_size,
-                       &info);
+    if (n > kSmall) {
+      this->lapack.getri(&this->columns, a, &this->columns, pivots, scratch.work,
+                         &scratch.work_size, &info);
+      return info;
+    }
+    std::fill(scratch.work, scratch.work + n * n, T{});
+    for (int64_t row = 0; row < n; ++row) scratch.work[row * (n + 1)] = T{1};
+    this->lapack.getrs("N", &this->columns, &this->columns, a, &this->columns, pivots, scratch.work,
+                       &this->columns, &info, 1);
+    std::copy(scratch.work, scratch.work + n * n, a);
     return info;
   }
+
+ private:
+  static constexpr int64_t kSmall = 16;
 };
 
 // Transposed, A X = B is Xᵀ Aᵀ = Bᵀ: a triangle from the right.
