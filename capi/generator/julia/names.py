@@ -38,11 +38,12 @@ EXTENDED = {
         minimum! argmax argmin any any! all all! cumsum cumsum! copyto! fill! sort sort! dropdims reverse reverse!
         split detach take! exp2 exp10 cbrt asinh acosh atanh sinpi cospi signbit copysign real imag angle isreal
         cumprod cumprod! diff gcd lcm inv kron unique count put! sinc deg2rad rad2deg ldexp complex""",
-    "LinearAlgebra": "dot tril tril! triu triu! cross det diag logdet norm pinv tr svd qr lu cholesky normalize normalize!",
+    "LinearAlgebra": """dot tril tril! triu triu! cross det diag logdet norm pinv tr svd svd! qr qr! lu lu! cholesky
+        cholesky! cond eigvals eigvals! svdvals svdvals! normalize normalize!""",
     "Statistics": "mean mean! var std median median! quantile quantile!",
 }
 # The package's own although Base has another function of this name: call them as Tessera.zeros.
-SHADOWING = {"cov", "empty", "zeros", "ones", "rand", "randn", "randperm", "view_row_major"}
+SHADOWING = {"cov", "empty", "kron", "mv", "zeros", "ones", "rand", "randn", "randperm", "view_row_major"}
 # Pointwise ops with an operator or a function of Base: `operation` in generated/broadcast.jl.
 OPERATORS = {
     "negative": ["-"], "reciprocal": ["inv"], "logical_not": ["!"], "bitwise_invert": ["~"],
@@ -61,7 +62,8 @@ MIRRORED = {name: name for name in (
 )} | FLIPPED  # fmt: skip
 
 # Arguments that count axes, rows or elements of the host: from 1 here, from 0 in the library.
-POSITIONS = {"axis", "axis0", "axis1", "axis2", "start", "end_axis", "index", "padding_idx", "axes", "source", "destination"}
+POSITIONS = {"axis", "axis0", "axis1", "axis2", "start", "end_axis", "index", "padding_idx", "axes", "source", "destination",
+             "input_axes", "other_axes", "path"}
 ARGUMENTS = {"axis": "dims", "axes": "dims", "axis0": "dim1", "axis1": "dim1", "axis2": "dim2", "end_axis": "stop", "descending": "rev"}
 # Per op, where the rule above does not fit.
 OP_ARGUMENTS = {

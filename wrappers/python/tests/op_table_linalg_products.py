@@ -119,7 +119,8 @@ ROWS = [
         lambda m: [sample(m(2, 3), m(3, 2), axes=1), sample(m(2, 3), m(2, 3), axes=2), sample(m(2,), m(3,), axes=0),
                    sample(m(2, 3, 4), m(4, 2), axes=((0, 2), (1, 0))), sample(m(2, 0), m(0, 3), axes=1)],
         call=ts.tensordot,
-        errors=[(ValueError, lambda: ts.tensordot(ts.ones(2), ts.ones(3), axes=1)), (ValueError, lambda: ts.tensordot(ts.ones(2), ts.ones(3), axes=2)),
+        errors=[(ValueError, lambda: ts.tensordot(ts.ones(2), ts.ones(3), axes=1)),
+                (ValueError, lambda: ts.tensordot(ts.ones(2), ts.ones(3), axes=2)),
                 (ValueError, lambda: ts.tensordot(ts.ones(2, 2), ts.ones(2, 2), axes=((0, 0), (0, 1))))]),
     product("kron", np.kron, shapes(((2, 3), (3, 2)), ((2,), (2, 2)), ((), (2,)), ((2, 2, 1), (3,)), ((0, 2), (2, 2)))),
     product("cross", lambda a, b, axis=-1: np.cross(a, b, axis=axis),
@@ -143,6 +144,7 @@ ROWS = [
     product("matrix_power", np.linalg.matrix_power, powers, call=ts.linalg.matrix_power,
         tolerance={**SUMS, "float16": (1e-2, 2e-1), "bfloat16": (5e-2, 2)},
         grad_samples=lambda m: [sample(m(2, 2) + 3 * np.eye(2), n) for n in (1, 2, 5, -1, -3)],
-        errors=[(ValueError, lambda: ts.linalg.matrix_power(ts.ones(2, 3), 2)), (TypeError, lambda: ts.linalg.matrix_power(ts.ones(2, 2) > 0, 2)),
+        errors=[(ValueError, lambda: ts.linalg.matrix_power(ts.ones(2, 3), 2)),
+                (TypeError, lambda: ts.linalg.matrix_power(ts.ones(2, 2) > 0, 2)),
                 (ts.LinAlgError, lambda: ts.linalg.matrix_power(ts.ones(2, 2), -1))]),
 ]  # fmt: skip

@@ -13,22 +13,20 @@ export baddbmm, baddbmm!, bartlett_window, batch_norm, batch_norm!, bernoulli, b
     bitwise_invert!, bitwise_left_shift!, bitwise_or!, bitwise_right_shift!, bitwise_xor!,
     blackman_window, block_diag, block_diag!, bmm, bmm!, broadcast_tensors, broadcast_to,
     bucketize, bucketize!
-export cartesian_prod, cauchy!, ceil!, celu, celu!, cholesky!, cholesky_inverse,
-    cholesky_inverse!, cholesky_solve, cholesky_solve!, choose, choose!, chunk, clip, clip!,
-    clip_grad_norm!, clip_grad_value!, clip_norm!, clone, clone!, column_stack, column_stack!,
-    combinations, complex!, concat, concat!, cond, cond!, contiguous, conv1d, conv1d!, conv2d,
-    conv2d!, conv3d, conv3d!, conv_transpose1d, conv_transpose1d!, conv_transpose2d,
-    conv_transpose2d!, conv_transpose3d, conv_transpose3d!, copysign!, corrcoef, corrcoef!,
-    cos!, cosh!, cosine_embedding_loss, cosine_similarity, count_nonzero, count_nonzero!,
-    cross!, cross_entropy, cummax, cummax!, cummin, cummin!, cumulative_trapezoid,
-    cumulative_trapezoid!
+export cartesian_prod, cauchy!, ceil!, celu, celu!, cholesky_inverse, cholesky_inverse!,
+    cholesky_solve, cholesky_solve!, choose, choose!, chunk, clip, clip!, clip_grad_norm!,
+    clip_grad_value!, clip_norm!, clone, clone!, column_stack, column_stack!, combinations,
+    complex!, concat, concat!, cond!, contiguous, conv1d, conv1d!, conv2d, conv2d!, conv3d,
+    conv3d!, conv_transpose1d, conv_transpose1d!, conv_transpose2d, conv_transpose2d!,
+    conv_transpose3d, conv_transpose3d!, copysign!, corrcoef, corrcoef!, cos!, cosh!,
+    cosine_embedding_loss, cosine_similarity, count_nonzero, count_nonzero!, cross!,
+    cross_entropy, cummax, cummax!, cummin, cummin!, cumulative_trapezoid, cumulative_trapezoid!
 export deg2rad!, det!, diag!, diag_embed, diag_embed!, diagflat, diagflat!, diagonal,
     diagonal_scatter, diagonal_scatter!, diff!, digamma, digamma!, dist, dist!, divide!,
     divide_rounded, divide_rounded!, dot!, dropout, dropout!, dstack, dstack!
-export eig, eig!, eigh, eigh!, eigvals, eigvals!, eigvalsh, eigvalsh!, einsum, einsum!, elu,
-    elu!, embedding, embedding!, empty_like, empty_strided, entr, entr!, equal!, erf, erf!,
-    erfc, erfc!, erfcx, erfcx!, erfinv, erfinv!, exp!, exp2!, expand, expand_dims, expm1!,
-    exponential!, eye
+export eig, eig!, eigh, eigh!, eigvalsh, eigvalsh!, einsum, einsum!, elu, elu!, embedding,
+    embedding!, empty_like, empty_strided, entr, entr!, equal!, erf, erf!, erfc, erfc!, erfcx,
+    erfcx!, erfinv, erfinv!, exp!, exp2!, expand, expand_dims, expm1!, exponential!, eye
 export flatten, fliplr, fliplr!, flipud, flipud!, float_power, float_power!, floor!,
     floor_divide!, fmax, fmax!, fmin, fmin!, fmod!, frac, frac!, full, full_like
 export gather, gather!, gaussian_nll_loss, gcd!, gelu, gelu!, geometric!, glu, glu!, greater!,
@@ -40,13 +38,13 @@ export i0, i0!, i0e, i0e!, i1, i1!, i1e, i1e!, igamma, igamma!, igammac, igammac
     index_add!, index_copy, index_copy!, index_fill, index_fill!, index_put, index_put!,
     index_reduce, index_reduce!, index_select, index_select!, inner, inner!, inv!, isclose,
     isfinite!, isin, isinf!, isnan!, isneginf, isneginf!, isposinf, isposinf!
-export kaiser_window, kl_div, kron!, kthvalue, kthvalue!
+export kaiser_window, kl_div, kthvalue, kthvalue!
 export l1_loss, layer_norm, layer_norm!, lcm!, ldexp!, leaky_relu, leaky_relu!, lerp, lerp!,
     less!, less_equal!, lgamma, lgamma!, linear, linear!, linspace, log!, log10!, log1p!, log2!,
     log_ndtr, log_ndtr!, log_normal!, log_softmax, log_softmax!, logaddexp, logaddexp!,
     logaddexp2, logaddexp2!, logcumsumexp, logcumsumexp!, logdet!, logical_and, logical_and!,
     logical_not!, logical_or, logical_or!, logical_xor, logical_xor!, logit, logit!, logsigmoid,
-    logsigmoid!, logspace, logsumexp, logsumexp!, lstsq, lstsq!, lu!, lu_factor, lu_factor!,
+    logsigmoid!, logspace, logsumexp, logsumexp!, lstsq, lstsq!, lu_factor, lu_factor!,
     lu_solve, lu_solve!
 export margin_ranking_loss, masked_fill, masked_fill!, masked_scatter, masked_scatter!,
     masked_select, masked_select!, matmul, matmul!, matrix_exp, matrix_exp!, matrix_norm,
@@ -55,7 +53,7 @@ export margin_ranking_loss, masked_fill, masked_fill!, masked_scatter, masked_sc
     max_with_indices!, median_with_indices, median_with_indices!, meshgrid, min!,
     min_with_indices, min_with_indices!, mish, mish!, mm, mm!, mode, mode!, moveaxis, mse_loss,
     msort, msort!, multi_dot, multi_dot!, multi_margin_loss, multigammaln, multigammaln!,
-    multilabel_margin_loss, multilabel_soft_margin_loss, multinomial, multiply!, mv, mv!
+    multilabel_margin_loss, multilabel_soft_margin_loss, multinomial, multiply!
 export nan_to_num, nan_to_num!, nanmean, nanmean!, nanmedian, nanmedian!,
     nanmedian_with_indices, nanmedian_with_indices!, nanquantile, nanquantile!, nansum, nansum!,
     narrow, ndtr, ndtr!, ndtri, ndtri!, negative!, nextafter, nextafter!, nll_loss, nonzero,
@@ -63,7 +61,6 @@ export nan_to_num, nan_to_num!, nanmean, nanmean!, nanmedian, nanmedian!,
 export one_hot, ones_like, outer, outer!
 export pad, pad!, pairwise_distance, permute_dims, pinv!, poisson, poisson_nll_loss, polar,
     polar!, polygamma, polygamma!, positive, positive!, pow!, prelu, prelu!, put
-export qr!
 export rad2deg!, rand_like, randint, randint_like, randn_like, random!, reciprocal!, relu,
     relu!, relu6, relu6!, remainder!, renorm, renorm!, repeat_interleave, repeat_interleave!,
     reshape_row_major, roll, roll!, rot90, rot90!, round!, round_decimals, round_decimals!,
@@ -75,7 +72,7 @@ export scatter, scatter!, scatter_add, scatter_add!, scatter_reduce, scatter_red
     softmax!, softmin, softmin!, softplus, softplus!, softshrink, softshrink!, softsign,
     softsign!, solve, solve!, solve_triangular, solve_triangular!, sort_with_indices,
     sort_with_indices!, split_with_sizes, sqrt!, square, square!, stack, stack!, std!, std_mean,
-    std_mean!, subtract!, svd!, svdvals, svdvals!, swapaxes
+    std_mean!, subtract!, swapaxes
 export take, take_along_axis, take_along_axis!, tan!, tanh!, tanhshrink, tanhshrink!,
     tensor_split, tensor_split_at, tensordot, tensordot!, threshold, threshold!, tile, tile!,
     topk, topk!, trace, trace!, trapezoid, trapezoid!, tril_indices, triplet_margin_loss,

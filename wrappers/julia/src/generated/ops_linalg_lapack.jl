@@ -13,7 +13,7 @@ The lower triangular L with input = L L^H, or its adjoint when upper.
 LinearAlgebra.cholesky(input::Tensor; upper::Bool=false) =
     fresh(C.tsr_cholesky, input, upper)
 "Writes the result to its first argument; see [`cholesky`](@ref)."
-cholesky!(dst::Tensor, input::Tensor; upper::Bool=false) =
+LinearAlgebra.cholesky!(dst::Tensor, input::Tensor; upper::Bool=false) =
     written(dst, C.tsr_cholesky_out, input, upper)
 
 """
@@ -33,7 +33,7 @@ function LinearAlgebra.qr(input::Tensor; mode="reduced")
     return (wrap(q[]), wrap(r[]))
 end
 "Writes the result to its first argument; see [`qr`](@ref)."
-function qr!(q::Tensor, r::Tensor, input::Tensor; mode="reduced")
+function LinearAlgebra.qr!(q::Tensor, r::Tensor, input::Tensor; mode="reduced")
     mode_text = String(mode)
     check(C.tsr_qr_out(input, mode_text, sizeof(mode_text), q, r))
     return (q, r)
@@ -56,7 +56,8 @@ function LinearAlgebra.svd(input::Tensor; full_matrices::Bool=true)
     return (wrap(u[]), wrap(s[]), wrap(vh[]))
 end
 "Writes the result to its first argument; see [`svd`](@ref)."
-function svd!(u::Tensor, s::Tensor, vh::Tensor, input::Tensor; full_matrices::Bool=true)
+function LinearAlgebra.svd!(u::Tensor, s::Tensor, vh::Tensor, input::Tensor;
+        full_matrices::Bool=true)
     check(C.tsr_svd_out(input, full_matrices, u, s, vh))
     return (u, s, vh)
 end
@@ -67,9 +68,9 @@ end
 
 The singular values, descending.
 """
-svdvals(input::Tensor) = fresh(C.tsr_svdvals, input)
+LinearAlgebra.svdvals(input::Tensor) = fresh(C.tsr_svdvals, input)
 "Writes the result to its first argument; see [`svdvals`](@ref)."
-svdvals!(dst::Tensor, input::Tensor) = written(dst, C.tsr_svdvals_out, input)
+LinearAlgebra.svdvals!(dst::Tensor, input::Tensor) = written(dst, C.tsr_svdvals_out, input)
 
 """
     eigh(input; uplo)
@@ -138,9 +139,9 @@ end
 
 The eigenvalues of square matrices, complex.
 """
-eigvals(input::Tensor) = fresh(C.tsr_eigvals, input)
+LinearAlgebra.eigvals(input::Tensor) = fresh(C.tsr_eigvals, input)
 "Writes the result to its first argument; see [`eigvals`](@ref)."
-eigvals!(dst::Tensor, input::Tensor) = written(dst, C.tsr_eigvals_out, input)
+LinearAlgebra.eigvals!(dst::Tensor, input::Tensor) = written(dst, C.tsr_eigvals_out, input)
 
 """
     solve(input, other; left)
@@ -244,7 +245,7 @@ function LinearAlgebra.lu(input::Tensor)
     return (wrap(p[]), wrap(l[]), wrap(u[]))
 end
 "Writes the result to its first argument; see [`lu`](@ref)."
-function lu!(p::Tensor, l::Tensor, u::Tensor, input::Tensor)
+function LinearAlgebra.lu!(p::Tensor, l::Tensor, u::Tensor, input::Tensor)
     check(C.tsr_lu_out(input, p, l, u))
     return (p, l, u)
 end
@@ -422,7 +423,7 @@ The norm of the matrix times that of its inverse; infinite for a singular one.
 
 - `p`: as ord of matrix_norm
 """
-function cond(input::Tensor; p="2")
+function LinearAlgebra.cond(input::Tensor; p="2")
     p_text = String(p)
     return fresh(C.tsr_cond, input, p_text, sizeof(p_text))
 end

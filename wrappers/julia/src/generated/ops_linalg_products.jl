@@ -156,16 +156,16 @@ The sums of products over pairs of axes; the axes that are left follow one anoth
 """
 function tensordot(input::Tensor, other::Tensor, input_axes::Dimensions,
         other_axes::Dimensions)
-    input_axes_list = int_list(input_axes)
-    other_axes_list = int_list(other_axes)
+    input_axes_list = zero_based_list(input_axes)
+    other_axes_list = zero_based_list(other_axes)
     return fresh(C.tsr_tensordot, input, other, input_axes_list,
         list_count(input_axes_list), other_axes_list, list_count(other_axes_list))
 end
 "Writes the result to its first argument; see [`tensordot`](@ref)."
 function tensordot!(dst::Tensor, input::Tensor, other::Tensor, input_axes::Dimensions,
         other_axes::Dimensions)
-    input_axes_list = int_list(input_axes)
-    other_axes_list = int_list(other_axes)
+    input_axes_list = zero_based_list(input_axes)
+    other_axes_list = zero_based_list(other_axes)
     return written(dst, C.tsr_tensordot_out, input, other, input_axes_list,
         list_count(input_axes_list), other_axes_list, list_count(other_axes_list))
 end
@@ -225,7 +225,7 @@ with the smallest product against its factors is contracted next.
 function einsum(equation, operands::TensorList; path=nothing)
     equation_text = String(equation)
     operands_list = handles(operands)
-    path_list = int_list(path)
+    path_list = zero_based_list(path)
     return GC.@preserve operands fresh(C.tsr_einsum, equation_text, sizeof(equation_text),
         operands_list, length(operands_list), path_list, list_count(path_list))
 end
@@ -233,7 +233,7 @@ end
 function einsum!(dst::Tensor, equation, operands::TensorList; path=nothing)
     equation_text = String(equation)
     operands_list = handles(operands)
-    path_list = int_list(path)
+    path_list = zero_based_list(path)
     return GC.@preserve operands written(dst, C.tsr_einsum_out, equation_text,
         sizeof(equation_text), operands_list, length(operands_list), path_list,
         list_count(path_list))
