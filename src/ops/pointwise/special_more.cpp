@@ -162,7 +162,7 @@ Tensor multigammaln(const Tensor& input, int64_t p, Out out) {
   TSR_CHECK(!is_complex(input.dtype()), Code::kDType, "input", "expected a real dtype, got ",
             input.dtype());
   const DType dtype = is_integral_or_bool(input.dtype()) ? default_dtype() : input.dtype();
-  const Tensor x = in_opmath(astype(input, dtype));
+  const Tensor x = in_opmath(astype(operand(input, out), dtype));
   const auto dimension = static_cast<double>(p);
   Tensor sum = add(lgamma(x), dimension * (dimension - 1) / 4 * std::log(std::numbers::pi));
   for (int64_t j = 1; j < p; ++j) {
