@@ -268,6 +268,19 @@ TEST(Histogram, counts_numbers_on_any_number_of_threads) {
   plan.output = found.data();
   ASSERT_EQ(kernels().histogram(plan), kernel::kOk);
   EXPECT_EQ(found, wanted);
+  Array weights(DType::kFloat32, {kCount});
+  weights.randomize(0, 1, 23);
+  std::vector<double> sums(kBins, 0);
+  for (int64_t i = 0; i < kCount; ++i)
+    sums[static_cast<size_t>(static_cast<const int64_t*>(numbers.data())[i])] +=
+        weights.get(i).real();
+  const Array output(DType::kFloat32, {kBins});
+  plan.weights = weights.data();
+  plan.weights_dtype = DType::kFloat32;
+  plan.output = output.data();
+  ASSERT_EQ(kernels().histogram(plan), kernel::kOk);
+  for (int64_t b = 0; b < kBins; ++b)
+    EXPECT_NEAR(output.get(b).real(), sums[static_cast<size_t>(b)], 2e-3) << b;
 }
 
 }  // namespace

@@ -12,12 +12,13 @@ using kernel::Status;
 
 namespace {
 
-__device__ void count_one(int64_t* output, int64_t bin) {
-  atomicAdd(reinterpret_cast<unsigned long long*>(output + bin), 1ULL);
+__device__ void count_one(void* output, int64_t bin) {
+  atomicAdd(static_cast<unsigned long long*>(output) + bin, 1ULL);
 }
 
 __global__ void clear_kernel(HistogramPlan plan) {
-  for (int64_t b = first_index(); b < plan.bins; b += index_step()) plan.output[b] = 0;
+  for (int64_t b = first_index(); b < plan.bins; b += index_step())
+    static_cast<int64_t*>(plan.output)[b] = 0;
 }
 
 __global__ void numbers_kernel(HistogramPlan plan) {
@@ -39,6 +40,8 @@ __global__ void between_kernel(HistogramPlan plan) {
 }  // namespace
 
 Status histogram(const HistogramPlan& plan) {
+  if (plan.weights != nullptr)
+    return failure(Code::kNotImplemented, "histogram: no sums of weights here");
   const Status status = launch(plan.place, plan.bins, &clear_kernel, plan);
   if (status != kernel::kOk || plan.count == 0) return status;
   if (plan.edges == nullptr) return launch(plan.place, plan.count, &numbers_kernel, plan);
