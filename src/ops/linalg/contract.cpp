@@ -6,13 +6,14 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "kernel/contract.h"
 #include "ops/linalg/gemm.h"
 #include "ops/linalg/matmul.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/sum_to.h"
-#include "ops/shape/arrange.h"
+#include "ops/shape/join.h"
 #include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
 
@@ -69,11 +70,17 @@ Dims joined(DimsView a, DimsView b) {
 
 Tensor vecdot(const Tensor& input, const Tensor& other, int64_t axis, Out out) {
   check_pair(input, other);
+  TSR_CHECK(input.dtype() != DType::kBool, Code::kDType, "input",
+            "expected a numeric dtype, got bool");
   const bool grad = needs_grad(input, other);
   const Vectors v = vectors_along(input, other, axis);
   const Tensor left = is_complex(v.left.dtype()) ? conj(v.left) : v.left;
-  const Tensor products = matmul(expand_dims(left, -2), expand_dims(v.right, -1));
-  return deliver(squeeze(products, Dims{-2, -1}), out, grad);
+  // 16-bit floats would be rounded before they are added up; a product of matrices does that once.
+  if (kernel::opmath(input.dtype()) != input.dtype()) {
+    const Tensor products = matmul(expand_dims(left, -2), expand_dims(v.right, -1));
+    return deliver(squeeze(products, Dims{-2, -1}), out, grad);
+  }
+  return sum(multiply(left, v.right), DimsView(Dims{-1}), false, input.dtype(), out);
 }
 
 Tensor inner(const Tensor& input, const Tensor& other, Out out) {
@@ -144,11 +151,12 @@ Tensor cross(const Tensor& input, const Tensor& other, int64_t axis, Out out) {
   };
   const Tensor a = full(input);
   const Tensor b = full(other);
-  const auto rolled = [&](const Tensor& operand, int64_t by) {
-    return roll(operand, Dims{by}, DimsView(Dims{along}));
+  const auto difference = [&](int64_t first, int64_t second) {
+    return subtract(multiply(select(a, along, first), select(b, along, second)),
+                    multiply(select(a, along, second), select(b, along, first)));
   };
-  return subtract(multiply(rolled(a, -1), rolled(b, -2)), multiply(rolled(a, -2), rolled(b, -1)),
-                  out);
+  const Tensor parts[] = {difference(1, 2), difference(2, 0), difference(0, 1)};
+  return stack(parts, along, out);
 }
 
 Tensor trace(const Tensor& input, int64_t offset, std::optional<DType> dtype, Out out) {
