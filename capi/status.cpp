@@ -115,7 +115,8 @@ void fill_view(const ErrorHead& head, std::string_view message, void* payload,
 }
 
 bool is_known_code(int32_t code) noexcept {
-  return code > 0 && code <= static_cast<int32_t>(Code::kAsync);
+  return code > 0 && std::any_of(kStatusNames, kStatusNames + kStatusCount,
+                                 [code](const StatusName& row) { return row.code == code; });
 }
 
 }  // namespace
