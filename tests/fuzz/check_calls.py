@@ -129,7 +129,8 @@ class Checker:
     def _fill(self, value: Any, letter: str, parts: list[Any]) -> None:
         kind, optional = letter.upper(), letter.islower()
         flagged = optional and kind == "R" and parts[1] == 0
-        if flagged or (optional and kind != "R" and parts[0] in (self.ffi.NULL, None, -1, ABSENT_INT)):
+        absent = (self.ffi.NULL, None, ABSENT_INT if kind == "I" else -1)
+        if flagged or (optional and kind != "R" and parts[0] in absent):
             return
         if kind == "N":
             number = parts[0]
