@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 SONAME = "libtessera.so.0"
-MAX_STRIPPED_BYTES = 8 * 1024 * 1024
+MAX_STRIPPED_BYTES = 12 * 1024 * 1024
 
 # Files whose statics are initialised by code, beside those that have an immortal (src/base/immortal.h), which is made at
 # load so that no fork can come into its making.
