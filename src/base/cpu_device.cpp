@@ -32,7 +32,8 @@ std::byte* map_pages(uint64_t nbytes) noexcept {
   return data == MAP_FAILED ? nullptr : static_cast<std::byte*>(data);
 }
 
-// mmap aligns to a page only: one huge page more is mapped and what sticks out is given back.
+// mmap aligns to a page only, so map one huge page more and unmap the parts outside the aligned
+// range.
 std::byte* map_aligned(uint64_t nbytes) noexcept {
   std::byte* raw = map_pages(nbytes + kHugePage);
   if (raw == nullptr) return nullptr;
@@ -49,7 +50,7 @@ int32_t raw_allocate(int32_t, uint64_t nbytes, void** out) {
   const uint64_t rounded = round_up(nbytes, page_size());
   std::byte* data = rounded >= kHugePage ? map_aligned(rounded) : map_pages(rounded);
   if (data == nullptr) return errno == ENOMEM ? kDeviceOutOfMemory : errno;
-  // Small segments stay on small pages, so that a process with few small tensors stays small.
+  // Small segments keep small pages, so that a process with few small tensors needs little memory.
   if (rounded > kHugePage) madvise(data, rounded, MADV_HUGEPAGE);
   *out = data;
   return kDeviceOk;
@@ -59,7 +60,8 @@ int32_t raw_free(int32_t, void* data, uint64_t nbytes) {
   return munmap(data, round_up(nbytes, page_size())) == 0 ? kDeviceOk : errno;
 }
 
-// The first number of a one-line file, or `otherwise` when there is none ("max" in control groups).
+// The first number of a one-line file, or `otherwise` if there is none (control groups write
+// "max").
 uint64_t number_in(const char* path, uint64_t otherwise) noexcept {
   std::FILE* file = std::fopen(path, "re");
   if (file == nullptr) return otherwise;

@@ -7,8 +7,8 @@
 
 namespace tsr {
 
-// Raw allocations of 2 MiB and more start at a multiple of 2 MiB; those above 2 MiB ask for huge
-// pages. memory_info honours the control group's limit.
+// Raw allocations of 2 MiB and more start at a multiple of 2 MiB; larger ones also ask for huge
+// pages. memory_info respects the limit of the control group.
 const DeviceInterface& cpu_device_interface() noexcept;
 
 }  // namespace tsr

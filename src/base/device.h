@@ -20,8 +20,8 @@ struct Device {
   [[nodiscard]] constexpr bool is_cpu() const { return type == DeviceType::kCpu; }
 };
 
-// Where functions of this thread make tensors when they are told no device. Every thread starts
-// with the CPU.
+// The device on which functions of this thread make tensors if the caller names none. Every thread
+// starts with the CPU.
 extern constinit thread_local Device t_default_device;
 
 inline void append_text(std::string& out, Device device) {

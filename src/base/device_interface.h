@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// DeviceInterface: what a device must offer to memory and streams, as plain function pointers. A
-// backend fills one in; the allocator and the runtime know no other way to a device.
+// DeviceInterface: the functions that memory and streams need from a device, as plain function
+// pointers. A backend fills one in; the allocator and the runtime use a device only through it.
 #pragma once
 
 #include <cstdint>
 
 namespace tsr {
 
-// A queue of work; null is the device's default stream. What it points to belongs to the backend.
+// A queue of work; null is the device's default stream. The backend owns the object behind the
+// handle.
 using StreamHandle = void*;
 using EventHandle = void*;
 
@@ -31,7 +32,7 @@ struct DeviceInterface {
   int32_t (*unmap)(int32_t device, void* data, uint64_t nbytes);
   int32_t (*unreserve)(int32_t device, void* data, uint64_t nbytes);
 
-  // ---- streams and events (null on devices that finish work before they return, as the CPU) ----
+  // ---- streams and events (null on devices that finish work before they return, like a CPU) ----
   int32_t (*stream_create)(int32_t device, StreamHandle* out);
   int32_t (*stream_destroy)(int32_t device, StreamHandle stream);
   int32_t (*stream_synchronize)(int32_t device, StreamHandle stream);
@@ -44,28 +45,30 @@ struct DeviceInterface {
   int32_t (*event_synchronize)(int32_t device, EventHandle event);
 
   // ---- copies between host and device ----
-  // Ordered after the work of the stream. The host may read what it got, and change or free what it
-  // gave, as soon as the call returns; towards a device the copy itself may still be under way.
+  // Ordered after the earlier work of the stream. When the call returns, the host may read the
+  // result, and may change or free the source. A copy to the device may still be running then.
   int32_t (*copy)(int32_t device, void* dst, const void* src, uint64_t nbytes, CopyKind kind,
                   StreamHandle stream);
 
-  // ---- optional: null where a device has no such thing ----
-  // From one device of this type to another, on a stream of the SOURCE's; null: through the host.
+  // ---- optional: null if the device does not offer it ----
+  // Between two devices of this type, on a stream of the SOURCE device. If null, the library copies
+  // through the host.
   int32_t (*copy_peer)(int32_t dst_device, void* dst, int32_t src_device, const void* src,
                        uint64_t nbytes, StreamHandle stream);
-  // Page-locked memory of the host, and a copy for which the host's side is such memory: it returns
-  // at once, and both sides stay as they are until the stream has come there. All three or none.
+  // Page-locked host memory, and a copy whose host side is such memory. The copy returns at once;
+  // neither side may change until the stream has done it. Offer all three functions or none.
   int32_t (*host_allocate)(int32_t device, uint64_t nbytes, void** out);
   int32_t (*host_free)(int32_t device, void* data, uint64_t nbytes);
   int32_t (*copy_unwaited)(int32_t device, void* dst, const void* src, uint64_t nbytes,
                            CopyKind kind, StreamHandle stream);
-  // Waits for all streams, also those of other libraries; null: our streams are all.
+  // Waits for all streams, also those of other libraries. If null, the library's own streams are
+  // all.
   int32_t (*device_synchronize)(int32_t device);
-  // The handle under which a stream of another library is known here: two names of one stream
-  // become the same. Refuses what cannot be a stream of ours.
+  // Translates a stream of another library into the handle that is used here, so that two names of
+  // one stream become equal. Refuses handles that cannot be a stream of this device.
   int32_t (*adopt_stream)(int32_t device, StreamHandle given, StreamHandle* own);
-  // kDeviceFault when a kernel that has finished found its arguments wrong; told once, and
-  // error_text then says what it was. Asked after every wait that a caller has asked for.
+  // kDeviceFault if a finished kernel found an invalid argument; reported once, and error_text then
+  // describes it. Called after every wait that a caller has asked for.
   int32_t (*take_fault)(int32_t device);
 
   // ---- facts ----

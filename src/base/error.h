@@ -12,7 +12,8 @@
 
 namespace tsr {
 
-// The status codes of the C ABI; values are frozen and stand also in capi/schema (a test compares).
+// The status codes of the C ABI. Their values are frozen. capi/schema lists them too; a test
+// compares both.
 enum class Code : int32_t {
   kOk = 0,
   kInvalidArgument = 1,
@@ -36,9 +37,9 @@ enum class Code : int32_t {
   kLinalg = 19,
 };
 
-// A caller's mistake, a failed resource or a bug of ours, on its way to the ABI barrier. The
-// barrier adds the name of the C function and the index of `arg`, which it knows from the schema;
-// so a throw site names only the argument and says what was expected and what came.
+// A caller's mistake, a failed resource or a bug of ours. The ABI guard catches it and adds the
+// name of the C function and the index of `arg`, which it knows from the schema. So a throw site
+// names only the argument and says what was expected and what came.
 class Error final : public std::exception {
  public:
   // `arg`, `file` are string literals (never freed); `arg` may be null when no argument is at

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// ForkMutex: a lock of one byte, for single objects, that counts as free in a child of the process
-// in which it was held.
+// ForkMutex: a lock of one byte for single objects. If another thread holds it during a fork, it is
+// free in the child.
 #pragma once
 
 #include <atomic>
@@ -10,23 +10,23 @@
 namespace tsr {
 
 // Note [Locks and fork]
-// A child has only the thread that forked; a plain mutex that another thread held at that moment
-// stays locked in it for ever. Three kinds of locks avoid that.
-// - GuardedMutex: while a process forks the forking thread holds every one of them, so that the
-//   child also finds what they protect whole. For tables of the process, which are immortal().
+// A child has only the thread that forked. A plain mutex that another thread held at that moment
+// stays locked in the child for ever. Three kinds of locks avoid that.
+// - GuardedMutex: while a process forks, the forking thread holds all of them, so the data that
+// they protect is consistent in the child. For tables of the process, which are immortal().
 // - ForkMutex and SpinLock (autograd/spin_lock.h): locks of single objects, too many to take at a
-//   fork. They note in which process they were locked; in a child a lock that was held in the
-//   parent counts as free. An object that another thread was changing at that moment may be half
-//   changed in the child; nothing waits.
+// fork. They store the process in which they were locked; a lock that was held in the parent is
+// free in the child. An object that another thread was changing at that moment may be half changed
+// in the child, but nothing waits for ever.
 // tests/tools/check_layers.py refuses std::mutex elsewhere.
 
-// How often this process and its parents have forked, as a mark from 1 to 255.
+// Counts the forks of this process and its parents, as a mark from 1 to 255 that wraps around.
 extern std::atomic<uint8_t> g_fork_mark;
 inline uint8_t fork_mark() noexcept {
   return g_fork_mark.load(std::memory_order_relaxed);
 }
 
-// For sections that may last.
+// For critical sections that may last long.
 class ForkMutex {
  public:
   void lock() noexcept {

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// FunctionRef: a borrowed callable, two words, no allocation. It must not outlive what it refers
-// to.
+// FunctionRef: a borrowed callable, two words, no allocation. It must not outlive the callable.
 #pragma once
 
 #include <memory>

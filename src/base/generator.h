@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Generator: where random numbers come from; a seed and how far its Philox counter has advanced.
+// Generator: the source of random numbers: a seed and the position of its Philox counter.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct GeneratorState {
   uint64_t offset = 0;  // in blocks of four 32-bit numbers
 };
 
-// Any thread may use any generator; each call takes numbers that nobody else gets.
+// Any thread may use any generator; no two calls get the same numbers.
 class Generator final : public Object {
  public:
   explicit Generator(uint64_t seed) : Object(ObjectTag::kGenerator), state_{seed, 0} {}
@@ -33,7 +33,7 @@ class Generator final : public Object {
     const std::lock_guard lock(mutex_);
     state_ = state;
   }
-  // The state from which the next `blocks` blocks are the caller's own.
+  // Reserves `blocks` blocks for the caller and returns the state at the first of them.
   GeneratorState take(uint64_t blocks) {
     const std::lock_guard lock(mutex_);
     const GeneratorState before = state_;
@@ -46,14 +46,14 @@ class Generator final : public Object {
   GeneratorState state_;
 };
 
-// The generator of threads that have set none; starts with seed 0 and lives as long as the process.
+// The generator of threads that have set none. Starts with seed 0 and is never destroyed.
 Generator& default_generator();
 
 // ---- The current generator of a thread ----
 
-// Whose numbers functions of this thread take that are given no generator.
+// The generator used by functions of this thread that get none as an argument.
 [[nodiscard]] Generator& current_generator();
-// Null is the default one.
+// Null selects the default generator.
 void set_current_generator(IntrusivePtr<Generator> generator);
 
 }  // namespace tsr

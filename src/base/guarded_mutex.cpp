@@ -12,7 +12,8 @@ namespace tsr {
 std::atomic<uint8_t> g_fork_mark{1};
 
 struct ForkRegistry {
-  // Its own mutex may be waited for under an outer lock, when an inner one is made there.
+  // The registry's own lock of a level. An inner GuardedMutex may be made while an outer one is
+  // held.
   struct Members {
     std::mutex mutex;
     GuardedMutex* first = nullptr;

@@ -7,12 +7,12 @@
 
 namespace tsr {
 
-// Which locks may be waited for while one is held: an inner one while an outer one is held, and no
-// other pair. Under an inner one nothing may be made that has a GuardedMutex in it.
+// The order of locks: a thread that holds an outer lock may take an inner one; no other nesting is
+// allowed. While an inner lock is held, no object with a GuardedMutex may be made.
 enum class LockLevel { kInner, kOuter };
 
-// While a process forks, every GuardedMutex is held by the forking thread, so that the child finds
-// what it protects whole.
+// While a process forks, the forking thread holds every GuardedMutex, so that the data that they
+// protect is consistent in the child.
 class GuardedMutex {
  public:
   explicit GuardedMutex(LockLevel level = LockLevel::kInner);

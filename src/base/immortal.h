@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// immortal: an object of the whole process that is made when the library is loaded and never
-// destroyed.
+// immortal: an object of the whole process, made when the library is loaded and never destroyed.
 #pragma once
 
 #include <new>
@@ -22,11 +21,11 @@ inline const bool kMadeAtLoad = (static_cast<void>(make_immortal<T>()), true);
 
 }  // namespace detail
 
-// The one T of the process. Its memory is static, so that making it cannot fail; it has no end,
-// because threads may still work and handles be released after the static destructors have run.
-// It is made when the library is loaded, or earlier when another static needs it: a thread that
-// made it later, at its first use, could be forked away in the middle, and the child would wait for
-// that thread for ever.
+// The one T of the process. Its memory is static, so that making it cannot fail. It is never
+// destroyed, because threads may still run and handles may be released after the static
+// destructors. It is made when the library is loaded, or earlier if another static needs it. It is
+// not made at its first use: another thread could fork while one thread makes it, and the child
+// would wait for that thread for ever.
 template <class T>
 T& immortal() noexcept {
   static_cast<void>(&detail::kMadeAtLoad<T>);

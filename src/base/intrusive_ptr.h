@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Object: the header of everything a handle can name; IntrusivePtr: the pointer that counts
+// Object: the header of everything a handle can name. IntrusivePtr: the pointer that counts
 // references in it.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace tsr {
 
-// Tags let the ABI tell, best effort, a live object of the right kind from anything else.
+// The ABI checks tags to recognise, best effort, a live object of the right kind.
 enum class ObjectTag : uint32_t {
   kDead = 0xdeadbeefU,
   kTensor = 0x54534e52U,
@@ -25,8 +25,8 @@ enum class ObjectTag : uint32_t {
   kAmbient = 0x5453414dU,
 };
 
-// Starts with one reference, owned by whoever made it. Sits first in every derived object, so that
-// a handle can be checked without knowing its kind.
+// Starts with one reference, owned by the creator. The first base class of every object, so that a
+// handle can be checked without knowing its kind.
 struct Object {
   explicit Object(ObjectTag kind) noexcept : tag(kind) {}
   Object(const Object&) = delete;
@@ -40,8 +40,8 @@ inline void retain(Object* object) noexcept {
   object->refs.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Takes a reference unless the count already fell to zero: for weak pointers, whose owner keeps the
-// memory valid by a lock of its own. Who finds it at zero comes after what its last owner did.
+// Takes a reference unless the count is already zero. For weak pointers, whose owner keeps the
+// memory valid with a lock. A caller that finds zero sees everything that the last owner did.
 inline bool try_retain(Object* object) noexcept {
   uint32_t count = object->refs.load(std::memory_order_acquire);
   while (count != 0) {
@@ -52,19 +52,19 @@ inline bool try_retain(Object* object) noexcept {
   return false;
 }
 
-// True when the last reference was given up and the caller must destroy the object.
+// True if this was the last reference; the caller must then destroy the object.
 inline bool drop_reference(Object* object) noexcept {
   return object->refs.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
-// The same for kinds of object that nobody keeps weakly: a count of 1 is then the caller's own, and
-// nobody can raise it, so that the common case needs no locked instruction.
+// The same for kinds of object without weak pointers. A count of 1 then belongs to the caller alone
+// and nobody can raise it, so the common case needs no locked instruction.
 inline bool drop_strong_reference(Object* object) noexcept {
   return object->refs.load(std::memory_order_acquire) == 1 || drop_reference(object);
 }
 
-// T derives from Object and has `static void destroy(T*) noexcept`; `T::kNeverWeak` says that
-// try_retain is never called for it.
+// T derives from Object and has `static void destroy(T*) noexcept`. `T::kNeverWeak` is true if
+// try_retain is never called for T.
 template <class T>
 class IntrusivePtr {
  public:
@@ -83,13 +83,13 @@ class IntrusivePtr {
     return *this;
   }
 
-  // Takes over the reference the caller owns.
+  // Takes over a reference that the caller owns.
   static IntrusivePtr adopt(T* ptr) noexcept {
     IntrusivePtr result;
     result.ptr_ = ptr;
     return result;
   }
-  // Adds a reference of its own.
+  // Adds a reference.
   static IntrusivePtr share(T* ptr) noexcept {
     if (ptr != nullptr) retain(ptr);
     return adopt(ptr);

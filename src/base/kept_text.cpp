@@ -14,7 +14,7 @@ constexpr uint32_t kPlaces = 32;
 constexpr uint32_t kMost = uint32_t{1} << 30;
 
 char g_reserve[kPlaces][KeptText::kReserveBytes];
-std::atomic<uint32_t> g_taken{0};  // a bit for each place
+std::atomic<uint32_t> g_taken{0};  // one bit for each slot
 static_assert(kPlaces == 32);
 
 char* take_place() noexcept {
@@ -55,7 +55,7 @@ bool KeptText::assign(std::initializer_list<std::string_view> pieces) noexcept {
   size_t size = 0;
   for (std::string_view piece : pieces) size += piece.size();
   if (size > kMost) size = kMost;
-  const KeptText before = *this;  // a piece may lie in it
+  const KeptText before = *this;  // a piece may be part of the old text
   if (!make_room(size)) {
     assign_literal("out of memory while describing an error");
     return false;
@@ -78,7 +78,7 @@ bool KeptText::assign(std::initializer_list<std::string_view> pieces) noexcept {
   return true;
 }
 
-// Keeps what it has when that is large enough, or when there is nothing better; frees nothing.
+// Keeps the buffer if it is large enough, or if no better one can be had. Frees nothing.
 bool KeptText::make_room(size_t size) noexcept {
   if (size < capacity_) return true;
   char* fresh = static_cast<char*>(std::malloc(size + 1));

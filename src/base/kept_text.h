@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// KeptText: the text of an error in thread-local storage, which is there also without memory.
+// KeptText: the text of an error in thread-local storage. It can be set even when memory is out.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace tsr {
 
-// Text on the heap. Without memory there it is cut, with "..." at its end and never inside a UTF-8
-// character, to a place of the reserve, of which the process has a few for all its threads; when
-// these are taken too, a literal says that memory is out. Without constructor and destructor:
-// see Note [Thread-local state].
+// Text on the heap. If the heap has no memory, the text goes to one of a few reserve slots that all
+// threads share, cut to the size of a slot, with "..." at its end and never inside a UTF-8
+// character. If all slots are taken, a literal says that memory is out. It has no constructor and
+// no destructor: see Note [Thread-local state].
 class KeptText {
  public:
-  static constexpr uint32_t kReserveBytes = 1024;  // of one place
+  static constexpr uint32_t kReserveBytes = 1024;  // of one slot
 
-  // Returns false when there was not even a place in the reserve.
+  // Returns false if there was no memory, not even a slot of the reserve.
   bool assign(std::initializer_list<std::string_view> pieces) noexcept;
-  // A literal, which costs nothing.
+  // A literal needs no memory.
   void assign_literal(const char* literal) noexcept;
   void clear() noexcept;
 
@@ -34,7 +34,7 @@ class KeptText {
 
   char* text_ = nullptr;
   uint32_t size_ = 0;
-  uint32_t capacity_ = 0;  // 0 for a literal, kReserveBytes also for a place of the reserve
+  uint32_t capacity_ = 0;  // 0 for a literal, kReserveBytes for a slot of the reserve
 };
 
 }  // namespace tsr

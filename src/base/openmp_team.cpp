@@ -17,7 +17,7 @@
 #include "base/guarded_mutex.h"
 #include "base/immortal.h"
 
-// LLVM's run time has a call for what GNU's has not; absent, its address is null.
+// A function of LLVM's run time. GNU's run time lacks it, and its address is then null.
 extern "C" [[gnu::weak]] void kmp_set_blocktime(int milliseconds);
 
 namespace tsr {
@@ -32,10 +32,10 @@ constexpr bool kLlvmOpenMp = false;
 // The largest team that the calling thread has had; its threads wait for the next region.
 constinit thread_local int32_t t_team = 1;
 
-// Threads that were all alive at once and are gone again.
+// Threads that were all alive at the same time and have ended.
 class Trial {
  public:
-  // Tells how many of `count` could be started.
+  // Returns how many of `count` threads could be started.
   static int32_t run(int32_t count) noexcept {
     Trial trial;
     auto* threads = new (std::nothrow) pthread_t[static_cast<size_t>(count)];
@@ -58,10 +58,10 @@ class Trial {
     pthread_mutex_unlock(&gate);
     return nullptr;
   }
-  pthread_mutex_t gate_ = PTHREAD_MUTEX_INITIALIZER;  // of this call alone: no child needs it
+  pthread_mutex_t gate_ = PTHREAD_MUTEX_INITIALIZER;  // local to this call: no child needs it
 };
 
-// New threads inherit this: signals of the host go to threads of the host.
+// New threads inherit this mask, so that signals for the host run on threads of the host.
 class NoSignals {
  public:
   NoSignals() noexcept {
@@ -78,13 +78,13 @@ class NoSignals {
 };
 
 // Note [Waiting threads]
-// A thread of GNU's OpenMP that waits for work spins for milliseconds before it sleeps, and takes
-// the processor from everybody else. The setting for it is read from the environment before any
-// code of ours runs. But a run time that manages more threads than there are processors spins a
-// hundred times only, about a microsecond. So one team as large as the machine is started once, by
-// a thread that then sleeps for ever: these threads use no processor, and with them there are
-// always more threads than processors. Who sets OMP_WAIT_POLICY or GOMP_SPINCOUNT has decided
-// otherwise, and nothing is done. docs/adr/0011-waiting-threads.md has the figures.
+// A waiting thread of GNU's OpenMP spins for milliseconds before it sleeps, and other threads
+// cannot use that processor. The environment variables that change this are read before any code of
+// ours runs. But if the run time manages more threads than there are processors, a thread spins
+// only a hundred times, about a microsecond. So a thread starts one team as large as the machine,
+// once, and then sleeps for ever. The threads of this team use no processor, and from then on there
+// are always more threads than processors. If OMP_WAIT_POLICY or GOMP_SPINCOUNT is set, the user
+// has decided, and nothing is done. docs/adr/0011-waiting-threads.md has the figures.
 
 struct Parked {
   int32_t team;
@@ -95,7 +95,7 @@ void* park(void* argument) {
   auto* parked = static_cast<Parked*>(argument);
 #pragma omp parallel num_threads(parked->team)
   {
-    asm volatile("");  // to have been started is all that these threads are for
+    asm volatile("");  // these threads only need to have started
   }
   sem_post(&parked->ready);
   for (;;) pause();

@@ -15,24 +15,24 @@ namespace tsr {
 namespace {
 
 // No pool survives a fork, neither OpenMP's nor ours: a region in the child would wait for threads
-// that are not there. The child therefore runs serially.
+// that do not exist there. Therefore the child runs serially.
 std::atomic<bool> g_forked_child{false};
 
-// OpenMP keeps its own setting per calling thread; ours holds for the whole process. 0 = not known
-// yet: OpenMP's default, as the first thread that asks finds it.
+// OpenMP has a setting for each calling thread; ours holds for the whole process. 0: not known yet;
+// the first thread that asks sets it to OpenMP's default.
 std::atomic<int32_t> g_threads{0};
 
-// More parts than threads, so that a thread that comes late leaves its share to the others.
+// More parts than threads, so that other threads take the share of a thread that starts late.
 constexpr int64_t kPartsPerThread = 4;
 
-// OpenMP itself is not called here: the run time may not have restored its own locks yet, and
-// OpenMpThreads passes the new count on before anything of OpenMP runs.
+// Does not call OpenMP: the run time may not have restored its own locks yet. OpenMpThreads passes
+// the new count on before anything of OpenMP runs.
 void note_fork_in_child() {
   g_forked_child.store(true, std::memory_order_relaxed);
 }
 
-// When the library is loaded, not before the first region: the host may have had regions of its
-// own.
+// Registered when the library is loaded, not before the first region: the host may have run regions
+// of its own before.
 [[maybe_unused]] const int kForkHandler = pthread_atfork(nullptr, nullptr, note_fork_in_child);
 
 }  // namespace
@@ -52,7 +52,7 @@ void set_num_threads(int32_t count) {
 
 OpenMpThreads::OpenMpThreads(bool serial) noexcept : before_(omp_get_max_threads()) {
   const int32_t wanted = serial || in_parallel_region() ? 1 : num_threads();
-  // All or one: OpenBLAS adapts to every other number, for all threads at once.
+  // All threads or one: at every other number OpenBLAS changes its team, for all threads at once.
   count_ = ready_team(wanted) == wanted ? wanted : 1;
   if (count_ != before_) omp_set_num_threads(count_);
 }
@@ -68,7 +68,8 @@ bool in_parallel_region() noexcept {
 void parallel_for(int64_t count, int64_t grain, FunctionRef<void(int64_t, int64_t)> body) {
   if (count <= 0) return;
   const int64_t step = std::max<int64_t>(grain, 1);
-  // Waking a thread costs some microseconds: what is left over after whole grains pays for none.
+  // Waking a thread costs some microseconds, so a rest smaller than a grain gets no thread of its
+  // own.
   const int64_t paying = std::min<int64_t>(count / step, num_threads());
   if (paying > 1 && !in_parallel_region()) {
     const int64_t grains = (count + step - 1) / step;

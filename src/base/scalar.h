@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Scalar: a number of the host language, with its kind; the only operand that promotes weakly.
+// Scalar: a number of the host language, with its kind; the only operand that is weak in promotion.
 #pragma once
 
 #include <complex>

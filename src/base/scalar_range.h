@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Whether a number of the host language fits an integer dtype: numbers never wrap around.
+// Whether a number of the host language fits an integer dtype: such numbers never wrap around.
 #pragma once
 
 #include "base/dtype.h"
@@ -8,18 +8,18 @@
 
 namespace tsr {
 
-// Where a number lies with respect to the numbers that `dtype` holds. A fraction is cut off first;
-// NaN lies above. Every number fits a dtype that is no integer.
+// The position of a number relative to the range of `dtype`. A fraction is cut off first; NaN is
+// above. Every number fits a dtype that is not an integer dtype.
 enum class Fit { kBelow, kInside, kAbove };
 Fit fit_of(const Scalar& value, DType dtype) noexcept;
 
-// The smallest and the largest number of an integer dtype; int64's limit where it is beyond that.
+// The smallest and the largest number of an integer dtype, limited to the range of int64.
 int64_t lowest_of(DType dtype) noexcept;
 int64_t highest_of(DType dtype) noexcept;
 
 [[noreturn]] void fail_range(const Scalar& value, DType dtype, const char* arg);
 
-// Throws kValue that names the number and the range.
+// Throws kValue, with the number and the range in the message.
 inline void check_fits(const Scalar& value, DType dtype, const char* arg) {
   if (is_integral(dtype) && fit_of(value, dtype) != Fit::kInside) fail_range(value, dtype, arg);
 }

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Text of messages: concat(pieces...) and the append_text overloads that say how a piece is
-// written.
+// Text of messages: concat(pieces...) and the append_text overloads that write a piece.
 #pragma once
 
 #include <complex>

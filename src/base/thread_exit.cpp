@@ -14,7 +14,7 @@ constexpr size_t kParts = 8;
 std::atomic<void (*)() noexcept> g_runs[kParts];
 constinit thread_local uint32_t t_parts = 0;
 
-// One more than the key's number; 0 before there is a key, kClosed when the library is unloaded.
+// The key's number plus one; 0 before there is a key, kClosed after the library is unloaded.
 constexpr uint64_t kClosed = UINT64_MAX;
 std::atomic<uint64_t> g_key{0};
 
@@ -26,8 +26,8 @@ void run_parts(void*) noexcept {
   }
 }
 
-// g_key, with a key made by the first thread that needs it; without a lock, so that a fork leaves
-// nothing half done. 0 when there can be none.
+// g_key; the first thread that needs the key makes it. Uses no lock, so that a fork finds a
+// consistent state. 0 if the system has no key left.
 uint64_t exit_key() noexcept {
   uint64_t known = g_key.load(std::memory_order_acquire);
   if (known != 0) return known;
@@ -40,7 +40,7 @@ uint64_t exit_key() noexcept {
   return known;
 }
 
-// Threads that end after the library was unloaded must not find its function in the key.
+// Threads that end after the library is unloaded must not call its function through the key.
 [[gnu::destructor]] void on_unload() {
   const uint64_t key = g_key.exchange(kClosed, std::memory_order_acq_rel);
   if (key != 0) pthread_key_delete(static_cast<pthread_key_t>(key - 1));
@@ -53,7 +53,7 @@ bool at_thread_exit(ThreadPart part, void (*run)() noexcept) noexcept {
   if ((t_parts & bit) != 0) return true;
   const uint64_t key = exit_key();
   if (key == 0) return false;
-  if (key == kClosed) return true;  // the process ends, and its threads with it
+  if (key == kClosed) return true;  // the process is ending, and its threads with it
   if (pthread_setspecific(static_cast<pthread_key_t>(key - 1), &t_parts) != 0) return false;
   g_runs[static_cast<size_t>(part)].store(run, std::memory_order_release);
   t_parts |= bit;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What the library does when a thread ends, and values that threads keep without destructors.
+// Code that runs when a thread ends, and thread-local values without destructors.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,19 @@ namespace tsr {
 
 // Note [Thread-local state]
 // No thread-local variable of the library has a constructor or a destructor: they are constinit and
-// trivially destructible. A C++ destructor of a thread-local is registered at its first use, for
-// which glibc allocates and ends the process when it cannot; and it runs before the atexit handlers
-// and static destructors, in which calls must still work and may fail.
-// What must go back when a thread ends is registered here instead, in a pthread key. Registering
-// can fail without harm (with glibc only when a process has more than 32 keys and no memory), the
-// key's destructor runs after all thread-local destructors of the host, and exit() does not run it:
-// the thread that ends the process keeps its state to the last instruction. Code that could not
-// register at a point where it can report that (scopes, saved-tensor hooks) fails. On the failing
-// path itself (error records) it tries again with the next failure; a thread that ends before
-// leaves the text of its last error behind.
+// trivially destructible. A C++ destructor of a thread-local is registered at its first use; glibc
+// allocates memory for that and ends the process if there is none. Such a destructor also runs
+// before the atexit handlers and static destructors, and calls from those must still work.
+// State that must be released when a thread ends is registered here instead, in a pthread key.
+// Registering may fail without harm (with glibc only if a process has more than 32 keys and no
+// memory). The key's destructor runs after all thread-local destructors of the host. exit() does
+// not run it: the thread that ends the process keeps its state to the last instruction. Code that
+// can report a failed registration fails (scopes, saved-tensor hooks). The error path itself (error
+// records) cannot; it tries again with the next error, and a thread that ends before that leaks the
+// text of its last error.
 
-// In the order in which they run; what one of them needs again runs once more.
+// In the order in which they run. If a part uses the state of an earlier part, that part runs
+// again.
 enum class ThreadPart : uint8_t {
   kSavedHooks,
   kScopes,
@@ -35,11 +36,11 @@ enum class ThreadPart : uint8_t {
   kHandleCounts,
 };
 
-// `run` is called once when this thread ends, unless it ends the process. False when the system has
-// no memory to note that. Each part always comes with the same function.
+// `run` is called once when this thread ends, unless the thread ends the process. Returns false if
+// the system has no memory for that. Each part must always pass the same function.
 bool at_thread_exit(ThreadPart part, void (*run)() noexcept) noexcept;
 
-// A value in thread-local storage that is made at its first use and ended by an explicit call.
+// A thread-local value that is made at its first use and destroyed by an explicit call.
 template <class T>
 class ThreadValue {
  public:

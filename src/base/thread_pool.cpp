@@ -20,11 +20,11 @@ namespace tsr {
 namespace {
 
 // Note [The pool]
-// A job is a number of parts that threads take one by one, the thread that brings the job first: a
-// thread that wakes up late finds less to do, or nothing, and nobody waits for it. `door` counts
-// the threads that are inside the job; when no part is left its owner closes the door and waits for
-// those inside only. A thread without work looks for the next job for a few microseconds, which
-// bridges the time between two kernels, and then sleeps until it is woken.
+// A job is a number of parts, which threads take one by one. The owner, the thread that brings the
+// job, works too, so a thread that wakes up late finds fewer parts or none, and nobody waits for
+// it. `door_` counts the threads that are inside the job. When no part is left, the owner closes
+// the door and waits only for the threads inside. A thread without work polls for the next job for
+// a few microseconds, the usual time between two kernels, and then sleeps until it is woken.
 
 constexpr uint32_t kClosed = uint32_t{1} << 31;
 constexpr std::chrono::microseconds kLook{8};
@@ -48,18 +48,18 @@ void relax() noexcept {
 #endif
 }
 
-// How often one may relax in the time kLook.
+// The number of times one can call relax() in the time kLook.
 int32_t looks_in_time() noexcept {
   constexpr int32_t kTrial = 200;
   const auto begin = std::chrono::steady_clock::now();
   for (int32_t i = 0; i < kTrial; ++i) relax();
   const std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - begin;
-  // A trial that lost its processor says too few rather than too many.
+  // If the trial lost its processor, the result is too small rather than too large.
   const int64_t each = taken.count() / kTrial + 1;
   return static_cast<int32_t>(std::chrono::nanoseconds(kLook).count() / each) + 1;
 }
 
-// True when the word is no longer `value`.
+// Polls `looks` times. True as soon as the word is no longer `value`.
 bool changes_soon(const std::atomic<uint32_t>& word, uint32_t value, int32_t looks) noexcept {
   for (int32_t i = 0; i < looks; ++i) {
     if (word.load(std::memory_order_acquire) != value) return true;
@@ -83,7 +83,7 @@ class Pool {
   }
 
  private:
-  // ---- the thread that brings a job ----
+  // ---- the owner of a job ----
 
   void open(int64_t parts, int32_t helpers, FunctionRef<void(int64_t)>& part) noexcept {
     part_ = &part;
@@ -115,10 +115,10 @@ class Pool {
     t_in_part = false;
   }
 
-  // ---- the others ----
+  // ---- the helpers ----
 
   static void* begin(void* argument) {
-    omp_set_num_threads(1);  // what a part calls runs on its thread alone
+    omp_set_num_threads(1);  // libraries that a part calls use one thread
     static_cast<Pool*>(argument)->help();
     return nullptr;
   }
@@ -143,21 +143,21 @@ class Pool {
 
   // ---- threads ----
 
-  // Makes threads until there are `wanted`; how many of those there are.
+  // Makes threads until there are `wanted`; returns how many of those there are.
   int32_t grow(int32_t wanted) noexcept {
     if (wanted <= made_) return wanted;
     if (looks_ == 0) looks_ = looks_in_time();
     pthread_attr_t attributes;
     if (pthread_attr_init(&attributes) != 0) return made_;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    // Where the process may run, not where this thread happens to be tied to.
+    // The process may have more processors than this thread, which the host may have pinned.
     cpu_set_t set;
     if (sched_getaffinity(getpid(), sizeof set, &set) == 0) {
       pthread_attr_setaffinity_np(&attributes, sizeof set, &set);
     }
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the host's threads
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals go to threads of the host
     pthread_t thread;
     while (made_ < wanted && pthread_create(&thread, &attributes, begin, this) == 0) {
       pthread_setname_np(thread, "tessera");

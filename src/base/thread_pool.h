@@ -10,11 +10,11 @@
 namespace tsr {
 
 // Calls part(0) to part(parts - 1), each once, on the calling thread and at most `threads` - 1
-// others. False, and nothing was called, when another thread has the pool just now or there can be
-// no more threads. A part must not throw.
+// others. Returns false and calls nothing if another thread is using the pool or if no thread can
+// be started. A part must not throw.
 bool run_parts(int64_t parts, int32_t threads, FunctionRef<void(int64_t)> part);
 
-// True inside such a part.
+// True inside a part.
 bool in_pool_part() noexcept;
 
 }  // namespace tsr

@@ -38,7 +38,7 @@ int64_t now() noexcept {
   return time.tv_sec * int64_t{1'000'000'000} + time.tv_nsec;
 }
 
-// Asking the system costs more than all else of an event.
+// A system call costs more than the rest of an event.
 int32_t thread_number() noexcept {
   if (t_trace.mark != fork_mark()) {
     t_trace.mark = fork_mark();
@@ -75,7 +75,7 @@ void begin_span(TraceSpan& span, const TraceEvent& event) noexcept {
   span.kept = nullptr;
   t_trace.innermost = &span;
   call_hooks(span.event, &span.kept);
-  span.event.args = nullptr;  // what they point to is gone at the end
+  span.event.args = nullptr;  // the arguments no longer exist at the end
   span.event.n_args = 0;
 }
 
@@ -116,7 +116,7 @@ const char* lasting_name(const char* name) noexcept {
     const auto found = names.texts.find(name);
     if (found != names.texts.end()) return found->c_str();
     if (names.texts.size() < kMost) return names.texts.emplace(name).first->c_str();
-  } catch (...) {  // no memory to keep it
+  } catch (...) {  // no memory for the name
   }
   return "...";
 }

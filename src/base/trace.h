@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The stream of trace events: calls, kernels, nodes, memory. One test when nobody traces.
+// The stream of trace events: calls, kernels, nodes, memory. Costs one test when nobody traces.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace tsr {
 
-// Bits, so that several can be asked for.
+// Bits, so that a listener can ask for several kinds.
 enum class TraceKind : uint32_t {
   kCall = 1,    // a function of the ABI
   kLaunch = 2,  // a kernel
@@ -20,7 +20,7 @@ enum class TraceKind : uint32_t {
   kFree = 16
 };
 inline constexpr uint32_t kAllTraceKinds = 31;
-inline constexpr int kTraceKindBits = 8;  // of one listener
+inline constexpr int kTraceKindBits = 8;  // for each listener
 
 enum class TracePhase : int32_t { kBegin, kEnd, kInstant };
 
@@ -28,7 +28,7 @@ struct TraceEvent {
   TraceKind kind;
   TracePhase phase;
   int32_t id;            // of a function or a kernel, else 0
-  const char* name;      // lives as long as the span; see lasting_name
+  const char* name;      // lives as long as the span; for longer use lasting_name
   const char* family;    // of a kernel, else null
   int64_t begin, end;    // nanoseconds of CLOCK_MONOTONIC; end is 0 at the beginning
   uint64_t correlation;  // of the span
@@ -38,28 +38,28 @@ struct TraceEvent {
   StreamHandle stream;
   DeviceType device_type;  // of a kernel or of memory, else 0
   int32_t device_index;
-  int32_t thread;  // the system's number
+  int32_t thread;  // the number that the system gave it
   int32_t n_args;
   const void* args;  // of a call, at its beginning: tsr_value (capi/call.h)
 };
 
-// An event with a beginning and an end, on the stack of what is traced. Left uninitialised: only
+// An event with a beginning and an end, on the stack of the traced function. Uninitialised: only
 // begin_span and end_span touch it.
 struct TraceSpan {
   TraceEvent event;
   TraceSpan* outer;
-  void* kept;  // malloc'ed by a hook at the beginning, freed after the end; a hook may take it
+  void* kept;  // malloc'ed by a hook at the beginning, freed after the end unless a hook takes it
 };
 
-// The kinds that are wanted: a byte for each listener.
+// The kinds that listeners want: one byte for each listener.
 extern std::atomic<uint32_t> g_traced_kinds;
 inline bool is_traced(TraceKind kind) noexcept {
   const uint32_t anybody = static_cast<uint32_t>(kind) * 0x01010101U;
   return (g_traced_kinds.load(std::memory_order_relaxed) & anybody) != 0;
 }
 
-// Fills what every event has, calls the hooks, and makes the span the innermost of this thread.
-// Each span that began must end, on the same thread, innermost first.
+// Fills the common fields, calls the hooks, and makes the span the innermost of this thread. Every
+// span must end, on the same thread, innermost first.
 [[gnu::cold]] void begin_span(TraceSpan& span, const TraceEvent& event) noexcept;
 [[gnu::cold]] void end_span(TraceSpan& span, int64_t value) noexcept;
 [[gnu::cold]] void trace_instant(const TraceEvent& event) noexcept;
@@ -79,22 +79,23 @@ inline void trace_memory(TraceKind kind, Device device, uint64_t nbytes, const v
   trace_instant(event);
 }
 
-// ---- Who listens ----
+// ---- Listeners ----
 
-// One place each, so that they do not take the stream from each other; four fit g_traced_kinds.
+// Each listener has its own slot, so that they do not replace each other; four fit g_traced_kinds.
 enum class TraceListener : uint8_t { kHandles, kHost, kBuffer, kTests };
 inline constexpr int kTraceListeners = 4;
 
-// Called on the thread where it happens, from any thread, also inside a release. `kept` is that of
-// the span, null for instants. What happens on a thread inside a hook is not traced.
+// May be called on any thread, on the one where the event happens, also inside a release. `kept` is
+// the span's, null for instants. Events that happen inside a hook on the same thread are not
+// traced.
 using TraceHook = void (*)(const TraceEvent& event, void** kept) noexcept;
 
-// From now on `hook` gets the events of these kinds; 0 ends it. Other threads may still be in it
-// when this returns.
+// From now on `hook` gets the events of these kinds; a null hook or no kinds end it. Other threads
+// may still be inside the old hook when this returns.
 void set_trace_hook(TraceListener listener, TraceHook hook, uint32_t kinds) noexcept;
 
-// The same text in memory that is never freed. Of more than a few thousand different texts the
-// later ones become "...".
+// The same text in memory that is never freed. Only the first few thousand different texts are
+// kept; later ones become "...".
 const char* lasting_name(const char* name) noexcept;
 
 }  // namespace tsr
