@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What every kernel plan shares: status, ranks, scalar parameters. Part of the backend contract:
-// plain data, no link symbols, no Tensor, no exception.
+// The types that every kernel plan shares: status, ranks, scalar parameters. Part of the backend
+// contract: plain data, no link symbols, no Tensor, no exception.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace tsr::kernel {
 
-// 0, or the value of a tsr::Code. The kernel describes a failure through HostServices::set_error
-// first.
+// 0, or the value of a tsr::Code. Before it returns a failure, the kernel describes it with
+// HostServices::set_error.
 using Status = int32_t;
 inline constexpr Status kOk = 0;
 

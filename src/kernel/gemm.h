@@ -8,13 +8,13 @@
 
 namespace tsr::kernel {
 
-// C = alpha op(A) op(B) + beta C for every matrix of the batch. A is m x k, B is k x n, C is m x n;
-// row and column strides are in ELEMENTS, and of each pair of strides one is 1 and the other not
-// below the extent (the op layer copies what is not so). beta == 0 never reads C. k == 0 writes
-// beta C.
+// C = alpha op(A) op(B) + beta C for every matrix of the batch. A is m x k, B is k x n, C is m x n.
+// Row and column strides are in ELEMENTS. Each matrix is dense along one dimension: one of its two
+// strides is 1, the other is at least the extent of that dimension (the op layer copies other
+// layouts). beta == 0 never reads C. k == 0 writes beta C.
 struct GemmPlan {
   DType dtype;
-  Precision precision;  // of float32 and complex64; zero is exact, and always allowed
+  Precision precision;  // of float32 and complex64; zero is exact and always allowed
   int64_t m, n, k;
   const void* a;
   const void* b;

@@ -8,16 +8,16 @@
 
 namespace tsr::kernel {
 
-// An elementwise walk whose operand 1 is displaced by index arrays: operand 0 = values, operand 1 =
-// the indexed array (restrided: stride 0 along the dims the indices range over), operands 2.. =
-// int64 index arrays. At each element the indexed array is read or written at data[1] + Σ index_j *
-// indexed_strides[j]. A negative index counts from the end where `from_end` says so; one out of
-// range fails with kIndex, also when no element is moved, and before the array is written (kGet may
-// have written values). A device that works later tells it by take_fault.
-// The dims of the walk keep their row-major order.
+// An elementwise walk with index arrays. Operand 0 is values. Operand 1 is the indexed array (with
+// stride 0 along the dims that the indices range over). Operands 2.. are int64 index arrays. Each
+// element of the indexed array is read or written at data[1] + Σ index_j * indexed_strides[j]. If
+// `from_end` is set, a negative index counts from the end. An index out of range fails with kIndex,
+// even if no element is moved, and before the array is written (kGet may have written values). A
+// device that works asynchronously reports it with take_fault. The dims of the walk keep their
+// row-major order.
 enum class IndexOp : int32_t {
   kGet,         // values = array[indices]
-  kPut,         // array[indices] = values; of equal indices the last in row-major order wins
+  kPut,         // array[indices] = values; for equal indices the last in row-major order wins
   kAccumulate,  // array[indices] += values, every occurrence counts, in a fixed order; sums of
                 // 16-bit floats are kept in float32 and rounded once
   // As kAccumulate with a product, the larger and the smaller of two; NaN wins. Bools are and, or,
@@ -35,7 +35,7 @@ struct IndexPlan {
   ElementwisePlan walk;
   int64_t indexed_sizes[kMaxOperands - 2];
   int64_t indexed_strides[kMaxOperands - 2];  // bytes
-  int64_t indexed_axes[kMaxOperands - 2];     // the user's numbers of them, for messages
+  int64_t indexed_axes[kMaxOperands - 2];     // axis numbers of the user's array, for messages
 };
 inline constexpr int kMaxIndices = kMaxOperands - 2;
 inline const char* name_of(const IndexPlan& plan) noexcept {
@@ -44,8 +44,9 @@ inline const char* name_of(const IndexPlan& plan) noexcept {
                  plan.op);
 }
 
-// The positions of the nonzero elements of an array, in row-major order. Called twice: with output
-// null to count into *count, then to write `ndim` int64 columns, column d at output + d * count.
+// The positions of the nonzero elements of an array, in row-major order. Called twice: first with a
+// null output to write their number to *count, then to write `ndim` int64 columns, column d at
+// output + d * count.
 struct NonzeroPlan {
   int32_t ndim;
   int64_t numel;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The backend contract: what a backend exports and what the host gives it. The kernel table, one
-// entry per family of kernels, is generated from the schema (families.yaml); a null entry means
-// "not implemented on this device".
+// The backend contract: what a backend exports, and the services that the host gives to it. The
+// kernel table, with one entry for each family of kernels, is generated from the schema
+// (families.yaml). A null entry means "not implemented on this device".
 #pragma once
 
 #include "kernel/generated/families.h"
@@ -14,16 +14,16 @@ namespace tsr::kernel {
 // answers kNotImplemented to one that it does not know (docs/adr/0007).
 inline constexpr uint32_t kContractVersion = 7;
 
-// What the host gives to a backend. Every function may be called from any thread.
+// The services of the host. Every function may be called from any thread.
 struct HostServices {
   uint32_t contract_version;
-  // Scratch memory on the device, from the caching allocator; null when there is none to be had.
+  // Scratch memory on the device, from the caching allocator; null if there is none.
   void* (*workspace_allocate)(DeviceType type, Place place, uint64_t nbytes);
   void (*workspace_free)(DeviceType type, Place place, void* data, uint64_t nbytes);
-  // Gives the memory that the caching allocator keeps back to the device, for a library that has
-  // found none. Waits for the device.
+  // Returns cached free memory of the caching allocator to the device, for a library that has run
+  // out of memory. Waits for the device.
   void (*release_cached)(DeviceType type, Place place);
-  // Describes the failure that the kernel is about to return; the text is copied, per thread.
+  // Describes the failure that the kernel is about to return. The text is copied, for each thread.
   void (*set_error)(const char* text, int64_t native_code);
 };
 
@@ -35,9 +35,9 @@ struct Backend {
   const KernelTable* kernels;
 };
 
-// The one function a backend exports, under the name kBackendEntryName. The services outlive the
-// backend; null is returned when the backend cannot run on this machine. May be called more than
-// once, also by several threads at a time.
+// The only function that a backend exports, under the name kBackendEntryName. The services outlive
+// the backend. Returns null if the backend cannot run on this machine. May be called more than
+// once, also by several threads at the same time.
 using BackendEntry = const Backend* (*)(const HostServices* services);
 inline constexpr const char* kBackendEntryName = "tsr_backend_entry";
 

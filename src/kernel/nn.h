@@ -3,10 +3,9 @@
 // Neural-network family: convolution, pooling, normalisation, classification losses. Images are
 // (batch, channels, spatial...).
 //
-// A plan's dtype is the storage dtype. Kernels compute in opmath(dtype), which is float32 for
-// 16-bit floats, and round once, when they write; what a plan calls opmath is stored in it. A
-// backend that has no kernel for a 16-bit dtype answers kNotImplemented, and the op layer falls
-// back on float32.
+// A plan's dtype is the storage dtype. Kernels compute in opmath(dtype), float32 for 16-bit floats,
+// and round once, when they write. Fields marked opmath are stored in that dtype. A backend without
+// a kernel for a 16-bit dtype answers kNotImplemented, and the op layer then computes in float32.
 #pragma once
 
 #include "kernel/contract.h"
@@ -18,8 +17,8 @@ inline constexpr int kMaxSpatial = 3;
 
 enum class ConvPass : int32_t { kForward, kBackwardInput, kBackwardWeight, kCount };
 
-// What a convolution is besides its tensors. The padding behind the last element follows from the
-// sizes and may differ from `padding`, also below 0.
+// The parameters of a convolution besides its tensors. The padding behind the last element follows
+// from the sizes; it may differ from `padding` and may be negative.
 struct ConvGeometry {
   int32_t spatial;  // 1..3
   int64_t groups;
@@ -31,11 +30,10 @@ struct ConvGeometry {
   int64_t dilation[kMaxSpatial];
 };
 
-// Cross-correlation of dense tensors; strides in ELEMENTS say the layout (row-major or channels
-// last, each tensor for itself). Forward: output = input * weight (+ bias). BackwardInput: writes
-// `input` from output and weight (+ bias). BackwardWeight: writes `weight` (and `bias` when not
-// null) from input and output. weight is (out, in / groups, kernel...). A backend may add the bias
-// to what it has rounded.
+// Cross-correlation of dense tensors. Strides in ELEMENTS give the layout of each tensor: row-major
+// or channels last. Forward: output = input * weight (+ bias). BackwardInput: writes `input` from
+// output and weight (+ bias). BackwardWeight: writes `weight` (and `bias` if not null) from input
+// and output. weight is (out, in / groups, kernel...). A backend may round before it adds the bias.
 struct ConvPlan : ConvGeometry {
   ConvPass pass;
   int64_t batch, in_channels, out_channels;
@@ -44,7 +42,7 @@ struct ConvPlan : ConvGeometry {
   int64_t output_strides[kMaxSpatial + 2];
   Place place;
   DType dtype;
-  Precision precision;  // as of GemmPlan
+  Precision precision;  // as in GemmPlan
   void* input;
   void* weight;
   void* bias;
@@ -55,25 +53,25 @@ inline const char* name_of(const ConvPlan& plan) noexcept {
 }
 
 enum class PoolOp : int32_t {
-  kMax,  // forward only; its backward is kPick's
+  kMax,  // forward only; its backward is kPick's backward
   kAverage,
-  kAdaptiveAverage,  // windows follow from the two sizes
+  kAdaptiveAverage,  // the windows follow from the two sizes
   kPick,             // output = input at `positions`, each within its output's window of kMax
   kCount
 };
 
-// Pooling of dense tensors, row-major or channels last, both of one layout. kMax writes values and,
-// when positions is not null, the position of the maximum within its input plane (of equal ones the
-// first, of NaNs the last; -1 where the window lies in the padding alone, whose maximum is -inf and
-// whose element is 0 for kPick); positions lie as `output` does. Backward reads the upstream
-// gradient from `output` and writes `input`, whole.
+// Pooling of dense tensors, row-major or channels last, all of one layout. kMax writes values and,
+// if positions is not null, the position of each maximum within its input plane: of equal values
+// the first, of NaNs the last. A window that lies in the padding alone has maximum -inf and
+// position -1, which kPick reads as an element of value 0. `positions` has the layout of `output`.
+// Backward reads the upstream gradient from `output` and writes all of `input`.
 struct PoolPlan {
   PoolOp op;
   int32_t backward;
   int32_t spatial;
   int32_t count_include_pad;
   int32_t channels_last;
-  int64_t divisor;  // in place of the window's size; 0: none
+  int64_t divisor;  // replaces the number of elements in the window; 0: none
   int64_t batch, channels;
   int64_t input_size[kMaxSpatial];
   int64_t output_size[kMaxSpatial];
@@ -96,13 +94,14 @@ inline const char* name_of(const PoolPlan& plan) noexcept {
 }
 
 // Normalises over `inner` elements of each of `outer` groups (layer_norm: outer = rows, channels =
-// 1), or per channel over (outer, inner) with channels in the middle (batch_norm; channels last has
-// inner = 1). Statistics (mean, rstd and the running ones) are opmath; weight and bias, each with
-// its gradient, may have the plan's dtype or opmath. Forward with `use_statistics` reads mean and
-// rstd, otherwise computes and writes them, and moves the running statistics when those are not
-// null: running += momentum (batch - running), with the unbiased variance. Backward reads input,
-// mean, rstd, weight and the upstream gradient in `output`; with `use_statistics` the statistics
-// are constants. It writes grad_input, grad_weight, grad_bias (each may be null).
+// 1), or for each channel over (outer, inner) with channels in the middle (batch_norm; channels
+// last has inner = 1). Statistics (mean, rstd, running mean and variance) are opmath. Weight and
+// bias, each with its gradient, may have the plan's dtype or opmath. Forward with `use_statistics`
+// reads mean and rstd. Forward without it computes and writes them, and updates the running
+// statistics if those are not null: running += momentum (batch - running), with the unbiased
+// variance. Backward reads input, mean, rstd, weight and the upstream gradient in `output`; with
+// `use_statistics` the statistics are constants. It writes grad_input, grad_weight and grad_bias
+// (each may be null).
 struct NormPlan {
   int32_t backward;
   int32_t per_channel;     // 1: batch_norm, 0: layer_norm
@@ -112,7 +111,7 @@ struct NormPlan {
   double momentum;
   Place place;
   DType dtype;         // of input, output and grad_input
-  DType weight_dtype;  // set also where only the gradient is asked for
+  DType weight_dtype;  // also set if only the gradient is asked for
   DType bias_dtype;
   const void* input;
   const void* weight;  // null: ones; per channel, or per inner element for layer_norm
@@ -127,18 +126,19 @@ struct NormPlan {
   void* grad_bias;
 };
 
-// Per position (n, i): the negative log-likelihood of one class out of `classes`, from a row-major
-// block (batch, classes, inner) of logits or, when `log_probabilities`, of their log_softmax.
+// For each position (n, i): the negative log-likelihood of one class out of `classes`, from a
+// row-major block (batch, classes, inner) of logits or, with `log_probabilities`, of their
+// log_softmax.
 //   nll(n, i) = w[t] (lse(n, i) - x(n, t, i))
 //   smooth(n, i) = Σ_c w[c] (lse(n, i) - x(n, c, i))
 //   loss(n, i) = (1 - smoothing) nll + smoothing / classes smooth, 0 where t == ignore
 // `lse` is the log of the sum of exponentials along the classes (0 for log-probabilities: neither
 // read nor written). A target outside [0, classes) that is not `ignore` fails with kIndex.
-// Forward writes lse, and `loss` at every position or as one number, their sum or mean; the mean
-// divides by the sum of w[t] over the positions that count, which `weights` (one element) gets.
-// Backward writes grad_input = the derivative times g, which is one number when reduced; for the
-// mean it reads `weights`. It may take a target that the forward pass would have refused as one
-// that does not count, so that a device need not be waited for.
+// Forward writes lse, and either `loss` at every position or one number, their sum or mean. The
+// mean divides by the sum of w[t] over the positions that are not ignored, and writes that sum to
+// `weights` (one element). Backward writes grad_input = the derivative times g, which is one number
+// for a reduced loss; for the mean it reads `weights`. Backward may ignore an invalid target
+// instead of failing, so that it need not wait for the device.
 enum class ClassReduction : int32_t { kNone, kSum, kMean };
 
 struct ClassLossPlan {
@@ -149,13 +149,13 @@ struct ClassLossPlan {
   int64_t ignore;
   double smoothing;
   Place place;
-  DType dtype;  // of everything but the targets and what is opmath
+  DType dtype;  // of everything but the targets and the opmath fields
   const void* input;
   const int64_t* target;  // (batch, inner)
   const void* weight;     // (classes); null: ones
   void* lse;              // (batch, inner), opmath
   void* loss;
-  void* weights;     // opmath; null: not asked for (not with the mean)
+  void* weights;     // opmath, one element; null: not wanted (never for the mean)
   const void* grad;  // backward: g
   void* grad_input;
 };

@@ -20,19 +20,18 @@ enum class OptimOp : int32_t {
   kNadam,
   kRadam,
   kLion,
-  kLamb,  // writes the direction of the step to state2 and leaves the parameter
+  kLamb,  // writes the direction of the step to state2 and does not change the parameter
   kNorm,  // norm[0] = the `norm_type`-norm of all gradients together
-  kClip,  // every parameter *= max_norm / (norm[0] + 1e-6), unless that is at least 1
+  kClip,  // every parameter *= max_norm / (norm[0] + 1e-6) if that is below 1 or NaN
   kCount
 };
 
-// One parameter: contiguous blocks of numel elements of the plan's dtype, which is a real floating
-// one.
+// One parameter: contiguous blocks of numel elements of the plan's dtype, a real floating dtype.
 struct OptimSlot {
   int64_t numel;
   void* parameter;
   const void* gradient;
-  void* state0;  // what each holds: see the step in backend/common/optim_step.h; null where unused
+  void* state0;  // the meaning is in backend/common/optim_step.h; null if unused
   void* state1;
   void* state2;
 };
@@ -51,11 +50,11 @@ struct OptimPlan {
   double momentum_product;  // NAdam: of nadam_momentum of all steps up to this one
   int64_t step;             // 1 at the first call
   int32_t nesterov, maximize;
-  int32_t first_momentum;  // 1: state0 is not read but starts as the gradient
+  int32_t first_momentum;  // 1: state0 is not read; it becomes the gradient
   double norm_type;        // any p, also 0 and infinity
-  int32_t joins;           // 1: norm[0] holds a norm of other gradients, which counts too
+  int32_t joins;           // 1: norm[0] holds a norm of other gradients, and the result includes it
   double max_norm;
-  double* norm;  // in the device's memory, so that nobody waits for it
+  double* norm;  // in device memory, so that the host need not wait
 };
 
 inline const char* name_of(const OptimPlan& plan) noexcept {

@@ -32,7 +32,7 @@ void copy_dim(int32_t to, int32_t from, int64_t* sizes, std::span<int64_t* const
   for (int64_t* stride : strides) stride[to] = stride[from];
 }
 
-// Dim `outer` continues dim `inner` in every operand.
+// Whether two dims can be merged: in every operand, one step of `outer` spans all of `inner`.
 bool mergeable(int32_t outer, int32_t inner, const int64_t* sizes,
                std::span<int64_t* const> strides) {
   return std::all_of(strides.begin(), strides.end(), [&](const int64_t* stride) {
@@ -97,7 +97,7 @@ void Elementwise::build(const Tensor& out, std::span<const Input> inputs) {
   if (!build_contiguous(out, inputs)) build_strided(out, inputs);
 }
 
-// The fast path: everything is one dense run of the same shape, or one element.
+// Fast path: every operand is contiguous and of the output's shape, or has one element.
 bool Elementwise::build_contiguous(const Tensor& out, std::span<const Input> inputs) {
   if (!out.is_contiguous()) return false;
   for (const Input& input : inputs) {

@@ -14,8 +14,8 @@
 
 namespace tsr::kernel {
 
-// One input of an elementwise call: a tensor, or a scalar that rides inside the plan with stride 0
-// and so costs no tensor. `scalar_dtype` is the dtype the scalar is stored in.
+// One input of an elementwise call: a tensor, or a scalar. The plan stores the scalar itself, with
+// stride 0, so that no tensor is made for it. `scalar_dtype` is the dtype of the stored scalar.
 struct Input {
   Input(const Tensor& value) : tensor(&value) {}
   Input(const Scalar& value, DType dtype) : scalar(&value), scalar_dtype(dtype) {}
@@ -50,25 +50,25 @@ class Elementwise {
   void* input_data(const Input& input, int slot);
 
   ElementwisePlan plan_;
-  // The scalars among the inputs, each at the place of its operand.
+  // The scalar inputs, each in the slot of its operand.
   alignas(16) std::byte scalars_[kMaxOperands][16];
 };
 
-// The step from one position of a dim to the next in bytes; 0 where there is no next one, because
-// an imported tensor may have any stride there, also one whose bytes overflow.
+// The distance in bytes from one position of a dim to the next; 0 if the dim has no second
+// position. An imported tensor may have any stride there, even one that overflows in bytes.
 inline int64_t byte_stride(const Tensor& tensor, int64_t dim) {
   return tensor.size(dim) <= 1 ? 0 : tensor.stride(dim) * tensor.itemsize();
 }
 
-// Sorts the dims of a walk by the strides of its operands (largest first) and merges what is
+// Sorts the dims of a walk by the strides of its operands (largest first) and merges dims that are
 // contiguous in all of them. `strides[i]` belongs to operand i. Returns the new number of dims, at
 // least 1.
 int32_t merge_dims(int32_t ndim, int64_t* sizes, std::span<int64_t* const> strides,
                    bool keep_order);
 
-// Fills the iteration part of a reduction of `input` over `axes` (wrapped) into `output`, whose
-// shape is the reduced shape with or without the kept ones. `keep_order` keeps the reduced dims in
-// row-major order (arg reductions).
+// Fills the iteration part of a reduction of `input` over `axes` (wrapped) into `output`. `output`
+// has the reduced shape, with or without the reduced dims as size 1. `keep_order` keeps the reduced
+// dims in row-major order (arg reductions).
 void plan_reduction(ReducePlan& plan, ReduceOp op, const Tensor& output, const Tensor& input,
                     DimsView axes, bool keep_order);
 
@@ -77,8 +77,8 @@ struct IndexedAxis {
   int64_t axis, size, stride;
 };
 
-// Plans `op` over tensors of one shape: `values`, the `array` shown with stride 0 along the dims
-// that the indices range over, and one int64 index array for each of `axes` (at most kMaxIndices).
+// Plans `op` over tensors of one shape: `values`, the `array` with stride 0 along the dims that the
+// indices range over, and one int64 index array for each of `axes` (at most kMaxIndices).
 // `from_end`: negative indices count from the end.
 void plan_index(IndexPlan& plan, IndexOp op, const Tensor& values, const Tensor& array,
                 std::span<const Tensor> indices, std::span<const IndexedAxis> axes,

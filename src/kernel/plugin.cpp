@@ -21,7 +21,8 @@ namespace {
 
 constexpr const char* kCudaPlugin = "libtessera_cuda.so";
 
-// The search for the CUDA plugin, which happens once. Registering a backend takes a lock below it.
+// The search for the CUDA plugin, done once. The lock is an outer one: registering a backend takes
+// an inner lock while this one is held.
 struct CudaSearch {
   GuardedMutex mutex{LockLevel::kOuter};
   bool done = false;
@@ -32,9 +33,10 @@ std::string folder_of(const std::string& file) {
   return file.substr(0, file.rfind('/') + 1);
 }
 
-// The folders of the library this code is in, with a slash behind each: that of the file itself,
-// and, where it was opened through a link, that of the link. A link stands alone in its folder when
-// a build tool made it (cargo), and beside the plugin's link in a farm of links (GNU stow).
+// The folders of the library that contains this code, each with a slash at its end: the folder of
+// the file itself and, if it was opened through a symbolic link, the folder of the link. A build
+// tool (cargo) makes a link without the plugin beside it; a farm of links (GNU stow) has the
+// plugin's link in the same folder.
 std::vector<std::string> own_folders() {
   Dl_info where{};
   if (dladdr(reinterpret_cast<void*>(&own_folders), &where) == 0 || where.dli_fname == nullptr)
@@ -52,7 +54,7 @@ std::vector<std::string> own_folders() {
 
 struct Place {
   std::string folder;
-  const char* source;  // who names it, for the error
+  const char* source;  // where the folder comes from, for the error message
 };
 
 std::vector<Place> plugin_places() {
@@ -68,7 +70,7 @@ std::vector<Place> plugin_places() {
       begin = end + 1;
     }
   }
-  // Where cmake/TesseraInstall.cmake and the wheel put plugins, then the build tree.
+  // cmake/TesseraInstall.cmake and the wheel use the first two; the build tree uses the third.
   for (const std::string& own : own_folders()) {
     for (const char* below : {"tessera/", "", "src/backend/cuda/"}) {
       places.push_back({own + below, ""});
@@ -77,7 +79,7 @@ std::vector<Place> plugin_places() {
   return places;
 }
 
-// Loads the plugin or returns why not.
+// Loads the plugin, or returns the reason why it cannot.
 std::string try_cuda() {
   std::string searched;
   for (const Place& place : plugin_places()) {
@@ -86,7 +88,7 @@ std::string try_cuda() {
       searched += concat(searched.empty() ? "" : ", ", place.folder, place.source);
       continue;
     }
-    // The first one decides: to pass over one that is broken would hide what is wrong with it.
+    // The first plugin found decides: skipping a broken one would hide its fault.
     try {
       load_backend(path);
       return {};
@@ -114,8 +116,7 @@ const Backend& load_backend(std::string_view path) {
     fail(Code::kIo, "path", __FILE__, __LINE__, "expected a library that exports ",
          kBackendEntryName, ", got ", path);
   }
-  return register_backend(
-      entry);  // stays loaded: its kernels may be entered until the process ends
+  return register_backend(entry);  // stays loaded: its kernels may run until the process ends
 }
 
 const Backend* load_default_backend(DeviceType type) noexcept {
@@ -128,7 +129,7 @@ const Backend* load_default_backend(DeviceType type) noexcept {
       search.reason = try_cuda();
     }
   } catch (...) {
-    return nullptr;  // no memory for names: as if there were no plugin
+    return nullptr;  // no memory for names: the same as no plugin
   }
   return find_backend(type);
 }

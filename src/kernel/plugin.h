@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Plugins: backends in shared libraries of their own, loaded on demand or at the first use of their
-// device.
+// Plugins: backends in shared libraries of their own, loaded on request or when their device is
+// first used.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@
 
 namespace tsr::kernel {
 
-// Loads a plugin and registers it. Throws kIo when the file cannot be loaded or exports no entry,
-// and what register_backend throws.
+// Loads a plugin and registers it. Throws kIo if the file cannot be loaded or exports no entry, and
+// the errors of register_backend.
 const Backend& load_backend(std::string_view path);
 
-// The first time it is asked for a type: looks for its plugin in the folders of TESSERA_PLUGIN_PATH
-// (separated by colons); in `tessera/` beside the library's own file, in that file's folder, and in
-// that of the build tree; in the same three beside the link through which the library was opened.
-// Loads the first there is. Null when there is none that works; then missing_plugin says why, with
-// every place that was looked at. Thread-safe.
+// At the first call for a type, looks for its plugin in the folders of TESSERA_PLUGIN_PATH
+// (separated by colons). Then it looks in `tessera/` beside the library's own file, in that file's
+// folder, and in the plugin's folder of the build tree; then in the same three beside the link
+// through which the library was opened. Loads the first plugin found. Returns null if no plugin
+// works; missing_plugin then says why, with every folder that was searched. Thread-safe.
 const Backend* load_default_backend(DeviceType type) noexcept;
-// Why load_default_backend found nothing; empty for types that have no plugin of ours.
+// Why load_default_backend found nothing; empty for types without a plugin of ours.
 std::string missing_plugin(DeviceType type);
 
 }  // namespace tsr::kernel

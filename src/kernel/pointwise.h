@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Pointwise family: the one plan that fill, copy, unary, binary and ternary kernels share.
+// Pointwise family: the plan that fill, copy, unary, binary and ternary kernels share.
 #pragma once
 
 #include "kernel/contract.h"
@@ -8,12 +8,12 @@
 
 namespace tsr::kernel {
 
-// Operand 0 is the output. Dims are ordered and merged by the planner: sizes[ndim - 1] is the
-// innermost (smallest output stride), ndim >= 1, so a contiguous same-shape call has ndim == 1 and
-// strides equal to the item sizes. A stride of 0 broadcasts; strides are in BYTES and may be
-// negative. numel may be 0. All inputs have one dtype (the compute dtype) unless the op says
-// otherwise; memory of the output either is disjoint from an input's or is exactly the same
-// elements in the same order (in place).
+// Operand 0 is the output. The planner orders and merges the dims: sizes[ndim - 1] is the innermost
+// (smallest output stride), ndim >= 1, so a contiguous same-shape call has ndim == 1 and strides
+// equal to the item sizes. A stride of 0 broadcasts; strides are in BYTES and may be negative.
+// numel may be 0. All inputs have one dtype (the compute dtype) unless the op says otherwise. The
+// output either does not overlap an input, or has exactly the same elements in the same order (in
+// place).
 struct ElementwisePlan {
   int32_t ndim;
   int32_t operands;

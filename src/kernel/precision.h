@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// How exactly products of float32 are computed: one setting of the process, which the planner
-// writes into the plans of products and convolutions.
+// The precision of float32 products: one setting of the process, which the planner writes into the
+// plans of products and convolutions.
 #pragma once
 
 #include <atomic>

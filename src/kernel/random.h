@@ -58,7 +58,7 @@ struct SequencePlan {
   DType dtype;
   void* output;
   int64_t start_integer, step_integer;  // used by integer dtypes
-  double start, step, stop;             // used by the others (complex: imaginary part 0)
+  double start, step, stop;             // used by the other dtypes (complex: imaginary part 0)
 };
 
 // Copies the elements of a batch of matrices with column - row <= diagonal (lower) or >= diagonal

@@ -11,8 +11,8 @@ namespace tsr::kernel {
 // out[kept] = reduce over the reduced dims of in[kept, reduced]. Both groups of dims are merged
 // where strides allow, outermost first, each with at least one dim; kArgmax and kArgmin keep the
 // order of the reduced dims. Strides are in BYTES. An empty reduction writes the identity of the op
-// (the op layer refuses it where there is none). Sums of 16-bit floats accumulate in float32;
-// integer sums come with an int64 or uint64 output.
+// (the op layer refuses ops without one). Sums of 16-bit floats accumulate in float32; integer sums
+// come with an int64 or uint64 output.
 struct ReducePlan {
   ReduceOp op;
   int32_t kept_ndim;

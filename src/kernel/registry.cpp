@@ -30,7 +30,7 @@ void forget_failure() noexcept {
   t_failure.text.clear();
 }
 
-// Says and forgets what a kernel has said; `otherwise` when it said nothing.
+// Returns and clears the text that a kernel has set; `otherwise` if there is none.
 std::string take_text(std::string_view otherwise) {
   const std::string_view said = t_failure.text.view();
   std::string text(said.empty() ? otherwise : said);
@@ -53,7 +53,7 @@ void workspace_free(DeviceType type, Place place, void* data, uint64_t nbytes) {
 void release_cached(DeviceType type, Place place) {
   try {
     allocator_for(Device{type, place.device}).trim(0);
-  } catch (...) {  // what could not be given back is still cached
+  } catch (...) {  // memory that could not be returned stays cached
   }
 }
 
@@ -70,11 +70,11 @@ struct RegistrationMutex : GuardedMutex {};
 }  // namespace
 
 const Backend& register_backend(BackendEntry entry) {
-  t_failure.text.clear();  // what is said now belongs to this backend
+  t_failure.text.clear();  // a text from now on belongs to this backend
   const Backend* backend = entry(&kServices);
   TSR_CHECK(backend != nullptr, Code::kBackend, "path",
             "expected a backend that runs on this machine, got one that refuses: ",
-            take_text("it gives no reason, as one that was built for another version does"));
+            take_text("it gives no reason (it may have been built for another version)"));
   TSR_CHECK(backend->contract_version == kContractVersion, Code::kBackend, "path",
             "expected contract version ", kContractVersion, ", got ", backend->contract_version);
   const auto type = static_cast<int32_t>(backend->device_type);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Registry: which backend serves which device, and launch(), the one way into a kernel.
+// Registry: maps devices to backends. launch(): the only way to call a kernel.
 #pragma once
 
 #include <array>
@@ -17,33 +17,33 @@ namespace tsr::kernel {
 inline constexpr int32_t kMaxDeviceType = 24;
 extern std::array<std::atomic<const Backend*>, kMaxDeviceType> g_backends;
 
-// Registers what `entry` returns; the backend lives as long as the process. Throws kBackend when
-// the entry refuses this machine or was built for another contract version, kValue when the device
-// type is taken by another backend.
+// Registers the backend that `entry` returns; it lives as long as the process. Throws kBackend if
+// the entry refuses this machine or was built for another contract version, kValue if another
+// backend has the device type.
 const Backend& register_backend(BackendEntry entry);
 
-// The backend of a device; throws kDevice when there is none or the index is out of range.
+// The backend of a device. Throws kDevice if there is none or the index is out of range.
 const Backend& backend_for(Device device);
 // Null when no backend serves the type.
 const Backend* find_backend(DeviceType type) noexcept;
 int32_t device_count(DeviceType type) noexcept;
 
-// Where a plan for this device runs: on the calling thread's current stream.
+// The place of a kernel on this device: the calling thread's current stream.
 [[nodiscard]] inline Place place_on(Device device) noexcept {
   return {device.index, current_stream(device)};
 }
 
-// What HostServices::set_error left on this thread becomes the Error of a failed kernel.
+// Throws the Error of a failed kernel, with the text that it left by HostServices::set_error.
 [[noreturn]] void throw_kernel_error(Device device, const char* family, Status status);
 [[noreturn]] void throw_not_implemented(Device device, const char* family);
-// Drops what a kernel left by set_error, for a caller that goes on without it.
+// Drops the text that a kernel left by set_error, for a caller that continues without the kernel.
 void forget_kernel_error() noexcept;
 
 // `name` is null where the id or the family tells what runs.
 [[gnu::cold]] void begin_launch(TraceSpan& span, Device device, const char* family,
                                 const char* name, int32_t kernel) noexcept;
 
-// The id of the kernel that a launch runs; 0 where the family's operations have none.
+// The id of the kernel that a launch runs; 0 if the family's operations have none.
 template <class Op>
 concept HasIds = requires {
   OpRange<Op>::kFirst;
@@ -94,7 +94,7 @@ void launch(Family<Entry> family, Device device, const Args&... args) {
     throw_kernel_error(device, family.name, status);
 }
 
-// As launch, but returns false when the kernel answers kNotImplemented; its text stays for
+// As launch, but returns false if the kernel answers kNotImplemented; its text stays for
 // throw_kernel_error or forget_kernel_error.
 template <auto Entry, class... Args>
 [[nodiscard]] bool try_launch(Family<Entry> family, Device device, const Args&... args) {
