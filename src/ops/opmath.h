@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // 16-bit floats in op files. A plan's dtype is the storage dtype, and kernels compute in
-// opmath(dtype) (kernel/contract.h); this file is for the two places where ops have to know: a
-// backend that has no kernel for such a plan, and derivatives that are written in ops.
+// opmath(dtype) (kernel/contract.h). Only two kinds of op code need to know that: the fallback for
+// a backend without a kernel for 16-bit floats, and derivatives written in ops.
 #pragma once
 
 #include <initializer_list>
@@ -15,7 +15,7 @@ namespace tsr::ops {
 
 inline constexpr size_t kMaxKernelOperands = 8;
 
-// A tensor of a plan; it may be undefined.
+// A tensor that a plan reads or writes; it may be undefined.
 struct KernelOperand {
   const Tensor* tensor;
   bool reads;
@@ -32,15 +32,15 @@ inline KernelOperand updates(const Tensor& tensor) {
 }
 
 using KernelOperands = std::initializer_list<KernelOperand>;
-// The fallback of launch_or_widen.
+// Runs the kernel on float32 copies: the fallback of launch_or_widen.
 void launch_widened(const char* family, KernelOperands operands,
                     FunctionRef<bool(const Tensor* const* operands)> launch);
 
-// LAUNCH with the operands as they are, on the device of the first one, which is defined. Where the
-// backend answers "not implemented", the 16-bit floats among the operands become float32 copies (of
-// the same strides where those are dense, else row-major), the kernel runs on those, and what it
-// has written is rounded once into the operands. plan_of gives the plan of the tensors, which come
-// in the order of the list. Throws as launch does.
+// LAUNCH on the device of the first operand, which is defined. If the backend answers "not
+// implemented", the 16-bit floats among the operands are replaced by float32 copies (with the same
+// strides if those are dense, else row-major), the kernel runs on the copies, and its results are
+// rounded once into the operands. plan_of makes the plan from the tensors, in the order of the
+// list. Throws as launch does.
 template <auto Entry, class PlanOf>
 void launch_or_widen(kernel::Family<Entry> family, KernelOperands operands, const PlanOf& plan_of) {
   const Tensor* given[kMaxKernelOperands];
@@ -53,10 +53,10 @@ void launch_or_widen(kernel::Family<Entry> family, KernelOperands operands, cons
     launch_widened(family.name, operands, launch);
 }
 
-// The tensor in opmath(dtype), differentiable: itself unless it has 16-bit floats. For derivatives
-// that are written in ops, so that they round once and not at every step.
+// The tensor in opmath(dtype), differentiable; the tensor itself unless it has 16-bit floats. For
+// derivatives that are written in ops, so that they round once and not at every step.
 Tensor in_opmath(const Tensor& tensor);
-// An undefined tensor has no address.
+// Null for an undefined tensor.
 inline void* data_or_null(const Tensor& tensor) {
   return tensor.defined() ? tensor.data() : nullptr;
 }

@@ -15,7 +15,7 @@ Overlap overlap_of(const Tensor& a, const Tensor& b) {
       a.sizes() == b.sizes() && a.strides() == b.strides()) {
     return Overlap::kSame;
   }
-  // Foreign storages may share memory, so addresses are compared, not storages.
+  // Two storages may wrap the same foreign memory, so compare addresses, not storages.
   const Extent x = extent_of(a.sizes(), a.strides());
   const Extent y = extent_of(b.sizes(), b.strides());
   const char* first = a.data_as<char>();
@@ -53,13 +53,14 @@ void check_places(const Tensor& target, const char* arg) {
 }
 
 // Note [Results of another shape]
-// A caller's tensor whose shape must change is not touched before the result is there: it may be an
-// input, share an input's memory, be looked into by views or be saved for a backward. The result is
-// computed into memory of its own, which finish() gives to the tensor; nobody else's memory
-// changes.
+// A caller's tensor whose shape must change is not changed before the result is complete: it may be
+// an input, share memory with an input, have views, or be saved for a backward. The result is
+// computed into new memory, which finish() gives to the tensor. Memory of other tensors does not
+// change.
 
-// Checks that the caller's tensor takes the result and tells autograd. True: its memory will be
-// written, its version is raised. False: its shape differs, and it will be given other memory.
+// Checks that the caller's tensor can take the result, and tells autograd. Returns true if its
+// memory will be written (its version is raised), false if its shape differs and it will get new
+// memory.
 bool prepare_target(const Out& out, DimsView shape, DType dtype, Device device, bool recording) {
   const Tensor& target = out.tensor();
   const char* arg = out.is_inplace() ? "input" : "dst";
@@ -79,8 +80,8 @@ bool prepare_target(const Out& out, DimsView shape, DType dtype, Device device, 
   return same_shape;
 }
 
-// Gives the target the memory and the layout of `value`, which nobody else has. The versions count
-// on, so that whoever saved the target sees that it has changed.
+// Gives the target the memory and the layout of `value`, which nobody else owns. The version number
+// continues, so that a node that saved the target sees that it has changed.
 void replace_memory(const Tensor& target, const Tensor& value) {
   TensorImpl& impl = *target.impl();
   value.storage()->version.store(target.version() + 1, std::memory_order_relaxed);
@@ -95,7 +96,7 @@ Tensor fresh_like(DimsView shape, DType dtype, Device device,
     if (!input->defined()) continue;
     const Dims& sizes = input->sizes();
     if (!std::equal(shape.begin(), shape.end(), sizes.begin(), sizes.end())) continue;
-    // Strides that run forwards and leave no gap are taken over as they are.
+    // Keep strides that are positive and leave no gap.
     if (input->is_contiguous()) return empty_dense_like(*input, dtype, device);
     if (!is_dense(sizes, input->strides())) break;
     return empty_strided(shape, dense_strides_like(shape, input->strides()), dtype, device);

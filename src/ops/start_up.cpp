@@ -17,7 +17,7 @@ Tensor add_tensors(const Tensor& a, const Tensor& b) {
 void add_in_place(const Tensor& a, const Tensor& b) {
   add(a, b, Out::inplace(a));
 }
-// A gradient of a real tensor that came through complex arithmetic keeps its real part.
+// The gradient of a real tensor may be complex (from complex arithmetic); it keeps its real part.
 Tensor cast(const Tensor& tensor, DType dtype) {
   return is_complex(tensor.dtype()) && !is_complex(dtype) ? astype(real_part(tensor), dtype)
                                                           : astype(tensor, dtype);

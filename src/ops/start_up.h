@@ -5,7 +5,7 @@
 
 namespace tsr::ops {
 
-// Gives autograd the operations its engine needs. Called once per process, before any backward.
+// Gives autograd the ops that its engine needs. Called once per process, before any backward.
 void start_up();
 
 }  // namespace tsr::ops

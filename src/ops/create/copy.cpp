@@ -12,9 +12,9 @@
 namespace tsr::ops {
 namespace {
 
-// Between host and device, on the device's current stream. Both are contiguous. Nobody waits for
-// what may run on its own: the host's side is pinned for the device, and keeps its block until the
-// stream has come there.
+// Copies between host and device, on the device's current stream. Both tensors are contiguous. A
+// non-blocking copy returns at once if the host memory is pinned for the device; that memory is not
+// reused before the stream has done the copy.
 void copy_over_host_border(const Tensor& dst, const Tensor& src, bool non_blocking) {
   const bool to_host = dst.device().is_cpu();
   const Device device = to_host ? src.device() : dst.device();
@@ -22,7 +22,7 @@ void copy_over_host_border(const Tensor& dst, const Tensor& src, bool non_blocki
   const CopyKind kind = to_host ? CopyKind::kDeviceToHost : CopyKind::kHostToDevice;
   const Storage& host = *(to_host ? dst : src).storage();
   if (non_blocking && pinned_for(host) == device) {
-    // First, because it may fail, and then nothing is under way.
+    // Recorded first: it may fail, and must not fail while a copy is running.
     record_stream(host, current_stream(device));
     check_call(
         interface.copy_unwaited(device.index, dst.data(), src.data(),
@@ -38,7 +38,8 @@ void copy_over_host_border(const Tensor& dst, const Tensor& src, bool non_blocki
   if (to_host) check_faults(device, interface);
 }
 
-// Lets the waiting device's current stream start after what the other's has queued so far.
+// Makes the current stream of `waiting` wait for the work queued so far on the current stream of
+// `other`.
 void wait_across(Device waiting, Device other, const DeviceInterface& interface) {
   const IntrusivePtr<Event> here = Event::create(other, interface);
   here->record(*Stream::wrap(other, interface, current_stream(other)));
@@ -46,9 +47,9 @@ void wait_across(Device waiting, Device other, const DeviceInterface& interface)
              waiting, interface);
 }
 
-// Between devices of one type, on a stream of the source, which therefore needs no record of the
-// use. The memory at the other end may yet be in use there, and is used there afterwards: the
-// streams wait for each other before and after.
+// Between devices of one type, on a stream of the source device, so that its memory needs no record
+// of the use. The destination's stream may still use that memory, and uses it afterwards: the two
+// streams wait for each other before and after the copy.
 void copy_between_peers(const Tensor& dst, const Tensor& src) {
   const DeviceInterface& interface = *kernel::backend_for(src.device()).device;
   wait_across(src.device(), dst.device(), interface);
@@ -60,7 +61,8 @@ void copy_between_peers(const Tensor& dst, const Tensor& src) {
 
 void copy_between_devices(const Tensor& dst, const Tensor& src, bool non_blocking) {
   const Tensor from = contiguous_memory(cast_memory(src, dst.dtype()));
-  // What is broadcast or strided arrives as it is and is spread there.
+  // Broadcast or strided destinations: copy the elements into a staging tensor, and expand it
+  // there.
   const bool direct = dst.is_contiguous() && std::ranges::equal(dst.sizes(), from.sizes());
   const Tensor staging = direct ? dst : empty(from.sizes(), dst.dtype(), dst.device());
   const bool over_border = dst.device().is_cpu() || src.device().is_cpu();
@@ -82,7 +84,7 @@ bool copies_unwaited(Device device) {
   return kernel::backend_for(device).device->copy_unwaited != nullptr;
 }
 
-// Memory of the host, pinned for the device, of the tensor's dtype and order.
+// Host memory, pinned for the device, with the tensor's dtype and order of dims.
 Tensor empty_pinned(const Tensor& like, Device device) {
   const Dims strides = is_dense(like.sizes(), like.strides())
                            ? dense_strides_like(like.sizes(), like.strides())
@@ -221,7 +223,7 @@ Tensor copy_(const Tensor& input, const Tensor& src, bool non_blocking) {
             "expected a tensor whose elements have a place each, got strides ", input.strides(),
             " for shape ", input.sizes(), "; clone() it first");
   begin_inplace(input, grad);
-  // A source that shares memory with the input is read whole before anything is written.
+  // A source that overlaps the target is copied before anything is written.
   copy_memory(input, overlap_of(src, input) == Overlap::kSome ? clone(src.detached()) : src,
               non_blocking);
   if (grad) {

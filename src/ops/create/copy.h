@@ -10,16 +10,16 @@
 
 namespace tsr::ops {
 
-// ---- on memory alone: no autograd, for the insides of ops ----
+// ---- on memory alone: no autograd, for use inside ops ----
 
-// dst = src, cast and broadcast; shapes must broadcast; dst must not overlap src otherwise than
-// exactly. With `non_blocking` nobody waits for a copy between devices that may run on its own: one
-// to or from memory that is pinned for the other device.
+// dst = src, cast and broadcast. Shapes must broadcast. The memory of src and dst must either not
+// overlap or be exactly the same elements. With `non_blocking`, a copy between host and device does
+// not wait if the host memory is pinned for that device.
 void copy_memory(const Tensor& dst, const Tensor& src, bool non_blocking = false);
 void fill_memory(const Tensor& dst, const Scalar& value);
-// The tensor itself when it has this dtype already, else a cast copy.
+// The tensor itself if it has this dtype, else a cast copy.
 Tensor cast_memory(const Tensor& input, DType dtype);
-// The tensor itself when it is row-major already, else a row-major copy.
+// The tensor itself if it is row-major, else a row-major copy.
 Tensor contiguous_memory(const Tensor& input);
 
 // ---- differentiable ----
@@ -34,9 +34,9 @@ Tensor astype(const Tensor& input, DType dtype, bool copy = false);
 // As astype, also to another device.
 Tensor to(const Tensor& input, std::optional<Device> device, std::optional<DType> dtype,
           bool copy = false, bool non_blocking = false);
-// The input in memory that the device copies from and to on its own; itself when it lies there.
-// Without a device the default one is meant, or the first CUDA device when that is the CPU. Throws
-// kDevice when there is none, kNotImplemented when it cannot do so.
+// The input in host memory that is pinned for the device, so that copies need not wait; the input
+// itself if it is pinned already. Without a device: the default device, or the first CUDA device if
+// the default is the CPU. Throws kDevice if there is none, kNotImplemented if it cannot pin memory.
 Tensor pin_memory(const Tensor& input, std::optional<Device> device = {});
 bool is_pinned(const Tensor& input);
 // The real part of a complex tensor, as a copy; a real tensor is returned as it is.

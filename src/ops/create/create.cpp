@@ -17,7 +17,7 @@
 namespace tsr::ops {
 namespace {
 
-// Memory like the input's: the same order of dims when it has no gaps.
+// Memory with the input's order of dims, if the input has no gaps.
 Tensor allocate_like(const Tensor& input, std::optional<DType> dtype,
                      std::optional<Device> device) {
   const DType type = dtype.value_or(input.dtype());
@@ -40,13 +40,13 @@ Tensor allocate(DimsView shape, std::optional<DType> dtype, std::optional<Device
   return tsr::empty(shape, dtype.value_or(default_dtype()), device.value_or(t_default_device));
 }
 
-// A byte other than 0 and 1 is no bool: a count of them would exceed their number.
+// A byte other than 0 and 1 is not a bool: a sum over such bytes would exceed their number.
 Tensor without_garbage(Tensor result) {
   if (result.dtype() == DType::kBool) fill_memory(result, 0);
   return result;
 }
 
-// How many numbers arange gives; exact for integers.
+// The number of elements of arange; exact for integers.
 int64_t arange_count(const Scalar& start, const Scalar& stop, const Scalar& step, bool integral) {
   if (integral) {
     const auto first = static_cast<__int128>(start.to<int64_t>());
@@ -69,7 +69,7 @@ int64_t arange_count(const Scalar& start, const Scalar& stop, const Scalar& step
   return count <= 0 ? 0 : static_cast<int64_t>(count);
 }
 
-// The numbers of a sequence lie between its first and its last.
+// All numbers of a sequence lie between the first and the last, so checking these two is enough.
 void check_ends(const Scalar& first, int64_t step, int64_t count, DType type) {
   const __int128 last =
       static_cast<__int128>(first.to<int64_t>()) + static_cast<__int128>(step) * (count - 1);

@@ -10,15 +10,15 @@
 
 namespace tsr::ops {
 
-// Everywhere: dtype defaults to default_dtype(), device to the CPU; impossible shapes throw kShape,
-// no memory throws kOutOfMemory. The *_like forms take shape, dtype and device from the input, and
-// its memory order.
+// In all functions dtype defaults to default_dtype(), device to the thread's default device.
+// Impossible shapes throw kShape, missing memory throws kOutOfMemory. The *_like forms take shape,
+// dtype, device and memory order from the input.
 
-// Contents are whatever the memory held.
+// The contents are undefined.
 Tensor empty(DimsView shape, std::optional<DType> dtype, std::optional<Device> device);
 Tensor zeros(DimsView shape, std::optional<DType> dtype = {}, std::optional<Device> device = {});
 Tensor ones(DimsView shape, std::optional<DType> dtype = {}, std::optional<Device> device = {});
-// Dtype defaults to what the value's kind asks for: bool, int64, default_dtype() or its complex.
+// Dtype defaults to the value's kind: bool, int64, default_dtype() or its complex dtype.
 Tensor full(DimsView shape, const Scalar& value, std::optional<DType> dtype = {},
             std::optional<Device> device = {});
 
@@ -49,8 +49,8 @@ Tensor empty_strided(DimsView shape, DimsView strides, std::optional<DType> dtyp
 // Ones on diagonal k, zeros elsewhere; columns default to rows. Throws kValue for negative sizes.
 Tensor eye(int64_t rows, std::optional<int64_t> columns = {}, int64_t k = 0,
            std::optional<DType> dtype = {}, std::optional<Device> device = {});
-// The input as a tensor of this dtype and device; copies when told to or when it must, throws
-// kValue when it must but `copy` forbids it. Differentiable.
+// The input as a tensor of this dtype and device. Copies if `copy` is true or a change is needed;
+// throws kValue if a change is needed and `copy` is false. Differentiable.
 Tensor asarray(const Tensor& input, std::optional<DType> dtype = {},
                std::optional<Device> device = {}, std::optional<bool> copy = {});
 

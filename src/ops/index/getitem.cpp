@@ -40,18 +40,19 @@ int64_t axes_taken(const Tensor& array) {
   return array.dtype() == DType::kBool ? array.ndim() : 1;
 }
 
-// An array and the first axis of the window that it indexes.
+// An index array and the first axis of the window (the view) that it indexes.
 struct Placed {
   Tensor array;
   size_t axis;
 };
 
-// The basic part of an index as a window on the input, and what the arrays then select from it.
+// Splits an index into its basic part, a view of the input, and the arrays that then index the
+// view.
 class Parse {
  public:
   Parse(const Tensor& input, IndexItems items, std::span<const Tensor> arrays, const char* arg);
 
-  // A view, or the input itself when the window shows all of it and nobody needs a fresh tensor.
+  // A view. The input itself if the view would show all of it and `fresh` is false.
   [[nodiscard]] Tensor window(bool fresh) const;
   [[nodiscard]] const std::vector<Placed>& placed() const { return placed_; }
   [[nodiscard]] bool front() const { return front_; }
@@ -74,10 +75,10 @@ class Parse {
   int64_t left_over_ = 0;  // axes that no item takes
   size_t axis_ = 0;        // next axis of the input
   std::vector<Placed> placed_;
-  std::vector<int64_t> basic_;  // the items of the window alone
+  std::vector<int64_t> basic_;  // the items of the basic part
   bool has_arrays_ = false;
-  bool seen_ = false;  // an array or an integer beside arrays
-  bool gap_ = false;   // something else after it
+  bool seen_ = false;  // found an array, or an integer in an index with arrays
+  bool gap_ = false;   // found another item after it
   bool front_ = false;
 };
 
@@ -213,7 +214,7 @@ Tensor Parse::window(bool fresh) const {
   return view;
 }
 
-// What index_get and index_put_ take: a view and one array per axis.
+// The arguments of index_get and index_put_: a view and one array for each axis.
 struct Selection {
   Tensor view;
   std::vector<Tensor> slots;
@@ -222,7 +223,7 @@ struct Selection {
   [[nodiscard]] IndexArrays arrays() const { return {slots, front}; }
 };
 
-// The axes of a mask merged into one where the memory allows it: one index array instead of many.
+// Merges the axes of a mask into one if the strides allow it: one index array instead of many.
 bool merge_axes(Tensor& view, size_t axis, size_t count) {
   Dims shape = view.sizes();
   for (size_t k = 1; k < count; ++k) {
@@ -234,7 +235,7 @@ bool merge_axes(Tensor& view, size_t axis, size_t count) {
   return true;
 }
 
-// The positions that a mask selects, one array for each axis it indexes.
+// The positions that a mask selects: one array for each axis that it indexes.
 std::vector<Tensor> mask_positions(const Tensor& mask) {
   const Tensor positions = nonzero_memory(mask);
   if (mask.ndim() == 0) return {zeros(Dims{positions.size(1)}, DType::kInt64, positions.device())};
@@ -248,7 +249,7 @@ Selection select_arrays(const Parse& parse) {
   const auto& placed = parse.placed();
   std::vector<std::vector<Tensor>> columns(placed.size());
   std::vector<size_t> axes(placed.size());
-  // From the last to the first, so that merging moves no axis that is still to come.
+  // Backwards, so that merging does not move an axis that is still to be handled.
   for (size_t i = placed.size(); i-- > 0;) {
     const Tensor& array = placed[i].array;
     columns[i] = {array};
@@ -267,7 +268,7 @@ Selection select_arrays(const Parse& parse) {
   return selection;
 }
 
-// The items of one array per leading axis, and the arrays that are there.
+// The items for one array per leading axis, and the defined arrays.
 struct LeadingArrays {
   std::vector<int64_t> items;
   std::vector<Tensor> arrays;
@@ -281,7 +282,7 @@ struct LeadingArrays {
   }
 };
 
-// A single mask and a single value: no positions need to be computed.
+// Fast path for one mask and one value: needs no positions.
 bool fill_masked(const Tensor& input, const Parse& parse, const Arg& value) {
   const auto& placed = parse.placed();
   if (placed.size() != 1 || placed[0].array.dtype() != DType::kBool) return false;

@@ -16,10 +16,10 @@ namespace {
 
 using kernel::IndexOp;
 
-// Index arrays made ready: int64, one slot per axis of the array, with the place of their dims.
+// Checked index arrays: int64, one slot for each axis of the array, and the position of their dims.
 struct Ready {
   IndexList slots;       // undefined: the whole axis
-  Dims joint;            // their common shape
+  Dims joint;            // the shape that they broadcast to
   size_t place;          // dims of the result before the joint ones
   bool from_end = true;  // negative indices count from the end
 };
@@ -52,7 +52,7 @@ Ready make_ready(const Tensor& input, const IndexArrays& indices) {
   return ready;
 }
 
-// Strides that show an index array, whose dims are the joint ones, in the whole walk.
+// The index array as a view with the shape of the walk; stride 0 along the dims that it lacks.
 Tensor spread(const Tensor& index, const Ready& ready, const Dims& shape) {
   const Dims joint = broadcast_strides(index.sizes(), index.strides(), ready.joint, "indices");
   Dims strides(shape.size());
@@ -90,7 +90,7 @@ IndexWalk make_walk(const Tensor& array, const Ready& ready) {
   return walk;
 }
 
-// The arrays of a node, saved beside which axes they belong to.
+// The index arrays of a node: saved tensors, and the axes that they index.
 struct SavedIndices {
   uint64_t axes = 0;
   bool front = false;
@@ -115,7 +115,7 @@ SmallVector<Save, 6> saves_of(const Ready& ready) {
   return saves;
 }
 
-// Zeros of that shape with g accumulated at the indices; the derivative of index_get, whose own
+// Zeros of shape `sizes` with g accumulated at the indices: the derivative of index_get. Its own
 // derivative is index_get.
 Tensor index_accumulate(const Tensor& g, const Dims& sizes, const IndexArrays& indices) {
   Tensor whole = zeros_like_shape(sizes, g.dtype(), g.device());
@@ -132,7 +132,7 @@ Tensor index_accumulate(const Tensor& g, const Dims& sizes, const IndexArrays& i
   return whole;
 }
 
-// Zeros of (rows, ...) with g accumulated at the indices, except in the padding row.
+// Zeros of (rows, ...) with g accumulated at the indices, except at the padding row.
 Tensor embedding_backward(const Tensor& g, const Dims& sizes, const Tensor& indices,
                           std::optional<int64_t> padding) {
   const Tensor whole = index_accumulate(g, sizes, {{&indices, 1}});
@@ -146,7 +146,7 @@ Tensor embedding_backward(const Tensor& g, const Dims& sizes, const Tensor& indi
   return masked_fill(whole, expand_dims(kept, -1), 0);
 }
 
-// All of index_get but RECORD.
+// index_get without RECORD.
 Tensor read_at(const Tensor& input, const Ready& ready, const Out& out, bool recording) {
   const IndexWalk walk = make_walk(input, ready);
   IndexList inputs = ready.slots;
@@ -189,7 +189,7 @@ void index_put_(const Tensor& target, const IndexArrays& indices, const Tensor& 
   TSR_CHECK(!is_complex(values.dtype()) || is_complex(target.dtype()), Code::kDType, "values",
             "expected real values for a ", target.dtype(), " input, got ", values.dtype());
   Ready ready = make_ready(target, indices);
-  // Positions that the write would change are read before it.
+  // Copy index arrays that overlap the target: the write would change them while they are read.
   for (Tensor& slot : ready.slots) {
     if (slot.defined() && overlap_of(slot, target) != Overlap::kNone) slot = clone(slot.detached());
   }

@@ -10,9 +10,9 @@
 
 namespace tsr::ops {
 
-// Index arrays have any integer dtype but uint64 (kDType); a negative index counts from the end,
-// one out of range throws kIndex. Gradients of what was read are accumulated, every occurrence
-// counts, in a fixed order.
+// Index arrays have any integer dtype but uint64 (kDType). A negative index counts from the end; an
+// index out of range throws kIndex. Gradients of elements that are read more than once are added
+// up, in a fixed order.
 
 // ---- one array, along one axis ----
 
@@ -23,8 +23,8 @@ Tensor index_select(const Tensor& input, int64_t axis, const Tensor& index, Out 
 // the input is flattened; a 0-dim input counts as 1-D.
 Tensor take(const Tensor& input, const Tensor& indices, std::optional<int64_t> axis = {},
             Out out = {});
-// The rows of `weight` (kShape unless 2-D) that the indices in `input` name. Row `padding_idx`
-// gets no gradient.
+// The rows of `weight` (kShape unless 2-D) at the positions in `input`. Row `padding_idx` gets no
+// gradient.
 Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<int64_t> padding_idx = {},
                  Out out = {});
 
@@ -42,15 +42,15 @@ Tensor scatter_add(const Tensor& input, int64_t axis, const Tensor& index, const
 
 // ---- several arrays, NumPy's rules; for getitem and setitem ----
 
-// One entry for each of the leading axes of the input; an undefined one takes the whole axis. The
-// arrays broadcast together. Their dims replace the indexed axes, or come first when these are not
-// adjacent or `front` is set.
+// One entry for each of the leading axes of the input; an undefined entry takes the whole axis. The
+// arrays broadcast together. Their dims replace the indexed axes, or come first if these axes are
+// not adjacent or `front` is set.
 struct IndexArrays {
   std::span<const Tensor> arrays;
   bool front = false;
 };
 Tensor index_get(const Tensor& input, const IndexArrays& indices, Out out = {});
-// target[indices] = values, or += values, in place: `values` broadcasts and is cast. Of equal
+// target[indices] = values, or += values, in place. `values` broadcasts and is cast. For repeated
 // positions the last in row-major order wins.
 void index_put_(const Tensor& target, const IndexArrays& indices, const Tensor& values,
                 bool accumulate);

@@ -13,7 +13,7 @@ Tensor index_array(const Tensor& index, Device device, const char* arg) {
             "expected signed or small unsigned integers as index, got ", index.dtype());
   TSR_CHECK(index.device() == device || index.device().is_cpu(), Code::kDevice, arg,
             "expected an index on ", device, " or the CPU, got one on ", index.device());
-  // An empty index holds no memory: that tells the kernel that there is nothing to check.
+  // An empty index has no memory, which tells the kernel that there is nothing to check.
   if (index.numel() == 0) return zeros_like_shape(index.sizes(), DType::kInt64, device);
   return cast_memory(index.device() == device ? index : to(index, device, std::nullopt),
                      DType::kInt64);

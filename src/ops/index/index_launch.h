@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What all indexing ops share: index arrays made ready, and the launch of the index kernel.
+// Shared by all indexing ops: checks of index arrays, and the launch of the index kernel.
 #pragma once
 
 #include "kernel/index.h"
@@ -12,19 +12,19 @@ namespace tsr::ops {
 
 using IndexList = SmallVector<Tensor, 6>;
 
-// The index as int64 where the array lives. Throws kDType, kDevice.
+// The index as int64 on the device of the array. Throws kDType, kDevice.
 Tensor index_array(const Tensor& index, Device device, const char* arg);
 
-// A window that broadcasts to `sizes`, outside any graph.
+// A view of the input broadcast to `sizes`, without autograd.
 Tensor shown_as(const Tensor& input, const Dims& sizes);
 
-// How the elements of the values, of the array and of the indices correspond: all have `shape`.
+// How elements of the values, the array and the indices correspond: all have the shape `shape`.
 struct IndexWalk {
   Dims shape;
-  Dims array_strides;  // 0 where the indices range
+  Dims array_strides;  // 0 for the dims of the indices
   IndexList indices;
   SmallVector<kernel::IndexedAxis, 4> axes;
-  bool from_end = true;  // negative indices count from the end; else they are out of range
+  bool from_end = true;  // negative indices count from the end; otherwise they are out of range
 };
 
 // `values` broadcasts to the walk and has the array's dtype. Throws kIndex before it writes the

@@ -12,7 +12,7 @@
 namespace tsr::ops {
 namespace {
 
-// The window with `axis` and the last dim swapped; its own inverse.
+// A view with `axis` and the last dim swapped; its own inverse.
 Tensor swap_with_last(const Tensor& input, int64_t axis) {
   Dims sizes = input.sizes();
   Dims strides = input.strides();
@@ -22,8 +22,8 @@ Tensor swap_with_last(const Tensor& input, int64_t axis) {
 }
 
 struct Sorted {
-  Tensor values;     // undefined when not asked for
-  Tensor positions;  // undefined when not asked for
+  Tensor values;     // undefined if not wanted
+  Tensor positions;  // undefined if not wanted
 };
 
 // The first `keep` of every line along axis, or those of its `ranks`, in new row-major memory of
@@ -60,7 +60,7 @@ Sorted sort_lines(const Tensor& input, int64_t axis, int64_t keep, bool descendi
   return sorted;
 }
 
-// Puts a sorted tensor where `out` wants it.
+// Returns a sorted tensor in the form that `out` asks for.
 Tensor deliver(const Tensor& sorted, const Out& out, bool grad, const Tensor& input) {
   if (out.is_fresh()) return sorted;
   Result result =
@@ -69,8 +69,8 @@ Tensor deliver(const Tensor& sorted, const Out& out, bool grad, const Tensor& in
   return result.finish();
 }
 
-// Each gradient goes back to the place its value came from; positions are all different along the
-// axis.
+// The gradient of each value goes to the position that the value came from. Positions along the
+// axis are all different.
 void record_sorted(const Tensor& values, const Tensor& input, const Tensor& positions,
                    int64_t axis) {
   record(values, "SortBackward", {input}, {save_input(positions)},

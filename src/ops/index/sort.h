@@ -9,19 +9,19 @@
 
 namespace tsr::ops {
 
-// Everywhere: real dtypes; a bad axis throws kIndex; 0-dim inputs count as one element.
+// In all functions: real dtypes; a bad axis throws kIndex; a 0-dim input is one element.
 
 Tensor sort(const Tensor& input, int64_t axis = -1, bool descending = false, bool stable = true,
             Out out = {});
 // int64 positions that sort the input.
 Tensor argsort(const Tensor& input, int64_t axis = -1, bool descending = false, bool stable = true,
                Out out = {});
-// Both: (values, indices).
+// Sorted values and their positions: (values, indices).
 std::tuple<Tensor, Tensor> sort_with_indices(const Tensor& input, int64_t axis = -1,
                                              bool descending = false, bool stable = true,
                                              Out values = {}, Out indices = {});
-// The k largest (or smallest) elements in order, and their positions. Throws kValue when k is not
-// in [0, size]. `sorted` false would allow any order; they come sorted all the same.
+// The k largest (or smallest) elements in order, and their positions. Throws kValue unless k is in
+// [0, size]. `sorted` = false allows any order; the result is sorted all the same.
 std::tuple<Tensor, Tensor> topk(const Tensor& input, int64_t k, int64_t axis = -1,
                                 bool largest = true, bool sorted = true, Out values = {},
                                 Out indices = {});

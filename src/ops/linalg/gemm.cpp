@@ -13,7 +13,7 @@ namespace {
 
 using kernel::GemmPlan;
 
-// BLAS wants one of the two strides to be 1 and the other to reach over a whole line.
+// BLAS needs one stride of 1; the other must be at least the extent of that dim.
 bool gemm_ready(const Tensor& matrices) {
   const int64_t rank = matrices.ndim();
   const int64_t rows = matrices.size(rank - 2);
@@ -27,7 +27,7 @@ bool gemm_ready(const Tensor& matrices) {
   return row_major || column_major;
 }
 
-// Strides of the last two dims; that of a dim of size 1 is meaningless and made what BLAS expects.
+// Strides of the last two dims. The stride of a dim of size 1 is replaced by one that BLAS accepts.
 void matrix_strides(const Tensor& matrices, int64_t (&out)[2]) {
   const int64_t rank = matrices.ndim();
   const int64_t rows = matrices.size(rank - 2);

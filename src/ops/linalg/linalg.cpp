@@ -36,7 +36,7 @@ void check_linear(const Tensor& input, const Tensor& weight, const Tensor& bias)
   TSR_CHECK(input.ndim() >= 1, Code::kShape, "input", "expected at least 1 dimension, got shape ",
             input.sizes());
   check_same_device(input, weight, "weight");
-  // A layer's weight is what it is: what does not fit it is the input.
+  // The weight of a layer is given, so an error names the input.
   TSR_CHECK(weight.dtype() == input.dtype(), Code::kDType, "input", "expected ", weight.dtype(),
             " as the weight, got ", input.dtype(), "; cast one to the other's dtype");
   check_operand(weight, "weight", input, 2);
@@ -49,7 +49,7 @@ void check_linear(const Tensor& input, const Tensor& weight, const Tensor& bias)
             " numbers for a weight of shape ", weight.sizes(), ", got shape ", bias.sizes());
 }
 
-// All dims but the last as one, without a node.
+// Merges all dims but the last, without a node.
 Tensor rows_of(const Tensor& input) {
   const Tensor dense = contiguous_memory(input);
   const int64_t columns = input.size(input.ndim() - 1);
@@ -66,12 +66,12 @@ void launch_linear(const Tensor& result, const Tensor& input, const Tensor& weig
   const Tensor target = rows_of(result);
   const Tensor columns = make_view(weight, Dims{weight.size(1), weight.size(0)},
                                    Dims{weight.stride(1), weight.stride(0)}, weight.offset());
-  // The product adds to the bias, so that it costs no pass of its own.
+  // The product adds to the bias, so that the bias needs no pass of its own.
   if (bias.defined()) copy_memory(target, bias);
   launch_gemm(target, rows_of(input), columns, 1, bias.defined() ? 1 : 0);
 }
 
-// As rows_of, differentiable.
+// As rows_of, but differentiable.
 Tensor flat(const Tensor& input) {
   if (input.ndim() == 2) return input;
   const int64_t columns = input.size(input.ndim() - 1);

@@ -9,7 +9,7 @@
 namespace tsr::ops {
 namespace {
 
-// One operand as a stack of matrices: a 1-D one gets its missing dim.
+// One operand as a stack of matrices: a 1-D operand gets the missing dim.
 Tensor as_matrices(const Tensor& input, bool left) {
   if (input.ndim() != 1) return input;
   return reshape(input, left ? Dims{1, input.numel()} : Dims{input.numel(), 1});
@@ -53,7 +53,7 @@ Tensor matmul(const Tensor& input, const Tensor& other, Out out) {
   }
   Tensor output = result.finish();
   if (grad) {
-    // A factor is kept only for the gradient of the other one.
+    // Saves a factor only if the other one needs a gradient.
     const Tensor none;
     record(output, "MatmulBackward", {a, b},
            {save_input(needs_grad(b) ? a : none), save_input(needs_grad(a) ? b : none)},

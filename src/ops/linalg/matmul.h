@@ -8,8 +8,8 @@
 
 namespace tsr::ops {
 
-// The product of the last two dims, broadcast over the others; a 1-D operand counts as a row
-// (input) or a column (other) and its dim goes from the result. Operands must share a dtype. Throws
+// The product of the last two dims, broadcast over the others. A 1-D operand is a row (input) or a
+// column (other), and its extra dim is removed from the result. Operands must share a dtype. Throws
 // kShape, kDType, kDevice.
 Tensor matmul(const Tensor& input, const Tensor& other, Out out = {});
 
