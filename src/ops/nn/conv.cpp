@@ -18,13 +18,13 @@ void check_tensor(const Tensor& tensor, const char* arg, const Tensor& input, in
             rank == 1 ? " dimension, got shape " : " dimensions, got shape ", tensor.sizes());
 }
 
-// What the caller of a convolution chooses.
+// The options that the caller of a convolution chooses.
 struct ConvOptions {
   int32_t spatial;
   SpatialArg stride, padding, dilation;
   int64_t groups;
-  bool same = false;               // of a convolution
-  SpatialArg output_padding = {};  // of a transposed one
+  bool same = false;               // convolution only
+  SpatialArg output_padding = {};  // transposed convolution only
 };
 
 void check_operands(const Tensor& x, const Tensor& w, const Tensor& b, const ConvOptions& options,
@@ -32,7 +32,7 @@ void check_operands(const Tensor& x, const Tensor& w, const Tensor& b, const Con
   const int32_t spatial = options.spatial;
   const int64_t groups = options.groups;
   check_same_device(x, w, "weight");
-  // A layer's weight is what it is: what does not fit it is the input.
+  // The weight of a layer is given, so an error names the input.
   TSR_CHECK(x.dtype() == w.dtype() || !is_floating(w.dtype()), Code::kDType, "input", "expected ",
             w.dtype(), " as the weight, got ", x.dtype(), "; cast one to the other's dtype");
   TSR_CHECK(is_floating(x.dtype()), Code::kDType, "input", "expected a floating dtype, got ",

@@ -8,10 +8,10 @@
 namespace tsr::ops {
 
 // input: (batch, in, spatial...) or (in, spatial...); weight: (out, in / groups, kernel...); bias:
-// (out), may be undefined. Floating dtypes, one for all. stride and dilation default to 1, padding
-// (zeros on both sides) to 0; `same` pads so that the output has the input's size (stride 1 only,
-// an odd zero goes behind). The result keeps the input's layout, row-major or channels last. Throws
-// kShape, kDType, kDevice, kValue.
+// (out), may be undefined. All have the same floating dtype. stride and dilation default to 1,
+// padding (zeros on both sides) to 0. `same` pads so that the output has the input's size (stride 1
+// only; if the number of zeros is odd, one more goes to the end). The result keeps the input's
+// layout, row-major or channels last. Throws kShape, kDType, kDevice, kValue.
 Tensor conv1d(const Tensor& input, const Tensor& weight, const Tensor& bias, SpatialArg stride = {},
               SpatialArg padding = {}, SpatialArg dilation = {}, int64_t groups = 1,
               bool same = false, Out out = {});
@@ -22,9 +22,9 @@ Tensor conv3d(const Tensor& input, const Tensor& weight, const Tensor& bias, Spa
               SpatialArg padding = {}, SpatialArg dilation = {}, int64_t groups = 1,
               bool same = false, Out out = {});
 
-// The derivative of a convolution towards its input, as an op. input: (batch, in, spatial...) or
-// without the batch; weight: (in, out / groups, kernel...). output_padding lengthens the output at
-// its end and must be below stride or dilation. Throws as conv2d does.
+// The derivative of a convolution with respect to its input, as an op. input: (batch, in,
+// spatial...) or without the batch; weight: (in, out / groups, kernel...). output_padding makes the
+// output longer at its end and must be less than stride or dilation. Throws as conv2d does.
 Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const Tensor& bias,
                         SpatialArg stride = {}, SpatialArg padding = {},
                         SpatialArg output_padding = {}, int64_t groups = 1,

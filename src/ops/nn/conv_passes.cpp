@@ -31,7 +31,7 @@ void copy_strides(const Tensor& tensor, int64_t* strides) {
   std::copy(tensor.strides().begin(), tensor.strides().end(), strides);
 }
 
-// Which of the tensors a pass writes.
+// Marks the tensor that a pass writes.
 KernelOperand operand_of(const Tensor& tensor, bool written) {
   return written ? writes(tensor) : reads(tensor);
 }
@@ -64,7 +64,7 @@ void launch_conv(ConvPass pass, const Tensor& x, const Tensor& w, const Tensor& 
                   });
 }
 
-// Everything but the channels.
+// Sums over all dims but the channels.
 Tensor sum_channels(const Tensor& g) {
   Dims axes;
   for (int64_t d = 0; d < g.ndim(); ++d) {
@@ -77,7 +77,7 @@ bool use_channels_last(const Tensor& x, const Tensor& g) {
   return is_channels_last(x) || (is_channels_last(g) && !x.is_contiguous());
 }
 
-// Writes the weight's gradient and, when defined, the bias'.
+// Writes the gradient of the weight and, if `db` is defined, of the bias.
 void run_weight(const Tensor& x, const Tensor& g, const Tensor& dw, const Tensor& db,
                 const ConvGeometry& geometry) {
   if (x.numel() == 0 || g.numel() == 0) {
@@ -90,7 +90,7 @@ void run_weight(const Tensor& x, const Tensor& g, const Tensor& dw, const Tensor
               geometry);
 }
 
-// The weight's and the bias' gradient by one kernel.
+// The gradients of weight and bias by one kernel.
 void set_fused(Backward& ctx, const Tensor& x, const ConvGeometry& geometry) {
   const Tensor& g = ctx.grad();
   const Tensor dw = empty(weight_sizes(g.size(1), x.size(1), geometry), g.dtype(), g.device());

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // The three passes of a convolution. Each is linear in each of its two tensors, and its derivatives
-// are the other two, so they are differentiable to any order.
+// are the other two passes, so all are differentiable to any order.
 #pragma once
 
 #include "ops/nn/image.h"
 
 namespace tsr::ops {
 
-// Held by value in the nodes.
+// The nodes store it by value.
 using kernel::ConvGeometry;
 
 // x: (batch, in, input...), w: (out, in / groups, kernel...), b: (out) or undefined.

@@ -9,7 +9,7 @@
 
 namespace tsr::ops {
 
-// y = x m with m in {0, 1 / (1 - p)}: dx = g m, which is all that the product saves.
+// y = x m with m in {0, 1 / (1 - p)}: dx = g m, so the product saves only m.
 Tensor dropout(const Tensor& input, double p, bool training, Generator* generator, Out out) {
   TSR_CHECK(p >= 0 && p <= 1, Code::kValue, "p", "expected a probability between 0 and 1, got ", p);
   TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",

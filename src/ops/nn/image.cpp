@@ -63,7 +63,7 @@ Result allocate_image(const Out& out, DimsView sizes, DType dtype, Device device
                       std::initializer_list<const Tensor*> inputs, bool channels_last) {
   if (out.is_fresh()) return Result(empty_image(sizes, dtype, device, channels_last));
   if (!channels_last) return allocate_apart(out, sizes, dtype, device, recording, inputs, true);
-  // Kernels want one layout for all images of a call.
+  // Kernels need one layout for all images of a call.
   return allocate_detour(out, empty_image(sizes, dtype, device, true), recording);
 }
 

@@ -47,7 +47,7 @@ using kernel::ClassLossPlan;
 
 // ---- class targets ----
 
-// What a classification loss is besides its tensors; held by value in the nodes.
+// The parameters of a classification loss besides its tensors; nodes store it by value.
 struct ClassSpec {
   ClassReduction reduction = ClassReduction::kMean;
   int64_t batch = 1, classes = 1, inner = 1;
@@ -57,8 +57,8 @@ struct ClassSpec {
   Dims loss_sizes;  // of the unreduced loss
 };
 
-// The tensors that stay the same in every pass; weight and lse may be undefined. lse and weights
-// are opmath.
+// The tensors that are the same in every pass; weight and lse may be undefined. lse and weights are
+// opmath.
 struct ClassTensors {
   Tensor target, weight, lse, weights;
 };
@@ -105,7 +105,7 @@ ClassSpec check_classes(const Tensor& input, const Tensor& target, const Tensor&
   return spec;
 }
 
-// `weight` is that of the tensors, or its copy in opmath.
+// `weight` is tensors.weight, or a copy of it in opmath.
 ClassLossPlan plan_of(const ClassSpec& spec, const Tensor& input, const Tensor& weight,
                       const ClassTensors& tensors) {
   ClassLossPlan plan{};
@@ -150,7 +150,7 @@ Tensor launch_forward(const ClassSpec& spec, const Tensor& input, const ClassTen
   return loss;
 }
 
-// `input` is not read for log-probabilities and may then be undefined.
+// For log-probabilities `input` is not read and may be undefined.
 Tensor launch_backward(const ClassSpec& spec, const Tensor& g, const Tensor& input,
                        const ClassTensors& tensors) {
   Tensor result = empty(spec.input_sizes, g.dtype(), g.device());
@@ -172,7 +172,8 @@ Tensor launch_backward(const ClassSpec& spec, const Tensor& g, const Tensor& inp
 
 Tensor nll_transposed(const Tensor& g, const ClassSpec& spec, const ClassTensors& tensors);
 
-// The loss of log-probabilities: linear in them, and its transpose. Each is the other's derivative.
+// The loss of log-probabilities, which is linear in them, and its transpose. Each is the other's
+// derivative.
 Tensor nll_forward(const Tensor& input, const ClassSpec& spec, const ClassTensors& tensors) {
   Tensor output = launch_forward(spec, input, tensors);
   if (needs_grad(input)) {
@@ -199,7 +200,7 @@ Tensor nll_transposed(const Tensor& g, const ClassSpec& spec, const ClassTensors
   return output;
 }
 
-// dx = d - softmax(x) Σ d with d the derivative towards the log-probabilities.
+// dx = d - softmax(x) Σ d, where d is the derivative with respect to the log-probabilities.
 Tensor cross_entropy_derivative(const Tensor& grad, const Tensor& input, const ClassSpec& spec,
                                 const ClassTensors& tensors) {
   const Tensor g = in_opmath(grad);
@@ -271,7 +272,7 @@ Tensor log_one_plus(const Tensor& x) {
   return log1p(exp(negative(abs(x))));
 }
 
-// (1 - t) x + (1 + (p - 1) t) (log(1 + exp(-|x|)) + max(-x, 0)); p is 1 when undefined.
+// (1 - t) x + (1 + (p - 1) t) (log(1 + exp(-|x|)) + max(-x, 0)); an undefined p is 1.
 Tensor logits_value(const Tensor& x, const Tensor& t, const Tensor& p) {
   const Tensor soft = add(log_one_plus(x), relu(negative(x)));
   const Tensor flat = multiply(subtract(1, t), x);

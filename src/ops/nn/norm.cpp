@@ -19,16 +19,16 @@ namespace {
 
 using kernel::NormPlan;
 
-// What a normalisation is besides its tensors; held by value in the node.
+// The parameters of a normalisation besides its tensors; the node stores it by value.
 struct NormShape {
   bool per_channel = true;
   bool use_statistics = false;
   int64_t outer = 1, channels = 1, inner = 1;
   double eps = 1e-5;
-  Dims parameter;       // weight and bias as they broadcast against the input
-  Dims statistics;      // mean and rstd likewise
-  Dims axes;            // the ones that are normalised over
-  Dims parameter_axes;  // the ones that the parameters do not have
+  Dims parameter;       // the shape of weight and bias, to broadcast with the input
+  Dims statistics;      // the same for mean and rstd
+  Dims axes;            // the axes that are normalised over
+  Dims parameter_axes;  // the axes that the parameters lack
 };
 
 // The tensors of a launch; weight, bias and gradients may be undefined. Statistics are opmath.
@@ -50,7 +50,7 @@ struct BackwardTensors {
   const Tensor& dw;
   const Tensor& db;
 };
-// How the running statistics move, where they do.
+// How to update the running statistics; null pointers: no update.
 struct Movement {
   double momentum = 0;
   void* mean = nullptr;
@@ -120,13 +120,13 @@ void launch_backward(const NormShape& shape, const BackwardTensors& of) {
 
 // ---- derivatives ----
 
-// How weight and bias look, also where only their gradients are asked for.
+// Shape and dtypes of weight and bias, also needed if only their gradients are wanted.
 struct ParameterSpec {
   Dims sizes;
   DType weight_dtype, bias_dtype;
 };
 
-// One kernel; outside any graph. x is of the layout that the shape describes.
+// One kernel, without autograd. x has the layout that the shape describes.
 void set_fused(Backward& ctx, const NormShape& shape, const Tensor& x, const Tensor& w,
                const Tensor& mean, const Tensor& rstd, const ParameterSpec& parameters) {
   const bool last = is_channels_last(x);
@@ -178,7 +178,7 @@ void set_differentiable(Backward& ctx, const NormShape& shape, const Tensor& inp
   if (ctx.needs(2)) ctx.set(2, total(g));
 }
 
-// What the derivative reads of the inputs: `none` in place of what it does not.
+// The inputs that the derivative reads; `none` replaces the others.
 std::array<Save, 2> input_saves(const Tensor& x, const Tensor& w, const Tensor& none) {
   return {save_input(needs_grad(x, w) ? x : none), save_input(needs_grad(x) ? w : none)};
 }
@@ -195,7 +195,7 @@ void record_norm(const Tensor& output, const char* name, const NormShape& shape,
   record(output, name, {x, w, b}, {saved_x, saved_w, save_input(mean), save_input(rstd)},
          [shape, parameters, last = is_channels_last(dense)](Backward& ctx) {
            const Tensor input = ctx.saved(0);
-           if (!input.defined()) {  // only the bias asks
+           if (!input.defined()) {  // only the bias needs a gradient
              const Tensor g = ctx.grad();
              ctx.set(2, reshape(sum(g, DimsView(shape.parameter_axes)), parameters.sizes));
              return;
@@ -213,7 +213,7 @@ void record_norm(const Tensor& output, const char* name, const NormShape& shape,
 
 // ---- batch_norm ----
 
-// Parameters have the input's dtype or the one it is computed in: a model of 16-bit floats may keep
+// Parameters have the dtype of the input or its opmath dtype: a model of 16-bit floats may keep
 // them in float32.
 void check_parameter_dtype(const Tensor& tensor, const char* arg, const Tensor& input) {
   const DType wide = kernel::opmath(input.dtype());
@@ -277,7 +277,8 @@ NormShape channel_shape(const Tensor& x, bool training, double eps) {
   return shape;
 }
 
-// The running statistics as the kernel writes them: contiguous, put back afterwards.
+// The running statistics in contiguous memory, for the kernel to write; put_back() copies them to
+// the target.
 class Running {
  public:
   explicit Running(const Tensor& target) : target_(target) {
@@ -300,7 +301,7 @@ Tensor run_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor&
                       const Out& out) {
   const bool grad = needs_grad(x, w, b);
   const Tensor none;
-  // The running statistics are written whatever the form is.
+  // Checked now, before the running statistics are written.
   if (grad) check_saves(input_saves(x, w, none));
   const bool last = is_channels_last(x);
   const Tensor dense = image_memory(x, last);

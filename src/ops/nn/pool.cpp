@@ -15,7 +15,7 @@ using kernel::PoolPlan;
 
 constexpr int32_t kAxes = 2;
 
-// What a pooling is besides its tensors; held by value in the nodes.
+// The parameters of a pooling besides its tensors; nodes store it by value.
 struct PoolGeometry {
   PoolOp op = PoolOp::kMax;
   Spatial input{}, output{}, kernel{}, stride{}, padding{}, dilation{};
@@ -94,7 +94,7 @@ PoolPlan plan_of(const PoolGeometry& geometry) {
 
 enum class Pass { kForward, kBackward };
 
-// `input` and `output` are of one layout. Forward writes the output, backward the input.
+// `input` and `output` have the same layout. Forward writes the output, backward the input.
 void launch_pool(const PoolGeometry& geometry, Pass pass, const Tensor& input, const Tensor& output,
                  const Tensor& positions) {
   if (input.numel() == 0 || output.numel() == 0) return;
@@ -121,7 +121,7 @@ void launch_pool(const PoolGeometry& geometry, Pass pass, const Tensor& input, c
 
 Tensor pool_transposed(const Tensor& g, const Tensor& positions, const PoolGeometry& geometry);
 
-// Average, or picking at positions: linear in x.
+// Average, or picking at positions: both are linear in x.
 Tensor pool_forward(const Tensor& x, const Tensor& positions, const PoolGeometry& geometry,
                     const Out& out = {}) {
   const bool grad = needs_grad(x);

@@ -20,7 +20,7 @@ namespace {
 
 using kernel::SoftmaxPlan;
 
-// The numbers before, along and behind the axis in the memory order of a dense tensor.
+// The numbers of elements before, along and behind the axis, in the memory order of a dense tensor.
 SoftmaxPlan plan_of(const Tensor& dense, int64_t axis, bool log) {
   Dims order(static_cast<size_t>(dense.ndim()));
   std::iota(order.begin(), order.end(), 0);
@@ -45,7 +45,7 @@ SoftmaxPlan plan_of(const Tensor& dense, int64_t axis, bool log) {
   return plan;
 }
 
-// The tensor with exactly these strides.
+// The tensor itself if it has exactly these strides, else a copy.
 Tensor with_strides(const Tensor& input, const Dims& strides) {
   if (input.strides() == strides) return input;
   Tensor result = empty_strided(input.sizes(), strides, input.dtype(), input.device());
@@ -53,7 +53,8 @@ Tensor with_strides(const Tensor& input, const Dims& strides) {
   return result;
 }
 
-// `input` is x, or the upstream gradient beside `saved`, the forward's output. All lie alike.
+// `input` is x, or the upstream gradient if `saved` (the forward's output) is given. All have the
+// same strides.
 template <class Family>
 void launch_softmax(Family family, const Tensor& input, const Tensor& saved, const Tensor& output,
                     int64_t axis, bool log) {
@@ -89,7 +90,7 @@ Tensor run(const Tensor& x, int64_t axis, bool log, const Out& out) {
   const bool grad = needs_grad(x);
   const Tensor dense =
       is_dense(x.sizes(), x.strides()) && out.is_fresh() ? x : contiguous_memory(x);
-  // An empty tensor counts as dense whatever its strides, which may then be negative.
+  // An empty tensor counts as dense with any strides, even negative ones.
   const Dims strides = x.numel() != 0 ? dense.strides() : contiguous_strides(x.sizes());
   Result result = out.is_fresh()
                       ? Result(empty_strided(x.sizes(), strides, x.dtype(), x.device()))

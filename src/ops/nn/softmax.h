@@ -9,9 +9,9 @@
 
 namespace tsr::ops {
 
-// exp(x) / Σ exp(x) along the axis, and its logarithm, without overflow; slices that are all
-// -infinity give NaN. `dtype` casts the input first; integers become default_dtype(); 16-bit floats
-// are computed in float32 and rounded once. Real dtypes. Throws kIndex, kDType.
+// exp(x) / Σ exp(x) along the axis, and its logarithm, without overflow. A slice of only -infinity
+// gives NaN. `dtype` casts the input first; integers become default_dtype(). 16-bit floats are
+// computed in float32 and rounded once. Real dtypes. Throws kIndex, kDType.
 Tensor softmax(const Tensor& input, int64_t axis, std::optional<DType> dtype = {}, Out out = {});
 Tensor log_softmax(const Tensor& input, int64_t axis, std::optional<DType> dtype = {},
                    Out out = {});

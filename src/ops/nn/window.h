@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// record_window: RECORD of the ops that return a view of a part of their input.
+// record_window: RECORD for ops that return a view of a part of their input.
 #pragma once
 
 #include <utility>
@@ -11,7 +11,8 @@
 
 namespace tsr::ops {
 
-// Zeros of `sizes` with g in the window; `window` is a view op, and the derivative of this.
+// Zeros of `sizes` with g copied into the part that `window` shows. `window` is a view op; it is
+// also the derivative of this function.
 template <class Window>
 Tensor scatter_window(const Tensor& g, const Dims& sizes, const char* node, const Window& window) {
   Tensor whole = zeros_like_shape(sizes, g.dtype(), g.device());
@@ -25,7 +26,7 @@ Tensor scatter_window(const Tensor& g, const Dims& sizes, const char* node, cons
   return whole;
 }
 
-// `view` is window(input); `node` and `second` name its derivative and the derivative of that.
+// `view` is window(input). `node` and `second` are the names of its first and second derivative.
 template <class Window>
 void record_window(const Tensor& view, const Tensor& input, const char* node, const char* second,
                    Window window) {

@@ -25,7 +25,7 @@ using kernel::OptimSlot;
 struct Named {
   TensorList list;
   const char* arg;
-  bool written = true;  // a state, which a step changes
+  bool written = true;  // the step changes it
 };
 
 void check_constants(TensorList list, const char* arg) {
@@ -37,7 +37,7 @@ void check_constants(TensorList list, const char* arg) {
   }
 }
 
-// `needed`: the list must have an item per parameter, otherwise it may also be empty.
+// If `needed`, the list must have an item for each parameter; otherwise it may also be empty.
 void check_list(const Named& list, TensorList params, bool needed) {
   if (!needed && list.list.empty()) return;
   if (list.written) check_constants(list.list, list.arg);
@@ -62,8 +62,8 @@ void check_written(const Tensor& tensor, const char* arg, size_t position) {
             tensor.strides(), " for shape ", tensor.sizes());
 }
 
-// A step may write to leaves in any mode, but a write to a computed tensor would have to be
-// recorded.
+// A step may write to leaves even in grad mode. It must not write to a computed tensor, because
+// that write would have to be recorded.
 void check_params(TensorList params) {
   for (size_t i = 0; i < params.size(); ++i) {
     check_written(params[i], "params", i);
@@ -78,12 +78,12 @@ void check_range(bool inside, const char* arg, const char* range, double value) 
   TSR_CHECK(inside, Code::kValue, arg, "expected a number ", range, ", got ", value);
 }
 
-// ---- memory as the kernel wants it ----
+// ---- memory in the layout of the kernel ----
 
-// Tensors whose memory had another order than their parameter's, and the copies that stand in.
+// Copies of tensors whose order of dims differs from the parameter's.
 class Copies {
  public:
-  // The elements of `tensor` in the order of `strides`.
+  // The address of the tensor's elements in the order of `strides`; makes a copy if needed.
   void* dense(const Tensor& tensor, const Dims& strides, bool written) {
     const Dims& own = tensor.strides();
     if (own == strides && is_dense(tensor.sizes(), own)) return tensor.data();
@@ -107,7 +107,7 @@ class Copies {
 };
 
 Dims dense_order(const Tensor& param) {
-  // An empty tensor counts as dense whatever its strides, which may then be negative.
+  // An empty tensor counts as dense with any strides, even negative ones.
   return param.numel() != 0 && is_dense(param.sizes(), param.strides())
              ? param.strides()
              : dense_strides_like(param.sizes(), param.strides());
@@ -119,10 +119,10 @@ void* state(Copies& copies, TensorList list, size_t i, const Dims& strides) {
   return copies.dense(list[i], strides, true);
 }
 
-// One number in the memory of each device, a float64.
+// A float64 in the memory of each device.
 class Norms {
  public:
-  // Null while the device has none.
+  // Null if the device has none yet.
   [[nodiscard]] double* find(Device device) const {
     for (const Tensor& norm : all_) {
       if (norm.device() == device) return norm.data_as<double>();
@@ -138,7 +138,7 @@ class Norms {
   std::vector<Tensor> all_;
 };
 
-// Every run of parameters of one dtype and device goes to the kernel in one call.
+// Passes each run of parameters of one dtype and device to the kernel in one call.
 void launch_runs(OptimPlan plan, TensorList params, TensorList grads, const StepStates& states,
                  const Norms& norms = {}) {
   const NoGrad pause;
@@ -202,7 +202,7 @@ void run_adam(OptimOp op, const AdamLists& lists, int64_t step, double learning_
 
 // ---- clipping ----
 
-// Adds the norm of one run of gradients of one dtype and device to that of its device.
+// Adds the norm of one run of gradients (of one dtype and device) to the norm of that device.
 void take_norm(TensorList grads, double norm_type, Norms& norms) {
   Copies copies;
   std::vector<OptimSlot> slots;
@@ -233,7 +233,7 @@ double joined(double total, double part, double p) {
   return std::pow(std::pow(total, p) + std::pow(part, p), 1 / p);
 }
 
-// Gradients on several devices are the one case in which the host must know the numbers.
+// Only if gradients are on several devices, the host must know the norms.
 void join_devices(const Norms& norms, double p) {
   if (norms.all().size() < 2) return;
   double total = 0;
@@ -244,7 +244,7 @@ void join_devices(const Norms& norms, double p) {
   for (const Tensor& norm : norms.all()) fill_memory(norm, total);
 }
 
-// On every device the norm of all gradients; nothing where there are none.
+// The norm of all gradients, on every device that has some.
 Norms total_norm(TensorList grads, double p) {
   Norms norms;
   for (size_t begin = 0; begin < grads.size();) {
@@ -260,13 +260,13 @@ Norms total_norm(TensorList grads, double p) {
   return norms;
 }
 
-// Whether the host knows at once that the gradients stay as they are; a device is not asked.
+// Whether the host knows without waiting that clipping changes nothing. Only asks the CPU's norm.
 bool stays(const Norms& norms, double max_norm) {
   const double* const norm = norms.find(Device{});
   return norm != nullptr && max_norm / (*norm + 1e-6) >= 1;
 }
 
-// The gradients that parameters hold, each once.
+// The gradients of the parameters, each one once.
 std::vector<Tensor> gradients_of(TensorList params) {
   std::vector<Tensor> found;
   std::unordered_set<const TensorImpl*> known;
@@ -279,12 +279,12 @@ std::vector<Tensor> gradients_of(TensorList params) {
   return found;
 }
 
-// The norm that every device of `norms` holds, for the host, which waits for it.
+// The common norm, which every device of `norms` holds; waits for the device.
 double on_host(const Norms& norms) {
   return norms.all().empty() ? 0 : *to(norms.all()[0], Device{}, std::nullopt).data_as<double>();
 }
 
-// Writes without recording: the caller has looked at what that means for autograd.
+// Writes without recording; the caller has checked the rules of autograd.
 Tensor clip_together(TensorList tensors, double max_norm, double norm_type,
                      bool error_if_nonfinite) {
   check_range(max_norm >= 0, "max_norm", "of at least 0", max_norm);
@@ -295,7 +295,7 @@ Tensor clip_together(TensorList tensors, double max_norm, double norm_type,
     TSR_CHECK(std::isfinite(norm), Code::kValue, nullptr, "expected a finite norm, got ", norm,
               " for norm_type ", norm_type, "; nothing was changed");
   }
-  // NaN goes into the tensors, so that nobody trains on without seeing it.
+  // NaN is written into the tensors, so that training does not continue unnoticed.
   if (!stays(norms, max_norm)) {
     OptimPlan plan{};
     plan.op = OptimOp::kClip;
