@@ -72,7 +72,7 @@ bool returns_bool(const BinaryRule& rule) {
   return rule.type == BinaryType::kEquality || rule.type == BinaryType::kOrder;
 }
 
-// The shape of the result; `storage` holds it when it is neither operand's own.
+// The shape of the result; made in `storage` if it differs from both operands' shapes.
 const Dims& result_shape(const Arg& a, const Arg& b, Dims& storage) {
   if (!a.is_tensor()) return b.tensor().sizes();
   if (!b.is_tensor() || a.tensor().sizes() == b.tensor().sizes()) return a.tensor().sizes();
@@ -80,7 +80,7 @@ const Dims& result_shape(const Arg& a, const Arg& b, Dims& storage) {
   return storage;
 }
 
-// The operand in the compute dtype: a tensor that needs a cast is cast into `storage`.
+// The operand in the compute dtype; if a tensor needs a cast, `storage` holds the copy.
 kernel::Input operand(const Arg& arg, DType compute, Tensor& storage) {
   if (!arg.is_tensor()) return kernel::Input(arg.scalar(), compute);
   if (arg.tensor().dtype() == compute) return kernel::Input(arg.tensor());
@@ -93,16 +93,16 @@ bool is_comparison(BinaryOp op) {
          op == BinaryOp::kLessEqual || op == BinaryOp::kGreater || op == BinaryOp::kGreaterEqual;
 }
 
-// What comparing every number of an integer dtype with one outside its range gives: the number lies
-// below (or above) all of them.
+// The result of comparing all numbers of an integer dtype with a number outside its range, which is
+// less (`below`) or greater than all of them.
 bool outside_answer(BinaryOp op, bool below, bool number_left) {
   if (op == BinaryOp::kEqual || op == BinaryOp::kNotEqual) return op == BinaryOp::kNotEqual;
   const bool less = op == BinaryOp::kLess || op == BinaryOp::kLessEqual;
   return less == (below == number_left);
 }
 
-// Whether the number among the operands does not fit the integer dtype they are computed in. Only
-// comparisons and logic have an answer then; the others throw kValue.
+// Whether the number among the operands does not fit the integer dtype of the computation.
+// Comparisons and logic still have a result then; other ops throw kValue.
 bool has_outside_number(const BinaryRule& rule, const Arg& a, const Arg& b, DType compute) {
   if (a.is_tensor() && b.is_tensor()) return false;
   const Scalar& number = a.is_tensor() ? b.scalar() : a.scalar();
@@ -122,8 +122,8 @@ void launch_binary(const BinaryRule& rule, const Tensor& result, const Arg& a, c
   kernel::launch(kernel::kBinary, result.device(), rule.op, walk.plan());
 }
 
-// The same for a number outside the range of an integer dtype: a comparison has one answer for all
-// elements, and logic sees that the number is not 0.
+// As launch_binary, for a number outside the range of an integer dtype. A comparison has one result
+// for all elements; for logic the number is any number but 0.
 void launch_outside(const BinaryRule& rule, const Tensor& result, const Arg& a, const Arg& b,
                     DType compute) {
   const Arg& number = a.is_tensor() ? b : a;
@@ -136,7 +136,7 @@ void launch_outside(const BinaryRule& rule, const Tensor& result, const Arg& a, 
   launch_binary(rule, result, a.is_tensor() ? a : one, b.is_tensor() ? b : one, compute);
 }
 
-// The derivative of one call. Saved slots come in the order a, b, y; scalars are held by value.
+// The derivative of one call. Saved slots come in the order a, b, y; scalars are stored by value.
 struct BinaryDerivative {
   const BinaryRule* rule;
   Scalar scalar_a;
@@ -161,7 +161,7 @@ struct BinaryDerivative {
   }
 };
 
-// Only what the gradients that can be asked for will read.
+// The tensors that the derivatives of the operands that need a gradient read.
 uint8_t saves_of(const BinaryRule& rule, const Arg& a, const Arg& b) {
   uint8_t saves = kSaveNothing;
   if (a.is_tensor() && needs_grad(a.tensor())) saves |= rule.a.saves;
@@ -280,7 +280,7 @@ Tensor pow_b(const BinaryContext& ctx) {
       is_complex(ctx.y.dtype()) ? flat : logical_and(flat, greater_equal(ctx.b, 0));
   return times(ctx.g, where(inert, zeros_of(slope), slope));
 }
-// Where both are equal each gets half.
+// If both are equal, each gets half of the gradient.
 Tensor share(const BinaryContext& ctx, const Binary& wins, const Arg& mine, const Arg& other) {
   const Tensor won = as_float(wins(mine, other), ctx.g);
   const Tensor tied = as_float(equal(mine, other), ctx.g);
@@ -330,9 +330,9 @@ Tensor Binary::operator()(const Arg& input, const Arg& other, Out out) const {
   const bool grad =
       rule.node != nullptr && is_differentiable(compute) && operands_need_grad(input, other);
   const bool outside = is_integral(compute) && has_outside_number(rule, input, other, compute);
-  // Asked before the in-place form gives the first operand a new history.
+  // Decided before the in-place form gives the first operand a new history.
   const uint8_t saves = grad ? saves_of(rule, input, other) : uint8_t{kSaveNothing};
-  // The in-place form destroys what the derivative wants to read.
+  // The in-place form overwrites a value that the derivative reads.
   const bool keep = out.is_inplace() && (saves & kSaveA) != 0;
   const Tensor none;
   const Tensor& tensor_a = input.is_tensor() ? input.tensor() : none;

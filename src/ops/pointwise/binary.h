@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Binary pointwise ops: one row each, with the derivatives beside the op.
+// Binary pointwise ops: one row for each, with the op and its derivatives.
 #pragma once
 
 #include "base/scalar.h"
@@ -10,7 +10,7 @@
 
 namespace tsr::ops {
 
-// An operand: a tensor, or a number of the host language, which promotes weakly and costs no
+// An operand: a tensor, or a number of the host language, which is weak in promotion and needs no
 // tensor.
 class Arg {
  public:
@@ -28,7 +28,7 @@ class Arg {
   Scalar scalar_{false};
 };
 
-// What dtypes an op takes (operands promote together first) and what it returns.
+// The dtypes that an op takes (the operands are promoted first) and the dtype that it returns.
 enum class BinaryType : uint8_t {
   kArithmetic,    // any dtype
   kNumeric,       // as kArithmetic, bool refused
@@ -43,17 +43,18 @@ enum class BinaryType : uint8_t {
   kIntegers,      // integers only
 };
 
-// What the derivatives of a binary op see. A scalar operand never needs a gradient; `b` may then be
-// one.
+// The arguments of a binary op's derivatives. A scalar operand never needs a gradient, and `b` may
+// then be a scalar.
 struct BinaryContext {
   const Tensor& g;  // dL/dy
-  Arg a, b;         // the operands where the rule saves them, undefined otherwise
-  const Tensor& y;  // the result where the rule saves it, undefined otherwise
+  Arg a, b;         // the operands if the rule saves them, else undefined
+  const Tensor& y;  // the result if the rule saves it, else undefined
 };
 
 enum BinarySaves : uint8_t { kSaveNothing = 0, kSaveA = 1, kSaveB = 2, kSaveY = 4 };
 
-// dL/d(operand); may keep a shape that sums to the operand's, the engine reduces it.
+// dL/d(operand). The result may have a larger shape that sums to the operand's; the engine reduces
+// it.
 struct BinaryGrad {
   uint8_t saves =
       kSaveNothing;  // what it reads besides g; saved only when this operand needs a gradient
@@ -62,7 +63,7 @@ struct BinaryGrad {
 
 struct BinaryRule {
   kernel::BinaryOp op;
-  const char* node;  // the name of the backward node; null when the op is not differentiable
+  const char* node;  // the name of the backward node; null if the op is not differentiable
   BinaryType type;
   BinaryGrad a = {};
   BinaryGrad b = {};

@@ -17,12 +17,13 @@ void check_complex(const Tensor& input) {
             input.dtype());
 }
 
-// Why the memory of a real tensor is no row of pairs; null when it is.
+// The requirement for a view as complex numbers that the tensor does not meet; null if it meets
+// all.
 const char* fault_of(const Tensor& input) {
   if (input.ndim() == 0 || input.size(input.ndim() - 1) != 2) return "a last axis of size 2";
   if (input.stride(input.ndim() - 1) != 1) return "the two parts side by side in memory";
   if (input.offset() % 2 != 0) return "memory that begins at an even element";
-  // Kernels of other devices move a complex number in one piece.
+  // Kernels of other devices move a complex number with one aligned access.
   const auto address = reinterpret_cast<uintptr_t>(input.data());
   if (!input.device().is_cpu() && address % static_cast<uintptr_t>(2 * input.itemsize()) != 0)
     return "memory aligned to whole complex numbers";

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Complex tensors and their parts: views of one memory under two dtypes.
+// Complex tensors and their parts: views of the same memory with two dtypes.
 //
-// With grad mode on a view of the other dtype is written in place only where nothing that requires
-// grad takes part: autograd follows writes through windows of one dtype. Other writes throw
-// kAutograd.
+// Autograd can follow an in-place write through a view only if the view has the dtype of its base.
+// In grad mode, a write through a view of these functions therefore throws kAutograd if anything
+// involved requires grad.
 #pragma once
 
 #include "tensor/tensor.h"
@@ -18,10 +18,10 @@ Tensor make_cast_view(const Tensor& input, DType dtype, DimsView sizes, DimsView
 
 // (...) complex as (..., 2) real: the real parts at 0 of the last axis, the imaginary ones at 1.
 Tensor view_as_real(const Tensor& input);
-// As view_as_real for a complex tensor, outside any graph: for the insides of ops.
+// As view_as_real for a complex tensor, without autograd; for use inside ops.
 Tensor parts_memory(const Tensor& input);
-// The reverse of view_as_real. Throws kShape unless the last axis has 2 elements side by side and
-// the other strides and the offset are even.
+// The reverse of view_as_real. Throws kShape unless the last axis has 2 contiguous elements and the
+// other strides and the offset are even.
 Tensor view_as_complex(const Tensor& input);
 // The real parts; a real tensor itself.
 Tensor real(const Tensor& input);

@@ -40,7 +40,7 @@ kernel::Input operand(const Arg& arg, DType compute, Tensor& storage) {
   return kernel::Input(storage);
 }
 
-// The gradient goes where the condition chose the operand.
+// Each operand gets the gradient of the elements that the condition took from it.
 void where_backward(Backward& ctx, bool tensor_a, bool tensor_b) {
   const Tensor condition = ctx.saved(0);
   const size_t input_b = tensor_a ? 1 : 0;
@@ -98,7 +98,7 @@ Scalar conj_of(const Scalar& x) {
   return x.category() == Category::kComplex ? Scalar(std::conj(x.to<std::complex<double>>())) : x;
 }
 
-// From the nearer end, as the kernel does for real numbers.
+// Starts at the nearer end, as the kernel does for real numbers.
 Tensor complex_lerp(const Tensor& from, const Tensor& to, const Arg& weight, bool grad,
                     const Out& out) {
   Tensor value;
@@ -117,13 +117,14 @@ Tensor complex_lerp(const Tensor& from, const Tensor& to, const Arg& weight, boo
   return deliver(value, out, grad);
 }
 
-// A whole number as weight is a real number: it does not hold the result back in integers.
+// A bool or integer weight counts as a real number; promotion must not reduce it to an integer
+// dtype.
 Arg real_weight(const Arg& weight) {
   const bool whole = !weight.is_tensor() && weight.scalar().category() <= Category::kIntegral;
   return whole ? Arg(weight.scalar().to<double>()) : weight;
 }
 
-// 1 where the input lies inside the bounds, at them too.
+// 1 if the input lies inside the bounds or on them.
 Tensor inside(const Tensor& input, const Arg* min, const Arg* max) {
   if (min == nullptr) return less_equal(input, *max);
   const Tensor above = greater_equal(input, *min);
@@ -254,8 +255,8 @@ Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar
   if (max.has_value()) compute = promote_scalar(compute, *max);
   TSR_CHECK(!is_complex(compute), Code::kDType, "input", "expected real numbers, got ", compute);
   if (is_integral(compute)) {
-    // A bound beyond the dtype's range on its own side limits nothing; on the other side no number
-    // of the dtype would be left.
+    // A bound outside the dtype's range on its own side has no effect. On the other side it would
+    // exclude every number of the dtype, and throws.
     if (min.has_value() && fit_of(*min, compute) == Fit::kBelow) min = lowest_of(compute);
     if (max.has_value() && fit_of(*max, compute) == Fit::kAbove) max = highest_of(compute);
     if (min.has_value()) check_fits(*min, compute, "min");
@@ -274,8 +275,8 @@ Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar
     }
     output = result.finish();
   } else {
-    // The extremum with a number, outside the graph; the derivative below is clip's own. Bools have
-    // no kernel for two bounds.
+    // maximum or minimum with a number, without autograd: clip records its own derivative below.
+    // Bools have no kernel for two bounds.
     Result result = allocate(out, input.sizes(), compute, input.device(), grad, {&input});
     const Tensor given = input.detached();
     const Tensor target = result.value().detached();
@@ -300,7 +301,7 @@ Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar
   return output;
 }
 
-// min(max(x, low), high) with the gradient of a selection: to the input inside, to a bound outside.
+// min(max(x, low), high). Its gradient goes to the input inside the bounds, and to a bound outside.
 Tensor clip(const Tensor& input, const Tensor& min, const Tensor& max, Out out) {
   TSR_CHECK(min.defined() || max.defined(), Code::kValue, "min",
             "expected at least one bound, got none");

@@ -9,8 +9,8 @@
 
 namespace tsr::ops {
 
-// input where condition holds, other elsewhere. condition: bool; all three broadcast; input and
-// other promote together (both may be scalars). Throws kShape, kDType, kDevice.
+// input if the condition is true, other elsewhere. condition: bool; all three broadcast; input and
+// other are promoted together (both may be scalars). Throws kShape, kDType, kDevice.
 Tensor where(const Tensor& condition, const Arg& input, const Arg& other, Out out = {});
 
 // ---- floating and complex dtypes; operands broadcast and promote together; throws kShape, kDType,
@@ -27,9 +27,8 @@ Tensor addcdiv(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2
 
 // ---- real dtypes ----
 
-// The input limited to [min, max]; an absent bound limits nothing. The gradient passes inside and
-// at the bounds. NaN stays. The bounds do not raise the dtype of the result beyond promotion with
-// it.
+// The input limited to [min, max]; an absent bound limits nothing. The gradient passes inside the
+// bounds and at them. NaN stays NaN. The result has the promoted dtype of input and bounds.
 Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar> max,
             Out out = {});
 Tensor clip(const Tensor& input, const Tensor& min, const Tensor& max, Out out = {});

@@ -189,8 +189,8 @@ Tensor d_silu(const Tensor& g, const Tensor& x) {
 Tensor d_zero(const Tensor& g, const Tensor&) {
   return zeros_of(g);
 }
-// The sign y = x / |x| of a complex number turns only: (g - y Re(conj(y) g)) / |x|, 0 at 0. Real
-// signs are flat.
+// The sign y = x / |x| of a complex number can only rotate: (g - y Re(conj(y) g)) / |x|, 0 at 0.
+// The sign of a real number is constant.
 Tensor d_sign(const Tensor& g, const Tensor& x) {
   if (!is_complex(x.dtype())) return zeros_of(g);
   const Tensor y = sign(x);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Unary pointwise ops: one row each, with the derivative beside the op.
+// Unary pointwise ops: one row for each, with the op and its derivative.
 #pragma once
 
 #include "kernel/pointwise.h"
@@ -9,7 +9,7 @@
 
 namespace tsr::ops {
 
-// What dtypes an op takes and what it returns.
+// The dtypes that an op takes and the dtype that it returns.
 enum class UnaryType : uint8_t {
   kSame,           // any dtype, returned as it is
   kNumeric,        // as kSame, bool refused
@@ -25,18 +25,18 @@ enum class UnaryType : uint8_t {
   kBits,           // integers and bool
 };
 
-// What the derivative reads besides the upstream gradient.
+// The tensor that the derivative reads besides the upstream gradient.
 enum class UnarySaves : uint8_t { kNothing, kInput, kOutput };
 
 struct UnaryRule {
   kernel::UnaryOp op;
-  const char* node;  // the name of the backward node; null when the op is not differentiable
+  const char* node;  // the name of the backward node; null if the op is not differentiable
   UnaryType type;
   UnarySaves saves = UnarySaves::kNothing;
   // dL/dx from g = dL/dy and the saved tensor (undefined for kNothing). Null: the derivative is
   // zero.
   Tensor (*derivative)(const Tensor& g, const Tensor& saved) = nullptr;
-  // Computes the same in one kernel when the backward is not itself recorded.
+  // Computes the derivative in one kernel; used if the backward itself is not recorded.
   kernel::BinaryOp fused = kernel::BinaryOp::kNone;
 };
 

@@ -18,7 +18,7 @@ namespace tsr::ops {
 using kernel::RandomOp;
 using kernel::RandomPlan;
 
-// Fills a row-major tensor; the generator moves on by what the elements consume.
+// Fills a row-major tensor and advances the generator by the numbers that it used.
 void launch_random(const Tensor& result, RandomPlan plan, Generator* generator) {
   if (result.numel() == 0) return;
   Generator& source = generator != nullptr ? *generator : current_generator();

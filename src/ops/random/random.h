@@ -11,15 +11,15 @@
 
 namespace tsr::ops {
 
-// Everywhere: a null generator means the default one; dtype defaults to default_dtype() (int64 for
-// integers).
+// In all functions: a null generator means the thread's current one; dtype defaults to
+// default_dtype() (int64 for integers).
 
 // Uniform in [0, 1), and standard normal; floating dtypes.
 Tensor rand(DimsView shape, std::optional<DType> dtype = {}, std::optional<Device> device = {},
             Generator* generator = nullptr);
 Tensor randn(DimsView shape, std::optional<DType> dtype = {}, std::optional<Device> device = {},
              Generator* generator = nullptr);
-// Integers in [low, high). Throws kValue when there are none.
+// Integers in [low, high). Throws kValue if the range is empty.
 Tensor randint(int64_t low, int64_t high, DimsView shape, std::optional<DType> dtype = {},
                std::optional<Device> device = {}, Generator* generator = nullptr);
 // As above, of the input's shape; dtype and device default to the input's.
@@ -32,8 +32,8 @@ Tensor randint_like(const Tensor& input, int64_t low, int64_t high, std::optiona
 // A random order of 0 .. n - 1.
 Tensor randperm(int64_t n, std::optional<DType> dtype = {}, std::optional<Device> device = {},
                 Generator* generator = nullptr);
-// 0 or 1 in the input's dtype, 1 with the probability that each element of the (floating) input
-// names. Throws kValue for probabilities outside [0, 1].
+// 0 or 1 in the input's dtype; each element of the (floating) input is the probability of 1. Throws
+// kValue for probabilities outside [0, 1].
 Tensor bernoulli(const Tensor& input, Generator* generator = nullptr);
 
 // In place, real floating dtypes; the gradient of the overwritten values is 0.
@@ -42,7 +42,7 @@ Tensor uniform_(const Tensor& input, double low = 0, double high = 1,
 Tensor normal_(const Tensor& input, double centre = 0, double std = 1,
                Generator* generator = nullptr);
 
-// 1 / (1 - p) with probability 1 - p, else 0: what dropout multiplies with. Floating dtypes.
+// 1 / (1 - p) with probability 1 - p, else 0: the factor of dropout. Floating dtypes.
 Tensor dropout_mask(DimsView shape, double p, DType dtype, Device device, Generator* generator);
 
 }  // namespace tsr::ops

@@ -23,10 +23,10 @@ namespace {
 
 using kernel::ReduceOp;
 
-// One reduction between CHECK and RECORD.
+// The parameters of one reduction for LAUNCH.
 struct Launch {
   ReduceOp op;
-  DType compute;  // of what the kernel reads
+  DType compute;  // dtype of the kernel's input
   DType result;
   double parameter = 0;  // the correction or the order
 };
@@ -72,7 +72,7 @@ void check_inexact(const Tensor& input) {
             "expected a floating or complex dtype, got ", input.dtype());
 }
 
-// Sum and product read an input that is cast to the wanted floating dtype as part of the graph.
+// For sum and prod the cast to the wanted floating dtype is part of the graph.
 Tensor cast_input(const Tensor& input, std::optional<DType> dtype) {
   return dtype.has_value() && is_differentiable(*dtype) ? astype(input, *dtype) : input;
 }
@@ -87,15 +87,15 @@ Tensor arg_extremum(ReduceOp op, const Tensor& input, std::optional<int64_t> axi
              needs_grad(input) && !out.is_fresh());
 }
 
-// Π of the other elements, times g. With no zero that is y / x; with one, only its own slot is not
-// zero.
+// g times the product of the other elements. Without zeros that is y / x; with one zero, it is
+// nonzero only at the zero.
 Tensor prod_gradient(const Tensor& g, const Tensor& x, const Tensor& y, DimsView axes) {
   const Tensor zero = equal(x, 0);
   const Tensor zeros = sum(zero, axes, true);
   const Tensor rest = prod(where(zero, 1, x), axes, true);
   const Tensor alone = logical_and(zero, equal(zeros, 1));
   const Tensor quotient = divide(y, where(zero, 1, x));
-  // Among the others of a line with zeros, one that is not finite makes the product NaN.
+  // In a line with zeros, a non-finite element among the others makes the product NaN.
   const Tensor special = logical_not(isfinite(x));
   const Tensor spoilt =
       logical_and(greater(zeros, 0), greater(subtract(sum(special, axes, true), special), 0));
@@ -104,8 +104,7 @@ Tensor prod_gradient(const Tensor& g, const Tensor& x, const Tensor& y, DimsView
   return multiply(g, is_complex(slope.dtype()) ? conj(slope) : slope);
 }
 
-// The same as a product of products, which can be differentiated at zeros: others_i = Π_j (j == i ?
-// 1 : x_j).
+// The same as products that can be differentiated at zeros: others_i = Π_j (j == i ? 1 : x_j).
 Tensor prod_gradient_recorded(const Tensor& g, const Tensor& x, DimsView axes) {
   Dims order;
   for (int64_t d = 0; d < x.ndim(); ++d) {
@@ -138,7 +137,7 @@ ReduceOp norm_kernel(double ord) {
   return ord > 0 ? ReduceOp::kLargestMagnitude : ReduceOp::kSmallestMagnitude;
 }
 
-// d|x|_p: sign(x) |x|^(p-1) / r^(p-1); extrema share, 0 at r = 0.
+// d|x|_p: sign(x) |x|^(p-1) / r^(p-1). Equal extrema share the gradient; 0 at r = 0.
 Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& r, double ord, DimsView axes) {
   if (ord == 0) return zeros_of(x);
   if (ord == 1) return multiply(g, sign(x));
@@ -170,12 +169,12 @@ Tensor d_mean(const ReductionContext& ctx) {
   const auto count = static_cast<double>(count_of(ctx.shape, ctx.axes));
   return expand_to(divide(ctx.g, count), ctx.shape);
 }
-// Equal extrema share.
+// Equal extrema share the gradient.
 Tensor d_extremum(const ReductionContext& ctx) {
   const Tensor chosen = astype(equal(ctx.x, ctx.y), ctx.x.dtype());
   return multiply(ctx.g, divide(chosen, sum(chosen, ctx.axes, true)));
 }
-// exp(x - y) is the softmax; a row of -inf alone has no slope.
+// exp(x - y) is the softmax; 0 for a line of -inf alone.
 Tensor d_logsumexp(const ReductionContext& ctx) {
   const Tensor finite = where(equal(ctx.y, -INFINITY), 0, ctx.y);
   return multiply(ctx.g, exp(subtract(ctx.x, finite)));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Reductions over any set of axes: one row each, with the derivative beside the op, or a function
-// where there are parameters.
+// Reductions over any set of axes: one row for each, with the op and its derivative; a function for
+// a reduction with parameters.
 #pragma once
 
 #include <optional>
@@ -14,30 +14,30 @@
 
 namespace tsr::ops {
 
-// No axes (nullopt): all of them. Bad axes throw kIndex, repeated ones kValue. With keepdims the
-// reduced axes stay with size 1.
+// nullopt means all axes. Bad axes throw kIndex, repeated axes kValue. With keepdims, the reduced
+// axes stay with size 1.
 using Axes = std::optional<DimsView>;
 
 // ---- rows: one each in reduce.cpp, declared in generated/reduce_rows.h ----
 
-// What dtypes a reduction takes and what it returns.
+// The dtypes that a reduction takes and the dtype that it returns.
 enum class ReductionType : uint8_t {
   kReal,       // real, returned as it is
   kFloatReal,  // as kReal, integers and bool become default_dtype()
   kInexact,    // floating and complex
-  kTotal,      // any dtype; integers and bool add up in int64 (unsigned ones in uint64)
+  kTotal,      // any dtype; integers and bool are added in int64 (unsigned ones in uint64)
   kPredicate,  // any dtype, returns bool
   kCount,      // any dtype, returns int64
 };
 
 enum class ReductionSaves : uint8_t { kNothing, kInput, kInputAndOutput };
 
-// What the derivative of a reduction sees. g and y have the shape of the result with its reduced
-// axes kept as size 1, so they broadcast with x.
+// The arguments of a reduction's derivative. g and y have the shape of the result with the reduced
+// axes as size 1, so that they broadcast with x.
 struct ReductionContext {
   const Tensor& g;  // dL/dy
-  const Tensor& x;  // where the rule saves it, undefined otherwise
-  const Tensor& y;  // likewise
+  const Tensor& x;  // defined if the rule saves it
+  const Tensor& y;  // defined if the rule saves it
   DimsView axes;    // the reduced ones, wrapped
   DimsView shape;   // of x
   bool create_graph;
@@ -45,11 +45,11 @@ struct ReductionContext {
 
 struct ReductionRule {
   kernel::ReduceOp op;
-  const char* node;  // the name of the backward node; null when the op is not differentiable
+  const char* node;  // the name of the backward node; null if the op is not differentiable
   ReductionType type;
   ReductionSaves saves = ReductionSaves::kNothing;
   Tensor (*derivative)(const ReductionContext& ctx) = nullptr;  // dL/dx, of the shape of x
-  bool needs_elements = false;                                  // throws kValue over nothing
+  bool needs_elements = false;                                  // throws kValue over no elements
 };
 
 // A row that can be called: max(x), max(x, axes, keepdims), max(x, axes, keepdims, Out::into(y)).
@@ -57,15 +57,15 @@ struct Reduction {
   ReductionRule rule;
   Tensor operator()(const Tensor& input, Axes axes = {}, bool keepdims = false, Out out = {}) const;
 };
-// The same with a dtype, to which the input is cast first; 16-bit floats add up in float32.
+// As Reduction, with a dtype to which the input is cast first. 16-bit floats are added in float32.
 struct Total {
   ReductionRule rule;
   Tensor operator()(const Tensor& input, Axes axes = {}, bool keepdims = false,
                     std::optional<DType> dtype = {}, Out out = {}) const;
 };
 
-// ---- statistics: floating; NaN over nothing ----
-// Divides by N - correction; NaN or infinite when that is not positive.
+// ---- statistics: floating; NaN over no elements ----
+// Divides by N - correction; NaN or infinite if that is not positive.
 Tensor var(const Tensor& input, Axes axes = {}, double correction = 0, bool keepdims = false,
            Out out = {});
 Tensor std(const Tensor& input, Axes axes = {}, double correction = 0, bool keepdims = false,
@@ -77,15 +77,15 @@ Tensor argmax(const Tensor& input, std::optional<int64_t> axis = {}, bool keepdi
 Tensor argmin(const Tensor& input, std::optional<int64_t> axis = {}, bool keepdims = false,
               Out out = {});
 
-// (Σ |x|^ord)^(1/ord); ord 0 counts nonzeros, inf and -inf take extrema. Floating and complex; the
-// result is real.
+// (Σ |x|^ord)^(1/ord). ord 0 counts nonzero elements; inf and -inf take the largest and smallest
+// |x|. Floating and complex; the result is real.
 Tensor vector_norm(const Tensor& input, Axes axes = {}, bool keepdims = false, double ord = 2,
                    Out out = {});
 
 // The wrapped axes of a reduction; every axis when none are named. A 0-dim tensor has none, though
 // 0 and -1 may be named.
 Dims reduction_axes(const Tensor& input, const Axes& axes);
-// The result of a reduction with its reduced axes put back as size 1 (when keepdims was false).
+// Inserts the reduced axes as size 1 into the result of a reduction, if keepdims is false.
 // Differentiable.
 Tensor restore_axes(const Tensor& reduced, DimsView axes, bool keepdims);
 

@@ -92,7 +92,7 @@ Tensor running_sum(const Tensor& input, int64_t axis, bool reverse) {
   return output;
 }
 
-// The part of `tensor` behind its first element along axis.
+// All of `tensor` but its first element along the axis.
 Tensor behind_first(const Tensor& tensor, int64_t axis) {
   Dims sizes = tensor.sizes();
   --sizes[static_cast<size_t>(axis)];

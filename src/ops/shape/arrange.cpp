@@ -19,8 +19,8 @@ namespace {
 
 // ---- repeating ----
 
-// A tensor shown repeatedly: `shape` is what the result has; seen as `sizes` it is the input with
-// stride 0 on the dims `copies`.
+// The layouts of a repetition. `shape` is the shape of the result. With the shape `sizes` instead,
+// the result is the input with stride 0 along the dims `copies`.
 struct Repeated {
   Dims shape;
   Dims sizes;
@@ -34,8 +34,8 @@ struct Repeated {
   }
 };
 
-// Axis d holds counts[d] copies, of every element (`each`) or of the whole axis. Dims of size 1 are
-// left out of `sizes`, which so has never more than 63.
+// Axis d gets counts[d] copies: of each element (`each`) or of the whole axis. `sizes` leaves out
+// dims of size 1, so it never has more than 63 dims.
 Repeated repeat_layout(const Tensor& input, DimsView counts, bool each) {
   Repeated layout;
   for (int64_t d = 0; d < input.ndim(); ++d) {
@@ -89,7 +89,7 @@ int64_t checked_count(int64_t count) {
   return count;
 }
 
-// The position that each element of the result comes from; `counts` is 1-D int64 on the CPU.
+// The input position of each element of the result; `counts` is 1-D int64 on the CPU.
 Tensor repeated_positions(const Tensor& counts, int64_t size) {
   const int64_t* count = counts.data_as<int64_t>();
   int64_t total = 0;
@@ -109,7 +109,7 @@ struct Roll {
   int64_t axis, shift;
 };
 
-// dst = src rolled: along each axis in turn both fall into two blocks that change places.
+// dst = src rolled: along each axis, two blocks change places.
 void roll_memory(const Tensor& dst, const Tensor& src, std::span<const Roll> rolls) {
   if (rolls.empty()) return copy_memory(dst, src);
   const Roll& roll = rolls.front();
@@ -122,7 +122,7 @@ void roll_memory(const Tensor& dst, const Tensor& src, std::span<const Roll> rol
               narrow_memory(src, roll.axis, kept, roll.shift), rest);
 }
 
-// One entry for each axis that moves, with the shift in (0, size).
+// One entry for each axis that is shifted, with the shift in (0, size).
 SmallVector<Roll, 4> normal_rolls(const Tensor& input, DimsView shifts, DimsView axes) {
   Dims total(static_cast<size_t>(input.ndim()));
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -151,7 +151,7 @@ Tensor triangle(const Tensor& input, int64_t diagonal, bool upper, const Out& ou
     const Tensor dense = contiguous_memory(input);
     const int64_t rows = input.size(input.ndim() - 2);
     const int64_t columns = input.size(input.ndim() - 1);
-    // Beyond the corners nothing changes any more.
+    // Beyond the corners, a larger shift changes nothing.
     const int64_t shift = std::clamp(diagonal, -rows, columns);
     const kernel::TrianglePlan plan{upper ? 1 : 0,
                                     input.numel() / (rows * columns),
@@ -211,7 +211,7 @@ Tensor repeat(const Tensor& input, const Tensor& repeats, std::optional<int64_t>
             "repeats", "expected signed or small unsigned integers, got ", repeats.dtype());
   TSR_CHECK(repeats.ndim() <= 1, Code::kShape, "repeats",
             "expected at most 1 dimension, got shape ", repeats.sizes());
-  // One count for all positions needs no list of them: an empty input may have 2^60.
+  // One count for all positions needs no list of positions: an empty input may have 2^60 of them.
   if (repeats.numel() == 1) {
     const Tensor one = cast_memory(to(repeats, Device{}, std::nullopt), DType::kInt64);
     return repeat(input, *one.data_as<int64_t>(), axis, out);

@@ -11,17 +11,18 @@
 
 namespace tsr::ops {
 
-// The whole tensor repeated repetitions[i] times along axis i; the shorter of the two lists gets
-// leading ones. Negative counts throw kValue.
+// Repeats the whole tensor repetitions[i] times along axis i; the shorter of shape and repetitions
+// is filled with ones in front. Negative counts throw kValue.
 Tensor tile(const Tensor& input, DimsView repetitions, Out out = {});
-// Each element repeated in place, along an axis or, when absent, in the flattened input. The tensor
-// form takes one integer count per position of the axis, or one for all; it waits for the device.
+// Repeats each element along an axis, or in the flattened input if the axis is absent. The tensor
+// form takes one integer count for each position of the axis, or one for all; it waits for the
+// device.
 Tensor repeat(const Tensor& input, const Scalar& repeats, std::optional<int64_t> axis = {},
               Out out = {});
 Tensor repeat(const Tensor& input, const Tensor& repeats, std::optional<int64_t> axis = {},
               Out out = {});
 
-// The order along the axes reversed; absent: all axes. A copy.
+// Reverses the order along the axes; absent: all axes. A copy.
 Tensor flip(const Tensor& input, std::optional<DimsView> axes = {}, Out out = {});
 // Reversed left to right (axis 1) and upside down (axis 0).
 Tensor fliplr(const Tensor& input, Out out = {});
@@ -34,7 +35,7 @@ Tensor rot90(const Tensor& input, int64_t k = 1, std::optional<DimsView> axes = 
 Tensor roll(const Tensor& input, DimsView shifts, std::optional<DimsView> axes = {}, Out out = {});
 
 // The elements of the last two axes with column - row <= diagonal (tril) or >= diagonal (triu),
-// zero elsewhere. kShape below two dims.
+// zero elsewhere. Throws kShape for less than two dims.
 Tensor tril(const Tensor& input, int64_t diagonal = 0, Out out = {});
 Tensor triu(const Tensor& input, int64_t diagonal = 0, Out out = {});
 

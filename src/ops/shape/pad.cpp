@@ -14,7 +14,7 @@
 namespace tsr::ops {
 namespace {
 
-// What happens to one axis; negative counts crop.
+// The padding of one axis; negative counts crop.
 struct AxisPad {
   int64_t axis, before, after;
 };
@@ -44,7 +44,8 @@ AxisPads read_padding(const Tensor& input, DimsView padding) {
   return pads;
 }
 
-// The part of the padded tensor (`inside`) that shows the part of the input that is not cropped.
+// The elements that the input and the padded tensor share: as a view of the padded tensor if
+// `inside`, else as a view of the input.
 Tensor overlap_window(const Tensor& tensor, const AxisPads& pads, bool inside) {
   Tensor window = tensor;
   for (const AxisPad& pad : pads) {
@@ -77,7 +78,7 @@ Tensor pad_constant(const Tensor& input, const AxisPads& pads, DimsView padding,
 
 enum class Border { kReflect, kReplicate, kCircular };
 
-// Where position i, which may lie outside [0, size), reads.
+// The input position for position i, which may lie outside [0, size).
 int64_t source_position(Border border, int64_t i, int64_t size) {
   if (i >= 0 && i < size) return i;
   if (border == Border::kReplicate) return std::clamp<int64_t>(i, 0, size - 1);
@@ -93,8 +94,8 @@ void check_border(Border border, const AxisPad& pad, int64_t size) {
             " elements on a side of axis ", pad.axis, ", got ", most);
 }
 
-// The positions that an axis of the result reads. What wraps around is what cropping has left; the
-// other borders continue the whole input.
+// The input positions of the elements of a padded axis. The circular border repeats the part of the
+// input that is left after cropping; the other borders continue the whole input.
 Tensor border_positions(Border border, const AxisPad& pad, int64_t size) {
   const bool crops = border == Border::kCircular;
   const int64_t start = crops ? std::max<int64_t>(-pad.before, 0) : 0;

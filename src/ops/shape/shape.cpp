@@ -12,7 +12,7 @@
 namespace tsr::ops {
 namespace {
 
-// A window with the same numel; its gradient is the gradient under the old shape.
+// A view with the same number of elements; its derivative restores the old shape.
 Tensor shape_view(const Tensor& input, DimsView shape, DimsView strides, const char* node) {
   Tensor view = make_view(input, shape, strides, input.offset());
   record_view(view, input, node,

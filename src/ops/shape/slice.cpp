@@ -12,7 +12,7 @@
 namespace tsr::ops {
 namespace {
 
-// More parts than this are taken for a mistake: an expanded axis may be astronomically long.
+// More parts than this are treated as a mistake: an expanded axis may be astronomically long.
 constexpr int64_t kMaxParts = int64_t{1} << 24;
 
 void check_part_count(int64_t count, const char* arg) {
@@ -31,14 +31,14 @@ Tensor stride_memory(const Tensor& input, int64_t axis, int64_t start, int64_t c
   Dims sizes = input.sizes();
   Dims strides = input.strides();
   const auto dim = static_cast<size_t>(axis);
-  const int64_t first = count == 0 ? 0 : start;  // a window on nothing stays inside the memory
+  const int64_t first = count == 0 ? 0 : start;  // an empty view must stay inside the memory
   const int64_t offset = input.offset() + first * strides[dim];
   sizes[dim] = count;
   strides[dim] = count > 1 ? strides[dim] * step : strides[dim];
   return make_view(input, sizes, strides, offset);
 }
 
-// Parts whose gradient is their gradients joined along the axis.
+// Records the parts; their gradient is the gradients of all parts joined along the axis.
 std::vector<Tensor> record_parts(std::vector<Tensor> parts, const Tensor& input, const char* node,
                                  int64_t axis, bool stacked) {
   if (parts.empty()) return parts;
@@ -65,7 +65,7 @@ SliceRange clip_slice(std::optional<int64_t> start, std::optional<int64_t> stop,
   const int64_t last = stop.has_value() ? clip(*stop) : (forward ? high : low);
   const int64_t distance = forward ? last - first : first - last;
   if (distance <= 0) return {first, 0};
-  // The smallest step has no positive counterpart; it takes one position.
+  // The smallest int64 has no positive counterpart; such a step takes one position.
   const int64_t stride = step == std::numeric_limits<int64_t>::min() ? distance : std::abs(step);
   return {first, (distance - 1) / stride + 1};
 }
