@@ -22,7 +22,7 @@ namespace {
 
 using ops::Out;
 
-// ‖x‖ / ‖u‖, and 1 where one of them is 0.
+// ‖x‖ / ‖u‖, or 1 if one of them is 0.
 Tensor trust_ratio(const Tensor& x, const Tensor& u) {
   const Tensor of_x = ops::vector_norm(x);
   const Tensor of_u = ops::vector_norm(u);
@@ -30,9 +30,9 @@ Tensor trust_ratio(const Tensor& x, const Tensor& u) {
   return ops::where(ops::not_equal(both, 0), ops::divide(of_x, of_u), 1.0);
 }
 
-// The nearest matrix with orthonormal rows or columns, about: five steps of the quintic
-// Newton-Schulz iteration with the coefficients of Jordan and others, whose singular values end
-// near 1.
+// Approximates the nearest matrix with orthonormal rows or columns: five steps of the quintic
+// Newton-Schulz iteration with the coefficients of Jordan and others. The singular values end near
+// 1.
 Tensor orthogonalized(const Tensor& matrix, double eps, int64_t steps) {
   constexpr double kA = 3.4445, kB = -4.7750, kC = 2.0315;
   const bool tall = matrix.sizes()[0] > matrix.sizes()[1];

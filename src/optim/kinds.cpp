@@ -14,7 +14,7 @@ namespace {
 using kernel::OptimOp;
 using Form = OptionRow::Form;
 
-constexpr double kLargest = 1.7976931348623157e308;  // of a double: NaN and infinity are refused
+constexpr double kLargest = 1.7976931348623157e308;  // the largest double: refuses NaN and infinity
 
 constexpr OptionRow number(const char* name) {
   return {name, Form::kNumber, 0, kLargest, false, "a finite number of at least 0"};
@@ -61,7 +61,7 @@ constexpr StateRow kDelta{"acc_delta"};
 constexpr StateRow kInfNorm{"exp_inf"};
 constexpr StateRow kAlways{"momentum_buffer"};
 
-// The places of states are those of the steps in backend/common/optim_step.h.
+// States are in the order of the steps in backend/common/optim_step.h.
 constexpr KindRow kKinds[] = {
     {Kind::kSgd, "sgd", kSgdOptions, {kBuffer}, OptimOp::kSgd},
     {Kind::kAdam, "adam", kAdamOptions, {kMean, kMeanSquare, kLargestSquare}, OptimOp::kAdam},

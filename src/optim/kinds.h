@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of optimizers: one row each, with the options it uses, the states it keeps and its
-// update.
+// The kinds of optimizers: one row for each, with its options, its states and its update.
 #pragma once
 
 #include <array>
@@ -12,7 +11,7 @@
 
 namespace tsr::optim {
 
-// The values stand also in capi/schema (a test compares).
+// capi/schema lists these values too; a test compares both.
 enum class Kind : int32_t {
   kSgd = 1,
   kAdam = 2,
@@ -50,25 +49,26 @@ enum class Option : uint8_t {
 };
 inline constexpr auto kOptionCount = static_cast<size_t>(Option::kNone);
 
-// What an option may be. Every option is held as a double: a count is whole, a flag 0 or 1.
+// The range of an option. Every option is stored as a double: a count is a whole number, a flag 0
+// or 1.
 struct OptionRow {
   enum class Form : uint8_t { kNumber, kCount, kFlag };
   const char* name;
   Form form;
   double least;
   double most;
-  bool below;         // `most` itself is refused
+  bool below;         // `most` itself is out of range
   const char* range;  // for the error
 };
 const OptionRow& row_of(Option option) noexcept;
 
 struct KindRow;
 
-// The options of one group. Those that the kind does not use are 0.
+// The options of one group. Options that the kind does not use are 0.
 class Options {
  public:
-  // The defaults of a kind, which are PyTorch's where it has the kind. Throws kInvalidArgument for
-  // a number that is no kind.
+  // The defaults of a kind: PyTorch's if PyTorch has the kind. Throws kInvalidArgument for an
+  // unknown kind.
   explicit Options(Kind kind);
 
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
@@ -78,7 +78,8 @@ class Options {
   }
   [[nodiscard]] bool is_set(Option option) const noexcept { return get(option) != 0; }
   void set(Option option, double value) noexcept { values_[static_cast<size_t>(option)] = value; }
-  // Throws kValue, naming kind and option, for a value out of range or an option that is not used.
+  // Throws kValue, with kind and option in the message, for an option that is out of range or that
+  // the kind does not use.
   void check() const;
 
  private:
@@ -92,26 +93,26 @@ struct Default {
 };
 
 struct StateRow {
-  const char* name = nullptr;        // null: there are no more
-  Option needed_by = Option::kNone;  // kept only while this option is not 0; kNone: always
-  Option starts_as = Option::kNone;  // its first value; kNone: 0
+  const char* name = nullptr;        // null: no more states
+  Option needed_by = Option::kNone;  // exists only if this option is not 0; kNone: always
+  Option starts_as = Option::kNone;  // the option whose value it starts with; kNone: 0
   [[nodiscard]] bool kept(const Options& options) const noexcept {
     return name != nullptr && (needed_by == Option::kNone || options.is_set(needed_by));
   }
 };
 inline constexpr size_t kMaxStates = 3;
 
-// Parameters that are updated together: of one group, at the same step.
+// Parameters that are updated together: of the same group and at the same step.
 struct Batch {
   const Options& options;
-  int64_t step;             // 1 at the first
-  bool fresh;               // states were made for this step
-  double momentum_product;  // NAdam, this step included
+  int64_t step;             // 1 at the first step
+  bool fresh;               // the states were made for this step
+  double momentum_product;  // NAdam; includes this step
   std::span<const Tensor> params, grads;
-  std::array<std::span<const Tensor>, kMaxStates> states;  // empty where not kept
+  std::array<std::span<const Tensor>, kMaxStates> states;  // empty if the state does not exist
 };
 
-// ---- Updates. Grad mode is off; the lists fit each other. ----
+// ---- Updates. Grad mode is off; the lists have been checked. ----
 
 // One call of the step kernel for all parameters.
 void update_fused(const KindRow& row, const Batch& batch);
@@ -125,12 +126,12 @@ struct KindRow {
   std::array<StateRow, kMaxStates> states;
   kernel::OptimOp step;  // kCount: none
   void (*update)(const KindRow& row, const Batch& batch) = update_fused;
-  bool matrices = false;  // takes parameters of two dimensions only
+  bool matrices = false;  // only takes parameters of two dimensions
 };
-// Throws kInvalidArgument for a number that is no kind.
+// Throws kInvalidArgument for an unknown kind.
 const KindRow& row_of(Kind kind);
 
-// The numbers of a batch for the step kernel.
+// The plan of a batch for the step kernel, with its numbers.
 kernel::OptimPlan plan_of(const KindRow& row, const Batch& batch);
 
 }  // namespace tsr::optim

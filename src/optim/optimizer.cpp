@@ -27,7 +27,7 @@ void check_gradient(const KindRow& row, const Tensor& param, const Tensor& gradi
             ": expected a gradient on ", param.device(), ", got ", gradient.device());
 }
 
-// The state in the dtype and on the device of its parameter, which may have been converted.
+// The state, converted to the dtype and device of its parameter, which may have changed.
 Tensor followed(const Tensor& state, const Tensor& param) {
   if (state.dtype() == param.dtype() && state.device() == param.device()) return state;
   return ops::to(state, param.device(), param.dtype());
@@ -35,7 +35,7 @@ Tensor followed(const Tensor& state, const Tensor& param) {
 
 }  // namespace
 
-// One parameter on its way through a step.
+// One parameter during a step.
 struct Optimizer::Work {
   Tensor param, gradient;
   ParamState next;
@@ -107,7 +107,7 @@ void Optimizer::set_params(int64_t number, std::span<const Tensor> params) {
   check_params(params, &group(number));
   std::unordered_set<const TensorImpl*> kept;
   for (const Tensor& param : params) kept.insert(param.impl());
-  // The old ones die at the end, when everything here is in order again.
+  // The old parameters are released at the end, when the optimizer is consistent again.
   std::vector<Tensor> old(params.begin(), params.end());
   owned_.add(params);
   old.swap(groups_[static_cast<size_t>(number)].params);
@@ -161,7 +161,7 @@ Optimizer::Work Optimizer::prepare(const Options& options, const Tensor& param,
   return work;
 }
 
-// Parameters that were left out at times are at another step than the rest: each step is a batch.
+// A parameter without a gradient skips a step, so counts may differ: each count is a batch.
 void Optimizer::update(const Group& group, std::vector<Work> work) {
   std::map<std::tuple<int64_t, bool, double>, std::vector<Work*>> batches;
   for (Work& one : work) {

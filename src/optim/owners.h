@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Owners: which references to a tensor are those of optimizers. A tracing collector leaves them out
-// when it asks whether a handle alone keeps a tensor alive, because its optimizer reaches the same
-// parameters in its own language.
+// Owners: counts the references to a tensor that optimizers hold. A tracing garbage collector
+// subtracts them to find out whether a handle alone keeps a tensor alive: it reaches the same
+// parameters through the optimizer object of its own language.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@
 
 namespace tsr::optim {
 
-// How many optimizers own the tensor. Safe from any thread.
+// The number of optimizers that own the tensor. Safe from any thread.
 uint32_t owners_of(const TensorImpl* tensor) noexcept;
 
-// What one optimizer owns; each tensor once.
+// The tensors that one optimizer owns, each once.
 class Owners {
  public:
   Owners() = default;
   Owners(const Owners&) = delete;
   Owners& operator=(const Owners&) = delete;
   ~Owners();
-  // Adds all or, when memory runs out, none.
+  // Adds all tensors, or none if memory runs out.
   void add(std::span<const Tensor> tensors);
   void remove(const TensorImpl* tensor) noexcept;
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The state of an optimizer as named tensors and JSON, and back. docs/optimizer_state.md has the
-// format.
+// Saves the state of an optimizer as named tensors and JSON, and loads it. docs/optimizer_state.md
+// describes the format.
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
@@ -71,7 +71,7 @@ Options read_options(const Options& defaults, const Json& tree) {
   return options;
 }
 
-// The groups of a description, which must have the kind and sizes of those of the optimizer.
+// The groups of a description. Its kind and group sizes must equal those of the optimizer.
 std::vector<Group> read_groups(std::string_view text, const Options& defaults,
                                std::span<const Group> own) {
   const Json tree = Json::parse(text.begin(), text.end(), nullptr, false);
@@ -112,7 +112,7 @@ struct Place {
   std::string_view state;
 };
 
-// A number as it is written here: without sign, spaces or zeros before it.
+// Reads a number only in the form in which it is written: no sign, spaces or leading zeros.
 bool read_number(std::string_view text, size_t& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() &&
@@ -142,7 +142,7 @@ double read_scalar(const Tensor& tensor, DType dtype, std::string_view name) {
   return *here.data_as<double>();
 }
 
-// A copy with the dtype, the device and the memory order of the parameter.
+// A copy with the dtype, device and order of dims of the parameter.
 Tensor copied(const Tensor& tensor, const Tensor& param, std::string_view name) {
   TSR_CHECK(is_floating(tensor.dtype()), Code::kDType, "tensors", "expected a floating dtype for '",
             name, "', got ", tensor.dtype());
@@ -153,7 +153,7 @@ Tensor copied(const Tensor& tensor, const Tensor& param, std::string_view name) 
   return copy;
 }
 
-// Puts a tensor to its place; throws kValue for a name that is none.
+// Stores a tensor in its state; throws kValue for an unknown name.
 void read_state(ParamState& state, const KindRow& row, const Place& place, const Tensor& param,
                 const Tensor& tensor, std::string_view name) {
   if (place.state == kStep) {
@@ -176,7 +176,7 @@ void read_state(ParamState& state, const KindRow& row, const Place& place, const
   refuse("names", row.name, ": expected a state of this kind, got '", name, "'");
 }
 
-// Throws kValue for a parameter of which only a part was saved.
+// Throws kValue if only a part of a parameter's state was saved.
 void check_whole(const ParamState& state, const Group& group, size_t g, size_t i) {
   const auto expect = [&](bool found, const char* name) {
     if (!found) {
