@@ -41,7 +41,7 @@ class Descriptor {
   int number_;
 };
 
-// Where the file system has no such thing the file is there all the same.
+// EINVAL and EROFS are no failures: the file system cannot sync a folder, but the file is there.
 void sync_folder_of(const std::string& path) {
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -55,7 +55,7 @@ void sync_folder_of(const std::string& path) {
 }  // namespace
 
 std::shared_ptr<const Mapping> Mapping::open(const std::string& path) {
-  // Without O_NONBLOCK a pipe would wait for somebody who writes to it.
+  // O_NONBLOCK: opening a pipe would otherwise wait for a writer.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) fail_io("cannot open", path);
   struct stat facts {};
@@ -98,8 +98,8 @@ void NewFile::write(const void* bytes, uint64_t count) {
   }
 }
 
-// Writes the bytes to the disk before the name, and the name before this returns, so that after a
-// power failure there is the old file or the new one.
+// Writes the bytes to the disk before the rename, and the rename before it returns. After a power
+// failure, either the old file or the new one is there.
 void NewFile::commit() {
   if (::fsync(descriptor_) != 0) fail_io("cannot write", temporary_);
   const int descriptor = std::exchange(descriptor_, -1);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Files: a private memory mapping to read, an atomic replacement to write.
+// Files: a private memory mapping for reading, an atomic replacement for writing.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tsr::io {
 
-// A whole file in memory; pages come from the file, and what is written to them stays here.
+// A whole file in memory. Pages come from the file; writes to them do not reach the file.
 class Mapping {
  public:
   // Throws kIo with errno.
@@ -28,14 +28,14 @@ class Mapping {
   uint64_t size_;
 };
 
-// A file that appears under its name only when it is whole.
+// A file that appears under its name only when it is complete.
 class NewFile {
  public:
   // Throws kIo with errno.
   explicit NewFile(std::string path);
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
-  // Removes what was written unless commit() succeeded.
+  // Removes the temporary file unless commit() succeeded.
   ~NewFile();
   void write(const void* bytes, uint64_t count);
   void commit();

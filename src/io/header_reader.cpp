@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Reads the header of a safetensors file event by event. What the format does not allow is refused
-// at once, before memory is spent on the rest of a header of up to 100 MB.
+// Reads the header of a safetensors file event by event. Refuses an invalid header at once, before
+// memory is spent on the rest of a header of up to 100 MB.
 #include <algorithm>
 #include <optional>
 #include <string_view>
@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 
 constexpr size_t kMaxRank = 64;
 
-// Texts of a file may be as long as the file; in a message their beginning is enough.
+// A text from a file may be as long as the file; a message shows its beginning.
 std::string_view shown(std::string_view text) {
   constexpr size_t kLongest = 80;
   if (text.size() <= kLongest) return text;
@@ -199,7 +199,7 @@ void HeaderReader::finish_entry() {
 
 ArchiveHeader parse_header(std::string_view json, uint64_t data_size) {
   if (json.empty() || json.front() != '{') refuse("its header does not start with '{'");
-  // The parser takes a zero byte for the end of the text.
+  // The parser treats a zero byte as the end of the text.
   if (json.find('\0') != std::string_view::npos) refuse("its header has a zero byte in it");
   HeaderReader reader;
   static_cast<void>(Json::sax_parse(json.begin(), json.end(), &reader));

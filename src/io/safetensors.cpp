@@ -54,8 +54,8 @@ const char* spelling_of(DType dtype, std::string_view name) {
               concat("safetensors cannot hold ", dtype, " ('", name, "')"));
 }
 
-// Writes JSON text directly. The JSON library's tree is not used, because destroying one allocates
-// and ends the process if that fails.
+// Writes JSON text without a tree of the JSON library: destroying a tree allocates memory, and ends
+// the process if that fails.
 std::string quoted(std::string_view text, const char* arg) {
   try {
     return nlohmann::json(text).dump();
@@ -118,7 +118,8 @@ Tensor Archive::tensor(size_t index) const {
   TSR_CHECK(index < header.entries.size(), Code::kIndex, "index", "expected a number below ",
             header.entries.size(), ", got ", index);
   const ArchiveEntry& entry = header.entries[index];
-  // The mapping is private: the const of `data` only says that the archive itself does not write.
+  // The mapping is private, so tensors may be written; `const` only says that the archive does not
+  // write.
   char* first = const_cast<char*>(data) + entry.begin;
   if (entry.dtype == DType::kBool) check_bools(first, entry);
   const auto address = reinterpret_cast<uintptr_t>(first);

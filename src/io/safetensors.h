@@ -25,11 +25,11 @@ struct ArchiveEntry {
 
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
-// A JSON object of texts. Throws kValue for a text that is not UTF-8.
+// A JSON object of strings. Throws kValue for a string that is not UTF-8.
 std::string metadata_json(const Metadata& metadata);
 
-// The entries of a header, in the order of their data. Throws kIo for anything that the format does
-// not allow: the entries must cover `data_size` bytes without gaps or overlaps.
+// The entries of a header, in the order of their data. Throws kIo for a header that violates the
+// format: the entries must cover `data_size` bytes without gaps or overlaps.
 struct ArchiveHeader {
   std::vector<ArchiveEntry> entries;
   Metadata metadata;
@@ -38,14 +38,13 @@ ArchiveHeader parse_header(std::string_view json, uint64_t data_size);
 
 inline constexpr auto kArchiveTag = static_cast<ObjectTag>(0x54534152U);
 
-// An open file. Tensors share its mapping and keep it alive; writing to them never reaches the
-// file.
+// An open file. Tensors share its mapping and keep it alive; writes to them never reach the file.
 struct Archive final : Object {
   // Throws kIo.
   static IntrusivePtr<Archive> open(const std::string& path);
   static void destroy(Archive* archive) noexcept;
 
-  // Zero-copy where the data is aligned for its dtype, as files of well-behaved writers are.
+  // Zero-copy if the data is aligned for its dtype, as in files of most writers.
   [[nodiscard]] Tensor tensor(size_t index) const;
 
   ArchiveHeader header;
@@ -60,8 +59,8 @@ struct NamedTensor {
   std::string_view name;
   const Tensor* tensor;
 };
-// Writes a new file beside `path` and then renames it, so that a failure leaves the old one whole.
-// Throws kIo, kValue for a name that stands twice, kDType for complex128.
+// Writes a new file beside `path` and then renames it, so that a failure does not change the old
+// file. Throws kIo, kValue for a repeated name, kDType for complex128.
 void save_archive(const std::string& path, std::span<const NamedTensor> tensors,
                   const Metadata& metadata);
 
