@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Allocators of the host's: a table of functions behind an ExternalAllocator.
+// Allocators of the host: a table of functions behind an ExternalAllocator.
 #include <map>
 #include <memory>
 #include <mutex>
@@ -30,8 +30,8 @@ HostAllocator& host_of(void* user) noexcept {
   return *static_cast<HostAllocator*>(user);
 }
 
-// A plain refusal is returned, so that the error says what was asked and held; whatever the host
-// has said of itself is thrown with its payload.
+// If the host only returns a failure, it is passed on, and the error then says what was requested
+// and how much is in use. An error that the host has described is thrown with its payload.
 int32_t host_allocate(void* user, int32_t device, int64_t nbytes, int64_t alignment, void* stream,
                       void** block) {
   HostAllocator& host = host_of(user);
@@ -63,13 +63,14 @@ void host_drop(void* user) {
   delete static_cast<HostAllocator*>(user);
 }
 
-// Who served a device before the first allocator of the host's, and who serves it now.
+// The device's own allocator, and the host's allocator that replaces it now.
 struct Served {
   Allocator* own;
   ExternalAllocator* host;
 };
 
-// An allocator in it lives for ever: a thread may have found one just before it was replaced.
+// The host's allocators are never destroyed: another thread may be about to use one that has just
+// been replaced.
 struct Table {
   GuardedMutex mutex{LockLevel::kOuter};
   std::map<std::pair<DeviceType, int32_t>, Served> devices;
@@ -79,7 +80,7 @@ Table& table() {
   return immortal<Table>();
 }
 
-// A null host stands for the device's own allocator.
+// Installs the host's allocator; null restores the device's own.
 void serve(Device device, std::unique_ptr<ExternalAllocator> host) {
   ExternalAllocator* replaced = nullptr;
   {
@@ -94,7 +95,7 @@ void serve(Device device, std::unique_ptr<ExternalAllocator> host) {
     set_allocator(device, next);
     if (host != nullptr) table().hosts.push_back(std::move(host));
   }
-  if (replaced != nullptr) replaced->retire();  // may drop the host's data: with no lock held
+  if (replaced != nullptr) replaced->retire();  // may drop the host's data, so no lock may be held
 }
 
 }  // namespace

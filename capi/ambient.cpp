@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The state that the library keeps per thread, as an object that goes to another thread.
+// The state that the library keeps for each thread, as an object that another thread can restore.
 #include "autograd/grad_mode.h"
 #include "base/generator.h"
 #include "capi/callback.h"
@@ -14,7 +14,7 @@ using namespace tsr::capi;
 
 namespace {
 
-// Never changes once made, so that any number of threads may restore it.
+// Immutable, so that any number of threads may restore it.
 struct AmbientObject final : Object {
   AmbientObject() : Object(ObjectTag::kAmbient) {}
   static void destroy(AmbientObject* object) noexcept {
@@ -28,7 +28,7 @@ struct AmbientObject final : Object {
   IntrusivePtr<Generator> generator = IntrusivePtr<Generator>::share(&current_generator());
   std::vector<IntrusivePtr<Stream>> streams = current_streams();
   std::shared_ptr<const PushedHooks> saved_hooks = pushed_hooks();
-  // Scopes belong to their thread: the number of the one that saved, and its innermost scope.
+  // A scope belongs to one thread, so only that thread restores it.
   uint64_t thread = this_slot().thread;
   IntrusivePtr<ScopeObject> scope = IntrusivePtr<ScopeObject>::share(t_scope);
 };

@@ -25,7 +25,7 @@ BackwardOptions options_of(int32_t flags) {
   return options;
 }
 
-// An absent list of gradients and an empty one mean the same.
+// An absent list of gradients is the same as an empty one.
 std::span<const Tensor> grads_arg(const tsr_tensor* grads, int32_t count) {
   return sparse_tensors_arg(grads, count == -1 ? 0 : count, "grads");
 }

@@ -33,7 +33,7 @@ struct Accepted {
   const char* name;
 };
 
-// What an argument takes, by the capital letter of its type.
+// The kind of value that an argument takes, by the capital letter of its type.
 Accepted accepted(char type) {
   switch (type) {
     case arg_type::kTensor:
@@ -86,7 +86,7 @@ bool fits(char type, const tsr_value& value) {
   return value.kind == accepted(required(type)).kind;
 }
 
-// What crosses as int32_t in C.
+// Whether an integer fits its C type: some arguments are int32_t in C.
 bool fits_width(char type, const tsr_value& value) {
   const char base = required(type);
   const bool small = base == arg_type::kBool || base == arg_type::kDType ||
@@ -98,7 +98,7 @@ bool fits_width(char type, const tsr_value& value) {
 void check_value(const Symbol& symbol, size_t at, const tsr_value& value) {
   const char type = symbol.signature->letters[at];
   const CallInfo& info = *symbol.info;
-  // In the out form tensors stand where the record has the results.
+  // In the out form, destination tensors take the positions of the results.
   const char* arg = at < static_cast<size_t>(info.n) ? info.args[at].name : "dst";
   TSR_CHECK(fits(type, value), Code::kType, arg, "expected TSR_VALUE_",
             accepted(required(type)).name, is_optional(type) ? " or TSR_VALUE_NONE" : "", ", got ",
@@ -107,7 +107,7 @@ void check_value(const Symbol& symbol, size_t at, const tsr_value& value) {
             value.integer);
 }
 
-// As after every failure.
+// Out handles are NULL after every failure.
 void clear_places(std::string_view letters, const tsr_value* values) noexcept {
   for (size_t i = 0; i < letters.size(); ++i) {
     const bool wanted = values[i].pointer != nullptr;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// A call as a value: the record that the schema gives each function, and arguments as tsr_value.
+// A call as a value: the record that the schema generates for each function, and arguments as
+// tsr_value.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace tsr::capi {
 
 // ---- Records ----
 
-// What an argument is. A small letter: the same, and it may be absent.
+// The type of an argument. A small letter: the same type, but the argument may be absent.
 namespace arg_type {
 inline constexpr char kTensor = 'T';
 inline constexpr char kTensors = 'L';
@@ -54,8 +55,8 @@ struct ArgInfo {
   char type;
 };
 
-// One row of the schema: what errors, traces and calls by number know of a function. All forms of
-// an operator share it; its arguments come first, then its results.
+// One row of the schema: what errors, traces and calls by number need to know about a function. All
+// forms of an operator share it. The arguments come first, then the results.
 struct CallInfo {
   int32_t id;
   int32_t n;
@@ -78,11 +79,11 @@ struct CallInfoOf : CallInfo {
 
 // ---- Arguments as values ----
 
-// A number is passed on as the value that it is.
+// A tsr_number becomes a tsr_value of the same kind number.
 static_assert(+TSR_VALUE_BOOL == +TSR_NUMBER_BOOL && +TSR_VALUE_INT == +TSR_NUMBER_INTEGER &&
               +TSR_VALUE_REAL == +TSR_NUMBER_REAL && +TSR_VALUE_COMPLEX == +TSR_NUMBER_COMPLEX);
 
-// Several C parameters that are one argument of the schema.
+// Several C parameters that together are one argument of the schema.
 template <class T>
 struct ListOf {
   const T* values;
@@ -113,7 +114,7 @@ inline tsr_value absent_value() {
   return make_value(TSR_VALUE_NONE, 0, 0, 0, 0, nullptr);
 }
 
-// `type` tells apart what is one type in C.
+// `type` distinguishes arguments that have the same type in C.
 inline tsr_value to_value(tsr_tensor tensor, char) {
   return tensor == nullptr ? absent_value() : make_value(TSR_VALUE_TENSOR, 0, 0, 0, 0, tensor);
 }
@@ -162,7 +163,7 @@ inline tsr_value to_value(int32_t value, char type) {
   return make_value(kind, 0, value, 0, 0, nullptr);
 }
 inline tsr_value to_value(const tsr_number* number, char) {
-  // Not checked yet, and only the fields of its kind need to hold anything.
+  // The number is not checked yet; only the fields of its kind are valid.
   const tsr_number_kind kind = number == nullptr ? 0 : number->kind;
   if (kind < TSR_NUMBER_BOOL || kind > TSR_NUMBER_COMPLEX) return absent_value();
   if (kind <= TSR_NUMBER_INTEGER) return make_value(kind, 0, number->integer, 0, 0, nullptr);

@@ -28,8 +28,8 @@ Queue& queue() {
 
 constinit thread_local bool t_defer = false;
 
-// A drop may release what has a drop of its own, and so on: so deep they nest on the host's stack,
-// further ones wait for the outermost.
+// A drop may release an object that has a drop of its own, and so on. Up to this depth drops nest
+// on the host's stack; deeper ones are queued until the outermost has returned.
 constexpr int kDeepest = 64;
 
 struct Waiting {
@@ -39,7 +39,7 @@ struct Waiting {
 constinit thread_local int t_depth = 0;
 constinit thread_local Waiting* t_waiting = nullptr;
 
-// A drop that throws breaks its promise; no exception may leave a release.
+// A drop must not throw, but if it does, no exception may leave a release.
 bool call(tsr_drop_fn drop, void* user) noexcept {
   try {
     drop(user);
@@ -67,7 +67,7 @@ bool call_nested(tsr_drop_fn drop, void* user) noexcept {
   return fine;
 }
 
-// False when there is no memory to wait in.
+// False if there is no memory for the queue.
 bool wait_for_outermost(tsr_drop_fn drop, void* user) noexcept {
   auto* waiting = new (std::nothrow) Waiting{{drop, user}, t_waiting};
   if (waiting == nullptr) return false;
@@ -91,7 +91,7 @@ void queue_drop(tsr_drop_fn drop, void* user) noexcept {
     return;
   } catch (...) {
   }
-  call_nested(drop, user);  // no memory to wait in: now rather than never
+  call_nested(drop, user);  // no memory for the queue: call it now, so that it is not lost
 }
 
 void run_drop(tsr_drop_fn drop, void* user) noexcept {

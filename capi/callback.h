@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Host callbacks: the user data that is dropped exactly once, and the call that turns a failure
-// into a throw.
+// Host callbacks: user data that is dropped exactly once, and calls that turn a failure into an
+// exception.
 #pragma once
 
 #include <memory>
@@ -11,18 +11,18 @@
 
 namespace tsr::capi {
 
-// Calls drop(user), or keeps it for tsr_poll while drops are deferred on this thread. Null does
-// nothing.
+// Calls drop(user), or queues it for tsr_poll if drops are deferred on this thread. A null drop
+// does nothing.
 void run_drop(tsr_drop_fn drop, void* user) noexcept;
-// Keeps it for tsr_poll in any case.
+// Queues it for tsr_poll always.
 void queue_drop(tsr_drop_fn drop, void* user) noexcept;
 int64_t run_queued_drops();
 
 bool drops_deferred() noexcept;
 void set_drops_deferred(bool value) noexcept;
 
-// Owns a callback's user pointer from the first line of the function that takes it, so that drop
-// runs also when that function fails.
+// Owns a callback's user pointer. A function makes it in its first line, so that drop runs even if
+// the function fails.
 class UserData {
  public:
   UserData(void* user, tsr_drop_fn drop) noexcept : user_(user), drop_(drop) {}
@@ -42,15 +42,15 @@ class UserData {
   tsr_drop_fn drop_;
 };
 
-// A shared owner, for callables that may be copied. On failure the data is dropped.
+// A shared owner, for callables that may be copied. Drops the data if it fails.
 inline std::shared_ptr<UserData> share(UserData data) {
   return std::make_shared<UserData>(std::move(data));
 }
 
-// The same as a pointer to the user's own data, for error payloads.
+// The same, as a pointer to the user's own data; for error payloads.
 std::shared_ptr<void> payload_owner(UserData data);
 
-// Calls a host function that returns a status; throws its error when that is not TSR_OK.
+// Calls a host function that returns a status, and throws its error if the status is not TSR_OK.
 template <class Fn, class... Args>
 void call_host(const char* callback, Fn fn, Args... args) {
   const uint64_t before = failures_recorded();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Custom differentiable functions: the host's table behind a CustomFunction.
+// Custom differentiable functions: a CustomFunction that calls the host's table.
 #include "autograd/custom_function.h"
 
 #include "capi/callback.h"
@@ -17,7 +17,7 @@ tsr_node borrowed(CustomNode& node) {
   return reinterpret_cast<tsr_node>(static_cast<Object*>(&node));
 }
 
-// A node handle that a callback may use while it runs.
+// A handle of a node that a callback may use until it returns.
 class LentNode {
  public:
   explicit LentNode(CustomNode& node) : handle_(borrowed(node)) { hand_out(handle_); }

@@ -26,12 +26,12 @@ namespace tsr::capi {
 namespace {
 
 // Note [Handles under debug]
-// The table has an entry for each handle that is out, with the function that gave it out, and keeps
-// the entries of the last handles that were released. So that such a handle stays what it is, the
-// memory of tensors and nodes that end goes into a queue (memory/quarantine.h) before it is used
-// again. Who gave a handle out is learnt from the stream of trace events, in which this mode has a
-// place of its own. This is the only part of the library that may write to stderr: whoever sets
-// TSR_DEBUG asks for it.
+// The table has an entry for each live handle, with the function that made it, and keeps the
+// entries of the handles released last. The memory of dead tensors and nodes waits in a queue
+// (memory/quarantine.h) before it is used again, so that the address of a released handle is not
+// taken by a new one. The name of the function comes from trace events, for which this mode has a
+// listener of its own. This is the only part of the library that may write to stderr: a user who
+// sets TSR_DEBUG asks for it.
 
 constexpr size_t kQuarantined = 8192;  // unless the variable says quarantine=N
 
@@ -48,8 +48,8 @@ size_t quarantined() noexcept {
 }
 
 struct Entry {
-  int64_t references = 0;  // 0 once released
-  uint64_t number = 0;     // of handles given out, from 1
+  int64_t references = 0;  // 0 after the release
+  uint64_t number = 0;     // counts the handles, from 1
   const char* made_by = "";
   ObjectTag kind = ObjectTag::kDead;
 };
@@ -71,9 +71,10 @@ Table& table() {
   return immortal<Table>();
 }
 
-// ---- Who calls ----
+// ---- The calling function ----
 
-// The functions this thread is in, innermost last; deeper ones count as the deepest here.
+// The ABI functions that this thread is in, innermost last. Deeper calls count as the deepest one
+// here.
 struct Calls {
   static constexpr int kDeepest = 8;
   const char* names[kDeepest];
@@ -127,7 +128,7 @@ const char* kind_name(ObjectTag kind) noexcept {
 
 using Listed = std::vector<Entry>;
 
-// What is out, oldest first.
+// The live handles, oldest first.
 Listed live_entries() {
   Listed live;
   {
@@ -141,7 +142,7 @@ Listed live_entries() {
   return live;
 }
 
-// One line for each function that gave out what was never released.
+// One line for each function that made handles which were never released.
 std::string leak_report() {
   std::map<std::pair<std::string, std::string>, std::pair<int64_t, uint64_t>> found;
   for (const Entry& entry : live_entries()) {
@@ -179,7 +180,8 @@ bool start_if_wanted() {
   if (setting().find("handles") == std::string_view::npos) return false;
   set_trace_hook(TraceListener::kHandles, note_call, static_cast<uint32_t>(TraceKind::kCall));
   start_quarantine(quarantined());
-  // Registered before the program's own: runs after them, when all that it releases is released.
+  // Registered before the program's own handlers, so that it runs after them, when they have
+  // released everything.
   static_cast<void>(std::atexit(report_leaks));
   return true;
 }
@@ -217,7 +219,7 @@ bool debug_take_back(const void* handle) noexcept {
       const bool same = entry != known.entries.end() && entry->second.number == oldest.number;
       if (same && entry->second.references == 0) known.entries.erase(entry);
     }
-  } catch (...) {  // no memory to keep what is known of it
+  } catch (...) {  // no memory for the entry of the released handle
   }
   return true;
 }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// TSR_DEBUG=handles: a table of every handle that is out and of those released lately, so that a
-// released one is always caught, and what is never released is told at exit.
+// TSR_DEBUG=handles: a table of all live handles and of those released lately. It reliably catches
+// the use of a handle that was released lately, and reports at exit the handles that were never
+// released.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +15,18 @@ namespace tsr::capi {
 // Set once when the library is loaded, from the environment.
 extern const bool g_debug_handles;
 
-// A reference went to the caller, or the caller added one.
+// The caller got a reference, or added one.
 void debug_hand_out(const void* handle) noexcept;
-// The caller gave one back; false when it had none.
+// written by its own thread; only the sum over all slots matters
 bool debug_take_back(const void* handle) noexcept;
 // Whether the caller may use this handle now.
 bool debug_is_live(const void* handle) noexcept;
-// What is known of a handle that is not live, to be put behind "got a released or foreign handle".
+// What is known about a handle that is not live, for the end of "got a released or foreign handle".
 std::string debug_history(const void* handle);
-// The handles that are out as a JSON array, oldest first.
+// The live handles as a JSON array, oldest first.
 std::string debug_snapshot();
 
-// Tells the log of a release that found no object.
+// Reports to the log a release that found no object.
 [[gnu::cold]] void report_bad_release(const void* handle) noexcept;
 
 inline void hand_out(const void* handle) noexcept {
@@ -36,7 +37,8 @@ inline bool take_back(const void* handle) noexcept {
   return !g_debug_handles || debug_take_back(handle);
 }
 
-// Whether `handle` names a live object of this kind: best effort by its tag, surely with the table.
+// Whether `handle` names a live object of this kind: best effort by its tag, reliable with the
+// table.
 [[gnu::always_inline]] inline bool is_live(const void* handle, ObjectTag tag) noexcept {
   if (handle == nullptr) return false;
   if (g_debug_handles && !debug_is_live(handle)) [[unlikely]]

@@ -17,7 +17,7 @@ using namespace tsr::capi;
 
 namespace {
 
-constexpr int32_t kMaxThreads = 1024;  // more is a mistake that the system would punish
+constexpr int32_t kMaxThreads = 1024;  // a larger number must be a mistake
 
 }  // namespace
 

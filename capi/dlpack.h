@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// DLPack as we need it: the system's header, and what versions of it before 1.0 lack.
+// DLPack for this library: the system's header, and definitions that versions before 1.0 lack.
 #pragma once
 
 #include <dlpack/dlpack.h>
@@ -10,7 +10,7 @@
 
 namespace tsr::capi {
 
-inline constexpr uint8_t kDlBool = 6;  // kDLBool of 0.8
+inline constexpr uint8_t kDlBool = 6;  // kDLBool of DLPack 0.8
 inline constexpr uint64_t kDlReadOnly = 1;
 inline constexpr uint64_t kDlIsCopied = 2;
 inline constexpr uint32_t kDlMajor = 1, kDlMinor = 0;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The exchange table: DLPack's C exchange API with tensor handles in place of Python objects.
+// The exchange table: DLPack's C exchange API with tensor handles instead of Python objects.
 #include "capi/generated/infos.h"
 #include "capi/interop.h"
 #include "capi/tables.h"
@@ -24,7 +24,7 @@ tsr_status from_managed(DLManagedTensorVersioned* managed, tsr_tensor* out) {
   return import_versioned(managed, 0, out);
 }
 
-// Unlike tsr_to_dlpack_versioned it makes no stream wait for another.
+// Unlike tsr_to_dlpack_versioned, makes no stream wait for another.
 tsr_status to_managed(tsr_tensor tensor, DLManagedTensorVersioned** managed) {
   clear(managed);
   return guard(Call(kToManaged, tensor), [&] {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The graph as seen from outside: nodes, their names, edges and saved tensors.
+// The graph for the host: nodes, their names, edges and saved tensors.
 #include "autograd/accumulate_grad.h"
 #include "autograd/host_data.h"
 #include "autograd/node.h"

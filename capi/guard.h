@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The ABI barrier: the one try/catch of the library. Every exported function that can fail runs in
-// it.
+// The guard: the only try/catch around the library. Every exported function that can fail runs
+// inside it.
 #pragma once
 
 #include <concepts>
@@ -16,15 +16,15 @@
 
 namespace tsr::capi {
 
-// Turns the exception in flight into this thread's error record and returns its code. Never throws:
-// when memory is out the record falls back to text that needs none.
+// Turns the current exception into this thread's error record and returns its code. Never throws:
+// if memory is out, the record uses text that needs none.
 [[gnu::cold]] tsr_status record_failure(const CallInfo& info) noexcept;
 
-// `function` is the number of the function, 0 for that of its row.
+// `function` is the number of the function; 0: the number in its record.
 [[gnu::cold]] void begin_call(TraceSpan& span, const CallInfo& info, int32_t function,
                               const tsr_value* values, int32_t count) noexcept;
 
-// One for each list of argument types, not for each function.
+// One instance for each list of argument types, not for each function.
 template <class... Args>
 [[gnu::cold, gnu::noinline]] void pack_call(TraceSpan& span, const CallInfo& info, int32_t function,
                                             Args... args) noexcept {
@@ -91,13 +91,14 @@ template <class Body, class... Args>
   (std::index_sequence_for<Args...>());
 }
 
-// The file name of errors that host code raised: their text stays as the host wrote it.
+// The file name of errors that host code raised; their text is not changed.
 extern const char kHostFile[];
 
-// Number of failures recorded on this thread so far: tells whether a callback that failed said why.
+// The number of failures recorded on this thread so far. Tells whether a failed callback recorded
+// an error.
 uint64_t failures_recorded() noexcept;
-// Throws what a callback reported by returning `status`: this thread's record, with its payload,
-// when it was written since `before`, else a plain error that names the callback.
+// Throws the error of a callback that returned `status`: this thread's record with its payload if
+// it was written after `before`, else a plain error that names the callback.
 [[noreturn]] void throw_host_failure(tsr_status status, uint64_t before, const char* callback);
 
 }  // namespace tsr::capi

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Between C parameters and C++ values: arguments are checked and borrowed, results become handles.
+// Conversion between C parameters and C++ values: arguments are checked and borrowed, results
+// become handles.
 #pragma once
 
 #include <initializer_list>
@@ -24,7 +25,7 @@ class Generator;
 
 namespace tsr::capi {
 
-// Longer lists are taken for garbage counts.
+// A longer list is treated as an invalid count.
 inline constexpr int32_t kMaxListLength = 1 << 24;
 
 [[noreturn, gnu::cold]] void fail_handle(const void* handle, const char* kind, const char* arg);
@@ -42,7 +43,8 @@ inline constexpr int32_t kMaxListLength = 1 << 24;
   return handle == nullptr ? nullptr : tensor_impl(handle, arg);
 }
 
-// A tensor for the time of a call: a Tensor that never gives up the reference it does not own.
+// A borrowed tensor for the time of a call: holds a reference that it does not own and never
+// releases it.
 union Borrowed {
   explicit Borrowed(TensorImpl* impl) noexcept : tensor_(Tensor::adopt(impl)) {}
   Borrowed(const Borrowed&) = delete;
@@ -92,7 +94,7 @@ std::optional<std::span<const T>> optional_list_arg(const T* values, int32_t cou
   return list_arg(values, count, arg);
 }
 
-// An array of handles is an array of Tensor: both are one pointer to the same object.
+// An array of handles is an array of Tensor: both are a pointer to the same object.
 inline std::span<const Tensor> sparse_tensors_arg(const tsr_tensor* handles, int32_t count,
                                                   const char* arg) {
   const auto list = list_arg(handles, count, arg);
@@ -140,7 +142,7 @@ inline std::optional<DType> optional_dtype_arg(tsr_dtype bits, const char* arg) 
   return dtype_arg(bits, arg);
 }
 
-// Throws kDevice unless the device is there now.
+// Throws kDevice unless the device is present.
 Device device_arg(tsr_device_type type, int32_t index, const char* arg);
 inline std::optional<Device> optional_device_arg(tsr_device_type type, int32_t index,
                                                  const char* arg) {
@@ -148,7 +150,7 @@ inline std::optional<Device> optional_device_arg(tsr_device_type type, int32_t i
   return device_arg(type, index == -1 ? 0 : index, arg);
 }
 
-// The length -1 means that the text ends with NUL.
+// If length is -1, the text ends with NUL.
 std::string_view text_arg(const char* text, int64_t length, const char* arg);
 inline std::optional<std::string_view> optional_text_arg(const char* text, int64_t length,
                                                          const char* arg) {
@@ -177,10 +179,10 @@ inline void check_flags(int32_t flags, int32_t known, const char* arg) {
   }
 }
 
-// Null for the thread's current generator.
+// Null selects the thread's current generator.
 Generator* generator_arg(tsr_generator handle, const char* arg);
 
-// The object behind a handle of another kind; T says which.
+// The object behind a handle that is not a tensor; T is its type.
 template <class T, class Handle>
 T* object_arg(Handle handle, ObjectTag tag, const char* kind, const char* arg) {
   if (!is_live(handle, tag)) [[unlikely]]
@@ -188,8 +190,8 @@ T* object_arg(Handle handle, ObjectTag tag, const char* kind, const char* arg) {
   return static_cast<T*>(reinterpret_cast<Object*>(handle));
 }
 
-// What every _release and _retain does: null is ignored, so is a handle that is surely not one.
-// False when it was.
+// Shared by all _release functions. Ignores null, and a handle that is certainly invalid. Returns
+// true if a reference was released.
 template <class T, class Handle>
 bool release_handle(Handle handle, ObjectTag tag) noexcept {
   if (!is_live(handle, tag) || !take_back(handle)) {
@@ -209,7 +211,7 @@ bool retain_handle(Handle handle, ObjectTag tag) noexcept {
   return true;
 }
 
-// Gives one reference of the caller's back, or that of a scope which owns the handle.
+// Releases one reference: the caller's, or that of a scope that owns the handle.
 inline void release_tensor(tsr_tensor handle) noexcept {
   if (!is_live(handle, ObjectTag::kTensor) || !take_back(handle)) [[unlikely]] {
     if (handle != nullptr) report_bad_release(handle);
@@ -239,12 +241,12 @@ inline void clear(Handles*... outs) noexcept {
 inline void clear_count(int32_t* count) noexcept {
   if (count != nullptr) *count = 0;
 }
-// The same for a list. Only after a failure: the places may be those of an argument.
+// The same for a list. Only after a failure, because result slots may also be those of an argument.
 [[gnu::cold]] void clear_list(tsr_tensor* out, int32_t capacity) noexcept;
 
 [[gnu::cold]] void add_to_scope(TensorImpl* impl);
 
-// The caller's new reference; undefined gives NULL.
+// A new reference for the caller; NULL for an undefined tensor.
 [[gnu::always_inline]] inline tsr_tensor new_handle(Tensor&& tensor) {
   TensorImpl* impl = tensor.impl();
   if (t_scope != nullptr && impl != nullptr) [[unlikely]]
@@ -259,7 +261,7 @@ inline void give(Tensor&& tensor, tsr_tensor* out) {
   *out = new_handle(std::move(tensor));
 }
 
-// A new handle of another kind; takes over the reference.
+// Gives out a handle that is not a tensor; takes over the reference.
 template <class Handle>
 void give_object(Object* object, Handle* out) {
   if (object != nullptr) hand_out(object);
@@ -272,7 +274,7 @@ inline void give_device(Device device, tsr_device_type* type, int32_t* index, co
   *type = static_cast<int32_t>(device.type);
 }
 
-// Several results; a NULL place means that the caller does not want that one.
+// Gives several results; a NULL address discards that result.
 template <class Results, class... Places>
 void give_all(Results&& results, Places... places) {
   auto give_each = [&](auto&... tensors) {
@@ -293,9 +295,9 @@ void give_all(Results&& results, Places... places) {
   }
 }
 
-// The places for a list of results; throws before anything is computed.
+// Checks the addresses for a list of results; throws before anything is computed.
 void check_list_out(const tsr_tensor* out, int32_t capacity, const int32_t* count, const char* arg);
-// Throws kBuffer, with the number needed in *count, when the caller's array is too small.
+// Throws kBuffer if the caller's array is too small; *count is then the size needed.
 void give_list(std::vector<Tensor>&& tensors, tsr_tensor* out, int32_t capacity, int32_t* count);
 
 }  // namespace tsr::capi

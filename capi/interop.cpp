@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// DLPack in and out, legacy and versioned, and the borrowed view.
+// DLPack import and export, legacy and versioned, and the borrowed view.
 #include "capi/interop.h"
 
 #include <cstring>
@@ -18,7 +18,7 @@ using namespace tsr::capi;
 
 namespace {
 
-// ---- Our tensors in DLPack's terms ----
+// ---- Tensors as DLPack structs ----
 
 DLDevice exported_device(Device device) {
   return {static_cast<DLDeviceType>(device.type), device.index};
@@ -35,13 +35,14 @@ DLTensor view_of(const Tensor& tensor) {
   view.device = exported_device(tensor.device());
   view.ndim = static_cast<int32_t>(tensor.ndim());
   view.dtype = exported_dtype(tensor.dtype());
-  // DLPack's pointers are not const; nobody may write through them.
+  // DLPack's pointers are not const, but consumers must not write through them.
   view.shape = const_cast<int64_t*>(tensor.sizes().data());
   view.strides = tensor.ndim() == 0 ? nullptr : const_cast<int64_t*>(tensor.strides().data());
   return view;
 }
 
-// The managed tensor, the reference that keeps the memory, and in it shape and strides: one block.
+// One block with the managed tensor and a reference that keeps the memory, the shape and the
+// strides.
 template <class Managed>
 struct Exported {
   Managed managed;
@@ -75,8 +76,8 @@ DType imported_dtype(DLDataType bits, const char* arg) {
 }
 
 Device imported_device(const DLDevice& device, const char* arg) {
-  // Pinned host memory is host memory here.
-  int32_t type = 0;  // copied: a foreign number need not be one of the enumeration
+  // DLPack's pinned host memory is CPU memory here.
+  int32_t type = 0;  // copied: a foreign number need not be a value of the enumeration
   static_assert(sizeof(type) == sizeof(device.device_type));
   std::memcpy(&type, &device.device_type, sizeof(type));
   if (type == kDLCPU || type == kDLCUDAHost) return Device{};
@@ -112,7 +113,7 @@ void call_deleter(void* user) {
   if (managed->deleter != nullptr) managed->deleter(managed);
 }
 
-// The import owns the managed tensor only when everything has succeeded.
+// The import takes ownership of the managed tensor only after everything has succeeded.
 template <class Managed>
 void import(Managed* managed, bool read_only, int32_t flags, tsr_tensor* out) {
   check_flags(flags, TSR_DLPACK_COPY, "flags");
@@ -144,7 +145,7 @@ void import(Managed* managed, bool read_only, int32_t flags, tsr_tensor* out) {
   TSR_CHECK(aligned || copies, Code::kBuffer, "managed", "expected memory of ", device,
             " aligned to its elements of ", itemsize(dtype),
             " bytes, got an address that is not; a copy takes it");
-  // Not yet the owner: a failure, also of the copy, leaves the managed tensor to the caller.
+  // Disarmed at first: if anything fails, also the copy, the caller still owns the managed tensor.
   struct Owner {
     Managed* managed;
     bool armed;
@@ -189,7 +190,7 @@ namespace {
 
 // ---- Export ----
 
-// The consumer's stream waits for what this thread has queued.
+// Makes the consumer's stream wait for the work that this thread has queued.
 void make_ready(Device device, StreamHandle consumer) {
   const StreamHandle producer = current_stream(device);
   if (consumer == producer) return;
@@ -197,7 +198,8 @@ void make_ready(Device device, StreamHandle consumer) {
   const IntrusivePtr<Event> event = Event::create(device, interface);
   event->record(*Stream::wrap(device, interface, producer));
   if (interface.stream_wait_event == nullptr) return;
-  // It need not be a stream that could become ours, as the default one of this thread.
+  // Not adopted as a Stream of ours: it may be a handle that adopt_stream refuses, such as the
+  // default stream of a thread.
   check_work(interface.stream_wait_event(device.index, consumer, event->native()), device,
              interface);
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Handles across callbacks: lending tensors to host code and taking over what it hands back.
+// Handles across callbacks: lends tensors to host code and takes over the handles that it returns.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace tsr::capi {
 
-// Borrowed handles for the time of a callback.
+// Borrowed handles for the duration of a callback.
 class Lent {
  public:
   explicit Lent(std::span<const Tensor> tensors) : tensors_(tensors) {
@@ -39,16 +39,16 @@ class Lent {
   std::span<const Tensor> tensors_;
 };
 
-// Takes over the reference behind a handle that host code made; NULL gives an undefined tensor.
+// Takes over the reference of a handle that host code made; NULL gives an undefined tensor.
 Tensor consume_handle(tsr_tensor handle, const char* what);
 
-// Places that a callback fills with owned handles.
+// Slots that a callback fills with owned handles.
 class Returned {
  public:
   explicit Returned(size_t count) : handles_(count, nullptr) {}
   [[nodiscard]] tsr_tensor* places() noexcept { return handles_.data(); }
   [[nodiscard]] int32_t count() const noexcept { return static_cast<int32_t>(handles_.size()); }
-  // Once, after the callback has succeeded.
+  // Call once, after the callback has succeeded.
   void consume(std::span<Tensor> results, const char* what) {
     for (size_t i = 0; i < handles_.size(); ++i) results[i] = consume_handle(handles_[i], what);
   }

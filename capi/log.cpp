@@ -41,7 +41,7 @@ void log_message(tsr_log_level level, const char* component, std::string_view me
   try {
     target->callback(target->data.get(), level, component, message.data(),
                      static_cast<int64_t>(message.size()));
-  } catch (...) {  // there is nobody left to tell
+  } catch (...) {  // an error of the log cannot be reported
   }
 }
 
@@ -58,7 +58,7 @@ tsr_status tsr_log_set(tsr_log_fn callback, void* user, tsr_drop_fn drop) {
     std::shared_ptr<LogTarget> target;
     if (callback != nullptr)
       target = std::make_shared<LogTarget>(LogTarget{callback, std::move(data)});
-    // What is replaced goes when the lock is free: its drop may call the library.
+    // The old target is destroyed after the lock is released: its drop may call the library.
     const std::lock_guard lock(log().mutex);
     g_log_set.store(target != nullptr, std::memory_order_release);
     log().target.swap(target);

@@ -9,7 +9,7 @@
 
 namespace tsr::capi {
 
-// Goes nowhere while no callback is set. Called with no lock held.
+// Does nothing if no callback is set. The caller must hold no lock.
 void log_message(tsr_log_level level, const char* component, std::string_view message) noexcept;
 
 }  // namespace tsr::capi

@@ -48,7 +48,7 @@ uint64_t size_arg(int64_t nbytes, const char* arg) {
   return static_cast<uint64_t>(nbytes);
 }
 
-// INT64_MAX stands for no bound.
+// INT64_MAX means no bound.
 uint64_t bound_arg(int64_t nbytes, const char* arg) {
   const uint64_t bound = size_arg(nbytes, arg);
   return nbytes == std::numeric_limits<int64_t>::max() ? UINT64_MAX : bound;
@@ -90,7 +90,8 @@ struct Pressure {
   CachingAllocator* allocator;
 };
 
-// By number, so that a removal while the callback runs on another thread leaves that run its data.
+// Callbacks are found by number: if one is removed while it runs on another thread, that run keeps
+// its data.
 struct PressureTable {
   GuardedMutex mutex;
   int64_t next = 1;
@@ -124,7 +125,7 @@ bool call_pressure(void* user, const MemoryPressure& pressure) {
   event.live_handles = live_handles();
   try {
     return entry->callback(entry->data.get(), &event) == TSR_PRESSURE_FREED_MAYBE;
-  } catch (...) {  // breaks its promise; the allocation goes on without it
+  } catch (...) {  // the allocation continues without the callback
     log_message(TSR_LOG_ERROR, "memory", "a pressure callback threw an exception, which is lost");
     return false;
   }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of the host language: the caller's tsr_number as a Scalar.
+// Numbers of the host language: converts the caller's tsr_number to a Scalar.
 #pragma once
 
 #include <complex>
@@ -12,17 +12,17 @@
 
 namespace tsr::capi {
 
-// Kinds that an op takes, as bits.
+// The kinds that an op takes, as bits.
 inline constexpr uint32_t kNumberBool = 1U << TSR_NUMBER_BOOL;
 inline constexpr uint32_t kNumberInteger = 1U << TSR_NUMBER_INTEGER;
 inline constexpr uint32_t kNumberReal = 1U << TSR_NUMBER_REAL;
 inline constexpr uint32_t kNumberComplex = 1U << TSR_NUMBER_COMPLEX;
 inline constexpr uint32_t kAnyNumber = kNumberBool | kNumberInteger | kNumberReal | kNumberComplex;
 
-// Throws kInvalidArgument for what is no number, kType for a kind that is not in `kinds`.
+// Throws kInvalidArgument for an invalid number, kType for a kind that is not in `kinds`.
 [[noreturn, gnu::cold]] void fail_number(const tsr_number* number, const char* arg, uint32_t kinds);
 
-// Reads only the fields of the number's kind: callers leave the others as they are.
+// Reads only the fields of the number's kind: callers need not set the others.
 [[gnu::always_inline]] inline Scalar number_arg(const tsr_number* number, const char* arg,
                                                 uint32_t kinds = kAnyNumber) {
   if (number == nullptr) [[unlikely]]

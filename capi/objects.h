@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Objects of the ABI that no layer below has: taken errors and byte buffers.
+// Objects that exist only in the ABI: taken errors and byte buffers.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace tsr::capi {
 
-// One failure, but for its message and payload. Texts are literals.
+// A failure without its message and payload. Texts are literals.
 struct ErrorHead {
   int32_t code = 0;
   int32_t arg_index = -1;

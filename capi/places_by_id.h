@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The order by number of a table that is sorted by name, computed by the compiler.
+// Sorts a table that is ordered by name by number, at compile time.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Saved-tensor hooks: the host's way of keeping what nodes save.
+// Saved-tensor hooks: the host decides how the tensors that nodes save are stored.
 #include "capi/saved_hooks.h"
 
 #include <new>
@@ -19,14 +19,14 @@ namespace {
 // See Note [Thread-local state].
 constinit thread_local ThreadValue<std::shared_ptr<const PushedHooks>> t_innermost;
 
-// A thread that ends with hooks still pushed takes them off; host code must not run in it.
+// For a thread that ends with hooks still pushed. Host code must not run in such a thread.
 void take_off_hooks() noexcept {
   set_drops_deferred(true);
   set_saved_tensor_hooks(nullptr);
   t_innermost.end();
 }
 
-// A pack callback runs as if nothing had been pushed, and what it leaves pushed goes.
+// A pack callback runs without hooks. Hooks that it pushes and does not pop are removed.
 class Packing {
  public:
   Packing() : before_(pushed_hooks()) { set_pushed_hooks(nullptr); }
@@ -43,7 +43,7 @@ class HostSavedHooks final : public SavedTensorHooks {
   HostSavedHooks(const tsr_saved_hooks_vtable& table, UserData data)
       : table_(table), data_(std::move(data)) {}
 
-  // The payload becomes ours only when the callback has succeeded.
+  // Takes over the payload only if the callback succeeds.
   std::shared_ptr<void> pack(const Tensor& tensor) override {
     const Lent lent(tensor);
     const Packing packing;
@@ -76,7 +76,7 @@ void set_pushed_hooks(std::shared_ptr<const PushedHooks> innermost) {
   if (innermost != nullptr && !at_thread_exit(ThreadPart::kSavedHooks, take_off_hooks)) {
     throw std::bad_alloc();
   }
-  // What was the innermost goes last: its drop may call the library.
+  // The old hooks are released last: their drop may call the library.
   std::shared_ptr<const PushedHooks>& now = t_innermost.get();
   innermost.swap(now);
   set_saved_tensor_hooks(now != nullptr ? &now->hooks : nullptr);

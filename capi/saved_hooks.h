@@ -9,13 +9,13 @@
 
 namespace tsr::capi {
 
-// A push and what was pushed before it. Never changes, so that threads may share it.
+// One push, and the pushes before it. Immutable, so that threads may share it.
 struct PushedHooks {
   std::shared_ptr<SavedTensorHooks> hooks;  // null turns hooks off
   std::shared_ptr<const PushedHooks> outer;
 };
 
-// The innermost push of this thread; null mostly.
+// The innermost push of this thread; usually null.
 std::shared_ptr<const PushedHooks> pushed_hooks();
 void set_pushed_hooks(std::shared_ptr<const PushedHooks> innermost);
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// capi/generated/schema.json inside the library: the assembler takes the file in as it stands.
+// Embeds capi/generated/schema.json into the library with the assembler.
 #include "capi/tables.h"
 
-// The assembler looks for the file in the folder that capi/CMakeLists.txt names with -Wa,-I.
+// capi/CMakeLists.txt passes the folder of the file to the assembler with -Wa,-I.
 asm(R"(
   .pushsection .rodata
   .global tsr_embedded_schema

@@ -35,7 +35,7 @@ uint16_t place_of(size_t index) noexcept {
   return static_cast<uint16_t>(index % kPlaces + 1);
 }
 
-// A second entry, also one that another thread adds at this moment, makes it kSeveral for good.
+// A second entry sets kSeveral for good, also one that another thread adds at the same time.
 void note_place(TensorImpl* impl, size_t index) noexcept {
   uint16_t before = kNoPlace;
   if (!impl->scope_place.compare_exchange_strong(before, place_of(index))) {
@@ -61,7 +61,7 @@ size_t find(const ScopeObject& scope, const TensorImpl* impl) noexcept {
   return found == entries.rend() ? kNowhere : static_cast<size_t>(entries.rend() - found) - 1;
 }
 
-// The last entry takes the free place.
+// Removes an entry; the last entry moves to its index.
 void take_out(ScopeObject& scope, size_t index) noexcept {
   auto& entries = scope.entries;
   change_place(entries[index], index, kNoPlace);
@@ -73,7 +73,7 @@ void take_out(ScopeObject& scope, size_t index) noexcept {
   entries.pop_back();
 }
 
-// The caller has made room for it.
+// The caller has reserved memory for the entry.
 void enter(ScopeObject& scope, TensorImpl* impl) noexcept {
   scope.entries.push_back(impl);
   note_place(impl, scope.entries.size() - 1);
@@ -90,7 +90,7 @@ bool leave_scope_of(ThreadSlot& slot, TensorImpl* impl) {
   return false;
 }
 
-// Takes a scope from its slot; under the slot's mutex.
+// Removes a scope from its slot. The caller holds the slot's mutex.
 std::vector<TensorImpl*> close(ScopeObject& scope) noexcept {
   ScopeObject** link = &scope.slot->scopes;
   while (*link != &scope) link = &(*link)->next_open;
@@ -112,7 +112,7 @@ void give_back(const std::vector<TensorImpl*>& entries) noexcept {
   }
 }
 
-// A thread ended with scopes open. Host code must not run in it.
+// For a thread that ends with open scopes. Host code must not run in such a thread.
 void end_scopes() noexcept {
   set_drops_deferred(true);
   t_scope = nullptr;
@@ -130,7 +130,8 @@ void end_scopes() noexcept {
   }
 }
 
-// Moves the kept handles out of the arena to whoever owns them next; under the slot's mutex.
+// Moves the kept handles to the outer scope, or to the caller if there is none. The caller holds
+// the slot's mutex.
 void keep_handles(ScopeObject& scope, std::span<const Tensor> kept) {
   for (const Tensor& tensor : kept) {
     TSR_CHECK(find(scope, tensor.impl()) != kNowhere, Code::kInvalidArgument, "keep",
@@ -140,13 +141,13 @@ void keep_handles(ScopeObject& scope, std::span<const Tensor> kept) {
   if (outer != nullptr) outer->entries.reserve(outer->entries.size() + kept.size());
   for (const Tensor& tensor : kept) {
     const size_t index = find(scope, tensor.impl());
-    if (index == kNowhere) continue;  // named twice
+    if (index == kNowhere) continue;  // given twice
     take_out(scope, index);
     if (outer != nullptr) enter(*outer, tensor.impl());
   }
 }
 
-// An open scope of this thread.
+// Checks that the scope is open and belongs to this thread.
 ScopeObject* scope_arg(tsr_scope handle) {
   auto* scope = object_arg<ScopeObject>(handle, ObjectTag::kScope, "scope", "scope");
   TSR_CHECK(scope->open, Code::kInvalidArgument, "scope",

@@ -7,7 +7,7 @@
 #include "ops/start_up.h"
 
 namespace tsr::cpu {
-// Backends are leaves: their header is not included here, only this one function is known.
+// Backends are leaves: no header of theirs is included here, only this function is declared.
 const kernel::Backend* backend_entry(const kernel::HostServices* services);
 }  // namespace tsr::cpu
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Error records: what a failure leaves on its thread, and the functions that read, take and set it.
+// Error records: the last failure of each thread, and the functions that read, take and set it.
 #include <algorithm>
 #include <new>
 #include <utility>
@@ -20,7 +20,7 @@ const char kHostFile[] = "host";
 
 namespace {
 
-// The last failure of a thread. See Note [Thread-local state]: what it holds of the heap is the
+// The last failure of a thread. See Note [Thread-local state]: the only memory that it owns is the
 // message and the host's payload.
 struct ThreadRecord {
   ErrorHead head;
@@ -31,7 +31,7 @@ struct ThreadRecord {
 };
 constinit thread_local ThreadRecord t_record;
 
-// The thread ends. A payload goes to tsr_poll: host code cannot run in such a thread.
+// Runs when the thread ends. Queues a payload for tsr_poll: host code cannot run in such a thread.
 void forget_record() noexcept {
   set_drops_deferred(true);
   t_record.payload.end();
@@ -50,13 +50,13 @@ int32_t find_arg(const CallInfo& info, std::string_view arg) noexcept {
 int32_t index_of(const CallInfo& info, const char* arg) noexcept {
   if (arg == nullptr) return -1;
   const int32_t found = find_arg(info, arg);
-  // Shape algebra speaks of one axis where the function takes several.
+  // Shape code names one `axis`, also for a function that takes `axes`.
   return found < 0 && std::string_view(arg) == "axis" ? find_arg(info, "axes") : found;
 }
 
 ThreadRecord& begin_record(Code code, const char* op) noexcept {
   ThreadRecord& record = t_record;
-  record.payload.end();  // first: its drop may fail in the library and write a record itself
+  record.payload.end();  // first, because its drop may call the library and write a record itself
   record.head = {};
   record.head.code = static_cast<int32_t>(code);
   record.head.op = op;
@@ -65,7 +65,7 @@ ThreadRecord& begin_record(Code code, const char* op) noexcept {
   return record;
 }
 
-// After all fields are written.
+// Called after all fields are written.
 void finish_record() noexcept {
   static_cast<void>(at_thread_exit(ThreadPart::kError, forget_record));
 }
@@ -141,7 +141,8 @@ void begin_call(TraceSpan& span, const CallInfo& info, int32_t function, const t
   const int32_t row = info.id;
   const bool about_traces = row >= kInfo_trace_set.id && row <= kInfo_trace_read.id;
   TraceEvent event{};
-  event.kind = about_traces ? TraceKind{} : TraceKind::kCall;  // they would be seen half
+  // A call that starts or stops a trace would lack its first or last event: it has no kind.
+  event.kind = about_traces ? TraceKind{} : TraceKind::kCall;
   event.id = function == 0 ? info.id : function;
   event.name = info.name;
   event.args = values;

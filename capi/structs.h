@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Public structs with struct_size: reading the caller's and filling the caller's, whatever its
-// version.
+// Public structs with struct_size: reads and fills a caller's struct of any version.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +14,12 @@
 namespace tsr::capi {
 
 // Note [Structs that grow]
-// A struct only ever gets fields at its end. kFirstSize, generated from the schema, is the size
-// with which it was first released: callers with that size are served for ever. What passes is
-// min(the caller's size, ours). Fields that the caller does not have are not filled and are zero,
-// that is, default, when read; fields that we do not have are zeroed when filled, so that the
-// caller finds the default, and must be zero when read, because we cannot do what they ask for.
-inline constexpr uint32_t kMaxStructSize = 4096;  // larger values of struct_size are garbage
+// New fields are only added at the end of a struct. kFirstSize, generated from the schema, is the
+// size of its first release; callers with that size are supported for ever. The library and the
+// caller exchange min(the caller's size, our size) bytes. Fields that only we know: not filled, and
+// zero (the default) when read. Fields that only the caller knows: filled with zero, the default;
+// when read they must be zero, because we cannot do what they ask for.
+inline constexpr uint32_t kMaxStructSize = 4096;  // a larger struct_size is an invalid value
 
 template <class T>
 void check_struct_size(const T* from, const char* arg) {
@@ -48,8 +47,8 @@ T read_struct(const T* from, const char* arg) {
   std::memset(static_cast<char*>(to) + known, 0, size - known);
 }
 
-// fill(T&) sets every field but struct_size, which stays as the caller set it: in the caller's
-// struct itself where that has them all.
+// fill(T&) sets every field but struct_size, which keeps the caller's value. It writes directly
+// into the caller's struct if that has all fields.
 template <class T, class Fill>
 void fill_struct(T* to, const char* arg, const Fill& fill) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -77,7 +76,8 @@ void fill_struct(T* to, const T& value, const char* arg) {
   });
 }
 
-// The drop function of a table, also of one that is refused, if it can be read.
+// The drop function of a table. Also read from a table that is refused, if the table is large
+// enough.
 template <class Table>
 auto drop_of(const Table* table) noexcept -> decltype(table->drop) {
   constexpr size_t kEnd = offsetof(Table, drop) + sizeof(table->drop);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Tensors: life, metadata, wrapping of the caller's memory, reading and writing of elements.
+// Tensors: lifetime, metadata, wrapping of the caller's memory, reading and writing of elements.
 #include <cstring>
 #include <utility>
 
@@ -29,12 +29,12 @@ const Tensor& one_element(const Tensor& tensor) {
   return tensor;
 }
 
-// A view may take part since its base was written, which its own flag does not say yet.
+// A view may need a gradient since its base was written; its own flag may still be unset.
 [[gnu::noinline]] int32_t flags_of_view(const Tensor& view) noexcept {
   return requires_grad(view) ? TSR_TENSOR_REQUIRES_GRAD : 0;
 }
 
-// The same values in memory that the host reads, row by row.
+// The same elements in row-major host memory.
 Tensor on_host(const Tensor& tensor) {
   if (tensor.device().is_cpu()) return ops::contiguous_memory(tensor);
   const Tensor host = empty(tensor.sizes(), tensor.dtype(), Device{});
@@ -42,14 +42,14 @@ Tensor on_host(const Tensor& tensor) {
   return host;
 }
 
-// The bits of the one element on the host.
+// Calls use(element) with the only element, copied to the host.
 template <class Use>
 void with_item(const Tensor& tensor, Use&& use) {
   const Tensor host = on_host(one_element(tensor).detached());
   visit_dtype(host.dtype(), [&]<class Tag>(Tag) { use(*host.data_as<typename Tag::type>()); });
 }
 
-// With every field that the kind leaves open.
+// A number with all fields set that have a meaning for its kind.
 template <class T>
 tsr_number number_of(const T& item) {
   if constexpr (requires { item.imag(); }) {
@@ -60,7 +60,7 @@ tsr_number number_of(const T& item) {
     return {kind, 0, static_cast<int64_t>(item), static_cast<double>(item), 0};
   } else if constexpr (std::is_floating_point_v<T>) {
     return {TSR_NUMBER_REAL, 0, 0, static_cast<double>(item), 0};
-  } else {  // of 16 bits
+  } else {  // 16-bit floats
     return {TSR_NUMBER_REAL, 0, 0, static_cast<float>(item), 0};
   }
 }
@@ -78,7 +78,7 @@ void tsr_tensor_release(tsr_tensor tensor) {
 }
 
 void tsr_tensor_clear(tsr_tensor* tensor) {
-  // Emptied first: what goes with the last reference may call back.
+  // Set to NULL first: the last release may call host code.
   if (tensor != nullptr) release_tensor(std::exchange(*tensor, nullptr));
 }
 
@@ -215,7 +215,7 @@ tsr_status tsr_tensor_write(tsr_tensor tensor, const void* source, int64_t nbyte
     if (nbytes == 0) return;
     out_arg(source, "source");
     TSR_CHECK(!t.storage()->read_only, Code::kBuffer, "tensor", "its memory is read-only");
-    // Borrowed for the time of this call only, so nothing has to be dropped.
+    // Borrowed for the duration of this call, so it needs no drop.
     StoragePtr storage = wrap_storage(Device{}, const_cast<void*>(source),
                                       static_cast<uint64_t>(nbytes), nullptr, nullptr);
     const Tensor from = Tensor::adopt(

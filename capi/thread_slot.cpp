@@ -17,13 +17,13 @@ constinit thread_local ThreadSlot* t_slot = nullptr;
 namespace {
 
 std::atomic<ThreadSlot*> g_slots{nullptr};
-// The counts of threads without a slot.
+// The handle count of threads without a slot.
 std::atomic<int64_t> g_handles_elsewhere{0};
 
 struct IdleSlots {
   GuardedMutex mutex;
   ThreadSlot* first = nullptr;
-  uint64_t threads = 0;  // numbers given so far
+  uint64_t threads = 0;  // the last number given to a thread
 };
 IdleSlots& idle_slots() {
   return immortal<IdleSlots>();
@@ -88,7 +88,7 @@ void count_handle_slowly(int64_t change) noexcept {
   g_handles_elsewhere.fetch_add(change, std::memory_order_relaxed);
 }
 
-// A handle may be given out by one thread and taken back by another between the reads here.
+// Not an exact snapshot: handles may be made and released by other threads between the reads.
 int64_t live_handles() noexcept {
   int64_t sum = g_handles_elsewhere.load(std::memory_order_relaxed);
   for (const ThreadSlot* slot = first_slot(); slot != nullptr; slot = slot->next) {

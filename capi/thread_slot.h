@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What the ABI keeps for each thread where other threads can see it: how many tensor handles it
-// gave out and took back, and its open scopes.
+// The state that the ABI keeps for each thread and other threads read: the number of tensor handles
+// that it made minus those it released, and its open scopes.
 #pragma once
 
 #include <atomic>
@@ -13,22 +13,22 @@ namespace tsr::capi {
 
 struct ScopeObject;
 
-// Slots are never freed, so that other threads read them without a lock; the slot of a thread that
-// ended waits, with its count, for the next thread that starts.
+// Slots are never freed, so that other threads read them without a lock. The slot of an ended
+// thread keeps its count and is used again for the next new thread.
 struct alignas(64) ThreadSlot {
-  std::atomic<int64_t> handles{0};  // written by its thread alone; the sum over all slots counts
+  std::atomic<int64_t> handles{0};  // written by its own thread; only the sum of all slots counts
   std::atomic<int32_t> open_scopes{0};
-  ThreadSlot* next = nullptr;       // of all slots ever made
-  ThreadSlot* next_idle = nullptr;  // of those without a thread
+  ThreadSlot* next = nullptr;       // in the list of all slots
+  ThreadSlot* next_idle = nullptr;  // in the list of slots without a thread
   uint64_t thread = 0;              // number of its thread; never used again
-  GuardedMutex mutex;               // for the rest and for the entries of its scopes
+  GuardedMutex mutex;               // protects the members below and the entries of the scopes
   ScopeObject* scopes = nullptr;    // the open ones, newest first
 };
 
 extern constinit thread_local ThreadSlot* t_slot;
 
-// The calling thread's slot, made when there is none yet. Null when there is no memory for it, or
-// for what takes it back when the thread ends.
+// The calling thread's slot, made if there is none yet. Null if there is no memory for it, or none
+// for returning it when the thread ends.
 [[gnu::cold]] ThreadSlot* acquire_slot() noexcept;
 // The same; throws bad_alloc.
 ThreadSlot& this_slot();
@@ -40,11 +40,11 @@ inline void count_handle(int64_t change) noexcept {
   ThreadSlot* slot = t_slot;
   if (slot == nullptr) [[unlikely]]
     return count_handle_slowly(change);
-  // No other thread writes this slot, so a read and a write need not be one.
+  // Only this thread writes this slot, so no atomic read-modify-write is needed.
   slot->handles.store(slot->handles.load(std::memory_order_relaxed) + change,
                       std::memory_order_relaxed);
 }
-// How many tensor handles the host holds.
+// The number of tensor handles that the host holds.
 int64_t live_handles() noexcept;
 
 }  // namespace tsr::capi

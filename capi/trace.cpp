@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The two ways in which trace events leave the library: a callback, and a buffer that is read.
+// The two ways for trace events to leave the library: a callback, and a buffer that the host reads.
 #include "base/trace.h"
 
 #include <atomic>
@@ -37,7 +37,7 @@ struct Target {
   UserData data;
 };
 
-// A thread that is in the callback shares the target, so that drop waits for it.
+// A thread inside the callback shares ownership of the target, so that drop waits for it.
 struct Host {
   GuardedMutex mutex;
   std::shared_ptr<Target> target;
@@ -57,7 +57,7 @@ void tell_host(const TraceEvent& event, void**) noexcept {
   }
   try {
     target->callback(target->data.get(), &told);
-  } catch (...) {  // there is nobody to tell
+  } catch (...) {  // an error of the callback cannot be reported
   }
 }
 
@@ -66,7 +66,7 @@ void tell_host(const TraceEvent& event, void**) noexcept {
 struct Recording {
   GuardedMutex mutex;
   TraceBuffer buffer;
-  // Read without the lock at the beginning of a span: a wrong answer costs arguments, no more.
+  // Read without the lock at the beginning of a span: a stale value only loses or adds arguments.
   std::atomic<bool> arguments{false};
   bool running = false;
 };
@@ -98,7 +98,7 @@ tsr_status tsr_trace_set(tsr_trace_fn callback, void* user, tsr_drop_fn drop, in
     std::shared_ptr<Target> target;
     if (callback != nullptr)
       target = std::make_shared<Target>(Target{callback, wants_arguments(flags), std::move(data)});
-    // What is replaced goes when the lock is free: its drop may call the library.
+    // The old target is destroyed after the lock is released: its drop may call the library.
     const std::lock_guard lock(immortal<Host>().mutex);
     immortal<Host>().target.swap(target);
     const bool set = immortal<Host>().target != nullptr;

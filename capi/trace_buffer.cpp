@@ -14,11 +14,11 @@ namespace tsr::capi {
 namespace {
 
 // Note [Arguments in the buffer]
-// A tensor may be gone when an event is read, so its dtype and sizes are kept instead. Everything
-// of one call goes into one block: first the values, then the values of lists of tensors, then
-// numbers and texts. The arguments have not been checked when the event comes; what is no tensor
-// becomes absent, and lists with impossible counts become empty. The block is measured with the
-// same code that writes it: a Writer without memory only counts.
+// A tensor may be destroyed before an event is read, so the buffer keeps its dtype and sizes. The
+// data of one call is one block: first the values, then the values of lists of tensors, then
+// numbers and texts. The arguments are not checked yet when the event comes: an invalid tensor
+// becomes absent, and a list with an impossible count becomes empty. The same code measures and
+// writes the block: a Writer without memory only counts.
 class Writer {
  public:
   explicit Writer(std::byte* block = nullptr) : block_(block) {}
@@ -43,7 +43,7 @@ class Writer {
   size_t used_ = 0;
 };
 
-constexpr int32_t kMostListed = 4096;  // of one list: a trace is no place for data
+constexpr int32_t kMostListed = 4096;  // items of a list that are kept: a trace is not for data
 
 int32_t listed(const tsr_value& value) {
   if (value.pointer == nullptr || value.n < 0 || value.n > kMaxListLength) return 0;
@@ -145,7 +145,7 @@ tsr_trace_event to_public(const TraceEvent& event) noexcept {
 void* describe_arguments(const TraceEvent& event) noexcept {
   if (event.n_args == 0) return nullptr;
   Writer measure;
-  // The number of values stands before them: the end of a call no longer knows it.
+  // The number of values comes first: the event at the end of a call does not have it.
   measure.take<tsr_value>(1);
   describe_all(event, measure);
   auto* block = static_cast<std::byte*>(std::malloc(measure.used()));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// TraceBuffer: finished trace events until they are read, with the arguments of calls described.
+// TraceBuffer: keeps finished trace events until they are read, with descriptions of the arguments.
 #pragma once
 
 #include <cstdlib>
@@ -12,24 +12,24 @@
 
 namespace tsr::capi {
 
-// Without arguments.
+// Leaves out the arguments.
 tsr_trace_event to_public(const TraceEvent& event) noexcept;
 
-// A block of malloc that begins with the event's values; tensors are described by their dtypes and
-// sizes, lists and texts are copied. Null when there are none or no memory.
+// A malloc'ed block that begins with the event's values. Tensors are described by dtype and sizes;
+// lists and texts are copied. Null if there are no arguments or no memory.
 void* describe_arguments(const TraceEvent& event) noexcept;
 
-// A ring of fixed capacity. The caller locks.
+// A ring buffer of fixed capacity. The caller must hold a lock.
 class TraceBuffer {
  public:
   explicit TraceBuffer(size_t capacity = 0) : slots_(capacity) {}
   void swap(TraceBuffer& other) noexcept;
 
-  // Takes over *kept, the block of describe_arguments, when there is one. A full buffer counts the
-  // event as lost.
+  // Takes over *kept, the block of describe_arguments, if there is one. If the buffer is full,
+  // counts the event as lost.
   void add(const TraceEvent& event, void** kept) noexcept;
-  // Moves the oldest events to an array whose elements have `stride` bytes; their arguments live
-  // until the next call. Returns how many.
+  // Moves the oldest events to an array whose elements have `stride` bytes, and returns their
+  // number. Their arguments live until the next call.
   int32_t take(tsr_trace_event* events, uint32_t stride, int32_t room);
   int64_t take_lost() noexcept;
 

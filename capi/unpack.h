@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// From a tsr_value, whose kind has been checked, to C parameters. NONE becomes what is absent in C.
+// Converts a tsr_value, whose kind is checked already, to C parameters. NONE becomes C's absent
+// value.
 #pragma once
 
 #include "capi/tables.h"
@@ -37,7 +38,7 @@ inline int32_t count(const tsr_value& value) {
 inline int64_t integer(const tsr_value& value) {
   return value.kind == TSR_VALUE_NONE ? std::numeric_limits<int64_t>::min() : value.integer;
 }
-// For the time of the call that it is an argument of.
+// A tsr_number for the duration of the call.
 class Number {
  public:
   explicit Number(const tsr_value& value)

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Version, symbols and schema; and the explicit start of the library when it is loaded.
+// Version, symbols and schema; starts the library explicitly when it is loaded.
 #include <algorithm>
 #include <string_view>
 
@@ -14,7 +14,7 @@ using namespace tsr::capi;
 
 namespace {
 
-// A loaded library is ready: no entry point tests for it.
+// The library is ready once it is loaded, so no function has to test for it.
 [[gnu::constructor]] void on_load() {
   start_up();
 }

@@ -35,7 +35,7 @@ Extent checked_extent(DimsView sizes, DimsView strides, int64_t itemsize) {
 
 namespace {
 
-// Where the lowest element begins; all of them must have addresses.
+// The address of the lowest element. Throws unless all elements lie in the address space.
 char* first_byte(const void* first, const Extent& extent, int64_t itemsize) {
   const auto address = reinterpret_cast<uintptr_t>(first);
   uintptr_t low = 0;
