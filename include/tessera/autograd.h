@@ -16,48 +16,52 @@ typedef int32_t tsr_backward_flag;
 enum {
   TSR_BACKWARD_RETAIN_GRAPH = 1, /* keep what the nodes saved, so that a second backward can run */
   TSR_BACKWARD_CREATE_GRAPH = 2, /* record the backward itself, for derivatives of derivatives; retains the graph too */
-  TSR_BACKWARD_ALLOW_UNUSED = 4, /* tsr_grad only: inputs that were not used get NULL instead of an error */
-  TSR_BACKWARD_FREE_GRAPH = 8 /* with CREATE_GRAPH: free what the nodes of the forward saved nevertheless */
+  TSR_BACKWARD_ALLOW_UNUSED = 4, /* tsr_grad only: NULL for unused inputs instead of an error */
+  TSR_BACKWARD_FREE_GRAPH = 8 /* with CREATE_GRAPH: free what the nodes of the forward saved all the same */
 };
 
 /* Bits of tsr_node_vtable.flags. */
 typedef int32_t tsr_node_flag;
 enum {
-  TSR_NODE_ONCE_DIFFERENTIABLE = 1, /* the derivative is not itself differentiable */
+  TSR_NODE_ONCE_DIFFERENTIABLE = 1, /* the derivative itself cannot be differentiated */
   TSR_NODE_UNDEFINED_GRADS = 2 /* pass undefined gradients as NULL instead of zeros */
 };
 
 typedef struct tsr_node_vtable tsr_node_vtable;
 typedef struct tsr_saved_hooks_vtable tsr_saved_hooks_vtable;
-/* Gets a finished gradient, borrowed. May write an owned handle to replacement, which then
- * stands in for the gradient; NULL (as it comes) leaves the gradient as it is. */
+/* Gets a finished gradient, borrowed. It may write an owned handle to replacement, which then
+ * replaces the gradient. replacement is NULL at first, which keeps the gradient. */
 typedef tsr_status (*tsr_hook_fn)(void* user, tsr_tensor grad, tsr_tensor* replacement);
-/* Runs after the gradient of a leaf was brought up to date; the handle is borrowed. */
+/* Runs after the gradient of a leaf has been updated; the handle is borrowed. */
 typedef tsr_status (*tsr_accumulate_hook_fn)(void* user, tsr_tensor leaf);
-/* The derivative: grad_out are borrowed, one per output. Writes one owned handle per input to
- * grad_in (NULL as it comes means no gradient); they are consumed on success. */
+/* The derivative. grad_out has one borrowed handle for each output. Writes one owned handle for
+ * each input to grad_in, whose entries are NULL at first (no gradient). The library takes over
+ * these handles on success. */
 typedef tsr_status (*tsr_node_backward_fn)(
     void* user, tsr_node node, const tsr_tensor* grad_out, int32_t n_grad_out, tsr_tensor* grad_in,
     int32_t n_grad_in);
-/* The forward of tsr_function_apply, run without recording. Writes one owned handle per output. */
+/* The forward of tsr_function_apply, run without recording. Writes one owned handle for each
+ * output. */
 typedef tsr_status (*tsr_node_forward_fn)(
     void* user, tsr_node node, const tsr_tensor* inputs, int32_t n_inputs, tsr_tensor* outputs,
     int32_t n_outputs);
-/* Gets a tensor that a node is about to save, borrowed and without history, with recording off;
- * retains it to keep it. Writes what stands for it from then on, in any form, and how to drop
- * that (NULL as it comes: nothing to drop). drop(payload) runs exactly once, when the node no
- * longer needs it; it is the library's duty on success only. */
+/* Gets a tensor that a node is about to save; it is borrowed, has no history, and recording is
+ * off. Retain it to keep it. Writes a payload that replaces the tensor from then on, in any
+ * form, and a drop function for it (NULL at first, then nothing is dropped). If pack succeeds,
+ * the library calls drop(payload) exactly once, when the node no longer needs the payload. */
 typedef tsr_status (*tsr_saved_pack_fn)(
     void* user, tsr_tensor tensor, void** payload, tsr_drop_fn* drop);
-/* Writes an owned handle of a tensor of the packed one's shape, dtype and device. Runs on the
- * thread that runs the backward, once for each use: a retained graph asks again. */
+/* Writes an owned handle of a tensor with the shape, dtype and device of the packed one. Runs on
+ * the thread that runs the backward, once for each use; a backward over a retained graph calls
+ * it again. */
 typedef tsr_status (*tsr_saved_unpack_fn)(void* user, void* payload, tsr_tensor* tensor);
 /* Runs once when a backward has finished. */
 typedef tsr_status (*tsr_final_fn)(void* user);
-/* Gets the user pointer of a callback together with the drop function it was registered with,
- * which tells whose it is. Runs while the library holds a lock: it must call nothing of it. */
+/* Gets the user pointer of a callback and the drop function it was registered with, which
+ * identifies its owner. Runs while the library holds a lock, so it must not call the library. */
 typedef void (*tsr_visit_fn)(void* arg, void* user, tsr_drop_fn drop);
-/* A custom differentiable function. All callbacks get the user pointer given beside the table. */
+/* A custom differentiable function. All callbacks get the user pointer that is passed together
+ * with the table. */
 struct tsr_node_vtable {
   uint32_t struct_size;
   uint32_t flags; /* bits of tsr_node_flag */
@@ -66,8 +70,9 @@ struct tsr_node_vtable {
   tsr_drop_fn drop; /* runs once with the user pointer, when the node is gone or its creation fails; may be NULL */
 };
 
-/* How nodes keep the tensors they save: compressed, on disk, on another device, computed again.
- * Both callbacks, or none: then tensors are saved as they are, whatever was pushed before. */
+/* How nodes keep the tensors they save (compressed, on disk, on another device, computed again).
+ * Give both callbacks or none; with none, tensors are saved unchanged, whatever hooks were
+ * pushed before. */
 struct tsr_saved_hooks_vtable {
   uint32_t struct_size;
   uint32_t flags; /* none yet, 0 */
@@ -77,11 +82,11 @@ struct tsr_saved_hooks_vtable {
 };
 
 
-/* Whether the tensor takes part in differentiation. */
+/* Whether the tensor requires a gradient. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_requires_grad(tsr_tensor tensor, int32_t* value);
 
-/* Says whether a leaf takes part in differentiation.
- * DTYPE for integers and bool; AUTOGRAD when switching it off on a computed tensor.
+/* Sets whether a leaf requires a gradient.
+ * DTYPE for integers and bool; AUTOGRAD when it is switched off for a computed tensor.
  * Needs exclusive access to its arguments. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_set_requires_grad(tsr_tensor tensor, int32_t value);
 
@@ -96,7 +101,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_tensor_grad(tsr_tensor tensor, tsr_tensor* 
  * Needs exclusive access to its arguments. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_set_grad(tsr_tensor tensor, tsr_tensor grad);
 
-/* Makes a backward keep the gradient of a computed tensor, too.
+/* Makes a backward keep the gradient of a computed tensor too.
  * AUTOGRAD when the tensor does not require grad.
  * Needs exclusive access to its arguments. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_retain_grad(tsr_tensor tensor);
@@ -105,8 +110,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_tensor_retain_grad(tsr_tensor tensor);
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_retains_grad(tsr_tensor tensor, int32_t* value);
 
 /* Adds the gradients of the roots to the leaves that require grad, or, when inputs are given, to
- * those tensors only. grads has one entry for each root, or none at all; a NULL entry stands for
- * 1 and needs a root of one element.
+ * those tensors only. grads is absent, or has one entry for each root; a NULL entry means 1 and
+ * needs a root with one element.
  * flags: bits of tsr_backward_flag */
 TSR_API TSR_NODISCARD tsr_status tsr_backward(
     const tsr_tensor* roots, int32_t n_roots, const tsr_tensor* grads, int32_t n_grads,
@@ -122,145 +127,147 @@ TSR_API TSR_NODISCARD tsr_status tsr_grad(
 /* Whether functions record on this thread, 0 or 1. */
 TSR_API int32_t tsr_grad_mode(void);
 
-/* Switches recording on this thread on or off and tells what it was. Has no effect inside
- * inference mode. */
+/* Switches recording on this thread on or off and returns the previous state. Has no effect
+ * inside inference mode. */
 TSR_API TSR_NODISCARD tsr_status tsr_grad_mode_set(int32_t enabled, int32_t* previous);
 
 /* Whether this thread is in inference mode, 0 or 1. */
 TSR_API int32_t tsr_inference_mode(void);
 
-/* Enters or leaves inference mode on this thread and tells what it was. Results have no version
- * counter and can never be differentiated; recording is off inside and as before on leaving. */
+/* Enters or leaves inference mode on this thread and returns the previous state. Results made
+ * inside have no version counter and can never be differentiated. Recording is off inside;
+ * leaving restores it. */
 TSR_API TSR_NODISCARD tsr_status tsr_inference_mode_set(int32_t enabled, int32_t* previous);
 
 /* Calls the hook with the gradient of the tensor each time it is computed, in order of
- * registration. drop(user) runs once, when the hook is removed or the tensor and its graph are
- * gone, or at once when this fails.
+ * registration. drop(user) runs once, when the hook is removed, when the tensor and its graph
+ * are destroyed, or at once when this function fails.
  * AUTOGRAD when the tensor does not require grad.
  * Needs exclusive access to its arguments. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_hook_add(
     tsr_tensor tensor, tsr_hook_fn callback, void* user, tsr_drop_fn drop, int64_t* id);
 
-/* Removes a hook of either kind by its number; VALUE when the tensor knows no such hook.
+/* Removes a hook of either kind by its number; VALUE when the tensor has no hook of this number.
  * Needs exclusive access to its arguments. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_hook_remove(tsr_tensor tensor, int64_t id);
 
-/* Calls the hook after each time the gradient of this leaf was brought up to date.
+/* Calls the hook each time after the gradient of this leaf has been updated.
  * AUTOGRAD when the tensor is no leaf or does not require grad.
  * Needs exclusive access to its arguments. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_accumulate_hook_add(
     tsr_tensor tensor, tsr_accumulate_hook_fn callback, void* user, tsr_drop_fn drop, int64_t* id);
 
-/* Runs the callback when the innermost backward that is running on this thread has finished.
- * drop(user) runs once afterwards, also when the backward fails.
- * AUTOGRAD outside of a backward. */
+/* Runs the callback when the innermost running backward of this thread has finished. drop(user)
+ * runs once afterwards, also when the backward fails.
+ * AUTOGRAD outside a backward. */
 TSR_API TSR_NODISCARD tsr_status tsr_backward_queue(
     tsr_final_fn callback, void* user, tsr_drop_fn drop);
 
 /* The node that computed the tensor, as a new reference; NULL for leaves. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_grad_fn(tsr_tensor tensor, tsr_node* node);
 
-/* Which output of its node the tensor is; 0 for leaves. */
+/* The number of the node's output that the tensor is; 0 for leaves. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_output_number(tsr_tensor tensor, int64_t* number);
 
 /* Adds a reference; NULL is ignored. */
 TSR_API void tsr_node_retain(tsr_node node);
 
-/* Gives a reference back; NULL is ignored. */
+/* Releases a reference; NULL is ignored. */
 TSR_API void tsr_node_release(tsr_node node);
 
 /* The name of a node, for example ExpBackward; borrowed from the node. */
 TSR_API TSR_NODISCARD tsr_status tsr_node_name(tsr_node node, const char** name, int64_t* name_len);
 
-/* Nodes made later on one thread have larger numbers and run earlier in a backward. */
+/* A node that is made later on the same thread has a larger number and runs earlier in a
+ * backward. */
 TSR_API TSR_NODISCARD tsr_status tsr_node_sequence(tsr_node node, uint64_t* number);
 
 /* How many inputs the node had. */
 TSR_API TSR_NODISCARD tsr_status tsr_node_next_count(tsr_node node, int64_t* count);
 
-/* Where the gradient of input number index goes: a node as a new reference (NULL when nobody
- * wants it) and the number of that node's output. */
+/* The destination of the gradient of input number index. Gives a node as a new reference (NULL
+ * when the gradient is not needed) and the number of that node's output. */
 TSR_API TSR_NODISCARD tsr_status tsr_node_next(
     tsr_node node, int64_t index, tsr_node* next, int64_t* output);
 
 /* The leaf that an AccumulateGrad node adds to, as a new reference; NULL for other nodes. */
 TSR_API TSR_NODISCARD tsr_status tsr_node_variable(tsr_node node, tsr_tensor* leaf);
 
-/* Begins a custom function whose forward runs in the host language: compute the outputs with
- * recording off, create the node, save tensors, attach the outputs. When no input requires grad,
- * saving and attaching do nothing.
+/* Begins a custom function whose forward runs in the host language. Compute the outputs with
+ * recording off, create the node, save tensors, then attach the outputs. When no input requires
+ * grad, saving and attaching do nothing.
  * name: shown by tsr_node_name */
 TSR_API TSR_NODISCARD tsr_status tsr_node_create(
     const char* name, int64_t name_len, const tsr_node_vtable* vtable, void* user,
     const tsr_tensor* inputs, int32_t n_inputs, tsr_node* node);
 
-/* Keeps tensors for the backward, inputs and outputs too; NULL entries are allowed. May be
- * called repeatedly before attach. */
+/* Saves tensors for the backward, also inputs and outputs; NULL entries are allowed. May be
+ * called several times before attach. */
 TSR_API TSR_NODISCARD tsr_status tsr_node_save(
     tsr_node node, const tsr_tensor* tensors, int32_t n_tensors);
 
 /* A saved tensor, as a new reference.
- * AUTOGRAD when it was written in place since or freed by a backward; INDEX beyond what was
- * saved. */
+ * AUTOGRAD when it was written in place since, or when a backward has freed it; INDEX for a
+ * number beyond the saved tensors. */
 TSR_API TSR_NODISCARD tsr_status tsr_node_saved(tsr_node node, int64_t index, tsr_tensor* tensor);
 
 /* How many tensors the node saved.
  * AUTOGRAD when a backward has freed them. */
 TSR_API TSR_NODISCARD tsr_status tsr_node_saved_count(tsr_node node, int64_t* count);
 
-/* Says which inputs of a custom function the forward changed in place; they must be attached as
- * outputs. */
+/* Marks the inputs of a custom function that the forward changed in place; they must be attached
+ * as outputs. */
 TSR_API TSR_NODISCARD tsr_status tsr_node_mark_dirty(
     tsr_node node, const tsr_tensor* tensors, int32_t n_tensors);
 
-/* Says which outputs of a custom function have no gradient. */
+/* Marks the outputs of a custom function that have no gradient. */
 TSR_API TSR_NODISCARD tsr_status tsr_node_mark_non_differentiable(
     tsr_node node, const tsr_tensor* tensors, int32_t n_tensors);
 
-/* Whether anybody wants the gradient of input number index of a custom function. */
+/* Whether the gradient of input number index of a custom function is needed. */
 TSR_API TSR_NODISCARD tsr_status tsr_node_needs_input_grad(
     tsr_node node, int64_t index, int32_t* value);
 
-/* Makes the outputs the results of a custom function. Once for each node.
- * AUTOGRAD when an output is an input that was not marked dirty, or a dirty input is missing. */
+/* Makes the outputs the results of a custom function. Call it once for each node.
+ * AUTOGRAD when an output is an input that was not marked dirty, or when a dirty input is
+ * missing. */
 TSR_API TSR_NODISCARD tsr_status tsr_node_attach(
     tsr_node node, const tsr_tensor* outputs, int32_t n_outputs);
 
-/* Runs a custom function whole: forward with recording off, then attach. forward may call
- * tsr_node_save and the marks on its node.
+/* Runs a whole custom function, the forward with recording off and then attach. forward may call
+ * tsr_node_save and the mark functions on its node.
  * n_results: number of outputs of the function */
 TSR_API TSR_NODISCARD tsr_status tsr_function_apply(
     const char* name, int64_t name_len, const tsr_node_vtable* vtable, void* user,
     const tsr_tensor* inputs, int32_t n_inputs, int32_t n_results, tsr_tensor* results);
 
-/* From now on, what functions on this thread save for a backward goes through these hooks, until
- * the matching pop; the innermost hooks hold. What a function called by pack saves does not. A
- * failure of pack is the failure of the function that saves, a failure of unpack that of the
- * backward, each with its payload. The stack belongs to the thread; tsr_ambient_save takes it
- * along.
- * INVALID_ARGUMENT for one callback without the other. When unpack returns something else than
- * was packed, the backward fails with AUTOGRAD. Later writes in place to a packed tensor go
- * unnoticed: pack decides what is kept. */
+/* Pushes hooks on this thread, until the matching pop. Tensors that functions on this thread
+ * save for a backward go through the innermost hooks, except in functions that pack calls. A
+ * failure of pack makes the saving function fail, and a failure of unpack makes the backward
+ * fail, each with its payload. The stack of hooks belongs to the thread; tsr_ambient_save
+ * includes it.
+ * INVALID_ARGUMENT for one callback without the other. The backward fails with AUTOGRAD when
+ * unpack returns a tensor that differs from the packed one in shape, dtype or device. Later in-
+ * place writes to a packed tensor are not detected, because pack decides what is kept. */
 TSR_API TSR_NODISCARD tsr_status tsr_saved_hooks_push(
     const tsr_saved_hooks_vtable* vtable, void* user);
 
-/* Takes the innermost hooks of this thread off; what they packed stays theirs.
- * AUTOGRAD when this thread has pushed none, and inside a pack callback when that has pushed
- * none; what it leaves pushed goes. */
+/* Removes the innermost hooks of this thread; the tensors that they packed keep using them.
+ * AUTOGRAD when this thread has pushed no hooks. Inside a pack callback only hooks that it has
+ * pushed itself can be popped; those it leaves are removed. */
 TSR_API TSR_NODISCARD tsr_status tsr_saved_hooks_pop(void);
 
-/* Calls visit(arg, user, drop) for each callback that is kept alive through this reference
- * alone: the hooks of the tensor, and the hooks and custom functions of its graph. Calls nothing
- * when anybody else holds the tensor, but for optimizers: a host that traces lets its optimizers
- * reach their parameters. A host with a tracing collector finds cycles that go through the
- * library with it: it calls this where it looks for the references of the object that owns the
- * handle.
- * What saved-tensor hooks have packed is not visited. */
+/* Calls visit(arg, user, drop) for each callback that only this reference keeps alive (the hooks
+ * of the tensor, and the hooks and custom functions of its graph). Calls nothing when the tensor
+ * has any other owner except optimizers, whose parameters a tracing host reaches by itself. A
+ * host with a tracing garbage collector calls this where it visits the references of the object
+ * that owns the handle; so it finds cycles that go through the library.
+ * Payloads of saved-tensor hooks are not visited. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_traverse(
     tsr_tensor tensor, tsr_visit_fn visit, void* arg);
 
-/* The same for a node whose only reference is the caller's: the hooks and custom functions of
- * the graph that it keeps alive. */
+/* As tsr_tensor_traverse, for a node whose only reference is the caller's. Visits the hooks and
+ * custom functions of the graph that it keeps alive. */
 TSR_API TSR_NODISCARD tsr_status tsr_node_traverse(tsr_node node, tsr_visit_fn visit, void* arg);
 
 #ifdef __cplusplus

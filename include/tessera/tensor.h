@@ -27,7 +27,7 @@ enum {
 };
 
 typedef struct tsr_info tsr_info;
-/* All metadata of a tensor in one crossing; pointers are borrowed from the tensor. */
+/* All metadata of a tensor in one call; pointers are borrowed from the tensor. */
 struct tsr_info {
   uint32_t struct_size;
   int32_t ndim;
@@ -47,18 +47,18 @@ struct tsr_info {
 /* Adds a reference; NULL is ignored. */
 TSR_API void tsr_tensor_retain(tsr_tensor tensor);
 
-/* Releases what a variable holds and sets it to NULL, so that a second call does nothing. NULL,
- * and a variable that holds NULL, are ignored. Usable as
+/* Releases the handle in a variable and sets the variable to NULL, so that a second call does
+ * nothing. NULL, and a variable that holds NULL, are ignored. Usable as
  * __attribute__((cleanup(tsr_tensor_clear))). */
 TSR_API void tsr_tensor_clear(tsr_tensor* tensor);
 
-/* Gives a reference back; NULL is ignored. The memory is free at once when it was the last.
- * Waits for no device; calls host code only when the tensor wraps host memory and drops are not
- * deferred on this thread. The reference of a handle that a scope owns, on whichever thread, is
- * the scope's: the release takes the handle out of it. */
+/* Releases a reference; NULL is ignored. The last release frees the memory at once and waits for
+ * no device. It calls host code only when the tensor wraps host memory and drops are not
+ * deferred on this thread. When a scope of any thread owns the handle, the release removes the
+ * handle from the scope. */
 TSR_API void tsr_tensor_release(tsr_tensor tensor);
 
-/* Releases many handles in one crossing; NULL entries are ignored. */
+/* Releases many handles in one call; NULL entries are ignored. */
 TSR_API void tsr_tensor_release_many(const tsr_tensor* tensors, int32_t n_tensors);
 
 /* Fills in all metadata of a tensor. */
@@ -67,23 +67,23 @@ TSR_API TSR_NODISCARD tsr_status tsr_tensor_info(tsr_tensor tensor, tsr_info* in
 /* Pointer to the first element, for reading. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_data(tsr_tensor tensor, const void** data);
 
-/* Pointer to the first element, for writing now; counts as one in-place change.
- * BUFFER when the memory is read-only; AUTOGRAD for a tensor that requires grad, unless in
- * no_grad mode.
+/* Pointer to the first element, for writing now; counts as one in-place write.
+ * BUFFER when the memory is read-only; AUTOGRAD for a tensor that requires grad, unless
+ * recording is off.
  * Needs exclusive access to its arguments. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_mutable_data(tsr_tensor tensor, void** data);
 
-/* How often the memory of the tensor was changed in place; shared by all views of it. */
+/* How many times the memory of the tensor was written in place; all its views share the count. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_version(tsr_tensor tensor, int64_t* version);
 
 /* How many references the tensor object has, for tests of lifetimes. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_use_count(tsr_tensor tensor, int64_t* count);
 
-/* A tensor on memory of the caller, without a copy. Strides are in elements and may be negative:
+/* A tensor on memory of the caller, without a copy. Strides are in elements and may be negative;
  * data points to the element with all indices 0. drop(user) runs exactly once, when the last
- * tensor on the memory is gone or at once when this function fails; NULL when the caller keeps
- * the memory alive by other means.
- * data: may be NULL only for no elements
+ * tensor on the memory is destroyed, or at once when this function fails. drop is NULL when the
+ * caller keeps the memory alive in another way.
+ * data: NULL only if there are no elements
  * strides: absent means row-major
  * flags: bits of tsr_from_data_flag */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_from_data(
@@ -91,7 +91,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_tensor_from_data(
     const int64_t* shape, int32_t n_shape, const int64_t* strides, int32_t n_strides, int32_t flags,
     void* user, tsr_drop_fn drop, tsr_tensor* out);
 
-/* A tensor with memory of its own, not initialised, and any strides that are not negative.
+/* An uninitialised tensor with its own memory and any strides that are not negative.
  * strides: in elements
  * dtype: absent means float32
  * device: absent means the default device */
@@ -99,12 +99,11 @@ TSR_API TSR_NODISCARD tsr_status tsr_tensor_empty_strided(
     const int64_t* shape, int32_t n_shape, const int64_t* strides, int32_t n_strides,
     tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 
-/* Copies the elements, in row-major order, to memory of the caller of exactly that size.
+/* Copies the elements, in row-major order, to the caller's memory, which has exactly that size.
  * BUFFER when nbytes is not the tensor's nbytes. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_read(tsr_tensor tensor, void* dst, int64_t nbytes);
 
-/* Fills the tensor, in row-major order, from memory of the caller; counts as one in-place
- * change.
+/* Fills the tensor, in row-major order, from the caller's memory; counts as one in-place write.
  * BUFFER when nbytes is not the tensor's nbytes or its memory is read-only; AUTOGRAD for a leaf
  * that requires grad.
  * Needs exclusive access to its arguments. */
@@ -112,38 +111,38 @@ TSR_API TSR_NODISCARD tsr_status tsr_tensor_write(
     tsr_tensor tensor, const void* source, int64_t nbytes);
 
 /* The value of a tensor with one element.
- * The kind follows the dtype. Real and imaginary part are filled in for every kind, rounded to
- * double; the field integer for bool and integers, where uint64 keeps its bits. */
+ * The kind follows the dtype. The real and imaginary parts are set for every kind, rounded to
+ * double; the field integer is set for bool and integers, and holds the bits of a uint64. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_item(tsr_tensor tensor, tsr_number* value);
 
-/* Opens an arena on this thread: every tensor handle that functions of this library hand out on
- * it until tsr_scope_end belongs to the arena, which releases it at its end. Releasing it
- * earlier is fine and takes it out, so that code which releases what it was given is right
- * inside a scope and outside; references that tsr_tensor_retain added stay with who added them.
+/* Opens a scope on this thread. Until tsr_scope_end, every tensor handle that functions of this
+ * library return on this thread belongs to the scope, which releases it at its end. An earlier
+ * release removes the handle from the scope, so code that releases its handles is correct inside
+ * a scope and outside. References that are added by tsr_tensor_retain belong to the caller.
  * Scopes nest; they hold tensors only.
- * A scope belongs to the thread that began it: only that thread may end it or make it the
- * innermost. A thread that ends gives back what its open scopes hold. */
+ * A scope belongs to the thread that began it; only that thread may end it or make it the
+ * innermost. When a thread ends, its open scopes release their handles. */
 TSR_API TSR_NODISCARD tsr_status tsr_scope_begin(tsr_scope* scope);
 
-/* Closes the innermost arena of this thread and releases its handles, except those to keep: they
- * belong to the enclosing scope, or to the caller when there is none.
- * INVALID_ARGUMENT when the scope is not the innermost of this thread or a kept handle is not of
- * it. */
+/* Closes the innermost scope of this thread and releases its handles, except those in keep.
+ * These move to the enclosing scope, or to the caller when there is none.
+ * INVALID_ARGUMENT when the scope is not the innermost of this thread, or when it does not own a
+ * kept handle. */
 TSR_API tsr_status tsr_scope_end(tsr_scope scope, const tsr_tensor* keep, int32_t n_keep);
 
-/* Makes an open scope, or none when NULL, the innermost of this thread and tells which it was.
- * Both are borrowed: each stays with whoever opened it. For code that hands handles out while
- * the caller's scope rests.
- * INVALID_ARGUMENT for a scope that has ended or that another thread began. */
+/* Makes an open scope, or none when NULL, the innermost of this thread and returns the previous
+ * one. Both are borrowed and still belong to the code that opened them. For code that returns
+ * handles while the caller's scope must not get them.
+ * INVALID_ARGUMENT for a scope that has ended or that belongs to another thread. */
 TSR_API TSR_NODISCARD tsr_status tsr_scope_set_current(tsr_scope scope, tsr_scope* previous);
 
-/* Gives a leaf the memory, layout, dtype and device of another tensor, whose elements both have
- * from then on. It stays the same tensor for whoever holds it: an optimizer, a module. Counts as
- * an in-place change of it.
+/* Gives a leaf the memory, layout, dtype and device of another tensor; from then on both share
+ * the elements. The tensor object stays the same for its owners, such as an optimizer or a
+ * module. Counts as an in-place write to it.
  * AUTOGRAD for the result of a recorded op, for a view, for a mix of tensors made in and outside
- * inference mode, and when there is a gradient that would no longer fit; take that out with
- * set_grad, convert it, and set it again. DTYPE when the tensor requires grad and the new dtype
- * is neither floating nor complex.
+ * inference mode, and for a tensor with a gradient that would no longer fit (take the gradient
+ * out with set_grad, convert it, and set it again). DTYPE when the tensor requires grad and the
+ * new dtype is neither floating nor complex.
  * Needs exclusive access to its arguments. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_set_data(tsr_tensor tensor, tsr_tensor data);
 

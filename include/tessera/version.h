@@ -19,19 +19,19 @@ TSR_API const char* tsr_version_string(void);
 /* 1 when the library exports this function or offers this feature (cpu, cuda, dlpack), else 0. */
 TSR_API int32_t tsr_has(const char* name, int64_t name_len);
 
-/* The address of an exported function, NULL when there is none of this name. */
+/* The address of an exported function; NULL when there is no function of this name. */
 TSR_API void* tsr_get_proc(const char* name, int64_t name_len);
 
-/* Checks that the caller's idea of the size of a public struct is one this library can serve; a
- * wrapper calls it once for each struct when it loads.
+/* Checks that this library supports the caller's size of a public struct. A wrapper calls it
+ * once for each struct when it is loaded.
  * ABI when the struct is larger than the library knows or smaller than its first release; VALUE
  * for an unknown name. */
 TSR_API TSR_NODISCARD tsr_status tsr_abi_probe(
     const char* struct_name, int64_t struct_name_len, int64_t size);
 
-/* The schema of this library as canonical JSON (sorted keys, no blanks), so that any language
- * can bind itself. The text lives as long as the library. The same text is installed; `pkg-
- * config --variable=schema tessera` says where. */
+/* The schema of this library as canonical JSON (sorted keys, no blanks), from which any language
+ * can generate a binding. The text lives as long as the library. The same text is installed as a
+ * file; `pkg-config --variable=schema tessera` prints its path. */
 TSR_API TSR_NODISCARD tsr_status tsr_schema_json(const char** json, int64_t* json_len);
 
 #ifdef __cplusplus

@@ -91,17 +91,17 @@ enum class ErrorKind : int32_t {
   kValue = TSR_VALUE,
   // An argument of the wrong kind.
   kType = TSR_TYPE,
-  // Shapes that do not fit.
+  // Shapes that do not match.
   kShape = TSR_SHAPE,
-  // Dtypes that do not fit.
+  // Dtypes that do not match.
   kDtype = TSR_DTYPE,
-  // An unknown, absent or mixed device.
+  // An unknown or unavailable device, or tensors on different devices.
   kDevice = TSR_DEVICE,
   // An axis or index out of range.
   kIndex = TSR_INDEX,
-  // Memory that cannot be shared, viewed or written; a caller's array too small.
+  // Memory that cannot be shared, viewed or written; an array that is too small.
   kBuffer = TSR_BUFFER,
-  // Memory ran out, also after freeing what was cached.
+  // Memory ran out, even after freeing cached memory.
   kOutOfMemory = TSR_OUT_OF_MEMORY,
   // Not available on this device or in this build.
   kNotImplemented = TSR_NOT_IMPLEMENTED,
@@ -109,11 +109,11 @@ enum class ErrorKind : int32_t {
   kBackend = TSR_BACKEND,
   // The graph cannot give this gradient.
   kAutograd = TSR_AUTOGRAD,
-  // A host callback failed; payload is what it attached.
+  // A host callback failed; payload is the object that it set.
   kCallback = TSR_CALLBACK,
   // The caller asked to stop.
   kCancelled = TSR_CANCELLED,
-  // A struct or version that this library cannot serve.
+  // A struct or version that this library does not support.
   kAbi = TSR_ABI,
   // A file could not be read or written; native_code is errno.
   kIo = TSR_IO,

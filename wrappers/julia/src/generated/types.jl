@@ -24,7 +24,7 @@ mutable struct tsr_node_s end
 const tsr_node = Ptr{tsr_node_s}
 
 """
-An error record that was taken out of its thread.
+An error record that was taken from its thread.
 """
 mutable struct tsr_error_s end
 const tsr_error = Ptr{tsr_error_s}
@@ -36,25 +36,26 @@ mutable struct tsr_buffer_s end
 const tsr_buffer = Ptr{tsr_buffer_s}
 
 """
-A queue of work on a device; work on one runs in order, streams run beside each other.
+A queue of work on a device. Work of one stream runs in order, several streams run
+concurrently.
 """
 mutable struct tsr_stream_s end
 const tsr_stream = Ptr{tsr_stream_s}
 
 """
-A mark in a stream, to ask or wait for the work queued before it.
+A mark in a stream, to query or wait for the work queued before it.
 """
 mutable struct tsr_event_s end
 const tsr_event = Ptr{tsr_event_s}
 
 """
-A thread-local arena of handles, see tsr_scope_begin.
+A thread-local owner of handles, see tsr_scope_begin.
 """
 mutable struct tsr_scope_s end
 const tsr_scope = Ptr{tsr_scope_s}
 
 """
-What the library keeps per thread, saved by tsr_ambient_save.
+The state that the library keeps for each thread, saved by tsr_ambient_save.
 """
 mutable struct tsr_ambient_s end
 const tsr_ambient = Ptr{tsr_ambient_s}
@@ -66,7 +67,7 @@ mutable struct tsr_archive_s end
 const tsr_archive = Ptr{tsr_archive_s}
 
 """
-Groups of parameters, their options and their state.
+Groups of parameters with their options and states.
 """
 mutable struct tsr_optimizer_s end
 const tsr_optimizer = Ptr{tsr_optimizer_s}
@@ -88,7 +89,7 @@ const TSR_FLOAT64 = Int32(0x14002)
 const TSR_COMPLEX64 = Int32(0x14005)
 const TSR_COMPLEX128 = Int32(0x18005)
 
-# What every fallible function returns; codes never change their number.
+# The result of every function that can fail; the numbers of the codes never change.
 const tsr_status = Int32
 const TSR_OK = Int32(0)
 const TSR_INVALID_ARGUMENT = Int32(1)
@@ -117,15 +118,14 @@ const TSR_DEVICE_CPU = Int32(1)
 const TSR_DEVICE_CUDA = Int32(2)
 const TSR_DEVICE_SIMULATED = Int32(12)
 
-# What a tsr_number is; each kind raises the dtype of a result at least as far as the ones
-# before it.
+# The kind of a tsr_number, in the order in which a number can raise the dtype of a result.
 const tsr_number_kind = Int32
 const TSR_NUMBER_BOOL = Int32(1)
 const TSR_NUMBER_INTEGER = Int32(2)
 const TSR_NUMBER_REAL = Int32(3)
 const TSR_NUMBER_COMPLEX = Int32(4)
 
-# Importance of a log message.
+# The importance of a log message.
 const tsr_log_level = Int32
 const TSR_LOG_DEBUG = Int32(0)
 const TSR_LOG_INFO = Int32(1)
@@ -156,7 +156,7 @@ const tsr_node_flag = Int32
 const TSR_NODE_ONCE_DIFFERENTIABLE = Int32(1)
 const TSR_NODE_UNDEFINED_GRADS = Int32(2)
 
-# What a pressure callback answers.
+# The result of a pressure callback.
 const tsr_pressure_action = Int32
 const TSR_PRESSURE_NOTHING = Int32(0)
 const TSR_PRESSURE_FREED_MAYBE = Int32(1)
@@ -166,13 +166,13 @@ const tsr_dlpack_flag = Int32
 const TSR_DLPACK_COPY = Int32(1)
 const TSR_DLPACK_READ_ONLY = Int32(2)
 
-# How exactly products of float32 numbers are computed.
+# The precision of products of float32 numbers.
 const tsr_precision = Int32
 const TSR_PRECISION_HIGHEST = Int32(0)
 const TSR_PRECISION_HIGH = Int32(1)
 const TSR_PRECISION_MEDIUM = Int32(2)
 
-# What a tsr_value holds.
+# The kinds of content of a tsr_value.
 const tsr_value_kind = Int32
 const TSR_VALUE_NONE = Int32(0)
 const TSR_VALUE_BOOL = Int32(1)
@@ -193,7 +193,7 @@ const TSR_VALUE_SHAPE = Int32(15)
 const TSR_VALUE_LIST = Int32(16)
 const TSR_VALUE_POINTER = Int32(17)
 
-# What an event is about. The constants are bits, so that flags choose the kinds to trace.
+# The kind of an event. The constants are bits, so that flags select the kinds to trace.
 const tsr_trace_kind = Int32
 const TSR_TRACE_CALL = Int32(1)
 const TSR_TRACE_LAUNCH = Int32(2)
@@ -203,13 +203,13 @@ const TSR_TRACE_FREE = Int32(16)
 const TSR_TRACE_EVERYTHING = Int32(31)
 const TSR_TRACE_ARGUMENTS = Int32(256)
 
-# Which moment of a span an event tells of.
+# The moment of a span that an event describes.
 const tsr_trace_phase = Int32
 const TSR_TRACE_BEGIN = Int32(0)
 const TSR_TRACE_END = Int32(1)
 const TSR_TRACE_INSTANT = Int32(2)
 
-# Kinds of optimizers; in files they have their names in lower case.
+# Kinds of optimizers; files use their names in lower case.
 const tsr_optimizer_kind = Int32
 const TSR_OPTIMIZER_SGD = Int32(1)
 const TSR_OPTIMIZER_ADAM = Int32(2)
@@ -235,9 +235,9 @@ const TSR_INDEX_KIND_ELLIPSIS = Int32(3)
 const TSR_INDEX_KIND_ARRAY = Int32(4)
 
 """
-A number of the host language where a tensor could stand, or where it becomes elements; it
-lives on the caller's stack. Only the fields of its kind are read; the others may hold
-anything.
+A number of the host language as an argument, in place of a tensor or as a value for
+elements; it lives on the caller's stack. Only the fields of its kind are read; the others
+need not be set.
 """
 struct tsr_number
     kind::tsr_number_kind
@@ -268,7 +268,7 @@ tsr_error_view() = tsr_error_view(
     sizeof(tsr_error_view), 0, 0, 0, C_NULL, 0, C_NULL, 0, C_NULL, 0, 0, C_NULL)
 
 """
-All metadata of a tensor in one crossing; pointers are borrowed from the tensor.
+All metadata of a tensor in one call; pointers are borrowed from the tensor.
 """
 struct tsr_info
     struct_size::UInt32
@@ -287,7 +287,8 @@ end
 tsr_info() = tsr_info(sizeof(tsr_info), 0, 0, 0, 0, 0, 0, 0, 0, C_NULL, C_NULL, C_NULL)
 
 """
-A custom differentiable function. All callbacks get the user pointer given beside the table.
+A custom differentiable function. All callbacks get the user pointer that is passed together
+with the table.
 """
 struct tsr_node_vtable
     struct_size::UInt32
@@ -299,9 +300,9 @@ end
 tsr_node_vtable() = tsr_node_vtable(sizeof(tsr_node_vtable), 0, C_NULL, C_NULL, C_NULL)
 
 """
-How nodes keep the tensors they save: compressed, on disk, on another device, computed
-again. Both callbacks, or none: then tensors are saved as they are, whatever was pushed
-before.
+How nodes keep the tensors they save (compressed, on disk, on another device, computed
+again). Give both callbacks or none; with none, tensors are saved unchanged, whatever hooks
+were pushed before.
 """
 struct tsr_saved_hooks_vtable
     struct_size::UInt32
@@ -314,9 +315,9 @@ tsr_saved_hooks_vtable() = tsr_saved_hooks_vtable(
     sizeof(tsr_saved_hooks_vtable), 0, C_NULL, C_NULL, C_NULL)
 
 """
-An allocator of the host's. Its functions get the user pointer given beside the table, are
-called with no lock held, from any thread and from several at once, and must not call
-functions of this library that allocate on the device.
+An allocator of the host. Its functions get the user pointer that is passed together with
+the table. They are called with no lock held, from any thread and from several threads at
+once, and must not call functions of this library that allocate on the device.
 """
 struct tsr_allocator_vtable
     struct_size::UInt32
@@ -331,7 +332,7 @@ tsr_allocator_vtable() = tsr_allocator_vtable(
     sizeof(tsr_allocator_vtable), 0, C_NULL, C_NULL, C_NULL, C_NULL, C_NULL)
 
 """
-One figure over time.
+One statistic over time.
 """
 struct tsr_memory_stat
     current::Int64
@@ -341,7 +342,7 @@ struct tsr_memory_stat
 end
 
 """
-A figure for both pools together and for each of them.
+A statistic for both pools together and for each of them.
 """
 struct tsr_memory_pool_stat
     all::tsr_memory_stat
@@ -375,7 +376,7 @@ struct tsr_memory_stats
 end
 
 """
-What a pressure callback is told.
+The argument of a pressure callback.
 """
 struct tsr_memory_event
     struct_size::UInt32
@@ -390,12 +391,11 @@ end
 tsr_memory_event() = tsr_memory_event(sizeof(tsr_memory_event), 0, 0, 0, 0, 0, 0, 0)
 
 """
-What DLPack's DLPackExchangeAPI says with Python objects, said with tensor handles: how
-another library that was given this table, and links nothing of ours, passes tensors in and
-out. No entry waits for a device: a consumer queues its work on the stream that
-current_stream tells. No entry is NULL, none needs a host language's lock, each may be
-called from any thread. The table is constant and lives as long as the library; later
-versions only append.
+DLPack's DLPackExchangeAPI with tensor handles instead of Python objects. Another library
+that gets this table passes tensors in and out without linking this library. No entry waits
+for a device; a consumer queues its work on the stream that current_stream returns. No entry
+is NULL, none needs a lock of a host language, and each may be called from any thread. The
+table is constant and lives as long as the library; later versions only append entries.
 """
 struct tsr_exchange_table
     struct_size::UInt32
@@ -416,8 +416,8 @@ tsr_exchange_table() = tsr_exchange_table(
     C_NULL)
 
 """
-One argument of a call by number. All zero is an absent argument; what a kind does not use
-is ignored.
+One argument of a call by number. All zero is an absent argument. Fields that a kind does
+not use are ignored.
 """
 struct tsr_value
     kind::tsr_value_kind
@@ -456,8 +456,8 @@ tsr_trace_event() = tsr_trace_event(
     C_NULL)
 
 """
-The options of a group. tsr_optimizer_defaults fills them for a kind; change what you need
-afterwards. Options that the kind does not use stay 0.
+The options of a group. tsr_optimizer_defaults fills them for a kind; change individual
+options afterwards. Options that the kind does not use stay 0.
 """
 struct tsr_optimizer_options
     struct_size::UInt32

@@ -6,7 +6,7 @@ use std::ffi::{c_char, c_void};
 
 extern "C" {
 
-    /// The int64_t that stands for "absent", INT64_MIN.
+    /// The int64_t that means "absent", INT64_MIN.
     pub fn tsr_none() -> i64;
 
     /// Adds a reference; NULL is ignored.
@@ -17,25 +17,25 @@ extern "C" {
         buffer: tsr_buffer, data: *mut *const c_char, data_len: *mut i64,
     ) -> tsr_status;
 
-    /// Gives the reference to a buffer back; NULL is ignored.
+    /// Releases the reference to a buffer; NULL is ignored.
     pub fn tsr_buffer_release(buffer: tsr_buffer);
 
-    /// The dtype of an operation on tensors of two dtypes: the smallest one that holds both
-    /// categories and sizes by the rules of the library. Fails with DTYPE for uint64 beside a
-    /// signed integer, which have none.
+    /// The dtype of an operation on tensors of two dtypes, which is the smallest dtype that holds
+    /// both by the library's promotion rules. Fails with DTYPE for uint64 and a signed integer,
+    /// which have no such dtype.
     pub fn tsr_promote_types(
         first: tsr_dtype, second: tsr_dtype, common: *mut tsr_dtype,
     ) -> tsr_status;
 
-    /// The dtype of an operation on a tensor and a number of the host. A number raises the
-    /// category of the tensor's dtype at most, never its size; only the category of `number`
-    /// counts: bool, int64, float64 or complex128.
+    /// The dtype of an operation on a tensor and a number of the host. A number can raise the
+    /// category of the tensor's dtype, but not its size. Only the category of `number` matters; it
+    /// is bool, int64, float64 or complex128.
     pub fn tsr_promote_number(
         tensor: tsr_dtype, number: tsr_dtype, common: *mut tsr_dtype,
     ) -> tsr_status;
 
-    /// Whether every operation that promotes tensors of `source` beside tensors of `target` gives
-    /// `target`: 1 or 0. A dtype that has no common one with `target` cannot be cast.
+    /// Whether an operation that promotes `source` and `target` always has the dtype `target`, 1
+    /// or 0. A dtype that cannot be promoted with `target` cannot be cast.
     pub fn tsr_can_cast(source: tsr_dtype, target: tsr_dtype, can: *mut i32) -> tsr_status;
 
     /// The version of the ABI, major \<\< 16 | minor.
@@ -48,77 +48,78 @@ extern "C" {
     /// 0.
     pub fn tsr_has(name: *const c_char, name_len: i64) -> i32;
 
-    /// The address of an exported function, NULL when there is none of this name.
+    /// The address of an exported function; NULL when there is no function of this name.
     pub fn tsr_get_proc(name: *const c_char, name_len: i64) -> *mut c_void;
 
-    /// Checks that the caller's idea of the size of a public struct is one this library can serve;
-    /// a wrapper calls it once for each struct when it loads.
+    /// Checks that this library supports the caller's size of a public struct. A wrapper calls it
+    /// once for each struct when it is loaded.
     /// ABI when the struct is larger than the library knows or smaller than its first release;
     /// VALUE for an unknown name.
     pub fn tsr_abi_probe(struct_name: *const c_char, struct_name_len: i64, size: i64) -> tsr_status;
 
-    /// The schema of this library as canonical JSON (sorted keys, no blanks), so that any language
-    /// can bind itself. The text lives as long as the library. The same text is installed; `pkg-
-    /// config --variable=schema tessera` says where.
+    /// The schema of this library as canonical JSON (sorted keys, no blanks), from which any
+    /// language can generate a binding. The text lives as long as the library. The same text is
+    /// installed as a file; `pkg-config --variable=schema tessera` prints its path.
     pub fn tsr_schema_json(json: *mut *const c_char, json_len: *mut i64) -> tsr_status;
 
     /// Fills the view with the error of the last failing call on this thread. Call it only after a
     /// non-zero status: a success does not clear the record.
     pub fn tsr_error_last(view: *mut tsr_error_view) -> tsr_status;
 
-    /// Moves the record of this thread into a handle that may go to another thread, with its
-    /// payload. NULL when there is no record.
+    /// Moves the record of this thread, with its payload, into a handle that may go to another
+    /// thread. NULL when there is no record.
     pub fn tsr_error_take(error: *mut tsr_error) -> tsr_status;
 
-    /// Fills the view with a taken error.
+    /// Fills the view with an error that was taken.
     pub fn tsr_error_info(error: tsr_error, view: *mut tsr_error_view) -> tsr_status;
 
     /// Adds a reference; NULL is ignored.
     pub fn tsr_error_retain(error: tsr_error);
 
-    /// Gives a taken error back, and drops its payload; NULL is ignored.
+    /// Releases a taken error and drops its payload; NULL is ignored.
     pub fn tsr_error_release(error: tsr_error);
 
     /// Sets the record of this thread; a callback calls it before it returns the same code. The
-    /// payload travels to the caller of the outermost function; drop (NULL allowed) is called with
-    /// it when nobody needs it any more.
-    /// payload: handed back in tsr_error_view.payload
+    /// payload travels to the caller of the outermost function. drop(payload) is called when the
+    /// payload is no longer needed; drop may be NULL.
+    /// payload: returned in tsr_error_view.payload
     pub fn tsr_error_set(
         code: tsr_status, message: *const c_char, message_len: i64, payload: *mut c_void,
         drop: tsr_drop_fn,
     ) -> tsr_status;
 
-    /// The name of a status code, for example "SHAPE"; "UNKNOWN" for a number that is none. Never
+    /// The name of a status code, for example "SHAPE"; "UNKNOWN" for any other number. Never
     /// released.
     pub fn tsr_status_name(code: tsr_status) -> *const c_char;
 
-    /// Sets the log callback of the process; a NULL callback ends logging, which is the state at
-    /// the start. The library never prints.
+    /// Sets the log callback of the process; NULL ends logging and is the initial value. The
+    /// library never prints.
     pub fn tsr_log_set(callback: tsr_log_fn, user: *mut c_void, drop: tsr_drop_fn) -> tsr_status;
 
-    /// Runs the drop callbacks that were put off on threads with deferred drops, and tells how
-    /// many ran.
+    /// Runs the drop callbacks that threads with deferred drops have queued, and returns how many
+    /// ran.
     pub fn tsr_poll(count: *mut i64) -> tsr_status;
 
-    /// While enabled, releases on this thread call no host code: drop callbacks wait for tsr_poll.
-    /// For threads and moments where the host language allows no callback, such as its finalizers.
+    /// While enabled, releases on this thread call no host code; drop callbacks are queued for
+    /// tsr_poll. For threads and moments in which the host language allows no callbacks, such as
+    /// its finalizers.
     pub fn tsr_defer_drops(enabled: i32) -> tsr_status;
 
     /// Adds a reference; NULL is ignored.
     pub fn tsr_tensor_retain(tensor: tsr_tensor);
 
-    /// Releases what a variable holds and sets it to NULL, so that a second call does nothing.
-    /// NULL, and a variable that holds NULL, are ignored. Usable as
+    /// Releases the handle in a variable and sets the variable to NULL, so that a second call does
+    /// nothing. NULL, and a variable that holds NULL, are ignored. Usable as
     /// __attribute__((cleanup(tsr_tensor_clear))).
     pub fn tsr_tensor_clear(tensor: *mut tsr_tensor);
 
-    /// Gives a reference back; NULL is ignored. The memory is free at once when it was the last.
-    /// Waits for no device; calls host code only when the tensor wraps host memory and drops are
-    /// not deferred on this thread. The reference of a handle that a scope owns, on whichever
-    /// thread, is the scope's: the release takes the handle out of it.
+    /// Releases a reference; NULL is ignored. The last release frees the memory at once and waits
+    /// for no device. It calls host code only when the tensor wraps host memory and drops are not
+    /// deferred on this thread. When a scope of any thread owns the handle, the release removes
+    /// the handle from the scope.
     pub fn tsr_tensor_release(tensor: tsr_tensor);
 
-    /// Releases many handles in one crossing; NULL entries are ignored.
+    /// Releases many handles in one call; NULL entries are ignored.
     pub fn tsr_tensor_release_many(tensors: *const tsr_tensor, n_tensors: i32);
 
     /// Fills in all metadata of a tensor.
@@ -127,23 +128,24 @@ extern "C" {
     /// Pointer to the first element, for reading.
     pub fn tsr_tensor_data(tensor: tsr_tensor, data: *mut *const c_void) -> tsr_status;
 
-    /// Pointer to the first element, for writing now; counts as one in-place change.
-    /// BUFFER when the memory is read-only; AUTOGRAD for a tensor that requires grad, unless in
-    /// no_grad mode.
+    /// Pointer to the first element, for writing now; counts as one in-place write.
+    /// BUFFER when the memory is read-only; AUTOGRAD for a tensor that requires grad, unless
+    /// recording is off.
     /// Needs exclusive access to its arguments.
     pub fn tsr_tensor_mutable_data(tensor: tsr_tensor, data: *mut *mut c_void) -> tsr_status;
 
-    /// How often the memory of the tensor was changed in place; shared by all views of it.
+    /// How many times the memory of the tensor was written in place; all its views share the
+    /// count.
     pub fn tsr_tensor_version(tensor: tsr_tensor, version: *mut i64) -> tsr_status;
 
     /// How many references the tensor object has, for tests of lifetimes.
     pub fn tsr_tensor_use_count(tensor: tsr_tensor, count: *mut i64) -> tsr_status;
 
     /// A tensor on memory of the caller, without a copy. Strides are in elements and may be
-    /// negative: data points to the element with all indices 0. drop(user) runs exactly once, when
-    /// the last tensor on the memory is gone or at once when this function fails; NULL when the
-    /// caller keeps the memory alive by other means.
-    /// data: may be NULL only for no elements
+    /// negative; data points to the element with all indices 0. drop(user) runs exactly once, when
+    /// the last tensor on the memory is destroyed, or at once when this function fails. drop is
+    /// NULL when the caller keeps the memory alive in another way.
+    /// data: NULL only if there are no elements
     /// strides: absent means row-major
     /// flags: bits of tsr_from_data_flag
     pub fn tsr_tensor_from_data(
@@ -152,7 +154,7 @@ extern "C" {
         user: *mut c_void, drop: tsr_drop_fn, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// A tensor with memory of its own, not initialised, and any strides that are not negative.
+    /// An uninitialised tensor with its own memory and any strides that are not negative.
     /// strides: in elements
     /// dtype: absent means float32
     /// device: absent means the default device
@@ -161,58 +163,59 @@ extern "C" {
         device_type: tsr_device_type, device_index: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// Copies the elements, in row-major order, to memory of the caller of exactly that size.
+    /// Copies the elements, in row-major order, to the caller's memory, which has exactly that
+    /// size.
     /// BUFFER when nbytes is not the tensor's nbytes.
     pub fn tsr_tensor_read(tensor: tsr_tensor, dst: *mut c_void, nbytes: i64) -> tsr_status;
 
-    /// Fills the tensor, in row-major order, from memory of the caller; counts as one in-place
-    /// change.
+    /// Fills the tensor, in row-major order, from the caller's memory; counts as one in-place
+    /// write.
     /// BUFFER when nbytes is not the tensor's nbytes or its memory is read-only; AUTOGRAD for a
     /// leaf that requires grad.
     /// Needs exclusive access to its arguments.
     pub fn tsr_tensor_write(tensor: tsr_tensor, source: *const c_void, nbytes: i64) -> tsr_status;
 
     /// The value of a tensor with one element.
-    /// The kind follows the dtype. Real and imaginary part are filled in for every kind, rounded
-    /// to double; the field integer for bool and integers, where uint64 keeps its bits.
+    /// The kind follows the dtype. The real and imaginary parts are set for every kind, rounded to
+    /// double; the field integer is set for bool and integers, and holds the bits of a uint64.
     pub fn tsr_tensor_item(tensor: tsr_tensor, value: *mut tsr_number) -> tsr_status;
 
-    /// Opens an arena on this thread: every tensor handle that functions of this library hand out
-    /// on it until tsr_scope_end belongs to the arena, which releases it at its end. Releasing it
-    /// earlier is fine and takes it out, so that code which releases what it was given is right
-    /// inside a scope and outside; references that tsr_tensor_retain added stay with who added
-    /// them. Scopes nest; they hold tensors only.
-    /// A scope belongs to the thread that began it: only that thread may end it or make it the
-    /// innermost. A thread that ends gives back what its open scopes hold.
+    /// Opens a scope on this thread. Until tsr_scope_end, every tensor handle that functions of
+    /// this library return on this thread belongs to the scope, which releases it at its end. An
+    /// earlier release removes the handle from the scope, so code that releases its handles is
+    /// correct inside a scope and outside. References that are added by tsr_tensor_retain belong
+    /// to the caller. Scopes nest; they hold tensors only.
+    /// A scope belongs to the thread that began it; only that thread may end it or make it the
+    /// innermost. When a thread ends, its open scopes release their handles.
     pub fn tsr_scope_begin(scope: *mut tsr_scope) -> tsr_status;
 
-    /// Closes the innermost arena of this thread and releases its handles, except those to keep:
-    /// they belong to the enclosing scope, or to the caller when there is none.
-    /// INVALID_ARGUMENT when the scope is not the innermost of this thread or a kept handle is not
-    /// of it.
+    /// Closes the innermost scope of this thread and releases its handles, except those in keep.
+    /// These move to the enclosing scope, or to the caller when there is none.
+    /// INVALID_ARGUMENT when the scope is not the innermost of this thread, or when it does not
+    /// own a kept handle.
     pub fn tsr_scope_end(scope: tsr_scope, keep: *const tsr_tensor, n_keep: i32) -> tsr_status;
 
-    /// Makes an open scope, or none when NULL, the innermost of this thread and tells which it
-    /// was. Both are borrowed: each stays with whoever opened it. For code that hands handles out
-    /// while the caller's scope rests.
-    /// INVALID_ARGUMENT for a scope that has ended or that another thread began.
+    /// Makes an open scope, or none when NULL, the innermost of this thread and returns the
+    /// previous one. Both are borrowed and still belong to the code that opened them. For code
+    /// that returns handles while the caller's scope must not get them.
+    /// INVALID_ARGUMENT for a scope that has ended or that belongs to another thread.
     pub fn tsr_scope_set_current(scope: tsr_scope, previous: *mut tsr_scope) -> tsr_status;
 
-    /// Gives a leaf the memory, layout, dtype and device of another tensor, whose elements both
-    /// have from then on. It stays the same tensor for whoever holds it: an optimizer, a module.
-    /// Counts as an in-place change of it.
+    /// Gives a leaf the memory, layout, dtype and device of another tensor; from then on both
+    /// share the elements. The tensor object stays the same for its owners, such as an optimizer
+    /// or a module. Counts as an in-place write to it.
     /// AUTOGRAD for the result of a recorded op, for a view, for a mix of tensors made in and
-    /// outside inference mode, and when there is a gradient that would no longer fit; take that
-    /// out with set_grad, convert it, and set it again. DTYPE when the tensor requires grad and
-    /// the new dtype is neither floating nor complex.
+    /// outside inference mode, and for a tensor with a gradient that would no longer fit (take the
+    /// gradient out with set_grad, convert it, and set it again). DTYPE when the tensor requires
+    /// grad and the new dtype is neither floating nor complex.
     /// Needs exclusive access to its arguments.
     pub fn tsr_tensor_set_data(tensor: tsr_tensor, data: tsr_tensor) -> tsr_status;
 
-    /// Whether the tensor takes part in differentiation.
+    /// Whether the tensor requires a gradient.
     pub fn tsr_tensor_requires_grad(tensor: tsr_tensor, value: *mut i32) -> tsr_status;
 
-    /// Says whether a leaf takes part in differentiation.
-    /// DTYPE for integers and bool; AUTOGRAD when switching it off on a computed tensor.
+    /// Sets whether a leaf requires a gradient.
+    /// DTYPE for integers and bool; AUTOGRAD when it is switched off for a computed tensor.
     /// Needs exclusive access to its arguments.
     pub fn tsr_tensor_set_requires_grad(tensor: tsr_tensor, value: i32) -> tsr_status;
 
@@ -227,7 +230,7 @@ extern "C" {
     /// Needs exclusive access to its arguments.
     pub fn tsr_tensor_set_grad(tensor: tsr_tensor, grad: tsr_tensor) -> tsr_status;
 
-    /// Makes a backward keep the gradient of a computed tensor, too.
+    /// Makes a backward keep the gradient of a computed tensor too.
     /// AUTOGRAD when the tensor does not require grad.
     /// Needs exclusive access to its arguments.
     pub fn tsr_tensor_retain_grad(tensor: tsr_tensor) -> tsr_status;
@@ -236,8 +239,8 @@ extern "C" {
     pub fn tsr_tensor_retains_grad(tensor: tsr_tensor, value: *mut i32) -> tsr_status;
 
     /// Adds the gradients of the roots to the leaves that require grad, or, when inputs are given,
-    /// to those tensors only. grads has one entry for each root, or none at all; a NULL entry
-    /// stands for 1 and needs a root of one element.
+    /// to those tensors only. grads is absent, or has one entry for each root; a NULL entry means
+    /// 1 and needs a root with one element.
     /// flags: bits of tsr_backward_flag
     pub fn tsr_backward(
         roots: *const tsr_tensor, n_roots: i32, grads: *const tsr_tensor, n_grads: i32,
@@ -255,21 +258,21 @@ extern "C" {
     /// Whether functions record on this thread, 0 or 1.
     pub fn tsr_grad_mode() -> i32;
 
-    /// Switches recording on this thread on or off and tells what it was. Has no effect inside
-    /// inference mode.
+    /// Switches recording on this thread on or off and returns the previous state. Has no effect
+    /// inside inference mode.
     pub fn tsr_grad_mode_set(enabled: i32, previous: *mut i32) -> tsr_status;
 
     /// Whether this thread is in inference mode, 0 or 1.
     pub fn tsr_inference_mode() -> i32;
 
-    /// Enters or leaves inference mode on this thread and tells what it was. Results have no
-    /// version counter and can never be differentiated; recording is off inside and as before on
-    /// leaving.
+    /// Enters or leaves inference mode on this thread and returns the previous state. Results made
+    /// inside have no version counter and can never be differentiated. Recording is off inside;
+    /// leaving restores it.
     pub fn tsr_inference_mode_set(enabled: i32, previous: *mut i32) -> tsr_status;
 
     /// Calls the hook with the gradient of the tensor each time it is computed, in order of
-    /// registration. drop(user) runs once, when the hook is removed or the tensor and its graph
-    /// are gone, or at once when this fails.
+    /// registration. drop(user) runs once, when the hook is removed, when the tensor and its graph
+    /// are destroyed, or at once when this function fails.
     /// AUTOGRAD when the tensor does not require grad.
     /// Needs exclusive access to its arguments.
     pub fn tsr_tensor_hook_add(
@@ -277,11 +280,12 @@ extern "C" {
         id: *mut i64,
     ) -> tsr_status;
 
-    /// Removes a hook of either kind by its number; VALUE when the tensor knows no such hook.
+    /// Removes a hook of either kind by its number; VALUE when the tensor has no hook of this
+    /// number.
     /// Needs exclusive access to its arguments.
     pub fn tsr_tensor_hook_remove(tensor: tsr_tensor, id: i64) -> tsr_status;
 
-    /// Calls the hook after each time the gradient of this leaf was brought up to date.
+    /// Calls the hook each time after the gradient of this leaf has been updated.
     /// AUTOGRAD when the tensor is no leaf or does not require grad.
     /// Needs exclusive access to its arguments.
     pub fn tsr_tensor_accumulate_hook_add(
@@ -289,9 +293,9 @@ extern "C" {
         id: *mut i64,
     ) -> tsr_status;
 
-    /// Runs the callback when the innermost backward that is running on this thread has finished.
+    /// Runs the callback when the innermost running backward of this thread has finished.
     /// drop(user) runs once afterwards, also when the backward fails.
-    /// AUTOGRAD outside of a backward.
+    /// AUTOGRAD outside a backward.
     pub fn tsr_backward_queue(
         callback: tsr_final_fn, user: *mut c_void, drop: tsr_drop_fn,
     ) -> tsr_status;
@@ -299,13 +303,13 @@ extern "C" {
     /// The node that computed the tensor, as a new reference; NULL for leaves.
     pub fn tsr_tensor_grad_fn(tensor: tsr_tensor, node: *mut tsr_node) -> tsr_status;
 
-    /// Which output of its node the tensor is; 0 for leaves.
+    /// The number of the node's output that the tensor is; 0 for leaves.
     pub fn tsr_tensor_output_number(tensor: tsr_tensor, number: *mut i64) -> tsr_status;
 
     /// Adds a reference; NULL is ignored.
     pub fn tsr_node_retain(node: tsr_node);
 
-    /// Gives a reference back; NULL is ignored.
+    /// Releases a reference; NULL is ignored.
     pub fn tsr_node_release(node: tsr_node);
 
     /// The name of a node, for example ExpBackward; borrowed from the node.
@@ -313,14 +317,15 @@ extern "C" {
         node: tsr_node, name: *mut *const c_char, name_len: *mut i64,
     ) -> tsr_status;
 
-    /// Nodes made later on one thread have larger numbers and run earlier in a backward.
+    /// A node that is made later on the same thread has a larger number and runs earlier in a
+    /// backward.
     pub fn tsr_node_sequence(node: tsr_node, number: *mut u64) -> tsr_status;
 
     /// How many inputs the node had.
     pub fn tsr_node_next_count(node: tsr_node, count: *mut i64) -> tsr_status;
 
-    /// Where the gradient of input number index goes: a node as a new reference (NULL when nobody
-    /// wants it) and the number of that node's output.
+    /// The destination of the gradient of input number index. Gives a node as a new reference
+    /// (NULL when the gradient is not needed) and the number of that node's output.
     pub fn tsr_node_next(
         node: tsr_node, index: i64, next: *mut tsr_node, output: *mut i64,
     ) -> tsr_status;
@@ -328,86 +333,87 @@ extern "C" {
     /// The leaf that an AccumulateGrad node adds to, as a new reference; NULL for other nodes.
     pub fn tsr_node_variable(node: tsr_node, leaf: *mut tsr_tensor) -> tsr_status;
 
-    /// Begins a custom function whose forward runs in the host language: compute the outputs with
-    /// recording off, create the node, save tensors, attach the outputs. When no input requires
-    /// grad, saving and attaching do nothing.
+    /// Begins a custom function whose forward runs in the host language. Compute the outputs with
+    /// recording off, create the node, save tensors, then attach the outputs. When no input
+    /// requires grad, saving and attaching do nothing.
     /// name: shown by tsr_node_name
     pub fn tsr_node_create(
         name: *const c_char, name_len: i64, vtable: *const tsr_node_vtable, user: *mut c_void,
         inputs: *const tsr_tensor, n_inputs: i32, node: *mut tsr_node,
     ) -> tsr_status;
 
-    /// Keeps tensors for the backward, inputs and outputs too; NULL entries are allowed. May be
-    /// called repeatedly before attach.
+    /// Saves tensors for the backward, also inputs and outputs; NULL entries are allowed. May be
+    /// called several times before attach.
     pub fn tsr_node_save(node: tsr_node, tensors: *const tsr_tensor, n_tensors: i32) -> tsr_status;
 
     /// A saved tensor, as a new reference.
-    /// AUTOGRAD when it was written in place since or freed by a backward; INDEX beyond what was
-    /// saved.
+    /// AUTOGRAD when it was written in place since, or when a backward has freed it; INDEX for a
+    /// number beyond the saved tensors.
     pub fn tsr_node_saved(node: tsr_node, index: i64, tensor: *mut tsr_tensor) -> tsr_status;
 
     /// How many tensors the node saved.
     /// AUTOGRAD when a backward has freed them.
     pub fn tsr_node_saved_count(node: tsr_node, count: *mut i64) -> tsr_status;
 
-    /// Says which inputs of a custom function the forward changed in place; they must be attached
-    /// as outputs.
+    /// Marks the inputs of a custom function that the forward changed in place; they must be
+    /// attached as outputs.
     pub fn tsr_node_mark_dirty(
         node: tsr_node, tensors: *const tsr_tensor, n_tensors: i32,
     ) -> tsr_status;
 
-    /// Says which outputs of a custom function have no gradient.
+    /// Marks the outputs of a custom function that have no gradient.
     pub fn tsr_node_mark_non_differentiable(
         node: tsr_node, tensors: *const tsr_tensor, n_tensors: i32,
     ) -> tsr_status;
 
-    /// Whether anybody wants the gradient of input number index of a custom function.
+    /// Whether the gradient of input number index of a custom function is needed.
     pub fn tsr_node_needs_input_grad(node: tsr_node, index: i64, value: *mut i32) -> tsr_status;
 
-    /// Makes the outputs the results of a custom function. Once for each node.
-    /// AUTOGRAD when an output is an input that was not marked dirty, or a dirty input is missing.
+    /// Makes the outputs the results of a custom function. Call it once for each node.
+    /// AUTOGRAD when an output is an input that was not marked dirty, or when a dirty input is
+    /// missing.
     pub fn tsr_node_attach(
         node: tsr_node, outputs: *const tsr_tensor, n_outputs: i32,
     ) -> tsr_status;
 
-    /// Runs a custom function whole: forward with recording off, then attach. forward may call
-    /// tsr_node_save and the marks on its node.
+    /// Runs a whole custom function, the forward with recording off and then attach. forward may
+    /// call tsr_node_save and the mark functions on its node.
     /// n_results: number of outputs of the function
     pub fn tsr_function_apply(
         name: *const c_char, name_len: i64, vtable: *const tsr_node_vtable, user: *mut c_void,
         inputs: *const tsr_tensor, n_inputs: i32, n_results: i32, results: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// From now on, what functions on this thread save for a backward goes through these hooks,
-    /// until the matching pop; the innermost hooks hold. What a function called by pack saves does
-    /// not. A failure of pack is the failure of the function that saves, a failure of unpack that
-    /// of the backward, each with its payload. The stack belongs to the thread; tsr_ambient_save
-    /// takes it along.
-    /// INVALID_ARGUMENT for one callback without the other. When unpack returns something else
-    /// than was packed, the backward fails with AUTOGRAD. Later writes in place to a packed tensor
-    /// go unnoticed: pack decides what is kept.
+    /// Pushes hooks on this thread, until the matching pop. Tensors that functions on this thread
+    /// save for a backward go through the innermost hooks, except in functions that pack calls. A
+    /// failure of pack makes the saving function fail, and a failure of unpack makes the backward
+    /// fail, each with its payload. The stack of hooks belongs to the thread; tsr_ambient_save
+    /// includes it.
+    /// INVALID_ARGUMENT for one callback without the other. The backward fails with AUTOGRAD when
+    /// unpack returns a tensor that differs from the packed one in shape, dtype or device. Later
+    /// in-place writes to a packed tensor are not detected, because pack decides what is kept.
     pub fn tsr_saved_hooks_push(
         vtable: *const tsr_saved_hooks_vtable, user: *mut c_void,
     ) -> tsr_status;
 
-    /// Takes the innermost hooks of this thread off; what they packed stays theirs.
-    /// AUTOGRAD when this thread has pushed none, and inside a pack callback when that has pushed
-    /// none; what it leaves pushed goes.
+    /// Removes the innermost hooks of this thread; the tensors that they packed keep using them.
+    /// AUTOGRAD when this thread has pushed no hooks. Inside a pack callback only hooks that it
+    /// has pushed itself can be popped; those it leaves are removed.
     pub fn tsr_saved_hooks_pop() -> tsr_status;
 
-    /// Calls visit(arg, user, drop) for each callback that is kept alive through this reference
-    /// alone: the hooks of the tensor, and the hooks and custom functions of its graph. Calls
-    /// nothing when anybody else holds the tensor, but for optimizers: a host that traces lets its
-    /// optimizers reach their parameters. A host with a tracing collector finds cycles that go
-    /// through the library with it: it calls this where it looks for the references of the object
-    /// that owns the handle.
-    /// What saved-tensor hooks have packed is not visited.
+    /// Calls visit(arg, user, drop) for each callback that only this reference keeps alive (the
+    /// hooks of the tensor, and the hooks and custom functions of its graph). Calls nothing when
+    /// the tensor has any other owner except optimizers, whose parameters a tracing host reaches
+    /// by itself. A host with a tracing garbage collector calls this where it visits the
+    /// references of the object that owns the handle; so it finds cycles that go through the
+    /// library.
+    /// Payloads of saved-tensor hooks are not visited.
     pub fn tsr_tensor_traverse(
         tensor: tsr_tensor, visit: tsr_visit_fn, arg: *mut c_void,
     ) -> tsr_status;
 
-    /// The same for a node whose only reference is the caller's: the hooks and custom functions of
-    /// the graph that it keeps alive.
+    /// As tsr_tensor_traverse, for a node whose only reference is the caller's. Visits the hooks
+    /// and custom functions of the graph that it keeps alive.
     pub fn tsr_node_traverse(node: tsr_node, visit: tsr_visit_fn, arg: *mut c_void) -> tsr_status;
 
     /// Fills in the statistics of a device's allocator.
@@ -425,13 +431,13 @@ extern "C" {
         device_type: tsr_device_type, device_index: i32, json: *mut tsr_buffer,
     ) -> tsr_status;
 
-    /// Gives all cached memory back to the device; tells how much.
+    /// Returns all cached memory to the device, and gives the number of bytes.
     pub fn tsr_memory_empty_cache(
         device_type: tsr_device_type, device_index: i32, freed: *mut i64,
     ) -> tsr_status;
 
-    /// Gives cached memory back until at most keep bytes are held, as far as possible; tells how
-    /// much.
+    /// Returns cached memory to the device until at most keep bytes are held, as far as possible,
+    /// and gives the number of bytes.
     pub fn tsr_memory_trim(
         device_type: tsr_device_type, device_index: i32, keep: i64, freed: *mut i64,
     ) -> tsr_status;
@@ -441,7 +447,8 @@ extern "C" {
         device_type: tsr_device_type, device_index: i32, nbytes: *mut i64,
     ) -> tsr_status;
 
-    /// Sets the most bytes the allocator may hold; INT64_MAX lifts the limit. Memory in use stays.
+    /// Sets the most bytes the allocator may hold; INT64_MAX removes the limit. Memory in use is
+    /// not affected.
     pub fn tsr_memory_set_limit(
         device_type: tsr_device_type, device_index: i32, nbytes: i64,
     ) -> tsr_status;
@@ -456,77 +463,76 @@ extern "C" {
         user: *mut c_void, drop: tsr_drop_fn, id: *mut i64,
     ) -> tsr_status;
 
-    /// Removes a pressure callback; VALUE for a number that is none.
+    /// Removes a pressure callback; VALUE for an unknown number.
     pub fn tsr_memory_pressure_remove(id: i64) -> tsr_status;
 
-    /// How many tensors are alive in the process.
+    /// How many tensor handles the host holds in the process.
     pub fn tsr_live_handles() -> i64;
 
     /// How many nodes of the autograd graph are alive in the process.
     pub fn tsr_live_nodes() -> i64;
 
-    /// Above how many held bytes the pressure callbacks run before the allocator grows; INT64_MAX
-    /// means never.
-    /// NOT_IMPLEMENTED where the allocator knows no pressure callbacks.
+    /// The number of held bytes above which the pressure callbacks run before the allocator grows;
+    /// INT64_MAX means never.
+    /// NOT_IMPLEMENTED when the allocator does not support pressure callbacks.
     pub fn tsr_memory_pressure_threshold(
         device_type: tsr_device_type, device_index: i32, nbytes: *mut i64,
     ) -> tsr_status;
 
-    /// Pressure callbacks also run before the allocator asks the device for memory that would
-    /// bring what it holds above this many bytes, so that a language with a collector can collect
-    /// before memory is short. INT64_MAX, the state at the start, means only when memory runs out.
-    /// A pressure callback may move the threshold.
-    /// VALUE below 0; NOT_IMPLEMENTED where the allocator knows no pressure callbacks.
+    /// Sets a number of bytes. Before the allocator asks the device for memory that would bring it
+    /// to more than this, pressure callbacks also run, so that a language with a garbage collector
+    /// can collect before memory runs out. INT64_MAX, the initial value, means only when memory
+    /// runs out. A pressure callback may change the threshold.
+    /// VALUE below 0; NOT_IMPLEMENTED when the allocator does not support pressure callbacks.
     pub fn tsr_memory_pressure_threshold_set(
         device_type: tsr_device_type, device_index: i32, nbytes: i64,
     ) -> tsr_status;
 
-    /// From now on the device's memory comes from the host's allocator. Blocks lent before go back
-    /// to the allocator they came from. The library goes on counting: statistics and the limit are
-    /// those of the new allocator, from zero; pressure callbacks belong to the caching allocator
-    /// and rest.
+    /// Makes the host's allocator serve the device's memory from now on. Earlier blocks return to
+    /// the allocator they came from. The library still keeps statistics and the limit, for the new
+    /// allocator and starting from zero. Pressure callbacks belong to the caching allocator and do
+    /// not run meanwhile.
     /// INVALID_ARGUMENT without allocate or deallocate. No other thread may run functions on the
-    /// device during the call; an allocation that does fails with BACKEND. A block that is not
-    /// aligned as asked goes back and fails with BACKEND.
+    /// device during the call; an allocation on another thread fails with BACKEND. A block with
+    /// the wrong alignment is deallocated, and the allocation fails with BACKEND.
     /// Needs exclusive access to its arguments.
     pub fn tsr_memory_allocator_set(
         device_type: tsr_device_type, device_index: i32, vtable: *const tsr_allocator_vtable,
         user: *mut c_void,
     ) -> tsr_status;
 
-    /// Gives the device its own caching allocator back; does nothing when it has it.
-    /// Live blocks of the host's allocator stay valid and go back to it one by one; the last one
+    /// Gives the device its own caching allocator back; does nothing when it is in use already.
+    /// Live blocks of the host's allocator stay valid and return to it one by one; the last one
     /// drops its user pointer.
     /// Needs exclusive access to its arguments.
     pub fn tsr_memory_allocator_reset(
         device_type: tsr_device_type, device_index: i32,
     ) -> tsr_status;
 
-    /// The values in pinned memory: pages of the host that stay where they are, so that the device
-    /// copies from and to them while the host goes on (non_blocking of tsr_to and
-    /// tsr_copy_inplace). The tensor itself when it lies there.
-    /// device absent means this thread's default device, or the first CUDA device when that is the
-    /// CPU. DEVICE when there is none, or the tensor is not on the CPU; NOT_IMPLEMENTED when the
-    /// device knows no pinned memory. The memory is kept for the next tensors;
-    /// tsr_memory_empty_cache of the device gives back what is unused.
+    /// The elements in pinned memory. This is host memory whose pages stay in place, so that the
+    /// device can copy from and to it while the host continues (non_blocking of tsr_to and
+    /// tsr_copy_inplace). Returns the tensor itself when it is pinned already.
+    /// An absent device means this thread's default device, or the first CUDA device when that is
+    /// the CPU. DEVICE when there is none, or when the tensor is not on the CPU; NOT_IMPLEMENTED
+    /// when the device does not support pinned memory. Freed pinned memory is kept for later
+    /// tensors; tsr_memory_empty_cache of the device returns it.
     pub fn tsr_tensor_pin_memory(
         tensor: tsr_tensor, device_type: tsr_device_type, device_index: i32,
         result: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// Whether the tensor lies in memory of tsr_tensor_pin_memory.
+    /// Whether the tensor is in memory of tsr_tensor_pin_memory.
     pub fn tsr_tensor_is_pinned(tensor: tsr_tensor, pinned: *mut i32) -> tsr_status;
 
-    /// The handles that are out, oldest first, as a JSON array of objects: handle (its number,
-    /// counted from the start of the program), kind, made_by (the function that gave it out) and
-    /// references.
+    /// The live handles, oldest first, as a JSON array of objects with handle (its number, counted
+    /// from the start of the program), kind, made_by (the function that made it) and references.
     /// VALUE unless TSR_DEBUG=handles was in the environment when the library was loaded.
     pub fn tsr_debug_snapshot(json: *mut tsr_buffer) -> tsr_status;
 
-    /// A tensor on the memory of a legacy DLPack tensor. It is deleted when the last tensor on its
-    /// memory is gone.
-    /// BUFFER for what we cannot hold (vector lanes, sub-byte types, unknown devices); the caller
-    /// then still owns it.
+    /// A tensor on the memory of a legacy DLPack tensor. The deleter is called when the last
+    /// tensor on the memory is destroyed.
+    /// BUFFER for unsupported tensors (vector lanes, sub-byte types, unknown devices). After a
+    /// failure the caller still owns the DLPack tensor.
     /// flags: bits of tsr_dlpack_flag
     /// Consumes managed on success.
     pub fn tsr_from_dlpack(
@@ -535,29 +541,30 @@ extern "C" {
 
     /// A tensor on the memory of a versioned DLPack tensor. A read-only one gives a read-only
     /// tensor.
-    /// ABI for a major version we do not know; the caller then still owns it.
+    /// ABI for an unknown major version. After a failure the caller still owns the DLPack tensor.
     /// Consumes managed on success.
     pub fn tsr_from_dlpack_versioned(
         managed: *mut DLManagedTensorVersioned, flags: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// A legacy DLPack tensor on the memory of this one; whoever gets it calls its deleter.
-    /// BUFFER for a tensor that requires grad or is read-only, which the legacy form cannot say.
+    /// A legacy DLPack tensor on the memory of this tensor; the consumer calls its deleter.
+    /// BUFFER for a tensor that requires grad, or is read-only, because the legacy form cannot
+    /// express that.
     pub fn tsr_to_dlpack(
         tensor: tsr_tensor, flags: i32, managed: *mut *mut DLManagedTensor,
     ) -> tsr_status;
 
-    /// A versioned DLPack tensor on the memory of this one, for consumers of at least this major
-    /// version. stream is the consumer's native stream, on which the data will be ready; NULL is
-    /// the default stream.
+    /// A versioned DLPack tensor on the memory of this tensor, for consumers of at least this
+    /// major version. stream is the consumer's native stream, on which the data will be ready;
+    /// NULL is the default stream.
     /// ABI when max_major is below 1; BUFFER for a tensor that requires grad.
     pub fn tsr_to_dlpack_versioned(
         tensor: tsr_tensor, max_major: i32, flags: i32, stream: *mut c_void,
         managed: *mut *mut DLManagedTensorVersioned,
     ) -> tsr_status;
 
-    /// Fills a DLTensor of the caller's memory with pointers borrowed from the tensor; allocates
-    /// nothing. view points to a struct DLTensor.
+    /// Fills a caller's DLTensor with pointers borrowed from the tensor; allocates nothing. view
+    /// points to a struct DLTensor.
     pub fn tsr_dltensor_view(tensor: tsr_tensor, view: *mut c_void) -> tsr_status;
 
     /// The table through which other libraries exchange tensors with this one without linking it;
@@ -570,35 +577,35 @@ extern "C" {
     /// Adds a reference; NULL is ignored.
     pub fn tsr_generator_retain(generator: tsr_generator);
 
-    /// Gives a reference back; NULL is ignored.
+    /// Releases a reference; NULL is ignored.
     pub fn tsr_generator_release(generator: tsr_generator);
 
-    /// The generator of threads that have set none, as a new reference; one for the process.
+    /// The generator of threads that have set none, as a new reference. The process has one.
     pub fn tsr_generator_default(generator: *mut tsr_generator) -> tsr_status;
 
-    /// Starts the generator anew from a seed.
+    /// Restarts the generator from a seed.
     pub fn tsr_generator_seed(generator: tsr_generator, seed: u64) -> tsr_status;
 
-    /// The whole state of a generator, two numbers.
+    /// The complete state of a generator, two numbers.
     pub fn tsr_generator_get_state(
         generator: tsr_generator, seed: *mut u64, offset: *mut u64,
     ) -> tsr_status;
 
-    /// Brings a generator back to a state that tsr_generator_get_state gave.
+    /// Restores a state that tsr_generator_get_state returned.
     pub fn tsr_generator_set_state(generator: tsr_generator, seed: u64, offset: u64) -> tsr_status;
 
-    /// The generator that random functions of this thread use when they are given none, as a new
+    /// The generator that random functions of this thread use when none is given, as a new
     /// reference; never NULL.
     pub fn tsr_generator_current(generator: *mut tsr_generator) -> tsr_status;
 
-    /// Sets the generator that random functions of this thread use when they are given none, and
-    /// tells which it was, as a new reference. NULL is the default one of the process. The thread
-    /// keeps a reference of its own.
+    /// Sets the generator that random functions of this thread use when none is given, and returns
+    /// the previous one as a new reference. NULL selects the default generator of the process. The
+    /// thread keeps its own reference.
     pub fn tsr_generator_set_current(
         generator: tsr_generator, previous: *mut tsr_generator,
     ) -> tsr_status;
 
-    /// How many devices of a type can be used; 0 when the type has no backend here.
+    /// How many devices of a type can be used; 0 when the type has no backend on this machine.
     pub fn tsr_device_count(device_type: tsr_device_type, count: *mut i32) -> tsr_status;
 
     /// Waits until all work queued on a device is done and reports its failures.
@@ -614,54 +621,57 @@ extern "C" {
     /// Sets how many threads may be used, one per processor at most; VALUE below 1 or above 1024.
     pub fn tsr_set_num_threads(count: i32) -> tsr_status;
 
-    /// How exactly matrix products and convolutions of float32 and complex64 are computed, as a
+    /// The precision of matrix products and convolutions of float32 and complex64, a
     /// tsr_precision.
     pub fn tsr_matmul_precision() -> i32;
 
-    /// Sets for the process how exactly matrix products and convolutions of float32 and complex64
-    /// are computed. Only CUDA makes use of less than the highest: HIGH and MEDIUM both are
-    /// TensorFloat-32 there.
-    /// VALUE for what is no tsr_precision.
+    /// Sets the precision of matrix products and convolutions of float32 and complex64, for the
+    /// whole process. Only CUDA uses less than the highest; there HIGH and MEDIUM both mean
+    /// TensorFloat-32.
+    /// VALUE for a number that is not a tsr_precision.
     pub fn tsr_set_matmul_precision(precision: tsr_precision) -> tsr_status;
 
-    /// Where functions of this thread make tensors when they are told no device. Every thread
+    /// The device on which functions of this thread make tensors when none is given. Every thread
     /// starts with the CPU.
     pub fn tsr_device_default(
         device_type: *mut tsr_device_type, device_index: *mut i32,
     ) -> tsr_status;
 
-    /// Sets the device of tensors that functions of this thread make when they are told none, and
-    /// tells which it was.
+    /// Sets the device on which functions of this thread make tensors when none is given, and
+    /// returns the previous one.
     pub fn tsr_device_set_default(
         device_type: tsr_device_type, device_index: i32, previous_type: *mut tsr_device_type,
         previous_index: *mut i32,
     ) -> tsr_status;
 
-    /// What the library keeps for this thread, for schedulers that move a task to another one:
-    /// recording and inference mode, default device, current generator, current streams, pushed
-    /// saved-tensor hooks, innermost scope, deferral of drops. The last error stays with its
-    /// thread. A saved state never changes; it holds references to all of it.
+    /// Saves the state that the library keeps for this thread, for schedulers that move a task to
+    /// another thread. The state is recording and inference mode, default device, current
+    /// generator, current streams, pushed saved-tensor hooks, innermost scope, and deferral of
+    /// drops; the last error is not part of it. A saved state never changes and holds references
+    /// to its parts.
     pub fn tsr_ambient_save(ambient: *mut tsr_ambient) -> tsr_status;
 
-    /// Makes a saved state that of this thread, as often and on as many threads as one likes.
-    /// INVALID_ARGUMENT when the scope in it has ended. A scope belongs to one thread at a time.
+    /// Restores a saved state on this thread. A state may be restored any number of times, on any
+    /// number of threads.
+    /// INVALID_ARGUMENT when its scope has ended. A scope is restored only on the thread that it
+    /// belongs to.
     pub fn tsr_ambient_restore(ambient: tsr_ambient) -> tsr_status;
 
     /// Adds a reference; NULL is ignored.
     pub fn tsr_ambient_retain(ambient: tsr_ambient);
 
-    /// Gives a reference back; NULL is ignored.
+    /// Releases a reference; NULL is ignored.
     pub fn tsr_ambient_release(ambient: tsr_ambient);
 
-    /// A stream of its own, from the library's stock. Its native stream outlives the handle and
-    /// may be used again.
+    /// A new stream from the library's pool. Its native stream outlives the handle and may be used
+    /// again.
     pub fn tsr_stream_create(
         device_type: tsr_device_type, device_index: i32, stream: *mut tsr_stream,
     ) -> tsr_status;
 
-    /// A handle on a native stream of somebody else, who keeps it alive while memory of this
-    /// library is used on it. NULL is the device's default stream.
-    /// DEVICE for any but NULL on the CPU.
+    /// A handle of a native stream that somebody else owns. The owner keeps the stream alive while
+    /// memory of this library is used on it. NULL is the device's default stream.
+    /// DEVICE on the CPU for any stream but NULL.
     pub fn tsr_stream_wrap(
         device_type: tsr_device_type, device_index: i32, native: *mut c_void,
         stream: *mut tsr_stream,
@@ -670,7 +680,7 @@ extern "C" {
     /// Adds a reference; NULL is ignored.
     pub fn tsr_stream_retain(stream: tsr_stream);
 
-    /// Gives a reference back; NULL is ignored. Waits for nothing.
+    /// Releases a reference; NULL is ignored. Does not wait.
     pub fn tsr_stream_release(stream: tsr_stream);
 
     /// The device's own handle, for example a cudaStream_t; NULL is the default stream.
@@ -686,9 +696,10 @@ extern "C" {
         device_type: tsr_device_type, device_index: i32, stream: *mut tsr_stream,
     ) -> tsr_status;
 
-    /// Makes the stream the calling thread's current one of its device, and tells which was, as a
-    /// new reference. The thread keeps a reference of its own. Memory made from now on belongs to
-    /// the stream: use on another one is told by tsr_tensor_record_stream and ordered by events.
+    /// Makes the stream the calling thread's current stream of its device and returns the previous
+    /// one as a new reference. The thread keeps its own reference. Memory that is allocated from
+    /// now on belongs to the stream. Report its use on another stream with
+    /// tsr_tensor_record_stream, and order the work by events.
     pub fn tsr_stream_set_current(stream: tsr_stream, previous: *mut tsr_stream) -> tsr_status;
 
     /// Whether all work queued on the stream so far is done; does not wait.
@@ -699,8 +710,8 @@ extern "C" {
     /// ASYNC when it has failed.
     pub fn tsr_stream_synchronize(stream: tsr_stream) -> tsr_status;
 
-    /// Work queued on the stream from now on starts after what the event marks; the host does not
-    /// wait.
+    /// Makes work that is queued on the stream from now on start after the work that the event
+    /// marks; the host does not wait.
     /// DEVICE for an event of another device.
     pub fn tsr_stream_wait_event(stream: tsr_stream, event: tsr_event) -> tsr_status;
 
@@ -712,13 +723,13 @@ extern "C" {
     /// Adds a reference; NULL is ignored.
     pub fn tsr_event_retain(event: tsr_event);
 
-    /// Gives a reference back; NULL is ignored. Waits for nothing.
+    /// Releases a reference; NULL is ignored. Does not wait.
     pub fn tsr_event_release(event: tsr_event);
 
     /// The device's own handle, for example a cudaEvent_t; NULL on the CPU.
     pub fn tsr_event_native(event: tsr_event, native: *mut *mut c_void) -> tsr_status;
 
-    /// Marks the work queued on the stream so far, in place of what the event marked before.
+    /// Marks the work queued on the stream so far and replaces the earlier mark of the event.
     /// DEVICE for a stream of another device.
     pub fn tsr_event_record(event: tsr_event, stream: tsr_stream) -> tsr_status;
 
@@ -730,16 +741,18 @@ extern "C" {
     /// ASYNC when it has failed.
     pub fn tsr_event_synchronize(event: tsr_event) -> tsr_status;
 
-    /// Tells the allocator that the stream also uses the tensor's memory: it is not lent again
-    /// before the work queued there when the tensor is gone is done. On the CPU it has a meaning
-    /// for pinned memory only, whose streams are those of the device it is pinned for.
-    /// DEVICE for a stream of another device; NOT_IMPLEMENTED for memory of somebody else.
+    /// Tells the allocator that the stream also uses the tensor's memory. After the tensor is
+    /// destroyed, the memory is not used again before the work queued on the stream until then is
+    /// done. On the CPU this only matters for pinned memory; its streams are those of the device
+    /// that it is pinned for.
+    /// DEVICE for a stream of another device; NOT_IMPLEMENTED for memory that the library does not
+    /// own.
     pub fn tsr_tensor_record_stream(tensor: tsr_tensor, stream: tsr_stream) -> tsr_status;
 
     /// Opens a safetensors file and checks all of its header.
-    /// IO when the file cannot be read or breaks a rule of the format. While the archive or a
-    /// tensor of it lives, the file may be replaced, as tsr_archive_save does, or removed; but
-    /// nobody may shorten it: the system ends a program that reads beyond the end of a mapped file
+    /// IO when the file cannot be read or violates the format. While the archive or one of its
+    /// tensors lives, the file may be replaced, as tsr_archive_save does, or removed. It must not
+    /// be truncated, because the system ends a program that reads beyond the end of a mapped file
     /// (SIGBUS).
     pub fn tsr_archive_open(
         path: *const c_char, path_len: i64, archive: *mut tsr_archive,
@@ -748,96 +761,95 @@ extern "C" {
     /// Adds a reference; NULL is ignored.
     pub fn tsr_archive_retain(archive: tsr_archive);
 
-    /// Gives the reference to an archive back; its tensors stay valid. NULL is ignored.
+    /// Releases the reference to an archive; its tensors stay valid. NULL is ignored.
     pub fn tsr_archive_release(archive: tsr_archive);
 
     /// How many tensors an archive has.
     pub fn tsr_archive_count(archive: tsr_archive, count: *mut i64) -> tsr_status;
 
-    /// The name of tensor number index, borrowed from the archive; tensors are numbered as they
-    /// stand in the file.
-    /// INDEX out of range.
+    /// The name of tensor number index, borrowed from the archive; tensors are numbered in the
+    /// order of the file.
+    /// INDEX when the number is out of range.
     pub fn tsr_archive_name(
         archive: tsr_archive, index: i64, name: *mut *const c_char, name_len: *mut i64,
     ) -> tsr_status;
 
     /// Tensor number index, on the memory of the file.
-    /// INDEX out of range; IO for bools that are neither 0 nor 1.
+    /// INDEX when the number is out of range; IO for bools that are neither 0 nor 1.
     pub fn tsr_archive_tensor(archive: tsr_archive, index: i64, out: *mut tsr_tensor) -> tsr_status;
 
-    /// The metadata of an archive as JSON, an object of texts.
+    /// The metadata of an archive as JSON, an object of strings.
     pub fn tsr_archive_metadata(archive: tsr_archive, json: *mut tsr_buffer) -> tsr_status;
 
-    /// Writes tensors to a safetensors file, which replaces an old one only when it is whole.
-    /// VALUE for names that are not as many as the tensors, or not different; DTYPE for
-    /// complex128; IO.
-    /// names: a JSON array of texts
-    /// metadata: a JSON object of texts, {} for none
+    /// Writes tensors to a safetensors file. It replaces an old file only after it is complete.
+    /// VALUE when the number of names is not the number of tensors, or for a repeated name; DTYPE
+    /// for complex128; IO.
+    /// names: a JSON array of strings
+    /// metadata: a JSON object of strings, {} for none
     pub fn tsr_archive_save(
         path: *const c_char, path_len: i64, names: *const c_char, names_len: i64,
         tensors: *const tsr_tensor, n_tensors: i32, metadata: *const c_char, metadata_len: i64,
     ) -> tsr_status;
 
-    /// The number of an exported function, the same in every version; 0 when there is none of this
-    /// name. The lower 16 bits are the id of its row in the schema.
+    /// The number of an exported function, the same in every version; 0 when there is no function
+    /// of this name. The lower 16 bits are the id of its row in the schema.
     /// name: for example tsr_add_out
     pub fn tsr_function_id(name: *const c_char, name_len: i64) -> i32;
 
-    /// The name of the function of a number, for example "tsr_add_out"; NULL for a number that is
-    /// none. Never released.
+    /// The name of the function with a number, for example "tsr_add_out"; NULL for an unknown
+    /// number. Never released.
     pub fn tsr_function_name(id: i32) -> *const c_char;
 
-    /// Calls the function of an operator by its number and gives its status. There is one value
-    /// for each argument in the schema's order, then one for each result (in the out form, for
-    /// each tensor that receives one).
-    /// VALUE when the number is not that of an operator's function or the count does not fit, TYPE
-    /// when a value is not of the kind that the argument takes; the error names the operator and
-    /// the argument. The schema (tsr_schema_json) lists the arguments of every function and their
-    /// types. Nothing is converted: an int64 takes INT, a bool BOOL, an f64 REAL. An optional
-    /// argument takes NONE as well.
+    /// Calls the function of an operator by its number and returns its status. Pass one value for
+    /// each argument in the schema's order, then one for each result (in the out form, for each
+    /// destination tensor).
+    /// VALUE when the number is not that of an operator's function or when the count is wrong,
+    /// TYPE when a value is not of the kind that the argument takes; the error names the operator
+    /// and the argument. The schema (tsr_schema_json) lists the arguments of every function and
+    /// their types. Nothing is converted. An int64 takes INT, a bool BOOL, an f64 REAL. An
+    /// optional argument also takes NONE.
     /// id: tsr_function_id, or the schema's
     pub fn tsr_call(id: i32, values: *mut tsr_value, n_values: i32) -> tsr_status;
 
-    /// Sets the trace callback of the process; NULL ends it. Threads may yet be inside the
-    /// callback that was replaced: drop runs when the last has left it.
-    /// flags: bits of tsr_trace_kind: what to trace
+    /// Sets the trace callback of the process; NULL ends it. Other threads may still be inside the
+    /// previous callback; its drop runs when the last of them has left.
+    /// flags: bits of tsr_trace_kind, the kinds to trace
     pub fn tsr_trace_set(
         callback: tsr_trace_fn, user: *mut c_void, drop: tsr_drop_fn, flags: i32,
     ) -> tsr_status;
 
-    /// Keeps finished events of these kinds in a buffer, from now until tsr_trace_stop. What an
-    /// earlier trace has left there goes. VALUE when a trace is running.
-    /// capacity: events that the buffer holds; while it is full further ones are lost
-    /// flags: bits of tsr_trace_kind: what to trace
+    /// Keeps finished events of these kinds in a buffer, from now until tsr_trace_stop. Discards
+    /// unread events of an earlier trace. VALUE when a trace is running.
+    /// capacity: events that the buffer can hold; when it is full, further ones are lost
+    /// flags: bits of tsr_trace_kind, the kinds to trace
     pub fn tsr_trace_start(capacity: i64, flags: i32) -> tsr_status;
 
-    /// Ends the recording, if any. What is in the buffer can be read until the next
+    /// Ends the recording, if any. Events in the buffer can be read until the next
     /// tsr_trace_start.
-    /// Spans that are open on other threads are not recorded.
+    /// Spans that are still open on other threads are not recorded.
     pub fn tsr_trace_stop() -> tsr_status;
 
-    /// Takes the oldest events out of the buffer, in the order in which they ended; while a trace
-    /// runs or afterwards. What args points to is borrowed until the next tsr_trace_read or
+    /// Moves the oldest events out of the buffer, in the order in which they ended, during a trace
+    /// or afterwards. The arguments of an event are valid until the next tsr_trace_read or
     /// tsr_trace_start.
     /// events: all have the struct_size of the first
-    /// count: events written; fewer than there is room for: the buffer is empty
+    /// count: events written; fewer than requested mean that the buffer is empty
     /// lost: events lost since the last read
     pub fn tsr_trace_read(
         events: *mut tsr_trace_event, n_events: i32, count: *mut i32, lost: *mut i64,
     ) -> tsr_status;
 
-    /// Fills options with the defaults of a kind, which are those of PyTorch where it has the
-    /// kind.
-    /// INVALID_ARGUMENT for a number that is no kind.
+    /// Fills options with the defaults of a kind; they are PyTorch's if PyTorch has the kind.
+    /// INVALID_ARGUMENT for an unknown kind.
     pub fn tsr_optimizer_defaults(
         kind: tsr_optimizer_kind, options: *mut tsr_optimizer_options,
     ) -> tsr_status;
 
     /// An optimizer of the kind of the options, with one group. It keeps references to its
     /// parameters.
-    /// VALUE for an option out of range or one that the kind does not use, for no parameters, a
-    /// computed tensor and one that is given twice; SHAPE for a parameter that the kind cannot
-    /// take; INVALID_ARGUMENT for options without a kind.
+    /// VALUE for an option that is out of range or that the kind does not use, for an empty list
+    /// of parameters, for a computed tensor and for one that is given twice; SHAPE for a parameter
+    /// that the kind cannot take; INVALID_ARGUMENT for options without a kind.
     pub fn tsr_optimizer_new(
         options: *const tsr_optimizer_options, params: *const tsr_tensor, n_params: i32,
         optimizer: *mut tsr_optimizer,
@@ -846,12 +858,12 @@ extern "C" {
     /// Adds a reference; NULL is ignored.
     pub fn tsr_optimizer_retain(optimizer: tsr_optimizer);
 
-    /// Gives a reference back; NULL is ignored.
+    /// Releases a reference; NULL is ignored.
     pub fn tsr_optimizer_release(optimizer: tsr_optimizer);
 
-    /// Adds parameters with options of their own, which must be of the optimizer's kind. The list
-    /// may be empty.
-    /// As tsr_optimizer_new; VALUE also for a parameter that a group has already.
+    /// Adds a group of parameters with its own options, which must be of the optimizer's kind. The
+    /// list may be empty.
+    /// As tsr_optimizer_new; also VALUE for a parameter that is in a group already.
     /// Needs exclusive access to its arguments.
     pub fn tsr_optimizer_add_group(
         optimizer: tsr_optimizer, options: *const tsr_optimizer_options, params: *const tsr_tensor,
@@ -862,83 +874,85 @@ extern "C" {
     pub fn tsr_optimizer_group_count(optimizer: tsr_optimizer, count: *mut i64) -> tsr_status;
 
     /// Fills in the options of a group.
-    /// INDEX for a group that is not there.
+    /// INDEX for an unknown group.
     pub fn tsr_optimizer_options_get(
         optimizer: tsr_optimizer, group: i64, options: *mut tsr_optimizer_options,
     ) -> tsr_status;
 
-    /// Sets the options of a group from its next step on, for a schedule of the learning rate.
-    /// INDEX for a group that is not there; VALUE and INVALID_ARGUMENT as tsr_optimizer_new.
+    /// Sets the options of a group for its later steps, for example a scheduled learning rate.
+    /// INDEX for an unknown group; VALUE and INVALID_ARGUMENT as tsr_optimizer_new.
     /// Needs exclusive access to its arguments.
     pub fn tsr_optimizer_options_set(
         optimizer: tsr_optimizer, group: i64, options: *const tsr_optimizer_options,
     ) -> tsr_status;
 
     /// The parameters of a group, as new references.
-    /// INDEX for a group that is not there; BUFFER, with the number needed, when the places are
-    /// too few.
+    /// INDEX for an unknown group; BUFFER when the array is too small, and the count is then the
+    /// size needed.
     pub fn tsr_optimizer_params_get(
         optimizer: tsr_optimizer, group: i64, params: *mut tsr_tensor, params_capacity: i32,
         params_count: *mut i32,
     ) -> tsr_status;
 
-    /// Sets the parameters of a group. Those that stay keep their state; the state of the others
-    /// is dropped.
-    /// As tsr_optimizer_add_group; INDEX for a group that is not there.
+    /// Sets the parameters of a group. Parameters that stay keep their state; the state of removed
+    /// ones is dropped.
+    /// As tsr_optimizer_add_group; INDEX for an unknown group.
     /// Needs exclusive access to its arguments.
     pub fn tsr_optimizer_params_set(
         optimizer: tsr_optimizer, group: i64, params: *const tsr_tensor, n_params: i32,
     ) -> tsr_status;
 
-    /// Changes every parameter that has a gradient, in place, and records nothing.
-    /// The state of a parameter is made at its first step, and belongs to the tensor object: it
-    /// follows the parameter to another dtype or device. Versions of the parameters go up, as by
-    /// every write in place. SHAPE for a parameter that changed its shape. When memory runs out
-    /// while states are made, nothing has changed.
+    /// Updates every parameter that has a gradient, in place and without recording.
+    /// The state of a parameter is made at its first step. It belongs to the tensor object and
+    /// follows the parameter to another dtype or device. The step raises the version of each
+    /// parameter, as every in-place write does. SHAPE for a parameter whose shape has changed.
+    /// Nothing has changed when memory runs out while states are made.
     /// Needs exclusive access to its arguments.
     pub fn tsr_optimizer_step(optimizer: tsr_optimizer) -> tsr_status;
 
-    /// As tsr_optimizer_step, with these gradients instead of those that the parameters hold: one
-    /// for each parameter, in the order of the groups; NULL leaves the parameter as it is.
-    /// INVALID_ARGUMENT for another number of them; SHAPE, DTYPE and DEVICE for one that does not
-    /// fit.
+    /// As tsr_optimizer_step, with these gradients instead of those of the parameters, one for
+    /// each parameter in the order of the groups. NULL skips the parameter.
+    /// INVALID_ARGUMENT for a wrong number of gradients; SHAPE, DTYPE and DEVICE for a gradient
+    /// that does not fit.
     /// Needs exclusive access to its arguments.
     pub fn tsr_optimizer_step_with(
         optimizer: tsr_optimizer, gradients: *const tsr_tensor, n_gradients: i32,
     ) -> tsr_status;
 
-    /// Drops the gradients of all parameters; with set_to_none 0 it fills those that are there
-    /// with zeros.
+    /// Drops the gradients of all parameters; with set_to_none 0 it fills existing gradients with
+    /// zeros.
     /// Needs exclusive access to its arguments.
     pub fn tsr_optimizer_zero_grad(optimizer: tsr_optimizer, set_to_none: i32) -> tsr_status;
 
-    /// What a file keeps of an optimizer: a description with kind and options, a JSON array of
-    /// names `\<group\>.\<index in the group\>.\<state\>`, and the tensors of these names.
-    /// The format is that of docs/optimizer_state.md. Moments share memory with the optimizer, so
-    /// copy what shall stay as it is. BUFFER, with the number needed, when the places are too few.
+    /// The contents of an optimizer's file, which are a description with kind and options, a JSON
+    /// array of names `\<group\>.\<index in the group\>.\<state\>`, and the tensors with these
+    /// names.
+    /// docs/optimizer_state.md describes the format. The tensors share memory with the optimizer
+    /// and change with it; copy them to keep their values. BUFFER when the array is too small, and
+    /// the count is then the size needed.
     pub fn tsr_optimizer_state(
         optimizer: tsr_optimizer, description: *mut tsr_buffer, names: *mut tsr_buffer,
         tensors: *mut tsr_tensor, tensors_capacity: i32, tensors_count: *mut i32,
     ) -> tsr_status;
 
-    /// Takes over what tsr_optimizer_state gave: the options, and a copy of the tensors in the
-    /// dtype and on the device of each parameter.
+    /// Loads what tsr_optimizer_state returned, the options and a copy of the tensors in the dtype
+    /// and on the device of each parameter.
     /// VALUE for another kind, other groups, options out of range, and names that are unknown or
-    /// missing; SHAPE and DTYPE for tensors that do not fit. After an error the optimizer is as it
-    /// was.
+    /// missing; SHAPE and DTYPE for tensors that do not fit. An error leaves the optimizer
+    /// unchanged.
     /// Needs exclusive access to its arguments.
     pub fn tsr_optimizer_state_load(
         optimizer: tsr_optimizer, description: *const c_char, description_len: i64,
         names: *const c_char, names_len: i64, tensors: *const tsr_tensor, n_tensors: i32,
     ) -> tsr_status;
 
-    /// Writes the state to a safetensors file, which replaces an old one only when it is whole.
+    /// Writes the state to a safetensors file. It replaces an old file only after it is complete.
     /// The description is the metadata "tessera.optimizer". IO as tsr_archive_save.
     pub fn tsr_optimizer_save(
         optimizer: tsr_optimizer, path: *const c_char, path_len: i64,
     ) -> tsr_status;
 
-    /// Takes over the state that tsr_optimizer_save wrote, in whatever language.
+    /// Loads a state that tsr_optimizer_save wrote, in any language.
     /// IO when the file cannot be read; otherwise as tsr_optimizer_state_load.
     /// Needs exclusive access to its arguments.
     pub fn tsr_optimizer_load(

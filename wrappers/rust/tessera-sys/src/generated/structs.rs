@@ -5,9 +5,9 @@ use super::*;
 use std::ffi::{c_char, c_void};
 use std::mem::{offset_of, size_of};
 
-/// A number of the host language where a tensor could stand, or where it becomes elements; it
-/// lives on the caller's stack. Only the fields of its kind are read; the others may hold
-/// anything.
+/// A number of the host language as an argument, in place of a tensor or as a value for elements;
+/// it lives on the caller's stack. Only the fields of its kind are read; the others need not be
+/// set.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct tsr_number {
@@ -96,7 +96,7 @@ impl Default for tsr_error_view {
     }
 }
 
-/// All metadata of a tensor in one crossing; pointers are borrowed from the tensor.
+/// All metadata of a tensor in one call; pointers are borrowed from the tensor.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct tsr_info {
@@ -152,7 +152,8 @@ impl Default for tsr_info {
     }
 }
 
-/// A custom differentiable function. All callbacks get the user pointer given beside the table.
+/// A custom differentiable function. All callbacks get the user pointer that is passed together
+/// with the table.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct tsr_node_vtable {
@@ -187,8 +188,9 @@ impl Default for tsr_node_vtable {
     }
 }
 
-/// How nodes keep the tensors they save: compressed, on disk, on another device, computed again.
-/// Both callbacks, or none: then tensors are saved as they are, whatever was pushed before.
+/// How nodes keep the tensors they save (compressed, on disk, on another device, computed again).
+/// Give both callbacks or none; with none, tensors are saved unchanged, whatever hooks were pushed
+/// before.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct tsr_saved_hooks_vtable {
@@ -224,9 +226,9 @@ impl Default for tsr_saved_hooks_vtable {
     }
 }
 
-/// An allocator of the host's. Its functions get the user pointer given beside the table, are
-/// called with no lock held, from any thread and from several at once, and must not call functions
-/// of this library that allocate on the device.
+/// An allocator of the host. Its functions get the user pointer that is passed together with the
+/// table. They are called with no lock held, from any thread and from several threads at once, and
+/// must not call functions of this library that allocate on the device.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct tsr_allocator_vtable {
@@ -268,7 +270,7 @@ impl Default for tsr_allocator_vtable {
     }
 }
 
-/// One figure over time.
+/// One statistic over time.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct tsr_memory_stat {
@@ -298,7 +300,7 @@ impl Default for tsr_memory_stat {
     }
 }
 
-/// A figure for both pools together and for each of them.
+/// A statistic for both pools together and for each of them.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct tsr_memory_pool_stat {
@@ -402,7 +404,7 @@ impl Default for tsr_memory_stats {
     }
 }
 
-/// What a pressure callback is told.
+/// The argument of a pressure callback.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct tsr_memory_event {
@@ -446,11 +448,11 @@ impl Default for tsr_memory_event {
     }
 }
 
-/// What DLPack's DLPackExchangeAPI says with Python objects, said with tensor handles: how another
-/// library that was given this table, and links nothing of ours, passes tensors in and out. No
-/// entry waits for a device: a consumer queues its work on the stream that current_stream tells.
-/// No entry is NULL, none needs a host language's lock, each may be called from any thread. The
-/// table is constant and lives as long as the library; later versions only append.
+/// DLPack's DLPackExchangeAPI with tensor handles instead of Python objects. Another library that
+/// gets this table passes tensors in and out without linking this library. No entry waits for a
+/// device; a consumer queues its work on the stream that current_stream returns. No entry is NULL,
+/// none needs a lock of a host language, and each may be called from any thread. The table is
+/// constant and lives as long as the library; later versions only append entries.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct tsr_exchange_table {
@@ -506,8 +508,8 @@ impl Default for tsr_exchange_table {
     }
 }
 
-/// One argument of a call by number. All zero is an absent argument; what a kind does not use is
-/// ignored.
+/// One argument of a call by number. All zero is an absent argument. Fields that a kind does not
+/// use are ignored.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct tsr_value {
@@ -620,7 +622,7 @@ impl Default for tsr_trace_event {
     }
 }
 
-/// The options of a group. tsr_optimizer_defaults fills them for a kind; change what you need
+/// The options of a group. tsr_optimizer_defaults fills them for a kind; change individual options
 /// afterwards. Options that the kind does not use stay 0.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]

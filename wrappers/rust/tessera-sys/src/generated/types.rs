@@ -34,7 +34,7 @@ pub type tsr_node = *mut tsr_node_s;
 pub struct tsr_error_s {
     _opaque: [u8; 0],
 }
-/// An error record that was taken out of its thread.
+/// An error record that was taken from its thread.
 pub type tsr_error = *mut tsr_error_s;
 
 /// Behind a handle; never seen.
@@ -50,7 +50,8 @@ pub type tsr_buffer = *mut tsr_buffer_s;
 pub struct tsr_stream_s {
     _opaque: [u8; 0],
 }
-/// A queue of work on a device; work on one runs in order, streams run beside each other.
+/// A queue of work on a device. Work of one stream runs in order, several streams run
+/// concurrently.
 pub type tsr_stream = *mut tsr_stream_s;
 
 /// Behind a handle; never seen.
@@ -58,7 +59,7 @@ pub type tsr_stream = *mut tsr_stream_s;
 pub struct tsr_event_s {
     _opaque: [u8; 0],
 }
-/// A mark in a stream, to ask or wait for the work queued before it.
+/// A mark in a stream, to query or wait for the work queued before it.
 pub type tsr_event = *mut tsr_event_s;
 
 /// Behind a handle; never seen.
@@ -66,7 +67,7 @@ pub type tsr_event = *mut tsr_event_s;
 pub struct tsr_scope_s {
     _opaque: [u8; 0],
 }
-/// A thread-local arena of handles, see tsr_scope_begin.
+/// A thread-local owner of handles, see tsr_scope_begin.
 pub type tsr_scope = *mut tsr_scope_s;
 
 /// Behind a handle; never seen.
@@ -74,7 +75,7 @@ pub type tsr_scope = *mut tsr_scope_s;
 pub struct tsr_ambient_s {
     _opaque: [u8; 0],
 }
-/// What the library keeps per thread, saved by tsr_ambient_save.
+/// The state that the library keeps for each thread, saved by tsr_ambient_save.
 pub type tsr_ambient = *mut tsr_ambient_s;
 
 /// Behind a handle; never seen.
@@ -90,7 +91,7 @@ pub type tsr_archive = *mut tsr_archive_s;
 pub struct tsr_optimizer_s {
     _opaque: [u8; 0],
 }
-/// Groups of parameters, their options and their state.
+/// Groups of parameters with their options and states.
 pub type tsr_optimizer = *mut tsr_optimizer_s;
 
 /// A struct that the DLPack standard defines.
@@ -137,7 +138,7 @@ pub const TSR_COMPLEX64: tsr_dtype = 0x14005;
 /// complex128
 pub const TSR_COMPLEX128: tsr_dtype = 0x18005;
 
-/// What every fallible function returns; codes never change their number.
+/// The result of every function that can fail; the numbers of the codes never change.
 pub type tsr_status = i32;
 /// Of [`tsr_status`].
 pub const TSR_OK: tsr_status = 0;
@@ -147,17 +148,17 @@ pub const TSR_INVALID_ARGUMENT: tsr_status = 1;
 pub const TSR_VALUE: tsr_status = 2;
 /// An argument of the wrong kind.
 pub const TSR_TYPE: tsr_status = 3;
-/// Shapes that do not fit.
+/// Shapes that do not match.
 pub const TSR_SHAPE: tsr_status = 4;
-/// Dtypes that do not fit.
+/// Dtypes that do not match.
 pub const TSR_DTYPE: tsr_status = 5;
-/// An unknown, absent or mixed device.
+/// An unknown or unavailable device, or tensors on different devices.
 pub const TSR_DEVICE: tsr_status = 6;
 /// An axis or index out of range.
 pub const TSR_INDEX: tsr_status = 7;
-/// Memory that cannot be shared, viewed or written; a caller's array too small.
+/// Memory that cannot be shared, viewed or written; an array that is too small.
 pub const TSR_BUFFER: tsr_status = 8;
-/// Memory ran out, also after freeing what was cached.
+/// Memory ran out, even after freeing cached memory.
 pub const TSR_OUT_OF_MEMORY: tsr_status = 9;
 /// Not available on this device or in this build.
 pub const TSR_NOT_IMPLEMENTED: tsr_status = 10;
@@ -165,11 +166,11 @@ pub const TSR_NOT_IMPLEMENTED: tsr_status = 10;
 pub const TSR_BACKEND: tsr_status = 11;
 /// The graph cannot give this gradient.
 pub const TSR_AUTOGRAD: tsr_status = 12;
-/// A host callback failed; payload is what it attached.
+/// A host callback failed; payload is the object that it set.
 pub const TSR_CALLBACK: tsr_status = 13;
 /// The caller asked to stop.
 pub const TSR_CANCELLED: tsr_status = 14;
-/// A struct or version that this library cannot serve.
+/// A struct or version that this library does not support.
 pub const TSR_ABI: tsr_status = 15;
 /// A file could not be read or written; native_code is errno.
 pub const TSR_IO: tsr_status = 16;
@@ -187,13 +188,12 @@ pub type tsr_device_type = i32;
 pub const TSR_DEVICE_CPU: tsr_device_type = 1;
 /// Of [`tsr_device_type`].
 pub const TSR_DEVICE_CUDA: tsr_device_type = 2;
-/// The device of the tests, a plugin.
+/// The device of the tests; it is a plugin.
 pub const TSR_DEVICE_SIMULATED: tsr_device_type = 12;
 
-/// What a tsr_number is; each kind raises the dtype of a result at least as far as the ones before
-/// it.
+/// The kind of a tsr_number, in the order in which a number can raise the dtype of a result.
 pub type tsr_number_kind = i32;
-/// A truth value, 0 or 1 in the field integer.
+/// A truth value in the field integer, 0 or 1.
 pub const TSR_NUMBER_BOOL: tsr_number_kind = 1;
 /// The field integer.
 pub const TSR_NUMBER_INTEGER: tsr_number_kind = 2;
@@ -202,7 +202,7 @@ pub const TSR_NUMBER_REAL: tsr_number_kind = 3;
 /// The fields real and imaginary.
 pub const TSR_NUMBER_COMPLEX: tsr_number_kind = 4;
 
-/// Importance of a log message.
+/// The importance of a log message.
 pub type tsr_log_level = i32;
 /// Of [`tsr_log_level`].
 pub const TSR_LOG_DEBUG: tsr_log_level = 0;
@@ -237,23 +237,23 @@ pub type tsr_backward_flag = i32;
 pub const TSR_BACKWARD_RETAIN_GRAPH: tsr_backward_flag = 1;
 /// record the backward itself, for derivatives of derivatives; retains the graph too
 pub const TSR_BACKWARD_CREATE_GRAPH: tsr_backward_flag = 2;
-/// tsr_grad only: inputs that were not used get NULL instead of an error
+/// tsr_grad only: NULL for unused inputs instead of an error
 pub const TSR_BACKWARD_ALLOW_UNUSED: tsr_backward_flag = 4;
-/// with CREATE_GRAPH: free what the nodes of the forward saved nevertheless
+/// with CREATE_GRAPH: free what the nodes of the forward saved all the same
 pub const TSR_BACKWARD_FREE_GRAPH: tsr_backward_flag = 8;
 
 /// Bits of tsr_node_vtable.flags.
 pub type tsr_node_flag = i32;
-/// the derivative is not itself differentiable
+/// the derivative itself cannot be differentiated
 pub const TSR_NODE_ONCE_DIFFERENTIABLE: tsr_node_flag = 1;
 /// pass undefined gradients as NULL instead of zeros
 pub const TSR_NODE_UNDEFINED_GRADS: tsr_node_flag = 2;
 
-/// What a pressure callback answers.
+/// The result of a pressure callback.
 pub type tsr_pressure_action = i32;
 /// Of [`tsr_pressure_action`].
 pub const TSR_PRESSURE_NOTHING: tsr_pressure_action = 0;
-/// something may have been freed; try again before failing
+/// memory may have been freed; try again before failing
 pub const TSR_PRESSURE_FREED_MAYBE: tsr_pressure_action = 1;
 
 /// Bits of the flags of the DLPack functions.
@@ -263,7 +263,7 @@ pub const TSR_DLPACK_COPY: tsr_dlpack_flag = 1;
 /// export: mark the result read-only
 pub const TSR_DLPACK_READ_ONLY: tsr_dlpack_flag = 2;
 
-/// How exactly products of float32 numbers are computed.
+/// The precision of products of float32 numbers.
 pub type tsr_precision = i32;
 /// float32 throughout
 pub const TSR_PRECISION_HIGHEST: tsr_precision = 0;
@@ -272,9 +272,9 @@ pub const TSR_PRECISION_HIGH: tsr_precision = 1;
 /// factors may be rounded to bfloat16's 7 bits of fraction; sums stay float32
 pub const TSR_PRECISION_MEDIUM: tsr_precision = 2;
 
-/// What a tsr_value holds.
+/// The kinds of content of a tsr_value.
 pub type tsr_value_kind = i32;
-/// an optional argument that is absent, a result that is not wanted
+/// an absent optional argument, or a result that is not wanted
 pub const TSR_VALUE_NONE: tsr_value_kind = 0;
 /// integer is 0 or 1
 pub const TSR_VALUE_BOOL: tsr_value_kind = 1;
@@ -300,44 +300,44 @@ pub const TSR_VALUE_INTS: tsr_value_kind = 10;
 pub const TSR_VALUE_REALS: tsr_value_kind = 11;
 /// pointer is an array of n tsr_tensor
 pub const TSR_VALUE_TENSORS: tsr_value_kind = 12;
-/// pointer is a tsr_tensor\* that receives a result
+/// pointer is a tsr_tensor\* to which a result is written
 pub const TSR_VALUE_PLACE: tsr_value_kind = 13;
-/// pointer is an array of n tsr_tensor that receives a list; n becomes the number of results
+/// pointer is an array of n tsr_tensor for a list of results; n becomes the number of results
 pub const TSR_VALUE_PLACES: tsr_value_kind = 14;
-/// only in traces, a tensor described: integer is its dtype, pointer an array of n sizes
+/// only in traces, the description of a tensor: integer is its dtype, pointer an array of n sizes
 pub const TSR_VALUE_SHAPE: tsr_value_kind = 15;
 /// only in traces: pointer is an array of n tsr_value
 pub const TSR_VALUE_LIST: tsr_value_kind = 16;
 /// only in traces: the address of another handle, a struct, a callback or memory; it may be gone
 pub const TSR_VALUE_POINTER: tsr_value_kind = 17;
 
-/// What an event is about. The constants are bits, so that flags choose the kinds to trace.
+/// The kind of an event. The constants are bits, so that flags select the kinds to trace.
 pub type tsr_trace_kind = i32;
 /// a function of the C ABI
 pub const TSR_TRACE_CALL: tsr_trace_kind = 1;
-/// a kernel; on a device that works later, the time in which it is queued
+/// a kernel; on an asynchronous device, the time in which it is queued
 pub const TSR_TRACE_LAUNCH: tsr_trace_kind = 2;
 /// a node of the graph during a backward
 pub const TSR_TRACE_NODE: tsr_trace_kind = 4;
-/// memory for a tensor, or for a kernel's own use
+/// memory allocated for a tensor, or for a kernel's own use
 pub const TSR_TRACE_ALLOCATE: tsr_trace_kind = 8;
-/// memory given back
+/// memory freed
 pub const TSR_TRACE_FREE: tsr_trace_kind = 16;
-/// all of these
+/// all kinds
 pub const TSR_TRACE_EVERYTHING: tsr_trace_kind = 31;
 /// a flag, no kind: calls come with their arguments
 pub const TSR_TRACE_ARGUMENTS: tsr_trace_kind = 256;
 
-/// Which moment of a span an event tells of.
+/// The moment of a span that an event describes.
 pub type tsr_trace_phase = i32;
 /// a call, kernel or node begins; end_time is 0; only callbacks see it
 pub const TSR_TRACE_BEGIN: tsr_trace_phase = 0;
-/// it has ended
+/// it ends
 pub const TSR_TRACE_END: tsr_trace_phase = 1;
 /// memory: both times are the same
 pub const TSR_TRACE_INSTANT: tsr_trace_phase = 2;
 
-/// Kinds of optimizers; in files they have their names in lower case.
+/// Kinds of optimizers; files use their names in lower case.
 pub type tsr_optimizer_kind = i32;
 /// stochastic gradient descent; uses lr, weight_decay, momentum, dampening, nesterov, maximize
 pub const TSR_OPTIMIZER_SGD: tsr_optimizer_kind = 1;
@@ -359,9 +359,9 @@ pub const TSR_OPTIMIZER_NADAM: tsr_optimizer_kind = 8;
 pub const TSR_OPTIMIZER_RADAM: tsr_optimizer_kind = 9;
 /// uses lr, beta1, beta2, eps, weight_decay (part of the direction), maximize
 pub const TSR_OPTIMIZER_LAMB: tsr_optimizer_kind = 10;
-/// uses lr, beta1, beta2, weight_decay (shrinks the parameters), maximize
+/// uses lr, beta1, beta2, weight_decay (decoupled), maximize
 pub const TSR_OPTIMIZER_LION: tsr_optimizer_kind = 11;
-/// matrices only; uses lr, weight_decay (shrinks), momentum, eps, ns_steps, nesterov, maximize
+/// matrices only; uses lr, weight_decay (decoupled), momentum, eps, ns_steps, nesterov, maximize
 pub const TSR_OPTIMIZER_MUON: tsr_optimizer_kind = 12;
 
 /// What an item of an index is. An index is a list of items of four numbers each: kind, start,
@@ -379,50 +379,53 @@ pub const TSR_INDEX_KIND_ELLIPSIS: tsr_index_kind = 3;
 /// the next of the arrays: integers, or a bool mask over as many axes as it has
 pub const TSR_INDEX_KIND_ARRAY: tsr_index_kind = 4;
 
-/// Releases the user data of a callback. Runs exactly once, also when the registration fails; on
+/// Releases the user data of a callback. Runs exactly once, also when the registration fails, on
 /// any thread, and never while the library holds a lock.
 pub type tsr_drop_fn = Option<unsafe extern "C" fn(user: *mut c_void)>;
 
-/// Receives log messages, on any thread, with no lock of the library held.
+/// Receives log messages, on any thread. No lock of the library is held.
 pub type tsr_log_fn = Option<unsafe extern "C" fn(
     user: *mut c_void, level: tsr_log_level, component: *const c_char, message: *const c_char,
     message_len: i64,
 )>;
 
-/// Gets a finished gradient, borrowed. May write an owned handle to replacement, which then stands
-/// in for the gradient; NULL (as it comes) leaves the gradient as it is.
+/// Gets a finished gradient, borrowed. It may write an owned handle to replacement, which then
+/// replaces the gradient. replacement is NULL at first, which keeps the gradient.
 pub type tsr_hook_fn = Option<unsafe extern "C" fn(
     user: *mut c_void, grad: tsr_tensor, replacement: *mut tsr_tensor,
 ) -> tsr_status>;
 
-/// Runs after the gradient of a leaf was brought up to date; the handle is borrowed.
+/// Runs after the gradient of a leaf has been updated; the handle is borrowed.
 pub type tsr_accumulate_hook_fn = Option<unsafe extern "C" fn(
     user: *mut c_void, leaf: tsr_tensor,
 ) -> tsr_status>;
 
-/// The derivative: grad_out are borrowed, one per output. Writes one owned handle per input to
-/// grad_in (NULL as it comes means no gradient); they are consumed on success.
+/// The derivative. grad_out has one borrowed handle for each output. Writes one owned handle for
+/// each input to grad_in, whose entries are NULL at first (no gradient). The library takes over
+/// these handles on success.
 pub type tsr_node_backward_fn = Option<unsafe extern "C" fn(
     user: *mut c_void, node: tsr_node, grad_out: *const tsr_tensor, n_grad_out: i32,
     grad_in: *mut tsr_tensor, n_grad_in: i32,
 ) -> tsr_status>;
 
-/// The forward of tsr_function_apply, run without recording. Writes one owned handle per output.
+/// The forward of tsr_function_apply, run without recording. Writes one owned handle for each
+/// output.
 pub type tsr_node_forward_fn = Option<unsafe extern "C" fn(
     user: *mut c_void, node: tsr_node, inputs: *const tsr_tensor, n_inputs: i32,
     outputs: *mut tsr_tensor, n_outputs: i32,
 ) -> tsr_status>;
 
-/// Gets a tensor that a node is about to save, borrowed and without history, with recording off;
-/// retains it to keep it. Writes what stands for it from then on, in any form, and how to drop
-/// that (NULL as it comes: nothing to drop). drop(payload) runs exactly once, when the node no
-/// longer needs it; it is the library's duty on success only.
+/// Gets a tensor that a node is about to save; it is borrowed, has no history, and recording is
+/// off. Retain it to keep it. Writes a payload that replaces the tensor from then on, in any form,
+/// and a drop function for it (NULL at first, then nothing is dropped). If pack succeeds, the
+/// library calls drop(payload) exactly once, when the node no longer needs the payload.
 pub type tsr_saved_pack_fn = Option<unsafe extern "C" fn(
     user: *mut c_void, tensor: tsr_tensor, payload: *mut *mut c_void, drop: *mut tsr_drop_fn,
 ) -> tsr_status>;
 
-/// Writes an owned handle of a tensor of the packed one's shape, dtype and device. Runs on the
-/// thread that runs the backward, once for each use: a retained graph asks again.
+/// Writes an owned handle of a tensor with the shape, dtype and device of the packed one. Runs on
+/// the thread that runs the backward, once for each use; a backward over a retained graph calls it
+/// again.
 pub type tsr_saved_unpack_fn = Option<unsafe extern "C" fn(
     user: *mut c_void, payload: *mut c_void, tensor: *mut tsr_tensor,
 ) -> tsr_status>;
@@ -430,85 +433,85 @@ pub type tsr_saved_unpack_fn = Option<unsafe extern "C" fn(
 /// Runs once when a backward has finished.
 pub type tsr_final_fn = Option<unsafe extern "C" fn(user: *mut c_void) -> tsr_status>;
 
-/// Gets the user pointer of a callback together with the drop function it was registered with,
-/// which tells whose it is. Runs while the library holds a lock: it must call nothing of it.
+/// Gets the user pointer of a callback and the drop function it was registered with, which
+/// identifies its owner. Runs while the library holds a lock, so it must not call the library.
 pub type tsr_visit_fn = Option<unsafe extern "C" fn(
     arg: *mut c_void, user: *mut c_void, drop: tsr_drop_fn,
 )>;
 
-/// Called before the allocator gives up, on the allocating thread and with no lock held; may
-/// release tensors and collect garbage.
+/// Called before the allocator fails, on the allocating thread and with no lock held; may release
+/// tensors and run a garbage collector.
 pub type tsr_pressure_fn = Option<unsafe extern "C" fn(
     user: *mut c_void, event: *const tsr_memory_event,
 ) -> tsr_pressure_action>;
 
-/// Writes to block the address of at least nbytes \> 0 bytes for work on this native stream, a
-/// multiple of alignment. OUT_OF_MEMORY when there are none, another status, with tsr_error_set if
-/// it has more to say, when something is wrong.
+/// Writes to block the address of a block of at least nbytes \> 0 bytes, a multiple of alignment,
+/// for work on this native stream. Returns OUT_OF_MEMORY when there is no memory, another status
+/// for other failures; it may call tsr_error_set to describe them.
 pub type tsr_allocate_fn = Option<unsafe extern "C" fn(
     user: *mut c_void, device_index: i32, nbytes: i64, alignment: i64, stream: *mut c_void,
     block: *mut *mut c_void,
 ) -> tsr_status>;
 
-/// Takes a block back, with the size and stream it was allocated for; work queued on its streams
-/// may still use it. May run in a finalizer of the host's language: it must not wait for the
-/// device, nor call host code that takes such a language's lock.
+/// Takes a block back, with the size and stream that it was allocated with; work queued on its
+/// streams may still use it. May run in a finalizer of the host's language, so it must not wait
+/// for the device or call host code that takes a lock of that language.
 pub type tsr_deallocate_fn = Option<unsafe extern "C" fn(
     user: *mut c_void, device_index: i32, block: *mut c_void, nbytes: i64, stream: *mut c_void,
 )>;
 
-/// Another stream uses the block, too; after its deallocation it must not be lent again before
-/// that work is done.
+/// Another stream also uses the block. After its deallocation the block must not be lent again
+/// before that work is done.
 pub type tsr_record_stream_fn = Option<unsafe extern "C" fn(
     user: *mut c_void, device_index: i32, block: *mut c_void, stream: *mut c_void,
 ) -> tsr_status>;
 
-/// Gives cached memory back until at most keep bytes are held, as far as possible; returns how
-/// much it gave.
+/// Returns cached memory to the device until at most keep bytes are held, as far as possible, and
+/// returns how many bytes that were.
 pub type tsr_trim_fn = Option<unsafe extern "C" fn(
     user: *mut c_void, device_index: i32, keep: i64,
 ) -> i64>;
 
-/// A tensor on the memory of a versioned DLPack tensor, which is consumed on success only.
+/// A tensor on the memory of a versioned DLPack tensor; takes ownership of that only on success.
 pub type tsr_exchange_import_fn = Option<unsafe extern "C" fn(
     managed: *mut DLManagedTensorVersioned, out: *mut tsr_tensor,
 ) -> tsr_status>;
 
-/// A versioned DLPack tensor on the memory of the tensor; whoever gets it calls its deleter.
-/// BUFFER for a tensor that requires grad.
+/// A versioned DLPack tensor on the memory of the tensor; the consumer calls its deleter. BUFFER
+/// for a tensor that requires grad.
 pub type tsr_exchange_export_fn = Option<unsafe extern "C" fn(
     tensor: tsr_tensor, managed: *mut *mut DLManagedTensorVersioned,
 ) -> tsr_status>;
 
 /// Fills the struct DLTensor at view with pointers borrowed from the tensor; allocates nothing.
-/// They hold while the caller keeps the tensor.
+/// The pointers are valid while the caller keeps the tensor.
 pub type tsr_exchange_view_fn = Option<unsafe extern "C" fn(
     tensor: tsr_tensor, view: *mut c_void,
 ) -> tsr_status>;
 
-/// A DLPack tensor on new memory of this library, row-major and not initialised. Of the struct
-/// DLTensor at prototype only dtype, ndim, shape and device are read.
+/// A DLPack tensor on new memory of this library, row-major and uninitialised. Reads only dtype,
+/// ndim, shape and device of the struct DLTensor at prototype.
 pub type tsr_exchange_allocate_fn = Option<unsafe extern "C" fn(
     prototype: *const c_void, managed: *mut *mut DLManagedTensorVersioned,
 ) -> tsr_status>;
 
-/// The native stream on which this library queues the work of this thread on that device; NULL on
-/// a device that finishes work before it returns, as the CPU does.
+/// The native stream on which this library queues the work of this thread on the device; NULL for
+/// a device that finishes work before a call returns, such as the CPU.
 pub type tsr_exchange_stream_fn = Option<unsafe extern "C" fn(
     device_type: tsr_device_type, device_index: i32, stream: *mut *mut c_void,
 ) -> tsr_status>;
 
-/// Adds or gives back a reference, as tsr_tensor_retain and tsr_tensor_release do.
+/// Adds or releases a reference, as tsr_tensor_retain and tsr_tensor_release do.
 pub type tsr_exchange_retain_fn = Option<unsafe extern "C" fn(tensor: tsr_tensor)>;
 
-/// What the last failure on this thread was, as tsr_error_last tells it.
+/// The last failure on this thread, as tsr_error_last returns it.
 pub type tsr_exchange_error_fn = Option<unsafe extern "C" fn(
     view: *mut tsr_error_view,
 ) -> tsr_status>;
 
-/// Receives an event, on any thread and at any moment in which the library works: inside a release
-/// too, and in several threads at a time. It must not throw. It may call the library, whose events
-/// on this thread are not traced meanwhile.
+/// Receives an event, on any thread and at any moment at which the library works, also inside a
+/// release, and on several threads at a time. It must not throw. It may call the library; events
+/// of these calls are not traced.
 pub type tsr_trace_fn = Option<unsafe extern "C" fn(
     user: *mut c_void, event: *const tsr_trace_event,
 )>;

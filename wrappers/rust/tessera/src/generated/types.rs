@@ -126,7 +126,7 @@ pub enum DeviceType {
     Cpu = tessera_sys::TSR_DEVICE_CPU,
     /// `cuda`
     Cuda = tessera_sys::TSR_DEVICE_CUDA,
-    /// The device of the tests, a plugin.
+    /// The device of the tests; it is a plugin.
     Simulated = tessera_sys::TSR_DEVICE_SIMULATED,
 }
 
@@ -155,17 +155,17 @@ pub enum ErrorKind {
     Value = tessera_sys::TSR_VALUE,
     /// An argument of the wrong kind.
     Type = tessera_sys::TSR_TYPE,
-    /// Shapes that do not fit.
+    /// Shapes that do not match.
     Shape = tessera_sys::TSR_SHAPE,
-    /// Dtypes that do not fit.
+    /// Dtypes that do not match.
     Dtype = tessera_sys::TSR_DTYPE,
-    /// An unknown, absent or mixed device.
+    /// An unknown or unavailable device, or tensors on different devices.
     Device = tessera_sys::TSR_DEVICE,
     /// An axis or index out of range.
     Index = tessera_sys::TSR_INDEX,
-    /// Memory that cannot be shared, viewed or written; a caller's array too small.
+    /// Memory that cannot be shared, viewed or written; an array that is too small.
     Buffer = tessera_sys::TSR_BUFFER,
-    /// Memory ran out, also after freeing what was cached.
+    /// Memory ran out, even after freeing cached memory.
     OutOfMemory = tessera_sys::TSR_OUT_OF_MEMORY,
     /// Not available on this device or in this build.
     NotImplemented = tessera_sys::TSR_NOT_IMPLEMENTED,
@@ -173,11 +173,11 @@ pub enum ErrorKind {
     Backend = tessera_sys::TSR_BACKEND,
     /// The graph cannot give this gradient.
     Autograd = tessera_sys::TSR_AUTOGRAD,
-    /// A host callback failed; payload is what it attached.
+    /// A host callback failed; payload is the object that it set.
     Callback = tessera_sys::TSR_CALLBACK,
     /// The caller asked to stop.
     Cancelled = tessera_sys::TSR_CANCELLED,
-    /// A struct or version that this library cannot serve.
+    /// A struct or version that this library does not support.
     Abi = tessera_sys::TSR_ABI,
     /// A file could not be read or written; native_code is errno.
     Io = tessera_sys::TSR_IO,
