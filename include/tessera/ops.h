@@ -17,7 +17,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_abs_out(tsr_tensor input, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_abs_inplace(tsr_tensor input);
 
-/* Each element with the other sign; bool is refused. */
+/* Each element with the opposite sign; bool is refused. */
 TSR_API TSR_NODISCARD tsr_status tsr_negative(tsr_tensor input, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_negative_out(tsr_tensor input, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_negative_inplace(tsr_tensor input);
@@ -434,8 +434,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_kaiser_window(
 
 /* ---- Ops: binary, elementwise ---- */
 
-/* Sum of two tensors, broadcast against each other and promoted to a common dtype; of two bools
- * their or. */
+/* Sum of two tensors, which are broadcast and promoted to a common dtype; logical or of two
+ * bools. */
 TSR_API TSR_NODISCARD tsr_status tsr_add(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_add_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_add_inplace(tsr_tensor input, tsr_tensor other);
@@ -461,7 +461,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_subtract_scalar_left(
 TSR_API TSR_NODISCARD tsr_status tsr_subtract_scalar_left_out(
     const tsr_number* input, tsr_tensor other, tsr_tensor dst);
 
-/* Product of two tensors, element by element; of two bools their and. */
+/* Product of two tensors, element by element; logical and of two bools. */
 TSR_API TSR_NODISCARD tsr_status tsr_multiply(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_multiply_out(
     tsr_tensor input, tsr_tensor other, tsr_tensor dst);
@@ -538,7 +538,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_pow_scalar_left(
 TSR_API TSR_NODISCARD tsr_status tsr_pow_scalar_left_out(
     const tsr_number* input, tsr_tensor other, tsr_tensor dst);
 
-/* The larger of two elements; NaN wins. Equal operands share the gradient. */
+/* The larger of two elements; NaN if one is NaN. Equal operands share the gradient. */
 TSR_API TSR_NODISCARD tsr_status tsr_maximum(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_maximum_out(
     tsr_tensor input, tsr_tensor other, tsr_tensor dst);
@@ -550,7 +550,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_maximum_scalar_out(
 TSR_API TSR_NODISCARD tsr_status tsr_maximum_scalar_inplace(
     tsr_tensor input, const tsr_number* other);
 
-/* The smaller of two elements; NaN wins. Equal operands share the gradient. */
+/* The smaller of two elements; NaN if one is NaN. Equal operands share the gradient. */
 TSR_API TSR_NODISCARD tsr_status tsr_minimum(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_minimum_out(
     tsr_tensor input, tsr_tensor other, tsr_tensor dst);
@@ -642,7 +642,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_greater_equal_scalar(
 TSR_API TSR_NODISCARD tsr_status tsr_greater_equal_scalar_out(
     tsr_tensor input, const tsr_number* other, tsr_tensor dst);
 
-/* Logical and of two elements; what is not zero counts as true. */
+/* Logical and of two elements; a nonzero element is true. */
 TSR_API TSR_NODISCARD tsr_status tsr_logical_and(
     tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_logical_and_out(
@@ -652,7 +652,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_logical_and_scalar(
 TSR_API TSR_NODISCARD tsr_status tsr_logical_and_scalar_out(
     tsr_tensor input, const tsr_number* other, tsr_tensor dst);
 
-/* Logical or of two elements; what is not zero counts as true. */
+/* Logical or of two elements; a nonzero element is true. */
 TSR_API TSR_NODISCARD tsr_status tsr_logical_or(
     tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_logical_or_out(
@@ -662,7 +662,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_logical_or_scalar(
 TSR_API TSR_NODISCARD tsr_status tsr_logical_or_scalar_out(
     tsr_tensor input, const tsr_number* other, tsr_tensor dst);
 
-/* Logical xor of two elements; what is not zero counts as true. */
+/* Logical xor of two elements; a nonzero element is true. */
 TSR_API TSR_NODISCARD tsr_status tsr_logical_xor(
     tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_logical_xor_out(
@@ -1051,7 +1051,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_sum_out(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
     tsr_tensor dst);
 
-/* Sum over axes of the elements that are numbers; NaN counts as 0, also in its gradient.
+/* Sum over axes; NaN counts as 0, also in its gradient.
  * axes: axes to reduce, negative ones count from the end; absent means all
  * keepdims: keep the reduced axes with size 1
  * dtype: dtype of the result and of the accumulation */
@@ -1073,7 +1073,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_prod_out(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype,
     tsr_tensor dst);
 
-/* Arithmetic mean over axes; floating and complex dtypes, or what dtype casts to.
+/* Arithmetic mean over axes; floating and complex dtypes, or others with a dtype to cast to.
  * axes: axes to reduce, negative ones count from the end; absent means all
  * keepdims: keep the reduced axes with size 1
  * dtype: dtype of the result and of the accumulation */
@@ -1086,7 +1086,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_mean_out(
 
 /* Variance over axes, the mean squared distance from the mean; floating dtypes.
  * axes: axes to reduce, negative ones count from the end; absent means all
- * correction: what is subtracted from the count in the divisor
+ * correction: subtracted from the number of elements in the divisor
  * keepdims: keep the reduced axes with size 1 */
 TSR_API TSR_NODISCARD tsr_status tsr_var(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, double correction, int32_t keepdims,
@@ -1097,7 +1097,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_var_out(
 
 /* Standard deviation over axes, the root of the variance; floating dtypes.
  * axes: axes to reduce, negative ones count from the end; absent means all
- * correction: what is subtracted from the count in the divisor
+ * correction: subtracted from the number of elements in the divisor
  * keepdims: keep the reduced axes with size 1 */
 TSR_API TSR_NODISCARD tsr_status tsr_std(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, double correction, int32_t keepdims,
@@ -1106,7 +1106,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_std_out(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, double correction, int32_t keepdims,
     tsr_tensor dst);
 
-/* Largest element over axes; NaN wins; equal ones share the gradient; real dtypes.
+/* Largest element over axes; NaN if there is one; equal ones share the gradient; real dtypes.
  * axes: axes to reduce, negative ones count from the end; absent means all
  * keepdims: keep the reduced axes with size 1 */
 TSR_API TSR_NODISCARD tsr_status tsr_max(
@@ -1114,7 +1114,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_max(
 TSR_API TSR_NODISCARD tsr_status tsr_max_out(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_tensor dst);
 
-/* Smallest element over axes; NaN wins; equal ones share the gradient; real dtypes.
+/* Smallest element over axes; NaN if there is one; equal ones share the gradient; real dtypes.
  * axes: axes to reduce, negative ones count from the end; absent means all
  * keepdims: keep the reduced axes with size 1 */
 TSR_API TSR_NODISCARD tsr_status tsr_min(
@@ -1189,7 +1189,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_logsumexp_out(
 /* Norm of the elements over axes; floating and complex dtypes, the result is real.
  * axes: axes to reduce, negative ones count from the end; absent means all
  * keepdims: keep the reduced axes with size 1
- * ord: order: 0 counts nonzeros, infinite ones take extrema */
+ * ord: 0 counts nonzero elements; inf and -inf give the largest and smallest magnitude */
 TSR_API TSR_NODISCARD tsr_status tsr_vector_norm(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, double ord,
     tsr_tensor* out);
@@ -1197,7 +1197,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_vector_norm_out(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, double ord,
     tsr_tensor dst);
 
-/* Sums of the first 1, 2, ... elements along an axis; dtypes as sum.
+/* Sums of the first 1, 2, ... elements along an axis; dtypes as in sum.
  * axis: axis to run along; may be absent for 1-D inputs
  * dtype: dtype of the result and of the accumulation
  * include_initial: start with a 0 */
@@ -1482,7 +1482,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_corrcoef_out(tsr_tensor input, tsr_tensor d
 /* ---- Ops: linear algebra ---- */
 
 /* Matrix product, with the rank rules of the Array API standard and broadcast batch axes.
- * Both must have one dtype (DTYPE otherwise) and agree in the contracted size (SHAPE otherwise). */
+ * Both must have the same dtype (DTYPE otherwise) and the same size in the contracted dimension
+ * (SHAPE otherwise). */
 TSR_API TSR_NODISCARD tsr_status tsr_matmul(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_matmul_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 
@@ -1499,7 +1500,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_linear_out(
  * input: broadcasts to (m, n)
  * mat1: (m, k)
  * mat2: (k, n)
- * beta: 0 does not read the input */
+ * beta: if it is 0, the input is not read */
 TSR_API TSR_NODISCARD tsr_status tsr_addmm(
     tsr_tensor input, tsr_tensor mat1, tsr_tensor mat2, double beta, double alpha, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_addmm_out(
@@ -1507,17 +1508,17 @@ TSR_API TSR_NODISCARD tsr_status tsr_addmm_out(
 TSR_API TSR_NODISCARD tsr_status tsr_addmm_inplace(
     tsr_tensor input, tsr_tensor mat1, tsr_tensor mat2, double beta, double alpha);
 
-/* Matrix products of two batches of one size, without broadcasting.
+/* Matrix products of two batches of the same size, without broadcasting.
  * input: (b, m, k)
  * other: (b, k, n) */
 TSR_API TSR_NODISCARD tsr_status tsr_bmm(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_bmm_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 
-/* The sum of the products of two vectors of one size. */
+/* The sum of the products of two vectors of the same size. */
 TSR_API TSR_NODISCARD tsr_status tsr_dot(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_dot_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 
-/* Every product of an element of one vector with one of the other. */
+/* The products of each element of one vector with each element of the other. */
 TSR_API TSR_NODISCARD tsr_status tsr_outer(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_outer_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 
@@ -1845,7 +1846,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_cond_out(
 
 /* ---- Ops: creation ---- */
 
-/* A tensor whose contents are whatever the memory held; bools are false.
+/* A tensor with undefined contents; bools are false.
  * dtype: absent means the default floating dtype
  * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_empty(
@@ -1866,36 +1867,35 @@ TSR_API TSR_NODISCARD tsr_status tsr_ones(
     const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_device_type device_type,
     int32_t device_index, tsr_tensor* out);
 
-/* A tensor whose elements are all one number.
+/* A tensor with one number in every element.
  * dtype: absent means bool, int64, the default floating or complex dtype, by the value
  * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_full(
     const int64_t* shape, int32_t n_shape, const tsr_number* value, tsr_dtype dtype,
     tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 
-/* A tensor of the input's shape and memory order with contents of whatever the memory held;
- * bools are false.
+/* A tensor with the input's shape and memory order and undefined contents; bools are false.
  * dtype: absent means the input's
  * device: absent means the input's */
 TSR_API TSR_NODISCARD tsr_status tsr_empty_like(
     tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
     tsr_tensor* out);
 
-/* Zeros of the input's shape and memory order.
+/* Zeros with the input's shape and memory order.
  * dtype: absent means the input's
  * device: absent means the input's */
 TSR_API TSR_NODISCARD tsr_status tsr_zeros_like(
     tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
     tsr_tensor* out);
 
-/* Ones of the input's shape and memory order.
+/* Ones with the input's shape and memory order.
  * dtype: absent means the input's
  * device: absent means the input's */
 TSR_API TSR_NODISCARD tsr_status tsr_ones_like(
     tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
     tsr_tensor* out);
 
-/* A tensor of the input's shape and memory order whose elements are all one number.
+/* A tensor with the input's shape and memory order and one number in every element.
  * dtype: absent means the input's
  * device: absent means the input's */
 TSR_API TSR_NODISCARD tsr_status tsr_full_like(
@@ -1919,14 +1919,14 @@ TSR_API TSR_NODISCARD tsr_status tsr_linspace(
 
 /* Ones on one diagonal, zeros elsewhere.
  * n_cols: absent means n_rows
- * k: which diagonal: above the main one when positive
+ * k: the diagonal; above the main one when positive
  * dtype: absent means the default floating dtype
  * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_eye(
     int64_t n_rows, int64_t n_cols, int64_t k, tsr_dtype dtype, tsr_device_type device_type,
     int32_t device_index, tsr_tensor* out);
 
-/* The input as a tensor of this dtype and device; the input itself when nothing changes.
+/* The input as a tensor of this dtype and device; the input itself if it has both already.
  * dtype: absent means the input's
  * device: absent means the input's
  * copy: true: always copy, false: never, absent: when needed */
@@ -2011,7 +2011,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_randperm(
     int64_t n, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
     tsr_generator generator, tsr_tensor* out);
 
-/* 1 with the probability that each element of the input names, else 0; floating dtypes.
+/* 1 with the probability that the element of the input gives, else 0; floating dtypes.
  * input: probabilities
  * generator: absent means the current one */
 TSR_API TSR_NODISCARD tsr_status tsr_bernoulli(
@@ -2121,7 +2121,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_bernoulli_fill_inplace(
 
 /* ---- Ops: ternary, elementwise ---- */
 
-/* The input where the condition holds, other elsewhere; all three broadcast.
+/* The input where the condition is true, other elsewhere; all three broadcast.
  * condition: bool */
 TSR_API TSR_NODISCARD tsr_status tsr_where(
     tsr_tensor condition, tsr_tensor input, tsr_tensor other, tsr_tensor* out);
@@ -2176,8 +2176,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_addcdiv_out(
 TSR_API TSR_NODISCARD tsr_status tsr_addcdiv_inplace(
     tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value);
 
-/* The input limited to bounds, of which one may be absent; the gradient passes inside and at the
- * bounds.
+/* The input limited to bounds, one of which may be absent; the gradient passes inside the bounds
+ * and at them.
  * min: lower bound
  * max: upper bound */
 TSR_API TSR_NODISCARD tsr_status tsr_clip(
@@ -2194,22 +2194,22 @@ TSR_API TSR_NODISCARD tsr_status tsr_clip_scalars_inplace(
 
 /* ---- Ops: sorting ---- */
 
-/* The elements in order along an axis; NaN counts as largest; real dtypes.
- * stable: accepted for the standard's sake: sorting is always stable */
+/* The elements in order along an axis; NaN is larger than any number; real dtypes.
+ * stable: accepted for the standard; sorting is always stable */
 TSR_API TSR_NODISCARD tsr_status tsr_sort(
     tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_sort_out(
     tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor dst);
 
 /* The positions that put the elements in order along an axis, as int64; real dtypes.
- * stable: accepted for the standard's sake: sorting is always stable */
+ * stable: accepted for the standard; sorting is always stable */
 TSR_API TSR_NODISCARD tsr_status tsr_argsort(
     tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_argsort_out(
     tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor dst);
 
-/* The elements in order along an axis and the positions they had; real dtypes.
- * stable: accepted for the standard's sake: sorting is always stable */
+/* The elements in order along an axis and the positions that they had; real dtypes.
+ * stable: accepted for the standard; sorting is always stable */
 TSR_API TSR_NODISCARD tsr_status tsr_sort_with_indices(
     tsr_tensor input, int64_t axis, int32_t descending, int32_t stable, tsr_tensor* values,
     tsr_tensor* indices);
@@ -2218,7 +2218,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_sort_with_indices_out(
     tsr_tensor indices_dst);
 
 /* The k largest or smallest elements along an axis, in order, and their positions; real dtypes.
- * sorted: they come sorted in any case */
+ * sorted: the elements are sorted in any case */
 TSR_API TSR_NODISCARD tsr_status tsr_topk(
     tsr_tensor input, int64_t k, int64_t axis, int32_t largest, int32_t sorted, tsr_tensor* values,
     tsr_tensor* indices);
@@ -2328,36 +2328,36 @@ TSR_API TSR_NODISCARD tsr_status tsr_histogram_scalar_out(
 
 /* ---- Ops: copies and conversions ---- */
 
-/* A copy with memory of its own, in the input's memory order; differentiable. */
+/* A copy with its own memory, in the input's memory order; differentiable. */
 TSR_API TSR_NODISCARD tsr_status tsr_clone(tsr_tensor input, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_clone_out(tsr_tensor input, tsr_tensor dst);
 
-/* The input itself when it is row-major, else a row-major copy. */
+/* The input itself if it is row-major, else a row-major copy. */
 TSR_API TSR_NODISCARD tsr_status tsr_contiguous(tsr_tensor input, tsr_tensor* out);
 
 /* The values in another dtype; complex to real is refused.
- * copy: false: the input itself when it has this dtype */
+ * copy: false: the input itself if it has this dtype */
 TSR_API TSR_NODISCARD tsr_status tsr_astype(
     tsr_tensor input, tsr_dtype dtype, int32_t copy, tsr_tensor* out);
 
-/* The values on another device and in another dtype; the input itself when nothing changes.
- * With non_blocking a result on the CPU lies in pinned memory and may be read after a wait for
- * the device. A pinned input may be released at once, but written only when the copy is over. It
- * means nothing where no pinned memory takes part, or the dtype changes on the host.
- * device: absent means where it is
+/* The values on another device and in another dtype; the input itself if nothing changes.
+ * With non_blocking a result on the CPU is in pinned memory and may be read after a wait for the
+ * device. A pinned input may be released at once, but must not be written before the copy is
+ * done. non_blocking has no effect without pinned memory, or if the dtype changes on the host.
+ * device: absent means the input's
  * dtype: absent means the input's
- * copy: copy even when nothing changes
- * non_blocking: do not wait for the copy where pinned memory takes part (tsr_tensor_pin_memory) */
+ * copy: copy even if nothing changes
+ * non_blocking: do not wait for a copy from or to pinned memory (tsr_tensor_pin_memory) */
 TSR_API TSR_NODISCARD tsr_status tsr_to(
     tsr_tensor input, tsr_device_type device_type, int32_t device_index, tsr_dtype dtype,
     int32_t copy, int32_t non_blocking, tsr_tensor* out);
 
-/* The same memory and version counter outside of the graph. */
+/* The same memory and version counter without the graph. */
 TSR_API TSR_NODISCARD tsr_status tsr_detach(tsr_tensor input, tsr_tensor* out);
 
 /* Overwrites the input with the source, which broadcasts and is cast; complex to real is
  * refused.
- * non_blocking: do not wait for the copy where pinned memory takes part (tsr_tensor_pin_memory) */
+ * non_blocking: do not wait for a copy from or to pinned memory (tsr_tensor_pin_memory) */
 TSR_API TSR_NODISCARD tsr_status tsr_copy_inplace(
     tsr_tensor input, tsr_tensor source, int32_t non_blocking);
 
@@ -2450,13 +2450,13 @@ TSR_API TSR_NODISCARD tsr_status tsr_diagflat_out(tsr_tensor input, int64_t offs
 
 /* ---- Ops: shapes, windows and arrangement ---- */
 
-/* The same elements in row-major order under another shape.
+/* The same elements in row-major order with another shape.
  * shape: one -1 is inferred
- * copy: true: always a copy; false: VALUE where one is needed; absent: a view where possible */
+ * copy: true: always a copy; false: VALUE if a copy is needed; absent: a view if possible */
 TSR_API TSR_NODISCARD tsr_status tsr_reshape(
     tsr_tensor input, const int64_t* shape, int32_t n_shape, int32_t copy, tsr_tensor* out);
 
-/* As reshape, but never a copy: VALUE where the strides do not allow a view.
+/* As reshape, but never a copy: VALUE if the strides do not allow a view.
  * shape: one -1 is inferred */
 TSR_API TSR_NODISCARD tsr_status tsr_view(
     tsr_tensor input, const int64_t* shape, int32_t n_shape, tsr_tensor* out);
@@ -2467,17 +2467,17 @@ TSR_API TSR_NODISCARD tsr_status tsr_view(
 TSR_API TSR_NODISCARD tsr_status tsr_flatten(
     tsr_tensor input, int64_t start, int64_t end_axis, tsr_tensor* out);
 
-/* Drops axes, all of which must have size 1; a view.
+/* Removes axes, all of which must have size 1; a view.
  * axes: axes of size 1 */
 TSR_API TSR_NODISCARD tsr_status tsr_squeeze(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor* out);
 
 /* Inserts an axis of size 1; a view.
- * axis: where the new axis stands in the result */
+ * axis: the position of the new axis in the result */
 TSR_API TSR_NODISCARD tsr_status tsr_expand_dims(tsr_tensor input, int64_t axis, tsr_tensor* out);
 
-/* Inserts an axis of size 1: expand_dims under its other name.
- * axis: where the new axis stands in the result */
+/* Inserts an axis of size 1, as expand_dims; a view.
+ * axis: the position of the new axis in the result */
 TSR_API TSR_NODISCARD tsr_status tsr_unsqueeze(tsr_tensor input, int64_t axis, tsr_tensor* out);
 
 /* The axes in another order; a view.
@@ -2492,16 +2492,16 @@ TSR_API TSR_NODISCARD tsr_status tsr_transpose(
 /* The last two axes exchanged; a view. */
 TSR_API TSR_NODISCARD tsr_status tsr_matrix_transpose(tsr_tensor input, tsr_tensor* out);
 
-/* Moves axes to new places, the others keep their order; a view. */
+/* Moves axes to other positions, the others keep their order; a view. */
 TSR_API TSR_NODISCARD tsr_status tsr_moveaxis(
     tsr_tensor input, const int64_t* source, int32_t n_source, const int64_t* destination,
     int32_t n_destination, tsr_tensor* out);
 
-/* A view that shows axes of size 1 and new leading axes repeatedly; it refuses in-place writes. */
+/* A view that repeats axes of size 1 and adds leading axes; it refuses in-place writes. */
 TSR_API TSR_NODISCARD tsr_status tsr_broadcast_to(
     tsr_tensor input, const int64_t* shape, int32_t n_shape, tsr_tensor* out);
 
-/* As broadcast_to, with -1 for sizes that stay.
+/* As broadcast_to, with -1 for sizes that do not change.
  * shape: -1 keeps the input's size */
 TSR_API TSR_NODISCARD tsr_status tsr_expand(
     tsr_tensor input, const int64_t* shape, int32_t n_shape, tsr_tensor* out);
@@ -2516,23 +2516,23 @@ TSR_API TSR_NODISCARD tsr_status tsr_imag(tsr_tensor input, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_view_as_real(tsr_tensor input, tsr_tensor* out);
 
 /* Real and imaginary parts along the last axis as a complex tensor; a view.
- * input: float32 or float64; the last axis holds the two parts, side by side */
+ * input: float32 or float64; the last axis holds the two parts, contiguous in memory */
 TSR_API TSR_NODISCARD tsr_status tsr_view_as_complex(tsr_tensor input, tsr_tensor* out);
 
-/* The part at one position of an axis, without that axis; a view. */
+/* The elements at one position of an axis, without that axis; a view. */
 TSR_API TSR_NODISCARD tsr_status tsr_select(
     tsr_tensor input, int64_t axis, int64_t index, tsr_tensor* out);
 
 /* A range of positions of an axis with Python's rules; a view.
- * step: negative walks backwards */
+ * step: a negative step walks backwards */
 TSR_API TSR_NODISCARD tsr_status tsr_slice(
     tsr_tensor input, int64_t axis, int64_t start, int64_t stop, int64_t step, tsr_tensor* out);
 
-/* A number of positions of an axis, all of which must exist; a view. */
+/* A number of consecutive positions of an axis, all of which must exist; a view. */
 TSR_API TSR_NODISCARD tsr_status tsr_narrow(
     tsr_tensor input, int64_t axis, int64_t start, int64_t length, tsr_tensor* out);
 
-/* Parts of one size along an axis; views.
+/* Parts of the same size along an axis; views.
  * size: of each part; the last may be smaller */
 TSR_API TSR_NODISCARD tsr_status tsr_split(
     tsr_tensor input, int64_t size, int64_t axis, tsr_tensor* out, int32_t out_capacity,
@@ -2545,7 +2545,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_split_with_sizes(
     int32_t out_capacity, int32_t* out_count);
 
 /* A number of equal parts along an axis; views.
- * chunks: how many parts at most; they have one size, the last may be smaller */
+ * chunks: the maximum number of parts; all have the same size, the last may be smaller */
 TSR_API TSR_NODISCARD tsr_status tsr_chunk(
     tsr_tensor input, int64_t chunks, int64_t axis, tsr_tensor* out, int32_t out_capacity,
     int32_t* out_count);
@@ -2554,20 +2554,20 @@ TSR_API TSR_NODISCARD tsr_status tsr_chunk(
 TSR_API TSR_NODISCARD tsr_status tsr_unstack(
     tsr_tensor input, int64_t axis, tsr_tensor* out, int32_t out_capacity, int32_t* out_count);
 
-/* A diagonal of two axes as the last axis of the result; a view.
- * offset: above (positive) or below the main diagonal */
+/* The diagonal of two axes as the last axis of the result; a view.
+ * offset: the diagonal; above the main one when positive, below when negative */
 TSR_API TSR_NODISCARD tsr_status tsr_diagonal(
     tsr_tensor input, int64_t offset, int64_t axis1, int64_t axis2, tsr_tensor* out);
 
-/* Tensors one after the other along an axis, promoted to a common dtype.
+/* Tensors joined along an axis, promoted to a common dtype.
  * axis: absent: flattened first */
 TSR_API TSR_NODISCARD tsr_status tsr_concat(
     const tsr_tensor* tensors, int32_t n_tensors, int64_t axis, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_concat_out(
     const tsr_tensor* tensors, int32_t n_tensors, int64_t axis, tsr_tensor dst);
 
-/* Tensors of one shape along a new axis, promoted to a common dtype.
- * axis: where the new axis stands in the result */
+/* Tensors of the same shape joined along a new axis, promoted to a common dtype.
+ * axis: the position of the new axis in the result */
 TSR_API TSR_NODISCARD tsr_status tsr_stack(
     const tsr_tensor* tensors, int32_t n_tensors, int64_t axis, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_stack_out(
@@ -2592,14 +2592,14 @@ TSR_API TSR_NODISCARD tsr_status tsr_repeat_scalar(
 TSR_API TSR_NODISCARD tsr_status tsr_repeat_scalar_out(
     tsr_tensor input, const tsr_number* repeats, int64_t axis, tsr_tensor dst);
 
-/* The order of the elements along axes reversed; a copy.
+/* The elements in reverse order along axes; a copy.
  * axes: absent: all */
 TSR_API TSR_NODISCARD tsr_status tsr_flip(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_flip_out(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor dst);
 
-/* Elements moved along axes; those that leave come in at the other end.
+/* Elements shifted along axes; those that leave one end come in at the other.
  * shift: one for each axis, or one for all
  * axes: absent: the flattened input */
 TSR_API TSR_NODISCARD tsr_status tsr_roll(
@@ -2621,7 +2621,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_triu(tsr_tensor input, int64_t diagonal, ts
 TSR_API TSR_NODISCARD tsr_status tsr_triu_out(tsr_tensor input, int64_t diagonal, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_triu_inplace(tsr_tensor input, int64_t diagonal);
 
-/* Adds elements on the sides of axes.
+/* Adds elements before and behind axes.
  * padding: before and after the last axis, then the one before it, ...; negative crops
  * mode: constant, reflect, replicate or circular
  * value: of the new elements in mode constant; a number of the dtype */
@@ -2731,22 +2731,22 @@ TSR_API TSR_NODISCARD tsr_status tsr_as_strided_scatter_out(
 
 /* ---- Ops: indexing ---- */
 
-/* What an item of an index is. An index is a list of items of four numbers each: kind, start,
- * stop, step. Numbers that a kind does not use are ignored; tsr_none() stands for an absent
+/* The kind of an item of an index. An index is a list of items of four numbers each: kind,
+ * start, stop, step. Numbers that a kind does not use are ignored; tsr_none() means an absent
  * start, stop or step. Axes beyond the items are taken whole. */
 typedef int32_t tsr_index_kind;
 enum {
-  TSR_INDEX_KIND_INTEGER = 0, /* one position, start; the axis goes */
+  TSR_INDEX_KIND_INTEGER = 0, /* one position, start; removes the axis */
   TSR_INDEX_KIND_SLICE = 1, /* start, stop, step with Python's rules */
   TSR_INDEX_KIND_NEW_AXIS = 2, /* an axis of size 1 */
-  TSR_INDEX_KIND_ELLIPSIS = 3, /* whole axes, as many as are left over; at most once */
+  TSR_INDEX_KIND_ELLIPSIS = 3, /* as many whole axes as no other item takes; at most once */
   TSR_INDEX_KIND_ARRAY = 4 /* the next of the arrays: integers, or a bool mask over as many axes as it has */
 };
 
 
 /* input[items]: a view when there are no arrays, else a copy; NumPy's rules.
- * With arrays, integers count as arrays; adjacent arrays leave their dims where they stood,
- * separated ones first.
+ * With arrays, an integer counts as an array. The dims of adjacent arrays replace them, those of
+ * separated arrays come first.
  * items: tsr_index_kind, start, stop, step of each item
  * arrays: integers or masks for the items of kind ARRAY */
 TSR_API TSR_NODISCARD tsr_status tsr_getitem(
@@ -2754,11 +2754,11 @@ TSR_API TSR_NODISCARD tsr_status tsr_getitem(
     int32_t n_arrays, tsr_tensor* out);
 
 /* input[items] of integers, slices, new axes and an ellipsis; a view.
- * items: tsr_index_kind (but ARRAY), start, stop, step of each item */
+ * items: tsr_index_kind (not ARRAY), start, stop, step of each item */
 TSR_API TSR_NODISCARD tsr_status tsr_getitem_basic(
     tsr_tensor input, const int64_t* items, int32_t n_items, tsr_tensor* out);
 
-/* input[mask]: the elements where the mask holds, in row-major order; a copy.
+/* input[mask]: the elements where the mask is true, in row-major order; a copy.
  * mask: bool, with the leading axes of the input */
 TSR_API TSR_NODISCARD tsr_status tsr_getitem_boolean(
     tsr_tensor input, tsr_tensor mask, tsr_tensor* out);
@@ -2772,7 +2772,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_getitem_integer(
 TSR_API TSR_NODISCARD tsr_status tsr_getitem_integer_out(
     tsr_tensor input, const tsr_tensor* indices, int32_t n_indices, tsr_tensor dst);
 
-/* input[items] = value; of positions named twice the last one wins.
+/* input[items] = value; for repeated positions the last one wins.
  * items: tsr_index_kind, start, stop, step of each item
  * arrays: integers or masks for the items of kind ARRAY
  * value: broadcasts, and is cast to the input's dtype */
@@ -2783,7 +2783,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_setitem_scalar_inplace(
     tsr_tensor input, const int64_t* items, int32_t n_items, const tsr_tensor* arrays,
     int32_t n_arrays, const tsr_number* value);
 
-/* The input with values written to, or added at, positions.
+/* The input with values written, or added, at positions.
  * indices: integers or a mask for each leading axis; NULL takes the whole axis
  * values: broadcasts, and is cast to the input's dtype
  * accumulate: add instead of write; every occurrence counts */
@@ -2804,15 +2804,16 @@ TSR_API TSR_NODISCARD tsr_status tsr_index_select(
 TSR_API TSR_NODISCARD tsr_status tsr_index_select_out(
     tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor dst);
 
-/* The slices of an axis at indices, whose dims stand in its place.
+/* The slices of an axis at indices; the dims of the indices replace the axis.
  * indices: integers of any shape
  * axis: absent: the flattened input */
+ * axis: may be absent for a 1-D input */
 TSR_API TSR_NODISCARD tsr_status tsr_take(
     tsr_tensor input, tsr_tensor indices, int64_t axis, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_take_out(
     tsr_tensor input, tsr_tensor indices, int64_t axis, tsr_tensor dst);
 
-/* The rows of a table that indices name.
+/* The rows of a table at integer indices.
  * input: integers of any shape, not negative
  * weight: (rows, features)
  * padding_idx: a row that gets no gradient */
@@ -2848,6 +2849,9 @@ TSR_API TSR_NODISCARD tsr_status tsr_scatter_add_inplace(
 /* The value where the mask holds, the input elsewhere, in the input's dtype.
  * mask: bool; broadcasts with the input, in place to it
  * value: broadcasts to both; of the input's kind of dtype or a lower one */
+/* The value where the mask is true, the input elsewhere, in the input's dtype.
+ * mask: bool; broadcasts to the input
+ * value: broadcasts to the input; its kind of dtype must not be higher than the input's */
 TSR_API TSR_NODISCARD tsr_status tsr_masked_fill(
     tsr_tensor input, tsr_tensor mask, tsr_tensor value, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_out(
@@ -2861,7 +2865,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_scalar_out(
 TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_scalar_inplace(
     tsr_tensor input, tsr_tensor mask, const tsr_number* value);
 
-/* The elements where the mask holds, in row-major order, as one axis.
+/* The elements where the mask is true, in row-major order, as one axis.
  * mask: bool; broadcasts with the input */
 TSR_API TSR_NODISCARD tsr_status tsr_masked_select(
     tsr_tensor input, tsr_tensor mask, tsr_tensor* out);
@@ -2872,7 +2876,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_masked_select_out(
 TSR_API TSR_NODISCARD tsr_status tsr_nonzero(
     tsr_tensor input, tsr_tensor* out, int32_t out_capacity, int32_t* out_count);
 
-/* The positions of the nonzero elements in row-major order, one row each. */
+/* The positions of the nonzero elements in row-major order, one row for each. */
 TSR_API TSR_NODISCARD tsr_status tsr_argwhere(tsr_tensor input, tsr_tensor* out);
 
 /* ---- Ops: scattering ---- */
@@ -3000,7 +3004,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_put_inplace(
  * input: (batch, in, spatial...) or without the batch
  * weight: (out, in / groups, kernel...)
  * bias: (out)
- * stride: one number, or one per spatial axis; absent means 1
+ * stride: one number, or one for each spatial axis; absent means 1
  * padding: zeros on both sides; absent means 0
  * dilation: absent means 1
  * same: pad so that the output has the input's size */
@@ -3014,13 +3018,13 @@ TSR_API TSR_NODISCARD tsr_status tsr_conv1d_out(
     int64_t groups, int32_t same, tsr_tensor dst);
 
 /* Cross-correlation of images, plus a bias per channel.
- * Floating dtypes, one for all tensors (DTYPE otherwise). The result keeps the input's memory
- * layout, row-major or channels last. SHAPE when channels, groups and weight do not fit or the
- * kernel is larger than the padded input.
+ * All tensors have the same floating dtype (DTYPE otherwise). The result keeps the input's
+ * memory layout, row-major or channels last. SHAPE when channels, groups and weight do not
+ * match, or when the kernel is larger than the padded input.
  * input: (batch, in, spatial...) or without the batch
  * weight: (out, in / groups, kernel...)
  * bias: (out)
- * stride: one number, or one per spatial axis; absent means 1
+ * stride: one number, or one for each spatial axis; absent means 1
  * padding: zeros on both sides; absent means 0
  * dilation: absent means 1
  * same: pad so that the output has the input's size */
@@ -3037,7 +3041,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_conv2d_out(
  * input: (batch, in, spatial...) or without the batch
  * weight: (out, in / groups, kernel...)
  * bias: (out)
- * stride: one number, or one per spatial axis; absent means 1
+ * stride: one number, or one for each spatial axis; absent means 1
  * padding: zeros on both sides; absent means 0
  * dilation: absent means 1
  * same: pad so that the output has the input's size */
@@ -3050,13 +3054,13 @@ TSR_API TSR_NODISCARD tsr_status tsr_conv3d_out(
     const int64_t* padding, int32_t n_padding, const int64_t* dilation, int32_t n_dilation,
     int64_t groups, int32_t same, tsr_tensor dst);
 
-/* The derivative of conv1d towards its input, as an op.
+/* The derivative of conv1d with respect to its input, as an op.
  * input: (batch, in, spatial...) or without the batch
  * weight: (in, out / groups, kernel...)
  * bias: (out)
- * stride: one number, or one per spatial axis; absent means 1
+ * stride: one number, or one for each spatial axis; absent means 1
  * padding: absent means 0
- * output_padding: lengthens the output at its end; absent means 0
+ * output_padding: makes the output longer at its end; absent means 0
  * dilation: absent means 1 */
 TSR_API TSR_NODISCARD tsr_status tsr_conv_transpose1d(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
@@ -3069,13 +3073,13 @@ TSR_API TSR_NODISCARD tsr_status tsr_conv_transpose1d_out(
     int32_t n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation,
     tsr_tensor dst);
 
-/* The derivative of conv2d towards its input, as an op.
+/* The derivative of conv2d with respect to its input, as an op.
  * input: (batch, in, spatial...) or without the batch
  * weight: (in, out / groups, kernel...)
  * bias: (out)
- * stride: one number, or one per spatial axis; absent means 1
+ * stride: one number, or one for each spatial axis; absent means 1
  * padding: absent means 0
- * output_padding: lengthens the output at its end; absent means 0
+ * output_padding: makes the output longer at its end; absent means 0
  * dilation: absent means 1 */
 TSR_API TSR_NODISCARD tsr_status tsr_conv_transpose2d(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
@@ -3088,13 +3092,13 @@ TSR_API TSR_NODISCARD tsr_status tsr_conv_transpose2d_out(
     int32_t n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation,
     tsr_tensor dst);
 
-/* The derivative of conv3d towards its input, as an op.
+/* The derivative of conv3d with respect to its input, as an op.
  * input: (batch, in, spatial...) or without the batch
  * weight: (in, out / groups, kernel...)
  * bias: (out)
- * stride: one number, or one per spatial axis; absent means 1
+ * stride: one number, or one for each spatial axis; absent means 1
  * padding: absent means 0
- * output_padding: lengthens the output at its end; absent means 0
+ * output_padding: makes the output longer at its end; absent means 0
  * dilation: absent means 1 */
 TSR_API TSR_NODISCARD tsr_status tsr_conv_transpose3d(
     tsr_tensor input, tsr_tensor weight, tsr_tensor bias, const int64_t* stride, int32_t n_stride,
@@ -3107,13 +3111,13 @@ TSR_API TSR_NODISCARD tsr_status tsr_conv_transpose3d_out(
     int32_t n_output_padding, int64_t groups, const int64_t* dilation, int32_t n_dilation,
     tsr_tensor dst);
 
-/* The largest number of each window; floating dtypes.
+/* The maximum of each window; floating dtypes.
  * input: (batch, channels, height, width) or without the batch
- * kernel_size: one number for both axes or one each
+ * kernel_size: one number for both axes or one for each
  * stride: absent or empty means the kernel's size
  * padding: at most half the kernel; absent means 0
  * dilation: absent means 1
- * ceil_mode: count a last window that reaches out of the input */
+ * ceil_mode: count a last window that reaches beyond the padded input */
 TSR_API TSR_NODISCARD tsr_status tsr_max_pool2d(
     tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
     int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation,
@@ -3123,15 +3127,15 @@ TSR_API TSR_NODISCARD tsr_status tsr_max_pool2d_out(
     int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation,
     int32_t n_dilation, int32_t ceil_mode, tsr_tensor dst);
 
-/* As max_pool2d, and where in the flattened plane each number stands (int64).
- * A window that lies in the padding alone, as one with dilation may, has -inf at the position -1
- * and no gradient.
+/* As max_pool2d, and the position of each maximum in the flattened plane (int64).
+ * A window can lie in the padding alone, for example with dilation. It has the maximum -inf, the
+ * position -1 and no gradient.
  * input: (batch, channels, height, width) or without the batch
- * kernel_size: one number for both axes or one each
+ * kernel_size: one number for both axes or one for each
  * stride: absent or empty means the kernel's size
  * padding: at most half the kernel; absent means 0
  * dilation: absent means 1
- * ceil_mode: count a last window that reaches out of the input */
+ * ceil_mode: count a last window that reaches beyond the padded input */
 TSR_API TSR_NODISCARD tsr_status tsr_max_pool2d_with_positions(
     tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
     int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation,
@@ -3139,11 +3143,11 @@ TSR_API TSR_NODISCARD tsr_status tsr_max_pool2d_with_positions(
 
 /* The mean of each window; floating dtypes.
  * input: (batch, channels, height, width) or without the batch
- * kernel_size: one number for both axes or one each
+ * kernel_size: one number for both axes or one for each
  * stride: absent or empty means the kernel's size
  * padding: at most half the kernel; absent means 0
  * count_include_pad: padding counts as zeros
- * divisor_override: divides in place of the window's size */
+ * divisor_override: replaces the number of elements in the window */
 TSR_API TSR_NODISCARD tsr_status tsr_avg_pool2d(
     tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
     int32_t n_stride, const int64_t* padding, int32_t n_padding, int32_t ceil_mode,
@@ -3155,7 +3159,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_avg_pool2d_out(
 
 /* The means of output_size windows that cover the input evenly; floating dtypes.
  * input: (batch, channels, height, width) or without the batch
- * output_size: one number for both axes or one each */
+ * output_size: one number for both axes or one for each */
 TSR_API TSR_NODISCARD tsr_status tsr_adaptive_avg_pool2d(
     tsr_tensor input, const int64_t* output_size, int32_t n_output_size, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_adaptive_avg_pool2d_out(
@@ -3167,8 +3171,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_adaptive_avg_pool2d_out(
  * running_var: (channels), written in training
  * weight: (channels)
  * bias: (channels)
- * training: take the statistics of the batch and move the running ones
- * momentum: the batch's share in the running statistics */
+ * training: use the statistics of the batch and update the running statistics
+ * momentum: the weight of the batch in the running statistics */
 TSR_API TSR_NODISCARD tsr_status tsr_batch_norm(
     tsr_tensor input, tsr_tensor running_mean, tsr_tensor running_var, tsr_tensor weight,
     tsr_tensor bias, int32_t training, double momentum, double eps, tsr_tensor* out);
@@ -3202,11 +3206,12 @@ TSR_API TSR_NODISCARD tsr_status tsr_log_softmax_out(
     tsr_tensor input, int64_t axis, tsr_dtype dtype, tsr_tensor dst);
 
 /* The negative logarithm of the softmax probability of the target.
- * INDEX when a class number is out of range; the mean divides by the weights that count.
+ * INDEX when a class number is out of range. The mean divides by the sum of the weights of the
+ * positions that are not ignored.
  * input: logits (batch, classes, ...) or (classes)
  * target: class numbers (batch, ...), or probabilities of the input's shape
  * weight: (classes)
- * ignore_index: positions of this class count for nothing
+ * ignore_index: positions of this class are ignored
  * reduction: none, sum or mean */
 TSR_API TSR_NODISCARD tsr_status tsr_cross_entropy(
     tsr_tensor input, tsr_tensor target, tsr_tensor weight, int64_t ignore_index,
@@ -3221,7 +3226,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_nll_loss(
     tsr_tensor input, tsr_tensor target, tsr_tensor weight, int64_t ignore_index,
     const char* reduction, int64_t reduction_len, tsr_tensor* out);
 
-/* The squared difference.
+/* The squared difference of two tensors of the same shape.
  * target: of the input's shape
  * reduction: none, sum or mean */
 TSR_API TSR_NODISCARD tsr_status tsr_mse_loss(
@@ -3231,14 +3236,14 @@ TSR_API TSR_NODISCARD tsr_status tsr_mse_loss(
 /* The binary cross entropy of sigmoid(input), without overflow.
  * input: logits
  * target: probabilities of the input's shape
- * weight: broadcasts against the input
- * pos_weight: broadcasts against the input
+ * weight: broadcasts to the input
+ * pos_weight: broadcasts to the input
  * reduction: none, sum or mean */
 TSR_API TSR_NODISCARD tsr_status tsr_binary_cross_entropy_with_logits(
     tsr_tensor input, tsr_tensor target, tsr_tensor weight, tsr_tensor pos_weight,
     const char* reduction, int64_t reduction_len, tsr_tensor* out);
 
-/* Zeros elements at random and divides the others by 1 - p; floating dtypes.
+/* Sets random elements to 0 and divides the others by 1 - p; floating dtypes.
  * p: probability of a zero
  * training: otherwise the input is returned
  * generator: absent means the current one */
@@ -3544,32 +3549,32 @@ TSR_API TSR_NODISCARD tsr_status tsr_adamw_step(
     int64_t step, double learning_rate, double beta1, double beta2, double eps, double weight_decay,
     int32_t maximize);
 
-/* Scales all tensors in place so that their norm together is at most max_norm; returns the norm
+/* Scales all tensors in place so that their common norm is at most max_norm; returns the norm
  * before.
- * AUTOGRAD for a tensor that requires grad, unless in no_grad mode. For the gradients of
+ * AUTOGRAD for a tensor that requires grad, unless recording is off. For the gradients of
  * parameters see clip_grad_norm.
  * norm_type: any p, also infinity
- * error_if_nonfinite: VALUE, and nothing changes, where the norm is NaN or infinite */
+ * error_if_nonfinite: VALUE, and nothing changes, if the norm is NaN or infinite */
 TSR_API TSR_NODISCARD tsr_status tsr_clip_norm(
     const tsr_tensor* tensors, int32_t n_tensors, double max_norm, double norm_type,
     int32_t error_if_nonfinite, tsr_tensor* out);
 
-/* Scales the gradients of parameters in place so that their norm together is at most max_norm;
+/* Scales the gradients of parameters in place so that their common norm is at most max_norm;
  * returns the norm before.
- * The parameters themselves stay as they are. Nothing is recorded, whatever the mode. clip_norm
- * takes tensors.
- * params: those without a gradient are left out, one given twice counts once
+ * The parameters themselves do not change. Nothing is recorded in any mode. clip_norm takes
+ * tensors.
+ * params: parameters without a gradient are skipped, repeated ones count once
  * norm_type: any p, also infinity
- * error_if_nonfinite: VALUE, and nothing changes, where the norm is NaN or infinite */
+ * error_if_nonfinite: VALUE, and nothing changes, if the norm is NaN or infinite */
 TSR_API TSR_NODISCARD tsr_status tsr_clip_grad_norm(
     const tsr_tensor* params, int32_t n_params, double max_norm, double norm_type,
     int32_t error_if_nonfinite, tsr_tensor* out);
 
 /* Clips each element of the gradients of parameters in place to the range from -clip_value to
  * clip_value.
- * The parameters themselves stay as they are. Nothing is recorded, whatever the mode. VALUE for
- * a negative clip_value.
- * params: those without a gradient are left out */
+ * The parameters themselves do not change. Nothing is recorded in any mode. VALUE for a negative
+ * clip_value.
+ * params: parameters without a gradient are skipped */
 TSR_API TSR_NODISCARD tsr_status tsr_clip_grad_value(
     const tsr_tensor* params, int32_t n_params, double clip_value);
 

@@ -49,7 +49,7 @@ class TensorMethods {
   // Absolute value of each element; a complex element gives its magnitude.
   Tensor abs() const;
   Tensor& abs_();
-  // Each element with the other sign; bool is refused.
+  // Each element with the opposite sign; bool is refused.
   Tensor negative() const;
   Tensor& negative_();
   // -1, 0 or 1 by the sign of each element; a complex element gives x / |x|, 0 at 0.
@@ -264,7 +264,7 @@ class TensorMethods {
   Tensor subtract(const Scalar& other) const;
   Tensor& subtract_(const Tensor& other);
   Tensor& subtract_(const Scalar& other);
-  // Product of two tensors, element by element; of two bools their and.
+  // Product of two tensors, element by element; logical and of two bools.
   Tensor multiply(const Tensor& other) const;
   Tensor multiply(const Scalar& other) const;
   Tensor& multiply_(const Tensor& other);
@@ -291,12 +291,12 @@ class TensorMethods {
   Tensor pow(const Scalar& other) const;
   Tensor& pow_(const Tensor& other);
   Tensor& pow_(const Scalar& other);
-  // The larger of two elements; NaN wins. Equal operands share the gradient.
+  // The larger of two elements; NaN if one is NaN. Equal operands share the gradient.
   Tensor maximum(const Tensor& other) const;
   Tensor maximum(const Scalar& other) const;
   Tensor& maximum_(const Tensor& other);
   Tensor& maximum_(const Scalar& other);
-  // The smaller of two elements; NaN wins. Equal operands share the gradient.
+  // The smaller of two elements; NaN if one is NaN. Equal operands share the gradient.
   Tensor minimum(const Tensor& other) const;
   Tensor minimum(const Scalar& other) const;
   Tensor& minimum_(const Tensor& other);
@@ -329,13 +329,13 @@ class TensorMethods {
   // Whether the first element is not below the second; complex is refused.
   Tensor greater_equal(const Tensor& other) const;
   Tensor greater_equal(const Scalar& other) const;
-  // Logical and of two elements; what is not zero counts as true.
+  // Logical and of two elements; a nonzero element is true.
   Tensor logical_and(const Tensor& other) const;
   Tensor logical_and(const Scalar& other) const;
-  // Logical or of two elements; what is not zero counts as true.
+  // Logical or of two elements; a nonzero element is true.
   Tensor logical_or(const Tensor& other) const;
   Tensor logical_or(const Scalar& other) const;
-  // Logical xor of two elements; what is not zero counts as true.
+  // Logical xor of two elements; a nonzero element is true.
   Tensor logical_xor(const Tensor& other) const;
   Tensor logical_xor(const Scalar& other) const;
   // Bitwise and of two integers or bools; floating dtypes are refused.
@@ -494,7 +494,7 @@ class TensorMethods {
       bool keepdims = false) const;
   // Largest element over axes; NaN wins; equal ones share the gradient; real dtypes.
   Tensor max(const OptionalIntList& axes = std::nullopt, bool keepdims = false) const;
-  // Smallest element over axes; NaN wins; equal ones share the gradient; real dtypes.
+  // Smallest element over axes; NaN if there is one; equal ones share the gradient; real dtypes.
   Tensor min(const OptionalIntList& axes = std::nullopt, bool keepdims = false) const;
   // Largest element over axes, another name of max.
   Tensor amax(const OptionalIntList& axes = std::nullopt, bool keepdims = false) const;
@@ -515,7 +515,7 @@ class TensorMethods {
   // Norm of the elements over axes; floating and complex dtypes, the result is real.
   Tensor vector_norm(
       const OptionalIntList& axes = std::nullopt, bool keepdims = false, double ord = 2.0) const;
-  // Sums of the first 1, 2, ... elements along an axis; dtypes as sum.
+  // Sums of the first 1, 2, ... elements along an axis; dtypes as in sum.
   Tensor cumulative_sum(
       std::optional<int64_t> axis = std::nullopt, std::optional<DType> dtype = std::nullopt,
       bool include_initial = false) const;
@@ -614,11 +614,11 @@ class TensorMethods {
   // beta input + alpha mat1 mat2.
   Tensor addmm(const Tensor& mat1, const Tensor& mat2, double beta = 1.0, double alpha = 1.0) const;
   Tensor& addmm_(const Tensor& mat1, const Tensor& mat2, double beta = 1.0, double alpha = 1.0);
-  // Matrix products of two batches of one size, without broadcasting.
+  // Matrix products of two batches of the same size, without broadcasting.
   Tensor bmm(const Tensor& other) const;
-  // The sum of the products of two vectors of one size.
+  // The sum of the products of two vectors of the same size.
   Tensor dot(const Tensor& other) const;
-  // Every product of an element of one vector with one of the other.
+  // The products of each element of one vector with each element of the other.
   Tensor outer(const Tensor& other) const;
   // The product of two matrices, without the rank rules of matmul.
   Tensor mm(const Tensor& other) const;
@@ -748,11 +748,11 @@ class TensorMethods {
   Tensor clip(std::optional<Scalar> min, std::optional<Scalar> max = {}) const;
   Tensor& clip_(const Tensor& min, const Tensor& max);
   Tensor& clip_(std::optional<Scalar> min, std::optional<Scalar> max = {});
-  // The elements in order along an axis; NaN counts as largest; real dtypes.
+  // The elements in order along an axis; NaN is larger than any number; real dtypes.
   Tensor sort(int64_t axis = -1, bool descending = false, bool stable = true) const;
   // The positions that put the elements in order along an axis, as int64; real dtypes.
   Tensor argsort(int64_t axis = -1, bool descending = false, bool stable = true) const;
-  // The elements in order along an axis and the positions they had; real dtypes.
+  // The elements in order along an axis and the positions that they had; real dtypes.
   SortWithIndicesResult sort_with_indices(
       int64_t axis = -1, bool descending = false, bool stable = true) const;
   // The k largest or smallest elements along an axis, in order, and their positions; real dtypes.
@@ -795,11 +795,11 @@ class TensorMethods {
       const Tensor& weight, bool density = false) const;
   // A copy with memory of its own, in the input's memory order; differentiable.
   Tensor clone() const;
-  // The input itself when it is row-major, else a row-major copy.
+  // The input itself if it is row-major, else a row-major copy.
   Tensor contiguous() const;
   // The values in another dtype; complex to real is refused.
   Tensor astype(DType dtype, bool copy = true) const;
-  // The values on another device and in another dtype; the input itself when nothing changes.
+  // The values on another device and in another dtype; the input itself if nothing changes.
   Tensor to(
       std::optional<Device> device = std::nullopt, std::optional<DType> dtype = std::nullopt,
       bool copy = false, bool non_blocking = false) const;
@@ -827,15 +827,15 @@ class TensorMethods {
   Tensor diagflat(int64_t offset = 0) const;
   // The same elements in row-major order under another shape.
   Tensor reshape(const IntList& shape, std::optional<bool> copy = std::nullopt) const;
-  // As reshape, but never a copy: VALUE where the strides do not allow a view.
+  // As reshape, but never a copy: VALUE if the strides do not allow a view.
   Tensor view(const IntList& shape) const;
   // Merges a range of axes into one; a 0-dim tensor gets one axis.
   Tensor flatten(int64_t start = 0, int64_t end_axis = -1) const;
-  // Drops axes, all of which must have size 1; a view.
+  // Removes axes, all of which must have size 1; a view.
   Tensor squeeze(const IntList& axes) const;
   // Inserts an axis of size 1; a view.
   Tensor expand_dims(int64_t axis) const;
-  // Inserts an axis of size 1: expand_dims under its other name.
+  // Inserts an axis of size 1, as expand_dims; a view.
   Tensor unsqueeze(int64_t axis) const;
   // The axes in another order; a view.
   Tensor permute_dims(const IntList& axes) const;
@@ -843,17 +843,17 @@ class TensorMethods {
   Tensor transpose(int64_t axis0, int64_t axis1) const;
   // The last two axes exchanged; a view.
   Tensor matrix_transpose() const;
-  // Moves axes to new places, the others keep their order; a view.
+  // Moves axes to other positions, the others keep their order; a view.
   Tensor moveaxis(const IntList& source, const IntList& destination) const;
-  // A view that shows axes of size 1 and new leading axes repeatedly; it refuses in-place writes.
+  // A view that repeats axes of size 1 and adds leading axes; it refuses in-place writes.
   Tensor broadcast_to(const IntList& shape) const;
-  // As broadcast_to, with -1 for sizes that stay.
+  // As broadcast_to, with -1 for sizes that do not change.
   Tensor expand(const IntList& shape) const;
   // A complex tensor as real and imaginary parts along one more axis, the last; a view.
   Tensor view_as_real() const;
   // Real and imaginary parts along the last axis as a complex tensor; a view.
   Tensor view_as_complex() const;
-  // The part at one position of an axis, without that axis; a view.
+  // The elements at one position of an axis, without that axis; a view.
   Tensor select(int64_t axis, int64_t index) const;
   // A range of positions of an axis with Python's rules; a view.
   Tensor slice(
@@ -861,7 +861,7 @@ class TensorMethods {
       std::optional<int64_t> stop = std::nullopt, int64_t step = 1) const;
   // A number of positions of an axis, all of which must exist; a view.
   Tensor narrow(int64_t axis, int64_t start, int64_t length) const;
-  // Parts of one size along an axis; views.
+  // Parts of the same size along an axis; views.
   std::vector<Tensor> split(int64_t size, int64_t axis = 0) const;
   // Parts of given sizes along an axis; views.
   std::vector<Tensor> split_with_sizes(const IntList& sizes, int64_t axis = 0) const;
@@ -869,16 +869,16 @@ class TensorMethods {
   std::vector<Tensor> chunk(int64_t chunks, int64_t axis = 0) const;
   // One part for each position of an axis, without that axis; views.
   std::vector<Tensor> unstack(int64_t axis = 0) const;
-  // A diagonal of two axes as the last axis of the result; a view.
+  // The diagonal of two axes as the last axis of the result; a view.
   Tensor diagonal(int64_t offset = 0, int64_t axis1 = 0, int64_t axis2 = 1) const;
   // The whole tensor repeated along its axes.
   Tensor tile(const IntList& repetitions) const;
   // Each element repeated in place.
   Tensor repeat(const Tensor& repeats, std::optional<int64_t> axis = std::nullopt) const;
   Tensor repeat(const Scalar& repeats, std::optional<int64_t> axis = std::nullopt) const;
-  // The order of the elements along axes reversed; a copy.
+  // The elements in reverse order along axes; a copy.
   Tensor flip(const OptionalIntList& axes = std::nullopt) const;
-  // Elements moved along axes; those that leave come in at the other end.
+  // Elements shifted along axes; those that leave one end come in at the other.
   Tensor roll(const IntList& shift, const OptionalIntList& axes = std::nullopt) const;
   // The elements of the last two axes on and below a diagonal, zero above.
   Tensor tril(int64_t diagonal = 0) const;
@@ -914,7 +914,7 @@ class TensorMethods {
   Tensor& index_put_(const TensorList& indices, const Tensor& values, bool accumulate = false);
   // The slices of an axis at the positions of an index.
   Tensor index_select(int64_t axis, const Tensor& index) const;
-  // The slices of an axis at indices, whose dims stand in its place.
+  // The slices of an axis at indices; the dims of the indices replace the axis.
   Tensor take(const Tensor& indices, std::optional<int64_t> axis = std::nullopt) const;
   // out[i, j] = input[i, index[i, j]] for axis 1, and so on.
   Tensor gather(int64_t axis, const Tensor& index) const;
@@ -923,16 +923,16 @@ class TensorMethods {
   // input[i, index[i, j]] += source[i, j] for axis 1, and so on; every occurrence counts.
   Tensor scatter_add(int64_t axis, const Tensor& index, const Tensor& source) const;
   Tensor& scatter_add_(int64_t axis, const Tensor& index, const Tensor& source);
-  // The value where the mask holds, the input elsewhere, in the input's dtype.
+  // The value where the mask is true, the input elsewhere, in the input's dtype.
   Tensor masked_fill(const Tensor& mask, const Tensor& value) const;
   Tensor masked_fill(const Tensor& mask, const Scalar& value) const;
   Tensor& masked_fill_(const Tensor& mask, const Tensor& value);
   Tensor& masked_fill_(const Tensor& mask, const Scalar& value);
-  // The elements where the mask holds, in row-major order, as one axis.
+  // The elements where the mask is true, in row-major order, as one axis.
   Tensor masked_select(const Tensor& mask) const;
   // The positions of the nonzero elements in row-major order, one int64 tensor for each axis.
   std::vector<Tensor> nonzero() const;
-  // The positions of the nonzero elements in row-major order, one row each.
+  // The positions of the nonzero elements in row-major order, one row for each.
   Tensor argwhere() const;
   // input[i, index[i, j]] = source[i, j] for axis 1, and so on; of equal places the last is
   // written.

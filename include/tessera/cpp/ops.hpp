@@ -780,8 +780,7 @@ inline Tensor kaiser_window(
 
 // ---- Ops: binary, elementwise ----
 
-// Sum of two tensors, broadcast against each other and promoted to a common dtype; of two bools
-// their or.
+// Sum of two tensors, which are broadcast and promoted to a common dtype; logical or of two bools.
 inline Tensor add(const Tensor& input, const Tensor& other) {
   return detail::one<tsr_add>(input.handle(), other.handle());
 }
@@ -827,7 +826,7 @@ inline Tensor& subtract_out(Tensor& dst, const Scalar& input, const Tensor& othe
   return detail::written<tsr_subtract_scalar_left_out>(dst, input.number(), other.handle());
 }
 
-// Product of two tensors, element by element; of two bools their and.
+// Product of two tensors, element by element; logical and of two bools.
 inline Tensor multiply(const Tensor& input, const Tensor& other) {
   return detail::one<tsr_multiply>(input.handle(), other.handle());
 }
@@ -951,7 +950,7 @@ inline Tensor& pow_out(Tensor& dst, const Scalar& input, const Tensor& other) {
   return detail::written<tsr_pow_scalar_left_out>(dst, input.number(), other.handle());
 }
 
-// The larger of two elements; NaN wins. Equal operands share the gradient.
+// The larger of two elements; NaN if one is NaN. Equal operands share the gradient.
 inline Tensor maximum(const Tensor& input, const Tensor& other) {
   return detail::one<tsr_maximum>(input.handle(), other.handle());
 }
@@ -971,7 +970,7 @@ inline Tensor& maximum_out(Tensor& dst, const Tensor& input, const Scalar& other
   return detail::written<tsr_maximum_scalar_out>(dst, input.handle(), other.number());
 }
 
-// The smaller of two elements; NaN wins. Equal operands share the gradient.
+// The smaller of two elements; NaN if one is NaN. Equal operands share the gradient.
 inline Tensor minimum(const Tensor& input, const Tensor& other) {
   return detail::one<tsr_minimum>(input.handle(), other.handle());
 }
@@ -1121,7 +1120,7 @@ inline Tensor& greater_equal_out(Tensor& dst, const Tensor& input, const Scalar&
   return detail::written<tsr_greater_equal_scalar_out>(dst, input.handle(), other.number());
 }
 
-// Logical and of two elements; what is not zero counts as true.
+// Logical and of two elements; a nonzero element is true.
 inline Tensor logical_and(const Tensor& input, const Tensor& other) {
   return detail::one<tsr_logical_and>(input.handle(), other.handle());
 }
@@ -1135,7 +1134,7 @@ inline Tensor& logical_and_out(Tensor& dst, const Tensor& input, const Scalar& o
   return detail::written<tsr_logical_and_scalar_out>(dst, input.handle(), other.number());
 }
 
-// Logical or of two elements; what is not zero counts as true.
+// Logical or of two elements; a nonzero element is true.
 inline Tensor logical_or(const Tensor& input, const Tensor& other) {
   return detail::one<tsr_logical_or>(input.handle(), other.handle());
 }
@@ -1149,7 +1148,7 @@ inline Tensor& logical_or_out(Tensor& dst, const Tensor& input, const Scalar& ot
   return detail::written<tsr_logical_or_scalar_out>(dst, input.handle(), other.number());
 }
 
-// Logical xor of two elements; what is not zero counts as true.
+// Logical xor of two elements; a nonzero element is true.
 inline Tensor logical_xor(const Tensor& input, const Tensor& other) {
   return detail::one<tsr_logical_xor>(input.handle(), other.handle());
 }
@@ -1779,7 +1778,7 @@ inline Tensor& sum_out(
       dst, input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
 }
 
-// Sum over axes of the elements that are numbers; NaN counts as 0, also in its gradient.
+// Sum over axes; NaN counts as 0, also in its gradient.
 inline Tensor nansum(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false,
     std::optional<DType> dtype = std::nullopt) {
@@ -1807,7 +1806,7 @@ inline Tensor& prod_out(
       dst, input.handle(), axes.data(), axes.size(), keepdims, detail::bits(dtype));
 }
 
-// Arithmetic mean over axes; floating and complex dtypes, or what dtype casts to.
+// Arithmetic mean over axes; floating and complex dtypes, or others with a dtype to cast to.
 inline Tensor mean(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false,
     std::optional<DType> dtype = std::nullopt) {
@@ -1847,7 +1846,7 @@ inline Tensor& std_out(
       dst, input.handle(), axes.data(), axes.size(), correction, keepdims);
 }
 
-// Largest element over axes; NaN wins; equal ones share the gradient; real dtypes.
+// Largest element over axes; NaN if there is one; equal ones share the gradient; real dtypes.
 inline Tensor max(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false) {
   return detail::one<tsr_max>(input.handle(), axes.data(), axes.size(), keepdims);
@@ -1858,7 +1857,7 @@ inline Tensor& max_out(
   return detail::written<tsr_max_out>(dst, input.handle(), axes.data(), axes.size(), keepdims);
 }
 
-// Smallest element over axes; NaN wins; equal ones share the gradient; real dtypes.
+// Smallest element over axes; NaN if there is one; equal ones share the gradient; real dtypes.
 inline Tensor min(
     const Tensor& input, const OptionalIntList& axes = std::nullopt, bool keepdims = false) {
   return detail::one<tsr_min>(input.handle(), axes.data(), axes.size(), keepdims);
@@ -1972,7 +1971,7 @@ inline Tensor& vector_norm_out(
       dst, input.handle(), axes.data(), axes.size(), keepdims, ord);
 }
 
-// Sums of the first 1, 2, ... elements along an axis; dtypes as sum.
+// Sums of the first 1, 2, ... elements along an axis; dtypes as in sum.
 inline Tensor cumulative_sum(
     const Tensor& input, std::optional<int64_t> axis = std::nullopt,
     std::optional<DType> dtype = std::nullopt, bool include_initial = false) {
@@ -2399,7 +2398,8 @@ inline Tensor& corrcoef_out(Tensor& dst, const Tensor& input) {
 // ---- Ops: linear algebra ----
 
 // Matrix product, with the rank rules of the Array API standard and broadcast batch axes. Both must
-// have one dtype (DTYPE otherwise) and agree in the contracted size (SHAPE otherwise).
+// have the same dtype (DTYPE otherwise) and the same size in the contracted dimension (SHAPE
+// otherwise).
 inline Tensor matmul(const Tensor& input, const Tensor& other) {
   return detail::one<tsr_matmul>(input.handle(), other.handle());
 }
@@ -2433,7 +2433,7 @@ inline Tensor& addmm_out(
       dst, input.handle(), mat1.handle(), mat2.handle(), beta, alpha);
 }
 
-// Matrix products of two batches of one size, without broadcasting.
+// Matrix products of two batches of the same size, without broadcasting.
 inline Tensor bmm(const Tensor& input, const Tensor& other) {
   return detail::one<tsr_bmm>(input.handle(), other.handle());
 }
@@ -2441,7 +2441,7 @@ inline Tensor& bmm_out(Tensor& dst, const Tensor& input, const Tensor& other) {
   return detail::written<tsr_bmm_out>(dst, input.handle(), other.handle());
 }
 
-// The sum of the products of two vectors of one size.
+// The sum of the products of two vectors of the same size.
 inline Tensor dot(const Tensor& input, const Tensor& other) {
   return detail::one<tsr_dot>(input.handle(), other.handle());
 }
@@ -2449,7 +2449,7 @@ inline Tensor& dot_out(Tensor& dst, const Tensor& input, const Tensor& other) {
   return detail::written<tsr_dot_out>(dst, input.handle(), other.handle());
 }
 
-// Every product of an element of one vector with one of the other.
+// The products of each element of one vector with each element of the other.
 inline Tensor outer(const Tensor& input, const Tensor& other) {
   return detail::one<tsr_outer>(input.handle(), other.handle());
 }
@@ -2933,7 +2933,7 @@ inline Tensor& cond_out(Tensor& dst, const Tensor& input, std::string_view p = "
 
 // ---- Ops: creation ----
 
-// A tensor whose contents are whatever the memory held; bools are false.
+// A tensor with undefined contents; bools are false.
 inline Tensor empty(
     const IntList& shape, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
@@ -2960,7 +2960,7 @@ inline Tensor ones(
       detail::device_of(device).index);
 }
 
-// A tensor whose elements are all one number.
+// A tensor with one number in every element.
 inline Tensor full(
     const IntList& shape, const Scalar& value, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
@@ -2969,8 +2969,7 @@ inline Tensor full(
       detail::device_of(device).type, detail::device_of(device).index);
 }
 
-// A tensor of the input's shape and memory order with contents of whatever the memory held; bools
-// are false.
+// A tensor with the input's shape and memory order and undefined contents; bools are false.
 inline Tensor empty_like(
     const Tensor& input, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
@@ -2979,7 +2978,7 @@ inline Tensor empty_like(
       detail::device_of(device).index);
 }
 
-// Zeros of the input's shape and memory order.
+// Zeros with the input's shape and memory order.
 inline Tensor zeros_like(
     const Tensor& input, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
@@ -2988,7 +2987,7 @@ inline Tensor zeros_like(
       detail::device_of(device).index);
 }
 
-// Ones of the input's shape and memory order.
+// Ones with the input's shape and memory order.
 inline Tensor ones_like(
     const Tensor& input, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
@@ -2997,7 +2996,7 @@ inline Tensor ones_like(
       detail::device_of(device).index);
 }
 
-// A tensor of the input's shape and memory order whose elements are all one number.
+// A tensor with the input's shape and memory order and one number in every element.
 inline Tensor full_like(
     const Tensor& input, const Scalar& value, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt) {
@@ -3033,7 +3032,7 @@ inline Tensor eye(
       detail::device_of(device).index);
 }
 
-// The input as a tensor of this dtype and device; the input itself when nothing changes.
+// The input as a tensor of this dtype and device; the input itself if it has both already.
 inline Tensor asarray(
     const Tensor& input, std::optional<DType> dtype = std::nullopt,
     std::optional<Device> device = std::nullopt, std::optional<bool> copy = std::nullopt) {
@@ -3122,7 +3121,7 @@ inline Tensor randperm(
       generator.handle());
 }
 
-// 1 with the probability that each element of the input names, else 0; floating dtypes.
+// 1 with the probability that the element of the input gives, else 0; floating dtypes.
 inline Tensor bernoulli(const Tensor& input, const Generator& generator = {}) {
   return detail::one<tsr_bernoulli>(input.handle(), generator.handle());
 }
@@ -3237,7 +3236,7 @@ inline Tensor& bernoulli_fill_(Tensor& input, double p = 0.5, const Generator& g
 
 // ---- Ops: ternary, elementwise ----
 
-// The input where the condition holds, other elsewhere; all three broadcast.
+// The input where the condition is true, other elsewhere; all three broadcast.
 inline Tensor where(const Tensor& condition, const Tensor& input, const Tensor& other) {
   return detail::one<tsr_where>(condition.handle(), input.handle(), other.handle());
 }
@@ -3328,8 +3327,8 @@ inline Tensor& addcdiv_out(
       dst, input.handle(), tensor1.handle(), tensor2.handle(), value.number());
 }
 
-// The input limited to bounds, of which one may be absent; the gradient passes inside and at the
-// bounds.
+// The input limited to bounds, one of which may be absent; the gradient passes inside the bounds
+// and at them.
 inline Tensor clip(const Tensor& input, const Tensor& min = {}, const Tensor& max = {}) {
   return detail::one<tsr_clip>(input.handle(), min.handle(), max.handle());
 }
@@ -3354,7 +3353,7 @@ inline Tensor& clip_out(
 
 // ---- Ops: sorting ----
 
-// The elements in order along an axis; NaN counts as largest; real dtypes.
+// The elements in order along an axis; NaN is larger than any number; real dtypes.
 inline Tensor sort(
     const Tensor& input, int64_t axis = -1, bool descending = false, bool stable = true) {
   return detail::one<tsr_sort>(input.handle(), axis, descending, stable);
@@ -3376,7 +3375,7 @@ inline Tensor& argsort_out(
   return detail::written<tsr_argsort_out>(dst, input.handle(), axis, descending, stable);
 }
 
-// The elements in order along an axis and the positions they had; real dtypes.
+// The elements in order along an axis and the positions that they had; real dtypes.
 inline SortWithIndicesResult sort_with_indices(
     const Tensor& input, int64_t axis = -1, bool descending = false, bool stable = true) {
   struct {
@@ -3590,7 +3589,7 @@ inline Tensor& clone_out(Tensor& dst, const Tensor& input) {
   return detail::written<tsr_clone_out>(dst, input.handle());
 }
 
-// The input itself when it is row-major, else a row-major copy.
+// The input itself if it is row-major, else a row-major copy.
 inline Tensor contiguous(const Tensor& input) {
   return detail::one<tsr_contiguous>(input.handle());
 }
@@ -3600,10 +3599,10 @@ inline Tensor astype(const Tensor& input, DType dtype, bool copy = true) {
   return detail::one<tsr_astype>(input.handle(), detail::bits(dtype), copy);
 }
 
-// The values on another device and in another dtype; the input itself when nothing changes. With
-// non_blocking a result on the CPU lies in pinned memory and may be read after a wait for the
-// device. A pinned input may be released at once, but written only when the copy is over. It means
-// nothing where no pinned memory takes part, or the dtype changes on the host.
+// The values on another device and in another dtype; the input itself if nothing changes. With
+// non_blocking a result on the CPU is in pinned memory and may be read after a wait for the device.
+// A pinned input may be released at once, but must not be written before the copy is done.
+// non_blocking has no effect without pinned memory, or if the dtype changes on the host.
 inline Tensor to(
     const Tensor& input, std::optional<Device> device = std::nullopt,
     std::optional<DType> dtype = std::nullopt, bool copy = false, bool non_blocking = false) {
@@ -3730,13 +3729,13 @@ inline Tensor& diagflat_out(Tensor& dst, const Tensor& input, int64_t offset = 0
 
 // ---- Ops: shapes, windows and arrangement ----
 
-// The same elements in row-major order under another shape.
+// The same elements in row-major order with another shape.
 inline Tensor reshape(
     const Tensor& input, const IntList& shape, std::optional<bool> copy = std::nullopt) {
   return detail::one<tsr_reshape>(input.handle(), shape.data(), shape.size(), copy ? *copy : -1);
 }
 
-// As reshape, but never a copy: VALUE where the strides do not allow a view.
+// As reshape, but never a copy: VALUE if the strides do not allow a view.
 inline Tensor view(const Tensor& input, const IntList& shape) {
   return detail::one<tsr_view>(input.handle(), shape.data(), shape.size());
 }
@@ -3746,7 +3745,7 @@ inline Tensor flatten(const Tensor& input, int64_t start = 0, int64_t end_axis =
   return detail::one<tsr_flatten>(input.handle(), start, end_axis);
 }
 
-// Drops axes, all of which must have size 1; a view.
+// Removes axes, all of which must have size 1; a view.
 inline Tensor squeeze(const Tensor& input, const IntList& axes) {
   return detail::one<tsr_squeeze>(input.handle(), axes.data(), axes.size());
 }
@@ -3756,7 +3755,7 @@ inline Tensor expand_dims(const Tensor& input, int64_t axis) {
   return detail::one<tsr_expand_dims>(input.handle(), axis);
 }
 
-// Inserts an axis of size 1: expand_dims under its other name.
+// Inserts an axis of size 1, as expand_dims; a view.
 inline Tensor unsqueeze(const Tensor& input, int64_t axis) {
   return detail::one<tsr_unsqueeze>(input.handle(), axis);
 }
@@ -3776,18 +3775,18 @@ inline Tensor matrix_transpose(const Tensor& input) {
   return detail::one<tsr_matrix_transpose>(input.handle());
 }
 
-// Moves axes to new places, the others keep their order; a view.
+// Moves axes to other positions, the others keep their order; a view.
 inline Tensor moveaxis(const Tensor& input, const IntList& source, const IntList& destination) {
   return detail::one<tsr_moveaxis>(
       input.handle(), source.data(), source.size(), destination.data(), destination.size());
 }
 
-// A view that shows axes of size 1 and new leading axes repeatedly; it refuses in-place writes.
+// A view that repeats axes of size 1 and adds leading axes; it refuses in-place writes.
 inline Tensor broadcast_to(const Tensor& input, const IntList& shape) {
   return detail::one<tsr_broadcast_to>(input.handle(), shape.data(), shape.size());
 }
 
-// As broadcast_to, with -1 for sizes that stay.
+// As broadcast_to, with -1 for sizes that do not change.
 inline Tensor expand(const Tensor& input, const IntList& shape) {
   return detail::one<tsr_expand>(input.handle(), shape.data(), shape.size());
 }
@@ -3808,7 +3807,7 @@ inline Tensor view_as_complex(const Tensor& input) {
   return detail::one<tsr_view_as_complex>(input.handle());
 }
 
-// The part at one position of an axis, without that axis; a view.
+// The elements at one position of an axis, without that axis; a view.
 inline Tensor select(const Tensor& input, int64_t axis, int64_t index) {
   return detail::one<tsr_select>(input.handle(), axis, index);
 }
@@ -3821,12 +3820,12 @@ inline Tensor slice(
       input.handle(), axis, start.value_or(tsr_none()), stop.value_or(tsr_none()), step);
 }
 
-// A number of positions of an axis, all of which must exist; a view.
+// A number of consecutive positions of an axis, all of which must exist; a view.
 inline Tensor narrow(const Tensor& input, int64_t axis, int64_t start, int64_t length) {
   return detail::one<tsr_narrow>(input.handle(), axis, start, length);
 }
 
-// Parts of one size along an axis; views.
+// Parts of the same size along an axis; views.
 inline std::vector<Tensor> split(const Tensor& input, int64_t size, int64_t axis = 0) {
   return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
     return tsr_split(input.handle(), size, axis, handles, capacity, count);
@@ -3856,13 +3855,13 @@ inline std::vector<Tensor> unstack(const Tensor& input, int64_t axis = 0) {
   });
 }
 
-// A diagonal of two axes as the last axis of the result; a view.
+// The diagonal of two axes as the last axis of the result; a view.
 inline Tensor diagonal(
     const Tensor& input, int64_t offset = 0, int64_t axis1 = 0, int64_t axis2 = 1) {
   return detail::one<tsr_diagonal>(input.handle(), offset, axis1, axis2);
 }
 
-// Tensors one after the other along an axis, promoted to a common dtype.
+// Tensors joined along an axis, promoted to a common dtype.
 inline Tensor concat(const TensorList& tensors, std::optional<int64_t> axis = 0) {
   return detail::one<tsr_concat>(tensors.data(), tensors.size(), axis.value_or(tsr_none()));
 }
@@ -3871,7 +3870,7 @@ inline Tensor& concat_out(Tensor& dst, const TensorList& tensors, std::optional<
       dst, tensors.data(), tensors.size(), axis.value_or(tsr_none()));
 }
 
-// Tensors of one shape along a new axis, promoted to a common dtype.
+// Tensors of the same shape joined along a new axis, promoted to a common dtype.
 inline Tensor stack(const TensorList& tensors, int64_t axis = 0) {
   return detail::one<tsr_stack>(tensors.data(), tensors.size(), axis);
 }
@@ -3910,7 +3909,7 @@ inline Tensor& repeat_out(
       dst, input.handle(), repeats.number(), axis.value_or(tsr_none()));
 }
 
-// The order of the elements along axes reversed; a copy.
+// The elements in reverse order along axes; a copy.
 inline Tensor flip(const Tensor& input, const OptionalIntList& axes = std::nullopt) {
   return detail::one<tsr_flip>(input.handle(), axes.data(), axes.size());
 }
@@ -3919,7 +3918,7 @@ inline Tensor& flip_out(
   return detail::written<tsr_flip_out>(dst, input.handle(), axes.data(), axes.size());
 }
 
-// Elements moved along axes; those that leave come in at the other end.
+// Elements shifted along axes; those that leave one end come in at the other.
 inline Tensor roll(
     const Tensor& input, const IntList& shift, const OptionalIntList& axes = std::nullopt) {
   return detail::one<tsr_roll>(
@@ -3954,7 +3953,7 @@ inline Tensor& triu_out(Tensor& dst, const Tensor& input, int64_t diagonal = 0) 
   return detail::written<tsr_triu_out>(dst, input.handle(), diagonal);
 }
 
-// Adds elements on the sides of axes.
+// Adds elements before and behind axes.
 inline Tensor pad(
     const Tensor& input, const IntList& padding, std::string_view mode = "constant",
     const Scalar& value = 0) {
@@ -4104,8 +4103,9 @@ inline Tensor& as_strided_scatter_out(
 
 // ---- Ops: indexing ----
 
-// input[items]: a view when there are no arrays, else a copy; NumPy's rules. With arrays, integers
-// count as arrays; adjacent arrays leave their dims where they stood, separated ones first.
+// input[items]: a view when there are no arrays, else a copy; NumPy's rules. With arrays, an
+// integer counts as an array. The dims of adjacent arrays replace them, those of separated arrays
+// come first.
 inline Tensor getitem(const Tensor& input, const IntList& items, const TensorList& arrays) {
   return detail::one<tsr_getitem>(
       input.handle(), items.data(), items.size(), arrays.data(), arrays.size());
@@ -4116,7 +4116,7 @@ inline Tensor getitem_basic(const Tensor& input, const IntList& items) {
   return detail::one<tsr_getitem_basic>(input.handle(), items.data(), items.size());
 }
 
-// input[mask]: the elements where the mask holds, in row-major order; a copy.
+// input[mask]: the elements where the mask is true, in row-major order; a copy.
 inline Tensor getitem_boolean(const Tensor& input, const Tensor& mask) {
   return detail::one<tsr_getitem_boolean>(input.handle(), mask.handle());
 }
@@ -4133,7 +4133,7 @@ inline Tensor& getitem_integer_out(Tensor& dst, const Tensor& input, const Tenso
       dst, input.handle(), indices.data(), indices.size());
 }
 
-// input[items] = value; of positions named twice the last one wins.
+// input[items] = value; for repeated positions the last one wins.
 inline Tensor& setitem_(
     Tensor& input, const IntList& items, const TensorList& arrays, const Tensor& value) {
   return detail::changed<tsr_setitem_inplace>(
@@ -4145,7 +4145,7 @@ inline Tensor& setitem_(
       input, items.data(), items.size(), arrays.data(), arrays.size(), value.number());
 }
 
-// The input with values written to, or added at, positions.
+// The input with values written, or added, at positions.
 inline Tensor index_put(
     const Tensor& input, const TensorList& indices, const Tensor& values, bool accumulate = false) {
   return detail::one<tsr_index_put>(
@@ -4172,7 +4172,7 @@ inline Tensor& index_select_out(
   return detail::written<tsr_index_select_out>(dst, input.handle(), axis, index.handle());
 }
 
-// The slices of an axis at indices, whose dims stand in its place.
+// The slices of an axis at indices; the dims of the indices replace the axis.
 inline Tensor take(
     const Tensor& input, const Tensor& indices, std::optional<int64_t> axis = std::nullopt) {
   return detail::one<tsr_take>(input.handle(), indices.handle(), axis.value_or(tsr_none()));
@@ -4184,7 +4184,7 @@ inline Tensor& take_out(
       dst, input.handle(), indices.handle(), axis.value_or(tsr_none()));
 }
 
-// The rows of a table that indices name.
+// The rows of a table at integer indices.
 inline Tensor embedding(
     const Tensor& input, const Tensor& weight, std::optional<int64_t> padding_idx = std::nullopt) {
   return detail::one<tsr_embedding>(
@@ -4229,7 +4229,7 @@ inline Tensor& scatter_add_out(
       dst, input.handle(), axis, index.handle(), source.handle());
 }
 
-// The value where the mask holds, the input elsewhere, in the input's dtype.
+// The value where the mask is true, the input elsewhere, in the input's dtype.
 inline Tensor masked_fill(const Tensor& input, const Tensor& mask, const Tensor& value) {
   return detail::one<tsr_masked_fill>(input.handle(), mask.handle(), value.handle());
 }
@@ -4252,7 +4252,7 @@ inline Tensor& masked_fill_out(
       dst, input.handle(), mask.handle(), value.number());
 }
 
-// The elements where the mask holds, in row-major order, as one axis.
+// The elements where the mask is true, in row-major order, as one axis.
 inline Tensor masked_select(const Tensor& input, const Tensor& mask) {
   return detail::one<tsr_masked_select>(input.handle(), mask.handle());
 }
@@ -4470,9 +4470,10 @@ inline Tensor& conv1d_out(
       padding.data(), padding.size(), dilation.data(), dilation.size(), groups, same);
 }
 
-// Cross-correlation of images, plus a bias per channel. Floating dtypes, one for all tensors (DTYPE
-// otherwise). The result keeps the input's memory layout, row-major or channels last. SHAPE when
-// channels, groups and weight do not fit or the kernel is larger than the padded input.
+// Cross-correlation of images, plus a bias per channel. All tensors have the same floating dtype
+// (DTYPE otherwise). The result keeps the input's memory layout, row-major or channels last. SHAPE
+// when channels, groups and weight do not match, or when the kernel is larger than the padded
+// input.
 inline Tensor conv2d(
     const Tensor& input, const Tensor& weight, const Tensor& bias = {},
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
@@ -4508,7 +4509,7 @@ inline Tensor& conv3d_out(
       padding.data(), padding.size(), dilation.data(), dilation.size(), groups, same);
 }
 
-// The derivative of conv1d towards its input, as an op.
+// The derivative of conv1d with respect to its input, as an op.
 inline Tensor conv_transpose1d(
     const Tensor& input, const Tensor& weight, const Tensor& bias = {},
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
@@ -4530,7 +4531,7 @@ inline Tensor& conv_transpose1d_out(
       dilation.data(), dilation.size());
 }
 
-// The derivative of conv2d towards its input, as an op.
+// The derivative of conv2d with respect to its input, as an op.
 inline Tensor conv_transpose2d(
     const Tensor& input, const Tensor& weight, const Tensor& bias = {},
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
@@ -4552,7 +4553,7 @@ inline Tensor& conv_transpose2d_out(
       dilation.data(), dilation.size());
 }
 
-// The derivative of conv3d towards its input, as an op.
+// The derivative of conv3d with respect to its input, as an op.
 inline Tensor conv_transpose3d(
     const Tensor& input, const Tensor& weight, const Tensor& bias = {},
     const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
@@ -4574,7 +4575,7 @@ inline Tensor& conv_transpose3d_out(
       dilation.data(), dilation.size());
 }
 
-// The largest number of each window; floating dtypes.
+// The maximum of each window; floating dtypes.
 inline Tensor max_pool2d(
     const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
     const OptionalIntList& padding = std::nullopt, const OptionalIntList& dilation = std::nullopt,
@@ -4592,8 +4593,9 @@ inline Tensor& max_pool2d_out(
       padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode);
 }
 
-// As max_pool2d, and where in the flattened plane each number stands (int64). A window that lies in
-// the padding alone, as one with dilation may, has -inf at the position -1 and no gradient.
+// As max_pool2d, and the position of each maximum in the flattened plane (int64). A window can lie
+// in the padding alone, for example with dilation. It has the maximum -inf, the position -1 and no
+// gradient.
 inline MaxPool2dWithPositionsResult max_pool2d_with_positions(
     const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
     const OptionalIntList& padding = std::nullopt, const OptionalIntList& dilation = std::nullopt,
@@ -4698,7 +4700,7 @@ inline Tensor& log_softmax_out(
 }
 
 // The negative logarithm of the softmax probability of the target. INDEX when a class number is out
-// of range; the mean divides by the weights that count.
+// of range. The mean divides by the sum of the weights of the positions that are not ignored.
 inline Tensor cross_entropy(
     const Tensor& input, const Tensor& target, const Tensor& weight = {},
     int64_t ignore_index = -100, std::string_view reduction = "mean",
@@ -4717,7 +4719,7 @@ inline Tensor nll_loss(
       detail::length(reduction));
 }
 
-// The squared difference.
+// The squared difference of two tensors of the same shape.
 inline Tensor mse_loss(
     const Tensor& input, const Tensor& target, std::string_view reduction = "mean") {
   return detail::one<tsr_mse_loss>(
@@ -4733,7 +4735,7 @@ inline Tensor binary_cross_entropy_with_logits(
       detail::length(reduction));
 }
 
-// Zeros elements at random and divides the others by 1 - p; floating dtypes.
+// Sets random elements to 0 and divides the others by 1 - p; floating dtypes.
 inline Tensor dropout(
     const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
   return detail::one<tsr_dropout>(input.handle(), p, training, generator.handle());
@@ -5117,8 +5119,8 @@ inline void adamw_step(
       learning_rate, beta1, beta2, eps, weight_decay, maximize));
 }
 
-// Scales all tensors in place so that their norm together is at most max_norm; returns the norm
-// before. AUTOGRAD for a tensor that requires grad, unless in no_grad mode. For the gradients of
+// Scales all tensors in place so that their common norm is at most max_norm; returns the norm
+// before. AUTOGRAD for a tensor that requires grad, unless recording is off. For the gradients of
 // parameters see clip_grad_norm.
 inline Tensor clip_norm(
     const TensorList& tensors, double max_norm, double norm_type = 2.0,
@@ -5127,9 +5129,9 @@ inline Tensor clip_norm(
       tensors.data(), tensors.size(), max_norm, norm_type, error_if_nonfinite);
 }
 
-// Scales the gradients of parameters in place so that their norm together is at most max_norm;
-// returns the norm before. The parameters themselves stay as they are. Nothing is recorded,
-// whatever the mode. clip_norm takes tensors.
+// Scales the gradients of parameters in place so that their common norm is at most max_norm;
+// returns the norm before. The parameters themselves do not change. Nothing is recorded in any
+// mode. clip_norm takes tensors.
 inline Tensor clip_grad_norm(
     const TensorList& params, double max_norm, double norm_type = 2.0,
     bool error_if_nonfinite = false) {
@@ -5138,8 +5140,8 @@ inline Tensor clip_grad_norm(
 }
 
 // Clips each element of the gradients of parameters in place to the range from -clip_value to
-// clip_value. The parameters themselves stay as they are. Nothing is recorded, whatever the mode.
-// VALUE for a negative clip_value.
+// clip_value. The parameters themselves do not change. Nothing is recorded in any mode. VALUE for a
+// negative clip_value.
 inline void clip_grad_value(const TensorList& params, double clip_value) {
   check(tsr_clip_grad_value(params.data(), params.size(), clip_value));
 }

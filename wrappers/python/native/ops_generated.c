@@ -733,6 +733,2159 @@ static PyObject* keys_params_clip_value[sizeof takes_params_clip_value / sizeof(
 const tpy_op tpy_ops[] = {
 #include "ops_generated.h"
     {NULL, NULL, 0, NULL, NULL},
+static const tpy_row row_abs = {
+    {"abs", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_abs, (tpy_function)tsr_abs_out}, {0}}};
+static PyObject* py_abs(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_abs, a, b, n, k); }
+static const tpy_row row_abs_inplace = {
+    {"abs_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_abs_inplace, NULL}, {0}}};
+static PyObject* py_abs_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_abs_inplace, a, b, n, k); }
+static const tpy_row row_negative = {
+    {"negative", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_negative, (tpy_function)tsr_negative_out}, {0}}};
+static PyObject* py_negative(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_negative, a, b, n, k); }
+static const tpy_row row_negative_inplace = {
+    {"negative_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_negative_inplace, NULL}, {0}}};
+static PyObject* py_negative_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_negative_inplace, a, b, n, k); }
+static const tpy_row row_sign = {
+    {"sign", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_sign, (tpy_function)tsr_sign_out}, {0}}};
+static PyObject* py_sign(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sign, a, b, n, k); }
+static const tpy_row row_sign_inplace = {
+    {"sign_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_sign_inplace, NULL}, {0}}};
+static PyObject* py_sign_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sign_inplace, a, b, n, k); }
+static const tpy_row row_reciprocal = {
+    {"reciprocal", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_reciprocal, (tpy_function)tsr_reciprocal_out}, {0}}};
+static PyObject* py_reciprocal(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_reciprocal, a, b, n, k); }
+static const tpy_row row_reciprocal_inplace = {
+    {"reciprocal_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_reciprocal_inplace, NULL}, {0}}};
+static PyObject* py_reciprocal_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_reciprocal_inplace, a, b, n, k); }
+static const tpy_row row_square = {
+    {"square", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_square, (tpy_function)tsr_square_out}, {0}}};
+static PyObject* py_square(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_square, a, b, n, k); }
+static const tpy_row row_square_inplace = {
+    {"square_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_square_inplace, NULL}, {0}}};
+static PyObject* py_square_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_square_inplace, a, b, n, k); }
+static const tpy_row row_sqrt = {
+    {"sqrt", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_sqrt, (tpy_function)tsr_sqrt_out}, {0}}};
+static PyObject* py_sqrt(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sqrt, a, b, n, k); }
+static const tpy_row row_sqrt_inplace = {
+    {"sqrt_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_sqrt_inplace, NULL}, {0}}};
+static PyObject* py_sqrt_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sqrt_inplace, a, b, n, k); }
+static const tpy_row row_rsqrt = {
+    {"rsqrt", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_rsqrt, (tpy_function)tsr_rsqrt_out}, {0}}};
+static PyObject* py_rsqrt(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_rsqrt, a, b, n, k); }
+static const tpy_row row_rsqrt_inplace = {
+    {"rsqrt_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_rsqrt_inplace, NULL}, {0}}};
+static PyObject* py_rsqrt_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_rsqrt_inplace, a, b, n, k); }
+static const tpy_row row_exp = {
+    {"exp", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_exp, (tpy_function)tsr_exp_out}, {0}}};
+static PyObject* py_exp(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_exp, a, b, n, k); }
+static const tpy_row row_exp_inplace = {
+    {"exp_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_exp_inplace, NULL}, {0}}};
+static PyObject* py_exp_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_exp_inplace, a, b, n, k); }
+static const tpy_row row_expm1 = {
+    {"expm1", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_expm1, (tpy_function)tsr_expm1_out}, {0}}};
+static PyObject* py_expm1(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_expm1, a, b, n, k); }
+static const tpy_row row_expm1_inplace = {
+    {"expm1_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_expm1_inplace, NULL}, {0}}};
+static PyObject* py_expm1_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_expm1_inplace, a, b, n, k); }
+static const tpy_row row_log = {
+    {"log", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_log, (tpy_function)tsr_log_out}, {0}}};
+static PyObject* py_log(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_log, a, b, n, k); }
+static const tpy_row row_log_inplace = {
+    {"log_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_log_inplace, NULL}, {0}}};
+static PyObject* py_log_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_log_inplace, a, b, n, k); }
+static const tpy_row row_log1p = {
+    {"log1p", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_log1p, (tpy_function)tsr_log1p_out}, {0}}};
+static PyObject* py_log1p(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_log1p, a, b, n, k); }
+static const tpy_row row_log1p_inplace = {
+    {"log1p_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_log1p_inplace, NULL}, {0}}};
+static PyObject* py_log1p_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_log1p_inplace, a, b, n, k); }
+static const tpy_row row_log2 = {
+    {"log2", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_log2, (tpy_function)tsr_log2_out}, {0}}};
+static PyObject* py_log2(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_log2, a, b, n, k); }
+static const tpy_row row_log2_inplace = {
+    {"log2_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_log2_inplace, NULL}, {0}}};
+static PyObject* py_log2_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_log2_inplace, a, b, n, k); }
+static const tpy_row row_log10 = {
+    {"log10", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_log10, (tpy_function)tsr_log10_out}, {0}}};
+static PyObject* py_log10(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_log10, a, b, n, k); }
+static const tpy_row row_log10_inplace = {
+    {"log10_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_log10_inplace, NULL}, {0}}};
+static PyObject* py_log10_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_log10_inplace, a, b, n, k); }
+static const tpy_row row_sin = {
+    {"sin", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_sin, (tpy_function)tsr_sin_out}, {0}}};
+static PyObject* py_sin(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sin, a, b, n, k); }
+static const tpy_row row_sin_inplace = {
+    {"sin_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_sin_inplace, NULL}, {0}}};
+static PyObject* py_sin_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sin_inplace, a, b, n, k); }
+static const tpy_row row_cos = {
+    {"cos", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_cos, (tpy_function)tsr_cos_out}, {0}}};
+static PyObject* py_cos(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_cos, a, b, n, k); }
+static const tpy_row row_cos_inplace = {
+    {"cos_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_cos_inplace, NULL}, {0}}};
+static PyObject* py_cos_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_cos_inplace, a, b, n, k); }
+static const tpy_row row_tan = {
+    {"tan", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_tan, (tpy_function)tsr_tan_out}, {0}}};
+static PyObject* py_tan(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_tan, a, b, n, k); }
+static const tpy_row row_tan_inplace = {
+    {"tan_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_tan_inplace, NULL}, {0}}};
+static PyObject* py_tan_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_tan_inplace, a, b, n, k); }
+static const tpy_row row_asin = {
+    {"asin", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_asin, (tpy_function)tsr_asin_out}, {0}}};
+static PyObject* py_asin(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_asin, a, b, n, k); }
+static const tpy_row row_asin_inplace = {
+    {"asin_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_asin_inplace, NULL}, {0}}};
+static PyObject* py_asin_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_asin_inplace, a, b, n, k); }
+static const tpy_row row_acos = {
+    {"acos", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_acos, (tpy_function)tsr_acos_out}, {0}}};
+static PyObject* py_acos(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_acos, a, b, n, k); }
+static const tpy_row row_acos_inplace = {
+    {"acos_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_acos_inplace, NULL}, {0}}};
+static PyObject* py_acos_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_acos_inplace, a, b, n, k); }
+static const tpy_row row_atan = {
+    {"atan", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_atan, (tpy_function)tsr_atan_out}, {0}}};
+static PyObject* py_atan(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_atan, a, b, n, k); }
+static const tpy_row row_atan_inplace = {
+    {"atan_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_atan_inplace, NULL}, {0}}};
+static PyObject* py_atan_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_atan_inplace, a, b, n, k); }
+static const tpy_row row_sinh = {
+    {"sinh", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_sinh, (tpy_function)tsr_sinh_out}, {0}}};
+static PyObject* py_sinh(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sinh, a, b, n, k); }
+static const tpy_row row_sinh_inplace = {
+    {"sinh_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_sinh_inplace, NULL}, {0}}};
+static PyObject* py_sinh_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sinh_inplace, a, b, n, k); }
+static const tpy_row row_cosh = {
+    {"cosh", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_cosh, (tpy_function)tsr_cosh_out}, {0}}};
+static PyObject* py_cosh(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_cosh, a, b, n, k); }
+static const tpy_row row_cosh_inplace = {
+    {"cosh_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_cosh_inplace, NULL}, {0}}};
+static PyObject* py_cosh_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_cosh_inplace, a, b, n, k); }
+static const tpy_row row_tanh = {
+    {"tanh", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_tanh, (tpy_function)tsr_tanh_out}, {0}}};
+static PyObject* py_tanh(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_tanh, a, b, n, k); }
+static const tpy_row row_tanh_inplace = {
+    {"tanh_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_tanh_inplace, NULL}, {0}}};
+static PyObject* py_tanh_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_tanh_inplace, a, b, n, k); }
+static const tpy_row row_floor = {
+    {"floor", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_floor, (tpy_function)tsr_floor_out}, {0}}};
+static PyObject* py_floor(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_floor, a, b, n, k); }
+static const tpy_row row_floor_inplace = {
+    {"floor_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_floor_inplace, NULL}, {0}}};
+static PyObject* py_floor_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_floor_inplace, a, b, n, k); }
+static const tpy_row row_ceil = {
+    {"ceil", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_ceil, (tpy_function)tsr_ceil_out}, {0}}};
+static PyObject* py_ceil(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_ceil, a, b, n, k); }
+static const tpy_row row_ceil_inplace = {
+    {"ceil_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_ceil_inplace, NULL}, {0}}};
+static PyObject* py_ceil_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_ceil_inplace, a, b, n, k); }
+static const tpy_row row_round = {
+    {"round", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_round, (tpy_function)tsr_round_out}, {0}}};
+static PyObject* py_round(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_round, a, b, n, k); }
+static const tpy_row row_round_inplace = {
+    {"round_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_round_inplace, NULL}, {0}}};
+static PyObject* py_round_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_round_inplace, a, b, n, k); }
+static const tpy_row row_trunc = {
+    {"trunc", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_trunc, (tpy_function)tsr_trunc_out}, {0}}};
+static PyObject* py_trunc(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_trunc, a, b, n, k); }
+static const tpy_row row_trunc_inplace = {
+    {"trunc_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_trunc_inplace, NULL}, {0}}};
+static PyObject* py_trunc_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_trunc_inplace, a, b, n, k); }
+static const tpy_row row_sigmoid = {
+    {"sigmoid", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_sigmoid, (tpy_function)tsr_sigmoid_out}, {0}}};
+static PyObject* py_sigmoid(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sigmoid, a, b, n, k); }
+static const tpy_row row_sigmoid_inplace = {
+    {"sigmoid_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_sigmoid_inplace, NULL}, {0}}};
+static PyObject* py_sigmoid_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sigmoid_inplace, a, b, n, k); }
+static const tpy_row row_erf = {
+    {"erf", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_erf, (tpy_function)tsr_erf_out}, {0}}};
+static PyObject* py_erf(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_erf, a, b, n, k); }
+static const tpy_row row_erf_inplace = {
+    {"erf_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_erf_inplace, NULL}, {0}}};
+static PyObject* py_erf_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_erf_inplace, a, b, n, k); }
+static const tpy_row row_erfc = {
+    {"erfc", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_erfc, (tpy_function)tsr_erfc_out}, {0}}};
+static PyObject* py_erfc(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_erfc, a, b, n, k); }
+static const tpy_row row_erfc_inplace = {
+    {"erfc_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_erfc_inplace, NULL}, {0}}};
+static PyObject* py_erfc_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_erfc_inplace, a, b, n, k); }
+static const tpy_row row_conj = {
+    {"conj", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_conj, (tpy_function)tsr_conj_out}, {0}}};
+static PyObject* py_conj(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_conj, a, b, n, k); }
+static const tpy_row row_conj_inplace = {
+    {"conj_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_conj_inplace, NULL}, {0}}};
+static PyObject* py_conj_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_conj_inplace, a, b, n, k); }
+static const tpy_row row_relu = {
+    {"relu", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_relu, (tpy_function)tsr_relu_out}, {0}}};
+static PyObject* py_relu(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_relu, a, b, n, k); }
+static const tpy_row row_relu_inplace = {
+    {"relu_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_relu_inplace, NULL}, {0}}};
+static PyObject* py_relu_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_relu_inplace, a, b, n, k); }
+static const tpy_row row_silu = {
+    {"silu", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_silu, (tpy_function)tsr_silu_out}, {0}}};
+static PyObject* py_silu(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_silu, a, b, n, k); }
+static const tpy_row row_silu_inplace = {
+    {"silu_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_silu_inplace, NULL}, {0}}};
+static PyObject* py_silu_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_silu_inplace, a, b, n, k); }
+static const tpy_row row_isnan = {
+    {"isnan", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_isnan, (tpy_function)tsr_isnan_out}, {0}}};
+static PyObject* py_isnan(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_isnan, a, b, n, k); }
+static const tpy_row row_isinf = {
+    {"isinf", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_isinf, (tpy_function)tsr_isinf_out}, {0}}};
+static PyObject* py_isinf(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_isinf, a, b, n, k); }
+static const tpy_row row_isfinite = {
+    {"isfinite", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_isfinite, (tpy_function)tsr_isfinite_out}, {0}}};
+static PyObject* py_isfinite(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_isfinite, a, b, n, k); }
+static const tpy_row row_logical_not = {
+    {"logical_not", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_logical_not, (tpy_function)tsr_logical_not_out}, {0}}};
+static PyObject* py_logical_not(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_logical_not, a, b, n, k); }
+static const tpy_row row_bitwise_invert = {
+    {"bitwise_invert", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_bitwise_invert, (tpy_function)tsr_bitwise_invert_out}, {0}}};
+static PyObject* py_bitwise_invert(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_bitwise_invert, a, b, n, k); }
+static const tpy_row row_bitwise_invert_inplace = {
+    {"bitwise_invert_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_bitwise_invert_inplace, NULL}, {0}}};
+static PyObject* py_bitwise_invert_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_bitwise_invert_inplace, a, b, n, k); }
+static const tpy_row row_leaky_relu = {
+    {"leaky_relu", 3, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"negative_slope", TPY_F64, NULL, {.real = 0.01}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tdo, call_tdt, (tpy_function)tsr_leaky_relu, (tpy_function)tsr_leaky_relu_out}, {0}}};
+static PyObject* py_leaky_relu(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_leaky_relu, a, b, n, k); }
+static const tpy_row row_leaky_relu_inplace = {
+    {"leaky_relu_", 2, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"negative_slope", TPY_F64, NULL, {.real = 0.01}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_td, NULL, (tpy_function)tsr_leaky_relu_inplace, NULL}, {0}}};
+static PyObject* py_leaky_relu_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_leaky_relu_inplace, a, b, n, k); }
+static const tpy_row row_gelu = {
+    {"gelu", 3, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"approximate", TPY_TEXT, NULL, {.text = "none", .length = 4}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tso, call_tst, (tpy_function)tsr_gelu, (tpy_function)tsr_gelu_out}, {0}}};
+static PyObject* py_gelu(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_gelu, a, b, n, k); }
+static const tpy_row row_gelu_inplace = {
+    {"gelu_", 2, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"approximate", TPY_TEXT, NULL, {.text = "none", .length = 4}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_ts, NULL, (tpy_function)tsr_gelu_inplace, NULL}, {0}}};
+static PyObject* py_gelu_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_gelu_inplace, a, b, n, k); }
+static const tpy_row row_add = {
+    {"add", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_add, (tpy_function)tsr_add_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_add_scalar, (tpy_function)tsr_add_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_add_scalar, (tpy_function)tsr_add_scalar_out}, {0}}};
+static PyObject* py_add(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_add, a, b, n, k); }
+static const tpy_row row_add_inplace = {
+    {"add_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tt, NULL, (tpy_function)tsr_add_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_add_scalar_inplace, NULL}, {0}}};
+static PyObject* py_add_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_add_inplace, a, b, n, k); }
+static const tpy_row row_subtract = {
+    {"subtract", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_subtract, (tpy_function)tsr_subtract_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_subtract_scalar, (tpy_function)tsr_subtract_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_subtract_scalar_left, (tpy_function)tsr_subtract_scalar_left_out}, {0}}};
+static PyObject* py_subtract(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_subtract, a, b, n, k); }
+static const tpy_row row_subtract_inplace = {
+    {"subtract_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tt, NULL, (tpy_function)tsr_subtract_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_subtract_scalar_inplace, NULL},
+        {1, 1, call_tn, NULL, (tpy_function)tsr_subtract_scalar, NULL}, {0}}};
+static PyObject* py_subtract_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_subtract_inplace, a, b, n, k); }
+static const tpy_row row_multiply = {
+    {"multiply", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_multiply, (tpy_function)tsr_multiply_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_multiply_scalar, (tpy_function)tsr_multiply_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_multiply_scalar, (tpy_function)tsr_multiply_scalar_out}, {0}}};
+static PyObject* py_multiply(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_multiply, a, b, n, k); }
+static const tpy_row row_multiply_inplace = {
+    {"multiply_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tt, NULL, (tpy_function)tsr_multiply_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_multiply_scalar_inplace, NULL}, {0}}};
+static PyObject* py_multiply_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_multiply_inplace, a, b, n, k); }
+static const tpy_row row_divide = {
+    {"divide", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_divide, (tpy_function)tsr_divide_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_divide_scalar, (tpy_function)tsr_divide_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_divide_scalar_left, (tpy_function)tsr_divide_scalar_left_out}, {0}}};
+static PyObject* py_divide(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_divide, a, b, n, k); }
+static const tpy_row row_divide_inplace = {
+    {"divide_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tt, NULL, (tpy_function)tsr_divide_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_divide_scalar_inplace, NULL},
+        {1, 1, call_tn, NULL, (tpy_function)tsr_divide_scalar, NULL}, {0}}};
+static PyObject* py_divide_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_divide_inplace, a, b, n, k); }
+static const tpy_row row_floor_divide = {
+    {"floor_divide", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_floor_divide, (tpy_function)tsr_floor_divide_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_floor_divide_scalar, (tpy_function)tsr_floor_divide_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_floor_divide_scalar_left, (tpy_function)tsr_floor_divide_scalar_left_out},
+        {0}}};
+static PyObject* py_floor_divide(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_floor_divide, a, b, n, k); }
+static const tpy_row row_floor_divide_inplace = {
+    {"floor_divide_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tt, NULL, (tpy_function)tsr_floor_divide_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_floor_divide_scalar_inplace, NULL},
+        {1, 1, call_tn, NULL, (tpy_function)tsr_floor_divide_scalar, NULL}, {0}}};
+static PyObject* py_floor_divide_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_floor_divide_inplace, a, b, n, k); }
+static const tpy_row row_remainder = {
+    {"remainder", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_remainder, (tpy_function)tsr_remainder_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_remainder_scalar, (tpy_function)tsr_remainder_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_remainder_scalar_left, (tpy_function)tsr_remainder_scalar_left_out}, {0}}};
+static PyObject* py_remainder(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_remainder, a, b, n, k); }
+static const tpy_row row_remainder_inplace = {
+    {"remainder_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tt, NULL, (tpy_function)tsr_remainder_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_remainder_scalar_inplace, NULL},
+        {1, 1, call_tn, NULL, (tpy_function)tsr_remainder_scalar, NULL}, {0}}};
+static PyObject* py_remainder_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_remainder_inplace, a, b, n, k); }
+static const tpy_row row_pow = {
+    {"pow", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_pow, (tpy_function)tsr_pow_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_pow_scalar, (tpy_function)tsr_pow_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_pow_scalar_left, (tpy_function)tsr_pow_scalar_left_out}, {0}}};
+static PyObject* py_pow(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_pow, a, b, n, k); }
+static const tpy_row row_pow_inplace = {
+    {"pow_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tt, NULL, (tpy_function)tsr_pow_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_pow_scalar_inplace, NULL},
+        {1, 1, call_tn, NULL, (tpy_function)tsr_pow_scalar, NULL}, {0}}};
+static PyObject* py_pow_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_pow_inplace, a, b, n, k); }
+static const tpy_row row_maximum = {
+    {"maximum", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_maximum, (tpy_function)tsr_maximum_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_maximum_scalar, (tpy_function)tsr_maximum_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_maximum_scalar, (tpy_function)tsr_maximum_scalar_out}, {0}}};
+static PyObject* py_maximum(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_maximum, a, b, n, k); }
+static const tpy_row row_maximum_inplace = {
+    {"maximum_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tt, NULL, (tpy_function)tsr_maximum_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_maximum_scalar_inplace, NULL}, {0}}};
+static PyObject* py_maximum_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_maximum_inplace, a, b, n, k); }
+static const tpy_row row_minimum = {
+    {"minimum", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_minimum, (tpy_function)tsr_minimum_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_minimum_scalar, (tpy_function)tsr_minimum_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_minimum_scalar, (tpy_function)tsr_minimum_scalar_out}, {0}}};
+static PyObject* py_minimum(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_minimum, a, b, n, k); }
+static const tpy_row row_minimum_inplace = {
+    {"minimum_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tt, NULL, (tpy_function)tsr_minimum_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_minimum_scalar_inplace, NULL}, {0}}};
+static PyObject* py_minimum_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_minimum_inplace, a, b, n, k); }
+static const tpy_row row_atan2 = {
+    {"atan2", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_atan2, (tpy_function)tsr_atan2_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_atan2_scalar, (tpy_function)tsr_atan2_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_atan2_scalar_left, (tpy_function)tsr_atan2_scalar_left_out}, {0}}};
+static PyObject* py_atan2(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_atan2, a, b, n, k); }
+static const tpy_row row_atan2_inplace = {
+    {"atan2_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tt, NULL, (tpy_function)tsr_atan2_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_atan2_scalar_inplace, NULL},
+        {1, 1, call_tn, NULL, (tpy_function)tsr_atan2_scalar, NULL}, {0}}};
+static PyObject* py_atan2_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_atan2_inplace, a, b, n, k); }
+static const tpy_row row_hypot = {
+    {"hypot", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_hypot, (tpy_function)tsr_hypot_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_hypot_scalar, (tpy_function)tsr_hypot_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_hypot_scalar, (tpy_function)tsr_hypot_scalar_out}, {0}}};
+static PyObject* py_hypot(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_hypot, a, b, n, k); }
+static const tpy_row row_hypot_inplace = {
+    {"hypot_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tt, NULL, (tpy_function)tsr_hypot_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_hypot_scalar_inplace, NULL}, {0}}};
+static PyObject* py_hypot_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_hypot_inplace, a, b, n, k); }
+static const tpy_row row_equal = {
+    {"equal", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_equal, (tpy_function)tsr_equal_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_equal_scalar, (tpy_function)tsr_equal_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_equal_scalar, (tpy_function)tsr_equal_scalar_out}, {0}}};
+static PyObject* py_equal(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_equal, a, b, n, k); }
+static const tpy_row row_not_equal = {
+    {"not_equal", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_not_equal, (tpy_function)tsr_not_equal_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_not_equal_scalar, (tpy_function)tsr_not_equal_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_not_equal_scalar, (tpy_function)tsr_not_equal_scalar_out}, {0}}};
+static PyObject* py_not_equal(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_not_equal, a, b, n, k); }
+static const tpy_row row_less = {
+    {"less", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_less, (tpy_function)tsr_less_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_less_scalar, (tpy_function)tsr_less_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_greater_scalar, (tpy_function)tsr_greater_scalar_out}, {0}}};
+static PyObject* py_less(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_less, a, b, n, k); }
+static const tpy_row row_less_equal = {
+    {"less_equal", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_less_equal, (tpy_function)tsr_less_equal_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_less_equal_scalar, (tpy_function)tsr_less_equal_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_greater_equal_scalar, (tpy_function)tsr_greater_equal_scalar_out}, {0}}};
+static PyObject* py_less_equal(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_less_equal, a, b, n, k); }
+static const tpy_row row_greater = {
+    {"greater", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_greater, (tpy_function)tsr_greater_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_greater_scalar, (tpy_function)tsr_greater_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_less_scalar, (tpy_function)tsr_less_scalar_out}, {0}}};
+static PyObject* py_greater(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_greater, a, b, n, k); }
+static const tpy_row row_greater_equal = {
+    {"greater_equal", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_greater_equal, (tpy_function)tsr_greater_equal_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_greater_equal_scalar, (tpy_function)tsr_greater_equal_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_less_equal_scalar, (tpy_function)tsr_less_equal_scalar_out}, {0}}};
+static PyObject* py_greater_equal(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_greater_equal, a, b, n, k); }
+static const tpy_row row_logical_and = {
+    {"logical_and", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_logical_and, (tpy_function)tsr_logical_and_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_logical_and_scalar, (tpy_function)tsr_logical_and_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_logical_and_scalar, (tpy_function)tsr_logical_and_scalar_out}, {0}}};
+static PyObject* py_logical_and(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_logical_and, a, b, n, k); }
+static const tpy_row row_logical_or = {
+    {"logical_or", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_logical_or, (tpy_function)tsr_logical_or_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_logical_or_scalar, (tpy_function)tsr_logical_or_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_logical_or_scalar, (tpy_function)tsr_logical_or_scalar_out}, {0}}};
+static PyObject* py_logical_or(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_logical_or, a, b, n, k); }
+static const tpy_row row_logical_xor = {
+    {"logical_xor", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_logical_xor, (tpy_function)tsr_logical_xor_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_logical_xor_scalar, (tpy_function)tsr_logical_xor_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_logical_xor_scalar, (tpy_function)tsr_logical_xor_scalar_out}, {0}}};
+static PyObject* py_logical_xor(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_logical_xor, a, b, n, k); }
+static const tpy_row row_bitwise_and = {
+    {"bitwise_and", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_bitwise_and, (tpy_function)tsr_bitwise_and_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_bitwise_and_scalar, (tpy_function)tsr_bitwise_and_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_bitwise_and_scalar, (tpy_function)tsr_bitwise_and_scalar_out}, {0}}};
+static PyObject* py_bitwise_and(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_bitwise_and, a, b, n, k); }
+static const tpy_row row_bitwise_and_inplace = {
+    {"bitwise_and_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tt, NULL, (tpy_function)tsr_bitwise_and_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_bitwise_and_scalar_inplace, NULL}, {0}}};
+static PyObject* py_bitwise_and_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_bitwise_and_inplace, a, b, n, k); }
+static const tpy_row row_bitwise_or = {
+    {"bitwise_or", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_bitwise_or, (tpy_function)tsr_bitwise_or_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_bitwise_or_scalar, (tpy_function)tsr_bitwise_or_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_bitwise_or_scalar, (tpy_function)tsr_bitwise_or_scalar_out}, {0}}};
+static PyObject* py_bitwise_or(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_bitwise_or, a, b, n, k); }
+static const tpy_row row_bitwise_or_inplace = {
+    {"bitwise_or_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tt, NULL, (tpy_function)tsr_bitwise_or_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_bitwise_or_scalar_inplace, NULL}, {0}}};
+static PyObject* py_bitwise_or_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_bitwise_or_inplace, a, b, n, k); }
+static const tpy_row row_bitwise_xor = {
+    {"bitwise_xor", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_bitwise_xor, (tpy_function)tsr_bitwise_xor_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_bitwise_xor_scalar, (tpy_function)tsr_bitwise_xor_scalar_out},
+        {1, 1, call_tno, call_tnt, (tpy_function)tsr_bitwise_xor_scalar, (tpy_function)tsr_bitwise_xor_scalar_out}, {0}}};
+static PyObject* py_bitwise_xor(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_bitwise_xor, a, b, n, k); }
+static const tpy_row row_bitwise_xor_inplace = {
+    {"bitwise_xor_", 2, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"other", TPY_OPERAND}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tt, NULL, (tpy_function)tsr_bitwise_xor_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_bitwise_xor_scalar_inplace, NULL}, {0}}};
+static PyObject* py_bitwise_xor_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_bitwise_xor_inplace, a, b, n, k); }
+static const tpy_row row_sum = {
+    {"sum", 5, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
+        {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLwwo, call_tLwwt, (tpy_function)tsr_sum, (tpy_function)tsr_sum_out}, {0}}};
+static PyObject* py_sum(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sum, a, b, n, k); }
+static const tpy_row row_nansum = {
+    {"nansum", 5, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
+        {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLwwo, call_tLwwt, (tpy_function)tsr_nansum, (tpy_function)tsr_nansum_out}, {0}}};
+static PyObject* py_nansum(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_nansum, a, b, n, k); }
+static const tpy_row row_prod = {
+    {"prod", 5, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
+        {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLwwo, call_tLwwt, (tpy_function)tsr_prod, (tpy_function)tsr_prod_out}, {0}}};
+static PyObject* py_prod(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_prod, a, b, n, k); }
+static const tpy_row row_mean = {
+    {"mean", 5, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
+        {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLwwo, call_tLwwt, (tpy_function)tsr_mean, (tpy_function)tsr_mean_out}, {0}}};
+static PyObject* py_mean(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_mean, a, b, n, k); }
+static const tpy_row row_var = {
+    {"var", 5, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"correction", TPY_F64},
+        {"keepdims|keepdim", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLdwo, call_tLdwt, (tpy_function)tsr_var, (tpy_function)tsr_var_out}, {0}}};
+static PyObject* py_var(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_var, a, b, n, k); }
+static const tpy_row row_std = {
+    {"std", 5, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"correction", TPY_F64},
+        {"keepdims|keepdim", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLdwo, call_tLdwt, (tpy_function)tsr_std, (tpy_function)tsr_std_out}, {0}}};
+static PyObject* py_std(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_std, a, b, n, k); }
+static const tpy_row row_max = {
+    {"max", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
+        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLwo, call_tLwt, (tpy_function)tsr_max, (tpy_function)tsr_max_out}, {0}}};
+static PyObject* py_max(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_max, a, b, n, k); }
+static const tpy_row row_min = {
+    {"min", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
+        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLwo, call_tLwt, (tpy_function)tsr_min, (tpy_function)tsr_min_out}, {0}}};
+static PyObject* py_min(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_min, a, b, n, k); }
+static const tpy_row row_amax = {
+    {"amax", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
+        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLwo, call_tLwt, (tpy_function)tsr_amax, (tpy_function)tsr_amax_out}, {0}}};
+static PyObject* py_amax(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_amax, a, b, n, k); }
+static const tpy_row row_amin = {
+    {"amin", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
+        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLwo, call_tLwt, (tpy_function)tsr_amin, (tpy_function)tsr_amin_out}, {0}}};
+static PyObject* py_amin(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_amin, a, b, n, k); }
+static const tpy_row row_argmax = {
+    {"argmax", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}},
+        {"keepdims|keepdim", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tiwo, call_tiwt, (tpy_function)tsr_argmax, (tpy_function)tsr_argmax_out}, {0}}};
+static PyObject* py_argmax(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_argmax, a, b, n, k); }
+static const tpy_row row_argmin = {
+    {"argmin", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}},
+        {"keepdims|keepdim", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tiwo, call_tiwt, (tpy_function)tsr_argmin, (tpy_function)tsr_argmin_out}, {0}}};
+static PyObject* py_argmin(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_argmin, a, b, n, k); }
+static const tpy_row row_any = {
+    {"any", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
+        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLwo, call_tLwt, (tpy_function)tsr_any, (tpy_function)tsr_any_out}, {0}}};
+static PyObject* py_any(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_any, a, b, n, k); }
+static const tpy_row row_all = {
+    {"all", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
+        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLwo, call_tLwt, (tpy_function)tsr_all, (tpy_function)tsr_all_out}, {0}}};
+static PyObject* py_all(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_all, a, b, n, k); }
+static const tpy_row row_count_nonzero = {
+    {"count_nonzero", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
+        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLwo, call_tLwt, (tpy_function)tsr_count_nonzero, (tpy_function)tsr_count_nonzero_out}, {0}}};
+static PyObject* py_count_nonzero(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_count_nonzero, a, b, n, k); }
+static const tpy_row row_logsumexp = {
+    {"logsumexp", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
+        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLwo, call_tLwt, (tpy_function)tsr_logsumexp, (tpy_function)tsr_logsumexp_out}, {0}}};
+static PyObject* py_logsumexp(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_logsumexp, a, b, n, k); }
+static const tpy_row row_vector_norm = {
+    {"vector_norm", 5, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL},
+        {"ord", TPY_F64, NULL, {.real = 2.0}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLwdo, call_tLwdt, (tpy_function)tsr_vector_norm, (tpy_function)tsr_vector_norm_out}, {0}}};
+static PyObject* py_vector_norm(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_vector_norm, a, b, n, k); }
+static const tpy_row row_cumulative_sum = {
+    {"cumulative_sum", 5, 4, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}},
+        {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"include_initial", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tiwwo, call_tiwwt, (tpy_function)tsr_cumulative_sum, (tpy_function)tsr_cumulative_sum_out}, {0}}};
+static PyObject* py_cumulative_sum(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_cumulative_sum, a, b, n, k); }
+static const tpy_row row_matmul = {
+    {"matmul", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"other", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_matmul, (tpy_function)tsr_matmul_out}, {0}}};
+static PyObject* py_matmul(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_matmul, a, b, n, k); }
+static const tpy_row row_linear = {
+    {"linear", 4, 3, 2, -1, 7u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"weight", TPY_TENSOR}, {"bias", TPY_OPTIONAL_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_ttto, call_tttt, (tpy_function)tsr_linear, (tpy_function)tsr_linear_out}, {0}}};
+static PyObject* py_linear(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_linear, a, b, n, k); }
+static const tpy_row row_addmm = {
+    {"addmm", 6, 3, 3, -1, 7u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"mat1", TPY_TENSOR}, {"mat2", TPY_TENSOR}, {"beta", TPY_F64, NULL, {.real = 1.0}},
+        {"alpha", TPY_F64, NULL, {.real = 1.0}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[6 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tttddo, call_tttddt, (tpy_function)tsr_addmm, (tpy_function)tsr_addmm_out}, {0}}};
+static PyObject* py_addmm(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_addmm, a, b, n, k); }
+static const tpy_row row_addmm_inplace = {
+    {"addmm_", 5, 3, 3, -1, 7u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"mat1", TPY_TENSOR}, {"mat2", TPY_TENSOR}, {"beta", TPY_F64, NULL, {.real = 1.0}},
+        {"alpha", TPY_F64, NULL, {.real = 1.0}}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 5, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tttdd, NULL, (tpy_function)tsr_addmm_inplace, NULL}, {0}}};
+static PyObject* py_addmm_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_addmm_inplace, a, b, n, k); }
+static const tpy_row row_bmm = {
+    {"bmm", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"other", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_bmm, (tpy_function)tsr_bmm_out}, {0}}};
+static PyObject* py_bmm(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_bmm, a, b, n, k); }
+static const tpy_row row_dot = {
+    {"dot", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"other", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_dot, (tpy_function)tsr_dot_out}, {0}}};
+static PyObject* py_dot(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_dot, a, b, n, k); }
+static const tpy_row row_outer = {
+    {"outer", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"other", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_outer, (tpy_function)tsr_outer_out}, {0}}};
+static PyObject* py_outer(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_outer, a, b, n, k); }
+static const tpy_row row_empty = {
+    {"empty", 4, 1, 1, 0, 0u, (const tpy_parameter[]){
+        {"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
+        {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_LwDo, NULL, (tpy_function)tsr_empty, NULL}, {0}}};
+static PyObject* py_empty(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_empty, a, b, n, k); }
+static const tpy_row row_zeros = {
+    {"zeros", 4, 1, 1, 0, 0u, (const tpy_parameter[]){
+        {"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
+        {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_LwDo, NULL, (tpy_function)tsr_zeros, NULL}, {0}}};
+static PyObject* py_zeros(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_zeros, a, b, n, k); }
+static const tpy_row row_ones = {
+    {"ones", 4, 1, 1, 0, 0u, (const tpy_parameter[]){
+        {"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
+        {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_LwDo, NULL, (tpy_function)tsr_ones, NULL}, {0}}};
+static PyObject* py_ones(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_ones, a, b, n, k); }
+static const tpy_row row_full = {
+    {"full", 5, 2, 2, -1, 0u, (const tpy_parameter[]){
+        {"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"value", TPY_SCALAR}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
+        {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_LnwDo, NULL, (tpy_function)tsr_full, NULL}, {0}}};
+static PyObject* py_full(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_full, a, b, n, k); }
+static const tpy_row row_empty_like = {
+    {"empty_like", 4, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}},
+        {"requires_grad", TPY_BOOL}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_twDo, NULL, (tpy_function)tsr_empty_like, NULL}, {0}}};
+static PyObject* py_empty_like(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_empty_like, a, b, n, k); }
+static const tpy_row row_zeros_like = {
+    {"zeros_like", 4, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}},
+        {"requires_grad", TPY_BOOL}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_twDo, NULL, (tpy_function)tsr_zeros_like, NULL}, {0}}};
+static PyObject* py_zeros_like(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_zeros_like, a, b, n, k); }
+static const tpy_row row_ones_like = {
+    {"ones_like", 4, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}},
+        {"requires_grad", TPY_BOOL}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_twDo, NULL, (tpy_function)tsr_ones_like, NULL}, {0}}};
+static PyObject* py_ones_like(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_ones_like, a, b, n, k); }
+static const tpy_row row_full_like = {
+    {"full_like", 5, 2, 2, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"value", TPY_SCALAR}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
+        {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tnwDo, NULL, (tpy_function)tsr_full_like, NULL}, {0}}};
+static PyObject* py_full_like(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_full_like, a, b, n, k); }
+static const tpy_row row_linspace = {
+    {"linspace", 7, 3, 3, -1, 0u, (const tpy_parameter[]){
+        {"start", TPY_F64}, {"stop", TPY_F64}, {"num", TPY_INT64, NULL, {.whole = INT64_MIN}},
+        {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"endpoint", TPY_BOOL, NULL, {.word = 1}},
+        {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}}, (PyObject*[7 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 6, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_ddiwwDo, NULL, (tpy_function)tsr_linspace, NULL}, {0}}};
+static PyObject* py_linspace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_linspace, a, b, n, k); }
+static const tpy_row row_eye = {
+    {"eye", 6, 2, 1, -1, 0u, (const tpy_parameter[]){
+        {"n_rows", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"n_cols", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}},
+        {"k", TPY_INT64, NULL, {.whole = 0}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
+        {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}}, (PyObject*[6 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 5, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_iiiwDo, NULL, (tpy_function)tsr_eye, NULL}, {0}}};
+static PyObject* py_eye(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_eye, a, b, n, k); }
+static const tpy_row row_rand = {
+    {"rand", 5, 1, 1, 0, 0u, (const tpy_parameter[]){
+        {"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
+        {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"generator", TPY_GENERATOR}, {"requires_grad", TPY_BOOL}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_LwDgo, NULL, (tpy_function)tsr_rand, NULL}, {0}}};
+static PyObject* py_rand(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_rand, a, b, n, k); }
+static const tpy_row row_randn = {
+    {"randn", 5, 1, 1, 0, 0u, (const tpy_parameter[]){
+        {"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
+        {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"generator", TPY_GENERATOR}, {"requires_grad", TPY_BOOL}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_LwDgo, NULL, (tpy_function)tsr_randn, NULL}, {0}}};
+static PyObject* py_randn(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_randn, a, b, n, k); }
+static const tpy_row row_randint = {
+    {"randint", 7, 3, 3, -1, 0u, (const tpy_parameter[]){
+        {"low", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"high", TPY_INT64, NULL, {.whole = INT64_MIN}},
+        {"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
+        {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"generator", TPY_GENERATOR}, {"requires_grad", TPY_BOOL}}, (PyObject*[7 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 6, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_iiLwDgo, NULL, (tpy_function)tsr_randint, NULL}, {0}}};
+static PyObject* py_randint(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_randint, a, b, n, k); }
+static const tpy_row row_randperm = {
+    {"randperm", 5, 1, 1, -1, 0u, (const tpy_parameter[]){
+        {"n", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
+        {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"generator", TPY_GENERATOR}, {"requires_grad", TPY_BOOL}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_iwDgo, NULL, (tpy_function)tsr_randperm, NULL}, {0}}};
+static PyObject* py_randperm(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_randperm, a, b, n, k); }
+static const tpy_row row_bernoulli = {
+    {"bernoulli", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"generator", TPY_GENERATOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tgo, NULL, (tpy_function)tsr_bernoulli, NULL}, {0}}};
+static PyObject* py_bernoulli(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_bernoulli, a, b, n, k); }
+static const tpy_row row_uniform_inplace = {
+    {"uniform_", 4, 3, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"low", TPY_F64}, {"high", TPY_F64, NULL, {.real = 1.0}}, {"generator", TPY_GENERATOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tddg, NULL, (tpy_function)tsr_uniform_inplace, NULL}, {0}}};
+static PyObject* py_uniform_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_uniform_inplace, a, b, n, k); }
+static const tpy_row row_normal_inplace = {
+    {"normal_", 4, 3, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"mean", TPY_F64}, {"std", TPY_F64, NULL, {.real = 1.0}}, {"generator", TPY_GENERATOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tddg, NULL, (tpy_function)tsr_normal_inplace, NULL}, {0}}};
+static PyObject* py_normal_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_normal_inplace, a, b, n, k); }
+static const tpy_row row_where = {
+    {"where", 4, 3, 3, -1, 7u, (const tpy_parameter[]){
+        {"condition", TPY_TENSOR}, {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_ttto, call_tttt, (tpy_function)tsr_where, (tpy_function)tsr_where_out},
+        {4, 0, call_ttno, call_ttnt, (tpy_function)tsr_where_scalar, (tpy_function)tsr_where_scalar_out},
+        {2, 0, call_tnto, call_tntt, (tpy_function)tsr_where_scalar_left, (tpy_function)tsr_where_scalar_left_out},
+        {6, 0, call_tnno, call_tnnt, (tpy_function)tsr_where_scalars, (tpy_function)tsr_where_scalars_out}, {0}}};
+static PyObject* py_where(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_where, a, b, n, k); }
+static const tpy_row row_lerp = {
+    {"lerp", 4, 3, 3, -1, 7u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"other", TPY_TENSOR}, {"weight", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_ttto, call_tttt, (tpy_function)tsr_lerp, (tpy_function)tsr_lerp_out},
+        {4, 0, call_ttno, call_ttnt, (tpy_function)tsr_lerp_scalar, (tpy_function)tsr_lerp_scalar_out}, {0}}};
+static PyObject* py_lerp(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_lerp, a, b, n, k); }
+static const tpy_row row_lerp_inplace = {
+    {"lerp_", 3, 3, 3, -1, 7u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"other", TPY_TENSOR}, {"weight", TPY_OPERAND}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_ttt, NULL, (tpy_function)tsr_lerp_inplace, NULL},
+        {4, 0, call_ttn, NULL, (tpy_function)tsr_lerp_scalar_inplace, NULL}, {0}}};
+static PyObject* py_lerp_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_lerp_inplace, a, b, n, k); }
+static const tpy_row row_addcmul = {
+    {"addcmul", 5, 3, 3, -1, 7u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"tensor1", TPY_TENSOR}, {"tensor2", TPY_TENSOR}, {"value", TPY_F64, NULL, {.real = 1.0}},
+        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tttdo, call_tttdt, (tpy_function)tsr_addcmul, (tpy_function)tsr_addcmul_out}, {0}}};
+static PyObject* py_addcmul(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_addcmul, a, b, n, k); }
+static const tpy_row row_addcmul_inplace = {
+    {"addcmul_", 4, 3, 3, -1, 7u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"tensor1", TPY_TENSOR}, {"tensor2", TPY_TENSOR}, {"value", TPY_F64, NULL, {.real = 1.0}}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tttd, NULL, (tpy_function)tsr_addcmul_inplace, NULL}, {0}}};
+static PyObject* py_addcmul_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_addcmul_inplace, a, b, n, k); }
+static const tpy_row row_addcdiv = {
+    {"addcdiv", 5, 3, 3, -1, 7u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"tensor1", TPY_TENSOR}, {"tensor2", TPY_TENSOR}, {"value", TPY_F64, NULL, {.real = 1.0}},
+        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tttdo, call_tttdt, (tpy_function)tsr_addcdiv, (tpy_function)tsr_addcdiv_out}, {0}}};
+static PyObject* py_addcdiv(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_addcdiv, a, b, n, k); }
+static const tpy_row row_addcdiv_inplace = {
+    {"addcdiv_", 4, 3, 3, -1, 7u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"tensor1", TPY_TENSOR}, {"tensor2", TPY_TENSOR}, {"value", TPY_F64, NULL, {.real = 1.0}}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tttd, NULL, (tpy_function)tsr_addcdiv_inplace, NULL}, {0}}};
+static PyObject* py_addcdiv_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_addcdiv_inplace, a, b, n, k); }
+static const tpy_row row_clip = {
+    {"clip", 4, 3, 1, -1, 7u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"min", TPY_OPERAND}, {"max", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 1, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_ttto, call_tttt, (tpy_function)tsr_clip, (tpy_function)tsr_clip_out},
+        {6, 0, call_tmmo, call_tmmt, (tpy_function)tsr_clip_scalars, (tpy_function)tsr_clip_scalars_out}, {0}}};
+static PyObject* py_clip(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_clip, a, b, n, k); }
+static const tpy_row row_clip_inplace = {
+    {"clip_", 3, 3, 1, -1, 7u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"min", TPY_OPERAND}, {"max", TPY_OPERAND}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 3, 1, 0, 0, -1, 1, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_ttt, NULL, (tpy_function)tsr_clip_inplace, NULL},
+        {6, 0, call_tmm, NULL, (tpy_function)tsr_clip_scalars_inplace, NULL}, {0}}};
+static PyObject* py_clip_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_clip_inplace, a, b, n, k); }
+static const tpy_row row_sort = {
+    {"sort", 5, 4, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = -1}}, {"descending", TPY_BOOL},
+        {"stable", TPY_BOOL, NULL, {.word = 1}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tiwwo, call_tiwwt, (tpy_function)tsr_sort, (tpy_function)tsr_sort_out}, {0}}};
+static PyObject* py_sort(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sort, a, b, n, k); }
+static const tpy_row row_argsort = {
+    {"argsort", 5, 4, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = -1}}, {"descending", TPY_BOOL},
+        {"stable", TPY_BOOL, NULL, {.word = 1}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tiwwo, call_tiwwt, (tpy_function)tsr_argsort, (tpy_function)tsr_argsort_out}, {0}}};
+static PyObject* py_argsort(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_argsort, a, b, n, k); }
+static const tpy_row row_sort_with_indices = {
+    {"sort_with_indices", 5, 4, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = -1}}, {"descending", TPY_BOOL},
+        {"stable", TPY_BOOL, NULL, {.word = 1}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tiwwoo, call_tiwwtt, (tpy_function)tsr_sort_with_indices, (tpy_function)tsr_sort_with_indices_out}, {0}}};
+static PyObject* py_sort_with_indices(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sort_with_indices, a, b, n, k); }
+static const tpy_row row_topk = {
+    {"topk", 6, 5, 2, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"k", TPY_INT64, NULL, {.whole = INT64_MIN}},
+        {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = -1}}, {"largest", TPY_BOOL, NULL, {.word = 1}},
+        {"sorted", TPY_BOOL, NULL, {.word = 1}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[6 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 5, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tiiwwoo, call_tiiwwtt, (tpy_function)tsr_topk, (tpy_function)tsr_topk_out}, {0}}};
+static PyObject* py_topk(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_topk, a, b, n, k); }
+static const tpy_row row_clone = {
+    {"clone", 2, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, call_tt, (tpy_function)tsr_clone, (tpy_function)tsr_clone_out}, {0}}};
+static PyObject* py_clone(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_clone, a, b, n, k); }
+static const tpy_row row_contiguous = {
+    {"contiguous", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, NULL, (tpy_function)tsr_contiguous, NULL}, {0}}};
+static PyObject* py_contiguous(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_contiguous, a, b, n, k); }
+static const tpy_row row_astype = {
+    {"astype", 3, 2, 2, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"copy", TPY_BOOL, NULL, {.word = 1}}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_twwo, NULL, (tpy_function)tsr_astype, NULL}, {0}}};
+static PyObject* py_astype(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_astype, a, b, n, k); }
+static const tpy_row row_detach = {
+    {"detach", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, NULL, (tpy_function)tsr_detach, NULL}, {0}}};
+static PyObject* py_detach(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_detach, a, b, n, k); }
+static const tpy_row row_copy_inplace = {
+    {"copy_", 3, 3, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"source", TPY_TENSOR}, {"non_blocking", TPY_BOOL}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_ttw, NULL, (tpy_function)tsr_copy_inplace, NULL}, {0}}};
+static PyObject* py_copy_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_copy_inplace, a, b, n, k); }
+static const tpy_row row_fill_inplace = {
+    {"fill_", 2, 2, 2, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"value", TPY_SCALAR}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tn, NULL, (tpy_function)tsr_fill_inplace, NULL}, {0}}};
+static PyObject* py_fill_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_fill_inplace, a, b, n, k); }
+static const tpy_row row_zero_inplace = {
+    {"zero_", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_t, NULL, (tpy_function)tsr_zero_inplace, NULL}, {0}}};
+static PyObject* py_zero_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_zero_inplace, a, b, n, k); }
+static const tpy_row row_reshape = {
+    {"reshape", 3, 2, 2, 1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"copy", TPY_BOOL, NULL, {.word = -1}}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLwo, NULL, (tpy_function)tsr_reshape, NULL}, {0}}};
+static PyObject* py_reshape(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_reshape, a, b, n, k); }
+static const tpy_row row_view = {
+    {"view", 2, 2, 2, 1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLo, NULL, (tpy_function)tsr_view, NULL}, {0}}};
+static PyObject* py_view(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_view, a, b, n, k); }
+static const tpy_row row_flatten = {
+    {"flatten", 3, 3, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"start", TPY_INT64, NULL, {.whole = 0}}, {"end_axis", TPY_INT64, NULL, {.whole = -1}}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tiio, NULL, (tpy_function)tsr_flatten, NULL}, {0}}};
+static PyObject* py_flatten(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_flatten, a, b, n, k); }
+static const tpy_row row_squeeze = {
+    {"squeeze", 2, 2, 1, 1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axes|dims|axis|dim", TPY_INTS, NULL, {.list = &tpy_no_list}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, tpy_axes_of_one, {0, 1}, (const tpy_way[]){
+        {0, 0, call_tLo, NULL, (tpy_function)tsr_squeeze, NULL}, {0}}};
+static PyObject* py_squeeze(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_squeeze, a, b, n, k); }
+static const tpy_row row_expand_dims = {
+    {"expand_dims", 2, 2, 2, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = INT64_MIN}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tio, NULL, (tpy_function)tsr_expand_dims, NULL}, {0}}};
+static PyObject* py_expand_dims(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_expand_dims, a, b, n, k); }
+static const tpy_row row_unsqueeze = {
+    {"unsqueeze", 2, 2, 2, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = INT64_MIN}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tio, NULL, (tpy_function)tsr_unsqueeze, NULL}, {0}}};
+static PyObject* py_unsqueeze(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_unsqueeze, a, b, n, k); }
+static const tpy_row row_permute_dims = {
+    {"permute_dims", 2, 2, 2, 1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axes|dims|axis|dim", TPY_INTS, NULL, {.list = &tpy_no_list}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLo, NULL, (tpy_function)tsr_permute_dims, NULL}, {0}}};
+static PyObject* py_permute_dims(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_permute_dims, a, b, n, k); }
+static const tpy_row row_transpose = {
+    {"transpose", 3, 3, 3, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis0", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"axis1", TPY_INT64, NULL, {.whole = INT64_MIN}}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tiio, NULL, (tpy_function)tsr_transpose, NULL}, {0}}};
+static PyObject* py_transpose(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_transpose, a, b, n, k); }
+static const tpy_row row_matrix_transpose = {
+    {"matrix_transpose", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, NULL, (tpy_function)tsr_matrix_transpose, NULL}, {0}}};
+static PyObject* py_matrix_transpose(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_matrix_transpose, a, b, n, k); }
+static const tpy_row row_moveaxis = {
+    {"moveaxis", 3, 3, 3, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"source", TPY_INTS, NULL, {.list = &tpy_no_list}},
+        {"destination", TPY_INTS, NULL, {.list = &tpy_no_list}}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLLo, NULL, (tpy_function)tsr_moveaxis, NULL}, {0}}};
+static PyObject* py_moveaxis(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_moveaxis, a, b, n, k); }
+static const tpy_row row_broadcast_to = {
+    {"broadcast_to", 2, 2, 2, 1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLo, NULL, (tpy_function)tsr_broadcast_to, NULL}, {0}}};
+static PyObject* py_broadcast_to(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_broadcast_to, a, b, n, k); }
+static const tpy_row row_expand = {
+    {"expand", 2, 2, 2, 1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLo, NULL, (tpy_function)tsr_expand, NULL}, {0}}};
+static PyObject* py_expand(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_expand, a, b, n, k); }
+static const tpy_row row_real = {
+    {"real", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, NULL, (tpy_function)tsr_real, NULL}, {0}}};
+static PyObject* py_real(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_real, a, b, n, k); }
+static const tpy_row row_imag = {
+    {"imag", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, NULL, (tpy_function)tsr_imag, NULL}, {0}}};
+static PyObject* py_imag(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_imag, a, b, n, k); }
+static const tpy_row row_view_as_real = {
+    {"view_as_real", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, NULL, (tpy_function)tsr_view_as_real, NULL}, {0}}};
+static PyObject* py_view_as_real(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_view_as_real, a, b, n, k); }
+static const tpy_row row_view_as_complex = {
+    {"view_as_complex", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, NULL, (tpy_function)tsr_view_as_complex, NULL}, {0}}};
+static PyObject* py_view_as_complex(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_view_as_complex, a, b, n, k); }
+static const tpy_row row_select = {
+    {"select", 3, 3, 3, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = INT64_MIN}},
+        {"index", TPY_INT64, NULL, {.whole = INT64_MIN}}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tiio, NULL, (tpy_function)tsr_select, NULL}, {0}}};
+static PyObject* py_select(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_select, a, b, n, k); }
+static const tpy_row row_slice = {
+    {"slice", 5, 5, 2, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = INT64_MIN}},
+        {"start", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}}, {"stop", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}},
+        {"step", TPY_INT64, NULL, {.whole = 1}}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 5, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tiiiio, NULL, (tpy_function)tsr_slice, NULL}, {0}}};
+static PyObject* py_slice(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_slice, a, b, n, k); }
+static const tpy_row row_narrow = {
+    {"narrow", 4, 4, 4, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = INT64_MIN}},
+        {"start", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"length", TPY_INT64, NULL, {.whole = INT64_MIN}}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tiiio, NULL, (tpy_function)tsr_narrow, NULL}, {0}}};
+static PyObject* py_narrow(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_narrow, a, b, n, k); }
+static const tpy_row row_split = {
+    {"split", 3, 3, 2, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"size", TPY_INT64, NULL, {.whole = INT64_MIN}},
+        {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = 0}}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tiiO, NULL, (tpy_function)tsr_split, NULL}, {0}}};
+static PyObject* py_split(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_split, a, b, n, k); }
+static const tpy_row row_split_with_sizes = {
+    {"split_with_sizes", 3, 3, 2, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"sizes", TPY_INTS, NULL, {.list = &tpy_no_list}},
+        {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = 0}}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLiO, NULL, (tpy_function)tsr_split_with_sizes, NULL}, {0}}};
+static PyObject* py_split_with_sizes(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_split_with_sizes, a, b, n, k); }
+static const tpy_row row_chunk = {
+    {"chunk", 3, 3, 2, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"chunks", TPY_INT64, NULL, {.whole = INT64_MIN}},
+        {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = 0}}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tiiO, NULL, (tpy_function)tsr_chunk, NULL}, {0}}};
+static PyObject* py_chunk(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_chunk, a, b, n, k); }
+static const tpy_row row_unstack = {
+    {"unstack", 2, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = 0}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tiO, NULL, (tpy_function)tsr_unstack, NULL}, {0}}};
+static PyObject* py_unstack(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_unstack, a, b, n, k); }
+static const tpy_row row_diagonal = {
+    {"diagonal", 4, 4, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"offset", TPY_INT64, NULL, {.whole = 0}}, {"axis1", TPY_INT64, NULL, {.whole = 0}},
+        {"axis2", TPY_INT64, NULL, {.whole = 1}}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tiiio, NULL, (tpy_function)tsr_diagonal, NULL}, {0}}};
+static PyObject* py_diagonal(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_diagonal, a, b, n, k); }
+static const tpy_row row_concat = {
+    {"concat", 3, 2, 1, -1, 0u, (const tpy_parameter[]){
+        {"tensors", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}},
+        {"axis|dim|axes|dims", TPY_OPTIONAL_INT64, NULL, {.whole = 0}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_Tio, call_Tit, (tpy_function)tsr_concat, (tpy_function)tsr_concat_out}, {0}}};
+static PyObject* py_concat(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_concat, a, b, n, k); }
+static const tpy_row row_stack = {
+    {"stack", 3, 2, 1, -1, 0u, (const tpy_parameter[]){
+        {"tensors", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = 0}},
+        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_Tio, call_Tit, (tpy_function)tsr_stack, (tpy_function)tsr_stack_out}, {0}}};
+static PyObject* py_stack(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_stack, a, b, n, k); }
+static const tpy_row row_tile = {
+    {"tile", 3, 2, 2, 1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"repetitions", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLo, call_tLt, (tpy_function)tsr_tile, (tpy_function)tsr_tile_out}, {0}}};
+static PyObject* py_tile(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_tile, a, b, n, k); }
+static const tpy_row row_repeat = {
+    {"repeat", 4, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"repeats", TPY_OPERAND}, {"axis|dim|axes|dims", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}},
+        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_ttio, call_ttit, (tpy_function)tsr_repeat, (tpy_function)tsr_repeat_out},
+        {2, 0, call_tnio, call_tnit, (tpy_function)tsr_repeat_scalar, (tpy_function)tsr_repeat_scalar_out}, {0}}};
+static PyObject* py_repeat(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_repeat, a, b, n, k); }
+static const tpy_row row_flip = {
+    {"flip", 3, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLo, call_tLt, (tpy_function)tsr_flip, (tpy_function)tsr_flip_out}, {0}}};
+static PyObject* py_flip(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_flip, a, b, n, k); }
+static const tpy_row row_roll = {
+    {"roll", 4, 3, 2, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"shift", TPY_INTS, NULL, {.list = &tpy_no_list}},
+        {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLLo, call_tLLt, (tpy_function)tsr_roll, (tpy_function)tsr_roll_out}, {0}}};
+static PyObject* py_roll(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_roll, a, b, n, k); }
+static const tpy_row row_tril = {
+    {"tril", 3, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"diagonal", TPY_INT64, NULL, {.whole = 0}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tio, call_tit, (tpy_function)tsr_tril, (tpy_function)tsr_tril_out}, {0}}};
+static PyObject* py_tril(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_tril, a, b, n, k); }
+static const tpy_row row_tril_inplace = {
+    {"tril_", 2, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"diagonal", TPY_INT64, NULL, {.whole = 0}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_ti, NULL, (tpy_function)tsr_tril_inplace, NULL}, {0}}};
+static PyObject* py_tril_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_tril_inplace, a, b, n, k); }
+static const tpy_row row_triu = {
+    {"triu", 3, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"diagonal", TPY_INT64, NULL, {.whole = 0}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tio, call_tit, (tpy_function)tsr_triu, (tpy_function)tsr_triu_out}, {0}}};
+static PyObject* py_triu(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_triu, a, b, n, k); }
+static const tpy_row row_triu_inplace = {
+    {"triu_", 2, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"diagonal", TPY_INT64, NULL, {.whole = 0}}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_ti, NULL, (tpy_function)tsr_triu_inplace, NULL}, {0}}};
+static PyObject* py_triu_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_triu_inplace, a, b, n, k); }
+static const tpy_row row_pad = {
+    {"pad", 5, 4, 2, 1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}},
+        {"mode", TPY_TEXT, NULL, {.text = "constant", .length = 8}}, {"value", TPY_F64}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLsdo, call_tLsdt, (tpy_function)tsr_pad, (tpy_function)tsr_pad_out}, {0}}};
+static PyObject* py_pad(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_pad, a, b, n, k); }
+static const tpy_row row_index_put = {
+    {"index_put", 5, 4, 3, -1, 5u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"indices", TPY_OPTIONAL_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"values", TPY_TENSOR},
+        {"accumulate", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tTtwo, call_tTtwt, (tpy_function)tsr_index_put, (tpy_function)tsr_index_put_out}, {0}}};
+static PyObject* py_index_put(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_index_put, a, b, n, k); }
+static const tpy_row row_index_put_inplace = {
+    {"index_put_", 4, 4, 3, -1, 5u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"indices", TPY_OPTIONAL_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"values", TPY_TENSOR},
+        {"accumulate", TPY_BOOL}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tTtw, NULL, (tpy_function)tsr_index_put_inplace, NULL}, {0}}};
+static PyObject* py_index_put_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_index_put_inplace, a, b, n, k); }
+static const tpy_row row_index_select = {
+    {"index_select", 4, 3, 3, -1, 5u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"index", TPY_TENSOR},
+        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tito, call_titt, (tpy_function)tsr_index_select, (tpy_function)tsr_index_select_out}, {0}}};
+static PyObject* py_index_select(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_index_select, a, b, n, k); }
+static const tpy_row row_take = {
+    {"take", 4, 3, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"indices", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}},
+        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_ttio, call_ttit, (tpy_function)tsr_take, (tpy_function)tsr_take_out}, {0}}};
+static PyObject* py_take(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_take, a, b, n, k); }
+static const tpy_row row_embedding = {
+    {"embedding", 4, 3, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"weight", TPY_TENSOR}, {"padding_idx", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}},
+        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_ttio, call_ttit, (tpy_function)tsr_embedding, (tpy_function)tsr_embedding_out}, {0}}};
+static PyObject* py_embedding(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_embedding, a, b, n, k); }
+static const tpy_row row_gather = {
+    {"gather", 4, 3, 3, -1, 5u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"index", TPY_TENSOR},
+        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tito, call_titt, (tpy_function)tsr_gather, (tpy_function)tsr_gather_out}, {0}}};
+static PyObject* py_gather(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_gather, a, b, n, k); }
+static const tpy_row row_take_along_axis = {
+    {"take_along_axis", 4, 3, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"indices", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = -1}},
+        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_ttio, call_ttit, (tpy_function)tsr_take_along_axis, (tpy_function)tsr_take_along_axis_out}, {0}}};
+static PyObject* py_take_along_axis(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_take_along_axis, a, b, n, k); }
+static const tpy_row row_scatter_add = {
+    {"scatter_add", 5, 4, 4, -1, 13u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"index", TPY_TENSOR},
+        {"source", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_titto, call_tittt, (tpy_function)tsr_scatter_add, (tpy_function)tsr_scatter_add_out}, {0}}};
+static PyObject* py_scatter_add(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_scatter_add, a, b, n, k); }
+static const tpy_row row_scatter_add_inplace = {
+    {"scatter_add_", 4, 4, 4, -1, 13u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"index", TPY_TENSOR},
+        {"source", TPY_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_titt, NULL, (tpy_function)tsr_scatter_add_inplace, NULL}, {0}}};
+static PyObject* py_scatter_add_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_scatter_add_inplace, a, b, n, k); }
+static const tpy_row row_masked_fill = {
+    {"masked_fill", 4, 3, 3, -1, 7u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"mask", TPY_TENSOR}, {"value", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_ttto, call_tttt, (tpy_function)tsr_masked_fill, (tpy_function)tsr_masked_fill_out},
+        {4, 0, call_ttno, call_ttnt, (tpy_function)tsr_masked_fill_scalar, (tpy_function)tsr_masked_fill_scalar_out}, {0}}};
+static PyObject* py_masked_fill(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_masked_fill, a, b, n, k); }
+static const tpy_row row_masked_fill_inplace = {
+    {"masked_fill_", 3, 3, 3, -1, 7u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"mask", TPY_TENSOR}, {"value", TPY_OPERAND}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_ttt, NULL, (tpy_function)tsr_masked_fill_inplace, NULL},
+        {4, 0, call_ttn, NULL, (tpy_function)tsr_masked_fill_scalar_inplace, NULL}, {0}}};
+static PyObject* py_masked_fill_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_masked_fill_inplace, a, b, n, k); }
+static const tpy_row row_masked_select = {
+    {"masked_select", 3, 2, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"mask", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tto, call_ttt, (tpy_function)tsr_masked_select, (tpy_function)tsr_masked_select_out}, {0}}};
+static PyObject* py_masked_select(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_masked_select, a, b, n, k); }
+static const tpy_row row_nonzero = {
+    {"nonzero", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tO, NULL, (tpy_function)tsr_nonzero, NULL}, {0}}};
+static PyObject* py_nonzero(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_nonzero, a, b, n, k); }
+static const tpy_row row_argwhere = {
+    {"argwhere", 1, 1, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}}, (PyObject*[1 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 1, 1, 0, 0, -1, 0, 1, 1, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_to, NULL, (tpy_function)tsr_argwhere, NULL}, {0}}};
+static PyObject* py_argwhere(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_argwhere, a, b, n, k); }
+static const tpy_row row_conv1d = {
+    {"conv1d", 9, 8, 2, -1, 7u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"weight", TPY_TENSOR}, {"bias", TPY_OPTIONAL_TENSOR},
+        {"stride", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}},
+        {"dilation", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"groups", TPY_INT64, NULL, {.whole = 1}}, {"same", TPY_BOOL},
+        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[9 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, 1, 0, tpy_padding, {4, 7}, (const tpy_way[]){
+        {0, 0, call_tttLLLiwo, call_tttLLLiwt, (tpy_function)tsr_conv1d, (tpy_function)tsr_conv1d_out}, {0}}};
+static PyObject* py_conv1d(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_conv1d, a, b, n, k); }
+static const tpy_row row_conv2d = {
+    {"conv2d", 9, 8, 2, -1, 7u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"weight", TPY_TENSOR}, {"bias", TPY_OPTIONAL_TENSOR},
+        {"stride", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}},
+        {"dilation", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"groups", TPY_INT64, NULL, {.whole = 1}}, {"same", TPY_BOOL},
+        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[9 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, 1, 0, tpy_padding, {4, 7}, (const tpy_way[]){
+        {0, 0, call_tttLLLiwo, call_tttLLLiwt, (tpy_function)tsr_conv2d, (tpy_function)tsr_conv2d_out}, {0}}};
+static PyObject* py_conv2d(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_conv2d, a, b, n, k); }
+static const tpy_row row_conv3d = {
+    {"conv3d", 9, 8, 2, -1, 7u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"weight", TPY_TENSOR}, {"bias", TPY_OPTIONAL_TENSOR},
+        {"stride", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}},
+        {"dilation", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"groups", TPY_INT64, NULL, {.whole = 1}}, {"same", TPY_BOOL},
+        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[9 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, 1, 0, tpy_padding, {4, 7}, (const tpy_way[]){
+        {0, 0, call_tttLLLiwo, call_tttLLLiwt, (tpy_function)tsr_conv3d, (tpy_function)tsr_conv3d_out}, {0}}};
+static PyObject* py_conv3d(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_conv3d, a, b, n, k); }
+static const tpy_row row_conv_transpose1d = {
+    {"conv_transpose1d", 9, 8, 2, -1, 7u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"weight", TPY_TENSOR}, {"bias", TPY_OPTIONAL_TENSOR},
+        {"stride", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}},
+        {"output_padding", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"groups", TPY_INT64, NULL, {.whole = 1}},
+        {"dilation", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[9 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tttLLLiLo, call_tttLLLiLt, (tpy_function)tsr_conv_transpose1d, (tpy_function)tsr_conv_transpose1d_out}, {0}}};
+static PyObject* py_conv_transpose1d(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_conv_transpose1d, a, b, n, k); }
+static const tpy_row row_conv_transpose2d = {
+    {"conv_transpose2d", 9, 8, 2, -1, 7u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"weight", TPY_TENSOR}, {"bias", TPY_OPTIONAL_TENSOR},
+        {"stride", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}},
+        {"output_padding", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"groups", TPY_INT64, NULL, {.whole = 1}},
+        {"dilation", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[9 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tttLLLiLo, call_tttLLLiLt, (tpy_function)tsr_conv_transpose2d, (tpy_function)tsr_conv_transpose2d_out}, {0}}};
+static PyObject* py_conv_transpose2d(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_conv_transpose2d, a, b, n, k); }
+static const tpy_row row_conv_transpose3d = {
+    {"conv_transpose3d", 9, 8, 2, -1, 7u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"weight", TPY_TENSOR}, {"bias", TPY_OPTIONAL_TENSOR},
+        {"stride", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}},
+        {"output_padding", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"groups", TPY_INT64, NULL, {.whole = 1}},
+        {"dilation", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[9 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tttLLLiLo, call_tttLLLiLt, (tpy_function)tsr_conv_transpose3d, (tpy_function)tsr_conv_transpose3d_out}, {0}}};
+static PyObject* py_conv_transpose3d(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_conv_transpose3d, a, b, n, k); }
+static const tpy_row row_max_pool2d = {
+    {"max_pool2d", 7, 6, 2, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"kernel_size", TPY_INTS, NULL, {.list = &tpy_no_list}},
+        {"stride", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}},
+        {"dilation", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"ceil_mode", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[7 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 6, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLLLLwo, call_tLLLLwt, (tpy_function)tsr_max_pool2d, (tpy_function)tsr_max_pool2d_out}, {0}}};
+static PyObject* py_max_pool2d(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_max_pool2d, a, b, n, k); }
+static const tpy_row row_max_pool2d_with_positions = {
+    {"max_pool2d_with_positions", 6, 6, 2, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"kernel_size", TPY_INTS, NULL, {.list = &tpy_no_list}},
+        {"stride", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}},
+        {"dilation", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"ceil_mode", TPY_BOOL}}, (PyObject*[6 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 6, 2, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLLLLwoo, NULL, (tpy_function)tsr_max_pool2d_with_positions, NULL}, {0}}};
+static PyObject* py_max_pool2d_with_positions(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_max_pool2d_with_positions, a, b, n, k); }
+static const tpy_row row_avg_pool2d = {
+    {"avg_pool2d", 8, 7, 2, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"kernel_size", TPY_INTS, NULL, {.list = &tpy_no_list}},
+        {"stride", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}},
+        {"ceil_mode", TPY_BOOL}, {"count_include_pad", TPY_BOOL, NULL, {.word = 1}},
+        {"divisor_override", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[8 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 7, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLLLwwio, call_tLLLwwit, (tpy_function)tsr_avg_pool2d, (tpy_function)tsr_avg_pool2d_out}, {0}}};
+static PyObject* py_avg_pool2d(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_avg_pool2d, a, b, n, k); }
+static const tpy_row row_adaptive_avg_pool2d = {
+    {"adaptive_avg_pool2d", 3, 2, 2, 1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"output_size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLo, call_tLt, (tpy_function)tsr_adaptive_avg_pool2d, (tpy_function)tsr_adaptive_avg_pool2d_out}, {0}}};
+static PyObject* py_adaptive_avg_pool2d(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_adaptive_avg_pool2d, a, b, n, k); }
+static const tpy_row row_batch_norm = {
+    {"batch_norm", 9, 8, 1, -1, 31u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"running_mean", TPY_OPTIONAL_TENSOR}, {"running_var", TPY_OPTIONAL_TENSOR},
+        {"weight", TPY_OPTIONAL_TENSOR}, {"bias", TPY_OPTIONAL_TENSOR}, {"training", TPY_BOOL},
+        {"momentum", TPY_F64, NULL, {.real = 0.1}}, {"eps", TPY_F64, NULL, {.real = 1e-05}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[9 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tttttwddo, call_tttttwddt, (tpy_function)tsr_batch_norm, (tpy_function)tsr_batch_norm_out}, {0}}};
+static PyObject* py_batch_norm(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_batch_norm, a, b, n, k); }
+static const tpy_row row_layer_norm = {
+    {"layer_norm", 6, 5, 2, -1, 13u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"normalized_shape", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"weight", TPY_OPTIONAL_TENSOR},
+        {"bias", TPY_OPTIONAL_TENSOR}, {"eps", TPY_F64, NULL, {.real = 1e-05}}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[6 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tLttdo, call_tLttdt, (tpy_function)tsr_layer_norm, (tpy_function)tsr_layer_norm_out}, {0}}};
+static PyObject* py_layer_norm(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_layer_norm, a, b, n, k); }
+static const tpy_row row_softmax = {
+    {"softmax", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = -1}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
+        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tiwo, call_tiwt, (tpy_function)tsr_softmax, (tpy_function)tsr_softmax_out}, {0}}};
+static PyObject* py_softmax(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_softmax, a, b, n, k); }
+static const tpy_row row_log_softmax = {
+    {"log_softmax", 4, 2, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = -1}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}},
+        {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tiwo, call_tiwt, (tpy_function)tsr_log_softmax, (tpy_function)tsr_log_softmax_out}, {0}}};
+static PyObject* py_log_softmax(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_log_softmax, a, b, n, k); }
+static const tpy_row row_cross_entropy = {
+    {"cross_entropy", 6, 6, 2, -1, 7u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"target", TPY_TENSOR}, {"weight", TPY_OPTIONAL_TENSOR},
+        {"ignore_index", TPY_INT64, NULL, {.whole = -100}}, {"reduction", TPY_TEXT, NULL, {.text = "mean", .length = 4}},
+        {"label_smoothing", TPY_F64}}, (PyObject*[6 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 6, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tttisdo, NULL, (tpy_function)tsr_cross_entropy, NULL}, {0}}};
+static PyObject* py_cross_entropy(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_cross_entropy, a, b, n, k); }
+static const tpy_row row_nll_loss = {
+    {"nll_loss", 5, 5, 2, -1, 7u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"target", TPY_TENSOR}, {"weight", TPY_OPTIONAL_TENSOR},
+        {"ignore_index", TPY_INT64, NULL, {.whole = -100}}, {"reduction", TPY_TEXT, NULL, {.text = "mean", .length = 4}}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tttiso, NULL, (tpy_function)tsr_nll_loss, NULL}, {0}}};
+static PyObject* py_nll_loss(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_nll_loss, a, b, n, k); }
+static const tpy_row row_mse_loss = {
+    {"mse_loss", 3, 3, 2, -1, 3u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"target", TPY_TENSOR}, {"reduction", TPY_TEXT, NULL, {.text = "mean", .length = 4}}}, (PyObject*[3 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 3, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_ttso, NULL, (tpy_function)tsr_mse_loss, NULL}, {0}}};
+static PyObject* py_mse_loss(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_mse_loss, a, b, n, k); }
+static const tpy_row row_binary_cross_entropy_with_logits = {
+    {"binary_cross_entropy_with_logits", 5, 5, 2, -1, 15u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"target", TPY_TENSOR}, {"weight", TPY_OPTIONAL_TENSOR}, {"pos_weight", TPY_OPTIONAL_TENSOR},
+        {"reduction", TPY_TEXT, NULL, {.text = "mean", .length = 4}}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_ttttso, NULL, (tpy_function)tsr_binary_cross_entropy_with_logits, NULL}, {0}}};
+static PyObject* py_binary_cross_entropy_with_logits(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_binary_cross_entropy_with_logits, a, b, n, k); }
+static const tpy_row row_dropout = {
+    {"dropout", 5, 4, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"p", TPY_F64, NULL, {.real = 0.5}}, {"training", TPY_BOOL, NULL, {.word = 1}},
+        {"generator", TPY_GENERATOR}, {"out", TPY_OPTIONAL_TENSOR}}, (PyObject*[5 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tdwgo, call_tdwgt, (tpy_function)tsr_dropout, (tpy_function)tsr_dropout_out}, {0}}};
+static PyObject* py_dropout(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_dropout, a, b, n, k); }
+static const tpy_row row_dropout_inplace = {
+    {"dropout_", 4, 4, 1, -1, 1u, (const tpy_parameter[]){
+        {"input", TPY_TENSOR}, {"p", TPY_F64, NULL, {.real = 0.5}}, {"training", TPY_BOOL, NULL, {.word = 1}},
+        {"generator", TPY_GENERATOR}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_tdwg, NULL, (tpy_function)tsr_dropout_inplace, NULL}, {0}}};
+static PyObject* py_dropout_inplace(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_dropout_inplace, a, b, n, k); }
+static const tpy_row row_sgd_step = {
+    {"sgd_step", 10, 10, 4, -1, 0u, (const tpy_parameter[]){
+        {"params", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"grads", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}},
+        {"momentum_buffers", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"learning_rate", TPY_F64}, {"momentum", TPY_F64},
+        {"dampening", TPY_F64}, {"weight_decay", TPY_F64}, {"nesterov", TPY_BOOL}, {"maximize", TPY_BOOL},
+        {"first_step", TPY_BOOL}}, (PyObject*[10 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 10, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_TTTddddwww, NULL, (tpy_function)tsr_sgd_step, NULL}, {0}}};
+static PyObject* py_sgd_step(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_sgd_step, a, b, n, k); }
+static const tpy_row row_adam_step = {
+    {"adam_step", 12, 12, 7, -1, 0u, (const tpy_parameter[]){
+        {"params", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"grads", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}},
+        {"exp_avgs", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}},
+        {"exp_avg_sqs", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}},
+        {"max_exp_avg_sqs", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"step", TPY_INT64, NULL, {.whole = INT64_MIN}},
+        {"learning_rate", TPY_F64}, {"beta1", TPY_F64, NULL, {.real = 0.9}}, {"beta2", TPY_F64, NULL, {.real = 0.999}},
+        {"eps", TPY_F64, NULL, {.real = 1e-08}}, {"weight_decay", TPY_F64}, {"maximize", TPY_BOOL}}, (PyObject*[12 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 12, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_TTTTTidddddw, NULL, (tpy_function)tsr_adam_step, NULL}, {0}}};
+static PyObject* py_adam_step(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_adam_step, a, b, n, k); }
+static const tpy_row row_adamw_step = {
+    {"adamw_step", 12, 12, 7, -1, 0u, (const tpy_parameter[]){
+        {"params", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"grads", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}},
+        {"exp_avgs", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}},
+        {"exp_avg_sqs", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}},
+        {"max_exp_avg_sqs", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"step", TPY_INT64, NULL, {.whole = INT64_MIN}},
+        {"learning_rate", TPY_F64}, {"beta1", TPY_F64, NULL, {.real = 0.9}}, {"beta2", TPY_F64, NULL, {.real = 0.999}},
+        {"eps", TPY_F64, NULL, {.real = 1e-08}}, {"weight_decay", TPY_F64, NULL, {.real = 0.01}}, {"maximize", TPY_BOOL}}, (PyObject*[12 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 12, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_TTTTTidddddw, NULL, (tpy_function)tsr_adamw_step, NULL}, {0}}};
+static PyObject* py_adamw_step(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_adamw_step, a, b, n, k); }
+static const tpy_row row_clip_norm = {
+    {"clip_norm", 4, 4, 2, -1, 0u, (const tpy_parameter[]){
+        {"tensors", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"max_norm", TPY_F64},
+        {"norm_type", TPY_F64, NULL, {.real = 2.0}}, {"error_if_nonfinite", TPY_BOOL}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_Tddwo, NULL, (tpy_function)tsr_clip_norm, NULL}, {0}}};
+static PyObject* py_clip_norm(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_clip_norm, a, b, n, k); }
+static const tpy_row row_clip_grad_norm = {
+    {"clip_grad_norm", 4, 4, 2, -1, 0u, (const tpy_parameter[]){
+        {"params", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"max_norm", TPY_F64},
+        {"norm_type", TPY_F64, NULL, {.real = 2.0}}, {"error_if_nonfinite", TPY_BOOL}}, (PyObject*[4 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_Tddwo, NULL, (tpy_function)tsr_clip_grad_norm, NULL}, {0}}};
+static PyObject* py_clip_grad_norm(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_clip_grad_norm, a, b, n, k); }
+static const tpy_row row_clip_grad_value = {
+    {"clip_grad_value", 2, 2, 2, -1, 0u, (const tpy_parameter[]){
+        {"params", TPY_TENSORS, NULL, {.tensors = &tpy_no_tensors}}, {"clip_value", TPY_F64}}, (PyObject*[2 * TPY_MAX_ALIASES]){0}},
+    TPY_FUNCTIONAL, 2, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0}, (const tpy_way[]){
+        {0, 0, call_Td, NULL, (tpy_function)tsr_clip_grad_value, NULL}, {0}}};
+static PyObject* py_clip_grad_value(PyObject* a, PyObject* const* b, Py_ssize_t n, PyObject* k) { return tpy_run(&row_clip_grad_value, a, b, n, k); }
+
+const tpy_row* const tpy_rows[] = {
+    &row_abs, &row_abs_inplace, &row_negative, &row_negative_inplace, &row_sign, &row_sign_inplace, &row_reciprocal,
+    &row_reciprocal_inplace, &row_square, &row_square_inplace, &row_sqrt, &row_sqrt_inplace, &row_rsqrt, &row_rsqrt_inplace,
+    &row_exp, &row_exp_inplace, &row_expm1, &row_expm1_inplace, &row_log, &row_log_inplace, &row_log1p, &row_log1p_inplace,
+    &row_log2, &row_log2_inplace, &row_log10, &row_log10_inplace, &row_sin, &row_sin_inplace, &row_cos, &row_cos_inplace, &row_tan,
+    &row_tan_inplace, &row_asin, &row_asin_inplace, &row_acos, &row_acos_inplace, &row_atan, &row_atan_inplace, &row_sinh,
+    &row_sinh_inplace, &row_cosh, &row_cosh_inplace, &row_tanh, &row_tanh_inplace, &row_floor, &row_floor_inplace, &row_ceil,
+    &row_ceil_inplace, &row_round, &row_round_inplace, &row_trunc, &row_trunc_inplace, &row_sigmoid, &row_sigmoid_inplace,
+    &row_erf, &row_erf_inplace, &row_erfc, &row_erfc_inplace, &row_conj, &row_conj_inplace, &row_relu, &row_relu_inplace,
+    &row_silu, &row_silu_inplace, &row_isnan, &row_isinf, &row_isfinite, &row_logical_not, &row_bitwise_invert,
+    &row_bitwise_invert_inplace, &row_leaky_relu, &row_leaky_relu_inplace, &row_gelu, &row_gelu_inplace, &row_add,
+    &row_add_inplace, &row_subtract, &row_subtract_inplace, &row_multiply, &row_multiply_inplace, &row_divide, &row_divide_inplace,
+    &row_floor_divide, &row_floor_divide_inplace, &row_remainder, &row_remainder_inplace, &row_pow, &row_pow_inplace, &row_maximum,
+    &row_maximum_inplace, &row_minimum, &row_minimum_inplace, &row_atan2, &row_atan2_inplace, &row_hypot, &row_hypot_inplace,
+    &row_equal, &row_not_equal, &row_less, &row_less_equal, &row_greater, &row_greater_equal, &row_logical_and, &row_logical_or,
+    &row_logical_xor, &row_bitwise_and, &row_bitwise_and_inplace, &row_bitwise_or, &row_bitwise_or_inplace, &row_bitwise_xor,
+    &row_bitwise_xor_inplace, &row_sum, &row_nansum, &row_prod, &row_mean, &row_var, &row_std, &row_max, &row_min, &row_amax,
+    &row_amin, &row_argmax, &row_argmin, &row_any, &row_all, &row_count_nonzero, &row_logsumexp, &row_vector_norm,
+    &row_cumulative_sum, &row_matmul, &row_linear, &row_addmm, &row_addmm_inplace, &row_bmm, &row_dot, &row_outer, &row_empty,
+    &row_zeros, &row_ones, &row_full, &row_empty_like, &row_zeros_like, &row_ones_like, &row_full_like, &row_linspace, &row_eye,
+    &row_rand, &row_randn, &row_randint, &row_randperm, &row_bernoulli, &row_uniform_inplace, &row_normal_inplace, &row_where,
+    &row_lerp, &row_lerp_inplace, &row_addcmul, &row_addcmul_inplace, &row_addcdiv, &row_addcdiv_inplace, &row_clip,
+    &row_clip_inplace, &row_sort, &row_argsort, &row_sort_with_indices, &row_topk, &row_clone, &row_contiguous, &row_astype,
+    &row_detach, &row_copy_inplace, &row_fill_inplace, &row_zero_inplace, &row_reshape, &row_view, &row_flatten, &row_squeeze,
+    &row_expand_dims, &row_unsqueeze, &row_permute_dims, &row_transpose, &row_matrix_transpose, &row_moveaxis, &row_broadcast_to,
+    &row_expand, &row_real, &row_imag, &row_view_as_real, &row_view_as_complex, &row_select, &row_slice, &row_narrow, &row_split,
+    &row_split_with_sizes, &row_chunk, &row_unstack, &row_diagonal, &row_concat, &row_stack, &row_tile, &row_repeat, &row_flip,
+    &row_roll, &row_tril, &row_tril_inplace, &row_triu, &row_triu_inplace, &row_pad, &row_index_put, &row_index_put_inplace,
+    &row_index_select, &row_take, &row_embedding, &row_gather, &row_take_along_axis, &row_scatter_add, &row_scatter_add_inplace,
+    &row_masked_fill, &row_masked_fill_inplace, &row_masked_select, &row_nonzero, &row_argwhere, &row_conv1d, &row_conv2d,
+    &row_conv3d, &row_conv_transpose1d, &row_conv_transpose2d, &row_conv_transpose3d, &row_max_pool2d,
+    &row_max_pool2d_with_positions, &row_avg_pool2d, &row_adaptive_avg_pool2d, &row_batch_norm, &row_layer_norm, &row_softmax,
+    &row_log_softmax, &row_cross_entropy, &row_nll_loss, &row_mse_loss, &row_binary_cross_entropy_with_logits, &row_dropout,
+    &row_dropout_inplace, &row_sgd_step, &row_adam_step, &row_adamw_step, &row_clip_norm, &row_clip_grad_norm,
+    &row_clip_grad_value, NULL};
+
+PyMethodDef tpy_functions[] = {
+    {"abs", (PyCFunction)(tpy_function)py_abs, CALL, "abs($input, *, out=None)\n--\n\nAbsolute value of each element; a complex element gives its magnitude."},
+    {"negative", (PyCFunction)(tpy_function)py_negative, CALL, "negative($input, *, out=None)\n--\n\nEach element with the opposite sign; bool is refused."},
+    {"sign", (PyCFunction)(tpy_function)py_sign, CALL, "sign($input, *, out=None)\n--\n\n-1, 0 or 1 by the sign of each element; a complex element gives x / |x|, 0 at 0."},
+    {"reciprocal", (PyCFunction)(tpy_function)py_reciprocal, CALL, "reciprocal($input, *, out=None)\n--\n\n1 / x for each element."},
+    {"square", (PyCFunction)(tpy_function)py_square, CALL, "square($input, *, out=None)\n--\n\nx x for each element; bool gives int64."},
+    {"sqrt", (PyCFunction)(tpy_function)py_sqrt, CALL, "sqrt($input, *, out=None)\n--\n\nSquare root of each element; NaN below 0."},
+    {"rsqrt", (PyCFunction)(tpy_function)py_rsqrt, CALL, "rsqrt($input, *, out=None)\n--\n\n1 / sqrt(x) for each element."},
+    {"exp", (PyCFunction)(tpy_function)py_exp, CALL, "exp($input, *, out=None)\n--\n\nExponential of each element; integers and bool give the default floating dtype."},
+    {"expm1", (PyCFunction)(tpy_function)py_expm1, CALL, "expm1($input, *, out=None)\n--\n\nexp(x) - 1 for each element, exact near 0."},
+    {"log", (PyCFunction)(tpy_function)py_log, CALL, "log($input, *, out=None)\n--\n\nNatural logarithm of each element; -inf at 0, NaN below."},
+    {"log1p", (PyCFunction)(tpy_function)py_log1p, CALL, "log1p($input, *, out=None)\n--\n\nlog(1 + x) for each element, exact near 0."},
+    {"log2", (PyCFunction)(tpy_function)py_log2, CALL, "log2($input, *, out=None)\n--\n\nBase-2 logarithm of each element."},
+    {"log10", (PyCFunction)(tpy_function)py_log10, CALL, "log10($input, *, out=None)\n--\n\nBase-10 logarithm of each element."},
+    {"sin", (PyCFunction)(tpy_function)py_sin, CALL, "sin($input, *, out=None)\n--\n\nSine of each element, in radians."},
+    {"cos", (PyCFunction)(tpy_function)py_cos, CALL, "cos($input, *, out=None)\n--\n\nCosine of each element, in radians."},
+    {"tan", (PyCFunction)(tpy_function)py_tan, CALL, "tan($input, *, out=None)\n--\n\nTangent of each element, in radians."},
+    {"asin", (PyCFunction)(tpy_function)py_asin, CALL, "asin($input, *, out=None)\n--\n\nInverse sine of each element, in radians; NaN outside [-1, 1]."},
+    {"acos", (PyCFunction)(tpy_function)py_acos, CALL, "acos($input, *, out=None)\n--\n\nInverse cosine of each element, in radians; NaN outside [-1, 1]."},
+    {"atan", (PyCFunction)(tpy_function)py_atan, CALL, "atan($input, *, out=None)\n--\n\nInverse tangent of each element, in radians."},
+    {"sinh", (PyCFunction)(tpy_function)py_sinh, CALL, "sinh($input, *, out=None)\n--\n\nHyperbolic sine of each element."},
+    {"cosh", (PyCFunction)(tpy_function)py_cosh, CALL, "cosh($input, *, out=None)\n--\n\nHyperbolic cosine of each element."},
+    {"tanh", (PyCFunction)(tpy_function)py_tanh, CALL, "tanh($input, *, out=None)\n--\n\nHyperbolic tangent of each element."},
+    {"floor", (PyCFunction)(tpy_function)py_floor, CALL, "floor($input, *, out=None)\n--\n\nLargest integer not above each element; integers and bool are returned unchanged."},
+    {"ceil", (PyCFunction)(tpy_function)py_ceil, CALL, "ceil($input, *, out=None)\n--\n\nSmallest integer not below each element; integers and bool are returned unchanged."},
+    {"round", (PyCFunction)(tpy_function)py_round, CALL, "round($input, *, out=None)\n--\n\nNearest integer, halves to even; integers and bool are returned unchanged."},
+    {"trunc", (PyCFunction)(tpy_function)py_trunc, CALL, "trunc($input, *, out=None)\n--\n\nEach element rounded towards 0; integers and bool are returned unchanged."},
+    {"sigmoid", (PyCFunction)(tpy_function)py_sigmoid, CALL, "sigmoid($input, *, out=None)\n--\n\n1 / (1 + exp(-x)) for each element."},
+    {"erf", (PyCFunction)(tpy_function)py_erf, CALL, "erf($input, *, out=None)\n--\n\nError function of each element."},
+    {"erfc", (PyCFunction)(tpy_function)py_erfc, CALL, "erfc($input, *, out=None)\n--\n\nComplement of the error function, 1 - erf(x), exact in its tail."},
+    {"conj", (PyCFunction)(tpy_function)py_conj, CALL, "conj($input, *, out=None)\n--\n\nComplex conjugate of each element; real dtypes are copied."},
+    {"relu", (PyCFunction)(tpy_function)py_relu, CALL, "relu($input, *, out=None)\n--\n\nmax(x, 0) for each element; the derivative at 0 is 0."},
+    {"silu", (PyCFunction)(tpy_function)py_silu, CALL, "silu($input, *, out=None)\n--\n\nx sigmoid(x) for each element; floating dtypes only."},
+    {"isnan", (PyCFunction)(tpy_function)py_isnan, CALL, "isnan($input, *, out=None)\n--\n\nWhether each element is NaN."},
+    {"isinf", (PyCFunction)(tpy_function)py_isinf, CALL, "isinf($input, *, out=None)\n--\n\nWhether each element is infinite."},
+    {"isfinite", (PyCFunction)(tpy_function)py_isfinite, CALL, "isfinite($input, *, out=None)\n--\n\nWhether each element is neither infinite nor NaN."},
+    {"logical_not", (PyCFunction)(tpy_function)py_logical_not, CALL, "logical_not($input, *, out=None)\n--\n\nWhether each element is zero (false)."},
+    {"bitwise_invert", (PyCFunction)(tpy_function)py_bitwise_invert, CALL, "bitwise_invert($input, *, out=None)\n--\n\nEach element with all bits inverted; bool is negated; floating dtypes are refused."},
+    {"leaky_relu", (PyCFunction)(tpy_function)py_leaky_relu, CALL, "leaky_relu($input, negative_slope=0.01, *, out=None)\n--\n\nx above 0, negative_slope x elsewhere; floating dtypes only."},
+    {"gelu", (PyCFunction)(tpy_function)py_gelu, CALL, "gelu($input, approximate='none', *, out=None)\n--\n\nx times the standard normal distribution function of x; floating dtypes only."},
+    {"add", (PyCFunction)(tpy_function)py_add, CALL, "add($input, other, *, out=None)\n--\n\nSum of two tensors, which are broadcast and promoted to a common dtype; logical or of two bools."},
+    {"subtract", (PyCFunction)(tpy_function)py_subtract, CALL, "subtract($input, other, *, out=None)\n--\n\nDifference of two tensors; two bools are refused."},
+    {"multiply", (PyCFunction)(tpy_function)py_multiply, CALL, "multiply($input, other, *, out=None)\n--\n\nProduct of two tensors, element by element; logical and of two bools."},
+    {"divide", (PyCFunction)(tpy_function)py_divide, CALL, "divide($input, other, *, out=None)\n--\n\nQuotient of two tensors; integers and bool give the default floating dtype."},
+    {"floor_divide", (PyCFunction)(tpy_function)py_floor_divide, CALL, "floor_divide($input, other, *, out=None)\n--\n\nQuotient rounded towards minus infinity, as Python's //; an integer division by zero is an error."},
+    {"remainder", (PyCFunction)(tpy_function)py_remainder, CALL, "remainder($input, other, *, out=None)\n--\n\nRemainder with the sign of the divisor, as Python's %; an integer division by zero is an error."},
+    {"pow", (PyCFunction)(tpy_function)py_pow, CALL, "pow($input, other, *, out=None)\n--\n\nThe first operand to the power of the second; a negative integer power of an integer is an error."},
+    {"maximum", (PyCFunction)(tpy_function)py_maximum, CALL, "maximum($input, other, *, out=None)\n--\n\nThe larger of two elements; NaN if one is NaN. Equal operands share the gradient."},
+    {"minimum", (PyCFunction)(tpy_function)py_minimum, CALL, "minimum($input, other, *, out=None)\n--\n\nThe smaller of two elements; NaN if one is NaN. Equal operands share the gradient."},
+    {"atan2", (PyCFunction)(tpy_function)py_atan2, CALL, "atan2($input, other, *, out=None)\n--\n\nAngle of the point (other, input), in radians in [-pi, pi]."},
+    {"hypot", (PyCFunction)(tpy_function)py_hypot, CALL, "hypot($input, other, *, out=None)\n--\n\nsqrt(a a + b b) without overflow."},
+    {"equal", (PyCFunction)(tpy_function)py_equal, CALL, "equal($input, other, *, out=None)\n--\n\nWhether two elements are equal."},
+    {"not_equal", (PyCFunction)(tpy_function)py_not_equal, CALL, "not_equal($input, other, *, out=None)\n--\n\nWhether two elements differ; NaN differs from everything."},
+    {"less", (PyCFunction)(tpy_function)py_less, CALL, "less($input, other, *, out=None)\n--\n\nWhether the first element is below the second; complex is refused."},
+    {"less_equal", (PyCFunction)(tpy_function)py_less_equal, CALL, "less_equal($input, other, *, out=None)\n--\n\nWhether the first element is not above the second; complex is refused."},
+    {"greater", (PyCFunction)(tpy_function)py_greater, CALL, "greater($input, other, *, out=None)\n--\n\nWhether the first element is above the second; complex is refused."},
+    {"greater_equal", (PyCFunction)(tpy_function)py_greater_equal, CALL, "greater_equal($input, other, *, out=None)\n--\n\nWhether the first element is not below the second; complex is refused."},
+    {"logical_and", (PyCFunction)(tpy_function)py_logical_and, CALL, "logical_and($input, other, *, out=None)\n--\n\nLogical and of two elements; a nonzero element is true."},
+    {"logical_or", (PyCFunction)(tpy_function)py_logical_or, CALL, "logical_or($input, other, *, out=None)\n--\n\nLogical or of two elements; a nonzero element is true."},
+    {"logical_xor", (PyCFunction)(tpy_function)py_logical_xor, CALL, "logical_xor($input, other, *, out=None)\n--\n\nLogical xor of two elements; a nonzero element is true."},
+    {"bitwise_and", (PyCFunction)(tpy_function)py_bitwise_and, CALL, "bitwise_and($input, other, *, out=None)\n--\n\nBitwise and of two integers or bools; floating dtypes are refused."},
+    {"bitwise_or", (PyCFunction)(tpy_function)py_bitwise_or, CALL, "bitwise_or($input, other, *, out=None)\n--\n\nBitwise or of two integers or bools; floating dtypes are refused."},
+    {"bitwise_xor", (PyCFunction)(tpy_function)py_bitwise_xor, CALL, "bitwise_xor($input, other, *, out=None)\n--\n\nBitwise xor of two integers or bools; floating dtypes are refused."},
+    {"sum", (PyCFunction)(tpy_function)py_sum, CALL, "sum($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nSum over axes; bool and signed integers are summed as int64, unsigned ones as uint64."},
+    {"nansum", (PyCFunction)(tpy_function)py_nansum, CALL, "nansum($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nSum over axes; NaN counts as 0, also in its gradient."},
+    {"prod", (PyCFunction)(tpy_function)py_prod, CALL, "prod($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nProduct over axes; bool and signed integers are multiplied as int64, unsigned ones as uint64."},
+    {"mean", (PyCFunction)(tpy_function)py_mean, CALL, "mean($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nArithmetic mean over axes; floating and complex dtypes, or others with a dtype to cast to."},
+    {"var", (PyCFunction)(tpy_function)py_var, CALL, "var($input, axis=None, *, correction=0, keepdims=False, out=None)\n--\n\nVariance over axes, the mean squared distance from the mean; floating dtypes."},
+    {"std", (PyCFunction)(tpy_function)py_std, CALL, "std($input, axis=None, *, correction=0, keepdims=False, out=None)\n--\n\nStandard deviation over axes, the root of the variance; floating dtypes."},
+    {"max", (PyCFunction)(tpy_function)py_max, CALL, "max($input, axis=None, *, keepdims=False, out=None)\n--\n\nLargest element over axes; NaN if there is one; equal ones share the gradient; real dtypes."},
+    {"min", (PyCFunction)(tpy_function)py_min, CALL, "min($input, axis=None, *, keepdims=False, out=None)\n--\n\nSmallest element over axes; NaN if there is one; equal ones share the gradient; real dtypes."},
+    {"amax", (PyCFunction)(tpy_function)py_amax, CALL, "amax($input, axis=None, *, keepdims=False, out=None)\n--\n\nLargest element over axes, another name of max."},
+    {"amin", (PyCFunction)(tpy_function)py_amin, CALL, "amin($input, axis=None, *, keepdims=False, out=None)\n--\n\nSmallest element over axes, another name of min."},
+    {"argmax", (PyCFunction)(tpy_function)py_argmax, CALL, "argmax($input, axis=None, *, keepdims=False, out=None)\n--\n\nPosition of the first largest element, as int64; real dtypes."},
+    {"argmin", (PyCFunction)(tpy_function)py_argmin, CALL, "argmin($input, axis=None, *, keepdims=False, out=None)\n--\n\nPosition of the first smallest element, as int64; real dtypes."},
+    {"any", (PyCFunction)(tpy_function)py_any, CALL, "any($input, axis=None, *, keepdims=False, out=None)\n--\n\nWhether any element over axes is not zero."},
+    {"all", (PyCFunction)(tpy_function)py_all, CALL, "all($input, axis=None, *, keepdims=False, out=None)\n--\n\nWhether all elements over axes are not zero."},
+    {"count_nonzero", (PyCFunction)(tpy_function)py_count_nonzero, CALL, "count_nonzero($input, axis=None, *, keepdims=False, out=None)\n--\n\nNumber of elements over axes that are not zero, as int64."},
+    {"logsumexp", (PyCFunction)(tpy_function)py_logsumexp, CALL, "logsumexp($input, axis=None, *, keepdims=False, out=None)\n--\n\nLogarithm of the sum of exponentials over axes, without overflow; real dtypes."},
+    {"vector_norm", (PyCFunction)(tpy_function)py_vector_norm, CALL, "vector_norm($input, axis=None, *, keepdims=False, ord=2, out=None)\n--\n\nNorm of the elements over axes; floating and complex dtypes, the result is real."},
+    {"cumulative_sum", (PyCFunction)(tpy_function)py_cumulative_sum, CALL, "cumulative_sum($input, axis=None, dtype=None, include_initial=False, *, out=None)\n--\n\nSums of the first 1, 2, ... elements along an axis; dtypes as in sum."},
+    {"matmul", (PyCFunction)(tpy_function)py_matmul, CALL, "matmul($input, other, *, out=None)\n--\n\nMatrix product, with the rank rules of the Array API standard and broadcast batch axes."},
+    {"linear", (PyCFunction)(tpy_function)py_linear, CALL, "linear($input, weight, bias=None, *, out=None)\n--\n\ninput weight^T + bias."},
+    {"addmm", (PyCFunction)(tpy_function)py_addmm, CALL, "addmm($input, mat1, mat2, *, beta=1, alpha=1, out=None)\n--\n\nbeta input + alpha mat1 mat2."},
+    {"bmm", (PyCFunction)(tpy_function)py_bmm, CALL, "bmm($input, other, *, out=None)\n--\n\nMatrix products of two batches of the same size, without broadcasting."},
+    {"dot", (PyCFunction)(tpy_function)py_dot, CALL, "dot($input, other, *, out=None)\n--\n\nThe sum of the products of two vectors of the same size."},
+    {"outer", (PyCFunction)(tpy_function)py_outer, CALL, "outer($input, other, *, out=None)\n--\n\nThe products of each element of one vector with each element of the other."},
+    {"empty", (PyCFunction)(tpy_function)py_empty, CALL, "empty(shape, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor with undefined contents; bools are false."},
+    {"zeros", (PyCFunction)(tpy_function)py_zeros, CALL, "zeros(shape, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor of zeros."},
+    {"ones", (PyCFunction)(tpy_function)py_ones, CALL, "ones(shape, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor of ones."},
+    {"full", (PyCFunction)(tpy_function)py_full, CALL, "full(shape, value, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor with one number in every element."},
+    {"empty_like", (PyCFunction)(tpy_function)py_empty_like, CALL, "empty_like($input, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor with the input's shape and memory order and undefined contents; bools are false."},
+    {"zeros_like", (PyCFunction)(tpy_function)py_zeros_like, CALL, "zeros_like($input, *, dtype=None, device=None, requires_grad=False)\n--\n\nZeros with the input's shape and memory order."},
+    {"ones_like", (PyCFunction)(tpy_function)py_ones_like, CALL, "ones_like($input, *, dtype=None, device=None, requires_grad=False)\n--\n\nOnes with the input's shape and memory order."},
+    {"full_like", (PyCFunction)(tpy_function)py_full_like, CALL, "full_like($input, value, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor with the input's shape and memory order and one number in every element."},
+    {"linspace", (PyCFunction)(tpy_function)py_linspace, CALL, "linspace(start, stop, num, *, dtype=None, endpoint=True, device=None, requires_grad=False)\n--\n\nEqually spaced numbers from start to stop."},
+    {"eye", (PyCFunction)(tpy_function)py_eye, CALL, "eye(n_rows, n_cols=None, *, k=0, dtype=None, device=None, requires_grad=False)\n--\n\nOnes on one diagonal, zeros elsewhere."},
+    {"rand", (PyCFunction)(tpy_function)py_rand, CALL, "rand(shape, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nUniform random numbers in [0, 1); floating dtypes."},
+    {"randn", (PyCFunction)(tpy_function)py_randn, CALL, "randn(shape, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nRandom numbers of the standard normal distribution; floating dtypes."},
+    {"randint", (PyCFunction)(tpy_function)py_randint, CALL, "randint(low, high, shape, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nUniform random integers in [low, high)."},
+    {"randperm", (PyCFunction)(tpy_function)py_randperm, CALL, "randperm(n, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nThe numbers 0 to n - 1 in random order."},
+    {"bernoulli", (PyCFunction)(tpy_function)py_bernoulli, CALL, "bernoulli($input, *, generator=None)\n--\n\n1 with the probability that the element of the input gives, else 0; floating dtypes."},
+    {"uniform_", (PyCFunction)(tpy_function)py_uniform_inplace, CALL, "uniform_($input, low=0, high=1, *, generator=None)\n--\n\nOverwrites the input with uniform random numbers in [low, high); floating dtypes."},
+    {"normal_", (PyCFunction)(tpy_function)py_normal_inplace, CALL, "normal_($input, mean=0, std=1, *, generator=None)\n--\n\nOverwrites the input with normal random numbers; floating dtypes."},
+    {"where", (PyCFunction)(tpy_function)py_where, CALL, "where($condition, input, other, *, out=None)\n--\n\nThe input where the condition is true, other elsewhere; all three broadcast."},
+    {"lerp", (PyCFunction)(tpy_function)py_lerp, CALL, "lerp($input, other, weight, *, out=None)\n--\n\ninput + weight (other - input); floating and complex dtypes."},
+    {"addcmul", (PyCFunction)(tpy_function)py_addcmul, CALL, "addcmul($input, tensor1, tensor2, *, value=1, out=None)\n--\n\ninput + value tensor1 tensor2; floating and complex dtypes."},
+    {"addcdiv", (PyCFunction)(tpy_function)py_addcdiv, CALL, "addcdiv($input, tensor1, tensor2, *, value=1, out=None)\n--\n\ninput + value tensor1 / tensor2; floating and complex dtypes."},
+    {"clip", (PyCFunction)(tpy_function)py_clip, CALL, "clip($input, min=None, max=None, *, out=None)\n--\n\nThe input limited to bounds, one of which may be absent; the gradient passes inside the bounds and at them."},
+    {"sort", (PyCFunction)(tpy_function)py_sort, CALL, "sort($input, axis=-1, descending=False, stable=True, *, out=None)\n--\n\nThe elements in order along an axis; NaN is larger than any number; real dtypes."},
+    {"argsort", (PyCFunction)(tpy_function)py_argsort, CALL, "argsort($input, axis=-1, descending=False, stable=True, *, out=None)\n--\n\nThe positions that put the elements in order along an axis, as int64; real dtypes."},
+    {"sort_with_indices", (PyCFunction)(tpy_function)py_sort_with_indices, CALL, "sort_with_indices($input, axis=-1, descending=False, stable=True, *, out=None)\n--\n\nThe elements in order along an axis and the positions that they had; real dtypes."},
+    {"topk", (PyCFunction)(tpy_function)py_topk, CALL, "topk($input, k, axis=-1, largest=True, sorted=True, *, out=None)\n--\n\nThe k largest or smallest elements along an axis, in order, and their positions; real dtypes."},
+    {"clone", (PyCFunction)(tpy_function)py_clone, CALL, "clone($input, *, out=None)\n--\n\nA copy with its own memory, in the input's memory order; differentiable."},
+    {"contiguous", (PyCFunction)(tpy_function)py_contiguous, CALL, "contiguous($input)\n--\n\nThe input itself if it is row-major, else a row-major copy."},
+    {"astype", (PyCFunction)(tpy_function)py_astype, CALL, "astype($input, dtype, *, copy=True)\n--\n\nThe values in another dtype; complex to real is refused."},
+    {"detach", (PyCFunction)(tpy_function)py_detach, CALL, "detach($input)\n--\n\nThe same memory and version counter without the graph."},
+    {"copy_", (PyCFunction)(tpy_function)py_copy_inplace, CALL, "copy_($input, source, non_blocking=False)\n--\n\nOverwrites the input with the source, which broadcasts and is cast; complex to real is refused."},
+    {"fill_", (PyCFunction)(tpy_function)py_fill_inplace, CALL, "fill_($input, value)\n--\n\nOverwrites every element with one number."},
+    {"zero_", (PyCFunction)(tpy_function)py_zero_inplace, CALL, "zero_($input)\n--\n\nOverwrites every element with 0."},
+    {"reshape", (PyCFunction)(tpy_function)py_reshape, CALL, "reshape($input, shape, *, copy=None)\n--\n\nThe same elements in row-major order with another shape."},
+    {"view", (PyCFunction)(tpy_function)py_view, CALL, "view($input, shape)\n--\n\nAs reshape, but never a copy: VALUE if the strides do not allow a view."},
+    {"flatten", (PyCFunction)(tpy_function)py_flatten, CALL, "flatten($input, start=0, end_axis=-1)\n--\n\nMerges a range of axes into one; a 0-dim tensor gets one axis."},
+    {"squeeze", (PyCFunction)(tpy_function)py_squeeze, CALL, "squeeze($input, axes=None)\n--\n\nRemoves axes, all of which must have size 1; a view."},
+    {"expand_dims", (PyCFunction)(tpy_function)py_expand_dims, CALL, "expand_dims($input, axis)\n--\n\nInserts an axis of size 1; a view."},
+    {"unsqueeze", (PyCFunction)(tpy_function)py_unsqueeze, CALL, "unsqueeze($input, axis)\n--\n\nInserts an axis of size 1, as expand_dims; a view."},
+    {"permute_dims", (PyCFunction)(tpy_function)py_permute_dims, CALL, "permute_dims($input, axes)\n--\n\nThe axes in another order; a view."},
+    {"transpose", (PyCFunction)(tpy_function)py_transpose, CALL, "transpose($input, axis0, axis1)\n--\n\nTwo axes exchanged; a view."},
+    {"matrix_transpose", (PyCFunction)(tpy_function)py_matrix_transpose, CALL, "matrix_transpose($input)\n--\n\nThe last two axes exchanged; a view."},
+    {"moveaxis", (PyCFunction)(tpy_function)py_moveaxis, CALL, "moveaxis($input, source, destination)\n--\n\nMoves axes to other positions, the others keep their order; a view."},
+    {"broadcast_to", (PyCFunction)(tpy_function)py_broadcast_to, CALL, "broadcast_to($input, shape)\n--\n\nA view that repeats axes of size 1 and adds leading axes; it refuses in-place writes."},
+    {"expand", (PyCFunction)(tpy_function)py_expand, CALL, "expand($input, shape)\n--\n\nAs broadcast_to, with -1 for sizes that do not change."},
+    {"real", (PyCFunction)(tpy_function)py_real, CALL, "real($input)\n--\n\nThe real parts of a complex tensor, a view; a real tensor itself."},
+    {"imag", (PyCFunction)(tpy_function)py_imag, CALL, "imag($input)\n--\n\nThe imaginary parts of a complex tensor, a view."},
+    {"view_as_real", (PyCFunction)(tpy_function)py_view_as_real, CALL, "view_as_real($input)\n--\n\nA complex tensor as real and imaginary parts along one more axis, the last; a view."},
+    {"view_as_complex", (PyCFunction)(tpy_function)py_view_as_complex, CALL, "view_as_complex($input)\n--\n\nReal and imaginary parts along the last axis as a complex tensor; a view."},
+    {"select", (PyCFunction)(tpy_function)py_select, CALL, "select($input, axis, index)\n--\n\nThe elements at one position of an axis, without that axis; a view."},
+    {"slice", (PyCFunction)(tpy_function)py_slice, CALL, "slice($input, axis, start=None, stop=None, step=1)\n--\n\nA range of positions of an axis with Python's rules; a view."},
+    {"narrow", (PyCFunction)(tpy_function)py_narrow, CALL, "narrow($input, axis, start, length)\n--\n\nA number of consecutive positions of an axis, all of which must exist; a view."},
+    {"split", (PyCFunction)(tpy_function)py_split, CALL, "split($input, size, axis=0)\n--\n\nParts of the same size along an axis; views."},
+    {"split_with_sizes", (PyCFunction)(tpy_function)py_split_with_sizes, CALL, "split_with_sizes($input, sizes, axis=0)\n--\n\nParts of given sizes along an axis; views."},
+    {"chunk", (PyCFunction)(tpy_function)py_chunk, CALL, "chunk($input, chunks, axis=0)\n--\n\nA number of equal parts along an axis; views."},
+    {"unstack", (PyCFunction)(tpy_function)py_unstack, CALL, "unstack($input, axis=0)\n--\n\nOne part for each position of an axis, without that axis; views."},
+    {"diagonal", (PyCFunction)(tpy_function)py_diagonal, CALL, "diagonal($input, offset=0, axis1=0, axis2=1)\n--\n\nThe diagonal of two axes as the last axis of the result; a view."},
+    {"concat", (PyCFunction)(tpy_function)py_concat, CALL, "concat(tensors, axis=0, *, out=None)\n--\n\nTensors joined along an axis, promoted to a common dtype."},
+    {"stack", (PyCFunction)(tpy_function)py_stack, CALL, "stack(tensors, axis=0, *, out=None)\n--\n\nTensors of the same shape joined along a new axis, promoted to a common dtype."},
+    {"tile", (PyCFunction)(tpy_function)py_tile, CALL, "tile($input, repetitions, *, out=None)\n--\n\nThe whole tensor repeated along its axes."},
+    {"repeat", (PyCFunction)(tpy_function)py_repeat, CALL, "repeat($input, repeats, *, axis=None, out=None)\n--\n\nEach element repeated in place."},
+    {"flip", (PyCFunction)(tpy_function)py_flip, CALL, "flip($input, axis=None, *, out=None)\n--\n\nThe elements in reverse order along axes; a copy."},
+    {"roll", (PyCFunction)(tpy_function)py_roll, CALL, "roll($input, shift, axis=None, *, out=None)\n--\n\nElements shifted along axes; those that leave one end come in at the other."},
+    {"tril", (PyCFunction)(tpy_function)py_tril, CALL, "tril($input, diagonal=0, *, out=None)\n--\n\nThe elements of the last two axes on and below a diagonal, zero above."},
+    {"triu", (PyCFunction)(tpy_function)py_triu, CALL, "triu($input, diagonal=0, *, out=None)\n--\n\nThe elements of the last two axes on and above a diagonal, zero below."},
+    {"pad", (PyCFunction)(tpy_function)py_pad, CALL, "pad($input, padding, mode='constant', value=0, *, out=None)\n--\n\nAdds elements before and behind axes."},
+    {"index_put", (PyCFunction)(tpy_function)py_index_put, CALL, "index_put($input, indices, values, accumulate=False, *, out=None)\n--\n\nThe input with values written, or added, at positions."},
+    {"index_select", (PyCFunction)(tpy_function)py_index_select, CALL, "index_select($input, axis, index, *, out=None)\n--\n\nThe slices of an axis at the positions of an index."},
+    {"take", (PyCFunction)(tpy_function)py_take, CALL, "take($input, indices, axis=None, *, out=None)\n--\n\nThe slices of an axis at indices; the dims of the indices replace the axis."},
+    {"embedding", (PyCFunction)(tpy_function)py_embedding, CALL, "embedding($input, weight, padding_idx=None, *, out=None)\n--\n\nThe rows of a table at integer indices."},
+    {"gather", (PyCFunction)(tpy_function)py_gather, CALL, "gather($input, axis, index, *, out=None)\n--\n\nout[i, j] = input[i, index[i, j]] for axis 1, and so on."},
+    {"take_along_axis", (PyCFunction)(tpy_function)py_take_along_axis, CALL, "take_along_axis($input, indices, axis=-1, *, out=None)\n--\n\nOne position of an axis for each element of the indices."},
+    {"scatter_add", (PyCFunction)(tpy_function)py_scatter_add, CALL, "scatter_add($input, axis, index, source, *, out=None)\n--\n\ninput[i, index[i, j]] += source[i, j] for axis 1, and so on; every occurrence counts."},
+    {"masked_fill", (PyCFunction)(tpy_function)py_masked_fill, CALL, "masked_fill($input, mask, value, *, out=None)\n--\n\nThe value where the mask is true, the input elsewhere, in the input's dtype."},
+    {"masked_select", (PyCFunction)(tpy_function)py_masked_select, CALL, "masked_select($input, mask, *, out=None)\n--\n\nThe elements where the mask is true, in row-major order, as one axis."},
+    {"nonzero", (PyCFunction)(tpy_function)py_nonzero, CALL, "nonzero($input)\n--\n\nThe positions of the nonzero elements in row-major order, one int64 tensor for each axis."},
+    {"argwhere", (PyCFunction)(tpy_function)py_argwhere, CALL, "argwhere($input)\n--\n\nThe positions of the nonzero elements in row-major order, one row for each."},
+    {"conv1d", (PyCFunction)(tpy_function)py_conv1d, CALL, "conv1d($input, weight, bias=None, stride=None, padding=None, dilation=None, groups=1, same=False, *, out=None)\n--\n\nCross-correlation along one spatial axis, plus a bias per channel."},
+    {"conv2d", (PyCFunction)(tpy_function)py_conv2d, CALL, "conv2d($input, weight, bias=None, stride=None, padding=None, dilation=None, groups=1, same=False, *, out=None)\n--\n\nCross-correlation of images, plus a bias per channel."},
+    {"conv3d", (PyCFunction)(tpy_function)py_conv3d, CALL, "conv3d($input, weight, bias=None, stride=None, padding=None, dilation=None, groups=1, same=False, *, out=None)\n--\n\nCross-correlation along three spatial axes, plus a bias per channel."},
+    {"conv_transpose1d", (PyCFunction)(tpy_function)py_conv_transpose1d, CALL, "conv_transpose1d($input, weight, bias=None, stride=None, padding=None, output_padding=None, groups=1, dilation=None, *, out=None)\n--\n\nThe derivative of conv1d with respect to its input, as an op."},
+    {"conv_transpose2d", (PyCFunction)(tpy_function)py_conv_transpose2d, CALL, "conv_transpose2d($input, weight, bias=None, stride=None, padding=None, output_padding=None, groups=1, dilation=None, *, out=None)\n--\n\nThe derivative of conv2d with respect to its input, as an op."},
+    {"conv_transpose3d", (PyCFunction)(tpy_function)py_conv_transpose3d, CALL, "conv_transpose3d($input, weight, bias=None, stride=None, padding=None, output_padding=None, groups=1, dilation=None, *, out=None)\n--\n\nThe derivative of conv3d with respect to its input, as an op."},
+    {"max_pool2d", (PyCFunction)(tpy_function)py_max_pool2d, CALL, "max_pool2d($input, kernel_size, stride=None, padding=None, dilation=None, ceil_mode=False, *, out=None)\n--\n\nThe maximum of each window; floating dtypes."},
+    {"max_pool2d_with_positions", (PyCFunction)(tpy_function)py_max_pool2d_with_positions, CALL, "max_pool2d_with_positions($input, kernel_size, stride=None, padding=None, dilation=None, ceil_mode=False)\n--\n\nAs max_pool2d, and the position of each maximum in the flattened plane (int64)."},
+    {"avg_pool2d", (PyCFunction)(tpy_function)py_avg_pool2d, CALL, "avg_pool2d($input, kernel_size, stride=None, padding=None, ceil_mode=False, count_include_pad=True, divisor_override=None, *, out=None)\n--\n\nThe mean of each window; floating dtypes."},
+    {"adaptive_avg_pool2d", (PyCFunction)(tpy_function)py_adaptive_avg_pool2d, CALL, "adaptive_avg_pool2d($input, output_size, *, out=None)\n--\n\nThe means of output_size windows that cover the input evenly; floating dtypes."},
+    {"batch_norm", (PyCFunction)(tpy_function)py_batch_norm, CALL, "batch_norm($input, running_mean=None, running_var=None, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05, *, out=None)\n--\n\n(input - mean) / sqrt(var + eps) weight + bias, per channel; floating dtypes."},
+    {"layer_norm", (PyCFunction)(tpy_function)py_layer_norm, CALL, "layer_norm($input, normalized_shape, weight=None, bias=None, eps=1e-05, *, out=None)\n--\n\n(input - mean) / sqrt(var + eps) weight + bias over the last dims; floating dtypes."},
+    {"softmax", (PyCFunction)(tpy_function)py_softmax, CALL, "softmax($input, axis=-1, *, dtype=None, out=None)\n--\n\nexp(x) / sum(exp(x)) along an axis; real dtypes, integers become the default floating dtype."},
+    {"log_softmax", (PyCFunction)(tpy_function)py_log_softmax, CALL, "log_softmax($input, axis=-1, *, dtype=None, out=None)\n--\n\nThe logarithm of softmax, without overflow."},
+    {"cross_entropy", (PyCFunction)(tpy_function)py_cross_entropy, CALL, "cross_entropy($input, target, weight=None, ignore_index=-100, reduction='mean', label_smoothing=0)\n--\n\nThe negative logarithm of the softmax probability of the target."},
+    {"nll_loss", (PyCFunction)(tpy_function)py_nll_loss, CALL, "nll_loss($input, target, weight=None, ignore_index=-100, reduction='mean')\n--\n\nThe negative log-probability of the target class."},
+    {"mse_loss", (PyCFunction)(tpy_function)py_mse_loss, CALL, "mse_loss($input, target, reduction='mean')\n--\n\nThe squared difference of two tensors of the same shape."},
+    {"binary_cross_entropy_with_logits", (PyCFunction)(tpy_function)py_binary_cross_entropy_with_logits, CALL, "binary_cross_entropy_with_logits($input, target, weight=None, pos_weight=None, reduction='mean')\n--\n\nThe binary cross entropy of sigmoid(input), without overflow."},
+    {"dropout", (PyCFunction)(tpy_function)py_dropout, CALL, "dropout($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nSets random elements to 0 and divides the others by 1 - p; floating dtypes."},
+    {"dropout_", (PyCFunction)(tpy_function)py_dropout_inplace, CALL, "dropout_($input, p=0.5, training=True, generator=None)\n--\n\nSets random elements to 0 and divides the others by 1 - p; floating dtypes."},
+    {"sgd_step", (PyCFunction)(tpy_function)py_sgd_step, CALL, "sgd_step(params, grads, momentum_buffers, learning_rate, momentum=0, dampening=0, weight_decay=0, nesterov=False, maximize=False, first_step=False)\n--\n\nOne step of stochastic gradient descent for a list of parameters, in place."},
+    {"adam_step", (PyCFunction)(tpy_function)py_adam_step, CALL, "adam_step(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, step, learning_rate, beta1=0.9, beta2=0.999, eps=1e-08, weight_decay=0, maximize=False)\n--\n\nOne step of Adam for a list of parameters, in place."},
+    {"adamw_step", (PyCFunction)(tpy_function)py_adamw_step, CALL, "adamw_step(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, step, learning_rate, beta1=0.9, beta2=0.999, eps=1e-08, weight_decay=0.01, maximize=False)\n--\n\nAs adam_step, with decoupled weight decay."},
+    {"clip_norm", (PyCFunction)(tpy_function)py_clip_norm, CALL, "clip_norm(tensors, max_norm, norm_type=2, error_if_nonfinite=False)\n--\n\nScales all tensors in place so that their common norm is at most max_norm; returns the norm before."},
+    {"clip_grad_norm", (PyCFunction)(tpy_function)py_clip_grad_norm, CALL, "clip_grad_norm(params, max_norm, norm_type=2, error_if_nonfinite=False)\n--\n\nScales the gradients of parameters in place so that their common norm is at most max_norm; returns the norm before."},
+    {"clip_grad_value", (PyCFunction)(tpy_function)py_clip_grad_value, CALL, "clip_grad_value(params, clip_value)\n--\n\nClips each element of the gradients of parameters in place to the range from -clip_value to clip_value."},
+    {NULL, NULL, 0, NULL},
+};
+
+PyMethodDef tpy_methods[] = {
+    {"abs", (PyCFunction)(tpy_function)py_abs, CALL, "abs($input, *, out=None)\n--\n\nAbsolute value of each element; a complex element gives its magnitude."},
+    {"absolute", (PyCFunction)(tpy_function)py_abs, CALL, "absolute($input, *, out=None)\n--\n\nAbsolute value of each element; a complex element gives its magnitude."},
+    {"abs_", (PyCFunction)(tpy_function)py_abs_inplace, CALL, "abs_($input)\n--\n\nAbsolute value of each element; a complex element gives its magnitude."},
+    {"absolute_", (PyCFunction)(tpy_function)py_abs_inplace, CALL, "absolute_($input)\n--\n\nAbsolute value of each element; a complex element gives its magnitude."},
+    {"negative", (PyCFunction)(tpy_function)py_negative, CALL, "negative($input, *, out=None)\n--\n\nEach element with the opposite sign; bool is refused."},
+    {"neg", (PyCFunction)(tpy_function)py_negative, CALL, "neg($input, *, out=None)\n--\n\nEach element with the opposite sign; bool is refused."},
+    {"negative_", (PyCFunction)(tpy_function)py_negative_inplace, CALL, "negative_($input)\n--\n\nEach element with the opposite sign; bool is refused."},
+    {"neg_", (PyCFunction)(tpy_function)py_negative_inplace, CALL, "neg_($input)\n--\n\nEach element with the opposite sign; bool is refused."},
+    {"sign", (PyCFunction)(tpy_function)py_sign, CALL, "sign($input, *, out=None)\n--\n\n-1, 0 or 1 by the sign of each element; a complex element gives x / |x|, 0 at 0."},
+    {"sign_", (PyCFunction)(tpy_function)py_sign_inplace, CALL, "sign_($input)\n--\n\n-1, 0 or 1 by the sign of each element; a complex element gives x / |x|, 0 at 0."},
+    {"reciprocal", (PyCFunction)(tpy_function)py_reciprocal, CALL, "reciprocal($input, *, out=None)\n--\n\n1 / x for each element."},
+    {"reciprocal_", (PyCFunction)(tpy_function)py_reciprocal_inplace, CALL, "reciprocal_($input)\n--\n\n1 / x for each element."},
+    {"square", (PyCFunction)(tpy_function)py_square, CALL, "square($input, *, out=None)\n--\n\nx x for each element; bool gives int64."},
+    {"square_", (PyCFunction)(tpy_function)py_square_inplace, CALL, "square_($input)\n--\n\nx x for each element; bool gives int64."},
+    {"sqrt", (PyCFunction)(tpy_function)py_sqrt, CALL, "sqrt($input, *, out=None)\n--\n\nSquare root of each element; NaN below 0."},
+    {"sqrt_", (PyCFunction)(tpy_function)py_sqrt_inplace, CALL, "sqrt_($input)\n--\n\nSquare root of each element; NaN below 0."},
+    {"rsqrt", (PyCFunction)(tpy_function)py_rsqrt, CALL, "rsqrt($input, *, out=None)\n--\n\n1 / sqrt(x) for each element."},
+    {"rsqrt_", (PyCFunction)(tpy_function)py_rsqrt_inplace, CALL, "rsqrt_($input)\n--\n\n1 / sqrt(x) for each element."},
+    {"exp", (PyCFunction)(tpy_function)py_exp, CALL, "exp($input, *, out=None)\n--\n\nExponential of each element; integers and bool give the default floating dtype."},
+    {"exp_", (PyCFunction)(tpy_function)py_exp_inplace, CALL, "exp_($input)\n--\n\nExponential of each element; integers and bool give the default floating dtype."},
+    {"expm1", (PyCFunction)(tpy_function)py_expm1, CALL, "expm1($input, *, out=None)\n--\n\nexp(x) - 1 for each element, exact near 0."},
+    {"expm1_", (PyCFunction)(tpy_function)py_expm1_inplace, CALL, "expm1_($input)\n--\n\nexp(x) - 1 for each element, exact near 0."},
+    {"log", (PyCFunction)(tpy_function)py_log, CALL, "log($input, *, out=None)\n--\n\nNatural logarithm of each element; -inf at 0, NaN below."},
+    {"log_", (PyCFunction)(tpy_function)py_log_inplace, CALL, "log_($input)\n--\n\nNatural logarithm of each element; -inf at 0, NaN below."},
+    {"log1p", (PyCFunction)(tpy_function)py_log1p, CALL, "log1p($input, *, out=None)\n--\n\nlog(1 + x) for each element, exact near 0."},
+    {"log1p_", (PyCFunction)(tpy_function)py_log1p_inplace, CALL, "log1p_($input)\n--\n\nlog(1 + x) for each element, exact near 0."},
+    {"log2", (PyCFunction)(tpy_function)py_log2, CALL, "log2($input, *, out=None)\n--\n\nBase-2 logarithm of each element."},
+    {"log2_", (PyCFunction)(tpy_function)py_log2_inplace, CALL, "log2_($input)\n--\n\nBase-2 logarithm of each element."},
+    {"log10", (PyCFunction)(tpy_function)py_log10, CALL, "log10($input, *, out=None)\n--\n\nBase-10 logarithm of each element."},
+    {"log10_", (PyCFunction)(tpy_function)py_log10_inplace, CALL, "log10_($input)\n--\n\nBase-10 logarithm of each element."},
+    {"sin", (PyCFunction)(tpy_function)py_sin, CALL, "sin($input, *, out=None)\n--\n\nSine of each element, in radians."},
+    {"sin_", (PyCFunction)(tpy_function)py_sin_inplace, CALL, "sin_($input)\n--\n\nSine of each element, in radians."},
+    {"cos", (PyCFunction)(tpy_function)py_cos, CALL, "cos($input, *, out=None)\n--\n\nCosine of each element, in radians."},
+    {"cos_", (PyCFunction)(tpy_function)py_cos_inplace, CALL, "cos_($input)\n--\n\nCosine of each element, in radians."},
+    {"tan", (PyCFunction)(tpy_function)py_tan, CALL, "tan($input, *, out=None)\n--\n\nTangent of each element, in radians."},
+    {"tan_", (PyCFunction)(tpy_function)py_tan_inplace, CALL, "tan_($input)\n--\n\nTangent of each element, in radians."},
+    {"asin", (PyCFunction)(tpy_function)py_asin, CALL, "asin($input, *, out=None)\n--\n\nInverse sine of each element, in radians; NaN outside [-1, 1]."},
+    {"arcsin", (PyCFunction)(tpy_function)py_asin, CALL, "arcsin($input, *, out=None)\n--\n\nInverse sine of each element, in radians; NaN outside [-1, 1]."},
+    {"asin_", (PyCFunction)(tpy_function)py_asin_inplace, CALL, "asin_($input)\n--\n\nInverse sine of each element, in radians; NaN outside [-1, 1]."},
+    {"arcsin_", (PyCFunction)(tpy_function)py_asin_inplace, CALL, "arcsin_($input)\n--\n\nInverse sine of each element, in radians; NaN outside [-1, 1]."},
+    {"acos", (PyCFunction)(tpy_function)py_acos, CALL, "acos($input, *, out=None)\n--\n\nInverse cosine of each element, in radians; NaN outside [-1, 1]."},
+    {"arccos", (PyCFunction)(tpy_function)py_acos, CALL, "arccos($input, *, out=None)\n--\n\nInverse cosine of each element, in radians; NaN outside [-1, 1]."},
+    {"acos_", (PyCFunction)(tpy_function)py_acos_inplace, CALL, "acos_($input)\n--\n\nInverse cosine of each element, in radians; NaN outside [-1, 1]."},
+    {"arccos_", (PyCFunction)(tpy_function)py_acos_inplace, CALL, "arccos_($input)\n--\n\nInverse cosine of each element, in radians; NaN outside [-1, 1]."},
+    {"atan", (PyCFunction)(tpy_function)py_atan, CALL, "atan($input, *, out=None)\n--\n\nInverse tangent of each element, in radians."},
+    {"arctan", (PyCFunction)(tpy_function)py_atan, CALL, "arctan($input, *, out=None)\n--\n\nInverse tangent of each element, in radians."},
+    {"atan_", (PyCFunction)(tpy_function)py_atan_inplace, CALL, "atan_($input)\n--\n\nInverse tangent of each element, in radians."},
+    {"arctan_", (PyCFunction)(tpy_function)py_atan_inplace, CALL, "arctan_($input)\n--\n\nInverse tangent of each element, in radians."},
+    {"sinh", (PyCFunction)(tpy_function)py_sinh, CALL, "sinh($input, *, out=None)\n--\n\nHyperbolic sine of each element."},
+    {"sinh_", (PyCFunction)(tpy_function)py_sinh_inplace, CALL, "sinh_($input)\n--\n\nHyperbolic sine of each element."},
+    {"cosh", (PyCFunction)(tpy_function)py_cosh, CALL, "cosh($input, *, out=None)\n--\n\nHyperbolic cosine of each element."},
+    {"cosh_", (PyCFunction)(tpy_function)py_cosh_inplace, CALL, "cosh_($input)\n--\n\nHyperbolic cosine of each element."},
+    {"tanh", (PyCFunction)(tpy_function)py_tanh, CALL, "tanh($input, *, out=None)\n--\n\nHyperbolic tangent of each element."},
+    {"tanh_", (PyCFunction)(tpy_function)py_tanh_inplace, CALL, "tanh_($input)\n--\n\nHyperbolic tangent of each element."},
+    {"floor", (PyCFunction)(tpy_function)py_floor, CALL, "floor($input, *, out=None)\n--\n\nLargest integer not above each element; integers and bool are returned unchanged."},
+    {"floor_", (PyCFunction)(tpy_function)py_floor_inplace, CALL, "floor_($input)\n--\n\nLargest integer not above each element; integers and bool are returned unchanged."},
+    {"ceil", (PyCFunction)(tpy_function)py_ceil, CALL, "ceil($input, *, out=None)\n--\n\nSmallest integer not below each element; integers and bool are returned unchanged."},
+    {"ceil_", (PyCFunction)(tpy_function)py_ceil_inplace, CALL, "ceil_($input)\n--\n\nSmallest integer not below each element; integers and bool are returned unchanged."},
+    {"round", (PyCFunction)(tpy_function)py_round, CALL, "round($input, *, out=None)\n--\n\nNearest integer, halves to even; integers and bool are returned unchanged."},
+    {"round_", (PyCFunction)(tpy_function)py_round_inplace, CALL, "round_($input)\n--\n\nNearest integer, halves to even; integers and bool are returned unchanged."},
+    {"trunc", (PyCFunction)(tpy_function)py_trunc, CALL, "trunc($input, *, out=None)\n--\n\nEach element rounded towards 0; integers and bool are returned unchanged."},
+    {"trunc_", (PyCFunction)(tpy_function)py_trunc_inplace, CALL, "trunc_($input)\n--\n\nEach element rounded towards 0; integers and bool are returned unchanged."},
+    {"sigmoid", (PyCFunction)(tpy_function)py_sigmoid, CALL, "sigmoid($input, *, out=None)\n--\n\n1 / (1 + exp(-x)) for each element."},
+    {"sigmoid_", (PyCFunction)(tpy_function)py_sigmoid_inplace, CALL, "sigmoid_($input)\n--\n\n1 / (1 + exp(-x)) for each element."},
+    {"erf", (PyCFunction)(tpy_function)py_erf, CALL, "erf($input, *, out=None)\n--\n\nError function of each element."},
+    {"erf_", (PyCFunction)(tpy_function)py_erf_inplace, CALL, "erf_($input)\n--\n\nError function of each element."},
+    {"erfc", (PyCFunction)(tpy_function)py_erfc, CALL, "erfc($input, *, out=None)\n--\n\nComplement of the error function, 1 - erf(x), exact in its tail."},
+    {"erfc_", (PyCFunction)(tpy_function)py_erfc_inplace, CALL, "erfc_($input)\n--\n\nComplement of the error function, 1 - erf(x), exact in its tail."},
+    {"conj", (PyCFunction)(tpy_function)py_conj, CALL, "conj($input, *, out=None)\n--\n\nComplex conjugate of each element; real dtypes are copied."},
+    {"conj_", (PyCFunction)(tpy_function)py_conj_inplace, CALL, "conj_($input)\n--\n\nComplex conjugate of each element; real dtypes are copied."},
+    {"relu", (PyCFunction)(tpy_function)py_relu, CALL, "relu($input, *, out=None)\n--\n\nmax(x, 0) for each element; the derivative at 0 is 0."},
+    {"relu_", (PyCFunction)(tpy_function)py_relu_inplace, CALL, "relu_($input)\n--\n\nmax(x, 0) for each element; the derivative at 0 is 0."},
+    {"silu", (PyCFunction)(tpy_function)py_silu, CALL, "silu($input, *, out=None)\n--\n\nx sigmoid(x) for each element; floating dtypes only."},
+    {"silu_", (PyCFunction)(tpy_function)py_silu_inplace, CALL, "silu_($input)\n--\n\nx sigmoid(x) for each element; floating dtypes only."},
+    {"isnan", (PyCFunction)(tpy_function)py_isnan, CALL, "isnan($input, *, out=None)\n--\n\nWhether each element is NaN."},
+    {"isinf", (PyCFunction)(tpy_function)py_isinf, CALL, "isinf($input, *, out=None)\n--\n\nWhether each element is infinite."},
+    {"isfinite", (PyCFunction)(tpy_function)py_isfinite, CALL, "isfinite($input, *, out=None)\n--\n\nWhether each element is neither infinite nor NaN."},
+    {"logical_not", (PyCFunction)(tpy_function)py_logical_not, CALL, "logical_not($input, *, out=None)\n--\n\nWhether each element is zero (false)."},
+    {"bitwise_invert", (PyCFunction)(tpy_function)py_bitwise_invert, CALL, "bitwise_invert($input, *, out=None)\n--\n\nEach element with all bits inverted; bool is negated; floating dtypes are refused."},
+    {"bitwise_not", (PyCFunction)(tpy_function)py_bitwise_invert, CALL, "bitwise_not($input, *, out=None)\n--\n\nEach element with all bits inverted; bool is negated; floating dtypes are refused."},
+    {"bitwise_invert_", (PyCFunction)(tpy_function)py_bitwise_invert_inplace, CALL, "bitwise_invert_($input)\n--\n\nEach element with all bits inverted; bool is negated; floating dtypes are refused."},
+    {"bitwise_not_", (PyCFunction)(tpy_function)py_bitwise_invert_inplace, CALL, "bitwise_not_($input)\n--\n\nEach element with all bits inverted; bool is negated; floating dtypes are refused."},
+    {"leaky_relu", (PyCFunction)(tpy_function)py_leaky_relu, CALL, "leaky_relu($input, negative_slope=0.01, *, out=None)\n--\n\nx above 0, negative_slope x elsewhere; floating dtypes only."},
+    {"leaky_relu_", (PyCFunction)(tpy_function)py_leaky_relu_inplace, CALL, "leaky_relu_($input, negative_slope=0.01)\n--\n\nx above 0, negative_slope x elsewhere; floating dtypes only."},
+    {"gelu", (PyCFunction)(tpy_function)py_gelu, CALL, "gelu($input, approximate='none', *, out=None)\n--\n\nx times the standard normal distribution function of x; floating dtypes only."},
+    {"gelu_", (PyCFunction)(tpy_function)py_gelu_inplace, CALL, "gelu_($input, approximate='none')\n--\n\nx times the standard normal distribution function of x; floating dtypes only."},
+    {"add", (PyCFunction)(tpy_function)py_add, CALL, "add($input, other, *, out=None)\n--\n\nSum of two tensors, which are broadcast and promoted to a common dtype; logical or of two bools."},
+    {"add_", (PyCFunction)(tpy_function)py_add_inplace, CALL, "add_($input, other)\n--\n\nSum of two tensors, which are broadcast and promoted to a common dtype; logical or of two bools."},
+    {"subtract", (PyCFunction)(tpy_function)py_subtract, CALL, "subtract($input, other, *, out=None)\n--\n\nDifference of two tensors; two bools are refused."},
+    {"sub", (PyCFunction)(tpy_function)py_subtract, CALL, "sub($input, other, *, out=None)\n--\n\nDifference of two tensors; two bools are refused."},
+    {"subtract_", (PyCFunction)(tpy_function)py_subtract_inplace, CALL, "subtract_($input, other)\n--\n\nDifference of two tensors; two bools are refused."},
+    {"sub_", (PyCFunction)(tpy_function)py_subtract_inplace, CALL, "sub_($input, other)\n--\n\nDifference of two tensors; two bools are refused."},
+    {"multiply", (PyCFunction)(tpy_function)py_multiply, CALL, "multiply($input, other, *, out=None)\n--\n\nProduct of two tensors, element by element; logical and of two bools."},
+    {"mul", (PyCFunction)(tpy_function)py_multiply, CALL, "mul($input, other, *, out=None)\n--\n\nProduct of two tensors, element by element; logical and of two bools."},
+    {"multiply_", (PyCFunction)(tpy_function)py_multiply_inplace, CALL, "multiply_($input, other)\n--\n\nProduct of two tensors, element by element; logical and of two bools."},
+    {"mul_", (PyCFunction)(tpy_function)py_multiply_inplace, CALL, "mul_($input, other)\n--\n\nProduct of two tensors, element by element; logical and of two bools."},
+    {"divide", (PyCFunction)(tpy_function)py_divide, CALL, "divide($input, other, *, out=None)\n--\n\nQuotient of two tensors; integers and bool give the default floating dtype."},
+    {"div", (PyCFunction)(tpy_function)py_divide, CALL, "div($input, other, *, out=None)\n--\n\nQuotient of two tensors; integers and bool give the default floating dtype."},
+    {"true_divide", (PyCFunction)(tpy_function)py_divide, CALL, "true_divide($input, other, *, out=None)\n--\n\nQuotient of two tensors; integers and bool give the default floating dtype."},
+    {"divide_", (PyCFunction)(tpy_function)py_divide_inplace, CALL, "divide_($input, other)\n--\n\nQuotient of two tensors; integers and bool give the default floating dtype."},
+    {"div_", (PyCFunction)(tpy_function)py_divide_inplace, CALL, "div_($input, other)\n--\n\nQuotient of two tensors; integers and bool give the default floating dtype."},
+    {"true_divide_", (PyCFunction)(tpy_function)py_divide_inplace, CALL, "true_divide_($input, other)\n--\n\nQuotient of two tensors; integers and bool give the default floating dtype."},
+    {"floor_divide", (PyCFunction)(tpy_function)py_floor_divide, CALL, "floor_divide($input, other, *, out=None)\n--\n\nQuotient rounded towards minus infinity, as Python's //; an integer division by zero is an error."},
+    {"floor_divide_", (PyCFunction)(tpy_function)py_floor_divide_inplace, CALL, "floor_divide_($input, other)\n--\n\nQuotient rounded towards minus infinity, as Python's //; an integer division by zero is an error."},
+    {"remainder", (PyCFunction)(tpy_function)py_remainder, CALL, "remainder($input, other, *, out=None)\n--\n\nRemainder with the sign of the divisor, as Python's %; an integer division by zero is an error."},
+    {"remainder_", (PyCFunction)(tpy_function)py_remainder_inplace, CALL, "remainder_($input, other)\n--\n\nRemainder with the sign of the divisor, as Python's %; an integer division by zero is an error."},
+    {"pow", (PyCFunction)(tpy_function)py_pow, CALL, "pow($input, other, *, out=None)\n--\n\nThe first operand to the power of the second; a negative integer power of an integer is an error."},
+    {"pow_", (PyCFunction)(tpy_function)py_pow_inplace, CALL, "pow_($input, other)\n--\n\nThe first operand to the power of the second; a negative integer power of an integer is an error."},
+    {"maximum", (PyCFunction)(tpy_function)py_maximum, CALL, "maximum($input, other, *, out=None)\n--\n\nThe larger of two elements; NaN if one is NaN. Equal operands share the gradient."},
+    {"maximum_", (PyCFunction)(tpy_function)py_maximum_inplace, CALL, "maximum_($input, other)\n--\n\nThe larger of two elements; NaN if one is NaN. Equal operands share the gradient."},
+    {"minimum", (PyCFunction)(tpy_function)py_minimum, CALL, "minimum($input, other, *, out=None)\n--\n\nThe smaller of two elements; NaN if one is NaN. Equal operands share the gradient."},
+    {"minimum_", (PyCFunction)(tpy_function)py_minimum_inplace, CALL, "minimum_($input, other)\n--\n\nThe smaller of two elements; NaN if one is NaN. Equal operands share the gradient."},
+    {"atan2", (PyCFunction)(tpy_function)py_atan2, CALL, "atan2($input, other, *, out=None)\n--\n\nAngle of the point (other, input), in radians in [-pi, pi]."},
+    {"arctan2", (PyCFunction)(tpy_function)py_atan2, CALL, "arctan2($input, other, *, out=None)\n--\n\nAngle of the point (other, input), in radians in [-pi, pi]."},
+    {"atan2_", (PyCFunction)(tpy_function)py_atan2_inplace, CALL, "atan2_($input, other)\n--\n\nAngle of the point (other, input), in radians in [-pi, pi]."},
+    {"arctan2_", (PyCFunction)(tpy_function)py_atan2_inplace, CALL, "arctan2_($input, other)\n--\n\nAngle of the point (other, input), in radians in [-pi, pi]."},
+    {"hypot", (PyCFunction)(tpy_function)py_hypot, CALL, "hypot($input, other, *, out=None)\n--\n\nsqrt(a a + b b) without overflow."},
+    {"hypot_", (PyCFunction)(tpy_function)py_hypot_inplace, CALL, "hypot_($input, other)\n--\n\nsqrt(a a + b b) without overflow."},
+    {"equal", (PyCFunction)(tpy_function)py_equal, CALL, "equal($input, other, *, out=None)\n--\n\nWhether two elements are equal."},
+    {"eq", (PyCFunction)(tpy_function)py_equal, CALL, "eq($input, other, *, out=None)\n--\n\nWhether two elements are equal."},
+    {"not_equal", (PyCFunction)(tpy_function)py_not_equal, CALL, "not_equal($input, other, *, out=None)\n--\n\nWhether two elements differ; NaN differs from everything."},
+    {"ne", (PyCFunction)(tpy_function)py_not_equal, CALL, "ne($input, other, *, out=None)\n--\n\nWhether two elements differ; NaN differs from everything."},
+    {"less", (PyCFunction)(tpy_function)py_less, CALL, "less($input, other, *, out=None)\n--\n\nWhether the first element is below the second; complex is refused."},
+    {"lt", (PyCFunction)(tpy_function)py_less, CALL, "lt($input, other, *, out=None)\n--\n\nWhether the first element is below the second; complex is refused."},
+    {"less_equal", (PyCFunction)(tpy_function)py_less_equal, CALL, "less_equal($input, other, *, out=None)\n--\n\nWhether the first element is not above the second; complex is refused."},
+    {"le", (PyCFunction)(tpy_function)py_less_equal, CALL, "le($input, other, *, out=None)\n--\n\nWhether the first element is not above the second; complex is refused."},
+    {"greater", (PyCFunction)(tpy_function)py_greater, CALL, "greater($input, other, *, out=None)\n--\n\nWhether the first element is above the second; complex is refused."},
+    {"gt", (PyCFunction)(tpy_function)py_greater, CALL, "gt($input, other, *, out=None)\n--\n\nWhether the first element is above the second; complex is refused."},
+    {"greater_equal", (PyCFunction)(tpy_function)py_greater_equal, CALL, "greater_equal($input, other, *, out=None)\n--\n\nWhether the first element is not below the second; complex is refused."},
+    {"ge", (PyCFunction)(tpy_function)py_greater_equal, CALL, "ge($input, other, *, out=None)\n--\n\nWhether the first element is not below the second; complex is refused."},
+    {"logical_and", (PyCFunction)(tpy_function)py_logical_and, CALL, "logical_and($input, other, *, out=None)\n--\n\nLogical and of two elements; a nonzero element is true."},
+    {"logical_or", (PyCFunction)(tpy_function)py_logical_or, CALL, "logical_or($input, other, *, out=None)\n--\n\nLogical or of two elements; a nonzero element is true."},
+    {"logical_xor", (PyCFunction)(tpy_function)py_logical_xor, CALL, "logical_xor($input, other, *, out=None)\n--\n\nLogical xor of two elements; a nonzero element is true."},
+    {"bitwise_and", (PyCFunction)(tpy_function)py_bitwise_and, CALL, "bitwise_and($input, other, *, out=None)\n--\n\nBitwise and of two integers or bools; floating dtypes are refused."},
+    {"bitwise_and_", (PyCFunction)(tpy_function)py_bitwise_and_inplace, CALL, "bitwise_and_($input, other)\n--\n\nBitwise and of two integers or bools; floating dtypes are refused."},
+    {"bitwise_or", (PyCFunction)(tpy_function)py_bitwise_or, CALL, "bitwise_or($input, other, *, out=None)\n--\n\nBitwise or of two integers or bools; floating dtypes are refused."},
+    {"bitwise_or_", (PyCFunction)(tpy_function)py_bitwise_or_inplace, CALL, "bitwise_or_($input, other)\n--\n\nBitwise or of two integers or bools; floating dtypes are refused."},
+    {"bitwise_xor", (PyCFunction)(tpy_function)py_bitwise_xor, CALL, "bitwise_xor($input, other, *, out=None)\n--\n\nBitwise xor of two integers or bools; floating dtypes are refused."},
+    {"bitwise_xor_", (PyCFunction)(tpy_function)py_bitwise_xor_inplace, CALL, "bitwise_xor_($input, other)\n--\n\nBitwise xor of two integers or bools; floating dtypes are refused."},
+    {"sum", (PyCFunction)(tpy_function)py_sum, CALL, "sum($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nSum over axes; bool and signed integers are summed as int64, unsigned ones as uint64."},
+    {"nansum", (PyCFunction)(tpy_function)py_nansum, CALL, "nansum($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nSum over axes; NaN counts as 0, also in its gradient."},
+    {"prod", (PyCFunction)(tpy_function)py_prod, CALL, "prod($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nProduct over axes; bool and signed integers are multiplied as int64, unsigned ones as uint64."},
+    {"mean", (PyCFunction)(tpy_function)py_mean, CALL, "mean($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nArithmetic mean over axes; floating and complex dtypes, or others with a dtype to cast to."},
+    {"var", (PyCFunction)(tpy_function)py_var, CALL, "var($input, axis=None, *, correction=0, keepdims=False, out=None)\n--\n\nVariance over axes, the mean squared distance from the mean; floating dtypes."},
+    {"std", (PyCFunction)(tpy_function)py_std, CALL, "std($input, axis=None, *, correction=0, keepdims=False, out=None)\n--\n\nStandard deviation over axes, the root of the variance; floating dtypes."},
+    {"max", (PyCFunction)(tpy_function)py_max, CALL, "max($input, axis=None, *, keepdims=False, out=None)\n--\n\nLargest element over axes; NaN if there is one; equal ones share the gradient; real dtypes."},
+    {"min", (PyCFunction)(tpy_function)py_min, CALL, "min($input, axis=None, *, keepdims=False, out=None)\n--\n\nSmallest element over axes; NaN if there is one; equal ones share the gradient; real dtypes."},
+    {"amax", (PyCFunction)(tpy_function)py_amax, CALL, "amax($input, axis=None, *, keepdims=False, out=None)\n--\n\nLargest element over axes, another name of max."},
+    {"amin", (PyCFunction)(tpy_function)py_amin, CALL, "amin($input, axis=None, *, keepdims=False, out=None)\n--\n\nSmallest element over axes, another name of min."},
+    {"argmax", (PyCFunction)(tpy_function)py_argmax, CALL, "argmax($input, axis=None, *, keepdims=False, out=None)\n--\n\nPosition of the first largest element, as int64; real dtypes."},
+    {"argmin", (PyCFunction)(tpy_function)py_argmin, CALL, "argmin($input, axis=None, *, keepdims=False, out=None)\n--\n\nPosition of the first smallest element, as int64; real dtypes."},
+    {"any", (PyCFunction)(tpy_function)py_any, CALL, "any($input, axis=None, *, keepdims=False, out=None)\n--\n\nWhether any element over axes is not zero."},
+    {"all", (PyCFunction)(tpy_function)py_all, CALL, "all($input, axis=None, *, keepdims=False, out=None)\n--\n\nWhether all elements over axes are not zero."},
+    {"count_nonzero", (PyCFunction)(tpy_function)py_count_nonzero, CALL, "count_nonzero($input, axis=None, *, keepdims=False, out=None)\n--\n\nNumber of elements over axes that are not zero, as int64."},
+    {"logsumexp", (PyCFunction)(tpy_function)py_logsumexp, CALL, "logsumexp($input, axis=None, *, keepdims=False, out=None)\n--\n\nLogarithm of the sum of exponentials over axes, without overflow; real dtypes."},
+    {"vector_norm", (PyCFunction)(tpy_function)py_vector_norm, CALL, "vector_norm($input, axis=None, *, keepdims=False, ord=2, out=None)\n--\n\nNorm of the elements over axes; floating and complex dtypes, the result is real."},
+    {"cumulative_sum", (PyCFunction)(tpy_function)py_cumulative_sum, CALL, "cumulative_sum($input, axis=None, dtype=None, include_initial=False, *, out=None)\n--\n\nSums of the first 1, 2, ... elements along an axis; dtypes as in sum."},
+    {"cumsum", (PyCFunction)(tpy_function)py_cumulative_sum, CALL, "cumsum($input, axis=None, dtype=None, include_initial=False, *, out=None)\n--\n\nSums of the first 1, 2, ... elements along an axis; dtypes as in sum."},
+    {"matmul", (PyCFunction)(tpy_function)py_matmul, CALL, "matmul($input, other, *, out=None)\n--\n\nMatrix product, with the rank rules of the Array API standard and broadcast batch axes."},
+    {"addmm", (PyCFunction)(tpy_function)py_addmm, CALL, "addmm($input, mat1, mat2, *, beta=1, alpha=1, out=None)\n--\n\nbeta input + alpha mat1 mat2."},
+    {"addmm_", (PyCFunction)(tpy_function)py_addmm_inplace, CALL, "addmm_($input, mat1, mat2, *, beta=1, alpha=1)\n--\n\nbeta input + alpha mat1 mat2."},
+    {"bmm", (PyCFunction)(tpy_function)py_bmm, CALL, "bmm($input, other, *, out=None)\n--\n\nMatrix products of two batches of the same size, without broadcasting."},
+    {"dot", (PyCFunction)(tpy_function)py_dot, CALL, "dot($input, other, *, out=None)\n--\n\nThe sum of the products of two vectors of the same size."},
+    {"outer", (PyCFunction)(tpy_function)py_outer, CALL, "outer($input, other, *, out=None)\n--\n\nThe products of each element of one vector with each element of the other."},
+    {"bernoulli", (PyCFunction)(tpy_function)py_bernoulli, CALL, "bernoulli($input, *, generator=None)\n--\n\n1 with the probability that the element of the input gives, else 0; floating dtypes."},
+    {"uniform_", (PyCFunction)(tpy_function)py_uniform_inplace, CALL, "uniform_($input, low=0, high=1, *, generator=None)\n--\n\nOverwrites the input with uniform random numbers in [low, high); floating dtypes."},
+    {"normal_", (PyCFunction)(tpy_function)py_normal_inplace, CALL, "normal_($input, mean=0, std=1, *, generator=None)\n--\n\nOverwrites the input with normal random numbers; floating dtypes."},
+    {"lerp", (PyCFunction)(tpy_function)py_lerp, CALL, "lerp($input, other, weight, *, out=None)\n--\n\ninput + weight (other - input); floating and complex dtypes."},
+    {"lerp_", (PyCFunction)(tpy_function)py_lerp_inplace, CALL, "lerp_($input, other, weight)\n--\n\ninput + weight (other - input); floating and complex dtypes."},
+    {"addcmul", (PyCFunction)(tpy_function)py_addcmul, CALL, "addcmul($input, tensor1, tensor2, *, value=1, out=None)\n--\n\ninput + value tensor1 tensor2; floating and complex dtypes."},
+    {"addcmul_", (PyCFunction)(tpy_function)py_addcmul_inplace, CALL, "addcmul_($input, tensor1, tensor2, *, value=1)\n--\n\ninput + value tensor1 tensor2; floating and complex dtypes."},
+    {"addcdiv", (PyCFunction)(tpy_function)py_addcdiv, CALL, "addcdiv($input, tensor1, tensor2, *, value=1, out=None)\n--\n\ninput + value tensor1 / tensor2; floating and complex dtypes."},
+    {"addcdiv_", (PyCFunction)(tpy_function)py_addcdiv_inplace, CALL, "addcdiv_($input, tensor1, tensor2, *, value=1)\n--\n\ninput + value tensor1 / tensor2; floating and complex dtypes."},
+    {"clip", (PyCFunction)(tpy_function)py_clip, CALL, "clip($input, min=None, max=None, *, out=None)\n--\n\nThe input limited to bounds, one of which may be absent; the gradient passes inside the bounds and at them."},
+    {"clamp", (PyCFunction)(tpy_function)py_clip, CALL, "clamp($input, min=None, max=None, *, out=None)\n--\n\nThe input limited to bounds, one of which may be absent; the gradient passes inside the bounds and at them."},
+    {"clip_", (PyCFunction)(tpy_function)py_clip_inplace, CALL, "clip_($input, min=None, max=None)\n--\n\nThe input limited to bounds, one of which may be absent; the gradient passes inside the bounds and at them."},
+    {"clamp_", (PyCFunction)(tpy_function)py_clip_inplace, CALL, "clamp_($input, min=None, max=None)\n--\n\nThe input limited to bounds, one of which may be absent; the gradient passes inside the bounds and at them."},
+    {"sort", (PyCFunction)(tpy_function)py_sort, CALL, "sort($input, axis=-1, descending=False, stable=True, *, out=None)\n--\n\nThe elements in order along an axis; NaN is larger than any number; real dtypes."},
+    {"argsort", (PyCFunction)(tpy_function)py_argsort, CALL, "argsort($input, axis=-1, descending=False, stable=True, *, out=None)\n--\n\nThe positions that put the elements in order along an axis, as int64; real dtypes."},
+    {"sort_with_indices", (PyCFunction)(tpy_function)py_sort_with_indices, CALL, "sort_with_indices($input, axis=-1, descending=False, stable=True, *, out=None)\n--\n\nThe elements in order along an axis and the positions that they had; real dtypes."},
+    {"topk", (PyCFunction)(tpy_function)py_topk, CALL, "topk($input, k, axis=-1, largest=True, sorted=True, *, out=None)\n--\n\nThe k largest or smallest elements along an axis, in order, and their positions; real dtypes."},
+    {"clone", (PyCFunction)(tpy_function)py_clone, CALL, "clone($input, *, out=None)\n--\n\nA copy with its own memory, in the input's memory order; differentiable."},
+    {"astype", (PyCFunction)(tpy_function)py_astype, CALL, "astype($input, dtype, *, copy=True)\n--\n\nThe values in another dtype; complex to real is refused."},
+    {"detach", (PyCFunction)(tpy_function)py_detach, CALL, "detach($input)\n--\n\nThe same memory and version counter without the graph."},
+    {"copy_", (PyCFunction)(tpy_function)py_copy_inplace, CALL, "copy_($input, source, non_blocking=False)\n--\n\nOverwrites the input with the source, which broadcasts and is cast; complex to real is refused."},
+    {"fill_", (PyCFunction)(tpy_function)py_fill_inplace, CALL, "fill_($input, value)\n--\n\nOverwrites every element with one number."},
+    {"zero_", (PyCFunction)(tpy_function)py_zero_inplace, CALL, "zero_($input)\n--\n\nOverwrites every element with 0."},
+    {"reshape", (PyCFunction)(tpy_function)py_reshape, CALL, "reshape($input, shape, *, copy=None)\n--\n\nThe same elements in row-major order with another shape."},
+    {"view", (PyCFunction)(tpy_function)py_view, CALL, "view($input, shape)\n--\n\nAs reshape, but never a copy: VALUE if the strides do not allow a view."},
+    {"flatten", (PyCFunction)(tpy_function)py_flatten, CALL, "flatten($input, start=0, end_axis=-1)\n--\n\nMerges a range of axes into one; a 0-dim tensor gets one axis."},
+    {"squeeze", (PyCFunction)(tpy_function)py_squeeze, CALL, "squeeze($input, axes=None)\n--\n\nRemoves axes, all of which must have size 1; a view."},
+    {"expand_dims", (PyCFunction)(tpy_function)py_expand_dims, CALL, "expand_dims($input, axis)\n--\n\nInserts an axis of size 1; a view."},
+    {"unsqueeze", (PyCFunction)(tpy_function)py_unsqueeze, CALL, "unsqueeze($input, axis)\n--\n\nInserts an axis of size 1, as expand_dims; a view."},
+    {"permute_dims", (PyCFunction)(tpy_function)py_permute_dims, CALL, "permute_dims($input, axes)\n--\n\nThe axes in another order; a view."},
+    {"permute", (PyCFunction)(tpy_function)py_permute_dims, CALL, "permute($input, axes)\n--\n\nThe axes in another order; a view."},
+    {"transpose", (PyCFunction)(tpy_function)py_transpose, CALL, "transpose($input, axis0, axis1)\n--\n\nTwo axes exchanged; a view."},
+    {"swapaxes", (PyCFunction)(tpy_function)py_transpose, CALL, "swapaxes($input, axis0, axis1)\n--\n\nTwo axes exchanged; a view."},
+    {"matrix_transpose", (PyCFunction)(tpy_function)py_matrix_transpose, CALL, "matrix_transpose($input)\n--\n\nThe last two axes exchanged; a view."},
+    {"moveaxis", (PyCFunction)(tpy_function)py_moveaxis, CALL, "moveaxis($input, source, destination)\n--\n\nMoves axes to other positions, the others keep their order; a view."},
+    {"movedim", (PyCFunction)(tpy_function)py_moveaxis, CALL, "movedim($input, source, destination)\n--\n\nMoves axes to other positions, the others keep their order; a view."},
+    {"broadcast_to", (PyCFunction)(tpy_function)py_broadcast_to, CALL, "broadcast_to($input, shape)\n--\n\nA view that repeats axes of size 1 and adds leading axes; it refuses in-place writes."},
+    {"expand", (PyCFunction)(tpy_function)py_expand, CALL, "expand($input, shape)\n--\n\nAs broadcast_to, with -1 for sizes that do not change."},
+    {"view_as_real", (PyCFunction)(tpy_function)py_view_as_real, CALL, "view_as_real($input)\n--\n\nA complex tensor as real and imaginary parts along one more axis, the last; a view."},
+    {"view_as_complex", (PyCFunction)(tpy_function)py_view_as_complex, CALL, "view_as_complex($input)\n--\n\nReal and imaginary parts along the last axis as a complex tensor; a view."},
+    {"select", (PyCFunction)(tpy_function)py_select, CALL, "select($input, axis, index)\n--\n\nThe elements at one position of an axis, without that axis; a view."},
+    {"slice", (PyCFunction)(tpy_function)py_slice, CALL, "slice($input, axis, start=None, stop=None, step=1)\n--\n\nA range of positions of an axis with Python's rules; a view."},
+    {"narrow", (PyCFunction)(tpy_function)py_narrow, CALL, "narrow($input, axis, start, length)\n--\n\nA number of consecutive positions of an axis, all of which must exist; a view."},
+    {"split", (PyCFunction)(tpy_function)py_split, CALL, "split($input, size, axis=0)\n--\n\nParts of the same size along an axis; views."},
+    {"split_with_sizes", (PyCFunction)(tpy_function)py_split_with_sizes, CALL, "split_with_sizes($input, sizes, axis=0)\n--\n\nParts of given sizes along an axis; views."},
+    {"chunk", (PyCFunction)(tpy_function)py_chunk, CALL, "chunk($input, chunks, axis=0)\n--\n\nA number of equal parts along an axis; views."},
+    {"unstack", (PyCFunction)(tpy_function)py_unstack, CALL, "unstack($input, axis=0)\n--\n\nOne part for each position of an axis, without that axis; views."},
+    {"unbind", (PyCFunction)(tpy_function)py_unstack, CALL, "unbind($input, axis=0)\n--\n\nOne part for each position of an axis, without that axis; views."},
+    {"diagonal", (PyCFunction)(tpy_function)py_diagonal, CALL, "diagonal($input, offset=0, axis1=0, axis2=1)\n--\n\nThe diagonal of two axes as the last axis of the result; a view."},
+    {"tile", (PyCFunction)(tpy_function)py_tile, CALL, "tile($input, repetitions, *, out=None)\n--\n\nThe whole tensor repeated along its axes."},
+    {"repeat", (PyCFunction)(tpy_function)py_repeat, CALL, "repeat($input, repeats, *, axis=None, out=None)\n--\n\nEach element repeated in place."},
+    {"repeat_interleave", (PyCFunction)(tpy_function)py_repeat, CALL, "repeat_interleave($input, repeats, *, axis=None, out=None)\n--\n\nEach element repeated in place."},
+    {"flip", (PyCFunction)(tpy_function)py_flip, CALL, "flip($input, axis=None, *, out=None)\n--\n\nThe elements in reverse order along axes; a copy."},
+    {"roll", (PyCFunction)(tpy_function)py_roll, CALL, "roll($input, shift, axis=None, *, out=None)\n--\n\nElements shifted along axes; those that leave one end come in at the other."},
+    {"tril", (PyCFunction)(tpy_function)py_tril, CALL, "tril($input, diagonal=0, *, out=None)\n--\n\nThe elements of the last two axes on and below a diagonal, zero above."},
+    {"tril_", (PyCFunction)(tpy_function)py_tril_inplace, CALL, "tril_($input, diagonal=0)\n--\n\nThe elements of the last two axes on and below a diagonal, zero above."},
+    {"triu", (PyCFunction)(tpy_function)py_triu, CALL, "triu($input, diagonal=0, *, out=None)\n--\n\nThe elements of the last two axes on and above a diagonal, zero below."},
+    {"triu_", (PyCFunction)(tpy_function)py_triu_inplace, CALL, "triu_($input, diagonal=0)\n--\n\nThe elements of the last two axes on and above a diagonal, zero below."},
+    {"index_put", (PyCFunction)(tpy_function)py_index_put, CALL, "index_put($input, indices, values, accumulate=False, *, out=None)\n--\n\nThe input with values written, or added, at positions."},
+    {"index_put_", (PyCFunction)(tpy_function)py_index_put_inplace, CALL, "index_put_($input, indices, values, accumulate=False)\n--\n\nThe input with values written, or added, at positions."},
+    {"index_select", (PyCFunction)(tpy_function)py_index_select, CALL, "index_select($input, axis, index, *, out=None)\n--\n\nThe slices of an axis at the positions of an index."},
+    {"take", (PyCFunction)(tpy_function)py_take, CALL, "take($input, indices, axis=None, *, out=None)\n--\n\nThe slices of an axis at indices; the dims of the indices replace the axis."},
+    {"gather", (PyCFunction)(tpy_function)py_gather, CALL, "gather($input, axis, index, *, out=None)\n--\n\nout[i, j] = input[i, index[i, j]] for axis 1, and so on."},
+    {"take_along_axis", (PyCFunction)(tpy_function)py_take_along_axis, CALL, "take_along_axis($input, indices, axis=-1, *, out=None)\n--\n\nOne position of an axis for each element of the indices."},
+    {"take_along_dim", (PyCFunction)(tpy_function)py_take_along_axis, CALL, "take_along_dim($input, indices, axis=-1, *, out=None)\n--\n\nOne position of an axis for each element of the indices."},
+    {"scatter_add", (PyCFunction)(tpy_function)py_scatter_add, CALL, "scatter_add($input, axis, index, source, *, out=None)\n--\n\ninput[i, index[i, j]] += source[i, j] for axis 1, and so on; every occurrence counts."},
+    {"scatter_add_", (PyCFunction)(tpy_function)py_scatter_add_inplace, CALL, "scatter_add_($input, axis, index, source)\n--\n\ninput[i, index[i, j]] += source[i, j] for axis 1, and so on; every occurrence counts."},
+    {"masked_fill", (PyCFunction)(tpy_function)py_masked_fill, CALL, "masked_fill($input, mask, value, *, out=None)\n--\n\nThe value where the mask is true, the input elsewhere, in the input's dtype."},
+    {"masked_fill_", (PyCFunction)(tpy_function)py_masked_fill_inplace, CALL, "masked_fill_($input, mask, value)\n--\n\nThe value where the mask is true, the input elsewhere, in the input's dtype."},
+    {"masked_select", (PyCFunction)(tpy_function)py_masked_select, CALL, "masked_select($input, mask, *, out=None)\n--\n\nThe elements where the mask is true, in row-major order, as one axis."},
+    {"nonzero", (PyCFunction)(tpy_function)py_nonzero, CALL, "nonzero($input)\n--\n\nThe positions of the nonzero elements in row-major order, one int64 tensor for each axis."},
+    {"argwhere", (PyCFunction)(tpy_function)py_argwhere, CALL, "argwhere($input)\n--\n\nThe positions of the nonzero elements in row-major order, one row for each."},
+    {"softmax", (PyCFunction)(tpy_function)py_softmax, CALL, "softmax($input, axis=-1, *, dtype=None, out=None)\n--\n\nexp(x) / sum(exp(x)) along an axis; real dtypes, integers become the default floating dtype."},
+    {"log_softmax", (PyCFunction)(tpy_function)py_log_softmax, CALL, "log_softmax($input, axis=-1, *, dtype=None, out=None)\n--\n\nThe logarithm of softmax, without overflow."},
+    {NULL, NULL, 0, NULL},
 };
 
 static PyObject* nb_absolute(PyObject* a) { return tpy_operate_unary(tsr_abs, a); }

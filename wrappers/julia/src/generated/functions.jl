@@ -817,7 +817,7 @@
 @c tsr_abs_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_abs_inplace(input::tsr_tensor)::tsr_status
 
-# Each element with the other sign; bool is refused.
+# Each element with the opposite sign; bool is refused.
 @c tsr_negative(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_negative_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_negative_inplace(input::tsr_tensor)::tsr_status
@@ -1212,7 +1212,7 @@
 @c tsr_subtract_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
     dst::tsr_tensor)::tsr_status
 
-# Product of two tensors, element by element; of two bools their and.
+# Product of two tensors, element by element; logical and of two bools.
 @c tsr_multiply(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_multiply_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_multiply_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
@@ -1278,7 +1278,7 @@
 @c tsr_pow_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
     dst::tsr_tensor)::tsr_status
 
-# The larger of two elements; NaN wins. Equal operands share the gradient.
+# The larger of two elements; NaN if one is NaN. Equal operands share the gradient.
 @c tsr_maximum(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_maximum_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_maximum_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
@@ -1288,7 +1288,7 @@
     dst::tsr_tensor)::tsr_status
 @c tsr_maximum_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
 
-# The smaller of two elements; NaN wins. Equal operands share the gradient.
+# The smaller of two elements; NaN if one is NaN. Equal operands share the gradient.
 @c tsr_minimum(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_minimum_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_minimum_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
@@ -1362,7 +1362,7 @@
 @c tsr_greater_equal_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
     dst::tsr_tensor)::tsr_status
 
-# Logical and of two elements; what is not zero counts as true.
+# Logical and of two elements; a nonzero element is true.
 @c tsr_logical_and(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_logical_and_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_logical_and_scalar(input::tsr_tensor, other::Ptr{tsr_number},
@@ -1370,7 +1370,7 @@
 @c tsr_logical_and_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
     dst::tsr_tensor)::tsr_status
 
-# Logical or of two elements; what is not zero counts as true.
+# Logical or of two elements; a nonzero element is true.
 @c tsr_logical_or(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_logical_or_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_logical_or_scalar(input::tsr_tensor, other::Ptr{tsr_number},
@@ -1378,7 +1378,7 @@
 @c tsr_logical_or_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
     dst::tsr_tensor)::tsr_status
 
-# Logical xor of two elements; what is not zero counts as true.
+# Logical xor of two elements; a nonzero element is true.
 @c tsr_logical_xor(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_logical_xor_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_logical_xor_scalar(input::tsr_tensor, other::Ptr{tsr_number},
@@ -1692,7 +1692,7 @@
 @c tsr_sum_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
     dtype::tsr_dtype, dst::tsr_tensor)::tsr_status
 
-# Sum over axes of the elements that are numbers; NaN counts as 0, also in its gradient.
+# Sum over axes; NaN counts as 0, also in its gradient.
 @c tsr_nansum(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
     dtype::tsr_dtype, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_nansum_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
@@ -1705,7 +1705,7 @@
 @c tsr_prod_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
     dtype::tsr_dtype, dst::tsr_tensor)::tsr_status
 
-# Arithmetic mean over axes; floating and complex dtypes, or what dtype casts to.
+# Arithmetic mean over axes; floating and complex dtypes, or others with a dtype to cast to.
 @c tsr_mean(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
     dtype::tsr_dtype, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_mean_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
@@ -1723,13 +1723,13 @@
 @c tsr_std_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, correction::Float64,
     keepdims::Int32, dst::tsr_tensor)::tsr_status
 
-# Largest element over axes; NaN wins; equal ones share the gradient; real dtypes.
+# Largest element over axes; NaN if there is one; equal ones share the gradient; real dtypes.
 @c tsr_max(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_max_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
     dst::tsr_tensor)::tsr_status
 
-# Smallest element over axes; NaN wins; equal ones share the gradient; real dtypes.
+# Smallest element over axes; NaN if there is one; equal ones share the gradient; real dtypes.
 @c tsr_min(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_min_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
@@ -1785,7 +1785,7 @@
 @c tsr_vector_norm_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
     ord::Float64, dst::tsr_tensor)::tsr_status
 
-# Sums of the first 1, 2, ... elements along an axis; dtypes as sum.
+# Sums of the first 1, 2, ... elements along an axis; dtypes as in sum.
 @c tsr_cumulative_sum(input::tsr_tensor, axis::Int64, dtype::tsr_dtype, include_initial::Int32,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_cumulative_sum_out(input::tsr_tensor, axis::Int64, dtype::tsr_dtype,
@@ -1986,15 +1986,15 @@
 @c tsr_addmm_inplace(input::tsr_tensor, mat1::tsr_tensor, mat2::tsr_tensor, beta::Float64,
     alpha::Float64)::tsr_status
 
-# Matrix products of two batches of one size, without broadcasting.
+# Matrix products of two batches of the same size, without broadcasting.
 @c tsr_bmm(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_bmm_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
 
-# The sum of the products of two vectors of one size.
+# The sum of the products of two vectors of the same size.
 @c tsr_dot(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_dot_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
 
-# Every product of an element of one vector with one of the other.
+# The products of each element of one vector with each element of the other.
 @c tsr_outer(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_outer_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
 
@@ -2233,24 +2233,23 @@
 @c tsr_ones(shape::Ptr{Int64}, n_shape::Int32, dtype::tsr_dtype, device_type::tsr_device_type,
     device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
 
-# A tensor whose elements are all one number.
+# A tensor with one number in every element.
 @c tsr_full(shape::Ptr{Int64}, n_shape::Int32, value::Ptr{tsr_number}, dtype::tsr_dtype,
     device_type::tsr_device_type, device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
 
-# A tensor of the input's shape and memory order with contents of whatever the memory held;
-# bools are false.
+# A tensor with the input's shape and memory order and undefined contents; bools are false.
 @c tsr_empty_like(input::tsr_tensor, dtype::tsr_dtype, device_type::tsr_device_type,
     device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
 
-# Zeros of the input's shape and memory order.
+# Zeros with the input's shape and memory order.
 @c tsr_zeros_like(input::tsr_tensor, dtype::tsr_dtype, device_type::tsr_device_type,
     device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
 
-# Ones of the input's shape and memory order.
+# Ones with the input's shape and memory order.
 @c tsr_ones_like(input::tsr_tensor, dtype::tsr_dtype, device_type::tsr_device_type,
     device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
 
-# A tensor of the input's shape and memory order whose elements are all one number.
+# A tensor with the input's shape and memory order and one number in every element.
 @c tsr_full_like(input::tsr_tensor, value::Ptr{tsr_number}, dtype::tsr_dtype,
     device_type::tsr_device_type, device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
 
@@ -2267,7 +2266,7 @@
 @c tsr_eye(n_rows::Int64, n_cols::Int64, k::Int64, dtype::tsr_dtype,
     device_type::tsr_device_type, device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
 
-# The input as a tensor of this dtype and device; the input itself when nothing changes.
+# The input as a tensor of this dtype and device; the input itself if it has both already.
 @c tsr_asarray(input::tsr_tensor, dtype::tsr_dtype, device_type::tsr_device_type,
     device_index::Int32, copy::Int32, out::Ptr{tsr_tensor})::tsr_status
 
@@ -2309,7 +2308,7 @@
 @c tsr_randperm(n::Int64, dtype::tsr_dtype, device_type::tsr_device_type, device_index::Int32,
     generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
 
-# 1 with the probability that each element of the input names, else 0; floating dtypes.
+# 1 with the probability that the element of the input gives, else 0; floating dtypes.
 @c tsr_bernoulli(input::tsr_tensor, generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
 
 # Overwrites the input with uniform random numbers in [low, high); floating dtypes.
@@ -2423,8 +2422,8 @@
 @c tsr_addcdiv_inplace(input::tsr_tensor, tensor1::tsr_tensor, tensor2::tsr_tensor,
     value::Ptr{tsr_number})::tsr_status
 
-# The input limited to bounds, of which one may be absent; the gradient passes inside and at
-# the bounds.
+# The input limited to bounds, one of which may be absent; the gradient passes inside the
+# bounds and at them.
 @c tsr_clip(input::tsr_tensor, min::tsr_tensor, max::tsr_tensor,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_clip_out(input::tsr_tensor, min::tsr_tensor, max::tsr_tensor,
@@ -2437,7 +2436,7 @@
 @c tsr_clip_scalars_inplace(input::tsr_tensor, min::Ptr{tsr_number},
     max::Ptr{tsr_number})::tsr_status
 
-# The elements in order along an axis; NaN counts as largest; real dtypes.
+# The elements in order along an axis; NaN is larger than any number; real dtypes.
 @c tsr_sort(input::tsr_tensor, axis::Int64, descending::Int32, stable::Int32,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_sort_out(input::tsr_tensor, axis::Int64, descending::Int32, stable::Int32,
@@ -2449,7 +2448,7 @@
 @c tsr_argsort_out(input::tsr_tensor, axis::Int64, descending::Int32, stable::Int32,
     dst::tsr_tensor)::tsr_status
 
-# The elements in order along an axis and the positions they had; real dtypes.
+# The elements in order along an axis and the positions that they had; real dtypes.
 @c tsr_sort_with_indices(input::tsr_tensor, axis::Int64, descending::Int32, stable::Int32,
     values::Ptr{tsr_tensor}, indices::Ptr{tsr_tensor})::tsr_status
 @c tsr_sort_with_indices_out(input::tsr_tensor, axis::Int64, descending::Int32, stable::Int32,
@@ -2542,18 +2541,18 @@
 @c tsr_clone(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_clone_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 
-# The input itself when it is row-major, else a row-major copy.
+# The input itself if it is row-major, else a row-major copy.
 @c tsr_contiguous(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 
 # The values in another dtype; complex to real is refused.
 @c tsr_astype(input::tsr_tensor, dtype::tsr_dtype, copy::Int32,
     out::Ptr{tsr_tensor})::tsr_status
 
-# The values on another device and in another dtype; the input itself when nothing changes.
+# The values on another device and in another dtype; the input itself if nothing changes.
 @c tsr_to(input::tsr_tensor, device_type::tsr_device_type, device_index::Int32,
     dtype::tsr_dtype, copy::Int32, non_blocking::Int32, out::Ptr{tsr_tensor})::tsr_status
 
-# The same memory and version counter outside of the graph.
+# The same memory and version counter without the graph.
 @c tsr_detach(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 
 # Overwrites the input with the source, which broadcasts and is cast; complex to real is
@@ -2628,7 +2627,7 @@
 @c tsr_reshape(input::tsr_tensor, shape::Ptr{Int64}, n_shape::Int32, copy::Int32,
     out::Ptr{tsr_tensor})::tsr_status
 
-# As reshape, but never a copy: VALUE where the strides do not allow a view.
+# As reshape, but never a copy: VALUE if the strides do not allow a view.
 @c tsr_view(input::tsr_tensor, shape::Ptr{Int64}, n_shape::Int32,
     out::Ptr{tsr_tensor})::tsr_status
 
@@ -2636,14 +2635,14 @@
 @c tsr_flatten(input::tsr_tensor, start::Int64, end_axis::Int64,
     out::Ptr{tsr_tensor})::tsr_status
 
-# Drops axes, all of which must have size 1; a view.
+# Removes axes, all of which must have size 1; a view.
 @c tsr_squeeze(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32,
     out::Ptr{tsr_tensor})::tsr_status
 
 # Inserts an axis of size 1; a view.
 @c tsr_expand_dims(input::tsr_tensor, axis::Int64, out::Ptr{tsr_tensor})::tsr_status
 
-# Inserts an axis of size 1: expand_dims under its other name.
+# Inserts an axis of size 1, as expand_dims; a view.
 @c tsr_unsqueeze(input::tsr_tensor, axis::Int64, out::Ptr{tsr_tensor})::tsr_status
 
 # The axes in another order; a view.
@@ -2657,16 +2656,15 @@
 # The last two axes exchanged; a view.
 @c tsr_matrix_transpose(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 
-# Moves axes to new places, the others keep their order; a view.
+# Moves axes to other positions, the others keep their order; a view.
 @c tsr_moveaxis(input::tsr_tensor, source::Ptr{Int64}, n_source::Int32, destination::Ptr{Int64},
     n_destination::Int32, out::Ptr{tsr_tensor})::tsr_status
 
-# A view that shows axes of size 1 and new leading axes repeatedly; it refuses in-place
-# writes.
+# A view that repeats axes of size 1 and adds leading axes; it refuses in-place writes.
 @c tsr_broadcast_to(input::tsr_tensor, shape::Ptr{Int64}, n_shape::Int32,
     out::Ptr{tsr_tensor})::tsr_status
 
-# As broadcast_to, with -1 for sizes that stay.
+# As broadcast_to, with -1 for sizes that do not change.
 @c tsr_expand(input::tsr_tensor, shape::Ptr{Int64}, n_shape::Int32,
     out::Ptr{tsr_tensor})::tsr_status
 
@@ -2682,18 +2680,18 @@
 # Real and imaginary parts along the last axis as a complex tensor; a view.
 @c tsr_view_as_complex(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 
-# The part at one position of an axis, without that axis; a view.
+# The elements at one position of an axis, without that axis; a view.
 @c tsr_select(input::tsr_tensor, axis::Int64, index::Int64, out::Ptr{tsr_tensor})::tsr_status
 
 # A range of positions of an axis with Python's rules; a view.
 @c tsr_slice(input::tsr_tensor, axis::Int64, start::Int64, stop::Int64, step::Int64,
     out::Ptr{tsr_tensor})::tsr_status
 
-# A number of positions of an axis, all of which must exist; a view.
+# A number of consecutive positions of an axis, all of which must exist; a view.
 @c tsr_narrow(input::tsr_tensor, axis::Int64, start::Int64, length::Int64,
     out::Ptr{tsr_tensor})::tsr_status
 
-# Parts of one size along an axis; views.
+# Parts of the same size along an axis; views.
 @c tsr_split(input::tsr_tensor, size::Int64, axis::Int64, out::Ptr{tsr_tensor},
     out_capacity::Int32, out_count::Ptr{Int32})::tsr_status
 
@@ -2709,17 +2707,17 @@
 @c tsr_unstack(input::tsr_tensor, axis::Int64, out::Ptr{tsr_tensor}, out_capacity::Int32,
     out_count::Ptr{Int32})::tsr_status
 
-# A diagonal of two axes as the last axis of the result; a view.
+# The diagonal of two axes as the last axis of the result; a view.
 @c tsr_diagonal(input::tsr_tensor, offset::Int64, axis1::Int64, axis2::Int64,
     out::Ptr{tsr_tensor})::tsr_status
 
-# Tensors one after the other along an axis, promoted to a common dtype.
+# Tensors joined along an axis, promoted to a common dtype.
 @c tsr_concat(tensors::Ptr{tsr_tensor}, n_tensors::Int32, axis::Int64,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_concat_out(tensors::Ptr{tsr_tensor}, n_tensors::Int32, axis::Int64,
     dst::tsr_tensor)::tsr_status
 
-# Tensors of one shape along a new axis, promoted to a common dtype.
+# Tensors of the same shape joined along a new axis, promoted to a common dtype.
 @c tsr_stack(tensors::Ptr{tsr_tensor}, n_tensors::Int32, axis::Int64,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_stack_out(tensors::Ptr{tsr_tensor}, n_tensors::Int32, axis::Int64,
@@ -2741,12 +2739,12 @@
 @c tsr_repeat_scalar_out(input::tsr_tensor, repeats::Ptr{tsr_number}, axis::Int64,
     dst::tsr_tensor)::tsr_status
 
-# The order of the elements along axes reversed; a copy.
+# The elements in reverse order along axes; a copy.
 @c tsr_flip(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_flip_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, dst::tsr_tensor)::tsr_status
 
-# Elements moved along axes; those that leave come in at the other end.
+# Elements shifted along axes; those that leave one end come in at the other.
 @c tsr_roll(input::tsr_tensor, shift::Ptr{Int64}, n_shift::Int32, axes::Ptr{Int64},
     n_axes::Int32, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_roll_out(input::tsr_tensor, shift::Ptr{Int64}, n_shift::Int32, axes::Ptr{Int64},
@@ -2762,7 +2760,7 @@
 @c tsr_triu_out(input::tsr_tensor, diagonal::Int64, dst::tsr_tensor)::tsr_status
 @c tsr_triu_inplace(input::tsr_tensor, diagonal::Int64)::tsr_status
 
-# Adds elements on the sides of axes.
+# Adds elements before and behind axes.
 @c tsr_pad(input::tsr_tensor, padding::Ptr{Int64}, n_padding::Int32, mode::Ptr{UInt8},
     mode_len::Int64, value::Ptr{tsr_number}, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_pad_out(input::tsr_tensor, padding::Ptr{Int64}, n_padding::Int32, mode::Ptr{UInt8},
@@ -2843,7 +2841,7 @@
 @c tsr_getitem_basic(input::tsr_tensor, items::Ptr{Int64}, n_items::Int32,
     out::Ptr{tsr_tensor})::tsr_status
 
-# input[mask]: the elements where the mask holds, in row-major order; a copy.
+# input[mask]: the elements where the mask is true, in row-major order; a copy.
 @c tsr_getitem_boolean(input::tsr_tensor, mask::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_getitem_boolean_out(input::tsr_tensor, mask::tsr_tensor, dst::tsr_tensor)::tsr_status
 
@@ -2853,13 +2851,13 @@
 @c tsr_getitem_integer_out(input::tsr_tensor, indices::Ptr{tsr_tensor}, n_indices::Int32,
     dst::tsr_tensor)::tsr_status
 
-# input[items] = value; of positions named twice the last one wins.
+# input[items] = value; for repeated positions the last one wins.
 @c tsr_setitem_inplace(input::tsr_tensor, items::Ptr{Int64}, n_items::Int32,
     arrays::Ptr{tsr_tensor}, n_arrays::Int32, value::tsr_tensor)::tsr_status
 @c tsr_setitem_scalar_inplace(input::tsr_tensor, items::Ptr{Int64}, n_items::Int32,
     arrays::Ptr{tsr_tensor}, n_arrays::Int32, value::Ptr{tsr_number})::tsr_status
 
-# The input with values written to, or added at, positions.
+# The input with values written, or added, at positions.
 @c tsr_index_put(input::tsr_tensor, indices::Ptr{tsr_tensor}, n_indices::Int32,
     values::tsr_tensor, accumulate::Int32, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_index_put_out(input::tsr_tensor, indices::Ptr{tsr_tensor}, n_indices::Int32,
@@ -2873,13 +2871,13 @@
 @c tsr_index_select_out(input::tsr_tensor, axis::Int64, index::tsr_tensor,
     dst::tsr_tensor)::tsr_status
 
-# The slices of an axis at indices, whose dims stand in its place.
+# The slices of an axis at indices; the dims of the indices replace the axis.
 @c tsr_take(input::tsr_tensor, indices::tsr_tensor, axis::Int64,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_take_out(input::tsr_tensor, indices::tsr_tensor, axis::Int64,
     dst::tsr_tensor)::tsr_status
 
-# The rows of a table that indices name.
+# The rows of a table at integer indices.
 @c tsr_embedding(input::tsr_tensor, weight::tsr_tensor, padding_idx::Int64,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_embedding_out(input::tsr_tensor, weight::tsr_tensor, padding_idx::Int64,
@@ -2905,7 +2903,7 @@
 @c tsr_scatter_add_inplace(input::tsr_tensor, axis::Int64, index::tsr_tensor,
     source::tsr_tensor)::tsr_status
 
-# The value where the mask holds, the input elsewhere, in the input's dtype.
+# The value where the mask is true, the input elsewhere, in the input's dtype.
 @c tsr_masked_fill(input::tsr_tensor, mask::tsr_tensor, value::tsr_tensor,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_masked_fill_out(input::tsr_tensor, mask::tsr_tensor, value::tsr_tensor,
@@ -2918,7 +2916,7 @@
 @c tsr_masked_fill_scalar_inplace(input::tsr_tensor, mask::tsr_tensor,
     value::Ptr{tsr_number})::tsr_status
 
-# The elements where the mask holds, in row-major order, as one axis.
+# The elements where the mask is true, in row-major order, as one axis.
 @c tsr_masked_select(input::tsr_tensor, mask::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_masked_select_out(input::tsr_tensor, mask::tsr_tensor, dst::tsr_tensor)::tsr_status
 
@@ -2926,7 +2924,7 @@
 @c tsr_nonzero(input::tsr_tensor, out::Ptr{tsr_tensor}, out_capacity::Int32,
     out_count::Ptr{Int32})::tsr_status
 
-# The positions of the nonzero elements in row-major order, one row each.
+# The positions of the nonzero elements in row-major order, one row for each.
 @c tsr_argwhere(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 
 # input[i, index[i, j]] = source[i, j] for axis 1, and so on; of equal places the last is
@@ -3035,7 +3033,7 @@
     n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32, dilation::Ptr{Int64},
     n_dilation::Int32, groups::Int64, same::Int32, dst::tsr_tensor)::tsr_status
 
-# The derivative of conv1d towards its input, as an op.
+# The derivative of conv1d with respect to its input, as an op.
 @c tsr_conv_transpose1d(input::tsr_tensor, weight::tsr_tensor, bias::tsr_tensor,
     stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
     output_padding::Ptr{Int64}, n_output_padding::Int32, groups::Int64, dilation::Ptr{Int64},
@@ -3045,7 +3043,7 @@
     output_padding::Ptr{Int64}, n_output_padding::Int32, groups::Int64, dilation::Ptr{Int64},
     n_dilation::Int32, dst::tsr_tensor)::tsr_status
 
-# The derivative of conv2d towards its input, as an op.
+# The derivative of conv2d with respect to its input, as an op.
 @c tsr_conv_transpose2d(input::tsr_tensor, weight::tsr_tensor, bias::tsr_tensor,
     stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
     output_padding::Ptr{Int64}, n_output_padding::Int32, groups::Int64, dilation::Ptr{Int64},
@@ -3055,7 +3053,7 @@
     output_padding::Ptr{Int64}, n_output_padding::Int32, groups::Int64, dilation::Ptr{Int64},
     n_dilation::Int32, dst::tsr_tensor)::tsr_status
 
-# The derivative of conv3d towards its input, as an op.
+# The derivative of conv3d with respect to its input, as an op.
 @c tsr_conv_transpose3d(input::tsr_tensor, weight::tsr_tensor, bias::tsr_tensor,
     stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
     output_padding::Ptr{Int64}, n_output_padding::Int32, groups::Int64, dilation::Ptr{Int64},
@@ -3065,7 +3063,7 @@
     output_padding::Ptr{Int64}, n_output_padding::Int32, groups::Int64, dilation::Ptr{Int64},
     n_dilation::Int32, dst::tsr_tensor)::tsr_status
 
-# The largest number of each window; floating dtypes.
+# The maximum of each window; floating dtypes.
 @c tsr_max_pool2d(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
     stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
     dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32, out::Ptr{tsr_tensor})::tsr_status
@@ -3073,7 +3071,7 @@
     stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
     dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32, dst::tsr_tensor)::tsr_status
 
-# As max_pool2d, and where in the flattened plane each number stands (int64).
+# As max_pool2d, and the position of each maximum in the flattened plane (int64).
 @c tsr_max_pool2d_with_positions(input::tsr_tensor, kernel_size::Ptr{Int64},
     n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
     n_padding::Int32, dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32,
@@ -3131,7 +3129,7 @@
 @c tsr_nll_loss(input::tsr_tensor, target::tsr_tensor, weight::tsr_tensor, ignore_index::Int64,
     reduction::Ptr{UInt8}, reduction_len::Int64, out::Ptr{tsr_tensor})::tsr_status
 
-# The squared difference.
+# The squared difference of two tensors of the same shape.
 @c tsr_mse_loss(input::tsr_tensor, target::tsr_tensor, reduction::Ptr{UInt8},
     reduction_len::Int64, out::Ptr{tsr_tensor})::tsr_status
 
@@ -3140,7 +3138,7 @@
     weight::tsr_tensor, pos_weight::tsr_tensor, reduction::Ptr{UInt8}, reduction_len::Int64,
     out::Ptr{tsr_tensor})::tsr_status
 
-# Zeros elements at random and divides the others by 1 - p; floating dtypes.
+# Sets random elements to 0 and divides the others by 1 - p; floating dtypes.
 @c tsr_dropout(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_dropout_out(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
@@ -3349,12 +3347,12 @@
     step::Int64, learning_rate::Float64, beta1::Float64, beta2::Float64, eps::Float64,
     weight_decay::Float64, maximize::Int32)::tsr_status
 
-# Scales all tensors in place so that their norm together is at most max_norm; returns the
-# norm before.
+# Scales all tensors in place so that their common norm is at most max_norm; returns the norm
+# before.
 @c tsr_clip_norm(tensors::Ptr{tsr_tensor}, n_tensors::Int32, max_norm::Float64,
     norm_type::Float64, error_if_nonfinite::Int32, out::Ptr{tsr_tensor})::tsr_status
 
-# Scales the gradients of parameters in place so that their norm together is at most max_norm;
+# Scales the gradients of parameters in place so that their common norm is at most max_norm;
 # returns the norm before.
 @c tsr_clip_grad_norm(params::Ptr{tsr_tensor}, n_params::Int32, max_norm::Float64,
     norm_type::Float64, error_if_nonfinite::Int32, out::Ptr{tsr_tensor})::tsr_status

@@ -5,7 +5,7 @@
 """
     empty(shape; dtype, device)
 
-A tensor whose contents are whatever the memory held; bools are false.
+A tensor with undefined contents; bools are false.
 
 - `dtype`: absent means the default floating dtype
 - `device`: absent means the default device
@@ -47,7 +47,7 @@ end
 """
     full(shape, value; dtype, device)
 
-A tensor whose elements are all one number.
+A tensor with one number in every element.
 
 - `dtype`: absent means bool, int64, the default floating or complex dtype, by the value
 - `device`: absent means the default device
@@ -61,8 +61,7 @@ end
 """
     empty_like(input; dtype, device)
 
-A tensor of the input's shape and memory order with contents of whatever the memory held;
-bools are false.
+A tensor with the input's shape and memory order and undefined contents; bools are false.
 
 - `dtype`: absent means the input's
 - `device`: absent means the input's
@@ -75,7 +74,7 @@ end
 """
     zeros_like(input; dtype, device)
 
-Zeros of the input's shape and memory order.
+Zeros with the input's shape and memory order.
 
 - `dtype`: absent means the input's
 - `device`: absent means the input's
@@ -88,7 +87,7 @@ end
 """
     ones_like(input; dtype, device)
 
-Ones of the input's shape and memory order.
+Ones with the input's shape and memory order.
 
 - `dtype`: absent means the input's
 - `device`: absent means the input's
@@ -101,7 +100,7 @@ end
 """
     full_like(input, value; dtype, device)
 
-A tensor of the input's shape and memory order whose elements are all one number.
+A tensor with the input's shape and memory order and one number in every element.
 
 - `dtype`: absent means the input's
 - `device`: absent means the input's
@@ -145,7 +144,7 @@ end
 Ones on one diagonal, zeros elsewhere.
 
 - `n_cols`: absent means n_rows
-- `k`: which diagonal: above the main one when positive
+- `k`: the diagonal; above the main one when positive
 - `dtype`: absent means the default floating dtype
 - `device`: absent means the default device
 """
@@ -157,7 +156,7 @@ end
 """
     _asarray(input, dtype, device, copy)
 
-The input as a tensor of this dtype and device; the input itself when nothing changes.
+The input as a tensor of this dtype and device; the input itself if it has both already.
 
 - `dtype`: absent means the input's
 - `device`: absent means the input's

@@ -6,7 +6,7 @@
     clone(input)
     clone!(dst, input)
 
-A copy with memory of its own, in the input's memory order; differentiable.
+A copy with its own memory, in the input's memory order; differentiable.
 """
 clone(input::Tensor) = fresh(C.tsr_clone, input)
 "Writes the result to its first argument; see [`clone`](@ref)."
@@ -15,7 +15,7 @@ clone!(dst::Tensor, input::Tensor) = written(dst, C.tsr_clone_out, input)
 """
     contiguous(input)
 
-The input itself when it is row-major, else a row-major copy.
+The input itself if it is row-major, else a row-major copy.
 """
 contiguous(input::Tensor) = fresh(C.tsr_contiguous, input)
 
@@ -24,7 +24,7 @@ contiguous(input::Tensor) = fresh(C.tsr_contiguous, input)
 
 The values in another dtype; complex to real is refused.
 
-- `copy`: false: the input itself when it has this dtype
+- `copy`: false: the input itself if it has this dtype
 """
 astype(input::Tensor, dtype; copy::Bool=true) =
     fresh(C.tsr_astype, input, dtype_bits(dtype), copy)
@@ -32,16 +32,15 @@ astype(input::Tensor, dtype; copy::Bool=true) =
 """
     _to(input, device, dtype, copy, non_blocking)
 
-The values on another device and in another dtype; the input itself when nothing changes.
-With non_blocking a result on the CPU lies in pinned memory and may be read after a wait for
-the device. A pinned input may be released at once, but written only when the copy is over.
-It means nothing where no pinned memory takes part, or the dtype changes on the host.
+The values on another device and in another dtype; the input itself if nothing changes. With
+non_blocking a result on the CPU is in pinned memory and may be read after a wait for the
+device. A pinned input may be released at once, but must not be written before the copy is
+done. non_blocking has no effect without pinned memory, or if the dtype changes on the host.
 
-- `device`: absent means where it is
+- `device`: absent means the input's
 - `dtype`: absent means the input's
-- `copy`: copy even when nothing changes
-- `non_blocking`: do not wait for the copy where pinned memory takes part
-  (tsr_tensor_pin_memory)
+- `copy`: copy even if nothing changes
+- `non_blocking`: do not wait for a copy from or to pinned memory (tsr_tensor_pin_memory)
 """
 function _to(input::Tensor, device, dtype, copy::Bool, non_blocking::Bool)
     return fresh(C.tsr_to, input, device_type(device), device_index(device),
@@ -51,7 +50,7 @@ end
 """
     detach(input)
 
-The same memory and version counter outside of the graph.
+The same memory and version counter without the graph.
 """
 Base.detach(input::Tensor) = fresh(C.tsr_detach, input)
 
@@ -61,8 +60,7 @@ Base.detach(input::Tensor) = fresh(C.tsr_detach, input)
 Overwrites the input with the source, which broadcasts and is cast; complex to real is
 refused.
 
-- `non_blocking`: do not wait for the copy where pinned memory takes part
-  (tsr_tensor_pin_memory)
+- `non_blocking`: do not wait for a copy from or to pinned memory (tsr_tensor_pin_memory)
 """
 Base.copyto!(input::Tensor, source::Tensor; non_blocking::Bool=false) =
     changed(input, C.tsr_copy_inplace, source, non_blocking)

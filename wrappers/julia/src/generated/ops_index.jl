@@ -5,9 +5,9 @@
 """
     _getitem(input, items, arrays)
 
-input[items]: a view when there are no arrays, else a copy; NumPy's rules. With arrays,
-integers count as arrays; adjacent arrays leave their dims where they stood, separated ones
-first.
+input[items]: a view when there are no arrays, else a copy; NumPy's rules. With arrays, an
+integer counts as an array. The dims of adjacent arrays replace them, those of separated
+arrays come first.
 
 - `items`: tsr_index_kind, start, stop, step of each item
 - `arrays`: integers or masks for the items of kind ARRAY
@@ -24,7 +24,7 @@ end
 
 input[items] of integers, slices, new axes and an ellipsis; a view.
 
-- `items`: tsr_index_kind (but ARRAY), start, stop, step of each item
+- `items`: tsr_index_kind (not ARRAY), start, stop, step of each item
 """
 function _getitem_basic(input::Tensor, items::Dimensions)
     items_list = int_list(items)
@@ -35,7 +35,7 @@ end
     _getitem_boolean(input, mask)
     _getitem_boolean!(dst, input, mask)
 
-input[mask]: the elements where the mask holds, in row-major order; a copy.
+input[mask]: the elements where the mask is true, in row-major order; a copy.
 
 - `mask`: bool, with the leading axes of the input
 """
@@ -67,7 +67,7 @@ end
 """
     _setitem!(input, items, arrays, value)
 
-input[items] = value; of positions named twice the last one wins.
+input[items] = value; for repeated positions the last one wins.
 
 - `items`: tsr_index_kind, start, stop, step of each item
 - `arrays`: integers or masks for the items of kind ARRAY
@@ -91,7 +91,7 @@ end
     index_put!(input, indices, values; accumulate)
     index_put!(dst, input, indices, values; accumulate)
 
-The input with values written to, or added at, positions.
+The input with values written, or added, at positions.
 
 - `indices`: integers or a mask for each leading axis; NULL takes the whole axis
 - `values`: broadcasts, and is cast to the input's dtype
@@ -135,7 +135,7 @@ index_select!(dst::Tensor, input::Tensor, index::Tensor; dims) =
     take(input, indices; dims)
     take!(dst, input, indices; dims)
 
-The slices of an axis at indices, whose dims stand in its place.
+The slices of an axis at indices; the dims of the indices replace the axis.
 
 - `indices`: integers of any shape
 - `dims`: absent: the flattened input
@@ -150,7 +150,7 @@ Base.take!(dst::Tensor, input::Tensor, indices::Tensor; dims=(:)) =
     embedding(input, weight; padding_idx)
     embedding!(dst, input, weight; padding_idx)
 
-The rows of a table that indices name.
+The rows of a table at integer indices.
 
 - `input`: integers of any shape, not negative
 - `weight`: (rows, features)
@@ -213,7 +213,7 @@ scatter_add!(input::Tensor, index::Tensor, source::Tensor; dims) =
     masked_fill!(input, mask, value)
     masked_fill!(dst, input, mask, value)
 
-The value where the mask holds, the input elsewhere, in the input's dtype.
+The value where the mask is true, the input elsewhere, in the input's dtype.
 
 - `mask`: bool; broadcasts with the input, in place to it
 - `value`: broadcasts to both; of the input's kind of dtype or a lower one
@@ -236,7 +236,7 @@ masked_fill!(input::Tensor, mask::Tensor, value::Number) =
     masked_select(input, mask)
     masked_select!(dst, input, mask)
 
-The elements where the mask holds, in row-major order, as one axis.
+The elements where the mask is true, in row-major order, as one axis.
 
 - `mask`: bool; broadcasts with the input
 """
@@ -255,6 +255,6 @@ nonzero(input::Tensor) = many(C.tsr_nonzero, input)
 """
     argwhere(input)
 
-The positions of the nonzero elements in row-major order, one row each.
+The positions of the nonzero elements in row-major order, one row for each.
 """
 argwhere(input::Tensor) = fresh(C.tsr_argwhere, input)

@@ -6,9 +6,9 @@
     sort(input; dims, rev, stable)
     sort!(dst, input; dims, rev, stable)
 
-The elements in order along an axis; NaN counts as largest; real dtypes.
+The elements in order along an axis; NaN is larger than any number; real dtypes.
 
-- `stable`: accepted for the standard's sake: sorting is always stable
+- `stable`: accepted for the standard; sorting is always stable
 """
 Base.sort(input::Tensor; dims=nothing, rev::Bool=false, stable::Bool=true) =
     fresh(C.tsr_sort, input, zero_based(dims, -1), rev, stable)
@@ -22,7 +22,7 @@ Base.sort!(dst::Tensor, input::Tensor; dims=nothing, rev::Bool=false, stable::Bo
 
 The positions that put the elements in order along an axis, as int64; real dtypes.
 
-- `stable`: accepted for the standard's sake: sorting is always stable
+- `stable`: accepted for the standard; sorting is always stable
 """
 argsort(input::Tensor; dims=nothing, rev::Bool=false, stable::Bool=true) =
     fresh(C.tsr_argsort, input, zero_based(dims, -1), rev, stable)
@@ -34,9 +34,9 @@ argsort!(dst::Tensor, input::Tensor; dims=nothing, rev::Bool=false, stable::Bool
     sort_with_indices(input; dims, rev, stable)
     sort_with_indices!(values, indices, input; dims, rev, stable)
 
-The elements in order along an axis and the positions they had; real dtypes.
+The elements in order along an axis and the positions that they had; real dtypes.
 
-- `stable`: accepted for the standard's sake: sorting is always stable
+- `stable`: accepted for the standard; sorting is always stable
 """
 function sort_with_indices(input::Tensor; dims=nothing, rev::Bool=false, stable::Bool=true)
     values = Ref{tsr_tensor}()
@@ -60,7 +60,7 @@ end
 The k largest or smallest elements along an axis, in order, and their positions; real
 dtypes.
 
-- `sorted`: they come sorted in any case
+- `sorted`: the elements are sorted in any case
 """
 function topk(input::Tensor, k::Integer; dims=nothing, largest::Bool=true,
         sorted::Bool=true)

@@ -7,7 +7,8 @@
     matmul!(dst, input, other)
 
 Matrix product, with the rank rules of the Array API standard and broadcast batch axes. Both
-must have one dtype (DTYPE otherwise) and agree in the contracted size (SHAPE otherwise).
+must have the same dtype (DTYPE otherwise) and the same size in the contracted dimension
+(SHAPE otherwise).
 """
 matmul(input::Tensor, other::Tensor) = fresh(C.tsr_matmul, input, other)
 "Writes the result to its first argument; see [`matmul`](@ref)."
@@ -40,7 +41,7 @@ beta input + alpha mat1 mat2.
 - `input`: broadcasts to (m, n)
 - `mat1`: (m, k)
 - `mat2`: (k, n)
-- `beta`: 0 does not read the input
+- `beta`: if it is 0, the input is not read
 """
 addmm(input::Tensor, mat1::Tensor, mat2::Tensor; beta=1, alpha=1) =
     fresh(C.tsr_addmm, input, mat1, mat2, beta, alpha)
@@ -54,7 +55,7 @@ addmm!(input::Tensor, mat1::Tensor, mat2::Tensor; beta=1, alpha=1) =
     bmm(input, other)
     bmm!(dst, input, other)
 
-Matrix products of two batches of one size, without broadcasting.
+Matrix products of two batches of the same size, without broadcasting.
 
 - `input`: (b, m, k)
 - `other`: (b, k, n)
@@ -67,7 +68,7 @@ bmm!(dst::Tensor, input::Tensor, other::Tensor) = written(dst, C.tsr_bmm_out, in
     dot(input, other)
     dot!(dst, input, other)
 
-The sum of the products of two vectors of one size.
+The sum of the products of two vectors of the same size.
 """
 LinearAlgebra.dot(input::Tensor, other::Tensor) = fresh(C.tsr_dot, input, other)
 "Writes the result to its first argument; see [`dot`](@ref)."
@@ -77,7 +78,7 @@ dot!(dst::Tensor, input::Tensor, other::Tensor) = written(dst, C.tsr_dot_out, in
     outer(input, other)
     outer!(dst, input, other)
 
-Every product of an element of one vector with one of the other.
+The products of each element of one vector with each element of the other.
 """
 outer(input::Tensor, other::Tensor) = fresh(C.tsr_outer, input, other)
 "Writes the result to its first argument; see [`outer`](@ref)."

@@ -11,7 +11,7 @@ Cross-correlation along one spatial axis, plus a bias per channel.
 - `input`: (batch, in, spatial...) or without the batch
 - `weight`: (out, in / groups, kernel...)
 - `bias`: (out)
-- `stride`: one number, or one per spatial axis; absent means 1
+- `stride`: one number, or one for each spatial axis; absent means 1
 - `padding`: zeros on both sides; absent means 0
 - `dilation`: absent means 1
 - `same`: pad so that the output has the input's size
@@ -40,15 +40,15 @@ end
     conv2d(input, weight; bias, stride, padding, dilation, groups, same)
     conv2d!(dst, input, weight; bias, stride, padding, dilation, groups, same)
 
-Cross-correlation of images, plus a bias per channel. Floating dtypes, one for all tensors
-(DTYPE otherwise). The result keeps the input's memory layout, row-major or channels last.
-SHAPE when channels, groups and weight do not fit or the kernel is larger than the padded
-input.
+Cross-correlation of images, plus a bias per channel. All tensors have the same floating
+dtype (DTYPE otherwise). The result keeps the input's memory layout, row-major or channels
+last. SHAPE when channels, groups and weight do not match, or when the kernel is larger than
+the padded input.
 
 - `input`: (batch, in, spatial...) or without the batch
 - `weight`: (out, in / groups, kernel...)
 - `bias`: (out)
-- `stride`: one number, or one per spatial axis; absent means 1
+- `stride`: one number, or one for each spatial axis; absent means 1
 - `padding`: zeros on both sides; absent means 0
 - `dilation`: absent means 1
 - `same`: pad so that the output has the input's size
@@ -82,7 +82,7 @@ Cross-correlation along three spatial axes, plus a bias per channel.
 - `input`: (batch, in, spatial...) or without the batch
 - `weight`: (out, in / groups, kernel...)
 - `bias`: (out)
-- `stride`: one number, or one per spatial axis; absent means 1
+- `stride`: one number, or one for each spatial axis; absent means 1
 - `padding`: zeros on both sides; absent means 0
 - `dilation`: absent means 1
 - `same`: pad so that the output has the input's size
@@ -111,14 +111,14 @@ end
     conv_transpose1d(input, weight; bias, stride, padding, output_padding, groups, dilation)
     conv_transpose1d!(dst, input, weight; bias, stride, padding, output_padding, groups, dilation)
 
-The derivative of conv1d towards its input, as an op.
+The derivative of conv1d with respect to its input, as an op.
 
 - `input`: (batch, in, spatial...) or without the batch
 - `weight`: (in, out / groups, kernel...)
 - `bias`: (out)
-- `stride`: one number, or one per spatial axis; absent means 1
+- `stride`: one number, or one for each spatial axis; absent means 1
 - `padding`: absent means 0
-- `output_padding`: lengthens the output at its end; absent means 0
+- `output_padding`: makes the output longer at its end; absent means 0
 - `dilation`: absent means 1
 """
 function conv_transpose1d(input::Tensor, weight::Tensor; bias=nothing, stride=nothing,
@@ -149,14 +149,14 @@ end
     conv_transpose2d(input, weight; bias, stride, padding, output_padding, groups, dilation)
     conv_transpose2d!(dst, input, weight; bias, stride, padding, output_padding, groups, dilation)
 
-The derivative of conv2d towards its input, as an op.
+The derivative of conv2d with respect to its input, as an op.
 
 - `input`: (batch, in, spatial...) or without the batch
 - `weight`: (in, out / groups, kernel...)
 - `bias`: (out)
-- `stride`: one number, or one per spatial axis; absent means 1
+- `stride`: one number, or one for each spatial axis; absent means 1
 - `padding`: absent means 0
-- `output_padding`: lengthens the output at its end; absent means 0
+- `output_padding`: makes the output longer at its end; absent means 0
 - `dilation`: absent means 1
 """
 function conv_transpose2d(input::Tensor, weight::Tensor; bias=nothing, stride=nothing,
@@ -187,14 +187,14 @@ end
     conv_transpose3d(input, weight; bias, stride, padding, output_padding, groups, dilation)
     conv_transpose3d!(dst, input, weight; bias, stride, padding, output_padding, groups, dilation)
 
-The derivative of conv3d towards its input, as an op.
+The derivative of conv3d with respect to its input, as an op.
 
 - `input`: (batch, in, spatial...) or without the batch
 - `weight`: (in, out / groups, kernel...)
 - `bias`: (out)
-- `stride`: one number, or one per spatial axis; absent means 1
+- `stride`: one number, or one for each spatial axis; absent means 1
 - `padding`: absent means 0
-- `output_padding`: lengthens the output at its end; absent means 0
+- `output_padding`: makes the output longer at its end; absent means 0
 - `dilation`: absent means 1
 """
 function conv_transpose3d(input::Tensor, weight::Tensor; bias=nothing, stride=nothing,
@@ -225,14 +225,14 @@ end
     max_pool2d(input, kernel_size; stride, padding, dilation, ceil_mode)
     max_pool2d!(dst, input, kernel_size; stride, padding, dilation, ceil_mode)
 
-The largest number of each window; floating dtypes.
+The maximum of each window; floating dtypes.
 
 - `input`: (batch, channels, height, width) or without the batch
-- `kernel_size`: one number for both axes or one each
+- `kernel_size`: one number for both axes or one for each
 - `stride`: absent or empty means the kernel's size
 - `padding`: at most half the kernel; absent means 0
 - `dilation`: absent means 1
-- `ceil_mode`: count a last window that reaches out of the input
+- `ceil_mode`: count a last window that reaches beyond the padded input
 """
 function max_pool2d(input::Tensor, kernel_size::Dimensions; stride=nothing, padding=nothing,
         dilation=nothing, ceil_mode::Bool=false)
@@ -260,16 +260,16 @@ end
 """
     max_pool2d_with_positions(input, kernel_size; stride, padding, dilation, ceil_mode)
 
-As max_pool2d, and where in the flattened plane each number stands (int64). A window that
-lies in the padding alone, as one with dilation may, has -inf at the position -1 and no
-gradient.
+As max_pool2d, and the position of each maximum in the flattened plane (int64). A window can
+lie in the padding alone, for example with dilation. It has the maximum -inf, the position
+-1 and no gradient.
 
 - `input`: (batch, channels, height, width) or without the batch
-- `kernel_size`: one number for both axes or one each
+- `kernel_size`: one number for both axes or one for each
 - `stride`: absent or empty means the kernel's size
 - `padding`: at most half the kernel; absent means 0
 - `dilation`: absent means 1
-- `ceil_mode`: count a last window that reaches out of the input
+- `ceil_mode`: count a last window that reaches beyond the padded input
 """
 function max_pool2d_with_positions(input::Tensor, kernel_size::Dimensions; stride=nothing,
         padding=nothing, dilation=nothing, ceil_mode::Bool=false)
@@ -293,11 +293,11 @@ end
 The mean of each window; floating dtypes.
 
 - `input`: (batch, channels, height, width) or without the batch
-- `kernel_size`: one number for both axes or one each
+- `kernel_size`: one number for both axes or one for each
 - `stride`: absent or empty means the kernel's size
 - `padding`: at most half the kernel; absent means 0
 - `count_include_pad`: padding counts as zeros
-- `divisor_override`: divides in place of the window's size
+- `divisor_override`: replaces the number of elements in the window
 """
 function avg_pool2d(input::Tensor, kernel_size::Dimensions; stride=nothing, padding=nothing,
         ceil_mode::Bool=false, count_include_pad::Bool=true, divisor_override=nothing)
@@ -328,7 +328,7 @@ end
 The means of output_size windows that cover the input evenly; floating dtypes.
 
 - `input`: (batch, channels, height, width) or without the batch
-- `output_size`: one number for both axes or one each
+- `output_size`: one number for both axes or one for each
 """
 function adaptive_avg_pool2d(input::Tensor, output_size::Dimensions)
     output_size_list = int_list(output_size)
@@ -353,8 +353,8 @@ end
 - `running_var`: (channels), written in training
 - `weight`: (channels)
 - `bias`: (channels)
-- `training`: take the statistics of the batch and move the running ones
-- `momentum`: the batch's share in the running statistics
+- `training`: use the statistics of the batch and update the running statistics
+- `momentum`: the weight of the batch in the running statistics
 """
 function batch_norm(input::Tensor; running_mean=nothing, running_var=nothing,
         weight=nothing, bias=nothing, training::Bool=false, momentum=0.1, eps=1e-05)
@@ -426,12 +426,13 @@ end
     cross_entropy(input, target; weight, ignore_index, reduction, label_smoothing)
 
 The negative logarithm of the softmax probability of the target. INDEX when a class number
-is out of range; the mean divides by the weights that count.
+is out of range. The mean divides by the sum of the weights of the positions that are not
+ignored.
 
 - `input`: logits (batch, classes, ...) or (classes)
 - `target`: class numbers (batch, ...), or probabilities of the input's shape
 - `weight`: (classes)
-- `ignore_index`: positions of this class count for nothing
+- `ignore_index`: positions of this class are ignored
 - `reduction`: none, sum or mean
 """
 function cross_entropy(input::Tensor, target::Tensor; weight=nothing, ignore_index=-100,
@@ -461,7 +462,7 @@ end
 """
     mse_loss(input, target; reduction)
 
-The squared difference.
+The squared difference of two tensors of the same shape.
 
 - `target`: of the input's shape
 - `reduction`: none, sum or mean
@@ -478,8 +479,8 @@ The binary cross entropy of sigmoid(input), without overflow.
 
 - `input`: logits
 - `target`: probabilities of the input's shape
-- `weight`: broadcasts against the input
-- `pos_weight`: broadcasts against the input
+- `weight`: broadcasts to the input
+- `pos_weight`: broadcasts to the input
 - `reduction`: none, sum or mean
 """
 function binary_cross_entropy_with_logits(input::Tensor, target::Tensor; weight=nothing,
@@ -494,7 +495,7 @@ end
     dropout!(input; p, training, generator)
     dropout!(dst, input; p, training, generator)
 
-Zeros elements at random and divides the others by 1 - p; floating dtypes.
+Sets random elements to 0 and divides the others by 1 - p; floating dtypes.
 
 - `p`: probability of a zero
 - `training`: otherwise the input is returned

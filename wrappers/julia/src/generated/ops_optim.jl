@@ -80,12 +80,12 @@ end
 """
     clip_norm!(tensors, max_norm; norm_type, error_if_nonfinite)
 
-Scales all tensors in place so that their norm together is at most max_norm; returns the
-norm before. AUTOGRAD for a tensor that requires grad, unless in no_grad mode. For the
-gradients of parameters see clip_grad_norm.
+Scales all tensors in place so that their common norm is at most max_norm; returns the norm
+before. AUTOGRAD for a tensor that requires grad, unless recording is off. For the gradients
+of parameters see clip_grad_norm.
 
 - `norm_type`: any p, also infinity
-- `error_if_nonfinite`: VALUE, and nothing changes, where the norm is NaN or infinite
+- `error_if_nonfinite`: VALUE, and nothing changes, if the norm is NaN or infinite
 """
 function clip_norm!(tensors::TensorList, max_norm::Real; norm_type=2,
         error_if_nonfinite::Bool=false)
@@ -97,13 +97,13 @@ end
 """
     clip_grad_norm!(params, max_norm; norm_type, error_if_nonfinite)
 
-Scales the gradients of parameters in place so that their norm together is at most max_norm;
-returns the norm before. The parameters themselves stay as they are. Nothing is recorded,
-whatever the mode. clip_norm takes tensors.
+Scales the gradients of parameters in place so that their common norm is at most max_norm;
+returns the norm before. The parameters themselves do not change. Nothing is recorded in any
+mode. clip_norm takes tensors.
 
-- `params`: those without a gradient are left out, one given twice counts once
+- `params`: parameters without a gradient are skipped, repeated ones count once
 - `norm_type`: any p, also infinity
-- `error_if_nonfinite`: VALUE, and nothing changes, where the norm is NaN or infinite
+- `error_if_nonfinite`: VALUE, and nothing changes, if the norm is NaN or infinite
 """
 function clip_grad_norm!(params::TensorList, max_norm::Real; norm_type=2,
         error_if_nonfinite::Bool=false)
@@ -116,10 +116,10 @@ end
     clip_grad_value!(params, clip_value)
 
 Clips each element of the gradients of parameters in place to the range from -clip_value to
-clip_value. The parameters themselves stay as they are. Nothing is recorded, whatever the
-mode. VALUE for a negative clip_value.
+clip_value. The parameters themselves do not change. Nothing is recorded in any mode. VALUE
+for a negative clip_value.
 
-- `params`: those without a gradient are left out
+- `params`: parameters without a gradient are skipped
 """
 function clip_grad_value!(params::TensorList, clip_value::Real)
     params_list = handles(params)

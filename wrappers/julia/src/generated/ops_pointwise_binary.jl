@@ -7,8 +7,8 @@
     add!(input, other)
     add!(dst, input, other)
 
-Sum of two tensors, broadcast against each other and promoted to a common dtype; of two
-bools their or.
+Sum of two tensors, which are broadcast and promoted to a common dtype; logical or of two
+bools.
 """
 add(input::Tensor, other::Tensor) = fresh(C.tsr_add, input, other)
 "Writes the result to its first argument; see [`add`](@ref)."
@@ -49,7 +49,7 @@ subtract!(dst::Tensor, input::Number, other::Tensor) =
     multiply!(input, other)
     multiply!(dst, input, other)
 
-Product of two tensors, element by element; of two bools their and.
+Product of two tensors, element by element; logical and of two bools.
 """
 multiply(input::Tensor, other::Tensor) = fresh(C.tsr_multiply, input, other)
 "Writes the result to its first argument; see [`multiply`](@ref)."
@@ -161,7 +161,7 @@ pow!(dst::Tensor, input::Number, other::Tensor) =
     max!(input, other)
     max!(dst, input, other)
 
-The larger of two elements; NaN wins. Equal operands share the gradient.
+The larger of two elements; NaN if one is NaN. Equal operands share the gradient.
 """
 Base.max(input::Tensor, other::Tensor) = fresh(C.tsr_maximum, input, other)
 "Writes the result to its first argument; see [`max`](@ref)."
@@ -181,7 +181,7 @@ Base.max(input::Number, other::Tensor) = Base.max(other, input)
     min!(input, other)
     min!(dst, input, other)
 
-The smaller of two elements; NaN wins. Equal operands share the gradient.
+The smaller of two elements; NaN if one is NaN. Equal operands share the gradient.
 """
 Base.min(input::Tensor, other::Tensor) = fresh(C.tsr_minimum, input, other)
 "Writes the result to its first argument; see [`min`](@ref)."
@@ -336,7 +336,7 @@ greater_equal(input::Number, other::Tensor) = less_equal(other, input)
     logical_and(input, other)
     logical_and!(dst, input, other)
 
-Logical and of two elements; what is not zero counts as true.
+Logical and of two elements; a nonzero element is true.
 """
 logical_and(input::Tensor, other::Tensor) = fresh(C.tsr_logical_and, input, other)
 "Writes the result to its first argument; see [`logical_and`](@ref)."
@@ -352,7 +352,7 @@ logical_and(input::Number, other::Tensor) = logical_and(other, input)
     logical_or(input, other)
     logical_or!(dst, input, other)
 
-Logical or of two elements; what is not zero counts as true.
+Logical or of two elements; a nonzero element is true.
 """
 logical_or(input::Tensor, other::Tensor) = fresh(C.tsr_logical_or, input, other)
 "Writes the result to its first argument; see [`logical_or`](@ref)."
@@ -368,7 +368,7 @@ logical_or(input::Number, other::Tensor) = logical_or(other, input)
     logical_xor(input, other)
     logical_xor!(dst, input, other)
 
-Logical xor of two elements; what is not zero counts as true.
+Logical xor of two elements; a nonzero element is true.
 """
 logical_xor(input::Tensor, other::Tensor) = fresh(C.tsr_logical_xor, input, other)
 "Writes the result to its first argument; see [`logical_xor`](@ref)."

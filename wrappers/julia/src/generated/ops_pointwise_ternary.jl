@@ -6,7 +6,7 @@
     choose(condition, input, other)
     choose!(dst, condition, input, other)
 
-The input where the condition holds, other elsewhere; all three broadcast.
+The input where the condition is true, other elsewhere; all three broadcast.
 
 - `condition`: bool
 """
@@ -89,8 +89,8 @@ addcdiv!(input::Tensor, tensor1::Tensor, tensor2::Tensor; value=1) =
     clip!(input, min, max)
     clip!(dst, input, min, max)
 
-The input limited to bounds, of which one may be absent; the gradient passes inside and at
-the bounds.
+The input limited to bounds, one of which may be absent; the gradient passes inside the
+bounds and at them.
 
 - `min`: lower bound
 - `max`: upper bound

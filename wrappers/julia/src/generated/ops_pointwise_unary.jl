@@ -19,7 +19,7 @@ abs!(input::Tensor) = changed(input, C.tsr_abs_inplace)
     negative!(input)
     negative!(dst, input)
 
-Each element with the other sign; bool is refused.
+Each element with the opposite sign; bool is refused.
 """
 negative(input::Tensor) = fresh(C.tsr_negative, input)
 "Writes the result to its first argument; see [`negative`](@ref)."

@@ -66,7 +66,7 @@ end
 """
     bernoulli(input; generator)
 
-1 with the probability that each element of the input names, else 0; floating dtypes.
+1 with the probability that the element of the input gives, else 0; floating dtypes.
 
 - `input`: probabilities
 - `generator`: absent means the current one

@@ -29,7 +29,7 @@ end
     nansum(input; dims, keepdims, dtype)
     nansum!(dst, input; dims, keepdims, dtype)
 
-Sum over axes of the elements that are numbers; NaN counts as 0, also in its gradient.
+Sum over axes; NaN counts as 0, also in its gradient.
 
 - `dims`: axes to reduce; absent means all
 - `keepdims`: keep the reduced axes with size 1
@@ -76,7 +76,7 @@ end
     mean(input; dims, keepdims, dtype)
     mean!(dst, input; dims, keepdims, dtype)
 
-Arithmetic mean over axes; floating and complex dtypes, or what dtype casts to.
+Arithmetic mean over axes; floating and complex dtypes, or others with a dtype to cast to.
 
 - `dims`: axes to reduce; absent means all
 - `keepdims`: keep the reduced axes with size 1
@@ -102,7 +102,7 @@ end
 Variance over axes, the mean squared distance from the mean; floating dtypes.
 
 - `dims`: axes to reduce; absent means all
-- `correction`: what is subtracted from the count in the divisor
+- `correction`: subtracted from the number of elements in the divisor
 - `keepdims`: keep the reduced axes with size 1
 """
 function Statistics.var(input::Tensor; dims=(:), correction=1, keepdims::Bool=keeps(dims))
@@ -124,7 +124,7 @@ end
 Standard deviation over axes, the root of the variance; floating dtypes.
 
 - `dims`: axes to reduce; absent means all
-- `correction`: what is subtracted from the count in the divisor
+- `correction`: subtracted from the number of elements in the divisor
 - `keepdims`: keep the reduced axes with size 1
 """
 function Statistics.std(input::Tensor; dims=(:), correction=1, keepdims::Bool=keeps(dims))
@@ -143,7 +143,7 @@ end
     maximum(input; dims, keepdims)
     maximum!(dst, input; dims, keepdims)
 
-Largest element over axes; NaN wins; equal ones share the gradient; real dtypes.
+Largest element over axes; NaN if there is one; equal ones share the gradient; real dtypes.
 
 - `dims`: axes to reduce; absent means all
 - `keepdims`: keep the reduced axes with size 1
@@ -162,7 +162,7 @@ end
     minimum(input; dims, keepdims)
     minimum!(dst, input; dims, keepdims)
 
-Smallest element over axes; NaN wins; equal ones share the gradient; real dtypes.
+Smallest element over axes; NaN if there is one; equal ones share the gradient; real dtypes.
 
 - `dims`: axes to reduce; absent means all
 - `keepdims`: keep the reduced axes with size 1
@@ -331,7 +331,7 @@ Norm of the elements over axes; floating and complex dtypes, the result is real.
 
 - `dims`: axes to reduce; absent means all
 - `keepdims`: keep the reduced axes with size 1
-- `ord`: order: 0 counts nonzeros, infinite ones take extrema
+- `ord`: 0 counts nonzero elements; inf and -inf give the largest and smallest magnitude
 """
 function vector_norm(input::Tensor; dims=(:), keepdims::Bool=keeps(dims), ord=2)
     dims_list = zero_based_list(dims)
@@ -349,7 +349,7 @@ end
     cumsum(input; dims, dtype, include_initial)
     cumsum!(dst, input; dims, dtype, include_initial)
 
-Sums of the first 1, 2, ... elements along an axis; dtypes as sum.
+Sums of the first 1, 2, ... elements along an axis; dtypes as in sum.
 
 - `dims`: axis to run along; may be absent for 1-D inputs
 - `dtype`: dtype of the result and of the accumulation

@@ -5,11 +5,10 @@
 """
     reshape_row_major(input, shape; copy)
 
-The same elements in row-major order under another shape.
+The same elements in row-major order with another shape.
 
 - `shape`: one -1 is inferred
-- `copy`: true: always a copy; false: VALUE where one is needed; absent: a view where
-  possible
+- `copy`: true: always a copy; false: VALUE if a copy is needed; absent: a view if possible
 """
 function reshape_row_major(input::Tensor, shape::Dimensions; copy=nothing)
     shape_list = int_list(shape)
@@ -20,7 +19,7 @@ end
 """
     view_row_major(input, shape)
 
-As reshape, but never a copy: VALUE where the strides do not allow a view.
+As reshape, but never a copy: VALUE if the strides do not allow a view.
 
 - `shape`: one -1 is inferred
 """
@@ -43,7 +42,7 @@ flatten(input::Tensor; start=1, stop=nothing) =
 """
     dropdims(input; dims)
 
-Drops axes, all of which must have size 1; a view.
+Removes axes, all of which must have size 1; a view.
 
 - `dims`: axes of size 1
 """
@@ -57,16 +56,16 @@ end
 
 Inserts an axis of size 1; a view.
 
-- `dims`: where the new axis stands in the result
+- `dims`: the position of the new axis in the result
 """
 expand_dims(input::Tensor; dims) = fresh(C.tsr_expand_dims, input, zero_based(dims))
 
 """
     unsqueeze(input; dims)
 
-Inserts an axis of size 1: expand_dims under its other name.
+Inserts an axis of size 1, as expand_dims; a view.
 
-- `dims`: where the new axis stands in the result
+- `dims`: the position of the new axis in the result
 """
 unsqueeze(input::Tensor; dims) = fresh(C.tsr_unsqueeze, input, zero_based(dims))
 
@@ -100,7 +99,7 @@ matrix_transpose(input::Tensor) = fresh(C.tsr_matrix_transpose, input)
 """
     moveaxis(input, source, destination)
 
-Moves axes to new places, the others keep their order; a view.
+Moves axes to other positions, the others keep their order; a view.
 """
 function moveaxis(input::Tensor, source::Dimensions, destination::Dimensions)
     source_list = zero_based_list(source)
@@ -112,8 +111,7 @@ end
 """
     broadcast_to(input, shape)
 
-A view that shows axes of size 1 and new leading axes repeatedly; it refuses in-place
-writes.
+A view that repeats axes of size 1 and adds leading axes; it refuses in-place writes.
 """
 function broadcast_to(input::Tensor, shape::Dimensions)
     shape_list = int_list(shape)
@@ -123,7 +121,7 @@ end
 """
     expand(input, shape)
 
-As broadcast_to, with -1 for sizes that stay.
+As broadcast_to, with -1 for sizes that do not change.
 
 - `shape`: -1 keeps the input's size
 """
@@ -158,14 +156,14 @@ view_as_real(input::Tensor) = fresh(C.tsr_view_as_real, input)
 
 Real and imaginary parts along the last axis as a complex tensor; a view.
 
-- `input`: float32 or float64; the last axis holds the two parts, side by side
+- `input`: float32 or float64; the last axis holds the two parts, contiguous in memory
 """
 view_as_complex(input::Tensor) = fresh(C.tsr_view_as_complex, input)
 
 """
     select(input, index; dims)
 
-The part at one position of an axis, without that axis; a view.
+The elements at one position of an axis, without that axis; a view.
 """
 select(input::Tensor, index::Integer; dims) =
     fresh(C.tsr_select, input, zero_based(dims), zero_based(index))
@@ -175,7 +173,7 @@ select(input::Tensor, index::Integer; dims) =
 
 A range of positions of an axis with Python's rules; a view.
 
-- `step`: negative walks backwards
+- `step`: a negative step walks backwards
 """
 function _slice(input::Tensor, axis::Integer, start, stop, step::Integer)
     return fresh(C.tsr_slice, input, axis, something(start, NONE), something(stop, NONE),
@@ -185,7 +183,7 @@ end
 """
     narrow(input, start, length; dims)
 
-A number of positions of an axis, all of which must exist; a view.
+A number of consecutive positions of an axis, all of which must exist; a view.
 """
 narrow(input::Tensor, start::Integer, length::Integer; dims) =
     fresh(C.tsr_narrow, input, zero_based(dims), zero_based(start), length)
@@ -193,7 +191,7 @@ narrow(input::Tensor, start::Integer, length::Integer; dims) =
 """
     split(input, size; dims)
 
-Parts of one size along an axis; views.
+Parts of the same size along an axis; views.
 
 - `size`: of each part; the last may be smaller
 """
@@ -218,7 +216,7 @@ end
 
 A number of equal parts along an axis; views.
 
-- `chunks`: how many parts at most; they have one size, the last may be smaller
+- `chunks`: the maximum number of parts; all have the same size, the last may be smaller
 """
 chunk(input::Tensor, chunks::Integer; dims=1) =
     many(C.tsr_chunk, input, chunks, zero_based(dims))
@@ -233,9 +231,9 @@ unstack(input::Tensor; dims=1) = many(C.tsr_unstack, input, zero_based(dims))
 """
     diagonal(input; offset, dim1, dim2)
 
-A diagonal of two axes as the last axis of the result; a view.
+The diagonal of two axes as the last axis of the result; a view.
 
-- `offset`: above (positive) or below the main diagonal
+- `offset`: the diagonal; above the main one when positive, below when negative
 """
 diagonal(input::Tensor; offset=0, dim1=1, dim2=2) =
     fresh(C.tsr_diagonal, input, offset, zero_based(dim1), zero_based(dim2))
@@ -244,7 +242,7 @@ diagonal(input::Tensor; offset=0, dim1=1, dim2=2) =
     concat(tensors; dims)
     concat!(dst, tensors; dims)
 
-Tensors one after the other along an axis, promoted to a common dtype.
+Tensors joined along an axis, promoted to a common dtype.
 
 - `dims`: absent: flattened first
 """
@@ -264,9 +262,9 @@ end
     stack(tensors; dims)
     stack!(dst, tensors; dims)
 
-Tensors of one shape along a new axis, promoted to a common dtype.
+Tensors of the same shape joined along a new axis, promoted to a common dtype.
 
-- `dims`: where the new axis stands in the result
+- `dims`: the position of the new axis in the result
 """
 function stack(tensors::TensorList; dims=1)
     tensors_list = handles(tensors)
@@ -324,7 +322,7 @@ end
     reverse(input; dims)
     reverse!(dst, input; dims)
 
-The order of the elements along axes reversed; a copy.
+The elements in reverse order along axes; a copy.
 
 - `dims`: absent: all
 """
@@ -342,7 +340,7 @@ end
     roll(input, shift; dims)
     roll!(dst, input, shift; dims)
 
-Elements moved along axes; those that leave come in at the other end.
+Elements shifted along axes; those that leave one end come in at the other.
 
 - `shift`: one for each axis, or one for all
 - `dims`: absent: the flattened input
@@ -397,7 +395,7 @@ LinearAlgebra.triu!(input::Tensor; diagonal=0) =
     pad(input, padding; mode, value)
     pad!(dst, input, padding; mode, value)
 
-Adds elements on the sides of axes.
+Adds elements before and behind axes.
 
 - `padding`: before and after the last axis, then the one before it, ...; negative crops
 - `mode`: constant, reflect, replicate or circular

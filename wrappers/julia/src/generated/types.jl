@@ -224,8 +224,8 @@ const TSR_OPTIMIZER_LAMB = Int32(10)
 const TSR_OPTIMIZER_LION = Int32(11)
 const TSR_OPTIMIZER_MUON = Int32(12)
 
-# What an item of an index is. An index is a list of items of four numbers each: kind, start,
-# stop, step. Numbers that a kind does not use are ignored; tsr_none() stands for an absent
+# The kind of an item of an index. An index is a list of items of four numbers each: kind,
+# start, stop, step. Numbers that a kind does not use are ignored; tsr_none() means an absent
 # start, stop or step. Axes beyond the items are taken whole.
 const tsr_index_kind = Int32
 const TSR_INDEX_KIND_INTEGER = Int32(0)

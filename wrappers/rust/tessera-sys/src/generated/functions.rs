@@ -966,7 +966,7 @@ extern "C" {
     /// Another form of [`tsr_abs`].
     pub fn tsr_abs_inplace(input: tsr_tensor) -> tsr_status;
 
-    /// Each element with the other sign; bool is refused.
+    /// Each element with the opposite sign; bool is refused.
     pub fn tsr_negative(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_negative`].
     pub fn tsr_negative_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
@@ -1556,7 +1556,7 @@ extern "C" {
         input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// Product of two tensors, element by element; of two bools their and.
+    /// Product of two tensors, element by element; logical and of two bools.
     pub fn tsr_multiply(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_multiply`].
     pub fn tsr_multiply_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
@@ -1682,7 +1682,7 @@ extern "C" {
         input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// The larger of two elements; NaN wins. Equal operands share the gradient.
+    /// The larger of two elements; NaN if one is NaN. Equal operands share the gradient.
     pub fn tsr_maximum(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_maximum`].
     pub fn tsr_maximum_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
@@ -1699,7 +1699,7 @@ extern "C" {
     /// Another form of [`tsr_maximum`].
     pub fn tsr_maximum_scalar_inplace(input: tsr_tensor, other: *const tsr_number) -> tsr_status;
 
-    /// The smaller of two elements; NaN wins. Equal operands share the gradient.
+    /// The smaller of two elements; NaN if one is NaN. Equal operands share the gradient.
     pub fn tsr_minimum(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_minimum`].
     pub fn tsr_minimum_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
@@ -1840,7 +1840,7 @@ extern "C" {
         input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// Logical and of two elements; what is not zero counts as true.
+    /// Logical and of two elements; a nonzero element is true.
     pub fn tsr_logical_and(
         input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor,
     ) -> tsr_status;
@@ -1855,7 +1855,7 @@ extern "C" {
         input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// Logical or of two elements; what is not zero counts as true.
+    /// Logical or of two elements; a nonzero element is true.
     pub fn tsr_logical_or(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_logical_or`].
     pub fn tsr_logical_or_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
@@ -1868,7 +1868,7 @@ extern "C" {
         input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// Logical xor of two elements; what is not zero counts as true.
+    /// Logical xor of two elements; a nonzero element is true.
     pub fn tsr_logical_xor(
         input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor,
     ) -> tsr_status;
@@ -2476,7 +2476,7 @@ extern "C" {
         dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// Sum over axes of the elements that are numbers; NaN counts as 0, also in its gradient.
+    /// Sum over axes; NaN counts as 0, also in its gradient.
     /// axes: axes to reduce, negative ones count from the end; absent means all
     /// keepdims: keep the reduced axes with size 1
     /// dtype: dtype of the result and of the accumulation
@@ -2505,7 +2505,7 @@ extern "C" {
         dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// Arithmetic mean over axes; floating and complex dtypes, or what dtype casts to.
+    /// Arithmetic mean over axes; floating and complex dtypes, or others with a dtype to cast to.
     /// axes: axes to reduce, negative ones count from the end; absent means all
     /// keepdims: keep the reduced axes with size 1
     /// dtype: dtype of the result and of the accumulation
@@ -2521,7 +2521,7 @@ extern "C" {
 
     /// Variance over axes, the mean squared distance from the mean; floating dtypes.
     /// axes: axes to reduce, negative ones count from the end; absent means all
-    /// correction: what is subtracted from the count in the divisor
+    /// correction: subtracted from the number of elements in the divisor
     /// keepdims: keep the reduced axes with size 1
     pub fn tsr_var(
         input: tsr_tensor, axes: *const i64, n_axes: i32, correction: f64, keepdims: i32,
@@ -2535,7 +2535,7 @@ extern "C" {
 
     /// Standard deviation over axes, the root of the variance; floating dtypes.
     /// axes: axes to reduce, negative ones count from the end; absent means all
-    /// correction: what is subtracted from the count in the divisor
+    /// correction: subtracted from the number of elements in the divisor
     /// keepdims: keep the reduced axes with size 1
     pub fn tsr_std(
         input: tsr_tensor, axes: *const i64, n_axes: i32, correction: f64, keepdims: i32,
@@ -2547,7 +2547,7 @@ extern "C" {
         dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// Largest element over axes; NaN wins; equal ones share the gradient; real dtypes.
+    /// Largest element over axes; NaN if there is one; equal ones share the gradient; real dtypes.
     /// axes: axes to reduce, negative ones count from the end; absent means all
     /// keepdims: keep the reduced axes with size 1
     pub fn tsr_max(
@@ -2558,7 +2558,8 @@ extern "C" {
         input: tsr_tensor, axes: *const i64, n_axes: i32, keepdims: i32, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// Smallest element over axes; NaN wins; equal ones share the gradient; real dtypes.
+    /// Smallest element over axes; NaN if there is one; equal ones share the gradient; real
+    /// dtypes.
     /// axes: axes to reduce, negative ones count from the end; absent means all
     /// keepdims: keep the reduced axes with size 1
     pub fn tsr_min(
@@ -2660,7 +2661,7 @@ extern "C" {
     /// Norm of the elements over axes; floating and complex dtypes, the result is real.
     /// axes: axes to reduce, negative ones count from the end; absent means all
     /// keepdims: keep the reduced axes with size 1
-    /// ord: order: 0 counts nonzeros, infinite ones take extrema
+    /// ord: 0 counts nonzero elements; inf and -inf give the largest and smallest magnitude
     pub fn tsr_vector_norm(
         input: tsr_tensor, axes: *const i64, n_axes: i32, keepdims: i32, ord: f64,
         out: *mut tsr_tensor,
@@ -2670,7 +2671,7 @@ extern "C" {
         input: tsr_tensor, axes: *const i64, n_axes: i32, keepdims: i32, ord: f64, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// Sums of the first 1, 2, ... elements along an axis; dtypes as sum.
+    /// Sums of the first 1, 2, ... elements along an axis; dtypes as in sum.
     /// axis: axis to run along; may be absent for 1-D inputs
     /// dtype: dtype of the result and of the accumulation
     /// include_initial: start with a 0
@@ -3041,8 +3042,8 @@ extern "C" {
     pub fn tsr_corrcoef_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
 
     /// Matrix product, with the rank rules of the Array API standard and broadcast batch axes.
-    /// Both must have one dtype (DTYPE otherwise) and agree in the contracted size (SHAPE
-    /// otherwise).
+    /// Both must have the same dtype (DTYPE otherwise) and the same size in the contracted
+    /// dimension (SHAPE otherwise).
     pub fn tsr_matmul(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_matmul`].
     pub fn tsr_matmul_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
@@ -3063,7 +3064,7 @@ extern "C" {
     /// input: broadcasts to (m, n)
     /// mat1: (m, k)
     /// mat2: (k, n)
-    /// beta: 0 does not read the input
+    /// beta: if it is 0, the input is not read
     pub fn tsr_addmm(
         input: tsr_tensor, mat1: tsr_tensor, mat2: tsr_tensor, beta: f64, alpha: f64,
         out: *mut tsr_tensor,
@@ -3078,19 +3079,19 @@ extern "C" {
         input: tsr_tensor, mat1: tsr_tensor, mat2: tsr_tensor, beta: f64, alpha: f64,
     ) -> tsr_status;
 
-    /// Matrix products of two batches of one size, without broadcasting.
+    /// Matrix products of two batches of the same size, without broadcasting.
     /// input: (b, m, k)
     /// other: (b, k, n)
     pub fn tsr_bmm(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_bmm`].
     pub fn tsr_bmm_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
 
-    /// The sum of the products of two vectors of one size.
+    /// The sum of the products of two vectors of the same size.
     pub fn tsr_dot(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_dot`].
     pub fn tsr_dot_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
 
-    /// Every product of an element of one vector with one of the other.
+    /// The products of each element of one vector with each element of the other.
     pub fn tsr_outer(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_outer`].
     pub fn tsr_outer_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
@@ -3549,7 +3550,7 @@ extern "C" {
         device_index: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// A tensor whose elements are all one number.
+    /// A tensor with one number in every element.
     /// dtype: absent means bool, int64, the default floating or complex dtype, by the value
     /// device: absent means the default device
     pub fn tsr_full(
@@ -3557,8 +3558,7 @@ extern "C" {
         device_type: tsr_device_type, device_index: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// A tensor of the input's shape and memory order with contents of whatever the memory held;
-    /// bools are false.
+    /// A tensor with the input's shape and memory order and undefined contents; bools are false.
     /// dtype: absent means the input's
     /// device: absent means the input's
     pub fn tsr_empty_like(
@@ -3566,7 +3566,7 @@ extern "C" {
         out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// Zeros of the input's shape and memory order.
+    /// Zeros with the input's shape and memory order.
     /// dtype: absent means the input's
     /// device: absent means the input's
     pub fn tsr_zeros_like(
@@ -3574,7 +3574,7 @@ extern "C" {
         out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// Ones of the input's shape and memory order.
+    /// Ones with the input's shape and memory order.
     /// dtype: absent means the input's
     /// device: absent means the input's
     pub fn tsr_ones_like(
@@ -3582,7 +3582,7 @@ extern "C" {
         out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// A tensor of the input's shape and memory order whose elements are all one number.
+    /// A tensor with the input's shape and memory order and one number in every element.
     /// dtype: absent means the input's
     /// device: absent means the input's
     pub fn tsr_full_like(
@@ -3609,7 +3609,7 @@ extern "C" {
 
     /// Ones on one diagonal, zeros elsewhere.
     /// n_cols: absent means n_rows
-    /// k: which diagonal: above the main one when positive
+    /// k: the diagonal; above the main one when positive
     /// dtype: absent means the default floating dtype
     /// device: absent means the default device
     pub fn tsr_eye(
@@ -3617,7 +3617,7 @@ extern "C" {
         device_index: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// The input as a tensor of this dtype and device; the input itself when nothing changes.
+    /// The input as a tensor of this dtype and device; the input itself if it has both already.
     /// dtype: absent means the input's
     /// device: absent means the input's
     /// copy: true: always copy, false: never, absent: when needed
@@ -3709,7 +3709,7 @@ extern "C" {
         generator: tsr_generator, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// 1 with the probability that each element of the input names, else 0; floating dtypes.
+    /// 1 with the probability that the element of the input gives, else 0; floating dtypes.
     /// input: probabilities
     /// generator: absent means the current one
     pub fn tsr_bernoulli(
@@ -3927,8 +3927,8 @@ extern "C" {
         input: tsr_tensor, tensor1: tsr_tensor, tensor2: tsr_tensor, value: *const tsr_number,
     ) -> tsr_status;
 
-    /// The input limited to bounds, of which one may be absent; the gradient passes inside and at
-    /// the bounds.
+    /// The input limited to bounds, one of which may be absent; the gradient passes inside the
+    /// bounds and at them.
     /// min: lower bound
     /// max: upper bound
     pub fn tsr_clip(
@@ -3953,8 +3953,8 @@ extern "C" {
         input: tsr_tensor, min: *const tsr_number, max: *const tsr_number,
     ) -> tsr_status;
 
-    /// The elements in order along an axis; NaN counts as largest; real dtypes.
-    /// stable: accepted for the standard's sake: sorting is always stable
+    /// The elements in order along an axis; NaN is larger than any number; real dtypes.
+    /// stable: accepted for the standard; sorting is always stable
     pub fn tsr_sort(
         input: tsr_tensor, axis: i64, descending: i32, stable: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
@@ -3964,7 +3964,7 @@ extern "C" {
     ) -> tsr_status;
 
     /// The positions that put the elements in order along an axis, as int64; real dtypes.
-    /// stable: accepted for the standard's sake: sorting is always stable
+    /// stable: accepted for the standard; sorting is always stable
     pub fn tsr_argsort(
         input: tsr_tensor, axis: i64, descending: i32, stable: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
@@ -3973,8 +3973,8 @@ extern "C" {
         input: tsr_tensor, axis: i64, descending: i32, stable: i32, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// The elements in order along an axis and the positions they had; real dtypes.
-    /// stable: accepted for the standard's sake: sorting is always stable
+    /// The elements in order along an axis and the positions that they had; real dtypes.
+    /// stable: accepted for the standard; sorting is always stable
     pub fn tsr_sort_with_indices(
         input: tsr_tensor, axis: i64, descending: i32, stable: i32, values: *mut tsr_tensor,
         indices: *mut tsr_tensor,
@@ -3987,7 +3987,7 @@ extern "C" {
 
     /// The k largest or smallest elements along an axis, in order, and their positions; real
     /// dtypes.
-    /// sorted: they come sorted in any case
+    /// sorted: the elements are sorted in any case
     pub fn tsr_topk(
         input: tsr_tensor, k: i64, axis: i64, largest: i32, sorted: i32, values: *mut tsr_tensor,
         indices: *mut tsr_tensor,
@@ -4131,36 +4131,35 @@ extern "C" {
     /// Another form of [`tsr_clone`].
     pub fn tsr_clone_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
 
-    /// The input itself when it is row-major, else a row-major copy.
+    /// The input itself if it is row-major, else a row-major copy.
     pub fn tsr_contiguous(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
 
     /// The values in another dtype; complex to real is refused.
-    /// copy: false: the input itself when it has this dtype
+    /// copy: false: the input itself if it has this dtype
     pub fn tsr_astype(
         input: tsr_tensor, dtype: tsr_dtype, copy: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// The values on another device and in another dtype; the input itself when nothing changes.
-    /// With non_blocking a result on the CPU lies in pinned memory and may be read after a wait
-    /// for the device. A pinned input may be released at once, but written only when the copy is
-    /// over. It means nothing where no pinned memory takes part, or the dtype changes on the host.
-    /// device: absent means where it is
+    /// The values on another device and in another dtype; the input itself if nothing changes.
+    /// With non_blocking a result on the CPU is in pinned memory and may be read after a wait for
+    /// the device. A pinned input may be released at once, but must not be written before the copy
+    /// is done. non_blocking has no effect without pinned memory, or if the dtype changes on the
+    /// host.
+    /// device: absent means the input's
     /// dtype: absent means the input's
-    /// copy: copy even when nothing changes
-    /// non_blocking: do not wait for the copy where pinned memory takes part
-    /// (tsr_tensor_pin_memory)
+    /// copy: copy even if nothing changes
+    /// non_blocking: do not wait for a copy from or to pinned memory (tsr_tensor_pin_memory)
     pub fn tsr_to(
         input: tsr_tensor, device_type: tsr_device_type, device_index: i32, dtype: tsr_dtype,
         copy: i32, non_blocking: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// The same memory and version counter outside of the graph.
+    /// The same memory and version counter without the graph.
     pub fn tsr_detach(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
 
     /// Overwrites the input with the source, which broadcasts and is cast; complex to real is
     /// refused.
-    /// non_blocking: do not wait for the copy where pinned memory takes part
-    /// (tsr_tensor_pin_memory)
+    /// non_blocking: do not wait for a copy from or to pinned memory (tsr_tensor_pin_memory)
     pub fn tsr_copy_inplace(input: tsr_tensor, source: tsr_tensor, non_blocking: i32) -> tsr_status;
 
     /// Overwrites every element with one number.
@@ -4278,12 +4277,12 @@ extern "C" {
 
     /// The same elements in row-major order under another shape.
     /// shape: one -1 is inferred
-    /// copy: true: always a copy; false: VALUE where one is needed; absent: a view where possible
+    /// copy: true: always a copy; false: VALUE if a copy is needed; absent: a view if possible
     pub fn tsr_reshape(
         input: tsr_tensor, shape: *const i64, n_shape: i32, copy: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// As reshape, but never a copy: VALUE where the strides do not allow a view.
+    /// As reshape, but never a copy: VALUE if the strides do not allow a view.
     /// shape: one -1 is inferred
     pub fn tsr_view(
         input: tsr_tensor, shape: *const i64, n_shape: i32, out: *mut tsr_tensor,
@@ -4296,18 +4295,18 @@ extern "C" {
         input: tsr_tensor, start: i64, end_axis: i64, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// Drops axes, all of which must have size 1; a view.
+    /// Removes axes, all of which must have size 1; a view.
     /// axes: axes of size 1
     pub fn tsr_squeeze(
         input: tsr_tensor, axes: *const i64, n_axes: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
     /// Inserts an axis of size 1; a view.
-    /// axis: where the new axis stands in the result
+    /// axis: the position of the new axis in the result
     pub fn tsr_expand_dims(input: tsr_tensor, axis: i64, out: *mut tsr_tensor) -> tsr_status;
 
-    /// Inserts an axis of size 1: expand_dims under its other name.
-    /// axis: where the new axis stands in the result
+    /// Inserts an axis of size 1, as expand_dims; a view.
+    /// axis: the position of the new axis in the result
     pub fn tsr_unsqueeze(input: tsr_tensor, axis: i64, out: *mut tsr_tensor) -> tsr_status;
 
     /// The axes in another order; a view.
@@ -4324,19 +4323,18 @@ extern "C" {
     /// The last two axes exchanged; a view.
     pub fn tsr_matrix_transpose(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
 
-    /// Moves axes to new places, the others keep their order; a view.
+    /// Moves axes to other positions, the others keep their order; a view.
     pub fn tsr_moveaxis(
         input: tsr_tensor, source: *const i64, n_source: i32, destination: *const i64,
         n_destination: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// A view that shows axes of size 1 and new leading axes repeatedly; it refuses in-place
-    /// writes.
+    /// A view that repeats axes of size 1 and adds leading axes; it refuses in-place writes.
     pub fn tsr_broadcast_to(
         input: tsr_tensor, shape: *const i64, n_shape: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// As broadcast_to, with -1 for sizes that stay.
+    /// As broadcast_to, with -1 for sizes that do not change.
     /// shape: -1 keeps the input's size
     pub fn tsr_expand(
         input: tsr_tensor, shape: *const i64, n_shape: i32, out: *mut tsr_tensor,
@@ -4352,24 +4350,24 @@ extern "C" {
     pub fn tsr_view_as_real(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
 
     /// Real and imaginary parts along the last axis as a complex tensor; a view.
-    /// input: float32 or float64; the last axis holds the two parts, side by side
+    /// input: float32 or float64; the last axis holds the two parts, contiguous in memory
     pub fn tsr_view_as_complex(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
 
-    /// The part at one position of an axis, without that axis; a view.
+    /// The elements at one position of an axis, without that axis; a view.
     pub fn tsr_select(input: tsr_tensor, axis: i64, index: i64, out: *mut tsr_tensor) -> tsr_status;
 
     /// A range of positions of an axis with Python's rules; a view.
-    /// step: negative walks backwards
+    /// step: a negative step walks backwards
     pub fn tsr_slice(
         input: tsr_tensor, axis: i64, start: i64, stop: i64, step: i64, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// A number of positions of an axis, all of which must exist; a view.
+    /// A number of consecutive positions of an axis, all of which must exist; a view.
     pub fn tsr_narrow(
         input: tsr_tensor, axis: i64, start: i64, length: i64, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// Parts of one size along an axis; views.
+    /// Parts of the same size along an axis; views.
     /// size: of each part; the last may be smaller
     pub fn tsr_split(
         input: tsr_tensor, size: i64, axis: i64, out: *mut tsr_tensor, out_capacity: i32,
@@ -4384,7 +4382,7 @@ extern "C" {
     ) -> tsr_status;
 
     /// A number of equal parts along an axis; views.
-    /// chunks: how many parts at most; they have one size, the last may be smaller
+    /// chunks: the maximum number of parts; all have the same size, the last may be smaller
     pub fn tsr_chunk(
         input: tsr_tensor, chunks: i64, axis: i64, out: *mut tsr_tensor, out_capacity: i32,
         out_count: *mut i32,
@@ -4395,13 +4393,13 @@ extern "C" {
         input: tsr_tensor, axis: i64, out: *mut tsr_tensor, out_capacity: i32, out_count: *mut i32,
     ) -> tsr_status;
 
-    /// A diagonal of two axes as the last axis of the result; a view.
-    /// offset: above (positive) or below the main diagonal
+    /// The diagonal of two axes as the last axis of the result; a view.
+    /// offset: the diagonal; above the main one when positive, below when negative
     pub fn tsr_diagonal(
         input: tsr_tensor, offset: i64, axis1: i64, axis2: i64, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// Tensors one after the other along an axis, promoted to a common dtype.
+    /// Tensors joined along an axis, promoted to a common dtype.
     /// axis: absent: flattened first
     pub fn tsr_concat(
         tensors: *const tsr_tensor, n_tensors: i32, axis: i64, out: *mut tsr_tensor,
@@ -4411,8 +4409,8 @@ extern "C" {
         tensors: *const tsr_tensor, n_tensors: i32, axis: i64, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// Tensors of one shape along a new axis, promoted to a common dtype.
-    /// axis: where the new axis stands in the result
+    /// Tensors of the same shape joined along a new axis, promoted to a common dtype.
+    /// axis: the position of the new axis in the result
     pub fn tsr_stack(
         tensors: *const tsr_tensor, n_tensors: i32, axis: i64, out: *mut tsr_tensor,
     ) -> tsr_status;
@@ -4450,7 +4448,7 @@ extern "C" {
         input: tsr_tensor, repeats: *const tsr_number, axis: i64, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// The order of the elements along axes reversed; a copy.
+    /// The elements in reverse order along axes; a copy.
     /// axes: absent: all
     pub fn tsr_flip(
         input: tsr_tensor, axes: *const i64, n_axes: i32, out: *mut tsr_tensor,
@@ -4460,7 +4458,7 @@ extern "C" {
         input: tsr_tensor, axes: *const i64, n_axes: i32, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// Elements moved along axes; those that leave come in at the other end.
+    /// Elements shifted along axes; those that leave one end come in at the other.
     /// shift: one for each axis, or one for all
     /// axes: absent: the flattened input
     pub fn tsr_roll(
@@ -4489,7 +4487,7 @@ extern "C" {
     /// Another form of [`tsr_triu`].
     pub fn tsr_triu_inplace(input: tsr_tensor, diagonal: i64) -> tsr_status;
 
-    /// Adds elements on the sides of axes.
+    /// Adds elements before and behind axes.
     /// padding: before and after the last axis, then the one before it, ...; negative crops
     /// mode: constant, reflect, replicate or circular
     /// value: of the new elements in mode constant; a number of the dtype
@@ -4618,8 +4616,8 @@ extern "C" {
     ) -> tsr_status;
 
     /// input\[items\]: a view when there are no arrays, else a copy; NumPy's rules.
-    /// With arrays, integers count as arrays; adjacent arrays leave their dims where they stood,
-    /// separated ones first.
+    /// With arrays, an integer counts as an array. The dims of adjacent arrays replace them, those
+    /// of separated arrays come first.
     /// items: tsr_index_kind, start, stop, step of each item
     /// arrays: integers or masks for the items of kind ARRAY
     pub fn tsr_getitem(
@@ -4628,12 +4626,12 @@ extern "C" {
     ) -> tsr_status;
 
     /// input\[items\] of integers, slices, new axes and an ellipsis; a view.
-    /// items: tsr_index_kind (but ARRAY), start, stop, step of each item
+    /// items: tsr_index_kind (not ARRAY), start, stop, step of each item
     pub fn tsr_getitem_basic(
         input: tsr_tensor, items: *const i64, n_items: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// input\[mask\]: the elements where the mask holds, in row-major order; a copy.
+    /// input\[mask\]: the elements where the mask is true, in row-major order; a copy.
     /// mask: bool, with the leading axes of the input
     pub fn tsr_getitem_boolean(
         input: tsr_tensor, mask: tsr_tensor, out: *mut tsr_tensor,
@@ -4653,7 +4651,7 @@ extern "C" {
         input: tsr_tensor, indices: *const tsr_tensor, n_indices: i32, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// input\[items\] = value; of positions named twice the last one wins.
+    /// input\[items\] = value; for repeated positions the last one wins.
     /// items: tsr_index_kind, start, stop, step of each item
     /// arrays: integers or masks for the items of kind ARRAY
     /// value: broadcasts, and is cast to the input's dtype
@@ -4667,7 +4665,7 @@ extern "C" {
         n_arrays: i32, value: *const tsr_number,
     ) -> tsr_status;
 
-    /// The input with values written to, or added at, positions.
+    /// The input with values written, or added, at positions.
     /// indices: integers or a mask for each leading axis; NULL takes the whole axis
     /// values: broadcasts, and is cast to the input's dtype
     /// accumulate: add instead of write; every occurrence counts
@@ -4696,7 +4694,7 @@ extern "C" {
         input: tsr_tensor, axis: i64, index: tsr_tensor, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// The slices of an axis at indices, whose dims stand in its place.
+    /// The slices of an axis at indices; the dims of the indices replace the axis.
     /// indices: integers of any shape
     /// axis: absent: the flattened input
     pub fn tsr_take(
@@ -4707,7 +4705,7 @@ extern "C" {
         input: tsr_tensor, indices: tsr_tensor, axis: i64, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// The rows of a table that indices name.
+    /// The rows of a table at integer indices.
     /// input: integers of any shape, not negative
     /// weight: (rows, features)
     /// padding_idx: a row that gets no gradient
@@ -4781,7 +4779,7 @@ extern "C" {
         input: tsr_tensor, mask: tsr_tensor, value: *const tsr_number,
     ) -> tsr_status;
 
-    /// The elements where the mask holds, in row-major order, as one axis.
+    /// The elements where the mask is true, in row-major order, as one axis.
     /// mask: bool; broadcasts with the input
     pub fn tsr_masked_select(
         input: tsr_tensor, mask: tsr_tensor, out: *mut tsr_tensor,
@@ -4796,7 +4794,7 @@ extern "C" {
         input: tsr_tensor, out: *mut tsr_tensor, out_capacity: i32, out_count: *mut i32,
     ) -> tsr_status;
 
-    /// The positions of the nonzero elements in row-major order, one row each.
+    /// The positions of the nonzero elements in row-major order, one row for each.
     pub fn tsr_argwhere(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
 
     /// input\[i, index\[i, j\]\] = source\[i, j\] for axis 1, and so on; of equal places the last
@@ -4975,7 +4973,7 @@ extern "C" {
     /// input: (batch, in, spatial...) or without the batch
     /// weight: (out, in / groups, kernel...)
     /// bias: (out)
-    /// stride: one number, or one per spatial axis; absent means 1
+    /// stride: one number, or one for each spatial axis; absent means 1
     /// padding: zeros on both sides; absent means 0
     /// dilation: absent means 1
     /// same: pad so that the output has the input's size
@@ -4992,13 +4990,13 @@ extern "C" {
     ) -> tsr_status;
 
     /// Cross-correlation of images, plus a bias per channel.
-    /// Floating dtypes, one for all tensors (DTYPE otherwise). The result keeps the input's memory
-    /// layout, row-major or channels last. SHAPE when channels, groups and weight do not fit or
-    /// the kernel is larger than the padded input.
+    /// All tensors have the same floating dtype (DTYPE otherwise). The result keeps the input's
+    /// memory layout, row-major or channels last. SHAPE when channels, groups and weight do not
+    /// match, or when the kernel is larger than the padded input.
     /// input: (batch, in, spatial...) or without the batch
     /// weight: (out, in / groups, kernel...)
     /// bias: (out)
-    /// stride: one number, or one per spatial axis; absent means 1
+    /// stride: one number, or one for each spatial axis; absent means 1
     /// padding: zeros on both sides; absent means 0
     /// dilation: absent means 1
     /// same: pad so that the output has the input's size
@@ -5018,7 +5016,7 @@ extern "C" {
     /// input: (batch, in, spatial...) or without the batch
     /// weight: (out, in / groups, kernel...)
     /// bias: (out)
-    /// stride: one number, or one per spatial axis; absent means 1
+    /// stride: one number, or one for each spatial axis; absent means 1
     /// padding: zeros on both sides; absent means 0
     /// dilation: absent means 1
     /// same: pad so that the output has the input's size
@@ -5034,13 +5032,13 @@ extern "C" {
         same: i32, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// The derivative of conv1d towards its input, as an op.
+    /// The derivative of conv1d with respect to its input, as an op.
     /// input: (batch, in, spatial...) or without the batch
     /// weight: (in, out / groups, kernel...)
     /// bias: (out)
-    /// stride: one number, or one per spatial axis; absent means 1
+    /// stride: one number, or one for each spatial axis; absent means 1
     /// padding: absent means 0
-    /// output_padding: lengthens the output at its end; absent means 0
+    /// output_padding: makes the output longer at its end; absent means 0
     /// dilation: absent means 1
     pub fn tsr_conv_transpose1d(
         input: tsr_tensor, weight: tsr_tensor, bias: tsr_tensor, stride: *const i64, n_stride: i32,
@@ -5054,13 +5052,13 @@ extern "C" {
         groups: i64, dilation: *const i64, n_dilation: i32, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// The derivative of conv2d towards its input, as an op.
+    /// The derivative of conv2d with respect to its input, as an op.
     /// input: (batch, in, spatial...) or without the batch
     /// weight: (in, out / groups, kernel...)
     /// bias: (out)
-    /// stride: one number, or one per spatial axis; absent means 1
+    /// stride: one number, or one for each spatial axis; absent means 1
     /// padding: absent means 0
-    /// output_padding: lengthens the output at its end; absent means 0
+    /// output_padding: makes the output longer at its end; absent means 0
     /// dilation: absent means 1
     pub fn tsr_conv_transpose2d(
         input: tsr_tensor, weight: tsr_tensor, bias: tsr_tensor, stride: *const i64, n_stride: i32,
@@ -5074,13 +5072,13 @@ extern "C" {
         groups: i64, dilation: *const i64, n_dilation: i32, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// The derivative of conv3d towards its input, as an op.
+    /// The derivative of conv3d with respect to its input, as an op.
     /// input: (batch, in, spatial...) or without the batch
     /// weight: (in, out / groups, kernel...)
     /// bias: (out)
-    /// stride: one number, or one per spatial axis; absent means 1
+    /// stride: one number, or one for each spatial axis; absent means 1
     /// padding: absent means 0
-    /// output_padding: lengthens the output at its end; absent means 0
+    /// output_padding: makes the output longer at its end; absent means 0
     /// dilation: absent means 1
     pub fn tsr_conv_transpose3d(
         input: tsr_tensor, weight: tsr_tensor, bias: tsr_tensor, stride: *const i64, n_stride: i32,
@@ -5094,13 +5092,13 @@ extern "C" {
         groups: i64, dilation: *const i64, n_dilation: i32, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// The largest number of each window; floating dtypes.
+    /// The maximum of each window; floating dtypes.
     /// input: (batch, channels, height, width) or without the batch
-    /// kernel_size: one number for both axes or one each
+    /// kernel_size: one number for both axes or one for each
     /// stride: absent or empty means the kernel's size
     /// padding: at most half the kernel; absent means 0
     /// dilation: absent means 1
-    /// ceil_mode: count a last window that reaches out of the input
+    /// ceil_mode: count a last window that reaches beyond the padded input
     pub fn tsr_max_pool2d(
         input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
         n_stride: i32, padding: *const i64, n_padding: i32, dilation: *const i64, n_dilation: i32,
@@ -5113,15 +5111,15 @@ extern "C" {
         ceil_mode: i32, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// As max_pool2d, and where in the flattened plane each number stands (int64).
-    /// A window that lies in the padding alone, as one with dilation may, has -inf at the position
-    /// -1 and no gradient.
+    /// As max_pool2d, and the position of each maximum in the flattened plane (int64).
+    /// A window can lie in the padding alone, for example with dilation. It has the maximum -inf,
+    /// the position -1 and no gradient.
     /// input: (batch, channels, height, width) or without the batch
-    /// kernel_size: one number for both axes or one each
+    /// kernel_size: one number for both axes or one for each
     /// stride: absent or empty means the kernel's size
     /// padding: at most half the kernel; absent means 0
     /// dilation: absent means 1
-    /// ceil_mode: count a last window that reaches out of the input
+    /// ceil_mode: count a last window that reaches beyond the padded input
     pub fn tsr_max_pool2d_with_positions(
         input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
         n_stride: i32, padding: *const i64, n_padding: i32, dilation: *const i64, n_dilation: i32,
@@ -5130,11 +5128,11 @@ extern "C" {
 
     /// The mean of each window; floating dtypes.
     /// input: (batch, channels, height, width) or without the batch
-    /// kernel_size: one number for both axes or one each
+    /// kernel_size: one number for both axes or one for each
     /// stride: absent or empty means the kernel's size
     /// padding: at most half the kernel; absent means 0
     /// count_include_pad: padding counts as zeros
-    /// divisor_override: divides in place of the window's size
+    /// divisor_override: replaces the number of elements in the window
     pub fn tsr_avg_pool2d(
         input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
         n_stride: i32, padding: *const i64, n_padding: i32, ceil_mode: i32, count_include_pad: i32,
@@ -5149,7 +5147,7 @@ extern "C" {
 
     /// The means of output_size windows that cover the input evenly; floating dtypes.
     /// input: (batch, channels, height, width) or without the batch
-    /// output_size: one number for both axes or one each
+    /// output_size: one number for both axes or one for each
     pub fn tsr_adaptive_avg_pool2d(
         input: tsr_tensor, output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
@@ -5164,8 +5162,8 @@ extern "C" {
     /// running_var: (channels), written in training
     /// weight: (channels)
     /// bias: (channels)
-    /// training: take the statistics of the batch and move the running ones
-    /// momentum: the batch's share in the running statistics
+    /// training: use the statistics of the batch and update the running statistics
+    /// momentum: the weight of the batch in the running statistics
     pub fn tsr_batch_norm(
         input: tsr_tensor, running_mean: tsr_tensor, running_var: tsr_tensor, weight: tsr_tensor,
         bias: tsr_tensor, training: i32, momentum: f64, eps: f64, out: *mut tsr_tensor,
@@ -5212,11 +5210,12 @@ extern "C" {
     ) -> tsr_status;
 
     /// The negative logarithm of the softmax probability of the target.
-    /// INDEX when a class number is out of range; the mean divides by the weights that count.
+    /// INDEX when a class number is out of range. The mean divides by the sum of the weights of
+    /// the positions that are not ignored.
     /// input: logits (batch, classes, ...) or (classes)
     /// target: class numbers (batch, ...), or probabilities of the input's shape
     /// weight: (classes)
-    /// ignore_index: positions of this class count for nothing
+    /// ignore_index: positions of this class are ignored
     /// reduction: none, sum or mean
     pub fn tsr_cross_entropy(
         input: tsr_tensor, target: tsr_tensor, weight: tsr_tensor, ignore_index: i64,
@@ -5233,7 +5232,7 @@ extern "C" {
         reduction: *const c_char, reduction_len: i64, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// The squared difference.
+    /// The squared difference of two tensors of the same shape.
     /// target: of the input's shape
     /// reduction: none, sum or mean
     pub fn tsr_mse_loss(
@@ -5244,15 +5243,15 @@ extern "C" {
     /// The binary cross entropy of sigmoid(input), without overflow.
     /// input: logits
     /// target: probabilities of the input's shape
-    /// weight: broadcasts against the input
-    /// pos_weight: broadcasts against the input
+    /// weight: broadcasts to the input
+    /// pos_weight: broadcasts to the input
     /// reduction: none, sum or mean
     pub fn tsr_binary_cross_entropy_with_logits(
         input: tsr_tensor, target: tsr_tensor, weight: tsr_tensor, pos_weight: tsr_tensor,
         reduction: *const c_char, reduction_len: i64, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// Zeros elements at random and divides the others by 1 - p; floating dtypes.
+    /// Sets random elements to 0 and divides the others by 1 - p; floating dtypes.
     /// p: probability of a zero
     /// training: otherwise the input is returned
     /// generator: absent means the current one
@@ -5618,24 +5617,24 @@ extern "C" {
         learning_rate: f64, beta1: f64, beta2: f64, eps: f64, weight_decay: f64, maximize: i32,
     ) -> tsr_status;
 
-    /// Scales all tensors in place so that their norm together is at most max_norm; returns the
-    /// norm before.
-    /// AUTOGRAD for a tensor that requires grad, unless in no_grad mode. For the gradients of
+    /// Scales all tensors in place so that their common norm is at most max_norm; returns the norm
+    /// before.
+    /// AUTOGRAD for a tensor that requires grad, unless recording is off. For the gradients of
     /// parameters see clip_grad_norm.
     /// norm_type: any p, also infinity
-    /// error_if_nonfinite: VALUE, and nothing changes, where the norm is NaN or infinite
+    /// error_if_nonfinite: VALUE, and nothing changes, if the norm is NaN or infinite
     pub fn tsr_clip_norm(
         tensors: *const tsr_tensor, n_tensors: i32, max_norm: f64, norm_type: f64,
         error_if_nonfinite: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// Scales the gradients of parameters in place so that their norm together is at most
-    /// max_norm; returns the norm before.
-    /// The parameters themselves stay as they are. Nothing is recorded, whatever the mode.
-    /// clip_norm takes tensors.
-    /// params: those without a gradient are left out, one given twice counts once
+    /// Scales the gradients of parameters in place so that their common norm is at most max_norm;
+    /// returns the norm before.
+    /// The parameters themselves do not change. Nothing is recorded in any mode. clip_norm takes
+    /// tensors.
+    /// params: parameters without a gradient are skipped, repeated ones count once
     /// norm_type: any p, also infinity
-    /// error_if_nonfinite: VALUE, and nothing changes, where the norm is NaN or infinite
+    /// error_if_nonfinite: VALUE, and nothing changes, if the norm is NaN or infinite
     pub fn tsr_clip_grad_norm(
         params: *const tsr_tensor, n_params: i32, max_norm: f64, norm_type: f64,
         error_if_nonfinite: i32, out: *mut tsr_tensor,
@@ -5643,9 +5642,9 @@ extern "C" {
 
     /// Clips each element of the gradients of parameters in place to the range from -clip_value to
     /// clip_value.
-    /// The parameters themselves stay as they are. Nothing is recorded, whatever the mode. VALUE
-    /// for a negative clip_value.
-    /// params: those without a gradient are left out
+    /// The parameters themselves do not change. Nothing is recorded in any mode. VALUE for a
+    /// negative clip_value.
+    /// params: parameters without a gradient are skipped
     pub fn tsr_clip_grad_value(
         params: *const tsr_tensor, n_params: i32, clip_value: f64,
     ) -> tsr_status;

@@ -364,17 +364,17 @@ pub const TSR_OPTIMIZER_LION: tsr_optimizer_kind = 11;
 /// matrices only; uses lr, weight_decay (decoupled), momentum, eps, ns_steps, nesterov, maximize
 pub const TSR_OPTIMIZER_MUON: tsr_optimizer_kind = 12;
 
-/// What an item of an index is. An index is a list of items of four numbers each: kind, start,
-/// stop, step. Numbers that a kind does not use are ignored; tsr_none() stands for an absent
-/// start, stop or step. Axes beyond the items are taken whole.
+/// The kind of an item of an index. An index is a list of items of four numbers each: kind, start,
+/// stop, step. Numbers that a kind does not use are ignored; tsr_none() means an absent start,
+/// stop or step. Axes beyond the items are taken whole.
 pub type tsr_index_kind = i32;
-/// one position, start; the axis goes
+/// one position, start; removes the axis
 pub const TSR_INDEX_KIND_INTEGER: tsr_index_kind = 0;
 /// start, stop, step with Python's rules
 pub const TSR_INDEX_KIND_SLICE: tsr_index_kind = 1;
 /// an axis of size 1
 pub const TSR_INDEX_KIND_NEW_AXIS: tsr_index_kind = 2;
-/// whole axes, as many as are left over; at most once
+/// as many whole axes as no other item takes; at most once
 pub const TSR_INDEX_KIND_ELLIPSIS: tsr_index_kind = 3;
 /// the next of the arrays: integers, or a bool mask over as many axes as it has
 pub const TSR_INDEX_KIND_ARRAY: tsr_index_kind = 4;

@@ -36,8 +36,8 @@ options! {
 impl Tensor {
     /// input\[items\]: a view when there are no arrays, else a copy; NumPy's rules.
     ///
-    /// With arrays, integers count as arrays; adjacent arrays leave their dims where they stood,
-    /// separated ones first.
+    /// With arrays, an integer counts as an array. The dims of adjacent arrays replace them, those
+    /// of separated arrays come first.
     ///
     /// * `items`: tsr_index_kind, start, stop, step of each item
     /// * `arrays`: integers or masks for the items of kind ARRAY
@@ -92,7 +92,7 @@ impl Tensor {
         written("getitem_integer_out", status, &[(dst, &place)])
     }
 
-    /// input\[items\] = value; of positions named twice the last one wins.
+    /// input\[items\] = value; for repeated positions the last one wins.
     ///
     /// * `items`: tsr_index_kind, start, stop, step of each item
     /// * `arrays`: integers or masks for the items of kind ARRAY
@@ -121,7 +121,7 @@ impl Tensor {
         })
     }
 
-    /// The input with values written to, or added at, positions.
+    /// The input with values written, or added, at positions.
     ///
     /// * `indices`: integers or a mask for each leading axis; NULL takes the whole axis
     /// * `values`: broadcasts, and is cast to the input's dtype

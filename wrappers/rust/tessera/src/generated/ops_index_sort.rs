@@ -64,7 +64,7 @@ impl Tensor {
         out argsort_out = tsr_argsort_out
     }
 
-    /// The elements in order along an axis and the positions they had; real dtypes.
+    /// The elements in order along an axis and the positions that they had; real dtypes.
     #[inline]
     pub fn sort_with_indices(&self) -> Result<(Tensor, Tensor)> {
         self.sort_with_indices_with(|o| o)

@@ -341,12 +341,12 @@ impl Tensor {
         out max_pool2d_out = tsr_max_pool2d_out
     }
 
-    /// As max_pool2d, and where in the flattened plane each number stands (int64).
+    /// As max_pool2d, and the position of each maximum in the flattened plane (int64).
     ///
-    /// A window that lies in the padding alone, as one with dilation may, has -inf at the position
-    /// -1 and no gradient.
+    /// A window can lie in the padding alone, for example with dilation. It has the maximum -inf,
+    /// the position -1 and no gradient.
     ///
-    /// * `kernel_size`: one number for both axes or one each
+    /// * `kernel_size`: one number for both axes or one for each
     #[inline]
     pub fn max_pool2d_with_positions(&self, kernel_size: &[i64]) -> Result<(Tensor, Tensor)> {
         self.max_pool2d_with_positions_with(kernel_size, |o| o)

@@ -187,10 +187,10 @@ pub fn adamw_step_with(
     })
 }
 
-/// Scales all tensors in place so that their norm together is at most max_norm; returns the
-/// norm before.
+/// Scales all tensors in place so that their common norm is at most max_norm; returns the norm
+/// before.
 ///
-/// AUTOGRAD for a tensor that requires grad, unless in no_grad mode. For the gradients of
+/// AUTOGRAD for a tensor that requires grad, unless recording is off. For the gradients of
 /// parameters see clip_grad_norm.
 #[inline]
 pub fn clip_norm(tensors: &[impl Borrow<Tensor>], max_norm: f64) -> Result<Tensor> {
@@ -213,13 +213,13 @@ pub fn clip_norm_with(
     })
 }
 
-/// Scales the gradients of parameters in place so that their norm together is at most
-/// max_norm; returns the norm before.
+/// Scales the gradients of parameters in place so that their common norm is at most max_norm;
+/// returns the norm before.
 ///
-/// The parameters themselves stay as they are. Nothing is recorded, whatever the mode.
-/// clip_norm takes tensors.
+/// The parameters themselves do not change. Nothing is recorded in any mode. clip_norm takes
+/// tensors.
 ///
-/// * `params`: those without a gradient are left out, one given twice counts once
+/// * `params`: parameters without a gradient are skipped, repeated ones count once
 #[inline]
 pub fn clip_grad_norm(params: &[impl Borrow<Tensor>], max_norm: f64) -> Result<Tensor> {
     clip_grad_norm_with(params, max_norm, |o| o)
@@ -244,10 +244,10 @@ pub fn clip_grad_norm_with(
 /// Clips each element of the gradients of parameters in place to the range from -clip_value to
 /// clip_value.
 ///
-/// The parameters themselves stay as they are. Nothing is recorded, whatever the mode. VALUE
-/// for a negative clip_value.
+/// The parameters themselves do not change. Nothing is recorded in any mode. VALUE for a
+/// negative clip_value.
 ///
-/// * `params`: those without a gradient are left out
+/// * `params`: parameters without a gradient are skipped
 #[inline]
 pub fn clip_grad_value(params: &[impl Borrow<Tensor>], clip_value: f64) -> Result<()> {
     let params = handles(params);

@@ -29,7 +29,7 @@ options! {
 
 /// Ops: ternary, elementwise.
 impl Tensor {
-    /// The input where the condition holds, other elsewhere; all three broadcast.
+    /// The input where the condition is true, other elsewhere; all three broadcast.
     #[doc(alias = "where")]
     #[inline]
     pub fn where_cond<'a>(
@@ -110,8 +110,8 @@ impl Tensor {
         inplace addcdiv_ = tsr_addcdiv_inplace
     }
 
-    /// The input limited to bounds, of which one may be absent; the gradient passes inside and at
-    /// the bounds.
+    /// The input limited to bounds, one of which may be absent; the gradient passes inside the
+    /// bounds and at them.
     #[doc(alias = "clamp")]
     #[inline]
     pub fn clip(&self) -> Result<Tensor> {

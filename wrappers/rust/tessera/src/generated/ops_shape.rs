@@ -254,7 +254,7 @@ impl Tensor {
             tsr_narrow(self.raw(), axis, start, length)
     }
 
-    /// Parts of one size along an axis; views.
+    /// Parts of the same size along an axis; views.
     ///
     /// * `size`: of each part; the last may be smaller
     #[inline]
@@ -296,7 +296,7 @@ impl Tensor {
 
     /// A number of equal parts along an axis; views.
     ///
-    /// * `chunks`: how many parts at most; they have one size, the last may be smaller
+    /// * `chunks`: the maximum number of parts; all have the same size, the last may be smaller
     #[inline]
     pub fn chunk(&self, chunks: i64) -> Result<Vec<Tensor>> {
         self.chunk_with(chunks, |o| o)
@@ -337,7 +337,7 @@ impl Tensor {
             tsr_diagonal(self.raw(), o.offset, o.axis1, o.axis2)
     }
 
-    /// Tensors one after the other along an axis, promoted to a common dtype.
+    /// Tensors joined along an axis, promoted to a common dtype.
     #[doc(alias = "cat")]
     #[doc(alias = "concatenate")]
     #[inline]
@@ -374,7 +374,7 @@ impl Tensor {
         written("concat_out", status, &[(dst, &place)])
     }
 
-    /// Tensors of one shape along a new axis, promoted to a common dtype.
+    /// Tensors of the same shape joined along a new axis, promoted to a common dtype.
     #[inline]
     pub fn stack(tensors: &[impl Borrow<Tensor>]) -> Result<Tensor> {
         Self::stack_with(tensors, |o| o)
