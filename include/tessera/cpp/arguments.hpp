@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What functions take beside tensors: numbers, lists of integers, devices, dtypes of C++ types.
+// Argument types besides tensors: numbers, lists of integers, devices, and the dtypes of C++ types.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ namespace tessera {
 // A number of any kind, made from any arithmetic or complex value.
 class Scalar {
  public:
-  // Each kind holds the ones before it.
+  // In the order of promotion: each kind can represent the kinds before it.
   enum class Kind : int32_t {
     kTruth = TSR_NUMBER_BOOL,
     kInteger = TSR_NUMBER_INTEGER,
@@ -61,7 +61,7 @@ class Scalar {
   int64_t integer() const noexcept { return number_.integer; }
   double real() const noexcept { return number_.real; }
   double imag() const noexcept { return number_.imaginary; }
-  // The same number as C takes it, for as long as this one lives.
+  // The number as a C argument; valid while this object lives.
   const tsr_number* number() const noexcept { return &number_; }
 
  private:
@@ -70,10 +70,11 @@ class Scalar {
 
 // ---- Lists of integers ----
 
-// A shape, axes, strides: borrowed for one call from braces, a vector, an array, a single number.
+// A shape, axes or strides: borrowed for one call from a braced list, a vector, an array or a
+// number.
 class IntList {
  public:
-  // The braces live as long as the call they stand in.
+  // The braced list lives as long as the call that it is an argument of.
   IntList(std::initializer_list<int64_t> values) : size_(static_cast<int32_t>(values.size())) {
     data_ = values.begin();
   }
@@ -88,7 +89,7 @@ class IntList {
   IntList(const int64_t* data, size_t size) : data_(data), size_(static_cast<int32_t>(size)) {}
 
   const int64_t* data() const noexcept { return size_ == kSingle ? &single_ : data_; }
-  // How many there are, -1 for an absent list.
+  // The number of integers, -1 for an absent list.
   int32_t size() const noexcept { return size_ == kSingle ? 1 : size_; }
   const int64_t* begin() const noexcept { return data(); }
   const int64_t* end() const noexcept { return data() + (size() < 0 ? 0 : size()); }
@@ -154,7 +155,7 @@ inline bool operator!=(Device a, Device b) noexcept {
 
 // ---- Dtypes ----
 
-// The bits of a 16-bit floating number; astype(kFloat32) reads them as numbers.
+// The bits of a float16 number; astype(kFloat32) converts them to numbers.
 struct Float16 {
   uint16_t bits = 0;
 };
@@ -180,15 +181,15 @@ constexpr int64_t itemsize(DType dtype) noexcept {
   return (static_cast<int64_t>(dtype) >> 8 & 0xff) / 8;  // DLPack's field of bits
 }
 
-// The dtype of an operation on tensors of two dtypes; throws DTypeError for uint64 beside a signed
-// integer, which have none in common.
+// The dtype of an operation on tensors of two dtypes. Throws DTypeError for uint64 and a signed
+// integer, which have no common dtype.
 inline DType promote_types(DType first, DType second) {
   tsr_dtype common = 0;
   check(tsr_promote_types(static_cast<tsr_dtype>(first), static_cast<tsr_dtype>(second), &common));
   return static_cast<DType>(common);
 }
 
-// Whether tensors of `source` beside those of `target` always give `target`.
+// Whether an operation that promotes `source` and `target` always has the dtype `target`.
 inline bool can_cast(DType source, DType target) {
   int32_t can = 0;
   check(tsr_can_cast(static_cast<tsr_dtype>(source), static_cast<tsr_dtype>(target), &can));
@@ -211,7 +212,7 @@ constexpr bool kNoDType = false;
 
 }  // namespace detail
 
-// The dtype whose elements are laid out as T.
+// The dtype whose elements have the layout of T.
 template <class T>
 constexpr DType dtype_of() {
   if constexpr (std::is_same_v<T, bool>) {
@@ -235,7 +236,7 @@ constexpr DType dtype_of() {
   }
 }
 
-// ---- How they cross to C ----
+// ---- Conversion to C ----
 
 namespace detail {
 

@@ -19,9 +19,9 @@ namespace tessera {
 // ---- Gradients ----
 
 struct BackwardOptions {
-  bool retain_graph = false;  // keep what the nodes saved, for a second backward
+  bool retain_graph = false;  // keep the tensors that the nodes saved, for a second backward
   bool create_graph = false;  // record the backward itself, for derivatives of derivatives
-  bool allow_unused = false;  // grad only: an input that was not used gives an undefined Tensor
+  bool allow_unused = false;  // grad only: an unused input gives an undefined Tensor
 };
 
 namespace detail {
@@ -35,7 +35,7 @@ inline int32_t backward_flags(const BackwardOptions& options) noexcept {
 }  // namespace detail
 
 // Adds the gradients of the roots to the leaves they were computed from, or to `inputs` only. An
-// undefined or missing gradient of a root stands for 1.
+// undefined or missing gradient of a root means 1.
 inline void backward(const TensorList& roots, const TensorList& gradients = {},
                      const TensorList& inputs = {}, const BackwardOptions& options = {}) {
   check(tsr_backward(roots.data(), roots.size(), gradients.data(), gradients.size(), inputs.data(),
@@ -71,7 +71,7 @@ inline bool is_inference_mode() noexcept {
   return tsr_inference_mode() != 0;
 }
 
-// Switches recording on or off until it goes out of scope.
+// Switches recording on or off until the guard is destroyed.
 class GradModeGuard {
  public:
   explicit GradModeGuard(bool enabled) { check(tsr_grad_mode_set(enabled, &previous_)); }
@@ -113,7 +113,7 @@ class InferenceGuard {
 
 // ---- Hooks ----
 
-// Removes a hook on request; letting it go leaves the hook where it is.
+// Removes a hook on request; destroying the handle does not remove it.
 class HookHandle {
  public:
   HookHandle(Tensor tensor, int64_t id) : tensor_(std::move(tensor)), id_(id) {}
@@ -131,7 +131,7 @@ class HookHandle {
 
 namespace detail {
 
-// A callable as C's pair of function and user pointer.
+// A callable as C's pair of a function and a user pointer.
 template <class Callable>
 struct Callback {
   static void drop(void* user) noexcept { delete static_cast<Callable*>(user); }
@@ -178,7 +178,7 @@ template <class Hook>
 HookHandle Tensor::register_hook(Hook hook) {
   auto owned = std::make_unique<Hook>(std::move(hook));
   int64_t id = 0;
-  // Also a failure drops the hook, so it is let go first.
+  // A failure drops the hook too, so release it first.
   check(tsr_tensor_hook_add(handle_, &detail::Callback<Hook>::hook, owned.release(),
                             &detail::Callback<Hook>::drop, &id));
   return {*this, id};
@@ -193,7 +193,7 @@ HookHandle Tensor::register_post_accumulate_grad_hook(Hook hook) {
   return {*this, id};
 }
 
-// Runs the callable when the backward that is running on this thread has finished.
+// Runs the callable when the running backward of this thread has finished.
 template <class Callable>
 void queue_callback(Callable callable) {
   auto owned = std::make_unique<Callable>(std::move(callable));
@@ -203,7 +203,7 @@ void queue_callback(Callable callable) {
 
 // ---- The graph ----
 
-// A node of the graph; an undefined one stands for "none".
+// A node of the graph; an undefined one means "none".
 class Node {
  public:
   struct Edge;
@@ -243,7 +243,7 @@ class Node {
     check(tsr_node_variable(handle_, &leaf));
     return Tensor::take(leaf);
   }
-  // Where the gradients of the inputs go.
+  // The destinations of the gradients of the inputs.
   std::vector<Edge> next() const;
 
  private:
@@ -251,8 +251,8 @@ class Node {
 };
 
 struct Node::Edge {
-  Node node;       // undefined when nobody wants the gradient
-  int64_t output;  // which output of that node the input was
+  Node node;       // undefined if the gradient is not needed
+  int64_t output;  // the number of that node's output that was the input
 };
 
 inline std::vector<Node::Edge> Node::next() const {

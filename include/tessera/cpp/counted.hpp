@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Counted: the owner of a counted handle, of every kind but the tensor.
+// Counted: owns a reference-counted handle of any kind but a tensor.
 #pragma once
 
 #include <utility>
@@ -8,7 +8,7 @@
 namespace tessera {
 namespace detail {
 
-// Copies share what the handle stands for. Null is allowed.
+// Copies share the object behind the handle. Null is allowed.
 template <class Handle, void (*kRetain)(Handle), void (*kRelease)(Handle)>
 class Counted {
  public:

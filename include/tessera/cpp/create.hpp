@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Tensors from C++ values: copied from braces, sharing the memory of vectors and of anything else.
+// Tensors from C++ values: copied from braced lists, or sharing the memory of vectors and other
+// owners.
 #pragma once
 
 #include <complex>
@@ -23,7 +24,7 @@ constexpr bool kIsComplex = false;
 template <class T>
 constexpr bool kIsComplex<std::complex<T>> = true;
 
-// Literals become what they become in Python: int64, float32, bool, complex64.
+// Literals get the dtypes that they get in Python: int64, float32, bool, complex64.
 template <class T>
 constexpr DType literal_dtype() {
   if constexpr (std::is_same_v<T, bool>) return kBool;
@@ -48,7 +49,7 @@ inline void expect_equal_rows(bool equal) {
   if (!equal) throw ShapeError("tensor: rows must have equal lengths", "tensor");
 }
 
-// Flattens braces within braces and notes their lengths.
+// Flattens nested braces and records their lengths.
 template <class T>
 void flatten_braces(const T& value, std::vector<T>& values, std::vector<int64_t>& /*shape*/,
                     size_t /*depth*/) {
@@ -64,7 +65,7 @@ void flatten_braces(const std::initializer_list<Inner>& rows, std::vector<T>& va
   for (const Inner& row : rows) flatten_braces(row, values, shape, depth + 1);
 }
 
-// std::vector<bool> has no elements to point to.
+// std::vector<bool> stores no bool elements, so bools are stored as bytes.
 template <class T>
 using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
 
@@ -87,13 +88,13 @@ Tensor from_braces(const Braces& braces, std::optional<DType> dtype) {
 
 // ---- from values ----
 
-// A tensor without axes.
+// A 0-dim tensor.
 inline Tensor tensor(const Scalar& value, std::optional<DType> dtype = std::nullopt) {
   return full({}, value, dtype);
 }
 
-// tensor({1, 2, 3}), tensor({{1.0, 2.0}, {3.0, 4.0}}), up to three axes. Integers give int64 and
-// floating numbers float32, as in Python, unless a dtype is named.
+// tensor({1, 2, 3}), tensor({{1.0, 2.0}, {3.0, 4.0}}), up to three axes. Without a dtype, integers
+// give int64 and floating numbers float32, as in Python.
 template <class T>
 Tensor tensor(std::initializer_list<T> values, std::optional<DType> dtype = std::nullopt) {
   return detail::from_braces<T>(values, dtype);
@@ -117,10 +118,10 @@ Tensor copy_from(const T* values, const IntList& shape) {
   return detail::copied(values, shape, dtype_of<T>());
 }
 
-// ---- on memory that exists ----
+// ---- on existing memory ----
 
 // On the caller's memory, which must outlive the tensor and all views of it. Strides are in
-// elements and may be negative. Through a pointer to const the tensor is read-only.
+// elements and may be negative. From a pointer to const, the tensor is read-only.
 template <class T>
 Tensor from_borrowed(T* data, const IntList& shape, const OptionalIntList& strides = std::nullopt) {
   using Element = std::remove_const_t<T>;
@@ -132,13 +133,13 @@ Tensor from_borrowed(T* data, const IntList& shape, const OptionalIntList& strid
   return Tensor::take(out);
 }
 
-// On the memory of a vector, an array, a span: anything with data() and size().
+// On the memory of a vector, an array or a span: any container with data() and size().
 template <class Container, class = decltype(std::declval<Container&>().data())>
 Tensor from_borrowed(Container& container) {
   return from_borrowed(container.data(), {static_cast<int64_t>(container.size())});
 }
 
-// On memory that the owner keeps alive: the tensor holds the owner until its memory is unused.
+// On memory that an owner keeps alive. The library stores the owner until the memory is unused.
 template <class T, class Owner>
 Tensor from_owner(T* data, const IntList& shape, Owner owner,
                   const OptionalIntList& strides = std::nullopt) {
@@ -146,7 +147,7 @@ Tensor from_owner(T* data, const IntList& shape, Owner owner,
   auto kept = std::make_unique<Owner>(std::move(owner));
   const tsr_drop_fn drop = [](void* user) { delete static_cast<Owner*>(user); };
   tsr_tensor out = nullptr;
-  // Also a failure drops the owner, so it is let go first.
+  // A failure drops the owner too, so release it first.
   check(tsr_tensor_from_data(const_cast<Element*>(data), detail::bits(dtype_of<Element>()),
                              TSR_DEVICE_CPU, 0, shape.data(), shape.size(), strides.data(),
                              strides.size(), std::is_const_v<T> ? TSR_FROM_DATA_READ_ONLY : 0,
@@ -154,26 +155,27 @@ Tensor from_owner(T* data, const IntList& shape, Owner owner,
   return Tensor::take(out);
 }
 
-// The elements of a vector without a copy when it is moved here; one axis unless a shape is given.
+// The elements of a vector, without a copy if the vector is moved in; one axis unless a shape is
+// given.
 template <class T>
 Tensor from_vector(std::vector<T> values, const OptionalIntList& shape = std::nullopt) {
   static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no elements to share");
   const auto count = static_cast<int64_t>(values.size());
-  // Unsigned, so that it may overflow here: the library refuses such a shape.
+  // Unsigned, so that an overflow is defined; the library refuses such a shape.
   uint64_t wanted = shape.size() < 0 ? values.size() : 1;
   for (const int64_t size : shape) wanted *= static_cast<uint64_t>(size);
   if (wanted != values.size()) {
     throw ShapeError("from_vector: the shape does not have " + std::to_string(count) + " elements",
                      "from_vector", 1);
   }
-  T* const data = values.data();  // moving a vector moves no element
+  T* const data = values.data();  // moving a vector does not move its elements
   const IntList flat(&count, 1);
   return from_owner(data, shape.size() < 0 ? flat : shape, std::move(values));
 }
 
-// ---- counting ----
+// ---- ranges ----
 
-// Numbers from 0 to before stop.
+// Numbers from 0 up to but not including stop.
 inline Tensor arange(const Scalar& stop) {
   return arange(0, stop);
 }

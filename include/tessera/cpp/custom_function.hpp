@@ -17,7 +17,7 @@
 
 namespace tessera {
 
-// What forward leaves for backward. Derive from it for values of your own.
+// Passes values from forward to backward. Derive from it to add your own.
 class FunctionContext {
  public:
   FunctionContext() = default;
@@ -25,18 +25,18 @@ class FunctionContext {
   FunctionContext& operator=(const FunctionContext&) = delete;
   virtual ~FunctionContext() = default;
 
-  // Keeps inputs and outputs, with a check that nobody writes to them meanwhile.
+  // Saves inputs and outputs; backward fails if one was written in place since.
   void save_for_backward(std::vector<Tensor> tensors) { saved_ = std::move(tensors); }
-  // Says which inputs forward changed in place; it must return them.
+  // Marks the inputs that forward changed in place; forward must return them.
   void mark_dirty(std::vector<Tensor> tensors) { dirty_ = std::move(tensors); }
-  // Says which outputs have no gradient.
+  // Marks the outputs that have no gradient.
   void mark_non_differentiable(std::vector<Tensor> tensors) { constant_ = std::move(tensors); }
   // Undefined gradients of outputs come as undefined Tensors instead of zeros.
   void pass_undefined_gradients() { flags_ |= TSR_NODE_UNDEFINED_GRADS; }
-  // The derivative is not itself differentiable.
+  // Backward cannot be differentiated.
   void mark_once_differentiable() { flags_ |= TSR_NODE_ONCE_DIFFERENTIABLE; }
 
-  // Whether anybody wants the gradient of this input.
+  // Whether the gradient of this input is needed.
   bool needs_input_grad(size_t input) const { return needs_.at(input); }
   // In backward: the saved tensors, in order.
   std::vector<Tensor> saved_tensors() const {
@@ -61,7 +61,7 @@ class FunctionContext {
   tsr_node node_ = nullptr;  // while backward runs
 };
 
-// One application of a custom function: what its node owns.
+// One application of a custom function: the data that its node owns.
 struct FunctionCall {
   using Backward = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
@@ -69,7 +69,7 @@ struct FunctionCall {
   std::shared_ptr<FunctionContext> context;
   Backward backward;
 
-  // Notes which inputs want a gradient; forward asks the context for it.
+  // Records which inputs need a gradient; forward asks the context for it.
   void begin(const std::vector<Tensor>& inputs) const {
     const bool recording = is_grad_enabled();
     for (const Tensor& input : inputs) {
@@ -77,8 +77,8 @@ struct FunctionCall {
     }
   }
 
-  // Makes the outputs the results of a new node, when anybody wants a gradient. Inputs that were
-  // changed go there in any case: the library says whether they might be.
+  // Makes the outputs the results of a new node if a gradient is needed. If inputs were changed in
+  // place, always calls the library, which checks whether that is allowed.
   static std::vector<Tensor> finish(std::unique_ptr<FunctionCall> call,
                                     const std::vector<Tensor>& inputs,
                                     std::vector<Tensor> outputs) {
@@ -95,7 +95,7 @@ struct FunctionCall {
     const TensorList sources(inputs);
     const std::string name = call->name;
     tsr_node handle = nullptr;
-    // Also a failure drops the call, so it is let go first; its context lives on through `kept`.
+    // A failure drops the call too, so release it first; `kept` keeps the context alive.
     const std::shared_ptr<FunctionContext> kept = call->context;
     check(tsr_node_create(name.data(), detail::length(name), &table, call.release(), sources.data(),
                           sources.size(), &handle));
@@ -105,7 +105,7 @@ struct FunctionCall {
     mark(node, context.saved_, &tsr_node_save);
     const TensorList results(outputs);
     check(tsr_node_attach(handle, results.data(), results.size()));
-    context.saved_.clear();  // the node keeps them now, and checks them
+    context.saved_.clear();  // the node keeps and checks them now
     context.dirty_.clear();
     context.constant_.clear();
     return outputs;
@@ -124,7 +124,7 @@ struct FunctionCall {
                        [&](const Tensor& each) { return each.is_same(wanted); });
   }
 
-  // An input that comes back unchanged would lose its own history: the output is an alias of it.
+  // An input that is returned unchanged would lose its history, so return an alias of it.
   static void alias_unchanged_inputs(const FunctionContext& context,
                                      const std::vector<Tensor>& inputs,
                                      std::vector<Tensor>& outputs) {
@@ -158,8 +158,8 @@ struct FunctionCall {
   }
 };
 
-// A function as two lambdas: forward(context, inputs) gives the outputs, backward(context,
-// gradients of the outputs) one gradient for each input (an undefined Tensor for none).
+// A function as two lambdas: forward(context, inputs) returns the outputs; backward(context,
+// gradients of the outputs) returns one gradient for each input (an undefined Tensor for none).
 template <class Forward, class Backward>
 std::vector<Tensor> apply_function(std::string_view name, const std::vector<Tensor>& inputs,
                                    Forward forward, Backward backward) {
@@ -179,11 +179,11 @@ std::vector<Tensor> apply_function(std::string_view name, const std::vector<Tens
   return FunctionCall::finish(std::move(call), inputs, std::move(outputs));
 }
 
-// Base of functions as classes. Derived has
+// Base class of functions that are classes. Derived has
 //   static Tensor forward(Context&, arguments...)        or std::vector<Tensor>
 //   static std::vector<Tensor> backward(Context&, const std::vector<Tensor>& gradients)
-// and is called as Derived::apply(arguments...). backward gives one gradient for each argument of
-// forward that is a Tensor.
+// and is called as Derived::apply(arguments...). backward returns one gradient for each Tensor
+// argument of forward.
 template <class Derived, class Context = FunctionContext>
 class Function {
  public:
@@ -209,7 +209,7 @@ class Function {
     }
   }
 
-  // Shown by Node::name(); Derived may have a function of this name that says something better.
+  // The text of Node::name(); Derived may replace this function.
   static std::string name() { return "CustomFunction"; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Data sets and loading them in batches, on request by threads that work ahead.
+// Data sets, and loaders that make batches, optionally ahead of time with threads.
 #pragma once
 
 #include <algorithm>
@@ -23,14 +23,14 @@ namespace tessera::data {
 
 using Batch = std::vector<Tensor>;
 
-// Base of data sets. A loader with threads calls batch() from several at once.
+// Base class of data sets. A loader with threads calls batch() from several threads at once.
 class Dataset {
  public:
   virtual ~Dataset() = default;
   virtual int64_t size() const = 0;
-  // The parts of one sample.
+  // The parts of one sample, for example image and label.
   virtual Batch sample(int64_t index) const = 0;
-  // The parts of several samples, stacked; override it where that can be done at once.
+  // The parts of several samples, stacked. Override it if that can be done at once.
   virtual Batch batch(const std::vector<int64_t>& indices) const {
     std::vector<Batch> columns;
     for (const int64_t& index : indices) {
@@ -49,8 +49,8 @@ class Dataset {
   }
 };
 
-// Rows of tensors of equal length. A data set that changes its samples holds one: final, because a
-// loader would not ask the sample() of a derived class.
+// Rows of tensors of equal length. The class is final, because batch() does not call sample() of a
+// derived class; a data set that changes samples should contain a TensorDataset.
 class TensorDataset final : public Dataset {
  public:
   explicit TensorDataset(std::vector<Tensor> tensors) : tensors_(std::move(tensors)) {
@@ -82,13 +82,13 @@ class TensorDataset final : public Dataset {
 struct LoaderOptions {
   int64_t batch_size = 1;
   bool shuffle = false;
-  bool drop_last = false;    // leave out a last batch that is not full
-  int64_t workers = 0;       // threads that work ahead; 0: batches are made when they are asked for
-  Generator generator = {};  // of the order, when shuffling
+  bool drop_last = false;    // skip a last batch that is not full
+  int64_t workers = 0;       // threads that work ahead; 0: make each batch on request
+  Generator generator = {};  // of the order if shuffled
 };
 
-// Gives the batches of a data set; each loop over it is a new pass, in a new order when shuffling.
-// Batches come in order whatever the number of workers; what a worker throws comes out of the loop.
+// Iterates over the batches of a data set. Each loop is a new pass, in a new order if shuffled.
+// Batches come in order for any number of workers; an exception of a worker is thrown by the loop.
 class DataLoader {
  public:
   class Iterator;
@@ -100,14 +100,14 @@ class DataLoader {
     if (options_.workers < 0) throw InvalidValueError("workers: expected at least 0");
   }
 
-  // A temporary one is moved into the loader and its copies.
+  // A temporary data set is moved into the loader; its copies share it.
   template <class Kind,
             std::enable_if_t<std::is_base_of_v<Dataset, Kind> && std::is_move_constructible_v<Kind>,
                              int> = 0>
   DataLoader(Kind&& dataset, LoaderOptions options)
       : DataLoader(std::make_shared<Kind>(std::forward<Kind>(dataset)), std::move(options)) {}
 
-  // How many batches a pass has.
+  // The number of batches of a pass.
   int64_t size() const {
     const int64_t count = dataset_->size();
     const int64_t whole = count / options_.batch_size;
@@ -123,7 +123,7 @@ class DataLoader {
     owned_ = std::move(dataset);
   }
 
-  // One pass: the order, and the batches under way.
+  // One pass: the order, and the batches that workers are making.
   class Pass {
    public:
     Pass(const Dataset& dataset, const LoaderOptions& options, int64_t batches)
@@ -138,7 +138,7 @@ class DataLoader {
       for (int64_t i = 0; i < options.workers; ++i) send();
     }
 
-    // Writes the next batch, or says that there is none.
+    // Writes the next batch; returns false at the end.
     bool next(Batch& batch) {
       if (options_.workers == 0) {
         if (sent_ == batches_) return false;
@@ -175,7 +175,7 @@ class DataLoader {
     int64_t batches_;
     int64_t sent_ = 0;
     std::vector<int64_t> order_;
-    std::deque<std::future<Batch>> ahead_;  // last: its futures wait for threads that use the rest
+    std::deque<std::future<Batch>> ahead_;  // last: destroyed first, its threads use the others
   };
 
   std::shared_ptr<const Dataset> owned_;

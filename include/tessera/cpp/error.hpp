@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Errors as exceptions, and exceptions of callbacks carried through the library as themselves.
+// Errors as exceptions. Exceptions of callbacks pass through the library unchanged.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +31,9 @@ class Error : public std::runtime_error {
   ErrorKind kind() const noexcept { return kind_; }
   // The function that failed, for example "matmul".
   const std::string& op() const noexcept { return op_; }
-  // The number of the argument at fault, -1 when it is none.
+  // The number of the wrong argument, -1 if there is none.
   int32_t argument() const noexcept { return argument_; }
-  // The number of the layer below (errno, a driver's code), 0 when there is none.
+  // The error number of the layer below (errno, a driver's code), 0 if there is none.
   int64_t native_code() const noexcept { return native_code_; }
 
  private:
@@ -74,15 +74,15 @@ using LinAlgError = ErrorOf<ErrorKind::kLinalg>;
 
 namespace detail {
 
-// For what runs in destructors and has nobody to tell.
+// For destructors, which cannot report an error.
 inline void ignore(tsr_status /*status*/) noexcept {}
 
-// The exceptions that are under way through the library. A payload may also come from another
-// language, so ours are known by their address before anything is read through the pointer.
+// The exceptions of callbacks that are passing through the library. A payload may come from another
+// language, so look up its address before reading through the pointer.
 class Payloads {
  public:
   static Payloads& all() {
-    static Payloads* const payloads = new Payloads;  // lives on: a drop may come very late
+    static Payloads* const payloads = new Payloads;  // never destroyed: a drop may come very late
     return *payloads;
   }
 
@@ -93,7 +93,7 @@ class Payloads {
     return owned.release();
   }
 
-  // The exception behind a payload, or none when the payload is not ours.
+  // The exception behind a payload; null if the payload is not ours.
   std::exception_ptr find(void* payload) {
     const std::lock_guard<std::mutex> lock(mutex_);
     return known_.count(payload) == 0 ? nullptr : *static_cast<std::exception_ptr*>(payload);
@@ -130,7 +130,7 @@ inline void forget_error() noexcept {
   if (tsr_error_take(&record) == TSR_OK) tsr_error_release(record);
 }
 
-// Throws what the failed call on this thread left: a callback's exception as itself, else ours.
+// Throws the error of the failed call on this thread: a callback's own exception, else an Error.
 [[noreturn]] inline void raise(tsr_status status) {
   tsr_error_view view{};
   view.struct_size = sizeof view;
@@ -143,7 +143,7 @@ inline void forget_error() noexcept {
       std::rethrow_exception(exception);
     }
   }
-  // Functions have the C prefix, ops have none; here neither does.
+  // Removes the C prefix of functions; ops have none.
   const auto plain = [](std::string text) {
     if (text.rfind("tsr_", 0) == 0) text.erase(0, 4);
     return text;
@@ -153,8 +153,7 @@ inline void forget_error() noexcept {
   throw_kind(status, message, op, view, std::make_integer_sequence<int32_t, kLastErrorKind>());
 }
 
-// Puts the exception being handled into this thread's record; what a callback returns after a
-// catch.
+// Stores the current exception in this thread's record and returns the status for the callback.
 inline tsr_status report_exception() noexcept {
   try {
     std::string message = "a callback threw an exception";

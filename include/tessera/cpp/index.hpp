@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Indexing as Python writes it: x.index({Slice(1, 3), None, Ellipsis, 0, mask}).
+// Indexing as in Python: x.index({Slice(1, 3), None, Ellipsis, 0, mask}).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct NewAxisItem {};
 struct EllipsisItem {};
 
 inline constexpr NewAxisItem None{};       // an axis of size 1
-inline constexpr EllipsisItem Ellipsis{};  // whole axes, as many as are left over
+inline constexpr EllipsisItem Ellipsis{};  // as many whole axes as no other item takes
 
 // start:stop:step; Slice() is a whole axis.
 struct Slice {
@@ -58,7 +58,7 @@ class Index {
   Tensor array_;
 };
 
-// The items of an index as C takes them.
+// The items of an index as C arguments.
 struct IndexItems {
   template <class Items>
   explicit IndexItems(const Items& items) {

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// DLPack both ways. The structs are only named here: include any dlpack.h to look into them.
+// DLPack in both directions. The structs are only declared here: include any dlpack.h for their
+// fields.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@
 
 namespace tessera {
 
-// A tensor on the memory of a DLPack tensor, which is deleted when that memory is unused. When this
-// throws, the caller still owns it. copy: the tensor gets memory of its own.
+// A tensor on the memory of a DLPack tensor, which is deleted when that memory is unused. If this
+// function throws, the caller still owns the DLPack tensor. copy: the tensor gets its own memory.
 inline Tensor from_dlpack(DLManagedTensor* managed, bool copy = false) {
   tsr_tensor out = nullptr;
   check(tsr_from_dlpack(managed, copy ? TSR_DLPACK_COPY : 0, &out));
@@ -23,7 +24,7 @@ inline Tensor from_dlpack(DLManagedTensorVersioned* managed, bool copy = false) 
   return Tensor::take(out);
 }
 
-// A DLPack tensor on the memory of this one; whoever gets it calls its deleter.
+// A DLPack tensor on the memory of this tensor; the consumer calls its deleter.
 inline DLManagedTensor* to_dlpack(const Tensor& tensor, bool copy = false) {
   DLManagedTensor* managed = nullptr;
   check(tsr_to_dlpack(tensor.handle(), copy ? TSR_DLPACK_COPY : 0, &managed));

@@ -33,7 +33,7 @@ class Archive {
     }
   }
 
-  // As they stand in the file.
+  // In the order of the file.
   const std::vector<std::string>& names() const noexcept { return names_; }
 
   Tensor tensor(std::string_view name) const {
@@ -84,12 +84,12 @@ inline TensorMap load_file(std::string_view path) {
   return Archive(path).tensors();
 }
 
-// The texts that were saved beside the tensors.
+// The texts that were saved with the tensors.
 inline TextMap load_metadata(std::string_view path) {
   return Archive(path).metadata();
 }
 
-// Writes tensors to a file; an old one of this name stays whole until the end.
+// Writes tensors to a file; it replaces an old file only after it is complete.
 inline void save_file(const TensorMap& tensors, std::string_view path,
                       const TextMap& metadata = {}) {
   std::vector<std::string> names;

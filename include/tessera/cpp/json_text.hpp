@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The little JSON that archives need: lists of texts to write, an object of texts to read.
+// The subset of JSON that archives need: writes lists of strings, reads an object of strings.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ inline std::string write_texts(const std::map<std::string, std::string>& texts) 
   return json + "}";
 }
 
-// Reads an object of texts, as the library writes it.
+// Reads an object of strings, in the form that the library writes.
 class TextParser {
  public:
   explicit TextParser(std::string_view json) : json_(json) {}
@@ -132,7 +132,7 @@ class TextParser {
     return value;
   }
 
-  // Characters beyond 16 bits are written as two escapes.
+  // Characters beyond 16 bits are written as two escapes (a surrogate pair).
   uint32_t code_point() {
     const uint32_t first = four_digits();
     if (first < 0xd800 || first > 0xdbff) return first;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The caching allocator: statistics, limits, what to do when memory runs short. Sizes are bytes.
+// The caching allocator: statistics, limits, memory pressure. Sizes are in bytes.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@ inline MemoryStats memory_stats(Device device = {}) {
   return stats;
 }
 
-// Gives all cached memory back to the device; tells how much.
+// Returns all cached memory to the device, and gives the number of bytes.
 inline int64_t empty_cache(Device device = {}) {
   int64_t freed = 0;
   check(tsr_memory_empty_cache(device.type, device.index, &freed));
   return freed;
 }
 
-// Gives cached memory back until at most `keep` bytes are held, as far as possible.
+// Returns cached memory to the device until at most `keep` bytes are held, as far as possible.
 inline int64_t trim_memory(int64_t keep, Device device = {}) {
   int64_t freed = 0;
   check(tsr_memory_trim(device.type, device.index, keep, &freed));
@@ -63,7 +63,7 @@ inline void reset_peak_memory(Device device = {}) {
   check(tsr_memory_reset_peak(device.type, device.index));
 }
 
-// How many references to tensors programs hold, and how many nodes of graphs are alive.
+// The number of references to tensors that programs hold, and of graph nodes that are alive.
 inline int64_t live_handles() noexcept {
   return tsr_live_handles();
 }
@@ -82,8 +82,9 @@ inline std::string memory_snapshot(Device device = {}) {
   return {text, static_cast<size_t>(length)};
 }
 
-// While it lives, its callable runs before the allocator gives up, on the allocating thread. It may
-// release tensors, and returns whether that may have freed something. What it throws counts as no.
+// While this object lives, its callable runs before the allocator fails, on the allocating thread.
+// The callable may release tensors, and returns whether that may have freed memory. An exception
+// means no.
 class MemoryPressureHook {
  public:
   using Callable = std::function<bool(const MemoryEvent&)>;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Optimizers: the library's, with the options of each kind as a struct.
+// Optimizers of the library, with the options of each kind as a struct.
 #pragma once
 
 #include <cstdint>
@@ -60,12 +60,12 @@ class Optimizer {
     });
     return options;
   }
-  // From the next step on.
+  // Takes effect at the next step.
   void set_options(const Options& options, int64_t group = 0) {
     const tsr_optimizer_options given = to_c(options);
     check(tsr_optimizer_options_set(handle(), group, &given));
   }
-  // Of all groups, for a schedule.
+  // Sets the learning rate of all groups, for a schedule.
   void set_lr(double lr) {
     for (int64_t group = 0; group < group_count(); ++group) {
       Options changed = options(group);
@@ -84,16 +84,17 @@ class Optimizer {
     check(tsr_optimizer_params_set(handle(), group, parameters.data(), parameters.size()));
   }
 
-  // Drops the gradients, or fills those that are there with zeros.
+  // Drops the gradients, or fills existing ones with zeros.
   void zero_grad(bool set_to_none = true) { check(tsr_optimizer_zero_grad(handle(), set_to_none)); }
 
-  // Changes the parameters by their gradients; those without one stay as they are.
+  // Updates the parameters that have a gradient.
   void step() { check(tsr_optimizer_step(handle())); }
-  // By these gradients, one per parameter in the order of the groups; undefined ones leave theirs.
+  // Uses these gradients, one for each parameter in the order of the groups; an undefined one skips
+  // its parameter.
   void step_with(const TensorList& gradients) {
     check(tsr_optimizer_step_with(handle(), gradients.data(), gradients.size()));
   }
-  // Computes the loss anew first, as the closure says.
+  // First calls the closure, which computes the loss and the gradients again.
   template <class Closure>
   Tensor step(Closure closure) {
     Tensor loss;
@@ -119,7 +120,7 @@ class Optimizer {
     for (size_t i = 0; i < texts.size(); ++i) state.tensors.emplace(texts[i], tensors[i]);
     return state;
   }
-  // Takes over the options and a copy of the tensors; after an error nothing has changed.
+  // Takes over the options and copies the tensors; an error changes nothing.
   void load_state(const State& state) {
     std::vector<std::string> names;
     std::vector<Tensor> tensors;
@@ -134,7 +135,7 @@ class Optimizer {
                                    tessera::detail::length(listed), list.data(), list.size()));
   }
 
-  // Files that every language loads.
+  // Writes a file that every language can load.
   void save(std::string_view path) const {
     check(tsr_optimizer_save(handle(), path.data(), tessera::detail::length(path)));
   }

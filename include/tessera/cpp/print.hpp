@@ -19,8 +19,8 @@ namespace detail {
 inline constexpr int64_t kSummarizeAbove = 1000;  // elements
 inline constexpr int64_t kEdgeItems = 3;
 
-// What is shown of a tensor, as a tensor: of long axes their edges, from `axis` on. Only that is
-// copied, however large the tensor is.
+// The printed part of a tensor: of long axes (`axis` and later ones) only the edges. Only this part
+// is copied, so a large tensor costs little.
 inline Tensor edges(const Tensor& tensor, int64_t axis = 0) {
   if (axis == tensor.ndim()) return tensor;
   const int64_t length = tensor.size(axis);
@@ -81,7 +81,7 @@ class TensorText {
   std::vector<int64_t> shape_;
   DType dtype_;
   std::vector<std::complex<double>> values_;
-  std::vector<int64_t> integers_;  // exact, where a double is not
+  std::vector<int64_t> integers_;  // exact for numbers that a double cannot hold
   bool shorten_;
 };
 

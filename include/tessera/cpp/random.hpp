@@ -11,7 +11,7 @@
 
 namespace tessera {
 
-// A generator; copies share its state. Generator{} stands for the thread's current one.
+// A generator; copies share its state. Generator{} means the thread's current one.
 class Generator {
  public:
   struct State {
@@ -32,7 +32,7 @@ class Generator {
     check(tsr_generator_default(&handle));
     return Generator(Handle(handle));
   }
-  // The one that random functions of this thread use when none is given.
+  // The generator that random functions of this thread use if none is given.
   static Generator current() {
     tsr_generator handle = nullptr;
     check(tsr_generator_current(&handle));
@@ -67,7 +67,7 @@ inline void manual_seed(uint64_t seed) {
   Generator::default_generator().seed(seed);
 }
 
-// Makes a generator the current one of this thread, until it goes out of scope.
+// Makes a generator the current one of this thread until the guard is destroyed.
 class GeneratorGuard {
  public:
   explicit GeneratorGuard(const Generator& generator) : before_(exchange(generator)) {}

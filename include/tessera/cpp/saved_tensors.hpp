@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Hooks on what nodes save for their backward: to compress it, to move it, to compute it again.
+// Hooks on the tensors that nodes save for their backward, to compress, move or recompute them.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,10 @@
 
 namespace tessera {
 
-// While it lives, what functions on this thread save goes through these hooks; the innermost hold.
-// pack(tensor) gives any value that stands for the tensor from then on, unpack(value) the tensor
-// again, of the same shape, dtype and device. Guards end in the reverse order of their beginnings.
+// While this object lives, tensors that functions on this thread save go through its hooks; only
+// the innermost hooks are used. pack(tensor) returns any value that replaces the tensor;
+// unpack(value) returns a tensor of the same shape, dtype and device. Guards must be destroyed in
+// reverse order.
 //
 //   SavedTensorHooks half([](const Tensor& x) { return x.to(kFloat16); },
 //                         [](const Tensor& x) { return x.to(kFloat32); });
@@ -27,7 +28,7 @@ class SavedTensorHooks {
     table.pack = &run_pack;
     table.unpack = &run_unpack;
     table.drop = [](void* user) { delete static_cast<Hooks*>(user); };
-    // Also a failure drops the hooks, so they are let go first.
+    // A failure drops the hooks too, so release them first.
     check(tsr_saved_hooks_push(&table, hooks.release()));
   }
   SavedTensorHooks(const SavedTensorHooks&) = delete;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Streams and events: order of the work that devices do on their own. The CPU has only one order.
+// Streams and events: the order of asynchronous work on devices. The CPU works in order.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@ class Event;
 
 class Stream {
  public:
-  // A stream of its own.
+  // A new stream.
   static Stream create(Device device) {
     tsr_stream handle = nullptr;
     check(tsr_stream_create(device.type, device.index, &handle));
     return Stream(handle);
   }
-  // On a native stream of somebody else (a cudaStream_t), who keeps it alive.
+  // A handle of a native stream (a cudaStream_t) that somebody else owns and keeps alive.
   static Stream wrap(Device device, void* native) {
     tsr_stream handle = nullptr;
     check(tsr_stream_wrap(device.type, device.index, native, &handle));
     return Stream(handle);
   }
-  // The one on which functions of this thread queue their work.
+  // The stream on which functions of this thread queue their work.
   static Stream current(Device device = {}) {
     tsr_stream handle = nullptr;
     check(tsr_stream_current(device.type, device.index, &handle));
@@ -52,9 +52,9 @@ class Stream {
     return done != 0;
   }
   void synchronize() const { check(tsr_stream_synchronize(handle())); }
-  // Work queued from now on starts after what the event marks.
+  // Work queued from now on starts after the work that the event marks.
   void wait(const Event& event) const;
-  // The allocator lends the tensor's memory again only after this stream is done with it.
+  // The allocator uses the tensor's memory again only after the work of this stream is done.
   void record_use(const Tensor& tensor) const {
     check(tsr_tensor_record_stream(tensor.handle(), handle()));
   }
@@ -78,7 +78,7 @@ class Event {
     check(tsr_event_native(handle(), &found));
     return found;
   }
-  // Marks the work queued so far, in place of what was marked before.
+  // Marks the work queued so far; replaces the earlier mark.
   void record(const Stream& stream) const { check(tsr_event_record(handle(), stream.handle())); }
   bool is_done() const {
     int32_t done = 0;
@@ -101,7 +101,7 @@ inline void Stream::wait(const Event& event) const {
   check(tsr_stream_wait_event(handle(), event.handle()));
 }
 
-// Makes a stream the current one of its device for this thread, until it goes out of scope.
+// Makes a stream the current one of its device, for this thread, until the guard is destroyed.
 class StreamGuard {
  public:
   explicit StreamGuard(const Stream& stream) : before_(exchange(stream)) {}

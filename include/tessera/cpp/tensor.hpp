@@ -29,10 +29,11 @@ class Node;
 
 namespace detail {
 
-// How many Scopes of this thread are open, see Scope in threads.hpp.
+// The number of open Scopes of this thread; see Scope in threads.hpp.
 inline thread_local int32_t t_open_scopes = 0;
 
-// Callbacks give handles away, which an open scope would own too: they run as if none was open.
+// Handles that a callback gives away must not belong to an open scope, so it runs as if none was
+// open.
 class ScopePause {
  public:
   ScopePause() noexcept : scopes_(t_open_scopes) {
@@ -56,8 +57,8 @@ class ScopePause {
 
 }  // namespace detail
 
-// Copies share the tensor, as in Python; clone() copies its elements. A default-made Tensor is
-// undefined: it stands for an absent one. Tensors may be used from any thread; changing one needs
+// Copies share the tensor, as in Python; clone() copies its elements. A default-constructed Tensor
+// is undefined and means an absent tensor. Tensors may be used from any thread; changing one needs
 // exclusive access.
 class Tensor : public TensorMethods {
  public:
@@ -67,7 +68,7 @@ class Tensor : public TensorMethods {
   }
   Tensor(Tensor&& other) noexcept
       : TensorMethods(), handle_(std::exchange(other.handle_, nullptr)) {}
-  // Only for variables: x.index({0}) = y would rebind a temporary. Use x.set({0}, y).
+  // Only for variables: x.index({0}) = y would only assign to a temporary. Use x.set({0}, y).
   Tensor& operator=(const Tensor& other) & noexcept {
     tsr_tensor_retain(other.handle_);
     tsr_tensor_release(std::exchange(handle_, other.handle_));
@@ -83,9 +84,9 @@ class Tensor : public TensorMethods {
 
   // ---- the C handle ----
 
-  // Takes over a handle that the library gave out.
+  // Takes over a handle that the library returned.
   static Tensor take(tsr_tensor handle) noexcept {
-    if (detail::t_open_scopes != 0) {  // a reference of our own, and the scope gives up its one
+    if (detail::t_open_scopes != 0) {  // take a reference of our own, and release the scope's
       tsr_tensor_retain(handle);
       tsr_tensor_release(handle);
     }
@@ -93,7 +94,7 @@ class Tensor : public TensorMethods {
     made.handle_ = handle;
     return made;
   }
-  // A reference of our own beside the caller's.
+  // A new reference besides the caller's.
   static Tensor borrow(tsr_tensor handle) noexcept {
     tsr_tensor_retain(handle);
     Tensor made;
@@ -101,7 +102,7 @@ class Tensor : public TensorMethods {
     return made;
   }
   tsr_tensor handle() const noexcept { return handle_; }
-  // Hands the reference to the caller, who releases it.
+  // Gives the reference to the caller, who must release it.
   [[nodiscard]] tsr_tensor release() noexcept { return std::exchange(handle_, nullptr); }
 
   bool defined() const noexcept { return handle_ != nullptr; }
@@ -149,7 +150,7 @@ class Tensor : public TensorMethods {
   bool is_read_only() const { return has(TSR_TENSOR_READ_ONLY); }
   bool is_inference() const { return has(TSR_TENSOR_INFERENCE); }
   bool is_view() const { return has(TSR_TENSOR_VIEW); }
-  // How often the memory was changed in place.
+  // How many times the memory was written in place.
   int64_t version() const {
     int64_t value = 0;
     check(tsr_tensor_version(handle_, &value));
@@ -163,7 +164,7 @@ class Tensor : public TensorMethods {
 
   // ---- values ----
 
-  // The first element, for reading; elements lie as strides() says.
+  // The first element, for reading; the layout is that of strides().
   template <class T>
   const T* data() const {
     expect_dtype(dtype_of<T>(), "data");
@@ -171,7 +172,7 @@ class Tensor : public TensorMethods {
     check(tsr_tensor_data(handle_, &found));
     return static_cast<const T*>(found);
   }
-  // The first element, for writing; counts as one in-place change.
+  // The first element, for writing; counts as one in-place write.
   template <class T>
   T* mutable_data() {
     expect_dtype(dtype_of<T>(), "mutable_data");
@@ -188,7 +189,7 @@ class Tensor : public TensorMethods {
     check(tsr_tensor_read(plain.handle_, values.data(), plain.nbytes()));
     return values;
   }
-  // The value of a tensor of one element.
+  // The value of a tensor with one element.
   template <class T>
   T item() const;
 
@@ -196,8 +197,9 @@ class Tensor : public TensorMethods {
 
   using TensorMethods::to;
   Tensor to(DType dtype) const { return astype(dtype, false); }
-  // In pages of the host that stay where they are, from which a device copies on its own: to() and
-  // copy_() with non_blocking. Without a device the default one is meant, or the first CUDA device.
+  // A copy in pinned host memory, from which a device copies asynchronously: to() and copy_() with
+  // non_blocking. Without a device: the default device, or the first CUDA device if the default is
+  // the CPU.
   Tensor pin_memory(std::optional<Device> device = std::nullopt) const {
     tsr_tensor out = nullptr;
     check(tsr_tensor_pin_memory(handle_, device ? device->type : -1, device ? device->index : -1,
@@ -210,13 +212,13 @@ class Tensor : public TensorMethods {
     return value != 0;
   }
 
-  // ---- indexing, as Python writes it ----
+  // ---- indexing, as in Python ----
 
-  // x.index({Slice(1, 3), None, Ellipsis, 0, mask}): a view unless arrays take part.
+  // x.index({Slice(1, 3), None, Ellipsis, 0, mask}): a view unless there are arrays.
   Tensor index(std::initializer_list<Index> items) const;
-  Tensor index(const std::vector<Index>& items) const;  // one made at run time
+  Tensor index(const std::vector<Index>& items) const;  // for items that are made at run time
   Tensor operator[](const Index& item) const;
-  // x.set({Slice(), 0}, value): what Python writes as x[:, 0] = value.
+  // x.set({Slice(), 0}, value): Python's x[:, 0] = value.
   Tensor& set(std::initializer_list<Index> items, const Tensor& value);
   Tensor& set(std::initializer_list<Index> items, const Scalar& value);
   Tensor& set(const std::vector<Index>& items, const Tensor& value);
@@ -234,14 +236,14 @@ class Tensor : public TensorMethods {
     check(tsr_tensor_is_leaf(handle_, &value));
     return value != 0;
   }
-  // The accumulated gradient; undefined when there is none.
+  // The accumulated gradient; undefined if there is none.
   Tensor grad() const {
     tsr_tensor found = nullptr;
     check(tsr_tensor_grad(handle_, &found));
     return take(found);
   }
   // Gives this leaf the memory, shape, dtype and device of another tensor. It stays the same tensor
-  // for whoever holds it.
+  // for its owners.
   void set_data(const Tensor& data) { check(tsr_tensor_set_data(handle_, data.handle_)); }
   void set_grad(const Tensor& grad) { check(tsr_tensor_set_grad(handle_, grad.handle_)); }
   void retain_grad() { check(tsr_tensor_retain_grad(handle_)); }
@@ -249,11 +251,11 @@ class Tensor : public TensorMethods {
   // Adds the gradients of this tensor to the leaves it was computed from.
   void backward(const Tensor& gradient = {}, bool retain_graph = false,
                 bool create_graph = false) const;
-  // Calls hook(gradient) when the gradient of this tensor is computed; a Tensor that it returns
-  // stands in for the gradient.
+  // Calls hook(gradient) when the gradient of this tensor is computed. If the hook returns a
+  // Tensor, that replaces the gradient.
   template <class Hook>
   HookHandle register_hook(Hook hook);
-  // Calls hook(leaf) after the gradient of this leaf was brought up to date.
+  // Calls hook(leaf) after the gradient of this leaf has been updated.
   template <class Hook>
   HookHandle register_post_accumulate_grad_hook(Hook hook);
 
@@ -275,7 +277,7 @@ class Tensor : public TensorMethods {
   tsr_tensor handle_ = nullptr;
 };
 
-// A vector of Tensors is an array of handles for C.
+// So a vector of Tensors is an array of handles for C.
 static_assert(std::is_standard_layout_v<Tensor> && sizeof(Tensor) == sizeof(tsr_tensor),
               "Tensor must be laid out as its handle");
 
@@ -296,12 +298,12 @@ T Tensor::item() const {
   }
 }
 
-// Tensors borrowed for one call, from braces or a vector.
+// Tensors borrowed for one call, from a braced list or a vector.
 class TensorList {
  public:
   TensorList() noexcept = default;
   TensorList(std::initializer_list<Tensor> tensors) : size_(static_cast<int32_t>(tensors.size())) {
-    first_ = tensors.begin();  // the braces live as long as the call they stand in
+    first_ = tensors.begin();  // the braced list lives as long as the call
   }
   TensorList(const std::vector<Tensor>& tensors)  // NOLINT(google-explicit-constructor)
       : first_(tensors.data()), size_(static_cast<int32_t>(tensors.size())) {}
@@ -361,7 +363,7 @@ std::vector<Tensor> take_list(Call call) {
   return tensors;
 }
 
-// References of our own to handles that a callback was lent.
+// New references to the handles that a callback borrows.
 inline std::vector<Tensor> borrow_all(const tsr_tensor* handles, int32_t count) {
   std::vector<Tensor> tensors;
   tensors.reserve(static_cast<size_t>(count));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Threads: how many, the state that belongs to a thread and how it travels, arenas of handles.
+// Threads: their number, the state of a thread and how to move it, scopes of handles.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace tessera {
 
-// How many threads a function of the library may use.
+// The number of threads that a function of the library may use.
 inline int32_t num_threads() noexcept {
   return tsr_num_threads();
 }
@@ -20,12 +20,12 @@ inline void set_num_threads(int32_t count) {
   check(tsr_set_num_threads(count));
 }
 
-// How exactly matrix products and convolutions of float32 are computed; only CUDA makes use of less
-// than the highest.
+// The precision of matrix products and convolutions of float32; only CUDA uses less than the
+// highest.
 enum class Precision : int32_t {
   kHighest = TSR_PRECISION_HIGHEST,
   kHigh = TSR_PRECISION_HIGH,      // TensorFloat-32 factors
-  kMedium = TSR_PRECISION_MEDIUM,  // bfloat16 factors would do
+  kMedium = TSR_PRECISION_MEDIUM,  // bfloat16 factors would be precise enough
 };
 inline Precision float32_matmul_precision() noexcept {
   return static_cast<Precision>(tsr_matmul_precision());
@@ -34,7 +34,7 @@ inline void set_float32_matmul_precision(Precision precision) {
   check(tsr_set_matmul_precision(static_cast<tsr_precision>(precision)));
 }
 
-// How many devices of a type can be used.
+// The number of usable devices of a type.
 inline int32_t device_count(tsr_device_type type) {
   int32_t count = 0;
   check(tsr_device_count(type, &count));
@@ -46,14 +46,14 @@ inline void synchronize(Device device = {}) {
   check(tsr_device_synchronize(device.type, device.index));
 }
 
-// Where functions of this thread make tensors when they are told no device.
+// The device on which functions of this thread make tensors if none is given.
 inline Device default_device() {
   Device device;
   check(tsr_device_default(&device.type, &device.index));
   return device;
 }
 
-// Makes a device the default one of this thread, until it goes out of scope.
+// Makes a device the default one of this thread until the guard is destroyed.
 class DeviceGuard {
  public:
   explicit DeviceGuard(Device device) {
@@ -70,15 +70,14 @@ class DeviceGuard {
   Device before_;
 };
 
-// What the library keeps for one thread (modes, default device, current generator and streams,
-// saved-tensor hooks), to be made that of another one which carries on with the same task. May be
-// restored as often as one likes. A Scope belongs to its thread: only there it is part of the
-// state.
+// The state that the library keeps for one thread (modes, default device, current generator and
+// streams, saved-tensor hooks), for another thread that continues the same task. May be restored
+// any number of times. A Scope belongs to its thread, so only there it is part of the state.
 class AmbientState {
  public:
   // The state of this thread.
   AmbientState() : state_(save()) {}
-  // Makes it that of this thread. Throws when the Scope of this thread in it has ended.
+  // Restores the state on this thread. Throws if it contains a Scope of this thread that has ended.
   void restore() const {
     check(tsr_ambient_restore(state_.get()));
     if (thread_ == std::this_thread::get_id()) detail::t_open_scopes = open_scopes_;
@@ -96,7 +95,7 @@ class AmbientState {
   std::thread::id thread_ = std::this_thread::get_id();
 };
 
-// Runs with a state from elsewhere until it goes out of scope.
+// Runs with a saved state until the guard is destroyed.
 class AmbientGuard {
  public:
   explicit AmbientGuard(const AmbientState& state) { state.restore(); }
@@ -105,7 +104,7 @@ class AmbientGuard {
   ~AmbientGuard() {
     try {
       before_.restore();
-    } catch (const Error&) {  // only this thread's own scope could be gone, by misuse
+    } catch (const Error&) {  // only by misuse: a Scope of this thread has ended
     }
   }
 
@@ -113,9 +112,9 @@ class AmbientGuard {
   AmbientState before_;
 };
 
-// An arena for raw handles: what C functions of the library hand out on this thread while it lives
-// is released at its end. Tensors need none of this; those made inside hold references of their own
-// and outlive it.
+// Owns raw handles: handles that C functions return on this thread while the scope lives are
+// released at its end. Tensor objects do not need a scope; those made inside have references of
+// their own and outlive it.
 class Scope {
  public:
   Scope() {

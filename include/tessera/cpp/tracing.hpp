@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What the library does while a block runs: calls, kernels, nodes of the graph, memory.
+// Records the work of the library: calls, kernels, nodes of the graph, memory.
 #pragma once
 
 #include <complex>
@@ -15,7 +15,7 @@
 
 namespace tessera {
 
-// A tensor that was an argument.
+// A tensor argument, without its elements.
 struct DescribedTensor {
   tsr_dtype dtype;
   std::vector<int64_t> shape;
@@ -27,15 +27,15 @@ using TracedArgument = std::variant<std::monostate, bool, int64_t, double, std::
                                     std::string, Device, DescribedTensor, std::vector<int64_t>,
                                     std::vector<double>, std::vector<DescribedTensor>, const void*>;
 
-// One event that has ended. Times are nanoseconds of std::chrono::steady_clock.
+// One finished event. Times are nanoseconds of std::chrono::steady_clock.
 struct TraceRecord {
   tsr_trace_kind kind = 0;
   int32_t id = 0;           // of the function (tsr_function_name) or the kernel, else 0
-  std::string_view name;    // the op or function, the kernel's op or family, the node
+  std::string_view name;    // the op or function, the kernel's op or family, or the node
   std::string_view family;  // of a kernel, else empty
   int64_t begin = 0, end = 0;
   uint64_t correlation = 0;
-  uint64_t parent = 0;  // correlation of the record around it on its thread, 0 outside all
+  uint64_t parent = 0;  // correlation of the enclosing record on its thread, 0 if there is none
   int64_t value = 0;    // memory: bytes; a node: its sequence number; calls, kernels: the status
   const void* object = nullptr;
   void* stream = nullptr;
@@ -116,7 +116,7 @@ inline TraceRecord trace_record(const tsr_trace_event& event) {
 
 }  // namespace detail
 
-// Records what every thread does from its construction to stop(). One runs at a time.
+// Records the work of all threads from its construction to stop(). Only one may run at a time.
 class TraceRecorder {
  public:
   explicit TraceRecorder(int32_t flags = TSR_TRACE_EVERYTHING, int64_t capacity = 100000) {
@@ -128,7 +128,7 @@ class TraceRecorder {
     if (running_) detail::ignore(tsr_trace_stop());
   }
 
-  // Ends the recording: what was recorded, in the order in which it ended.
+  // Ends the recording and returns the records in the order in which the events ended.
   std::vector<TraceRecord> stop() {
     check(tsr_trace_stop());
     running_ = false;
@@ -147,7 +147,7 @@ class TraceRecorder {
     return records;
   }
 
-  // Events for which there was no room.
+  // The number of events that were lost because the buffer was full.
   int64_t lost() const noexcept { return lost_; }
 
  private:

@@ -146,7 +146,7 @@ struct LogSoftmax : Module {
   const int64_t axis;
 };
 
-// Zeroes elements with probability p while training, and scales the others by 1 / (1 - p).
+// In training sets elements to 0 with probability p and scales the others by 1 / (1 - p).
 struct Dropout : Module {
   explicit Dropout(double probability = 0.5) : p(probability) {
     if (!(p >= 0 && p <= 1)) throw InvalidValueError("p: expected a probability from 0 to 1");
@@ -156,7 +156,7 @@ struct Dropout : Module {
   const double p;
 };
 
-// Joins the axes from start to end into one.
+// Merges the axes from start to end into one.
 struct Flatten : Module {
   explicit Flatten(int64_t start = 1, int64_t end = -1) : start_axis(start), end_axis(end) {}
   Tensor forward(const Tensor& input) override { return flatten(input, start_axis, end_axis); }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Modules made of modules, which they own.
+// Modules that own other modules.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ ModulePointer make(Arguments&&... arguments) {
   return std::make_unique<Kind>(std::forward<Arguments>(arguments)...);
 }
 
-// Modules in a row, named by their numbers.
+// A list of modules, named by their numbers.
 class ModuleList : public Module {
  public:
   ModuleList() = default;
 
-  // Makes a module at the end and returns it.
+  // Makes a module, appends it and returns it.
   template <class Kind, class... Arguments>
   Kind& append(Arguments&&... arguments) {
     auto made = std::make_unique<Kind>(std::forward<Arguments>(arguments)...);

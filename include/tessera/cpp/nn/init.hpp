@@ -19,7 +19,7 @@ struct Fans {
   int64_t in, out;
 };
 
-// The factor that keeps the variance through a nonlinearity. slope: of leaky_relu.
+// The factor that keeps the variance through a nonlinearity. slope: for leaky_relu.
 inline double calculate_gain(std::string_view nonlinearity, double slope = 0.01) {
   if (nonlinearity == "linear" || nonlinearity == "sigmoid" || nonlinearity == "conv2d") return 1;
   if (nonlinearity == "tanh") return 5.0 / 3;
@@ -29,7 +29,7 @@ inline double calculate_gain(std::string_view nonlinearity, double slope = 0.01)
   throw InvalidValueError("unknown nonlinearity '" + std::string(nonlinearity) + "'");
 }
 
-// How many inputs feed one output of a weight, and the reverse.
+// The number of inputs for each output of a weight, and of outputs for each input.
 inline Fans fan_in_and_fan_out(const Tensor& tensor) {
   const std::vector<int64_t> shape = tensor.shape();
   if (shape.size() < 2) throw InvalidValueError("fan in and out need at least 2 axes");
@@ -61,7 +61,7 @@ inline void ones_(Tensor& tensor) {
   constant_(tensor, 1);
 }
 
-// A fan to divide by: where it is 0, the weight has no elements and any number will do.
+// A divisor: a fan of 0 means that the weight has no elements, so any number will do.
 inline double nonzero(int64_t fan) {
   return fan == 0 ? 1 : static_cast<double>(fan);
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Layers with parameters; defaults and initial values are those of the Python package.
+// Layers with parameters; defaults and initial values are the same as in the Python package.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ struct Pair {
 
 namespace detail {
 
-// Bounds for the bias of a layer whose outputs have so many inputs.
+// Initial values of the bias of a layer whose outputs have this number of inputs.
 inline void init_bias(Tensor& bias, int64_t fan_in) {
   const double bound = fan_in == 0 ? 0 : 1 / std::sqrt(static_cast<double>(fan_in));
   init::uniform_(bias, -bound, bound);
@@ -60,13 +60,13 @@ struct ConvOptions {
   int64_t groups = 1;
   bool bias = true;
   std::optional<DType> dtype = std::nullopt;
-  // Pad so that the output has the input's size: of Conv2d, in place of a padding, with stride 1.
+  // Conv2d only: pad so that the output has the input's size; replaces padding, needs stride 1.
   bool same = false;
 };
 
 namespace detail {
 
-// What the two convolutions share.
+// Base class of the two convolutions.
 class Conv : public Module {
  public:
   Tensor weight, bias;
@@ -110,7 +110,7 @@ class Conv2d : public detail::Conv {
   }
 };
 
-// The gradient of Conv2d as a layer of its own; weight (in, out / groups, kH, kW).
+// The gradient of Conv2d as a layer; weight (in, out / groups, kH, kW).
 class ConvTranspose2d : public detail::Conv {
  public:
   ConvTranspose2d(int64_t in_channels, int64_t out_channels, Pair kernel_size,
@@ -137,8 +137,8 @@ struct BatchNormOptions {
   std::optional<DType> dtype = std::nullopt;
 };
 
-// Normalises each channel over the batch; in eval mode with running statistics, which are never of
-// a half type.
+// Normalises each channel over the batch, in eval mode with running statistics. Running statistics
+// never have a 16-bit dtype.
 class BatchNorm2d : public Module {
  public:
   Tensor weight, bias, running_mean, running_var, num_batches_tracked;
@@ -190,7 +190,7 @@ class LayerNorm : public Module {
  public:
   Tensor weight, bias;
 
-  // Of its own, because {8} would fit an IntList as well as a LayerNorm to copy.
+  // A separate overload, because {8} could be an IntList or a LayerNorm to copy.
   explicit LayerNorm(std::initializer_list<int64_t> normalized_shape,
                      const LayerNormOptions& given = {})
       : LayerNorm(IntList(normalized_shape), given) {}

@@ -11,7 +11,7 @@
 
 namespace tessera::nn {
 
-// Base of losses. reduction: "none", "mean" or "sum".
+// Base class of losses. reduction: "none", "mean" or "sum".
 class Loss : public Module {
  public:
   using Module::forward;
@@ -40,7 +40,7 @@ class MSELoss : public Loss {
   }
 };
 
-// Of logits with class numbers.
+// Cross entropy of logits and class numbers.
 class CrossEntropyLoss : public Loss {
  public:
   Tensor weight;
@@ -63,7 +63,7 @@ class CrossEntropyLoss : public Loss {
   double label_smoothing_;
 };
 
-// Of log-probabilities with class numbers.
+// Negative log-likelihood of log-probabilities and class numbers.
 class NLLLoss : public Loss {
  public:
   Tensor weight;

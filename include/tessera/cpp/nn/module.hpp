@@ -15,14 +15,15 @@
 
 namespace tessera::nn {
 
-// What load_state_dict could not place.
+// The keys that load_state_dict could not match.
 struct StateDictKeys {
   std::vector<std::string> missing, unexpected;
 };
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-// Base of layers and models. A model has its layers as members and names them in its constructor:
+// Base class of layers and models. A model has its layers as members and registers them in its
+// constructor:
 //
 //   struct Net : nn::Module {
 //     nn::Linear hidden{4, 16}, last{16, 3};
@@ -30,7 +31,7 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 //     Tensor forward(const Tensor& x) override { return last(hidden(x).relu()); }
 //   };
 //
-// What is registered is found by address, so modules are neither copied nor moved.
+// Registered members are found by their addresses, so modules can neither be copied nor moved.
 class Module {
  public:
   Module() = default;
@@ -38,7 +39,7 @@ class Module {
   Module& operator=(const Module&) = delete;
   virtual ~Module() = default;
 
-  // The result for one input. A module of another shape has a forward of its own instead.
+  // The result for one input. A module with other arguments declares its own forward instead.
   virtual Tensor forward(const Tensor& input) {
     static_cast<void>(input);
     throw NotSupportedError("this module needs a method forward");
@@ -47,19 +48,20 @@ class Module {
 
   // ---- registration ----
 
-  // Makes the tensor a leaf that requires grad; an undefined one is a parameter that is absent.
+  // Makes the tensor a leaf that requires grad; an undefined tensor is an absent parameter.
   void register_parameter(const std::string& name, Tensor& parameter) {
     claim(name);
     if (parameter.defined()) parameter = parameter.detach().requires_grad_();
     parameters_.push_back({name, &parameter});
   }
-  // A tensor that belongs to the state but is not trained; saved unless not persistent.
+  // A tensor that belongs to the state but is not trained. It is saved only if persistent.
   void register_buffer(const std::string& name, Tensor& buffer, bool persistent = true) {
     claim(name);
     buffers_.push_back({name, &buffer});
     if (!persistent) transient_.insert(name);
   }
-  // A buffer that gathers small contributions of many batches, which the half types would lose.
+  // A buffer that accumulates small contributions of many batches. It never gets a 16-bit dtype,
+  // which would lose them.
   void register_statistic(const std::string& name, Tensor& buffer) {
     register_buffer(name, buffer);
     statistics_.insert(name);
@@ -71,7 +73,7 @@ class Module {
 
   // ---- walks ----
 
-  // This module and all below it, with their paths; each once.
+  // This module and all modules below it, with their paths; each once.
   std::vector<std::pair<std::string, Module*>> named_modules() {
     std::vector<std::pair<std::string, Module*>> found;
     std::unordered_set<Module*> seen;
@@ -150,9 +152,9 @@ class Module {
   void zero_grad() {
     for (Tensor& parameter : parameters()) parameter.set_grad({});
   }
-  // Converts floating parameters with their gradients, and buffers, in place: they stay the same
-  // tensors, so that an optimizer made before trains on. Running statistics are never of a half
-  // type.
+  // Converts floating parameters with their gradients, and buffers, in place. The Tensor objects
+  // stay the same, so that an existing optimizer still updates them. Running statistics never get a
+  // 16-bit dtype.
   void to(DType dtype) {
     const bool half = dtype == kFloat16 || dtype == kBFloat16;
     convert([dtype, half](const Tensor& x, bool statistic) {
@@ -198,7 +200,7 @@ class Module {
     for (const auto& [name, child] : modules_) child->collect(join(path, name), found, seen);
   }
 
-  // Tensors of all modules by path, shared ones under their first name only.
+  // Tensors of all modules by path; a shared tensor only under its first name.
   NamedTensors named(Entries Module::*entries) {
     NamedTensors found;
     std::unordered_set<tsr_tensor> seen;
@@ -212,7 +214,7 @@ class Module {
     return found;
   }
 
-  // conversion(tensor without history, whether it is a statistic) gives what a tensor becomes.
+  // conversion(tensor without history, whether it is a statistic) returns the converted tensor.
   template <class Conversion>
   void convert(Conversion conversion) {
     const NoGradGuard no_grad;

@@ -8,10 +8,10 @@
 namespace tessera::nn::utils {
 
 // PyTorch's names of tessera::clip_grad_norm and clip_grad_value. Both change the gradients of the
-// parameters, those without one left out; the parameters stay as they are.
+// parameters, not the parameters; parameters without a gradient are skipped.
 
-// Scales the gradients in place so that their joint norm is at most max_norm; returns the norm
-// before. norm_type: any p, also infinity. error_if_nonfinite: throw, and change nothing, where the
+// Scales the gradients in place so that their common norm is at most max_norm; returns the norm
+// before. norm_type: any p, also infinity. error_if_nonfinite: throw, and change nothing, if the
 // norm is NaN or infinite.
 inline Tensor clip_grad_norm_(const TensorList& parameters, double max_norm, double norm_type = 2,
                               bool error_if_nonfinite = false) {
