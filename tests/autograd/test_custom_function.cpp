@@ -41,7 +41,7 @@ IntrusivePtr<CustomNode> make_node(std::span<const Tensor> inputs, Call call) {
   return CustomNode::create("MineBackward", inputs, std::make_unique<Counted>(call, g_drops));
 }
 
-// x * x by hand, saving x.
+// x * x as a custom function that saves x.
 Tensor square(const Tensor& x, const Call& derivative) {
   const auto node = make_node(std::array{x}, derivative);
   Tensor y;

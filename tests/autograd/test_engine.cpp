@@ -38,7 +38,8 @@ TEST_F(Engine, no_node_is_made_when_nothing_requires_grad) {
 }
 
 TEST_F(Engine, graph_of_the_example_has_the_edges_it_should) {
-  // Mean(Mul(Mul(Add(x, y), x), y)) up to the mean's factor: Add 0, Mul 1, Mul 2, Mean 3.
+  // Mean(Mul(Mul(Add(x, y), x), y)) without the mean's factor. Sequence numbers: Add 0, Mul 1, Mul
+  // 2, Mean 3.
   const Tensor x = leaf({2}, {1, 2});
   const Tensor y = leaf({2}, {3, 5});
   const Tensor a = toy::add(x, y);
@@ -164,7 +165,7 @@ TEST_F(Engine, grad_touches_no_grad_and_runs_only_what_is_asked) {
   const int64_t before = toy::mul_gradients();
   const std::vector<Tensor> grads = grad(std::array{z}, std::array{x});
   EXPECT_EQ(values(grads[0]), (Values{96}));
-  // One gradient of the last product, two of x * x; none of y * y.
+  // One gradient of the last product and two of x * x, but none of y * y.
   EXPECT_EQ(toy::mul_gradients() - before, 3);
   EXPECT_FALSE(grad_of(x).defined());
   EXPECT_FALSE(grad_of(y).defined());
@@ -237,7 +238,7 @@ TEST_F(Engine, create_graph_accumulates_out_of_place) {
   EXPECT_FALSE(grad_of(x).is_same(first));
   EXPECT_EQ(values(first), (Values{4}));
   EXPECT_EQ(grad_values(x), (Values{8}));
-  set_grad(x, {});  // .grad leads to x's own accumulator: the user breaks the loop
+  set_grad(x, {});  // .grad refers to x's own accumulator: the test breaks the cycle
 }
 
 TEST_F(Engine, second_accumulation_writes_into_the_same_tensor) {
@@ -309,7 +310,8 @@ TEST_F(Engine, newest_node_runs_first_and_leaves_before_all) {
 }
 
 TEST_F(Engine, memory_is_freed_node_by_node_during_backward) {
-  // Each node saves one tensor of the forward; while it runs only what older nodes saved is alive.
+  // Each node saves one tensor of the forward. While a node runs, only the tensors of older nodes
+  // are alive.
   constexpr int kLength = 10;
   const Tensor x = leaf({1}, {0});
   std::vector<StoragePtr> saved;
@@ -332,7 +334,7 @@ TEST_F(Engine, memory_is_freed_node_by_node_during_backward) {
   const Tensor root = std::move(y);
   backward(std::array{root});
   ASSERT_EQ(alive.size(), static_cast<size_t>(kLength));
-  // The root itself is held by the caller.
+  // The caller holds the root itself.
   EXPECT_EQ(alive[0], static_cast<size_t>(kLength));
   for (size_t i = 2; i < alive.size(); ++i) EXPECT_EQ(alive[i], kLength - i + 1);
 }
@@ -390,7 +392,7 @@ TEST_F(Engine, invalid_gradient_shape_is_a_typed_error) {
   EXPECT_NE(text.find("[3]"), std::string::npos) << text;
 }
 
-// A node whose backward runs another backward, `depth` times inside each other.
+// A node whose backward runs another backward, nested to `depth`.
 Tensor nested(const Tensor& x, int depth) {
   Tensor y = x.detached();
   record(y, "NestedBackward", {x}, {}, [depth](Backward& ctx) {
@@ -518,7 +520,7 @@ TEST_F(Engine, chain_of_gradients_of_gradients_is_freed) {
   const StoragePtr first = last.storage();
   for (int i = 0; i < kLength; ++i) {
     Tensor next = make({1}, {0});
-    // Every other link leads over the base of a view.
+    // Every other link goes through the base of a view.
     set_grad(next, i % 2 == 0 ? last : toy::slice(last, 0, 1));
     last = std::move(next);
   }
@@ -574,7 +576,7 @@ TEST_F(Engine, leaf_is_held_by_its_graph_and_by_nothing_else) {
   const auto users = [&] { return x.impl()->refs.load(); };
   EXPECT_EQ(users(), 1U);
   Tensor y = toy::exp(x);
-  EXPECT_EQ(users(), 2U);  // its accumulator
+  EXPECT_EQ(users(), 2U);  // the leaf's accumulator
   backward(std::array{y});
   EXPECT_EQ(users(), 2U);
   y.reset();

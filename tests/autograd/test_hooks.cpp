@@ -103,7 +103,7 @@ TEST_F(HooksTest, result_of_a_post_hook_is_cast_as_that_of_the_node) {
   EXPECT_EQ(grad_values(x), (Values{7}));
 }
 
-// What visit_host_data reports for an object, as numbers.
+// The host data that visit_host_data reports for an object, as numbers.
 template <class Holder>
 std::vector<int> visited(const Holder& holder) {
   std::vector<int> found;
@@ -124,7 +124,7 @@ TEST_F(HooksTest, host_data_is_visited_while_one_reference_keeps_it) {
   const HookHandle removed = add_tensor_hook(x, nothing, host(1));
   add_accumulate_hook(
       x, [](const Tensor&) {}, host(2));
-  add_tensor_hook(x, nothing);  // a callable of C++ has none
+  add_tensor_hook(x, nothing);  // a C++ callable has no host data
   EXPECT_EQ(visited(x), (std::vector{0, 1, 2}));
   removed.remove();
   EXPECT_EQ(visited(x), (std::vector{0, 2}));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Random programs of ops, views and in-place writes, whose first and second derivatives must be
-// right, or whose backward must say that a saved tensor was overwritten; and no node may stay.
+// Random programs of ops, views and in-place writes. Either the first and second derivatives are
+// right, or the backward reports that a saved tensor was overwritten. No node may leak.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -26,7 +26,7 @@ using testing::gradgradcheck;
 using testing::random_leaf;
 using Inputs = std::span<const Tensor>;
 
-// One program: the same steps each time it is called.
+// One program, which runs the same steps at each call.
 class Program {
  public:
   explicit Program(uint32_t seed) : seed_(seed) {}
@@ -36,7 +36,7 @@ class Program {
     std::vector<Tensor> made{ops::multiply(inputs[0], 1.25), ops::sin(inputs[1])};
     const auto steps = 3 + pick(random, 8);
     for (uint32_t i = 0; i < steps; ++i) step(random, made);
-    // Several outputs, some of them views of each other's memory.
+    // Several outputs, some of which are views of the same memory.
     return {made.back(), made[pick(random, made.size())], ops::square(made[0])};
   }
 
@@ -47,7 +47,7 @@ class Program {
 
   static Tensor window(std::mt19937& random, const Tensor& from) {
     if (pick(random, 3) == 0) return ops::matrix_transpose(from);
-    // Half of the rows or columns, as a square of 2.
+    // Half of the rows or columns, as a 2 x 2 matrix.
     const auto row = static_cast<int64_t>(pick(random, static_cast<size_t>(from.size(0)) - 1));
     const auto column = static_cast<int64_t>(pick(random, static_cast<size_t>(from.size(1)) - 1));
     return as_strided_view(from, std::array<int64_t, 2>{2, 2}, from.strides(),
@@ -108,7 +108,7 @@ class Program {
   uint32_t seed_;
 };
 
-// Whether the program's first or second backward finds that a saved tensor was overwritten.
+// Whether the program's first or second backward reports that a saved tensor was overwritten.
 bool overwrites_what_it_saved(const Program& program, const std::vector<Tensor>& inputs) {
   const BackwardOptions keep{.create_graph = true};
   try {

@@ -37,7 +37,7 @@ TEST_F(SavedTensorTest, node_dies_with_its_output_although_it_saved_it) {
 }
 
 TEST_F(SavedTensorTest, in_place_use_of_an_input_makes_no_cycle) {
-  // h.add_(f(h)): h's new node leads to the node that saved h.
+  // h.add_(f(h)): the new node of h refers to the node that saved h.
   const int64_t before = live_nodes();
   {
     const Tensor w = leaf({1}, {3});
@@ -192,7 +192,7 @@ TEST_F(SavedTensorTest, skipped_tensors_are_saved_as_undefined) {
   EXPECT_EQ(grad_values(x), (Values{1}));
 }
 
-// Keeps saved tensors as plain numbers and counts.
+// Stores saved tensors as plain numbers and counts its calls.
 class ListHooks final : public SavedTensorHooks {
  public:
   std::shared_ptr<void> pack(const Tensor& tensor) override {

@@ -22,7 +22,7 @@ void verify(const Tensor& root) {
   verify_graph(std::array{gradient_edge(root)});
 }
 
-// A node put together by hand, so that it can be wrong.
+// A node assembled by hand, so that it can violate the invariants.
 class HandMade final : public Node {
  public:
   HandMade() : Node("HandMadeBackward") {}
@@ -76,7 +76,7 @@ TEST_F(VerifyGraph, finds_levels_that_do_not_fall) {
   const NodePtr inner = NodePtr::adopt(new HandMade);
   inner->add_output(make({1}, {1}), true);
   const NodePtr outer = hand_made({inner, 0});
-  // Edges are set before a node is published; this one comes late.
+  // Edges must be set before a node is published; this edge is added too late.
   inner->add_edge(gradient_edge(toy::scale(toy::scale(x, 1), 1)));
   expect_error([&] { verify_graph(std::array{Edge{outer, 0}}); }, "at level", Code::kInternal);
 }

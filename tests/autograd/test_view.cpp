@@ -197,7 +197,7 @@ TEST_F(ViewTest, saved_result_of_a_written_view_is_differentiable) {
 TEST_F(ViewTest, strided_window_sums_what_it_shows_twice) {
   const Tensor x = leaf({4}, {1, 2, 3, 4});
   const Tensor y = toy::scale(x, 1);
-  // Windows of 3 with step 1, and each of them repeated.
+  // Overlapping windows of 3 elements with step 1, each repeated.
   const Tensor windows =
       as_strided_view(y, std::array<int64_t, 3>{2, 2, 3}, std::array<int64_t, 3>{0, 1, 1}, 0);
   backward(std::array{toy::sum(windows)});
@@ -243,7 +243,7 @@ TEST_F(ViewTest, view_made_without_grad_mode_cannot_be_written_with_it) {
   EXPECT_FALSE(requires_grad(view));
   const Tensor w = leaf({1}, {3});
   expect_error([&] { toy::mul_inplace(view, w); }, "no_grad mode");
-  // A constant is written to y all the same, whose history would not know.
+  // Writing a constant would still change y, and y's history would not record it.
   expect_error([&] { toy::scale_inplace(view, 2); }, "no_grad mode");
   expect_error([&] { toy::fill_inplace(view, 2); }, "no_grad mode");
   expect_error([&] { begin_out(view, false); }, "out= forms");
@@ -274,7 +274,7 @@ TEST_F(ViewTest, view_made_without_grad_mode_of_a_constant_can_be_written_by_con
   toy::scale_inplace(view, 2);
   EXPECT_EQ(values(c), (Values{2, 2}));
   expect_error([&] { toy::mul_inplace(view, leaf({1}, {3})); }, "no_grad mode");
-  // From here on c takes part, and with it what is written through the view.
+  // From here on c needs a gradient, so a write through the view would need one too.
   toy::mul_inplace(c, leaf({1}, {3}));
   expect_error([&] { toy::scale_inplace(view, 2); }, "no_grad mode");
 }
@@ -299,7 +299,7 @@ TEST_F(ViewTest, view_that_a_write_to_its_base_makes_differentiable_says_so) {
   EXPECT_FALSE(requires_grad(view));
   toy::add_inplace(base, w);
   EXPECT_TRUE(requires_grad(view));
-  EXPECT_FALSE(view.requires_grad());  // the bare flag comes with the first use
+  EXPECT_FALSE(view.requires_grad());  // the bare flag is set at the first use
   EXPECT_STREQ(grad_fn(view)->name(), "AsStridedBackward");
 }
 
@@ -320,7 +320,7 @@ TEST_F(ViewTest, write_that_reads_an_ambiguous_view_is_refused_before_it_writes)
   expect_error([&] { toy::mul_inplace(target, rows[0]); }, "its base or another view of its base");
   EXPECT_EQ(values(target), (Values{1, 2}));
   EXPECT_EQ(target.version(), 0U);
-  const Tensor tracked = toy::scale(w, 1);  // the first input takes part already
+  const Tensor tracked = toy::scale(w, 1);  // the first input needs a gradient already
   expect_error([&] { toy::mul_inplace(tracked, rows[0]); }, "its base or another view of its base");
   EXPECT_EQ(values(tracked), (Values{3, 4}));
 }
@@ -329,7 +329,7 @@ TEST_F(ViewTest, view_of_a_frozen_leaf_keeps_its_history_and_cannot_be_written) 
   const Tensor x = leaf({2}, {1, 2});
   const Tensor view = toy::slice(x, 0, 1);
   set_requires_grad(x, false);
-  // The history of x would lead through the view back to x.
+  // The history of x would refer to the view, and so to x again.
   expect_error([&] { toy::scale_inplace(view, 2); }, "a view of a leaf");
   EXPECT_FALSE(requires_grad(x));
   EXPECT_TRUE(is_leaf(x));

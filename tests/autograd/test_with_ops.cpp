@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The engine with the library's own ops: gradcheck of the graphs that an engine gets wrong first.
+// The engine with the library's own ops: gradcheck of the graphs that are hardest for an engine.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -31,7 +31,7 @@ using testing::gradgradcheck;
 using testing::random_leaf;
 using Inputs = std::span<const Tensor>;
 
-// The other suites of this program install operations of their own.
+// The other suites of this program install their own GradientOps.
 class EngineWithOps : public ::testing::Test {
  protected:
   void SetUp() override { testing::start_up(); }
@@ -84,7 +84,7 @@ TEST_F(EngineWithOps, complex_numbers) {
 using View = std::function<Tensor(const Tensor&)>;
 using Write = std::function<void(const Tensor& target, const Tensor& operand)>;
 
-// Of a row-major matrix of shape [3, 4].
+// For a row-major matrix of shape [3, 4].
 const std::vector<std::pair<const char*, View>> kViews = {
     {"reshape",
      [](const Tensor& x) {
@@ -157,9 +157,9 @@ TEST_F(EngineWithOps, every_in_place_write_to_a_base_with_views) {
   }
 }
 
-// ---- What a backward costs ----
+// ---- The cost of a backward ----
 
-// Counts launches of one kernel family while it lives; one at a time.
+// Counts the launches of one kernel family while it lives. Only one may exist at a time.
 class LaunchCounter {
  public:
   explicit LaunchCounter(std::string_view family) {
@@ -223,7 +223,7 @@ TEST_F(EngineWithOps, sum_of_three_gradients_needs_no_memory_of_its_own) {
   const int64_t before = allocator.stats().allocated_bytes.all.allocated;
   backward(std::array{z}, std::array{weight});
   const int64_t made = allocator.stats().allocated_bytes.all.allocated - before;
-  // Three products, cos and its product; the two sums go into the first product.
+  // Three products, and cos with its product; the two sums are accumulated into the first product.
   EXPECT_LE(made, 5 * (1 << 14) * 8 + 4096);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Toy ops on float64 and float32, slow and obvious, with which the engine is tested without the
-// library's own ops.
+// Toy ops on float64 and float32, slow and simple, to test the engine without the library's own
+// ops.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace tsr::toy {
 
 using Values = std::vector<double>;
 
-// A test that leaves no node behind.
+// A test that fails if it leaks a node.
 class GraphTest : public testing::Test {
  protected:
   void SetUp() override;
@@ -34,7 +34,7 @@ class GraphTest : public testing::Test {
 
 // Expects an Error of this code and returns its message.
 std::string message_of(const std::function<void()>& call, Code code = Code::kAutograd);
-// Expects an Error of this code whose message has the fact in it.
+// Expects an Error of this code whose message contains the fact.
 void expect_error(const std::function<void()>& call, const std::string& fact,
                   Code code = Code::kAutograd);
 
@@ -43,12 +43,12 @@ void install();
 
 Tensor make(std::initializer_list<int64_t> sizes, std::vector<double> values,
             DType dtype = DType::kFloat64);
-// As make, requiring grad.
+// As make; the result requires grad.
 Tensor leaf(std::initializer_list<int64_t> sizes, std::vector<double> values,
             DType dtype = DType::kFloat64);
 // The elements in row-major order.
 std::vector<double> values(const Tensor& tensor);
-// Of the .grad of a tensor that has one.
+// The elements of the .grad of a tensor that has one.
 std::vector<double> grad_values(const Tensor& tensor);
 
 Tensor add(const Tensor& a, const Tensor& b);
@@ -76,7 +76,7 @@ void exp_inplace(const Tensor& a);
 void fill_inplace(const Tensor& a, double value);
 void copy_inplace(const Tensor& a, const Tensor& b);
 
-// How often mul computed a gradient since the start.
+// The number of gradients that mul has computed since the start.
 int64_t mul_gradients();
 
 }  // namespace tsr::toy

@@ -55,7 +55,7 @@ TEST(Half, every_value_survives_the_way_to_float_and_back) {
   }
 }
 
-// The neighbours of a float are found by their exact distance in double.
+// Checks that rounding gives the nearest value: compares the exact distances in double.
 template <class T>
 void expect_nearest(float value) {
   const T rounded(value);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Locks in a child process: those that other threads held at the fork are free in it.
+// Locks in a child process: a lock that another thread held at the fork is free in the child.
 #include "base/fork_mutex.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@
 
 using namespace tsr;
 
-// The thread sanitizer asks for this. It would end the child that starts a thread below.
+// ThreadSanitizer asks for these options. Its default would end the child that starts a thread
+// below.
 extern "C" const char* __tsan_default_options();
 const char* __tsan_default_options() {  // NOLINT(bugprone-reserved-identifier)
   return "die_after_fork=0";
@@ -24,7 +25,7 @@ const char* __tsan_default_options() {  // NOLINT(bugprone-reserved-identifier)
 
 namespace {
 
-// Runs `body` in a child; true when it ends by itself and well.
+// Runs `body` in a child; true if the child exits by itself with success.
 template <class Body>
 bool child_runs(Body body) {
   const pid_t child = fork();
@@ -55,7 +56,7 @@ TEST(ForkMutex, held_by_another_thread_is_free_in_the_child_and_works_there) {
       entered = true;
     });
     usleep(1000);
-    if (entered) _exit(1);  // a child's own locks exclude
+    if (entered) _exit(1);  // the lock works in the child
     mutex.unlock();
     other.join();
   }));
@@ -84,7 +85,7 @@ TEST(GuardedMutex, of_either_level_is_free_in_the_child) {
   static auto* const outer = new GuardedMutex(LockLevel::kOuter);
   GuardedMutex leaf;
   std::atomic<bool> stop{false};
-  // An outer one is held while leaves are made, locked and ended.
+  // The worker holds an outer lock while it makes, locks and destroys inner ones.
   std::thread worker([&] {
     while (!stop) {
       const std::lock_guard outside(*outer);

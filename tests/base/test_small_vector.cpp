@@ -24,7 +24,7 @@ TEST(SmallVector, a_move_empties_the_source_inline_and_on_the_heap) {
     Words source(count, "long enough to live on the heap of its own");
     const Words target(std::move(source));
     EXPECT_EQ(target.size(), count);
-    EXPECT_TRUE(source.empty());  // NOLINT(bugprone-use-after-move): the state is promised
+    EXPECT_TRUE(source.empty());  // the moved-from state is guaranteed
     source.push_back("again");
     EXPECT_EQ(source.back(), "again");
   }

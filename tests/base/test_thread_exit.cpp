@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What threads leave behind when they end.
+// The code that runs when a thread ends.
 #include "base/thread_exit.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 std::vector<int> g_runs;
 int g_left = 0;
 
-// The real functions of these parts belong to threads that use them; these threads use none.
+// These parts have other functions in threads that use them; the threads of this test do not.
 void run_streams() noexcept {
   g_runs.push_back(5);
 }

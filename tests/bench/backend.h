@@ -16,8 +16,8 @@
 
 namespace tsr::bench {
 
-// Workspace stays with its thread, as the library's allocator keeps it: fresh pages would cost more
-// than some kernels.
+// The thread keeps its workspace, as the library's allocator does: fresh pages would cost more than
+// some kernels.
 struct Workspace {
   void* data = nullptr;
   uint64_t nbytes = 0;

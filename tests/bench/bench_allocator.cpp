@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kKiB = 1024;
 constexpr size_t kMiB = 1024 * kKiB;
 
-// The two sides as one shape, so that each case is written once.
+// Both sides with the same interface, so that each case is written once.
 struct Tessera {
   static void* take(size_t nbytes) { return allocator_for(Device{}).allocate(nbytes, nullptr); }
   static void give(void* block, size_t nbytes) {
@@ -42,7 +42,7 @@ void pairs(size_t nbytes, int64_t count) {
   }
 }
 
-// Many live blocks, freed in the order they were made.
+// Many live blocks, freed in the order of allocation.
 template <class Side>
 void batch(size_t nbytes, std::vector<void*>& blocks) {
   for (void*& block : blocks) block = Side::take(nbytes);
@@ -69,11 +69,11 @@ void fresh_result(size_t nbytes, int64_t count) {
   }
 }
 
-// The blocks of one training step of a convolutional network: activations stay until the backward
-// reaches them, temporaries come and go around them, gradients live to the end.
+// The blocks of one training step of a convolutional network: activations live until the backward
+// reaches them, temporaries live shortly, gradients live to the end.
 struct Event {
   size_t slot;
-  size_t nbytes;  // 0: give back
+  size_t nbytes;  // 0: free
 };
 std::vector<Event> training_step() {
   std::vector<Event> events;
@@ -102,7 +102,7 @@ std::vector<Event> training_step() {
   return events;
 }
 
-// With `touch`, every page is written once, as a kernel would.
+// With `touch`, writes each page once, as a kernel would.
 template <class Side>
 void replay(const std::vector<Event>& events, bool touch, int64_t count) {
   struct Slot {

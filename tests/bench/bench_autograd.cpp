@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What differentiation costs per op, from C, on tensors of 4 elements: recording, backward,
+// The cost of differentiation for each op, from C, on tensors of 4 elements: recording, backward,
 // freeing.
 #include <array>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of ResNet-50 and MobileNet as the library runs them, beside oneDNN alone: one
-// primitive on memory that has the layout it likes best, with nothing to reorder.
+// Convolutions of ResNet-50 and MobileNet in the library, compared with oneDNN alone: one primitive
+// on memory in its preferred layout, without reordering.
 #include <algorithm>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
@@ -40,7 +40,7 @@ int64_t weights(const Shape& s) {
   return s.out * s.in / s.groups * s.kernel * s.kernel;
 }
 
-// ---- ours ----
+// ---- the library ----
 
 void set_strides(int64_t channels, int64_t size, bool last, int64_t* strides) {
   strides[0] = channels * size * size;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What one call costs a C++ program: the cases of bench_overhead.cpp, through tessera.hpp.
+// The cost of one call in a C++ program: the cases of bench_overhead.cpp through tessera.hpp.
 #include <tessera/tessera.hpp>
 #include <vector>
 

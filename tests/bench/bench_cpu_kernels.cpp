@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The CPU kernels as the library calls them: small calls, streams through memory, reductions,
-// products. Peers are plain C (memcpy) or OpenBLAS alone.
+// The CPU kernels in the way the library calls them: small calls, memory-bound calls, reductions,
+// products. Compared with plain C (memcpy) or OpenBLAS alone.
 #include <cblas.h>
 
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What one call costs a C program: small ops with and without a node, backward per node, large
-// results, matmul against OpenBLAS alone. Links the shared library, as a program would.
+// The cost of one call in a C program: small ops with and without a node, backward for each node,
+// large results, matmul compared with OpenBLAS alone. Links the shared library, as a program would.
 #include <cblas.h>
 
 #include <cstdlib>
@@ -72,8 +72,8 @@ void small_ops(int64_t count) {
   for (tsr_tensor t : {a, b, w}) tsr_tensor_release(t);
 }
 
-// A chain of multiplications; the backward alone is timed by subtracting nothing: the forward has
-// its own case.
+// A chain of multiplications, forward and backward. Nothing is subtracted for the forward, which
+// has its own case.
 void chain(int64_t length) {
   tsr_tensor w = random_tensor({4});
   check(tsr_tensor_set_requires_grad(w, 1));

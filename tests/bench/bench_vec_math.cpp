@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The rows in the first-level cache, one core: ns per element of each function at each
-// instruction-set level.
+// The rows on data in the first-level cache, on one core: ns for each element of each function, at
+// each instruction-set level.
 #include <vector>
 
 #include "backend/cpu/level.h"

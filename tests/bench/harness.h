@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The benchmarks' stopwatch: interleaves ours with the peer's, prints one JSON line per case.
+// The stopwatch of the benchmarks: runs our code and the peer's in turn, prints one JSON line for
+// each case.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +17,10 @@ namespace tsr::bench {
 
 struct Case {
   std::string name;
-  std::string shape;         // what is worked on, such as "64MiB"
-  std::string unit_of_work;  // what one of `count` is, such as "pair"
+  std::string shape;         // the size of the data, such as "64MiB"
+  std::string unit_of_work;  // what `count` counts, such as "pair"
   int64_t count = 1;         // units of work in one call
-  double bytes = 0;          // moved in one call; 0: not a matter of bandwidth
+  double bytes = 0;          // moved in one call; 0: not limited by bandwidth
   int threads = 1;
   int rounds = 20;
   std::function<void()> ours;
@@ -28,13 +29,13 @@ struct Case {
 };
 
 struct Times {
-  double best = 0;  // the one that a busy machine distorts least
+  double best = 0;  // least affected by other load of the machine
   double median = 0;
   double p10 = 0;
   double p90 = 0;
 };
 
-// TSR_BENCH_CLOCK=cpu counts the process's own time instead: for one thread on a busy machine.
+// TSR_BENCH_CLOCK=cpu measures the process's CPU time: for one thread on a busy machine.
 inline double clock_seconds() {
   static const bool own_time = [] {
     const char* chosen = std::getenv("TSR_BENCH_CLOCK");
@@ -57,12 +58,12 @@ inline Times summarise(std::vector<double> seconds) {
   return {seconds[0], seconds[last / 2], seconds[last / 10], seconds[last - last / 10]};
 }
 
-// Asks the compiler to believe that the value is used.
+// Makes the compiler keep the value.
 inline void keep(const void* value) {
   asm volatile("" : : "r"(value) : "memory");
 }
 
-// TSR_BENCH_ONLY names the cases to run, with commas between them; without it all run.
+// TSR_BENCH_ONLY lists the cases to run, separated by commas; all if unset.
 inline bool is_chosen(const std::string& name) {
   const char* chosen = std::getenv("TSR_BENCH_ONLY");
   if (chosen == nullptr || *chosen == '\0') return true;
@@ -73,7 +74,7 @@ inline void run(const Case& c) {
   if (!is_chosen(c.name)) return;
   std::vector<double> ours;
   std::vector<double> peer;
-  c.ours();  // warm up
+  c.ours();  // warm-up
   if (c.peer) c.peer();
   for (int i = 0; i < c.rounds; ++i) {
     ours.push_back(seconds_of(c.ours));

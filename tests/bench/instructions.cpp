@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What the instruction gate counts: each case is a function of its own that makes kCalls calls of
-// the C ABI. tests/tools/check_instructions.py runs it under callgrind and compares with
+// The cases of the instruction gate: each is a function that makes kCalls calls of the C ABI.
+// tests/tools/check_instructions.py runs it under callgrind and compares the counts with
 // instructions.json.
 #include <cstdlib>
 #include <initializer_list>
@@ -75,7 +75,7 @@ extern "C" {
   }
 }
 
-// One node a call.
+// One node for each call.
 [[gnu::noinline]] void case_backward(tsr_tensor y) {
   check(tsr_backward(&y, 1, &g_ones, 1, nullptr, 0, 0));
 }
@@ -95,7 +95,7 @@ int main() {
   g_ones = ones();
   g_leaf = ones();
   check(tsr_tensor_set_requires_grad(g_leaf, 1));
-  // The first round fills caches and lists.
+  // The first round fills caches and free lists.
   for (int round = 0; round < 2; ++round) {
     tsr_tensor y = chain();
     if (round == 1) {

@@ -43,7 +43,7 @@ T take(const char* place) {
   return value;
 }
 
-// bfloat16 is the upper half of a float; float16 goes through the exponent arithmetic of IEEE 754.
+// bfloat16 is the upper half of a float; float16 uses the exponent arithmetic of IEEE 754.
 uint16_t encode_half(double value, bool brain) {
   if (brain) {
     uint32_t bits = 0;
@@ -55,7 +55,7 @@ uint16_t encode_half(double value, bool brain) {
   const double magnitude = std::fabs(value);
   if (std::isnan(value)) return sign | 0x7e00;
   if (magnitude >= 65520) return sign | 0x7c00;
-  // Below 2^-14 the spacing stays that of the smallest normal number; a carry raises the exponent.
+  // Below 2^-14 the spacing is that of the smallest normal number; a carry raises the exponent.
   const int exponent = magnitude == 0 ? -14 : std::max(std::ilogb(magnitude), -14);
   const double units = std::nearbyint(std::ldexp(magnitude, 10 - exponent));
   return static_cast<uint16_t>(sign + (exponent + 14) * 1024 + static_cast<int>(units));

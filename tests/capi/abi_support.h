@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Words for tests of the C ABI: literals, owned handles, and what a call must return.
+// Helpers for tests of the C ABI: literals, owned handles, and expectations about calls.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace tsr::test {
 
-// Where a check stands: std::source_location, which clang 14 lacks.
+// The source line of a check: std::source_location, which clang 14 lacks.
 class Where {
  public:
   static constexpr Where current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
@@ -38,13 +38,14 @@ inline constexpr int64_t kHuge[2] = {INT64_MAX, INT64_MAX};
 inline constexpr int64_t kNegative[1] = {-5};
 inline constexpr int64_t kLowest[1] = {INT64_MIN};
 inline constexpr int64_t kMany[70] = {};
-// No kind, a kind that there is not, a field that is not 0, a bool that is neither 0 nor 1.
+// Invalid numbers: no kind, an unknown kind, a field that must be 0, a bool that is neither 0 nor
+// 1.
 inline constexpr tsr_number kNoNumbers[4] = {
     {0, 0, 0, 0, 0}, {5, 0, 0, 0, 0}, {TSR_NUMBER_REAL, 1, 0, 0, 0}, {TSR_NUMBER_BOOL, 0, 2, 0, 0}};
 inline constexpr tsr_status kAnyError = -1;
 
-// A tensor written out. Integers are kept apart, so that 64 bits survive; complex numbers are
-// pairs.
+// A tensor as a literal. Integers are stored separately, so that 64 bits are exact; complex numbers
+// are pairs.
 struct Literal {
   tsr_dtype dtype;
   std::vector<int64_t> shape;
@@ -55,10 +56,10 @@ struct Literal {
 Literal reals(tsr_dtype dtype, std::vector<int64_t> shape, std::vector<double> values);
 Literal ints(tsr_dtype dtype, std::vector<int64_t> shape, std::vector<int64_t> values);
 Literal complexes(tsr_dtype dtype, std::vector<int64_t> shape, std::vector<double> pairs);
-// Only dtype and shape are compared. The dtype 0 stands for no tensor at all.
+// Only dtype and shape are compared. Dtype 0 means no tensor.
 Literal shaped(tsr_dtype dtype, std::vector<int64_t> shape);
 
-// A tensor as it stands.
+// The contents of a tensor as a literal.
 Literal literal_of(tsr_tensor tensor);
 
 // Owns one reference.
@@ -73,9 +74,9 @@ class Tensor {
   ~Tensor() { tsr_tensor_release(handle_); }
 
   operator tsr_tensor() const { return handle_; }
-  // Hands the reference to the caller.
+  // Gives the reference to the caller.
   [[nodiscard]] tsr_tensor detach() { return std::exchange(handle_, nullptr); }
-  // For an out parameter; gives back what it held.
+  // For an out parameter; releases the old reference.
   tsr_tensor* slot() {
     tsr_tensor_release(handle_);
     handle_ = nullptr;
@@ -109,24 +110,24 @@ class Places {
   int32_t count_ = 0;
 };
 
-// Memory of that dtype and shape, not initialised.
+// Uninitialised memory of that dtype and shape.
 Tensor place_for(const Literal& literal);
 
 // ---- Expectations ----
 
 void ok(tsr_status status, Where where = Where::current());
-// Fails with this code (any typed one for kAnyError), and says why.
+// Expects a failure with this code (any typed one for kAnyError) and a message.
 void refused(tsr_status status, tsr_status expected = kAnyError, Where where = Where::current());
-// Succeeds, or fails with a typed error that is not a bug of the library.
+// Expects success, or a typed error that is not a bug of the library.
 void survives(tsr_status status, Where where = Where::current());
 void same(tsr_tensor tensor, const Literal& expected, double rtol = -1, double atol = -1,
           Where where = Where::current());
 
 // ---- Arguments that are wrong ----
 
-tsr_tensor wrong_kind();             // a live handle, but of a generator
-const tsr_tensor* wrong_kinds();     // one of them in an array
-tsr_tensor tensor_for_wrong_kind();  // a live tensor, to be passed as something else
+tsr_tensor wrong_kind();             // a live handle of a generator
+const tsr_tensor* wrong_kinds();     // an array with one such handle
+tsr_tensor tensor_for_wrong_kind();  // a live tensor, to be passed as another kind
 template <class Handle>
 Handle wrong_kind() {
   return reinterpret_cast<Handle>(tensor_for_wrong_kind());

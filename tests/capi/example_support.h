@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * The few words beside the library that the examples of the schema use. */
+ * Helpers that the examples of the schema use besides the library. */
 #ifndef TESSERA_TESTS_EXAMPLE_SUPPORT_H_
 #define TESSERA_TESTS_EXAMPLE_SUPPORT_H_
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What a call with one bad argument needs for its good ones; everything goes back at its end.
+// The valid arguments of a call with one invalid argument; releases everything at its end.
 #pragma once
 
 #include <memory>
@@ -86,7 +86,8 @@ struct Fixture {
     ok(tsr_to_dlpack_versioned(plain, 1, 0, nullptr, &DLManagedTensorVersioned));
     return DLManagedTensorVersioned;
   }
-  // A struct with this struct_size, in a page of zeros; zero too, but for a kind that must be one.
+  // A struct with this struct_size at the end of a page of zeros; all other fields are zero, except
+  // a kind that must be valid.
   template <class T>
   T* sized(uint32_t size = sizeof(T)) {
     auto* value = reinterpret_cast<T*>(page.get());

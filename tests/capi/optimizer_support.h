@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Words for the tests of optimizers: one with an owner, parameters, gradients that differ by step.
+// Helpers for the tests of optimizers: an owner, parameters, gradients that differ for each step.
 #pragma once
 
 #include <cmath>
@@ -54,7 +54,7 @@ inline void set_grad(tsr_tensor param, const Literal& values) {
   ok(tsr_tensor_set_grad(param, grad));
 }
 
-// A gradient that changes its sign and size from step to step, without randomness.
+// A gradient that changes sign and size from step to step, without randomness.
 inline double gradient_at(int step) {
   return std::sin(1.7 * step) + 0.3;
 }

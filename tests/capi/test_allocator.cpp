@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The host's own allocator over C: it sees every block, its failures reach the caller, and it is
-// let go once, with its last block.
+// The host's own allocator over C: it sees every block, its errors reach the caller, and it is
+// dropped once, after its last block.
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -20,7 +20,7 @@ struct Counting {
   std::atomic<int64_t> blocks{0}, bytes{0}, calls{0}, trims{0};
   int drops = 0;
   tsr_status fails_with = TSR_OK;
-  const char* says = nullptr;  // what a failure is explained by
+  const char* says = nullptr;  // describes a failure
   int64_t misalign = 0;
 
   static tsr_status allocate(void* user, int32_t device, int64_t nbytes, int64_t alignment,

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Callbacks: dropped exactly once on every path, and the host's failures come back as they were.
+// Callbacks: dropped exactly once on every path; errors of the host reach the caller unchanged.
 #include <atomic>
 #include <cstring>
 #include <string>
@@ -14,7 +14,7 @@ using namespace tsr::test;
 
 namespace {
 
-int g_exception = 0;  // stands for a host-language exception object
+int g_exception = 0;  // represents a host-language exception object
 
 tsr_error_view last() {
   tsr_error_view view = {};
@@ -278,7 +278,7 @@ TEST(PressureCallback, is_called_before_an_allocation_fails) {
   EXPECT_EQ(drops, 1);
 }
 
-// A callback that throws is one that freed nothing: the next event asks it again.
+// A callback that throws has freed nothing; the next event calls it again.
 TEST(PressureCallback, that_throws_is_called_again) {
   static int calls = 0;
   calls = 0;
@@ -314,7 +314,7 @@ struct Chain {
 };
 int g_chain_drops = 0;
 
-// Releases the tensor whose own drop releases the next one.
+// Releases the tensor whose drop releases the next one.
 void drop_next(void* user) {
   ++g_chain_drops;
   auto* chain = static_cast<Chain*>(user);

@@ -371,7 +371,7 @@ void collect(const Json& value, std::set<std::string>& texts) {
   }
 }
 
-// A stored tensor that nobody names was of a file that is gone.
+// A stored tensor that no case uses belongs to a file that was removed.
 TEST(Cases, name_every_stored_tensor) {
   std::set<std::string> texts;
   for (const Json& op : read_ops()) collect(op.at("cases"), texts);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// TSR_DEBUG=handles: a released handle is always refused, because its memory is not used again
-// soon, and what was never released is told at exit.
+// TSR_DEBUG=handles: a released handle is always refused, because its memory is not reused soon;
+// leaks are reported at exit.
 #include <sys/wait.h>
 #include <unistd.h>
 #include <algorithm>
@@ -52,7 +52,7 @@ TEST(DebugHandles, refuses_a_released_tensor_while_others_are_made) {
     if (i % 500 == 0) {
       EXPECT_NE(why_refused(stale).find("the tensor that ones gave out as handle"),
                 std::string::npos);
-      tsr_tensor_release(stale);  // a second release gives back nobody's tensor
+      tsr_tensor_release(stale);  // a second release releases no reference
       EXPECT_EQ(numel(fresh), 5);
     }
     tsr_tensor_release(fresh);
@@ -171,7 +171,7 @@ TEST(DebugHandles, knows_borrowed_handles_inside_callbacks) {
 
 namespace {
 
-// The report of a process that runs `body` and exits; it goes to the file TSR_DEBUG_FILE.
+// The report of a process that runs `body` and exits; written to the file TSR_DEBUG_FILE.
 std::string report_of(void (*body)()) {
   const std::string path = testing::TempDir() + "tsr_leaks_" + std::to_string(getpid());
   setenv("TSR_DEBUG_FILE", path.c_str(), 1);
@@ -203,7 +203,7 @@ TEST(DebugHandles, that_are_never_released_are_told_at_exit) {
     tsr_generator generator = nullptr;
     ok(tsr_generator_new(1, &generator));
     static tsr_tensor late = f32_vector(2);
-    std::atexit([] { tsr_tensor_release(late); });  // in time
+    std::atexit([] { tsr_tensor_release(late); });  // before the report
   });
   EXPECT_NE(report.find("tessera: 3 tensor handles of ones never released (the first is handle"),
             std::string::npos)
@@ -212,7 +212,7 @@ TEST(DebugHandles, that_are_never_released_are_told_at_exit) {
   EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 2) << report;
 }
 
-// The library reads the variable when it is loaded, so the test starts itself anew with it.
+// The library reads the variable when it is loaded, so the test restarts itself with it.
 int main(int argc, char** argv) {
   if (std::getenv("TSR_DEBUG") == nullptr) {
     setenv("TSR_DEBUG", "handles", 1);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// DLPack: what producers may send, what consumers must get, and who deletes.
+// DLPack: which tensors are accepted, what consumers get, and who calls the deleter.
 #include <cstring>
 #include <vector>
 
@@ -12,7 +12,7 @@ using namespace tsr::test;
 
 namespace {
 
-// A producer of float32 [2, 3] whose deleter counts.
+// A producer of float32 [2, 3] whose deleter counts its calls.
 struct Producer {
   Producer() {
     managed.dl_tensor.data = data;
@@ -104,8 +104,8 @@ TEST(FromDlpack, refusal_leaves_the_original_to_the_caller) {
   EXPECT_EQ(producer.deletions, 0);
 }
 
-// A complex number there is moved whole, so that both parts together must be aligned; a CPU takes
-// the parts by themselves.
+// A device accesses a complex number at once, so both parts together must be aligned; a CPU
+// accesses the parts separately.
 TEST(FromDlpack, complex_memory_of_a_device_must_be_aligned_to_whole_numbers) {
   ok(tsr_plugin_load(TSR_SIMULATED_BACKEND, -1));
   alignas(16) float parts[7] = {0, 1, 2, 3, 4, 5, 6};
@@ -134,7 +134,7 @@ TEST(FromDlpack, complex_memory_of_a_device_must_be_aligned_to_whole_numbers) {
           TSR_BUFFER);
 }
 
-// Memory that is aligned to its real elements comes in, but not out as complex numbers.
+// Memory that is aligned to its real elements can be imported, but not viewed as complex numbers.
 TEST(FromDlpack, parts_of_a_device_become_complex_only_where_whole_numbers_are_aligned) {
   ok(tsr_plugin_load(TSR_SIMULATED_BACKEND, -1));
   alignas(16) float parts[5] = {0, 1, 2, 3, 4};

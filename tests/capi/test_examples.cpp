@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Runs the examples of the schema, compiled as C99: each function of the ABI outside ops, used
-// once.
+// Runs the examples of the schema, compiled as C99: one use of each function of the ABI that is not
+// an operator.
 #include <gtest/gtest.h>
 
 #include <string>

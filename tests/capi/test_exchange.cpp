@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The exchange table as a library sees it that was given the pointer and links nothing of ours.
+// The exchange table, used by a library that got the pointer and does not link this library.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

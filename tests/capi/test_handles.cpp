@@ -176,7 +176,7 @@ TEST(Ambient, moves_pushed_saved_tensor_hooks) {
   refused(tsr_saved_hooks_pop(), TSR_AUTOGRAD);
 }
 
-// A machine with the plugin and a GPU has nothing to complain of.
+// On a machine with the plugin and a GPU nothing can be missing.
 TEST(Device, that_is_absent_is_told_in_plain_words) {
   int32_t count = 0;
   ok(tsr_device_count(TSR_DEVICE_CUDA, &count));
@@ -203,7 +203,7 @@ TEST(OutHandle, is_null_after_a_failure) {
   EXPECT_EQ(out, nullptr);
 }
 
-// A list may be the place of its own result: it is read before anything is written.
+// A list may be the destination of its own result: it is read before anything is written.
 TEST(OutHandle, may_be_an_entry_of_an_argument) {
   const int64_t before = tsr_live_handles();
   tsr_tensor w = leaf(3), total = nullptr;

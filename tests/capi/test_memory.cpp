@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What a host with a collector needs of the allocator: to be asked in time.
+// What a host with a garbage collector needs from the allocator: calls early enough to collect.
 #include <algorithm>
 #include <vector>
 
@@ -26,7 +26,7 @@ tsr_tensor block(int64_t nbytes) {
   return out;
 }
 
-// A collector: its garbage waits for a collection.
+// A garbage collector: garbage stays until the next collection.
 struct Collector {
   std::vector<tsr_tensor> garbage;
   int collections = 0;
@@ -88,7 +88,7 @@ TEST(PressureThreshold, host_collects_before_the_allocator_grows) {
 
 TEST(PressureThreshold, allocator_grows_beyond_it_when_the_host_frees_nothing) {
   tsr_tensor small =
-      block(1);  // what handles themselves need is there, in whatever order tests run
+      block(1);  // memory of the handles themselves exists then, in any order of tests
   empty_cache();
   Collector collector;
   const Registered registered(collector);

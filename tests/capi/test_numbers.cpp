@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of the host as arguments: what of the struct is read, what is refused, and that truth
-// values stand beside bools.
+// Numbers of the host as arguments: which fields are read, which numbers are refused, and truth
+// values with bool tensors.
 #include <string>
 
 #include "capi/abi_support.h"
@@ -74,7 +74,7 @@ TEST(Numbers, of_a_kind_that_an_op_does_not_take_are_refused_by_name) {
   refused(tsr_maximum_scalar(x, TSR_C128(0, 1), y.slot()), TSR_DTYPE);
 }
 
-// They were integers where an op had no form of its own for them, and bools became integers.
+// Regression: they were integers if an op had no form for them, and bools became integers.
 TEST(Numbers, that_are_truth_values_leave_bools_bools) {
   const Tensor mask(ints(TSR_BOOL, {2}, {1, 0}));
   const Literal all = ints(TSR_BOOL, {2}, {1, 1});

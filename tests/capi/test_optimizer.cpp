@@ -204,7 +204,8 @@ TEST_P(Kind, twenty_steps_match_the_formula) {
 INSTANTIATE_TEST_SUITE_P(Optimizer, Kind, testing::ValuesIn(kCases),
                          [](const auto& row) { return std::string(row.param.name); });
 
-// Every kind computes its elements alike: in 16 bits too, over pieces, for strides of any order.
+// Every kind computes all elements in the same way: also in 16 bits, in parts, and with strides of
+// any order.
 TEST(Optimizer, elements_do_not_depend_on_layout_and_16_bit_parameters_train) {
   for (const tsr_optimizer_kind kind : kAllKinds) {
     const Tensor rows = parameter(TSR_FLOAT64, {2, 3}, {1, 2, 3, 4, 5, 6});
@@ -293,7 +294,7 @@ TEST(Optimizer, a_step_raises_versions_and_records_nothing) {
   EXPECT_EQ(tsr_live_nodes(), nodes);
 }
 
-// Made in inference mode, a state must still be one that any later step can write.
+// A state that is made in inference mode must be writable by later steps.
 TEST(Optimizer, steps_in_any_mode) {
   const Tensor p = parameter(TSR_FLOAT32, {1}, {1});
   const Optimizer optimizer(options_of(TSR_OPTIMIZER_ADAM), {p});
@@ -358,7 +359,7 @@ TEST(Optimizer, zero_grad_drops_or_clears) {
   ok(tsr_optimizer_zero_grad(optimizer, 0));
 }
 
-// ---- unhappy paths ----
+// ---- errors ----
 
 struct Wrong {
   const char* name;

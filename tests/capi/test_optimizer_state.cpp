@@ -44,7 +44,7 @@ struct State {
   int32_t n = 0;
 };
 
-// Two matrices in two groups; the second gets a gradient at every other step only.
+// Two matrices in two groups; the second gets a gradient only at every other step.
 struct Training {
   explicit Training(tsr_optimizer_kind kind, const Change& change = {})
       : first(parameter(TSR_FLOAT32, {2, 2}, {1, -2, 0.5, 3})),
@@ -64,7 +64,7 @@ struct Training {
       ok(tsr_optimizer_step(optimizer));
     }
   }
-  // The parameters of another run, which a model file would bring.
+  // Copies the parameters of another run, as loading a model file would.
   void take_parameters(const Training& from) {
     Tensor source;
     ok(tsr_detach(from.first, source.slot()));
@@ -113,7 +113,7 @@ TEST(OptimizerState, a_run_resumes_bit_for_bit_from_a_file) {
     Training whole(kind, with_everything);
     whole.run(0, 5);
     ok(tsr_optimizer_save(whole.optimizer, path, -1));
-    Training resumed(kind);  // with the defaults: options come from the file
+    Training resumed(kind);  // with the defaults: the file brings the options
     resumed.take_parameters(whole);
     ok(tsr_optimizer_load(resumed.optimizer, path, -1));
     Options options = options_of(kind);
@@ -164,7 +164,7 @@ TEST(OptimizerState, describes_kind_and_options) {
             "\"params\":1}],\"kind\":\"sgd\"}");
 }
 
-// What stands at the place of a text in a state, and what a refusal says.
+// A replacement for one text in a state, and the expected error.
 struct Spoiled {
   const char* part;
   const char* with;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Saved-tensor hooks over C: what they are good for (offload, recomputation), and their unhappy
-// paths: each payload dropped once, each failure carried to whoever called.
+// Saved-tensor hooks over C: their uses (offload, recomputation) and their errors: each payload is
+// dropped once, and each error reaches the caller.
 #include <map>
 #include <memory>
 #include <string>
@@ -71,7 +71,7 @@ int64_t live_bytes() {
   return stats.allocated_bytes.all.current;
 }
 
-// ---- Offload: what is saved leaves the device's allocator, here as bytes of the host's heap ----
+// ---- Offload: saved tensors leave the device's allocator, here as bytes on the host's heap ----
 
 struct Offload {
   struct Page {
@@ -178,12 +178,12 @@ TEST(SavedHooks, second_derivative_goes_through_what_was_unpacked) {
   same(second, reals(TSR_FLOAT32, {1}, {12}));
 }
 
-// ---- Recomputation: nothing is kept but how to make it again ----
+// ---- Recomputation: only the recipe of a saved tensor is kept ----
 
 namespace {
 
-// f(x) = exp(x * x); inside it every saved tensor is a number, and the first unpack runs f again to
-// fill them all in.
+// f(x) = exp(x * x). Each tensor saved inside it is packed as a number; the first unpack runs f
+// again and restores all of them.
 struct Checkpoint {
   struct Number {
     Checkpoint* owner;

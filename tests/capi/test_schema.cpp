@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The schema inside the library is the file that is installed beside it.
+// The schema inside the library is identical to the installed file.
 #include <gtest/gtest.h>
 
 #include <fstream>

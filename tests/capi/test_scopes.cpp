@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Scopes: who owns a handle when code that knows of no scope releases it, and whose a scope is.
+// Scopes: ownership of handles when code that does not know about scopes releases them.
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -12,7 +12,7 @@ using namespace tsr::test;
 
 namespace {
 
-// Code that balances what it is given, as the guide teaches, and knows of no scope.
+// Code that releases every handle it gets, as the guide teaches, and does not know about scopes.
 tsr_status swish(tsr_tensor x, tsr_tensor* out) {
   tsr_tensor sigmoid = nullptr;
   tsr_status status = tsr_sigmoid(x, &sigmoid);
@@ -125,7 +125,7 @@ TEST(Scope, leaves_to_the_caller_what_retain_added) {
   Scope scope;
   tsr_tensor stored = f32_vector(2), plain = f32_vector(3);
   tsr_tensor_retain(stored);
-  tsr_tensor_release(stored);  // the reference it was given; the one it added is stored
+  tsr_tensor_release(stored);  // the reference from the call; the one from retain is stored
   tsr_tensor_retain(plain);
   scope.end();
   EXPECT_EQ(tsr_live_handles(), before + 2);
@@ -196,7 +196,7 @@ TEST(Scope, keeps_no_handle_that_was_released) {
 
 TEST(Scope, finds_its_handles_in_any_order_and_number) {
   const int64_t before = tsr_live_handles();
-  constexpr size_t kCount = 150000;  // more than a place can tell apart
+  constexpr size_t kCount = 150000;  // more than scope_place can distinguish
   Scope scope;
   std::vector<tsr_tensor> made(kCount);
   for (tsr_tensor& tensor : made) tensor = f32_vector(1);
@@ -269,7 +269,7 @@ TEST(Scope, is_no_part_of_a_state_restored_on_another_thread) {
     std::thread([&] {
       Scope own;
       ok(tsr_ambient_restore(ambient));
-      EXPECT_NE(f32_vector(2), nullptr);  // of the thread's own scope, which stays the current one
+      EXPECT_NE(f32_vector(2), nullptr);  // in the thread's own scope, which stays current
       own.end();
       theirs = f32_vector(3);
     }).join();
@@ -310,7 +310,7 @@ TEST(Scope, may_end_before_one_that_was_begun_inside_it) {
   ok(tsr_scope_set_current(outer, &previous));
   ok(tsr_scope_end(outer, nullptr, 0));
   ok(tsr_scope_set_current(inner, &previous));
-  ok(tsr_scope_end(inner, &kept, 1));  // nothing encloses it any more
+  ok(tsr_scope_end(inner, &kept, 1));  // no scope encloses it any more
   EXPECT_EQ(tsr_live_handles(), before + 1);
   tsr_tensor_release(kept);
 }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr tsr_device_type kDevice = TSR_DEVICE_SIMULATED;
 
-// Owns one reference; `release` is the kind's own.
+// Owns one reference; `release` is the release function of the kind.
 template <class Handle, void (*release)(Handle)>
 class Owned {
  public:
@@ -88,7 +88,7 @@ class SimulatedStream : public testing::Test {
     ok(tsr_stream_create(kDevice, 0, a_.slot()));
     ok(tsr_stream_create(kDevice, 0, b_.slot()));
   }
-  // Work on the current stream: one kernel.
+  // Queues work on the current stream: one kernel.
   static void work(tsr_tensor* out, int64_t numel = 64) {
     ok(tsr_ones(&numel, 1, TSR_FLOAT32, kDevice, 0, out));
   }
@@ -249,7 +249,7 @@ TEST_F(SimulatedStream, recorded_memory_waits_for_the_other_stream) {
     ok(tsr_exp(x, y.slot()));
     ok(tsr_tensor_record_stream(x, b_));
   }
-  x.slot();  // gives the memory back while b_ still reads it
+  x.slot();  // frees the memory while b_ still reads it
   Tensor meanwhile, after;
   work(meanwhile.slot());
   EXPECT_NE(data(meanwhile), address);
@@ -328,7 +328,7 @@ TEST_F(SimulatedStream, a_smaller_source_is_spread_on_the_other_device) {
 
 namespace {
 
-// A vector of the host that counts up from `first`, pinned for the simulated device.
+// A host vector that counts up from `first`, pinned for the simulated device.
 void pin(tsr_tensor* out, double first, int64_t numel = 64) {
   std::vector<double> values;
   for (int64_t i = 0; i < numel; ++i) values.push_back(first + static_cast<double>(i));
@@ -411,7 +411,7 @@ TEST_F(SimulatedStream, pinning_is_idempotent_and_refuses_what_it_cannot_do) {
   refused(tsr_tensor_pin_memory(there, kDevice, 0, out.slot()), TSR_DEVICE);
   refused(tsr_tensor_pin_memory(plain, kDevice, 9, out.slot()), TSR_DEVICE);
   refused(tsr_tensor_pin_memory(plain, TSR_DEVICE_CPU, 0, out.slot()), TSR_NOT_IMPLEMENTED);
-  // Pinned for another device: that device copies as from ordinary memory.
+  // Pinned for another device: this device copies it like ordinary memory.
   ok(tsr_tensor_pin_memory(plain, kDevice, 1, elsewhere.slot()));
   const Current current(a_);
   ok(tsr_to(elsewhere, kDevice, 0, -1, 0, 1, out.slot()));

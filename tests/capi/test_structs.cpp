@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Structs that grow: callers older and newer than the library, on a struct of the test that has
+// Structs that grow: callers older and newer than the library, with a struct of the test that has
 // grown since its first version.
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ Code code_of(auto&& call) {
   return Code::kOk;
 }
 
-// What lies behind an older caller's struct belongs to that caller.
+// Memory behind an older caller's struct belongs to the caller.
 TEST(Structs, of_an_older_caller_are_filled_as_far_as_they_go) {
   Grown old = {sizeof(First), 0, 77, nullptr};
   fill_struct(&old, Grown{0, 5, 6, nullptr}, "info");

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What threads leave behind: slots are taken over, counts stay.
+// When threads end: slots are reused, counts are kept.
 #include "capi/thread_slot.h"
 
 #include <gtest/gtest.h>

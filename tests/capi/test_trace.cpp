@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Traces over C: what events say, how spans nest, that a callback ends cleanly and a buffer loses
-// nothing uncounted.
+// Traces over C: the fields of events, the nesting of spans, the end of a callback, and lost events
+// of a buffer.
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -21,7 +21,7 @@ Tensor numbers() {
   return Tensor(reals(TSR_FLOAT32, {2, 3}, {1, 2, 3, 4, 5, 6}));
 }
 
-// Everything that is in the buffer. Arguments of events stay valid: one read takes all.
+// All events in the buffer. One read takes all, so that the arguments of events stay valid.
 std::vector<tsr_trace_event> read_all(int64_t* lost = nullptr) {
   std::vector<tsr_trace_event> events(4096);
   events[0].struct_size = sizeof(tsr_trace_event);
@@ -41,7 +41,7 @@ const tsr_trace_event* find(const std::vector<tsr_trace_event>& events, int32_t 
   return found == events.end() ? nullptr : &*found;
 }
 
-// One call of every kind of event: kernels, memory, a backward.
+// Causes every kind of event: kernels, memory, a backward.
 void work() {
   Tensor x(reals(TSR_FLOAT32, {2, 3}, {1, 2, 3, 4, 5, 6})), y, total;
   ok(tsr_tensor_set_requires_grad(x, 1));
@@ -78,7 +78,7 @@ TEST(TraceBuffer, names_the_op_its_kernel_and_its_node) {
   ASSERT_NE(backward, nullptr);
   ASSERT_NE(node, nullptr);
   EXPECT_EQ(node->parent, backward->correlation);
-  EXPECT_EQ(call->n_args, 0);  // nobody asked
+  EXPECT_EQ(call->n_args, 0);  // not requested
 }
 
 TEST(TraceBuffer, pairs_memory_with_what_asked_for_it) {
@@ -147,7 +147,7 @@ TEST(TraceBuffer, describes_arguments) {
   EXPECT_EQ(events[2].args[1].real, 2.5);
   EXPECT_EQ(events[2].args[2].kind, TSR_VALUE_NONE);
 
-  EXPECT_EQ(events[3].value, TSR_INVALID_ARGUMENT);  // a call that failed, as it came
+  EXPECT_EQ(events[3].value, TSR_INVALID_ARGUMENT);  // the status of a failed call
   EXPECT_EQ(events[3].args[0].kind, TSR_VALUE_NONE);
 }
 
@@ -247,7 +247,7 @@ TEST(TraceBuffer, counts_what_it_has_no_room_for) {
   EXPECT_EQ(read_all(&lost).size(), 3U);
   EXPECT_EQ(lost, 7);
   Tensor y;
-  ok(tsr_negative(x, y.slot()));  // there is room again
+  ok(tsr_negative(x, y.slot()));  // the buffer has room again
   ok(tsr_trace_stop());
   ok(tsr_exp(x, y.slot()));
   const auto events = read_all(&lost);
@@ -336,13 +336,13 @@ namespace {
 
 struct Seen {
   std::vector<std::string> lines;
-  const void* handle = nullptr;  // of the first tensor among the arguments
+  const void* handle = nullptr;  // the first tensor among the arguments
   static void note(void* user, const tsr_trace_event* event) {
     auto& self = *static_cast<Seen*>(user);
     const char* phase = event->phase == TSR_TRACE_BEGIN ? " begins" : " ends";
     self.lines.push_back(std::string(event->name) + phase);
     if (event->n_args > 0 && self.handle == nullptr) self.handle = event->args[0].pointer;
-    // Legal, and not traced: otherwise this would never end.
+    // Allowed, and not traced: otherwise this would never end.
     Tensor made(reals(TSR_FLOAT32, {1}, {1})), negated;
     ok(tsr_negative(made, negated.slot()));
   }
@@ -387,7 +387,7 @@ TEST(TraceCallback, outlives_the_threads_that_are_in_it) {
   ok(tsr_trace_set(
       [](void* data, const tsr_trace_event*) {
         auto* own = static_cast<User*>(data);
-        EXPECT_EQ(own->shared->alive, 1);  // dropped only when nobody is inside
+        EXPECT_EQ(own->shared->alive, 1);  // dropped only after the last call has returned
         ++own->shared->events;
       },
       user,

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the C++ wrapper share: comparing tensors with numbers.
+// Helpers of the C++ wrapper's tests: compare tensors with numbers.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Gradients, modes, hooks and functions written in C++, and what they leave behind.
+// Gradients, modes, hooks and functions written in C++, and that they do not leak.
 #include <atomic>
 #include <memory>
 #include <stdexcept>
@@ -13,7 +13,7 @@ using namespace tessera::test;
 
 namespace {
 
-// An exception that the library has never heard of.
+// An exception that the library does not know.
 struct HostError : std::runtime_error {
   explicit HostError(int what) : std::runtime_error("the host's own words"), number(what) {}
   int number;
@@ -279,7 +279,7 @@ TEST(Autograd, function_of_several_inputs_and_outputs) {
   expect_near(a.grad(), {8, 8});
   expect_near(b.grad(), {-4, -4});
   a.set_grad({});
-  SumAndDifference::apply(a, b)[0].sum().backward();  // zeros stand in for the other gradient
+  SumAndDifference::apply(a, b)[0].sum().backward();  // zeros replace the other gradient
   expect_near(a.grad(), {2, 2});
 }
 
@@ -472,7 +472,7 @@ TEST(Autograd, saved_tensors_are_packed_and_unpacked) {
   const int before = packed;
   (y + plain).backward();
   EXPECT_EQ(packed, before);
-  expect_near(x.grad(), {4, 6}, 1e-9);  // float16 does not know 2.0001
+  expect_near(x.grad(), {4, 6}, 1e-9);  // float16 cannot represent 2.0001
 }
 
 TEST(Autograd, exceptions_of_pack_and_unpack_pass_through) {

@@ -26,7 +26,7 @@ std::vector<Numbers> all_batches(const data::DataLoader& loader) {
   return found;
 }
 
-// Numbers whose squares are the second part; sample 13 cannot be had.
+// Numbers, and their squares as the second part; sample 13 throws.
 struct Squares : data::Dataset {
   explicit Squares(int64_t length) : count(length) {}
   int64_t size() const override { return count; }
@@ -39,7 +39,7 @@ struct Squares : data::Dataset {
   mutable std::atomic<int> made{0};
 };
 
-// A loader asks for whole batches, so the sample() of a class derived from it would go unheard.
+// A loader asks for whole batches, so it would never call sample() of a derived class.
 static_assert(std::is_final_v<data::TensorDataset>);
 
 TEST(Data, batches_come_in_order_and_the_last_may_be_short) {

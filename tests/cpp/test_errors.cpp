@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Errors: a class per kind, what they carry, exceptions of other origin.
+// Errors: one class for each kind, their fields, exceptions from other sources.
 #include <cerrno>
 #include <string>
 #include <typeinfo>

@@ -49,7 +49,7 @@ TEST(Interop, tensors_that_require_grad_say_detach) {
   managed->deleter(managed);
 }
 
-// A tensor of somebody else, which counts how often it is deleted.
+// A tensor of another library, which counts the calls of its deleter.
 struct Foreign {
   DLManagedTensor managed{};
   float data[2] = {1, 2};

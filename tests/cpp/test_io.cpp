@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Safetensors files, and the JSON texts beside the tensors.
+// Safetensors files, and the JSON texts saved with the tensors.
 #include <cstdio>
 #include <fstream>
 

@@ -45,7 +45,7 @@ std::vector<std::string> names(const nn::NamedTensors& tensors) {
   return found;
 }
 
-// The derivative by central differences of sum(f(x) * weight), element by element.
+// The derivative of sum(f(x) * weight) by central differences, element by element.
 void expect_gradient(nn::Module& module, Tensor x) {
   x = x.clone().requires_grad_();
   const Tensor y = module.forward(x);
@@ -154,7 +154,7 @@ TEST(Nn, modes_conversion_and_gradients) {
   EXPECT_FALSE(model(ones({1, 2}, kFloat64)).requires_grad());
 }
 
-// A weight in two layers, a mask, and something that is float64 already.
+// A weight shared by two layers, a mask, and a parameter that is float64 already.
 struct Tied : nn::Module {
   nn::Linear in{3, 3}, out{3, 3};
   Tensor mask = tensor({true, false, true});
@@ -470,7 +470,7 @@ TEST(Nn, clip_grad_norm_of_parameters_leaves_their_values) {
   expect_near(b.grad(), {0.8}, 1e-5);
   expect_near(a.detach(), {3});
   expect_near(nn::utils::clip_grad_norm_(frozen, 1), {0});
-  expect_near(clip_grad_norm({a, b}, 0.5), {1});  // the same function under the name of C
+  expect_near(clip_grad_norm({a, b}, 0.5), {1});  // the same function under its C name
   expect_near(a.detach(), {3});
   EXPECT_THROW(nn::utils::clip_grad_norm_(a, -1), InvalidValueError);
 }

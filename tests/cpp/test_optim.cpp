@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Optimizers, compared with their formulas written out.
+// Optimizers, compared with their formulas.
 #include <cmath>
 #include <cstdio>
 #include <type_traits>
@@ -12,7 +12,7 @@ using namespace tessera::test;
 
 namespace {
 
-// Gradients that differ from step to step, without randomness.
+// Gradients that differ for each step, without randomness.
 double gradient_at(int step) {
   return std::sin(1.0 + step) + 0.5;
 }
@@ -65,8 +65,7 @@ double adam(double decay, bool decoupled, bool amsgrad) {
   return value;
 }
 
-// In C++20 such a structure is written where it is needed: Adam(parameters, {.lr =
-// 0.1}).
+// In C++20 such a struct can be written in the call: Adam(parameters, {.lr = 0.1}).
 static_assert(std::is_aggregate_v<optim::SGDOptions>);
 static_assert(std::is_aggregate_v<optim::AdamOptions>);
 static_assert(std::is_aggregate_v<optim::AdamWOptions>);
@@ -118,7 +117,7 @@ TEST(Optim, groups_have_their_own_options) {
   EXPECT_FALSE(fast.grad().defined());
 }
 
-// Every kind, made with a changed rate and resumed by one with the defaults.
+// Every kind: one with a changed rate, resumed by one with the defaults.
 template <class Optimizer, class Options>
 void expect_to_resume(const Options& changed) {
   const std::string path = temporary("optimizer.safetensors");

@@ -37,7 +37,7 @@ TEST(Package, pinned_memory_wants_a_device_that_reads_it) {
   if (device_count(TSR_DEVICE_CUDA) == 0) {
     EXPECT_THROW((void)x.pin_memory(), DeviceError);
   }
-  // Where no pinned memory takes part the switch means nothing.
+  // Without pinned memory the flag has no effect.
   Tensor y = x.to(Device{}, std::nullopt, false, true);
   EXPECT_FALSE(y.is_pinned());
   y.copy_(x + x, true);

@@ -47,7 +47,7 @@ TEST(Tensor, copies_share_and_moves_empty) {
   x += 1;
   EXPECT_EQ(numbers(shared), (Numbers{2, 2}));
   const Tensor moved = std::move(x);
-  EXPECT_FALSE(x.defined());  // NOLINT(bugprone-use-after-move): the promise under test
+  EXPECT_FALSE(x.defined());  // the test checks this guarantee
   EXPECT_EQ(moved.use_count(), 2);
   Tensor own = moved.clone();
   own += 1;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Traces: what records say, and that a recorder always ends its trace.
+// Traces: the fields of records, and that a recorder always ends its trace.
 #include <algorithm>
 
 #include "support.hpp"

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * Preloaded by the fuzzers: makes one allocation of the library under test fail. Allocations of
- * anybody else in the process, the interpreter for one, never do: the caller's address decides. */
+ * Preloaded by the fuzzers: makes one allocation of the library under test fail. The caller's
+ * address decides, so that allocations of other code, such as the interpreter, never fail. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

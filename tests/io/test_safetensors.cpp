@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// safetensors: headers that hold and headers that lie, files there and back.
+// safetensors: valid and invalid headers, and files that are written and read again.
 #include "io/safetensors.h"
 
 #include <gtest/gtest.h>
@@ -72,7 +72,7 @@ std::string message_of(const std::string& header) {
   return "";
 }
 
-// The parser takes a zero byte for the end of its text: what stands behind it would go unseen.
+// The parser treats a zero byte as the end of the text, so text behind it would be ignored.
 TEST(SafetensorsHeader, with_a_zero_byte_is_refused) {
   EXPECT_EQ(code_of(std::string("{}\0 ", 4), 0), Code::kIo);
 }
@@ -84,7 +84,7 @@ TEST(SafetensorsHeader, a_long_text_is_cut_in_messages) {
   EXPECT_LT(message_of("{\"" + name).size(), 300U);
 }
 
-// What follows the first mistake is not read, so that a header of 100 MB costs nothing.
+// Nothing is read after the first error, so that a header of 100 MB costs nothing.
 TEST(SafetensorsHeader, is_read_no_further_than_its_first_mistake) {
   std::string rows = R"({"0":0)";
   std::string sizes = R"({"a":{"shape":[1)";
@@ -141,7 +141,7 @@ TEST_F(SafetensorsFile, comes_back_without_a_copy_and_outlives_its_archive) {
     EXPECT_EQ(archive->tensor(1).data_as<uint8_t>()[5], 7);
     EXPECT_THROW(static_cast<void>(archive->tensor(2)), Error);
   }
-  back.data_as<double>()[0] = 1.0;  // stays in this process
+  back.data_as<double>()[0] = 1.0;  // changes only the memory of this process
   EXPECT_EQ(back.data_as<double>()[5], 2.5);
   EXPECT_EQ(Archive::open(path_)->tensor(0).data_as<double>()[0], 2.5);
 }

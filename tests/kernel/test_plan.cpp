@@ -14,7 +14,7 @@ using kernel::Elementwise;
 using kernel::ElementwisePlan;
 using test::f32;
 
-// The byte offsets of one operand in the order of the walk.
+// The byte offsets of one operand, in the order of the walk.
 std::vector<int64_t> offsets(const ElementwisePlan& plan, int operand) {
   std::vector<int64_t> out{0};
   for (int32_t d = 0; d < plan.ndim; ++d) {
@@ -66,8 +66,8 @@ TEST(ElementwisePlan, dims_of_size_one_vanish_and_rank_zero_has_one_element) {
   EXPECT_EQ(scalar.plan().sizes[0], 1);
 }
 
-// Every element of the output meets the element of each input that broadcasting pairs with it:
-// found by walking plan and tensors and comparing addresses.
+// Each element of the output is paired with the input elements that broadcasting gives it: the test
+// walks plan and tensors and compares addresses.
 TEST(ElementwisePlan, pairs_the_elements_that_broadcasting_pairs) {
   const Tensor base = numbers(Dims{4, 3, 5});
   const Tensor layouts[] = {base, ops::permute_dims(numbers(Dims{5, 4, 3}), Dims{1, 2, 0}),

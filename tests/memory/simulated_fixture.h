@@ -35,7 +35,7 @@ class SimulatedMemory : public testing::Test {
     allocator_->deallocate(block, nbytes);
     allocator_->verify();
   }
-  // The error of a request that must fail; the allocator must stay whole.
+  // The error of a request that must fail; the allocator must stay consistent.
   Error failure_of(uint64_t nbytes, StreamHandle stream = nullptr) {
     try {
       allocator_->deallocate(allocator_->allocate(nbytes, stream), nbytes);

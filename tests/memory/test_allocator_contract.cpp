@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What every allocator promises, checked on each of them: adding one means adding a row.
+// What every allocator guarantees, checked for each of them: a new allocator is a new row.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -196,7 +196,7 @@ TEST_P(AllocatorContract, gives_all_cached_memory_back) {
     EXPECT_GT(allocator_.trim(0), 11 * kMiB);
   }
   allocator_.verify();
-  if (GetParam().make != the_cpu) {  // whose lists also hold the objects of this process
+  if (GetParam().make != the_cpu) {  // the CPU's lists also hold the objects of this process
     EXPECT_EQ(allocator_.stats().reserved_bytes.all.current, 0);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Blocks and segments on one stream: rounding, reuse, best fit, splitting, merging, giving back.
+// Blocks and segments on one stream: rounding, reuse, best fit, splitting, merging, freeing.
 #include "memory/caching_allocator.h"
 
 #include <vector>

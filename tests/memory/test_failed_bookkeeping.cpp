@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// An allocator whose own bookkeeping finds no memory: whichever of its allocations fails, the error
-// is OUT_OF_MEMORY, its structures are whole afterwards and the next request works.
+// Bookkeeping of the allocator that finds no memory: whichever of its allocations fails, the error
+// is OUT_OF_MEMORY, its structures stay consistent and the next request works.
 #include <new>
 #include <set>
 #include <vector>
@@ -16,8 +16,8 @@ namespace {
 
 constexpr int64_t kMaxRuns = 10000;
 
-// Runs `work` with its first allocation failing, then its second and so on, until none fails; after
-// each run `check`. Returns the number of runs with a failure.
+// Runs `work` with its first allocation failing, then its second and so on, until none fails; calls
+// `check` after each run. Returns the number of runs with a failure.
 int64_t fail_each(FunctionRef<void()> work, FunctionRef<void()> check) {
   for (int64_t run = 0; run < kMaxRuns; ++run) {
     fail_allocation_after(static_cast<uint64_t>(run));
@@ -27,7 +27,7 @@ int64_t fail_each(FunctionRef<void()> work, FunctionRef<void()> check) {
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Code::kOutOfMemory) << "run " << run << ": " << error.message();
     } catch (const std::bad_alloc&) {
-      // The standard library's form of the same.
+      // The standard library's exception for the same failure.
     }
     const bool all_passed = cancel_injected_failure();
     check();
@@ -39,7 +39,7 @@ int64_t fail_each(FunctionRef<void()> work, FunctionRef<void()> check) {
 
 class FailedBookkeeping : public SimulatedMemory {
  protected:
-  // Holds `count` blocks of a segment each, so that every container grows at some count.
+  // Holds `count` blocks, each in its own segment, so that every container grows at some count.
   void hold(int count) {
     for (int i = 0; i < count; ++i) held_.push_back(take(kLarge));
   }
@@ -49,7 +49,7 @@ class FailedBookkeeping : public SimulatedMemory {
   }
   void check_whole() {
     allocator_->verify();
-    for (int i = 0; i < 3; ++i) hold(1);  // the next requests use what the failed one left
+    for (int i = 0; i < 3; ++i) hold(1);  // the next requests use the memory of the failed one
     give_all();
     allocator_->trim(0);
     allocator_->verify();
@@ -75,7 +75,7 @@ TEST_F(FailedBookkeeping, of_a_new_segment_leaves_the_lists_whole) {
       } catch (const Error& error) {
         EXPECT_EQ(error.code(), Code::kOutOfMemory) << error.message();
       } catch (const std::bad_alloc&) {
-        // The same.
+        // The same failure.
       }
       const bool all_passed = cancel_injected_failure();
       allocator_->verify();
@@ -172,7 +172,7 @@ TEST_F(FailedBookkeeping, of_a_stream_leaves_no_native_stream_in_use) {
   EXPECT_EQ(natives.size(), 2U);
 }
 
-// The lists for small blocks, which a thread gets at its first use.
+// The lists for small blocks, which a thread makes at its first use.
 TEST(FailedSmallLists, of_a_new_thread_leave_the_heap_whole) {
   const int64_t before = live_allocations();
   const int64_t failures = fail_each(

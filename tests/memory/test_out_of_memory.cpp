@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Running out of memory: what is given up, in which order, and what the error says.
+// Running out of memory: what is freed, in which order, and the text of the error.
 #include <string>
 #include <vector>
 
@@ -149,7 +149,7 @@ struct Host {
   int observed = 0;
 };
 
-// What a garbage collector does: frees from inside the callback, which must not find a lock held.
+// A garbage collector: frees from inside the callback, so no lock may be held.
 bool collect(void* user, const MemoryPressure& event) {
   auto& host = *static_cast<Host*>(user);
   host.events.push_back(event);
@@ -160,7 +160,7 @@ bool collect(void* user, const MemoryPressure& event) {
   return any;
 }
 
-// Allocates in the callback, more than there is.
+// Allocates in the callback, more than the device has.
 bool allocate_in_callback(void* user, const MemoryPressure& event) {
   auto& host = *static_cast<Host*>(user);
   host.events.push_back(event);
@@ -220,7 +220,7 @@ TEST_F(OutOfMemory, holds_no_lock_while_it_calls_the_device) {
   sim::set_observer(
       [](void* user) {
         auto& inner = *static_cast<Host*>(user);
-        (void)inner.allocator->stats();  // would never return under the lock
+        (void)inner.allocator->stats();  // would deadlock if the lock were held
         ++inner.observed;
       },
       &host);

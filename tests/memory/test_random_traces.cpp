@@ -29,7 +29,7 @@ uint64_t seeds() {
   return long_run() ? 5 : 1;
 }
 
-// What must be true of the lent blocks, kept beside the allocator.
+// A model of the lent blocks, updated together with the allocator.
 struct Model {
   struct Lent {
     uint64_t nbytes;
@@ -85,7 +85,7 @@ class Trace {
   [[nodiscard]] int refused() const { return refused_; }
 
  private:
-  // Small, medium and large requests; the heap stays small, so that full checks stay quick.
+  // Small, medium and large requests; the heap stays small, so that full checks are fast.
   uint64_t random_size() {
     switch (random_() % 8) {
       case 0:

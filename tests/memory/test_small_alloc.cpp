@@ -225,7 +225,7 @@ TEST(SmallAlloc, refuses_a_chunk_beyond_the_limit_and_recovers) {
   small::verify();
 }
 
-// A host that frees tensors from inside the callback while the lists look for a chunk.
+// A host that frees tensors in a callback while the lists wait for a new chunk.
 TEST(SmallAlloc, lets_the_host_free_blocks_while_it_looks_for_memory) {
   CachingAllocator& pools = *CpuAllocator::get().caching();
   CpuAllocator::get().trim(0);
@@ -238,7 +238,7 @@ TEST(SmallAlloc, lets_the_host_free_blocks_while_it_looks_for_memory) {
                                     ++inner.calls;
                                     for (void* block : inner.garbage) small::release(block);
                                     inner.garbage.clear();
-                                    void* own = take(60000);  // served from what was just freed
+                                    void* own = take(60000);  // served from the block just freed
                                     small::release(own);
                                     small::verify();
                                     return true;
@@ -253,7 +253,7 @@ TEST(SmallAlloc, lets_the_host_free_blocks_while_it_looks_for_memory) {
       void* block = take(60000);
       (host.calls == 0 ? host.garbage : kept).push_back(block);
     } catch (const Error&) {
-      break;  // the one chunk may be cut for other sizes; the lists must be whole all the same
+      break;  // the only chunk may serve other sizes; the lists must stay consistent
     }
   }
   EXPECT_EQ(host.calls, 1);

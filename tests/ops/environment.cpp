@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Makes the library ready before the first test of this executable, as the C ABI's start-up does.
+// Starts the library before the first test of this executable, as loading the C ABI does.
 #include <gtest/gtest.h>
 
 #include "backend/cpu/backend.h"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Small tensors for tests: from values, and back to values.
+// Small tensors for tests: from values and to values.
 #pragma once
 
 #include <cstring>

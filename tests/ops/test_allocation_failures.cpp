@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Whichever allocation fails, be it tensor memory, an object or a container of the library: the
-// error is OUT_OF_MEMORY, nothing leaks, and the next run works. A piece of work is a row.
+// Allocation failures: whichever allocation of tensor memory, a library object or a container
+// fails, the error is OUT_OF_MEMORY, nothing leaks, and the next run works. One row for each piece
+// of work.
 #include <gtest/gtest.h>
 
 #include <ostream>
@@ -38,7 +39,7 @@ void pull_back(const Tensor& result) {
   backward(std::span<const Tensor>(&result, 1));
 }
 
-// First and second derivative of the sum of `result` with regard to `input`.
+// First and second derivative of the sum of `result` with respect to `input`.
 void pull_back_twice(const Tensor& result, const Tensor& input) {
   const Tensor total = ops::sum(result);
   const std::vector<Tensor> first =
@@ -160,7 +161,7 @@ const Work kWorks[] = {
 class AllocationFailures : public ::testing::TestWithParam<Work> {};
 
 TEST_P(AllocationFailures, leave_nothing_behind) {
-  GetParam().run();  // makes what is made only once
+  GetParam().run();  // makes objects that are made only once
   const int64_t objects = live_new();
   const int64_t failures = fail_each_allocation([] {
     const FailingNew armed;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of the host language that do not fit the dtype of the tensor they meet.
+// Numbers of the host language that do not fit the dtype of the tensor in the same operation.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -93,7 +93,7 @@ TEST(Numbers, a_refused_write_changes_nothing) {
   EXPECT_EQ(values(x), (std::vector<double>{1, 5, 200}));
 }
 
-// For numbers beyond the dtype's range on either side, on either side of the comparison.
+// For numbers outside the dtype's range in both directions, on both sides of the comparison.
 TEST(Numbers, comparisons_are_right_beyond_the_range) {
   struct Row {
     const ops::Binary& op;
@@ -131,8 +131,8 @@ TEST(Numbers, a_bound_beyond_the_range_limits_nothing) {
   EXPECT_EQ(values(ops::clip(bytes(), Scalar(-7), Scalar(100))), (std::vector<double>{1, 5, 100}));
 }
 
-// What int64 cannot hold becomes INT64_MIN, and that is cut to the type; in single elements, in
-// whole vectors and behind the last one alike.
+// A value that int64 cannot represent becomes INT64_MIN, which is truncated to the type; the same
+// in single elements, in whole vectors and in the rest behind them.
 template <class Float, class Int>
 void expect_defined_casts() {
   const Float limits[] = {Float(0x1p63),

@@ -38,7 +38,7 @@ using namespace test;
 using ops::Out;
 using Inputs = std::vector<Tensor>;
 
-// Floats that differ from each other; `first` moves them.
+// Floats that are all different, starting at `first`.
 Tensor ramp(DimsView shape, double first = 0.5) {
   std::vector<float> numbers(static_cast<size_t>(numel_of(shape)));
   for (size_t i = 0; i < numbers.size(); ++i)
@@ -60,7 +60,7 @@ struct Case {
 const Dims kFirst{0};
 const Dims kLast{-1};
 
-// At least one input of each has another shape than the result.
+// In each case at least one input has another shape than the result.
 const Case kCases[] = {
     {"add, broadcast",
      [] {
@@ -322,7 +322,7 @@ TEST(Out, may_be_any_input_whatever_the_shapes) {
   }
 }
 
-// An alias, and a flat window that covers the end of the input only.
+// An alias, and a flat view that covers only the end of the input.
 TEST(Out, may_share_the_memory_of_any_input) {
   for (const Case& row : kCases) {
     const Tensor wanted = row.call(row.inputs(), {});
@@ -372,13 +372,13 @@ TEST(Out, two_results_need_two_places) {
     EXPECT_STREQ(error.arg(), "indices");
   }
   EXPECT_EQ(values(both), (std::vector<double>{0, 0, 0}));
-  // The input itself may be either of them.
+  // The input itself may be either destination.
   const Tensor x = i64(Dims{3}, {3, 1, 2});
   ops::sort_with_indices(x, 0, false, true, {}, Out::into(x));
   EXPECT_EQ(values(x), (std::vector<double>{1, 2, 0}));
 }
 
-// ---- what autograd must see of a destination that gets other memory ----
+// ---- autograd and a destination that gets other memory ----
 
 TEST(Out, a_saved_destination_of_another_shape_is_noticed) {
   const Tensor x = f32(Dims{3}, {1, 2, 3});
@@ -435,7 +435,7 @@ TEST(Out, a_base_of_another_shape_leaves_its_views) {
   ops::multiply(view, w, Out::inplace(view));
   EXPECT_TRUE(needs_grad(view));
   EXPECT_FALSE(needs_grad(base));
-  // The base's own history is no business of the view's any more, and the other way round.
+  // The histories of base and view are independent from now on.
   ops::multiply(base, w, Out::inplace(base));
   backward(std::array{ops::sum(view)});
   expect_equal(grad_of(w), f32(Dims{1}, {1.25}), "gradient");

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Functions that other libraries compute, each for the first time in a process that may map little
-// more memory than it has: they succeed or say OUT_OF_MEMORY; they never hang and never crash.
+// Functions that call other libraries, each for the first time in a process that may map little
+// more memory: they succeed or report OUT_OF_MEMORY; they never hang or crash.
 // Usage: address_space <what> <threads>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -35,7 +35,7 @@ tsr_tensor ones(std::vector<int64_t> shape, tsr_dtype dtype = TSR_FLOAT32) {
 const int64_t kOne[] = {1, 1, 1};
 const int64_t kZero[] = {0, 0, 0};
 
-// Each makes its operands first and then waits for the limit.
+// Each function makes its operands first and then waits for the limit.
 struct Work {
   const char* name;
   tsr_tensor (*left)();
@@ -116,7 +116,7 @@ void limit_address_space(long mebibytes) {
   if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(5);
 }
 
-// In a child: the limit and what the libraries have loaded are of this process alone.
+// Runs in a child, because the limit and the loaded libraries belong to the process.
 int try_with(const Work& work, int threads, long mebibytes) {
   const pid_t child = fork();
   if (child == 0) {
@@ -147,7 +147,7 @@ int main(int count, char** arguments) {
     for (const long limit : {0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 200, 320, 450}) {
       bad += try_with(work, threads, limit) < 0 ? 1 : 0;
     }
-    // What is refused above is refused for want of memory only.
+    // With enough memory the same work must succeed.
     if (try_with(work, threads, 8192) != 0) ++bad;
     return bad == 0 ? 0 : 1;
   }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Processes that end by exit() while their threads are in products and convolutions: the libraries
-// below end too, and their memory must not go away under a thread.
+// Processes that end by exit() while their threads compute products and convolutions. The libraries
+// below end too, and must not free memory that a thread still uses.
 // Usage: exit_beside_threads <runs>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ tsr_tensor ones(const int64_t* shape, int32_t rank) {
   return tensor;
 }
 
-// Each thread waits nowhere after its first call; until then the libraries are still being opened.
+// After its first call no thread waits; until then the libraries are still being loaded.
 std::atomic<int> g_threads_inside{0};
 void note_a_call() {
   static thread_local bool noted = false;
@@ -32,7 +32,7 @@ void note_a_call() {
   noted = true;
 }
 
-// A call that fails because the process ends is fine; the thread then ends.
+// A call may fail because the process is ending; the thread then ends.
 void multiply() {
   const int64_t shape[] = {400, 400};
   const tsr_tensor x = ones(shape, 2);
@@ -74,7 +74,7 @@ void compute_at_the_end() {
 
 int main(int count, char** arguments) {
   const int runs = count == 2 ? std::atoi(arguments[1]) : 60;
-  std::setvbuf(stdout, nullptr, _IONBF, 0);  // a child must not print again what waits there
+  std::setvbuf(stdout, nullptr, _IONBF, 0);  // a child must not print buffered text again
   int bad = 0;
   for (int run = 0; run < runs; ++run) {
     const pid_t process = fork();

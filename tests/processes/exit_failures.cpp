@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Failing calls while a thread and while the process ends: in destructors of thread-locals, in
-// atexit handlers, in static destructors. Exits with 1 when one of them went wrong.
+// Failing calls while a thread and while the process end: in destructors of thread-locals, in
+// atexit handlers, in static destructors. Exits with 1 if one of them behaved wrongly.
 #include <unistd.h>
 #include <cstdio>
 #include <cstdlib>
@@ -29,7 +29,7 @@ bool message_has(const char* text) {
 
 void ignore(void*) {}
 
-// Calls that fail with a short and a long text and with a payload, and calls that work.
+// Failing calls with a short text, a long text and a payload, and successful calls.
 void use(const char* where) {
   const std::string path = "/nonexistent/" + std::string(300, 'x') + ".so";
   tsr_tensor out = nullptr;
@@ -61,7 +61,7 @@ tsr_status unpack(void*, void* payload, tsr_tensor* tensor) {
   return TSR_OK;
 }
 
-// Leaves hooks pushed, a generator set and a scope open, with a node made under them.
+// Leaves hooks pushed, a generator set and a scope open, with a node that was made under them.
 void leave_state(const char* where) {
   tsr_saved_hooks_vtable hooks = {};
   hooks.struct_size = sizeof(hooks);
@@ -95,8 +95,8 @@ struct AtEnd {
   const char* where;
 };
 
-// Made before main and so ended last of all: says how it went, which the exit status cannot any
-// more.
+// Made before main, so destroyed last: prints the result, because it is too late for the exit
+// status.
 struct Last {
   ~Last() {
     use("a static destructor");
@@ -122,7 +122,7 @@ int main() {
   const int64_t before = tsr_live_handles();
   std::thread(thread_body).join();
   std::thread(thread_with_local_first).join();
-  int64_t dropped = 0;  // what their hooks had packed
+  int64_t dropped = 0;  // payloads that their hooks have packed
   expect(tsr_poll(&dropped) == TSR_OK && dropped > 0, "main", "poll");
   expect(tsr_live_handles() == before, "main", "a thread left handles behind");
   std::atexit([] { use("the first atexit handler"); });

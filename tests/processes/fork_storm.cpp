@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Forks while three threads do one thing without pause, and does the same thing in each child: a
-// lock that a thread held at the fork would stop the child, which its alarm then ends.
-// Usage: fork_storm <what>; the exit status is 0 when every child ended by itself.
+// Forks while three threads repeat one kind of work without pause, and does the same work in each
+// child. A lock that a thread held at the fork would block the child until its alarm ends it.
+// Usage: fork_storm <what>; the exit status is 0 if every child ended by itself.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,7 +49,7 @@ void load_a_plugin() {
   if (tsr_plugin_load("/nonexistent.so", -1) == TSR_OK) _exit(4);
 }
 
-// There may be a backend or not; the search for one takes a lock.
+// Works with and without a backend; the search for one takes a lock.
 void count_devices() {
   int32_t count = 0;
   tsr_tensor tensor = nullptr;
@@ -70,7 +70,7 @@ void convolve() {
   tsr_tensor_release(y);
 }
 
-// In threads that come and go, as each is counted in and out of a list.
+// In short-lived threads, because each is added to a list and removed from it.
 void count_nodes() {
   std::thread([] {
     tsr_tensor x = nullptr, y = nullptr;
@@ -147,7 +147,7 @@ void use_scopes() {
   need(tsr_scope_end(scope, nullptr, 0), "tsr_scope_end");
 }
 
-// In threads that come and go, each of which keeps a record of its failure.
+// In short-lived threads, each of which keeps an error record.
 void fail_in_threads() {
   std::thread([] {
     tsr_tensor out = nullptr;

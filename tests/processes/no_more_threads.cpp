@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Large kernels where the system gives no more threads: they run on the threads that there are. The
-// OpenMP run time would end the process when it cannot start one.
+// Large kernels when the system cannot start more threads: they run on the existing threads. The
+// OpenMP run time would end the process if it could not start a thread.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ void need(tsr_status status, const char* what) {
   _exit(3);
 }
 
-// Less than the stack of one more thread, but room for the work itself.
+// Less than the stack of another thread, but enough for the work itself.
 void leave_no_room_for_a_stack() {
   constexpr rlim_t kRoom = rlim_t{6} << 20;
   long pages = 0;

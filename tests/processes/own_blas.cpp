@@ -25,7 +25,7 @@ void need(tsr_status status, const char* what) {
   _exit(3);
 }
 
-// The sum of a product of ones, m x k and k x n.
+// Not 0 if the sum of a product of ones, m x k and k x n, is wrong.
 int wrong(tsr_dtype dtype, int64_t m, int64_t k, int64_t n) {
   const int64_t left[] = {m, k}, right[] = {k, n};
   tsr_tensor a = nullptr, b = nullptr, c = nullptr, real = nullptr, sum = nullptr;

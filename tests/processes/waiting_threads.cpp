@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Threads that wait for the next parallel kernel sleep: after each of many kernels the process
-// sleeps for some milliseconds, in which it may use next to no processor time.
+// Threads that wait for the next parallel kernel must sleep. After each of many kernels the process
+// sleeps for some milliseconds, in which it may use almost no processor time.
 // Usage: waiting_threads <what>, without OMP_WAIT_POLICY in the environment.
 #include <unistd.h>
 
@@ -17,7 +17,8 @@ namespace {
 
 constexpr int kRounds = 41;
 constexpr unsigned kSleepMicroseconds = 5000;
-// OpenMP's own choice is 3 to 4 ms of spinning; going to sleep and waking up take some tens.
+// By default OpenMP spins for 3 to 4 ms; going to sleep and waking up take some tens of
+// microseconds.
 constexpr double kAllowedMicroseconds = 500;
 
 void need(tsr_status status, const char* what) {

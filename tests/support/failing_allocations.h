@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// fail_each_allocation: shows that a piece of work leaks nothing, whichever allocation fails in it.
+// fail_each_allocation: checks that a function leaks nothing, whichever of its allocations fails.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,16 +17,16 @@
 
 namespace tsr::test {
 
-// Tensor memory and library objects lent to anybody; other threads must be idle.
+// Live tensor memory and library objects; other threads must be idle.
 inline int64_t live_allocations() {
   const MemoryStats pools = allocator_for(Device{}).caching()->stats();
   return small::live_blocks() + live_large_objects() + pools.allocated.all.current;
 }
 
-// Runs `body` once undisturbed, to fill what is made only once; then with its first allocation
-// failing, then its second, and so on, until a run needs no more allocations than may pass. Each
+// Runs `body` once without failures, to make objects that are made only once. Then runs it with its
+// first allocation failing, then its second, and so on, until a run succeeds without the failure. A
 // failing run may end normally or by an Error kOutOfMemory (or std::bad_alloc), and must leave as
-// many live allocations as there were before. Returns the number of runs with a failure.
+// many live allocations as before. Returns the number of runs with a failure.
 inline int64_t fail_each_allocation(FunctionRef<void()> body) {
   constexpr int64_t kMaxRuns = 100000;
   body();
@@ -38,7 +38,7 @@ inline int64_t fail_each_allocation(FunctionRef<void()> body) {
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Code::kOutOfMemory) << "run " << run << ": " << error.message();
     } catch (const std::bad_alloc&) {
-      // The standard library's form of the same.
+      // The standard library's exception for the same failure.
     }
     const bool all_passed = cancel_injected_failure();
     EXPECT_EQ(live_allocations(), before) << "a leak when allocation " << run << " fails";

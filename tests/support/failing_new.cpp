@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The replacement of operator new: malloc, a count, and the failures that a test asks for.
+// A replacement of operator new: malloc, a count, and the failures that a test requests.
 #include "support/failing_new.h"
 
 #include <atomic>
@@ -51,8 +51,7 @@ void* operator new(std::size_t nbytes, std::align_val_t alignment) {
   const auto unit = static_cast<std::size_t>(alignment);
   return tsr::test::counted(std::aligned_alloc(unit, (nbytes + unit - 1) / unit * unit));
 }
-// The standard library's temporary buffers come this way; a sanitizer would otherwise bring its
-// own.
+// The standard library's temporary buffers use this form; a sanitizer would otherwise use its own.
 void* operator new(std::size_t nbytes, const std::nothrow_t&) noexcept {
   try {
     return operator new(nbytes);

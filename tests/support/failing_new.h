@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Lets the standard containers of a test executable fail as well; link failing_new.cpp into it.
+// Lets the standard containers of a test executable fail too; link failing_new.cpp into it.
 #pragma once
 
 #include <cstdint>
 
 namespace tsr::test {
 
-// While one lives, operator new of this thread counts as an allocation that may be chosen to fail.
+// While one lives, each operator new of this thread counts as an allocation that may fail.
 class FailingNew {
  public:
   FailingNew() noexcept;

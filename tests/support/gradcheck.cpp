@@ -48,14 +48,14 @@ bool is_checked(const Tensor& tensor) {
   return tensor.defined() && tsr::requires_grad(tensor);
 }
 
-// The outputs that take part, without the graph that led to them.
+// The outputs that require grad, without their graph.
 std::vector<Tensor> differentiable(std::vector<Tensor> outputs) {
   std::erase_if(outputs, [](const Tensor& output) { return !is_checked(output); });
   return outputs;
 }
 
 // d Re(conj(v) f) / d(input component), for v = 1 or i at each output component in turn: one row
-// per output component, in the order of the outputs.
+// for each output component, in the order of the outputs.
 using Matrix = std::vector<std::vector<double>>;
 
 std::vector<double> evaluate(const Differentiable& fn, const std::vector<Tensor>& inputs,
@@ -207,7 +207,7 @@ AssertionResult gradgradcheck(const Differentiable& fn, const std::vector<Tensor
     all.push_back(random_leaf(outputs[k].sizes(), 1000 + k, -1, 1, outputs[k].dtype()));
   }
   const auto gradients = [&](std::span<const Tensor> given) {
-    // Central differences call this without grad mode, but a gradient needs it.
+    // Central differences call this without grad mode, but computing a gradient needs it.
     const bool create_graph = grad_enabled();
     const EnableGrad guard;
     std::vector<Tensor> first = differentiable(fn(given.subspan(0, count)));
@@ -217,7 +217,7 @@ AssertionResult gradgradcheck(const Differentiable& fn, const std::vector<Tensor
     }
     std::vector<Tensor> grads =
         tsr::grad(first, checked, given.subspan(count), {.create_graph = create_graph}, true);
-    // An input that an output does not depend on has no gradient to differentiate.
+    // An input on which no output depends has no gradient to differentiate.
     std::erase_if(grads, [](const Tensor& grad) { return !grad.defined(); });
     return grads;
   };

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// gradcheck and gradgradcheck: derivatives against central differences.
+// gradcheck and gradgradcheck: compare derivatives with central differences.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -41,19 +41,19 @@ class Differentiable {
 // b}));
 //
 // Compares every entry of the Jacobian that backward computes with a central difference, for the
-// inputs that require grad; these must be float64 or complex128 leaves whose elements have a place
-// each, of any strides. For complex numbers the gradient is dL/dRe + i dL/dIm. Also fails when
-// backward gives another result the second time, or a gradient of another shape or dtype. Outputs
-// that do not require grad are skipped. Makes the op layer's start-up call.
+// inputs that require grad. These must be float64 or complex128 leaves without overlapping
+// elements, of any strides. For complex numbers the gradient is dL/dRe + i dL/dIm. Also fails if a
+// second backward gives another result, or if a gradient has another shape or dtype. Skips outputs
+// that do not require grad. Starts the op layer.
 ::testing::AssertionResult gradcheck(const Differentiable& fn, const std::vector<Tensor>& inputs,
                                      GradcheckOptions options = {});
 
-// The same for the gradients of fn as a function of its inputs and of the gradient that enters.
+// The same for the gradients of fn, as a function of its inputs and of the upstream gradient.
 ::testing::AssertionResult gradgradcheck(const Differentiable& fn,
                                          const std::vector<Tensor>& inputs,
                                          GradcheckOptions options = {});
 
-// A leaf that requires grad, with values that look random, in [low, high); the same for one seed.
+// A leaf that requires grad, with pseudorandom values in [low, high) that depend on the seed only.
 Tensor random_leaf(DimsView sizes, uint32_t seed, double low = -1, double high = 1,
                    DType dtype = DType::kFloat64);
 

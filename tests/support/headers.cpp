@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does nothing: the target of this file makes the precompiled headers of the tests, and it is a
-// program because headers serve only files with the same flags for position-independent code.
+// Does nothing: building this target makes the precompiled headers of the tests. It is a program
+// because precompiled headers only fit files with the same flags for position-independent code.
 int main() {
   return 0;
 }

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The simulated device as a backend plugin: loaded with dlopen in the tests to hold the contract
-// against a second backend. It sees base/ and kernel/ headers only and links nothing of the
-// library. Its kernels are the obvious loops; each keeps its stream busy for a while of simulated
-// time.
+// The simulated device as a backend plugin, loaded with dlopen: the tests check the backend
+// contract with a second backend. It includes headers of base/ and kernel/ only and links nothing
+// of the library. Its kernels are simple loops; each keeps its stream busy for some simulated time.
 #include <cmath>
 #include <cstring>
 

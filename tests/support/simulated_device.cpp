@@ -93,7 +93,7 @@ int32_t device_count() {
   return kDeviceCount;
 }
 
-// Whether `nbytes` more fit and no failure was asked for; under the lock.
+// Whether `nbytes` more fit and no failure was requested. The caller holds the lock.
 int32_t admit(State& s, uint64_t nbytes) {
   if (s.broken_allocations > 0) {
     --s.broken_allocations;
@@ -163,7 +163,7 @@ int32_t map(int32_t device, void* data, uint64_t nbytes) {
   return kDeviceOk;
 }
 
-// Gives back pages that were mapped, in one call or in several that lie side by side.
+// Unmaps pages that were mapped by one call, or by several calls for adjacent ranges.
 int32_t unmap(int32_t device, void* data, uint64_t nbytes) {
   State& s = state(device);
   observe(s);
@@ -221,7 +221,7 @@ int32_t event_create(int32_t device, EventHandle* out) {
   const std::lock_guard lock(s.mutex);
   ++s.calls.event_create;
   auto event = std::make_unique<Event>();
-  s.events.insert(event.get());  // may find no memory
+  s.events.insert(event.get());  // may run out of memory
   *out = event.release();
   return kDeviceOk;
 }
@@ -262,7 +262,7 @@ int32_t event_synchronize(int32_t device, EventHandle event) {
   return kDeviceOk;
 }
 
-// The memory is there at once; only towards the host does the caller wait for the work before.
+// The bytes are copied at once. Only a copy to the host waits for earlier work.
 int32_t copy(int32_t device, void* dst, const void* src, uint64_t nbytes, CopyKind kind,
              StreamHandle stream) {
   std::memcpy(dst, src, nbytes);
@@ -293,7 +293,7 @@ int32_t host_free(int32_t device, void* data, uint64_t nbytes) {
   return kDeviceOk;
 }
 
-// The bytes are there at once; the time says how long the host's memory is in use.
+// The bytes are copied at once; the simulated time says how long the host memory is in use.
 int32_t copy_unwaited(int32_t device, void* dst, const void* src, uint64_t nbytes, CopyKind kind,
                       StreamHandle stream) {
   std::memcpy(dst, src, nbytes);

@@ -99,7 +99,7 @@ TEST(Layout, one_unknown_size_is_inferred) {
   EXPECT_EQ(code_of([] { infer_shape(Dims{INT64_MAX, INT64_MAX}, 6); }), Code::kShape);
 }
 
-// Against the definition: a view is right when it visits the same places in the same order.
+// By definition, a view is right if it visits the same elements in the same order.
 TEST(Layout, view_strides_agree_with_walking_the_elements) {
   const struct {
     Dims sizes, strides;

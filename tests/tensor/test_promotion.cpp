@@ -24,7 +24,7 @@ constexpr auto f8 = DType::kFloat64;
 constexpr auto c8 = DType::kComplex64;
 constexpr auto c16 = DType::kComplex128;
 
-// The lattice as it is published for tensors (not derived from the code under test).
+// The published lattice for tensors, not derived from the code under test.
 TEST(Promotion, follows_the_lattice) {
   constexpr std::array order{b1, u1, i1, i2, i4, i8, f2, bf, f4, f8, c8, c16};
   constexpr std::array<std::array<DType, 12>, 12> table{{

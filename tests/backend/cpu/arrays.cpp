@@ -128,7 +128,8 @@ kernel::ElementwisePlan elementwise(std::initializer_list<const Array*> operands
     std::copy(operand->strides().begin(), operand->strides().end(), plan.strides[slot]);
     ++slot;
   }
-  // What the planner does for contiguous operands, so that the fast path is met too.
+  // As the planner does: merge the dims of contiguous operands, so that the fast path is tested
+  // too.
   bool dense = plan.ndim > 1;
   for (int k = 0; k < plan.operands; ++k) {
     int64_t step = itemsize(plan.dtypes[k]);
@@ -206,7 +207,7 @@ void expect_elements(const Array& out, const std::vector<const Array*>& inputs,
       ASSERT_TRUE(std::isnan(got.real())) << "element " << i << ": expected NaN, got " << got;
       continue;
     }
-    if (want == got) continue;  // also infinities
+    if (want == got) continue;  // also equal infinities
     ASSERT_LE(std::abs(got - want), slack * tolerance(out.dtype(), std::abs(want)))
         << "element " << i << " of " << name(out.dtype()) << ": expected " << want << ", got "
         << got << " from " << (values.empty() ? Value() : values[0])

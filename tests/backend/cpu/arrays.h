@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel tests share: strided arrays of any dtype, plans over them, and the backend under
+// Helpers of the kernel tests: strided arrays of any dtype, plans over them, and the backend under
 // test.
 #pragma once
 
@@ -18,9 +18,9 @@ namespace tsr::test {
 using Value = std::complex<double>;
 using Sizes = std::vector<int64_t>;
 
-// The CPU backend's kernels, entered with host services that use malloc.
+// The CPU backend's kernels; the host services use malloc.
 const kernel::KernelTable& kernels();
-// What the last failed kernel said.
+// The error text of the last failed kernel.
 const char* last_error();
 
 double read_double(DType dtype, const void* data);
@@ -44,7 +44,7 @@ class Array {
   [[nodiscard]] void* at(int64_t linear) const;
   [[nodiscard]] Value get(int64_t linear) const { return read_value(dtype_, at(linear)); }
   void set(int64_t linear, Value value) { write_value(dtype_, at(linear), value); }
-  // Numbers between low and high; integers are cut, bools are drawn.
+  // Numbers between low and high; truncated for integers, random for bools.
   void randomize(double low, double high, unsigned seed);
 
  private:
@@ -55,7 +55,8 @@ class Array {
   std::vector<std::byte> storage_;
 };
 
-// A plan over arrays of one shape, dims as they are (the kernels must take any order).
+// A plan over arrays of one shape. The dims are not reordered, because kernels must accept any
+// order.
 kernel::ElementwisePlan elementwise(std::initializer_list<const Array*> operands);
 // Stores a parameter in the opmath type of `dtype`.
 void set_param(kernel::Parameter& param, DType dtype, Value value);
@@ -63,9 +64,9 @@ void set_param(kernel::Parameter& param, DType dtype, Value value);
 kernel::ReducePlan reduction(kernel::ReduceOp op, const Array& output, const Array& input,
                              const std::vector<bool>& reduced);
 
-// How far a result of `dtype` may be from `want`, relative and absolute (docs/guide/operations.md).
+// The allowed error of a result of `dtype`, relative and absolute (docs/guide/operations.md).
 double tolerance(DType dtype, double want);
-// Checks out against f of the inputs' values, element by element.
+// Compares `out` with f of the inputs' values, element by element.
 void expect_elements(const Array& out, const std::vector<const Array*>& inputs,
                      const std::function<Value(const std::vector<Value>&)>& f, double slack = 1);
 

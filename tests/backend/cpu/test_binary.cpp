@@ -242,8 +242,7 @@ TEST(Binary, works_in_place_and_in_large_arrays) {
 }
 
 TEST(Binary, large_arrays_of_every_layout_agree_with_contiguous_ones) {
-  const Sizes sizes{2100,
-                    1001};  // above the size that is written past the caches, rows of broken lines
+  const Sizes sizes{2100, 1001};  // non-temporal stores, rows that end within a cache line
   Array a(DType::kFloat32, sizes);
   Array b(DType::kFloat32, sizes);
   Array want(DType::kFloat32, sizes);
@@ -258,14 +257,14 @@ TEST(Binary, large_arrays_of_every_layout_agree_with_contiguous_ones) {
       strided.set(i, a.get(i));
       half.set(i, b.get(i));
     }
-    // The second operand is cast on the way in.
+    // The second operand is cast before the row.
     ASSERT_EQ(kernels().binary(BinaryOp::kMultiply, elementwise({&output, &strided, &half})),
               kernel::kOk);
     for (int64_t i = 0; i < a.numel(); ++i) ASSERT_EQ(output.get(i), want.get(i)) << i;
   }
 }
 
-// Long and short rows, several to a block or not, also where results go past the caches.
+// Long and short rows, of which several may fill a block, with and without non-temporal stores.
 TEST(Binary, a_row_or_a_column_stands_for_all) {
   for (const int64_t columns : {3, 64, 100, 256, 1001}) {
     for (const int64_t rows : {37, columns % 100 == 0 ? 21001 : 2100}) {

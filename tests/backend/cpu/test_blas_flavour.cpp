@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The BLAS that is opened must be the OpenBLAS of the flavour the build asked for.
+// The OpenBLAS that the library opens must have the threading model that the build asked for.
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 
 namespace {
 
-// OpenBLAS's own numbers: 0 serial, 1 POSIX threads, 2 OpenMP. The thread flavour has a pool of its
-// own beside ours and wins the system's choice whenever another package pulls it in.
+// OpenBLAS's own numbers: 0 serial, 1 POSIX threads, 2 OpenMP. The pthreads flavour has its own
+// thread pool beside ours. The system prefers it whenever another package installs it.
 int wanted_flavour() {
   return std::string(TSR_BLAS_FLAVOUR) == "openmp" ? 2 : 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// fill and copy: every dtype to every dtype, every layout, and what must be bit-exact.
+// fill and copy: every dtype to every dtype, every layout, and copies that must be bit-exact.
 #include <gtest/gtest.h>
 
 #include <cmath>

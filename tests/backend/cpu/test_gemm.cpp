@@ -89,7 +89,8 @@ TEST(Gemm, matches_three_loops_for_every_storage_order) {
   }
 }
 
-// A few rows, columns or products beside one large matrix, also not in whole registers or groups.
+// Few rows, few columns or a short inner dimension with one large matrix; also sizes that do not
+// fill registers or groups.
 TEST(Gemm, skinny_products_match_three_loops) {
   const auto contiguous = Layout::kContiguous;
   const auto transposed = Layout::kTransposed;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers at every instruction-set level against a scalar reference: the value of an element
-// follows from seed and position alone.
+// depends only on seed and position.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using kernel::RandomOp;
 using kernel::RandomPlan;
 
 constexpr uint64_t kSeed = 0x123456789abcdef0;
-// The counter passes from its low into its high word within the first elements.
+// The low word of the counter overflows into its high word within the first elements.
 constexpr uint64_t kOffset = 0xfffffff9;
 constexpr int64_t kLongest = 71;
 constexpr DType kFloats[] = {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64};
@@ -66,7 +66,7 @@ double unit(DType dtype, double value) {
   std::frexp(value, &exponent);
   return std::ldexp(1.0, exponent - digits);
 }
-// As an element of the dtype holds it.
+// The value after rounding to the dtype.
 double rounded(DType dtype, double value) {
   Array element(dtype, {1});
   element.set(0, value);
@@ -86,8 +86,8 @@ RandomPlan plan_of(RandomOp op, const Array& out, double p0, double p1) {
   return plan;
 }
 
-// Draws arrays of every length around the widths of registers and checks each element; beyond the
-// last one nothing is written.
+// Draws arrays of all lengths around the width of a register, checks each element, and checks that
+// nothing is written beyond the last one.
 template <class Check>
 void check_lengths(const cpu::Level& level, RandomOp op, DType dtype, double p0, double p1,
                    Check check) {
@@ -127,7 +127,7 @@ TEST(Random, uniform_numbers_are_the_same_at_every_level) {
 TEST(Random, uniform_numbers_stay_below_the_upper_end) {
   for (const cpu::Level* level : levels()) {
     for (const DType dtype : kFloats) {
-      // Wide of zero, where one rounding step is more than the whole range.
+      // Far from zero, where one rounding step is larger than the whole range.
       const double low = 1.0;
       const double high = std::nextafter(1.0, 2.0);
       check_lengths(*level, RandomOp::kUniform, dtype, low, high,
@@ -142,7 +142,7 @@ TEST(Random, normal_numbers_agree_between_levels_to_four_units) {
       check_lengths(*level, RandomOp::kNormal, dtype, 0, 1, [&](int64_t i, double got) {
         const Words words = words_of(i);
         const int bits = dtype == DType::kFloat64 ? 53 : 24;
-        // The radius of 16-bit and single numbers comes from the first word, the angle from the
+        // The radius of 16-bit and float32 numbers comes from the first word, the angle from the
         // third.
         const double u = first_bits(dtype == DType::kFloat64 ? words.low : words.low << 32, bits);
         const double v = first_bits(dtype == DType::kFloat64 ? words.high : words.high << 32, bits);

@@ -116,7 +116,7 @@ DType output_dtype(ReduceOp op, DType input) {
   }
 }
 
-// Their results are whole numbers that every dtype of the test holds.
+// Ops whose results are whole numbers that every dtype of the test can represent.
 bool takes_integers(ReduceOp op) {
   switch (op) {
     case ReduceOp::kSum:
@@ -133,7 +133,7 @@ bool takes_integers(ReduceOp op) {
   }
 }
 
-// The numbers that go into each kept element, in row-major order.
+// The numbers that are reduced to each kept element, in row-major order.
 std::vector<Doubles> groups(const Array& input, const std::vector<bool>& reduced) {
   std::vector<Doubles> result;
   for (int64_t i = 0; i < input.numel(); ++i) {
@@ -228,12 +228,12 @@ TEST(Reduce, rows_and_columns_of_every_length) {
       }
     }
   }
-  // More results than are in flight at a time, and rows longer than are taken whole.
+  // More results than are computed at a time, and rows longer than are folded at once.
   check(kCases[0], DType::kFloat32, {1100, 20}, {false, true}, Layout::kContiguous);
   check(kCases[0], DType::kFloat32, {70, 5000}, {false, true}, Layout::kContiguous);
 }
 
-// As a transposed input has them: rows of results that do not follow each other in memory.
+// Rows of results that are not adjacent in memory, as for a transposed input.
 TEST(Reduce, results_in_another_order_than_memory) {
   Array input(DType::kFloat32, {24, 17, 11, 5});
   input.randomize(0.7, 1.3, 17);
@@ -368,7 +368,7 @@ TEST(Reduce, logsumexp_survives_infinities_and_large_values) {
                                 -1000 + std::log(2.0), 5,         NAN};
   for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
     for (const bool across : {false, true}) {
-      // Repeated, so that the groups fill registers when they stand side by side.
+      // Repeated, so that the groups fill registers when they are adjacent.
       constexpr int64_t kCount = 5 * kGroups;
       Array input(dtype, across ? Sizes{3, kCount} : Sizes{kCount, 3});
       for (int64_t i = 0; i < kCount; ++i) {

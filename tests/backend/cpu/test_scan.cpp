@@ -53,7 +53,7 @@ void check(ScanOp op, DType dtype, const Sizes& sizes, size_t axis, Layout in_la
       want = op == ScanOp::kSum ? want + x : want * x;
       scale += std::abs(x);
     }
-    if (is_integral(dtype) && std::abs(want) > 100) continue;  // wraps
+    if (is_integral(dtype) && std::abs(want) > 100) continue;  // would wrap around
     ASSERT_LE(std::abs(out.get(i) - want), tolerance(dtype, std::max(scale, std::abs(want)))) << i;
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The error of the float32 functions in units in the last place, over the whole range of floats, at
-// every instruction-set level this machine can run. TSR_ULP_STEP=1 tries all 2**32 floats. Signed
-// zeros of both float types.
+// The error of the float32 functions in units in the last place, over all floats, at every
+// instruction-set level that this machine can run. TSR_ULP_STEP=1 tests all 2**32 floats. Also
+// signed zeros of float32 and float64.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -20,7 +20,7 @@ constexpr size_t kBlock = 4096;
 
 uint32_t step_of_test() {
   const char* text = std::getenv("TSR_ULP_STEP");
-  // About four million floats, at a step that has no factor in common with the range.
+  // About four million floats, at a step that is coprime to their number.
   return text == nullptr ? 1009 : static_cast<uint32_t>(std::max(1, std::atoi(text)));
 }
 

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The error of the float64 functions in units in the last place at every instruction-set level this
-// machine can run: against long double, over the whole range of doubles and, more densely, where
-// the function does its work. TSR_ULP_COUNT sets the arguments per function and range.
+// The error of the float64 functions in units in the last place at every instruction-set level that
+// this machine can run. The reference is long double, over all doubles and, more densely, in the
+// range that matters for the function. TSR_ULP_COUNT sets the number of arguments for each function
+// and range.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -39,8 +40,8 @@ Wide sigmoid(Wide x) {
   return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
 }
 
-// erfc(-x / sqrt 2) / 2. The argument's rounding error, which the tail magnifies by its square, is
-// put back with the derivative.
+// erfc(-x / sqrt 2) / 2. In the tail, the argument's rounding error is magnified by the square of
+// the argument; a first-order correction with the derivative removes it.
 Wide normal_cdf(Wide x) {
   if (std::isinf(x)) return x > 0 ? 1 : 0;
   constexpr Wide kRootHalf = 0.70710678118654752440084436210484903928L;
@@ -52,7 +53,7 @@ Wide normal_cdf(Wide x) {
 }
 
 struct Case {
-  double low, high;  // of the dense range
+  double low, high;  // of the densely tested range
   Function<double> function;
 };
 
@@ -89,7 +90,7 @@ const double kSpecial[] = {0.0,      -0.0,   kInf,   -kInf,  kNaN, kSubnormal, -
 
 TEST(VecMathFloat64, errors_stay_below_two_ulp_over_the_whole_range) {
   const size_t blocks = blocks_of_test();
-  // A step through all doubles that has no factor in common with their number.
+  // A step through all doubles that is coprime to their number.
   const uint64_t step = (~uint64_t{0} / (blocks * kBlock)) | 1;
   std::vector<double> in(kBlock);
   for (const Case& c : kCases) {
@@ -108,7 +109,7 @@ TEST(VecMathFloat64, errors_stay_below_two_ulp_over_the_whole_range) {
   }
 }
 
-// The arguments that lie nearest to multiples of pi/2, and those whose reduction has few bits.
+// The arguments closest to multiples of pi/2, whose reduction leaves few bits.
 TEST(VecMathFloat64, angles_next_to_multiples_of_half_pi_keep_their_bits) {
   std::vector<double> in = {6381956970095103.0 * 0x1p797, 0x1p1000, 1e22, 1e6, -1e6, 1e6 + 1};
   std::mt19937_64 generator(11);
@@ -166,10 +167,10 @@ TEST(VecMathFloat64, powers_hypot_and_atan2_of_pairs) {
         a[i] = std::bit_cast<double>(generator());
         b[i] = std::bit_cast<double>(generator());
         if (round % 2 == 0) continue;
-        if (pair.op == BinaryOp::kPow) {  // results all over the range
+        if (pair.op == BinaryOp::kPow) {  // the results have all magnitudes
           a[i] = base(generator);
           b[i] = power(generator) / (std::abs(std::log(a[i])) + 1e-3);
-        } else {  // of like size
+        } else {  // results of similar size
           b[i] = std::ldexp(a[i], static_cast<int>(generator() % 40) - 20) * 1.1;
         }
       }

@@ -19,14 +19,14 @@
 
 namespace tsr::test {
 
-// The error of a value that should have been NaN, infinite or zero, or must not be.
+// The error if NaN, infinity or zero is expected and missing, or the other way round.
 inline constexpr double kWrong = 1e9;
 
-// What references compute in: it has at least eleven bits more than T.
+// The type of references, with at least eleven bits more than T.
 template <class T>
 using WideOf = std::conditional_t<std::is_same_v<T, float>, double, long double>;
 
-// The distance of `got` from the true value in units of the last place of a T of that size.
+// The distance of `got` from the true value, in units in the last place of a T of that size.
 template <class T, class Wide = WideOf<T>>
 double error_in_ulp(T got, Wide want) {
   using Limits = std::numeric_limits<T>;
@@ -42,7 +42,7 @@ double error_in_ulp(T got, Wide want) {
                              std::ldexp(Wide{1}, last_place));
 }
 
-// Those this machine can run.
+// The instruction-set levels that this machine can run.
 inline std::vector<const cpu::Level*> levels() {
   std::vector<const cpu::Level*> found;
   for (const char* each : {"sse42", "avx2", "avx512"}) {
@@ -51,7 +51,7 @@ inline std::vector<const cpu::Level*> levels() {
   return found;
 }
 
-// f of every entry of `in` at one level.
+// f of each element of `in`, at one level.
 template <class T>
 std::vector<T> row_of(const cpu::Level& level, kernel::UnaryOp op, const std::vector<T>& in) {
   const kernel::Parameter params[3] = {};
@@ -63,7 +63,7 @@ std::vector<T> row_of(const cpu::Level& level, kernel::UnaryOp op, const std::ve
   return out;
 }
 
-// f of every pair.
+// f of each pair, at one level.
 template <class T>
 std::vector<T> row_of(const cpu::Level& level, kernel::BinaryOp op, const std::vector<T>& a,
                       const std::vector<T>& b) {
@@ -82,7 +82,7 @@ struct Function {
   const char* name;
   double limit;  // of the error
   WideOf<T> (*reference)(WideOf<T>);
-  // x f(x), where f may be subnormal, which x magnifies; and -infinity times 0 is NaN.
+  // Check x f(x) instead: f may be subnormal, and x magnifies it. -infinity times 0 is NaN.
   bool product = false;
 };
 
@@ -94,7 +94,7 @@ struct PairFunction {
   WideOf<T> (*reference)(WideOf<T>, WideOf<T>);
 };
 
-// The worst errors of a function so far, by level.
+// The largest errors of a function so far, by level.
 template <class T>
 class Errors {
  public:
@@ -142,7 +142,7 @@ class Errors {
   std::vector<double> worst_;
 };
 
-// Measures a function of two arguments at every level; `worst` becomes the worst error so far.
+// Measures a function of two arguments at every level; updates `worst`, the largest error so far.
 template <class T>
 void measure_pairs(const PairFunction<T>& function, const std::vector<T>& a,
                    const std::vector<T>& b, double& worst) {

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * An outside C program: everything it knows comes from the installed package. Prints the version of
+ * An external C program that uses only the installed package. Prints the version of
  * the ABI it runs on; with an argument, the schema that the library carries. */
 #include <stdio.h>
 #include <tessera/tessera.h>

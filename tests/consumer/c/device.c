@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * An outside C program that wants a device "cuda": adds 1 and 1 there, or prints why it cannot. */
+ * An external C program that uses a device "cuda": adds 1 and 1 there, or prints why it cannot. */
 #include <stdio.h>
 #include <tessera/tessera.h>
 

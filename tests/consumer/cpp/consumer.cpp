@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An outside C++ program: everything it knows comes from the installed package.
+// An external C++ program that uses only the installed package.
 #include <iostream>
 #include <tessera/tessera.hpp>
 

@@ -15,7 +15,7 @@ using ops::Out;
 
 constexpr int64_t kNo = INT64_MIN;
 
-// The items of an index, written {at(1), range(0, 2), kNew, kDots, kArr}.
+// The items of an index, such as {at(1), range(0, 2), kNew, kDots, kArr}.
 using Item = std::array<int64_t, 4>;
 constexpr Item at(int64_t index) {
   return {0, index, kNo, kNo};

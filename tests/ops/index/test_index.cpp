@@ -144,14 +144,14 @@ TEST(ScatterAdd, leaves_the_input_alone_when_an_index_is_out_of_range) {
 }
 
 TEST(ScatterAdd, sums_sixteen_bit_floats_in_float32) {
-  // 4096 ones: bfloat16 alone would stop at 256.
+  // The sum of 4096 ones: bfloat16 alone would stop at 256.
   const Tensor ones = ops::ones(Dims{4096}, DType::kBFloat16);
   const Tensor index = ops::zeros(Dims{4096}, DType::kInt64);
   const Tensor sum = ops::scatter_add(ops::zeros(Dims{1}, DType::kBFloat16), 0, index, ones);
   EXPECT_EQ(values(sum), (Numbers{4096}));
 }
 
-// Large enough for several threads, with many equal positions; against a plain loop.
+// Large enough for several threads, with many equal positions; compared with a plain loop.
 TEST(ScatterAdd, is_the_same_for_any_number_of_threads) {
   constexpr int64_t kCount = 200000;
   constexpr int64_t kPlaces = 1000;
@@ -168,7 +168,7 @@ TEST(ScatterAdd, is_the_same_for_any_number_of_threads) {
   const Tensor index = i64(Dims{kCount}, places);
   const Tensor zero = ops::zeros(Dims{kPlaces}, DType::kFloat32);
   EXPECT_EQ(values<float>(ops::scatter_add(zero, 0, index, f32(Dims{kCount}, parts))), expected);
-  // The same as columns and as rows of a matrix: other ways to divide the work.
+  // The same for columns and rows of a matrix, which divide the work differently.
   const Dims tall{kCount, 3};
   const Tensor sums =
       ops::scatter_add(ops::zeros(Dims{kPlaces, 3}, DType::kFloat32), 0,
@@ -307,8 +307,8 @@ TEST(IndexGradients, agree_with_differences_once_and_twice) {
   }
 }
 
-// The padding row makes the first derivative deliberately wrong; the second must still be that of
-// the first.
+// The padding row makes the first derivative wrong on purpose; the second one must still be the
+// derivative of the first.
 TEST(IndexGradients, of_an_embedding_with_padding_can_be_differentiated) {
   const auto fn = [](Inputs x) {
     const Tensor y = ops::embedding(i64(Dims{2, 2}, {0, 2, 1, 2}), x[0], 1);
@@ -317,7 +317,7 @@ TEST(IndexGradients, of_an_embedding_with_padding_can_be_differentiated) {
   EXPECT_TRUE(gradgradcheck(fn, {random_leaf(Dims{3, 4}, 7)}));
 }
 
-// Two storages on one block of foreign memory, as two imports of one array make them.
+// Two storages on one block of foreign memory, as after two imports of one array.
 TEST(Index, put_reads_values_before_it_overwrites_them_through_another_storage) {
   std::vector<double> block{0, 1, 2, 3, 4, 5};
   const auto import = [&](int64_t offset, int64_t count) {
@@ -351,8 +351,8 @@ TEST(Index, accumulating_bools_reads_any_byte_that_is_not_0_as_true) {
   EXPECT_EQ(values(x), (std::vector<double>{1, 0}));
 }
 
-// NumPy's functions count negative indices from the end, PyTorch's take them for a fault in the
-// data.
+// In NumPy's functions negative indices count from the end; PyTorch's functions treat them as an
+// error in the data.
 TEST(Index, negative_indices_count_from_the_end_only_where_numpy_says_so) {
   const Tensor x = test::f64(Dims{3}, {1, 2, 3});
   const Tensor table = test::f64(Dims{3, 1}, {1, 2, 3});
@@ -364,7 +364,7 @@ TEST(Index, negative_indices_count_from_the_end_only_where_numpy_says_so) {
       [&] { ops::scatter_add(x, 0, last, test::f64(Dims{1}, {1})); },
       [&] { ops::embedding(last, table); },
       [&] { ops::index_select(x, 0, last); },
-      // Long enough to be looked at in vectors and by several threads.
+      // Long enough for vector instructions and several threads.
       [&] { ops::embedding(ops::full(Dims{9000}, -1), table); },
   };
   for (const auto& call : calls) {
@@ -372,7 +372,7 @@ TEST(Index, negative_indices_count_from_the_end_only_where_numpy_says_so) {
     EXPECT_EQ(error.code(), Code::kIndex);
     EXPECT_NE(error.message().find("[0, 2]"), std::string::npos) << error.message();
   }
-  // The gradient goes where the negative index points.
+  // The gradient is added at the position of the negative index.
   const Tensor leaf = x.detached();
   set_requires_grad(leaf, true);
   backward(std::array{ops::sum(ops::take_along_axis(leaf, last, 0))});

@@ -96,7 +96,7 @@ void expect_topk_like_reference(const std::vector<T>& line) {
   }
 }
 
-// Ties, NaN and lengths that are no whole number of blocks; the first k of a stable sort.
+// Ties, NaN and lengths that are not a multiple of a block; the first k of a stable sort.
 TEST(Sort, topk_agrees_with_a_stable_sort_for_any_count) {
   std::mt19937 random(2);
   for (const int length : {40, 127, 128, 129, 1000}) {

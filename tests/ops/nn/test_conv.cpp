@@ -41,7 +41,7 @@ const Case kCases[] = {
     {"pointwise on wide planes, strided", 2, 3, 17, 1, {42, 41}, {1, 1}, 2, 0, 1},
 };
 
-// Whether differences of every number, twice, take no time.
+// Whether finite differences of all elements, twice, are fast.
 bool is_small(const Case& c) {
   return numel_of(c.size) < 100;
 }
@@ -77,7 +77,7 @@ Tensor weight_of(const Case& c) {
   return random_leaf(image(c.out, c.in / c.groups, c.kernel), 2);
 }
 
-// Visits the index tuples of `sizes` in row-major order.
+// Visits all index tuples of `sizes` in row-major order.
 template <class Fn>
 void each_index(const Dims& sizes, Fn fn) {
   Dims index(sizes.size(), 0);
@@ -92,7 +92,7 @@ int64_t flat(const Dims& sizes, const Dims& index) {
   return at;
 }
 
-// The definition, element by element, in double.
+// The definition of a convolution, element by element, in double.
 std::vector<double> reference(const Case& c, const Tensor& x, const Tensor& w, const Tensor& b,
                               const Dims& out_sizes) {
   const std::vector<double> xs = values(x);
@@ -181,7 +181,7 @@ TEST(Conv, gradients_of_the_transpose_agree_with_differences) {
   }
 }
 
-// <conv(x), y> = <x, conv_transpose(y)> with one weight.
+// <conv(x), y> = <x, conv_transpose(y)> with the same weight.
 TEST(Conv, transpose_is_the_adjoint_in_float32_and_both_layouts) {
   for (const Case& c : kCases) {
     if (c.output_padding != 0) continue;
@@ -193,15 +193,15 @@ TEST(Conv, transpose_is_the_adjoint_in_float32_and_both_layouts) {
       Tensor g = ops::cast_memory(random_leaf(y.sizes(), 5).detached(), DType::kFloat32);
       const Tensor back = run_transposed(c, ops::image_memory(g, last), w, {});
       const double left = values(ops::sum(ops::multiply(y, g)))[0];
-      // The transpose of a strided convolution may miss what the windows did not reach.
+      // The transpose of a strided convolution may lack elements that no window has reached.
       if (back.sizes() != x.sizes()) continue;
       EXPECT_NEAR(left, values(ops::sum(ops::multiply(x, back)))[0], 1e-3 + 1e-4 * std::abs(left));
     }
   }
 }
 
-// An image of one column whose columns lie furthest apart: channels last, but for a stride that
-// says nothing.
+// An image with one column: it is channels last, except for the stride of the column axis, which
+// has no meaning.
 TEST(Conv, strides_of_single_columns_say_nothing) {
   for (const DType dtype : {DType::kFloat64, DType::kFloat32}) {
     SCOPED_TRACE(name(dtype));
@@ -213,7 +213,7 @@ TEST(Conv, strides_of_single_columns_say_nothing) {
   }
 }
 
-// With and without a bias, whose gradient some kernels compute along with the weight's.
+// With and without a bias; some kernels compute its gradient together with the weight's.
 TEST(Conv, float32_gradients_agree_with_float64_in_both_layouts) {
   for (const Case& c : kCases) {
     for (const int variant : {0, 1, 2, 3}) {

@@ -104,7 +104,7 @@ Tensor weight_for(const ClassCase& c) {
   return c.weighted ? ops::add(random_leaf(Dims{classes}, 5).detached(), 1.5) : Tensor();
 }
 
-// The definition in terms of log_softmax, element by element.
+// The definition with log_softmax, element by element.
 std::vector<double> reference(const ClassCase& c, const Tensor& x, const std::string& reduction) {
   const bool single = c.sizes.size() == 1;
   const std::vector<double> logp = values(ops::log_softmax(x, single ? 0 : 1));

@@ -57,7 +57,7 @@ TEST(BatchNorm, layouts_and_thread_splits_agree) {
   }
 }
 
-// A large mean must not swallow a small spread.
+// A large mean must not hide a small variance.
 TEST(BatchNorm, survives_a_mean_far_from_zero) {
   const Tensor x = test::f32(Dims{4, 1}, {10000, 10001, 10002, 10003});
   const std::vector<double> y = values(ops::batch_norm(x, kNone, kNone, kNone, kNone, true));

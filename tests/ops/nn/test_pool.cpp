@@ -42,7 +42,7 @@ int64_t at(const Dims& list, size_t d) {
   return list.size() == 1 ? list[0] : list[d];
 }
 
-// The windows by their definition; fn(plane value or NaN for padding) per tap.
+// Visits the windows by definition: start(), tap() for each element of the window, end().
 template <class Start, class Tap, class End>
 void each_window(const Case& c, const Tensor& x, const Tensor& y, Start start, Tap tap, End end) {
   const std::vector<double> xs = values(x);
@@ -162,7 +162,7 @@ TEST(Pool, positions_that_were_written_are_refused) {
   const Dims two{2};
   for (const int64_t wrong : {int64_t{16}, int64_t{-2}, int64_t{1} << 40}) {
     const auto [y, positions] = ops::max_pool2d_with_positions(x, two);
-    positions.data_as<int64_t>()[5] = wrong;  // as through memory that was exported
+    positions.data_as<int64_t>()[5] = wrong;  // as a write through exported memory could do
     const Tensor total = ops::sum(y);
     const Error error = error_of([&] { backward(std::array{total}, std::array{Tensor()}); });
     EXPECT_EQ(error.code(), Code::kIndex);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // float16 and bfloat16 in the families that compute in float32: the values of float32 rounded once,
-// for every layout, with the memory of 16 bits; and what happens on a backend that has no kernels
-// for them.
+// for every layout, with the memory use of 16 bits; and the fallback for a backend without such
+// kernels.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,23 +43,24 @@ using List = std::vector<Tensor>;
 constexpr DType kShort[] = {DType::kFloat16, DType::kBFloat16};
 const Tensor kNone;
 
-// Half the distance of neighbouring numbers, relative to them.
+// Half the distance between neighbouring numbers, relative to them.
 double rounding(DType dtype) {
   return dtype == DType::kFloat16 ? 0x1p-11 : 0x1p-8;
 }
 
-// One op over floating inputs, of which the first is the large one.
+// One op over floating inputs; the first input is the large one.
 struct Op {
   const char* name;
   std::vector<Dims> sizes;
-  std::vector<Dims> large;  // for peaks of memory; empty: not measured
+  std::vector<Dims> large;  // for peak memory; empty: not measured
   std::function<Tensor(const List&)> run;
-  // Roundings of the backward's result beyond its own, which follow from what it reads of the
-  // forward's 16-bit result, in units of the largest gradient.
+  // Additional rounding errors of the backward, because it reads the 16-bit result of the forward;
+  // in units of the largest gradient.
   double slack = 0;
-  // Elements of int64 that the op keeps, in units of the first input's: they do not shrink.
+  // int64 elements that the op keeps, in units of the first input's elements; they do not shrink
+  // with 16 bits.
   double integers = 0;
-  // Roundings of the result beyond its own: a bias may be added to what has been rounded.
+  // Additional rounding errors of the result: a bias may be added after rounding.
   double value_slack = 0;
 };
 
@@ -248,7 +249,7 @@ struct Outcome {
   List gradients;
 };
 
-// `upstream` numbers the elements of the result's gradient.
+// The gradient of the result: multiples of 1/8 that differ between neighbours.
 Tensor upstream_of(const Tensor& y) {
   const Tensor g = empty(y.sizes(), DType::kFloat32);
   for (int64_t i = 0; i < g.numel(); ++i)
@@ -331,7 +332,7 @@ TEST(ShortFloats, take_empty_batches) {
   }
 }
 
-// The gradient of a sum over the gradients; empty where the op is linear in each input alone.
+// The gradient of a sum of the gradients; empty if the op is linear in each input alone.
 List second_gradients(const Op& op, const List& leaves) {
   for (const Tensor& leaf : leaves) set_requires_grad(leaf, true);
   const Tensor y = op.run(leaves);
@@ -368,7 +369,7 @@ TEST(ShortFloats, have_second_derivatives_that_follow_those_of_float32) {
   EXPECT_GT(found, 0);
 }
 
-// ---- pooling of volumes, which no op asks for yet ----
+// ---- pooling of volumes, which no op uses yet ----
 
 constexpr int64_t kVolume[] = {2, 3, 7, 30, 40};
 constexpr int64_t kPooled[] = {2, 3, 4, 30, 20};
@@ -377,7 +378,7 @@ struct Pooled {
   Tensor input, output, positions;
 };
 
-// Runs one pass on numbers of that dtype; what it does not read is written over.
+// Runs one pass on numbers of that dtype; overwrites tensors that the pass does not read.
 Pooled pool_volume(kernel::PoolOp op, bool backward, bool last, DType dtype,
                    const Tensor& positions) {
   const auto numbers = [&](const int64_t* sizes, uint32_t seed) {
@@ -436,7 +437,7 @@ TEST(ShortFloats, pool_volumes_as_float32_does) {
 
 // ---- memory ----
 
-// What a forward and a backward pass need beside their inputs.
+// The memory that a forward and a backward pass need besides their inputs.
 int64_t peak_of(const Op& op, DType dtype) {
   const List inputs = numbers_for(op.large, dtype);
   for (const Tensor& input : inputs) set_requires_grad(input, true);
@@ -449,7 +450,7 @@ int64_t peak_of(const Op& op, DType dtype) {
 }
 
 TEST(ShortFloats, need_half_the_memory_of_float32) {
-  constexpr int64_t kRows = int64_t{5} << 18;  // for what is widened at a time
+  constexpr int64_t kRows = int64_t{5} << 18;  // for the part that is widened at a time
   for (const Op& op : table()) {
     if (op.large.empty()) continue;
     const int64_t wide = peak_of(op, DType::kFloat32);
@@ -486,7 +487,7 @@ kernel::Status refuse_short_sums(const kernel::IndexPlan& plan) {
   return g_whole->kernels->index(plan);
 }
 
-// While it lives the CPU has no kernels for 16-bit floats in these families.
+// While this object lives, the CPU has no kernels for 16-bit floats in these families.
 class Poorer {
  public:
   Poorer() {

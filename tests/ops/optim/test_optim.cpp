@@ -27,7 +27,7 @@ struct Options {
   bool amsgrad, decoupled, maximize;
 };
 
-// The update as PyTorch 1.13 writes it, one number at a time.
+// The update of PyTorch 1.13, for one number.
 struct Reference {
   double p, m = 0, v = 0, v_max = 0;
 
@@ -247,13 +247,13 @@ TEST(ClipGradNorm, counts_a_parameter_once) {
 
 TEST(ClipGradNorm, clips_gradients_that_were_recorded) {
   const Tensor leaf = holding(1, 0);
-  const Tensor grad = ops::multiply(leaf, 3);  // as create_graph makes it
+  const Tensor grad = ops::multiply(leaf, 3);  // as with create_graph
   set_grad(leaf, grad);
   ops::clip_grad_norm(List{leaf}, 1);
   EXPECT_NEAR(values(grad)[0], 1, 1e-5);
   ops::clip_grad_value(List{leaf}, 0.5);
   EXPECT_EQ(values(grad)[0], 0.5);
-  set_grad(leaf, {});  // its history leads to the leaf that holds it
+  set_grad(leaf, {});  // its history refers to the leaf that holds it
 }
 
 TEST(ClipGradValue, clips_each_element_of_the_gradients) {

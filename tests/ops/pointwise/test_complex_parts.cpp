@@ -69,7 +69,7 @@ TEST(ComplexParts, gradients_agree_with_differences) {
   EXPECT_TRUE(gradgradcheck(both, {random_leaf(Dims{3, 2}, 4)}));
 }
 
-// A write that autograd would have to follow through another dtype is refused, not lost.
+// A write through another dtype that autograd would have to record is refused, not lost.
 TEST(ComplexParts, refuse_writes_that_autograd_cannot_follow) {
   const Tensor w = random_leaf(Dims{2, 2}, 1);
   const Tensor constant = numbers();

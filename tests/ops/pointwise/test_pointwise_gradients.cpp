@@ -135,7 +135,7 @@ TEST(BinaryGradients, agree_with_differences_over_broadcasts) {
       for (const DType dtype : {DType::kFloat64, DType::kComplex128}) {
         if (dtype == DType::kComplex128 && !row.complex) continue;
         SCOPED_TRACE(concat(row.name, " ", first, " ", second, " ", dtype));
-        // The ranges are shifted apart, so that no kink of maximum or remainder is near.
+        // The ranges do not overlap, so that no kink of maximum or remainder is close.
         const std::vector<Tensor> leaves{
             random_leaf(first, 1, row.low, row.high, dtype),
             random_leaf(second, 7, row.low + 0.05, row.high + 0.05, dtype)};

@@ -216,7 +216,7 @@ TEST(ArrangeGradients, agree_with_differences_once_and_twice) {
   }
 }
 
-// An empty input may be as long as you like along its other axes.
+// An empty input may have any size along its other axes.
 TEST(Arrange, repeat_takes_no_time_for_an_empty_tensor) {
   const Tensor none = make_view(f32(Dims{0}, {}), Dims{int64_t{1} << 40, 0, 3}, Dims{0, 0, 1}, 0);
   const Tensor result = ops::repeat(none, i64(Dims{1}, {2}), 0);

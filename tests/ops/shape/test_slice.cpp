@@ -28,7 +28,7 @@ TEST(Select, takes_one_position_and_drops_the_axis) {
 }
 
 TEST(Slice, follows_python_for_every_bound_and_step) {
-  // Against the definition, for all bounds around the ends.
+  // Compares with the definition, for all bounds around the ends.
   for (const int64_t step : {1, 2, 5, 7, -1, -2, -5, -9}) {
     for (int64_t start = -8; start <= 8; ++start) {
       for (int64_t stop = -8; stop <= 8; ++stop) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The part of cuBLAS that the CUDA backend uses, as the obvious loops over host memory, with
-// cuBLAS's column-major reading of its arguments. See cuda_runtime.h beside it.
+// The part of cuBLAS that the CUDA backend uses, as simple loops over host memory. Matrices are
+// column-major, as in cuBLAS. See cuda_runtime.h in the same folder.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +59,7 @@ inline cublasStatus_t cublasDestroy(cublasHandle_t handle) {
   delete handle;
   return CUBLAS_STATUS_SUCCESS;
 }
-// As in cuBLAS a new stream takes the workspace away.
+// As in cuBLAS, setting a stream resets the workspace.
 inline cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
   handle->stream = stream;
   handle->workspace = nullptr;
@@ -94,7 +94,7 @@ W conjugated(W value) {
     return std::conj(value);
 }
 
-// Element (row, column) of op(matrix), which lies by columns.
+// Element (row, column) of op(matrix); the matrix is column-major.
 template <class W, class T>
 W element(const T* matrix, int64_t leading, cublasOperation_t op, int64_t row, int64_t column) {
   if (op == CUBLAS_OP_N) return widen_element<W>(matrix[column * leading + row]);
@@ -112,12 +112,12 @@ struct Gemm {
   long long stride_a, stride_b, stride_c;
   void* c;
   int64_t batch;
-  // Sums are kept in 16 bits between parts, as cuBLAS may unless it is told not to.
+  // Partial sums are rounded to 16 bits, as cuBLAS may do unless it is forbidden.
   bool short_sums;
   bool tf32;
 };
 
-// A float of TF32: 10 bits of fraction.
+// A float rounded to TF32: 10 bits of fraction.
 inline double rounded(double value) {
   return std::bit_cast<float>((std::bit_cast<uint32_t>(static_cast<float>(value)) + 0x1000U) &
                               ~0x1FFFU);
@@ -126,7 +126,7 @@ inline std::complex<double> rounded(std::complex<double> value) {
   return {rounded(value.real()), rounded(value.imag())};
 }
 
-// W computes, T is stored, P is the type of alpha and beta.
+// W is the type of the computation, T of the elements, P of alpha and beta.
 template <class W, class T, class P>
 void multiply(const Gemm& g) {
   const W alpha(*reinterpret_cast<const P*>(g.alpha));
@@ -163,7 +163,7 @@ void multiply(const Gemm& g) {
 }
 
 using Multiply = void (*)(const Gemm&);
-// Null for types that cuBLAS does not take together.
+// Null for types that cuBLAS does not support together.
 inline Multiply multiply_of(cudaDataType_t type, cublasComputeType_t compute) {
   const bool wide = compute == CUBLAS_COMPUTE_64F;
   switch (type) {
@@ -196,8 +196,8 @@ inline cublasStatus_t cublasGemmStridedBatchedEx_64(
   const Multiply multiply = multiply_of(type_a, compute);
   if (multiply == nullptr || type_a != type_b || type_a != type_c)
     return CUBLAS_STATUS_NOT_SUPPORTED;
-  // What cuBLAS refuses, or answers differently in different versions, the tests must meet here
-  // too; results are the same in every run only with a workspace that is the stream's.
+  // Calls that cuBLAS refuses, or that differ between its versions, fail here too, so that the
+  // tests find them. Results are the same in every run only if the stream has its own workspace.
   const bool extents = lda >= (op_a == CUBLAS_OP_N ? m : k) &&
                        ldb >= (op_b == CUBLAS_OP_N ? k : n) && ldc >= m && k > 0;
   if (handle == nullptr || !extents || a == nullptr || b == nullptr || handle->workspace == nullptr)

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // The stand-in for CUDA's run time (see cuda_runtime.h): devices, memory, and streams whose work
-// runs late. One mutex guards everything; work runs under it and calls nothing of the run time.
-// Device memory can be touched only while work runs: the host that reads it itself is stopped, as a
-// GPU's memory would stop it. Large blocks stay open, because closing takes time by the page.
+// runs late. One mutex protects everything; work runs under it and must not call the run time.
+// Device memory is accessible only while work runs: the host crashes if it accesses device memory
+// itself, as with a GPU. Large blocks stay accessible, because protecting them takes time for each
+// page.
 #include "cuda_runtime.h"
 
 #include <sys/mman.h>
@@ -20,17 +21,17 @@ namespace {
 
 constexpr int kDevices = 2;
 constexpr size_t kLargestClosed = size_t{2} << 20;
-constexpr size_t kCapacity = size_t{16} << 30;  // of each
+constexpr size_t kCapacity = size_t{16} << 30;  // of each device
 constexpr size_t kLongestQueue = 256;
 
-// What an event marks: everything queued on the stream before it.
+// The point in a stream that an event marks: everything queued before it.
 struct Mark {
   CUstream_st* stream;
   bool done = false;
 };
 struct Work {
   std::function<void()> run;      // or:
-  std::shared_ptr<Mark> reaches;  // a mark that is done now
+  std::shared_ptr<Mark> reaches;  // a mark that is reached now
   std::shared_ptr<Mark> awaits;   // a mark that must be done first
 };
 struct Failure {
@@ -66,7 +67,7 @@ struct State {
   bool misaligned = false;
   int open = 0;  // work that is running
 };
-// Never destroyed: threads may still work while the process ends.
+// Never destroyed: threads may still run while the process ends.
 State& state() {
   static auto& one = *new State;
   return one;
@@ -74,7 +75,7 @@ State& state() {
 thread_local int t_device = 0;
 thread_local cudaError_t t_last = cudaSuccess;
 
-// Counts a call; the error that a test has asked for.
+// Counts a call, and returns the error that a test has requested for it.
 cudaError_t failure_of(const std::string& name) {
   State& s = state();
   ++s.calls[name];
@@ -88,7 +89,7 @@ cudaError_t failure_of(const std::string& name) {
   return error;
 }
 
-// Runs a function of the run time: under the lock, on a device that is whole.
+// Runs a function of the run time under the lock, unless its device has failed.
 template <class Body>
 cudaError_t call(const char* name, const Body& body) {
   State& s = state();
@@ -107,14 +108,14 @@ CUstream_st& queue_of(State& s, cudaStream_t stream) {
   return *stream;
 }
 
-// ---- Running what is queued ----
+// ---- Running queued work ----
 
 constexpr size_t kPage = 4096;
 size_t whole_pages(size_t nbytes) {
   return (nbytes + kPage - 1) / kPage * kPage;
 }
 
-// Device memory can be touched for the life of one of these.
+// Makes device memory accessible during its lifetime.
 class Open {
  public:
   explicit Open(State& s) : s_(s) {
@@ -138,7 +139,8 @@ class Open {
 
 void run_until(State& s, CUstream_st& stream, const Mark* mark);
 
-// Takes the work first, so that waiting for another stream may come back to this one.
+// Removes the work from the queue first: it may wait for another stream, which may wait for this
+// one.
 void run_first(State& s, CUstream_st& stream) {
   const Work work = std::move(stream.queue.front());
   stream.queue.pop_front();
@@ -153,10 +155,10 @@ void run_first(State& s, CUstream_st& stream) {
   if (s.misaligned) error = cudaErrorMisalignedAddress;
   if (error != cudaSuccess) s.broken[stream.device] = error;
 }
-// Null: until the queue is empty.
+// A null mark means until the queue is empty.
 void run_until(State& s, CUstream_st& stream, const Mark* mark) {
   if (stream.queue.empty())
-    return;  // most calls: opening all memory is most of the time of the tests
+    return;  // the common case: making memory accessible takes most of the time of the tests
   const Open open(s);
   while (!stream.queue.empty() && (mark == nullptr || !mark->done)) run_first(s, stream);
 }
@@ -183,7 +185,7 @@ cudaError_t push(State& s, cudaStream_t handle, Work work) {
 
 // ---- Memory ----
 
-// The device that has the memory, or -1 for the host's; no element may lie beyond a block.
+// The device that owns the memory, or -1 for host memory. The range must not exceed a block.
 int owner_of(const State& s, const void* data, size_t nbytes) {
   const auto* at = static_cast<const char*>(data);
   auto found = s.memory.upper_bound(at);
@@ -192,7 +194,7 @@ int owner_of(const State& s, const void* data, size_t nbytes) {
   const auto& [begin, block] = *found;
   return at + nbytes <= begin + block.first ? block.second : -1;
 }
-// Bytes of the current device that are taken.
+// The used bytes of the current device.
 size_t used(const State& s) {
   size_t bytes = 0;
   for (const auto& [data, block] : s.memory) bytes += block.second == t_device ? block.first : 0;
@@ -221,7 +223,7 @@ cudaError_t enqueue(const char* name, cudaStream_t stream, std::function<void()>
 
 extern "C" {
 
-// What -fsanitize=alignment calls; its other arguments say where.
+// Called by -fsanitize=alignment; the other arguments would be the location.
 __attribute__((visibility("default"))) void __ubsan_handle_type_mismatch_v1(void*, void*) {
   state().misaligned = true;
 }
@@ -317,7 +319,7 @@ cudaError_t cudaHostAlloc(void** out, size_t nbytes, unsigned) {
     return cudaSuccess;
   });
 }
-// Waits for all work, which may use the memory.
+// First waits for all work, which may use the memory.
 cudaError_t cudaFreeHost(void* data) {
   return call("cudaFreeHost", [&](State& s) {
     if (s.pinned.erase(static_cast<char*>(data)) != 1) return cudaErrorInvalidValue;
@@ -335,7 +337,7 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   });
 }
 
-// A copy of memory that is not pinned waits for what is queued before it.
+// A copy of memory that is not pinned waits for the work queued before it.
 cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t nbytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   return call("cudaMemcpyAsync", [&](State& s) {
@@ -415,7 +417,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     return push(s, stream, {nullptr, event->mark, nullptr});
   });
 }
-// Asking lets a little time pass, so that who asks again and again comes to an end.
+// A query runs a little work, so that a loop of queries ends.
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   return call("cudaEventQuery", [&](State& s) {
     if (event->mark == nullptr || event->mark->done) return cudaSuccess;

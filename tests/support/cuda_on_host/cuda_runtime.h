@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // The part of the CUDA run time that the CUDA backend uses, on the host: every block is one thread
-// that does the work of the whole block, and memory is the host's. With it the backend's own
-// sources are compiled by the C++ compiler and tested on machines without a GPU. It shows that
-// kernels compute the right thing, not that they compute it in parallel.
+// that does the work of the whole block, and memory is host memory. So the backend's own sources
+// are compiled by the C++ compiler and tested on machines without a GPU. This tests the results of
+// kernels, not their parallel execution.
 //
 // Note [Late work]
-// What is queued on a stream runs as late as it may: when somebody waits for it, or when the queue
-// is long. So a wait that is missing between two streams, or before the host reads, gives a wrong
-// result every time. Memory and devices are looked at as CUDA does: a copy must say the right kind,
-// a stream must be used with its own device current, a kernel's accesses must be aligned (the
-// plugin is compiled with -fsanitize=alignment, whose reports come here), and work that fails makes
-// every later call on its device fail.
+// Work that is queued on a stream runs as late as possible: when somebody waits for it, or when the
+// queue is long. So a missing wait between two streams, or before the host reads, gives a wrong
+// result every time. Memory and devices are checked as CUDA does. A copy must have the right kind,
+// a stream must be used while its device is current, and the accesses of a kernel must be aligned
+// (the plugin is compiled with -fsanitize=alignment, whose reports come here). After failed work,
+// every later call on its device fails.
 #pragma once
 
 #include <cstddef>
@@ -113,21 +113,21 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 
 // ---- For tests, which call them through ctypes ----
 
-// The call of this name that comes after `calls` others fails with `error`; "kernel" is the running
-// of one, which fails its device for good. `calls` below 0: every call.
+// After `calls` more calls, the function of this name fails with `error`; if `calls` is negative,
+// every call fails. The name "kernel" means running a kernel, and then the device fails for good.
 void cuda_on_host_fail(const char* name, int error, int64_t calls);
-// How often a function was called, with "launch" for kernels and "wait" for the times when the
-// host had to wait for work that was queued.
+// The number of calls of a function. "launch" counts kernels, and "wait" the times when the host
+// had to wait for queued work.
 int64_t cuda_on_host_calls(const char* name);
-// No failures, no counts, devices whole again.
+// Removes all requested failures and counts, and repairs all devices.
 void cuda_on_host_reset();
 }
 
 namespace tsr::cuda::on_host {
 
-// Counts a call of a function; 0, or the error that a test has asked for.
+// Counts a call of a function. Returns 0, or the error that a test has requested.
 int failure(const char* name);
-// Queues work for the stream, whose device must be the current one; the error of a launch.
+// Queues work on the stream, whose device must be the current one; returns the error of a launch.
 cudaError_t enqueue(const char* name, cudaStream_t stream, std::function<void()> work);
 
 }  // namespace tsr::cuda::on_host
@@ -146,7 +146,7 @@ inline int64_t index_step() {
 
 namespace on_host {
 
-// A few blocks are enough to meet every boundary between them.
+// Three blocks have all kinds of boundaries between blocks.
 inline constexpr unsigned kBlocks = 3;
 
 template <class... Parameters>

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The stand-in for cuDNN. A descriptor is a bag of attributes; finalizing checks what cuDNN checks,
-// and whoever uses a descriptor copies what it says, so that it may then be destroyed.
+// The stand-in for cuDNN. A descriptor is a set of attributes. Finalizing checks the same
+// conditions as cuDNN. A descriptor that uses another one copies it, so that the other one may be
+// destroyed.
 //
-// Of its engines the first is for tensor cores and rounds wider inputs than 16 bits, the second
-// adds in no fixed order, the third goes through Fourier transforms: where they must not be taken
-// their results are wrong. Two are exact but want a workspace that no device has, or that a device
-// may not have. The last is proposed as a fallback only. None takes images and weight of different
-// layouts, or padding that is not the same on both sides.
+// Some engines must not be chosen in some cases, and then give wrong results: the first is for
+// tensor cores and rounds inputs wider than 16 bits, the second adds in no fixed order, the third
+// uses Fourier transforms. Two engines are exact but need a workspace: one more than any device
+// has, one that a device may not have. The last engine is only proposed as a fallback. No engine
+// takes images and weight of different layouts, or padding that differs between the two sides.
 #include "cudnn.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ constexpr int kTransforming = 2;
 constexpr int kBoundless = 3;
 constexpr int kHungry = 4;
 constexpr int kExact = 5;
-constexpr int64_t kWorkspace = 2048;  // of all but two
+constexpr int64_t kWorkspace = 2048;  // of all engines but two
 
 int64_t workspace_of(int engine) {
   return engine == kBoundless ? int64_t{1} << 45
@@ -34,7 +35,7 @@ int64_t workspace_of(int engine) {
                               : kWorkspace;
 }
 
-// What a descriptor says once it is final.
+// The contents of a final descriptor.
 struct Facts {
   Tensor tensor;
   Windows windows;
@@ -69,7 +70,7 @@ size_t size_of(cudnnBackendAttributeType_t type) {
   }
 }
 
-// The type of an attribute that may be set, and the hundred of the descriptors it belongs to.
+// The type of an attribute that may be set. hundred_of(descriptor) is name / 100 of its attributes.
 cudnnBackendAttributeType_t type_of(int name) {
   switch (name) {
     case CUDNN_ATTR_CONVOLUTION_COMP_TYPE:
@@ -119,7 +120,7 @@ int hundred_of(cudnnBackendDescriptorType_t type) {
   }
 }
 
-// ---- Reading a bag ----
+// ---- Reading attributes ----
 
 template <class T>
 std::vector<T> list(const Bag& bag, int name) {
@@ -129,7 +130,7 @@ std::vector<T> list(const Bag& bag, int name) {
   std::memcpy(result.data(), found->second.bytes.data(), result.size() * sizeof(T));
   return result;
 }
-// The final descriptor under a name, or null.
+// The final descriptor in an attribute, or null.
 const Bag* part(const Bag& bag, int name, cudnnBackendDescriptorType_t type) {
   const auto found = list<const Bag*>(bag, name);
   if (found.size() != 1 || found[0] == nullptr) return nullptr;
@@ -187,7 +188,7 @@ int64_t outputs(const Convolution& f, size_t d) {
   return room < 0 ? -1 : room / w.stride[d] + 1;
 }
 
-// Attribute names of a pass count from its alpha; these are the places of x, w and y.
+// Attribute names of a pass are numbered from its alpha; these are the offsets of x, w and y.
 struct Places {
   int alpha, x, w, y;
 };
@@ -223,7 +224,7 @@ cudnnStatus_t finalize_operation(Bag& bag) {
   return CUDNN_STATUS_SUCCESS;
 }
 
-// Takes over what the descriptor under a name says, of any of these types.
+// Copies the contents of the descriptor in an attribute, which may have any of these types.
 cudnnStatus_t inherit(Bag& bag, int name, int handle,
                       std::initializer_list<cudnnBackendDescriptorType_t> types) {
   if (handle != 0 && list<cudnnHandle_t>(bag, handle).size() != 1) return CUDNN_STATUS_BAD_PARAM;
@@ -299,7 +300,7 @@ cudnnStatus_t finalize(Bag& bag) {
   }
 }
 
-// ---- Asking ----
+// ---- Queries ----
 
 bool may_be_taken(const Facts& facts) {
   const cudnnDataType_t type = facts.convolution.x.type;
@@ -307,7 +308,7 @@ bool may_be_taken(const Facts& facts) {
   return facts.engine >= kBoundless || (facts.engine != kUnordered && short_type);
 }
 
-// Engines as a heuristic proposes them, into descriptors that the caller has made.
+// Writes the engines that a heuristic proposes into descriptors that the caller has made.
 cudnnStatus_t propose(const Bag& bag, int64_t room, int64_t* count, void* values) {
   const bool fallback =
       list<cudnnBackendHeurMode_t>(bag, CUDNN_ATTR_ENGINEHEUR_MODE)[0] == CUDNN_HEUR_MODE_FALLBACK;
@@ -336,7 +337,7 @@ cudnnStatus_t give_engine(const Bag& bag, int64_t room, int64_t* count, void* va
   return CUDNN_STATUS_SUCCESS;
 }
 
-// An engine of a later version may have more notes than the headers know.
+// An engine of a later version may have more notes than the headers define.
 cudnnStatus_t give_notes(const Bag& bag, int64_t room, int64_t* count, void* values) {
   const bool wide = bag.facts.convolution.x.type == CUDNN_DATA_DOUBLE;
   std::vector<cudnnBackendNumericalNote_t> notes;

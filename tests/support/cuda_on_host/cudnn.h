@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The part of cuDNN that the CUDA backend uses, on the host: convolutions described by its graph
-// interface. It is a library of its own, as cuDNN is, under a number that no cuDNN has. See
-// cuda_runtime.h beside it.
+// The part of cuDNN that the CUDA backend uses, on the host: convolutions through its graph
+// interface. Like cuDNN it is a separate library, with a version number that no cuDNN has. See
+// cuda_runtime.h in the same folder.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The convolutions of the stand-in for cuDNN, as the obvious loops.
+// The convolutions of the stand-in for cuDNN, as simple loops.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct Convolution {
   Tensor x, w, y;
 };
 
-// Numbers of a tensor in double precision, in the order of its dims.
+// Reads an element of a tensor as double, by its position in the order of the dims.
 inline double load(const Tensor& t, const void* data, int64_t at) {
   switch (t.type) {
     case CUDNN_DATA_HALF:
@@ -55,7 +55,7 @@ inline void store(const Tensor& t, void* data, int64_t at, double value) {
   }
 }
 
-// Three axes of sizes, strides and windows, the missing ones in front.
+// Sizes, strides and windows of three axes; missing axes come first with size 1.
 struct Axes {
   std::array<int64_t, 3> x, w, y, xs, ws, ys, stride, before, dilation;
 
@@ -122,7 +122,7 @@ inline int64_t numel(const Tensor& t) {
   return count;
 }
 
-// Every input is multiplied by `factor`, so that an engine may be recognisably wrong.
+// Multiplies every input by `factor`, so that an engine may give recognisably wrong results.
 inline void convolve(const Convolution& f, double factor, void* x, void* w, void* y) {
   const bool forward = f.pass == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR;
   const bool data = f.pass == CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The part of CUB that the CUDA backend uses, on the host: a stable sort by some bits of the keys,
-// with CUB's two calls, the first of which only says how much scratch memory it takes.
+// The part of CUB that the CUDA backend uses, on the host: a stable sort by some bits of the keys.
+// As in CUB there are two calls; the first one only returns the size of the scratch memory.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct DeviceRadixSort {
   static cudaError_t SortPairs(void* scratch, size_t& nbytes, DoubleBuffer<Key>& keys,
                                DoubleBuffer<Value>& values, int64_t count, int begin_bit,
                                int end_bit, cudaStream_t stream) {
-    // Any size but 0 shows whether the caller gives what was asked for.
+    // Any size but 0 shows whether the caller allocates the size that was requested.
     const size_t needed = 4096;
     if (scratch == nullptr) {
       nbytes = needed;
