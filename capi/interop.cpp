@@ -70,7 +70,7 @@ DType imported_dtype(DLDataType bits, const char* arg) {
   TSR_CHECK(bits.lanes == 1, Code::kBuffer, arg, "expected elements of one lane, got ", bits.lanes);
   const int32_t code = bits.code | bits.bits << 8 | 1 << 16;
   const std::optional<DType> dtype = dtype_from_abi(code);
-  TSR_CHECK(dtype.has_value(), Code::kBuffer, arg, "expected a dtype of ours, got DLPack code ",
+  TSR_CHECK(dtype.has_value(), Code::kBuffer, arg, "expected a supported dtype, got DLPack code ",
             static_cast<int>(bits.code), " with ", static_cast<int>(bits.bits), " bits");
   return *dtype;
 }
@@ -91,7 +91,7 @@ Device imported_device(const DLDevice& device, const char* arg) {
 void check_exportable(const Tensor& tensor) {
   TSR_CHECK(
       !requires_grad(tensor), Code::kBuffer, "tensor",
-      "expected a tensor that does not require grad, got one that does; export what detach gives");
+      "expected a tensor that does not require grad, got one that does; export its detached alias");
 }
 
 DLManagedTensorVersioned* export_versioned(const Tensor& tensor, uint64_t flags) {

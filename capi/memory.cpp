@@ -34,7 +34,7 @@ Allocator& allocator_arg(tsr_device_type type, int32_t index) {
 CachingAllocator& caching_arg(tsr_device_type type, int32_t index) {
   CachingAllocator* caching = allocator_arg(type, index).caching();
   TSR_CHECK(caching != nullptr, Code::kNotImplemented, "device",
-            "its allocator knows no pressure callbacks");
+            "its allocator does not support pressure callbacks");
   return *caching;
 }
 

@@ -70,7 +70,7 @@ void add_into(const Tensor& flat, const Geometry& geometry, const Tensor& grad, 
 NodePtr make_strided_node(const Edge& source_edge, const Geometry& source, const Tensor& window) {
   auto derivative = [source, view = Geometry(window)](Backward& ctx) {
     TSR_CHECK(!may_overlap_itself(source.sizes, source.strides), Code::kNotImplemented, nullptr,
-              "the gradient of a strided window on a tensor that shows elements repeatedly is not "
+              "the gradient of a strided view of a tensor with overlapping elements is not "
               "implemented; make the tensor contiguous first");
     const Shadow shadow = make_shadow(source, view, ctx.grad());
     Geometry place = view;

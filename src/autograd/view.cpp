@@ -41,9 +41,8 @@ void check_writable(const Tensor& target) {
             "expected memory that may be written, got a read-only tensor");
   TSR_CHECK(target.is_contiguous() || !may_overlap_itself(target.sizes(), target.strides()),
             Code::kValue, nullptr,
-            "expected a tensor to write whose elements have places of their own, got shape ",
-            target.sizes(), " with strides ", target.strides(),
-            ", where several elements share one place; write to a clone instead");
+            "expected a tensor without overlapping elements to write to, got shape ",
+            target.sizes(), " with strides ", target.strides(), "; write to a clone instead");
 }
 
 // A write through a view is a write to its base. It must be recorded if the base needs grad, even

@@ -48,7 +48,7 @@ void check_target(const Tensor& target, DType dtype, Device device, const char* 
 
 void check_places(const Tensor& target, const char* arg) {
   TSR_CHECK(!may_overlap_itself(target.sizes(), target.strides()), Code::kValue, arg,
-            "expected a tensor whose elements have a place each, got strides ", target.strides(),
+            "expected a tensor without overlapping elements, got strides ", target.strides(),
             " for shape ", target.sizes(), "; clone() it first");
 }
 

@@ -157,7 +157,7 @@ AssertionResult check_inputs(const std::vector<Tensor>& inputs) {
                                 << name(input.dtype());
     }
     if (may_overlap_itself(input.sizes(), input.strides())) {
-      return AssertionFailure() << "gradcheck needs inputs whose elements have a place each";
+      return AssertionFailure() << "gradcheck needs inputs without overlapping elements";
     }
   }
   return AssertionSuccess();

@@ -102,13 +102,15 @@ Tensor tensor(std::initializer_list<T> values, std::optional<DType> dtype = std:
 template <class T>
 Tensor tensor(std::initializer_list<std::initializer_list<T>> values,
               std::optional<DType> dtype = std::nullopt) {
-  static_assert(!std::is_same_v<T, bool>, "for a table of bools compare a table of numbers");
+  static_assert(!std::is_same_v<T, bool>,
+                "nested lists of bools are not supported; compare a tensor of numbers instead");
   return detail::from_braces<T>(values, dtype);
 }
 template <class T>
 Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values,
               std::optional<DType> dtype = std::nullopt) {
-  static_assert(!std::is_same_v<T, bool>, "for a table of bools compare a table of numbers");
+  static_assert(!std::is_same_v<T, bool>,
+                "nested lists of bools are not supported; compare a tensor of numbers instead");
   return detail::from_braces<T>(values, dtype);
 }
 

@@ -220,7 +220,7 @@ Tensor copy_(const Tensor& input, const Tensor& src, bool non_blocking) {
             src.dtype());
   const bool grad = needs_grad(input, src);
   TSR_CHECK(!may_overlap_itself(input.sizes(), input.strides()), Code::kValue, "input",
-            "expected a tensor whose elements have a place each, got strides ", input.strides(),
+            "expected a tensor without overlapping elements, got strides ", input.strides(),
             " for shape ", input.sizes(), "; clone() it first");
   begin_inplace(input, grad);
   // A source that overlaps the target is copied before anything is written.
@@ -242,7 +242,7 @@ Tensor fill_(const Tensor& input, const Scalar& value) {
   check_fits(value, input.dtype(), "value");
   const bool grad = needs_grad(input);
   TSR_CHECK(!may_overlap_itself(input.sizes(), input.strides()), Code::kValue, "input",
-            "expected a tensor whose elements have a place each, got strides ", input.strides(),
+            "expected a tensor without overlapping elements, got strides ", input.strides(),
             " for shape ", input.sizes(), "; clone() it first");
   begin_inplace(input, grad);
   fill_memory(input, value);

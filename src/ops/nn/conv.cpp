@@ -85,14 +85,14 @@ void set_output(ConvGeometry& geometry, const Tensor& x, bool same) {
     geometry.input_size[d] = size;
     if (same) {
       TSR_CHECK(geometry.stride[d] == 1, Code::kValue, "stride",
-                "expected 1 where the output has the input's size, got ", geometry.stride[d]);
+                "expected 1, because `same` is set, got ", geometry.stride[d]);
       geometry.padding[d] = (reach - 1) / 2;
       geometry.output_size[d] = size;
       continue;
     }
     const int64_t padded = size + 2 * geometry.padding[d];
-    TSR_CHECK(padded >= reach, Code::kShape, "input", "expected at least the kernel's reach of ",
-              reach, " along spatial axis ", d, ", got ", padded, " with padding");
+    TSR_CHECK(padded >= reach, Code::kShape, "input", "expected a padded size of at least ", reach,
+              ", the size of the dilated kernel, along spatial axis ", d, ", got ", padded);
     geometry.output_size[d] = (padded - reach) / geometry.stride[d] + 1;
   }
 }
@@ -114,7 +114,7 @@ void set_input(ConvGeometry& geometry, const Tensor& g, const Spatial& output_pa
 Tensor conv(const Tensor& input, const Tensor& weight, const Tensor& bias,
             const ConvOptions& options, const Out& out) {
   TSR_CHECK(!options.same || !options.padding.has_value(), Code::kValue, "padding",
-            "expected no numbers where `same` decides, got ", *options.padding);
+            "expected no padding, because `same` is set, got ", *options.padding);
   return batched(input, options.spatial, out, [&](const Tensor& x, const Out& target) {
     check_operands(x, weight, bias, options, false);
     ConvGeometry geometry = start_geometry(weight, options);

@@ -40,7 +40,8 @@ int64_t pooled_size(const PoolGeometry& geometry, size_t d, int64_t size, bool c
   const int64_t stride = geometry.stride[d];
   const int64_t room =
       size + 2 * geometry.padding[d] - (geometry.kernel[d] - 1) * geometry.dilation[d] - 1;
-  TSR_CHECK(room >= 0, Code::kShape, "input", "expected at least the window's reach along axis ", d,
+  TSR_CHECK(room >= 0, Code::kShape, "input",
+            "expected a padded input at least as large as the window along axis ", d,
             ", got a size of ", size, " for a kernel of ", geometry.kernel[d]);
   int64_t count = (room + (ceil_mode ? stride - 1 : 0)) / stride + 1;
   // The last window must start inside the input or the padding before it.

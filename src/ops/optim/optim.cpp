@@ -58,8 +58,8 @@ void check_written(const Tensor& tensor, const char* arg, size_t position) {
   TSR_CHECK(is_floating(tensor.dtype()), Code::kDType, arg,
             "expected a floating dtype at position ", position, ", got ", tensor.dtype());
   TSR_CHECK(!may_overlap_itself(tensor.sizes(), tensor.strides()), Code::kValue, arg,
-            "expected elements with a place each at position ", position, ", got strides ",
-            tensor.strides(), " for shape ", tensor.sizes());
+            "expected a tensor without overlapping elements at position ", position,
+            ", got strides ", tensor.strides(), " for shape ", tensor.sizes());
 }
 
 // A step may write to leaves even in grad mode. It must not write to a computed tensor, because

@@ -50,7 +50,7 @@ Tensor reshape(const Tensor& input, DimsView shape, std::optional<bool> copy) {
   checked_numel(target, input.itemsize());
   const std::optional<Dims> strides = view_strides(input.sizes(), input.strides(), target);
   TSR_CHECK(strides.has_value() || copy.value_or(true), Code::kValue, "copy",
-            "expected an input that shows as ", target, " without a copy, got shape ",
+            "expected an input that can be viewed as ", target, " without a copy, got shape ",
             input.sizes(), " with strides ", input.strides());
   if (strides.has_value() && !copy.value_or(false))
     return shape_view(input, target, *strides, "ReshapeBackward");

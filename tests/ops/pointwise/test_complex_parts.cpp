@@ -44,7 +44,7 @@ TEST(ComplexParts, go_there_and_back) {
   const Tensor row = f64(Dims{6}, {1, 2, 3, 4, 5, 6});
   const std::pair<const char*, Tensor> wrong[] = {
       {"size 2", row},
-      {"side by side", make_view(row, Dims{2, 2}, Dims{1, 2}, 0)},
+      {"contiguous last axis", make_view(row, Dims{2, 2}, Dims{1, 2}, 0)},
       {"even element", make_view(row, Dims{2, 2}, Dims{2, 1}, 1)},
       {"even strides", make_view(row, Dims{2, 2}, Dims{3, 1}, 0)},
   };

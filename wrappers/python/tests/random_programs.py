@@ -31,7 +31,7 @@ DIFFERENCES = [
      "in PyTorch a write that was not recorded counts too, once the base is made a leaf"),
     ("ours", "requires_grad: .* the gradient of such a write is ambiguous", "PyTorch says so at the first use"),
     ("theirs", "INTERNAL ASSERT FAILED", "PyTorch's own fault"),
-    ("ours", "share one place|have a place each", "PyTorch writes to expanded tensors by index or mask with a warning"),
+    ("ours", "without overlapping elements", "PyTorch writes to expanded tensors by index or mask with a warning"),
     ("ours", "got one made inside it", "in PyTorch, detach makes an ordinary tensor of one made in inference mode"),
     ("ours", "node_attach: a view of a leaf", "PyTorch's custom functions may write to a leaf through a view"),
     ("ours", "a graph that still exists", "PyTorch lets a frozen leaf that a graph owns get a history, and leaks both"),
