@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Large kernels beside PyTorch's, case by case in turns: a JSON line each, then a table."""
+"""Compares large kernels with PyTorch's, case by case in turns: one JSON line for each, then a table."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ import tessera.nn.functional as F
 Case = tuple[str, Callable[[], object], Callable[[], object]]
 clock = time.perf_counter  # or time.process_time
 ROUND_SECONDS = 0.02
-SHORT_ROUND_SECONDS = 0.001  # likely to pass without another process in between
+SHORT_ROUND_SECONDS = 0.001  # short enough that another process seldom interrupts it
 RNG = np.random.default_rng(0)
 COLUMNS = 1024
 
 
 def pair(*shape: int, dtype: type = np.float32) -> tuple[ts.Tensor, torch.Tensor]:
-    """The same numbers on both sides."""
+    """Tensors with the same numbers in both libraries."""
     data = RNG.standard_normal(shape).astype(dtype)
     return ts.from_numpy(data.copy()), torch.from_numpy(data.copy())
 
@@ -218,7 +218,7 @@ def integer_cases(rows: int) -> Iterator[Case]:
 
 
 def backward_cases(rows: int) -> Iterator[Case]:
-    """Forward and backward of one layer, from a gradient that is there."""
+    """Forward and backward of one layer, from an existing gradient."""
     a, p = pair(rows, COLUMNS)
     w, u = pair(COLUMNS)
     image, photo = pair(max(1, rows // 128), 64, 56, 56)
@@ -314,7 +314,7 @@ def main() -> None:
             if not re.search(options.match, name):
                 continue
             for function in (ours, theirs):
-                microseconds(function, 2)  # memory is taken, pages are touched
+                microseconds(function, 2)  # allocates memory and touches its pages
             calls = max(1, int(length * 1e6 / max(microseconds(ours, 1), microseconds(theirs, 1))))
             rounds = [(microseconds(ours, calls), microseconds(theirs, calls)) for _ in range(options.rounds)]
             one, two = (statistic(r[i] for r in rounds) for i in (0, 1))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the same calls cost in every language: their benchmark programs in turns, one table in the end.
+"""The cost of the same calls in every language: runs the benchmark programs in turns, and prints one table.
 
-Each program counts its own processor time, so that a busy machine disturbs little; one thread. Build the
+Each program measures its own processor time on one thread, so that other load disturbs little. Build the
 preset `release` with -DTSR_BENCH=ON first, and Rust's with `cargo build --release --examples`.
 
 Usage: .venv/bin/python tests/bench/bench_languages.py [--rounds N]

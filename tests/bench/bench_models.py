@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Training steps of whole models beside PyTorch's, step by step in turns: a JSON line each, then a table.
+"""Compares training steps of whole models with PyTorch's, step by step in turns: one JSON line each, then a table.
 
-The models stand in models.py, written once for both libraries; both sides start from the same weights and
-get the same batch. The time of a step is forward, loss, backward and the optimizer's step; "cpu" is the process's
-own time, which other programs disturb less than the clock on the wall.
+The models are in models.py, written once for both libraries. Both sides start from the same weights and get the same
+batch. The time of a step is forward, loss, backward and the optimizer's step. "cpu" is the processor time of the
+process, which other programs disturb less than wall-clock time.
 
 Usage: python tests/bench/bench_models.py [--models resnet50 ...] [--batch N] [--size PIXELS] [--last]
 """
@@ -78,8 +78,8 @@ def milliseconds(step: Step) -> tuple[float, float, float]:
 def measure(name: str, options: argparse.Namespace) -> dict[str, Any]:
     steps = ncf_steps(options) if name == "ncf" else image_steps(IMAGE_MODELS[name], options)
     sides = [steps[i] for i in (0, 1) if options.only in (None, i)]
-    first = [step() for step in sides]  # primitives are made
-    for step in sides * 2:  # memory is taken
+    first = [step() for step in sides]  # makes oneDNN's primitives
+    for step in sides * 2:  # allocates memory
         step()
     rounds = [[milliseconds(step) for step in sides] for _ in range(options.rounds)]
     line: dict[str, Any] = {"name": name, "threads": options.threads, "first_losses": first}

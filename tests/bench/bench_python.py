@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls from Python beside PyTorch's, in turns in one process, on one thread: a JSON line each, then a table.
+"""Compares calls from Python with PyTorch's, in turns in one process on one thread: one JSON line each, then a table.
 
-Figures are the best of many short rounds. The statements stand in python_cases.py and python_training_cases.py.
+Figures are the best of many short rounds. The statements are in python_cases.py and python_training_cases.py.
 
 Usage: python tests/bench/bench_python.py [--only TEXT ...] [--rounds N] [--above RATIO]
---only takes sections and parts of statements; --above shows no other rows in the table.
+--only takes sections and parts of statements; --above limits the table to rows above this ratio.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def calls_a_round(one: timeit.Timer) -> int:
 
 
 def compare(ours: timeit.Timer, theirs: timeit.Timer, rounds: int) -> tuple[float, float]:
-    """Nanoseconds a call of both, timed in turns."""
+    """Nanoseconds for each call in both libraries, timed in turns."""
     calls = [calls_a_round(side) for side in (ours, theirs)]
     best = [float("inf")] * 2
     for _ in range(rounds):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What one call costs a Python program: the cases of bench_overhead.cpp, one JSON line each."""
+"""The cost of one call in a Python program: the cases of bench_overhead.cpp, one JSON line each."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The models that are measured, each written once over `nn`, which is tessera.nn or torch.nn; and a training step."""
+"""The models of bench_models.py, written once for both libraries (`nn` is tessera.nn or torch.nn), and a training step."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def mobilenet_v2(nn: Any) -> Any:
             return x.clamp(0, 6)
 
     class Inverted(nn.Module):  # type: ignore[misc]
-        """A wide depthwise convolution between two narrow pointwise ones, with a way around them."""
+        """A wide depthwise convolution between two narrow pointwise ones, with a shortcut."""
 
         def __init__(self, inputs: int, outputs: int, stride: int, widen: int) -> None:
             super().__init__()
@@ -119,7 +119,7 @@ def mobilenet_v2(nn: Any) -> Any:
 
 def ncf(nn: Any, cat: Callable[..., Any], users: int = USERS, items: int = ITEMS) -> Any:
     class NeuMF(nn.Module):  # type: ignore[misc]
-        """Neural collaborative filtering: a product of factors beside a perceptron."""
+        """Neural collaborative filtering: a product of factors and a perceptron in parallel."""
 
         def __init__(self) -> None:
             super().__init__()

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The calls that bench_python.py compares: statements that both libraries run, by section.
 
-A section is a function that makes, from the namespace `t` of either library, the names its statements use. A pair of
-statements stands where the libraries spell a call differently: ours first.
+A section is a function that makes the names of its statements from the namespace `t` of either library. If the
+libraries spell a call differently, the statement is a pair: ours first.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ def enabled(t: Any) -> Callable[[], None]:
 
 
 def exponential(t: Any) -> Any:
-    """A custom function, as the manuals of both libraries write it."""
+    """A custom function as in the manuals of both libraries."""
 
     class Exponential(t.autograd.Function):  # type: ignore[misc]
         @staticmethod
@@ -123,7 +123,7 @@ def many(t: Any, count: int = 50) -> list[Any]:
 )
 def optimizers(t: Any) -> Names:
     params, one, optim = many(t), many(t, 1), t.optim
-    # PyTorch's fast way, which is not its default in this version.
+    # PyTorch's fast implementation, which is not its default in this version.
     fast = {} if t.__name__ == "tessera" else {"foreach": True}
     adam = optim.Adam(params, **fast)
     adam.step()
@@ -169,7 +169,7 @@ def training(t: Any) -> Names:
     dataset = data.TensorDataset(t.rand((256, 8)), t.arange(256) % 4)
 
     class Samples(data.Dataset):  # type: ignore[misc]
-        """A data set that gives one sample, a tensor and a number, as users write them."""
+        """A data set of single samples (a tensor and a number), as users write it."""
 
         def __getitem__(self, index: int) -> Any:
             return dataset.tensors[0][index], index % 4

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names of ops_first.txt that the schema lacks, or has without a case of each form or without a gradient.
+"""Finds names of ops_first.txt that the schema lacks, or that have no case for some form or no gradient.
 
-Usage: check_ops_first.py [--strict]     (--strict: exit 1 when there is a gap)
+Usage: check_ops_first.py [--strict]     (--strict: exit 1 if there is a gap)
 """
 
 import pathlib
@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "capi"))
 from generator.cases import matching  # noqa: E402
 from generator.schema import load  # noqa: E402
 
-# Names of the list that several rows, or functions outside ops, serve.
+# Names of the list that are covered by several rows, or by functions that are not operators.
 SERVED_BY = {
     "item": ["tsr_tensor_item"],
     "tolist": ["tsr_tensor_read"],
@@ -24,7 +24,7 @@ SERVED_BY = {
 
 
 def rows_by_name(schema):
-    """Every name a row is known under: its own, its Python name, method and aliases."""
+    """All names of a row: its own, its Python name, method and aliases."""
     found = {}
     for op in schema.ops:
         names = [op.name, op.python.name, op.python.method, *op.python.aliases]
@@ -37,7 +37,7 @@ def rows_by_name(schema):
 
 
 def lacks_gradient(op):
-    """No case to differentiate, though some input and some result are floating and nobody said there is none."""
+    """Whether a row with a floating input and result has no case to differentiate and does not say why."""
     if not op.gradient or any(
         matching.gradient_case(op, form) for form in ("functional", "inplace")
     ):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The generator refuses what a schema must not say, and names the file and the row."""
+"""The generator refuses an invalid schema, and its error names the file and the row."""
 
 import copy
 import pathlib
@@ -41,7 +41,7 @@ GOOD = {
 
 
 def load(*trees):
-    """The schema of the real types file and of `trees`."""
+    """The schema made of the real types file and `trees`."""
     with tempfile.TemporaryDirectory() as folder:
         for name in ("types.yaml", "memory.yaml"):
             text = (ROOT / "capi" / "schema" / name).read_text(encoding="utf-8")

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes vectors.safetensors; README.md says what it holds.
+"""Writes vectors.safetensors; README.md describes its contents.
 
 Inputs and results of cases are the schema's numbers. Results and gradients of the gradient replays are computed in
-float64 by the library; the script fails when central differences or PyTorch disagree with one of them.
+float64 by the library; the script fails if central differences or PyTorch disagree with one of them.
 
 Usage: make_vectors.py [path]     (in the environment .venv, which has PyTorch)
 """
@@ -30,10 +30,10 @@ from raw_calls import call, of  # noqa: E402
 import tessera as ts  # noqa: E402
 
 FILE = HERE / "vectors.safetensors"
-STEP = 6e-6  # near the cube root of the machine epsilon, where central differences err least
+STEP = 6e-6  # near the cube root of the machine epsilon, where the error of central differences is smallest
 DIFFERENCES = {"rtol": 1e-7, "atol": 1e-8}
 AGREEMENT = {"rtol": 1e-10, "atol": 1e-11}  # of two libraries in float64
-DIGITS = 12  # kept of computed numbers: the last bits differ between processors
+DIGITS = 12  # significant digits of computed numbers: the last bits differ between processors
 
 
 def load_records() -> list[Replay]:
@@ -46,7 +46,7 @@ def load_records() -> list[Replay]:
 
 
 def array_of(stored: Stored) -> np.ndarray[Any, Any]:
-    """What the schema states, as it stands in the file."""
+    """A literal of the schema, as it is stored in the file."""
     literal = stored.literal
     assert literal.data is not None, stored.key
     if stored.pairs:
@@ -56,7 +56,7 @@ def array_of(stored: Stored) -> np.ndarray[Any, Any]:
 
 
 def tensor_of(stored: Stored) -> ts.Tensor:
-    """As array_of, as the file's tensor."""
+    """As array_of, as a tensor of the file."""
     tensor = ts.asarray(array_of(stored), copy=True)
     return tensor.astype(ts.bfloat16) if stored.literal.dtype == "bf16" else tensor
 
@@ -150,7 +150,7 @@ def differentiate(replay: Replay) -> Computed:
 
 
 def rounded(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """To DIGITS significant digits, so that every processor writes the same file; -0 becomes 0."""
+    """Rounded to DIGITS significant digits, so that every processor writes the same file; -0 becomes 0."""
     if array.dtype != np.float64:
         return array.copy()
     return np.array([float(f"{x:.{DIGITS - 1}e}") for x in array.flat]).reshape(array.shape) + 0.0
@@ -171,7 +171,7 @@ def weighted_sum(replay: Replay, arguments: dict[str, ts.Tensor]) -> float:
 
 
 def check_differences(replay: Replay, computed: Computed) -> None:
-    """Central differences of the weighted sum against every gradient."""
+    """Compares every gradient with central differences of the weighted sum."""
     arguments = arguments_of(replay)
     for key, grad in leaves_of(replay).items():
         place = arguments[key].numpy()
@@ -188,7 +188,7 @@ def check_differences(replay: Replay, computed: Computed) -> None:
 
 
 def check_torch(replay: Replay, computed: Computed) -> bool:
-    """Results and gradients against PyTorch's; False where it has no such op."""
+    """Compares results and gradients with PyTorch's; False if PyTorch has no such op."""
     import torch
     import torch_calls
 
@@ -237,7 +237,7 @@ def agree(what: str, found: Any, expected: Any, tolerance: dict[str, float]) -> 
 
 
 def stated(found: list[Replay]) -> dict[str, ts.Tensor]:
-    """Every tensor that the schema states."""
+    """All tensors that the schema states."""
     return {s.key: tensor_of(s) for replay in found for s in replay.stored() if s.literal.data is not None}
 
 

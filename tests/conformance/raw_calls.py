@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls the C function of a replay through cffi, past the Python layer: the vectors rest on the ABI alone."""
+"""Calls the C function of a replay through cffi, without the Python layer: the vectors depend on the ABI alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MANY = 16  # slots for a list of results; more than any case has
 
 
 def call(replay: Replay, tensors: dict[str, ts.Tensor]) -> dict[str, Any]:
-    """The results by name: a tensor, or a tuple of them. `tensors` holds those of the arguments by key."""
+    """The results by name: a tensor, or a tuple of tensors. `tensors` has the tensor arguments by key."""
     parts: list[Any] = []
     alive: list[Any] = []
     for given in replay.args:
@@ -40,7 +40,7 @@ def _taken(cell: Any) -> Any:
 
 
 def _parameters(replay: Replay, given: Given, tensors: dict[str, ts.Tensor], alive: list[Any]) -> list[Any]:
-    """The C parameters of one argument; what they point to is kept in `alive`."""
+    """The C parameters of one argument; `alive` keeps the memory that they point to."""
     kind, value = given.arg.type, given.value
     if kind.base == "tensor" and kind.is_list:
         handles = [ffi.NULL if s is None else handle(tensors[s.key]) for s in value or ()]
@@ -74,6 +74,6 @@ def _parameters(replay: Replay, given: Given, tensors: dict[str, ts.Tensor], ali
 
 
 def of(tensors: Any) -> tuple[Stored, ...]:
-    """The tensors of an argument or a result, holes left out."""
+    """The tensors of an argument or a result, without its holes."""
     items = tensors if isinstance(tensors, tuple) else (tensors,)
     return tuple(s for s in items if isinstance(s, Stored))

@@ -14,7 +14,7 @@ from torch.nn import functional
 
 Arguments = SimpleNamespace
 
-# Ops that PyTorch lacks, or that it differentiates otherwise.
+# Ops that PyTorch lacks, or that it differentiates in another way.
 ABSENT = {
     "bincount": "has no derivative there; here the weights have one",
     "digamma": "its trigamma has nine digits there",
@@ -118,7 +118,7 @@ def assigned(a: Arguments) -> Any:
 
 
 def call_of(op: Op) -> Callable[[Arguments], Any] | None:
-    """The call of an op; those that PyTorch has under the same name and with the same arguments need no row."""
+    """The call of an op. An op that PyTorch has with the same name and arguments needs no row."""
     if op.name in CALLS or op.name in ABSENT:
         return CALLS.get(op.name)
     function = getattr(torch, op.name, None) or getattr(functional, op.name, None)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of any function with arguments that are right by type and otherwise anything: an error or a success, no crash."""
+"""Calls of any function with arguments of the right type and any value: each gives an error or a success, no crash."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from generator.schema.types import c_params
 from graphs import BEHAVIOURS, Callbacks
 from tensors import STATES, Tensors, Value, random_numbers, with_layout
 
-# These believe what the caller says of memory or code of its own, or change the whole process.
+# These functions trust the caller's memory or code, or change the whole process.
 TRUSTING = {
     "tsr_tensor_from_data", "tsr_tensor_read", "tsr_tensor_write", "tsr_plugin_load", "tsr_memory_allocator_set",
     "tsr_from_dlpack", "tsr_from_dlpack_versioned", "tsr_to_dlpack", "tsr_to_dlpack_versioned", "tsr_stream_wrap",
@@ -53,7 +53,7 @@ class Arguments:
             self._take(function, status, kind, place)
 
     def _take(self, function: CFunction, status: int, kind: str, place: Any) -> None:
-        """Releases what came out; a failing call gives nothing."""
+        """Releases the results; a failed call has none."""
         for i in range(len(place)):
             if place[i] == self.library.ffi.NULL:
                 continue
@@ -103,13 +103,13 @@ class Arguments:
             value = choice(INTS) if arg.fuzz and self.rng.random() < 0.4 else small
             return [abs(value) if kind.base == "uint64" else value]
         if any(a.count_of == arg.name for a in function.args):
-            return [choice([-7, -1, 0, 1, 3])]  # the caller has so many places
+            return [choice([-7, -1, 0, 1, 3])]  # the size of the caller's array
         if kind.base in ("int32", "uint32", "status"):
             return [choice(SMALL) if arg.fuzz else 1]
         return [self.library.ffi.NULL]
 
     def _number(self) -> Any:
-        """A number of any kind, or of none; what its kind does not use is garbage."""
+        """A number of any kind, or of none; the fields that its kind does not use are garbage."""
         choice = self.rng.choice
         if self.rng.random() < 0.05:
             return self.library.ffi.NULL
@@ -119,7 +119,7 @@ class Arguments:
         return self.tensors.keep("tsr_number*", [kind, reserved, integer, choice(DOUBLES), choice(DOUBLES)])
 
     def tensor(self) -> Any:
-        """A live tensor of a small shape, any dtype, layout and place in a graph."""
+        """A live tensor of a small shape, of any dtype and layout, anywhere in a graph."""
         rng, dtype = self.rng, self.rng.choice(SHORTS)
         shape = tuple(rng.choice([0, 1, 2, 3]) for _ in range(rng.choice([0, 1, 1, 2, 2, 3, 4])))
         state = rng.choice(STATES) if dtype in ("f32", "f64", "c64") and rng.random() < 0.3 else "constant"

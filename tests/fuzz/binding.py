@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The library as the fuzzers call it: its functions by name, the last error, and the counters that must come back."""
+"""The library for the fuzzers: its functions by name, the last error, and the counters that must return to their start."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TRAIL = 100  # bytes
 
 
 class Fault(Exception):
-    """The library did what it must never do; the text says what was called and what came."""
+    """A fault of the library; the text says what was called and what happened."""
 
 
 class Counters(NamedTuple):
@@ -35,7 +35,7 @@ class Counters(NamedTuple):
 
 
 class Library:
-    """libtessera through cffi's ABI mode. `trail` names a file that always holds the step and function being called."""
+    """libtessera in cffi's ABI mode. `trail` is a file that always contains the current step and function."""
 
     def __init__(self, library: str, trail: str | None = None) -> None:
         self.schema: Schema = load(ROOT / "capi" / "schema")
@@ -56,7 +56,7 @@ class Library:
         self.check("tsr_memory_set_limit", CPU, 0, MEMORY_LIMIT)
 
     def call(self, name: str, *args: Any) -> int:
-        """Status of the call; a status that is no code of the schema, or INTERNAL, is a fault."""
+        """The status of the call. A status that the schema does not list, or INTERNAL, is a fault."""
         if self._trail is not None:
             self._trail[:] = b"step %d: %s" % (self.step, name.encode()) + b" " * (
                 TRAIL - len(name) - len(str(self.step)) - 7
@@ -67,12 +67,12 @@ class Library:
         return status
 
     def check(self, name: str, *args: Any) -> None:
-        """A call that is right and must succeed."""
+        """A valid call, which must succeed."""
         if status := self.call(name, *args):
             raise Fault(f"{name}{args}: {self.names[status]}: {self.message()}")
 
     def made(self, name: str, *args: Any) -> Any:
-        """The tensor that a call which must succeed gives; the caller releases it."""
+        """The tensor result of a call that must succeed; the caller releases it."""
         out = self.ffi.new("tsr_tensor*")
         self.check(name, *args, out)
         return out[0]
@@ -88,7 +88,7 @@ class Library:
         return Counters(self.lib.tsr_live_handles(), self.lib.tsr_live_nodes(), nbytes)
 
     def reset(self) -> None:
-        """Back to the ambient state that a call may have changed."""
+        """Restores the ambient state that a call may have changed."""
         lib, ffi = self.lib, self.ffi
         previous = ffi.new("int32_t*")
         lib.tsr_inference_mode_set(0, previous)
@@ -104,7 +104,7 @@ class Library:
         lib.tsr_poll(ffi.new("int64_t*"))
 
     def close(self) -> None:
-        """All went well: the trail is not needed."""
+        """Removes the trail after a run without faults."""
         if self._trail is not None and self._trail_path is not None:
             self._trail.close()
             os.unlink(self._trail_path)

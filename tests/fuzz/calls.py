@@ -48,7 +48,7 @@ class Call:
 
 
 def seeds(schema: Schema) -> list[Call]:
-    """Every case of every op, also those that must fail, as calls."""
+    """All cases of all ops as calls, including those that must fail."""
     found = []
     for op in schema.ops:
         for case in op.cases:
@@ -74,7 +74,7 @@ def _seed(op: Op, function: CFunction, given: dict[str, Any]) -> Call:
 
 
 def varied(rng: random.Random, seed: Call) -> Call:
-    """The seed with other layouts, and now and then other numbers, dtypes, sizes or options."""
+    """The seed with other layouts, and sometimes other numbers, dtypes, sizes or options."""
     args = dict(seed.args)
     dtype = rng.choice(FLOATING + ("i64", "u8", "bool", "c64")) if rng.random() < 0.25 else None
     refill = rng.random() < 0.6
@@ -91,7 +91,7 @@ def varied(rng: random.Random, seed: Call) -> Call:
 
 
 def _other(rng: random.Random, value: Value, dtype: str | None, refill: bool) -> Value:
-    # Indices stay indices.
+    # Keep valid indices.
     if dtype is not None and value.dtype in FLOATING:
         return Value(random_numbers(rng, value.shape, dtype), dtype)
     if refill and value.dtype in FLOATING:
@@ -124,7 +124,7 @@ def _other_plain(rng: random.Random, arg: Arg, value: Any) -> Any:
 
 
 def _resize(rng: random.Random, args: dict[str, Any]) -> None:
-    """All tensors whose axis has one size get another size there, so that the call stays right most of the time."""
+    """Changes one size to another in all tensors that have it, so that the call usually stays valid."""
     sizes = {n for v in args.values() if isinstance(v, Value) for n in v.shape}
     if not sizes:
         return
@@ -195,7 +195,7 @@ def _passed(
 
 
 def like(rng: random.Random, result: Value) -> Value:
-    """A place of the result's shape and dtype, with other numbers in it and a layout of its own."""
+    """A destination of the result's shape and dtype, with other numbers in it and its own layout."""
     place = Value(encode(np.full(result.shape, 7), result.dtype), result.dtype)
     laid_out = with_layout(rng, place)
     return place if laid_out.layout == "expanded" else laid_out

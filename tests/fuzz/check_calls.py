@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls every operator's function by its number and as itself: with the cases of the schema both must do the same.
+"""Calls every operator's function by its number and directly: for the cases of the schema both must do the same.
 
-Usage: check_calls.py LIBRARY. Then every value of a good call is spoiled, and tsr_call must refuse it by name.
+Usage: check_calls.py LIBRARY. Then each value of a valid call is replaced by an invalid one, and tsr_call must refuse it by name.
 """
 
 from __future__ import annotations
@@ -177,14 +177,14 @@ class Checker:
             raise Fault(f"tsr_call({function.name}): {status} {message}; expected {code} that says '{said}'")
         self.refused += 1
 
-    # ---- All of it ----
+    # ---- The whole check ----
 
     def run(self) -> None:
         library, functions = self.library, [f for f in self.library.schema.c_functions if f.op is not None]
         for op in library.schema.ops:
             for case in op.cases:
                 for function, called, _ in matching(op, case):
-                    if case.error is None or function.form != "out":  # the places are made from the results
+                    if case.error is None or function.form != "out":  # the destinations are made from the results
                         self.compare(function, called)
             for function, values in [self.good[f.name] for f in op.functions if f.name in self.good]:
                 self.refuse(function, values)
@@ -195,7 +195,7 @@ class Checker:
         print(f"{len(functions)} functions: {self.compared} calls compared, {self.refused} refused")
 
     def names(self) -> None:
-        """Every exported function has a number of its own, and no other number is taken for one."""
+        """Every exported function has its own number, and no other number is accepted."""
         for function in self.library.schema.c_functions:
             text = self.ffi.new("char[]", function.name.encode())
             found = self.lib.tsr_function_id(text, -1)
@@ -210,7 +210,7 @@ class Checker:
 
 
 def _is_unwritten(function: CFunction) -> bool:
-    """Whether the results have no particular values."""
+    """Whether the values of the results are undefined."""
     assert function.op is not None
     return "empty" in function.op.name
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the functional, the out and the in-place form of an op agree, also where they write to their own inputs."""
+"""Checks that the functional, out and in-place forms of an op agree, also if they write to their own inputs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Forms:
         self.calls = 0  # of functions under test
 
     def functional(self, call: Call, handles: Handles) -> Outcome:
-        """Runs the functional form, or the only one there is."""
+        """Runs the functional form, or the only form of the op."""
         library, ffi = self.library, self.library.ffi
         function = call.function(call.op.forms[0])
         assert function is not None
@@ -161,7 +161,7 @@ class Forms:
             raise Fault(f"{call}: in place {found}, the functional form gives {result}")
 
     def _check_refusal(self, call: Call, expected: Outcome, before: Value) -> None:
-        """In place may refuse what changes the shape or the kind of number, and memory that overlaps itself."""
+        """In place may refuse a change of shape or of the kind of number, and overlapping elements."""
         if expected.status != OK or before.layout == "expanded" or before.state != "constant":
             return
         result = expected.results[0]

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls the whole C ABI with calls drawn from the schema and varied, and checks what must hold for all of them."""
+"""Calls the whole C ABI with random variations of the schema's calls, and checks the rules that hold for all calls."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from scarcity import Scarcity
 from stale import Stale
 from tensors import Tensors
 
-ARGUMENT_CALLS = 4  # calls with bad arguments beside one drawn call
+ARGUMENT_CALLS = 4  # calls with invalid arguments for each drawn call
 SHOWN = 20  # faults, one for each op
-BATCH = 50  # calls of ops between two looks at the counters
+BATCH = 50  # calls of ops between two checks of the counters
 
 
 class Session:
@@ -58,14 +58,14 @@ class Session:
         before = self.library.counters()
         drawn = [self.step(number) for number in steps]
         self.tensors.clean()
-        self.library.reset()  # runs drops that wait
+        self.library.reset()  # runs queued drops
         self._guarded("drops", self.graphs.check_drops)
         after = self.library.counters()
         if after != before:
             self._fault("counters", f"{before} became {after} in {', '.join(d.op.name for d in drawn)}")
 
     def step(self, number: int) -> Call:
-        """One call with what is checked of it; the number and the seed of the run decide everything in it."""
+        """Makes and checks one call; it depends only on its number and the seed of the run."""
         self.library.step = number
         self.rng.seed(f"{self.seed}/{number}")
         call = varied(self.rng, self.rng.choice(self.seeds))

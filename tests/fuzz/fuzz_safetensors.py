@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads damaged safetensors files: what the library accepts and refuses equals what a plain reader of the format says."""
+"""Reads damaged safetensors files: the library must accept and refuse the same files as a simple reader of the format."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ BATCH = 200
 
 
 class Refused(Exception):
-    """The plain reader does not take the file."""
+    """The simple reader refuses the file."""
 
 
-# ---- The plain reader ----
+# ---- The simple reader ----
 
 
 def expected_entries(file: bytes) -> dict[str, tuple[str, list[int], bytes]]:
-    """Names with dtype, shape and bytes; Refused when the file breaks a rule of the format."""
+    """Names with dtype, shape and bytes. Raises Refused if the file violates the format."""
     if len(file) < 8:
         raise Refused
     length = int.from_bytes(file[:8], "little")
@@ -103,7 +103,7 @@ def _span(entry: Any) -> tuple[int, int]:
 
 
 def _integer(text: str) -> float:
-    """-0 is no natural number, as for the library that the format comes from."""
+    """-0 is not a natural number, as in the format's own library."""
     return -0.0 if text == "-0" else int(text)
 
 
@@ -144,7 +144,7 @@ def damage_tree(rng: random.Random, tree: Any) -> None:
             continue
         roll = rng.random()
         if roll < 0.5:
-            # A copy: the next change may go into it, and it must not come to hold itself.
+            # A copy, because the next change may be inside it, and it must not contain itself.
             place[key] = rng.choice(NUMBERS) if rng.random() < 0.6 else copy.deepcopy(rng.choice(ODD))
         elif roll < 0.7:
             del place[key]

@@ -20,11 +20,11 @@ RETAIN_GRAPH, CREATE_GRAPH = 1, 2
 
 
 class Thrown(Exception):
-    """What a Python callback throws at the library's boundary; cffi turns it into a status."""
+    """An exception of a Python callback at the library's boundary; cffi turns it into a status."""
 
 
 class Callbacks:
-    """Host functions of every kind that the library calls, each behaving as was drawn for it."""
+    """Host functions of every kind that the library calls, each with a randomly chosen behaviour."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
@@ -42,7 +42,7 @@ class Callbacks:
         self.drop_packed = ffi.callback("tsr_drop_fn", self._drop_packed)
 
     def user(self, behaviour: str) -> Any:
-        """A user pointer that carries the behaviour; its drop must come exactly once."""
+        """A user pointer that stands for the behaviour; it must be dropped exactly once."""
         self.expected_drops += 1
         return self.library.ffi.cast("void*", BEHAVIOURS.index(behaviour) + 1)
 
@@ -50,7 +50,7 @@ class Callbacks:
         self.drops += 1
 
     def _behave(self, user: Any) -> tuple[int, str]:
-        """Does what the behaviour says; a status other than 0 is to be returned."""
+        """Does what the behaviour says; the callback must return a status other than 0."""
         behaviour = BEHAVIOURS[int(self.library.ffi.cast("intptr_t", user)) - 1]
         lib = self.library.lib
         if behaviour == "throw":
@@ -67,7 +67,7 @@ class Callbacks:
         return OK, behaviour
 
     def _nested(self) -> None:
-        """A backward of its own inside the running one."""
+        """A separate backward inside the running one."""
         library, ffi = self.library, self.library.ffi
         out = ffi.new("tsr_tensor[3]")
         try:
@@ -221,7 +221,7 @@ class Graphs:
         return True
 
     def compare_inplace_gradient(self, call: Call) -> None:
-        """The gradient through the in-place form equals that through the functional one."""
+        """The gradients of the in-place form and the functional form are equal."""
         function = call.function("inplace")
         first = call.op.args[0].name if call.op.args else ""
         value = call.args.get(first)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls during which one allocation of the library fails: a typed error, nothing lost, and the next call works."""
+"""Calls with one failing allocation of the library: they give a typed error, leak nothing, and the next call works."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from binding import OK, Fault, Library
 from calls import Call, Handles
 from forms import Forms
 
-# oneDNN copies std::functions inside its parallel regions: an allocation that fails there ends the process, whoever
-# calls it. src/backend/cpu asks for memory before it enters them.
+# oneDNN copies std::functions inside its parallel regions: a failing allocation there ends the process.
+# src/backend/cpu checks for memory before it calls oneDNN.
 ONEDNN = ("conv", "max_pool", "avg_pool", "batch_norm", "adaptive")
-DEEPEST = 24  # allocations of one call that may be chosen to fail
+DEEPEST = 24  # only the first allocations of a call are made to fail
 
 
 class Scarcity:
@@ -25,7 +25,7 @@ class Scarcity:
         self.library = library
         self.forms = forms
         self.rng = rng
-        self.failed = False  # whether an allocation of the last call did
+        self.failed = False  # whether an allocation of the last call failed
         ffi = cffi.FFI()
         ffi.cdef("int failing_malloc_start(void); void failing_malloc_arm(int64_t n); int failing_malloc_disarm(void);")
         self.allocations: Any = ffi.dlopen(None)

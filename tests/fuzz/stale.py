@@ -12,7 +12,7 @@ from tensors import Tensors
 
 
 class Stale:
-    """Only right in a process whose environment has TSR_DEBUG=handles."""
+    """Only valid in a process with TSR_DEBUG=handles in its environment."""
 
     def __init__(self, library: Library, tensors: Tensors, rng: random.Random) -> None:
         self.library = library
@@ -30,7 +30,7 @@ class Stale:
         if handle in self.tensors.leaves:
             self.tensors.leaves.remove(handle)
         self.library.lib.tsr_tensor_release(handle)
-        # Other tensors are made in between: none of them may take the place of the released one.
+        # Other tensors are made in between: none of them may get the address of the released one.
         fresh = [self.tensors.empty((2,), "f32") for _ in range(3)]
         if handle in fresh:
             raise Fault("the memory of a released handle was handed out again")
@@ -40,6 +40,6 @@ class Stale:
         status = self.library.call(function.name, *args, *(outs if function.form == "functional" else []))
         if status == 0:
             self.tensors.owned += [h for place in places for h in place if h]
-        # TYPE: a number of a kind that the op does not take may be found before the handle.
+        # TYPE: the check of a number's kind may come before the check of the handle.
         if status not in (self.library.codes["INVALID_ARGUMENT"], self.library.codes["TYPE"]):
             raise Fault(f"{call}: '{name}' was released: {self.library.names[status]}")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors of the fuzzers: values as plain data, and handles that hold them in any layout and any place of a graph."""
+"""Tensors of the fuzzers: values as plain data, and handles of them in any layout and anywhere in a graph."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from binding import CPU, Library
 from generator.cases.replay import number_fields
 from generator.schema.model import Literal
 
-# The numbers of a dtype that NumPy has not are its bits.
+# Numbers of a dtype that NumPy lacks are stored as bits.
 NUMPY = {
     "bool": "?", "u8": "u1", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "u16": "u2", "u32": "u4", "u64": "u8",
     "f16": "f2", "bf16": "u2", "f32": "f4", "f64": "f8", "c64": "c8", "c128": "c16",
@@ -38,7 +38,7 @@ def decode(array: np.ndarray, dtype: str) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Value:
-    """A tensor argument as data: what it holds, how its memory lies, and where in a graph it stands."""
+    """A tensor argument as data: its contents, its layout, and its position in a graph."""
 
     array: np.ndarray  # the bits, row-major
     dtype: str
@@ -59,7 +59,7 @@ def of_literal(literal: Literal) -> Value:
 
 
 def random_numbers(rng: random.Random, shape: tuple[int, ...], dtype: str) -> np.ndarray:
-    """Small whole and broken numbers, now and then an extreme one."""
+    """Small integers and fractions, sometimes an extreme number."""
     count = math.prod(shape)
     if dtype == "bool":
         data: list[Any] = [rng.random() < 0.5 for _ in range(count)]
@@ -164,7 +164,7 @@ class Tensors:
         return base
 
     def _shared(self, value: Value) -> Any:
-        """Memory of ours behind a gap, which the library only borrows."""
+        """Memory of the fuzzer behind a gap; the library only borrows it."""
         ffi = self.library.ffi
         memory = np.concatenate([np.zeros(3, value.array.dtype), value.array.ravel()])
         self.kept.append(memory)
@@ -181,7 +181,7 @@ class Tensors:
         )
 
     def read(self, handle: Any) -> Value:
-        """What a tensor holds now."""
+        """The current contents of a tensor."""
         self.library.check("tsr_tensor_info", handle, self._info)
         info = self._info
         shape = tuple(info.sizes[i] for i in range(info.ndim))
@@ -200,7 +200,7 @@ class Tensors:
         return bool(found[0])
 
     def clean(self) -> None:
-        # A gradient that was made with its graph leads back to its leaf.
+        # A gradient that was made with create_graph refers back to its leaf.
         for leaf in self.leaves:
             self.library.check("tsr_tensor_set_grad", leaf, self.library.ffi.NULL)
         self.leaves.clear()

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""These tests use the support files of the package's own, and give back what they leave in the device's cache: the
-stand-in for the run time closes all device memory after every use, at a price for each page."""
+"""These tests use the support files of the package's tests. After each test they empty the device's cache: the stand-in
+for the run time protects all device memory after every use, which costs time for each page."""
 
 from __future__ import annotations
 

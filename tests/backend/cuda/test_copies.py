@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors of the device that are copied deeply, pickled and moved with their module. The plugin is found as in
-test_op_table.py."""
+"""Deep copies, pickles and modules of device tensors. The plugin is found as in test_op_table.py."""
 
 from __future__ import annotations
 

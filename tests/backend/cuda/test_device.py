@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a device does otherwise than a CPU: it works later, converts its own way, wants aligned memory. The plugin is
+"""Differences between a device and the CPU: asynchronous work, conversions of numbers, aligned memory. The plugin is
 found as in test_op_table.py."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tessera.capi import check, ffi, handle, lib
 
 
 def program(text: str, **variables: str) -> str:
-    """What a program prints that is run in a process of its own."""
+    """Runs a program in its own process and returns its output."""
     command = [sys.executable, "-c", "import tessera as ts\nfrom tessera import _ops\n" + text]
     done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -30,7 +30,7 @@ def program(text: str, **variables: str) -> str:
 
 
 def reinterpreted(tensor: ts.Tensor, shape: Sequence[int], strides: Sequence[int], offset: int, code: int) -> Any:
-    """A DLPack capsule of the memory of a tensor under another layout of as many dimensions."""
+    """A DLPack capsule of a tensor's memory with another layout of the same number of dimensions."""
     capsule = tensor.__dlpack__()
     view = DLTensor.from_address(pointer_of(capsule, b"dltensor"))  # a managed tensor begins with it
     for axis, (size, stride) in enumerate(zip(shape, strides)):
@@ -45,7 +45,7 @@ def reinterpreted(tensor: ts.Tensor, shape: Sequence[int], strides: Sequence[int
 
 
 class Producer:
-    """Somebody else's array in the device's memory."""
+    """An array of another library in device memory."""
 
     def __init__(self, tensor: ts.Tensor) -> None:
         self.tensor = tensor
@@ -83,7 +83,7 @@ def test_floats_out_of_range_become_what_the_host_makes_of_them(source: str, tar
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_products_of_short_floats_are_added_in_32_bits(dtype: str) -> None:
-    # In 16 bits the sum of ones stops at 2048, or at 256.
+    # In 16 bits a sum of ones stops at 2048 (float16) or 256 (bfloat16).
     ones = ts.ones((3, 3000), dtype=getattr(ts, dtype), device="cuda")
     assert (ones @ ones.T).astype(ts.float32).to("cpu").numpy().ravel().tolist() == [
         ts.asarray(3000.0).astype(getattr(ts, dtype)).astype(ts.float32).item()
@@ -143,7 +143,7 @@ def test_what_is_smaller_is_spread_after_the_copy() -> None:
     assert x.to("cpu").numpy().tolist() == [[1, 2, 3, 4]] * 3
 
 
-# ---- errors of what ran later ----
+# ---- errors of asynchronous work ----
 
 
 @pytest.mark.parametrize("bad", [4, -5])

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the op table is too small for: kernels over several blocks, tiles and launches, equal to the CPU's results;
-ties. The plugin is found as in test_op_table.py."""
+"""Cases that are too large for the op table: kernels over several blocks, tiles and launches must give the CPU's
+results. Also ties. The plugin is found as in test_op_table.py."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def below(high: int, *shape: int) -> ts.Tensor:
 
 
 def same(function: Callable[..., Any], *args: Any, rtol: float = 1e-12) -> None:
-    """function(*args) is the same on both devices; its tensors are compared one by one."""
+    """Checks that function(*args) gives the same tensors on both devices."""
     there = [a.to("cuda") if isinstance(a, ts.Tensor) else a for a in args]
     ours, theirs = function(*there), function(*args)
     pairs = zip(ours, theirs) if isinstance(theirs, (tuple, list)) else [(ours, theirs)]
@@ -63,7 +63,7 @@ def test_of_equal_indices_the_last_wins() -> None:
 
 
 def test_sums_come_in_the_order_of_the_walk() -> None:
-    # In another order, what is small would be lost in what is large at other places.
+    # In another order, small numbers would be lost in large ones at other positions.
     values = ts.asarray(np.array([1e16, 1.0, -1e16, 1.0] * 500))
     index = ts.asarray(np.arange(2000) % 4 // 2)
     same(lambda a, i, v: ts.scatter_add(a, 0, i, v), ts.zeros(2, dtype=ts.float64), index, values, rtol=0)
@@ -242,7 +242,7 @@ def test_the_norm_of_many_gradients_agrees(norm_type: float) -> None:
 
 
 def differentiated(function: Callable[..., ts.Tensor]) -> Callable[..., tuple[ts.Tensor, ...]]:
-    """The value and the gradients towards all arguments, of a sum with unequal weights."""
+    """The value of a sum with unequal weights, and its gradients with respect to all arguments."""
 
     def run(*args: ts.Tensor) -> tuple[ts.Tensor, ...]:
         leaves = [a.detach().clone().requires_grad_() for a in args]
@@ -308,7 +308,7 @@ def test_pooling_of_many_planes_agrees(last: bool, kernel: list[int], stride: li
 def test_convolution_and_its_gradients_agree(last: bool, options: dict[str, Any]) -> None:
     x, w = numbers(2, 4, 9, 8), numbers(8, 4 // options.get("groups", 1), 2, 3)
     convolve = differentiated(lambda x, w, b: _ops.conv2d(x, w, b, **options))
-    for _ in range(2):  # the second time with the engine of the first
+    for _ in range(2):  # the second call uses the engine that the first one chose
         same(convolve, channels_last(x) if last else x, w, numbers(8), rtol=1e-10)
 
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the op table on the device "cuda": values over dtypes and layouts, and first derivatives.
 
-TESSERA_PLUGIN_PATH names the folder of the plugin: that of the CUDA backend on a machine with a GPU, or that of
-the same sources compiled for the host (tests/support/cuda_on_host). An op may answer NotImplementedError only
-when its kernel family stands in MISSING, and a family in MISSING that works fails too.
+TESSERA_PLUGIN_PATH is the folder of the plugin: the CUDA backend on a machine with a GPU, or the same sources compiled
+for the host (tests/support/cuda_on_host). An op may only raise NotImplementedError if MISSING lists its kernel family,
+and a family in MISSING that works is a failure too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import tessera as ts
 MISSING: set[str] = set()
 met: set[str] = set()
 
-# Rows whose calls make tensors of their own, on the host.
+# Rows whose calls make tensors themselves, on the host.
 MIXED = {"setitem"}
 
 TESTED = [row for row in ROWS if row.name not in MIXED]
@@ -32,7 +32,7 @@ GRAD = [pytest.param(row, id=row.name) for row in TESTED if row.grad]
 
 
 def place(tensor: ts.Tensor, layout: str) -> ts.Tensor:
-    """The tensor on the device, in the layout it has on the host."""
+    """The tensor on the device, with its layout on the host."""
     if tensor.is_contiguous():
         return tensor.to("cuda")
     if layout == "transposed" and tensor.ndim > 1:
@@ -71,7 +71,7 @@ def on_host(value: Any) -> Any:
 
 
 def allowed(error: NotImplementedError) -> None:
-    """Passes when the error names a family that is known to be missing."""
+    """Passes if the error names a family that is known to be missing."""
     family = re.search(r"not implemented on cuda:0: the (\w+) kernels", str(error))
     assert family is not None and family[1] in MISSING, f"{error}"
     met.add(family[1])

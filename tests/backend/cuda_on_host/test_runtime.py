@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The CUDA backend against a run time that fails when it is told to, counts, and runs work as late as it may:
-tests/support/cuda_on_host, whose folder TESSERA_PLUGIN_PATH names."""
+"""The CUDA backend with a run time that fails on request, counts calls, and runs work as late as possible:
+tests/support/cuda_on_host, whose folder is TESSERA_PLUGIN_PATH."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def whole() -> Iterator[None]:
 
 
 def program(text: str, **variables: str) -> list[str]:
-    """The lines that a program prints, with fail() before its first use of the device."""
+    """The lines that a program prints; fail() is called before its first use of the device."""
     start = f"""
 import ctypes
 import numpy as np
@@ -104,7 +104,7 @@ def test_the_device_is_waited_for_with_the_streams_of_others() -> None:
     assert x.to("cpu").numpy().tolist() == [3] * 8
 
 
-# ---- waits that nobody asked for ----
+# ---- unwanted waits ----
 
 
 def test_indexing_losses_and_division_wait_for_nothing() -> None:
