@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The first part: unpacks the bundle, builds library, plugin and Python extension with what this machine has."""
+"""The first part: unpacks the bundle, builds library, plugin and Python extension with the tools of this machine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run(*command: str | Path, env: dict[str, str] | None = None) -> None:
 
 
 def unpack() -> None:
-    """The archive, and of the wheels in it those that this interpreter lacks."""
+    """Unpacks the archive, and installs those of its wheels that this interpreter lacks."""
     shutil.rmtree(UNPACKED, ignore_errors=True)
     with tarfile.open(BUNDLE / "bundle.tar.xz") as archive:
         archive.extractall(UNPACKED, filter="data")
@@ -36,7 +36,7 @@ def unpack() -> None:
             if not all(importlib.util.find_spec(top) for top in tops):
                 print(f"from the bundle: {wheel.name}")
                 archive.extractall(target)
-    importlib.invalidate_caches()  # the folder was not there when the interpreter started
+    importlib.invalidate_caches()  # the folder did not exist when the interpreter started
 
 
 def link(source: Path, target: Path) -> None:
@@ -46,9 +46,9 @@ def link(source: Path, target: Path) -> None:
 
 
 def toolkit_from_packages(nvcc: Path) -> Path:
-    """The layout that nvcc and CMake expect, made of links: the packages have no lib64 and versioned names only.
+    """Makes the layout that nvcc and CMake expect, with links: the packages have no lib64 and only versioned names.
 
-    nvcc itself is copied, because it looks for its parts beside the file that it is.
+    nvcc itself is copied, because it looks for its parts in the folder of its own file.
     """
     shutil.rmtree(TOOLKIT, ignore_errors=True)
     for tool in nvcc.parent.iterdir():
@@ -89,7 +89,7 @@ def build_library() -> None:
 
 
 class Extension:
-    """What setup.py does, without setuptools: its C files are compiled beside the library and linked after it."""
+    """As setup.py, without setuptools: compiles the C files while the library is built, and then links them."""
 
     def __init__(self) -> None:
         headers = machine.python_headers()

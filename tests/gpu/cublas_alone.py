@@ -16,7 +16,7 @@ from figures import DEVICE, Stream, loaded
 TYPES = {"float32": 0, "float16": 2, "bfloat16": 14}  # cudaDataType
 FLOAT32, COMPUTE_32F, NORMAL, TRANSPOSED, DEFAULT_ALGORITHM = 0, 68, 0, 1, -1
 DESCRIPTION_TRANSA, DESCRIPTION_TRANSB, PREFERENCE_WORKSPACE = 3, 4, 1
-WORKSPACE = 32 << 20  # what cuBLAS takes on Hopper
+WORKSPACE = 32 << 20  # the workspace of cuBLAS on Hopper
 
 Product = Callable[[], None]
 
@@ -31,7 +31,7 @@ def address(tensor: ts.Tensor) -> c_void_p:
 
 
 class Gemm:
-    """c = a b for row-major matrices, which to cuBLAS are c' = b' a'; b is stored transposed when `turned`."""
+    """c = a b for row-major matrices, which cuBLAS sees as c' = b' a'; with `turned`, b is stored transposed."""
 
     def __init__(self) -> None:
         self.library, self.handle = ctypes.CDLL(loaded("libcublas.so")[0]), c_void_p()
@@ -58,7 +58,7 @@ class Chosen(ctypes.Structure):
 
 
 class Light:
-    """The same product by cublasLtMatmul. Descriptions live as long as the process."""
+    """The same product by cublasLtMatmul. Descriptors live as long as the process."""
 
     def __init__(self) -> None:
         self.library, self.handle = ctypes.CDLL(loaded("libcublasLt.so")[0]), c_void_p()

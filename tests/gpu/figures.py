@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the parts share: telling figures to the runner, skipping, streams, timing, CUDA's run time by ctypes."""
+"""Helpers of the parts: figures for the runner, skips, streams, timing, CUDA's run time by ctypes."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from machine import PRETEND
 from runner import SKIPPED
 
 DEVICE = "cuda"
-PEER = "cpu" if PRETEND else "cuda"  # where PyTorch runs beside us
+PEER = "cpu" if PRETEND else "cuda"  # the device of PyTorch
 
 
 def figure(key: str, value: float, unit: str, note: str = "") -> None:
-    """One line for the report, and for the reader of the log."""
+    """Writes one line for the report and for readers of the log."""
     line = json.dumps({"key": key, "value": float(f"{value:.6g}"), "unit": unit, "note": note})
     print(line, flush=True)
     path = os.environ.get("TSR_GPU_FIGURES")
@@ -42,7 +42,7 @@ def skip(reason: str) -> None:
 
 
 def check_equal(what: str, got: Any, wanted: Any) -> None:
-    """As assert, but also under python -O, and with the values."""
+    """Like assert, but also under python -O, and with the values in the message."""
     if got != wanted:
         raise AssertionError(f"{what}: expected {wanted}, got {got}")
     print(f"ok: {what}")
@@ -94,11 +94,11 @@ class Stream:
         check(lib.tsr_stream_synchronize(self.handle))
 
     def uses(self, tensor: ts.Tensor) -> None:
-        """The tensor's memory is not lent again before what is queued here is done."""
+        """The tensor's memory is not lent again before the work queued on this stream is done."""
         check(lib.tsr_tensor_record_stream(handle(tensor), self.handle))
 
     def wait_for(self, other: Stream) -> None:
-        """What is queued here from now on starts after what is queued there now."""
+        """Work queued on this stream from now on starts after the work queued on the other stream so far."""
         box = ffi.new("tsr_event*")
         check(lib.tsr_event_create(*device_pair(DEVICE), box))
         event = ffi.gc(box[0], lib.tsr_event_release)
@@ -126,7 +126,7 @@ def memory(key: str) -> int:
 
 
 def refused(error: type[BaseException], function: Callable[[], object]) -> str:
-    """The text of the error that the call must end with."""
+    """The text of the error that the call must raise."""
     try:
         function()
     except error as caught:

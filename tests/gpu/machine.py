@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What this machine has: compiler, toolkit, libraries, device; and the environment that a part runs in.
+"""The parts of this machine (compiler, toolkit, libraries, device), and the environment in which a part runs.
 
 Only the standard library is used: this runs before anything is built.
 """
@@ -16,7 +16,7 @@ import sysconfig
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# The stand-ins for CUDA on the host instead of a device, to test the runner itself.
+# Use the stand-ins for CUDA on the host instead of a device, to test the runner itself.
 PRETEND = os.environ.get("TSR_GPU_PRETEND") == "1"
 BUILD = ROOT / "build" / ("release" if PRETEND else "gpu")
 BUNDLE = Path(os.environ.get("TSR_GPU_BUNDLE", ROOT / "build" / "gpu-bundle"))
@@ -24,9 +24,9 @@ OUT = Path(os.environ.get("TSR_GPU_OUT", ROOT / "build" / "gpu-report"))
 LOGS = ROOT / "build" / "gpu-logs"  # of each part; the report folder gets them as one archive
 PLUGIN = BUILD / ("tests/support/cuda_on_host" if PRETEND else "src/backend/cuda")
 
-UNPACKED = BUILD / "bundle"  # what the bundle holds, laid out as include, lib, python and data
+UNPACKED = BUILD / "bundle"  # the contents of the bundle: include, lib, python and data
 SITE = BUILD / "site"  # the Python package with the extension of this interpreter
-TOOLKIT = BUILD / "toolkit"  # links to the toolkit's parts where only the Python packages have them
+TOOLKIT = BUILD / "toolkit"  # links to the toolkit's parts if only the Python packages have them
 
 
 def package_folders() -> list[Path]:
@@ -50,7 +50,7 @@ def find_tool(name: str, *folders: Path) -> Path | None:
 
 
 def facts() -> dict[str, str]:
-    """What the driver tells of the first device; empty where there is none."""
+    """The driver's description of the first device; empty if there is none."""
     keys = ["name", "driver_version", "compute_cap", "memory.total", "clocks.max.sm", "clocks.max.mem"]
     try:
         told = subprocess.run(
@@ -69,7 +69,7 @@ def architecture(known: dict[str, str]) -> str:
 
 
 def commit() -> str:
-    """The commit of the tree; "+" says that it was changed since. For a copy without git, that of the bundle."""
+    """The commit of the tree, with "+" if the tree has changes. A copy without git has the commit of the bundle."""
 
     def git(*arguments: str) -> str:
         return subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True).stdout.strip()

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
 """Bandwidth of elementwise kernels over dtypes and layouts, as a share of a measured copy and of the 4.8 TB/s of an
-H200; then reductions and the like, which stand in the figures and not in the goal."""
+H200; then reductions and similar kernels, which are figures without a goal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Case = tuple[str, Callable[[], object], int]  # name, call, bytes read and writt
 
 
 def tensor(kind: str = "float32", rows: int = ROWS, columns: int = COLUMNS, seed: int = 0) -> ts.Tensor:
-    """Random numbers: a block of them made on the host, repeated on the device."""
+    """Random numbers: a block made on the host and repeated on the device."""
     block = np.random.default_rng(seed).uniform(0.5, 2.0, (min(rows, 64), columns)).astype(np.float32)
     some = ts.from_numpy(block).astype(getattr(ts, kind)).to(DEVICE)
     return ts.concat([some] * (rows // len(some)), axis=0) if rows > len(some) else some
@@ -84,7 +84,7 @@ def others() -> Iterator[Case]:
 
 
 def measured_copy() -> float:
-    """Bytes read and written per second by the run time's own copy."""
+    """Bytes read and written per second by the copy function of CUDA's run time."""
     source = tensor()
     target, runtime = ts.empty_like(source), cuda_runtime()
     if runtime is None:

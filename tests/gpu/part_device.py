@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the device and tells in plain words what it is, and what is loaded to drive it."""
+"""Finds the device, and prints what it is and which libraries are loaded for it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def main() -> None:
         print(f"{key}: {value}")
     count = ts.device_count(DEVICE)
     if count == 0:
-        # Making a tensor says why there is none.
+        # Making a tensor raises an error that says why there is no device.
         ts.zeros(1, device=DEVICE)
     print(f"devices that the library can use: {count}")
     x = ts.arange(1000, dtype=ts.float32, device=DEVICE)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Trains the network of examples/python on the digits, on the device: the accuracy must be that of the CPU."""
+"""Trains the network of examples/python on the digits, on the device: the accuracy must equal that of the CPU."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EPOCHS, GOAL = (1, 0.1) if PRETEND else (30, 0.98)
 
 
 def load() -> dict[str, ts.Tensor]:
-    """The bundle's data; where the runner is tested, numbers of the same shapes with an easy rule."""
+    """The bundle's data; in tests of the runner, numbers of the same shapes with an easy rule."""
     if not PRETEND:
         path = UNPACKED / "data" / "digits.safetensors"
         if not path.is_file():

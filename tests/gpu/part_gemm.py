@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Matrix products beside cuBLAS alone: its first interface and cublasLt, of which the faster one counts."""
+"""Matrix products compared with cuBLAS alone: the faster one of its first interface and cublasLt."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SIZES = [(64, 64, 64)] if PRETEND else [
 
 
 def measure(alone: list[Gemm | Light], kind: str, size: tuple[int, int, int], turned: bool) -> float | None:
-    """Our speed in per cent of the faster of the others, which compute into a tensor of ours; None without others."""
+    """Our speed in per cent of the faster peer; peers compute into our tensor. None without peers."""
     m, n, k = size
     a, b = tensor(kind, m, k), tensor(kind, n, k, seed=1) if turned else tensor(kind, k, n, seed=1)
     right, c = b.T if turned else b, ts.empty((m, n), dtype=a.dtype, device=DEVICE)

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Leaks: 1000 training steps hold no more memory, objects or nodes than 100, and ask the device for none."""
+"""Leaks: after 1000 training steps no more memory, objects or nodes are alive than after 100, and the device's
+memory has not grown."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ def state() -> dict[str, int]:
 
 
 def resident() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # KiB, at most so far
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # the peak so far in KiB
 
 
 def main() -> None:

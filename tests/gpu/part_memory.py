@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Allocator and streams: memory is lent again, statistics add up, events order streams, threads do not disturb each other."""
+"""Allocator and streams: memory is reused, statistics are consistent, events order streams, threads are independent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIZES = [1, 100, 4096, 1 << 18, (1 << 20) + 1, 5 << 20]  # of float32: small, mi
 
 
 def memory_is_lent_again() -> None:
-    ts.ones((8, 8), device=DEVICE).sum().item()  # what the backend keeps for a stream is there
+    ts.ones((8, 8), device=DEVICE).sum().item()  # makes the objects that the backend keeps for a stream
     before = memory("allocated_bytes.all.current")
     kept = [ts.full((n,), float(i), device=DEVICE) for i, n in enumerate(SIZES)]
     for i, (n, tensor) in enumerate(zip(SIZES, kept)):

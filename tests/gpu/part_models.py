@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Training steps of the models of tests/bench beside PyTorch's: same weights, same batch, in turns, one process.
+"""Compares training steps of the models of tests/bench with PyTorch's: same weights, same batch, in turns, one process.
 
 float32 is exact in both libraries (no TF32); in bfloat16 weights and images are bfloat16. A step is forward, loss,
-backward and the optimizer's step; several are queued before the clock waits for them. Also measured: the share of
-the time for which the device computes, from the events that PyTorch's profiler sees of our kernels.
+backward and the optimizer's step; several are queued before the measurement waits for them. Also measured: the share of
+the time in which the device computes, from the events of our kernels in PyTorch's profiler.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ sys.path.insert(0, str(ROOT / "tests" / "bench"))
 
 from models import CLASSES, IMAGE_MODELS, ITEMS, USERS, copy_weights, ncf, queued_step  # noqa: E402
 
-# (model, batch): what is left is not come to when time is short.
+# (model, batch), in order of importance: the last ones are dropped if time runs out.
 ORDER = [("resnet50", 64), ("mobilenet", 64), ("ncf", 65536), ("mobilenet_v2", 64), ("vgg19", 32), ("alexnet", 128)]
 PIXELS, STEPS, ROUNDS, LIMITS = 224, 5, 5, (USERS, ITEMS)
 if PRETEND:
@@ -44,7 +44,7 @@ def image_sides(name: str, batch: int, kind: str) -> Sides:
     images = random.standard_normal((batch, 3, PIXELS, PIXELS)).astype(np.float32)
     labels = random.integers(0, CLASSES, batch)
     theirs, ours = IMAGE_MODELS[name](torch.nn), IMAGE_MODELS[name](ts.nn)
-    for module in theirs.modules():  # what is dropped is random and would differ
+    for module in theirs.modules():  # dropout is random and would differ
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.0
     for module in ours.modules():
@@ -97,7 +97,7 @@ def seconds_of_a_step(step: Callable[[], Any]) -> float:
 
 
 def covered(intervals: Sequence[tuple[float, float]]) -> float:
-    """The length of the union."""
+    """The length of the union of the intervals."""
     total, end = 0.0, float("-inf")
     for start, stop in sorted(intervals):
         total += max(0.0, stop - max(start, end))
@@ -124,7 +124,7 @@ def measure(name: str, batch: int, kind: str) -> None:
     check_that(
         f"{name} {kind}: first losses {one:.6f} and {two:.6f} agree", abs(one - two) <= TOLERANCE[kind] * abs(two)
     )
-    for step in sides * 2:  # plans are made, memory is taken
+    for step in sides * 2:  # makes plans and allocates memory
         step()
     rounds = [[seconds_of_a_step(step) for step in sides] for _ in range(ROUNDS)]
     ours, theirs = (statistics.median(r[side] for r in rounds) for side in (0, 1))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Out of memory: an error of its own kind that says what was wanted, after which everything goes on."""
+"""Out of memory: a MemoryError that names the requested size, after which everything still works."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def a_limit_holds() -> None:
 
 
 def a_full_device_is_used_again() -> None:
-    """All memory is taken in pieces of 1 GiB, then given back; libraries that allocate for themselves still start."""
+    """Allocates all memory in pieces of 1 GiB, then frees them; libraries that allocate by themselves still start."""
     if PRETEND:
         print("the stand-ins take the host's memory, which is not filled")
         return
@@ -54,7 +54,7 @@ def a_full_device_is_used_again() -> None:
     print(refused(ts.OutOfMemoryError, fill))
     taken = len(kept)
     print(f"{taken} GiB were to be had")
-    kept.clear()  # into the cache: the device itself has nothing left
+    kept.clear()  # into the cache: the device itself has no free memory
     x = ts.ones((512, 512), device=DEVICE)
     check_equal("cuBLAS starts beside a full cache", float((x @ x).max().item()), 512.0)
     image, weight = ts.ones((8, 16, 32, 32), device=DEVICE), ts.ones((16, 16, 3, 3), device=DEVICE)
@@ -76,7 +76,7 @@ def a_step_that_failed_leaves_nothing() -> None:
         wait()
         return memory("allocated_bytes.all.current"), ts.memory.live_handles(), ts.memory.live_nodes()
 
-    refused(MemoryError, step)  # what the backend keeps for a stream is there
+    refused(MemoryError, step)  # makes the objects that the backend keeps for a stream
     before = held()
     for _ in range(10):
         refused(MemoryError, step)

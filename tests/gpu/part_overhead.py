@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Time of the host per op: calls that are queued and not waited for, on small tensors, beside PyTorch's."""
+"""Host time for each op: calls on small tensors that are queued without waiting, compared with PyTorch's."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def cases(t: Any, device: str) -> Iterator[tuple[str, Callable[[], object]]]:
 
 
 def microseconds(function: Callable[[], object], finish: Callable[[], object]) -> float:
-    """Of one call: the median over rounds, after each of which the queue is emptied outside the clock."""
+    """The time of one call: the median over rounds. After each round the queue is emptied, which is not measured."""
     times = []
     for _ in range(ROUNDS):
         finish()

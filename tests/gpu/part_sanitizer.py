@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a sample of the tests under compute-sanitizer: memcheck (bad addresses, with leaks of device memory left
-alone, since the library keeps its cache) and racecheck (shared memory without a barrier)."""
+"""Runs a sample of the tests under compute-sanitizer: memcheck (bad addresses, but not leaks of device memory, because
+the library keeps its cache) and racecheck (shared memory without a barrier)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import machine
 from figures import figure, skip
 from parts import CUDA_TESTS
 
-# Kernels whose threads work together, and those that follow indices.
+# Kernels whose threads cooperate, and kernels that use index arrays.
 SAMPLE = (
     "test_embedding or test_of_equal_indices or test_nonzero or test_layer_norm or (test_pooling and kernel1)"
     " or (test_sorting_rows and True and float32) or (test_cross_entropy and mean) or (test_value and float32"
@@ -35,7 +35,7 @@ def start(tool: str, sanitizer: Path) -> tuple[subprocess.Popen[str], Path]:
 
 
 def ended(process: subprocess.Popen[str], end: float) -> int | None:
-    """Its exit status; None when it had to be stopped."""
+    """The exit status of the tool; None if it had to be stopped."""
     try:
         return process.wait(max(1.0, end - time.monotonic()))
     except subprocess.TimeoutExpired:
@@ -45,7 +45,7 @@ def ended(process: subprocess.Popen[str], end: float) -> int | None:
 
 
 def judged(tool: str, code: int | None, text: str) -> bool:
-    """Tells what the tool has found; whether that is nothing."""
+    """Prints the findings of the tool; True if there are none."""
     found = re.findall(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)", text)
     if found:
         figure(f"sanitizer.{tool}", sum(map(int, found)), "errors")
@@ -64,7 +64,7 @@ def main() -> int:
     if sanitizer is None:
         skip("compute-sanitizer was not found")
     end = time.monotonic() + float(os.environ.get("TSR_GPU_SECONDS", "100")) - 5
-    running = [(tool, *start(tool, sanitizer)) for tool in TOOLS]  # both at a time
+    running = [(tool, *start(tool, sanitizer)) for tool in TOOLS]  # both at the same time
     clean = [judged(tool, ended(process, end), log.read_text(errors="replace")) for tool, process, log in running]
     return 0 if all(clean) else 1
 

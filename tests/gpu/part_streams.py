@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Streams with delayed work: what is ordered must wait for it, memory in use must not be lent, and the host goes on.
+"""Streams with delayed work: ordered work must wait for it, memory in use must not be lent, and the host continues.
 
-A stream is held back by a function of the host in it, libc's usleep: what is queued behind it, a kernel or a copy,
-starts when it returns. The stand-ins on the host have no such call; there everything is done at once.
+A host function in a stream, libc's usleep, delays it: a kernel or a copy that is queued behind it starts when it
+returns. The stand-ins on the host have no such call; there everything is done at once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ usleep = ctypes.CDLL(None).usleep
 
 
 def hold(stream: Stream, seconds: float = HELD) -> None:
-    """The stream's work from now on starts that much later. usleep takes its number where the call puts the pointer."""
+    """Delays later work of the stream. The pointer argument of the call carries the number for usleep."""
     if runtime is None:
         return
     error = runtime.cudaLaunchHostFunc(ctypes.c_void_p(stream.native), usleep, ctypes.c_void_p(int(seconds * 1e6)))
@@ -32,14 +32,14 @@ def hold(stream: Stream, seconds: float = HELD) -> None:
 
 
 def queued(what: str, start: float) -> None:
-    """The host has not waited for held work."""
+    """Checks that the host has not waited for delayed work."""
     check_that(f"{what}: the host goes on", runtime is None or time.perf_counter() - start < HELD / 2)
 
 
 def an_event_waits_for_held_work() -> None:
     side, main = Stream(), Stream.current()
     x = ts.zeros((SIZE,), device=DEVICE)
-    ts.ones((SIZE,), device=DEVICE).sum().item()  # kernels are loaded
+    ts.ones((SIZE,), device=DEVICE).sum().item()  # loads kernels
     wait()
     start = time.perf_counter()
     with side:
@@ -82,12 +82,12 @@ def memory_freed_in_its_own_stream_is_lent_at_once() -> None:
         x = ts.full((SIZE,), 5.0, device=DEVICE)
         y = x + 1.0
         del x
-        z = ts.full((SIZE,), 9.0, device=DEVICE)  # may take the place of x: the stream orders them
+        z = ts.full((SIZE,), 9.0, device=DEVICE)  # may get the memory of x: the stream orders both uses
         check_equal("order within a stream", (float(y.max().item()), float(z.max().item())), (6.0, 9.0))
 
 
 def a_batch_from_the_host_does_not_change_behind_the_call() -> None:
-    """What is copied to the device is read before the call returns, also when the stream is held back."""
+    """The source of a copy to the device is read before the call returns, also if the stream is delayed."""
     batch = np.full(SIZE, 1.0, np.float32)
     with Stream() as side:
         hold(side)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of a run, in their order: what each is, how long it may take, and the command."""
+"""The parts of a run, in order: description, time limit and command."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FEW = "test_value and (exp-float32 or add-int64 or matmul-float64 or cumulative_
 class Part:
     name: str
     title: str
-    seconds: int  # of its own limit; what is left of the whole may be less
+    seconds: int  # its own limit; the rest of the whole run may be shorter
     command: tuple[str, ...]
     needs_torch: bool = False
 

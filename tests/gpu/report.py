@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The report of a run: every goal for an H200 beside what was measured, the parts, all figures, the failures."""
+"""The report of a run: every goal for an H200 with the measured value, the parts, all figures, the failures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Goal:
     key: str  # the figure's
     part: str  # the part that measures it
     met: Callable[[float], bool]
-    never: str = ""  # why no part measures it
+    never: str = ""  # the reason if no part measures it
 
 
 def model_goals() -> list[Goal]:
@@ -56,7 +56,7 @@ GOALS = [
 
 
 def versions(known: dict[str, str]) -> dict[str, str]:
-    """Of what was measured and of what it stands on."""
+    """The versions of the measured library and of the software of the machine."""
 
     def package(name: str) -> str:
         try:
@@ -154,7 +154,7 @@ def markdown(
 
 
 def earlier(out: Path, parts: Sequence[Part], again: Collection[str]) -> list[Outcome]:
-    """What the report there says of the parts that do not run again."""
+    """The results of an earlier report for the parts that do not run again."""
     from runner import Outcome
 
     try:

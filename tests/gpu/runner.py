@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the parts one after the other, each in a process group of its own: a crash or an endless loop costs its
-part only, and when the time of the whole is over the parts that are left are told as dropped.
+"""Runs the parts one after the other, each in its own process group: a crash or an endless loop only affects its
+part. When the time of the whole run is over, the remaining parts are reported as dropped.
 
 Usage: runner.py [PART...]. Exit status 0: every part passed; 1: one did not; 2: cannot start; 3: no device.
 """
@@ -28,11 +28,11 @@ import report
 from parts import BUILD_PART, PARTS, Part
 import contextlib
 
-SKIPPED = 77  # a part's exit status that says: nothing was tested; the last line of its output is the reason
+SKIPPED = 77  # the exit status of a part that tested nothing; the last line of its output is the reason
 TAIL_LINES = 120
 LOGS = machine.LOGS
 MINUTES = float(os.environ.get("TSR_GPU_MINUTES", "9"))
-SLOWER = max(1.0, MINUTES / 9)  # who gives the whole more time has a slower machine
+SLOWER = max(1.0, MINUTES / 9)  # more time for the whole run means a slower machine
 
 
 @dataclass
@@ -59,13 +59,13 @@ def read_figures(path: Path) -> list[dict[str, Any]]:
     for line in lines:
         try:
             figures.append(json.loads(line))
-        except ValueError:  # the part died while it wrote
+        except ValueError:  # the part ended while it was writing
             continue
     return figures
 
 
 def judge(code: int | None, output: list[str], limit: float) -> tuple[str, str]:
-    """(status, reason) of an exit status; None is a part that was ended."""
+    """(status, reason) of an exit status; None means that the part was stopped."""
     last = next((line for line in reversed(output) if line.strip()), "no output").strip()
     if code is None:
         return "timed out", f"ended after {limit:.0f} s"
@@ -131,7 +131,7 @@ def built() -> bool:
 
 
 def chosen(names: Sequence[str]) -> list[Part]:
-    """The parts asked for; the library is built first where it is not. The build alone is a part too."""
+    """The requested parts, after the build part if the library is not built. The build alone is a part too."""
     every = {part.name: part for part in (BUILD_PART, *PARTS)}
     unknown = [name for name in names if name not in every]
     if unknown:
@@ -143,7 +143,7 @@ def chosen(names: Sequence[str]) -> list[Part]:
 
 
 def refusal(parts: Sequence[Part], known: dict[str, str]) -> tuple[int, str] | None:
-    """Exit status and sentence when nothing can be run."""
+    """Exit status and message if nothing can be run."""
     if machine.PRETEND:
         return None
     if not known:
@@ -171,7 +171,7 @@ def main(names: Sequence[str]) -> int:
     kept = report.earlier(out, [BUILD_PART, *PARTS], {part.name for part in parts}) if names else []
 
     def tell(outcomes: list[Outcome]) -> None:
-        """A line for the last part, and the report as it is now, should the machine go away."""
+        """Prints a line for the last part and writes the report so far, in case the machine is lost."""
         last = outcomes[-1]
         print(f"{last.status:9} {last.seconds:6.1f} s  {last.part.name}: {last.reason[:150]}", flush=True)
         report.write(out, sorted(kept + outcomes, key=place), facts, time.monotonic() - start)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs pytest in several processes at a time, each with every n-th test; one device serves them all.
+"""Runs pytest in several processes at the same time, each with every n-th test; all share one device.
 
 Usage: shards.py PYTEST-ARGUMENT...   (exit status 0 when every process passed)
 """
@@ -20,7 +20,7 @@ COUNT = 1 if machine.PRETEND else min(6, (os.cpu_count() or 2) // 2)
 
 
 class Share:
-    """Keeps the tests whose place is number, number + count, ..."""
+    """Keeps the tests at the positions number, number + count, ..."""
 
     def __init__(self, number: int, count: int) -> None:
         self.number, self.count = number, count
@@ -45,7 +45,7 @@ def start(number: int, arguments: list[str]) -> tuple[subprocess.Popen[bytes], P
 
 
 def main(arguments: list[str]) -> int:
-    """The failures' own words first, then a line for each of them, then the sums."""
+    """Prints the messages of the failures, then one line for each failure, then the totals."""
     machine.LOGS.mkdir(parents=True, exist_ok=True)
     processes = [start(number, arguments) for number in range(COUNT)]
     totals: dict[str, int] = {}

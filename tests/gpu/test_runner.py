@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The runner of tests/gpu, where no GPU is: a part that dies costs itself only, the report has every row, nothing
-that was not measured reads as measured; and every part runs to its end over the stand-ins for CUDA on the host."""
+"""The runner of tests/gpu on a machine without a GPU: a part that crashes only affects itself, the report has every row,
+and shows no value that was not measured. Every part runs to its end with the stand-ins for CUDA on the host."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def command(*arguments: str, path: str = os.environ["PATH"], **env: str) -> subp
 
 
 def driver_that_says(folder: Path, line: str) -> str:
-    """A PATH whose nvidia-smi tells of a device; an empty line is a machine without one."""
+    """A PATH with an nvidia-smi that reports a device; an empty line means a machine without one."""
     folder.mkdir()
     (folder / "nvidia-smi").write_text(f"#!/bin/sh\n{f'echo {line!r}' if line else 'exit 9'}\n")
     (folder / "nvidia-smi").chmod(0o755)
@@ -77,7 +77,7 @@ def test_a_part_that_dies_costs_only_itself() -> None:
         "crash": "crashed", "wrong": "failed", "endless": "timed out", "skip": "skipped", "fine": "passed",
     }  # fmt: skip
     assert found["crash"].reason == "SIGABRT" and "said" in found["crash"].tail
-    assert [f["key"] for f in found["crash"].figures] == ["a"]  # the half line is left out
+    assert [f["key"] for f in found["crash"].figures] == ["a"]  # the incomplete line is left out
     assert "ValueError: so it is" in found["wrong"].tail and "begun" in found["endless"].tail
     assert found["skip"].reason == "no tool" and found["fine"].reason == "all is well" and found["fine"].tail == ""
 

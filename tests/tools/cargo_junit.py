@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a junit report of what `cargo test` printed.
+"""Makes a junit report from the output of `cargo test`.
 
 Usage: cargo_junit.py <log of cargo test> <exit status of cargo test> <report to write>
 
-Each test is a case; each test program one more, which fails when it left no result line: it crashed.
-Nothing but a build failure leaves a log without a program.
+Each test is a case. Each test program is one more case, which fails if the program left no result line, because then
+it crashed. Only a build failure leaves a log without a program.
 """
 
 import re
@@ -19,7 +19,7 @@ RESULT = re.compile(r"^test result: ")
 
 
 def programs(lines):
-    """(name, cases, whether it came to its end) of each test program."""
+    """(name, cases, whether it finished) of each test program."""
     found = []
     for line in lines:
         if start := PROGRAM.match(line):

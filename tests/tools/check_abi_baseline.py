@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/abi_baseline.py writes the same in whichever order abidw lists the source files.
+"""Checks that the output of scripts/abi_baseline.py does not depend on the order of abidw's source files.
 
 Usage: check_abi_baseline.py [<repository root>]
 """

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What libtessera exports == capi/exports.map == the schema; its soname and size are as promised; what runs when it is
-loaded is known.
+"""Checks that the exports of libtessera, capi/exports.map and the schema are equal, that soname and size are as promised,
+and that only known code runs when the library is loaded.
 
 Usage: check_exports.py <repository root> <libtessera.so>
 """
@@ -16,8 +16,8 @@ import tempfile
 SONAME = "libtessera.so.0"
 MAX_STRIPPED_BYTES = 12 * 1024 * 1024
 
-# Files whose statics are initialised by code, beside those that have an immortal (src/base/immortal.h), which is made at
-# load so that no fork can come into its making.
+# Files whose statics are initialised by code, besides files with an immortal (src/base/immortal.h). An immortal is made
+# at load, so that no fork can happen while it is made.
 RUN_AT_LOAD = {
     "parallel.cpp": "tells the child of a fork that it has no threads: before any code of the host may fork",
     "foreign_call.cpp": "leaves its exit handler after those of the libraries that ours is linked with, and so runs before them",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hand-written C and C++ files are as clang-format 14 writes them; --fix rewrites them.
+"""Checks that hand-written C and C++ files are formatted by clang-format 14; --fix rewrites them.
 
 Usage: check_format.py [<repository root>] [--fix]
 """

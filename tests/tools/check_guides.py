@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the code blocks of a language's guide, then its blocks of README.md and of the guide's other pages, as a reader
-would: outside the checkout, on an installed library that was moved, without a variable of ours, in the order of the page.
+"""Runs the code blocks of a language's guide, then its blocks in README.md and in the guide's other pages, as a reader
+would: outside the checkout, with an installed library that was moved, without our environment variables, in order.
 
-Words in capitals stand for the reader's folders: PREFIX for the installation, CHECKOUT for the repository. The build that a
-page begins with is the one that the caller has made. A block ```text after a program is what the program prints. A block
-that cannot run has a line "*Not run by the tests: <reason>.*" above it. `sh` blocks share one shell: what they export and
-where they go stays. Those of the pages that are no language's belong to the C page, whose language has no other tool.
+Words in capitals are the reader's folders: PREFIX is the installation, CHECKOUT the repository. The build at the start of
+a page is the caller's build. A ```text block after a program is the program's output. A block that cannot run has a line
+"*Not run by the tests: <reason>.*" above it. All `sh` blocks share one shell: exported variables and the current folder
+stay. `sh` blocks of pages without a language run with the C page, whose language has no other tool.
 
 Usage: check_guides.py <repository root> <build folder> c|cpp|python|rust|julia [--folder <to work in, empty>]
        [--julia <program>] [--target <cargo's results>] [--cargo-config <file>]
@@ -35,16 +35,16 @@ class Block:
     place: str  # README.md:12
     kind: str
     body: str
-    prints: str | None  # what a text block after it says
-    reason: str | None  # why it is not run
+    prints: str | None  # the contents of the text block after it
+    reason: str | None  # the reason if it is not run
 
 
 class Failure(Exception):
-    """A block that does not do what its page says."""
+    """A block whose result differs from its page."""
 
 
 def blocks_of(root, page):
-    """The blocks of a page, text ones as the output of the block before."""
+    """The blocks of a page; text blocks are the output of the block before."""
     text = (root / page).read_text("utf-8")
     found = []
     for match in BLOCK.finditer(text):
@@ -61,7 +61,7 @@ def blocks_of(root, page):
 
 
 class Reader:
-    """Somebody who follows a page: a folder, a shell's variables, and what their language needs."""
+    """A reader of a page: a folder, the variables of a shell, and the tools of the language."""
 
     def __init__(self, options, folder, prefix):
         self.options, self.folder, self.prefix = options, folder, prefix
@@ -69,7 +69,7 @@ class Reader:
         self.cwd = folder
         self.variables = {k: v for k, v in os.environ.items() if not k.startswith(OURS)}
         self.variables |= {"HOME": str(folder), "TMPDIR": str(folder)}
-        # pip as it is without a network: with the packages that are there.
+        # pip without a network uses the installed packages.
         self.variables |= {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_QUIET": "1"}
 
     def run(self, command, **variables):
@@ -81,7 +81,7 @@ class Reader:
         return done.stdout
 
     def follow(self, blocks):
-        """Runs the blocks; the number of them."""
+        """Runs the blocks and returns their number."""
         for number, block in enumerate(blocks):
             run = getattr(self, block.kind, None)
             if run is None:
@@ -110,10 +110,10 @@ class Reader:
         return text
 
     def begin(self, blocks):
-        """What a language does once, before the first block."""
+        """Prepares a language, once, before the first block."""
 
     def finish(self):
-        """And after the last one."""
+        """Cleans up after the last block."""
 
 
 class Native(Reader):
@@ -140,7 +140,7 @@ class Native(Reader):
         self.variables.setdefault("PKG_CONFIG_PATH", str(self.libdir / "pkgconfig"))
         flags = {kind: self.run(["pkg-config", f"--{kind}", "tessera"]).split() for kind in ("cflags", "libs")}
         program, unit = str(file.with_suffix("")), str(file.with_suffix(".o"))
-        # ccache with the caller's home and with this folder, which has another name each time, left out of the key.
+        # ccache uses the caller's home, and ignores this folder, whose name differs each time, in its keys.
         cache = ["ccache"] if shutil.which("ccache") else []
         settings = {"CCACHE_BASEDIR": str(self.folder), "CCACHE_NOHASHDIR": "1", "HOME": os.environ.get("HOME", "")}
         self.run([*cache, *compiler, *WARNINGS, *flags["cflags"], "-c", str(file), "-o", unit], **settings)
@@ -149,10 +149,10 @@ class Native(Reader):
 
 
 class Python(Reader):
-    """The environment is the one that the page makes; each block is a program."""
+    """Uses the environment that the page makes; each block is a program."""
 
     def begin(self, _):
-        # The caller's interpreter, which sees the packages that no network is asked for.
+        # The caller's interpreter has the packages, so that no network is needed.
         self.variables["PATH"] = f"{pathlib.Path(sys.executable).parent}{os.pathsep}{self.variables['PATH']}"
 
     def python(self, body, number):
@@ -162,7 +162,7 @@ class Python(Reader):
 
 
 class Rust(Reader):
-    """The crate is the one that the page makes; each block is a program of it, or its build script."""
+    """Uses the crate that the page makes; each block is one of its programs or its build script."""
 
     def begin(self, _):
         (self.folder / ".cargo").mkdir()
@@ -170,7 +170,7 @@ class Rust(Reader):
             shutil.copy(self.options.cargo_config, self.folder / ".cargo" / "config.toml")
         if self.options.target:
             self.variables["CARGO_TARGET_DIR"] = str(pathlib.Path(self.options.target).resolve())
-        # The tool chain of the caller, whose home is not this one.
+        # The tool chain of the caller, whose home folder is another one.
         home = pathlib.Path.home()
         self.variables["RUSTUP_HOME"] = os.environ.get("RUSTUP_HOME", str(home / ".rustup"))
         self.variables["CARGO_HOME"] = os.environ.get("CARGO_HOME", str(home / ".cargo"))
@@ -190,11 +190,11 @@ class Rust(Reader):
         self.run(["cargo", "build", "--quiet", "--bins"])
         target = pathlib.Path(self.variables.get("CARGO_TARGET_DIR", self.cwd / "target"))
         for name in self.names:
-            self.run([str(target / "debug" / name)])  # by the run path of build.rs
+            self.run([str(target / "debug" / name)])  # finds the library by the run path of build.rs
 
 
 class Julia(Reader):
-    """One session for the page, as at the prompt: loading the package is most of the time."""
+    """One session for the page, as at the prompt, because loading the package takes most of the time."""
 
     def begin(self, _):
         self.files = []

@@ -5,8 +5,8 @@
 
 Usage: check_instructions.py PROGRAM BASELINE [--update]
 
-Instruction counts do not depend on the load of the machine. Counts below the band also fail: an improvement is
-committed (--update), so that it cannot be lost again unnoticed. Under valgrind the CPU backend runs its AVX2 level.
+Instruction counts do not depend on the load of the machine. Counts below the band fail too: an improvement must be
+committed (--update), so that it cannot be lost unnoticed. Under valgrind the CPU backend runs its AVX2 level.
 """
 import argparse
 import json
@@ -21,7 +21,7 @@ BAND = 0.02
 
 
 def count(program: Path) -> dict[str, float]:
-    """Instructions per call of every function case_*, with all that it calls."""
+    """Instructions per call of every function case_*, including the functions it calls."""
     with tempfile.TemporaryDirectory() as folder:
         profile = Path(folder, "callgrind.out")
         subprocess.run(
@@ -38,7 +38,7 @@ def count(program: Path) -> dict[str, float]:
     for line in table.splitlines():
         match = re.match(r"\s*([\d,]+) \([^)]*\)\s+\S+:case_(\w+)", line)
         if match:
-            # What a header's inline functions do within a case stands in a line of its own.
+            # The cost of a header's inline functions within a case is on a line of its own.
             counts[match[2]] = counts.get(match[2], 0) + int(match[1].replace(",", "")) / CALLS
     return counts
 

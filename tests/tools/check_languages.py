@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The same programs in five languages: the tour's lines, every language's predictions with every language's model, and
-training runs that begin in one language and go on in another.
+"""The same programs in five languages: the tour's lines, the predictions of every language with every model, and training
+runs that begin in one language and continue in another.
 
-Trains one small network per language, each from its own seed, lets every language predict with each of them, and prints
-how far the logits differ from those of the first language, at most 1e-6. A run that was saved by any language and resumed
-by any must give the same files, byte by byte. Run it with the interpreter of .venv; what it
-writes goes to build/languages. A language that is not there fails by name unless TESSERA_SKIP names it.
+Trains one small network in each language, each from its own seed, and lets every language predict with each network. The
+logits may differ from those of the first language by at most 1e-6. A run that any language saved and any language resumed
+must give the same files, byte by byte. Run it with the interpreter of .venv; it writes to
+build/languages. A missing language is a failure unless TESSERA_SKIP names it.
 
 Usage: check_languages.py [--report junit.xml] [--epochs N]
 """
@@ -29,22 +29,22 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 FOLDER = BUILD / "languages"
 EXAMPLES = ROOT / "examples"
-LIMIT = 1e-6  # between logits of one model
+LIMIT = 1e-6  # the difference between logits of one model
 LEAST_ACCURACY = 0.95
 TIMEOUT = 900  # seconds; Julia compiles before it runs
 JULIA = [BUILD / "julia/bin/julia", "--startup-file=no", f"--project={ROOT}/wrappers/julia"]
-TOLD = {  # what the programs need to be told about where things are
+TOLD = {  # variables that tell the programs where to find files
     "TESSERA_BUILD_DIR": str(BUILD / "release"),
     "JULIA_DEPOT_PATH": str(BUILD / "julia/depot"),
 }
 
 
 class Failed(Exception):
-    """What a case says when it fails."""
+    """The failure of a case."""
 
 
 def command(language: str, program: str) -> list[Path | str]:
-    """How a program of a language is started; its last element is the file that must be there."""
+    """The command that starts a program of a language; its last element is the file that must exist."""
     if language in ("c", "cpp"):
         return [BUILD / "release/examples" / language / program]
     if language == "rust":
@@ -58,7 +58,7 @@ LANGUAGES = ("c", "cpp", "python", "rust", "julia")
 
 
 def run(language: str, program: str, *arguments: Path | str) -> str:
-    """What the program prints; raises Failed with its last words."""
+    """The output of the program; raises Failed with the end of the output if it fails."""
     line = command(language, program)
     for needed in (line[0], line[-1]):
         if not Path(needed).exists():
@@ -83,14 +83,14 @@ def accuracy_in(output: str) -> float:
 
 
 class Cases:
-    """What was tried, for the report and for the exit status."""
+    """The cases that were run, for the report and for the exit status."""
 
     def __init__(self) -> None:
         self.suite = ET.Element("testsuite", name="languages")
         self.failed = 0
 
     def check(self, group: str, name: str, work):
-        """The result of the work, None when it failed."""
+        """The result of the work, or None if it failed."""
         case = ET.SubElement(self.suite, "testcase", classname=group, name=name)
         try:
             return work()
@@ -116,7 +116,7 @@ def check_tour(language: str) -> None:
 
 
 def check_gan() -> None:
-    """Forty passes are enough for samples to have their ink where digits have it."""
+    """Forty passes are enough for the samples to resemble digits."""
     run("c", "gan", BUILD / "digits/data.safetensors", FOLDER / "gan", "40")
     head, _, pixels = (FOLDER / "gan/gan.pgm").read_bytes().partition(b"\n")
     if head != b"P5 80 80 255" or len(pixels) != 80 * 80:
@@ -162,7 +162,7 @@ def compare(language: str, model: str, reference: np.ndarray | None, cells: dict
 
 
 def begin_run() -> Path:
-    """The folder of a run that has not begun: a model and its data."""
+    """The folder of a run before its first step: a model and its data."""
     rng = np.random.default_rng(0)
     shapes = {"weight": (2, 3), "bias": (2,), "x": (8, 3), "y": (8, 2)}
     folder = FOLDER / "resume/start"
@@ -183,7 +183,7 @@ def resume(language: str, start: Path, name: str) -> Path:
 
 
 def contents(folder: Path) -> dict[str, tuple[object, bytes]]:
-    """What the files of a run say, whatever the order in which a language writes tensors."""
+    """The contents of the files of a run, independent of the order in which a language writes tensors."""
     found: dict[str, tuple[object, bytes]] = {}
     for part in ("model", "state"):
         with ts.io.safe_open(folder / f"{part}.safetensors") as archive:
@@ -204,7 +204,7 @@ def check_resumed(language: str, start: Path, name: str, expected: dict[str, tup
 
 
 def check_resuming(cases: Cases, languages: list[str]) -> None:
-    """Every language begins a run, every language goes on with each: all files say the same bits."""
+    """Every language begins a run, and every language continues each run: all files must have the same bits."""
     start = begin_run()
     first = second = None
     for name in languages:

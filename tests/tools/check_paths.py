@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""No committed text names a path of one machine or the host of a package registry.
+"""Checks that no committed text contains a path of one machine or the host of a package registry.
 
 Usage: check_paths.py [<repository root>]
 """
@@ -19,7 +19,7 @@ PATTERN = re.compile(rf"(?<![\w.}}$~)-])/(?:{FOLDERS})/\w|(?:{HOSTS})")
 
 
 def committed(root):
-    """Names of the files git knows; without git, of everything outside build and environment."""
+    """Names of the files that git tracks; without git, of all files outside build and environment."""
     try:
         listed = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, text=True)
         if listed.returncode == 0:

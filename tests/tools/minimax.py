@@ -4,9 +4,9 @@
 """Derives the polynomial coefficients of src/backend/common/math_*.h (Remez exchange).
 
 Each row of CASES names a function, the interval, the powers of the polynomial and the weight of
-the error. Coefficients are rounded to float32 (or float64) one at a time, from the most
-significant on; after each rounding the others are fitted again, so that the later ones make good
-for the rounding of the earlier ones. Run it to print C++ literals and the error reached.
+the error. Coefficients are rounded to float32 (or float64) one at a time, the most
+significant first; after each rounding the others are fitted again, so that the later ones
+compensate for the rounding of the earlier ones. Run it to print C++ literals and the error reached.
 """
 import sys
 
@@ -39,7 +39,7 @@ def remez(target, weight, powers, lo, hi, grid=4000, rounds=60):
             right[row] = values[i]
         try:
             solution = mp.lu_solve(system, right)
-        except ZeroDivisionError:  # the exchange has run into rounding noise: the best so far stands
+        except ZeroDivisionError:  # the exchange has reached rounding noise: keep the best so far
             break
         coefficients = [solution[k] for k in range(n)]
         fit = sum(np.longdouble(mp.nstr(c, 25)) * xs ** p for c, p in zip(coefficients, powers))
@@ -72,8 +72,8 @@ def rounded_fit(target, weight, powers, lo, hi, dtype):
     best, error = remez(target, weight, powers, lo, hi, grid=1200)
     together = [mp.mpf(float(dtype(float(c)))) for c in best]
     if lo < 0 and len(powers) > 9:
-        # Powers without the constant are no Chebyshev system around zero: fitting them again works
-        # while there is much to gain, and goes astray where there is not.
+        # Powers without the constant are no Chebyshev system around zero: fitting them again works while
+        # there is much to gain, and diverges otherwise.
         return [float(c) for c in together], error_of(together, target, weight, powers, lo, hi)
     fixed, remaining = {}, list(powers)
     while remaining:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sums the reports of all parts of tests/run.sh and judges the skips.
+"""Adds up the reports of all parts of tests/run.sh and checks the skips.
 
 Usage: summarize.py <report folder> <skips file>. parts.txt names the parts that were started. A part
 reports as <part>.done (it has no cases of its own), <part>.junit.xml, or <part>.ctest.xml with the
