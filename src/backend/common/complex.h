@@ -9,7 +9,7 @@
 
 namespace tsr::math {
 
-// The choice between two numbers, as vectors have it.
+// The scalar twin of Vec's select.
 template <class T>
 requires std::is_arithmetic_v<T>
 [[gnu::always_inline]] TSR_HD inline T select(bool mask, T yes, T no) {

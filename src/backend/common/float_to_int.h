@@ -14,12 +14,12 @@
 
 namespace tsr::math {
 
-// The whole part of a float; INT64_MIN for NaN and for what int64 cannot hold.
+// Truncates a float towards zero; INT64_MIN for NaN and for values outside int64's range.
 template <class Float>
 [[gnu::always_inline]] TSR_HD inline int64_t to_int64(Float value) {
 #if defined(__SSE2__) && !defined(__AVX512DQ__) && !defined(__CUDACC__)
-  // What the instruction gives, without two comparisons around it. Where whole vectors are
-  // converted at once the compiler must see the formula.
+  // The instruction already returns INT64_MIN for these values, so it needs no comparisons. With
+  // AVX-512DQ the compiler vectorises the formula below instead.
   if constexpr (std::is_same_v<Float, float>) {
     return _mm_cvttss_si64(_mm_set_ss(value));
   } else {
@@ -31,8 +31,8 @@ template <class Float>
 #endif
 }
 
-// The same cut to the bits of a narrower type. uint64 takes the upper half of its range as well;
-// what lies beyond it is 0.
+// The low bits of to_int64, as many as Int has. For uint64 the upper half of its range is converted
+// too, and larger values become 0.
 template <class Int, class Float>
 [[gnu::always_inline]] TSR_HD inline Int to_integer(Float value) {
   if constexpr (std::is_same_v<Int, uint64_t>) {

@@ -11,7 +11,7 @@ enum Types : unsigned {
   kReal = 1,       // float32, float64; 16-bit floats compute in float32
   kComplexes = 2,  // complex64, complex128
   kIntegers = 4,   // every width, signed and unsigned
-  kSignless = 8,   // as kIntegers, where signed and unsigned code is the same and is compiled once
+  kSignless = 8,   // as kIntegers; signed and unsigned code is the same and is compiled once
   kBools = 16,     // bytes that hold 0 or 1
   kMoved = 32,     // any type, by size: the functor moves elements and does not look into them
 };

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Folds: what a reduction starts from, takes of an element, joins and gives back.
+// Folds: the start state of a reduction, what an element adds, how states merge, and the result.
 //
 // Note [Folds]
-// A fold works on states S, which are vectors of numbers or one of them: float64 for real elements,
-// int64 or uint64, Complex<float64>. A state may also be a struct of two 8-byte words, with loops
-// of its own in each backend. p is the plan's first parameter as a float64, n counts elements.
+// A fold works on states S. A state is a number or a vector of numbers: float64 for real elements,
+// int64 or uint64, Complex<float64>. It may also be a struct of two 8-byte words; each backend then
+// has separate loops for that fold. p is the plan's first parameter as a float64, n counts
+// elements.
 //   kTypes           the element types (functor_types.h); with kBools alone elements are cast to
 //                    bool and the state is the int64 count of true ones
 //   kOfMagnitudes    complex elements are replaced by their absolute values
@@ -13,8 +14,8 @@
 //   prepare(x, p)    what an element adds; without it the element itself
 //   merge(a, b)      the state of what went into a and then into b
 //   finish(s, n, p)  the result; without it the state. Its type is that of the result
-// Its name is that of the op. Everything is inlined, so that sources of several instruction sets
-// can share it.
+// A fold is named like its op. Everything is inlined, so that sources compiled for several
+// instruction sets can share this file.
 #pragma once
 
 #include <math.h>
@@ -192,7 +193,7 @@ struct Var {
     double mean, squares;  // squares: the sum of squared deviations from the mean
   };
   [[gnu::always_inline]] TSR_HD static State start() { return {0.0, 0.0}; }
-  // Joins what n and m elements left (Chan, Golub, LeVeque 1983).
+  // Merges the states of n and m elements (Chan, Golub, LeVeque 1983).
   [[gnu::always_inline]] TSR_HD static State merge(State a, double n, State b, double m) {
     const double shift = b.mean - a.mean;
     return {a.mean + shift * m / (n + m), a.squares + b.squares + shift * shift * n * m / (n + m)};
@@ -209,7 +210,7 @@ struct Logsumexp {
     double maximum, sum;  // sum: of exp(x - pivot(maximum))
   };
   [[gnu::always_inline]] TSR_HD static State start() { return {-kUnbounded, 0.0}; }
-  // What is subtracted: infinities are not, since inf - inf is no number.
+  // The number that is subtracted before exp: 0 for an infinite maximum, because inf - inf is NaN.
   [[gnu::always_inline]] TSR_HD static double pivot(double maximum) {
     return ::fabs(maximum) < kUnbounded ? maximum : 0.0;
   }

@@ -16,7 +16,7 @@ struct Where {
     return select(condition, yes, no);
   }
 };
-// From the nearer end, so that the weights 0 and 1 give a and b exactly.
+// Interpolates from the nearer end, so that the weights 0 and 1 give a and b exactly.
 struct Lerp {
   static constexpr unsigned kTypes = kReal;
   template <class V>
@@ -39,7 +39,7 @@ struct Addcdiv {
     return a + factor * b / c;
   }
 };
-// A NaN limit wins, as the Array API's clip over arrays is a maximum and a minimum.
+// A NaN limit gives NaN: the Array API defines clip by arrays as a maximum and a minimum.
 struct Clip {
   static constexpr unsigned kTypes = kReal | kIntegers;
   template <class V>

@@ -4,15 +4,15 @@
 //
 // Note [Functors]
 // A functor is a template over the value type V: a vector of numbers on the CPU, one number on
-// CUDA. It uses operators, V(constant), select(mask, yes, no) and functions found by argument
-// (exp(x), abs(x), fma(a, b, c)), so the mathematics of an op stands once. Comparisons give V's
-// mask type, which is also the result of predicates.
+// CUDA. It uses operators, V(constant), select(mask, yes, no) and functions found by
+// argument-dependent lookup (exp(x), abs(x), fma(a, b, c)), so the mathematics of an op is written
+// once. Comparisons return V's mask type, which is also the result type of predicates.
 //
-// What a functor is there for stands in it:
+// A functor declares:
 //   kTypes              the element types it is written for (functor_types.h)
 //   OnIntegers, OnBools the functor that serves those types in its place
 //   refuses(b), kRefusal integers that its second operand must not be, and what the error says then
-// Its name is that of the op: the schema's `log_softmax` would be LogSoftmax.
+// It is named like its op: the schema's `log_softmax` would be LogSoftmax.
 #pragma once
 
 #include "backend/common/functor_types.h"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Every function of real and integer vectors: the elementary ones of the files below, and the small
-// helpers all types share.
+// Every function of real and integer vectors: includes the files of elementary functions, and adds
+// the small helpers that all types share.
 #pragma once
 
 #include "backend/common/math_erf.h"

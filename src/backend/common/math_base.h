@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What the elementary functions are built of: Horner's scheme, powers of two, the exact errors of
+// Building blocks of the elementary functions: Horner's scheme, powers of two, the exact errors of
 // sums and products (Dekker, A floating-point technique for extending the available precision,
-// 1971) and the lanes that no fast path serves.
+// 1971), and the scalar fallback for single lanes.
 #pragma once
 
 #include "backend/common/vec.h"
@@ -15,7 +15,7 @@ inline constexpr double kSqrtHalf = 0.7071067811865476;
 inline constexpr double kInfinity = __builtin_inf();
 inline constexpr double kNaN = __builtin_nan("");
 inline constexpr double kHalfPi = 1.5707963267948966;
-// Above this the product of a quadrant and a part of pi/2 is no longer exact, and lanes go to the
+// Above this the product of a quadrant and a part of pi/2 is no longer exact, so such lanes use the
 // scalar functions.
 inline constexpr double kLargestAngle = 1e6;
 
@@ -43,9 +43,9 @@ template <class V, class... Rest>
   return fma(horner(x, rest...), x, V(first));
 }
 
-// Short ones by Horner's scheme, long ones by two such chains side by side: a processor looks some
-// hundred instructions ahead, and one chain of multiply-adds would keep it waiting. (Where the even
-// and the odd terms nearly cancel, horner() loses less.)
+// Short polynomials use Horner's scheme. Long ones are split into even and odd terms, two
+// independent chains: each multiply-add of a single chain waits for the one before it. (Where the
+// even and the odd terms nearly cancel, horner() loses less.)
 template <class V, class... Rest>
 [[gnu::always_inline]] inline V polynomial(V x, double first, Rest... rest) {
   if constexpr (sizeof...(rest) >= 6) {
@@ -87,8 +87,8 @@ struct Parts {
   Vec<T> high, low;
 };
 
-// Replaces the lanes of `result` that `lanes` names by fn of that lane of x: for arguments so rare
-// that they need not be fast.
+// Replaces the lanes of `result` selected by `lanes` with fn(x), lane by lane. Slow: for rare
+// arguments.
 template <class T, class Fn>
 [[gnu::always_inline]] inline Vec<T> patch_lanes(Mask<T> lanes, Vec<T> result, Vec<T> x, Fn fn) {
   if (__builtin_expect(any(lanes), 0)) return select(lanes, by_lane(x, fn), result);

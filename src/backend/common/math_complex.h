@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Complex vectors: reading and writing interleaved numbers, and functions taken from the C library
+// Complex vectors: loads and stores of interleaved numbers, and functions that call the C library
 // lane by lane.
 #pragma once
 

@@ -9,8 +9,8 @@
 
 namespace tsr::cpu::TSR_ISA {
 
-// e**(a**2) erfc(a) (1 + 2a) for a >= 0, a polynomial in (a - 4) / (a + 4): nearly constant, so
-// that the rounding of that quotient does not show (after Shepherd and Laframboise, Chebyshev
+// e**(a**2) erfc(a) (1 + 2a) for a >= 0, a polynomial in (a - 4) / (a + 4). It is nearly constant,
+// so the rounding error of the quotient has no effect (after Shepherd and Laframboise, Chebyshev
 // approximation of (1 + 2x) exp(x**2) erfc x, Mathematics of Computation 36, 1981; minimax.py:
 // erfcx, erfcx_f64).
 [[gnu::always_inline]] inline VF scaled_erfc(VF a) {
@@ -56,8 +56,8 @@ namespace tsr::cpu::TSR_ISA {
   return with_sign(select(a < VF(0.9375), small, VF(1.0) - exp_in_range(power)), x);
 }
 
-// Near zero the series, elsewhere 1 - erfc x, where erfc is so small that the rounding of x**2 does
-// not show.
+// Near zero the series, elsewhere 1 - erfc x: erfc is so small there that the rounding error of
+// x**2 has no effect.
 [[gnu::always_inline]] inline VD erf(VD x) {
   const VD a = at_most(abs(x), VD(6.0));
   const VD z = a * a;
@@ -66,8 +66,8 @@ namespace tsr::cpu::TSR_ISA {
   return with_sign(select(a < VD(1.0), small, large), x);
 }
 
-// factor * x**2 as an exponential, 2**n * value. The square is taken in two parts: far out an error
-// in the last place of its rounded value is one of hundreds in the result.
+// factor * x**2 as an exponential, 2**n * value. The square is computed in two parts: for large x,
+// an error in its last place would become an error of hundreds of units in the result.
 template <class T>
 struct BellCurve {
   Vec<T> value, n;
@@ -97,7 +97,8 @@ template <class T>
   return select(x != x, x, result);
 }
 
-// Near zero 1 - erf x by the series, elsewhere the scaled form, as far as it is not zero.
+// Near zero 1 - erf x by the series, elsewhere the scaled form, limited to the range where it is
+// not zero.
 [[gnu::always_inline]] inline VD erfc(VD x) {
   const VD a = at_most(abs(x), VD(27.5));
   const BellCurve<double> bell = bell_curve(a, -1.0);
@@ -110,14 +111,14 @@ template <class T>
 
 // ---- Normal distribution ----
 
-// |x|, as far as the tail is not zero.
+// |x|, limited to the range where the tail is not zero.
 template <class T>
 [[gnu::always_inline]] inline Vec<T> normal_argument(Vec<T> x) {
   return at_most(abs(x), Vec<T>(sizeof(T) == 4 ? 14.5 : 39.0));
 }
 
-// The distribution function: (1 + erf u) / 2 near zero, elsewhere erfc(-u) / 2 with a small
-// relative error in the lower tail, for u = x / sqrt 2.
+// The distribution function, with u = x / sqrt 2: (1 + erf u) / 2 near zero, elsewhere erfc(-u) /
+// 2, whose relative error is small in the lower tail.
 template <class T>
 [[gnu::always_inline]] inline Vec<T> normal_cdf(Vec<T> x) {
   using V = Vec<T>;
@@ -130,7 +131,7 @@ template <class T>
   const V center = fma(half_u, erf_series(u * u), half_u) + V(0.5);
   return select(a < V(0.75), center, select(x < V(0.0), tail, V(1.0) - tail));
 }
-// Its derivative.
+// The density, the derivative of normal_cdf.
 template <class T>
 [[gnu::always_inline]] inline Vec<T> normal_density(Vec<T> x) {
   const BellCurve<T> bell = bell_curve(normal_argument(x), -0.5);

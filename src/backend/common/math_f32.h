@@ -117,7 +117,7 @@ struct LogArgument {
   return fma(f * z, p, VF(-0.5) * z);
 }
 
-// What the logarithms of all bases share: denormals are scaled up first.
+// The argument reduction of the logarithms of all bases; denormals are scaled up first.
 [[gnu::always_inline]] inline LogArgument split_positive(VF x) {
   const auto tiny = x < VF(1.17549435e-38);
   LogArgument argument = split_log(select(tiny, x * VF(8388608.0), x));
@@ -151,7 +151,7 @@ struct LogArgument {
   return finish_log(fma(argument.e, VF(0.30078125), fma(natural, VF(0.43408203125), low)), x);
 }
 
-// The rounding error of u = 1 + x goes back in as a correction of f.
+// The rounding error of u = 1 + x is added to f as a correction.
 [[gnu::always_inline]] inline VF log1p(VF x) {
   const VF u = VF(1.0) + x;
   const VF lost = select(x < VF(1.0), x - (u - VF(1.0)), VF(1.0) - (u - x));

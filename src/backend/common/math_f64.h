@@ -12,7 +12,7 @@
 
 namespace tsr::cpu::TSR_ISA {
 
-// 1.5 * 2**52: a sum with it is rounded to a whole number, which stands in the sum's low bits.
+// 1.5 * 2**52: adding it rounds to a whole number, which is then in the low bits of the sum.
 inline constexpr double kWholeMagic = 6755399441055744.0;
 
 // 2**exponent for a whole number between -1022 and 1023.
@@ -56,8 +56,8 @@ struct WideExpArgument {
                     2.7557241339591228e-06, 2.7557329718397118e-07, 2.5110090731933336e-08,
                     2.0896955197518796e-09);
 }
-// What 1 + r loses is added to the small terms, so that only the last sum rounds: e
-// itself comes out as every other library has it.
+// The rounding error of 1 + r is added to the small terms, so that only the last sum rounds. exp(1)
+// then equals that of other libraries.
 [[gnu::always_inline]] inline VD exp_reduced(WideExpArgument x) {
   const VD near = VD(1.0) + x.r;
   return near + fma(x.r * x.r, exp_series(x.r), sum_error(VD(1.0), x.r, near) + x.rest);
@@ -129,7 +129,7 @@ struct WideLogArgument {
 [[gnu::always_inline]] inline WideLogArgument split_log(VD u) {
   const VL bits = bit_cast_to<int64_t>(u);
   const VL root = bit_cast_to<int64_t>(VD(kSqrtHalf));
-  // Biased by 1024 so that a logical shift will do: AVX2 has no arithmetic one for 64 bits.
+  // Biased by 1024 so that a logical shift suffices: AVX2 has no arithmetic shift of 64 bits.
   const Vec<uint64_t> biased = bit_cast_to<uint64_t>(bits - root + VL(int64_t{1024} << 52));
   const VL exponent = bit_cast_to<int64_t>(shift_right<52>(biased));
   const VD mantissa = bit_cast_to<double>(bits - shift_left<52>(exponent - VL(1024)));
@@ -154,7 +154,7 @@ struct LogTerms {
   return {half_square, s * (half_square + p)};
 }
 
-// What the logarithms of all bases share: denormals are scaled up first.
+// The argument reduction of the logarithms of all bases; denormals are scaled up first.
 [[gnu::always_inline]] inline WideLogArgument split_positive(VD x) {
   const auto tiny = x < VD(2.2250738585072014e-308);
   WideLogArgument argument = split_log(select(tiny, x * VD(18014398509481984.0), x));
@@ -213,8 +213,8 @@ inline constexpr double kLn2Low32 = 1.9082149292705877e-10;
   return finish_log(sum + (low + sum_error(whole, high, sum)), x);
 }
 
-// The rounding error of u = 1 + x goes back in as a correction of f; what that sum loses again
-// stands beside the small terms.
+// The rounding error of u = 1 + x is added to f as a correction; the rounding error of that sum is
+// added to the small terms.
 [[gnu::always_inline]] inline VD log1p(VD x) {
   const VD u = VD(1.0) + x;
   const VD lost = select(x < VD(1.0), x - (u - VD(1.0)), VD(1.0) - (u - x));

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Inverse trigonometric functions for vectors of float32 and float64; polynomials from
-// tests/tools/minimax.py. The quotients and roots that argument reduction needs are rounded once,
-// and meet only larger terms.
+// tests/tools/minimax.py. Argument reduction rounds quotients and roots once; they are added only
+// to larger terms.
 #pragma once
 
 #include "backend/common/math_base.h"
 
 namespace tsr::cpu::TSR_ISA {
 
-// pi/2 less its rounded value in T.
+// pi/2 minus its value rounded to T.
 template <class T>
 inline constexpr double kHalfPiRest = sizeof(T) == 4 ? -4.371138828673793e-08
                                                      : 6.123233995736766e-17;

@@ -9,8 +9,8 @@
 namespace tsr::cpu::TSR_ISA {
 
 // 1 / (1 + e**-x), written so that the exponential e of -|x| never overflows: e / (1 + e) left of
-// zero, 1 / (1 + e) right of it. What the roundings of e and of the sum lost is put back after the
-// division as relative errors, for which estimates of 1 / e and 1 / (1 + e) do.
+// zero, 1 / (1 + e) right of it. The rounding errors of e and of the sum are corrected after the
+// division as relative errors; estimates of 1 / e and 1 / (1 + e) are enough for that.
 template <class T>
 [[gnu::always_inline]] inline Vec<T> sigmoid(Vec<T> x) {
   using V = Vec<T>;

@@ -20,8 +20,8 @@ namespace tsr::cpu::TSR_ISA {
 }
 
 // log x for a positive, finite x, to 65 bits: e ln 2 + 2 s + 2/3 s**3 + 2/5 s**5 + ... with
-// s = f / (2 + f). Three terms are carried in two parts, those behind them are small enough for
-// one.
+// s = f / (2 + f). The first three terms are kept in two parts each; the later ones are small
+// enough for one.
 [[gnu::always_inline]] inline Parts<double> log_wide(VD x) {
   const WideLogArgument a = split_positive(x);
   const VD bottom = VD(2.0) + a.f;
@@ -62,7 +62,7 @@ namespace tsr::cpu::TSR_ISA {
   const Parts<double> logarithm = log_wide(a);
   const VD product = y * logarithm.high;
   const VD product_low = fma(y, logarithm.low, product_error(y, logarithm.high, product));
-  // With a y beyond that only 1 keeps the product in range, and splitting y could overflow.
+  // For a larger y only x = 1 keeps the product in range, and splitting y could overflow.
   const Mask<double> in_range = (abs(product) < VD(800.0)) & (abs(y) < VD(0x1p900));
   const VD high = at_most(at_least(product, VD(-800.0)), VD(800.0));
   const WideExpArgument power = reduce_exp({high, select(in_range, product_low, VD(0.0))});
@@ -79,7 +79,7 @@ namespace tsr::cpu::TSR_ISA {
   return patch_lanes(special, result, x, y, [](double b, double e) { return __builtin_pow(b, e); });
 }
 
-// Scaled where a square would leave the range of normal numbers.
+// Scales the arguments if a square would leave the range of normal numbers.
 [[gnu::always_inline]] inline VD hypot(VD x, VD y) {
   const VD ax = abs(x);
   const VD ay = abs(y);

@@ -7,8 +7,8 @@
 
 namespace tsr::cpu::TSR_ISA {
 
-// x = quadrant * pi/2 + r with |r| <= pi/4. The reduction runs in double, which makes r right to
-// its last bit.
+// x = quadrant * pi/2 + r with |r| <= pi/4. The reduction runs in double, so that r is exact to its
+// last bit.
 struct Angle {
   VF r;
   VI quadrant;
@@ -50,7 +50,7 @@ template <class V>
   return bit_cast_to<float>(bit_cast_to<int32_t>(value) ^ shift_left<30>(quadrant & VI(2)));
 }
 
-// Too large for the reduction, or not finite.
+// True for angles too large for the reduction, and for infinities and NaN.
 [[gnu::always_inline]] inline Mask<float> hard_angle(VF x) {
   return !(abs(x) <= VF(kLargestAngle));
 }
@@ -72,7 +72,8 @@ template <class V>
                      [](float a) { return static_cast<float>(__builtin_cos(a)); });
 }
 
-// In double throughout: the poles magnify the rounding of r, sine and cosine.
+// Computed in double throughout: near the poles, rounding errors of r, sine and cosine are
+// magnified.
 [[gnu::always_inline]] inline VF tan(VF x) {
   const VDPair ratio = each_half(widen(x), [](VD a) {
     const VD n = quadrant_of_float(a);

@@ -9,8 +9,8 @@ namespace tsr::cpu::TSR_ISA {
 
 // x = quadrant * pi/2 + r + rest with |r| <= pi/4. `hard` lanes are out of the range of the
 // reduction: too large, not finite, or so near a multiple of pi/2 that the 119 bits of pi/2 used
-// here leave r short of bits. They take the C library's long double functions, whose reduction is
-// exact; those of double are eight units off at the worst angle.
+// here leave r short of bits. These lanes use the C library's long double functions, whose
+// reduction is exact; its double functions are eight units off at the worst angle.
 struct WideAngle {
   VD r, rest;
   VL quadrant;

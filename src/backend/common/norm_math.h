@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Normalisation: from the sums over a group of numbers to its statistics and to the derivative.
-// Always inlined, as everything here.
+// Normalisation: statistics and derivatives from the sums over a group of numbers. Always inlined,
+// like everything in this folder.
 #pragma once
 
 #include <cmath>
@@ -25,7 +25,7 @@ struct GroupMoments {
   return 1 / std::sqrt(variance + eps);
 }
 
-// A running statistic after a batch.
+// The running statistic, updated by a batch.
 [[gnu::always_inline]] TSR_HD inline double moved_statistic(double running, double batch,
                                                             double momentum) {
   return (1 - momentum) * running + momentum * batch;

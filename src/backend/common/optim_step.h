@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Optimizer steps: what one element of a parameter becomes, and what it adds to a norm. Always
-// inlined, so that a loop of them becomes vectors and sources of several instruction sets can share
-// them.
+// Optimizer steps: the update of one element of a parameter, and its contribution to a norm. Always
+// inlined, so that the compiler vectorises loops of them and sources compiled for several
+// instruction sets can share this file.
 #pragma once
 
 #include <cmath>
@@ -14,9 +14,9 @@
 namespace tsr::math {
 
 // Note [A step]
-// take() changes one element p of a parameter by its gradient g, and its states a, b, c, of which
-// kStates names those that exist by the bits 1, 2 and 4. What is the same for all elements stands
-// in the step, computed in float64 once for a call. Everywhere d = sign g + decay p.
+// take() updates one element p of a parameter with its gradient g, and the states a, b, c. The bits
+// 1, 2 and 4 of kStates tell which of the states exist. Values common to all elements are members
+// of the step, computed once per call in float64. In all formulas d = sign g + decay p.
 
 // v = weight a + (1 - weight) x
 template <class T>
@@ -92,7 +92,7 @@ struct SgdStep : StepBase<T> {
   [[gnu::always_inline]] TSR_HD void take(T& p, T g, [[maybe_unused]] T& a, T&, T&) const {
     const T d = this->slope(p, g);
     if constexpr (kMomentum) {
-      // A buffer that starts now may hold anything, also NaN.
+      // On the first step the buffer is uninitialised and may hold NaN.
       a = (first ? T{0} : a * carry) + d * fresh;
       p -= this->rate * (direct * d + look * a);
     } else {
@@ -282,7 +282,7 @@ struct LionStep {
   [[gnu::always_inline]] TSR_HD void take(T& p, T g, T& a, T&, T&) const {
     const T d = g * sign;
     const T direction = moved(a, beta1, d);
-    // NaN stays NaN, so that it is seen.
+    // NaN stays NaN, so that users see it.
     const T turn = direction > 0 ? T{1} : (direction < 0 ? T{-1} : direction);
     a = moved(a, beta2, d);
     p = p * shrink - rate * turn;
@@ -296,8 +296,8 @@ LionStep<T> lion_step(const kernel::OptimPlan& plan) {
           plan.maximize != 0 ? T{-1} : T{1}};
 }
 
-// LAMB (You and others 2020): the direction, which src/optim scales by norms. a, b: moments; c: the
-// direction, written.
+// LAMB (You and others 2020): computes the direction, which src/optim scales by norms. a, b:
+// moments; c: the direction (output).
 template <class T>
 struct LambStep {
   static constexpr unsigned kStates = 7;
@@ -335,7 +335,7 @@ using AllSteps =
              RmspropStep<T, true, true>, AdagradStep<T>, AdadeltaStep<T>, AdamaxStep<T>,
              NadamStep<T>, RadamStep<T>, LionStep<T>, LambStep<T>>;
 
-// The place of a step in AllSteps.
+// The index of a step in AllSteps.
 template <class Step, class... Steps>
 constexpr int step_number(StepList<Steps...> /*all*/) {
   int number = 0;
@@ -354,7 +354,7 @@ auto with_rmsprop(const kernel::OptimPlan& plan, const Visit& visit) {
                                 : visit(rmsprop_step<T, true, true>(plan));
 }
 
-// Calls visit(step) with the step of a plan, whose slots all have the same states.
+// Calls visit(step) with the step of a plan. All slots of a plan have the same states.
 template <class T, class Visit>
 auto with_step(const kernel::OptimPlan& plan, const Visit& visit) {
   using kernel::OptimOp;
@@ -388,7 +388,7 @@ auto with_step(const kernel::OptimPlan& plan, const Visit& visit) {
 
 // ---- The p-norm of all elements: p may be 0 or infinite ----
 
-// What one number adds; the largest counts for infinity.
+// What one number adds to the sum; for p = infinity the sum is a maximum.
 [[gnu::always_inline]] TSR_HD inline double norm_term(double magnitude, double p) {
   if (p == 0) return magnitude != 0 ? 1 : 0;
   if (p == 1 || std::isinf(p)) return magnitude;
@@ -406,11 +406,11 @@ TSR_HD inline double finished_norm(double total, double p) {
   if (p == 0 || p == 1 || std::isinf(p)) return total;
   return p == 2 ? std::sqrt(total) : std::pow(total, 1 / p);
 }
-// Back from a finished norm to what it adds to that of more numbers.
+// The inverse of finished_norm: the sum that continues a finished norm with more numbers.
 [[gnu::always_inline]] TSR_HD inline double started_norm(double norm, double p) {
   return p == 0 ? norm : norm_term(norm, p);
 }
-// What gradients of this norm are multiplied with, unless it is at least 1.
+// The factor for gradients of this norm; a factor of 1 or more is not applied.
 [[gnu::always_inline]] TSR_HD inline double clip_factor(double max_norm, double norm) {
   return max_norm / (norm + 1e-6);
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Philox4x32-10, the counter-based generator of Salmon et al., "Parallel random numbers: as easy as
-// 1, 2, 3" (SC 2011): four 32-bit numbers from a 64-bit seed and a 128-bit counter, on every device
-// alike.
+// 1, 2, 3" (SC 2011): four 32-bit numbers from a 64-bit seed and a 128-bit counter, the same on
+// every device.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ TSR_HD inline uint64_t shift_right(uint64_t a) {
   return a >> kBits;
 }
 
-// The four numbers of one block (of one block per lane), in the low halves; the high halves are
-// what the products left there.
+// The four numbers of one block (of one block per lane), in the low halves; the high halves hold
+// left-over bits of products.
 template <class V>
 struct PhiloxBlock {
   V words[4];

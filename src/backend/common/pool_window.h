@@ -12,7 +12,7 @@ struct PooledAxis {
   int64_t input = 1, output = 1, kernel = 1, stride = 1, padding = 0, dilation = 1;
 };
 
-// A plan has three axes, the missing ones in front and of size 1.
+// Axis 0, 1 or 2 of a plan. The axes that the plan lacks come first and have size 1.
 inline PooledAxis pooled_axis(const kernel::PoolPlan& plan, int axis) {
   const int d = axis - (3 - plan.spatial);
   if (d < 0) return {};

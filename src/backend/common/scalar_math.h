@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Operations that have no vector form anywhere: division with Python's rounding and integer powers,
-// one number at a time. Always inlined, so that sources of several instruction sets can share them.
+// Operations without a vector form on any instruction set: division with Python's rounding, and
+// integer powers. Always inlined, so that sources compiled for several instruction sets can share
+// this file.
 #pragma once
 
 #include <math.h>
@@ -85,8 +86,8 @@ template <class T>
   }
 }
 
-// Wraps on overflow. A negative exponent gives the truncated reciprocal (the op layer refuses it
-// before).
+// Wraps on overflow. A negative exponent gives the truncated reciprocal (the op layer refuses
+// negative exponents).
 template <class T>
 [[gnu::always_inline]] TSR_HD inline T integer_power(T base, T exponent) {
   if constexpr (std::is_signed_v<T>) {

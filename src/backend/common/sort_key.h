@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Keys of values: unsigned numbers of the same order, so that sorting them sorts the values.
+// Sort keys: unsigned numbers in the same order as the values, so that sorting the keys sorts the
+// values.
 #pragma once
 
 #include <bit>
@@ -14,8 +15,9 @@ namespace tsr::math {
 template <class T>
 using SortKey = std::conditional_t<(sizeof(T) <= 4), uint32_t, uint64_t>;
 
-// Floats: negative numbers have all bits flipped, others the sign bit, which orders them as
-// integers; NaN is largest and -0 equals 0. Without branches: a loop of it becomes vectors.
+// Floats: flips all bits of negative numbers and the sign bit of others, so that the keys compare
+// as integers. NaN is largest and -0 equals 0. Without branches, so that the compiler vectorises
+// loops of it.
 template <class Bits, class Float>
 [[gnu::always_inline]] TSR_HD inline Bits float_key(Float value) {
   constexpr int kSignPlace = sizeof(Bits) * 8 - 1;

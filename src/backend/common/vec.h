@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Vec<T>: one register of numbers, the value type that functors see on the CPU. Only sources
-// compiled per instruction-set level (TSR_ISA) include it; everything here lives in the namespace
-// of that level.
+// Vec<T>: one register of numbers, the value type of functors on the CPU. Only sources compiled per
+// instruction-set level (TSR_ISA) include it; everything here is in the namespace of that level.
 #pragma once
 
 #include <immintrin.h>
@@ -21,14 +20,14 @@ inline constexpr int kVecBytes = 32;
 inline constexpr int kVecBytes = 16;
 #endif
 
-// The signed integer of the same width: the element of a comparison's result.
+// The signed integer of the same width: the element type of a comparison's result.
 template <class T>
 using LaneInt =
     std::conditional_t<sizeof(T) == 1, int8_t,
                        std::conditional_t<sizeof(T) == 2, int16_t,
                                           std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>>;
 
-// All bits of a lane are set where it holds.
+// The result of a comparison: all bits of a lane are 1 for true, 0 for false.
 template <class T>
 struct Mask {
   typedef LaneInt<T> Native __attribute__((vector_size(kVecBytes)));
@@ -37,7 +36,7 @@ struct Mask {
 
 #if defined(__AVX512F__)
 
-// Loads and stores of the first `count` lanes of a size; `count` is below the number of lanes.
+// Loads and stores of the first `count` lanes of kSize bytes; `count` is below the number of lanes.
 template <int kSize, class Native>
 [[gnu::always_inline]] inline Native masked_load(const void* source, int64_t count, Native rest) {
   const auto pad = reinterpret_cast<__m512i>(rest);
@@ -241,7 +240,7 @@ template <class T>
   return a.v[0];
 }
 
-// Lane i holds what lane i + kPlaces held, counted in a circle.
+// Lane i gets lane i + kPlaces, modulo the number of lanes.
 template <int kPlaces, class T, size_t... kLane>
 [[gnu::always_inline]] inline Vec<T> rotate_lanes(Vec<T> a, std::index_sequence<kLane...>) {
   return Vec<T>(__builtin_shufflevector(a.v, a.v, ((kLane + kPlaces) % Vec<T>::kSize)...));
@@ -251,7 +250,7 @@ template <int kPlaces, class T>
   return rotate_lanes<kPlaces>(a, std::make_index_sequence<Vec<T>::kSize>());
 }
 
-// The same lanes under a type of the same width.
+// The same bits as lanes of another type of the same width.
 template <class U, class T>
 [[gnu::always_inline]] inline Vec<U> bit_cast_to(Vec<T> a) {
   static_assert(sizeof(U) == sizeof(T));
@@ -270,7 +269,7 @@ template <class T>
   const Bytes bytes = -__builtin_convertvector(mask.v, Bytes);
   __builtin_memcpy(target, &bytes, sizeof(bytes));
 }
-// Reads one byte per lane; nonzero holds.
+// Reads one byte per lane; nonzero is true.
 template <class T>
 [[gnu::always_inline]] inline Mask<T> load_bools(const uint8_t* source) {
   typedef int8_t Bytes __attribute__((vector_size(kVecBytes / sizeof(T))));
@@ -279,7 +278,7 @@ template <class T>
   return {__builtin_convertvector(bytes != 0, typename Mask<T>::Native)};
 }
 
-// Calls fn on every lane: for what has no vector form.
+// Calls fn on every lane: for functions without a vector form.
 template <class T, class Fn>
 [[gnu::always_inline]] inline Vec<T> by_lane(Vec<T> a, Fn fn) {
   T lanes[Vec<T>::kSize];
@@ -321,7 +320,7 @@ template <class T>
   using I = LaneInt<T>;
   return bit_cast_to<T>(bit_cast_to<I>(magnitude) | bit_cast_to<I>(sign_bit(sign)));
 }
-// Where either is NaN, `a` is returned.
+// Returns `a` if either is NaN.
 template <class T>
 [[gnu::always_inline]] inline Vec<T> at_least(Vec<T> a, Vec<T> limit) {
   if constexpr (std::is_floating_point_v<T>) return greater_of(limit, a);

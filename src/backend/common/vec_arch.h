@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What the compiler's vector types cannot say: fused multiply-add, rounding, square roots and
-// changes of width, through the intrinsics of each level. Included by vec.h only.
+// Operations that the compiler's vector types lack: fused multiply-add, rounding, square roots and
+// changes of width, by the intrinsics of each level. Included by vec.h only.
 #pragma once
 
 namespace tsr::cpu::TSR_ISA {
@@ -57,8 +57,8 @@ template <int kMode>
   return {VD(_mm512_cvtps_pd(_mm512_castps512_ps256(a.v))),
           VD(_mm512_cvtps_pd(_mm512_extractf32x8_ps(a.v, 1)))};
 }
-// As many float32 as a VD has lanes. (GCC 12 turns __builtin_convertvector into two conversions of
-// half the width.)
+// Loads as many float32 as a VD has lanes. (GCC 12 turns __builtin_convertvector into two
+// conversions of half the width.)
 [[gnu::always_inline]] inline VD load_widened(const float* source) {
   return VD(_mm512_cvtps_pd(_mm256_loadu_ps(source)));
 }
