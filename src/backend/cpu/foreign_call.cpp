@@ -28,8 +28,9 @@ void end_foreign_calls() noexcept {
   for (int i = 0; i < kWaits && g_running.load() > 0; ++i) nanosleep(&kWait, nullptr);
 }
 
-// When the library is loaded: after the libraries that it was linked with have left their own exit
-// handlers, and so before those run; the ends of libraries come after all handlers.
+// Registered when this library is loaded, after the exit handlers of the libraries that it links.
+// Handlers run in reverse order, so ours runs before theirs, and destructors of libraries run after
+// all handlers.
 [[maybe_unused]] const int kExitHandler = std::atexit(end_foreign_calls);
 
 }  // namespace

@@ -24,9 +24,9 @@ class ForeignCall {
   ~ForeignCall();
 
   [[nodiscard]] bool refused() const noexcept { return refused_; }
-  // Leaves the text of the refusal for the host.
+  // Reports a refused call to the host and returns the status.
   static kernel::Status refuse() noexcept;
-  // How many calls there are at the moment; never less than the calls of any one thread.
+  // The number of running calls; never less than the calls of any one thread.
   [[nodiscard]] static int64_t running() noexcept;
 
  private:

@@ -11,10 +11,10 @@ namespace tsr::cpu {
 // Set once, by the backend's entry, before any kernel runs.
 void set_host(const kernel::HostServices* services) noexcept;
 
-// Leaves the text for the host and returns the status of `code`.
+// Stores the text as the host's error message and returns the status of `code`.
 kernel::Status failure(Code code, const char* text) noexcept;
 
-// Scratch memory for the length of a kernel; `data` is null when there was none.
+// Scratch memory for the duration of a kernel; `data` is null if the allocation failed.
 class Workspace {
  public:
   explicit Workspace(int64_t nbytes) noexcept;

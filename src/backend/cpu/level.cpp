@@ -26,7 +26,7 @@ namespace {
 bool runs_v2() {
   return __builtin_cpu_supports("sse4.2") != 0 && __builtin_cpu_supports("popcnt") != 0;
 }
-// Clang 14 does not know the name in __builtin_cpu_supports.
+// Asks cpuid: Clang 14's __builtin_cpu_supports does not know F16C.
 bool has_f16c() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
@@ -50,7 +50,7 @@ constexpr Requirement kRequirements[] = {
     {"avx2", runs_v3},
     {"sse42", runs_v2},
 };
-// The levels that the build has, as it lists them: best first.
+// The levels of this build, best first.
 const Level* const kBuilt[] = {TSR_CPU_BUILT_LEVELS};
 
 bool runs(const Level& level) noexcept {

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The instruction-set levels: what each of them offers, and which one runs.
+// The instruction-set levels: the rows of each, and the choice of the running one.
 //
 // Note [Rows]. A row is a function over contiguous elements of one compute dtype. Rows are compiled
-// once per level, in src/backend/cpu/isa; strides, threads, casts and broadcasts are the caller's,
-// which is compiled once. A family puts the rows it needs into a small struct of its own and finds
-// those of the running level with rows_of<Struct>().
+// once per level, in src/backend/cpu/isa; their callers, which are compiled once, handle strides,
+// threads, casts and broadcasts. A family puts the rows it needs into a small struct of its own and
+// finds those of the running level with rows_of<Struct>().
 #pragma once
 
 #include <tuple>
@@ -36,7 +36,7 @@ struct SoftmaxRows;
 struct Level {
   template <class... Rows>
   using PointersTo = std::tuple<const Rows*...>;
-  // Of rows that exist for float32 and for float64.
+  // Pointers to the rows that exist for float32 and for float64.
   template <template <class> class... Rows>
   using FloatingPointersTo = std::tuple<const Rows<float>*..., const Rows<double>*...>;
   // The order is that of the initialiser in isa/level.cpp.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // 16-bit floats in kernels whose rows are compiled for float and double: elements are widened to
-// float32 into a row buffer, worked on there, and rounded once on the way out.
+// float32 in a row buffer, computed there, and rounded once when they are written back.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ namespace tsr::cpu {
 
 template <class S>
 inline constexpr bool kIsShort = std::is_same_v<S, Half> || std::is_same_v<S, BFloat16>;
-// What elements stored as S are computed in.
+// The type in which elements stored as S are computed.
 template <class S>
 using Opmath = std::conditional_t<kIsShort<S>, float, S>;
 
-// Brings runs of elements stored as S to the rows and back. Float and double stay where they are,
-// and no buffer of theirs is touched.
+// Converts runs of elements stored as S for the rows, and back. Float and double are used in place,
+// without a buffer.
 template <class S>
 class Widen {
  public:
@@ -33,7 +33,7 @@ class Widen {
     out_ = rows_of<CopyRows>().cast(DType::kFloat32, dtype_of<S>());
   }
 
-  // `count` elements as T: in the buffer, or where they are.
+  // Returns `count` elements as T: in the buffer, or in place.
   const T* read(int64_t count, const S* from, T* buffer) const {
     if constexpr (kIsShort<S>) {
       in_(count, buffer, from);
@@ -42,7 +42,8 @@ class Widen {
       return from;
     }
   }
-  // Where results for `to` go: into the buffer, from which `write` takes them, or there.
+  // Where a row writes its results for `to`: into the buffer, from which `write` converts them, or
+  // to `to` itself.
   T* target(S* to, T* buffer) const {
     if constexpr (kIsShort<S>)
       return buffer;
@@ -58,7 +59,7 @@ class Widen {
   CastRow out_ = nullptr;
 };
 
-// Room for `count` floats where S needs buffers; none otherwise.
+// A buffer of `count` floats if S needs one, else none.
 template <class S>
 class RowBuffer {
  public:
@@ -77,8 +78,8 @@ class RowBuffer {
   std::conditional_t<kIsShort<S>, Workspace, Nothing> space_;
 };
 
-// Calls visit.operator()<S>() with the storage type of a real floating dtype; `text` says what was
-// expected where it is another.
+// Calls visit.operator()<S>() with the storage type of a real floating dtype. `text` is the error
+// message for any other dtype.
 template <class Visit>
 kernel::Status visit_storage(DType dtype, const char* text, const Visit& visit) {
   switch (dtype) {

@@ -89,8 +89,8 @@ void copy_transposed(const ElementwisePlan& plan) {
 }  // namespace
 
 Status fill(const ElementwisePlan& plan) {
-  // The parameter becomes an operand that is the same element everywhere. Only what walk_rows reads
-  // is filled in: the plan is large.
+  // The parameter becomes an operand with strides 0. Only the members that walk_rows reads are
+  // filled in: the plan is large.
   ElementwisePlan source;
   source.ndim = plan.ndim;
   source.operands = 2;
@@ -119,7 +119,7 @@ Status copy(const ElementwisePlan& plan) {
     copy_transposed(plan);
     return kernel::kOk;
   }
-  // The cast, if any, happens on the way in.
+  // walk_rows casts the input first where the dtypes differ.
   return walk_rows(plan, find_move(itemsize(plan.dtypes[0])), {plan.dtypes[0], {plan.dtypes[0]}});
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The rows that move elements: between dtypes, and past the caches.
+// The rows that move elements: casts, and copies with non-temporal stores.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ using CastRow = void (*)(int64_t count, void* to, const void* from);
 
 struct CopyRows {
   CastRow (*cast)(DType from, DType to);
-  // Copies past the caches, unordered until the next store fence; `to` is 64-byte aligned, nbytes a
-  // multiple of 64.
+  // Copies with non-temporal stores, unordered until the next store fence; `to` is 64-byte aligned,
+  // nbytes a multiple of 64.
   void (*stream)(void* to, const void* from, int64_t nbytes);
 };
 

@@ -30,7 +30,7 @@ constexpr int64_t kLine = 64;
 
 // ---- Checking the indices ----
 
-// The elements of one index array, each once: dims that only repeat them are left out.
+// The elements of one index array, each once: dims of stride 0 are left out.
 struct IndexArray {
   const std::byte* data;
   int32_t ndim = 0;
@@ -199,8 +199,8 @@ struct Fold {
 
 // ---- Dividing the work ----
 
-// Whether every element has an index that no other one has: then it is checked as it is used, which
-// reads the indices once.
+// True if no two elements share an index. Each index is then checked when it is used, so that the
+// indices are read only once.
 bool checks_while_reading(const IndexPlan& plan) {
   return plan.op == IndexOp::kGet && plan.indices == 1 && plan.walk.numel > 0 &&
          plan.walk.strides[2][plan.walk.ndim - 1] != 0 &&

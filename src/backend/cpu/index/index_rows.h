@@ -7,15 +7,15 @@
 
 namespace tsr::cpu {
 
-// The sign bit is set when the index lies outside [-below, size): that of i + below below the
-// range, that of size - 1 - i above it; where one of them wraps, the other is set. `below` is size,
+// The sign bit is set if the index lies outside [-below, size): i + below is negative below the
+// range, size - 1 - i above it; if one of them wraps, the other one is negative. `below` is size,
 // or 0 where negative indices do not count from the end.
 [[gnu::always_inline]] inline uint64_t outside_sign(uint64_t index, uint64_t below, uint64_t size) {
   return (index + below) | (size - 1 - index);
 }
 
 struct IndexRows {
-  // outside_sign of `count` contiguous int64 indices, joined.
+  // The bitwise or of outside_sign over `count` contiguous int64 indices.
   uint64_t (*outside_signs)(int64_t count, const void* indices, uint64_t below, uint64_t size);
   // to[i] += from[i]; the two do not overlap.
   void (*add_float)(int64_t count, void* to, const void* from);

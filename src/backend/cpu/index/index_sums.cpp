@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Sums of 16-bit floats at places that indices name. The array is summed up tile by tile in
-// float32, so that a place is rounded once however many values it gets. Every place belongs to one
-// tile and gets its values in the order of the walk: what is a tile may follow from the threads.
+// Sums of 16-bit floats at indexed positions. The array is summed up tile by tile in float32, so
+// that an element is rounded once however many values are added to it. Every element belongs to one
+// tile and gets its values in the order of the walk, so the result does not depend on the tiles,
+// whose size depends on the number of threads.
 #include "backend/cpu/index/index_sums.h"
 
 #include <atomic>
@@ -26,10 +27,11 @@ using kernel::kMaxRank;
 using kernel::Status;
 
 constexpr int64_t kTile = int64_t{1} << 16;  // numbers of a tile, at least
-constexpr int64_t kParts = 16;               // of the array that the threads' tiles take at a time
-constexpr int64_t kNarrow = 32;              // numbers of a row that are worth a tile
+constexpr int64_t kParts = 16;   // the tiles of all threads are 1 / kParts of a large array
+constexpr int64_t kNarrow = 32;  // the shortest part of a row that is worth a tile
 
-// The axes of the array that a walk reaches: its own dims that advance in it, and the indexed ones.
+// An axis of the array within a tile: a dim of the walk that advances in the array, or an indexed
+// axis.
 struct Axis {
   int64_t begin, end;  // the positions of this tile
   int64_t stride;      // bytes in the array
@@ -79,8 +81,9 @@ class WideSums {
     const int64_t threads = walk.numel < 2 * kGrain ? 1 : num_threads();
     const int64_t room =
         std::min(std::max(kTile, total_ / (kParts * threads)), (total_ + threads - 1) / threads);
-    // Rows that share an index are kept whole, since only the indices are read once per tile.
-    // Elsewhere every element has an index of its own, and a tile along the dim has its own ones.
+    // If a row shares one index, tiles hold whole rows first: every tile reads all indices again.
+    // Otherwise every element has its own index, and tiles cut along the dim read different
+    // indices.
     const int64_t beside = shares_index() ? rest : positions * rest;
     length_ = std::clamp(room / beside, std::min(length, kNarrow), length);
     positions_ = std::clamp<int64_t>(room / (length_ * rest), 1, positions);
@@ -116,7 +119,7 @@ class WideSums {
     return plan_.indices > 0 ? plan_.indexed_sizes[0] : 1;
   }
 
-  // The axes of a tile; its numbers lie as those of the array do, without gaps.
+  // The axes of a tile. Its numbers are in the order of the array in memory, without gaps.
   struct Axes {
     Axis of_dim[kMaxRank];
     Axis of_index[kernel::kMaxIndices];
@@ -154,7 +157,7 @@ class WideSums {
     }
   }
 
-  // Between the array and the tile: `into` says which one is written.
+  // Copies between the array and the tile; `into` is the side that is written.
   enum class Into { kWide, kArray };
   void copy_tile(const Axes& axes, void* tile, Into into) const {
     const int wide = into == Into::kWide ? 0 : 1;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Sums of 16-bit floats at places that indices name.
+// Sums of 16-bit floats at indexed positions.
 #pragma once
 
 #include "kernel/index.h"

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The walk of an index plan over a part of its elements: what is done at each is a Move.
+// The walk of an index plan over a part of its elements. A Move (Get, Put, Accumulate) handles one
+// element.
 #pragma once
 
 #include <algorithm>
@@ -44,22 +45,22 @@ inline int32_t independent_dim(const kernel::ElementwisePlan& walk) {
 
 // ---- Moving elements ----
 
-// Which indices the elements of a part may have. Whatever a check before found, one outside the
-// array is passed over: another thread may have written it since.
+// Which indices the elements of a part may have. An index outside the array is skipped even if it
+// was checked before: another thread may have written it since.
 enum class Range {
-  kAll,      // those that were checked before
-  kWindow,   // the others are passed over
-  kChecked,  // one outside ends the walk
+  kAll,      // the indices were checked before
+  kWindow,   // skip those outside the window
+  kChecked,  // an index outside the array ends the walk
 };
 
-// A part of the walk that one thread has to itself.
+// The part of the walk that one thread runs.
 struct Part {
   const kernel::IndexPlan& plan;
   std::byte* data[kernel::kMaxOperands];
   int64_t sizes[kernel::kMaxRank];
   int64_t numel;
   Range range = Range::kAll;
-  // The window of the first index.
+  // The window: the range of the first index that this part handles.
   int64_t low = 0;
   int64_t high = std::numeric_limits<int64_t>::max();
 
@@ -113,8 +114,8 @@ struct Place {
   int64_t step[kernel::kMaxOperands];
 };
 
-// The position that an index means; false when it is outside. What is neither negative nor outside
-// takes one comparison, which the processor foresees.
+// Converts an index to a position; false if it is outside the array. An index in [0, size) takes
+// one well-predicted comparison.
 inline bool wrap(const std::byte* index, int64_t below, int64_t size, int64_t& position) {
   const auto value = load<uint64_t>(index);
   const auto low = static_cast<uint64_t>(below);
@@ -125,8 +126,9 @@ inline bool wrap(const std::byte* index, int64_t below, int64_t size, int64_t& p
   return value + low < low;
 }
 
-// The loop over a row with one index array; false: an index is outside. Everything it reads besides
-// is a local: what it writes might alias the plan. Inlined, so that the steps may be constants.
+// The loop over a row with one index array; false if an index is outside the array. Values that it
+// reads in the loop are local copies, because its stores might alias the plan. Inlined, so that the
+// steps can be constants.
 template <class Move, Range kRange>
 [[gnu::always_inline]] inline bool single_loop(const Part& part, const Place& place, int64_t count,
                                                int64_t value_step, int64_t element_step,
@@ -152,7 +154,7 @@ template <class Move, Range kRange>
   return true;
 }
 
-// One row of a walk with one index array; every element has an index of its own.
+// One row of a walk with one index array; every element has its own index.
 template <class Move, Range kRange>
 bool single_row(const Part& part, const Place& place, int64_t count) {
   constexpr int64_t kSize = Move::kSize;
@@ -202,7 +204,7 @@ bool scattered_row(const Part& part, const Place& place, int64_t count) {
   return true;
 }
 
-// One row whose elements share their indices: embeddings, whole slices.
+// One row whose elements share the same indices: embeddings, whole slices.
 template <class Move>
 void shared_row(const Part& part, const Place& place, int64_t count) {
   const kernel::IndexPlan& plan = part.plan;
@@ -216,7 +218,7 @@ void shared_row(const Part& part, const Place& place, int64_t count) {
   Move::row(count, place.at[0], place.step[0], place.at[1] + offset, place.step[1]);
 }
 
-// False: an index is outside.
+// Returns false if an index is outside the array.
 template <class Move>
 bool walk_part(const Part& part, int64_t begin, int64_t end) {
   const kernel::ElementwisePlan& walk = part.plan.walk;

@@ -17,7 +17,7 @@ using kernel::Status;
 
 constexpr int64_t kChunk = 65536;  // elements
 
-// The stored bits of an element decide: floats are zero with either sign.
+// Tests the stored bits of an element; -0 counts as zero.
 template <class T>
 bool holds(const std::byte* element) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -66,8 +66,9 @@ int64_t count_chunk(const NonzeroPlan& plan, int64_t begin, int64_t end) {
   return found;
 }
 
-// Writes the positions of a chunk to rows [next, last) of the columns. Another thread may write the
-// elements since they were counted: what is too many is left out, what is missing is position 0.
+// Writes the positions of a chunk to rows [next, last) of the columns. Another thread may have
+// written the elements after they were counted: extra positions are dropped, missing ones are set
+// to 0.
 template <class T>
 void write_chunk(const NonzeroPlan& plan, int64_t begin, int64_t end, int64_t next, int64_t last) {
   const int64_t total = *plan.count;

@@ -23,8 +23,8 @@ namespace {
 template <class T>
 using Key = math::SortKey<T>;
 
-// A key with its position: in one number where both are short, which is half the memory and one
-// comparison.
+// A key with its position. If both are short they share one number, which takes half the memory and
+// one comparison.
 struct ShortItem {
   uint64_t both = 0;
 
@@ -54,7 +54,8 @@ constexpr int64_t kShortColumns = std::numeric_limits<uint32_t>::max();
 
 template <class T, class Item>
 class RowSort {
-  // A bool from elsewhere may be a byte other than 0 and 1, which must not be read as a bool.
+  // A bool tensor made by another program may hold bytes other than 0 and 1, which C++ must not
+  // read as bool.
   using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
 
  public:
@@ -89,7 +90,7 @@ class RowSort {
   }
 
  private:
-  // So few are kept that inserting them one by one is less than looking at all items again.
+  // Up to this many results, inserting elements one by one is faster than sorting.
   static constexpr int64_t kFew = 32;
   static constexpr int64_t kFewRanks = 16;
   static constexpr int64_t kBlock = 64;
@@ -174,7 +175,7 @@ class RowSort {
       }
       if (any == 0) continue;
       for (int64_t i = 0; i < count; ++i) {
-        // An equal one comes later, so it is not better.
+        // An equal key comes later, so it does not replace the last one.
         if (keys[i] >= limit) continue;
         insert(Item(keys[i], first + i), best, last);
         limit = static_cast<Key<T>>(best[last].key());
@@ -182,7 +183,7 @@ class RowSort {
     }
   }
 
-  // Puts an item into `count` sorted ones; what was at `count` is gone.
+  // Inserts an item into `count` sorted ones; overwrites sorted[count].
   static void insert(Item item, Item* sorted, int64_t count) {
     int64_t i = count;
     for (; i > 0 && item < sorted[i - 1]; --i) sorted[i] = sorted[i - 1];
@@ -203,8 +204,7 @@ class RowSort {
   Key<T> flip_;
 };
 
-// Rows are dealt out in as many parts as there are threads; each part sorts in scratch memory of
-// its own.
+// Divides the rows into as many parts as there are threads; each part has its own scratch memory.
 template <class T, class Item>
 Status sort_rows(const SortPlan& plan) {
   const int64_t parts =

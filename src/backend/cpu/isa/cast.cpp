@@ -13,7 +13,7 @@
 namespace tsr::cpu::TSR_ISA {
 namespace {
 
-// Tags for what C++ has no arithmetic type for, and for what must not be confused with its storage.
+// Tags for dtypes without an arithmetic type in C++, and for bool, whose storage is a byte.
 struct Bool {
   using Storage = uint8_t;
 };

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolution of one plane, Note [Packed planes].
+// Depthwise convolution of one plane: see Note [Packed planes].
 //
-// Note [Packed planes]. A plane is copied into rows of `length` numbers with its padding, split by
-// the remainders of row and column modulo the strides, so that what one tap of the kernel reads is
-// one run of contiguous numbers from the first output to the last. What lies between the end of an
-// output row and the next is computed as well and dropped, or zero where it would count.
+// Note [Packed planes]. A plane is copied, with its padding, into rows of `length` numbers. Rows
+// and columns with the same remainder modulo the strides are stored together, so that one tap of
+// the kernel reads one contiguous run of numbers for all outputs. The numbers between the end of an
+// output row and the start of the next one are computed too; they are dropped, or are zeros where
+// they would be summed.
 #pragma once
 
 #include <algorithm>
@@ -54,7 +55,7 @@ inline void copy_out(int64_t count, int64_t stride, const T* from, T* to) {
   }
 }
 
-// The places outside of the plane keep the zeros that the caller put there.
+// The padding keeps the zeros that the caller wrote.
 template <class T>
 inline void pack_input(const DepthwiseShape& s, const T* x, T* packed) {
   each_remainder(s.height, [&](int64_t rh, int64_t top, int64_t first_row, int64_t rows) {
@@ -108,7 +109,7 @@ void depthwise_forward(const DepthwiseShape& s, const T* x, const T* weight, T b
   }
 }
 
-// The taps that reach numbers of one remainder of row and column.
+// The taps that read the numbers of one remainder of row and column.
 template <class T>
 struct TapsOf {
   int count = 0;
@@ -131,7 +132,7 @@ void depthwise_backward_input(const DepthwiseShape& s, const T* g, const T* weig
   T* sums = scratch + s.output_room;
   pack_output(s, g, packed);
   std::fill_n(dx, s.height.input * s.width.input,
-              T{0});  // no window reaches the last ones, perhaps
+              T{0});  // windows may not reach the last rows and columns
   each_remainder(s.height, [&](int64_t rh, int64_t top, int64_t first_row, int64_t rows) {
     each_remainder(s.width, [&](int64_t rw, int64_t left, int64_t column, int64_t count) {
       const TapsOf<T> taps(s, rh * s.width.stride + rw, weight);
@@ -178,7 +179,7 @@ void depthwise_backward_weight(const DepthwiseShape& s, const T* x, const T* g, 
   T* slopes = scratch + s.input_room;
   pack_input(s, x, packed);
   pack_output(s, g, slopes);
-  const int64_t count = s.height.output * s.length;  // zeros behind it fill the last tile
+  const int64_t count = s.height.output * s.length;  // followed by zeros up to a whole tile
   for (int t = 0; t < s.taps; ++t) dw[t] += dot(count, slopes, packed + s.offsets[t]);
   if (db == nullptr) return;
   for (int64_t start = 0; start < count; start += kDotBlock) {

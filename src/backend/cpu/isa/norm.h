@@ -10,10 +10,10 @@
 
 namespace tsr::cpu::TSR_ISA {
 
-// Partial sums stay in T over this many numbers and in double beyond, so that the rounding does not
-// grow with the batch.
+// Sums of this many numbers are formed in T and then added in double, so that the rounding error
+// does not grow with the batch.
 inline constexpr int64_t kSumBlock = 4096;
-// Rows of channels-last data whose sums stay in T.
+// The same for rows of channels-last data.
 inline constexpr int64_t kRowBlock = 64;
 inline constexpr int64_t kChannelTile = 256;
 
@@ -142,7 +142,7 @@ void layer_norm(int64_t count, const T* x, const T* weight, const T* bias, doubl
   double sum = 0;
   double squares = 0;
   const double n = static_cast<double>(count);
-  // Two passes: the row is in the cache, and the second one cannot cancel.
+  // Two passes: the row is in the cache, and deviations from the mean do not cancel.
   moments(count, x, T{0}, &sum, &squares);
   const T center = static_cast<T>(sum / n);
   sum = 0;

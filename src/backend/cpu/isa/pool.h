@@ -26,7 +26,7 @@ inline void each_input_row(const PoolShape& shape, int64_t d, int64_t h, Fn fn) 
 
 // ---- maximum ----
 
-// Positions as wide as the numbers, so that both are selected by one mask.
+// A position type as wide as the numbers, so that one mask selects both.
 template <class T>
 using Position = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
 
@@ -37,7 +37,7 @@ struct Best {
   T value[kPoolTile];
   Index position[kPoolTile];
 
-  // A larger number or a NaN takes the place.
+  // A larger number or a NaN becomes the maximum.
   [[gnu::always_inline]] void offer(int64_t i, T candidate, Index at) {
     const bool wins = candidate > value[i] || candidate != candidate;
     value[i] = wins ? candidate : value[i];
@@ -76,7 +76,7 @@ inline void max_edge(const PoolAxis& width, const T* row, int64_t offset, int64_
   }
 }
 
-// Where the rows of a window begin in the plane; -1 where they lie in the padding alone.
+// The offset of the first row of a window in the plane; -1 if all its rows are padding.
 inline int64_t max_corner(const PoolShape& shape, int64_t d, int64_t h) {
   const PoolAxis& depth = shape.axes[0];
   const PoolAxis& height = shape.axes[1];
@@ -84,7 +84,7 @@ inline int64_t max_corner(const PoolShape& shape, int64_t d, int64_t h) {
   return (depth.begin[d] * height.input + height.begin[h]) * shape.axes[2].input;
 }
 
-// What stands for the place of the maximum before any element is seen.
+// The position of the maximum before any element is seen.
 template <class Index>
 Index max_start(const PoolAxis& width, int64_t corner, int64_t o) {
   const bool none = corner < 0 || width.begin[o] >= width.end[o];
@@ -257,7 +257,7 @@ void average_pool(const PoolShape& shape, int64_t begin, int64_t end, const T* i
   const int64_t height = shape.axes[1].output;
   const PoolAxis& axis = shape.axes[2];
   const int64_t width = axis.output;
-  // Long windows are vectors of their own.
+  // Long windows are vectorised along the window instead.
   const bool lanes = shape.channels == 1 && axis.kernel <= kLongWindow;
   const int64_t from = lanes ? axis.inner_begin : width;
   const int64_t to = lanes ? axis.inner_end : width;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // The random numbers of one instruction-set level: a Philox block per element, so that an element's
-// value knows nothing of threads, vectors or levels. (A normal number may differ between levels in
-// its last bits, as the logarithm and the cosine do.)
+// value does not depend on threads, vectors or levels. (A normal number may differ between levels
+// in its last bits, as the logarithm and the cosine do.)
 #include <cstring>
 #include <numbers>
 
@@ -101,7 +101,7 @@ template <class T>
 // draw(plan, i, count, out) writes elements i to i + kStep - 1, of which `count` are wanted.
 
 struct Uniform {
-  // [low, high): where rounding would reach high, low is as good.
+  // In [low, high): a value that would round to high becomes low.
   template <class T>
   [[gnu::always_inline]] static void draw(const RandomPlan& plan, int64_t i, int64_t, T* out) {
     const Blocks blocks = draw_blocks(plan, i);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // The reductions of one instruction-set level: every fold over the types it is written for. float32
-// adds up in float64: the conversion hides behind the memory and makes a sum right to its last bit.
+// is summed in float64: memory is slower than the conversion, so it costs nothing, and the sum is
+// right to its last bit.
 #include "backend/common/generated/visit_reduce.h"
 #include "backend/cpu/isa/find.h"
 #include "backend/cpu/isa/reduce_fold_pairs.h"
@@ -9,7 +10,7 @@
 namespace tsr::cpu::TSR_ISA {
 namespace {
 
-// ---- States in memory: word w of result j stands at words[w * width + j] ----
+// ---- States in memory: word w of result j is words[w * width + j] ----
 
 template <class State>
 State read_state(const void* states, int64_t j, int64_t width) {
@@ -73,7 +74,7 @@ ReduceKernel make_kernel(DType element) {
   return kernel;
 }
 
-// The loops of fold F over real elements of T; a fold with a state of its own has its own.
+// The loops of fold F over real elements of T. A fold whose state is a struct has a specialisation.
 template <class F, class T, class S>
 struct LoopsOf {
   using type = OneNumber<F, T, S>;

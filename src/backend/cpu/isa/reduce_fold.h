@@ -46,7 +46,7 @@ template <class S, class T>
   }
 }
 
-// Joins the lanes of a vector state: the upper half with the lower until one lane is left.
+// Merges the lanes of a vector state: the upper half into the lower half, until one lane is left.
 template <class F, int kHalf, class S>
 [[gnu::always_inline]] inline typename S::Element merge_halves(S state) {
   if constexpr (kHalf == 0) {
@@ -103,8 +103,8 @@ void fold_across(int64_t count, const void* in, int64_t, void* state, int64_t,
   }
 }
 
-// Folds whose result is one of the elements (or its magnitude) compare these as they are; only the
-// state is wide.
+// Folds whose result is one of the elements (or its magnitude) compare elements in their own type;
+// only the state is wide.
 template <class F>
 inline constexpr bool kIsExtremum =
     std::is_base_of_v<math::Max, F> || std::is_base_of_v<math::Min, F>;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The loops of folds whose state is a pair: positions, variance, log-sum-exp. Word w of result j
-// stands at state[w * width + j].
+// The loops of folds whose state is a pair: positions, variance, log-sum-exp. Word w of result j is
+// state[w * width + j].
 #pragma once
 
 #include "backend/cpu/isa/reduce_fold.h"
@@ -22,7 +22,7 @@ void position_along(int64_t count, const void* in, int64_t before, void* state,
   const E extreme = static_cast<E>(narrow);
   if (*position >= 0 && !any(F::beats(S(extreme), S(*best)))) return;
   int64_t i = 0;
-  // A NaN extreme equals nothing: it is looked for by being unequal to itself.
+  // NaN does not equal itself, so a NaN extreme is searched for by x != x.
   while (extreme == extreme ? static_cast<E>(source[i]) != extreme : source[i] == source[i]) ++i;
   *best = extreme;
   *position = before + i;
@@ -58,7 +58,7 @@ template <class F, class T, class S>
 struct PositionLoops {
   struct State {
     typename S::Element value;
-    int64_t position;  // -1: of no element yet
+    int64_t position;  // -1: no element yet
   };
 
   static void along(int64_t count, const void* in, int64_t before, void* state,
@@ -79,7 +79,7 @@ struct PositionLoops {
 
 // ---- Variance: mean and sum of squared deviations ----
 
-// Two passes over a run that is in the cache, then joined to what came before.
+// Two passes over a run that is in the cache; the result is then merged into the state.
 template <class T>
 void variance_along(int64_t count, const void* in, int64_t before, void* state,
                     const Parameter* params) {
@@ -151,7 +151,7 @@ struct VarianceLoops : math::Var {
 
 // ---- Log-sum-exp: maximum and sum of exp(x - maximum) ----
 
-// Logsumexp::pivot, of vectors.
+// Logsumexp::pivot for vectors.
 template <class V>
 [[gnu::always_inline]] inline V finite_or_zero(V maximum) {
   return select(abs(maximum) < V(kInfinity), maximum, V(0.0));
@@ -187,7 +187,7 @@ void logsumexp_along(int64_t count, const void* in, int64_t, void* state, const 
   words[1] = sum;
 }
 
-// A vector's worth of words, which are float64 whatever the element is.
+// As many words as a vector has elements; words are float64 for every element type.
 [[gnu::always_inline]] inline VDPair load_words(const double* words, VF) {
   return {VD::load(words), VD::load(words + VD::kSize)};
 }
@@ -216,7 +216,7 @@ void logsumexp_along(int64_t count, const void* in, int64_t, void* state, const 
 [[gnu::always_inline]] inline VDPair operator+(VDPair a, VDPair b) {
   return {a.low + b.low, a.high + b.high};
 }
-// sum * factor, where a sum of nothing stays 0 whatever the factor.
+// sum * factor; an empty sum stays 0 even if the factor is infinite or NaN.
 [[gnu::always_inline]] inline VD scale_sum(VD sum, VD factor) {
   return select(sum == VD(0.0), sum, sum * factor);
 }
@@ -231,7 +231,7 @@ template <class V>
   auto sum = load_words(sums, x);
   const V maximum = math::Max::merge(old, x);
   const V pivot = finite_or_zero(maximum);
-  // Maxima rarely grow; where none does, the factor of every sum is 1.
+  // Maxima rarely grow. If none does, every sum keeps its factor of 1.
   if (any((x > old) | (x != x))) {
     sum = scale_sum(sum, as_words(exp(finite_or_zero(old) - pivot)));
     store_words(as_words(maximum), maxima);

@@ -114,7 +114,7 @@ bool functor_row(int64_t count, void* out, const void* const* in, const Paramete
   return row_loop<F, V, kOperand...>(count, out, in, params);
 }
 
-// Looks for operands that the functor refuses first, then runs the loop.
+// Checks for operands that the functor refuses, then runs the loop.
 template <class F, class V, int... kOperand>
 bool checked_row(int64_t count, void* out, const void* const* in, const Parameter* params) {
   using T = typename V::Element;
@@ -150,7 +150,7 @@ PointwiseKernel instance(DType dtype) {
   return found;
 }
 
-// The rows over signed integers, which serve unsigned ones of their width too.
+// The rows over signed integers, also used for unsigned ones of the same width.
 template <class F, int... kOperand>
 PointwiseKernel by_width(DType dtype) {
   if (dtype == DType::kInt8 || dtype == DType::kUInt8)
@@ -164,7 +164,7 @@ PointwiseKernel by_width(DType dtype) {
   return {};
 }
 
-// The row that serves functor F for a dtype, or none: see Note [Functors].
+// The row of functor F for a dtype, or none: see Note [Functors].
 template <class F, int... kOperand>
 PointwiseKernel serve(DType dtype) {
   constexpr auto kHas = [](unsigned types) { return (F::kTypes & types) != 0; };

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Products of a large matrix with a few rows. The matrix is read once, as it lies: copying it into
-// blocks first, as pays for square products, would take longer than the product.
+// Products of a large matrix with a few rows. The matrix is read once, in place: packing it into
+// blocks first, as for square products, would take longer than the product.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,10 @@
 
 namespace tsr::cpu::TSR_ISA {
 
-// Lines that are added, or rows that are multiplied, at once.
+// The number of lines added, or of rows multiplied, at once.
 inline constexpr int kSkinnyGroup = 8;
-// Bytes of a line that are worked on before the next row: a group of them stays in the cache.
+// The bytes of a line processed before the next row: this stretch of a group of lines stays in the
+// cache.
 inline constexpr int64_t kSkinnyStretch = 2048;
 
 template <class V>
@@ -28,10 +29,11 @@ template <class V>
   return sum;
 }
 
-// Lines that share what is read of the rows, as far as there are registers for their sums.
+// The number of lines processed together, so that the rows are read once for all of them; limited
+// by the registers for their sums.
 inline constexpr int kSkinnyLines = kVecBytes == 64 ? 2 : 1;
 
-// Some lines of the matrix against kFew rows.
+// The dot products of kLines lines of the matrix with kFew rows.
 template <int kFew, int kLines, class T>
 void dots_of_lines(const SkinnyProduct<T>& p, const T* lines, const T* rows, T* out) {
   using V = Vec<T>;
@@ -71,7 +73,7 @@ void dots_of_lines(const SkinnyProduct<T>& p, const T* lines, const T* rows, T* 
   }
 }
 
-// By the number of rows, from 1 on.
+// dots_of_lines for every number of rows: entry kFew - 1.
 template <class T>
 using Dots = void (*)(const SkinnyProduct<T>& p, const T* lines, const T* rows, T* out);
 template <int kLines, class T>
@@ -133,9 +135,9 @@ inline void add_group(const SkinnyProduct<T>& p, const T* row, int64_t i, int64_
     add_lines<1>(count, weights + l, first + l * p.line_step, p.line_step, to);
 }
 
-// out[r][j] = alpha Σ_i rows[r][i] matrix[i][j] + beta out[r][j] for the columns [begin, end). The
-// lines come in groups that a row takes in at once; a stretch of them stays in the first-level
-// cache for the next row.
+// out[r][j] = alpha Σ_i rows[r][i] matrix[i][j] + beta out[r][j] for the columns [begin, end). A
+// row adds a group of lines at once; a stretch of the group stays in the first-level cache for the
+// next row.
 template <class T>
 void skinny_sums(const SkinnyProduct<T>& p, int64_t begin, int64_t end) {
   constexpr int64_t kStretch = kSkinnyStretch / static_cast<int64_t>(sizeof(T));

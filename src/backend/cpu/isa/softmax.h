@@ -28,7 +28,7 @@ inline T sum_of_lanes(Vec<T> a, int64_t count = Vec<T>::kSize) {
   return result;
 }
 
-// The largest number; NaNs are passed over, the exponentials that follow bring them back.
+// The largest number. NaNs are skipped; the exponentials that follow are NaN for them.
 template <class T>
 inline T row_max(int64_t count, const T* x) {
   using V = Vec<T>;
@@ -45,7 +45,7 @@ inline T row_max(int64_t count, const T* x) {
   return largest_lane(at_least(at_least(most[0], most[1]), at_least(most[2], most[3])));
 }
 
-// The sum of exp(x - shift); each is kept in `out` unless that is null.
+// The sum of exp(x - shift); kStore: also writes each to `out`.
 template <bool kStore, class T>
 inline T row_exp_sum(int64_t count, const T* x, T shift, [[maybe_unused]] T* out) {
   using V = Vec<T>;

@@ -8,7 +8,7 @@
 namespace tsr::cpu::TSR_ISA {
 namespace {
 
-// Moves elements without looking into them, so one row serves every type of a size.
+// Moves elements by size, so one row serves every type of that size.
 template <class T>
 bool where_row(int64_t count, void* out, const void* const* in, const Parameter*) {
   using V = Vec<T>;

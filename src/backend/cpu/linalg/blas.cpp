@@ -27,21 +27,21 @@ using kernel::Status;
 // own symbols (RTLD_DEEPBIND) and hides them from others (RTLD_LOCAL), and call it by address. It
 // stays open for the life of the process.
 
-// In this order; a name without a slash is searched for as the system does, and beside this
-// library.
+// Tried in this order. A name without a slash is searched for in the system's library path, and
+// beside this library.
 constexpr const char* kCandidates[] = {TSR_BLAS_CANDIDATES};
 
 #ifdef TSR_BLAS_SERIAL
 constexpr int kWantedFlavour = 0;
 #else
-constexpr int kWantedFlavour = 2;  // it shares OpenMP's threads with oneDNN and with us
+constexpr int kWantedFlavour = 2;  // OpenMP: it shares its threads with oneDNN and with us
 #endif
 constexpr int kNoOpenBlas = -1;
 
 // The buffer that OpenBLAS maps for each thread that calls it. Without memory OpenBLAS retries for
 // ever.
 constexpr size_t kBufferBytes = size_t{128} << 20;
-// The library itself with what it depends on, and some air.
+// The library itself and its dependencies, with a margin.
 constexpr size_t kLibraryBytes = size_t{64} << 20;
 
 struct Loaded {
@@ -76,13 +76,14 @@ int flavour_of(void* handle) noexcept {
   return bind(handle, "openblas_get_parallel", parallel) ? parallel() : kNoOpenBlas;
 }
 
-// Sanitizers end the process when they see RTLD_DEEPBIND.
+// Sanitizers abort when a library is opened with RTLD_DEEPBIND.
 int open_flags() noexcept {
   const bool sanitized = dlsym(RTLD_DEFAULT, "__sanitizer_set_death_callback") != nullptr;
   return RTLD_NOW | RTLD_LOCAL | (sanitized ? 0 : RTLD_DEEPBIND);
 }
 
-// The first candidate of the wanted flavour, or else the first of any; null when there is none.
+// Opens the first candidate of the wanted flavour, else the first of any flavour; null if there is
+// none.
 void* open_library() noexcept {
   void* other = nullptr;
   for (const char* candidate : kCandidates) {
@@ -111,7 +112,7 @@ Status no_library() noexcept {
   return failure(Code::kBackend, text);
 }
 
-// Under the lock.
+// Called under the lock.
 Status load(Loaded& library) noexcept {
   const auto first = static_cast<size_t>(2 * num_threads());
   if (!can_map(kLibraryBytes + first * kBufferBytes)) {
@@ -129,7 +130,7 @@ Status load(Loaded& library) noexcept {
   return kernel::kOk;
 }
 
-// Under the lock. OpenBLAS keeps a buffer that it has once mapped.
+// Called under the lock. OpenBLAS never unmaps a buffer.
 Status get_buffers(Loaded& library, int32_t workers, int64_t callers) noexcept {
   const int64_t missing_workers =
       std::max<int64_t>(0, workers - library.workers.load(std::memory_order_relaxed));

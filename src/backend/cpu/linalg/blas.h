@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The BLAS library: opened at the first product, bound to by address, entered through BlasUse.
+// The BLAS library: opened at the first product, called by address, used through BlasUse.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +44,8 @@ class BlasUse {
  public:
   explicit BlasUse(BlasCalls calls) noexcept;
 
-  // False when there is no library, no memory for its buffers, or no time left; status() then has
-  // left the reason for the host.
+  // False if there is no library, no memory for its buffers, or the process is exiting; the host
+  // then has the reason, and status() is the error.
   explicit operator bool() const noexcept { return blas_ != nullptr; }
   const Blas* operator->() const noexcept { return blas_; }
   [[nodiscard]] kernel::Status status() const noexcept { return status_; }
@@ -61,8 +61,8 @@ class BlasUse {
 
 // ---- For tests ----
 
-// The file that the library came from and OpenBLAS's own number of its flavour: 0 serial, 1 POSIX
-// threads, 2 OpenMP, -1 another library. Loads it; an empty path when there is none.
+// The file of the library, and OpenBLAS's number for its flavour: 0 serial, 1 POSIX threads, 2
+// OpenMP, -1 another library. Loads the library; the path is empty if there is none.
 struct BlasLibrary {
   const char* path;
   int flavour;

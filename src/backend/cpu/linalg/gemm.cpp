@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products: OpenBLAS for float32, float64 and complex; 16-bit floats through float32; tiny
-// and skinny ones by hand.
+// Matrix products: OpenBLAS for float32, float64 and complex; 16-bit floats are computed in
+// float32; tiny and skinny products have loops of their own.
 #include "backend/cpu/linalg/gemm.h"
 #include "backend/cpu/generated/entries.h"
 
@@ -26,7 +26,7 @@ using kernel::Status;
 
 namespace {
 
-// Products of fewer multiplications than this cost less here than the way into OpenBLAS.
+// Up to this many multiplications, the loops here cost less than a call of OpenBLAS.
 constexpr int64_t kTiny = 100;
 // Matrices of at least so many multiplications are computed one after another with all threads.
 // Smaller ones of a batch are divided among the threads.
@@ -82,7 +82,7 @@ void blas_gemm(const BlasUse& blas, BlasOrder order, Side a, Side b, int m, int 
 bool blas_gemv(const BlasUse& blas, const GemmPlan& plan, Side side, int64_t rows, int64_t columns,
                const void* matrix, const void* vector, int64_t vector_stride, void* c,
                int64_t c_stride) {
-  // Row-major `side`: a transposed operand is stored columns x rows.
+  // Row-major: a transposed operand is stored as columns x rows.
   const bool plain = side.transpose == BlasTranspose::kNo;
   const auto stored_rows = static_cast<int>(plain ? rows : columns);
   const auto stored_columns = static_cast<int>(plain ? columns : rows);
@@ -301,7 +301,7 @@ Status gemm(const GemmPlan& plan) {
     run(0, plan.batch_ndim == 0 ? 1 : plan.batch);
   else
     parallel_for(plan.batch, std::max<int64_t>(1, 65536 / work), run);
-  // The text of a failure belongs to the thread that reports it.
+  // Error messages are per thread: report the failure of a worker again on this thread.
   const bool out_of_memory = result == static_cast<Status>(Code::kOutOfMemory);
   return out_of_memory && (blas == nullptr || *blas) ? no_workspace() : result.load();
 }

@@ -56,8 +56,8 @@ bool gemm_integer(const GemmPlan& plan, const void* a, const void* b, void* c) {
                                           (i * plan.a_strides[0] + l * plan.a_strides[1]) * size;
                      multiply_add(plan.n, total, factor, rows + l * row_step);
                    }
-                   // total = alpha total + beta C, with the same row: first alpha, then the old C
-                   // on top.
+                   // total = alpha total + beta C, by the same row function: first scale by alpha,
+                   // then add beta times the old C.
                    std::byte scaled[16];
                    for (int64_t j = 0; j < plan.n; ++j) {
                      std::memset(scaled, 0, sizeof(scaled));

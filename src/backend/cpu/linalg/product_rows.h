@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The rows of matrix products that no BLAS computes well: integers, and few rows.
+// The rows of matrix products that BLAS lacks or computes slowly: integers, and skinny products.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct SkinnyProduct {
   int64_t out_row_step;         // rows of the result are contiguous
   int64_t few, inner, columns;  // rows, what is summed over, length of the result's rows
   T alpha, beta;
-  bool streams;  // the result goes past the caches
+  bool streams;  // the result is written with non-temporal stores
 };
 
 // T is float or double.

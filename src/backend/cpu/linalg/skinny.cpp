@@ -81,7 +81,7 @@ bool few_rows(const Product& p, const GemmPlan& plan) {
   return true;
 }
 
-// A large result of few products each.
+// A large result, each element a sum of few products.
 template <class T>
 bool few_products(const Product& p, const GemmPlan& plan) {
   SkinnyProduct<T> product = describe<T>(p, plan);

@@ -21,10 +21,10 @@ using kernel::Status;
 // Partial sums belong to chunks of fixed size, so that a result does not depend on the threads.
 constexpr int64_t kChunk = 64;
 constexpr int64_t kGrain = 16384;
-// Positions whose classes are brought together when they are not neighbours in memory.
+// Positions whose classes are gathered together if they are not contiguous.
 constexpr int64_t kTile = 16;
 
-// `weight` is the plan's as T.
+// `weight` is the weight of the plan, as T.
 template <class S>
 class ClassLoss {
   using T = Opmath<S>;
@@ -88,13 +88,13 @@ class ClassLoss {
         concat("expected targets in [0, ", plan_.classes, "), got ", bad_target_.load()).c_str());
   }
 
-  // Rows are brought together where they are scattered or have to be widened.
+  // Rows are gathered into a tile if they are strided or need widening.
   [[nodiscard]] bool tiled() const { return plan_.inner > 1 || kIsShort<S>; }
   void put_loss(int64_t position, double loss) const {
     static_cast<S*>(plan_.loss)[position] = static_cast<S>(static_cast<T>(loss));
   }
 
-  // Runs body(chunk, tile) for every chunk; the tile holds kTile rows where the plan needs one.
+  // Runs body(chunk, tile) for every chunk; the tile holds kTile rows if tiled().
   template <class Body>
   void for_chunks(int64_t chunks, Body body) {
     const int64_t grain = std::max<int64_t>(1, kGrain / (kChunk * plan_.classes + 1));
@@ -129,12 +129,12 @@ class ClassLoss {
       p += count;
     }
   }
-  // Where class 0 of a position stands.
+  // The offset of class 0 of a position.
   [[nodiscard]] int64_t element(int64_t position) const {
     return position / plan_.inner * plan_.classes * plan_.inner + position % plan_.inner;
   }
 
-  // The target of a position; -1 when it takes no part.
+  // The target of a position; -1 if the position is ignored.
   int64_t target(int64_t position) {
     const int64_t t = plan_.target[position];
     if (t == plan_.ignore) return -1;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Convolution: depthwise kernels by hand, others by oneDNN where it has the type, im2col and matrix
-// products elsewhere; 16-bit floats that oneDNN does not have by float32.
+// Chooses how to convolve: our own depthwise kernels, oneDNN where it has the dtype, else im2col
+// and matrix products. 16-bit floats that oneDNN lacks are computed in float32.
 #include "backend/cpu/nn/onednn/conv.h"
 #include "backend/cpu/generated/entries.h"
 #include "backend/cpu/nn/nn.h"
@@ -49,7 +49,8 @@ Status conv_in_opmath(const ConvPlan& plan) {
   return conv_by_columns(plan);
 }
 
-// oneDNN has bfloat16 on some machines. Depthwise kernels are faster by way of float32.
+// True if 16-bit floats are converted to float32 in blocks: oneDNN has bfloat16 only on some
+// machines, and depthwise kernels are faster in float32.
 bool prefers_blocks(const ConvPlan& plan) {
   ConvPlan wide = plan;
   wide.dtype = DType::kFloat32;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Convolution of 16-bit floats by that of float32: a block of images is widened into workspace,
-// computed there and rounded once. The gradient of a weight is summed over the blocks in float32.
+// Convolution of 16-bit floats in float32: a block of images is widened into workspace, computed
+// there and rounded once. The gradient of a weight is summed over the blocks in float32.
 #include <algorithm>
 
 #include "backend/cpu/generated/entries.h"
@@ -17,8 +17,8 @@ using kernel::ConvPlan;
 using kernel::Status;
 
 constexpr int64_t kGrain = 65536;
-// A block has at least so many numbers, if there are so many, and at least this part of the images.
-// Both keep the sums of a weight's gradient apart from the number of threads.
+// A block has at least kBlock numbers (or the whole batch), and at least 1 / kParts of the images.
+// Neither depends on the number of threads, so neither does the gradient of a weight.
 constexpr int64_t kBlock = int64_t{1} << 18;
 constexpr int64_t kParts = 16;
 
@@ -54,7 +54,7 @@ class Blocks {
         output_(images_ * out_size_),
         weight_(weight_size()),
         bias_(bias_count_),
-        // The weight's gradient of one block, beside that of those before it.
+        // The weight's gradient of one block; weight_ holds the sum of the blocks before it.
         weight_part_(sums() ? weight_size() : 0),
         bias_part_(sums() ? bias_count_ : 0) {}
 
@@ -89,7 +89,7 @@ class Blocks {
   [[nodiscard]] int64_t bias_channels() const {
     return plan_.pass == ConvPass::kBackwardInput ? plan_.in_channels : plan_.out_channels;
   }
-  // As even as the batch allows.
+  // Blocks of nearly equal size.
   [[nodiscard]] int64_t images_of_block() const {
     const int64_t least = std::max<int64_t>(1, kBlock / (in_size_ + out_size_));
     const int64_t most = std::max(least, (plan_.batch + kParts - 1) / kParts);
@@ -114,7 +114,7 @@ class Blocks {
     ConvPlan block = plan_;
     block.dtype = DType::kFloat32;
     block.batch = count;
-    // Images lie one behind the other; the stride of a single one says nothing.
+    // Images are contiguous. Set the batch stride: that of a batch of one may be anything.
     block.input_strides[0] = in_size_;
     block.output_strides[0] = out_size_;
     block.input = input_.data();

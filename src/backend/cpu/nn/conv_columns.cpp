@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Convolution by columns: the windows of an image become the columns of a matrix, so that each pass
-// is a product with the weight.
+// Convolution by im2col: the windows of an image become the columns of a matrix, so that each pass
+// is a matrix product.
 #include <algorithm>
 #include <atomic>
 
@@ -17,7 +17,7 @@ using kernel::ConvPass;
 using kernel::ConvPlan;
 using kernel::Status;
 
-// Numbers in the columns that pay for a thread.
+// The grain: numbers in the columns.
 constexpr int64_t kGrain = 16384;
 
 // A dense row-major or column-major matrix. The stride of a dimension of size 1 is ignored.
@@ -60,7 +60,7 @@ void multiply(const BlasUse& blas, Matrix<const T> a, Matrix<const T> b, T beta,
                      a.lead(), b.data, b.lead(), beta, c.data, c.lead());
 }
 
-// The plan with three spatial axes, the missing ones in front and of size 1.
+// The plan with three spatial axes. Axes that the plan lacks come first and have size 1.
 struct Shape {
   explicit Shape(const ConvPlan& plan) {
     const int missing = 3 - plan.spatial;
@@ -79,7 +79,7 @@ struct Shape {
     points = out[0] * out[1] * out[2];
     out_step = step_of_points(plan);
   }
-  // The output's points lie one behind the other; the stride of an axis of size 1 says nothing.
+  // The output's points are contiguous. The stride of an axis of size 1 is ignored.
   static int64_t step_of_points(const ConvPlan& plan) {
     for (int d = plan.spatial; d-- > 0;) {
       if (plan.output_size[d] != 1) return plan.output_strides[2 + d];
@@ -92,8 +92,8 @@ struct Shape {
   int64_t in_channels, out_channels, taps, points, out_step;
 };
 
-// Calls fn(column row, point, offset of the input element) for every window element that lies
-// inside the image.
+// Calls fn(row of the columns, point, offset of the input element) for every window element inside
+// the image.
 template <class Fn>
 void each_tap(const Shape& s, int64_t channel_stride, Fn fn) {
   for (int64_t row = 0; row < s.in_channels * s.taps; ++row) {
@@ -148,7 +148,7 @@ class Columns {
   }
 
  private:
-  // One image at a time, each with all threads.
+  // True if images are computed one after another, each with all threads.
   static bool in_turn(const ConvPlan& plan) {
     return plan.pass == ConvPass::kBackwardWeight || plan.batch * plan.groups == 1;
   }
@@ -217,7 +217,7 @@ class Columns {
     }
   }
 
-  // The images add up, so they come one after the other; the products use the threads.
+  // Images are summed, so they are computed one after another; each product uses all threads.
   Status backward_weight() const {
     const Workspace space(columns_bytes());
     if (space.data() == nullptr) return no_memory();
@@ -250,7 +250,7 @@ class Columns {
   BlasUse blas_;
 };
 
-// BLAS counts in 32 bits.
+// BLAS takes sizes of 32 bits.
 bool fits(const Shape& s) {
   return s.points <= INT32_MAX && s.out_channels <= INT32_MAX &&
          s.in_channels * s.taps <= INT32_MAX;

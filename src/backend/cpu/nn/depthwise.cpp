@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolution of row-major images: every channel has a kernel of its own, so that planes
-// are worked on where they lie, one after the other.
+// Depthwise convolution of row-major images: every channel has its own kernel, so that planes are
+// computed one by one, in place.
 #include <algorithm>
 #include <atomic>
 
@@ -20,8 +20,8 @@ using kernel::Status;
 
 constexpr int64_t kGrain = 16384;
 constexpr int64_t kBlock = 2048;  // numbers computed at a time: they stay in the first-level cache
-constexpr int64_t kTile = 64;     // at least what a row function works on at a time
-// Smaller planes are better off in oneDNN's layout, where channels make up the vectors (measured).
+constexpr int64_t kTile = 64;     // a multiple of what a row function processes at a time
+// Smaller planes are faster in oneDNN's layout, whose vectors run over channels (measured).
 constexpr int64_t kSmallPlane = 400;
 
 bool is_row_major(const ConvPlan& plan, const int64_t* size, const int64_t* strides) {
@@ -36,7 +36,7 @@ int64_t room(int64_t count) {
   return (count + kTile - 1) / kTile * kTile + kTile;
 }
 
-// `missing` axes stand in front of the plan's and are of size 1.
+// An axis before the plan's first (d < 0) has size 1.
 DepthwiseAxis axis_of(const ConvPlan& plan, int d) {
   if (d < 0) return {1, 1, 1, 0, 1};
   const int64_t reach = (plan.kernel[d] - 1) * plan.dilation[d] / plan.stride[d];
@@ -82,7 +82,7 @@ class Depthwise {
         bias_(static_cast<T*>(plan.bias)),
         y_(static_cast<T*>(plan.output)) {}
 
-  // Planes for the images, channels with all their planes for the weight.
+  // Work items are planes, or for the gradient of the weight channels with all their planes.
   Status run() const {
     const bool weight = plan_.pass == ConvPass::kBackwardWeight;
     const int64_t planes = weight ? plan_.batch : 1;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// batch_norm and layer_norm: spreads channels or rows over the threads.
+// batch_norm and layer_norm: divides channels or rows among the threads.
 #include <algorithm>
 #include <atomic>
 
@@ -19,7 +19,8 @@ using kernel::NormPlan;
 using kernel::Status;
 
 constexpr int64_t kGrain = 16384;
-// Sums over rows are taken in at most this many chunks of a size that the threads do not change.
+// Sums over rows are formed in at most this many chunks; their size does not depend on the number
+// of threads.
 constexpr int64_t kMaxChunks = 32;
 constexpr int64_t kChunkRows = 128;
 
@@ -27,8 +28,8 @@ Status no_memory() {
   return failure(Code::kOutOfMemory, "expected memory for partial sums, got none");
 }
 
-// A weight, a bias or the gradient of one, as T. Beside images or rows of 16-bit floats it may have
-// those too; then it has a copy here.
+// A weight, a bias or the gradient of one, as T. If it is stored in 16 bits, as the images or rows
+// may be, this object holds a copy.
 template <class S>
 class Parameter {
   using T = Opmath<S>;
@@ -73,7 +74,7 @@ struct Parameters {
   Parameter<S> weight, bias, dw, db;
 };
 
-// The plan with its types: images and rows are stored as S, the rest is T.
+// A typed plan: images and rows are stored as S, the rest as T.
 template <class S>
 struct Norm {
   using T = Opmath<S>;
@@ -139,10 +140,10 @@ struct Norm {
 
 // ---- batch_norm, row-major: a channel is `outer` runs of `inner` numbers ----
 
-// Numbers that are widened at a time: as many as the rows sum up in T, so that the sums are those
-// of float32 input.
+// Numbers widened at a time. Equal to the rows' kSumBlock, so that the sums equal those of float32
+// input.
 constexpr int64_t kPiece = 4096;
-// Channels with short runs are widened together, as they lie.
+// Neighbouring channels with short runs are widened together.
 template <class S>
 inline constexpr int64_t kMostTogether = kIsShort<S> ? 64 : 1;
 
@@ -153,7 +154,7 @@ int64_t channels_together(const NormPlan& plan) {
 template <class S>
 inline constexpr int64_t kPieceSize = kIsShort<S> ? kPiece : 1;
 
-// Neighbouring channels, one if their runs are long.
+// Neighbouring channels that are processed together; one if their runs are long.
 struct Group {
   int64_t first, count;
 };
@@ -262,7 +263,8 @@ int64_t chunk_rows(int64_t rows) {
   return std::max(kChunkRows, (rows + kMaxChunks - 1) / kMaxChunks);
 }
 
-// Adds up what add(first row, rows, sums, other sums) finds in every chunk, into sums[0..2C).
+// Calls add(first row, rows, sums, other sums) for every chunk and adds the chunks' sums into
+// sums[0..2C).
 template <class Add>
 void sum_chunks(const NormPlan& plan, double* sums, Add add) {
   const int64_t width = 2 * plan.channels;
@@ -281,13 +283,13 @@ void sum_chunks(const NormPlan& plan, double* sums, Add add) {
   }
 }
 
-// Numbers that are widened at a time: whole rows, or a part of a long one.
+// Numbers widened at a time: whole rows, or a part of a long row.
 constexpr int64_t kBlock = 4096;
 template <class S>
 inline constexpr int64_t kBlockSize = kIsShort<S> ? kBlock : 1;
 
 // Calls fn(row, rows, column, columns) for contiguous blocks of `count` rows from `first` on, or
-// once for all of them where nothing is widened.
+// once for all of them if nothing is widened.
 template <class S, class Fn>
 void for_blocks(const Norm<S>& norm, int64_t first, int64_t count, Fn fn) {
   const int64_t channels = norm.plan.channels;
@@ -431,7 +433,7 @@ void add_chunks(int64_t chunks, int64_t stride, int64_t width, const T* parts, T
   });
 }
 
-// One row: dx, and what it adds to the parameters' gradients in `part`.
+// One row: writes dx and adds the row's terms to the parameters' gradients in `part`.
 template <class S>
 void layer_norm_row(const Norm<S>& norm, int64_t r, const RowBuffer<S>& buffer, Opmath<S>* part) {
   using T = Opmath<S>;

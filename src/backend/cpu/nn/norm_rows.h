@@ -17,7 +17,7 @@ struct NormRows {
   void (*normalize)(int64_t count, const T* x, T mean, T scale, T bias, T* y);
   // dx = g a - (x - mean) b - c
   void (*normalize_backward)(int64_t count, const T* g, const T* x, T mean, T a, T b, T c, T* dx);
-  // As above for `rows` rows of `channels` numbers with a statistic each (channels last).
+  // The same for channels last: `rows` rows of `channels` numbers, with one statistic per channel.
   void (*moments_channels)(int64_t rows, int64_t channels, const T* x, const T* shift, double* sum,
                            double* squares);
   void (*moments_channels_backward)(int64_t rows, int64_t channels, const T* g, const T* x,

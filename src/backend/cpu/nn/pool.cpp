@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Pooling: works out the windows of each axis and spreads planes or images over the threads.
+// Pooling: computes the windows of each axis and divides planes or images among the threads.
 #include <algorithm>
 #include <atomic>
 
@@ -34,7 +34,7 @@ void fill_windows(const PoolPlan& plan, const Axis& a, int64_t* begin, int64_t* 
   }
 }
 
-// Outputs whose window lies inside the input.
+// Sets the range of outputs whose windows are inside the input.
 void set_inside(const Axis& a, PoolAxis& out) {
   const int64_t reach = (a.kernel - 1) * a.dilation + 1;
   out.inner_begin = std::min(a.output, (a.padding + a.stride - 1) / a.stride);
@@ -81,8 +81,8 @@ Status outside_plane(int64_t points, int64_t place) {
   return failure(Code::kIndex, text.c_str());
 }
 
-// Positions are checked: they are a result that users hold and may have written meanwhile. 16-bit
-// floats are only moved here; their gradients are summed up in bands.
+// Positions are checked, because they are a tensor that the user holds and may have changed. 16-bit
+// floats are only moved here; their gradients are summed in bands.
 template <class T>
 Status pick(const PoolPlan& plan, const PoolShape& shape) {
   const int64_t channels = shape.channels;
@@ -189,12 +189,12 @@ class Pool {
 
 // ---- 16-bit floats: bands of a plane, widened ----
 
-// Floats of a band and of what its windows cover; both stay in the second-level cache.
+// The floats of a band and of the rows that its windows cover; both stay in the second-level cache.
 constexpr int64_t kBand = 16384;
 
 // Forward works on bands of output rows and the input rows that their windows cover, backward on
 // bands of input rows and the output rows whose windows reach them. A row is one step along the
-// outermost axis that has any, and the row functions see a band as a plane of its own.
+// outermost axis whose size is not 1. The row functions get a band as if it were a plane.
 template <class S>
 class Bands {
  public:
@@ -265,7 +265,7 @@ class Bands {
     return {first, last};
   }
 
-  // The band as a plane: windows count from the first of the inputs and end with them.
+  // The band as a plane: windows are relative to the first input row and cut at the last.
   PoolShape band_shape(Range inputs, Range outputs, const Buffers& buffers) const {
     for (int64_t o = outputs.begin; o < outputs.end; ++o) {
       buffers.begin[o - outputs.begin] = std::max(along_.begin[o], inputs.begin) - inputs.begin;
@@ -283,7 +283,7 @@ class Bands {
 
   // ---- forward ----
 
-  // As many output rows from `begin` on as fit into the buffers, at least one.
+  // As many output rows as fit into the buffers, from `begin` on; at least one.
   [[nodiscard]] Range next_outputs(int64_t begin, int64_t end) const {
     Range range{begin, begin + 1};
     while (range.end < end && (range.size() + 1) * out_row_ <= kBand &&
@@ -364,8 +364,8 @@ class Bands {
                  buffers.in);
   }
 
-  // Adds the gradients whose positions lie in the band. Every position is looked at by a band that
-  // its window reaches, and must lie in that window.
+  // Adds the gradients whose positions are in the band. The bands that a window reaches check its
+  // position, which must be inside the window.
   void pick_band(Range inputs, Range outputs, const int64_t* places, const Buffers& buffers) {
     const int64_t channels = shape_.channels;
     const int64_t row = in_row_ / channels;

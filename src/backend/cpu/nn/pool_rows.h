@@ -14,12 +14,13 @@ struct PoolAxis {
   const int64_t* end;
   const int64_t* span;  // the window's size that counts in an average
   int64_t kernel, stride, padding, dilation;
-  // Outputs whose window lies inside the input, at o stride - padding: [inner_begin, inner_end).
+  // The outputs whose windows are inside the input and start at o stride - padding: [inner_begin,
+  // inner_end).
   int64_t inner_begin, inner_end;
 };
 struct PoolShape {
   PoolAxis axes[3];
-  int64_t channels;  // of channels last; 1: one plane
+  int64_t channels;  // for channels last; 1: one plane
   double divisor;    // 0: the window's size
 };
 

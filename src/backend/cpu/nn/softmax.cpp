@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// softmax and log_softmax: spreads the rows over the threads.
+// softmax and log_softmax: divides the rows among the threads.
 #include <algorithm>
 #include <atomic>
 
@@ -17,9 +17,9 @@ namespace {
 using kernel::SoftmaxPlan;
 using kernel::Status;
 
-// Numbers that pay for a thread.
+// The grain, in numbers.
 constexpr int64_t kGrain = 16384;
-// Neighbouring positions one thread takes along a strided axis: whole cache lines.
+// Neighbouring positions per thread along a strided axis: whole cache lines.
 constexpr int64_t kLine = 32;
 
 template <class S>
@@ -40,7 +40,7 @@ bool run_rows(const SoftmaxPlan& plan, bool backward) {
       ok = false;
       return;
     }
-    // Rows that need no buffer all at once.
+    // Rows that need no buffer are passed all at once.
     const int64_t step = kIsShort<S> ? 1 : end - begin;
     for (int64_t row = begin; row < end; row += step) {
       const int64_t at = row * columns;
@@ -58,7 +58,7 @@ bool run_rows(const SoftmaxPlan& plan, bool backward) {
   return ok;
 }
 
-// A block of `width` neighbouring positions with all their columns, as the rows want it.
+// A block of `width` neighbouring positions with all their columns, in the type that the rows take.
 template <class S>
 class Block {
  public:
@@ -67,7 +67,7 @@ class Block {
   Block(const SoftmaxPlan& plan, int64_t width)
       : columns_(plan.columns), inner_(plan.inner), width_(width) {}
 
-  // The distance of two columns of what read and target give.
+  // The distance of two columns in the memory that read and target return.
   [[nodiscard]] int64_t step() const { return kIsShort<S> ? width_ : inner_; }
   const T* read(const S* from, T* buffer) const {
     if constexpr (!kIsShort<S>) return from;

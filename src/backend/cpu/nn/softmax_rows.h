@@ -12,7 +12,7 @@ struct SoftmaxRows {
   // Over `count` rows of `columns` contiguous numbers.
   void (*forward)(int64_t count, int64_t columns, bool log, const T* in, T* out);
   void (*backward)(int64_t count, int64_t columns, bool log, const T* g, const T* y, T* out);
-  // Along an axis of stride `inner`, for the positions [begin, end) of it.
+  // Along an axis of stride `inner`, for the inner positions [begin, end).
   void (*strided)(int64_t columns, int64_t inner, int64_t begin, int64_t end, bool log, const T* in,
                   T* out);
   void (*strided_backward)(int64_t columns, int64_t inner, int64_t begin, int64_t end, bool log,

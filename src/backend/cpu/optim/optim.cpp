@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Optimizer steps over a whole list of parameters, split evenly over the threads.
+// Optimizer steps over a whole list of parameters, divided evenly among the threads.
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
@@ -20,11 +20,11 @@ using kernel::OptimSlot;
 using kernel::Status;
 
 constexpr int64_t kGrain = 8192;
-// Sums belong to chunks of this size, so that a norm does not depend on the threads.
+// Norms are summed in chunks of this size, so that they do not depend on the number of threads.
 constexpr int64_t kChunk = 16384;
 
-// A window of one operand as numbers of type T; a 16-bit one is widened into a buffer and, when
-// written, narrowed back.
+// A part of one operand as numbers of type T. A 16-bit operand is widened into a buffer; after the
+// step it is rounded back if it was written.
 template <class S, class T>
 class Operand {
  public:
@@ -166,7 +166,7 @@ Status run(const OptimPlan& plan) {
   if (plan.op != OptimOp::kClip) {
     update<S, T>(plan);
   } else if (!(math::clip_factor(plan.max_norm, *plan.norm) >= 1)) {
-    clip<S, T>(plan);  // also for NaN, which goes into the gradients
+    clip<S, T>(plan);  // also for NaN, so that the gradients become NaN
   }
   return kernel::kOk;
 }

@@ -9,8 +9,8 @@
 
 namespace tsr::cpu {
 
-// One optimizer step over contiguous elements; `step` points to the step of math::AllSteps whose
-// number the row has.
+// One optimizer step over contiguous elements; `step` points to the member of math::AllSteps with
+// the index of this row.
 template <class T>
 using StepRow = void (*)(int64_t count, const void* step, T* p, const T* g, T* a, T* b, T* c);
 template <class T>

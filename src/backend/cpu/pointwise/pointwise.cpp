@@ -19,8 +19,8 @@ using kernel::UnaryOp;
 
 namespace {
 
-// The kernels of a family by id and compute dtype, looked up once: the functions behind them are
-// chains of comparisons.
+// The kernels of a family by id and compute dtype. Filled once, because each lookup function is a
+// chain of comparisons.
 template <class Op>
 class Table {
  public:
@@ -77,7 +77,7 @@ Status binary(BinaryOp op, const ElementwisePlan& plan) {
 }
 
 Status ternary(TernaryOp op, const ElementwisePlan& plan) {
-  // where() moves elements and needs no opmath.
+  // where() only moves elements, so it needs no opmath.
   const bool moves = op == TernaryOp::kWhere;
   const DType compute = moves ? plan.dtypes[0] : opmath(plan.dtypes[1]);
   const PointwiseKernel* kernel = g_ternary.find(op, compute);

@@ -9,8 +9,8 @@
 
 namespace tsr::cpu {
 
-// out[i] = f(in[0][i], ...) for i < count. `out` may be one of the inputs. False: an integer
-// operand is one that the op refuses.
+// out[i] = f(in[0][i], ...) for i < count. `out` may be one of the inputs. Returns false if the op
+// refuses an integer operand (a zero divisor, a negative exponent).
 using Row = bool (*)(int64_t count, void* out, const void* const* in,
                      const kernel::Parameter* params);
 
@@ -18,7 +18,7 @@ using Row = bool (*)(int64_t count, void* out, const void* const* in,
 struct PointwiseKernel {
   Row row = nullptr;              // null: not implemented
   DType result = DType::kBool;    // what the row writes
-  const char* refusal = nullptr;  // what to say when the row returns false
+  const char* refusal = nullptr;  // the error message if the row returns false
 };
 
 // Each function returns a null row for an op and compute dtype that are not implemented together.

@@ -58,7 +58,7 @@ void store_element(std::byte* array, int64_t i, T value) {
   std::memcpy(array + i * static_cast<int64_t>(sizeof(T)), &value, sizeof(T));
 }
 
-// Repeats the first elements by copying the filled part behind itself, which doubles it each time.
+// Fills an array by appending a copy of its filled part, which doubles each time.
 template <class T>
 void repeat(int64_t count, T value, std::byte* to) {
   constexpr int64_t kStart = 64 / static_cast<int64_t>(sizeof(T));

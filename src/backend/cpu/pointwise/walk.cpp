@@ -24,11 +24,11 @@ using kernel::Status;
 constexpr int kMaxInputs = 3;
 constexpr int64_t kBlockBytes =
     8192;  // of each operand: the buffers of a block stay in the first-level cache
-constexpr int64_t kShortRow = 128;  // rows shorter than this are gathered, several to a block
+constexpr int64_t kShortRow = 128;  // rows shorter than this are gathered, several per block
 // Outputs from this size on are written with non-temporal stores: their lines would be evicted
 // before anyone reads them, and an ordinary store first reads each line from memory.
 constexpr int64_t kStreamBytes = int64_t{8} << 20;
-constexpr int64_t kStreamBlockBytes = 2048;  // reads and writes of memory alternate quickly
+constexpr int64_t kStreamBlockBytes = 2048;  // small, so that memory reads and writes alternate
 constexpr int64_t kLine = 64;
 
 // How the elements of an operand get from memory to the row, or back.
@@ -40,9 +40,9 @@ struct Operand {
   bool dense;        // contiguous over the whole plan
   bool constant;     // one element for the whole plan
   bool unit;         // innermost stride is the element's size
-  bool transposed;   // runs along the second innermost dim: brought in by tiles
-  int64_t period;    // elements of the plan after which it starts again; numel when it does not
-  CastRow cast;      // null: memory holds what the row wants
+  bool transposed;   // contiguous along the second innermost dim: transposed by tiles
+  int64_t period;    // the operand repeats after so many elements; numel if it does not repeat
+  CastRow cast;      // null: memory holds the row's dtype
 };
 
 // The buffers of one thread. `raw` holds elements before a cast in or after a cast out.
@@ -156,7 +156,7 @@ class Walk {
   Row row_;
   int inputs_;
   int64_t block_ = 0;   // elements
-  int64_t period_ = 0;  // of the inputs that repeat themselves within a block; 0: none does
+  int64_t period_ = 0;  // of the inputs that repeat within a block; 0: none does
   bool by_row_ = false;
   bool stream_ = false;
   bool tiled_ = false;  // some input is transposed
@@ -177,7 +177,7 @@ void Walk::find_period() {
   for (int k = 0; k < inputs_; ++k) {
     if (!input_[k].dense && period % input_[k].period != 0) return;
   }
-  // Blocks that go past the caches are whole lines, too.
+  // Blocks written with non-temporal stores are whole cache lines, too.
   const int64_t unit = stream_ ? std::lcm(period, kLine / output_.size) : period;
   if (unit > block_) return;
   period_ = period;
@@ -272,7 +272,7 @@ bool Walk::run_part(int64_t begin, int64_t end) const {
 
 // ---- Transposed inputs: tiles of the two innermost dims ----
 
-// Brings in the transposed inputs of a tile as rows, then runs row by row.
+// Transposes the inputs of a tile into row buffers, then runs the tile row by row.
 bool Walk::run_tile(Cursor& cursor, int64_t linear, int64_t height, int64_t width, const void** in,
                     Buffers& buffers) const {
   const int32_t inner = plan_.ndim - 1;
@@ -350,7 +350,7 @@ bool Walk::run() const {
 
 constexpr int64_t kFew = 64;
 
-// As is_direct, with constants among the inputs, which are repeated in small buffers.
+// Like is_direct, but inputs may be constants, which are repeated in small buffers.
 bool is_few(const ElementwisePlan& plan, const RowTypes& types) {
   if (plan.ndim != 1 || plan.numel > kFew) return false;
   if (plan.dtypes[0] != types.output || plan.strides[0][0] != itemsize(types.output)) return false;

@@ -18,7 +18,7 @@ struct RowTypes {
 // number of threads. Fails with kValue when the row meets operands that it refuses.
 kernel::Status walk_rows(const kernel::ElementwisePlan& plan, Row row, const RowTypes& types);
 
-// Elements that one thread should at least be given.
+// The grain, in elements.
 inline constexpr int64_t kGrain = 32768;
 
 }  // namespace tsr::cpu

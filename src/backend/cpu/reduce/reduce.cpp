@@ -24,16 +24,14 @@ using kernel::Status;
 
 namespace {
 
-constexpr int64_t kBlock = 512;           // elements brought in at a time
-constexpr int64_t kLongRun = 8 * kBlock;  // what the first-level cache holds for a second pass
+constexpr int64_t kBlock = 512;           // elements fetched at a time
+constexpr int64_t kLongRun = 8 * kBlock;  // fits into the first-level cache for a second pass
 constexpr int64_t kAcross =
-    2048;  // results side by side: their states stay in the first-level cache
-constexpr int64_t kPart =
-    65536;  // elements of a part, where one result is the work of several threads
-constexpr int64_t kFewResults =
-    64;                            // with at least so many results, each is the work of one thread
-constexpr int64_t kShortRun = 16;  // runs below this are not worth the start of a fold
-constexpr int64_t kMaxParts = 16;  // of a reduction across results
+    2048;  // neighbouring results: their states stay in the first-level cache
+constexpr int64_t kPart = 65536;     // elements of a part, if several threads compute one result
+constexpr int64_t kFewResults = 64;  // from this number of results on, one thread computes each
+constexpr int64_t kShortRun = 16;    // runs below this are not worth the start of a fold
+constexpr int64_t kMaxParts = 16;    // of a reduction across results
 
 struct Buffers {
   alignas(64) std::byte raw[kBlock * 16];
@@ -144,7 +142,7 @@ const void* Reduction::fetch(const Cursor& cursor, int64_t count, const std::byt
 }
 
 void Reduction::fold_along(int64_t kept, int64_t begin, int64_t end, void* state) const {
-  if (begin == end) return;  // a reduced dim of size 0 has no place to seek to
+  if (begin == end) return;  // a reduced dim of size 0 has no position to seek to
   Buffers buffers;
   const auto* base = static_cast<const std::byte*>(plan_.input) +
                      kept_cursor(kept).offset(plan_.kept_input_strides);
@@ -152,7 +150,7 @@ void Reduction::fold_along(int64_t kept, int64_t begin, int64_t end, void* state
   const bool in_place = cast_ == nullptr && !kernel_.of_magnitudes &&
                         plan_.reduced_strides[plan_.reduced_ndim - 1] == size_;
   for (int64_t i = begin; i < end;) {
-    // A run that needs no buffer is taken whole.
+    // A run that needs no buffer is passed whole.
     int64_t count = std::min(in_place ? kLongRun : kBlock, end - i);
     if (in_place && cursor.left_in_row() >= kShortRun)
       count = std::min(count, cursor.left_in_row());
@@ -335,7 +333,7 @@ Status Reduction::run_along() const {
 
 Status Reduction::run_across() const {
   const int64_t kept = plan_.kept_numel;
-  // A block of results is of one row of them, where that is not too little to do.
+  // A block of results stays within one row of them, unless that is too little work.
   const int64_t inner = plan_.kept_sizes[plan_.kept_ndim - 1];
   const bool by_row = inner >= kShortRun && inner * plan_.reduced_numel >= 2 * kBlock;
   const int64_t row = by_row ? inner : kept;

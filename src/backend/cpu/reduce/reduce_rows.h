@@ -24,8 +24,8 @@ struct ReduceKernel {
                  const kernel::Parameter* params) = nullptr;
   // Sets `count` states to "no element yet".
   void (*start)(int64_t count, void* states, int64_t width) = nullptr;
-  // Joins `other`, which holds `other_elements`, into `states`, which holds `elements` and came
-  // first.
+  // Merges `other` (states of `other_elements` elements) into `states` (of `elements` elements,
+  // which come first).
   void (*merge)(int64_t count, void* states, int64_t elements, const void* other,
                 int64_t other_elements, int64_t width) = nullptr;
   // Writes the results of `count` states, contiguous (at most 16 bytes each).

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// In place of conv.cpp in a build without oneDNN (TSR_ONEDNN): it has no implementation for any
-// plan.
+// Replaces conv.cpp in a build without oneDNN (TSR_ONEDNN=OFF): no plan has an implementation.
 #include "backend/cpu/nn/onednn/conv.h"
 
 namespace tsr::cpu::onednn {

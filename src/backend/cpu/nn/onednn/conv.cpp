@@ -29,12 +29,13 @@ using kernel::Status;
 
 constexpr int64_t kAlignment = 64;
 
-// Threads that sleep take 10 to 50 µs to wake, for each primitive again. Up to these sizes one
-// thread has done the work before (docs/adr/0011-waiting-threads.md).
+// Sleeping threads take 10 to 50 µs to wake, for every primitive. Up to these sizes one thread
+// finishes the work sooner (docs/adr/0011-waiting-threads.md).
 constexpr int64_t kSerialProducts = int64_t{1} << 22;
 constexpr size_t kSerialReorder = size_t{128} << 10;
 
-// While `alone`, oneDNN makes and runs primitives for the calling thread.
+// If `alone`, oneDNN creates and runs primitives for the calling thread only, while this object
+// lives.
 class MaybeAlone {
  public:
   explicit MaybeAlone(bool alone) {
@@ -52,7 +53,7 @@ const dnnl::engine& cpu_engine() {
 
 // ---- a prepared convolution ----
 
-// One tensor of the plan: as the caller has it and as the primitive wants it.
+// One tensor of the plan: the caller's layout and the layout of the primitive.
 struct Operand {
   int argument = 0;  // DNNL_ARG_*
   bool written = false;
@@ -200,7 +201,7 @@ Chosen choose(const ConvPlan& plan, const Window& w, const memory::desc& input,
           pd.scratchpad_desc()};
 }
 
-// DNNL_ARG_* of input, weight, output, bias; the written one of each pass.
+// DNNL_ARG_* of input, weight, output, bias, and which of them the pass writes.
 struct Arguments {
   int number[4];
   bool written[4];
@@ -279,7 +280,7 @@ std::shared_ptr<Prepared> prepare(const ConvPlan& plan, bool input_last, bool ou
   return prepared;
 }
 
-// Null where oneDNN has no implementation of it, as of bfloat16 on some machines.
+// Null if oneDNN has no implementation, such as for bfloat16 on some machines.
 std::shared_ptr<Prepared> prepare_if_able(const ConvPlan& plan, bool input_last, bool output_last) {
   try {
     return prepare(plan, input_last, output_last);
@@ -293,13 +294,13 @@ std::shared_ptr<Prepared> prepare_if_able(const ConvPlan& plan, bool input_last,
 
 class Cache {
  public:
-  // Made for that many threads; null where oneDNN has no implementation.
+  // Returns the convolution prepared for that many threads; null if oneDNN has no implementation.
   std::shared_ptr<Prepared> find(const ConvPlan& plan, int32_t threads) {
     const bool input_last =
         channels_last(plan, plan.in_channels, plan.input_size, plan.input_strides);
     const bool output_last =
         channels_last(plan, plan.out_channels, plan.output_size, plan.output_strides);
-    // A tensor that counts as both follows the other one.
+    // A tensor that is both row-major and channels last takes the other tensor's layout.
     const bool input_free = free_layout(plan, plan.in_channels, plan.input_size);
     const bool output_free = free_layout(plan, plan.out_channels, plan.output_size);
     const bool in = input_last || (input_free && output_last);
@@ -316,11 +317,11 @@ class Cache {
       const std::lock_guard lock(preparing_);
       made = prepare_if_able(plan, in, out);
     }
-    // What oneDNN has made for it ends by an exit handler, which ours must stand before.
+    // oneDNN has registered exit handlers that destroy its objects; ours must run before them.
     static std::atomic<bool> first{true};
     if (first.exchange(false)) end_foreign_calls_early();
     const std::lock_guard lock(mutex_);
-    // Shapes that keep changing must not fill the memory; those in use are made again.
+    // Bounds the memory when shapes keep changing; shapes in use are prepared again.
     if (map_.size() >= kCapacity) map_.clear();
     map_.emplace(key, made);
     return made;
@@ -328,15 +329,15 @@ class Cache {
 
  private:
   static constexpr size_t kCapacity = 1024;
-  // oneDNN compiles code and does not look whether there was memory for it.
+  // oneDNN compiles code and does not check its allocation.
   static constexpr size_t kRoomToPrepare = size_t{64} << 20;
 
   static bool free_layout(const ConvPlan& plan, int64_t channels, const int64_t* size) {
     return channels == 1 || product(plan.spatial, size) == 1;
   }
 
-  // oneDNN keeps what it makes in a cache of its own, where a second thread waits for the first to
-  // finish. A fork must not come in between: the child would wait for a thread that it does not
+  // oneDNN has its own cache, in which a second thread waits until the first has created the
+  // primitive. No fork may happen meanwhile: the child would wait for a thread that it does not
   // have.
   GuardedMutex preparing_{LockLevel::kOuter};
   GuardedMutex mutex_;
@@ -390,8 +391,8 @@ bool is_small(const ConvPlan& plan) {
   return sums <= kSerialProducts / std::max<int64_t>(window, 1);
 }
 
-// The kernel that oneDNN 2.6 picks there leaves parts of the gradient unwritten where an image is
-// padded and strided, or does not return.
+// True for the gradients of a first layer for which oneDNN 2.6 picks a broken kernel: with padding
+// and strides it leaves parts of the gradient unwritten, or does not return.
 bool is_broken(const ConvPlan& plan) {
   constexpr int64_t kFirstLayer = 3;
   return plan.pass == ConvPass::kBackwardWeight && plan.spatial == 3 && plan.groups == 1 &&

@@ -13,11 +13,11 @@ using Tag = memory::format_tag;
 
 namespace {
 
-// Output points from which a pointwise kernel, one matrix product per image, does better on
-// row-major memory as it is than in oneDNN's own layout and with the reorders that this costs
-// (measured with the shapes of ResNet-50; below it the matrices are too narrow).
+// From this number of output points on, a pointwise kernel (one matrix product per image) is faster
+// on row-major memory than in oneDNN's own layout, which needs reorders (measured with the shapes
+// of ResNet-50; with fewer points the matrices are too narrow).
 constexpr int64_t kManyPoints = 400;
-// Gradients towards images of so few channels are better off row-major, too.
+// Gradients of images with at most this many channels are faster row-major, too.
 constexpr int64_t kFewChannels = 4;
 
 }  // namespace
@@ -35,7 +35,7 @@ Approach approach_to(const ConvPlan& plan, bool input_last, bool output_last) {
   const bool pointwise = product(plan.spatial, plan.kernel) == 1;
   const bool padded = std::any_of(plan.padding, plan.padding + plan.spatial,
                                   [](int64_t padding) { return padding != 0; });
-  // oneDNN reorders few views of bfloat16.
+  // oneDNN supports reorders of few views of bfloat16.
   way.view = pointwise && !padded && product(plan.spatial, plan.stride) != 1 &&
              plan.dtype == DType::kFloat32;
   const bool exact =
@@ -48,7 +48,7 @@ Approach approach_to(const ConvPlan& plan, bool input_last, bool output_last) {
   return way;
 }
 
-// Sizes of 1 say nothing.
+// With one channel or one point the layout is ambiguous.
 bool channels_last(const ConvPlan& plan, int64_t channels, const int64_t* size,
                    const int64_t* strides) {
   if (channels == 1 || product(plan.spatial, size) == 1) return false;
@@ -92,7 +92,7 @@ memory::desc input_view(const ConvPlan& plan, memory::data_type type, bool last)
 
 namespace {
 
-// Input and output channels in the order of the roles.
+// The sizes of the weight; `swapped` exchanges input and output channels.
 memory::dims weight_sizes(const ConvPlan& plan, bool swapped) {
   memory::dims dims;
   if (plan.groups > 1) dims.push_back(plan.groups);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// How a convolution is put to oneDNN: which layouts it gets or may choose, and which views.
+// How a convolution is passed to oneDNN: which layouts are fixed, which it may choose, and which
+// views it gets.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +11,16 @@
 
 namespace tsr::cpu::onednn {
 
-// How a plan is put to oneDNN.
+// How a plan is passed to oneDNN.
 struct Approach {
-  bool last = false;   // images with channels last as they are
-  bool plain = false;  // row-major images as they are; neither: oneDNN chooses
-  // A pointwise kernel with strides sees every stride-th point of the input: with stride 1 over a
-  // view of these, whose reorder moves a fraction of the image.
+  bool last = false;   // images with channels last, in place
+  bool plain = false;  // row-major images, in place; neither: oneDNN chooses
+  // A pointwise kernel with strides reads only every stride-th point of the input. It runs with
+  // stride 1 over a view of these points, whose reorder moves a fraction of the image.
   bool view = false;
-  // Input and output change roles in a pointwise kernel's gradient, which comes out transposed: its
-  // blocks then hold runs of the weight's rows, and their reorder does not scatter single numbers.
+  // For a pointwise kernel's gradient, input and output exchange roles, which transposes the
+  // result: its blocks then hold runs of the weight's rows, and their reorder does not scatter
+  // single numbers.
   bool swapped = false;
 };
 
@@ -30,14 +32,14 @@ int64_t product(int count, const int64_t* numbers);
 bool channels_last(const kernel::ConvPlan& plan, int64_t channels, const int64_t* size,
                    const int64_t* strides);
 
-// Images and weights as the caller has them.
+// The caller's layouts of images and weights.
 dnnl::memory::desc image(const kernel::ConvPlan& plan, int64_t channels, const int64_t* size,
                          dnnl::memory::data_type type, bool last);
 dnnl::memory::desc weight(const kernel::ConvPlan& plan, dnnl::memory::data_type type, bool swapped);
 // The points of the input that a view shows.
 dnnl::memory::desc input_view(const kernel::ConvPlan& plan, dnnl::memory::data_type type,
                               bool last);
-// What the primitive gets, as far as that is not its own choice.
+// The layouts that the primitive gets, or "any" where oneDNN chooses.
 dnnl::memory::desc wanted_image(const kernel::ConvPlan& plan, int64_t channels, const int64_t* size,
                                 dnnl::memory::data_type type, const Approach& way);
 dnnl::memory::desc wanted_weight(const kernel::ConvPlan& plan, dnnl::memory::data_type type,

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// ConvKey: what a prepared convolution depends on; everything of a plan but its memory.
+// ConvKey: all that a prepared convolution depends on: the plan without its pointers.
 #pragma once
 
 #include <array>
