@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What the threads of a block do together (see Note [Grid-stride]).
+// Collective functions of the threads of a block (see Note [Grid-stride]).
 #pragma once
 
 #include "backend/cuda/launch.cuh"
 
 namespace tsr::cuda {
 
-// Joins the values of all threads in the order of the threads, and gives the whole to every thread.
-// `place` is shared memory for kThreads values; join(a, b) has a before b.
+// Combines the values of all threads in the order of the threads, and returns the result to every
+// thread. `place` is shared memory for kThreads values; join(a, b) has a before b.
 template <class T, class Join>
 __device__ T join_block(T value, T* place, const Join& join) {
   const int me = static_cast<int>(threadIdx.x);
@@ -24,8 +24,8 @@ __device__ T join_block(T value, T* place, const Join& join) {
   return whole;
 }
 
-// The sum of the integers of the threads before this one; `total` becomes that of all. `place` is
-// shared memory for 2 * kThreads of them. Hillis and Steele (1986).
+// The exclusive prefix sum over the threads; `total` becomes the sum of all. `place` is shared
+// memory for 2 * kThreads of them. Hillis and Steele (1986).
 template <class T>
 __device__ T sum_before(T value, T* place, T& total) {
   const int me = static_cast<int>(threadIdx.x);

@@ -11,14 +11,15 @@
 namespace tsr::cuda {
 namespace {
 
-// The device's own error number; the runtime must not report it a second time.
+// Converts a CUDA error to the device's status and clears the runtime's last error, so that it is
+// not reported a second time.
 int32_t result(cudaError_t error) {
   if (error == cudaSuccess) return kDeviceOk;
   static_cast<void>(cudaGetLastError());
   return error == cudaErrorMemoryAllocation ? kDeviceOutOfMemory : static_cast<int32_t>(error);
 }
 
-// Calls the runtime with the device current, or not at all.
+// Makes the device current and calls the runtime; if that fails, does not call it.
 template <class Call>
 int32_t on_device(int32_t device, const Call& call) {
   const DeviceGuard guard(device);
@@ -35,7 +36,7 @@ cudaEvent_t event_of(EventHandle event) {
 int32_t raw_allocate(int32_t device, uint64_t nbytes, void** out) {
   return on_device(device, [&] { return cudaMalloc(out, nbytes); });
 }
-// cudaFree waits for the whole device.
+// Slow: cudaFree waits for the whole device.
 int32_t raw_free(int32_t device, void* data, uint64_t) {
   return on_device(device, [&] { return cudaFree(data); });
 }
@@ -71,8 +72,8 @@ int32_t device_synchronize(int32_t device) {
   return on_device(device, [] { return cudaDeviceSynchronize(); });
 }
 
-// The per-thread default stream is another one on each thread under a single name: memory that the
-// allocator keeps for it would pass between streams that nothing orders.
+// Refuses the per-thread default stream: its one handle is a different stream on every thread, so
+// the allocator would pass memory between streams that are not ordered.
 int32_t adopt_stream(int32_t, StreamHandle given, StreamHandle* own) {
   if (given == StreamHandle{cudaStreamPerThread}) return kDeviceStreamRefused;
   *own = given == StreamHandle{cudaStreamLegacy} ? nullptr : given;
@@ -125,7 +126,7 @@ int32_t copy_unwaited(int32_t device, void* dst, const void* src, uint64_t nbyte
   return on_device(device,
                    [&] { return cudaMemcpyAsync(dst, src, nbytes, how, stream_of(stream)); });
 }
-// Through the host where the devices do not reach each other, which CUDA settles itself.
+// CUDA copies through the host by itself if the devices cannot access each other.
 int32_t copy_peer(int32_t dst_device, void* dst, int32_t src_device, const void* src,
                   uint64_t nbytes, StreamHandle stream) {
   return on_device(src_device, [&] {

@@ -32,7 +32,7 @@ Words& words() {
   return one;
 }
 
-// The kind and the text of the fault that was taken last.
+// The kind and the text of the fault that this thread took last.
 struct Told {
   FaultKind kind;
   char text[192];
@@ -92,7 +92,8 @@ bool take(Fault& fault) {
 Status reporter_for(kernel::Place place, FaultKind kind, const char* what,
                     Reporter& reporter) noexcept {
   try {
-    // Before the lock: in a forked process nobody may hold it who could give it back.
+    // Before the lock: in a forked process this fails, and the lock may be held by a thread that
+    // the process does not have.
     const DeviceGuard guard(place.device);
     TSR_CUDA_TRY(guard.error());
     Words& own = words();

@@ -3,25 +3,26 @@
 // What kernels find wrong in their arguments: an index out of range, an integer division by zero.
 //
 // Note [Faults]
-// A call that queues a kernel does not wait for what the kernel finds. The kernel writes it into a
-// word of pinned memory, one per stream, computes zeros in place of what is wrong, and writes
-// nothing by an index at all. The next wait that the user asks for finds the word and fails with
-// kAsync. The first fault stays until it is told; with TSR_DEBUG=sync the call itself tells it.
+// A call that queues a kernel does not wait for the kernel's findings. A kernel that finds a wrong
+// argument writes a fault into pinned memory (one Fault per stream), uses zeros in place of the
+// wrong elements, and writes nothing by index. The next wait that the user asks for finds the fault
+// and fails with kAsync. The first fault stays until it is reported; with TSR_DEBUG=sync the call
+// itself reports it.
 #pragma once
 
 #include "backend/cuda/host.h"
 
 namespace tsr::cuda {
 
-// A position is an index that does not count from the end.
+// kPosition: an index that may not be negative.
 enum class FaultKind : int32_t { kIndex, kPosition, kTarget, kOperand };
 
-// One per stream, in memory that host and device see. Several threads may write at once: all write
-// the same, but for the numbers found, each of which is as good as another.
+// One per stream, in memory that host and device see. Several threads may write at once: they write
+// the same values except for the numbers found, of which any one will do.
 struct Fault {
   static constexpr int kPlaces = 8;
 
-  int32_t state;  // 1 when all the rest is written
+  int32_t state;  // 1 once all other members are written
   FaultKind kind;
   const char* what;  // the op, or the sentence of kOperand; text of the plugin
   int32_t found[kPlaces];
@@ -30,7 +31,7 @@ struct Fault {
   int64_t axis[kPlaces];
 };
 
-// Goes to kernels by value.
+// Passed to kernels by value.
 struct Reporter {
   Fault* fault = nullptr;
   FaultKind kind = FaultKind::kOperand;
@@ -41,11 +42,12 @@ struct Reporter {
 kernel::Status reporter_for(kernel::Place place, FaultKind kind, const char* what,
                             Reporter& reporter) noexcept;
 
-// Takes a fault of the device's streams, of work that has been waited for. Its text is this
-// thread's; null when there was none.
+// Takes a fault of the device's streams, after waiting for their work. The text belongs to this
+// thread; null if there was no fault.
 const char* take_fault(int32_t device) noexcept;
 const char* last_fault() noexcept;
-// The same as the status of the call that waited, as the op itself would have refused it.
+// Takes a fault as the status of the call that waited, with the code that the op itself would
+// return.
 kernel::Status fault_status(kernel::Place place) noexcept;
 
 }  // namespace tsr::cuda

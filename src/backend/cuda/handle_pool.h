@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Handles of NVIDIA's libraries between their uses: making one takes milliseconds and memory, and
-// one serves one call at a time.
+// A pool of idle handles of NVIDIA's libraries: creating one takes milliseconds and memory, and a
+// handle serves one call at a time.
 #pragma once
 
 #include <mutex>
@@ -12,11 +12,11 @@
 
 namespace tsr::cuda {
 
-// Made once per library and never destroyed: threads may still work while the process ends.
+// One pool per library, never destroyed: threads may still run while the process exits.
 template <class Handle>
 class HandlePool {
  public:
-  // Null when none of this device is idle.
+  // Null if no handle of this device is idle.
   Handle take(int32_t device) {
     const std::lock_guard lock(mutex_);
     for (size_t i = 0; i < idle_.size(); ++i) {
@@ -28,7 +28,7 @@ class HandlePool {
     }
     return nullptr;
   }
-  // False when there was no memory to keep it.
+  // False if there was no memory to keep it.
   bool give(int32_t device, Handle handle) noexcept {
     try {
       const std::lock_guard lock(mutex_);

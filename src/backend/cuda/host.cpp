@@ -21,10 +21,10 @@ const kernel::HostServices* g_host = nullptr;
 bool g_waits_for_each = false;
 std::atomic<bool> g_forked{false};  // this process is a child; CUDA's state stayed with the parent
 
-// CUDA's own number for it; the text is ours.
+// The CUDA error for it; the text is ours.
 constexpr cudaError_t kForked = cudaErrorInitializationError;
 
-// Whether TSR_DEBUG, a list with commas, holds "sync".
+// Whether TSR_DEBUG, a comma-separated list, contains "sync".
 bool asks_for_waits() {
   const char* value = std::getenv("TSR_DEBUG");
   while (value != nullptr) {
@@ -35,7 +35,7 @@ bool asks_for_waits() {
   return false;
 }
 
-// Whether the process has lost its context: no call to the device works any more.
+// Whether the process has lost its context, so that every further call to the device fails.
 bool is_lost(cudaError_t error) {
   switch (error) {
     case cudaErrorIllegalAddress:

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// What the CUDA backend was given by its host, and how its kernels report failures.
+// The services that the library gives to the CUDA backend, and how its kernels report failures.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -20,25 +20,25 @@ namespace tsr::cuda {
 // Set once, by the backend's entry, before any kernel runs.
 void set_host(const kernel::HostServices* services) noexcept;
 
-// The number of devices, asked for once: it does not change while a process lives. 0 also when CUDA
-// refuses; missing_devices then says why.
+// The number of devices, queried once: it does not change while a process lives. 0 also if CUDA
+// fails; missing_devices then gives the reason.
 int32_t device_count() noexcept;
 void missing_devices(char* text, size_t size) noexcept;
 
-// What CUDA says of an error; of one that has cost the process its context, also that.
+// CUDA's text of an error; if the error has cost the process its context, the text says so.
 const char* error_text(cudaError_t error) noexcept;
 
-// Leaves the text for the host and returns the status of `code`.
+// Stores the text as the host's error message and returns the status of `code`.
 kernel::Status failure(Code code, const char* text, int64_t native_code = 0) noexcept;
 
-// The status of a failed CUDA call. Takes the error off the runtime, so that the next call does not
-// report it again; running out of memory is kOutOfMemory, what earlier work has left kAsync, the
-// rest kBackend.
+// The status of a failed CUDA call. Clears the runtime's last error, so that the next call does not
+// report it again. Out of memory is kOutOfMemory, a failure of earlier work kAsync, any other
+// kBackend.
 kernel::Status cuda_failure(cudaError_t error) noexcept;
 
-// Makes `device` the current one of this thread, and the former one again at the end: the thread is
-// the user's, who may work with another CUDA library beside ours. Nothing may be called when that
-// has failed, as it does in a process forked from one that uses CUDA.
+// Makes `device` this thread's current device, and restores the former one at the end: the thread
+// is the user's, who may use another CUDA library beside ours. If this fails, as in a process
+// forked from one that uses CUDA, no CUDA function may be called.
 class DeviceGuard {
  public:
   explicit DeviceGuard(int32_t device) noexcept;
@@ -53,8 +53,8 @@ class DeviceGuard {
   cudaError_t error_ = cudaSuccess;
 };
 
-// Device memory for the length of a kernel call; `data` is null when there was none. It returns to
-// the caching allocator at once: the next user is ordered behind us on the same stream.
+// Device memory for the duration of a kernel call; `data` is null if the allocation failed. It
+// returns to the caching allocator at once: its next user comes later on the same stream.
 class Workspace {
  public:
   Workspace(kernel::Place place, int64_t nbytes) noexcept;
@@ -76,16 +76,16 @@ class Workspace {
 
 kernel::Status no_workspace() noexcept;
 
-// Gives the allocator's cached memory back to the device; the next attempt may find some.
+// Returns the allocator's cached memory to the device, so that a second attempt may find memory.
 void release_cached(kernel::Place place) noexcept;
 
-// After work was queued. With TSR_DEBUG=sync it waits for the work and returns what came of it, so
-// that the op that failed is the one that says so; otherwise it does nothing.
+// Called after work was queued. With TSR_DEBUG=sync it waits for the work and returns its status,
+// so that the op that failed reports the failure; otherwise it does nothing.
 kernel::Status queued(kernel::Place place) noexcept;
 [[nodiscard]] bool waits_for_each() noexcept;
 
-// Brings one value from the device, and so WAITS for the work before it: only for what a caller
-// must know before it goes on (see README.md).
+// Copies one value from the device, and so WAITS for all earlier work: only for values that the
+// caller needs before it continues (see README.md).
 template <class T>
 kernel::Status read_back(kernel::Place place, const T* from, T* to) noexcept {
   const DeviceGuard guard(place.device);

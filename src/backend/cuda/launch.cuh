@@ -3,10 +3,10 @@
 // Launching kernels, and walking over the elements of a plan inside them.
 //
 // Note [Grid-stride]
-// Kernels are right for every number of blocks and threads: elements go through
-// `for (i = first_index(); i < n; i += index_step())`, and blocks that work together use the words
-// of block.cuh. So one thread may do all of it, which is how the tests run kernels on a machine
-// without a GPU (tests/support/cuda_on_host).
+// Kernels are correct for every number of blocks and threads: they visit elements with `for (i =
+// first_index(); i < n; i += index_step())`, and threads that cooperate use the functions of
+// block.cuh. So one thread can do all the work. The tests run kernels that way on a machine without
+// a GPU (tests/support/cuda_on_host).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -21,7 +21,7 @@
 namespace tsr::cuda {
 
 inline constexpr int kThreads = 256;
-// Enough to fill the largest device several times over; more elements go round the loop.
+// Enough to fill the largest device several times; with more elements, threads loop.
 inline constexpr int64_t kMaxBlocks = 8192;
 
 inline cudaStream_t stream_of(kernel::Place place) {
@@ -37,8 +37,8 @@ __device__ inline int64_t index_step() {
 }
 #endif
 
-// Starts a kernel and returns what CUDA says of this launch. cudaGetLastError after <<<>>> would
-// also tell what somebody else's call has left on this thread.
+// Starts a kernel and returns the error of this launch only. cudaGetLastError after <<<>>> would
+// also return an error that other code has left on this thread.
 #if defined(__CUDACC__)
 template <class Parameter, class Argument>
 using Passed = std::conditional_t<std::is_same_v<Parameter, Argument>, const Parameter&, Parameter>;
@@ -75,7 +75,7 @@ kernel::Status launch_blocks(kernel::Place place, int64_t blocks, int threads,
   return queued(place);
 }
 
-// One thread per element, as far as that goes.
+// Runs `entry` with one thread per element, up to kMaxBlocks blocks.
 template <class... Parameters, class... Arguments>
 kernel::Status launch(kernel::Place place, int64_t numel, void (*entry)(Parameters...),
                       const Arguments&... arguments) {
@@ -92,7 +92,7 @@ struct Walk {
   int64_t sizes[kernel::kMaxRank];
   int64_t strides[K][kernel::kMaxRank];
 
-  // Where element `linear`, counted in the order of the dims, lies in each operand.
+  // The byte offset of element `linear` (in row-major order of the dims) in each operand.
   __device__ void offsets(int64_t linear, int64_t (&found)[K]) const {
     for (int k = 0; k < K; ++k) found[k] = 0;
     for (int d = ndim - 1; d > 0; --d) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Number<T>: one number as the value type that functors see on CUDA (see Note [Functors]).
-// Comparisons give bool, whose | and & give int: both are masks here.
+// Number<T>: one number, the value type of functors on CUDA (see Note [Functors]). Comparisons give
+// bool, whose | and & give int: both are masks here.
 #pragma once
 
 #include <cmath>
@@ -258,7 +258,7 @@ template <class T>
 TSR_HD Number<T> erfc(Number<T> a) {
   return number<T>(std::erfc(a.v));
 }
-// Φ(x), also far to the left, where 1 + erf cancels; and its density.
+// Φ(x), accurate also for very negative x, where 1 + erf cancels; and its density.
 template <class T>
 TSR_HD Number<T> normal_cdf(Number<T> x) {
   return Number<T>(0.5) * erfc(x * Number<T>(-0.70710678118654752));
@@ -282,7 +282,7 @@ TSR_HD Number<T> pow(Number<T> x, Number<T> y) {
   else
     return number<T>(math::integer_power(x.v, y.v));
 }
-// Neither branch overflows: e**-|x| is at most 1.
+// Both branches are safe: e**-|x| is at most 1.
 template <class T>
 TSR_HD Number<T> sigmoid(Number<T> x) {
   const Number<T> e = exp(-abs(x));

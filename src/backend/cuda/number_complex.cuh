@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Elementary functions of complex numbers, taken from the standard library of the compiler at work.
-// complex64 computes in complex128 too: one rounding, at the end.
+// Elementary functions of complex numbers, from the standard library of the compiler (CUDA's or the
+// host's). complex64 computes in complex128 too: one rounding, at the end.
 #pragma once
 
 #if defined(__CUDACC__)

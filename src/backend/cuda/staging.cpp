@@ -18,13 +18,14 @@ struct Buffer {
   cudaEvent_t copied = nullptr;
 };
 
-// Buffers of one size of one device, the one that was used longest ago first.
+// Idle buffers of one size on one device, the least recently used first.
 struct Ring {
   size_t made = 0;
   std::deque<Buffer> idle;
 };
 
-// Many small ones, so that small copies run ahead of slow work; what is large goes in pieces.
+// Many small buffers, so that small copies can be queued ahead of slow work; large copies are cut
+// into pieces.
 constexpr uint64_t kSmall = uint64_t{64} << 10;
 constexpr uint64_t kLarge = uint64_t{4} << 20;
 constexpr size_t kMostSmall = 64;  // more only where as many threads copy at once
@@ -35,7 +36,7 @@ struct Rings {
   std::mutex mutex;
   Ring of[kMaxDevices][2];
 };
-// Never destroyed: copies may still run while the process ends.
+// Never destroyed: copies may still run while the process exits.
 Rings& rings() {
   static auto& one = *new Rings;
   return one;
@@ -51,7 +52,7 @@ cudaError_t make(uint64_t nbytes, Buffer& buffer) {
   return error;
 }
 
-// A buffer that nobody uses. The device must be current.
+// A buffer for exclusive use. The device must be current.
 class Taken {
  public:
   Taken(int32_t device, uint64_t nbytes)
@@ -65,7 +66,7 @@ class Taken {
     try {
       ring_.idle.push_back(buffer_);
     } catch (...) {
-      --ring_.made;  // lost: pinned memory is given back only by a call that waits
+      --ring_.made;  // leaked: freeing pinned memory would wait for the device
     }
   }
   Taken(const Taken&) = delete;
@@ -78,8 +79,8 @@ class Taken {
   cudaError_t wait() { return cudaEventSynchronize(buffer_.copied); }
 
  private:
-  // The oldest one when its copy is done, else a new one; when there are enough, the oldest after
-  // a wait.
+  // Takes the oldest idle buffer if its copy is done, else makes a new one; at the limit, waits for
+  // the oldest.
   cudaError_t take() {
     {
       const std::lock_guard lock(rings().mutex);
@@ -109,7 +110,7 @@ class Taken {
   cudaError_t error_ = cudaSuccess;
 };
 
-// Without pinned memory CUDA's own copy has to do.
+// Fallback without pinned memory: CUDA's own copy.
 cudaError_t plain(void* dst, const void* src, uint64_t nbytes, cudaMemcpyKind kind,
                   cudaStream_t stream) {
   static_cast<void>(cudaGetLastError());
@@ -117,7 +118,7 @@ cudaError_t plain(void* dst, const void* src, uint64_t nbytes, cudaMemcpyKind ki
   return error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
 }
 
-// One piece of a download, under way.
+// Starts the copy of one piece of a download.
 cudaError_t fetch(Taken& buffer, const char* src, uint64_t nbytes, cudaStream_t stream) {
   const cudaError_t error =
       cudaMemcpyAsync(buffer.data(), src, nbytes, cudaMemcpyDeviceToHost, stream);
@@ -151,7 +152,7 @@ cudaError_t upload(int32_t device, void* dst, const void* src, uint64_t nbytes,
   return cudaSuccess;
 }
 
-// The next piece is on its way while the one before is delivered.
+// The next piece is copied from the device while the one before is copied to its destination.
 cudaError_t download(int32_t device, void* dst, const void* src, uint64_t nbytes,
                      cudaStream_t stream) noexcept {
   auto* to = static_cast<char*>(dst);

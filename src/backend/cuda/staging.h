@@ -10,10 +10,10 @@
 
 namespace tsr::cuda {
 
-// Returns when the host's memory may be changed; the copy itself may still wait for earlier work.
+// Returns once the host's memory may be changed; the copy itself may still wait for earlier work.
 cudaError_t upload(int32_t device, void* dst, const void* src, uint64_t nbytes,
                    cudaStream_t stream) noexcept;
-// Returns when the host has it all, having waited for the stream.
+// Returns once all data is in the host's memory; waits for the stream.
 cudaError_t download(int32_t device, void* dst, const void* src, uint64_t nbytes,
                      cudaStream_t stream) noexcept;
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// How elements lie in memory and what value they become: Storage<dtype> for kernels that are
-// compiled per dtype, load_as and store_as for those that look at the dtype at run time.
+// How elements are stored in memory and converted to values: Storage<dtype> for kernels that are
+// compiled per dtype, load_as and store_as for kernels that test the dtype at run time.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,7 +19,7 @@ struct alignas(2 * sizeof(T)) Pair {
 };
 
 // ---- Per dtype ----
-// Type is what lies in memory, Value what functors see.
+// Type is the type in memory, Value the value type of functors.
 
 template <class T>
 struct Plain {
@@ -55,8 +55,7 @@ struct Truth {
 // ---- By dtype at run time ----
 // Wide is double, int64_t, uint64_t or ComplexNumber<double>: the type a kernel works in.
 
-// Outside its range the 64-bit conversion of x86 gives the lowest number; a GPU's own gives the
-// nearest one.
+// Values outside int64's range become INT64_MIN, as on x86; a GPU's own conversion would saturate.
 template <class From>
 __device__ int64_t to_int64(From value) {
   constexpr From kEnd = static_cast<From>(0x1p63);
@@ -224,8 +223,8 @@ __device__ inline bool is_nonzero(DType dtype, const void* data) {
   return value.re.v != 0 || value.im.v != 0;
 }
 
-// Calls visit.operator()<Storage>() for the real floating dtypes; `text` says what was expected
-// where it is another.
+// Calls visit.operator()<Storage>() for the real floating dtypes. `text` is the error message for
+// any other dtype.
 template <class Visit>
 kernel::Status visit_floating(DType dtype, const char* text, const Visit& visit) {
   switch (dtype) {

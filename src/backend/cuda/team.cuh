@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Teams: the threads that share a row of numbers, one alone or those of a block. What is written
-// for a team goes over its part with `for (i = team.first(); i < n; i += team.step())`.
+// Teams: the threads that share a row of numbers, either a single thread or a block. Code for a
+// team visits its part with `for (i = team.first(); i < n; i += team.step())`.
 #pragma once
 
 #include "backend/cuda/block.cuh"
@@ -42,7 +42,7 @@ __global__ void rows_together_kernel(int64_t rows, Work work) {
   for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) work(row, Together{place});
 }
 
-// A thread per row where rows are many or their numbers few, otherwise a block.
+// One thread per row if rows are many or short, otherwise one block per row.
 template <class Work>
 kernel::Status launch_rows(kernel::Place where, int64_t rows, int64_t columns, const Work& work) {
   constexpr int64_t kManyRows = 16384;

@@ -13,7 +13,7 @@ using kernel::TrianglePlan;
 
 namespace {
 
-// The second half counts back from stop, so that both ends are exact and the whole is symmetric.
+// The second half counts back from stop, so that both ends are exact and the sequence is symmetric.
 __device__ double real_element(const SequencePlan& plan, int64_t i) {
   const bool from_end = plan.symmetric != 0 && i >= (plan.numel + 1) / 2;
   return from_end ? plan.stop - plan.step * static_cast<double>(plan.numel - 1 - i)

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// fill and copy: elements moved by size, or turned into another dtype.
+// fill and copy: elements are moved by size, or cast to another dtype.
 #include "backend/cuda/generated/entries.h"
 #include "backend/cuda/pointwise/pointwise.cuh"
 
@@ -27,8 +27,8 @@ __global__ void copy_kernel(Walk<2> walk, Operands<2> operands) {
   }
 }
 
-// Dtypes are looked at per element: the branches are the same for all threads, and the memory is
-// slower than they are.
+// Dtypes are tested per element: all threads take the same branch, and memory is slower than the
+// test.
 template <class Wide>
 __global__ void cast_kernel(Walk<2> walk, Operands<2> operands, DType to, DType from) {
   for (int64_t i = first_index(); i < walk.numel; i += index_step()) {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Reading and writing by index arrays. What writes first sorts the places it writes to, so that of
-// equal ones the last wins and sums come in the order of the walk, without atomic operations.
+// Reading and writing by index arrays. A writing op first sorts the positions it writes to. Of
+// equal positions the last one wins, and sums are formed in the order of the walk, without atomic
+// operations.
 #include "backend/cuda/generated/entries.h"
 
 #include <bit>
@@ -23,7 +24,7 @@ namespace {
 
 // ---- Checking the indices ----
 
-// What an index of the array at `place` among several may be.
+// The valid range of an index, and how one outside it is reported; `place` numbers the index array.
 struct Bound {
   Reporter reporter;
   int64_t size;
@@ -52,7 +53,7 @@ __global__ void check_kernel(Walk<1> walk, const char* indices, Bound bound) {
   }
 }
 
-// The elements of one index array, each once: dims that only repeat them are left out.
+// The elements of one index array, each once: dims of stride 0 are left out.
 Walk<1> elements_of(const ElementwisePlan& plan, int operand) {
   Walk<1> walk;
   walk.ndim = 0;
@@ -71,7 +72,7 @@ Walk<1> elements_of(const ElementwisePlan& plan, int operand) {
   return walk;
 }
 
-// Where nothing is moved, indices out of range are errors all the same.
+// Without elements to move, indices out of range are still errors.
 Status only_check(const IndexPlan& plan) {
   Reporter reporter;
   Status status = reporter_of(plan, reporter);
@@ -97,7 +98,7 @@ struct Lookup {
   int64_t axes[K];
   Reporter reporter;
 
-  // Where element i lies among the values and in the array; false when that is nowhere.
+  // The offsets of element i in the values and in the array; false if an index is out of range.
   __device__ bool find(int64_t i, int64_t& value, int64_t& element) const {
     int64_t at[K + 2];
     walk.offsets(i, at);
@@ -113,7 +114,7 @@ struct Lookup {
   }
 };
 
-// Whether the place of an element along dim d follows from the dim alone.
+// True if no index array depends on dim d, and the dim advances in the array.
 bool is_free(const IndexPlan& plan, int32_t d) {
   if (plan.walk.strides[1][d] == 0) return false;
   for (int32_t j = 0; j < plan.indices; ++j) {
@@ -140,7 +141,7 @@ Walk<K> no_dims() {
   return walk;
 }
 
-// Over all dims, or over those that are not free.
+// The lookup over all dims, or over those that are not free.
 template <int K>
 Lookup<K> lookup_of(const IndexPlan& plan, bool with_free, const Reporter& reporter) {
   Lookup<K> lookup{};
@@ -193,8 +194,8 @@ Status get(const IndexPlan& plan) {
 
 // ---- Writing ----
 
-// The elements that are written, ordered by their place: keys[s] + low is where in the array,
-// positions[s] where among the values. Each stands for a whole walk over the free dims.
+// The elements to write, sorted by their position: keys[s] + low is the offset in the array,
+// positions[s] the offset in the values. Each stands for a whole walk over the free dims.
 struct Order {
   const int32_t* refused;  // not 0: an index was out of range, and nothing is written
   const uint64_t* keys;
@@ -221,7 +222,7 @@ __global__ void keys_kernel(Lookup<K> lookup, int64_t low, uint64_t* keys, int64
   }
 }
 
-// The last of equal places writes.
+// Of equal positions, only the last one writes.
 template <class T>
 __global__ void put_kernel(Order order) {
   if (*order.refused != 0) return;
@@ -264,7 +265,8 @@ __global__ void fold_kernel(Order order, DType dtype, IndexOp op) {
   }
 }
 
-// The bytes of the array that its keyed places reach from the first element's.
+// The lowest and highest byte offset that keys can have, relative to the first element of the
+// array.
 struct Reach {
   int64_t low = 0;
   int64_t high = 0;

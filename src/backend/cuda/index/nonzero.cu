@@ -54,7 +54,7 @@ __global__ void count_kernel(Source source, int64_t chunks, int64_t* counts) {
   }
 }
 
-// One block: each count becomes the sum of those before it; the sum of all comes behind the last.
+// Run by one block: an exclusive prefix sum of the counts; the total is stored after the last.
 __global__ void offsets_kernel(int64_t chunks, int64_t* counts) {
   __shared__ int64_t place[2 * kThreads];
   int64_t carried = 0;
@@ -95,7 +95,7 @@ __global__ void write_kernel(Source source, int64_t chunks, const int64_t* offse
 
 }  // namespace
 
-// The first call waits for the device: the caller allocates by the count.
+// The call that counts waits for the device, because the caller allocates by the count.
 Status nonzero(const NonzeroPlan& plan) {
   if (plan.output == nullptr) *plan.count = 0;
   const bool writes = plan.output != nullptr && plan.ndim > 0 && *plan.count > 0;

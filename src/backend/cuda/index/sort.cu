@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Sorting of rows: all of them at once, by row and then by key. Where a key and the number of its
-// row fit into 64 bits that is one sort, otherwise a sort by keys and a stable one by rows.
+// Sorts all rows at once, by row and then by key. If a key and its row number fit into 64 bits this
+// is one sort, otherwise a sort by keys followed by a stable sort by rows.
 #include <bit>
 
 #include "backend/cuda/generated/entries.h"

@@ -18,7 +18,7 @@ kernel::Status sort_pairs(kernel::Place place, Pairs& pairs, int64_t count, int 
     return cub::DeviceRadixSort::SortPairs(scratch, nbytes, keys, positions, count, 0, bits,
                                            stream_of(place));
   };
-  // CUB asks for this thread's last error, which may be somebody else's.
+  // Clear this thread's last error, which CUB would report although other code may have caused it.
   static_cast<void>(cudaGetLastError());
   size_t nbytes = 0;
   TSR_CUDA_TRY(sort(nullptr, nbytes));

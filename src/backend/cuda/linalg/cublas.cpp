@@ -12,7 +12,7 @@ HandlePool<cublasHandle_t>& pool() {
   return one;
 }
 
-// What cuBLAS is measured with by its makers: 32 MiB on Hopper and later, 4 MiB before.
+// The sizes that cuBLAS's documentation recommends: 32 MiB on Hopper and later, 4 MiB before.
 int64_t workspace_size(int32_t device) {
   constexpr int64_t kMiB = int64_t{1} << 20;
   int major = 0;
@@ -21,14 +21,15 @@ int64_t workspace_size(int32_t device) {
   return (major >= 9 ? 32 : 4) * kMiB;
 }
 
-// 16-bit products are added in 32 bits to the end, also where a sum is split among blocks.
+// Sums of 16-bit products stay in 32 bits to the end, also if a sum is split among blocks.
 cublasStatus_t make(cublasHandle_t* handle) {
   const cublasStatus_t status = cublasCreate(handle);
   if (status != CUBLAS_STATUS_SUCCESS) return status;
   return cublasSetMathMode(*handle, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
 }
 
-// cuBLAS takes memory of its own; all of it may stand in the allocator's cache.
+// cuBLAS allocates memory itself. If the allocator's cache holds all of the device's memory,
+// release the cache and try again.
 cublasStatus_t make_with_room(kernel::Place place, cublasHandle_t* handle) {
   const cublasStatus_t status = make(handle);
   if (status != CUBLAS_STATUS_ALLOC_FAILED && status != CUBLAS_STATUS_NOT_INITIALIZED)

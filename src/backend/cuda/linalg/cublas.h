@@ -9,9 +9,9 @@
 
 namespace tsr::cuda {
 
-// A handle of the plan's device and stream for the length of a call; handles are kept for the next
-// one. The device must be current. Each call brings a workspace of its stream, always of one size:
-// with one of its own cuBLAS promises the same bits only while a single stream works.
+// A handle for the plan's device and stream during one call; it is then kept for a later call. The
+// device must be current. Each call passes a workspace of its stream, always of the same size: with
+// its own workspace cuBLAS promises the same bits only while a single stream is used.
 class BlasHandle {
  public:
   explicit BlasHandle(kernel::Place place);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products: cuBLAS for floating and complex matrices, a plain kernel for what it lacks
-// (integers, conjugation without transposition, sums of nothing).
+// Matrix products: cuBLAS for floating and complex matrices, a plain kernel for cases that it lacks
+// (integers, conjugation without transposition, empty sums).
 #include "backend/cuda/generated/entries.h"
 #include "backend/cuda/launch.cuh"
 #include "backend/cuda/linalg/cublas.h"
@@ -43,8 +43,8 @@ int64_t inner_stride(const GemmPlan& plan, int operand) {
 
 // ---- cuBLAS ----
 
-// One operand as column-major BLAS sees it after C = A B has been turned into Cᵀ = Bᵀ Aᵀ: memory
-// by rows is the transposed matrix by columns, so it needs no operation.
+// One operand for column-major BLAS, which computes Cᵀ = Bᵀ Aᵀ instead of C = A B: a row-major
+// matrix is its transpose in column-major order, so it needs no operation.
 struct Side {
   cublasOperation_t operation;
   int64_t leading;
@@ -61,7 +61,7 @@ struct BlasType {
   cudaDataType_t data;
   cublasComputeType_t compute;
 };
-// Both levels below the highest are TF32: cuBLAS has nothing coarser for factors in float32.
+// Both precisions below the highest use TF32, also kMedium, which would allow factors in bfloat16.
 BlasType blas_type(DType dtype, kernel::Precision precision) {
   const cublasComputeType_t single =
       precision == kernel::Precision::kHighest ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_32F_FAST_TF32;
@@ -88,7 +88,8 @@ Status with_cublas(const GemmPlan& plan, Side a, Side b, Side c) {
   if (handle.status() != CUBLAS_STATUS_SUCCESS) return blas_failure(handle.status());
   const BlasType type = blas_type(plan.dtype, plan.precision);
   const int64_t size = itemsize(plan.dtype);
-  // C by columns: then it is C = A B in column order, and every operand turns over.
+  // C is column-major: compute C = A B in column-major order, and flip the operation of each
+  // operand.
   const bool by_columns = c.operation != CUBLAS_OP_N;
   const auto turn = [&](Side side) {
     return side.operation == CUBLAS_OP_N ? CUBLAS_OP_T : CUBLAS_OP_N;
@@ -199,7 +200,7 @@ Status with_kernels(const GemmPlan& plan) {
 
 Status gemm(const GemmPlan& plan) {
   if (plan.m == 0 || plan.n == 0 || plan.batch == 0) return kernel::kOk;
-  // Without columns in A there is beta C left, of which cuBLAS's versions think differently.
+  // For k = 0 the result is beta C, which versions of cuBLAS handle differently.
   if (is_integral_or_bool(plan.dtype) || plan.k == 0) return with_kernels(plan);
   const Side a = describe(plan.a_strides, plan.m, plan.k, plan.conj_a != 0);
   const Side b = describe(plan.b_strides, plan.k, plan.n, plan.conj_b != 0);

@@ -16,12 +16,12 @@ namespace {
 
 constexpr int64_t kPart = 4096;  // positions whose losses one block adds
 
-// What a position adds to a reduced loss.
+// The contribution of a position to a reduced loss.
 struct Share {
   double loss, weight;
 };
 
-// A plan with its types: lse and the sum of the weights are T, the rest is stored as S.
+// A typed plan: lse and the sum of the weights are T, the rest is stored as S.
 template <class S>
 struct Positions {
   using T = typename S::Value::Element;
@@ -34,7 +34,7 @@ struct Positions {
   __device__ static void put(void* data, int64_t i, double value) {
     static_cast<Type*>(data)[i] = S::store(Number<T>(static_cast<T>(value)));
   }
-  // Where class 0 of a position stands.
+  // The offset of class 0 of a position.
   __device__ int64_t first(int64_t position) const {
     return position / plan.inner * plan.classes * plan.inner + position % plan.inner;
   }
@@ -44,7 +44,7 @@ struct Positions {
   __device__ double weight(int64_t c) const {
     return plan.weight == nullptr ? 1.0 : static_cast<double>(load(plan.weight, c));
   }
-  // The target of a position; -1 when it takes no part.
+  // The target of a position; -1 if the position is ignored.
   __device__ int64_t target(int64_t position, const Reporter* reporter) const {
     const int64_t t = plan.target[position];
     if (t == plan.ignore) return -1;
@@ -92,7 +92,7 @@ struct Forward {
  private:
   template <class Team>
   __device__ T log_sum_exp(int64_t base, const Team& team) const {
-    // NaNs are passed over here; the exponentials bring them back.
+    // NaNs are skipped here; the exponentials are NaN for them.
     double most = -std::numeric_limits<double>::infinity();
     for (int64_t c = team.first(); c < at.plan.classes; c += team.step()) {
       const double x = at.score(base, c);
@@ -106,7 +106,7 @@ struct Forward {
   }
 };
 
-// Targets out of range were reported by the forward pass; here they only take no part.
+// Targets out of range were reported by the forward pass; here they are ignored.
 template <class S>
 struct Backward {
   using T = typename Positions<S>::T;
@@ -135,7 +135,7 @@ struct Backward {
   }
 
  private:
-  // Only smoothing asks for it.
+  // Used only with label smoothing.
   template <class Team>
   __device__ double total_weight(const Team& team) const {
     if (at.plan.smoothing == 0 || at.plan.weight == nullptr)
@@ -168,7 +168,7 @@ __global__ void parts_kernel(const Share* shares, int64_t count, int64_t parts, 
   }
 }
 
-// One block.
+// Run by one block.
 template <class S>
 __global__ void finish_kernel(const Share* sums, int64_t parts, ClassLossPlan plan) {
   __shared__ Share place[kThreads];

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Convolution around cuDNN: copies of what it does not take as it is, and the bias.
+// Convolution around cuDNN: copies of tensors whose layout it does not take, and the bias.
 #include <algorithm>
 #include <new>
 
@@ -20,7 +20,7 @@ namespace {
 
 enum class Direction { kToWanted, kFromWanted };
 
-// The elements that both sides have, from one to the other.
+// Copies the elements that both sides have.
 Status copy_common(const ConvPlan& plan, const ConvTensor& tensor, int dims, void* wanted,
                    Direction direction) {
   const int64_t size = itemsize(plan.dtype);
@@ -55,7 +55,7 @@ Status fetch(const ConvPlan& plan, const ConvTensor& tensor, int dims, void* wan
   return copy_common(plan, tensor, dims, wanted, Direction::kToWanted);
 }
 
-// What no window reaches has no gradient.
+// Writes a pass's result to the caller's tensor. Elements that no window covers get the gradient 0.
 Status deliver(const ConvPlan& plan, const ConvTensor& tensor, int dims, void* wanted) {
   int64_t numel = 1;
   bool reached = true;
@@ -121,7 +121,7 @@ Status sum_bias(const ConvPlan& plan) {
 
 // ---- A pass ----
 
-// Memory for a copy of a tensor, where it takes one.
+// Memory for a copy of a tensor, if it needs one.
 Workspace room_for(const ConvPlan& plan, const ConvTensor& tensor, int dims) {
   return Workspace(plan.place,
                    tensor.direct() ? 0 : tensor.wanted_numel(dims) * itemsize(plan.dtype));

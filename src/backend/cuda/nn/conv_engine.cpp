@@ -37,7 +37,7 @@ cudnnDataType_t data_type(DType dtype) {
   }
 }
 
-// What cuDNN may count on, up to the length of its longest loads.
+// The alignment that cuDNN may rely on, at most the size of its longest loads.
 int64_t alignment_of(const void* data) {
   const auto address = reinterpret_cast<uintptr_t>(data);
   return static_cast<int64_t>(std::min<uintptr_t>(address & -address, 16));
@@ -71,7 +71,7 @@ Descriptor describe_windows(const Dnn& dnn, const ConvShape& shape, cudnnDataTyp
   return made;
 }
 
-// How each pass calls its descriptor and what stands in it.
+// The names of a pass's descriptor and its attributes.
 struct PassNames {
   cudnnBackendDescriptorType_t type;
   cudnnBackendAttributeName_t input, weight, output, windows, alpha, beta;
@@ -134,9 +134,9 @@ Descriptor describe_operation(const Dnn& dnn, const ConvPlan& plan, const ConvSh
 
 // ---- Choosing an engine ----
 
-// Results are the same in every run, and float32 is float32 unless the plan allows less: no engine
-// that adds in the order in which threads come, that rounds its inputs, or whose transforms lose
-// digits.
+// Results must be the same in every run, and float32 must be exact unless the plan allows less. So
+// this refuses engines that add in the order in which threads finish, that round their inputs, or
+// whose transforms lose digits.
 bool keeps_rules(const Dnn& dnn, const ConvPlan& plan, Descriptor& config) {
   Descriptor engine(dnn, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   cudnnBackendDescriptor_t place = engine.value();
@@ -145,7 +145,7 @@ bool keeps_rules(const Dnn& dnn, const ConvPlan& plan, Descriptor& config) {
   const int64_t given = engine.get(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
                                    CUDNN_NUMERICAL_NOTE_TYPE_COUNT, notes);
   if (!config.ok() || !engine.ok()) return false;
-  // A library that is newer than the headers may have notes for which there was no room.
+  // A library newer than the headers may have more notes than fit.
   const int64_t count = std::min<int64_t>(given, CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
   const DType dtype = plan.dtype;
   const bool exact = plan.precision == kernel::Precision::kHighest;
@@ -170,7 +170,7 @@ bool keeps_rules(const Dnn& dnn, const ConvPlan& plan, Descriptor& config) {
   return true;
 }
 
-// A convolution that is ready to run. One call at a time: cuDNN does not promise more.
+// A convolution that is ready to run. One call at a time: cuDNN does not promise thread safety.
 struct Prepared {
   Descriptor plan;
   int64_t workspace;
@@ -199,7 +199,8 @@ std::vector<Descriptor> proposals(const Dnn& dnn, const Descriptor& graph,
   return configs;
 }
 
-// The first plan that keeps our rules with at most so much workspace; none: kOk and no plan.
+// The first plan that keeps our rules and needs at most `most` bytes of workspace. If there is
+// none: kOk and no plan.
 Status prepare(const Dnn& dnn, cudnnHandle_t handle, const ConvPlan& plan, const ConvShape& shape,
                const ConvPointers& data, int64_t most, std::shared_ptr<Prepared>& prepared) {
   prepared.reset();
@@ -228,7 +229,7 @@ Status prepare(const Dnn& dnn, cudnnHandle_t handle, const ConvPlan& plan, const
 
 // ---- The cache ----
 
-// All that the choice of an engine depends on.
+// All values on which the choice of an engine depends.
 using Key = std::array<int64_t, 5 + 3 * kernel::kMaxSpatial + 3 * (2 * kMaxDims + 1)>;
 
 Key key_of(const ConvPlan& plan, const ConvShape& shape, const ConvPointers& data) {
@@ -261,7 +262,7 @@ class Cache {
   }
   void keep(const Key& key, const std::shared_ptr<Prepared>& made) {
     const std::lock_guard lock(mutex_);
-    // Shapes that keep changing must not fill the memory; those in use are made again.
+    // Bounds the memory when shapes keep changing; shapes in use are prepared again.
     if (map_.size() >= kCapacity) map_.clear();
     map_[key] = made;
   }
@@ -292,7 +293,7 @@ Status execute(const Dnn& dnn, cudnnHandle_t handle, Prepared& prepared, void* s
   return status == CUDNN_STATUS_SUCCESS ? kernel::kOk : dnn_failure(status);
 }
 
-// Engines that want more than this come after all others.
+// Engines that need more workspace than this are tried last.
 constexpr int64_t kLargestWorkspace = int64_t{1} << 30;
 
 }  // namespace
@@ -319,7 +320,8 @@ Status run_engine(const ConvPlan& plan, const ConvShape& shape, const ConvPointe
     return failure(Code::kNotImplemented,
                    "expected a convolution that cuDNN has an exact engine for, got one without");
   }
-  // Where there is no room for the workspace of one engine, the next with a smaller one does it.
+  // If there is no memory for the workspace of an engine, try the next one with a smaller
+  // workspace.
   while (true) {
     const Workspace space(plan.place, prepared->workspace);
     if (!space.missing()) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Convolution by cuDNN's graph interface: its heuristics propose engines, and the first that keeps
-// our rules for numbers and can be planned is kept for the next convolution of the same shape.
+// Convolution by cuDNN's graph interface: its heuristics propose engines, and the first one that
+// keeps our rules for numbers and can be planned is cached for convolutions of the same shape.
 #pragma once
 
 #include "backend/cuda/host.h"
@@ -9,7 +9,7 @@
 
 namespace tsr::cuda {
 
-// Where cuDNN finds input, weight and output, each as the shape wants it.
+// Input, weight and output in the layouts of the shape.
 struct ConvPointers {
   void* of[3];
 };

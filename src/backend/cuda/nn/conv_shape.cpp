@@ -25,7 +25,7 @@ DimArray dense_strides(const DimArray& sizes, int dims, bool channels_last) {
   return strides;
 }
 
-// Which layouts a dense tensor has; it may be both.
+// The layouts that fit a dense tensor; both may fit.
 struct Layouts {
   bool row_major, channels_last;
 };
@@ -55,8 +55,8 @@ void set_sides(ConvTensor& tensor, int64_t first, int64_t second, const int64_t*
   tensor.wanted_sizes = tensor.sizes;
 }
 
-// Gives a tensor the layout; where its memory has it already, both sides agree, also in the strides
-// of axes of size 1, which say nothing.
+// Sets the wanted layout of a tensor. If its memory already has this layout, the strides of both
+// forms are made equal, also for axes of size 1, where they do not matter.
 void set_layout(ConvTensor& tensor, int dims, bool channels_last) {
   const Layouts found = layouts_of(tensor.sizes, tensor.strides, dims);
   if (channels_last ? found.channels_last : found.row_major)
@@ -88,10 +88,10 @@ ConvShape::ConvShape(const ConvPlan& plan) : spatial(std::max(plan.spatial, 2)) 
     stride[own] = plan.stride[d];
     dilation[own] = plan.dilation[d];
     padding[own] = before;
-    // With as much padding behind, are there as many windows?
+    // Does equal padding at both ends give the same number of windows?
     const int64_t room = plan.input_size[d] + 2 * before - reach;
     if (room >= 0 && room / plan.stride[d] + 1 == plan.output_size[d]) continue;
-    // Otherwise what is uneven becomes part of a copy of the input.
+    // Otherwise the excess padding becomes part of a copy of the input.
     padding[own] = std::max<int64_t>(0, std::min(before, after));
     input.front[own + 2] = before - padding[own];
     input.wanted_sizes[own + 2] = covered - 2 * padding[own];

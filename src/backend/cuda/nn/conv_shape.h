@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// A convolution as cuDNN gets it: at least two spatial axes, as much padding behind as before, and
-// images and weight of one layout. Tensors that are not so are copied.
+// A convolution in the form that cuDNN takes: at least two spatial axes, equal padding at both
+// ends, and the same layout for images and weight. Other tensors are copied.
 #pragma once
 
 #include <array>
@@ -13,15 +13,15 @@ namespace tsr::cuda {
 inline constexpr int kMaxDims = kernel::kMaxSpatial + 2;
 using DimArray = std::array<int64_t, kMaxDims>;
 
-// One tensor: as the caller has it, and as cuDNN gets it. Both are (batch, channels, spatial...);
-// element (.., i, ..) of the caller's is element (.., i + front, ..) of cuDNN's.
+// One tensor in the caller's form and in cuDNN's (the "wanted" one). Both are (batch, channels,
+// spatial...); element (.., i, ..) of the caller's is element (.., i + front, ..) of cuDNN's.
 struct ConvTensor {
   void* data = nullptr;
   DimArray sizes{}, strides{};
   DimArray wanted_sizes{}, wanted_strides{};
   DimArray front{};
 
-  // Whether both are the same elements, and whether they are the same memory too.
+  // Whether both forms have the same elements, and whether they also share memory.
   [[nodiscard]] bool same_elements() const { return sizes == wanted_sizes && front == DimArray{}; }
   [[nodiscard]] bool direct() const { return same_elements() && strides == wanted_strides; }
   [[nodiscard]] int64_t wanted_numel(int dims) const {

@@ -14,10 +14,10 @@ using kernel::Status;
 
 namespace {
 
-// All that we use is there since the first version of the headers' major one.
+// The functions that we use exist since the first release of the headers' major version.
 constexpr size_t kOldest = size_t{CUDNN_MAJOR} * 10000;
 
-// The library that the headers belong to, with functions or why it has none.
+// The library of the headers' major version, with its functions or the reason why they are missing.
 struct Library {
   Dnn functions{};
   bool complete = false;
@@ -58,7 +58,7 @@ struct Library {
 };
 
 const Library& library() {
-  static const auto& one = *new Library;  // stays loaded: its threads may outlive us
+  static const auto& one = *new Library;  // never unloaded: its threads may outlive us
   return one;
 }
 
@@ -86,7 +86,7 @@ Status dnn_failure(cudnnStatus_t status) noexcept {
 
 namespace {
 
-// As for cuBLAS: memory for it may stand in the allocator's cache.
+// As for cuBLAS: on failure, release the allocator's cache and try again.
 cudnnStatus_t make_with_room(const Dnn& dnn, kernel::Place place, cudnnHandle_t* handle) {
   const cudnnStatus_t status = dnn.create_handle(handle);
   if (status != CUDNN_STATUS_NOT_INITIALIZED &&

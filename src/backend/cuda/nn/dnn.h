@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// cuDNN's graph interface, loaded when it is first asked for: without it everything but convolution
-// works.
+// cuDNN's graph interface, loaded at first use: without cuDNN everything but convolution works.
 #pragma once
 
 #include <cudnn.h>
@@ -27,12 +26,12 @@ struct Dnn {
   decltype(&cudnnBackendExecute) execute;
 };
 
-// Null when the library or one of the functions is not there; missing_dnn then says so.
+// Null if the library or one of the functions is missing; missing_dnn then reports it.
 const Dnn* load_dnn() noexcept;
 kernel::Status missing_dnn() noexcept;
 kernel::Status dnn_failure(cudnnStatus_t status) noexcept;
 
-// A handle of the plan's device and stream for the length of a call. The device must be current.
+// A handle for the plan's device and stream during one call. The device must be current.
 class DnnHandle {
  public:
   DnnHandle(const Dnn& dnn, kernel::Place place);
@@ -50,7 +49,7 @@ class DnnHandle {
   cudnnStatus_t status_ = CUDNN_STATUS_SUCCESS;
 };
 
-// A descriptor. The first failure of its making stays in `status`, and what follows does nothing.
+// A descriptor. The first failure stays in `status`; later calls then do nothing.
 class Descriptor {
  public:
   Descriptor(const Dnn& dnn, cudnnBackendDescriptorType_t type) : dnn_(&dnn) {
@@ -84,7 +83,7 @@ class Descriptor {
     if (status_ == CUDNN_STATUS_SUCCESS) status_ = dnn_->finalize(value_);
     return *this;
   }
-  // How many values there are, which may be more than `room`; at most so many come into `values`.
+  // Copies at most `room` values to `values` and returns how many there are, which may be more.
   int64_t get(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t room,
               void* values) {
     int64_t count = 0;

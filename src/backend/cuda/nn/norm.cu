@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// batch_norm and layer_norm. Sums over a channel are formed in parts, whose number follows from the
-// plan alone: by blocks where a channel's numbers are neighbours, by threads where its channels
-// are. A row of layer_norm has a team.
+// batch_norm and layer_norm. Sums over a channel are formed in parts, whose number depends on the
+// plan alone: by blocks if the numbers of a channel are contiguous, by threads if the channels are.
+// A team computes each row of layer_norm.
 #include "backend/common/norm_math.h"
 #include "backend/cuda/generated/entries.h"
 #include "backend/cuda/storage.cuh"
@@ -23,7 +23,7 @@ struct Channels {
   int64_t outer, channels, inner;
 
   [[nodiscard]] __host__ __device__ int64_t count() const { return outer * inner; }
-  // Where number e of channel c stands.
+  // The offset of number e of channel c.
   __device__ int64_t at(int64_t c, int64_t e) const {
     return (e / inner * channels + c) * inner + e % inner;
   }
@@ -36,7 +36,8 @@ struct Sums {
   }
 };
 
-// Part p of channel c comes to partial[p * channels + c]; terms(c, e, at) is what an element adds.
+// The sums of part p of channel c go to partial[p * channels + c]; terms(c, e, at) returns what an
+// element adds.
 template <class Terms>
 __global__ void by_thread_kernel(Channels shape, int64_t parts, int64_t part_size, Terms terms,
                                  Sums* partial) {
@@ -81,7 +82,7 @@ __global__ void finish_kernel(int64_t channels, int64_t parts, const Sums* parti
 template <class Terms, class Finish>
 Status sum_channels(Place place, Channels shape, const Terms& terms, const Finish& finish) {
   const bool threads = shape.inner == 1;
-  // What keeps the device busy, and the least that is worth a part.
+  // Enough parts to keep the device busy, but none smaller than is worth a part.
   const int64_t wanted = (threads ? 131072 : 1024) / shape.channels + 1;
   const int64_t most = shape.count() / (threads ? 64 : 8192) + 1;
   const int64_t part_size = (shape.count() + std::min(wanted, most) - 1) / std::min(wanted, most);
@@ -101,7 +102,7 @@ Status sum_channels(Place place, Channels shape, const Terms& terms, const Finis
 
 // ---- A plan with its types ----
 
-// Images and rows are stored as S; statistics and what is computed are T.
+// Images and rows are stored as S; statistics are T, and computation is in T.
 template <class S>
 struct Typed {
   using T = typename S::Value::Element;
@@ -109,7 +110,7 @@ struct Typed {
   NormPlan plan;
 
   __device__ T x(int64_t i) const { return S::load(static_cast<const Type*>(plan.input)[i]).v; }
-  // Backward: the gradient.
+  // In a backward pass `output` is the gradient.
   __device__ T y(int64_t i) const { return S::load(static_cast<const Type*>(plan.output)[i]).v; }
   __device__ void put_y(int64_t i, T value) const { put(plan.output, i, value); }
   __device__ void put_dx(int64_t i, T value) const { put(plan.grad_input, i, value); }
@@ -132,7 +133,7 @@ struct Typed {
   __device__ static void put(void* data, int64_t i, T value) {
     static_cast<Type*>(data)[i] = S::store(Number<T>(value));
   }
-  // Parameters are stored as the images or as T.
+  // Parameters have the dtype of the images, or T.
   __device__ T parameter(const void* data, DType dtype, int64_t c) const {
     if (dtype == plan.dtype) return S::load(static_cast<const Type*>(data)[c]).v;
     return static_cast<const T*>(data)[c];
@@ -256,7 +257,7 @@ Status batch_norm(const NormPlan& plan) {
 
 // ---- layer_norm ----
 
-// Two passes: the row is in the cache, and the second one cannot cancel.
+// Two passes: the row is in the cache, and deviations from the mean do not cancel.
 template <class S>
 struct LayerForward {
   using T = typename Typed<S>::T;

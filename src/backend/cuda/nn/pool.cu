@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Pooling: a thread per element of what is written. A backward pass looks for the windows that an
-// input lies in, so that its sum has one order and no two threads write to one place.
+// Pooling: one thread per element written. In a backward pass a thread finds the windows that cover
+// its input, so that each sum has a fixed order and no two threads write to one element.
 #include "backend/common/pool_window.h"
 #include "backend/cuda/generated/entries.h"
 #include "backend/cuda/launch.cuh"
@@ -15,7 +15,7 @@ using kernel::Status;
 
 namespace {
 
-// A plan as kernels see it: three axes, and planes whose points stand `step` numbers apart.
+// The plan for kernels: three axes, and planes whose points are `step` numbers apart.
 template <class S>
 struct Pool {
   using T = typename S::Value::Element;
@@ -38,9 +38,9 @@ struct Pool {
   __host__ __device__ int64_t outputs() const {
     return axes[0].output * axes[1].output * axes[2].output;
   }
-  // The point of element i on a side of `points` points per plane.
+  // The point of element i in a tensor with `points` points per plane.
   __device__ int64_t point(int64_t i, int64_t points) const { return i / step % points; }
-  // Where point 0 of its plane stands on the other side.
+  // The offset of point 0 of the same plane in the other tensor.
   __device__ int64_t across(int64_t i, int64_t points, int64_t others) const {
     return i / (step * points) * (step * others) + i % step;
   }
@@ -65,7 +65,7 @@ __device__ Box box_of(const Pool<S>& pool, int64_t output) {
           pool.window(2, output % width)};
 }
 
-// Calls visit(input point) for the points of a box, in their order.
+// Calls visit(input point) for the points of a box, in row-major order.
 template <class S, class Visit>
 __device__ void each_point(const Pool<S>& pool, const Box& box, const Visit& visit) {
   for (int64_t d = box.d.begin; d < box.d.end; d += pool.axes[0].dilation) {
@@ -135,7 +135,7 @@ __global__ void pick_kernel(Pool<S> pool) {
 struct Range {
   int64_t begin, end;
 };
-// The outputs among which are those whose windows cover an input.
+// A range of outputs that contains all whose windows cover the input.
 __device__ Range covering(const math::PooledAxis& a, bool adaptive, int64_t input) {
   if (adaptive)
     return {input * a.output / a.input, ((input + 1) * a.output + a.input - 1) / a.input};

@@ -33,7 +33,7 @@ template <class S, class Team>
 __device__ void forward(const Block<S>& block, int64_t position, const Team& team) {
   using T = typename Block<S>::T;
   const int64_t base = block.first(position);
-  // NaNs are passed over here; the exponentials bring them back.
+  // NaNs are skipped here; the exponentials are NaN for them.
   double most = -std::numeric_limits<double>::infinity();
   for (int64_t c = team.first(); c < block.columns; c += team.step()) {
     const double x = block.in(base + c * block.inner);

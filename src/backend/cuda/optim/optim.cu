@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Optimizer steps over a whole list of parameters: as many as fit into the arguments of a kernel go
-// into one launch, cut into chunks that the blocks take in turn.
+// Optimizer steps over a whole list of parameters. One launch handles as many parameters as fit
+// into a kernel's arguments; they are cut into chunks, and blocks loop over the chunks.
 #include "backend/common/optim_step.h"
 #include "backend/cuda/block.cuh"
 #include "backend/cuda/generated/entries.h"
@@ -41,7 +41,7 @@ struct Slots {
   }
 };
 
-// Calls launch(slots, number of the first chunk) until all slots of the plan are served.
+// Calls launch(slots, number of the first chunk) until all slots of the plan are done.
 template <class Launch>
 Status each_launch(const OptimPlan& plan, const Launch& launch) {
   int64_t before = 0;
@@ -61,7 +61,7 @@ Status each_launch(const OptimPlan& plan, const Launch& launch) {
 
 // ---- Steps ----
 
-// Element i of an array of storage S, as a number that is written back where it was changed.
+// Element i of an array of storage S, as a number that is written back if it was changed.
 template <class S>
 struct Element {
   using T = typename S::Value::Element;
@@ -80,7 +80,7 @@ __global__ void step_kernel(const __grid_constant__ Slots slots, Step step) {
   constexpr bool kC = (Step::kStates & 4) != 0;
   slots.each_element([&](const OptimSlot& slot, int64_t i) {
     Element<S> p(slot.parameter, i);
-    // Without a state any readable place will do.
+    // A missing state needs any readable address: the parameter's.
     Element<S> a(kA ? slot.state0 : slot.parameter, i);
     Element<S> b(kB ? slot.state1 : slot.parameter, i);
     Element<S> c(kC ? slot.state2 : slot.parameter, i);
@@ -96,7 +96,7 @@ template <class S>
 __global__ void clip_kernel(const __grid_constant__ Slots slots, double max_norm,
                             const double* norm) {
   const double factor = math::clip_factor(max_norm, *norm);
-  // NaN is none of these and goes into the gradients.
+  // A NaN factor does not return here, so that the gradients become NaN.
   if (factor >= 1) return;
   slots.each_element([&](const OptimSlot& slot, int64_t i) {
     Element<S> p(slot.parameter, i);
@@ -135,7 +135,7 @@ __global__ void norm_kernel(const __grid_constant__ Slots slots, double p, doubl
   }
 }
 
-// One block.
+// Run by one block.
 __global__ void join_kernel(int64_t count, double p, bool joins, const double* partial,
                             double* norm) {
   __shared__ double place[kThreads];

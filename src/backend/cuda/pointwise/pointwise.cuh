@@ -20,7 +20,7 @@ using kernel::Status;
 
 // ---- Operands ----
 
-// Operand 0 is the output. A host number among the inputs rides in the arguments of the kernel.
+// Operand 0 is the output. A host number among the inputs is passed in the kernel's arguments.
 template <int K>
 struct Operands {
   void* data[K];
@@ -75,7 +75,7 @@ __device__ void store_result(void* at, R result) {
 
 // ---- The kernel ----
 
-// Inputs are of storage S, but for the first, which may differ (a condition).
+// Inputs have storage S, except for the first, which may differ (a condition).
 template <class F, class S, class First, int... kRest>
 __global__ void pointwise_kernel(Walk<sizeof...(kRest) + 2> walk,
                                  Operands<sizeof...(kRest) + 2> operands, Parameters parameters) {
@@ -91,8 +91,8 @@ __global__ void pointwise_kernel(Walk<sizeof...(kRest) + 2> walk,
   }
 }
 
-// The same for a functor that refuses some integers as its second operand: they are reported, and
-// the result is 0.
+// The same for a functor that refuses some integers as second operand: the kernel reports them and
+// writes 0.
 template <class F, class S>
 __global__ void refusing_kernel(Walk<3> walk, Operands<3> operands, Parameters parameters,
                                 Reporter reporter) {
@@ -124,7 +124,7 @@ Status run_refusing(const ElementwisePlan& plan) {
                 operands_of<3>(plan), Parameters{{plan.params[0], plan.params[1]}}, reporter);
 }
 
-// A number of the host is looked at here.
+// Checks a host number before the launch.
 template <class F, class T>
 bool refuses_number(const ElementwisePlan& plan) {
   T number;

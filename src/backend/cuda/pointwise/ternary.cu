@@ -8,7 +8,7 @@
 namespace tsr::cuda {
 namespace {
 
-// An element of which only the size counts.
+// An element of which only the size matters.
 template <class T>
 struct Opaque {
   using Element = T;

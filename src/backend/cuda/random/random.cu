@@ -24,7 +24,7 @@ struct Words {
   __device__ uint64_t high() const { return word(2) | static_cast<uint64_t>(word(3)) << 32; }
 };
 
-// Bits that a dtype holds exactly below 1, so that rounding never reaches 1.
+// The bits of a fraction below 1 that a dtype holds exactly, so that rounding never gives 1.
 __device__ int exact_bits(DType dtype) {
   switch (dtype) {
     case DType::kFloat16:
@@ -54,7 +54,7 @@ __device__ double rounded_to(DType dtype, double value) {
   }
 }
 
-// [low, high): where rounding would reach high, low is as good.
+// In [low, high): a value that would round to high becomes low.
 __device__ double uniform(const RandomPlan& plan, const Words& block) {
   const double value = plan.p0 + (plan.p1 - plan.p0) * unit(block.low(), exact_bits(plan.dtype));
   return rounded_to(plan.dtype, value) >= plan.p1 && plan.p1 > plan.p0 ? plan.p0 : value;

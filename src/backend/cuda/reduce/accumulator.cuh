@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Accumulator: what one thread carries through a reduction, for every kind of fold (see Note
-// [Folds]). start(), take(element, position, p), join(what came later), finish(n, p).
+// Accumulator: the state of one thread in a reduction, for every kind of fold (see Note [Folds]).
+// start(), take(element, position, p), join(the state of later elements), finish(n, p).
 #pragma once
 
 #include "backend/common/functors_reduce.h"
@@ -9,7 +9,7 @@
 
 namespace tsr::cuda {
 
-// The plain number inside a value, as finish() takes it.
+// The plain number inside a value, for finish().
 template <class T>
 __device__ T plain(Number<T> value) {
   return value.v;
@@ -60,7 +60,7 @@ struct CountAccumulator {
   __device__ auto finish(int64_t n, double p) const { return F::finish(count, n, p); }
 };
 
-// ---- Positions of extrema: of equal ones the first ----
+// ---- Positions of extrema: the first of equal ones ----
 
 template <class F, class V>
 struct PositionAccumulator {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Reductions: a thread per result where results are many and neighbours, a block per result where
-// they are not, and several blocks per result where there are few. Which, and in how many parts,
-// follows from the plan alone, so that a result does not depend on the device's load.
+// Reductions: one thread per result if results are many and contiguous, one block per result if
+// they are not, and several blocks per result if there are few. The choice and the number of parts
+// depend on the plan alone, so that a result does not depend on the device's load.
 #include <optional>
 
 #include "backend/common/generated/visit_reduce.h"
@@ -17,13 +17,13 @@ using kernel::Status;
 
 namespace {
 
-constexpr int64_t kFewElements = 32;     // a thread alone takes so many
-constexpr int64_t kManyResults = 16384;  // that a thread each keeps the device busy
+constexpr int64_t kFewElements = 32;     // one thread alone reduces up to so many
+constexpr int64_t kManyResults = 16384;  // enough to keep the device busy with one thread each
 constexpr int64_t kFewResults = 256;     // below: several blocks per result
 constexpr int64_t kPart = 65536;         // elements of a part
 constexpr int64_t kMaxParts = 1024;
 
-// A plan as kernels see it.
+// The plan for kernels.
 struct Reduction {
   Walk<2> kept;  // strides of the input and of the output
   Walk<1> reduced;
@@ -55,7 +55,7 @@ Reduction reduction_of(const ReducePlan& plan) {
   return r;
 }
 
-// How an element becomes the accumulator's value.
+// Loads an element as the accumulator's value.
 template <class V>
 struct Direct {
   __device__ static V load(const Reduction& r, int64_t offset) {
@@ -112,7 +112,7 @@ __global__ void by_thread_kernel(Reduction r) {
   }
 }
 
-// Block k * parts + p takes part p of result k; a single part is the result.
+// Block k * parts + p reduces part p of result k; with one part it writes the result.
 template <class A, class Source>
 __global__ void by_block_kernel(Reduction r, int64_t parts, int64_t part_size, A* partial) {
   __shared__ A place[kThreads];
