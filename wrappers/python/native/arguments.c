@@ -118,7 +118,7 @@ static int tpy_list_items(const tpy_signature* sig, int i, PyObject* object, con
 int tpy_ints(const tpy_signature* sig, int i, PyObject* object, tpy_list* list) {
   list->at = list->room;
   if (object != NULL && (PyLong_CheckExact(object) ||
-                         PyIndex_Check(object))) { /* one number stands for a list of it */
+                         PyIndex_Check(object))) { /* a single number is read as a list of one */
     list->n = 1;
     return tpy_as_int64(object, list->room);
   }

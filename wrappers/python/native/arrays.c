@@ -41,8 +41,8 @@ static tsr_dtype tpy_array_dtype(const tpy_array* array) {
   }
 }
 
-/* A tensor on the memory of an array; NULL without an exception for one that _interop.py must see.
- */
+/* A tensor on the memory of an array; NULL without an exception for an array that _interop.py must
+ * handle. */
 static PyObject* tpy_from_struct(PyObject* owner, const tpy_array* array) {
   const tsr_dtype dtype = tpy_array_dtype(array);
   if (dtype < 0 || array->two != 2 || array->nd > TPY_MAX_AXES) return NULL;
@@ -79,14 +79,14 @@ PyObject* py_from_array(PyObject* self, PyObject* given) {
   return made != NULL || PyErr_Occurred() ? made : Py_NewRef(Py_None);
 }
 
-/* A tensor of the elements of an array. What the backward may need is copied: nobody counts the
- * writes to an array. */
+/* A tensor of the elements of an array. If the backward may need them, they are copied: writes to
+ * an array raise no version. */
 PyObject* tpy_array_operand(PyObject* array, int recorded) {
   return PyObject_CallFunctionObjArgs(tpy.from_ndarray, array,
                                       recorded && tsr_grad_mode() ? Py_True : Py_False, NULL);
 }
 
-/* Bytes of `count` elements; -1 when they are more than fit into memory. */
+/* The number of bytes of the elements; -1 if they cannot fit into memory. */
 static int64_t tpy_count_bytes(const int64_t* sizes, int32_t ndim, int64_t itemsize) {
   int64_t bytes = itemsize;
   for (int32_t i = 0; i < ndim; ++i) {
@@ -96,7 +96,7 @@ static int64_t tpy_count_bytes(const int64_t* sizes, int32_t ndim, int64_t items
   return bytes;
 }
 
-/* A row-major tensor in the memory of a view, which it keeps. */
+/* A row-major tensor in the memory of a view; the tensor keeps the view alive. */
 static PyObject* tpy_from_view(PyObject* view, tsr_dtype dtype, const tpy_list* sizes,
                                int64_t offset) {
   const Py_buffer* memory = PyMemoryView_GET_BUFFER(view);

@@ -3,15 +3,14 @@
  * The buffer protocol of tensors, and numpy() over it. */
 #include "native.h"
 
-/* What an exported buffer holds. The alias keeps the memory where it is, even when the tensor
- * itself gets other memory from an out= call while the buffer is in use. */
+/* The state of an exported buffer. The alias keeps the memory alive, even if an out= call gives
+ * the tensor itself new memory while the buffer is in use. */
 typedef struct {
   tsr_tensor alias;
   Py_ssize_t strides[]; /* in bytes */
 } tpy_export;
 
-/* The letter of the struct module, as the dtypes of NumPy spell it; NULL for bfloat16, which has
- * none. */
+/* The format letter of the struct module, as NumPy uses it; NULL for bfloat16, which has none. */
 static const char* tpy_format(tsr_dtype dtype) {
   switch (dtype) {
     case TSR_BOOL:
@@ -47,7 +46,7 @@ static const char* tpy_format(tsr_dtype dtype) {
   }
 }
 
-/* NULL when the memory can be lent as it is, else what keeps it from that. */
+/* NULL if the memory can be exported, else the reason why not. */
 static const char* tpy_no_buffer(const tsr_info* info) {
   if ((info->flags & TSR_TENSOR_REQUIRES_GRAD) && tsr_grad_mode())
     return "the tensor requires grad; use .detach()";
@@ -62,7 +61,7 @@ static int tpy_buffer_refuse(const char* why) {
   return -1;
 }
 
-/* Whether the layout is one that the consumer said it can read. */
+/* Whether the consumer's flags allow the layout of the tensor. */
 static int tpy_buffer_fits(const Py_buffer* view, int flags) {
   const int strided = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
   if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS) return PyBuffer_IsContiguous(view, 'C');
@@ -73,7 +72,7 @@ static int tpy_buffer_fits(const Py_buffer* view, int flags) {
 }
 
 int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
-  static char nowhere[16]; /* consumers want an address for no elements, too */
+  static char nowhere[16]; /* consumers need an address even for no elements */
   view->obj = NULL;
   tsr_info info;
   if (!tpy_info(self, &info)) return -1;
@@ -127,7 +126,8 @@ void tensor_releasebuffer(PyObject* self, Py_buffer* view) {
   PyMem_Free(export);
 }
 
-/* numpy(): numpy.asarray takes the buffer; what has none goes the slow way, which says why. */
+/* numpy(): numpy.asarray takes the buffer. A tensor without one takes the slow path, which raises
+ * the reason. */
 PyObject* tensor_numpy(PyObject* self, PyObject* unused) {
   (void)unused;
   tsr_info info;

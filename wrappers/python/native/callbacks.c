@@ -1,20 +1,21 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * Python callables inside the library: hooks, final callbacks, what gives them back. */
+ * Python callables that the library calls: hooks, final callbacks, and the function that drops
+ * them. */
 #include <unistd.h>
 
 #include "native.h"
 
-/* When the interpreter goes down while other threads run, Python ends each of them where it next
- * asks for the lock, by unwinding its stack. That cannot pass the frames of the library that called
- * us: the process would abort. So the thread stays here for the rest of the process, as Python 3.14
- * lets it stay where it is. Needs -fexceptions. */
+/* When the interpreter shuts down while other threads run, Python ends each of them at its next
+ * request for the lock, by unwinding its stack. The unwinding cannot pass the frames of the
+ * library that called us: the process would abort. So the thread waits here for the rest of the
+ * process; Python 3.14 makes such threads hang in the same way. Needs -fexceptions. */
 void tpy_stay_when_unwound(const int* inside) {
   while (*inside) pause();
 }
 
-/* Every user pointer is an owned PyObject*; this gives it back. After the interpreter is gone it
- * leaks. */
+/* Every user pointer is an owned PyObject*; this function releases it. After the interpreter is
+ * gone it leaks. */
 void tpy_drop(void* user) {
   if (user == NULL || !Py_IsInitialized()) return;
   TPY_ENTER;
@@ -22,8 +23,8 @@ void tpy_drop(void* user) {
   TPY_LEAVE;
 }
 
-/* What a callback returned becomes an owned handle; None becomes NULL. Returns 0 for what is no
- * tensor. */
+/* Converts the result of a callback to an owned handle; None becomes NULL. Returns 0 for any other
+ * object. */
 int tpy_give(PyObject* object, tsr_tensor* out, const char* who) {
   *out = NULL;
   if (object == Py_None) return 1;

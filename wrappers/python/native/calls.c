@@ -7,7 +7,7 @@
 tpy_list tpy_no_list = {.n = -1};
 tpy_tensors tpy_no_tensors = {.n = 0};
 
-/* Lists of one call, which are freed at its end. */
+/* The lists of one call; freed at its end. */
 typedef struct {
   int n_lists, n_tensors;
   unsigned numbers; /* bits of the operands that are numbers */
@@ -34,7 +34,7 @@ static tpy_tensors* tpy_next_tensors(tpy_frame* frame) {
   return list;
 }
 
-/* Reads one argument; the kinds that ops have most come first. */
+/* Reads one argument; the most frequent kinds come first. */
 static inline int tpy_read(const tpy_signature* sig, const tpy_parameter* from, int i,
                            PyObject* object, tpy_value* to, tpy_frame* frame) {
   switch (from->kind) {
@@ -75,10 +75,10 @@ static inline int tpy_read(const tpy_signature* sig, const tpy_parameter* from, 
     case TPY_WORD:
       return tpy_enum(sig, i, object, from->words, from->absent.word, &to->word);
   }
-  __builtin_unreachable(); /* there are no other kinds */
+  __builtin_unreachable(); /* all kinds are handled above */
 }
 
-/* out=: whether it is given; -1 with an exception set. The handles go to `values`. */
+/* Reads out=: 1 if it is given, 0 if not, -1 with an exception set. The handles go to `values`. */
 static int tpy_read_out(const tpy_row* row, PyObject* given, tpy_value* values, tpy_frame* frame) {
   if (tpy_absent(given)) return 0;
   if (row->n_results == 1)
@@ -89,7 +89,7 @@ static int tpy_read_out(const tpy_row* row, PyObject* given, tpy_value* values, 
   return 1;
 }
 
-/* The functions for the arguments that are numbers; NULL where there are none. */
+/* The C functions for this set of arguments that are numbers; NULL if there are none. */
 static const tpy_way* tpy_choose(const tpy_row* row, const tpy_value* values, unsigned numbers) {
   const tpy_way* way = row->ways;
   if (numbers == 0) return way;
@@ -100,7 +100,7 @@ static const tpy_way* tpy_choose(const tpy_row* row, const tpy_value* values, un
   return NULL;
 }
 
-/* An op whose results are a list: their number is known when it was called. */
+/* An op whose results are a list, of a length that only the call returns. */
 static PyObject* tpy_call_list(const tpy_row* row, const tpy_way* way, tpy_value* values) {
   tsr_tensor room[16], *many = room;
   int32_t found = 0;
@@ -135,7 +135,7 @@ static PyObject* tpy_call_new(const tpy_row* row, const tpy_way* way, tpy_value*
   return status != TSR_OK ? tpy_fail(status) : Py_NewRef(Py_None);
 }
 
-/* A tensor and a number as bounds: one after the other. */
+/* Bounds of which one is a tensor and one a number: applied one after the other. */
 static PyObject* tpy_call_between(const tpy_row* row, const tpy_value* v, int has_out,
                                   PyObject** slots) {
   tsr_tensor made = NULL;
@@ -148,8 +148,7 @@ static PyObject* tpy_call_between(const tpy_row* row, const tpy_value* v, int ha
   return tpy_same(status, slots[0]);
 }
 
-/* Everything that is not the common case of tpy_run: numbers, out=, several results, changes in
- * place. */
+/* All cases beside the common one of tpy_run: numbers, out=, several results, in-place forms. */
 static PyObject* tpy_call(const tpy_row* row, tpy_value* values, tpy_frame* frame,
                           PyObject** slots) {
   const int has_out =
@@ -178,7 +177,7 @@ static PyObject* tpy_call(const tpy_row* row, tpy_value* values, tpy_frame* fram
                              : tpy_named_same(status, row->sig.name, given, row->n_results);
 }
 
-/* One new tensor, of arguments that are read. */
+/* Calls an op that makes one new tensor; the arguments have been read. */
 static inline PyObject* tpy_call_plain(const tpy_row* row, tpy_value* values) {
   tsr_tensor made = NULL;
   tsr_status status;
@@ -233,9 +232,9 @@ PyObject* tpy_run(const tpy_row* row, PyObject* self, PyObject* const* args, Py_
                       : result;
 }
 
-/* ---- arguments in other words ---- */
+/* ---- arguments given as words ---- */
 
-/* A word in the place of a padding: "valid" is none, "same" sets the switch of that name, the last
+/* A padding given as a word: "valid" is no padding, "same" sets the flag of that name, the last
  * argument. */
 int tpy_padding(const tpy_row* row, PyObject** slots) {
   const int padding = row->prepared[0], same = row->prepared[1];
@@ -253,7 +252,7 @@ int tpy_padding(const tpy_row* row, PyObject** slots) {
   return 1;
 }
 
-/* Axes that are left out are all of size 1; the last slot owns them. */
+/* Without axes, all axes of size 1 are taken; the last slot owns their tuple. */
 int tpy_axes_of_one(const tpy_row* row, PyObject** slots) {
   tsr_info info;
   const int axes = row->prepared[1];

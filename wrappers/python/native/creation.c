@@ -1,9 +1,10 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * arange, whose dtype depends on Python's kinds of numbers. */
+ * arange: its dtype depends on the kinds of the Python numbers. */
 #include "native.h"
 
-/* What counts as a whole number is one; 0 with an exception set. */
+/* Reads a bound or step: an object with __index__ is an integer. Returns 0 with an exception
+ * set. */
 static int tpy_end(PyObject* object, tsr_number* out) {
   out->reserved = 0;
   if (PyIndex_Check(object)) {
@@ -30,7 +31,7 @@ static PyObject* tpy_arange(PyObject* const* ends, tsr_dtype dtype, int32_t type
   return tpy_result(status, out);
 }
 
-/* arange(start, stop, step, dtype or None, device or None): whole numbers count in int64. */
+/* arange(start, stop, step, dtype or None, device or None): integers give int64. */
 PyObject* py_arange(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   (void)self;
   if (nargs != 5)

@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * The type DeviceBase: equality of devices, which mostly are one object. _device.py has the rest.
- */
+ * The type DeviceBase: equality of devices, fast for identical objects, which is the usual case.
+ * _device.py has the rest. */
 #include "native.h"
 
-/* == and !=; for another object the class decides by its method _same. */
+/* == and !=; for different objects the method _same of the class decides. */
 static PyObject* device_compare(PyObject* self, PyObject* other, int which) {
   if (which != Py_EQ && which != Py_NE) Py_RETURN_NOTIMPLEMENTED;
   if (self == other) return PyBool_FromLong(which == Py_EQ);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * DLPack capsules, legacy and versioned, both ways. */
+ * DLPack capsules, legacy and versioned, import and export. */
 #include "native.h"
 
 static const char legacy_name[] = "dltensor";
@@ -8,14 +8,14 @@ static const char versioned_name[] = "dltensor_versioned";
 static const char used_legacy_name[] = "used_dltensor";
 static const char used_versioned_name[] = "used_dltensor_versioned";
 
-/* The layout of a legacy managed tensor, as far as a deleter needs it. */
+/* The members of a legacy managed tensor up to its deleter. */
 typedef struct tpy_legacy {
   tpy_dl_tensor tensor;
   void* context;
   void (*deleter)(struct tpy_legacy*);
 } tpy_legacy;
 
-/* A capsule that nobody consumed still owns its tensor. */
+/* The destructor of a capsule: a capsule that was not consumed still owns its tensor. */
 static void tpy_capsule_end(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, legacy_name)) {
     tpy_legacy* managed = PyCapsule_GetPointer(capsule, legacy_name);
@@ -49,7 +49,7 @@ PyObject* py_to_capsule(PyObject* self, PyObject* args) {
   return PyCapsule_New(managed, versioned_name, tpy_capsule_end);
 }
 
-/* from_capsule(capsule, flags). Renames the capsule only when the library took the tensor over. */
+/* from_capsule(capsule, flags). Renames the capsule only if the library took over the tensor. */
 PyObject* py_from_capsule(PyObject* self, PyObject* args) {
   (void)self;
   PyObject* capsule;

@@ -3,7 +3,7 @@
  * Handles to and from cffi, for tessera.capi. */
 #include "native.h"
 
-/* The classes of objects that own a handle, as adopt() numbers them. */
+/* The classes of objects that own a handle, by the numbers that adopt() takes. */
 static PyTypeObject* tpy_owner_class(PyObject* number) {
   PyTypeObject* const known[] = {tpy.tensor, tpy.node, tpy.generator};
   const long kind = PyLong_AsLong(number);
@@ -121,7 +121,7 @@ PyObject* py_is_same(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   return PyBool_FromLong(tpy_handle(args[0]) == tpy_handle(args[1]));
 }
 
-/* ---- what all holders of a handle share ---- */
+/* ---- common to all types that hold a handle ---- */
 
 PyMemberDef held_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(tpy_held, weakrefs), READONLY, NULL},

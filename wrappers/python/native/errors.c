@@ -7,8 +7,8 @@
 /* ---- exceptions of callbacks ---- */
 
 /* An exception that the library holds as the payload of an error. A payload may also come from
- * another language in this process, so one is taken for ours only when it is found in this list.
- * Guarded by the interpreter's lock. */
+ * another language in this process, so a payload is ours only if it is in this list. Guarded by
+ * the interpreter's lock. */
 typedef struct tpy_parcel {
   PyObject* exception; /* owned */
   struct tpy_parcel* next;
@@ -16,7 +16,7 @@ typedef struct tpy_parcel {
 
 static tpy_parcel* parcels;
 
-/* What the library calls when nobody needs the payload any more. */
+/* The drop function of the payload: the library calls it when the payload is no longer needed. */
 static void tpy_drop_parcel(void* payload) {
   if (!Py_IsInitialized()) return;
   TPY_ENTER;
@@ -31,7 +31,7 @@ static void tpy_drop_parcel(void* payload) {
   TPY_LEAVE;
 }
 
-/* The exception in flight with its traceback, taken out of the air. */
+/* The current exception with its traceback; clears Python's error indicator. */
 static PyObject* tpy_catch(void) {
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
@@ -61,15 +61,15 @@ tsr_status tpy_hand_over(void) {
   return kept == TSR_OK ? TSR_CALLBACK : kept;
 }
 
-/* The exception of a payload, borrowed; NULL when it is none of ours. */
+/* The exception of a payload, borrowed; NULL if the payload is not ours. */
 static PyObject* tpy_unpack_parcel(const void* payload) {
   const tpy_parcel* parcel = parcels;
   while (parcel != NULL && parcel != payload) parcel = parcel->next;
   return parcel != NULL ? parcel->exception : NULL;
 }
 
-/* Raises an exception of a callback, and empties this thread's record, which would keep it and all
- * its frames alive. */
+/* Raises an exception of a callback, and clears this thread's error record, which would keep the
+ * exception and all its frames alive. */
 static void tpy_raise_again(PyObject* exception) {
   Py_INCREF(exception);
   tsr_error record = NULL;
@@ -88,7 +88,7 @@ static PyObject* tpy_error_class(PyObject* classes, int64_t number, PyObject* ot
   return found != NULL || PyErr_Occurred() ? found : otherwise;
 }
 
-/* A text of the record, without the prefix of C. */
+/* A text of the error record, without the prefix "tsr_". */
 static PyObject* tpy_record_text(const char* text, int64_t length) {
   const int prefixed = length >= 4 && memcmp(text, "tsr_", 4) == 0;
   return PyUnicode_DecodeUTF8(text + 4 * prefixed, (Py_ssize_t)length - 4 * prefixed, "replace");
@@ -125,7 +125,7 @@ PyObject* tpy_fail(tsr_status status) {
   return NULL;
 }
 
-/* check(status): raises unless the status of a call of C is 0. */
+/* check(status): raises unless the status of a C call is 0. */
 PyObject* py_check(PyObject* self, PyObject* given) {
   (void)self;
   const long status = PyLong_AsLong(given);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * DLPack 1.3's C exchange API for tensors as Python objects: the library's own table over handles,
- * with the objects around it. */
+ * DLPack 1.3's C exchange API for Python tensors: wraps the library's own table, which works on
+ * handles. */
 #include "native.h"
 
 static const char exchange_name[] = "dlpack_exchange_api";
@@ -18,7 +18,7 @@ typedef struct tpy_exchange {
   int (*stream)(int32_t device_type, int32_t device_id, void** out);
 } tpy_exchange;
 
-/* 0, or -1 with the exception of the status set. These entries are called with the lock held. */
+/* 0, or -1 with the exception of the status set. Called with the interpreter's lock held. */
 static int tpy_exchanged(tsr_status status) {
   if (status == TSR_OK) return 0;
   tpy_fail(status);
@@ -31,7 +31,7 @@ static int tpy_exchange_tensor(void* object) {
   return 0;
 }
 
-/* May be called without the lock: touches no Python object. */
+/* May be called without the interpreter's lock: uses no Python object. */
 static int tpy_exchange_allocate(tpy_dl_tensor* prototype, tpy_versioned** out, void* context,
                                  void (*set_error)(void* context, const char* kind,
                                                    const char* message)) {
@@ -57,7 +57,7 @@ static int tpy_exchange_from_object(void* object, tpy_versioned** out) {
   return failed;
 }
 
-/* The managed tensor becomes ours on success only. */
+/* Takes over the managed tensor on success only. */
 static int tpy_exchange_to_object(tpy_versioned* managed, void** out) {
   tsr_tensor handle = NULL;
   *out = NULL;
@@ -78,7 +78,7 @@ static int tpy_exchange_stream(int32_t device_type, int32_t device_id, void** ou
   return tpy_exchanged(tsr_exchange_api()->current_stream(device_type, device_id, out));
 }
 
-/* On the type, as the protocol asks; subclasses inherit it. */
+/* The protocol wants it as an attribute of the type; subclasses inherit it. */
 int tpy_add_exchange(PyTypeObject* type) {
   static tpy_exchange api = {1,
                              3,

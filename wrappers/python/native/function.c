@@ -42,7 +42,8 @@ static tsr_status tpy_node_backward(void* user, tsr_node node, const tsr_tensor*
   return status;
 }
 
-/* needs_grad(arguments) -> tuple of bools: which are tensors whose gradient would be recorded. */
+/* needs_grad(arguments) -> tuple of bools: which arguments are tensors that autograd would
+ * record. */
 PyObject* py_needs_grad(PyObject* self, PyObject* given) {
   (void)self;
   const int recording = tsr_grad_mode();
@@ -71,8 +72,8 @@ static tsr_status tpy_finish_node(tsr_node node, const tpy_tensors* dirty,
   return status == TSR_OK ? tsr_node_attach(node, outputs->at, outputs->n) : status;
 }
 
-/* attach_node(inputs, dirty, constant, saved, outputs, name, callable, flags): a new node, whose
- * results the outputs become. */
+/* attach_node(inputs, dirty, constant, saved, outputs, name, callable, flags): makes a new node;
+ * the outputs become its results. */
 PyObject* py_attach_node(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   (void)self;
   if (!tpy_count_arguments("attach_node", nargs, 8)) return NULL;

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * The type GeneratorBase: the life of a generator's handle. _random.py has the rest. */
+ * The type GeneratorBase: makes and releases a generator's handle. _random.py has the rest. */
 #include "native.h"
 
-/* Class(seed=0): of any int, of which 64 bits count. */
+/* Class(seed=0): any int; its low 64 bits are used. */
 static PyObject* generator_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   static char* names[] = {"seed", NULL};
   PyObject *seed = NULL, *whole = NULL;

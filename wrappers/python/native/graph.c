@@ -28,7 +28,7 @@ int tpy_make_nodes(PyObject* table) {
   return tpy.node != NULL && PyDict_SetItemString(table, "NodeBase", (PyObject*)tpy.node) == 0;
 }
 
-/* saved_tensors(node): what a node kept for the backward. */
+/* saved_tensors(node): the tensors that a node saved for the backward. */
 PyObject* py_saved_tensors(PyObject* self, PyObject* given) {
   (void)self;
   if (!PyObject_TypeCheck(given, tpy.node)) {
@@ -59,8 +59,8 @@ static PyObject* graph_keys[TPY_MAX_ALIASES];
 static const tpy_signature graph_signature = {"autograd",       1,         1, 1, -1, 0,
                                               graph_parameters, graph_keys};
 
-/* Reads the first arguments as sequences of tensors, in which a None is a NULL; free them in any
- * case. */
+/* Reads the first arguments as sequences of tensors, None as NULL. The caller frees the lists,
+ * also after a failure. */
 int tpy_read_lists(PyObject* const* args, int count, tpy_tensors* lists) {
   int good = graph_keys[0] != NULL || tpy_prepare(&graph_signature);
   for (int i = 0; i < count; ++i) {

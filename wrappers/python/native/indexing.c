@@ -3,13 +3,13 @@
  * tensor[index] and tensor[index] = value: from Python's brackets to items of the ABI. */
 #include "native.h"
 
-enum { TPY_MAX_ITEMS = 130 }; /* 64 axes, as many new ones, an ellipsis */
+enum { TPY_MAX_ITEMS = 130 }; /* 64 axes, as many new axes, an ellipsis */
 
 typedef struct {
   int32_t n_items, n_arrays;
   int64_t items[TPY_MAX_ITEMS * 4];
   tsr_tensor arrays[TPY_MAX_ITEMS];
-  PyObject* keep[TPY_MAX_ITEMS]; /* tensors made here for lists and masks */
+  PyObject* keep[TPY_MAX_ITEMS]; /* owned: tensors made from lists and masks */
 } tpy_index;
 
 static void tpy_free_index(tpy_index* index) {
@@ -41,7 +41,7 @@ static int tpy_add_array(tpy_index* index, PyObject* tensor) {
   return 1;
 }
 
-/* An end of a slice, clipped to what fits. */
+/* A bound of a slice, clamped to 64 bits. */
 static int tpy_bound(PyObject* object, int64_t* out) {
   *out = INT64_MIN;
   if (object == Py_None) return 1;
@@ -70,8 +70,8 @@ static int tpy_add_integer(tpy_index* index, PyObject* object) {
   return tpy_add_item(index, TSR_INDEX_KIND_INTEGER, value, 0, 0);
 }
 
-/* A list of plain ints or bools as a tensor; NULL for what to_index must see, with an exception on
- * failure. */
+/* A list of plain ints or bools as a tensor. NULL without an exception for other objects, which
+ * to_index handles; NULL with an exception on failure. */
 static PyObject* tpy_index_list(PyObject* item) {
   if (!PyList_CheckExact(item) || PyList_GET_SIZE(item) == 0) return NULL;
   tsr_info info = {sizeof info};

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * Methods of tensors that are no ops: metadata by the names of PyTorch, conversions, the gradient
- * switch. */
+ * Methods of tensors that are not ops: metadata under PyTorch's names, conversions,
+ * requires_grad. */
 #include "native.h"
 
 /* ---- metadata ---- */
@@ -51,8 +51,8 @@ static PyObject* tensor_is_contiguous(PyObject* self, PyObject* unused) {
   return tensor_get(self, TPY_GET_CONTIGUOUS);
 }
 
-/* The only argument, by position or by `name`; `absent` without one, NULL with an exception for
- * others. */
+/* The only argument of a method, by position or by `name`; `absent` if it is not given, NULL with
+ * an exception for any other argument. */
 static PyObject* tpy_only(const char* function, const char* name, PyObject* const* args,
                           Py_ssize_t nargs, PyObject* kwnames, PyObject* absent) {
   const Py_ssize_t named = kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0;
@@ -98,8 +98,8 @@ static void tpy_drop_tensor(void* tensor) {
   tsr_tensor_release((tsr_tensor)tensor);
 }
 
-/* Another tensor on the memory of `plain`, which it takes over; on other devices by DLPack, which
- * knows of streams. */
+/* Another tensor on the memory of `plain`; takes over `plain`. For devices by DLPack, which
+ * handles streams. */
 static tsr_status tpy_share(tsr_tensor plain, const tsr_info* info, tsr_tensor* made) {
   if (info->device_type == TSR_DEVICE_CPU) {
     const int32_t flags = info->flags & TSR_TENSOR_READ_ONLY ? TSR_FROM_DATA_READ_ONLY : 0;
@@ -115,7 +115,8 @@ static tsr_status tpy_share(tsr_tensor plain, const tsr_info* info, tsr_tensor* 
   return status;
 }
 
-/* Another tensor on the same memory, whose writes autograd does not count. */
+/* The attribute `data`: another tensor on the same memory; autograd's version check ignores writes
+ * to it. */
 PyObject* tensor_get_data(PyObject* self, void* closure) {
   (void)closure;
   tsr_tensor plain = NULL, made = NULL;
@@ -133,10 +134,11 @@ PyObject* tensor_get_data(PyObject* self, void* closure) {
 
 /* ---- conversions ---- */
 
-/* What a conversion may do about the memory. */
+/* Whether a conversion may copy. */
 enum { TPY_MAY_COPY = -1, TPY_NEVER_COPY = 0, TPY_MUST_COPY = 1 };
 
-/* Whether the tensor has this dtype and device already; -1 stands for what it has. -1: failed. */
+/* Whether the tensor already has this dtype and device; an argument of -1 means any. Returns -1 on
+ * failure. */
 static int tpy_fits(PyObject* self, tsr_dtype dtype, int32_t type, int32_t index) {
   tsr_info info;
   if (!tpy_info(self, &info)) return -1;
@@ -235,7 +237,7 @@ static PyObject* tensor_cpu(PyObject* self, PyObject* unused) {
   return tpy_convert(self, -1, TSR_DEVICE_CPU, 0, TPY_MAY_COPY);
 }
 
-/* What to() was told; borrowed references. */
+/* The arguments of to(); borrowed references. */
 typedef struct {
   PyObject *dtype, *device, *like;
   int copy, non_blocking;
@@ -319,7 +321,7 @@ static PyObject* tensor_is_pinned(PyObject* self, PyObject* unused) {
   return PyBool_FromLong(pinned);
 }
 
-/* An op with a name of this table is no method: what stands here counts. */
+/* A name in this table takes precedence over the method of an op. */
 PyMethodDef tensor_methods[] = {
     {"item", tensor_item, METH_NOARGS, "The value of a tensor of one element."},
     {"numpy", tensor_numpy, METH_NOARGS, "A NumPy array on the same memory."},

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * The type ModeBase: whether a thread records, as a with block. _modes.py names the modes and
- * decorates functions. */
+ * The type ModeBase: context managers that set whether a thread records. _modes.py defines the
+ * modes and their use as decorators. */
 #include "native.h"
 
 enum { TPY_NO_GRAD, TPY_ENABLE_GRAD, TPY_INFERENCE, TPY_SET_GRAD, TPY_KINDS };
@@ -10,7 +10,7 @@ typedef struct {
   PyObject_HEAD char* before; /* what to restore, the innermost block last */
   Py_ssize_t depth, room;
   int kind, mode;
-  int switched; /* by its making, not by a with block */
+  int switched; /* the constructor switched the mode, not a with block */
 } tpy_mode;
 
 static int tpy_mode_set(const tpy_mode* self, int value, int32_t* before) {
@@ -66,7 +66,7 @@ static int tpy_mode_argument(const char* name, int kind, PyObject* args, PyObjec
   return 0;
 }
 
-/* mode(...); with a function for its only argument, the function decorated. */
+/* mode(...); if the only argument is a function, returns it decorated. */
 static PyObject* mode_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   static PyObject* tag_name;
   PyObject* tag = tpy_attribute((PyObject*)type, &tag_name, "_kind");
@@ -130,13 +130,13 @@ static PyObject* mode_exit(PyObject* self, PyObject* const* args, Py_ssize_t nar
   Py_RETURN_NONE;
 }
 
-/* A mode of this kind that nobody has entered yet, for one call of a decorated function. */
+/* A new mode of this kind, not yet entered, for one call of a decorated function. */
 static PyObject* mode_again(PyObject* self, PyObject* unused) {
   (void)unused;
   return (PyObject*)tpy_mode_make(Py_TYPE(self), ((tpy_mode*)self)->kind, ((tpy_mode*)self)->mode);
 }
 
-/* Takes back what its making switched. */
+/* Restores the mode that was set before the constructor switched it. */
 static PyObject* mode_undo(PyObject* self, PyObject* unused) {
   (void)unused;
   const int switched = ((tpy_mode*)self)->switched;

@@ -6,7 +6,7 @@
 
 tpy_state tpy;
 
-/* An attribute by a name that is made a string once. */
+/* Gets an attribute; the name becomes an interned string at the first call, kept in *cell. */
 PyObject* tpy_attribute(PyObject* object, PyObject** cell, const char* name) {
   if (*cell == NULL && (*cell = PyUnicode_InternFromString(name)) == NULL) return NULL;
   return PyObject_GetAttr(object, *cell);
@@ -17,9 +17,9 @@ static PyObject* py_is_tensor(PyObject* self, PyObject* object) {
   return PyBool_FromLong(tpy_is_tensor(object));
 }
 
-/* Python gives every class written in it to its collector. Nodes own no other Python object, so the
- * collector has nothing to find in them: without it they are made and freed faster. Must come
- * before the first object. */
+/* Python's cycle collector tracks the objects of every class that is written in Python. Nodes own
+ * no other Python object, so tracking them is useless: without it they are made and freed faster.
+ * Must be called before the first object is made. */
 static void tpy_leave_to_counting(PyTypeObject* type) {
   if (!(type->tp_flags & Py_TPFLAGS_HAVE_GC) || type->tp_free != PyObject_GC_Del ||
       type->tp_dictoffset != 0)
@@ -28,9 +28,9 @@ static void tpy_leave_to_counting(PyTypeObject* type) {
   type->tp_free = PyObject_Free;
 }
 
-/* Results are of this class, which adds neither attributes nor a finalizer to TensorBase: made
- * without being shown to the collector, and freed without Python's general way for classes.
- * Subclasses get that. */
+/* Results are of this class, which adds neither attributes nor a finalizer to TensorBase. So they
+ * are made untracked by the collector, and freed without the general deallocation of Python
+ * classes. Subclasses use the general one. */
 static void tpy_make_light(PyTypeObject* type) {
   if (type->tp_dictoffset != 0 || type->tp_finalize != NULL ||
       type->tp_basicsize != sizeof(tpy_object))
@@ -39,10 +39,10 @@ static void tpy_make_light(PyTypeObject* type) {
   type->tp_dealloc = tensor_dealloc;
 }
 
-/* ---- register: what C needs of the Python layer ---- */
+/* ---- register: objects of the Python layer that C uses ---- */
 
-/* One name of register(): where the object is kept, and what it must be, for C reads it as that
- * from then on. */
+/* One name of register(): where the object is stored, and its required type, because C later uses
+ * it as that type without a check. */
 typedef struct {
   const char* name;
   void* place;         /* a pointer to an object or to a type: read and written as bytes */
@@ -118,7 +118,7 @@ static int tpy_register_one(PyObject* name, PyObject* object) {
   return 0;
 }
 
-/* register(name=object, ...): each once. */
+/* register(name=object, ...): each name at most once. */
 static PyObject* py_register(PyObject* self, PyObject* args, PyObject* given) {
   (void)self;
   if (PyTuple_GET_SIZE(args) > 0 || given == NULL) {
@@ -183,7 +183,8 @@ static PyMethodDef tpy_private[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* Functions without a self: what tpy_parse is told as one is a tensor. No name may come twice. */
+/* Adds functions with self = NULL: tpy_parse takes any other self for a tensor. No name may occur
+ * twice. */
 static int tpy_add_functions(PyObject* table, PyMethodDef* defs) {
   for (; defs->ml_name != NULL; ++defs) {
     PyObject* function = PyCFunction_New(defs, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * The contracts between the C files of the extension: what each one offers, who owns what, and what
- * may be called when.
+ * The contracts between the C files of the extension: the functions of each file, who owns their
+ * results, and when they may be called.
  *
  * Everywhere: functions are called with the interpreter's lock held, unless a comment says
  * otherwise. A function that returns PyObject* gives a new reference, or NULL with an exception
@@ -26,10 +26,10 @@
 typedef struct tpy_object {
   PyObject_HEAD tsr_tensor handle;
   PyObject* weakrefs;
-  struct tpy_object* grad;   /* the object that grad gave last, while it lives; not owned */
-  struct tpy_object* users;  /* the first of those that have this one as their grad */
-  struct tpy_object* next;   /* among the users of `grad` */
-  struct tpy_object** place; /* what points to this one there */
+  struct tpy_object* grad;   /* the object that `grad` returned last, while it lives; not owned */
+  struct tpy_object* users;  /* the first tensor whose `grad` is this object */
+  struct tpy_object* next;   /* the next user of the same `grad` */
+  struct tpy_object** place; /* the pointer that points to this user */
 } tpy_object;
 
 /* A node or a generator in Python owns one reference to its handle. */
@@ -54,10 +54,10 @@ typedef struct {
   PyObject* device_class;  /* the class of devices */
   PyObject* dtype_names;   /* dict: name of a dtype -> dtype */
   PyObject* to_index;      /* (object) gives a tensor of integers or bools */
-  PyTypeObject* node;      /* NodeBase, made in graph.c; Node once that is registered */
+  PyTypeObject* node;      /* NodeBase, made in graph.c; Node once it is registered */
   PyTypeObject* generator; /* the same in generator.c */
   PyObject* as_array;      /* (buffer) gives a NumPy array on its memory */
-  PyObject* no_array;      /* (tensor) raises why it cannot be a NumPy array */
+  PyObject* no_array;      /* (tensor) raises the reason why it cannot be a NumPy array */
   PyObject* errors;        /* dict: status -> exception class */
   PyObject* file_errors;   /* dict: errno -> exception class */
   PyObject* error;         /* the class of all failures of the library */
@@ -75,7 +75,7 @@ typedef struct {
 
 extern tpy_state tpy;
 
-/* Kind and size of a dtype as one small number. */
+/* The index of a dtype in `dtype_at`: its kind and size. */
 static inline unsigned tpy_dtype_place(tsr_dtype bits) {
   return ((unsigned)bits & 7) << 3 | ((unsigned)__builtin_ctz((unsigned)bits >> 8 | 0x100) & 7);
 }
@@ -101,8 +101,8 @@ static inline Py_ssize_t tpy_itemsize(tsr_dtype dtype) {
   return (dtype >> 8 & 0xff) / 8;
 }
 
-/* The library runs with the lock released: other threads go on, and callbacks take it again. A
- * macro, because the call must be made between the two lines. */
+/* Calls the library with the interpreter's lock released: other threads continue, and callbacks
+ * take the lock again. A macro, because the call must be between the two lines. */
 #define TPY_CALL(status, call)                     \
   do {                                             \
     PyThreadState* tpy_save = PyEval_SaveThread(); \
@@ -110,18 +110,18 @@ static inline Py_ssize_t tpy_itemsize(tsr_dtype dtype) {
     PyEval_RestoreThread(tpy_save);                \
   } while (0)
 
-/* ---- module.c: the parts put together ---- */
+/* ---- module.c: the module ---- */
 
-/* An attribute by a name that is made a string once, in *cell. */
+/* Gets an attribute; the name becomes an interned string at the first call, kept in *cell. */
 PyObject* tpy_attribute(PyObject* object, PyObject** cell, const char* name);
 
 /* ---- errors.c: failed calls as exceptions ---- */
 
-/* Raises the exception of a status, from the record of this thread; returns NULL. The exception of
- * a Python callback comes out as itself. */
+/* Raises the exception of a status, from this thread's error record; returns NULL. The exception
+ * of a Python callback is raised again unchanged. */
 PyObject* tpy_fail(tsr_status status);
-/* Hands the exception in flight to the library, from which tpy_fail gets it back where the outer
- * call fails. */
+/* Passes the current exception to the library as a payload; tpy_fail raises it again when the
+ * outer call fails. */
 tsr_status tpy_hand_over(void);
 PyObject* py_check(PyObject* self, PyObject* status);
 
@@ -152,11 +152,12 @@ static inline PyObject* tpy_same(tsr_status status, PyObject* object) {
   return Py_NewRef(object);
 }
 
-/* As tpy_result, for functions that may hand back their own input: that stays one Python object. */
+/* Like tpy_result, for functions that may return their own input: the result is then the same
+ * Python object. */
 PyObject* tpy_result_alias(tsr_status status, tsr_tensor handle, PyObject* input);
-/* A tensor for a handle that stays the caller's; None for none. */
+/* A tensor for a borrowed handle; None for NULL. */
 PyObject* tpy_borrow(tsr_tensor handle);
-/* Takes over the reference to a node; None for none. */
+/* Takes over the reference to a node; None for NULL. */
 PyObject* tpy_wrap_node(tsr_node node);
 /* Tuples of tensors that take over the handles: all of them, also on failure. */
 PyObject* tpy_tuple_of(tsr_tensor* handles, int32_t count);
@@ -168,7 +169,7 @@ PyObject* tpy_named_same(tsr_status status, const char* op, PyObject* outs, int3
 
 enum { TPY_MAX_ALIASES = 4, TPY_MAX_PARAMETERS = 20 };
 
-/* How an argument is read: by the type that the schema gives it. */
+/* How an argument is read, by its type in the schema. */
 typedef enum {
   TPY_TENSOR,
   TPY_OPTIONAL_TENSOR,
@@ -183,11 +184,11 @@ typedef enum {
   TPY_DTYPE,
   TPY_DEVICE,
   TPY_TENSORS,
-  TPY_OPTIONAL_TENSORS, /* a sequence in which None stands for no tensor */
+  TPY_OPTIONAL_TENSORS, /* a sequence; None is an absent tensor */
   TPY_FLOATS,
   TPY_TEXT,
   TPY_GENERATOR,
-  TPY_WORD /* one of a few words, as a constant of C */
+  TPY_WORD /* one of a few words, passed as a C constant */
 } tpy_kind;
 
 enum { TPY_INLINE_LIST = 8 };
@@ -208,7 +209,7 @@ typedef struct {
   tsr_tensor room[TPY_INLINE_LIST];
 } tpy_tensors;
 
-/* An argument as C takes it: in one or two parameters. */
+/* An argument in the form for C: one or two parameters. */
 typedef struct {
   union {
     tsr_tensor tensor;
@@ -229,17 +230,17 @@ typedef struct {
   };
 } tpy_value;
 
-/* A word and the number that stands for it in C; a table of them ends with a NULL name. */
+/* A word and its number in C; tables of words end with a NULL name. */
 typedef struct {
   const char* name;
   int32_t value;
 } tpy_constant;
 
 typedef struct {
-  const char* names; /* the canonical one first, parted by '|' */
+  const char* names; /* the canonical name first, separated by '|' */
   tpy_kind kind;
   const tpy_constant* words;
-  tpy_value absent; /* what C gets where Python says nothing */
+  tpy_value absent; /* the value for C if the argument is not given */
 } tpy_parameter;
 
 /* One Python function: its parameters in order, `out` among them. */
@@ -249,21 +250,21 @@ typedef struct {
   int n_positional; /* how many of them may come by position */
   int n_required;   /* how many must be given */
   int vararg;       /* a list that may be spread over the positions from its own on, or -1 */
-  unsigned tensors; /* bits of the parameters that are tensors, and read */
+  unsigned tensors; /* bits of the parameters that are tensors and are only read */
   const tpy_parameter* parameters;
   PyObject** keys; /* n * TPY_MAX_ALIASES interned strings, made by tpy_prepare */
 } tpy_signature;
 
-/* Makes the strings of the keywords; once, before the first call of tpy_parse. */
+/* Interns the strings of the keywords; call it once, before the first tpy_parse. */
 int tpy_prepare(const tpy_signature* sig);
 /* Fills slots (sig->n + 1 of them) with borrowed references, absent ones with NULL. The last slot
- * owns what was made for the others (the tuple of a spread list, tensors for arrays): release it
+ * owns objects made for the others (the tuple of a spread list, tensors for arrays): release it
  * with Py_XDECREF after the call. `self` is the first argument of a method, a module or NULL
  * otherwise. */
 int tpy_parse(const tpy_signature* sig, PyObject* self, PyObject* const* args, Py_ssize_t nargs,
               PyObject* kwnames, PyObject** slots);
-/* Raise a TypeError that names function and argument; return 0. tpy_unreadable replaces the
- * TypeError in flight and lets other exceptions through. */
+/* Raise a TypeError that names function and argument; return 0. tpy_unreadable replaces a current
+ * TypeError and keeps any other exception. */
 int tpy_mismatch(const tpy_signature* sig, int i, const char* expected, PyObject* got);
 int tpy_unreadable(const tpy_signature* sig, int i, const char* expected, PyObject* got);
 /* The canonical name of a parameter. */
@@ -271,7 +272,7 @@ const char* tpy_name(const tpy_signature* sig, int i);
 
 /* ---- arguments.c: one converter for each type of the schema ---- */
 
-/* `sig` and `i` say which argument `object` is; `absent` is what C gets where Python says nothing.
+/* `sig` and `i` identify the argument `object`; `absent` is the value for C if it is not given.
  * Lists are freed with tpy_free_list and tpy_free_tensors, also after a failure. */
 int tpy_bool(const tpy_signature* sig, int i, PyObject* object, int32_t absent, int32_t* out);
 int tpy_int64(const tpy_signature* sig, int i, PyObject* object, int64_t absent, int64_t* out);
@@ -295,7 +296,7 @@ int tpy_generator(const tpy_signature* sig, int i, PyObject* object, tsr_generat
 int tpy_outs(const tpy_signature* sig, int i, PyObject* object, int count, tpy_tensors* list);
 /* An int of 64 bits from anything with __index__. */
 int tpy_as_int64(PyObject* object, int64_t* out);
-/* requires_grad= of a function that makes a leaf; takes the result over and gives it back. */
+/* Applies requires_grad= of a function that makes a leaf; takes over the result and returns it. */
 PyObject* tpy_requiring(const tpy_signature* sig, int i, PyObject* object, PyObject* result);
 static inline int tpy_tensor(const tpy_signature* sig, int i, PyObject* object, tsr_tensor* out) {
   if (!tpy_is_tensor(object)) return tpy_mismatch(sig, i, "a Tensor", object);
@@ -320,24 +321,26 @@ static inline void tpy_free_tensors(tpy_tensors* list) {
 
 /* ---- numbers.c: numbers of the host ---- */
 
-/* What an object is; TPY_LARGE is an int beyond 64 bits, for which the number near it stands. */
+/* What an object is; TPY_LARGE is an int beyond 64 bits, converted to the nearest float. */
 enum { TPY_ERROR = -1, TPY_NO_NUMBER = 0, TPY_NUMBER = 1, TPY_LARGE = 2 };
 
-/* Makes a number of an object; TPY_ERROR with an exception set. */
+/* Converts an object to a number; TPY_ERROR with an exception set. */
 int tpy_as_number(PyObject* object, tsr_number* out);
-/* The same for numbers that are stored or counted with: ints beyond 64 bits are refused. */
+/* The same for numbers that are stored or used in arithmetic: ints beyond 64 bits are refused. */
 int tpy_sized_number(PyObject* object, tsr_number* out);
-/* A number; where nothing is given the default, or no number, of kind 0. */
+/* Reads a number. If it is not given: the default, or no number (kind 0). */
 int tpy_scalar(const tpy_signature* sig, int i, PyObject* object, const tsr_number* absent,
                tsr_number* out);
-/* A tensor or a number, of which *mask gets the bit; the other one is NULL, or of kind 0. */
+/* Reads a tensor or a number. A number sets its bit in *mask; the one that is not given is NULL or
+ * of kind 0. */
 int tpy_operand(const tpy_signature* sig, int i, PyObject* object, tsr_tensor* tensor,
                 tsr_number* number, unsigned* mask);
 int tpy_no_tensor(const tpy_signature* sig);
-/* A tensor between two bounds, of which one is a tensor and one a number. */
+/* Clips a tensor between two bounds, of which one is a tensor and one a number. */
 tsr_status tpy_between(tsr_tensor input, tsr_tensor low, const tsr_number* low_number,
                        tsr_tensor high, const tsr_number* high_number, tsr_tensor* out);
-/* A result, which is taken over, as it is, or written to `dst`, the handle of `given`. */
+/* Takes over a result: returns it, or writes it to `dst`, the handle of `given`, and returns
+ * that. */
 PyObject* tpy_written(tsr_status status, tsr_tensor made, tsr_tensor dst, PyObject* given);
 
 /* ---- operators.c: + - * / and their kind ---- */
@@ -347,18 +350,18 @@ typedef tsr_status (*tpy_right)(tsr_tensor, const tsr_number*, tsr_tensor*);
 /* The C functions of an operator, filled by the generated code. */
 typedef struct {
   tsr_status (*tensors)(tsr_tensor, tsr_tensor, tsr_tensor*);
-  tpy_right right; /* tensor, number; NULL when the operator takes no numbers */
+  tpy_right right; /* tensor, number; NULL if the operator takes no numbers */
   tsr_status (*left)(const tsr_number*, tsr_tensor, tsr_tensor*); /* number, tensor; or NULL: */
-  tpy_right mirrored; /* the `right` that gives the same with both sides exchanged */
-  int compares;       /* has an answer for ints beyond 64 bits: above or below all integers */
+  tpy_right mirrored; /* the `right` with the same result if the sides are exchanged */
+  int compares;       /* accepts ints beyond 64 bits: above or below all integers */
 } tpy_operator;
 
 typedef struct {
   tsr_status (*tensors)(tsr_tensor, tsr_tensor);
-  tsr_status (*number)(tsr_tensor, const tsr_number*); /* NULL when it takes no numbers */
+  tsr_status (*number)(tsr_tensor, const tsr_number*); /* NULL if it takes no numbers */
 } tpy_inplace_operator;
 
-/* One of the two is a tensor, the other one a number, an array, or none of these. */
+/* One operand is a tensor; the other is a number, an array, or any other object. */
 PyObject* tpy_operate_number(const tpy_operator* op, PyObject* a, PyObject* b);
 PyObject* tpy_operate_inplace(const tpy_inplace_operator* op, PyObject* a, PyObject* b);
 
@@ -411,11 +414,11 @@ Py_ssize_t tensor_length(PyObject* self);
 /* One piece of the metadata as a Python object. */
 PyObject* tensor_get(PyObject* self, tpy_get which);
 int tensor_set_requires_grad(PyObject* self, PyObject* value, void* closure);
-/* Lets the collector see a tensor, which it does only from then on: call it when the library gets a
- * callable of it. */
+/* Makes the collector track a tensor from now on: call it when the library gets a callable for
+ * it. */
 void tpy_show_to_collector(PyObject* tensor);
 int tpy_info(PyObject* self, tsr_info* info);
-/* Whether autograd records what is done with this object; no exception. */
+/* Whether autograd records ops on this object; raises nothing. */
 int tpy_wants_grad(PyObject* object);
 PyObject* tpy_int_tuple(const int64_t* values, int32_t count);
 
@@ -430,15 +433,15 @@ PyObject* nb_index(PyObject* self);
 
 enum { TPY_MAX_NEST = 32, TPY_MAX_AXES = 64 }; /* levels of lists; axes of tensors and arrays */
 
-/* ---- sequences.c, arrays.c, creation.c: tensors from Python's data, from NumPy's arrays, by
- * counting ---- */
+/* ---- sequences.c, arrays.c, creation.c: tensors from Python data, from NumPy arrays, arange
+ * ---- */
 
-/* A tensor with the numbers; NULL without an exception when the data are left to NumPy, with one on
+/* A tensor with the numbers. NULL without an exception if NumPy must convert the data, with one on
  * failure. */
 PyObject* tpy_from_numbers(PyObject* data, tsr_dtype dtype);
 PyObject* py_from_numbers(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
-/* A tensor of the elements of an array in an operation. What the backward may need is copied:
- * nobody counts the writes to an array. */
+/* A tensor of the elements of an array in an operation. If the backward may need them, they are
+ * copied: writes to an array raise no version. */
 PyObject* tpy_array_operand(PyObject* array, int recorded);
 PyObject* py_from_array(PyObject* self, PyObject* given);
 PyObject* py_from_buffer(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
@@ -455,28 +458,30 @@ PyObject* tensor_numpy(PyObject* self, PyObject* unused);
 PyObject* tensor_subscript(PyObject* self, PyObject* key);
 int tensor_ass_subscript(PyObject* self, PyObject* key, PyObject* value);
 
-/* ---- methods.c: methods that are no ops ---- */
+/* ---- methods.c: methods that are not ops ---- */
 
 extern PyMethodDef tensor_methods[];
 
 PyObject* py_convert(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
-/* Another tensor on the same memory, whose writes autograd does not count. */
+/* The attribute `data`: another tensor on the same memory; autograd's version check ignores writes
+ * to it. */
 PyObject* tensor_get_data(PyObject* self, void* closure);
 
 /* ---- callbacks.c: Python callables and Python memory inside the library ---- */
 
 /* The first and the last line of every callback, which the library may call on any thread without
- * the lock; `lock` is of the pair, whatever is between may run Python. */
+ * the interpreter's lock. `lock` belongs to the pair; code between them may use Python. */
 #define TPY_ENTER                                                     \
   int tpy_inside __attribute__((cleanup(tpy_stay_when_unwound))) = 1; \
   PyGILState_STATE lock = PyGILState_Ensure()
 #define TPY_LEAVE (PyGILState_Release(lock), tpy_inside = 0)
 
 void tpy_stay_when_unwound(const int* inside);
-/* Every user pointer that the library gets is an owned PyObject*; this gives it back. On any
- * thread, without the lock. */
+/* Every user pointer that the library gets is an owned PyObject*; this function releases it. May
+ * be called on any thread, without the interpreter's lock. */
 void tpy_drop(void* user);
-/* What a callback returned becomes an owned handle, None NULL. Returns 0 for what is no tensor. */
+/* Converts the result of a callback to an owned handle; None becomes NULL. Returns 0 for any other
+ * object. */
 int tpy_give(PyObject* object, tsr_tensor* out, const char* who);
 PyObject* py_add_hook(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_remove_hook(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
@@ -500,11 +505,12 @@ int tpy_make_nodes(PyObject* table);
 int tpy_make_modes(PyObject* table);
 int tpy_make_devices(PyObject* table);
 int tpy_make_generators(PyObject* table);
-/* Slots of the types that hold a handle (tpy_held): identity and hash are those of the handle. */
+/* Slots of the types that hold a handle (tpy_held): equality and hash are those of the handle. */
 PyObject* held_compare(PyObject* self, PyObject* other, int which);
 Py_hash_t held_hash(PyObject* self);
 extern PyMemberDef held_members[];
-/* Reads the first arguments as sequences of tensors, None as NULL; free them in any case. */
+/* Reads the first arguments as sequences of tensors, None as NULL. The caller frees the lists,
+ * also after a failure. */
 int tpy_read_lists(PyObject* const* args, int count, tpy_tensors* lists);
 void tpy_free_lists(tpy_tensors* lists, int count);
 /* Raises unless a private function got as many arguments as it takes. */

@@ -9,7 +9,7 @@ static int tpy_is_whole(PyObject* tensor) {
          ((info.dtype & 0xff) <= 1 || info.dtype == TSR_BOOL);
 }
 
-/* One of the two is an array. */
+/* One of the two operands is an array. */
 static PyObject* tpy_operate_array(const tpy_operator* op, PyObject* a, PyObject* b) {
   const int on_left = !tpy_is_tensor(a);
   PyObject* made = tpy_array_operand(on_left ? a : b, tpy_wants_grad(on_left ? b : a));

@@ -3,7 +3,7 @@
  * Handles as Python objects: tensors, nodes, lists of results as tuples, plain and with names. */
 #include "native.h"
 
-/* Takes over the reference to a node; None for none. */
+/* Takes over the reference to a node; None for NULL. */
 PyObject* tpy_wrap_node(tsr_node node) {
   if (node == NULL) Py_RETURN_NONE;
   PyObject* self = tpy.node->tp_alloc(tpy.node, 0);
@@ -14,7 +14,8 @@ PyObject* tpy_wrap_node(tsr_node node) {
   return self;
 }
 
-/* As tpy_result, for functions that may hand back their own input: that stays one Python object. */
+/* Like tpy_result, for functions that may return their own input: the result is then the same
+ * Python object. */
 PyObject* tpy_result_alias(tsr_status status, tsr_tensor handle, PyObject* input) {
   if (status == TSR_OK && handle == tpy_handle(input)) {
     tsr_tensor_release(handle);
@@ -29,7 +30,8 @@ PyObject* tpy_borrow(tsr_tensor handle) {
   return tpy_wrap_as(tpy.tensor, handle);
 }
 
-/* Puts tensors that take over the handles into a new tuple, whose making may have failed. */
+/* Fills a new tuple with tensors that take over the handles. `result` is NULL if making the tuple
+ * failed. */
 static PyObject* tpy_fill_tuple(PyObject* result, tsr_tensor* handles, int32_t count) {
   for (int32_t k = 0; k < count; ++k) {
     PyObject* item = result != NULL ? tpy_result(TSR_OK, handles[k]) : NULL;
@@ -61,7 +63,7 @@ PyObject* tpy_named_of(tsr_status status, const char* op, tsr_tensor* handles, i
                           : tpy_fill_tuple(tpy_new_named(op, count), handles, count);
 }
 
-/* The same of the tensors that were given as out=. */
+/* The same with the tensors that were given as out=. */
 PyObject* tpy_named_same(tsr_status status, const char* op, PyObject* outs, int32_t count) {
   if (status != TSR_OK) return tpy_fail(status);
   PyObject* result = tpy_new_named(op, count);

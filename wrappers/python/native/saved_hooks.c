@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * Saved-tensor hooks: what nodes save goes through a pair of Python callables. */
+ * Saved-tensor hooks: a pair of Python callables replaces the tensors that nodes save. */
 #include "native.h"
 
 /* user: the tuple (pack, unpack). The payload is whatever pack returned, owned by the graph. */

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * Tensors from Python's numbers and nested lists of them. What is not plain here, for example
- * numbers of NumPy within lists, is left to _interop.py. */
+ * Tensors from Python's numbers and nested lists of them. Other data, for example NumPy numbers
+ * within lists, are left to _interop.py. */
 #include "native.h"
 
 typedef struct {
@@ -21,8 +21,8 @@ static inline int tpy_is_sequence(PyObject* object) {
   return PyList_CheckExact(object) || PyTuple_CheckExact(object);
 }
 
-/* Finds the shape and the kind; 0 when the data are not plain or not regular, without an exception.
- */
+/* Finds the shape and the kind; returns 0, without an exception, if the data are not plain or not
+ * regular. */
 static int tpy_scan(tpy_nest* nest, PyObject* data, int32_t depth) {
   if (!tpy_is_sequence(data)) {
     const int kind = tpy_plain_kind(data);
@@ -77,13 +77,13 @@ static inline int tpy_put_parts(PyObject* number, double* parts) {
   return 1;
 }
 
-/* A finite number that float32 cannot hold is left to NumPy, which warns. */
+/* Returns 0 for a finite number that float32 cannot hold: NumPy converts it, with a warning. */
 static inline int tpy_narrow(double value, float* out) {
   *out = (float)value;
   return !isinf(*out) || isinf(value);
 }
 
-/* Writes a number as an element; 0 when _interop.py should decide what it becomes, or refuse it. */
+/* Writes a number as an element; returns 0 if _interop.py must convert or refuse it. */
 static int tpy_put(tsr_dtype dtype, char* at, PyObject* number) {
   int64_t whole = 0;
   double parts[2];
@@ -136,8 +136,8 @@ static int tpy_put(tsr_dtype dtype, char* at, PyObject* number) {
   }
 }
 
-/* Writes the numbers in order. Other threads may have changed the data since the scan: all is
- * checked again. */
+/* Writes the numbers in order. Other threads may have changed the data since the scan, so
+ * everything is checked again. */
 static int tpy_fill(const tpy_nest* nest, PyObject* data, int32_t depth, tsr_dtype dtype,
                     char** at) {
   if (depth == nest->ndim) {
@@ -172,7 +172,7 @@ static int tpy_cpu_is_default(void) {
   return tsr_device_default(&type, &index) == TSR_OK && type == TSR_DEVICE_CPU;
 }
 
-/* A tensor with the numbers; NULL without an exception when the data are left to NumPy, with one on
+/* A tensor with the numbers. NULL without an exception if NumPy must convert the data, with one on
  * failure. */
 PyObject* tpy_from_numbers(PyObject* data, tsr_dtype dtype) {
   tpy_nest nest;
@@ -192,7 +192,7 @@ PyObject* tpy_from_numbers(PyObject* data, tsr_dtype dtype) {
   return status != TSR_OK ? tpy_fail(status) : NULL;
 }
 
-/* from_numbers(data, dtype or None): a tensor, or None when the data are left to NumPy. */
+/* from_numbers(data, dtype or None): a tensor, or None if NumPy must convert the data. */
 PyObject* py_from_numbers(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   (void)self;
   tsr_dtype dtype = -1;

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * Positions and keywords of a call: a slot for each parameter. Every error names the function and
- * the argument. */
+ * Matches the positional and keyword arguments of a call to parameters: a slot for each. Every
+ * error names the function and the argument. */
 #include "native.h"
 
 int tpy_prepare(const tpy_signature* sig) {
@@ -38,7 +38,8 @@ static int tpy_find(const tpy_signature* sig, PyObject* key) {
   return -1;
 }
 
-/* The k-th keyword of a call is mostly the k-th parameter after the positions: `next`. */
+/* Fast path: the k-th keyword of a call usually is the k-th parameter after the positional ones,
+ * `next`. */
 static int tpy_parse_keywords(const tpy_signature* sig, PyObject* const* values, PyObject* kwnames,
                               PyObject** slots, Py_ssize_t next) {
   const Py_ssize_t count = PyTuple_GET_SIZE(kwnames);
@@ -62,8 +63,7 @@ static int tpy_parse_keywords(const tpy_signature* sig, PyObject* const* values,
 
 /* ---- NumPy arrays beside tensors ---- */
 
-/* Puts tensors in the place of arrays, when there is a tensor beside them; the last slot keeps
- * them. */
+/* Replaces arrays by tensors if there is a tensor among the arguments; the last slot owns them. */
 static int tpy_take_arrays(const tpy_signature* sig, PyObject** slots) {
   int beside = 0, recorded = 0;
   for (int i = 0; i < sig->n; ++i) {
@@ -86,7 +86,7 @@ static int tpy_take_arrays(const tpy_signature* sig, PyObject** slots) {
 }
 
 /* Fills slots (sig->n + 1 of them) with borrowed references, absent ones with NULL. The last slot
- * owns the tuple of a spread list and what stands for arrays: release it with Py_XDECREF after the
+ * owns the tuple of a spread list and the tensors for arrays: release it with Py_XDECREF after the
  * call. `self` is the first argument of a method, a module or NULL otherwise. */
 int tpy_parse(const tpy_signature* sig, PyObject* self, PyObject* const* args, Py_ssize_t nargs,
               PyObject* kwnames, PyObject** slots) {
@@ -136,8 +136,8 @@ int tpy_mismatch(const tpy_signature* sig, int i, const char* expected, PyObject
   return 0;
 }
 
-/* As tpy_mismatch, for what Python could not read; exceptions that are no TypeErrors come through.
- */
+/* Like tpy_mismatch, for an object that Python could not convert; exceptions other than TypeError
+ * are kept. */
 int tpy_unreadable(const tpy_signature* sig, int i, const char* expected, PyObject* got) {
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return 0;
   PyErr_Clear();

@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * The type TensorBase: life of the handle, metadata. */
+ * The type TensorBase: lifetime of the handle, metadata. */
 #include "native.h"
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
-/* Takes a tensor out of the users of its gradient's object. Neither of the two owns the other: a
- * reference would keep the memory of a gradient that the library has let go. */
+/* Removes a tensor from the users of its gradient's object. Neither of the two owns the other: a
+ * reference would keep the memory of a gradient alive after the library released it. */
 static void tpy_forget_grad(tpy_object* user) {
   if (user->grad == NULL) return;
   *user->place = user->next;
@@ -25,10 +25,9 @@ void tensor_dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-/* ---- the collector ----
- * A tensor leads to Python objects only by way of the library: the callables of its hooks and of
- * custom functions. Most have none, so that a tensor is shown to the collector when it gets one;
- * until then it costs the collector nothing. */
+/* ---- the collector ---- A tensor refers to Python objects only through the library: the
+ * callables of its hooks and of custom functions. Most tensors have none, so the collector tracks
+ * a tensor only once it gets one; until then it costs the collector nothing. */
 
 PyObject* tensor_alloc(PyTypeObject* type, Py_ssize_t count) {
   (void)count;
@@ -54,7 +53,7 @@ static void tpy_visit_user(void* arg, void* user, tsr_drop_fn drop) {
     visitor->result = visitor->visit(user, visitor->arg);
 }
 
-/* The library calls back only when this object's reference is the last one. */
+/* The library reports callables only if this object's reference is the last one. */
 int tensor_traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   tpy_visitor visitor = {visit, arg, 0};
@@ -63,7 +62,7 @@ int tensor_traverse(PyObject* self, visitproc visit, void* arg) {
   return status == TSR_OK ? visitor.result : 0;
 }
 
-/* Of an object that nobody can reach any more. */
+/* Called by the collector for an unreachable object. */
 int tensor_clear(PyObject* self) {
   tsr_tensor handle = tpy_handle(self);
   ((tpy_object*)self)->handle = NULL;
@@ -176,8 +175,9 @@ int tensor_set_requires_grad(PyObject* self, PyObject* value, void* closure) {
   return status == TSR_OK ? 0 : -1;
 }
 
-/* The object that stands for the gradient is the same as long as somebody holds it and the gradient
- * is the same tensor. An object that is on its way out (its count is 0) must not come back. */
+/* The object that stands for the gradient is the same as long as somebody holds it and the
+ * gradient is the same tensor. An object that is being destroyed (its count is 0) must not be
+ * returned. */
 static PyObject* tpy_cached_grad(PyObject* self, tsr_tensor grad) {
   PyObject* object = (PyObject*)((tpy_object*)self)->grad;
   return object != NULL && tpy_handle(object) == grad && Py_REFCNT(object) > 0 ? Py_NewRef(object)
@@ -268,7 +268,7 @@ static int tensor_set_data(PyObject* self, PyObject* value, void* closure) {
   return status == TSR_OK ? 0 : -1;
 }
 
-/* The closure of an attribute points to its place here. */
+/* The closure of an attribute points to its entry here. */
 static char tensor_gets[TPY_GET_COUNT];
 
 static PyObject* tensor_get_closure(PyObject* self, void* closure) {

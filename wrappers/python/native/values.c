@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * Elements as Python's numbers: item(), tolist(), bool(), int(), float(). */
+ * Elements as Python numbers: item(), tolist(), bool(), int(), float(). */
 #include "native.h"
 
 /* ---- one element ---- */
@@ -80,7 +80,7 @@ PyObject* tensor_tolist(PyObject* self, PyObject* unused) {
 
 /* ---- numbers from tensors of one element ---- */
 
-/* By way of the library, which brings the value from any device. */
+/* Through the library, which copies the value from any device. */
 static PyObject* tpy_item(PyObject* self, const tsr_info* info) {
   tsr_number value;
   tsr_status status;
