@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
 """The two extension modules, tessera._core (the C files of native/) and tessera._native (cffi's API mode over
-tessera_ffi.h), and the library that they need, which a wheel carries along."""
+tessera_ffi.h), and the library that they need, which a wheel contains."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ HERE = Path(__file__).resolve().parent
 CORE = "tessera._core"
 NATIVE = "tessera._native"
 SONAME = "libtessera.so.0"
-# -fexceptions: callbacks.h meets the unwinding by which Python ends threads.
+# -fexceptions: Python ends threads by unwinding their stacks, which passes the frames of native/callbacks.c.
 FLAGS = ["-O2", "-g0", "-fvisibility=hidden", "-fexceptions", "-Wno-missing-field-initializers"]
 
 
 @dataclass(frozen=True)
 class Library:
-    """libtessera as the linker wants it."""
+    """libtessera: where the compiler and the linker find it."""
 
     include: str  # folder with tessera/tessera_ffi.h
     folder: str  # of libtessera.so
@@ -39,14 +39,15 @@ class Library:
 
 
 def is_bundled() -> bool:
-    """Whether a wheel carries libtessera; TESSERA_BUNDLE=0 links the one that is found, where it is."""
+    """Whether the wheel contains libtessera; with TESSERA_BUNDLE=0 the package loads the library from where it was
+    found."""
     return os.environ.get("TESSERA_BUNDLE", "1") != "0"
 
 
 def find_library(install_to: Path | None = None) -> Library:
     """TESSERA_BUILD_DIR names a CMake build folder, TESSERA_PREFIX an installation; else pkg-config is asked.
 
-    A build tree's library knows the machine it was built on, so one that goes into a wheel is installed first.
+    The library of a build tree contains paths of its machine, so it is installed first before it goes into a wheel.
     """
     if build := os.environ.get("TESSERA_BUILD_DIR"):
         if install_to is not None:
@@ -96,8 +97,8 @@ def from_pkg_config() -> Library:
 
 
 def fill(folder: Path, library: Library | None) -> None:
-    """Puts the library, under the name that programs load, and its plugins where the library looks for them; nothing
-    stays there of a build before."""
+    """Copies the library, under its soname, and its plugins into the folder, and removes the files of an earlier
+    build."""
     shutil.rmtree(folder, ignore_errors=True)
     if library is None:
         return

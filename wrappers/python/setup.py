@@ -17,7 +17,7 @@ class BuildNative(build_ext):
     """Finds the library first, and writes the C source of tessera._native."""
 
     def run(self) -> None:
-        self.in_tree = bool(self.inplace) or getattr(self, "editable_mode", False)  # setuptools clears it meanwhile
+        self.in_tree = bool(self.inplace) or getattr(self, "editable_mode", False)  # setuptools clears it later
         super().run()
 
     def build_extensions(self) -> None:

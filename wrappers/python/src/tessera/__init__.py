@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tessera: tensors and automatic differentiation, from Python through a stable C ABI.
 
-The package is the array namespace of the Python Array API standard; beyond it names are PyTorch's.
+The package is an array namespace of the Python Array API standard; all other names are those of PyTorch.
 """
 
 import builtins as _builtins
@@ -135,7 +135,7 @@ newaxis = None
 
 
 def get_num_threads() -> int:
-    """How many threads an operation may use."""
+    """The number of threads that an operation may use."""
     return int(capi.lib.tsr_num_threads())
 
 
@@ -149,8 +149,8 @@ def get_float32_matmul_precision() -> str:
 
 def set_float32_matmul_precision(precision: str) -> None:
     """Sets for the process how exactly matrix products and convolutions of float32 are computed: "highest" is float32,
-    "high" and "medium" may round the factors to TensorFloat-32 or bfloat16. Only CUDA makes use of it, with TensorFloat-32
-    for both."""
+    "high" and "medium" may round the factors to TensorFloat-32 or bfloat16. Only CUDA uses this setting, and rounds to
+    TensorFloat-32 for both."""
     if precision not in _PRECISIONS:
         raise InvalidValueError(
             f"set_float32_matmul_precision(): expected 'highest', 'high' or 'medium', got {precision!r}"

@@ -53,7 +53,7 @@ def backward(
     create_graph: bool = False,
     inputs: Tensors | None = None,
 ) -> None:
-    """Adds the gradients of the tensors to the leaves they were computed from, or to `inputs` only."""
+    """Computes the gradients of the tensors and adds them to .grad of the leaves, or of `inputs` only."""
     flags = _flags(retain_graph, create_graph) if retain_graph or create_graph else 0
     roots = _many(tensors, "backward()")
     grads = _grads(grad_tensors, roots, "backward(): grad_tensors")
@@ -71,9 +71,9 @@ def grad(
     create_graph: bool = False,
     allow_unused: bool = False,
 ) -> tuple[Any, ...]:
-    """The gradients of the outputs with respect to the inputs, as a tuple; no .grad changes.
+    """Returns the gradients of the outputs with respect to the inputs as a tuple; changes no .grad.
 
-    An input that was not used raises, or gives None with allow_unused.
+    An input that was not used is an error; with allow_unused its gradient is None.
     """
     roots, wanted = _many(outputs, "grad(): outputs"), _many(inputs, "grad(): inputs")
     if not wanted:
@@ -84,5 +84,5 @@ def grad(
 
 
 def queue_callback(callback: Callable[[], None]) -> None:
-    """Runs the callable when the backward that is running on this thread has finished."""
+    """Calls the function at the end of the backward that is running on this thread."""
     _core.queue_callback(callback)

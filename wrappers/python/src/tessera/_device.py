@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Devices: a type and a number."""
+"""Devices: a type and an index."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _NAMES: Final = {v: k for k, v in TYPES.items()}
 
 
 class Device(DeviceBase):
-    """Where the memory of a tensor is: Device("cpu"), Device("cuda:1"), Device("cuda", 1).
+    """The device of a tensor's memory: Device("cpu"), Device("cuda:1"), Device("cuda", 1).
 
-    As a context manager it is the thread's default device for the time of the block.
+    As a context manager it is the thread's default device during the block.
     """
 
     __slots__ = ("index", "type")
@@ -40,7 +40,7 @@ class Device(DeviceBase):
         return self.type if self.type == "cpu" else f"{self.type}:{self.index}"
 
     def _same(self, other: object) -> bool:
-        """What == asks of two objects."""
+        """Equality with an object that is not the same one."""
         if isinstance(other, str):
             return str(self) == other
         return isinstance(other, Device) and (self.type, self.index) == (other.type, other.index)
@@ -73,7 +73,7 @@ def make_device(code: int, index: int) -> Device:
 
 
 def device_of(given: Any) -> Device:
-    """A device from ours or from a name."""
+    """A device from a Device or a name."""
     if isinstance(given, Device):
         return given
     if isinstance(given, str):
@@ -87,14 +87,14 @@ def device_pair(given: Any) -> tuple[int, int]:
 
 
 def get_default_device() -> Device:
-    """Where functions of this thread make tensors when they are told no device."""
+    """The device on which this thread makes tensors if no device is given."""
     kind, index = ffi.new("tsr_device_type*"), ffi.new("int32_t*")
     check(lib.tsr_device_default(kind, index))
     return make_device(kind[0], index[0])
 
 
 def set_default_device(device: Device | str) -> Device:
-    """Sets where functions of this thread make tensors when they are told no device; returns what it was."""
+    """Sets the device on which this thread makes tensors if no device is given; returns the former one."""
     kind, index = ffi.new("tsr_device_type*"), ffi.new("int32_t*")
     check(lib.tsr_device_set_default(*device_pair(device), kind, index))
     return make_device(kind[0], index[0])
@@ -112,7 +112,7 @@ def _outside() -> list[Device]:
 
 
 def device_count(kind: str = "cpu") -> int:
-    """How many devices of a type can be used here."""
+    """The number of usable devices of a type."""
     if not isinstance(kind, str) or kind not in TYPES:
         raise DeviceError(f"expected a type of device, one of {', '.join(TYPES)}, got {kind!r}")
     return int(out("int32_t", lib.tsr_device_count, TYPES[kind]))

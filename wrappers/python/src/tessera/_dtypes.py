@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The dtypes, what NumPy calls them, and the rules between them."""
+"""The dtypes, their counterparts in NumPy, and the rules of promotion."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _NUMBERS: Final = ((bool, bool_.bits), (int, int64.bits), (float, float64.bits),
 
 
 def dtype_of(given: Any) -> DType:
-    """A dtype from ours, a name, a Python type (int gives int64, float gives float32), NumPy's."""
+    """A dtype from a DType, a name, a Python type (int gives int64, float gives float32) or a NumPy dtype."""
     if isinstance(given, DType):
         return given
     if isinstance(given, type) and given in _PYTHON:
@@ -99,7 +99,7 @@ def kind_names(kind: str) -> tuple[str, ...]:
 
 
 def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
-    """Whether a dtype is another one, of a kind, or any of several."""
+    """Whether a dtype equals another one or is of a kind; a tuple means any of its items."""
     if isinstance(kind, tuple):
         return any(isdtype(dtype, k) for k in kind)
     if isinstance(kind, DType):
@@ -108,14 +108,14 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
 
 
 def promote_types(first: DType, second: DType) -> DType:
-    """The dtype that both fit into by the rules of the library."""
+    """The common dtype of the two by the rules of the library."""
     if not isinstance(first, DType) or not isinstance(second, DType):
         raise ArgumentTypeError(f"promote_types(): expected two dtypes, got {first!r} and {second!r}")
     return BY_BITS[out("tsr_dtype", lib.tsr_promote_types, first.bits, second.bits)]
 
 
 def result_type(*items: Any) -> DType:
-    """The dtype of an operation on tensors, dtypes and Python numbers; only the numbers are weak."""
+    """The dtype of an operation on tensors, dtypes and Python numbers; only a number's kind counts."""
     for item in items:
         if not isinstance(item, (DType, bool, int, float, complex)) and not isinstance(getattr(item, "dtype", None), DType):
             raise ArgumentTypeError(f"result_type(): expected Tensors, dtypes and numbers, got {type(item).__name__}")
@@ -131,12 +131,12 @@ def result_type(*items: Any) -> DType:
 
 
 def number_kind(number: complex) -> int:
-    """The dtype that stands for the kind of a Python number, as the C ABI numbers it."""
+    """The kind of a Python number, as a dtype of the C ABI."""
     return next(bits for kind, bits in _NUMBERS if isinstance(number, kind))
 
 
 def can_cast(given: Any, to: DType) -> bool:
-    """Whether the values fit by promotion alone."""
+    """Whether promotion with `to` gives `to`."""
     dtype = given if isinstance(given, DType) else getattr(given, "dtype", None)
     if not isinstance(dtype, DType) or not isinstance(to, DType):
         raise ArgumentTypeError(f"can_cast(): expected a Tensor or a dtype and a dtype, got {given!r} and {to!r}")

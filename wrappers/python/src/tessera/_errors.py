@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Exceptions: one class per status code, each also the built-in that users would catch."""
+"""Exceptions: one class per status code, each derived also from the built-in exception that fits it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ._core import check, register
 class TesseraError(RuntimeError):
     """A failure of the library.
 
-    `op` is the function that failed, `argument` the number of the argument at fault in its C
-    signature or None, `native_code` the number of the layer below or 0.
+    `op` is the function that failed, `argument` the number of the wrong argument in its C signature or None,
+    `native_code` the error number of a lower layer (such as errno) or 0.
     """
 
     code: ClassVar[int] = 0
@@ -94,9 +94,9 @@ class AbiError(TesseraError):
 
 
 class FileError(TesseraError, OSError):
-    """A file that cannot be read or written, with `errno` and `filename` where they are known.
+    """A file that cannot be read or written, with `errno` and `filename` if they are known.
 
-    A file that is missing is also a FileNotFoundError, one that may not be used a PermissionError, and so on.
+    The error of a missing file is also a FileNotFoundError, that of a forbidden one a PermissionError, and so on.
     """
 
     code = 16
@@ -161,7 +161,7 @@ _BY_ERRNO: dict[int, type[FileError]] = {
 }
 
 def as_number(given: Any, what: str) -> float:
-    """A real number from what was given for one."""
+    """Converts an argument to a real number."""
     if not isinstance(given, (int, float)) and not hasattr(given, "__float__"):
         raise ArgumentTypeError(f"{what}: expected a number, got {type(given).__name__}")
     try:
@@ -171,7 +171,7 @@ def as_number(given: Any, what: str) -> float:
 
 
 def as_int(given: Any, what: str) -> int:
-    """A whole number from what was given for one."""
+    """Converts an argument to an integer."""
     try:
         return operator.index(given)
     except TypeError:
@@ -179,7 +179,7 @@ def as_int(given: Any, what: str) -> int:
 
 
 def as_list(given: Any, what: str) -> list[Any]:
-    """The items of what was given for several."""
+    """Converts an argument to a list."""
     try:
         return list(given)
     except TypeError:
@@ -202,7 +202,7 @@ register(
 
 @contextmanager
 def about_file(path: Any) -> Iterator[None]:
-    """Tells errors that come out of the block which file they are about."""
+    """Sets the file name of errors that leave the block."""
     try:
         yield
     except FileError as error:

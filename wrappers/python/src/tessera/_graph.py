@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What can be seen of the autograd graph: nodes and hooks."""
+"""The visible parts of the autograd graph: nodes and hooks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Node(NodeBase):
-    """A function of the graph, waiting for its backward."""
+    """A node of the graph: a function whose backward may run later."""
 
     __slots__ = ()
 
@@ -27,7 +27,7 @@ class Node(NodeBase):
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        """Where the gradient of each input goes: (node or None, number of that node's output)."""
+        """For each input, the node that gets its gradient: (node or None, index of that node's output)."""
         found = []
         for index in range(out("int64_t", lib.tsr_node_next_count, handle(self))):
             node, output = ffi.new("tsr_node*"), ffi.new("int64_t*")
@@ -43,7 +43,7 @@ class Node(NodeBase):
 
     @property
     def saved_tensors(self) -> tuple[Tensor, ...]:
-        """What the forward kept for the backward; raises once a backward has freed it."""
+        """The tensors that the forward saved for the backward; raises after a backward has freed them."""
         return saved_tensors(self)
 
     def __repr__(self) -> str:

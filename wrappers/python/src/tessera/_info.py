@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the Array API standard asks of a namespace."""
+"""The namespace's __array_namespace_info__ of the Array API standard."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def from_numpy(array: Any) -> Tensor:
 
 
 def from_ndarray(array: Any, copy: bool) -> Tensor:
-    """The tensor that stands for an array in an operation with tensors."""
+    """The tensor that replaces an array in an operation with tensors."""
     if isinstance(array, np.ma.MaskedArray):
         raise ArgumentTypeError("a masked array beside a Tensor: write array.filled(value), a Tensor has no mask")
     if copy or any(s % array.itemsize for s in array.strides):
@@ -91,12 +91,12 @@ def from_ndarray(array: Any, copy: bool) -> Tensor:
 
 
 def from_bytes(data: Any, dtype: DType, shape: tuple[int, ...], offset: int = 0) -> Tensor:
-    """A row-major tensor on an object with the buffer protocol."""
+    """A row-major tensor on the memory of an object with the buffer protocol."""
     return _core.from_buffer(data, dtype, shape, offset)
 
 
 def frombuffer(buffer: Any, *, dtype: Any = float32, count: int = -1, offset: int = 0) -> Tensor:
-    """A 1-D tensor on an object with the buffer protocol."""
+    """A 1-D tensor on the memory of an object with the buffer protocol."""
     kind = dtype_of(dtype)
     try:
         memory = memoryview(buffer).cast("B")
@@ -110,8 +110,8 @@ def frombuffer(buffer: Any, *, dtype: Any = float32, count: int = -1, offset: in
 
 
 def from_python(data: Any, dtype: DType | None) -> Tensor:
-    """A copy of numbers and nested sequences; floats become float32, ints int64. Whole numbers that the dtype cannot
-    hold raise."""
+    """A tensor with a copy of numbers and nested sequences; floats become float32, ints int64. Integers that the dtype
+    cannot hold are an error."""
     if dtype is bfloat16:
         return from_python(data, float32).astype(bfloat16)
     whole = dtype is not None and dtype.category == "integral"
@@ -135,7 +135,7 @@ def from_python(data: Any, dtype: DType | None) -> Tensor:
 
 
 def _whole(array: Any, dtype: DType) -> Any:
-    """The numbers in an integer dtype, which must hold them; fractions are cut off."""
+    """The numbers converted to an integer dtype, which must be able to hold them; fractions are dropped."""
     limits = np.iinfo(dtype.name)
     if array.dtype.kind == "c":
         raise DTypeError(f"expected real numbers for {dtype.name}, got complex ones")
@@ -149,7 +149,7 @@ def _whole(array: Any, dtype: DType) -> Any:
 
 
 def for_storing(data: Any, dtype: DType) -> Tensor:
-    """What is assigned to elements of a tensor of this dtype; plain ints must fit it."""
+    """The tensor for a value that is assigned to elements of a tensor of this dtype; plain ints must fit it."""
     made = asarray(data)
     if isinstance(data, (list, tuple)) and made.dtype.category == dtype.category == "integral":
         return from_python(data, dtype)
@@ -157,7 +157,7 @@ def for_storing(data: Any, dtype: DType) -> Tensor:
 
 
 def _plain(data: Any) -> Any:
-    """Nested sequences with tensors in them as what NumPy understands."""
+    """Converts the tensors within nested sequences to objects that NumPy understands."""
     if isinstance(data, (list, tuple)):
         return [_plain(d) for d in data]
     return data.detach().numpy() if hasattr(data, "requires_grad") else data
@@ -228,7 +228,7 @@ def _as(given: Any, dtype: DType | None, device: Any, copy: bool | None) -> Tens
 
 
 def to_index(item: Any) -> Tensor:
-    """What stands between brackets as a tensor of integers or a mask."""
+    """Converts an item of an index to a tensor of integers or a mask."""
     if isinstance(item, (list, tuple, range)) and len(item) == 0:
         return from_python([], int64)
     if isinstance(item, (bool, list, tuple, range, np.ndarray, np.generic)):
@@ -276,7 +276,8 @@ _DLPACK_DEVICES = (DEVICE_CPU, 3, DEVICE_CUDA, DEVICE_SIMULATED)  # 3: memory of
 
 
 def _stream_for(index: int) -> int:
-    """The current stream of a CUDA device, as a producer is told before whose work its own must be done."""
+    """The current stream of a CUDA device, for a DLPack producer, whose work must finish before later work of that
+    stream."""
     stream, native = ffi.new("tsr_stream*"), ffi.new("void**")
     check(lib.tsr_stream_current(DEVICE_CUDA, index, stream))
     try:

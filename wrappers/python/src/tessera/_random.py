@@ -21,12 +21,12 @@ class Generator(GeneratorBase):
         return super().__new__(cls, seed)
 
     def manual_seed(self, seed: int) -> Generator:
-        """Starts anew from a seed."""
+        """Restarts the stream from a seed."""
         check(lib.tsr_generator_seed(handle(self), as_int(seed, "seed") & (2**64 - 1)))
         return self
 
     def seed(self) -> int:
-        """Starts anew from a seed of the operating system, and returns it."""
+        """Restarts the stream from a seed of the operating system, and returns it."""
         seed = secrets.randbits(63)
         self.manual_seed(seed)
         return seed

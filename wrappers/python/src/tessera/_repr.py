@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Text of tensors, laid out as PyTorch does: all numbers of one width, long tensors by their edges."""
+"""Text of tensors in PyTorch's layout: all numbers have the same width, long tensors are summarised by their edges."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def values(tensor: Tensor) -> Any:
 
 
 def _formatter(shown: Any) -> Callable[[Any], str]:
-    """Writes any of these numbers at the width of the longest."""
+    """A function that formats any of these numbers with the width of the longest."""
     if shown.dtype.kind == "c":
         real, imag = _formatter(shown.real), _formatter(shown.imag)
 
@@ -75,7 +75,7 @@ def _edges(array: Any) -> Any:
 
 
 def _lines(array: Any, write: Callable[[Any], str], summary: bool, indent: int) -> str:
-    """Nested brackets around the numbers; `indent` is where the first bracket stands."""
+    """Nested brackets around the numbers; `indent` is the column of the first bracket."""
     if array.ndim == 0:
         return write(array.item())
     edge: int = OPTIONS["edgeitems"]
@@ -96,7 +96,7 @@ def _lines(array: Any, write: Callable[[Any], str], summary: bool, indent: int) 
 
 
 def text(tensor: Tensor, indent: int = 0) -> str:
-    """The values alone."""
+    """The text of the values, without remarks."""
     if tensor.size == 0:
         return "[]"
     array = values(tensor)
@@ -105,7 +105,7 @@ def text(tensor: Tensor, indent: int = 0) -> str:
 
 
 def _remarks(tensor: Tensor) -> list[str]:
-    """What a reader cannot see in the numbers."""
+    """The attributes that the numbers do not show."""
     parts, empty = [], tensor.size == 0
     if empty and tensor.shape != (0,):
         parts.append(f"size={tensor.shape}")

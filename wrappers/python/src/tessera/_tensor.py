@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tensor: what Python adds to the tensors of the C ABI."""
+"""Tensor: the class of tensors, with the methods written in Python."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .capi import check, handle, lib
 
 
 class Tensor(TensorBase):
-    """An array on a device that remembers how it was computed, when asked to.
+    """An array on a device; it can record how it was computed, for gradients.
 
     `tessera.tensor(data)` makes one. Operators, indexing and broadcasting follow NumPy and the
     Python Array API standard; gradients follow PyTorch.
@@ -54,12 +54,12 @@ class Tensor(TensorBase):
 
     @property
     def real(self) -> Tensor:
-        """The real parts, a view; a real tensor itself."""
+        """The real parts as a view; a real tensor is returned as it is."""
         return _ops.real(self)
 
     @property
     def imag(self) -> Tensor:
-        """The imaginary parts of a complex tensor, a view."""
+        """The imaginary parts of a complex tensor as a view."""
         return _ops.imag(self)
 
     @property
@@ -68,7 +68,7 @@ class Tensor(TensorBase):
         return self.matrix_transpose()
 
     def t(self) -> Tensor:
-        """A matrix transposed; a tensor of fewer axes as it is."""
+        """The transpose of a matrix; a tensor of fewer axes is returned as it is."""
         return self if self.ndim < 2 else self.T
 
     @property
@@ -216,7 +216,7 @@ class Tensor(TensorBase):
     def type_as(self, other: Tensor) -> Tensor:
         return self.astype(other.dtype)
 
-    if TYPE_CHECKING:  # made in C; as methods of the base they would hide the types in its stub
+    if TYPE_CHECKING:  # implemented in C; in the stub of TensorBase these names would hide the types
 
         def float(self) -> Tensor: ...
 
@@ -266,7 +266,7 @@ class Tensor(TensorBase):
         return HookHandle(self, _core.add_hook(self, hook, 0))
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> HookHandle:
-        """Calls hook(tensor) after the gradient of this leaf was brought up to date."""
+        """Calls hook(tensor) after a gradient was added to .grad of this leaf."""
         return HookHandle(self, _core.add_hook(self, _NoResult(hook), 1))
 
     # ---- copies ----
@@ -317,7 +317,7 @@ def rebuild(
 
 
 def _storable(data: Any, like: Tensor) -> Tensor:
-    """A tensor for data to be stored in `like`."""
+    """A tensor with data that will be stored in `like`."""
     return _interop.for_storing(data, like.dtype)
 
 

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's universal functions on tensors: each calls the tensor function of its meaning, so that it differentiates."""
+"""NumPy's universal functions on tensors: each calls the tensor function of the same meaning, so it is
+differentiable."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from ._dtypes import dtype_of
 from ._errors import ArgumentTypeError, MemoryAccessError
 from ._interop import asarray
 
-# Where the names differ; other ufuncs have the name of their function.
+# The ufuncs whose function has another name.
 _NAMES = {
     "conjugate": "conj", "invert": "bitwise_invert", "power": "pow", "rint": "round", "true_divide": "divide",
     "mod": "remainder", "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift",
@@ -35,7 +36,7 @@ def _function(ufunc: Any) -> Callable[..., Any] | None:
     if ufunc is np.divmod:
         return _divmod
     name = ufunc.__name__
-    # A ufunc of another library may have a name of ours and mean something else.
+    # A ufunc of another library may have the same name and mean something else.
     if getattr(np, name, None) is not ufunc:
         return None
     found: Callable[..., Any] | None = getattr(_ops, _NAMES.get(name, name), None)
@@ -43,7 +44,7 @@ def _function(ufunc: Any) -> Callable[..., Any] | None:
 
 
 def call(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """What __array_ufunc__ is asked."""
+    """The implementation of __array_ufunc__."""
     outs = options.pop("out", ())
     if method == "__call__":
         result = _elementwise(ufunc, inputs, options)
@@ -72,7 +73,7 @@ def _elementwise(ufunc: Any, inputs: tuple[Any, ...], options: dict[str, Any]) -
 
 
 def _by_numpy(ufunc: Any, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """No function of ours: NumPy computes, when no gradient is lost by that."""
+    """A ufunc without a tensor function: NumPy computes it, unless a gradient would be lost."""
     try:
         plain = tuple(i.numpy() if isinstance(i, TensorBase) else i for i in inputs)
     except MemoryAccessError as error:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The C ABI, for calling its functions by hand: `lib` has all of them, `ffi` is cffi's side of their types.
+"""Access to the C ABI: `lib` has all of its functions, `ffi` makes their arguments (cffi).
 
     cell = ffi.new("tsr_tensor*")
     check(lib.tsr_exp(handle(x), cell))
@@ -40,10 +40,10 @@ def handle(owner: Tensor | _core.NodeBase | Generator) -> Any:
 
 
 def tensor(handle: Any) -> Tensor:
-    """A Tensor that takes over a handle, that is, the reference which a function of C wrote to its out parameter.
+    """A Tensor that takes over a handle: the reference that a C function wrote to its out parameter.
 
-    Release such a handle no more, and hand it in once. For one that stays somebody else's, call
-    lib.tsr_tensor_retain(h) first.
+    Call it once per reference, and do not release that reference. For a borrowed handle call lib.tsr_tensor_retain(h)
+    first.
     """
     if not isinstance(handle, ffi.CData) or ffi.typeof(handle) is not _KINDS[0].item:
         given = ffi.typeof(handle).cname if isinstance(handle, ffi.CData) else type(handle).__name__
@@ -55,11 +55,11 @@ def tensor(handle: Any) -> Tensor:
     return found
 
 
-# ---- how the package itself makes rare calls ----
+# ---- helpers for the package's own rare calls ----
 
 
 def adopt(cell: Any) -> Any:
-    """The Tensor, Node or Generator that takes over the handle in a cell, which is empty then; None for NULL."""
+    """The Tensor, Node or Generator that takes over the handle in a cell and empties the cell; None for NULL."""
     return _core.adopt(_KINDS.index(ffi.typeof(cell)), ffi.buffer(cell))
 
 
@@ -77,27 +77,27 @@ def adopt_all(cells: Any, count: int) -> list[Tensor]:
 
 
 def out(kind: str, function: Callable[..., int], *args: Any) -> Any:
-    """What a function of C writes to its last parameter, whose type is `kind`."""
+    """Calls a C function and returns the value of its last parameter, an out parameter of type `kind`."""
     cell = ffi.new(f"{kind}*")
     check(function(*args, cell))
     return cell[0]
 
 
 def made(kind: str, function: Callable[..., int], *args: Any) -> Any:
-    """The object for the handle that a function of C writes to its last parameter; None for NULL."""
+    """Calls a C function and returns the object for the handle in its last parameter; None for NULL."""
     cell = ffi.new(f"{kind}*")
     check(function(*args, cell))
     return adopt(cell)
 
 
 def text(function: Callable[..., int], *args: Any) -> str:
-    """The text that a function of C writes to its last two parameters."""
+    """Calls a C function and returns the text in its last two parameters."""
     data, size = ffi.new("const char**"), ffi.new("int64_t*")
     check(function(*args, data, size))
     return str(ffi.unpack(data[0], size[0]).decode())
 
 
 def document(function: Callable[..., int], *args: Any) -> Any:
-    """The JSON in the buffer that a function of C writes to its last parameter."""
+    """Calls a C function and returns the JSON in the buffer of its last parameter."""
     buffer = ffi.gc(out("tsr_buffer", function, *args), lib.tsr_buffer_release)
     return json.loads(text(lib.tsr_buffer_data, buffer))

@@ -31,7 +31,7 @@ def memory_snapshot(device: Device | str = CPU) -> Any:
 
 
 def memory_allocated(device: Device | str = CPU) -> int:
-    """Bytes that live tensors hold."""
+    """The bytes in use by live tensors."""
     return memory_stats(device)["allocated_bytes.all.current"]
 
 
@@ -40,7 +40,7 @@ def max_memory_allocated(device: Device | str = CPU) -> int:
 
 
 def memory_reserved(device: Device | str = CPU) -> int:
-    """Bytes that the allocator holds, in use or cached."""
+    """The bytes that the allocator has taken from the system, in use or cached."""
     return memory_stats(device)["reserved_bytes.all.current"]
 
 
@@ -49,12 +49,12 @@ def reset_peak_memory_stats(device: Device | str = CPU) -> None:
 
 
 def empty_cache(device: Device | str = CPU) -> int:
-    """Gives all cached blocks back to the system; tells how many bytes."""
+    """Returns all cached memory to the system; the result is the number of bytes."""
     return int(out("int64_t", lib.tsr_memory_empty_cache, *device_pair(device)))
 
 
 def trim(keep: int, device: Device | str = CPU) -> int:
-    """Gives cached blocks back until at most `keep` bytes are cached."""
+    """Returns cached memory to the system until at most `keep` bytes are cached."""
     return int(out("int64_t", lib.tsr_memory_trim, *device_pair(device), keep))
 
 
@@ -67,10 +67,10 @@ def set_memory_limit(nbytes: int, device: Device | str = CPU) -> None:
 
 
 def live_handles() -> int:
-    """How many objects of the library exist now; for tests of leaks."""
+    """The number of live objects of the library; for tests of leaks."""
     return int(lib.tsr_live_handles())
 
 
 def live_nodes() -> int:
-    """How many nodes of autograd graphs exist now."""
+    """The number of live nodes of autograd graphs."""
     return int(lib.tsr_live_nodes())

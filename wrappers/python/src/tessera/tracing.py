@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the library does while a block runs: calls, kernels, nodes of the graph, memory."""
+"""Traces of the library during a block: calls, kernels, nodes of the graph, memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BATCH: Final = 1024
 
 
 class Described(NamedTuple):
-    """A tensor that was an argument."""
+    """The description of a tensor argument."""
 
     dtype: DType
     shape: tuple[int, ...]
@@ -47,7 +47,7 @@ class Record:
     begin: int
     end: int
     correlation: int
-    parent: int  # correlation of the record around it on its thread, 0 outside all
+    parent: int  # correlation of the enclosing record on its thread, 0 if there is none
     thread: int
     value: int  # memory: bytes; a node: its sequence number; calls and kernels: the status
     device: Device | None  # of a kernel or of memory
@@ -65,7 +65,7 @@ class Records(list[Record]):
 def record(
     *, kinds: Iterable[str] = tuple(KINDS), arguments: bool = False, capacity: int = 100_000
 ) -> Iterator[Records]:
-    """Records what every thread does inside the block; the list is filled when the block ends.
+    """Records the events of every thread during the block; the list is filled when the block ends.
 
     One trace runs at a time. `arguments` describes the arguments of calls: a tensor by dtype and shape.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Differentiation: backward, grad, modes, custom functions, checks of derivatives."""
+"""Differentiation: backward, grad, modes, custom functions, gradient checks."""
 
 from .._core import is_grad_enabled, is_inference_mode_enabled
 from .._backward import backward, grad, queue_callback

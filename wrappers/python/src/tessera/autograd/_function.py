@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class FunctionCtx:
-    """What forward leaves for backward. Any attribute may be set; tensors go to save_for_backward."""
+    """The context that forward passes to backward. Set any attribute; save tensors with save_for_backward."""
 
     needs_input_grad: tuple[bool, ...] = ()
     _saved: tuple[Any, ...] = ()
@@ -29,22 +29,22 @@ class FunctionCtx:
     _node: Node | None = None
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keeps inputs and outputs, with a check that nobody writes to them meanwhile."""
+        """Saves inputs and outputs; the backward raises if they were changed in place meanwhile."""
         for item in tensors:
             if item is not None and not isinstance(item, TensorBase):
                 raise ArgumentTypeError(f"save_for_backward(): expected Tensors, got {type(item).__name__}")
         self._saved = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
-        """Says which inputs forward changed in place; it must return them."""
+        """Declares the inputs that forward changed in place; forward must return them."""
         self._dirty = tensors
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
-        """Says which outputs have no gradient."""
+        """Declares the outputs that have no gradient."""
         self._constant = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether undefined gradients come as zeros (the default) or as None."""
+        """Sets whether backward gets undefined gradients as zeros (the default) or as None."""
         self._materialize = value
 
     @property
@@ -58,7 +58,7 @@ class Function:
     """Base of custom functions: static methods forward(ctx, ...) and backward(ctx, *grads), also called vjp.
 
     Call apply(...). backward returns one gradient, or None, for each argument of forward; it gets one for each result of
-    forward, None for those that are no tensors.
+    forward, None for results that are not tensors.
     """
 
     @staticmethod
@@ -89,7 +89,7 @@ class Function:
         outputs = tuple(result) if isinstance(result, (tuple, list)) else (result,)
         if not any(isinstance(output, TensorBase) for output in outputs):
             raise ArgumentTypeError(f"{cls.__name__}.forward: expected a Tensor among the results, got {result!r:.80}")
-        if True in needs or ctx._dirty:  # a write must be allowed also where nothing is recorded
+        if True in needs or ctx._dirty:  # a write must be checked even if nothing is recorded
             outputs = _attach(cls, ctx, args, outputs)
         return outputs if isinstance(result, tuple) else list(outputs)
 
@@ -101,7 +101,7 @@ def _check_keywords(cls: type[Function], given: dict[str, Any]) -> None:
 
 
 def _attach(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> Any:
-    """Makes the outputs the results of a new node."""
+    """Makes the outputs results of a new node."""
     places, inputs, known = [], [], []
     for place, item in enumerate(args):
         if isinstance(item, TensorBase):
@@ -114,7 +114,7 @@ def _attach(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], output
     for item in outputs:
         is_tensor = isinstance(item, TensorBase)
         if is_tensor:
-            # An input that comes back unchanged would lose its own history: the output is an alias of it.
+            # An input that is returned unchanged would lose its own graph, so the output is an alias of it.
             item = item.detach() if any(is_same(item, k) for k in known) else item
             defined.append(item)
         kinds.append(is_tensor)
@@ -130,7 +130,7 @@ def _attach(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], output
 
 
 class _Caller:
-    """What the node calls: backward with its ctx, and checks of what it returns."""
+    """The callable of the node: calls backward with its ctx and checks the results."""
 
     __slots__ = ("cls", "count", "ctx", "defined", "places")
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives against finite differences, of first and second order."""
+"""Checks of first and second derivatives against finite differences."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def _values(outputs: list[Tensor]) -> list[Any]:
 
 
 def _numeric(function: Any, inputs: tuple[Any, ...], place: int, eps: float) -> list[Any]:
-    """For each output the matrix d output / d input, by central differences along real steps (and
-    imaginary ones for complex inputs, which stand in a second half of the rows)."""
+    """For each output the matrix d output / d input, by central differences. Steps are real, and also imaginary for
+    complex inputs, in the second half of the rows."""
     plain = inputs[place].detach()
     base = np.array(plain.numpy())
     steps = [eps] + ([eps * 1j] if plain.dtype is complex128 else [])
@@ -70,7 +70,7 @@ def _numeric(function: Any, inputs: tuple[Any, ...], place: int, eps: float) -> 
 
 
 def _like(values: Any, plain: Tensor) -> Tensor:
-    """The values in a tensor with the same strides where it has dense ones."""
+    """The values in a tensor with the strides of `plain` if these are dense."""
     made = plain.clone()
     if 0 in plain._strides:
         return from_numpy(values)
@@ -168,7 +168,7 @@ def gradgradcheck(
     rtol: float = 1e-3,
     raise_exception: bool = True,
 ) -> bool:
-    """As gradcheck, of the function that computes the gradients."""
+    """gradcheck of the function that computes the gradients."""
     items = _tuple(inputs)
     places = _wanted(items)
     outputs = [o for o in _outputs(function, items) if o.requires_grad]

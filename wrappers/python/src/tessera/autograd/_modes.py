@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether operations record: thread-local switches, as with blocks and as decorators."""
+"""Modes of recording: thread-local, usable as context managers and as decorators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Mode(ModeBase):
-    """Enters a state for a with block or for each call of a decorated function; may nest."""
+    """Sets a mode for a with block or for each call of a decorated function; may be nested."""
 
     __slots__ = ()
 
@@ -33,7 +33,7 @@ class _Mode(ModeBase):
         return wrapped  # type: ignore[return-value]
 
     def _steps(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
-        """Runs a generator in the state, and who iterates over it in their own."""
+        """Runs a generator in the mode; code that iterates over it stays in its own mode."""
         generator = function(*args, **kwargs)
         try:
             with self._again():
@@ -56,28 +56,29 @@ class _Mode(ModeBase):
 
 
 class no_grad(_Mode):  # noqa: N801
-    """Operations inside record nothing, and their results do not require grad."""
+    """Operations inside are not recorded, and their results do not require grad."""
 
     __slots__ = ()
     _kind = 0
 
 
 class enable_grad(_Mode):  # noqa: N801
-    """Operations inside record again."""
+    """Operations inside are recorded again."""
 
     __slots__ = ()
     _kind = 1
 
 
 class inference_mode(_Mode):  # noqa: N801
-    """inference_mode(mode=True): as no_grad, and results can never be differentiated later."""
+    """inference_mode(mode=True): like no_grad, and the results can never be differentiated later."""
 
     __slots__ = ()
     _kind = 2
 
 
 class set_grad_enabled(_Mode):  # noqa: N801
-    """set_grad_enabled(mode): switches recording at once; with a block or a decorated function, only for their time."""
+    """set_grad_enabled(mode): switches recording at once; as a context manager or decorator, only for the block or
+    call."""
 
     __slots__ = ()
     _kind = 3

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Derivatives of functions of tensors: products with vectors, whole Jacobian and Hessian matrices.
 
-Everything is reverse mode. A product with a vector from the right is the derivative of the product from the left with
-respect to its vector, and so takes two backwards.
+Everything uses reverse mode. The product Jacobian @ v is the derivative of u @ Jacobian with respect to u, and so takes
+two backwards.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ def _tuple(given: Any, what: str) -> tuple[Tensor, ...]:
 
 
 def _like(items: tuple[Tensor, ...], given: Any) -> Any:
-    """One tensor where the caller gave one, else a tuple."""
+    """One tensor if the caller gave one tensor, else a tuple."""
     return items[0] if isinstance(given, Tensor) else items
 
 
 class _Call:
     """One run of the function: its inputs as tensors that require grad, and its outputs.
 
-    With create_graph the inputs stay connected to what they were computed from.
+    With create_graph the inputs stay connected to their graph.
     """
 
     def __init__(self, name: str, function: Callable[..., Any], inputs: Inputs, create_graph: bool, strict: bool) -> None:
@@ -55,7 +55,7 @@ class _Call:
             raise AutogradError(f"{self.name}(): {problem}, and strict=True was given")
 
     def vectors(self, v: Any, like: tuple[Tensor, ...], what: str) -> tuple[Tensor, ...]:
-        """The vectors to multiply by; where there is none, 1 for a single number."""
+        """The vectors to multiply by; if none is given, 1 for a single number."""
         if v is None:
             if len(like) != 1 or like[0].size != 1:
                 raise InvalidValueError(f"{self.name}(): v may be left out only for {what} of one element")
@@ -72,7 +72,7 @@ class _Call:
         self, outputs: tuple[Tensor, ...], inputs: tuple[Tensor, ...], vectors: tuple[Tensor, ...], graph: bool,
         retain: bool | None = None,
     ) -> tuple[Tensor, ...]:
-        """vectors times d outputs / d inputs; zeros where there is no connection."""
+        """vectors @ d outputs / d inputs; zeros for inputs that the outputs do not depend on."""
         live = [(o, v) for o, v in zip(outputs, vectors) if o.requires_grad]
         found: tuple[Any, ...] = (None,) * len(inputs)
         if live:
@@ -84,7 +84,7 @@ class _Call:
         return tuple(_ops.zeros_like(x) if g is None else g for x, g in zip(inputs, found))
 
     def done(self, *results: Any) -> Any:
-        """The results, cut off from the graph unless it was asked for."""
+        """The results, detached from the graph unless create_graph."""
         return results if self.create_graph else tuple(_map(_detached, r) for r in results)
 
 
@@ -108,7 +108,8 @@ def vjp(
 
 
 def _push(call: _Call, outputs: tuple[Tensor, ...], vectors: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """Jacobian @ vectors: dummies @ Jacobian is linear in the dummies, and its derivative by them is the Jacobian."""
+    """Jacobian @ vectors: dummies @ Jacobian is linear in the dummies, and its derivative with respect to them is the
+    Jacobian."""
     dummies = tuple(_ops.zeros_like(o).requires_grad_() for o in outputs)
     products = call.pull(outputs, call.inputs, dummies, True)
     return call.pull(products, dummies, vectors, call.create_graph)
@@ -142,14 +143,14 @@ def _rows(call: _Call, output: Tensor) -> tuple[Tensor, ...]:
 @enable_grad()
 def jacobian(func: Callable[..., Any], inputs: Inputs, create_graph: bool = False, strict: bool = False) -> Any:
     """The Jacobian: one tensor of shape output.shape + input.shape; of several outputs or inputs a tuple by outputs,
-    in it a tuple by inputs. strict: raise where an output does not depend on an input, instead of giving zeros."""
+    in it a tuple by inputs. strict: an output that does not depend on an input is an error, instead of zeros."""
     call = _Call("jacobian", func, inputs, create_graph, strict)
     blocks = tuple(_like(_rows(call, output), inputs) for output in call.outputs)
     return call.done(_like(blocks, call.result))[0]
 
 
 def _scalar(name: str, func: Callable[..., Any]) -> Callable[..., Tensor]:
-    """The function, which must give a single number."""
+    """The function with a check that it returns a single number."""
 
     def checked(*inputs: Tensor) -> Tensor:
         result = func(*inputs)
@@ -196,7 +197,7 @@ def vhp(
 def hvp(
     func: Callable[..., Any], inputs: Inputs, v: Inputs | None = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Tensor, Any]:
-    """(func(*inputs), Hessian @ v) of a function to a single number. vhp costs less and is the same where second
+    """(func(*inputs), Hessian @ v) of a function to a single number. vhp costs less and gives the same if the second
     derivatives are continuous."""
     call, gradient = _gradient("hvp", func, inputs, create_graph, strict)
     products = _push(call, gradient, call.vectors(v, call.inputs, "inputs"))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What nodes of the graph keep, and how."""
+"""Hooks on the tensors that nodes of the graph save."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 class saved_tensors_hooks:  # noqa: N801  (PyTorch's name)
-    """Inside the block, what functions of this thread save for the backward goes through two callables.
+    """Inside the block, two callables replace the tensors that functions of this thread save for the backward.
 
-    `pack_hook(tensor)` returns what is kept in place of the tensor, in any form; `unpack_hook(packed)` gives a tensor
-    of the same shape, dtype and device back, once for each use. An exception of either is that of the function or of
-    the backward. Blocks nest; the innermost holds.
+    `pack_hook(tensor)` returns any object, which is saved instead of the tensor; `unpack_hook(packed)` must return a
+    tensor of the same shape, dtype and device, and is called once for each use. An exception of either comes out of the
+    function or of the backward. Blocks can be nested; the innermost applies.
     """
 
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:

@@ -17,8 +17,8 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 class safe_open:  # noqa: N801 (the name in the format's own library)
-    """An open file: names, tensors one by one, metadata. Tensors share memory with the file's pages;
-    what is written to them never reaches the file."""
+    """An open file: names, single tensors, metadata. Tensors share memory with the mapped file; writes to them never
+    change the file."""
 
     def __init__(self, path: Path) -> None:
         encoded = _encoded(path, "safe_open")
@@ -63,13 +63,14 @@ def load_file(path: Path) -> dict[str, Tensor]:
 
 
 def load_metadata(path: Path) -> dict[str, str]:
-    """The texts that were saved beside the tensors."""
+    """The metadata (texts) that were saved with the tensors."""
     with safe_open(path) as archive:
         return archive.metadata()
 
 
 def save_file(tensors: Mapping[str, Tensor], path: Path, metadata: Mapping[str, str] | None = None) -> None:
-    """Writes tensors to a safetensors file; an old file of this name stays whole until the end."""
+    """Writes tensors to a safetensors file; a file that already has this name stays unchanged until the new one is
+    complete."""
     if not isinstance(tensors, Mapping):
         raise ArgumentTypeError(f"save_file(): expected a dict of Tensors, got {type(tensors).__name__}")
     for name, tensor in tensors.items():

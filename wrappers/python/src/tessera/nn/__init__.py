@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Layers, models, losses, initial values."""
+"""Layers, models, losses, initialisation of parameters."""
 
 from . import functional, init, utils
 from .activations import (

@@ -31,7 +31,7 @@ def _checked(tensor: Tensor) -> Tensor:
 
 
 def fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
-    """How many inputs feed one output of a weight, and the reverse."""
+    """The number of inputs of one output of a weight, and of outputs of one input."""
     if _checked(tensor).ndim < 2:
         raise InvalidValueError(f"fan in and out need at least 2 axes, got shape {tensor.shape}")
     field = math.prod(tensor.shape[2:])
@@ -39,7 +39,7 @@ def fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
 
 
 def _counted(fan: int) -> int:
-    """A fan to divide by: where it is 0, the weight has no elements and any number will do."""
+    """A fan as a divisor: 1 for 0, because a weight without elements needs no value."""
     return max(fan, 1)
 
 

@@ -53,7 +53,7 @@ class Linear(Module):
 
 
 def _per_group(channels: int, groups: int) -> int:
-    """How many of the channels one group has."""
+    """The number of channels per group."""
     count, parts = as_int(channels, "channels"), as_int(groups, "groups")
     if parts < 1 or count % parts:
         raise InvalidValueError(f"in_channels and out_channels must be divisible by groups={groups}")
@@ -61,7 +61,7 @@ def _per_group(channels: int, groups: int) -> int:
 
 
 class _Conv(Module):
-    """What the two convolutions share."""
+    """The base class of the two convolutions."""
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Pair, stride: Pair, padding: Pair | str, dilation: Pair,
@@ -112,7 +112,7 @@ class Conv2d(_Conv):
 
 
 class ConvTranspose2d(_Conv):
-    """The gradient of Conv2d as a layer of its own; weight (in, out / groups, kH, kW)."""
+    """The gradient of Conv2d with respect to its input, as a layer; weight (in, out / groups, kH, kW)."""
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Pair, stride: Pair = 1, padding: Pair = 0,
@@ -130,7 +130,8 @@ class ConvTranspose2d(_Conv):
 
 
 class BatchNorm2d(Module):
-    """Normalises each channel over the batch; in eval mode with running statistics, which are never of a half type."""
+    """Normalises each channel over the batch; in eval mode with the running statistics, which never have a 16-bit
+    dtype."""
 
     _statistics = frozenset({"running_mean", "running_var"})
 

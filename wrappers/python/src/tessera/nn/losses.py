@@ -49,7 +49,7 @@ class MSELoss(_Loss):
 
 
 class CrossEntropyLoss(_Loss):
-    """Of logits with class numbers."""
+    """Cross entropy of logits and class numbers."""
 
     def __init__(
         self, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean",
@@ -67,7 +67,7 @@ class CrossEntropyLoss(_Loss):
 
 
 class NLLLoss(_Loss):
-    """Of log-probabilities with class numbers."""
+    """Negative log-likelihood of log-probabilities and class numbers."""
 
     def __init__(self, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean") -> None:
         super().__init__(reduction)

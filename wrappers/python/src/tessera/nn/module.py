@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Module: layers and models as classes that know their parameters."""
+"""Module: the base class of layers and models."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class RemovableHandle:
 
 
 class StateDictKeys:
-    """What load_state_dict could not place."""
+    """The keys that load_state_dict could not match."""
 
     def __init__(self, missing: list[str], unexpected: list[str]) -> None:
         self.missing_keys, self.unexpected_keys = missing, unexpected
@@ -49,7 +49,7 @@ class StateDictKeys:
 
 
 class Module:
-    """Base of layers and models: define forward, assign parameters and modules to attributes."""
+    """Base class of layers and models: define forward, assign parameters and modules to attributes."""
 
     training: bool
 
@@ -152,7 +152,7 @@ class Module:
         self._parameters[name] = parameter
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """A tensor that belongs to the state but is not trained; saved unless not persistent."""
+        """Adds a tensor that belongs to the state but is not trained; it is saved if persistent."""
         self._tables()
         self._claim(name, self._buffers)
         self._buffers[name] = tensor
@@ -175,7 +175,7 @@ class Module:
         return iter(found)
 
     def _collect(self, prefix: str, seen: set[int], found: list[tuple[str, Module]]) -> None:
-        """This module and those below it, each once."""
+        """Collects this module and all modules inside, each once."""
         if id(self) in seen:
             return
         seen.add(id(self))
@@ -238,7 +238,7 @@ class Module:
     # ---- state ----
 
     def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
-        """All parameters and persistent buffers by path; the tensors share memory with the model."""
+        """All parameters and persistent buffers by name; the tensors share memory with the model."""
         found: dict[str, Tensor] = {}
         for path, module in self.named_modules(prefix.rstrip(".")):
             head = f"{path}." if path else ""
@@ -248,7 +248,7 @@ class Module:
         return found
 
     def load_state_dict(self, state: Mapping[str, Tensor], strict: bool = True) -> StateDictKeys:
-        """Copies a state into this model. strict: every key must match."""
+        """Copies a state dict into this model. strict: the keys must match exactly."""
         if not isinstance(state, Mapping):
             raise ArgumentTypeError(
                 f"load_state_dict(): expected a dict of Tensors, got {type(state).__name__}; tessera.load_file(path) reads one"
@@ -311,7 +311,8 @@ class Module:
     """Buffers that gather small contributions of many batches, which the half types would lose."""
 
     def _convert(self: M, kind: DType | None, device: Device | None) -> M:
-        """Parameters stay the objects that they are, so that an optimizer made before goes on with them."""
+        """Converts in place: parameters stay the same objects, so that an existing optimizer continues to train
+        them."""
         done: dict[int, Tensor] = {}
 
         def convert(tensor: Any, dtype: DType | None) -> Tensor:
@@ -335,7 +336,7 @@ class Module:
     def to(self: M, *args: Any, dtype: Any = None, device: Any = None) -> M:
         """Converts all parameters, their gradients and all buffers, in place: to a dtype, a device, or those of a tensor.
 
-        Parameters stay the same objects, so an optimizer made before keeps training them. Integers keep their dtype.
+        Parameters stay the same objects, so an existing optimizer continues to train them. Integers keep their dtype.
         Running statistics of normalisation layers stay float32 when the rest becomes float16 or bfloat16.
         """
         for item in args:
@@ -391,7 +392,7 @@ class Module:
     # ---- text ----
 
     def extra_repr(self) -> str:
-        """What stands between the brackets for a module without children."""
+        """The text between the brackets for a module without children."""
         return ""
 
     def __repr__(self) -> str:
@@ -403,7 +404,7 @@ class Module:
 
 
 def _give_data(parameter: Parameter, convert: Callable[[Tensor], Tensor]) -> None:
-    """Puts converted data into a parameter, and its gradient along with it."""
+    """Converts the data of a parameter and of its gradient."""
     made = convert(parameter)
     if made.dtype is parameter.dtype and made.device == parameter.device:
         return

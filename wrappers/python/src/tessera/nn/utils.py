@@ -14,8 +14,8 @@ from .._tensor import Tensor
 def clip_grad_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
 ) -> Tensor:
-    """Scales the gradients of the parameters in place so that their joint norm is at most max_norm; returns the norm
-    before. With error_if_nonfinite a norm that is NaN or infinite raises, and nothing changes."""
+    """Scales the gradients of the parameters in place so that the norm of all of them is at most max_norm; returns the
+    former norm. With error_if_nonfinite a NaN or infinite norm is an error, and nothing changes."""
     return _ops.clip_grad_norm(_listed(parameters), max_norm, norm_type, error_if_nonfinite)
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Optimizers. The arithmetic, the state and its file are the library's; groups and closures are Python's."""
+"""Optimizers. The library does the arithmetic and keeps the state and its file; groups and closures are in Python."""
 
 from . import functional
 from .kinds import LAMB, SGD, Adadelta, Adagrad, Adam, Adamax, AdamW, Lion, Muon, NAdam, RAdam, RMSprop

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Optimizers of the library: the dicts of groups are Python's, step and state are the core's."""
+"""Optimizers of the library: groups are dicts in Python, step and state are in the core."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ FLAGS = {"nesterov", "amsgrad", "centered", "maximize"}
 
 
 class CoreOptimizer(Optimizer):
-    """An optimizer of the library. Changes of `param_groups` take effect at the next step; `state` is what the library
-    keeps now, its tensors share the library's memory."""
+    """An optimizer of the library. Changes of `param_groups` take effect at the next step; the tensors of `state` share
+    memory with the library's state."""
 
     _kind = ""
 
@@ -42,7 +42,7 @@ class CoreOptimizer(Optimizer):
         self._room = 64  # states that it had at most
 
     def add_param_group(self, group: Group) -> None:
-        """Adds parameters with options of their own."""
+        """Adds parameters with their own options."""
         super().add_param_group(group)
         try:
             self._add(self.param_groups[-1])
@@ -51,7 +51,7 @@ class CoreOptimizer(Optimizer):
             raise
 
     def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:
-        """Changes the parameters by their gradients; those without one stay. A closure computes the loss anew."""
+        """Updates the parameters that have a gradient. A closure computes the loss again first."""
         loss = self._loss(closure)
         self._tell()
         if self._handle is not None:
@@ -59,7 +59,7 @@ class CoreOptimizer(Optimizer):
         return loss
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Drops the gradients of all parameters, or fills those that are there with zeros."""
+        """Sets the gradients of all parameters to None, or fills existing ones with zeros."""
         self._tell()
         if self._handle is not None:
             check(lib.tsr_optimizer_zero_grad(self._handle, bool(set_to_none)))
@@ -67,7 +67,7 @@ class CoreOptimizer(Optimizer):
     # ---- groups: from Python to the core ----
 
     def _options(self, group: Group) -> dict[str, Any]:
-        """The options of a group as the core names them."""
+        """The options of a group under the core's names."""
         found: dict[str, Any] = {}
         for name in self.defaults:
             value = group[name]
@@ -105,7 +105,7 @@ class CoreOptimizer(Optimizer):
         self._known.append((params, options))
 
     def _tell(self) -> None:
-        """Tells the core what was changed in `param_groups`."""
+        """Passes changes of `param_groups` to the core."""
         if len(self._known) != len(self.param_groups) or not all(
             len(known) == len(group["params"]) and all(map(operator.is_, known, group["params"]))
             for (known, _), group in zip(self._known, self.param_groups)
@@ -119,7 +119,7 @@ class CoreOptimizer(Optimizer):
                 self._known[number] = (params, options)
 
     def _rebuild(self, state: State) -> None:
-        """Begins anew with the groups as they are now; parameters that are still there keep their state."""
+        """Makes a new core optimizer from the current groups; parameters that remain keep their state."""
         before = self._handle, self._known
         self._begin()
         try:
@@ -198,7 +198,7 @@ class CoreOptimizer(Optimizer):
             check(lib.tsr_optimizer_save(self._handle, encoded, len(encoded)))
 
     def load(self, path: Path) -> None:
-        """Takes over options and state that save() of any language wrote."""
+        """Reads options and state from a file that save() of any language wrote."""
         self._tell()
         encoded = _encoded(path, "load")
         with about_file(path):

@@ -18,11 +18,11 @@ State = defaultdict[Tensor, dict[str, Any]]
 
 
 class Optimizer:
-    """Base of optimizers. `params` are tensors, or dicts with "params" and options of their own.
+    """Base class of optimizers. `params` are tensors, or dicts with "params" and their own options.
 
-    `param_groups` may be changed between steps. An optimizer of your own overrides `step` and keeps in
-    `self.state[parameter]` what it needs; the state belongs to the object, so that copies and pickles of a model together
-    with its optimizer go on as the originals do.
+    `param_groups` may be changed between steps. Your own optimizer overrides `step` and keeps its state in
+    `self.state[parameter]`. The state belongs to the parameter object: if you copy or pickle a model together with its
+    optimizer, the copies train as the originals do.
     """
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
@@ -42,11 +42,11 @@ class Optimizer:
 
     @property
     def state(self) -> State:
-        """What is kept for each parameter."""
+        """The state of each parameter."""
         return self._own_state
 
     def add_param_group(self, group: Group) -> None:
-        """Adds parameters with options of their own."""
+        """Adds parameters with their own options."""
         if not isinstance(group, dict):
             raise ArgumentTypeError(f"params: expected a dict with \"params\", got {type(group).__name__}")
         if "params" not in group:
@@ -59,7 +59,7 @@ class Optimizer:
         self.param_groups.append({**self.defaults, **group, "params": items})
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Drops the gradients of all parameters, or fills those that are there with zeros."""
+        """Sets the gradients of all parameters to None, or fills existing ones with zeros."""
         for group in self.param_groups:
             for parameter in group["params"]:
                 if set_to_none:
@@ -68,7 +68,7 @@ class Optimizer:
                     parameter.grad.zero_()
 
     def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:
-        """Changes the parameters by their gradients. A closure computes the loss anew."""
+        """Updates the parameters by their gradients. A closure computes the loss again first."""
         raise NotSupportedError(f"{type(self).__name__}: expected a class with a step() of its own")
 
     @staticmethod
@@ -81,7 +81,7 @@ class Optimizer:
     # ---- state ----
 
     def state_dict(self) -> dict[str, Any]:
-        """Options and state, with parameters as numbers in order."""
+        """Options and state, with parameters replaced by their numbers."""
         numbers: dict[int, int] = {}
         groups = []
         for group in self.param_groups:
@@ -97,7 +97,7 @@ class Optimizer:
         return [(parameter, entry.copy()) for parameter, entry in self.state.items()]
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Takes over the options and a copy of the state of an optimizer of the same parameters."""
+        """Loads the options and a copy of the state from an optimizer of the same parameters."""
         if not isinstance(state_dict, Mapping):
             raise ArgumentTypeError(f"load_state_dict(): expected what state_dict() gives, got {type(state_dict).__name__}")
         if missing := {"state", "param_groups"} - state_dict.keys():
@@ -118,7 +118,7 @@ class Optimizer:
             group.update(changed)
 
     def _load(self, groups: list[Group], entries: dict[Tensor, dict[str, Any]]) -> None:
-        """Takes over a copy of the state."""
+        """Loads a copy of the state."""
         self._own_state = defaultdict(dict)
         for parameter, entry in entries.items():
             self._own_state[parameter] = {

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Helpers around training."""
+"""Helpers for training."""
 
 from . import checkpoint, data
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory for time: a checkpointed call keeps its arguments only, and runs again when the backward asks."""
+"""Trades time for memory: a checkpointed call saves only its arguments, and the backward runs it again."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ..autograd.graph import saved_tensors_hooks
 
 
 class _Enough(BaseException):
-    """Ends a recomputation that has found everything the backward can ask for."""
+    """Ends a recomputation that has found all tensors that the backward can need."""
 
 
 class _KeepInputs(Function):
-    """A node that saves the tensors among the arguments, as any op would: with a check that nobody writes to them,
-    and through the hooks of an outer checkpoint."""
+    """A node that saves the tensors among the arguments as an op would: with a version check, and through the hooks of
+    an outer checkpoint."""
 
     @staticmethod
     def forward(ctx: Any, anchor: Tensor, *tensors: Tensor) -> Tensor:
@@ -35,7 +35,7 @@ class _KeepInputs(Function):
 
 
 class _Slot:
-    """Stands in the graph for one tensor that was not kept."""
+    """Placeholder in the graph for a tensor that was not saved."""
 
     __slots__ = ("__weakref__", "run")
 
@@ -44,10 +44,10 @@ class _Slot:
 
 
 class _Run:
-    """One checkpointed call: what it takes to do it again, and what that gave.
+    """One checkpointed call: the data to repeat it, and the tensors that the repetition gave.
 
-    The graph owns the slots, the slots own this, and this knows the slots only weakly: what was computed again lives as
-    long as the node that wants it.
+    The graph owns the slots, the slots own this object, and this object holds only weak references to the slots: a
+    recomputed tensor lives as long as the node that needs it.
     """
 
     def __init__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], rng: bool) -> None:
@@ -56,7 +56,7 @@ class _Run:
         self.places = [i for i, v in enumerate(values) if isinstance(v, Tensor)]
         tensors = [values[i] for i in self.places]
         self.requires_grad = [t.requires_grad for t in tensors]
-        # The output of the node is not kept: the handle of the node is.
+        # Keeps the node and not its output.
         self.inputs = _KeepInputs.apply(_ops.zeros(()).requires_grad_(), *tensors).grad_fn
         self.others = [None if isinstance(v, Tensor) else v for v in values]
         self.rng_state = get_rng_state() if rng else None
@@ -96,7 +96,7 @@ class _Run:
                 set_rng_state(before)
 
     def _finder(self) -> Callable[[Tensor], Tensor]:
-        """A pack hook that takes the tensors of the slots that are still wanted."""
+        """A pack hook that takes the tensors of the slots that still exist."""
         wanted = {i: slot for i, ref in enumerate(self.slots) if (slot := ref()) is not None}
         last, count = max(wanted, default=-1), 0
 
@@ -113,16 +113,16 @@ class _Run:
 
 
 def _used_inside(tensor: Tensor) -> Tensor:
-    """For a function that runs a backward of its own."""
+    """The unpack hook of a repetition, for a function that runs its own backward."""
     return tensor
 
 
 def checkpoint(function: Callable[..., Any], *args: Any, preserve_rng_state: bool = True, **kwargs: Any) -> Any:
-    """function(*args, **kwargs), without keeping what its backward needs: the backward runs the function again.
+    """Returns function(*args, **kwargs) without saving its intermediate tensors: the backward runs the function again.
 
-    The function must do the same both times. Random numbers of the default generator are the same, unless
-    preserve_rng_state is False. Only tensors that are arguments themselves are watched for writes in between. Works with
-    backward and grad, for derivatives of any order, and inside another checkpoint.
+    The function must do the same both times. Random numbers of the default generator are the same unless
+    preserve_rng_state is False. Writes between the two runs are detected only for tensors that are arguments
+    themselves. Works with backward and grad, for derivatives of any order, and inside another checkpoint.
     """
     if not is_grad_enabled():
         return function(*args, **kwargs)
@@ -134,7 +134,7 @@ def checkpoint(function: Callable[..., Any], *args: Any, preserve_rng_state: boo
 def checkpoint_sequential(
     functions: Sequence[Callable[..., Any]], segments: int, input: Any, *, preserve_rng_state: bool = True
 ) -> Any:
-    """Calls the functions one after the other in `segments` parts, each but the last a checkpoint."""
+    """Calls the functions one after the other in `segments` parts; all parts except the last are checkpoints."""
     functions = list(functions)
     if not 1 <= segments <= len(functions):
         raise InvalidValueError(f"checkpoint_sequential(): expected 1 to {len(functions)} segments, got {segments}")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Data sets and loading them in batches."""
+"""Data sets, and loading their samples in batches."""
 
 from .collate import default_collate
 from .dataset import ConcatDataset, Dataset, IterableDataset, Subset, TensorDataset, random_split

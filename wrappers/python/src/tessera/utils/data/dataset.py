@@ -22,9 +22,10 @@ class Sized(Protocol):
 
 
 class Dataset(Generic[T_co]):
-    """Base of data sets; subclasses define __getitem__, and __len__ for everything but iteration.
+    """Base class of data sets; subclasses define __getitem__, and __len__ (not needed for iteration alone).
 
-    One that gets several samples faster than one by one also defines __getitems__(indices), which gives a list of them.
+    A data set that can load several samples faster than one by one also defines __getitems__(indices), which returns a
+    list of samples.
     """
 
     def __getitem__(self, index: int) -> T_co:
@@ -32,7 +33,7 @@ class Dataset(Generic[T_co]):
 
 
 class IterableDataset(Dataset[T_co]):
-    """A data set that only gives its samples in order; subclasses define __iter__."""
+    """A data set whose samples can only be read in order; subclasses define __iter__."""
 
     def __iter__(self) -> Iterator[T_co]:
         raise NotSupportedError(f"{type(self).__name__} needs a method __iter__")
@@ -56,7 +57,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         return len(self.tensors[0])
 
     def _batch(self, indices: Sequence[int]) -> tuple[Tensor, ...]:
-        """A whole batch at once, as collating its samples would give it."""
+        """A whole batch at once, equal to the collated samples."""
         return tuple(t[list(indices)] for t in self.tensors)
 
 

@@ -13,7 +13,7 @@ Collate = Callable[[list[Any]], Any]
 
 
 def fetch(dataset: Any, keys: Any, collate: Collate | None) -> Any:
-    """One batch of the samples `keys`; one sample when that is a single key."""
+    """One batch of the samples `keys`; one sample if `keys` is a single key."""
     if not isinstance(keys, (list, tuple)):
         sample = dataset[keys]
         return sample if collate is None else collate(sample)
@@ -25,8 +25,8 @@ def fetch(dataset: Any, keys: Any, collate: Collate | None) -> Any:
 
 
 def _many(kind: type) -> str:
-    """How a data set of this class gives several samples: by the method that the most derived class defines, so that a
-    subclass which defines __getitem__ alone is asked for each sample."""
+    """The method that returns several samples of a data set of this class: the one that the most derived class defines,
+    so that __getitem__ is called for each sample if a subclass defines only that."""
     for base in kind.__mro__:
         for name in ("_batch", "__getitems__", "__getitem__"):
             if name in base.__dict__:
@@ -35,7 +35,7 @@ def _many(kind: type) -> str:
 
 
 def pinned(batch: Any) -> Any:
-    """The batch with its tensors, and whatever else can do so, in pinned memory."""
+    """The batch with its tensors, and other objects that have pin_memory, in pinned memory."""
     if hasattr(batch, "pin_memory"):
         return batch.pin_memory()
     if isinstance(batch, Mapping):
@@ -46,7 +46,7 @@ def pinned(batch: Any) -> Any:
 
 
 def stream(samples: Iterator[Any], size: int | None, drop_last: bool, collate: Collate | None) -> Iterator[Any]:
-    """Batches of samples that come one after the other; the samples themselves without a size."""
+    """Batches of consecutive samples; without a size the samples themselves."""
     if size is None:
         yield from samples
         return

@@ -18,12 +18,12 @@ from .workers import Pool
 class DataLoader:
     """Iterates over batches of a data set.
 
-    shuffle draws a new order for each pass, from `generator` when given. With num_workers, batches are made in processes
-    of their own and come through shared memory, in the order of the sampler whatever the workers' timing; an exception in
-    a worker is raised here with its traceback. persistent_workers keeps the processes, and their copies of the data set,
-    from one pass to the next. Workers are started by forkserver or spawn, never by fork, so the data set, collate_fn and
-    worker_init_fn must be picklable: classes and functions of a module, not of a notebook. pin_memory puts the tensors of a
-    batch, at any depth of dicts and sequences, into pinned memory, in this process.
+    shuffle draws a new order for each pass, from `generator` if given. With num_workers, other processes make the
+    batches and pass them in shared memory, always in the order of the sampler; an exception in a worker is raised here
+    with its traceback. persistent_workers keeps the processes, and their copies of the data set, from one pass to the
+    next. Workers are started by forkserver or spawn, never by fork, so the data set, collate_fn and worker_init_fn must
+    be picklable: classes and functions of a module, not of a notebook. pin_memory puts the tensors of a batch, at any
+    depth of dicts and sequences, into pinned memory, in this process.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class DataLoader:
     def _from_workers(self) -> Iterator[Any]:
         pool = self._pool
         if pool is None or pool.busy or not pool.usable:
-            inner = pool is not None and pool.busy  # a pass within a pass has workers of its own
+            inner = pool is not None and pool.busy  # a pass within a pass has its own workers
             pool = Pool(self)
             if self.persistent_workers and not inner:
                 self._pool = pool

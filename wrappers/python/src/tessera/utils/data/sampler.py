@@ -14,7 +14,7 @@ from .dataset import Sized
 
 
 class Sampler:
-    """Base of samplers; iterating gives indices."""
+    """Base class of samplers; iterating yields indices."""
 
     def __iter__(self) -> Iterator[Any]:
         raise NotSupportedError(f"{type(self).__name__} needs a method __iter__")

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Objects between processes: the elements of tensors and arrays through shared memory, the rest through a pipe.
 
-Shared memory is a file without a name that goes along with the message: when the last process that has it is gone, however
-it ended, so is the memory. Where there is no such memory, or no more of it, all goes through the pipe.
+Shared memory is an anonymous file that is sent with the message: the system frees it when the last process that has it
+is gone, however that process ended. If there is no such memory, or no more of it, everything goes through the pipe.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ALIGNMENT = 64
 
 
 class Message(NamedTuple):
-    """The pickle of an object, the places of its buffers, and the file they are in or -1."""
+    """The pickle of an object, the positions of its buffers, and the file that holds them, or -1."""
 
     data: bytes
     places: list[tuple[int, int]]
@@ -47,7 +47,7 @@ def pack(value: Any) -> Message:
 
 
 def _filled(raw: list[memoryview], places: list[tuple[int, int]], size: int) -> int:
-    """A new file without a name that holds the buffers."""
+    """A new anonymous file that holds the buffers."""
     file = os.memfd_create("tessera-batch", os.MFD_CLOEXEC)
     try:
         os.ftruncate(file, size)
@@ -62,7 +62,7 @@ def _filled(raw: list[memoryview], places: list[tuple[int, int]], size: int) -> 
 
 
 def send(pipe: Any, message: Message) -> None:
-    """Takes over the file of the message."""
+    """Sends a message; takes over its file."""
     try:
         pipe.send_bytes(pickle.dumps((message.data, message.places, message.file >= 0), 5))
         if message.file >= 0:
@@ -73,7 +73,7 @@ def send(pipe: Any, message: Message) -> None:
 
 
 def receive(pipe: Any) -> Any:
-    """The object; its tensors and arrays are on the shared memory itself."""
+    """Receives an object; its tensors and arrays use the shared memory directly."""
     data, places, shared = pickle.loads(pipe.recv_bytes())
     if not shared:
         return pickle.loads(data)
@@ -86,8 +86,8 @@ def receive(pipe: Any) -> Any:
 
 
 def _mapped(file: int) -> memoryview:
-    """The file's memory, mapped as long as somebody uses it. Objects of the module mmap keep the file open, of which a
-    process cannot have many."""
+    """The file's memory, mapped as long as it is used. The module mmap is not used, because its objects keep the file
+    open, and a process cannot have many open files."""
     size = os.fstat(file).st_size
     library = ctypes.CDLL(None, use_errno=True)
     library.mmap.restype = ctypes.c_void_p

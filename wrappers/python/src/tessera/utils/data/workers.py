@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The processes that make batches for a DataLoader: their life, and the order in which batches come from them."""
+"""The processes that make batches for a DataLoader: their lifetime, and the order of their batches."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _MODULE = "write it into a module (a .py file) and import it, or use num_workers
 
 
 class WorkerError(TesseraError):
-    """A worker process that died, or that sent no batch in time."""
+    """A worker process died, or sent no batch in time."""
 
 
 @dataclass
 class WorkerInfo:
-    """What a worker process knows of itself."""
+    """The description of a worker process, for code that runs in it."""
 
     id: int
     num_workers: int
@@ -48,11 +48,11 @@ _info: WorkerInfo | None = None
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """The worker this process is; None in the main process."""
+    """The description of this worker process; None in the main process."""
     return _info
 
 
-# ---- What goes between the processes ----
+# ---- Messages between the processes ----
 
 
 class _Text(str):
@@ -62,7 +62,7 @@ class _Text(str):
 
 
 class _Failure:
-    """An exception on its way from a worker, with the text of its traceback."""
+    """An exception sent by a worker, with the text of its traceback."""
 
     def __init__(self, error: BaseException) -> None:
         self.text = "".join(traceback.format_exception(error))
@@ -70,7 +70,7 @@ class _Failure:
         try:
             self.kind = pickle.dumps(type(error))
             pickle.loads(self.kind)
-        except Exception:  # a class that only the worker knows
+        except Exception:  # a class that only the worker can import
             self.kind = None
 
     def reraise(self, worker: int) -> None:
@@ -88,7 +88,7 @@ class _End:
 
 @dataclass
 class _Task:
-    """What a worker needs to know once."""
+    """The data that a worker gets once, at its start."""
 
     dataset: Any
     count: int
@@ -103,7 +103,7 @@ class _Task:
 
 
 def _work(number: int, pipe: Any) -> None:
-    """The life of a worker: batches for the jobs that come, until the other side hangs up."""
+    """The main loop of a worker: makes batches for jobs until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process decides what an interrupt means
     jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(pipe, jobs), daemon=True).start()
@@ -114,14 +114,14 @@ def _work(number: int, pipe: Any) -> None:
 
 
 def _receive(pipe: Any, jobs: queue.SimpleQueue[Any]) -> None:
-    """Takes jobs at all times, so that the loader never waits for a worker that is waiting for the loader."""
+    """Receives jobs on a thread of its own, so that the loader and the worker never wait for each other."""
     try:
         while True:
             jobs.put(pipe.recv_bytes())
     except (EOFError, OSError):
         jobs.put(None)
         time.sleep(5.0)
-        os._exit(1)  # the loader is gone, and the data set still at work
+        os._exit(1)  # the loader is gone, but the data set is still working
 
 
 def _serve(number: int, pipe: Any, jobs: queue.SimpleQueue[Any]) -> None:
@@ -210,11 +210,11 @@ class Pool:
         return bool(self._end.alive) and all(p.is_alive() for p in self._processes)
 
     def close(self) -> None:
-        """Ends the workers; a second call does nothing."""
+        """Stops the workers; a second call does nothing."""
         self._end()
 
     def run(self, keys: Iterator[Any]) -> Iterator[Any]:
-        """A pass: one batch for each of the keys."""
+        """One pass: yields one batch for each of the keys."""
         self.busy = True
         try:
             yield from self._pass(keys)
@@ -222,7 +222,7 @@ class Pool:
             self.busy = False
 
     def _pass(self, keys: Iterator[Any]) -> Iterator[Any]:
-        """Hands jobs out round robin and gives the batches back in that order."""
+        """Distributes jobs round robin and yields the batches in the same order."""
         self._epoch += 1
         count = len(self._processes)
         seed = int(_ops.randint(0, 2**62, (), generator=self._generator).item())
@@ -265,7 +265,7 @@ class Pool:
             self._died(number)
 
     def _wait(self, index: int, owner: dict[int, int], ready: dict[int, Any]) -> Any:
-        """The answer to one job; others that come before are kept."""
+        """Waits for the answer to one job; keeps answers to other jobs that arrive first."""
         deadline = time.monotonic() + self._timeout if self._timeout else None
         while index not in ready:
             pipes = [self._pipes[n] for n in sorted(set(owner.values()))]
@@ -278,7 +278,7 @@ class Pool:
                     epoch, number, value = transport.receive(pipe)
                 except (EOFError, ConnectionResetError):
                     self._died(self._pipes.index(pipe))
-                if epoch == self._epoch:  # else from a pass that was left early
+                if epoch == self._epoch:  # else it belongs to a pass that was left early
                     ready[number] = value
         return ready.pop(index)
 
@@ -322,7 +322,7 @@ def _context(kind: Any) -> Any:
 
 
 def _dumped(task: _Task) -> bytes:
-    """The task as bytes, or an error that says why workers could not have it."""
+    """The pickled task, or an error that says why it cannot be sent to workers."""
     try:
         payload = pickle.dumps(task, protocol=5)
     except Exception as error:
@@ -341,7 +341,7 @@ def _dumped(task: _Task) -> bytes:
 
 
 class _without_main:  # noqa: N801
-    """Processes that are started inside do not run the main program again, when they need nothing of it."""
+    """Processes started inside the block do not import the main program if they need nothing of it."""
 
     def __init__(self, hide: bool) -> None:
         self._hide = hide
