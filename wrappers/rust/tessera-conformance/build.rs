@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Lets the repository's generator write the calls as Rust.
+//! Runs the repository's generator, which writes the calls as Rust.
 
 use std::env;
 use std::path::Path;

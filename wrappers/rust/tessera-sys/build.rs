@@ -10,7 +10,7 @@ use std::process::{exit, Command};
 /// The oldest library that has every function of the bindings: the crate's version follows it.
 const MINIMUM: &str =
     concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"), ".0");
-/// The name of its newest version node, which the linker map of each later library has, too.
+/// The name of its newest version node; every later library has this node, too.
 const NEWEST_NODE: &str =
     concat!("TSR_", env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"), "\0");
 const SONAME: &str = "libtessera.so.0";
@@ -63,7 +63,7 @@ fn ask_pkg_config() -> Result<PathBuf, String> {
     Ok(PathBuf::from(String::from_utf8_lossy(&folder.stdout).trim()))
 }
 
-/// The folder itself, once it is sure that it holds a library that is new enough.
+/// The folder itself, after a check that it holds a library that is new enough.
 fn checked(folder: &Path, source: &str) -> Result<PathBuf, String> {
     let library = folder.join("libtessera.so");
     println!("cargo:rerun-if-changed={}", library.display());
@@ -78,8 +78,9 @@ fn checked(folder: &Path, source: &str) -> Result<PathBuf, String> {
     folder.canonicalize().map_err(|error| missing(&format!("{source}: {error}")))
 }
 
-/// Cargo puts folders below its target folder on the search path of the programs that it runs, also
-/// of crates that only depend on this one. A link in there spares them all a run path.
+/// Cargo adds folders below its target folder to the library path of the programs that it runs,
+/// also for crates that only depend on this one. A link in there lets them all run without a run
+/// path.
 fn link_into_target(folder: &Path) {
     let Some(out) = env::var_os("OUT_DIR").map(PathBuf::from) else { return };
     let link = out.join(SONAME);

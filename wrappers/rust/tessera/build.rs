@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Gives this crate's own examples a run path to the library. Programs of other crates
-//! need one of their own, see the guide.
+//! Gives this crate's own examples a run path to the library. Programs of other crates need their
+//! own run path, see the guide.
 
 use std::env;
 

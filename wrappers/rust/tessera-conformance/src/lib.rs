@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! What the calls of tests/conformance need: its tensors by key, comparison, and a backward with
-//! stored weights. The calls themselves, tests/test_conformance.rs, are written by the build.
+//! Helpers for the calls of tests/conformance: its tensors by key, comparison, and a backward with
+//! stored weights. The build writes the calls themselves, tests/test_conformance.rs.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -25,7 +25,7 @@ pub fn copy(key: &str) -> Result<Tensor> {
     stored(key).deep_clone()
 }
 
-/// A complex128 tensor, which is stored as pairs.
+/// A complex128 tensor; the file stores it as pairs.
 pub fn complex_copy(key: &str) -> Result<Tensor> {
     let pairs = stored(key);
     let flat = pairs.to_vec::<f64>()?;
@@ -50,12 +50,12 @@ pub fn backward(roots: &[&Tensor], weights: &[&str]) -> Result<()> {
     autograd::backward(roots, &weights, &[] as &[Tensor], |o| o)
 }
 
-/// The gradient of a leaf is the stored tensor.
+/// Checks that the gradient of a leaf equals the stored tensor.
 pub fn same_gradient(leaf: &Tensor, key: &str) -> Result<()> {
     same(&leaf.grad()?.unwrap_or_else(|| panic!("{key}: no gradient")), key)
 }
 
-/// dtype, shape and values are those of the stored tensor.
+/// Checks that dtype, shape and values equal those of the stored tensor.
 pub fn same(found: &Tensor, key: &str) -> Result<()> {
     let (relative, absolute) = match found.dtype() {
         DType::F16 => (1e-3, 1e-5),
@@ -67,7 +67,7 @@ pub fn same(found: &Tensor, key: &str) -> Result<()> {
     close(found, key, relative, absolute)
 }
 
-/// As `same`, within these bounds.
+/// Like `same`, within these tolerances.
 pub fn close(found: &Tensor, key: &str, relative: f64, absolute: f64) -> Result<()> {
     let pairs = found.dtype() == DType::C128;
     let expected = if pairs { complex_copy(key)? } else { copy(key)? };

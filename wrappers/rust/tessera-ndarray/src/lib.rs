@@ -7,7 +7,8 @@
 use ndarray::{Array, ArrayD, ArrayViewD, Dimension, IxDyn};
 use tessera::{Element, Error, ErrorKind, Result, Tensor};
 
-/// A tensor on the elements of an array, which it takes over without a copy, whatever its strides.
+/// A tensor on the elements of an array, which may have any strides. Takes over the array without a
+/// copy.
 ///
 /// ```
 /// # fn main() -> tessera::Result<()> {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! The library's state of one thread: what a task takes along, and scopes.
+//! The library's per-thread state: the ambient state that a task carries along, and scopes.
 
 use crate::error::done;
 use crate::handle::handle;
@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tessera_sys as sys;
 
 handle! {
-    /// What the library keeps for one thread: modes, default device, current generator and streams,
-    /// saved-tensor hooks, whether drops are deferred. An executor that moves a task to another thread
-    /// takes it along; any number of threads may enter it.
+    /// The ambient state of a thread: modes, default device, current generator and streams,
+    /// saved-tensor hooks, whether drops are deferred. An executor that moves a task to another
+    /// thread carries it along; any number of threads may enter it.
     ///
     /// ```
     /// # fn main() -> tessera::Result<()> {
@@ -33,8 +33,8 @@ handle! {
     Ambient, tsr_ambient_s, tsr_ambient_retain, tsr_ambient_release
 }
 
-/// Lets the thread's open scope rest, which is no part of what a task takes along: it stays with its
-/// thread.
+/// Suspends the thread's open scope. A scope stays with its thread and is not part of the saved
+/// state.
 struct ScopePause(sys::tsr_scope);
 
 impl ScopePause {
@@ -69,7 +69,7 @@ impl Ambient {
         done(unsafe { sys::tsr_ambient_restore(self.raw()) })
     }
 
-    /// Makes it the state of this thread until the guard is dropped.
+    /// Makes this the state of the thread until the guard is dropped.
     pub fn enter(&self) -> Result<AmbientGuard> {
         let before = Self::save()?;
         self.restore()?;
@@ -77,7 +77,7 @@ impl Ambient {
     }
 }
 
-/// Brings the thread's former state back when it is dropped.
+/// Restores the thread's former state when it is dropped.
 #[must_use = "the state ends with the guard"]
 #[derive(Debug)]
 pub struct AmbientGuard {
@@ -105,9 +105,9 @@ pub(crate) fn in_scope() -> bool {
     OPEN_SCOPES.load(Ordering::Relaxed) != 0 && SCOPES_HERE.get() != 0
 }
 
-/// Runs foreign code with an arena open: a handle that the library hands out to it on this thread and
-/// that it forgets is released at the end. Tensors of this crate are none of them; each has a
-/// reference of its own, inside a scope as outside.
+/// Runs foreign code inside a scope: handles that the library returns to it on this thread and that
+/// it does not release are released at the end. Tensors of this crate are not affected: each has
+/// its own reference, inside a scope and outside.
 pub fn scope<R>(body: impl FnOnce() -> R) -> Result<R> {
     struct Open(sys::tsr_scope);
     impl Drop for Open {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Numbers and tensors as arguments, and what the generated op methods are made of.
+//! Numbers and tensors as arguments, and the helpers of the generated op methods.
 
 pub(crate) use crate::error::{done, failure};
 pub(crate) use crate::{DType, Device, Generator, Result, Tensor};
@@ -14,8 +14,9 @@ pub(crate) const ABSENT: i64 = i64::MIN;
 
 // ---- Host numbers ----
 
-/// A number as an argument. It takes the dtype of the tensor it meets: `x.add(1.5)` of a float32
-/// tensor is float32. Every number of Rust becomes one; those beyond an `i64` become an `f64`.
+/// A number as an argument. It takes the dtype of the tensor beside it: `x.add(1.5)` of a float32
+/// tensor is float32. Every number type of Rust converts to it; integers beyond `i64` become an
+/// `f64`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scalar {
     /// A truth value.
@@ -29,7 +30,7 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// The number as C takes it.
+    /// The number as the C ABI's struct.
     #[inline]
     pub(crate) fn number(self) -> sys::tsr_number {
         let (kind, integer, real, imaginary) = match self {
@@ -80,7 +81,7 @@ scalar_from! {
 macro_rules! wide_scalar_from {
     ($($kind:ty),*) => {$(
         impl From<$kind> for Scalar {
-            /// An integer; a real number where that is beyond an `i64`.
+            /// An integer; a real number if it is beyond `i64`.
             #[inline]
             fn from(value: $kind) -> Self {
                 i64::try_from(value).map_or(Scalar::F64(value as f64), Scalar::I64)
@@ -149,7 +150,7 @@ pub(crate) fn bounds<'a>(low: Option<Operand<'a>>, high: Option<Operand<'a>>) ->
     }
 }
 
-/// A tensor between bounds of different kinds: one after the other.
+/// Clips a tensor to bounds of different kinds, one after the other.
 pub(crate) fn limited(input: &Tensor, low: Operand<'_>, high: Operand<'_>) -> Result<Tensor> {
     input.clip_with(|o| o.min(low))?.clip_with(|o| o.max(high))
 }
@@ -161,7 +162,7 @@ pub(crate) fn optional_number(number: &Option<sys::tsr_number>) -> *const sys::t
 
 // ---- Lists and absent values ----
 
-/// Lengths cross as int32.
+/// Lengths are int32 in the C ABI.
 #[inline]
 pub(crate) fn count(length: usize) -> i32 {
     i32::try_from(length).expect("a list of fewer than 2^31 entries")
@@ -199,17 +200,18 @@ pub(crate) fn one(call: impl FnOnce(*mut sys::tsr_tensor) -> i32) -> Result<Tens
     Ok(unsafe { Tensor::adopt(out) })
 }
 
-/// Where an `_out` method writes: another tensor on the memory of `dst`. The library gives a tensor
-/// other memory when the result has another shape; so it gives it to that one, and no safe function
-/// changes the layout of a tensor that another thread may be reading.
+/// The destination that an `_out` method passes: another tensor on the memory of `dst`. If the
+/// result has another shape, the library gives its destination new memory; this then happens to the
+/// other tensor. So no safe function changes the layout of a tensor that another thread may be
+/// reading.
 pub(crate) fn place_of(dst: &Tensor) -> Result<Tensor> {
     if dst.requires_grad() {
-        return Ok(dst.clone()); // keeps its shape, and may be one that the library has to refuse
+        return Ok(dst.clone()); // keeps its shape; the library may have to refuse it
     }
     dst.detach()
 }
 
-/// The end of an `_out` method: an error where a result has not the shape of its destination.
+/// The end of an `_out` method: an error if a result does not have the shape of its destination.
 pub(crate) fn written(name: &str, status: i32, places: &[(&Tensor, &Tensor)]) -> Result<()> {
     done(status)?;
     for (dst, place) in places {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Data loading: samples, batches of them, and threads that prepare batches ahead.
+//! Data loading: samples, batches, and threads that prepare batches ahead.
 
 use crate::{Error, ErrorKind, Generator, Result, Tensor};
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub trait Dataset: Send + Sync + 'static {
     }
 }
 
-/// What samples are, so that many of them become a batch of the same type.
+/// A type of samples that can be combined into a batch of the same type.
 pub trait Collate: Sized + Send + 'static {
     /// A batch of samples.
     fn collate(samples: Vec<Self>) -> Result<Self>;
@@ -110,7 +110,7 @@ impl Dataset for TensorDataset {
 
 // ---- Loader ----
 
-/// Batches of a dataset, in order or shuffled anew for each pass, prepared by threads if asked.
+/// Batches of a dataset, in order or newly shuffled for each pass, optionally prepared by threads.
 ///
 /// ```
 /// # fn main() -> tessera::Result<()> {
@@ -164,7 +164,7 @@ impl<D: Dataset> DataLoader<D> {
         self
     }
 
-    /// Whether each pass has an order of its own.
+    /// Whether each pass has a new random order.
     #[must_use]
     pub fn shuffle(mut self, on: bool) -> Self {
         self.shuffle = on;
@@ -192,7 +192,7 @@ impl<D: Dataset> DataLoader<D> {
         self
     }
 
-    /// Where the order comes from, instead of the default generator.
+    /// The generator of the order, instead of the default generator.
     #[must_use]
     pub fn generator(mut self, generator: Generator) -> Self {
         self.generator = Some(generator);
@@ -259,7 +259,7 @@ impl<D: Dataset> IntoIterator for &DataLoader<D> {
     }
 }
 
-/// The batches of one pass, in order. A panic of the dataset in a worker goes on here.
+/// The batches of one pass, in order. A panic of the dataset in a worker continues here.
 pub struct Batches<D: Dataset> {
     dataset: Arc<D>,
     jobs: std::vec::IntoIter<Vec<usize>>,
@@ -298,7 +298,7 @@ impl<D: Dataset> Iterator for Batches<D> {
 
 type Outcome<S> = std::thread::Result<Result<S>>;
 
-/// Threads that take numbered lists of indices and give numbered batches.
+/// Threads that receive numbered lists of indices and send numbered batches.
 struct Pool<S> {
     jobs: Option<Sender<(usize, Vec<usize>)>>,
     results: Option<Receiver<(usize, Outcome<S>)>>,

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::str::FromStr;
 use tessera_sys as sys;
 
-/// Where a tensor lives.
+/// The device of a tensor's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Device {
     /// Its type.
@@ -28,7 +28,7 @@ impl Device {
         Self { kind, index }
     }
 
-    /// How many devices of a type can be used here.
+    /// The number of usable devices of a type.
     pub fn count(kind: DeviceType) -> Result<usize> {
         let mut count = 0;
         // SAFETY: `count` is writable.
@@ -36,8 +36,7 @@ impl Device {
         Ok(count as usize)
     }
 
-    /// Where functions of this thread make tensors when they are told no device; the processor at
-    /// first.
+    /// The device on which this thread makes tensors if no device is given; the CPU at first.
     pub fn current_default() -> Result<Self> {
         let (mut kind, mut index) = (0, 0);
         // SAFETY: two writable numbers.
@@ -45,7 +44,7 @@ impl Device {
         Ok(Self::new(DeviceType::from_raw(kind), index))
     }
 
-    /// Makes it the default device of this thread until the guard is dropped.
+    /// Makes this the default device of the thread until the guard is dropped.
     ///
     /// ```
     /// # fn main() -> tessera::Result<()> {
@@ -75,7 +74,7 @@ impl Device {
     }
 }
 
-/// Brings the thread's former default device back when it is dropped.
+/// Restores the thread's former default device when it is dropped.
 #[must_use = "the device is the default one until the guard is dropped"]
 #[derive(Debug)]
 pub struct DeviceGuard {
@@ -122,8 +121,8 @@ impl FromStr for Device {
 /// Loads a backend from a shared library; loading it again does nothing.
 ///
 /// # Safety
-/// The library's code runs in this process, when it is loaded and in every function that uses its
-/// device: it must be a backend, and a sound one.
+/// The plugin's code runs in this process, when it is loaded and in every function that uses its
+/// device: it must be a sound backend.
 pub unsafe fn load_plugin(path: &str) -> Result<()> {
     // SAFETY: text and its length; the caller vouches for what is loaded.
     done(unsafe { sys::tsr_plugin_load(path.as_ptr().cast(), path.len() as i64) })
@@ -149,7 +148,7 @@ pub fn set_num_threads(count: usize) -> Result<()> {
     done(unsafe { sys::tsr_set_num_threads(i32::try_from(count).unwrap_or(i32::MAX)) })
 }
 
-/// How exactly products of `f32` are computed.
+/// The precision of products of `f32`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Precision {
     /// `f32` throughout.
@@ -161,7 +160,7 @@ pub enum Precision {
     Medium = sys::TSR_PRECISION_MEDIUM as isize,
 }
 
-/// How exactly matrix products and convolutions of `f32` and `Complex<f32>` are computed.
+/// The precision of matrix products and convolutions of `f32` and `Complex<f32>`.
 pub fn float32_matmul_precision() -> Precision {
     // SAFETY: takes nothing.
     match unsafe { sys::tsr_matmul_precision() } {
@@ -171,14 +170,14 @@ pub fn float32_matmul_precision() -> Precision {
     }
 }
 
-/// Sets that for the process. Only CUDA makes use of less than the highest: `High` and `Medium` both
-/// are TensorFloat-32 there.
+/// Sets this precision for the process. Only CUDA uses less than the highest: `High` and `Medium`
+/// are both TensorFloat-32 there.
 pub fn set_float32_matmul_precision(precision: Precision) {
     // SAFETY: a plain number, and one that the library knows.
     done(unsafe { sys::tsr_set_matmul_precision(precision as i32) }).expect("a known precision");
 }
 
-/// Runs the destructors that [`defer_drops`] put off on any thread, and tells how many.
+/// Runs the destructors that [`defer_drops`] deferred on any thread, and returns their number.
 pub fn poll() -> Result<usize> {
     let mut count = 0;
     // SAFETY: `count` is writable.

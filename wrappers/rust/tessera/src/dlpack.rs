@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! DLPack: memory shared with other libraries of this process, both ways and without a copy.
+//! DLPack: memory shared with other libraries of this process, in both directions without a copy.
 //!
 //! [`Managed`] is the legacy form, [`ManagedVersioned`] the one of DLPack 1, which can also say that
 //! memory is read-only. Both own their tensor: dropped unused, they call its deleter.
@@ -40,11 +40,11 @@ pub struct DLDataType {
 pub struct DLTensor {
     /// Start of the memory.
     pub data: *mut c_void,
-    /// Where it is.
+    /// The device of the memory.
     pub device: DLDevice,
     /// The number of axes.
     pub ndim: i32,
-    /// What an element is.
+    /// The type of an element.
     pub dtype: DLDataType,
     /// The size of each axis.
     pub shape: *mut i64,
@@ -62,7 +62,7 @@ pub struct DLManagedTensor {
     pub dl_tensor: DLTensor,
     /// For the producer.
     pub manager_ctx: *mut c_void,
-    /// Frees the whole.
+    /// Frees the managed tensor.
     pub deleter: Option<unsafe extern "C" fn(*mut DLManagedTensor)>,
 }
 
@@ -74,7 +74,7 @@ pub struct DLManagedTensorVersioned {
     pub version: [u32; 2],
     /// For the producer.
     pub manager_ctx: *mut c_void,
-    /// Frees the whole.
+    /// Frees the managed tensor.
     pub deleter: Option<unsafe extern "C" fn(*mut DLManagedTensorVersioned)>,
     /// Bit 0: read-only, bit 1: a copy.
     pub flags: u64,
@@ -123,12 +123,12 @@ macro_rules! managed {
             /// Takes over a tensor of another library.
             ///
             /// # Safety
-            /// A valid managed tensor, which the caller gives away.
+            /// `managed` is valid, and the caller passes its ownership.
             pub unsafe fn from_raw(managed: *mut $raw) -> Option<Self> {
                 NonNull::new(managed).map(Self)
             }
 
-            /// Gives the tensor away: whoever gets it calls its deleter.
+            /// Passes ownership to the caller, who must call the deleter.
             pub fn into_raw(self) -> *mut $raw {
                 std::mem::ManuallyDrop::new(self).0.as_ptr()
             }
@@ -201,7 +201,7 @@ impl Tensor {
         self.to_dlpack_with(|o| o)
     }
 
-    /// As [`Tensor::to_dlpack`], with options.
+    /// Like [`Tensor::to_dlpack`], with options.
     pub fn to_dlpack_with(
         &self,
         options: impl FnOnce(ExportOptions) -> ExportOptions,
@@ -228,8 +228,8 @@ impl Tensor {
     }
 }
 
-/// The table through which libraries that link nothing of ours pass tensors in and out: DLPack's
-/// exchange API, said with tensor handles. It lives as long as the library.
+/// DLPack's exchange API for tensor handles: libraries that do not link ours pass tensors in and
+/// out through this table. It lives as long as the library.
 pub fn exchange_table() -> &'static sys::tsr_exchange_table {
     // SAFETY: never null, never released, constant.
     unsafe { &*sys::tsr_exchange_api() }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Errors, and how a failure of a Rust callback finds its way through the library and out again.
+//! Errors, and how a failure of a Rust callback passes through the library and comes out again.
 
 use crate::ErrorKind;
 use std::any::Any;
@@ -11,7 +11,7 @@ use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use tessera_sys as sys;
 
-/// What every fallible function of this crate returns.
+/// The result of every fallible function of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why a call failed. One pointer wide, so that a `Result` stays small.
@@ -29,15 +29,15 @@ struct Record {
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
 impl Error {
-    /// An error of one's own, for hooks, custom functions and datasets.
+    /// Your own error, for hooks, custom functions and datasets.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
         let (operation, argument, native_code, source) = (String::new(), None, 0, None);
         Self(Box::new(Record { kind, message, operation, argument, native_code, source }))
     }
 
-    /// An error of another library on its way through this one; it is the
-    /// [`source`](std::error::Error::source) of what comes out.
+    /// Wraps an error of another library, so that it can pass through this one; it is the
+    /// [`source`](std::error::Error::source) of the error that comes out.
     ///
     /// ```
     /// use tessera::{Error, Result, Tensor};
@@ -58,7 +58,7 @@ impl Error {
         self.0.kind
     }
 
-    /// A sentence that names the operation, the argument, what was expected and what came.
+    /// A message that names the operation, the argument, the expected value and the actual one.
     pub fn message(&self) -> &str {
         &self.0.message
     }
@@ -68,12 +68,12 @@ impl Error {
         &self.0.operation
     }
 
-    /// The number of the argument at fault, in the order of the schema.
+    /// The number of the wrong argument, in the order of the schema.
     pub fn argument(&self) -> Option<usize> {
         self.0.argument
     }
 
-    /// The number that a layer below gave, such as `errno`; 0 when there is none.
+    /// The error number of a lower layer, such as `errno`; 0 if there is none.
     pub fn native_code(&self) -> i64 {
         self.0.native_code
     }
@@ -113,7 +113,7 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// The error of the call that just returned this status. A panic of a callback goes on from here.
+/// The error of the call that just returned this status. A panic of a callback continues from here.
 #[cold]
 #[inline(never)]
 pub(crate) fn failure(status: i32) -> Error {
@@ -148,7 +148,7 @@ pub(crate) fn done(status: i32) -> Result<()> {
     }
 }
 
-/// Copies text of the library; what is not UTF-8 is replaced.
+/// Copies text of the library; bytes that are not UTF-8 are replaced.
 ///
 /// # Safety
 /// `data` points to `length` bytes, or is null.
@@ -163,7 +163,7 @@ pub(crate) unsafe fn text(data: *const c_char, length: i64) -> String {
 
 // ---- Failures of callbacks ----
 
-/// What a failed callback leaves for the call that ran it.
+/// The failure of a callback, kept for the call that ran it.
 enum Payload {
     Error(Error),
     Panic(Box<dyn Any + Send>),
@@ -171,7 +171,8 @@ enum Payload {
 
 type Slot = Mutex<Option<Payload>>;
 
-/// Addresses of our payloads that the library holds: a payload of another language is none of them.
+/// The addresses of our payloads that the library holds; payloads of other languages are not among
+/// them.
 fn ours() -> MutexGuard<'static, HashSet<usize>> {
     static OURS: OnceLock<Mutex<HashSet<usize>>> = OnceLock::new();
     OURS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
@@ -211,8 +212,8 @@ fn raise(message: &str, payload: Payload) -> i32 {
     sys::TSR_CALLBACK
 }
 
-/// Runs the body of a callback: an error or a panic becomes a status and comes out again, as itself,
-/// of the call that ran the callback.
+/// Runs the body of a callback: an error or a panic becomes a status, and comes out unchanged from
+/// the call that ran the callback.
 pub(crate) fn callback(body: impl FnOnce() -> Result<()>) -> i32 {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => sys::TSR_OK,
@@ -221,7 +222,7 @@ pub(crate) fn callback(body: impl FnOnce() -> Result<()>) -> i32 {
     }
 }
 
-/// Drops where no panic may leave: the destructor of a closure runs inside the library.
+/// Drops a value and stops its panic: the destructor of a closure runs inside the library.
 pub(crate) fn drop_quietly<T>(value: T) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
         std::mem::forget(panic);

@@ -7,16 +7,16 @@ use std::fmt;
 
 /// Tensors with more elements than this are summarised.
 const THRESHOLD: i64 = 1000;
-/// How many elements stay at each end of an axis then.
+/// The number of elements shown at each end of an axis then.
 const EDGE: i64 = 3;
 
 impl fmt::Display for Tensor {
     /// The elements in nested brackets; `{:.3}` sets the digits behind the point.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Axes of empty tensors count, too: they print a bracket a row.
+        // Axes of empty tensors count, too: they print one bracket per row.
         let printed = self.shape().iter().fold(1i64, |n, &size| n.saturating_mul(size.max(1)));
         let values = Values { precision: f.precision(), summarised: printed > THRESHOLD };
-        // Selecting elements shall leave nothing in a graph.
+        // Detached, so that selecting elements records nothing.
         values.write(&self.detach().map_err(|_| fmt::Error)?, f, 0)
     }
 }
@@ -95,7 +95,7 @@ impl Values {
         let long = value.is_finite() && value != 0.0 && !(1e-4..1e16).contains(&value.abs());
         match self.precision {
             Some(digits) => write!(f, "{value:.digits$}"),
-            // The shortest text that reads back.
+            // The shortest text that parses to the same number.
             None if narrow && long => write!(f, "{:e}", value as f32),
             None if narrow => write!(f, "{}", value as f32),
             None if long => write!(f, "{value:e}"),

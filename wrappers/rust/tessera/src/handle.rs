@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Owners of counted handles: what all of them but the tensor share.
+//! Owners of counted handles: the common part of all types except the tensor.
 
-/// Declares an owner: a clone is another reference, a drop gives one back.
+/// Declares an owner: a clone adds a reference, a drop releases one.
 macro_rules! handle {
     ($(#[$doc:meta])* $name:ident, $opaque:ident, $retain:ident, $release:ident) => {
         $(#[$doc])*
@@ -19,14 +19,14 @@ macro_rules! handle {
                 self.0.as_ptr()
             }
 
-            /// Takes over the new reference that a call hands out.
+            /// Takes over the new reference that a call returns.
             pub(crate) fn made(
                 call: impl FnOnce(*mut *mut tessera_sys::$opaque) -> i32,
             ) -> crate::Result<Self> {
                 Ok(Self::made_optional(call)?.expect("a handle after a success"))
             }
 
-            /// As `made`, for calls that answer null for "none".
+            /// Like `made`, for calls that return null for "none".
             pub(crate) fn made_optional(
                 call: impl FnOnce(*mut *mut tessera_sys::$opaque) -> i32,
             ) -> crate::Result<Option<Self>> {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Elements of tensors from and to memory of Rust: vectors, slices, single values.
+//! Elements of tensors from and to Rust memory: vectors, slices, single values.
 
 use crate::arguments::{count, one};
 use crate::error::{done, drop_box};
@@ -12,7 +12,7 @@ use tessera_sys as sys;
 // ---- From memory of the host ----
 
 impl Tensor {
-    /// A tensor on the elements of a vector, which it takes over without a copy.
+    /// A tensor on the elements of a vector. Takes over the vector without a copy.
     ///
     /// ```
     /// # fn main() -> tessera::Result<()> {
@@ -36,14 +36,14 @@ impl Tensor {
         Self::from_vec(data.to_vec(), shape)
     }
 
-    /// A tensor without axes.
+    /// A 0-dim tensor.
     pub fn scalar<T: Element>(value: T) -> Result<Self> {
         Self::from_vec(vec![value], &[])
     }
 
-    /// A tensor on memory of the caller's. `strides` are in elements and may be negative: `data`
-    /// points to the element whose indices are all 0. `owner` is dropped when the last tensor on the
-    /// memory is gone, or at once when this fails.
+    /// A tensor on the caller's memory. `strides` are in elements and may be negative: `data`
+    /// points to the element whose indices are all 0. `owner` is dropped when the last tensor on
+    /// the memory is gone, or at once when this fails.
     ///
     /// # Safety
     /// Every element that shape and strides reach is valid for reads and writes while `owner` lives,
@@ -202,7 +202,7 @@ impl Tensor {
         Ok(unsafe { std::slice::from_raw_parts(data.cast(), numel) })
     }
 
-    /// As [`Tensor::as_slice`], for writing; counts as one change in place.
+    /// Like [`Tensor::as_slice`], for writing; counts as one in-place change.
     ///
     /// # Safety
     /// While the slice is used nothing else reads or writes this memory. For `bool`, as above.
@@ -220,8 +220,8 @@ impl Tensor {
         Ok(unsafe { std::slice::from_raw_parts_mut(data.cast(), numel) })
     }
 
-    /// The number of elements, once it is sure that a slice may begin here: a file can place a tensor
-    /// anywhere.
+    /// The number of elements, after a check that the pointer is aligned for a slice: a file can
+    /// place a tensor anywhere.
     fn aligned<T>(&self, data: *const c_void, operation: &str) -> Result<usize> {
         let numel = self.numel();
         if numel == 0 || data.cast::<T>().is_aligned() {

@@ -11,7 +11,7 @@ use tessera_sys as sys;
 #[derive(Clone, Copy, Debug)]
 pub struct NewAxis;
 
-/// An index that stands for whole axes, as many as are left over.
+/// An index for all remaining axes, each taken whole.
 #[derive(Clone, Copy, Debug)]
 pub struct Ellipsis;
 
@@ -69,13 +69,13 @@ impl From<RangeFull> for Item {
     }
 }
 
-/// A number of the library's for one of Rust's: what is beyond them is beyond every axis, too, and
-/// the least says "absent".
+/// Converts an index to the library's int64. A value beyond int64 is beyond every axis, too; the
+/// smallest int64 means "absent".
 fn number(index: impl TryInto<i64>) -> i64 {
     index.try_into().map_or(i64::MAX, |index| index.max(ABSENT + 1))
 }
 
-/// The end behind an inclusive one: behind -1, the last element, there is none.
+/// The exclusive end after an inclusive one: absent after -1, the last element.
 fn behind(last: i64) -> i64 {
     match last {
         -1 => ABSENT,
@@ -119,9 +119,9 @@ macro_rules! items {
 }
 items!(i32 i64 usize);
 
-/// What [`Tensor::i`] takes: an item, a tuple of up to six, or a slice of [`Item`]s.
+/// The argument of [`Tensor::i`]: an item, a tuple of up to six, or a slice of [`Item`]s.
 pub trait Index {
-    /// Gives away the items, in order.
+    /// Passes each item to `take`, in order.
     fn each_item(self, take: impl FnMut(Item));
 }
 
@@ -164,10 +164,11 @@ macro_rules! tuples {
 }
 tuples! { A; A B; A B C; A B C D; A B C D E; A B C D E F; }
 
-/// The most items of a tuple: so many need no memory of the heap.
+/// The most items of a tuple; so many need no heap allocation.
 const FEW: usize = 6;
 
-/// Calls `work` with the items as the library takes them: four numbers each, and the tensors among them.
+/// Calls `work` with the items in the library's form: four numbers each, and the tensors among
+/// them.
 #[inline]
 fn encoded<R>(index: impl Index, work: impl FnOnce(&[i64], &[Tensor]) -> R) -> R {
     let (mut few, mut many, mut arrays) = ([[0; 4]; FEW], Vec::new(), Vec::new());

@@ -15,10 +15,10 @@ use tessera_sys as sys;
 /// Tensors by name, such as the state of a model.
 pub type TensorMap = BTreeMap<String, Tensor>;
 
-/// An open safetensors file. Its tensors share memory with the file's pages; what is written to them
-/// never reaches the file. Replace a file that is open, as [`save_file`] does: in one that is changed
-/// in place elements are unspecified, and reading behind the end of one that was cut short ends the
-/// process (SIGBUS).
+/// An open safetensors file. Its tensors share memory with the mapped file; writes to them never
+/// change the file. To change a file that is open, replace it, as [`save_file`] does. If the file
+/// is changed in place, the elements are unspecified; if it is truncated, reading past its end ends
+/// the process (SIGBUS).
 #[derive(Debug)]
 pub struct Archive(NonNull<sys::tsr_archive_s>);
 
@@ -73,7 +73,7 @@ impl Archive {
         one(|out| unsafe { sys::tsr_archive_tensor(self.0.as_ptr(), index as i64, out) })
     }
 
-    /// The texts that were saved beside the tensors.
+    /// The metadata (texts) that were saved with the tensors.
     pub fn metadata(&self) -> Result<BTreeMap<String, String>> {
         let mut buffer = null_mut();
         // SAFETY: a valid handle; the buffer is given away to buffer_text.
@@ -92,7 +92,7 @@ pub fn load_file(path: impl AsRef<Path>) -> Result<TensorMap> {
     names.map(|(index, name)| Ok((name, archive.tensor(index)?))).collect()
 }
 
-/// Writes tensors to a safetensors file, which replaces an old one only when it is whole.
+/// Writes tensors to a safetensors file; it replaces an existing file only when it is complete.
 ///
 /// ```
 /// # fn main() -> tessera::Result<()> {
@@ -109,7 +109,7 @@ pub fn save_file(tensors: &TensorMap, path: impl AsRef<Path>) -> Result<()> {
     save_file_with(tensors, path, &BTreeMap::new())
 }
 
-/// As [`save_file`], with texts beside the tensors.
+/// Like [`save_file`], with metadata.
 pub fn save_file_with(
     tensors: &TensorMap,
     path: impl AsRef<Path>,

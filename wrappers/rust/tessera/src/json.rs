@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! As much JSON as the ABI speaks: texts, and lists and objects of texts.
+//! The subset of JSON that the ABI uses: texts, and lists and objects of texts.
 
 use crate::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
@@ -70,7 +70,7 @@ fn array(chars: &mut Chars<'_>) -> Option<Vec<String>> {
     }
 }
 
-/// What follows an opening quote, up to the closing one.
+/// The text after an opening quote, up to the closing one.
 fn string(chars: &mut Chars<'_>) -> Option<String> {
     let mut units: Vec<u16> = Vec::new();
     loop {

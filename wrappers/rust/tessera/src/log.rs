@@ -13,7 +13,7 @@ use tessera_sys as sys;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum LogLevel {
-    /// For those who develop the library.
+    /// For developers of the library.
     Debug,
     /// Worth knowing.
     Info,
@@ -25,8 +25,8 @@ pub enum LogLevel {
 
 type Logger = Box<dyn Fn(LogLevel, &str, &str) + Send + Sync>;
 
-/// Receives the library's log messages (level, component, message), on any thread; `None` ends it.
-/// The library never prints.
+/// Receives the library's log messages (level, component, message), on any thread; `None` removes
+/// the logger. The library never prints.
 pub fn set_log(logger: Option<Logger>) -> Result<()> {
     unsafe extern "C" fn log(
         user: *mut c_void,

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! The caching allocator: statistics, limits, and a closure for when memory runs short.
+//! The caching allocator: statistics, limits, and closures that free memory when it runs short.
 
 use crate::error::{done, drop_box, drop_quietly, text};
 use crate::{Device, Result};
@@ -31,10 +31,10 @@ pub fn snapshot(device: Device) -> Result<String> {
     }
 }
 
-/// The text of a buffer, which is released.
+/// The text of a buffer; releases the buffer.
 ///
 /// # Safety
-/// A valid handle, whose reference is given away.
+/// A valid handle, whose reference the caller passes.
 pub(crate) unsafe fn buffer_text(buffer: sys::tsr_buffer) -> Result<String> {
     let (mut data, mut length) = (null(), 0);
     // SAFETY: the buffer is valid until it is released at the end.
@@ -46,7 +46,7 @@ pub(crate) unsafe fn buffer_text(buffer: sys::tsr_buffer) -> Result<String> {
     }
 }
 
-/// Gives all cached memory back to the device; tells how many bytes.
+/// Returns all cached memory to the device; the result is the number of bytes.
 pub fn empty_cache(device: Device) -> Result<i64> {
     let mut freed = 0;
     // SAFETY: `freed` is writable.
@@ -54,7 +54,7 @@ pub fn empty_cache(device: Device) -> Result<i64> {
     Ok(freed)
 }
 
-/// Gives cached memory back until at most `keep` bytes are held, as far as possible.
+/// Returns cached memory to the device until at most `keep` bytes are held, as far as possible.
 pub fn trim(device: Device, keep: i64) -> Result<i64> {
     let mut freed = 0;
     // SAFETY: `freed` is writable.
@@ -97,7 +97,7 @@ pub fn live_nodes() -> i64 {
 
 // ---- Pressure ----
 
-/// What a pressure closure is told.
+/// The argument of a pressure closure.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Pressure {
@@ -144,7 +144,8 @@ unsafe extern "C" fn run_pressure(user: *mut c_void, event: *const sys::tsr_memo
     }
 }
 
-/// Above how many held bytes the pressure closures run before the allocator grows; `None` for never.
+/// The number of held bytes above which the pressure closures run before the allocator grows;
+/// `None` for never.
 pub fn pressure_threshold(device: Device) -> Result<Option<i64>> {
     let (kind, index, mut nbytes) = (device.kind as i32, device.index, 0);
     // SAFETY: `nbytes` is writable.
@@ -152,16 +153,17 @@ pub fn pressure_threshold(device: Device) -> Result<Option<i64>> {
     Ok(Some(nbytes).filter(|&nbytes| nbytes != i64::MAX))
 }
 
-/// Pressure closures also run before the allocator asks the device for memory that would bring what it
-/// holds above this many bytes; `None`, the state at the start, means only when memory runs out.
+/// Makes pressure closures run also before the allocator takes memory from the device that would
+/// raise the held bytes above this number; `None`, the state at the start, means only when memory
+/// runs out.
 pub fn set_pressure_threshold(device: Device, nbytes: Option<i64>) -> Result<()> {
     let (kind, nbytes) = (device.kind as i32, nbytes.unwrap_or(i64::MAX));
     // SAFETY: plain numbers.
     done(unsafe { sys::tsr_memory_pressure_threshold_set(kind, device.index, nbytes) })
 }
 
-/// Calls the closure before the allocator gives up, on the allocating thread and with no lock held.
-/// It may drop tensors, and answers whether it did. A panic counts as "no".
+/// Calls the closure before the allocator fails, on the allocating thread and with no lock held.
+/// The closure may drop tensors, and returns whether it did. A panic counts as "no".
 pub fn on_pressure(
     device: Device,
     callback: impl Fn(&Pressure) -> bool + Send + Sync + 'static,

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Operators, on tensors and references to them, with tensors and numbers.
 //!
-//! An operator yields a tensor and panics where the method of the same meaning returns an error, as
-//! operators of Rust do for a mistake of the program: `&a + &b` or `a.add(&b)?`.
+//! An operator returns a tensor and panics where the method of the same meaning returns an error,
+//! as Rust's own operators panic on overflow: `&a + &b` or `a.add(&b)?`.
 //!
-//! Numbers are `f64` and `i64`, or `bool` and `i64` for those of bits, and no more kinds, so that the
-//! type of a literal is never in doubt: `(&x * 2).exp()`. The methods take all kinds of numbers.
+//! Numbers are only `f64` and `i64`, or `bool` and `i64` for the bitwise operators, so that the
+//! compiler knows the type of a literal: `(&x * 2).exp()`. The methods take all kinds of numbers.
 
 use crate::{Result, Tensor};
 use std::ops;
@@ -15,7 +15,7 @@ use std::ops;
 fn expect(result: Result<Tensor>) -> Tensor {
     match result {
         Ok(tensor) => tensor,
-        Err(error) => panic!("{error}"), // in a closure it would be at a line of this file
+        Err(error) => panic!("{error}"), // in a closure it would report a line of this file
     }
 }
 

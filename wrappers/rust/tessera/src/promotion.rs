@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! How dtypes promote, as the library says.
+//! The promotion rules of dtypes, from the library.
 
 use crate::error::{done, Result};
 use crate::DType;
 use tessera_sys as sys;
 
 impl DType {
-    /// The dtype of an operation on tensors of this dtype and of another one. An error for `uint64` beside a signed
-    /// integer, which have none in common.
+    /// The dtype of an operation on tensors of this dtype and of another one. An error for `uint64`
+    /// and a signed integer, which have no common dtype.
     pub fn promote(self, other: DType) -> Result<DType> {
         let mut common = 0;
         // SAFETY: a writable number.
@@ -20,7 +20,7 @@ impl DType {
             .expect("a dtype of the library"))
     }
 
-    /// Whether tensors of this dtype beside those of `target` always give `target`.
+    /// Whether the common dtype of this dtype and `target` is `target`.
     pub fn can_cast(self, target: DType) -> bool {
         let mut can = 0;
         // SAFETY: a writable number.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Generators of random numbers: Philox, the same numbers on every device for a seed.
+//! Generators of random numbers: Philox; a seed gives the same numbers on every device.
 
 use crate::error::done;
 use crate::handle::handle;
@@ -10,7 +10,7 @@ use std::ptr::null_mut;
 use tessera_sys as sys;
 
 handle! {
-    /// A source of random numbers. A clone is the same source.
+    /// A generator of random numbers. A clone refers to the same generator.
     #[derive(Debug)]
     Generator, tsr_generator_s, tsr_generator_retain, tsr_generator_release
 }
@@ -22,7 +22,7 @@ impl Generator {
         Self::made(|out| unsafe { sys::tsr_generator_new(seed, out) })
     }
 
-    /// The generator of threads that have entered none, one for the process.
+    /// The process's default generator, used by threads that have entered no other.
     pub fn default_generator() -> Result<Self> {
         // SAFETY: `out` is writable.
         Self::made(|out| unsafe { sys::tsr_generator_default(out) })
@@ -34,7 +34,7 @@ impl Generator {
         Self::made(|out| unsafe { sys::tsr_generator_current(out) })
     }
 
-    /// Makes it the current generator of this thread until the guard is dropped.
+    /// Makes this the current generator of the thread until the guard is dropped.
     pub fn enter(&self) -> Result<GeneratorGuard> {
         // SAFETY: a valid handle; `out` is writable.
         let previous =
@@ -42,7 +42,7 @@ impl Generator {
         Ok(GeneratorGuard { previous, _thread: PhantomData })
     }
 
-    /// Starts anew from a seed.
+    /// Restarts the generator from a seed.
     pub fn seed(&self, seed: u64) -> Result<()> {
         // SAFETY: a valid handle.
         done(unsafe { sys::tsr_generator_seed(self.raw(), seed) })

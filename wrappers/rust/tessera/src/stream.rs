@@ -122,7 +122,7 @@ impl Event {
         Self::made(|out| unsafe { sys::tsr_event_create(kind, index, out) })
     }
 
-    /// Marks the work queued on the stream so far, in place of what it marked before.
+    /// Marks the work queued on the stream so far; replaces an earlier mark.
     pub fn record(&self, stream: &Stream) -> Result<()> {
         // SAFETY: valid handles.
         done(unsafe { sys::tsr_event_record(self.raw(), stream.raw()) })
@@ -144,10 +144,9 @@ impl Event {
 }
 
 impl Tensor {
-    /// The values in pinned memory: pages of the host that stay where they are, so that the device (by
-    /// default the thread's default device, or the first CUDA device) copies from and to them on its
-    /// own, see `non_blocking` of [`Tensor::to_with`] and [`Tensor::copy_`]. The tensor itself when
-    /// it lies there.
+    /// A copy in pinned (page-locked) host memory, from and to which the device (by default the
+    /// thread's default device, or the first CUDA device) copies asynchronously, see `non_blocking`
+    /// of [`Tensor::to_with`] and [`Tensor::copy_`]. Returns the tensor itself if it is pinned.
     pub fn pin_memory(&self, device: Option<Device>) -> Result<Tensor> {
         // SAFETY: a valid handle; -1 stands for no device.
         one(|out| unsafe {
@@ -160,7 +159,7 @@ impl Tensor {
         })
     }
 
-    /// Whether the tensor lies in memory of [`Tensor::pin_memory`].
+    /// Whether the tensor is in memory of [`Tensor::pin_memory`].
     pub fn is_pinned(&self) -> Result<bool> {
         let mut value = 0;
         // SAFETY: a valid handle, a writable number.
@@ -168,8 +167,8 @@ impl Tensor {
         Ok(value != 0)
     }
 
-    /// Tells the allocator that the stream also uses this memory: it is not lent again before the work
-    /// queued there when the tensor is gone is done.
+    /// Tells the allocator that the stream also uses this memory: after the tensor is gone, the
+    /// memory is reused only once the work queued on the stream by then is done.
     pub fn record_stream(&self, stream: &Stream) -> Result<()> {
         // SAFETY: valid handles.
         done(unsafe { sys::tsr_tensor_record_stream(self.raw(), stream.raw()) })

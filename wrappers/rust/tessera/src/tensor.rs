@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! The tensor: its life and its metadata. Its elements: `host`; its ops: `generated`.
+//! The tensor: its lifetime and its metadata. Its elements are in `host`, its ops in `generated`.
 
 use crate::ambient::in_scope;
 use crate::error::done;
@@ -13,15 +13,15 @@ use tessera_sys as sys;
 /// An n-dimensional array that can be differentiated.
 ///
 /// A tensor is a counted reference: [`Clone`] makes another reference to the same elements, in a few
-/// nanoseconds, and [`Tensor::deep_clone`] copies them. Memory is free the moment the last reference
-/// goes. As with [`Cell`](std::cell::Cell), writing needs no `&mut`: methods whose names end in `_`
-/// change the elements in place, for every reference and every view.
+/// nanoseconds, and [`Tensor::deep_clone`] copies them. Memory is freed as soon as the last
+/// reference is gone. As with [`Cell`](std::cell::Cell), writing needs no `&mut`: methods whose
+/// names end in `_` change the elements in place, for every reference and every view.
 ///
 /// # Threads
-/// Any tensor may be used, cloned and dropped on any thread, and reading at the same time is safe.
-/// Writing needs exclusive access, for which the caller synchronises; if two threads do write at
-/// once, the elements are unspecified, as with a shared memory map, while the tensor stays valid.
-/// The references that Rust makes to elements, [`Tensor::as_slice`], are therefore unsafe to get.
+/// Any tensor may be used, cloned and dropped on any thread, and concurrent reading is safe.
+/// Writing needs exclusive access, which the caller must arrange. If two threads write at the same
+/// time, the elements are unspecified, as with shared memory, but the tensor stays valid. Therefore
+/// getting a Rust reference to elements, [`Tensor::as_slice`], is unsafe.
 #[repr(transparent)]
 pub struct Tensor(NonNull<sys::tsr_tensor_s>);
 
@@ -54,13 +54,13 @@ impl Tensor {
     /// Takes over a reference.
     ///
     /// # Safety
-    /// `handle` is a valid handle, and the caller gives one reference away. A handle that was handed
-    /// out while a scope was open belongs to that scope: retain it first.
+    /// `handle` is a valid handle, and the caller passes one reference. A handle that was returned
+    /// while a scope was open belongs to that scope: retain it first.
     pub unsafe fn from_raw(handle: sys::tsr_tensor) -> Self {
         Self(NonNull::new(handle).expect("a tensor handle that is not null"))
     }
 
-    /// The handle, with the reference that it stands for.
+    /// The handle, with its reference, which the caller must release.
     pub fn into_raw(self) -> sys::tsr_tensor {
         ManuallyDrop::new(self).raw()
     }
@@ -71,10 +71,11 @@ impl Tensor {
         self.0.as_ptr()
     }
 
-    /// Takes over what a call handed out: inside a scope that is a reference of the scope's.
+    /// Takes over the handle that a call returned; inside a scope its reference belongs to the
+    /// scope.
     ///
     /// # Safety
-    /// The library just handed `handle` out on this thread.
+    /// The library has just returned `handle` on this thread.
     #[inline(always)]
     pub(crate) unsafe fn adopt(handle: sys::tsr_tensor) -> Self {
         debug_assert!(!handle.is_null());
@@ -90,7 +91,7 @@ impl Tensor {
         Self(unsafe { NonNull::new_unchecked(handle) })
     }
 
-    /// As `adopt`, for functions that answer null for "none".
+    /// Like `adopt`, for functions that return null for "none".
     ///
     /// # Safety
     /// As for `adopt`, or null.
@@ -99,7 +100,7 @@ impl Tensor {
         (!handle.is_null()).then(|| unsafe { Self::adopt(handle) })
     }
 
-    /// Handles that a callback was lent, as tensors that are lent.
+    /// The borrowed handles of a callback as borrowed tensors.
     ///
     /// # Safety
     /// `handles` points to `length` valid or null handles, for as long as `'a`.
@@ -152,7 +153,7 @@ impl Tensor {
         unsafe { *info.sizes.add(wrapped as usize) }
     }
 
-    /// The distance of neighbours along each axis, in elements; may be 0 or negative.
+    /// The distance between neighbours along each axis, in elements; may be 0 or negative.
     pub fn strides(&self) -> Vec<i64> {
         let info = self.info();
         // SAFETY: as for `shape`.
@@ -174,7 +175,7 @@ impl Tensor {
         self.info().nbytes as usize
     }
 
-    /// What the elements are.
+    /// The type of the elements.
     ///
     /// # Panics
     /// If a library newer than this crate made a tensor of a dtype that this crate does not know.
@@ -182,7 +183,7 @@ impl Tensor {
         DType::from_raw(self.info().dtype)
     }
 
-    /// Where the tensor lives.
+    /// The device of the tensor's memory.
     ///
     /// # Panics
     /// If a library newer than this crate has a device type that this crate does not know.
@@ -195,7 +196,7 @@ impl Tensor {
         self.info().flags & flag != 0
     }
 
-    /// Whether the elements lie in row-major order without gaps.
+    /// Whether the elements are in row-major order without gaps.
     pub fn is_contiguous(&self) -> bool {
         self.has_flag(sys::TSR_TENSOR_CONTIGUOUS)
     }
@@ -205,7 +206,7 @@ impl Tensor {
         self.has_flag(sys::TSR_TENSOR_READ_ONLY)
     }
 
-    /// Whether the tensor takes part in differentiation.
+    /// Whether the tensor requires grad.
     pub fn requires_grad(&self) -> bool {
         self.has_flag(sys::TSR_TENSOR_REQUIRES_GRAD)
     }
@@ -215,7 +216,7 @@ impl Tensor {
         self.has_flag(sys::TSR_TENSOR_INFERENCE)
     }
 
-    /// How often the memory was changed in place; shared by all views of it.
+    /// The number of in-place changes of the memory; shared by all its views.
     pub fn version(&self) -> Result<i64> {
         let mut version = 0;
         // SAFETY: a valid handle, a writable number.
@@ -223,7 +224,7 @@ impl Tensor {
         Ok(version)
     }
 
-    /// How many references there are to this tensor.
+    /// The number of references to this tensor.
     pub fn use_count(&self) -> Result<i64> {
         let mut count = 0;
         // SAFETY: as above.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! What the library does while a closure runs: calls, kernels, nodes of the graph, memory.
+//! Traces of the library while a closure runs: calls, kernels, nodes of the graph, memory.
 
 use crate::error::done;
 use crate::{DType, Device, DeviceType, Result};
@@ -14,7 +14,7 @@ use tessera_sys as sys;
 pub enum Kind {
     /// A function of the C ABI.
     Call,
-    /// A kernel; on a device that works later, the time in which it is queued.
+    /// A kernel; on an asynchronous device, the time for queuing it.
     Launch,
     /// A node of the graph during a backward.
     Node,
@@ -24,14 +24,14 @@ pub enum Kind {
     Free,
 }
 
-/// What to record, and how much of it.
+/// Options of a trace: which events, and how many.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The kinds of events.
     pub kinds: Vec<Kind>,
-    /// Whether calls come with their arguments.
+    /// Whether calls include their arguments.
     pub arguments: bool,
-    /// Events that there is room for; further ones are lost and counted.
+    /// The capacity in events; further events are lost and counted.
     pub capacity: i64,
 }
 
@@ -92,7 +92,7 @@ pub struct Record {
     pub end: i64,
     /// Its number.
     pub correlation: u64,
-    /// The number of the record around it on its thread, 0 outside all.
+    /// The number of the enclosing record on its thread, 0 if there is none.
     pub parent: u64,
     /// The system's number of the thread.
     pub thread: i32,
@@ -104,7 +104,7 @@ pub struct Record {
     pub args: Vec<Argument>,
 }
 
-/// What was recorded, in the order in which it ended.
+/// The recorded events, in the order in which they ended.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     /// The events.

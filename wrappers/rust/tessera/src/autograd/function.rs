@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Custom differentiable functions.
 //!
-//! [`custom_function`] takes two closures; [`NodeBuilder`] is the form below it, for forwards that do
-//! not fit a closure. The forward is plain Rust: no callback runs it.
+//! [`custom_function`] takes two closures; [`NodeBuilder`] is the lower-level form, for forwards
+//! that do not fit a closure. The forward is plain Rust code, not a callback.
 
 use super::Node;
 use crate::arguments::{count, handles, one, sparse_handles};
@@ -21,7 +21,7 @@ type Backward = Box<
     dyn Fn(&BackwardContext<'_>, &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> + Send + Sync,
 >;
 
-/// What a custom backward may ask.
+/// The context of a custom backward.
 #[derive(Debug)]
 pub struct BackwardContext<'a> {
     node: sys::tsr_node,
@@ -29,7 +29,7 @@ pub struct BackwardContext<'a> {
 }
 
 impl BackwardContext<'_> {
-    /// The tensor that was saved as number `index`; an error when it was written in place since.
+    /// The tensor that was saved as number `index`; an error if it was changed in place since then.
     pub fn saved(&self, index: usize) -> Result<Tensor> {
         one(|out| {
             // SAFETY: the node is lent for the call of the backward, which the lifetime says.
@@ -37,7 +37,7 @@ impl BackwardContext<'_> {
         })
     }
 
-    /// Whether anybody wants the gradient of input number `index`.
+    /// Whether the gradient of input number `index` is needed.
     pub fn needs_input_grad(&self, index: usize) -> Result<bool> {
         let mut value = 0;
         // SAFETY: as above.
@@ -84,14 +84,15 @@ pub struct NodeOptions {
 }
 
 impl NodeOptions {
-    /// The derivative is not itself differentiable: a second derivative is an error, instead of wrong.
+    /// The derivative is not itself differentiable: a second derivative is an error instead of a
+    /// wrong value.
     #[must_use]
     pub fn once_differentiable(mut self) -> Self {
         self.flags |= sys::TSR_NODE_ONCE_DIFFERENTIABLE as u32;
         self
     }
 
-    /// Outputs that nobody used have the gradient `None`, instead of zeros.
+    /// Unused outputs have the gradient `None` instead of zeros.
     #[must_use]
     pub fn undefined_grads(mut self) -> Self {
         self.flags |= sys::TSR_NODE_UNDEFINED_GRADS as u32;
@@ -99,8 +100,8 @@ impl NodeOptions {
     }
 }
 
-/// A custom function whose forward has its outputs already: create the builder, save tensors, attach
-/// the outputs. When no input requires grad, all of it does nothing.
+/// A custom function whose outputs are computed by the caller: create the builder, save tensors,
+/// attach the outputs. If no input requires grad, all of this does nothing.
 ///
 /// ```
 /// # fn main() -> tessera::Result<()> {
@@ -135,7 +136,7 @@ impl NodeBuilder {
         Self::with(name, inputs, |o| o, backward)
     }
 
-    /// As [`NodeBuilder::new`], with options.
+    /// Like [`NodeBuilder::new`], with options.
     pub fn with(
         name: &str,
         inputs: &[impl Borrow<Tensor>],
@@ -170,14 +171,14 @@ impl NodeBuilder {
         Ok(Self(node))
     }
 
-    /// Keeps tensors for the backward, inputs and outputs too.
+    /// Saves tensors for the backward; they may be inputs and outputs.
     pub fn save(&self, tensors: &[Option<&Tensor>]) -> Result<()> {
         let tensors = sparse_handles(tensors);
         // SAFETY: a valid handle, a list and its length.
         done(unsafe { sys::tsr_node_save(self.0.raw(), tensors.as_ptr(), count(tensors.len())) })
     }
 
-    /// Says which inputs the forward changed in place; they must be attached as outputs.
+    /// Declares the inputs that the forward changed in place; they must be attached as outputs.
     pub fn mark_dirty(&self, tensors: &[impl Borrow<Tensor>]) -> Result<()> {
         let tensors = handles(tensors);
         // SAFETY: as above.
@@ -186,7 +187,7 @@ impl NodeBuilder {
         })
     }
 
-    /// Says which outputs have no gradient.
+    /// Declares the outputs that have no gradient.
     pub fn mark_non_differentiable(&self, tensors: &[impl Borrow<Tensor>]) -> Result<()> {
         let tensors = handles(tensors);
         // SAFETY: as above.
@@ -196,7 +197,7 @@ impl NodeBuilder {
         })
     }
 
-    /// Whether anybody wants the gradient of input number `index`.
+    /// Whether the gradient of input number `index` is needed.
     pub fn needs_input_grad(&self, index: usize) -> Result<bool> {
         let mut value = 0;
         // SAFETY: a valid handle, a writable number.
@@ -214,7 +215,7 @@ impl NodeBuilder {
 
 // ---- Closures ----
 
-/// What the forward of a [`custom_function`] wants to keep or to say about its tensors.
+/// Collects what the forward of a [`custom_function`] saves and declares about its tensors.
 #[derive(Debug, Default)]
 pub struct Saver {
     saved: Vec<Option<Tensor>>,
@@ -224,22 +225,22 @@ pub struct Saver {
 }
 
 impl Saver {
-    /// Says how the backward is called.
+    /// Sets options for the calls of the backward.
     pub fn set_options(&mut self, options: impl FnOnce(NodeOptions) -> NodeOptions) {
         self.options = options(self.options);
     }
 
-    /// Keeps a tensor for the backward, which asks for it by its number: 0 for the first.
+    /// Saves a tensor for the backward, which gets it by its number: 0 for the first.
     pub fn save(&mut self, tensor: &Tensor) {
         self.saved.push(Some(tensor.clone()));
     }
 
-    /// Says that this input was changed in place; it must be among the outputs.
+    /// Declares that this input was changed in place; it must be among the outputs.
     pub fn mark_dirty(&mut self, tensor: &Tensor) {
         self.dirty.push(tensor.clone());
     }
 
-    /// Says that this output has no gradient.
+    /// Declares that this output has no gradient.
     pub fn mark_non_differentiable(&mut self, tensor: &Tensor) {
         self.non_differentiable.push(tensor.clone());
     }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Derivatives against central differences, for the tests of one's own functions.
+//! Checks derivatives against central differences, for tests of your own functions.
 
 use super::grad;
 use crate::{enable_grad, no_grad, DType, Error, ErrorKind, Result, Tensor};

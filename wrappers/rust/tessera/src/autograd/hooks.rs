@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Hooks: closures that see, and may replace, gradients.
 //!
-//! They run on the thread that called backward. What they return or panic with comes out of that
-//! call as itself.
+//! They run on the thread that called backward. Their errors and panics come out of that call
+//! unchanged.
 
 use crate::error::{callback, done, drop_box};
 use crate::{Error, ErrorKind, Result, Tensor};
@@ -14,7 +14,7 @@ type GradHook = Box<dyn Fn(&Tensor) -> Result<Option<Tensor>> + Send + Sync>;
 type LeafHook = Box<dyn Fn(&Tensor) -> Result<()> + Send + Sync>;
 type FinalHook = Box<dyn FnOnce() -> Result<()> + Send>;
 
-/// A registered hook. It stays when this is dropped; [`Hook::remove`] takes it away.
+/// A registered hook. Dropping this object does not remove the hook; [`Hook::remove`] does.
 #[derive(Debug)]
 pub struct Hook {
     tensor: Tensor,
@@ -75,8 +75,8 @@ unsafe extern "C" fn run_final(user: *mut c_void) -> i32 {
 }
 
 impl Tensor {
-    /// Calls the closure with the gradient of this tensor each time it is computed; what it returns
-    /// stands in for the gradient.
+    /// Calls the closure with the gradient of this tensor each time it is computed; a returned
+    /// tensor replaces the gradient.
     ///
     /// ```
     /// # fn main() -> tessera::Result<()> {
@@ -97,7 +97,7 @@ impl Tensor {
         })
     }
 
-    /// Calls the closure with this leaf each time its gradient was brought up to date.
+    /// Calls the closure with this leaf each time its gradient was updated.
     pub fn register_post_accumulate_hook(
         &self,
         hook: impl Fn(&Tensor) -> Result<()> + Send + Sync + 'static,

@@ -37,7 +37,7 @@ impl BackwardOptions {
         self
     }
 
-    /// Keeps what the nodes saved, so that a second backward can run.
+    /// Keeps the saved tensors of the nodes, so that a second backward can run.
     #[must_use]
     pub fn retain_graph(self, on: bool) -> Self {
         self.with(sys::TSR_BACKWARD_RETAIN_GRAPH, on)
@@ -57,8 +57,8 @@ impl BackwardOptions {
 }
 
 /// Adds the gradients of the roots to the leaves that require grad, or, when `inputs` are given, to
-/// those tensors only. `grads` has an entry for each root, or none at all; `None` stands for 1 and
-/// needs a root of one element.
+/// those tensors only. `grads` has an entry for each root, or is empty; `None` means 1 and needs a
+/// root of one element.
 pub fn backward(
     roots: &[impl Borrow<Tensor>],
     grads: &[Option<&Tensor>],
@@ -125,7 +125,7 @@ impl Tensor {
         self.backward_with(None, |o| o)
     }
 
-    /// As [`Tensor::backward`], with the gradient of this tensor and options.
+    /// Like [`Tensor::backward`], with the gradient of this tensor and options.
     pub fn backward_with(
         &self,
         gradient: Option<&Tensor>,
@@ -149,18 +149,18 @@ impl Tensor {
         done(unsafe { sys::tsr_tensor_set_grad(self.raw(), grad.map_or(null_mut(), Tensor::raw)) })
     }
 
-    /// Gives this leaf the memory, shape, dtype and device of another tensor. It stays the same tensor for
-    /// all its clones: those of an optimizer, say.
+    /// Gives this leaf the memory, shape, dtype and device of another tensor. It stays the same
+    /// tensor for all its clones, such as those in an optimizer.
     ///
     /// # Safety
     ///
-    /// No other thread uses the tensor or a clone of it during the call.
+    /// No other thread may use the tensor or a clone of it during the call.
     pub unsafe fn set_data(&self, data: &Tensor) -> Result<()> {
         // SAFETY: valid handles; the caller sees to it that nobody reads the layout meanwhile.
         done(unsafe { sys::tsr_tensor_set_data(self.raw(), data.raw()) })
     }
 
-    /// Says whether a leaf takes part in differentiation.
+    /// Sets whether a leaf requires grad.
     pub fn set_requires_grad(&self, on: bool) -> Result<()> {
         // SAFETY: a valid handle.
         done(unsafe { sys::tsr_tensor_set_requires_grad(self.raw(), i32::from(on)) })
@@ -172,7 +172,7 @@ impl Tensor {
         Ok(self)
     }
 
-    /// Whether the tensor has no history.
+    /// Whether the tensor has no node: no recorded op computed it.
     pub fn is_leaf(&self) -> Result<bool> {
         let mut value = 0;
         // SAFETY: a valid handle, a writable number.

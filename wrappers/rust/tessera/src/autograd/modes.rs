@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Whether functions record on a thread.
+//! Modes: whether functions record on a thread.
 
 use std::marker::PhantomData;
 use tessera_sys as sys;
@@ -19,8 +19,8 @@ pub fn is_inference_mode() -> bool {
 
 type Switch = unsafe extern "C" fn(i32, *mut i32) -> i32;
 
-/// Brings this thread's mode of recording back when it is dropped. Each brings back what it found: end
-/// them in reverse order, as variables do by themselves.
+/// Restores this thread's former mode when it is dropped. Guards must be dropped in reverse order,
+/// as variables are by themselves.
 #[must_use = "the mode ends with the guard"]
 #[derive(Debug)]
 pub struct ModeGuard {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Nodes of the graph, for those who want to look at it.
+//! Nodes of the graph, for inspection.
 
 use crate::error::{done, text};
 use crate::handle::handle;
@@ -33,8 +33,8 @@ impl Node {
         Ok(number)
     }
 
-    /// For each input: the node that its gradient goes to and the number of that node's output;
-    /// `None` when nobody wants it.
+    /// For each input: the node that gets its gradient and the number of that node's output; `None`
+    /// if the gradient is not needed.
     pub fn next(&self) -> Result<Vec<Option<(Node, i64)>>> {
         let mut length = 0;
         // SAFETY: a valid handle, a writable number.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Closures that decide how nodes keep the tensors they save: compressed, elsewhere, computed again.
+//! Closures that decide how nodes save tensors: compressed, on another device, recomputed.
 
 use super::hooks::lent;
 use crate::error::{callback, done, drop_box};
@@ -64,10 +64,10 @@ unsafe extern "C" fn unpack<P: Send + Sync + 'static>(
     })
 }
 
-/// From now on, until the guard is dropped, what functions on this thread save for a backward goes
-/// through `pack`; the backward asks `unpack` for it, once for each use. `unpack` must return a tensor
-/// of the same shape, dtype and device. Errors and panics of the closures are those of the function
-/// that saves, or of the backward.
+/// Until the guard is dropped, `pack` gets every tensor that functions on this thread save for a
+/// backward, and its result is saved instead; the backward calls `unpack` with it, once for each
+/// use. `unpack` must return a tensor of the same shape, dtype and device. Errors and panics of the
+/// closures come out of the function that saves, or of the backward.
 ///
 /// ```
 /// # fn main() -> tessera::Result<()> {

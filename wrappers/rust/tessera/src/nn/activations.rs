@@ -78,7 +78,7 @@ activations! {
     Softmax (i64), |Self(axis), x| x.softmax_with(|o| o.axis(*axis));
     /// The logarithm of softmax over this axis.
     LogSoftmax (i64), |Self(axis), x| x.log_softmax_with(|o| o.axis(*axis));
-    /// Nothing: the input.
+    /// Returns the input.
     Identity (), |_, x| Ok(x.clone());
     /// Joins all axes from this one on.
     Flatten (i64), |Self(start), x| x.flatten_with(|o| o.start(*start));
@@ -86,7 +86,7 @@ activations! {
     MaxPool2d ([i64; 2]), |Self(size), x| x.max_pool2d(size);
     /// The mean of each window of this size.
     AvgPool2d ([i64; 2]), |Self(size), x| x.avg_pool2d(size);
-    /// The means of so many windows, which cover the image.
+    /// The means of windows that cover the image; the sizes are the numbers of windows.
     AdaptiveAvgPool2d ([i64; 2]), |Self(size), x| x.adaptive_avg_pool2d(size);
 }
 

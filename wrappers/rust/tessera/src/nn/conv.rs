@@ -26,8 +26,8 @@ fn check_same(layer: &str, stride: [i64; 2], padding: [i64; 2]) -> Result<()> {
     Err(Error::new(ErrorKind::Value, text))
 }
 
-/// A layer and its options: the first two sizes of its weight, and the options of its own, which are
-/// zeros at the start.
+/// A layer and its options: the first two sizes of its weight, and the layer's own options, which
+/// default to zeros.
 macro_rules! convolution {
     (
         $(#[$doc:meta])* $name:ident, $config:ident, $op:ident,
@@ -62,7 +62,7 @@ macro_rules! convolution {
                 $($(#[$own_doc])* $own: [i64; 2];)*
                 /// Distance of the kernel's elements; default 1.
                 dilation: [i64; 2];
-                /// Parts that channels are divided into; default 1.
+                /// Number of groups of channels; default 1.
                 groups: i64;
                 /// Whether there is a bias; default yes.
                 bias: bool;
@@ -90,7 +90,7 @@ macro_rules! convolution {
         }
 
         impl $name {
-            /// With a step of 1 and no padding.
+            /// A layer with stride 1 and no padding.
             pub fn new(inputs: i64, outputs: i64, kernel: [i64; 2]) -> Result<Self> {
                 Self::with(inputs, outputs, kernel, |c| c)
             }
@@ -149,7 +149,7 @@ convolution! {
 }
 
 convolution! {
-    /// The gradient of a convolution as a layer of its own.
+    /// The gradient of a convolution with respect to its input, as a layer.
     ConvTranspose2d, ConvTranspose2dConfig, conv_transpose2d_with,
     "(inputs, outputs / groups, height, width)" =
         |inputs, outputs, groups| [inputs, outputs / groups];

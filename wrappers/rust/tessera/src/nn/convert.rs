@@ -7,8 +7,8 @@ use crate::{no_grad, DType, Device, Error, ErrorKind, Result, Tensor};
 
 /// Converts all floating parameters of a module with their gradients, and its buffers, in place.
 ///
-/// They stay the same tensors, so an optimizer made before trains on. Running statistics of
-/// normalisation layers are never of a half type.
+/// They stay the same tensors, so an existing optimizer continues to train them. Running statistics
+/// of normalisation layers never become 16-bit floats.
 ///
 /// ```
 /// # fn main() -> tessera::Result<()> {
@@ -23,7 +23,7 @@ use crate::{no_grad, DType, Device, Error, ErrorKind, Result, Tensor};
 ///
 /// # Safety
 ///
-/// No other thread uses the tensors of the module during the call.
+/// No other thread may use the tensors of the module during the call.
 pub unsafe fn convert(
     module: &(impl Module + ?Sized),
     dtype: impl Into<Option<DType>>,

@@ -4,7 +4,7 @@
 
 use crate::{no_grad, Error, ErrorKind, Result, Tensor};
 
-/// The side of a weight whose size decides the spread.
+/// The fan that determines the spread of initial values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FanMode {
     /// Inputs of an output: keeps the variance of the forward.
@@ -39,7 +39,7 @@ impl Nonlinearity {
     }
 }
 
-/// How many inputs feed one output of a weight, and the reverse.
+/// The number of inputs of one output of a weight, and of outputs of one input.
 pub fn fan_in_and_fan_out(tensor: &Tensor) -> Result<(i64, i64)> {
     let shape = tensor.shape();
     if shape.len() < 2 {
@@ -68,7 +68,7 @@ pub fn constant_(tensor: &Tensor, value: f64) -> Result<()> {
     tensor.fill_(value).map(|_| ())
 }
 
-/// Without inputs or outputs there are no elements, and any spread will do.
+/// 1 for a fan of 0: such a weight has no elements, so any spread will do.
 fn nonzero(fan: i64) -> f64 {
     fan.max(1) as f64
 }
@@ -106,8 +106,8 @@ pub fn kaiming_normal_(tensor: &Tensor, mode: FanMode, nonlinearity: Nonlinearit
     normal_(tensor, 0.0, kaiming(tensor, mode, nonlinearity)?)
 }
 
-/// Weight and bias that Linear and the convolutions begin with: uniform within 1 / sqrt(fan in), as
-/// PyTorch has them.
+/// The initial weight and bias of Linear and the convolutions: uniform within 1 / sqrt(fan in), as
+/// in PyTorch.
 pub(super) fn layer(shape: &[i64], outputs: i64, bias: bool) -> Result<(Tensor, Option<Tensor>)> {
     let weight = Tensor::empty(shape)?;
     kaiming_uniform_(&weight, FanMode::In, Nonlinearity::LeakyRelu(5f64.sqrt()))?;

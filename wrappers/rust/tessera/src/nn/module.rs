@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! The trait of layers and models, and how it names what is in them.
+//! The trait of layers and models, and the visitor that names their parameters and parts.
 
 use crate::io::TensorMap;
 use crate::{no_grad, Error, ErrorKind, Result, Tensor};
@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
-/// Whether a layer is being trained; layers that behave differently then have one.
+/// The training flag of layers that behave differently in training.
 #[derive(Debug)]
 pub struct Training(AtomicBool);
 
@@ -26,7 +26,7 @@ impl Default for Training {
     }
 }
 
-/// What a module shows the things in it to.
+/// Collects the parameters, buffers and parts of a module.
 #[derive(Debug, Default)]
 pub struct Visitor {
     prefix: String,
@@ -57,7 +57,7 @@ impl Visitor {
         self.buffers.push(named);
     }
 
-    /// A buffer that gathers small contributions of many batches, which the half types would lose.
+    /// A buffer that sums small contributions of many batches, which 16-bit floats would lose.
     pub fn statistic(&mut self, name: &str, tensor: &Tensor) {
         self.statistics.insert(format!("{}{name}", self.prefix));
         self.buffer(name, tensor);
@@ -93,7 +93,7 @@ impl Visitor {
     }
 }
 
-/// Prints a layer by what it has, without the elements: `Linear { weight: float32[4, 2] }`.
+/// Prints a layer with its tensors, without their elements: `Linear { weight: float32[4, 2] }`.
 pub(super) fn describe(
     f: &mut fmt::Formatter<'_>,
     name: &str,
@@ -162,12 +162,12 @@ pub trait Module: Send + Sync {
         let _ = visitor;
     }
 
-    /// All parameters by path, in order; one that is there several times has its first path.
+    /// All parameters by name, in order; a shared one has its first name.
     fn named_parameters(&self) -> Vec<(String, Tensor)> {
         each_once(Visitor::walk(self, None).parameters)
     }
 
-    /// All buffers by path, in order; one that is there several times has its first path.
+    /// All buffers by name, in order; a shared one has its first name.
     fn named_buffers(&self) -> Vec<(String, Tensor)> {
         each_once(Visitor::walk(self, None).buffers)
     }
@@ -192,18 +192,18 @@ pub trait Module: Send + Sync {
         self.parameters().iter().try_for_each(|parameter| parameter.set_grad(None))
     }
 
-    /// Says whether the parameters take part in differentiation.
+    /// Sets whether the parameters require grad.
     fn requires_grad(&self, on: bool) -> Result<()> {
         self.parameters().iter().try_for_each(|parameter| parameter.set_requires_grad(on))
     }
 
-    /// All parameters and buffers by path. The tensors share memory with the model.
+    /// All parameters and buffers by name. The tensors share memory with the model.
     fn state_dict(&self) -> Result<TensorMap> {
         let named = Visitor::walk(self, None).order;
         named.into_iter().map(|(name, tensor)| Ok((name, tensor.detach()?))).collect()
     }
 
-    /// Copies a state into this model: the names must be the same, and the shapes.
+    /// Copies a state dict into this model: names and shapes must be equal.
     fn load_state_dict(&self, state: &TensorMap) -> Result<()> {
         let own = self.state_dict()?;
         let mut problems = Vec::new();

@@ -25,8 +25,8 @@ impl BatchNorm2dConfig {
     setters! {
         /// Added to the variance; default 1e-5.
         eps: f64;
-        /// The share of a new batch in the running statistics, or `None` for their plain mean; default
-        /// 0.1.
+        /// The weight of a new batch in the running statistics, or `None` for the plain mean of all
+        /// batches; default 0.1.
         momentum: Option<f64>;
         /// Whether there are a weight and a bias; default yes.
         affine: bool;
@@ -41,8 +41,8 @@ struct Running {
     batches: Tensor,
 }
 
-/// Normalises each channel over the batch; in evaluation with running statistics, which are never of a
-/// half type.
+/// Normalises each channel over the batch; in evaluation with the running statistics, which are
+/// never 16-bit floats.
 pub struct BatchNorm2d {
     affine: Option<(Tensor, Tensor)>,
     running: Option<Running>,
@@ -124,9 +124,9 @@ impl Module for BatchNorm2d {
 
 /// Normalises over the last axes, whose sizes are given.
 pub struct LayerNorm {
-    /// The factor; as the normalised axes.
+    /// The factor, of the shape of the normalised axes.
     pub weight: Tensor,
-    /// What is added; as the normalised axes.
+    /// The summand, of the shape of the normalised axes.
     pub bias: Tensor,
     shape: Vec<i64>,
     eps: f64,
@@ -138,7 +138,7 @@ impl LayerNorm {
         Self::with_eps(shape, 1e-5)
     }
 
-    /// With a number of one's own that is added to the variance.
+    /// With another number added to the variance than 1e-5.
     pub fn with_eps(shape: &[i64], eps: f64) -> Result<Self> {
         let weight = Tensor::ones(shape)?.requiring_grad()?;
         let bias = Tensor::zeros(shape)?.requiring_grad()?;

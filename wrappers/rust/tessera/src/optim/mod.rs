@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Optimizers. Arithmetic, state and files are the library's; each step is one call for all parameters.
+//! Optimizers. The library does the arithmetic and keeps state and files; each step is one call for
+//! all parameters.
 
 mod rules;
 
@@ -22,7 +23,7 @@ pub use crate::ops::{
     clip_grad_norm, clip_grad_norm_with, clip_grad_value, clip_norm, clip_norm_with,
 };
 
-/// Changes parameters by their gradients, as a [`Rule`] says.
+/// Updates parameters by their gradients, according to a [`Rule`].
 ///
 /// ```
 /// # fn main() -> tessera::Result<()> {
@@ -51,8 +52,8 @@ impl<R: Rule> Drop for Optimizer<R> {
     }
 }
 
-/// What a file keeps of an optimizer: kind and options as JSON, and tensors by name, which share memory
-/// with the optimizer.
+/// The state of an optimizer as it is saved to a file: kind and options as JSON, and tensors by
+/// name, which share memory with the optimizer.
 #[derive(Clone, Debug)]
 pub struct State {
     /// Kind and options, as JSON.
@@ -62,7 +63,7 @@ pub struct State {
 }
 
 impl<R: Rule> Optimizer<R> {
-    /// For these parameters, its first group.
+    /// An optimizer with these parameters as its first group.
     pub fn new(rule: R, parameters: &[Tensor]) -> Result<Self> {
         let (options, list) = (rule.to_raw(), handles(parameters));
         let mut handle = null_mut();
@@ -78,7 +79,7 @@ impl<R: Rule> Optimizer<R> {
         self.handle.as_ptr()
     }
 
-    /// Adds parameters with options of their own.
+    /// Adds parameters with their own options.
     pub fn add_group(&mut self, rule: R, parameters: &[Tensor]) -> Result<()> {
         let (options, list) = (rule.to_raw(), handles(parameters));
         // SAFETY: a valid handle, a list with its length.
@@ -87,7 +88,7 @@ impl<R: Rule> Optimizer<R> {
         })
     }
 
-    /// How many groups there are.
+    /// The number of groups.
     pub fn group_count(&self) -> usize {
         let mut found = 0;
         // SAFETY: a valid handle, a writable number.
@@ -111,7 +112,7 @@ impl<R: Rule> Optimizer<R> {
         done(unsafe { sys::tsr_optimizer_options_set(self.raw(), group as i64, &rule.to_raw()) })
     }
 
-    /// Sets the learning rate of all groups, for a schedule.
+    /// Sets the learning rate of all groups, for learning-rate schedules.
     pub fn set_lr(&mut self, lr: f64) -> Result<()> {
         for group in 0..self.group_count() {
             let mut options = self.rule(group)?.to_raw();
@@ -144,14 +145,14 @@ impl<R: Rule> Optimizer<R> {
         })
     }
 
-    /// One step. Parameters without a gradient stay as they are.
+    /// One step. Parameters without a gradient do not change.
     pub fn step(&mut self) -> Result<()> {
         // SAFETY: a valid handle.
         done(unsafe { sys::tsr_optimizer_step(self.raw()) })
     }
 
-    /// One step by these gradients: one for each parameter, in the order of the groups; `None` leaves
-    /// the parameter.
+    /// One step with these gradients: one for each parameter, in the order of the groups; with
+    /// `None` the parameter does not change.
     pub fn step_with(&mut self, gradients: &[Option<&Tensor>]) -> Result<()> {
         let list = sparse_handles(gradients);
         // SAFETY: a valid handle, a list with its length.
@@ -164,7 +165,7 @@ impl<R: Rule> Optimizer<R> {
         done(unsafe { sys::tsr_optimizer_zero_grad(self.raw(), 1) })
     }
 
-    /// What a file keeps: see [`State`].
+    /// The state for a file: see [`State`].
     pub fn state(&self) -> Result<State> {
         let (mut description, mut names) = (null_mut(), null_mut());
         // SAFETY: a valid handle; `many` gives places with their number.
@@ -177,7 +178,7 @@ impl<R: Rule> Optimizer<R> {
         Ok(State { description: description?, tensors: names.into_iter().zip(tensors).collect() })
     }
 
-    /// Takes over the options and a copy of the tensors; after an error nothing has changed.
+    /// Loads the options and a copy of the tensors; after an error nothing has changed.
     pub fn load_state(&mut self, state: &State) -> Result<()> {
         let quoted: Vec<String> = state.tensors.keys().map(|name| json::quote(name)).collect();
         let names = format!("[{}]", quoted.join(","));
@@ -205,7 +206,7 @@ impl<R: Rule> Optimizer<R> {
         })
     }
 
-    /// Takes over options and state that any language saved.
+    /// Loads options and state from a file that any language saved.
     pub fn load(&mut self, path: impl AsRef<Path>) -> Result<()> {
         let path = path_text(path.as_ref())?;
         // SAFETY: a valid handle, text and its length.
@@ -215,7 +216,7 @@ impl<R: Rule> Optimizer<R> {
     }
 }
 
-/// Without the elements of anything.
+/// Does not print elements.
 impl<R: Rule + fmt::Debug> fmt::Debug for Optimizer<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let groups: Vec<_> = (0..self.group_count()).filter_map(|g| self.rule(g).ok()).collect();

@@ -6,7 +6,7 @@
 pub trait Rule: Copy + Default + private::Raw {}
 
 pub(super) mod private {
-    /// Between the options of a kind and those of the C ABI.
+    /// Conversion between the options of a kind and those of the C ABI.
     pub trait Raw {
         fn to_raw(&self) -> tessera_sys::tsr_optimizer_options;
         fn set_raw(&mut self, raw: &tessera_sys::tsr_optimizer_options);
