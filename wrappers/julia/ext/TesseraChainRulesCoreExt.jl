@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# Rules for Zygote and its like, at the border between their arrays and our tensors.
+# ChainRules rules for Zygote and similar packages: conversions between arrays and tensors, and `taped`.
 module TesseraChainRulesCoreExt
 
 using ChainRulesCore, Tessera

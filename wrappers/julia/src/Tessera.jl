@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# The package: what it exports and the order of its files.
+# The package: its exports and the order of its files.
 """
 Tensors with automatic differentiation, on libtessera.
 

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# How arguments of the op layer become those of C.
+# Conversion of the op layer's arguments to those of C.
 
-# A short list on its way to C. A call that is compiled inline keeps it on the stack, so that a list of
+# A short list as an argument for C. If the call is inlined it stays on the stack, so that a list of
 # sizes or axes costs no allocation.
 mutable struct ShortList{N,T}
     values::NTuple{N,T}
 end
 
-# A list that was left out.
+# A list that was not given.
 struct Absent end
 
 Base.unsafe_convert(::Type{Ptr{T}}, list::ShortList{N,T}) where {N,T} =
@@ -16,14 +16,14 @@ Base.unsafe_convert(::Type{Ptr{T}}, list::ShortList{N,T}) where {N,T} =
 Base.unsafe_convert(::Type{Ptr{Int64}}, ::Absent) = Ptr{Int64}(C_NULL)
 Base.length(::ShortList{N}) where {N} = N
 
-# Longer tuples become vectors: no code is made for each of their lengths.
+# Longer tuples become vectors, so that no code is compiled for each length.
 const SHORT = 8
 
 "One or several sizes or axes."
 const Dimensions = Union{
     Integer,Colon,Nothing,Tuple{Vararg{Integer}},AbstractVector{<:Integer},ShortList}
 
-"Several tensors; `nothing` where an op allows a hole. Handles, where the caller owns them."
+"Several tensors; `nothing` for an entry that an op allows to be absent. Handles if the caller owns them."
 const TensorList = Union{
     Tuple{Vararg{Union{Nothing,Tensor}}},
     AbstractVector{<:Union{Nothing,Tensor}},
@@ -42,7 +42,7 @@ int_list(x::ShortList) = x
 list_count(::Absent) = -1
 list_count(list) = length(list)
 
-# ---- Numbers, which stay on the stack where the call is compiled inline ----
+# ---- Numbers: they stay on the stack if the call is inlined ----
 
 host_number(x::Bool) = Ref(tsr_number(C.TSR_NUMBER_BOOL, 0, x, 0.0, 0.0))
 host_number(x::Integer) = Ref(tsr_number(C.TSR_NUMBER_INTEGER, 0, x, 0.0, 0.0))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# What people expect of an array: sizes, conversion, copies, and Julia's order of elements.
+# The functions expected of an array: sizes, conversion, copies, in Julia's order of elements.
 
 # ---- Sizes ----
 
@@ -19,7 +19,7 @@ function Base.size(t::Tensor, d::Integer)
     end
 end
 
-"How many elements further the next one along each axis is."
+"The distance between neighbours along each axis, in elements."
 function Base.strides(t::Tensor)
     GC.@preserve t begin
         view = info(t)
@@ -50,7 +50,7 @@ of_number(x::Union{Bool,Float16,Float32,Float64,Int8,Int16,Int32,Int64,UInt8,UIn
 of_number(x::Number, device) = Tensor(fill(x); device=device)
 Tensor(t::Tensor) = clone(t)
 
-# Numbers that the library has no dtype for, but Julia literals are made of.
+# Converts arrays whose element type has no dtype in the library, such as those of Julia literals.
 storable(array::AbstractArray) = dense(array)
 storable(array::AbstractArray{<:Complex{<:Integer}}) = convert(Array{ComplexF64}, array)
 storable(array::AbstractArray{<:Union{Rational,Irrational}}) = convert(Array{Float64}, array)
@@ -63,7 +63,7 @@ function Tensor(array::AbstractArray{<:Number}; dtype=nothing, device=nothing)
         check(C.tsr_tensor_write(target, array, sizeof(array)))
         return target
     elseif Tessera.device(target) == CPU
-        # The array need not live longer than the copy lasts.
+        # The array must stay alive only during the copy.
         GC.@preserve array begin
             source = from_memory(array, C_NULL, C_NULL)
             done_with(source, C.tsr_copy_inplace(target, source, false))
@@ -79,7 +79,7 @@ function empty_of(bits::Int32, shape, device)
     return wrap(out[])
 end
 
-"A handle on the memory of an array; `drop(user)` is called when the library is done with it."
+"A handle on the memory of an array; the library calls `drop(user)` when it no longer uses the memory."
 function from_memory(array::AbstractArray{T,N}, user, drop) where {T,N}
     bits = dtype_bits(T)
     memory = isempty(array) ? C_NULL : Ptr{Cvoid}(pointer(array))
@@ -92,8 +92,8 @@ end
 """
     share(array)
 
-A tensor on the memory of an array, which stays alive as long as any tensor uses it. Writing to one
-changes the other. The array is dense, or its axes are permuted (`PermutedDimsArray`).
+A tensor on the memory of an array; the array stays alive as long as any tensor uses it. Writing to one
+changes the other. The array must be dense, or have permuted axes (`PermutedDimsArray`).
 """
 function share(array::AbstractArray{T}) where {T}
     dtype_bits(T)  # before anything is kept
@@ -149,7 +149,7 @@ end
 
 function read_array(t::Tensor, ::Type{T}, ::Val{N}) where {T,N}
     array = Array{T,N}(undef, sizes(t, Val(N)))
-    # The library writes in row-major order: of the reversed axes, that is Julia's order.
+    # The library writes in row-major order; with the axes reversed, that is Julia's order.
     source = turned(t, N)
     done_with(source, C.tsr_tensor_read(source, array, sizeof(array)))
     return array
@@ -167,9 +167,9 @@ share(::BitArray) = throw(ArgumentError("share: a BitArray has bits where tensor
 """
     share(tensor)
 
-The tensor's memory as a Julia array of the same sizes: an `Array` when its elements lie in Julia's
-order, a `PermutedDimsArray` of one when they lie in row-major order. The array keeps the memory
-alive. Writing to it changes the tensor and goes unnoticed by autograd.
+The tensor's memory as a Julia array of the same sizes: an `Array` if its elements are in column-major
+order, a `PermutedDimsArray` of one if they are in row-major order. The array keeps the memory alive.
+Writing to it changes the tensor, and autograd does not notice.
 """
 function share(t::Tensor)
     requires_grad(t) && throw(ArgumentError("share: the tensor requires grad; share(detach(t))"))
@@ -179,7 +179,7 @@ function share(t::Tensor)
 end
 
 function share_array(t::Tensor, ::Type{T}, shape::NTuple{N,Int}) where {T,N}
-    owner = borrow(t.handle)  # what happens to `t` does not concern the array
+    owner = borrow(t.handle)  # so that the array does not depend on `t`
     memory = Ptr{T}(info(t).data)
     if memory == C_NULL
         return Array{T,N}(undef, shape...)
@@ -193,7 +193,7 @@ function share_array(t::Tensor, ::Type{T}, shape::NTuple{N,Int}) where {T,N}
 end
 
 function owned(array, owner)
-    # From 1.11 on arrays of one memory can outlive each other: the memory itself holds the owner.
+    # From Julia 1.11 on several arrays can share one memory, so the memory itself holds the owner.
     holder = isdefined(Base, :Memory) ? getfield(getfield(array, :ref), :mem) : array
     finalizer(_ -> free!(owner), holder)
     return array
@@ -224,7 +224,7 @@ dense(array::AbstractArray) = collect(array)
 
 # ---- Shapes, in Julia's order of elements: the first axis runs fastest ----
 
-"The axes in reverse order, a view: what is row-major in one is Julia's order in the other."
+"A view with the axes in reverse order: row-major order of one is Julia's order of the other."
 function reversed(t::Tensor)
     n = ndims(t)
     return n < 2 ? t : wrap(turned(t, n))
@@ -232,7 +232,7 @@ end
 
 const REVERSED = [Int64[(n - 1):-1:0;] for n in 1:8]
 
-"The axes of a tensor of rank `n` in reverse order, as a handle that its user gives back."
+"A tensor of rank `n` with the axes in reverse order, as a handle that the caller must release."
 function turned(t::Union{Tensor,tsr_tensor}, n)
     out = Ref{tsr_tensor}()
     check(turned!(out, t, n))
@@ -322,7 +322,7 @@ Base.atan(y::Tensor, x::Union{Tensor,Real}) = atan2(y, x)
 # ---- Creation: Tessera.zeros(Float32, 2, 3) ----
 
 for f in (:empty, :zeros, :ones, :rand, :randn)
-    # By name: passing on whatever was given would cost more than the call.
+    # Keywords by name: forwarding all keywords would cost more than the call.
     names = f in (:rand, :randn) ? [:device, :generator] : [:device]
     absent, passed = [Expr(:kw, k, nothing) for k in names], [Expr(:kw, k, k) for k in names]
     @eval $f(rows::Integer, cols::Integer, rest::Vararg{Integer,N}; dtype=nothing, $(absent...)) where {N} =

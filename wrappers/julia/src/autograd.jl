@@ -1,22 +1,22 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# Gradients: backward passes, modes, hooks, and the graph to look at.
+# Gradients: backward passes, modes, hooks, and inspection of the graph.
 
 """
     requires_grad!(tensor, value=true)
 
-Says whether a leaf takes part in differentiation.
+Sets whether a leaf requires grad.
 """
 requires_grad!(t::Tensor, value::Bool=true) = (check(C.tsr_tensor_set_requires_grad(t, value)); t)
 
-"Whether the tensor has no history."
+"Whether the tensor has no node: no recorded op computed it."
 function is_leaf(t::Tensor)
     value = Ref{Int32}(0)
     check(C.tsr_tensor_is_leaf(t, value))
     return value[] != 0
 end
 
-"The gradient that backward passes have added up in a tensor; `nothing` when there is none."
+"The gradient that backward passes have added up in a tensor; `nothing` if there is none."
 function grad(t::Tensor)
     out = Ref{tsr_tensor}()
     check(C.tsr_tensor_grad(t, out))
@@ -29,8 +29,8 @@ grad!(t::Tensor, value::Union{Nothing,Tensor}) = (check(C.tsr_tensor_set_grad(t,
 """
     set_data!(tensor, data)
 
-Gives a leaf the memory, sizes, dtype and device of another tensor. It stays the same tensor for whoever
-holds it. No other thread may use it meanwhile.
+Gives a leaf the memory, sizes, dtype and device of another tensor. It stays the same tensor for all its
+holders. No other thread may use it meanwhile.
 """
 set_data!(t::Tensor, data::Tensor) = (check(C.tsr_tensor_set_data(t, data)); t)
 
@@ -69,8 +69,8 @@ end
 """
     grad(outputs, inputs; gradient, retain_graph=false, create_graph=false, allow_unused=false)
 
-The gradients of `outputs` with respect to `inputs`: one for a single input, else a vector. Changes no
-gradient that tensors hold. Unused inputs give `nothing` when that is allowed.
+Returns the gradients of `outputs` with respect to `inputs`: one for a single input, else a vector.
+Changes no gradient that tensors hold. With `allow_unused` the gradient of an unused input is `nothing`.
 """
 function grad(outputs, inputs; gradient=nothing, retain_graph=false, create_graph=false, allow_unused=false)
     roots, seeds, targets = listed(outputs), listed(gradient), listed(inputs)
@@ -86,9 +86,9 @@ end
 """
     taped(f, tensors...)
 
-`f(tensors...)`. For Zygote and other users of ChainRules, this is where the library differentiates:
-the rule of `taped` records `f` here and answers with the gradients of the tensors (an extension, from
-Julia 1.9 on). Arrays enter and leave through `Tensor(array)` and `Array(tensor)`, which have rules, too.
+Calls `f(tensors...)`. With Zygote and other users of ChainRules, the library differentiates `f`: the
+rule of `taped` records `f` and returns the gradients of the tensors (an extension, from Julia 1.9 on).
+Convert arrays with `Tensor(array)` and `Array(tensor)`, which have rules, too.
 """
 taped(f, tensors::Tensor...) = f(tensors...)
 
@@ -126,7 +126,7 @@ is_grad_enabled() = C.tsr_grad_mode() != 0
 
 # ---- Hooks ----
 
-"What [`hook!`](@ref) returns; [`remove!`](@ref) takes it."
+"A registered hook, for [`remove!`](@ref)."
 struct Hook
     tensor::Tensor
     id::Int64
@@ -135,13 +135,12 @@ end
 """
     hook!(f, tensor)
 
-Calls `f(gradient)` each time the gradient of the tensor is computed; a tensor that it returns stands
-in for the gradient, `nothing` leaves it. An exception ends the backward and comes out of it as
-itself.
+Calls `f(gradient)` each time the gradient of the tensor is computed. A returned tensor replaces the
+gradient; `nothing` keeps it. An exception ends the backward and comes out of it unchanged.
 """
 hook!(f, t::Tensor) = add_hook(C.tsr_tensor_hook_add, hook_pointer(), f, t)
 
-"Calls `f(leaf)` after each time the gradient of this leaf was brought up to date."
+"Calls `f(leaf)` each time after the gradient of this leaf was updated."
 accumulate_hook!(f, t::Tensor) = add_hook(C.tsr_tensor_accumulate_hook_add, accumulate_hook_pointer(), f, t)
 
 function add_hook(add, callback, f, t)
@@ -153,7 +152,7 @@ end
 "Removes a hook."
 remove!(hook::Hook) = check(C.tsr_tensor_hook_remove(hook.tensor, hook.id))
 
-"Calls `f()` when the backward that is running on this thread has finished."
+"Calls `f()` at the end of the backward that is running on this thread."
 after_backward!(f) = check(C.tsr_backward_queue(final_pointer(), root(f), drop_pointer()))
 
 function run_hook(user::Ptr{Cvoid}, gradient::tsr_tensor, replacement::Ptr{tsr_tensor})::Int32
@@ -170,7 +169,7 @@ accumulate_hook_pointer() = @cfunction(run_accumulate_hook, Int32, (Ptr{Cvoid}, 
 run_final(user::Ptr{Cvoid})::Int32 = guarded(() -> unbox(user)())
 final_pointer() = @cfunction(run_final, Int32, (Ptr{Cvoid},))
 
-"A reference of its own for the library."
+"A handle with a new reference, for the library to take over."
 function give(t::Tensor, who)
     handle = Base.unsafe_convert(tsr_tensor, t)
     C.tsr_tensor_retain(handle)
@@ -210,7 +209,7 @@ function name(node::Node)
     end
 end
 
-"Where the gradients of a node's inputs go: nodes, `nothing` where nobody wants one."
+"The nodes that get the gradients of a node's inputs; `nothing` for a gradient that is not needed."
 function next_nodes(node::Node)
     count = Ref{Int64}(0)
     check(C.tsr_node_next_count(node, count))

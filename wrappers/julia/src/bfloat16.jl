@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# BFloat16, which Julia's Base does not have: storage and conversion; arithmetic goes through Float32.
+# BFloat16 for versions of Julia without it: storage and conversion; arithmetic is done in Float32.
 
 """
 The upper half of a Float32. Arrays of it are exchanged with tensors; numbers are converted to
@@ -11,7 +11,7 @@ primitive type BFloat16 <: AbstractFloat 16 end
 function BFloat16(x::Float32)
     bits = reinterpret(UInt32, x)
     isnan(x) && return reinterpret(BFloat16, UInt16(bits >> 16) | 0x0040)
-    # To the nearest; halfway goes to the even one.
+    # Rounds to nearest, ties to even.
     return reinterpret(BFloat16, ((bits + 0x7fff + ((bits >> 16) & 1)) >> 16) % UInt16)
 end
 BFloat16(x::Real) = BFloat16(Float32(x))

@@ -23,11 +23,11 @@ struct TensorStyle <: BroadcastStyle end
 Base.BroadcastStyle(::Type{Tensor}) = TensorStyle()
 Base.BroadcastStyle(::TensorStyle, ::BroadcastStyle) = TensorStyle()
 Broadcast.broadcastable(t::Tensor) = t
-Broadcast.instantiate(bc::Broadcasted{TensorStyle}) = bc  # the library finds the sizes
+Broadcast.instantiate(bc::Broadcasted{TensorStyle}) = bc  # the library computes the sizes
 
 Base.copy(bc::Broadcasted{TensorStyle}) = evaluate(bc)[1]
 
-# Gives the result, and whether it is a new one that nobody else holds.
+# Returns the result, and whether it is new, that is, not held by anybody else.
 @inline function evaluate(bc::Broadcasted{TensorStyle})
     found = values_of(bc.args)
     args = aligned(map(first, found))
@@ -36,7 +36,7 @@ Base.copy(bc::Broadcasted{TensorStyle}) = evaluate(bc)[1]
     return result, !any(map(arg -> arg === result, args))
 end
 
-# What the parts of an expression gave is freed at once: the collector would come late.
+# Frees intermediate results at once: the collector would free them late.
 free_temporaries(::Tuple{}, ::Tuple{}, result) = nothing
 @inline function free_temporaries(found::Tuple, args::Tuple, result)
     (x, temporary), aligned = found[1], args[1]
@@ -56,7 +56,7 @@ value(array::AbstractArray{<:Number,0}) = (array[], false)
 value(list::Tuple{Vararg{Number}}) = (Tensor(collect(list)), true)
 value(x) = (x, false)
 
-# Julia lines sizes up at the first axis, the library at the last: shorter ones get axes of size 1.
+# Julia aligns sizes at the first axis, the library at the last: shorter ones get more axes of size 1.
 aligned(args::Tuple{Any}) = args
 @inline function aligned(args::Tuple)
     +(map(x -> x isa Tensor, args)...) < 2 && return args
@@ -77,7 +77,7 @@ padded(t::Tensor, rank) = padded(t, ndims(t), rank)
 
 # ---- In place: a .= f.(b), a .+= b ----
 
-# Base would look at the axes first, which have no type known in advance; the library does it.
+# Base would compute the axes first, whose type is not known to the compiler; the library checks them.
 @inline Broadcast.materialize!(dst::Tensor, bc::Broadcasted{Style}) where {Style} = copyto!(dst, bc)
 
 @inline function Base.copyto!(dst::Tensor, bc::Broadcasted{TensorStyle})
@@ -95,7 +95,7 @@ padded(t::Tensor, rank) = padded(t, ndims(t), rank)
     return dst
 end
 
-# The form with a destination is not recorded, and wants a result of the destination's sizes.
+# The out form is not recorded, and needs a result of the destination's sizes.
 @inline function can_write(dst::Tensor, args)
     is_real_floating(dst) && any(map(a -> a isa Tensor && same_sizes(a, dst), args)) || return false
     return C.tsr_grad_mode() == 0 ||

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Julia objects as user data of the library's callbacks, and exceptions through C frames.
 
-# What a user pointer points to. The library drops it once, perhaps while the collector runs
-# finalizers: then the payload is let go by a plain store, and the box itself is swept out of the
-# roots when the next one is made.
+# The target of a user pointer. The library drops it once, possibly while the collector runs finalizers.
+# So dropping only overwrites the payload; the box itself is removed from the roots when the next one is
+# made.
 mutable struct Box
     payload::Any
 end
@@ -16,7 +16,7 @@ const BOXES = Box[]
 const BOXES_LOCK = ReentrantLock()
 const SWEEP_AT = Ref(64)
 
-"A pointer for the library that stands for `payload` until it is dropped."
+"A user pointer that keeps `payload` alive until the library drops it."
 function root(payload)
     box = Box(payload)
     pointer = pointer_from_objref(box)
@@ -40,26 +40,26 @@ function drop_box(user::Ptr{Cvoid})::Cvoid
     return nothing
 end
 
-# The pointers that the library gets are made where they are first used: each costs a compilation.
+# The C function pointers are made at their first use, because each one costs a compilation.
 drop_pointer() = @cfunction(drop_box, Cvoid, (Ptr{Cvoid},))
 
 unbox(user::Ptr{Cvoid}) = (unsafe_pointer_to_objref(user)::Box).payload
 
-"What a pointer of an error record stands for; `nothing` for one that is not ours."
+"The payload of a pointer in an error record; `nothing` if the pointer is not ours."
 function payload(user::Ptr{Cvoid})
     known = lock(() -> user in ROOTS, BOXES_LOCK)
     return known ? unbox(user) : nothing
 end
 
-"How many callbacks and shared arrays the library still holds."
+"The number of callbacks and shared arrays that the library still holds."
 live_boxes() = lock(() -> count(box -> !(box.payload isa Dropped), BOXES), BOXES_LOCK)
 
-"An exception on its way through C."
+"An exception that passes through C as a payload."
 struct Failure
     exception::Any
 end
 
-"Runs a callback's body; an exception must not unwind through C and travels as a status instead."
+"Runs the body of a callback. An exception must not unwind through C, so it becomes a status."
 function guarded(body)
     try
         body()

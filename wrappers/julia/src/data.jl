@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# DataLoader: batches of tensors whose first axis numbers the samples.
+# DataLoader: batches of samples.
 
 """
     DataLoader(tensors; batch_size=1, shuffle=false, drop_last=false, generator=nothing)
     DataLoader(f, count; ...)
 
-Batches of samples, in order or shuffled anew in each round. Of tensors, or a tuple of them, the
-samples stand along the first axis; of a function, `f(i)` gives sample number `i`, a tensor or a tuple
-of them, and the batch is stacked.
+Batches of samples, in order or newly shuffled in each pass. The samples of a tensor, or of a tuple of
+tensors, are along the first axis. With a function, `f(i)` returns sample number `i`, a tensor or a
+tuple of tensors, and the batch is stacked.
 
 ```julia
 for (images, classes) in DataLoader((x, y); batch_size=64, shuffle=true)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Devices, threads, and the thread-local state of the library.
 
-"A device: `CPU`, or `CUDA(index)` with the index as CUDA counts it, from 0."
+"A device: `CPU`, or `CUDA(index)` with CUDA's index, from 0."
 struct Device
     type::Int32
     index::Int32
@@ -22,7 +22,7 @@ device_index(::Nothing) = Int32(-1)
 device_type(d::Device) = d.type
 device_index(d::Device) = d.index
 
-"The device that a tensor lives on."
+"The device of a tensor's memory."
 function device(t::Tensor)
     view = info(t)
     return Device(view.device_type, view.device_index)
@@ -31,18 +31,18 @@ end
 """
     on(device, tensor; non_blocking=false)
 
-The tensor on a device: itself when it is there already, else a copy. With `non_blocking` nobody waits for
-a copy from pinned memory, see [`pin_memory`](@ref), or to the processor, whose result then lies in pinned
-memory and may be read after `synchronize(device)`.
+The tensor on a device: the tensor itself if it is there already, else a copy. With `non_blocking` the
+call does not wait for a copy from pinned memory, see [`pin_memory`](@ref), or for a copy to the CPU;
+the result is then in pinned memory and may be read after `synchronize(device)`.
 """
 on(d::Device, t::Tensor; non_blocking::Bool=false) = _to(t, d, nothing, false, non_blocking)
 
 """
     pin_memory(tensor, device=nothing)
 
-The values in pinned memory: pages of the host that stay where they are, so that the device (by default the
-default device, or the first CUDA device) copies from and to them on its own. The tensor itself when it lies
-there; an error where there is no such device.
+A copy in pinned (page-locked) host memory, from and to which the device (by default the default device,
+or the first CUDA device) copies asynchronously. Returns the tensor itself if it is pinned; an error if
+there is no such device.
 """
 function pin_memory(t::Tensor, d=nothing)
     out = Ref{tsr_tensor}()
@@ -50,14 +50,14 @@ function pin_memory(t::Tensor, d=nothing)
     return wrap(out[])
 end
 
-"Whether the tensor lies in memory of [`pin_memory`](@ref)."
+"Whether the tensor is in memory of [`pin_memory`](@ref)."
 function is_pinned(t::Tensor)
     value = Ref{Int32}(0)
     check(C.tsr_tensor_is_pinned(t, value))
     return value[] != 0
 end
 
-"How many devices of the type of `d` can be used."
+"The number of usable devices of the type of `d`."
 function device_count(d::Device=CPU)
     count = Ref{Int32}(0)
     check(C.tsr_device_count(d.type, count))
@@ -67,7 +67,7 @@ end
 "Waits until all work queued on a device is done and reports its failures."
 synchronize(d::Device=CPU) = check(C.tsr_device_synchronize(d.type, d.index))
 
-"Where functions of this thread make tensors when they are told no device; the CPU at first."
+"The device on which this thread makes tensors if no device is given; the CPU at first."
 function default_device()
     kind, index = Ref{Int32}(0), Ref{Int32}(0)
     check(C.tsr_device_default(kind, index))
@@ -87,15 +87,15 @@ end
 
 const PRECISIONS = (:highest, :high, :medium)  # in the order of tsr_precision
 
-"How exactly matrix products and convolutions of `Float32` are computed: `:highest`, `:high` or `:medium`."
+"The precision of matrix products and convolutions of `Float32`: `:highest`, `:high` or `:medium`."
 float32_matmul_precision() = PRECISIONS[C.tsr_matmul_precision() + 1]
 
 """
     set_float32_matmul_precision(precision)
 
-Sets for the process how exactly matrix products and convolutions of `Float32` are computed: `:highest` is
-`Float32`, with `:high` and `:medium` factors may be rounded to TensorFloat-32 or bfloat16. Only CUDA makes use
-of it, with TensorFloat-32 for both.
+Sets the precision of matrix products and convolutions of `Float32` for the process: `:highest` is
+`Float32`; with `:high` and `:medium` factors may be rounded to TensorFloat-32 or bfloat16. Only CUDA
+uses this setting, and rounds to TensorFloat-32 for both.
 """
 function set_float32_matmul_precision(precision::Symbol)
     place = findfirst(==(precision), PRECISIONS)
@@ -109,7 +109,7 @@ set_num_threads(count::Integer) = check(C.tsr_set_num_threads(count))
 
 # ---- Ambient state ----
 
-"A thread's state of the library, see [`ambient`](@ref)."
+"The library's state of a thread, see [`ambient`](@ref)."
 mutable struct Ambient
     handle::tsr_ambient
     function Ambient(handle::tsr_ambient)
@@ -124,8 +124,8 @@ Base.unsafe_convert(::Type{tsr_ambient}, state::Ambient) = state.handle
 """
     ambient()
 
-What the library keeps for this thread (recording, inference mode, default device, current generator
-and streams, saved-tensor hooks); see [`with_ambient`](@ref).
+The library's state of this thread (recording, inference mode, default device, current generator and
+streams, saved-tensor hooks); see [`with_ambient`](@ref).
 """
 function ambient()
     out = Ref{tsr_ambient}()
@@ -136,8 +136,8 @@ end
 """
     with_ambient(f, state)
 
-Calls `f` with a state that [`ambient`](@ref) took, perhaps on another thread, and brings this
-thread's own back. A task that is handed work begins with the state of whoever handed it over.
+Calls `f` with a state that [`ambient`](@ref) returned, possibly on another thread, and restores this
+thread's own state afterwards. Use it to give a task the state of the task that started it.
 """
 with_ambient(f, state) = pinned() do
     before = ambient()
@@ -149,8 +149,8 @@ with_ambient(f, state) = pinned() do
     end
 end
 
-# Since 1.7 a task may go on on another thread after it has waited. While it has changed the state of
-# this one, it must not.
+# Since Julia 1.7 a task may continue on another thread after a wait. It must not do so while it has
+# changed the state of its thread.
 function pinned(f)
     task = current_task()
     sticky = task.sticky

@@ -20,7 +20,7 @@ const DTYPES = (
     ComplexF64 => C.TSR_COMPLEX128,
 )
 
-# Chains of comparisons: a type that is known only at run time would cost a dispatch otherwise.
+# Chains of comparisons: dispatch on a type that is known only at run time would be slower.
 @eval function dtype_bits(T::Type)
     $((:(T === $type && return $bits) for (type, bits) in DTYPES)...)
     throw(ArgumentError("tensors have no elements of type $T"))
@@ -35,8 +35,8 @@ end
 """
     promote_types(S, T)
 
-The element type of an operation on tensors of `S` and `T`, by the rules of the library: those of arrays, with `Base.promote_type`,
-are others. Throws for `UInt64` beside a signed integer, which have none in common.
+The element type of an operation on tensors of `S` and `T`, by the rules of the library, which differ
+from `Base.promote_type`. Throws for `UInt64` and a signed integer, which have no common type.
 """
 function promote_types(S::Type, T::Type)
     common = Ref{Int32}(0)
@@ -44,12 +44,12 @@ function promote_types(S::Type, T::Type)
     return element_type(common[])
 end
 
-"Whether tensors of `S` beside those of `T` always give `T`."
+"Whether `promote_types(S, T)` is `T`."
 function can_cast(S::Type, T::Type)
     can = Ref{Int32}(0)
     check(C.tsr_can_cast(dtype_bits(S), dtype_bits(T), can))
     return can[] != 0
 end
 
-"The element type, known when the program runs: a `Tensor` holds any."
+"The element type. The compiler does not know it: a `Tensor` can have any."
 Base.eltype(t::Tensor) = element_type(info(t).dtype)

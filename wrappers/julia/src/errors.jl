@@ -3,8 +3,8 @@
 # From status codes to Julia's exceptions.
 
 """
-An error of the library that Julia has no type of its own for. `code` is the name of the status,
-such as `:AUTOGRAD`; `op` the function that failed; `native_code` the number of the layer below.
+An error of the library for which Julia has no exception type. `code` is the name of the status, such as
+`:AUTOGRAD`; `op` the function that failed; `native_code` the error number of a lower layer.
 """
 struct TesseraError <: Exception
     code::Symbol
@@ -15,7 +15,7 @@ end
 
 Base.showerror(io::IO, e::TesseraError) = print(io, "TesseraError(", e.code, "): ", e.message)
 
-# What a BoundsError of the library points at: Julia's own has no room for a message.
+# The index of a BoundsError of the library: it carries the message, for which BoundsError has no field.
 struct OutOfBounds
     message::String
 end
@@ -30,7 +30,7 @@ Base.summary(io::IO, e::OutOfBounds) = print(io, "a tensor (", e.message, ")")
     message = unsafe_string(record.message, record.message_len)
     op = record.op == C_NULL ? "" : unsafe_string(record.op, record.op_len)
     if status == C.TSR_CALLBACK
-        # The callback's own exception, when it was one of ours.
+        # The exception of a Julia callback.
         failure = payload(record.payload)
         failure isa Failure && throw(failure.exception)
     end

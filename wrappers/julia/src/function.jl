@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Differentiable functions written in Julia.
 
-"A function of tensors with a derivative of its own; [`differentiable`](@ref) makes one."
+"A function of tensors with a custom derivative; [`differentiable`](@ref) makes one."
 struct Differentiable{F,B}
     forward::F
     backward::B
@@ -13,16 +13,15 @@ end
 """
     differentiable(forward, backward; name, once=false, undefined=false)
 
-A function of tensors with a derivative of its own.
+Makes a function of tensors with a custom derivative.
 
-`forward(ctx, inputs...)` computes a tensor or a tuple of them, without recording; it keeps what the
-derivative needs with `save!(ctx, tensors...)`. `backward(ctx, gradients...)` gets one gradient for
-each output and returns one, or `nothing`, for each input, as a tuple when there are several;
-`saved(ctx)` gives back what was kept. Both run on the calling thread, and their exceptions come out
-as themselves.
+`forward(ctx, inputs...)` computes a tensor or a tuple of them, without recording; it saves tensors for
+the derivative with `save!(ctx, tensors...)`. `backward(ctx, gradients...)` gets one gradient for each
+output and returns one, or `nothing`, for each input, as a tuple if there are several; `saved(ctx)`
+returns the saved tensors. Both run on the calling thread, and their exceptions come out unchanged.
 
-With `once` the derivative is not differentiable again; with `undefined` gradients that nobody
-computed come as `nothing` instead of zeros.
+With `once` the derivative is not differentiable again; with `undefined` a gradient that was not
+computed is `nothing` instead of zeros.
 
 ```julia
 cube = differentiable(
@@ -36,7 +35,7 @@ function differentiable(forward, backward; name="Julia", once=false, undefined=f
     return Differentiable(forward, backward, name, flags % UInt32)
 end
 
-"What forward leaves for backward; valid while one of them runs."
+"The context that forward passes to backward; valid while one of them runs."
 mutable struct FunctionContext
     node::tsr_node
 end
@@ -100,13 +99,13 @@ end
 node_backward_pointer() = @cfunction(run_node_backward, Int32,
     (Ptr{Cvoid}, tsr_node, Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32))
 
-"Keeps tensors for the backward, with a check that nobody writes to them meanwhile."
+"Saves tensors for the backward, which throws if they were changed in place meanwhile."
 save!(ctx::FunctionContext, tensors::Union{Nothing,Tensor}...) = mark(C.tsr_node_save, ctx, tensors)
 
-"Says which inputs forward changed in place; it must return them."
+"Declares the inputs that forward changed in place; it must return them."
 mark_dirty!(ctx::FunctionContext, tensors::Tensor...) = mark(C.tsr_node_mark_dirty, ctx, tensors)
 
-"Says which outputs have no gradient."
+"Declares the outputs that have no gradient."
 mark_constant!(ctx::FunctionContext, tensors::Tensor...) =
     mark(C.tsr_node_mark_non_differentiable, ctx, tensors)
 
@@ -116,7 +115,7 @@ function mark(how, ctx, tensors)
     return nothing
 end
 
-"What [`save!`](@ref) kept, in order."
+"The tensors that [`save!`](@ref) saved, in order."
 function saved(ctx::FunctionContext)
     count = Ref{Int64}(0)
     check(C.tsr_node_saved_count(ctx, count))
@@ -127,7 +126,7 @@ function saved(ctx::FunctionContext)
     end
 end
 
-"Whether anybody wants the gradient of input number `i`."
+"Whether the gradient of input number `i` is needed."
 function needs_grad(ctx::FunctionContext, i::Integer)
     value = Ref{Int32}(0)
     check(C.tsr_node_needs_input_grad(ctx, zero_based(i), value))

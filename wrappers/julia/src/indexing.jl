@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# t[1, 2:3, :, [3, 1]] as Julia reads it: from 1, ends included, arrays along their own axis.
+# Julia's indexing, as in t[1, 2:3, :, [3, 1]]: from 1, ends included, each array along its own axis.
 
-# An index as the library has it: four numbers for each axis.
+# An index in the library's form: four numbers for each axis.
 const SLICE_ALL = (Int64(C.TSR_INDEX_KIND_SLICE), NONE, NONE, Int64(1))
 const NEW_AXIS_ITEM = (Int64(C.TSR_INDEX_KIND_NEW_AXIS), Int64(0), Int64(0), Int64(0))
 const ARRAY_ITEM = (Int64(C.TSR_INDEX_KIND_ARRAY), Int64(0), Int64(0), Int64(0))
 
-# What names places of one axis each, so that a view shows them.
+# Indices of one axis each that give a view.
 const Basic = Union{Integer,Colon,AbstractRange{<:Integer}}
 const BasicIndex = Tuple{Vararg{Basic}}
 
@@ -16,11 +16,11 @@ basic_item(i::Bool) = throw_index(i)
 basic_item(::Colon) = SLICE_ALL
 function basic_item(r::AbstractRange{<:Integer})
     isempty(r) && return (Int64(C.TSR_INDEX_KIND_SLICE), Int64(0), Int64(0), Int64(1))
-    # One past the last element; before the first one there is no number for it.
+    # The exclusive end; a negative step that reaches the first element has none.
     stop = step(r) > 0 ? Int64(last(r)) : Int64(last(r)) - 2
     return (Int64(C.TSR_INDEX_KIND_SLICE), Int64(first(r)) - 1, stop < 0 ? NONE : stop, Int64(step(r)))
 end
-basic_item(i) = is_array_index(i) ? SLICE_ALL : throw_index(i)  # an array is taken along its axis later
+basic_item(i) = is_array_index(i) ? SLICE_ALL : throw_index(i)  # an array is applied along its axis later
 
 @noinline throw_index(i) = throw(ArgumentError("invalid index: $i of type $(typeof(i))"))
 
@@ -30,14 +30,14 @@ in_bounds(::Colon, n) = true
 in_bounds(r::AbstractRange, n) = isempty(r) || (in_bounds(first(r), n) && in_bounds(last(r), n))
 in_bounds(mask::AbstractArray{Bool}, n) = length(mask) == n
 in_bounds(list::AbstractArray{<:Integer}, n) = all(i -> in_bounds(i, n), list)
-in_bounds(::Tensor, n) = true  # the library looks at the numbers
+in_bounds(::Tensor, n) = true  # the library checks the numbers
 in_bounds(i, n) = throw_index(i)
 
 @inline in_bounds_of(sizes, d, i, rest...) =
     in_bounds(i, unsafe_load(sizes, d)) && in_bounds_of(sizes, d + 1, rest...)
 in_bounds_of(sizes, d) = true
 
-"The items of an index that fits the tensor, as C takes them."
+"The items of an index that fits the tensor, in the form for C."
 @inline function index_items(t::Tensor, index::Tuple{Vararg{Any,N}}) where {N}
     GC.@preserve t begin
         view = info(t)
@@ -50,7 +50,7 @@ Base.unsafe_convert(::Type{Ptr{Int64}}, items::ShortList{N,NTuple{4,Int64}}) whe
 list_count(::ShortList{N,NTuple{4,Int64}}) where {N} = 4N
 item_list(items) = Int64[x for item in items for x in item]
 
-"The items of position `i` in all of a tensor, counted in Julia's order."
+"The items of linear index `i` of a tensor, in Julia's order."
 function linear_items(t::Tensor, i::Integer)
     GC.@preserve t begin
         view = info(t)
@@ -69,12 +69,12 @@ linear_items(t::Tensor, i::Bool) = throw_index(i)
 
 @noinline throw_bounds(t, index) = throw(BoundsError(t, index))
 
-# Positions in a host array count from 1; in a tensor they are data and count from 0.
+# Indices in a Julia array count from 1; indices in a tensor are data and count from 0.
 positions(list::AbstractArray{Bool}) = positions(findall(vec(list)))
 positions(list::AbstractArray{<:Integer}) = Tensor(list .- 1; dtype=Int64)
 positions(mask::Tensor) = eltype(mask) === Bool ? flatten(argwhere(mask)) : mask
 
-# Cartesian indices, one or a block of them, spread out.
+# Expands Cartesian indices, single ones and blocks of them.
 flat(::Tuple{}) = ()
 @inline flat(index::Tuple) = (flat_one(index[1])..., flat(Base.tail(index))...)
 flat_one(i::CartesianIndex) = Tuple(i)
@@ -86,11 +86,11 @@ flat_one(i) = (i,)
 """
     view(tensor, index...)
 
-The part of a tensor that integers, ranges and colons name, on the same memory. `tensor[index...]`
-is a copy of it, as for arrays.
+The part of a tensor selected by integers, ranges and colons, on the same memory. `tensor[index...]` is
+a copy of it, as for arrays.
 """
-# Inlined, so that the caller passes on what it knows of the index: as an argument of a function that
-# is not, a colon is any function.
+# Inlined, so that the type of the index stays known: as an argument of a function that is not inlined,
+# a colon is just some function.
 @inline Base.view(t::Tensor, index::Vararg{Any,N}) where {N} = view_of(t, flat(index))
 
 function view_of(t::Tensor, index::BasicIndex)
@@ -105,10 +105,10 @@ end
 
 @inline Base.maybeview(t::Tensor, index::Vararg{Any,N}) where {N} = view(t, index...)
 @inline Base.dotview(t::Tensor, index::Vararg{Any,N}) where {N} = view(t, index...)
-# t[:] .= x : all elements, which a vector cannot show without a copy when they lie in row-major order.
+# t[:] .= x : all elements. If they are in row-major order, a vector of them would be a copy.
 Base.dotview(t::Tensor, ::Colon) = iscontiguous(reversed(t)) ? vec(t) : t
 
-"A view as a handle that its user gives back."
+"A view as a handle that the caller must release."
 @inline function part(t::Tensor, items)
     out = Ref{tsr_tensor}()
     check(C.tsr_getitem_basic(t, items, list_count(items), out))
@@ -142,10 +142,10 @@ function read_at(t::Tensor, index::BasicIndex)
     return wrap(cloned(part(t, index_items(t, index))))
 end
 
-# With arrays in it.
+# Reads with an index that contains arrays.
 function read_at(t::Tensor, index::Tuple)
     if length(index) == 1 && is_mask_of(index[1], t)
-        # Julia's order of the chosen elements is row-major order of the reversed axes.
+        # Julia's order of the selected elements is row-major order with the axes reversed.
         return masked_select(reversed(t), reversed(tensor(index[1])))
     elseif length(index) == 1 && ndims(t) != 1
         return getindex(vec(t), index...)
@@ -213,12 +213,12 @@ function assign!(part::Tensor, value::Tensor)
     return copyto!(part, reshape(value, size(part)))
 end
 
-# Chosen elements are numbered in Julia's order, so both sides are turned around.
+# Selected elements are numbered in Julia's order, so the axes of both sides are reversed.
 write_masked!(t, value::Number, mask) = masked_fill!(t, mask, value)
 write_masked!(t, value, mask) =
     _setitem!(reversed(t), item_list((ARRAY_ITEM,)), (reversed(mask),), tensor(value))
 
-# Positions in all of the tensor, in Julia's order: one index array for each axis names them.
+# Linear indices in Julia's order, converted to one index array for each axis.
 write_linear!(t, value::Number, i::Integer) = _setitem!(t, linear_items(t, i), (), value)
 write_linear!(t, value, i::Integer) = assign!(linear_view(t, i), tensor(value))
 write_linear!(t, value, ::Colon) = write!(t, value isa Number ? value : reshape(tensor(value), size(t)))
@@ -231,7 +231,7 @@ function write_linear!(t, value, chosen)
     _setitem!(t, item_list(map(_ -> ARRAY_ITEM, arrays)), arrays, value isa Number ? value : vec(tensor(value)))
 end
 
-# Several arrays choose every combination: shaped so that they broadcast against each other.
+# Several arrays select every combination: they are reshaped to broadcast against each other.
 function write_taken!(part::Tensor, value, index)
     axes_left = filter(i -> !(i isa Integer), collect(Any, index))
     places = findall(is_array_index, axes_left)
@@ -254,8 +254,8 @@ const SCALAR_ACCESS = Ref(false)
     allowscalar(true)
     allowscalar(f)
 
-Allows iteration over the elements of a tensor, for good or while `f` runs. It is off at first: each
-element would cost a call into the library, and usually a dotted expression was meant.
+Allows iteration over the elements of a tensor, for good or while `f` runs. It is off by default: each
+element costs a call of the library, and usually a dotted expression was meant.
 """
 allowscalar(allow::Bool) = (SCALAR_ACCESS[] = allow; nothing)
 function allowscalar(f)

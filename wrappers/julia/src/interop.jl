@@ -6,7 +6,7 @@
     Tessera.to_dlpack(tensor; version=1)
 
 A pointer to a `DLManagedTensorVersioned` on the tensor's memory, or with `version=0` to a legacy
-`DLManagedTensor`. Whoever takes it calls its deleter.
+`DLManagedTensor`. Its consumer must call the deleter.
 """
 function to_dlpack(t::Tensor; version::Integer=1)
     managed = Ref{Ptr{Cvoid}}(C_NULL)
@@ -19,7 +19,7 @@ end
 """
     Tessera.from_dlpack(pointer; version=1, copy=false)
 
-A tensor on the memory of a DLPack tensor, which is consumed.
+A tensor on the memory of a DLPack tensor; consumes the DLPack tensor.
 """
 function from_dlpack(managed::Ptr{Cvoid}; version::Integer=1, copy::Bool=false)
     flags = copy ? C.TSR_DLPACK_COPY : Int32(0)

@@ -5,8 +5,8 @@
 """
     save_file(path, tensors; metadata=Dict())
 
-Writes named tensors (a dictionary or pairs) to a safetensors file, which replaces an old one only
-when it is whole. Metadata are texts.
+Writes named tensors (a dictionary or pairs) to a safetensors file; it replaces an existing file only
+when it is complete. Metadata are texts.
 """
 function save_file(path::AbstractString, tensors; metadata=Dict{String,String}())
     named = [String(k) => v for (k, v) in pairs_of(tensors)]
@@ -25,8 +25,8 @@ pairs_of(tensors) = collect(tensors)
 """
     load_file(path)
 
-The tensors of a safetensors file by name. They share the memory of the mapped file; what is written
-to one never reaches the file.
+The tensors of a safetensors file by name. They share the memory of the mapped file; writes to them
+never change the file.
 """
 load_file(path::AbstractString) = with_archive(path) do archive
     count = Ref{Int64}(0)
@@ -59,7 +59,7 @@ function archive_entry(archive, i)
     return unsafe_string(name[], length[]) => wrap(out[])
 end
 
-"The text of a buffer, which is given back."
+"The text of a buffer; releases the buffer."
 function take_text(buffer)
     try
         data, length = Ref{Ptr{UInt8}}(), Ref{Int64}()
@@ -70,7 +70,7 @@ function take_text(buffer)
     end
 end
 
-# ---- As much JSON as names and texts need ----
+# ---- The subset of JSON for names and texts ----
 
 json_array(names) = "[" * join(map(json_text, names), ",") * "]"
 json_object(texts) = "{" * join(["$(json_text(k)):$(json_text(v))" for (k, v) in texts], ",") * "}"
@@ -89,7 +89,7 @@ function json_text(text)
     return "\"" * String(take!(escaped)) * "\""
 end
 
-# The library writes them: lists and objects of texts, without blanks.
+# The library writes this JSON: lists and objects of texts, without blanks.
 parse_json_array(json) = String[unescape_json(m.captures[1]) for m in eachmatch(r"\"((?:[^\"\\]|\\.)*)\"", json)]
 function parse_json_object(json)
     found = Dict{String,String}()
@@ -107,7 +107,7 @@ function unescape_json(text)
     for m in eachmatch(r"\\u([0-9a-fA-F]{4})|\\(.)|([^\\])"s, text)
         if m.captures[1] !== nothing
             push!(units, parse(UInt16, m.captures[1]; base=16))
-            # Half of a pair waits for the other half.
+            # The first half of a surrogate pair waits for the second.
             0xd800 <= units[end] < 0xdc00 || (print(out, transcode(String, units)); empty!(units))
         elseif m.captures[2] !== nothing
             c = only(m.captures[2])

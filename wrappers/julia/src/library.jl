@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finding and loading libtessera, and the raw functions of its C ABI.
 
-"The C ABI as it is: `C.tsr_add`, its types and constants. All of it is generated."
+"The raw C ABI: `C.tsr_add`, its types and constants. All of it is generated."
 module C
 
-# Calls name the library by its soname. `load_library` has loaded it by its path by then, and the
-# dynamic loader knows it under this name.
+# Calls name the library by its soname. `load_library` has loaded it by path before, so the dynamic
+# loader finds it under this name.
 const libtessera = "libtessera.so.0"
 
 include("generated/types.jl")
@@ -28,9 +28,9 @@ using Libdl: Libdl
 """
     library_path()
 
-The file that libtessera is loaded from: what `TESSERA_LIB` names; in the folder
-`TESSERA_BUILD_DIR`, or below it in `lib`; where `pkg-config tessera` points; where the dynamic
-loader finds it.
+The file from which libtessera is loaded: the one that `TESSERA_LIB` names; else in the folder
+`TESSERA_BUILD_DIR` or its `lib`; else in the folder that `pkg-config tessera` prints; else found by the
+dynamic loader.
 """
 function library_path()
     name = C.libtessera
@@ -60,7 +60,7 @@ function pkg_config_folder()
     folder = try
         strip(read(command, String))
     catch
-        ""  # pkg-config knows no tessera
+        "" # pkg-config does not know tessera
     end
     return isempty(folder) ? nothing : folder
 end
@@ -86,5 +86,5 @@ function check_version(version, path)
     end
 end
 
-"The version of the library that is loaded, as `VersionNumber`."
+"The version of the loaded library, as a `VersionNumber`."
 version() = VersionNumber(unsafe_string(C.tsr_version_string()))

@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# Memory: Julia's collector answers when the library is about to ask for more; statistics, limits.
+# Memory: runs Julia's collector before the library takes more memory; statistics, limits.
 
-# The collector sees 16 bytes of a tensor, however large it is. So the library calls before it grows
-# beyond a threshold, which is twice what was in use after a collection. One of young objects is mostly
-# enough; all are collected where more than three quarters of the threshold stay in use after it. Only
-# then may the threshold rise, so that a program that holds much is not asked for a full one each time.
+# The collector sees only 16 bytes of a tensor, however large it is. So the library calls back before it
+# grows beyond a threshold, which is twice the memory in use after a collection. A collection of young
+# objects is mostly enough; a full one runs if more than three quarters of the threshold stay in use
+# after it. Only then may the threshold rise, so that a program that holds much memory does not run a
+# full collection each time.
 const LEAST_THRESHOLD = 16 << 20
 
-# Set while the collection runs: the finalizers it runs must not begin another.
+# Set during a collection: the finalizers that it runs must not begin another one.
 const COLLECTING = Threads.Atomic{Bool}(false)
 
 function init_memory()
@@ -24,7 +25,7 @@ function run_pressure(user::Ptr{Cvoid}, event::Ptr{C.tsr_memory_event})::Int32
         collect_for(Device(what.device_type, what.device_index), what.requested)
         return C.TSR_PRESSURE_FREED_MAYBE
     catch
-        # Nothing may leave through C, and the answer is a number, not a status.
+        # No exception may pass through C, and the result is a number, not a status.
         return C.TSR_PRESSURE_NOTHING
     finally
         COLLECTING[] = false
@@ -40,7 +41,7 @@ function collect_for(d::Device, requested)
         GC.gc(true)
         highest = typemax(Int64)
     end
-    # Not of what was requested: that may be more than there will ever be.
+    # The requested bytes do not count: the request may be larger than all memory.
     threshold!(d, min(highest, max(LEAST_THRESHOLD, 2allocated_bytes(d))))
 end
 
@@ -70,8 +71,8 @@ end
 """
     Tessera.memory_stats(device=CPU)
 
-Bytes in use (`allocated`), held from the device (`reserved`), the peaks of both, and how often
-memory was refused.
+Bytes in use (`allocated`), bytes held from the device (`reserved`), the peaks of both, and the number
+of failed allocations.
 """
 function memory_stats(d::Device=CPU)
     status, stats = raw_stats(d)
@@ -90,7 +91,7 @@ end
 "Sets every peak to the current value."
 reset_peak!(d::Device=CPU) = check(C.tsr_memory_reset_peak(d.type, d.index))
 
-"Gives cached memory back to the device; tells how many bytes."
+"Returns cached memory to the device; the result is the number of bytes."
 function empty_cache!(d::Device=CPU)
     freed = Ref{Int64}(0)
     check(C.tsr_memory_empty_cache(d.type, d.index, freed))
@@ -104,7 +105,7 @@ function memory_limit(d::Device=CPU)
     return nbytes[]
 end
 
-"Sets the most bytes the library may hold; beyond it `OutOfMemoryError` is raised."
+"Sets the most bytes the library may hold; beyond it an `OutOfMemoryError` is thrown."
 memory_limit!(nbytes::Integer, d::Device=CPU) = check(C.tsr_memory_set_limit(d.type, d.index, nbytes))
 
 "How many tensors are alive in the process."

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# Networks: structs that are called. Any struct whose fields hold tensors and layers is a layer.
+# Networks: layers are callable structs whose fields hold tensors and layers.
 
 """
-Layers are callable structs. What a layer has, its parameters, state and mode, is found through its
-fields: a struct of one's own becomes a layer as a subtype of `Layer` with a method for the call.
-Names of parameters and defaults are those of the Python package, so that files go both ways.
+Layers are callable structs. Parameters, state and mode of a layer are found in its fields: your own
+struct becomes a layer as a subtype of `Layer` with a method for the call. Names of parameters and
+defaults are those of the Python package, so that both can read each other's files.
 
 ```julia
 struct Net <: Tessera.Layer
@@ -17,10 +17,10 @@ end
 """
 abstract type Layer end
 
-"A tensor that is learned."
+"Makes a tensor a trained parameter."
 parameter(t::Tensor) = requires_grad!(t)
 
-# ---- What a layer has ----
+# ---- The parts of a layer ----
 
 # Every field by name; of a Chain, every layer by position.
 entries(@nospecialize(layer::Layer)) =
@@ -40,17 +40,17 @@ function walk(@nospecialize(visit), @nospecialize(layer::Layer), prefix="")
     end
 end
 
-"The learned tensors by name, in order."
+"The parameters by name, in order."
 function named_params(layer::Layer)
     found = Pair{String,Tensor}[]
     walk((name, t, learned) -> learned && push!(found, name => t), layer)
     return found
 end
 
-"The learned tensors."
+"The parameters."
 params(layer::Layer) = (found = Tensor[]; each_param(t -> push!(found, t), layer); found)
 
-# As walk, without the names: for what runs in every step.
+# Like walk, without the names: for functions that run in every step.
 function each_param(visit, layer::Layer)
     for i in 1:nfields(layer)
         entry = getfield(layer, i)
@@ -72,8 +72,8 @@ end
 """
     load_state_dict!(layer, state; strict=true)
 
-Copies values by name into the layer. Names that are missing or unknown raise an `ArgumentError`
-unless `strict` is false; sizes that differ a `DimensionMismatch`.
+Copies values by name into the layer. Missing or unknown names throw an `ArgumentError` unless `strict`
+is false; different sizes throw a `DimensionMismatch`.
 """
 function load_state_dict!(layer::Layer, state; strict=true)
     targets = state_dict(layer)
@@ -92,15 +92,15 @@ function load_state_dict!(layer::Layer, state; strict=true)
     return layer
 end
 
-# Buffers that gather small contributions of many batches, which the half types would lose.
+# Buffers that sum small contributions of many batches, which 16-bit floats would lose.
 statistic_names(::Layer) = ()
 
 """
     convert!(layer; dtype=nothing, device=nothing)
 
 Converts all floating parameters with their gradients, and buffers, in place: they stay the same tensors,
-so that an optimizer made before trains on. Running statistics are never of a half type. No other thread
-may use the layer meanwhile.
+so that an existing optimizer continues to train them. Running statistics never become 16-bit floats. No
+other thread may use the layer meanwhile.
 """
 function convert!(layer::Layer; dtype=nothing, device=nothing)
     kind = dtype === nothing ? nothing : element_type(dtype_bits(dtype))
@@ -139,7 +139,7 @@ spare!(spared, layer::Layer) = foreach(entry -> spare!(spared, last(entry)), ent
 
 # ---- Mode ----
 
-"Layers that behave differently in training hold one."
+"The training flag of layers that behave differently in training."
 mutable struct Mode
     training::Bool
 end
@@ -152,10 +152,10 @@ function set_mode!(@nospecialize(layer::Layer), training)
 end
 set_mode!(other, training) = nothing
 
-"Puts a layer and all inside it into training mode, in which it is made."
+"Puts a layer and all layers inside it into training mode, the initial mode."
 train!(layer::Layer) = (set_mode!(layer, true); layer)
 
-"Puts a layer and all inside it into the mode for use."
+"Puts a layer and all layers inside it into evaluation mode."
 evaluate!(layer::Layer) = (set_mode!(layer, false); layer)
 
 # ---- Initial values ----
@@ -186,7 +186,7 @@ function Dense(sizes::Pair{<:Integer,<:Integer}; bias=true, dtype=Float32)
     return Dense(weight, bias ? uniform_parameter(dtype, bound, last(sizes)) : nothing)
 end
 function (layer::Dense)(x::Tensor)
-    bias = layer.bias  # a local of its own, so that the compiler makes both calls
+    bias = layer.bias  # a local variable, so that the compiler infers its type in both branches
     return bias === nothing ? linear(x, layer.weight) : linear(x, layer.weight; bias=bias)
 end
 
@@ -229,8 +229,8 @@ end
 """
     BatchNorm2d(channels; eps=1e-5, momentum=0.1, dtype=Float32)
 
-Normalises each channel of (N, C, H, W) over the batch; out of training with running statistics, which
-are never of a half type.
+Normalises each channel of (N, C, H, W) over the batch; in evaluation with the running statistics, which
+are never 16-bit floats.
 """
 struct BatchNorm2d <: Layer
     weight::Tensor
@@ -280,8 +280,8 @@ LayerNorm(sizes; eps=1e-5, dtype=Float32) = LayerNorm(parameter(filled(dtype, 1,
 """
     Embedding(rows => features; padding_idx=nothing, dtype=Float32)
 
-Rows of a table. The integers that look them up are data and count from 0; `padding_idx`, a row that
-learns nothing, counts from 1.
+Rows of a table. The integers that select rows are data and count from 0; `padding_idx`, a row that is
+not trained, counts from 1.
 """
 struct Embedding <: Layer
     weight::Tensor

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# Optimizers in the way of Optimisers.jl: a rule, its state for a model, update!. Arithmetic, state and files
-# are the library's.
+# Optimizers in the style of Optimisers.jl: a rule, its state for a model, update!. The library does the
+# arithmetic and keeps state and files.
 
 "A kind of optimizer with its options."
 abstract type Rule end
 
 include("generated/optim.jl")
 
-# ---- Between rules and the struct of the C ABI ----
+# ---- Conversion between rules and the struct of the C ABI ----
 
 function c_options(rule::Rule)
     given = Dict{Symbol,Any}(:struct_size => sizeof(C.tsr_optimizer_options), :kind => kind(typeof(rule)))
@@ -26,7 +26,7 @@ end
 
 # ---- The optimizer ----
 
-"What [`setup`](@ref) makes. One thread at a time may use it."
+"An optimizer with its state, made by [`setup`](@ref). Only one thread at a time may use it."
 mutable struct OptimizerState{R<:Rule}
     handle::C.tsr_optimizer
     params::Vector{Tensor}
@@ -44,8 +44,9 @@ spare!(spared, state::OptimizerState) = spare!(spared, state.params)
     setup(rule, model)
     setup(rule, tensors)
 
-An optimizer for the parameters of a model, its first group. [`add_group!`](@ref) adds parameters with options of
-their own; `adjust!(state, lr=...)` changes options, for a schedule.
+Makes an optimizer; the parameters of the model are its first group. [`add_group!`](@ref) adds
+parameters with their own options; `adjust!(state, lr=...)` changes options, for a learning-rate
+schedule.
 """
 function setup(rule::R, tensors::AbstractVector{Tensor}) where {R<:Rule}
     list = collect(tensors)
@@ -55,7 +56,7 @@ function setup(rule::R, tensors::AbstractVector{Tensor}) where {R<:Rule}
 end
 setup(rule::Rule, model::Layer) = setup(rule, params(model))
 
-"Adds parameters with options of their own, a rule of the same kind."
+"Adds parameters with their own options, given as a rule of the same kind."
 function add_group!(state::OptimizerState{R}, rule::R, tensors::AbstractVector{Tensor}) where {R}
     list = collect(tensors)
     raw = handles(list)
@@ -70,7 +71,7 @@ function group_count(state::OptimizerState)
     return Int(count[])
 end
 
-"The rule of a group, with its options as they are now."
+"The rule of a group, with its current options."
 function rule(state::OptimizerState{R}, group::Integer=1) where {R}
     options = Ref(C.tsr_optimizer_options())
     check(C.tsr_optimizer_options_get(state, group - 1, options))
@@ -92,8 +93,8 @@ end
     update!(state)
     update!(state, gradients)
 
-Changes the parameters by the gradients that they hold, or by these: one for each parameter, `nothing`
-leaves it.
+Updates the parameters by the gradients that they hold, or by the given ones: one for each parameter;
+with `nothing` the parameter does not change.
 """
 function update!(state::OptimizerState)
     check(C.tsr_optimizer_step(state))
@@ -116,8 +117,9 @@ zero_grad!(state::OptimizerState) = (check(C.tsr_optimizer_zero_grad(state, 1));
 """
     state_dict(state)
 
-What a file keeps of an optimizer: `description`, its kind and options as JSON, and `tensors` by the names
-`<group>.<index>.<state>`, counted from 0 as in every language. The tensors share memory with the optimizer.
+The state of an optimizer as it is saved to a file: `description`, its kind and options as JSON, and
+`tensors` by the names `<group>.<index>.<state>`, counted from 0 as in every language. The tensors share
+memory with the optimizer.
 """
 function state_dict(state::OptimizerState)
     description, names = Ref{C.tsr_buffer}(C_NULL), Ref{C.tsr_buffer}(C_NULL)
@@ -127,7 +129,7 @@ function state_dict(state::OptimizerState)
     return (description=take_text(description[]), tensors=Dict{String,Tensor}(zip(texts, tensors)))
 end
 
-"Takes over options and a copy of the tensors that `state_dict` gave; after an error nothing has changed."
+"Loads options and a copy of the tensors that `state_dict` returned; after an error nothing has changed."
 function load_state_dict!(state::OptimizerState, saved)
     named = pairs_of(saved.tensors)
     names, list = json_array(first.(named)), Tensor[last(p) for p in named]
@@ -141,11 +143,11 @@ end
 save_state(path::AbstractString, state::OptimizerState) =
     (check(C.tsr_optimizer_save(state, path, sizeof(path))); nothing)
 
-"Takes over options and state that any language saved."
+"Loads options and state from a file that any language saved."
 load_state!(state::OptimizerState, path::AbstractString) =
     (check(C.tsr_optimizer_load(state, path, sizeof(path))); state)
 
-"The gradients of a model's parameters, clipped together."
+"Clips the gradients of a model's parameters by the norm of all of them."
 clip_grad_norm!(model::Layer, max_norm::Real; options...) =
     clip_grad_norm!(params(model), max_norm; options...)
 clip_grad_value!(model::Layer, clip_value::Real) = clip_grad_value!(params(model), clip_value)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# What nearly every program calls, so that the package is compiled with it: nothing here is ever run.
+# Precompiles the functions that nearly every program calls. Nothing here is ever run.
 
 function usual_calls(matrix::Matrix{Float32}, numbers::Vector{Int64})
     x, classes = Tensor(matrix), Tensor(numbers)
@@ -34,7 +34,7 @@ end
 precompile(usual_calls, (Matrix{Float32}, Vector{Int64}))
 foreach(rule -> precompile(usual_training, (NTuple{2,Tensor}, rule)), (SGD, Adam, AdamW))
 
-# Called by way of a dispatch, or by the library.
+# Called by dynamic dispatch, or by the library.
 precompile(__init__, ())
 precompile(run_pressure, (Ptr{Cvoid}, Ptr{C.tsr_memory_event}))
 precompile(finalize_tensor, (Ptr{Cvoid},))

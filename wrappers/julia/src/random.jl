@@ -5,7 +5,7 @@
 """
     Generator(seed)
 
-A source of random numbers. The same seed gives the same numbers in every language, on every device
+A generator of random numbers. The same seed gives the same numbers in every language, on every device
 and for any number of threads.
 """
 mutable struct Generator
@@ -26,7 +26,7 @@ end
 Base.unsafe_convert(::Type{tsr_generator}, g::Generator) = g.handle
 Base.cconvert(::Type{tsr_generator}, ::Nothing) = C_NULL
 
-"The generator of threads that have set none, one for the process."
+"The process's default generator, used by threads that have set no other."
 function default_generator()
     out = Ref{tsr_generator}()
     check(C.tsr_generator_default(out))
@@ -56,13 +56,13 @@ function set_current(g::Generator)
     return Generator(out[])
 end
 
-"Starts a generator anew from a seed."
+"Restarts a generator from a seed."
 Random.seed!(g::Generator, seed::Integer) = (check(C.tsr_generator_seed(g, seed % UInt64)); g)
 
 """
     Tessera.seed!(seed)
 
-Starts the default generator anew.
+Restarts the default generator from a seed.
 """
 seed!(seed::Integer) = (Random.seed!(default_generator(), seed); nothing)
 
@@ -73,5 +73,5 @@ function state(g::Generator)
     return (seed[], offset[])
 end
 
-"Brings a generator back to a state that `Tessera.state` gave."
+"Sets a generator to a state that `Tessera.state` returned."
 state!(g::Generator, (seed, offset)) = (check(C.tsr_generator_set_state(g, seed, offset)); g)

@@ -6,10 +6,10 @@
     Tensor(array)
     Tensor(number)
 
-A tensor of any element type and rank, with the sizes and values of the array, which is copied.
+A tensor of any element type and rank, with a copy of the array's values and its sizes.
 See [`share`](@ref) for a tensor on the array's own memory.
 
-The memory is given back when the garbage collector finds the tensor unused, at the end of a
+The memory is released when the garbage collector finds the tensor unused, at the end of a
 [`scope`](@ref), or at once with [`free!`](@ref).
 """
 mutable struct Tensor
@@ -17,7 +17,7 @@ mutable struct Tensor
     Tensor(handle::tsr_tensor) = new(handle)
 end
 
-# What ccalls receive. The check keeps a freed tensor from being taken for an absent one.
+# The handle for ccalls. The check prevents that a freed tensor passes as an absent one.
 @inline function Base.unsafe_convert(::Type{tsr_tensor}, t::Tensor)
     t.handle == C_NULL && throw_freed()
     return t.handle
@@ -29,11 +29,11 @@ Base.cconvert(::Type{tsr_tensor}, ::Nothing) = C_NULL
 "Whether the tensor was freed, by `free!` or by its scope."
 isfreed(t::Tensor) = t.handle == C_NULL
 
-# ---- Life ----
+# ---- Lifetime ----
 
-# How many tensors may come between two young collections. A tensor is 16 bytes to Julia's collector
-# and much more to the machine, so that its own pace would be too slow. Where a collection takes long,
-# because the program has many objects of its own, they come further apart.
+# The number of tensors made between two collections of young objects. Julia's collector counts a tensor
+# as 16 bytes although its memory is much larger, so by itself it would run too rarely. If a collection
+# takes long, because the program has many objects, the number grows.
 const COLLECT_LEAST = 1 << 13
 const COLLECT_MOST = 1 << 16
 const COLLECT_COST = 200  # nanoseconds for each tensor made since the last one
@@ -41,9 +41,9 @@ const COLLECT_AT = Ref(COLLECT_LEAST)
 const MADE_SINCE = Ref(0)
 const FINALIZER = Ref{Ptr{Cvoid}}(C_NULL)
 
-# Run by the collector with the tensor itself: gives the reference back and nothing else. It takes no
-# lock of Julia's, allocates nothing and switches no task. The handle is cleared, because a finalizer
-# of somebody else that holds the tensor may run later.
+# Run by the collector with the tensor itself: releases the reference and nothing else. It takes no lock
+# of Julia, allocates nothing and switches no task. The handle is cleared, because the finalizer of
+# another object that holds the tensor may run later.
 function finalize_tensor(object::Ptr{Cvoid})::Cvoid
     slot = Ptr{tsr_tensor}(object)
     C.tsr_tensor_release(unsafe_load(slot))
@@ -51,7 +51,7 @@ function finalize_tensor(object::Ptr{Cvoid})::Cvoid
     return nothing
 end
 
-"A tensor that owns the reference."
+"A tensor that takes over the reference."
 @inline function wrap(handle::tsr_tensor)
     t = Tensor(handle)
     SCOPES[] == 0 ? finalizer(FINALIZER[], t) : enter(t)
@@ -69,21 +69,21 @@ end
     return nothing
 end
 
-"A tensor for a handle that is only borrowed."
+"A tensor for a borrowed handle; adds a reference."
 function borrow(handle::tsr_tensor)
     C.tsr_tensor_retain(handle)
     return wrap(handle)
 end
 
-# Between two calls of C a handle needs no Tensor around it, which would cost more than the calls.
+# A handle between two C calls is not wrapped in a Tensor, which would cost more than the calls.
 
-"Gives a handle back, then looks at the status of its last use."
+"Releases a handle, then checks the status of its last use."
 @inline function done_with(handle::tsr_tensor, status)
     C.tsr_tensor_release(handle)
     check(status)
 end
 
-"A copy in place of the handle, which is given back."
+"A copy of the handle's tensor; releases the handle."
 @inline function cloned(handle::tsr_tensor)
     out = Ref{tsr_tensor}()
     done_with(handle, C.tsr_clone(handle, out))
@@ -95,8 +95,8 @@ adopt(handle::tsr_tensor) = handle == C_NULL ? nothing : wrap(handle)
 """
     free!(tensor)
 
-Gives the tensor's reference back now instead of at the next garbage collection. Using the tensor
-afterwards raises an `ArgumentError`; freeing it again does nothing.
+Releases the tensor's reference now instead of at a later garbage collection. Using the tensor
+afterwards throws an `ArgumentError`; freeing it again does nothing.
 """
 function free!(t::Tensor)
     handle = t.handle
@@ -116,8 +116,8 @@ const SCOPES = Threads.Atomic{Int}(0)
     end
 
 Runs the function and frees every tensor that this task made inside, except those that it returns,
-alone or in tuples, arrays and dictionaries. What else must outlive the scope is passed to `keep!`.
-Scopes nest.
+alone or in tuples, arrays and dictionaries. Pass other tensors that must outlive the scope to `keep!`.
+Scopes can be nested.
 """
 function scope(f)
     storage = task_local_storage()
@@ -165,7 +165,7 @@ spare!(spared, other) = nothing
 """
     keep!(tensor)
 
-Takes a tensor out of the scope it was made in: the garbage collector looks after it again.
+Removes a tensor from the scope in which it was made: the garbage collector frees it later.
 """
 function keep!(t::Tensor)
     inner = get(task_local_storage(), :tessera_scope, nothing)
@@ -190,5 +190,5 @@ end
 has_flag(t::Tensor, flag) = info(t).flags & flag != 0
 iscontiguous(t::Tensor) = has_flag(t, C.TSR_TENSOR_CONTIGUOUS)
 isreadonly(t::Tensor) = has_flag(t, C.TSR_TENSOR_READ_ONLY)
-"Whether the tensor takes part in differentiation."
+"Whether the tensor requires grad."
 requires_grad(t::Tensor) = has_flag(t, C.TSR_TENSOR_REQUIRES_GRAD)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# What the library does while a function runs: calls, kernels, nodes of the graph, memory.
+# Traces of the library while a function runs: calls, kernels, nodes of the graph, memory.
 
 const TRACE_KINDS = (
     call=C.TSR_TRACE_CALL, launch=C.TSR_TRACE_LAUNCH, node=C.TSR_TRACE_NODE,
@@ -8,9 +8,10 @@ const TRACE_KINDS = (
 
 """
 One event that has ended. `begin_time` and `end_time` are nanoseconds of the system's monotonic clock, the one of
-`time_ns()`. `parent` is the `correlation` of the record around it on its thread, 0 outside all. `value`
-is the bytes of memory, the sequence number of a node, the status of a call or kernel. `args` holds the
-arguments of a call when they were asked for: `(type, size)` for a tensor, `nothing` for an absent one.
+`time_ns()`. `parent` is the `correlation` of the enclosing record on its thread, 0 if there is none.
+`value` is the bytes of memory, the sequence number of a node, the status of a call or kernel. `args`
+holds the arguments of a call if they were requested: `(type, size)` for a tensor, `nothing` for an
+absent one.
 """
 struct TraceRecord
     kind::Symbol
@@ -27,7 +28,7 @@ struct TraceRecord
     args::Vector{Any}
 end
 
-"What `record` gives beside the function's result: the records in the order in which they ended, and how many found no room."
+"The result of `record`: the records in the order in which they ended, and the number of lost ones."
 struct Trace
     records::Vector{TraceRecord}
     lost::Int
@@ -36,7 +37,8 @@ end
 """
     record(f; kinds=(:call, :launch, :node, :allocate, :free), arguments=false, capacity=100_000)
 
-Calls `f` and records what every thread does meanwhile; returns `(f(), trace)`. One trace runs at a time.
+Calls `f` and records the events of every thread meanwhile; returns `(f(), trace)`. One trace runs at a
+time.
 """
 function record(f; kinds=keys(TRACE_KINDS), arguments::Bool=false, capacity::Integer=100_000)
     flags = arguments ? C.TSR_TRACE_ARGUMENTS : Int32(0)
