@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# A test set that goes on after failures, prints them, and writes one junit case for each @test.
+# A test set that continues after failures, prints them, and writes one junit case for each @test.
 
 module Reporter
 

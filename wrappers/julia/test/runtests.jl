@@ -15,7 +15,7 @@ const FILES = ["package", "tensor", "indexing", "broadcast", "autograd", "errors
     "interop", "io", "nn", "optim", "data", "layout", "tracing",
     "conformance", "chain_rules", "examples"]
 
-# What several files need.
+# Helpers for several files.
 values_of(t::Tensor) = Array(t)
 leaf(array) = requires_grad!(Tensor(array))
 
@@ -23,7 +23,8 @@ const CHOSEN = Ref("")  # the case to replay; empty: all
 for argument in (isempty(ARGS) ? FILES : ARGS)
     file, CHOSEN[] = split(argument * ":", ":")
     started = time()
-    # Suite after suite: an exception in one file is a failure of it and not the end of the others.
+    # One suite after another: an exception in a file is a failure of that file and does not stop the
+    # others.
     Reporter.FILE[] = "test_$file"
     @testset Suite "test_$file" begin
         include("test_$file.jl")

@@ -165,7 +165,7 @@ Base.showerror(::IO, ::Unshowable) = error("cannot be shown")
     shy = leaf([1.0])
     hook!(g -> throw(Unshowable()), shy)
     @test_throws Unshowable backward!(sum(shy .* 2))
-    # An error of the library inside a callback arrives as what it was there.
+    # An error of the library inside a callback comes out unchanged.
     h = differentiable((ctx, x) -> x .* 1, (ctx, g) -> g .+ Tensor(zeros(7)))
     @test_throws DimensionMismatch backward!(sum(h(leaf([1.0, 2.0]))))
 end

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# Dotted expressions give what they give on arrays, with Julia's alignment of axes.
+# Dotted expressions give the same results as on arrays, with Julia's alignment of axes.
 
 @testset "test_dotted_expressions_match_arrays" begin
     a, b = [0.5 1.5; -2.0 3.0], [1.0 2.0; 3.0 -4.0]

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# The rules of the extension, on a stand-in for ChainRulesCore: what loads extensions is newer than the
-# Julia these tests run on, and there is no package server.
+# The rules of the extension, with a stand-in for ChainRulesCore: the Julia of these tests is too old to
+# load extensions, and there is no package server.
 
 module ChainRulesCoreStandIn
 const SOURCE = """

@@ -95,7 +95,7 @@ function called(op, case, @nospecialize(values))
     end
     words = split(rules["name"], ".")
     f = getfield(length(words) > 1 ? Tessera : @__MODULE__, Symbol(words[end]))
-    # Without keywords, or with all in one tuple, Julia compiles no merging of them for each call.
+    # With no keywords, or with all in one tuple, Julia need not compile their merging for each call.
     isempty(named) && return f(positional...)
     return f(positional...; NamedTuple{Tuple(first.(named))}(Tuple(last.(named)))...)
 end
@@ -159,6 +159,6 @@ keys_of(value) = value isa String ? [value] : value isa Row ? keys_of(last.(valu
 
 @testset "test_no_case_is_missing" begin
     @test !isempty(REPLAYS) && (CHOSEN[] == "" || any(r -> r[2]["name"] == CHOSEN[], REPLAYS))
-    # A stored tensor that nobody names was of a file that is gone.
+    # A stored tensor that no case names was left over from a removed file.
     @test isempty(setdiff(keys(VECTORS), keys_of(FAMILIES)))
 end

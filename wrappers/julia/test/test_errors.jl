@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# Status codes arrive as Julia's exceptions, with the library's words.
+# Status codes become Julia's exceptions, with the library's messages.
 
 @testset "test_every_status_has_an_exception" begin
     kinds = Dict(:INDEX => BoundsError, :SHAPE => DimensionMismatch, :OUT_OF_MEMORY => OutOfMemoryError,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# The example programs, each in a Julia of its own.
+# The example programs, each in a separate Julia process.
 
 const EXAMPLES = joinpath(@__DIR__, "..", "..", "..", "examples")
 
@@ -20,7 +20,7 @@ end
 @testset "test_digits_trains_and_predict_repeats_it" begin
     mktempdir() do folder
         data = joinpath(folder, "data.safetensors")
-        # Images that show their class plainly: a bright row, or column, of its number.
+        # Images that show their class clearly: the row or column with its number is bright.
         images(classes) = [(c < 5 ? i == c + 2 : j == c - 3) ? 1.0f0 : 0.0f0 for c in classes, _ in 1:1, i in 1:8, j in 1:8]
         train, test = repeat(0:9, 20), repeat(0:9, 3)
         save_file(data, Dict("train_images" => Tensor(images(train)), "train_classes" => Tensor(train),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# Indexing reads and writes what the same index does on an Array.
+# Indexing reads and writes the same elements as on an Array.
 
 const INDEXED = reshape(collect(1.0:60.0), 3, 4, 5)
 

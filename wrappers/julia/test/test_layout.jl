@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# The structs, constants and functions of the raw layer are those of the library, which gives its schema.
+# The structs, constants and functions of the raw layer match the schema of the loaded library.
 
 const SCHEMA = let text = Ref{Ptr{UInt8}}(), length = Ref{Int64}()
     Tessera.check(Tessera.C.tsr_schema_json(text, length))

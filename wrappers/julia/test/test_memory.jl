@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# Memory: what the collector finds, free! and scopes give back, and the collector under pressure.
+# Memory: released by the collector, by free! and by scopes, and the collector under pressure.
 
 resident_mib() = parse(Int, split(read("/proc/self/statm", String))[2]) * 4096 / 2^20
 
@@ -71,7 +71,7 @@ end
     drop(10)
     GC.gc()
     before = resident_mib()
-    # 8 GiB pass through; TSR_TEST_LONG lets 100 GiB pass.
+    # Allocates 8 GiB in all; with TSR_TEST_LONG 100 GiB.
     @test drop(haskey(ENV, "TSR_TEST_LONG") ? 100_000 : 8_000) - before < 200
 end
 
@@ -127,7 +127,7 @@ end
     @test Base.return_types(dotted, (Tensor, Tensor)) == [Tensor]
 end
 
-# One tensor is 16 bytes; a number that is read is boxed, because its type is not known in advance.
+# One tensor is 16 bytes; a number that is read is boxed, because the compiler does not know its type.
 @testset "test_common_calls_allocate_what_they_return" begin
     m, v = Tessera.rand(3, 4), Tessera.rand(3)
     bytes(f) = (f(m, v); @allocated f(m, v))

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# The package as a whole: its names, loading, being used from elsewhere, threads, exit.
+# The package as a whole: its names, loading, use from other projects, threads, exit.
 
 # TESSERA_BUILD_DIR may be relative, and then so is the path that the loader knows.
 const LIBRARY = abspath(first(filter(p -> occursin("libtessera", p), Tessera.Libdl.dllist())))
 
-# Runs code in a Julia of its own; gives what it printed, output and errors together.
+# Runs code in a separate Julia process; returns its output and errors together.
 function run_elsewhere(code; options=String[], environment...)
     output = IOBuffer()
     command = `$(Base.julia_cmd()) --startup-file=no $options -e $code`
@@ -34,8 +34,8 @@ end
     @test isempty(detect_ambiguities(Tessera))
 end
 
-# Where Pkg has a registry, even one without packages; the guide's own way, which needs none, is tested by
-# tests/tools/check_guides.py on an empty depot.
+# Tests Pkg with a registry, even one without packages; tests/tools/check_guides.py tests the guide's
+# way, which needs none, on an empty depot.
 @testset "test_package_can_be_developed_offline_beside_a_registry" begin
     mktempdir() do depot
         registry = mkpath(joinpath(depot, "registries", "Empty"))
@@ -53,7 +53,7 @@ end
             using Tessera
             print("sum ", item(sum(Tensor([1.0, 2.0, 4.0]))))
             """
-        # What is compiled already is taken from the depots of this process.
+        # Compiled code is taken from the depots of this process.
         depots = join([depot; DEPOT_PATH], ":")
         worked, output = run_elsewhere(code; JULIA_DEPOT_PATH=depots, JULIA_PKG_SERVER="", JULIA_PROJECT="")
         @test worked

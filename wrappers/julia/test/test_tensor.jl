@@ -113,7 +113,7 @@ end
     @test_throws DimensionMismatch reshape(t, 5, 5)
     c = Tensor([1 + 2im 3])
     @test Array(c') == [1 + 2im 3]'
-    # Row-major order is the library's own, for data that other languages wrote.
+    # Row-major order is the library's order, for data that other languages wrote.
     @test Array(reshape_row_major(Tensor([1 2; 3 4]), (4,))) == [1, 2, 3, 4]
     @test Array(flatten(Tensor([1 2; 3 4]))) == [1, 2, 3, 4]
 end
@@ -182,7 +182,7 @@ end
     @test Array(reverse(t; dims=1)) == reverse(a; dims=1)
     @test_throws BoundsError sum(t; dims=3)
     @test_throws ArgumentError sum(t; dims=0)
-    # Numbers inside tensors count from 0.
+    # Indices inside tensors count from 0.
     @test Array(argmax(t; dims=1)) == fill(2, 1, 4)
 end
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# Traces: what records say, and that a trace ends with its function.
+# Traces: the content of records, and that a trace ends with its function.
 
 only_record(trace, kind, name) = only(r for r in trace.records if r.kind == kind && r.name == name)
 

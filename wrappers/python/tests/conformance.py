@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""tests/conformance in Python: its cases as calls of the package, its tensors by key, and how they are compared."""
+"""tests/conformance in Python: makes its cases as calls of the package, loads its tensors by key, and compares them."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def copy(key: str) -> ts.Tensor:
 
 
 def complex_copy(key: str) -> ts.Tensor:
-    """A complex128 tensor, which is stored as pairs."""
+    """A complex128 tensor; the file stores it as pairs."""
     pairs = vectors()[key].numpy()
     return ts.asarray(pairs[..., 0] + 1j * pairs[..., 1])
 
 
 def same(found: Any, key: str, rtol: float | None = None, atol: float | None = None) -> None:
-    """dtype, shape and values are those of the stored tensor."""
+    """Asserts that dtype, shape and values equal those of the stored tensor."""
     assert isinstance(found, ts.Tensor), f"{key}: {found!r} is no tensor"
     expected = complex_copy(key) if found.dtype is ts.complex128 else vectors()[key]
     assert (found.dtype, found.shape) == (expected.dtype, expected.shape), key
@@ -80,7 +80,7 @@ def keys(value: Any) -> Iterator[str]:
 
 
 def value_of(kind: str, value: Any, is_leaf: bool) -> Any:
-    """An argument of that schema type; tests/conformance/README.md says how it is written."""
+    """An argument of that schema type; tests/conformance/README.md describes the notation."""
     if isinstance(value, dict):
         if "pairs" in value:
             return complex_copy(value["pairs"])
@@ -119,7 +119,7 @@ def call(op: dict[str, Any], case: dict[str, Any], values: dict[str, Any]) -> An
 
 
 def call_by_hand(name: str, values: dict[str, Any]) -> Any:
-    """Ops that the package offers under other names, or as indexing."""
+    """Calls an op that the package has under another name, or as indexing."""
     if name == "arange":
         return ts.arange(*[values.pop(n) for n in ("start", "stop", "step") if n in values], **values)
     if name == "einsum":
@@ -157,7 +157,7 @@ def index_of(values: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def replay(op: dict[str, Any], case: dict[str, Any]) -> None:
-    """As tests/conformance/README.md says."""
+    """Runs a case as tests/conformance/README.md describes."""
     types = {arg["name"]: arg["type"] for arg in op["args"]}
     grads = case.get("grads", {})
     leaves = {n: value_of(types[n], v, n in grads or n in case.get("grad", ())) for n, v in case["in"].items()}
@@ -187,7 +187,7 @@ def listed(value: Any) -> list[Any]:
 
 
 def each(found: Any, expected: Any, bounds: dict[str, float]) -> None:
-    """A tensor or a list of them against the stored ones; None: there is no tensor."""
+    """Compares a tensor or a list of tensors with the stored ones; None: there is no tensor."""
     for tensor, key in zip(listed(found), listed(expected), strict=True):
         if key is None:
             assert tensor is None, "a tensor where none is expected"

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The engine behind the op table: what a row says, and how its inputs are made and compared.
+"""The engine of the op table: the fields of a row, and the functions that make and compare its inputs.
 
 A row names one op of tests/capi/ops_first.txt, its reference on NumPy arrays and its samples. From that
 test_ops.py checks values over dtypes and layouts, out=, the in-place form, dtypes of results,
-errors, and first and second derivatives in float64. Forms come from the library's schema, so a row
-cannot forget one. Rows stand in op_table_<family>.py; each such file has a list ROWS.
+errors, and first and second derivatives in float64. Forms come from the library's schema, so a row cannot forget one.
+The rows are in op_table_<family>.py; each such file has a list ROWS.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Make:
 
 
 def rounded(values: Any, dtype: str) -> Any:
-    """Doubles that a floating dtype holds exactly."""
+    """The values rounded to a floating dtype, as doubles."""
     if dtype == "bfloat16":
         bits = np.asarray(values, np.float32).view(np.uint32)
         return (bits & np.uint32(0xFFFF0000)).view(np.float32).astype(np.float64)
@@ -163,7 +163,7 @@ def find(name: str) -> Callable[..., Any]:
 
 @lru_cache(maxsize=1)
 def schema_forms() -> dict[str, tuple[str, ...]]:
-    """Forms of every op, read off the functions of the loaded library."""
+    """The forms of every op, from the schema of the loaded library."""
     forms: dict[str, set[str]] = {}
     for function in dir(lib):
         match = re.fullmatch(r"tsr_(.+?)(?:_(?:f64|i64|c128|bool))?(?:_left|_both)?(_out|_inplace)?", function)
@@ -185,7 +185,7 @@ def tensor_of(array: Any, dtype: str, layout: str = "contiguous") -> ts.Tensor:
 
 
 def _laid_out(values: ts.Tensor, array: Any, layout: str) -> ts.Tensor:
-    if values.dtype is ts.bfloat16:  # has no NumPy dtype to lay out with: make it of a laid-out float32
+    if values.dtype is ts.bfloat16:  # NumPy has no bfloat16: lay out a float32 and cast it
         return _laid_out(values.astype(ts.float32), array, layout).astype(ts.bfloat16)
     numbers = values.numpy()
     if layout == "transposed":
@@ -203,7 +203,7 @@ def _laid_out(values: ts.Tensor, array: Any, layout: str) -> ts.Tensor:
 
 
 def _expand(numbers: Any) -> ts.Tensor:
-    """Stride 0 along the first axis: all of it shows the first entry."""
+    """Stride 0 along the first axis: every entry shows the first one."""
     view = np.lib.stride_tricks.as_strided(
         numbers, numbers.shape, (0, *numbers.strides[1:]), writeable=True
     )
@@ -211,13 +211,13 @@ def _expand(numbers: Any) -> ts.Tensor:
 
 
 def expand_array(array: Any) -> Any:
-    """What an array is after the layout "expanded"."""
+    """The array after the layout "expanded"."""
     return np.broadcast_to(array[:1], array.shape).copy() if array.ndim and array.shape[0] else array
 
 
 @dataclass
 class Call:
-    """A sample made ready: tensors for the op, arrays for the reference."""
+    """A prepared sample: tensors for the op, arrays for the reference."""
 
     args: list[Any]
     kwargs: dict[str, Any]
@@ -272,7 +272,7 @@ def array_of(value: Any) -> Any:
 
 
 def assert_same(row: Row, dtype: str, actual: Any, expected: Any, where: str = "") -> None:
-    """Shapes, dtypes and values of one result or of several."""
+    """Asserts equal shapes, dtypes and values of one result or of several."""
     many, wanted = as_tuple(actual), as_tuple(expected)
     assert len(many) == len(wanted), f"{row.name} {where}: {len(many)} results, expected {len(wanted)}"
     for got, want in zip(many, wanted):

@@ -48,7 +48,7 @@ def random(name: str, reference: Any, samples: Any, why: str = RANDOM, **options
 
 
 def overwrite(name: str, reference: Any, samples: Any, **options: Any) -> Row:
-    """A method that changes its input; it runs on a copy."""
+    """A row of a method that changes its input; it runs on a copy."""
     return Row(name, reference, samples, call=lambda x, *a, **k: getattr(x.clone(), name)(*a, **k), **options)
 
 

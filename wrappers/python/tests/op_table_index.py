@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of indexing: index arrays, masks and the brackets of Python."""
+"""Rows of indexing: index arrays, masks and Python's brackets."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of neural-network ops, losses and matrix products; the reference is PyTorch where it is there."""
+"""Rows of neural-network ops, losses and matrix products; the reference is PyTorch if it is installed."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ STRIDED = ("contiguous", "transposed", "sliced", "reversed")
 
 
 def by_torch(function: str | Callable[..., Any]) -> Callable[..., Any]:
-    """A reference that calls PyTorch in double precision: a name of torch.nn.functional, or a
-    function that is given that module first."""
+    """A reference that calls PyTorch in double precision: a name of torch.nn.functional, or a function whose first
+    argument is that module."""
 
     def tensors(value: Any) -> Any:
         import torch
@@ -214,7 +214,7 @@ ROWS += [
 ]  # fmt: skip
 
 
-# ---- dropout: what is random is compared by its shape here and by its statistics in test_nn_ops.py ----
+# ---- dropout: random results are compared by shape here and by statistics in test_nn.py ----
 
 ROWS += [
     Row("dropout", lambda x, p=0.5, training=True: x if not training else x * 0,

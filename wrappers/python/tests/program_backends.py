@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What runs random programs (program_model.py): Tessera, PyTorch where it can be imported, and NumPy with tangents.
+"""The backends that run random programs (program_model.py): Tessera, PyTorch if it can be imported, NumPy with
+tangents.
 
-A method of a backend is one op of the programs; writing ops change their first argument and return nothing. Ops that
-are spelled the same for Tessera and PyTorch stand in `Library`.
+A method of a backend is one op of the programs; writing ops change their first argument and return nothing. Ops with
+the same name in Tessera and PyTorch are in `Library`.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ def basic(index: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 class Library:
-    """Ops that both libraries call alike."""
+    """Ops with the same name in both libraries."""
 
     lib: Any
     custom_product: Any
     custom_scale: Any
 
-    # ---- results of their own ----
+    # ---- new results ----
 
     def sin(self, a: Any) -> Any:
         return self.lib.sin(a)
@@ -305,8 +306,8 @@ def in_order_of(first: Any, value: Any) -> Any:
 
 
 def laid_out_like(first: Any, values: Any) -> Any:
-    """The values with the strides of `first`, so that a view of one is a view of the other; in rows where places are
-    shared."""
+    """The values with the strides of `first`, so that a view of one is a view of the other; row-major if elements of
+    `first` share memory."""
     if first.size == 0 or any(step == 0 and size > 1 for step, size in zip(first.strides, first.shape)):
         return values.copy()
     reach = sum((size - 1) * step for size, step in zip(first.shape, first.strides)) // first.itemsize + 1
@@ -317,8 +318,8 @@ def laid_out_like(first: Any, values: Any) -> Any:
 
 class Reference:
     """NumPy with tangents: the derivative of every step is a central difference of that step alone, so that detach,
-    no_grad and hooks have their meaning, which a difference of the whole program would not see. Runs only what the
-    library under test has run; `frozen` are the leaves whose gradient nobody gets."""
+    no_grad and hooks have their effect, which a difference of the whole program would not show. Runs only the steps
+    that the library under test has run; `frozen` are the leaves that get no gradient."""
 
     STEP = 1e-5
 
@@ -346,10 +347,10 @@ class Reference:
 
     def compute(self, function: Callable[..., Any], *inputs: Dual) -> Dual:
         value, slope = np.array(function(*(x.val for x in inputs))), self.slope(function, inputs)
-        if any(0 in x.val.strides for x in inputs):  # NumPy takes the order of repeated axes over
+        if any(0 in x.val.strides for x in inputs):  # NumPy keeps the order of repeated axes
             value, slope = np.array(value, order="C"), None if slope is None else np.array(slope, order="C")
         first = next((x.val for x in inputs if x.val.shape == value.shape), None)
-        if len(inputs) > 1 and first is not None and is_dense(first):  # NumPy asks all of them, the libraries the first
+        if len(inputs) > 1 and first is not None and is_dense(first):  # NumPy uses all inputs, the libraries the first
             value, slope = in_order_of(first, value), None if slope is None else in_order_of(first, slope)
         return Dual(value, slope)
 
@@ -378,7 +379,7 @@ class Reference:
     def constant(self, shape: tuple[int, ...], seed: int) -> Dual:
         return Dual(values_of(shape, seed))
 
-    # ---- results of their own ----
+    # ---- new results ----
 
     def sin(self, a: Dual) -> Dual:
         return self.compute(np.sin, a)
@@ -449,7 +450,7 @@ class Reference:
     def expand(self, a: Dual, shape: tuple[int, ...]) -> Dual:
         def repeated(x: Any) -> Any:
             wide = np.broadcast_to(x, shape)
-            return np.lib.stride_tricks.as_strided(x, shape, wide.strides)  # which may be written where places differ
+            return np.lib.stride_tricks.as_strided(x, shape, wide.strides)  # may be written if no elements share memory
 
         return self.window(repeated, a)
 
@@ -509,7 +510,7 @@ class Reference:
         self.write(put, a, b)
 
     def add_out(self, a: Dual, b: Dual, c: Dual) -> None:
-        # Not differentiable: a has no history, and none comes.
+        # Not differentiable: a has no graph and gets none.
         self.write(lambda _, y, z: np.broadcast_to(y + z, a.val.shape), a, Dual(b.val), Dual(c.val))
 
     # ---- what takes part ----
@@ -518,7 +519,7 @@ class Reference:
         return Dual(a.val)
 
     def require(self, a: Dual, value: bool) -> None:
-        raise NotImplementedError  # the runner knows what it means for which leaf
+        raise NotImplementedError  # the runner handles it, because it knows the leaf
 
     def retain(self, a: Dual) -> None:
         pass

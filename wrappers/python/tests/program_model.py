@@ -3,8 +3,8 @@
 """Random programs as data: lists of calls on numbered tensors, a generator of them, and their text.
 
 A step says which method of a backend (program_backends.py) is called with which registers. The generator knows shapes
-and which registers share memory, and nothing of gradients: what a step may not do, a backend refuses, and everything
-that needs its result is left out.
+and which registers share memory, but nothing about gradients: a backend refuses a step that is not allowed, and all
+steps that need its result are skipped.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Generator:
             kind()
         return self.steps
 
-    # ---- what steps are made of ----
+    # ---- the parts of steps ----
 
     def emit(self, op: str, args: tuple[int, ...], *shapes: tuple[int, ...], view: bool = False, **data: Any) -> None:
         outs = tuple(range(len(self.registers), len(self.registers) + len(shapes)))
@@ -81,7 +81,7 @@ class Generator:
         found = [i for i, register in enumerate(self.registers) if fits(register)]
         if not found:
             return None
-        # Recent ones more often, so that programs become deep.
+        # Picks recent registers more often, so that programs become deep.
         return found[max(self.random.randrange(len(found)), self.random.randrange(len(found)))]
 
     def any(self) -> int:
@@ -90,7 +90,7 @@ class Generator:
         return found
 
     def operand(self, target: int, apart: bool) -> int:
-        """A register that broadcasts to the target; for writes one of other memory, or the target itself."""
+        """A register that broadcasts to the target; for writes one with other memory, or the target itself."""
         shape, family = self.registers[target].shape, self.registers[target].family
         found = self.pick(lambda r: expands(r.shape, shape) and not (apart and r.family == family))
         if found is None or self.random.random() < 0.1:
@@ -108,7 +108,7 @@ class Generator:
         return [self.mask(shape[1:]) for _ in range(shape[0])]
 
     def index(self, shape: tuple[int, ...]) -> tuple[tuple[Any, ...], tuple[int, ...]]:
-        """A basic index and the shape it gives."""
+        """A basic index and the shape of its result."""
         items: list[Any] = []
         result: list[int] = []
         for size in shape[: self.random.randint(0, len(shape))]:
@@ -247,13 +247,14 @@ class Generator:
         if op == "detach":
             self.emit(op, (a,), shape, view=True)
         elif op == "require":
-            # Not a view: PyTorch and NumPy have no clear meaning for a leaf that is one, once its base is written.
+            # Not a view: the meaning of a leaf that is a view is unclear in PyTorch and NumPy after a write to its
+            # base.
             leaf = self.pick(lambda r: not r.window)
             if leaf is not None:
                 self.emit("require", (leaf,), value=True)
         elif op == "freeze":
             self.emit("require", (a,), value=False)
-        elif not self.registers[a].window:  # PyTorch 1.13 crashes on views that it will not let anybody use
+        elif not self.registers[a].window:  # PyTorch 1.13 crashes on views that it forbids to use
             self.emit(op, (a,))
 
 
@@ -269,7 +270,7 @@ def product(shape: tuple[int, ...]) -> int:
 
 
 def expands(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
-    """Whether broadcasting takes the one to the other."""
+    """Whether `shape` broadcasts to `to`."""
     lead = len(to) - len(shape)
     return lead >= 0 and all(n in (1, m) for n, m in zip(shape, to[lead:]))
 
@@ -279,7 +280,7 @@ def generate(seed: int) -> Program:
 
 
 def minimised(program: Program, fails: Callable[[Program], bool]) -> Program:
-    """Leaves out steps as long as the program still fails. Steps that need what is gone are not run."""
+    """Removes steps as long as the program still fails. Steps that need a removed result are not run."""
     size = max(len(program) // 2, 1)
     while True:
         at = 0

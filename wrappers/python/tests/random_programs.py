@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs random programs on Tessera, on PyTorch where it can be imported, and on NumPy with tangents, and compares what
-they refuse, their values, and their gradients. The first program that differs is minimised and printed.
+"""Runs random programs on Tessera, on PyTorch if it can be imported, and on NumPy with tangents, and compares the steps
+that they refuse, their values, and their gradients. The first program that differs is minimised and printed.
 
 Usage: random_programs.py [--count N] [--seed FIRST]
 """
@@ -23,7 +23,7 @@ from program_model import WINDOWS, Program, Step, generate, minimised, text_of
 
 import tessera as ts
 
-# What the libraries are allowed to do differently: (who refuses, words of its error, reason).
+# The allowed differences between the libraries: (who refuses, words of its error, reason).
 DIFFERENCES = [
     ("ours", "only leaves can stop requiring grad, got the result of AsStridedBackward",
      "PyTorch takes a view for a leaf until it asks the base for a new history"),
@@ -41,15 +41,15 @@ DIFFERENCES = [
 
 
 OURS = Ours()
-REACHED = [0, 0, 0]  # programs by how far they were compared
+REACHED = [0, 0, 0]  # number of programs by the extent of the comparison
 
 
 class Difference(Exception):
-    """What two backends do not agree on."""
+    """Two backends disagree."""
 
 
 class PartWays(Exception):
-    """A documented difference: from here on PyTorch is not compared with."""
+    """A documented difference: PyTorch is not compared from here on."""
 
 
 def documented(ours: Exception | None, theirs: Exception | None) -> bool:
@@ -70,7 +70,7 @@ def describe(error: Exception | None) -> str:
 
 
 class Run:
-    """One backend's registers, and what became of the last step."""
+    """One backend's registers, and the outcome of the last step."""
 
     def __init__(self, backend: Any) -> None:
         self.backend = backend
@@ -83,7 +83,7 @@ class Run:
         try:
             with self.backend.mode(step.mode):
                 made = getattr(self.backend, step.op)(*args, **dict(step.data))
-        except Exception as error:  # noqa: BLE001 (whatever a library raises is its answer)
+        except Exception as error:  # noqa: BLE001 (any exception of a library is its answer)
             self.error = error
             return
         outs = made if isinstance(made, (list, tuple)) else [made]
@@ -104,7 +104,7 @@ def weight_of(register: int, shape: Any) -> Any:
 
 
 def losses(run: Run) -> dict[int, tuple[Any, Exception | None]]:
-    """A number made of each register that takes part, or why it cannot be used."""
+    """A number computed from each register that requires grad, or the error if it cannot be used."""
     result = {}
     for i, tensor in run.at.items():
         shape = tuple(tensor.shape)
@@ -124,7 +124,7 @@ def backward(run: Run, found: dict[int, Any]) -> None:
 
 
 def leaves(run: Run) -> dict[int, Any]:
-    """Registers with a gradient of their own, each tensor once."""
+    """Leaves that require grad, each tensor once."""
     found: dict[int, Any] = {}
     for i, tensor in run.at.items():
         if tensor.is_leaf and tensor.requires_grad and not any(tensor is t for t in found.values()):
@@ -141,8 +141,8 @@ def same(a: Any, b: Any, tolerance: float) -> bool:
 
 
 class Foreign:
-    """Registers that PyTorch takes for differentiable and we do not: views made in no_grad or inference mode of what
-    requires grad, views of a leaf that was made to require grad after them, and what is computed from them."""
+    """Registers that are differentiable in PyTorch but not here: views made in no_grad or inference mode of tensors
+    that require grad, views of a leaf made before it required grad, and tensors computed from them."""
 
     def __init__(self) -> None:
         self.windows: set[int] = set()
@@ -158,9 +158,9 @@ class Foreign:
         if step.op in WINDOWS and step.mode in ("no_grad", "inference_mode"):
             self.windows.update(step.outs)
         if step.op == "require" and step.mode == "inference_mode":
-            raise PartWays  # PyTorch records of such a leaf what saves nothing of it, and nothing else
+            raise PartWays  # PyTorch records ops on such a leaf only if they do not save it
         if step.op == "require" and shares_places(ours.at[step.args[0]]):
-            raise PartWays  # PyTorch may divide the gradient of such a leaf among the elements that share a place
+            raise PartWays  # PyTorch may divide the gradient of such a leaf among elements that share memory
         if step.op == "require" and dict(step.data)["value"]:
             self.windows.update(i for i, root in self.roots.items() if root == step.args[0])
         if not self.registers.intersection(step.args):
@@ -183,18 +183,19 @@ def run_step(step: Step, ours: Run, theirs: Run, foreign: Foreign) -> None:
     foreign.step(step, ours, theirs)
     theirs.step(step)
     if ours.error is not None and "nference" in str(theirs.error):
-        raise PartWays  # PyTorch refuses to write to a tensor of inference mode after it has written
+        raise PartWays  # PyTorch refuses a write to an inference tensor only after it has written
     if step.outs and foreign.registers.intersection(step.args) and theirs.error is not None:
         raise PartWays
     if "a leaf Variable" in str(theirs.error) and not ours.at[step.args[0]].is_leaf:
-        raise PartWays  # PyTorch takes a view for a leaf until it asks the base for a new history
+        raise PartWays  # PyTorch treats a view as a leaf until it gets a new grad_fn from the base
     compare_errors(str(step), ours.error, theirs.error)
     if ours.error is not None and step.op == "custom_":
         raise PartWays  # both had written before they refused
 
 
 def run_both(program: Program, ours: Run, theirs: Run | None) -> tuple[list[Step], Run | None, Foreign]:
-    """The steps that ours has run and that changed something; what to compare with further."""
+    """The steps that our library has run and that changed something, and the backend and registers for further
+    comparison."""
     done: list[Step] = []
     foreign = Foreign()
     for step in program:
@@ -234,7 +235,7 @@ def compare_gradients(ours: Run, theirs: Run, foreign: Foreign) -> None:
             continue
         is_leaf = theirs.attempt(lambda: theirs.at[i].is_leaf)
         if theirs.error is not None:
-            raise PartWays  # a view that PyTorch will not let anybody look at, as ours says when it is used
+            raise PartWays  # PyTorch forbids any use of this view; our library raises when it is used
         if tensor.is_leaf != is_leaf:
             raise Difference(f"t{i} is a leaf: ours {tensor.is_leaf}, PyTorch {is_leaf}")
         if not tensor.is_leaf:
@@ -245,7 +246,7 @@ def compare_gradients(ours: Run, theirs: Run, foreign: Foreign) -> None:
 
 
 def compare_slope(done: list[Step], ours: Run, found: dict[int, Any]) -> None:
-    """The gradients of all leaves along a direction against the slope that NumPy finds for it."""
+    """Compares the gradients of all leaves along a direction with NumPy's slope."""
     wanted = leaves(ours)
     made_leaf = {i: i for i in ours.at}
     slope, directions, values = reference_slope(done, wanted, found, made_leaf)
@@ -278,7 +279,7 @@ def reference_slope(done: list[Step], wanted: Any, found: Any, names: Any) -> tu
 
 
 def require(run: Run, step: Step) -> None:
-    """A leaf begins or ends to have a gradient."""
+    """Sets whether a leaf requires grad."""
     register, value = step.args[0], dict(step.data)["value"]
     backend, dual = run.backend, run.at[register]
     if value:
@@ -289,8 +290,8 @@ def require(run: Run, step: Step) -> None:
 
 
 def check(program: Program, torch: Library | None, library: Library = OURS) -> int:
-    """Throws Difference. How far it came: 0 when the backward was refused, 1 for gradients compared with NumPy's, 2 for
-    those and PyTorch's."""
+    """Raises Difference. Returns the extent of the comparison: 0 if the backward was refused, 1 for gradients compared
+    with NumPy's, 2 for gradients compared with NumPy's and PyTorch's."""
     ours, theirs = Run(library), Run(torch) if torch is not None else None
     done, theirs, foreign = run_both(program, ours, theirs)
     found = {i: (None, None) if i in foreign.registers else loss for i, loss in losses(ours).items()}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""SciPy's special functions for the references of the op table; PyTorch's on machines that have no SciPy."""
+"""SciPy's special functions for the references of the op table; PyTorch's on machines without SciPy."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Views, in-place writes and modes: what takes part in differentiation says so, and what cannot is refused."""
+"""Views, in-place writes and modes: requires_grad is right, and writes that cannot be differentiated are refused."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_view_made_without_recording_cannot_be_written_with_it(write: Callable[[
     c = ts.ones(2, dtype=ts.float64)
     with ts.no_grad():
         v = c[0:1]
-    write(v)  # nothing here takes part
+    write(v)  # nothing here requires grad
     assert c.tolist() == [2, 1]
 
 
@@ -168,7 +168,7 @@ def test_real_gradient_of_a_custom_function_is_cast_and_a_complex_one_refused() 
 
 
 class Forgetful(Function):
-    """Uses what it saved only if it is there."""
+    """Uses its saved tensor only if it exists."""
 
     @staticmethod
     def forward(ctx: Any, x: ts.Tensor) -> ts.Tensor:
@@ -209,7 +209,7 @@ def test_every_result_of_inference_mode_is_marked(row: Any) -> None:
     for result in as_tuple(inside):
         assert not isinstance(result, ts.Tensor) or result._inference
     for result in as_tuple(mixed):
-        # A window on an ordinary tensor is ordinary itself.
+        # A view of an ordinary tensor is ordinary itself.
         assert not isinstance(result, ts.Tensor) or result._inference or shares(result, ordinary)
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The buffer protocol of tensors: formats, strides, life of the memory, requests that must be refused."""
+"""The buffer protocol of tensors: formats, strides, lifetime of the memory, requests that must be refused."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Buffer(ctypes.Structure):
 
 
 def requested(given: Any, flags: int) -> dict[str, Any]:
-    """What one request of the protocol gives."""
+    """The result of one request of the protocol."""
     api = ctypes.pythonapi
     get, release = api.PyObject_GetBuffer, api.PyBuffer_Release
     get.argtypes = [ctypes.py_object, ctypes.POINTER(Buffer), ctypes.c_int]

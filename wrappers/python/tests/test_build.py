@@ -28,7 +28,7 @@ def build_native(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def install(prefix: Path, folder: str = "lib") -> Path:
-    """What an installation looks like, with a plugin."""
+    """Makes the files of an installation with a plugin."""
     libraries = prefix / folder
     (libraries / "tessera").mkdir(parents=True)
     (libraries / "libtessera.so.0.1.0").write_text("library")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The door to the C ABI: calls by hand, who owns a handle, and objects that are no handles of ours."""
+"""tessera.capi: calls of C functions, ownership of handles, and objects that are not our handles."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tessera.capi import check, ffi, handle, lib
 
 
 class Forged:
-    """What once was enough to be taken for an object of ours."""
+    """An object that an earlier check took for one of ours."""
 
     _address = 1
     _handle = 1

@@ -19,7 +19,7 @@ def leaf(*shape: int) -> ts.Tensor:
 
 
 def gradients(function: Any, *leaves: ts.Tensor, seed: int = 7) -> list[Any]:
-    """The value, the gradients and the state of the random numbers after a forward and backward."""
+    """The value, the gradients and the generator's state after a forward and a backward."""
     ts.manual_seed(seed)
     value = function().sum()
     found = autograd.grad(value, leaves)

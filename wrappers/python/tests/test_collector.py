@@ -28,7 +28,7 @@ def leaves_nothing_behind() -> Iterator[None]:
 
 
 class Logged(nn.Module):
-    """Its hooks reach the module, which reaches the parameters, which have the hooks."""
+    """A cycle: its hooks refer to the module, the module to its parameters, and the parameters to the hooks."""
 
     def __init__(self, accumulate: bool = False) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ def test_module_whose_hooks_reach_it_is_collected(accumulate: bool) -> None:
 
 
 class Thing:
-    """Something that can be watched."""
+    """An object that can be watched by a weak reference."""
 
 
 def watched(make: Callable[[Thing], Any]) -> Any:
@@ -143,7 +143,7 @@ def test_hook_stays_while_anybody_can_reach_the_tensor() -> None:
     gc.collect()
     total.backward()
     assert seen == [-2, 4]
-    z, same = x * 1, autograd.grad  # x is held by the graph of z alone once its object is gone
+    z, same = x * 1, autograd.grad  # once its object is gone, only the graph of z holds x
     x.register_hook(lambda g: seen.append(7))
     del x, same
     gc.collect()

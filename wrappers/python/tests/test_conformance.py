@@ -20,6 +20,6 @@ def test_replay(op: dict[str, Any], case: dict[str, Any]) -> None:
 
 
 def test_no_case_is_missing() -> None:
-    """Each stored tensor belongs to a case: one that nobody names was of a file that is gone."""
+    """Each stored tensor belongs to a case; one that no case names was left over from a removed file."""
     cases = [case for family in conformance.families() for op in family["ops"] for case in op["cases"]]
     assert set(conformance.vectors()) <= set(conformance.keys(cases))

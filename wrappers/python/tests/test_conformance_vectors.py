@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The committed conformance vectors are what the schema says and what the library computes."""
+"""The committed conformance vectors match the schema and the results of the library."""
 
 from __future__ import annotations
 

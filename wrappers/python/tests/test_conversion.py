@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Modules that change their dtype in place, half precision with normalisation, and tensors that are given other data."""
+"""Modules that change their dtype in place, 16-bit floats with normalisation, and tensors that get other data."""
 
 from __future__ import annotations
 

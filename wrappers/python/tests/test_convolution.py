@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions: padding that is a word, and small ones."""
+"""Convolutions: padding given as a word, and small convolutions."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_datasets() -> None:
 
 
 class Tenfold(TensorDataset):
-    """Says itself what a sample is, and nothing of batches."""
+    """Defines samples only, no batches."""
 
     def __getitem__(self, index: Any) -> tuple[ts.Tensor, ...]:
         return tuple(t * 10 for t in super().__getitem__(index))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Worker processes of data loaders: how long they live, what comes through shared memory, what they leave behind."""
+"""Worker processes of data loaders: their lifetime, shared memory, and that nothing is left behind."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tessera.utils.data import DataLoader, Dataset, IterableDataset, TensorDatas
 
 
 class Rows(Dataset[Any]):
-    """Rows of which a batch is large, and the process that made them."""
+    """Large rows, with the process that made them."""
 
     def __getitem__(self, index: int) -> Any:
         return ts.full((4096,), float(index)), np.full(4096, index), os.getpid()
@@ -60,7 +60,7 @@ class Broken(Dataset[int]):
 
 
 class Long(Dataset[int]):
-    """Takes and gives lists that no pipe holds at once."""
+    """Receives and returns lists that are larger than a pipe's buffer."""
 
     def __getitem__(self, index: int) -> int:
         return index
@@ -109,7 +109,7 @@ def test_persistent_workers_serve_every_pass() -> None:
     loader = DataLoader(Rows(), 2, num_workers=2, persistent_workers=True)
     passes = [{p for b in loader for p in b[2].tolist()} for _ in range(3)]
     assert passes[0] == passes[1] == passes[2] and len(passes[0]) == 2
-    for batch in loader:  # left early: what is under way must not come in the next pass
+    for batch in loader:  # left early: batches on their way must not come in the next pass
         assert batch[0][0, 0].item() == 0
         break
     assert [b[0][0, 0].item() for b in loader] == [0, 2, 4, 6]
@@ -178,7 +178,7 @@ def test_a_batch_that_does_not_come_in_time_is_told() -> None:
 
 
 def test_large_batches_lie_in_shared_memory_as_long_as_they_are_used() -> None:
-    list(DataLoader(Rows(), 2, num_workers=1))  # starts what multiprocessing itself keeps
+    list(DataLoader(Rows(), 2, num_workers=1))  # starts the helper processes of multiprocessing
     files = open_files()
     kept: list[Any] = []
     for batch in DataLoader(Rows(), 2, num_workers=1):
@@ -220,7 +220,7 @@ def test_without_shared_memory_all_goes_through_the_pipe(call: str, monkeypatch:
 
 @pytest.mark.parametrize("how", ["exception", "interrupt", "close", "del"])
 def test_no_process_and_no_memory_is_left(how: str) -> None:
-    list(DataLoader(Rows(), 2, num_workers=1))  # starts what multiprocessing itself keeps
+    list(DataLoader(Rows(), 2, num_workers=1))  # starts the helper processes of multiprocessing
     files = open_files()
     batches = iter(DataLoader(Rows(), 1, num_workers=2))
     next(batches)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Errors: classes, built-ins, what they carry."""
+"""Errors: classes, built-in base classes, attributes."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def test_numpy_keeps_read_only_memory_read_only() -> None:
     array = np.ones(3)
     array.flags.writeable = False
     x = ts.from_numpy(array)
-    if not VERSIONED:  # a legacy capsule cannot say it
+    if not VERSIONED:  # a legacy capsule cannot be marked read-only
         with pytest.raises(BufferError):
             np.from_dlpack(x)
         with pytest.raises((BufferError, TypeError)):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""safetensors: files of other writers, our own, hostile ones."""
+"""safetensors: files written by others, our own files, malicious files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write(path: Path, header: Any, data: bytes = b"", length: int | None = None)
 
 
 def write_arrays(path: Path, arrays: dict[str, Any], pad: bool = True) -> Path:
-    """What the format's own library writes, made with NumPy."""
+    """A file as the format's own library writes it, made with NumPy."""
     header, at, data = {}, 0, b""
     for name, array in arrays.items():
         raw = np.ascontiguousarray(array).tobytes()

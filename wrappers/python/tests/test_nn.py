@@ -19,7 +19,7 @@ from tessera.autograd import gradcheck
 
 
 def both(ours: nn.Module, theirs: Any, *inputs: Any, rtol: float = 1e-4, atol: float = 1e-5) -> None:
-    """Same weights, same input: same output and same gradients."""
+    """Asserts that the same weights and input give the same output and gradients."""
     ours.load_state_dict({k: ts.from_numpy(np.array(v.detach().numpy())) for k, v in theirs.state_dict().items()})
     arrays = [np.asarray(i) for i in inputs]
     xs = [ts.tensor(a) for a in arrays]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers that a dtype cannot hold raise wherever they come in; they never wrap around."""
+"""Numbers that a dtype cannot hold raise in every function; they never wrap around."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy arrays beside tensors: operators, functions, universal functions, and what is refused."""
+"""NumPy arrays combined with tensors: operators, functions, universal functions, and refused calls."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the op table: see op_engine.py for what a row says."""
+"""Runs the op table; op_engine.py describes its rows."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_inplace_form_changes_its_input(row: Row) -> None:
 
 
 def refused_saves(row: Row) -> int:
-    """How many in-place calls with one operand of inference mode are refused. Those must have changed nothing."""
+    """The number of refused in-place calls with one inference tensor as operand. They must have changed nothing."""
     refused = 0
     for given in row.samples(Make(row.grad_dtype, 1)):
         for place in range(1, len(given.args)):

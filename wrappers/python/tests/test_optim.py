@@ -42,8 +42,8 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("RAdam", {}),
     ("RAdam", {"betas": (0.8, 0.9), "weight_decay": 0.1}),
 ]
-# PyTorch 1.13 has none of these, or has it wrong (NAdam: one momentum too many in the product of the next step, as later
-# versions say): their reference is the paper's algorithm in NumPy.
+# PyTorch 1.13 lacks these or computes them wrongly (NAdam: one momentum too many in the product of the next step, as
+# later versions note): their reference is the paper's algorithm in NumPy.
 NEWER: list[tuple[str, dict[str, Any]]] = [
     ("NAdam", {}),
     ("NAdam", {"momentum_decay": 0.1, "weight_decay": 0.1, "maximize": True}),
@@ -69,7 +69,7 @@ def test_twenty_steps_match_pytorch(name: str, options: dict[str, Any], dtype: s
         for index, (p, q) in enumerate(zip(ours, theirs)):
             grad = rng.standard_normal(p.shape).astype(dtype)
             if index == 1 and step % 3 == 0:
-                p.grad = q.grad = None  # a parameter without a gradient stands still
+                p.grad = q.grad = None  # a parameter without a gradient does not change
             else:
                 p.grad, q.grad = ts.tensor(grad), torch.tensor(grad)
         one.step()
@@ -244,7 +244,7 @@ def test_changes_of_groups_take_effect_at_the_next_step() -> None:
     optimizer = optim.SGD([p], lr=1.0)
     p.grad, q.grad = ts.ones(1), ts.ones(1)
     group = optimizer.param_groups[0]
-    group["lr"], group["initial_lr"] = 0.5, 1.0  # a schedule keeps what it needs there
+    group["lr"], group["initial_lr"] = 0.5, 1.0  # learning-rate schedules keep their values there
     optimizer.step()
     assert p.item() == -0.5
     group["params"].append(q)

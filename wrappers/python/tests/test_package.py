@@ -72,7 +72,7 @@ def test_products_can_be_less_exact() -> None:
     ts.set_float32_matmul_precision("medium")
     try:
         assert ts.get_float32_matmul_precision() == "medium"
-        assert (x @ x == exact).all()  # the CPU makes no use of it
+        assert (x @ x == exact).all()  # the CPU ignores it
     finally:
         ts.set_float32_matmul_precision("highest")
     for wrong in ("low", 1, None):
@@ -92,7 +92,7 @@ def test_pinned_memory_wants_a_device_that_reads_it() -> None:
             x.pin_memory(device="cuda")
     with pytest.raises(TypeError):
         x.pin_memory(gpu=1)
-    # Where no pinned memory takes part the switch means nothing.
+    # Without pinned memory non_blocking is ignored.
     y = x.to("cpu", copy=True, non_blocking=True)
     assert not y.is_pinned() and y.copy_(x * 2, non_blocking=True).tolist() == [2, 2, 2]
     assert x.to("cpu", non_blocking=True) is x

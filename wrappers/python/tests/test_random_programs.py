@@ -19,7 +19,7 @@ COUNT = 50_000 if os.environ.get("TSR_TEST_LONG") else 2_000
 
 
 def test_programs_do_what_pytorch_and_numpy_say() -> None:
-    # In a process of its own: PyTorch brings threads and libraries that other tests do without.
+    # In a separate process: PyTorch brings threads and libraries that other tests must not have.
     script = Path(__file__).with_name("random_programs.py")
     done = subprocess.run([sys.executable, script, "--count", str(COUNT)], capture_output=True, text=True, timeout=1800)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -49,7 +49,7 @@ class LosesHooks(Ours):
 
 
 class ForgetsWrites(Ours):
-    """A write through a view does not reach the history of the base."""
+    """A write through a view does not reach the graph of the base."""
 
     def scale_(self, a: Any, by: float) -> None:
         a.detach().mul_(by)

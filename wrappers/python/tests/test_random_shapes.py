@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels on random shapes and memory orders, against NumPy and PyTorch in float64.
 
-The op table holds chosen cases; here are those that nobody chose: sizes of 1 with any stride, permuted rows,
-windows past the padding. A failure names its seed: `one_case(family, seed)` repeats it. TSR_TEST_LONG asks for more.
+The op table has chosen cases; these are random ones: sizes of 1 with any stride, permuted rows, windows past the
+padding. A failure names its seed: `one_case(family, seed)` repeats it. TSR_TEST_LONG asks for more.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Draw:
         return [self.integer(low, high) for _ in range(count)]
 
     def size(self) -> int:
-        """Mostly small; 1 and what does not fill registers are frequent."""
+        """A size, mostly small; 1 and sizes that do not fill registers are frequent."""
         return int(self.of(1, 2, 3, 5, 8, 17, self.integer(1, 40)))
 
     def shape(self, ndim: int) -> list[int]:
@@ -86,7 +86,7 @@ def expect(what: str, got: ts.Tensor, wanted: Any, tolerance: float) -> None:
 
 
 def expect_gradients(draw: Draw, result: ts.Tensor, wanted: torch.Tensor, pairs: dict[str, tuple[Any, Any]], tolerance: float) -> None:
-    """Sends one random gradient through both graphs."""
+    """Compares the gradients after one random upstream gradient in both graphs."""
     gradient = draw.numbers(list(wanted.shape), result.detach().numpy().dtype.type)
     result.backward(draw.tensor(gradient))
     wanted.backward(torch.from_numpy(gradient.astype(np.float64)))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hooks on what nodes save: offloading, recomputation, and what goes wrong."""
+"""Hooks on saved tensors: offloading, recomputation, and failures."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_exceptions_come_back_as_they_were() -> None:
         y = x.exp()
     with pytest.raises(Full, match="disk"):
         y.sum().backward()
-    x.exp().sum().backward()  # the engine goes on
+    x.exp().sum().backward()  # the engine still works
 
 
 def test_unpack_must_give_what_was_packed() -> None:
@@ -96,7 +96,7 @@ def test_hooks_and_payloads_are_let_go() -> None:
 
     hooks = Hooks()
     gone = weakref.ref(hooks)
-    gc.collect()  # what other tests left
+    gc.collect()  # frees garbage of other tests
     before = ts.memory.live_handles()
     x = ts.tensor([3.0]).requires_grad_()
     with saved_tensors_hooks(hooks.pack, hooks.unpack):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Traces: what a block's records say, that other threads are in them, and that the block always ends its trace."""
+"""Traces: the content of a block's records, events of other threads, and that the block always ends its trace."""
 
 from __future__ import annotations
 

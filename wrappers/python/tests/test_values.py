@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Python numbers to tensors and back: what the extension reads itself must be what NumPy makes of it."""
+"""Python numbers to tensors and back: data that the extension reads itself must equal NumPy's conversion."""
 
 import gc
 import weakref
@@ -120,7 +120,7 @@ def test_strides_and_the_switch_take_their_argument_by_name():
 
 
 class WithAttributes(ts.Tensor):
-    """Has a dict, in which other tensors may be."""
+    """Has a dict, which may hold other tensors."""
 
 
 def test_a_gradient_keeps_its_object_for_all_that_have_it():

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Thousands of random wrong calls: each is an error of the library or a wrong list of arguments, and never more."""
+"""Thousands of random wrong calls: each raises an error of the library or a TypeError about its arguments, and nothing
+else happens."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from tessera import _ops, nn, optim
 from tessera.nn import functional, init, utils
 
 NAMES = sorted(n for n in dir(_ops) if not n.startswith("_") and callable(getattr(_ops, n)) and n != "annotations")
-# What is written by hand; a handle of a hook is nothing that users make.
+# The handwritten classes and functions; users do not make hook handles.
 BY_HAND = [
     pytest.param(thing, id=f"{module.__name__}.{name}")
     for module in (nn, functional, init, utils, optim)
@@ -24,7 +25,7 @@ BY_HAND = [
     if name in getattr(module, "__all__", ()) or getattr(thing, "__module__", "") == module.__name__
     if callable(thing) and not name.startswith("_") and thing is not nn.RemovableHandle
 ]
-LISTS = ("positional argument", "missing argument", "unexpected keyword", "given twice")  # of arguments, as Python's
+LISTS = ("positional argument", "missing argument", "unexpected keyword", "given twice")  # in Python's messages
 
 
 def things() -> list[Any]:
@@ -48,7 +49,7 @@ def try_wrong_calls(function: Any, seed: str, first: list[Any]) -> None:
             pass
         except TypeError as error:
             assert any(words in str(error) for words in LISTS), (seed, arguments)
-        except ValueError as error:  # what an array itself says where a flag is wanted
+        except ValueError as error:  # an array's own error if a flag is expected
             assert "truth value of an array" in str(error), (seed, arguments)
 
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Differentiation: backward, modes, hooks, custom functions, panics and errors that pass through.
+//! Differentiation: backward, modes, hooks, custom functions, and panics and errors of callbacks.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -291,7 +291,7 @@ fn backward_inside_a_hook() -> Result<()> {
     Ok(())
 }
 
-/// x * y and x + y, with a derivative by hand.
+/// x * y and x + y, with a custom derivative.
 fn product_and_sum(x: &Tensor, y: &Tensor) -> Result<(Tensor, Tensor)> {
     let outputs = custom_function(
         "ProductAndSum",

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Data loading: order, shuffling, collating, threads and what goes wrong in them.
+//! Data loading: order, shuffling, collating, threads and their failures.
 
 use std::collections::BTreeSet;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -121,7 +121,7 @@ fn leaving_early_stops_the_workers() {
     assert!(done <= 30, "{done} samples for one batch and what was ahead");
 }
 
-/// A millisecond a sample, and how many there were.
+/// Takes a millisecond per sample, and counts samples.
 struct Slow(Arc<AtomicUsize>);
 
 impl Dataset for Slow {

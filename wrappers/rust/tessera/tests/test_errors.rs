@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Errors: kinds, what they carry, and that nothing is lost by them.
+//! Errors: kinds, contents, and that the library still works after them.
 
 use std::error::Error as StdError;
 use tessera::{memory, Device, Error, ErrorKind, Result, Tensor};

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use tessera::io::{load_file, save_file, save_file_with, Archive, TensorMap};
 use tessera::{DType, ErrorKind, Result, Tensor};
 
-/// A path in a folder of this test's own, which is removed at the end.
+/// A path in a folder for this test alone, which is removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Memory: statistics, limits, pressure, scopes, and that nothing is left behind. The figures are the
-//! process's, so these tests take turns.
+//! Memory: statistics, limits, pressure, scopes, and that nothing is left behind. The statistics
+//! belong to the process, so these tests run one at a time.
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -199,7 +199,7 @@ fn pinned_memory_wants_a_device_that_reads_it() -> Result<()> {
     if Device::count(tessera::DeviceType::Cuda)? == 0 {
         assert_eq!(x.pin_memory(None).unwrap_err().kind(), ErrorKind::Device);
     }
-    // Where no pinned memory takes part the switch means nothing.
+    // Without pinned memory non_blocking is ignored.
     let y = x.to_with(|o| o.copy(true).non_blocking(true))?;
     assert!(!y.is_pinned()?);
     y.copy_(&(&x + &x), |o| o.non_blocking(true))?;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Layers: values by hand, names, states, modes, initial values.
+//! Layers: values computed by hand, names, state dicts, modes, initial values.
 
 use std::f64::consts::LN_2;
 use std::sync::Arc;

@@ -234,7 +234,7 @@ fn learning_rates_can_be_scheduled() -> Result<()> {
     Ok(())
 }
 
-/// A parameter that holds a gradient.
+/// A parameter with a gradient.
 fn with_gradient(gradient: &[f64]) -> Result<Tensor> {
     let parameter = Tensor::ones_with(&[gradient.len() as i64], |o| o.dtype(DType::F64))?;
     parameter.set_requires_grad(true)?;

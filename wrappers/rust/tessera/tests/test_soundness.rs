@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Programs without `unsafe` that break the rules: they may get errors or unspecified elements, and
-//! nothing worse. The sanitizers see more here than the assertions do.
+//! Programs without `unsafe` that break the rules: they may get errors or unspecified elements, but
+//! no undefined behaviour. The sanitizers find more here than the assertions.
 #![forbid(unsafe_code)]
 
 use std::cell::RefCell;
@@ -108,7 +108,7 @@ fn indices_written_while_they_are_used() -> Result<()> {
     };
     disturbed(10_000, disturb, || {
         for _ in 0..150 {
-            // Each is an error or not, as it happens.
+            // Each call may succeed or fail.
             let _ = (x.i(&index), y.i((&index, 1)), y.i((&index, &index)), y.i(&index));
             let _ = (x.set(&index, &ones), y.set(&index, &pairs), y.index_select(0, &index));
             let _ = x.scatter_add(0, &index, &ones);
@@ -170,7 +170,7 @@ thread_local! {
 
 #[test]
 fn saved_tensor_hooks_that_end_or_begin_in_their_own_closure() -> Result<()> {
-    // On a thread of its own: the hooks of the first round stay until it ends.
+    // On a separate thread: the hooks of the first round stay until the thread ends.
     let rounds = || -> Result<()> {
         let x = Tensor::from([1.0, 2.0]).requiring_grad()?;
         for keep in [false, true] {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Streams and events, as far as the CPU, which has none, can show them.
+//! Streams and events, as far as they can be tested on the CPU, which has none.
 
 use tessera::{Device, DeviceType, ErrorKind, Event, Result, Stream, Tensor};
 

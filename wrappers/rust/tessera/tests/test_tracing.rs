@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Traces: what records say, and that a trace ends with its closure. There is one trace for the
-//! process, so these tests take turns.
+//! Traces: the content of records, and that a trace ends with its closure. There is one trace per
+//! process, so these tests run one at a time.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::{Mutex, MutexGuard, PoisonError};
