@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the CUDA backend needs beside the compiler: CUDA::cudart, tsr_dep_cublas and tsr_dep_cudnn. The
-# libraries may be a toolkit's or those of the Python packages (in CMAKE_PREFIX_PATH: nvidia/cu13 and
-# nvidia/cudnn), which have versioned names only.
+# The dependencies of the CUDA backend: CUDA::cudart, tsr_dep_cublas and tsr_dep_cudnn. The libraries may
+# come from a toolkit or from the Python packages (in CMAKE_PREFIX_PATH: nvidia/cu13 and nvidia/cudnn),
+# which have versioned names only.
 
 find_package(CUDAToolkit 12.4 REQUIRED)
 set(tsr_cuda_major "${CUDAToolkit_VERSION_MAJOR}")
@@ -18,7 +18,7 @@ else()
   target_include_directories(tsr_dep_cublas SYSTEM INTERFACE "${TSR_CUBLAS_INCLUDE_DIR}")
 endif()
 
-# cuDNN is loaded when the first convolution asks for it: only its headers are needed to build.
+# cuDNN is loaded at the first convolution: only its headers are needed to build.
 find_path(TSR_CUDNN_INCLUDE_DIR NAMES cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS} REQUIRED)
 find_path(TSR_CUDNN_FOLDER NAMES libcudnn.so.9 HINTS "${TSR_CUDNN_INCLUDE_DIR}/../lib"
                                                      ${CUDAToolkit_LIBRARY_DIR})

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Third-party libraries, all private to the library: none of them reaches a consumer's include path.
-# Each becomes one tsr_dep_* target, so that a folder's list says what that folder uses.
+# Each becomes one tsr_dep_* target, so that a folder's CMakeLists.txt shows what it uses.
 
 find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 
 # ---- BLAS ----
-# Opened when the first product is computed (src/backend/cpu/linalg/blas.cpp), so that the build needs none
-# and links none. The OpenMP flavour of OpenBLAS shares one thread pool with oneDNN. The distribution
-# keeps each flavour in a folder of its own and points the public name at whichever was installed
-# last, so that folder's file stands first.
+# Opened at the first product (src/backend/cpu/linalg/blas.cpp), so the build neither needs nor links a
+# BLAS. The OpenMP flavour of OpenBLAS shares one thread pool with oneDNN. The distribution has a folder for
+# each flavour, and the public name links to the flavour that was installed last, so the file of the OpenMP
+# folder comes first.
 set(tsr_blas_names libopenblas.so.0 libmkl_rt.so.2 libblis.so.4 libcblas.so.3)
 find_library(TSR_OPENBLAS_LIBRARY NAMES openblas libopenblas.so.0
              HINTS "/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-${TSR_BLAS_FLAVOUR}")
@@ -24,7 +24,7 @@ endif()
 set(TSR_BLAS_LIBRARIES "${tsr_blas_names}"
     CACHE STRING "Libraries with CBLAS functions (32-bit integers) to open, the first that is there")
 
-# For benchmarks only, which compare with it.
+# For benchmarks only, which compare with OpenBLAS.
 find_path(TSR_OPENBLAS_INCLUDE_DIR NAMES cblas.h
           HINTS "/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-${TSR_BLAS_FLAVOUR}"
           PATH_SUFFIXES openblas)
@@ -35,7 +35,7 @@ if(TSR_OPENBLAS_LIBRARY AND TSR_OPENBLAS_INCLUDE_DIR)
 endif()
 
 # ---- oneDNN ----
-# Without it convolutions on the CPU go by columns, in float32 and float64.
+# Without oneDNN the CPU computes convolutions by im2col, those of 16-bit floats in float32.
 add_library(tsr_dep_dnnl INTERFACE)
 set(tsr_have_dnnl FALSE)
 if(TSR_ONEDNN)

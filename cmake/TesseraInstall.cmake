@@ -9,7 +9,7 @@ include(CMakePackageConfigHelpers)
 set(tsr_cmake_folder "${CMAKE_INSTALL_LIBDIR}/cmake/Tessera")
 
 install(TARGETS tessera EXPORT TesseraTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-# The debug information goes where debuggers look for it, beside the library.
+# Debuggers look for the debug information beside the library.
 if(CMAKE_OBJCOPY AND CMAKE_STRIP)
   configure_file(cmake/strip_installed.cmake.in "${PROJECT_BINARY_DIR}/strip_installed.cmake" @ONLY)
   install(SCRIPT "${PROJECT_BINARY_DIR}/strip_installed.cmake")

@@ -27,10 +27,10 @@ target_include_directories(
   tessera PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
                  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 target_link_libraries(tessera PRIVATE ${tsr_private_dependencies})
-# nodelete: its threads run for as long as the process does, so dlclose must not take the code away.
+# nodelete: the library's threads run until the process ends, so dlclose must not unmap their code.
 target_link_options(tessera PRIVATE -Wl,--exclude-libs,ALL -Wl,--as-needed -Wl,-z,relro -Wl,-z,now
                                     -Wl,-z,nodelete ${tsr_sanitize_flags})
-# Clang leaves the sanitizer run time to the executable, so the library keeps undefined symbols.
+# Clang links the sanitizer runtime into the executable only, so the library has undefined symbols.
 if(NOT (TSR_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang"))
   target_link_options(tessera PRIVATE -Wl,-z,defs)
 endif()

@@ -28,7 +28,7 @@ target_link_libraries(tsr_build_flags INTERFACE Threads::Threads)
 add_library(tsr_warnings INTERFACE)
 target_compile_options(tsr_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion
                                               $<$<BOOL:${TSR_WERROR}>:-Werror>)
-# Tests compare with literals of every kind, and gtest's macros convert freely.
+# Tests compare with literals of all types, and gtest's macros convert implicitly.
 add_library(tsr_test_warnings INTERFACE)
 target_compile_options(tsr_test_warnings INTERFACE -Wall -Wextra -Wshadow
                                                    $<$<BOOL:${TSR_WERROR}>:-Werror>)
@@ -37,8 +37,8 @@ target_compile_options(tsr_test_warnings INTERFACE -Wall -Wextra -Wshadow
 set(tsr_pch_flags $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
 
 # tsr_layer(<name> [SOURCES file...] [LINK target...])
-# One OBJECT library tsr_<name>. A layer without sources is an INTERFACE library, so that the lists
-# that link it need no condition.
+# One OBJECT library tsr_<name>. A layer without sources is an INTERFACE library, so that targets can link
+# it without a condition.
 function(tsr_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   if(NOT arg_SOURCES)
@@ -61,16 +61,16 @@ set(tsr_test_flags -O0 $<$<COMPILE_LANGUAGE:CXX>:$<TARGET_PROPERTY:OpenMP::OpenM
                    ${tsr_pch_flags})
 
 # tsr_test_compilation(<target>)
-# Compiles a program of tests quickly: what is optimised is the library, and GoogleTest's header, half of
-# the time of most files, is read once (tests/support/CMakeLists.txt).
+# Makes a test program compile quickly: only the library is optimised, and GoogleTest's header, half of the
+# compile time of most files, is precompiled (tests/support/CMakeLists.txt).
 function(tsr_test_compilation target)
   target_compile_options(${target} PRIVATE ${tsr_test_flags})
   target_precompile_headers(${target} REUSE_FROM tsr_test_headers)
 endfunction()
 
 # tsr_test(<name> SOURCES file... [SHARED] [LABELS label...] [LINK target...])
-# One GoogleTest executable test_<name>. It links the static library, whose internals it may see;
-# with SHARED it links libtessera itself and sees only the C ABI. No sources, no target.
+# One GoogleTest executable test_<name>. It links the static library and may use its internals; with SHARED
+# it links libtessera itself and can use only the C ABI. Without sources there is no target.
 function(tsr_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED" "" "SOURCES;LABELS;LINK")
   if(NOT arg_SOURCES)
@@ -81,8 +81,9 @@ function(tsr_test name)
   endif()
   add_executable(test_${name} ${arg_SOURCES})
   if(arg_SHARED)
-    # Without tsr_test_support: it brings tessera_static, and one object of that in the program, be
-    # it for a weak function of the standard library, is a second library with a state of its own.
+    # Not tsr_test_support: it links tessera_static, and a single object of that in the program, even one
+    # needed for a weak function of the standard library, is a second copy of the library with separate
+    # state.
     target_link_libraries(test_${name} PRIVATE tessera)
   else()
     target_link_libraries(test_${name} PRIVATE tsr_test_support tessera_static)

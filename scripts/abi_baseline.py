@@ -5,9 +5,9 @@
 that the programs of tests/abi/<minor> are compiled with.
 
 A baseline is frozen once its minor version is released; before that it is rewritten together with
-the change it records, which is a decision of docs/adr. Of abidw's output only what the exported functions reach is kept: the C++ types
-that the defining files happen to see are no part of the ABI. Nor is the file that a function or a
-type stands in, whose order follows the paths of the build: all stand in one unit, by name.
+the change it records, which is a decision of docs/adr. Of abidw's output it keeps only the types that exported
+functions use: other C++ types that the defining files include are not part of the ABI. Nor are the files of functions
+and types, whose order depends on the paths of the build: everything is put into one unit, sorted by name.
 
 Usage: scripts/abi_baseline.py [libtessera.so]      (default: the one in build/release)
 """
@@ -25,17 +25,17 @@ FLAGS = ["--exported-interfaces-only", "--drop-private-types", "--drop-undefined
 
 
 def references(element):
-    """Type ids that an element and its children name."""
+    """The type ids to which an element and its children refer."""
     return {node.get("type-id") for node in element.iter() if node.get("type-id")}
 
 
 def order(node):
-    """Types before functions, each by name."""
+    """The sort key: types before functions, each by name."""
     return node.tag == "function-decl", node.tag, node.get("name") or "", node.get("id") or ""
 
 
 def trim(corpus):
-    """One unit with the exported functions and the types they reach."""
+    """One unit with the exported functions and the types that they use."""
     units = corpus.findall("abi-instr")
     types = {node.get("id"): node for unit in units for node in unit.iter() if node.get("id")}
     wanted, queue = set(), [ref for node in corpus.iter() if node.get("elf-symbol-id") for ref in references(node)]

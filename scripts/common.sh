@@ -10,12 +10,12 @@ say() {
   printf '[%3dm%02ds] %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*"
 }
 
-# left_out <language>: whether TESSERA_SKIP, a list with commas, names it.
+# left_out <language>: true if TESSERA_SKIP, a comma-separated list, contains the language.
 left_out() {
   [[ ",${TESSERA_SKIP:-}," == *",$1,"* ]]
 }
 
-# run_quietly <log file> <command...>: the log is shown only when the command fails.
+# run_quietly <log file> <command...>: shows the log only if the command fails.
 run_quietly() {
   local log="$1"
   shift
@@ -27,7 +27,7 @@ run_quietly() {
   fi
 }
 
-# The mirror that this system's own main archive comes from.
+# The mirror of this system's main archive.
 debian_mirror() {
   local codename
   codename="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
@@ -36,10 +36,10 @@ debian_mirror() {
     awk -v codename="$codename" '$2 == codename { print $1; exit }'
 }
 
-# use_suite <folder> <suite> [mirror]: fetches the lists of a suite of Debian into the folder, and sets
-# apt_options, with which apt-get works on them alone: no package of the system is installed, changed or
-# seen differently, and root is not needed. The status of the system is read, not written: what it has
-# already is not fetched again.
+# use_suite <folder> <suite> [mirror]: fetches the package lists of a Debian suite into the folder, and sets
+# apt_options, with which apt-get uses only these lists: nothing on the system is installed or changed, and
+# root is not needed. The status of the system is only read, so that installed packages are not fetched
+# again.
 use_suite() {
   local apt="$1" suite="$2" mirror="${3:-}" keyring=/usr/share/keyrings/debian-archive-keyring.gpg
   if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
@@ -61,8 +61,8 @@ use_suite() {
   apt-get "${apt_options[@]}" update
 }
 
-# cached_compiler <folder>: the C compiler of the Python extension, which is the user's or the interpreter's
-# own, behind ccache, as CMake has it (cmake/TesseraCompilerCache.cmake). Paths below the folder count relative.
+# cached_compiler <folder>: prints the C compiler of the Python extension (the user's, or the interpreter's
+# own) behind ccache, as in cmake/TesseraCompilerCache.cmake. Paths below the folder are made relative.
 cached_compiler() {
   local compiler="${CC:-$("$tsr_root/.venv/bin/python" -c 'import sysconfig; print(sysconfig.get_config_var("CC"))')}"
   if [ -z "${CC:-}" ] && command -v ccache >/dev/null; then
@@ -71,7 +71,7 @@ cached_compiler() {
   echo "$compiler"
 }
 
-# build_preset <preset> [ninja target...]: configures when needed, then builds.
+# build_preset <preset> [ninja target...]: configures if needed, then builds.
 build_preset() {
   local preset="$1"
   shift

@@ -2,11 +2,11 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Prepares build/gpu-bundle: what `tests/run.sh --gpu` needs on a machine with a GPU and no package
-# registry, for x86-64. One archive: OpenBLAS and what it links, headers, wheels of cffi and pytest,
+# Prepares build/gpu-bundle: the files that `tests/run.sh --gpu` needs on an x86-64 machine with a GPU and
+# no package registry. One archive: OpenBLAS and its dependencies, headers, wheels of cffi and pytest,
 # Python's headers, the data of the digits network.
 #
-# Usage: scripts/gpu_bundle.sh      (TSR_GPU_PYTHON: an interpreter of the version that is there, 3.12)
+# Usage: scripts/gpu_bundle.sh      (TSR_GPU_PYTHON: an interpreter of that machine's version, 3.12)
 
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -25,7 +25,7 @@ fi
 bash scripts/setup.sh build </dev/null
 python="$tsr_root/.venv/bin/python"
 
-# ---- Libraries: of one that is linked, also what that one links but no machine with GCC has ----
+# ---- Libraries, and their dependencies that a machine with GCC does not have ----
 
 mkdir -p "$area/lib" "$area/include" "$area/wheels" "$area/data"
 folder="/usr/lib/x86_64-linux-gnu/openblas-openmp"
@@ -40,7 +40,7 @@ ln -s libopenblas.so.0 "$area/lib/libopenblas.so"
 cp /usr/include/x86_64-linux-gnu/openblas-openmp/{cblas,openblas_config}.h "$area/include/"
 cp -r /usr/include/nlohmann /usr/include/dlpack "$area/include/"
 
-# The interpreter there may come without Python.h. Any 3.12 has the headers for every 3.12.
+# The interpreter of that machine may lack Python.h. The headers of any 3.12 fit every 3.12.
 find_interpreter() {
   local candidate
   for candidate in "${TSR_GPU_PYTHON:-}" "python$version" /opt/python*/bin/python"$version" \

@@ -3,11 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Set-up shared by examples/run.sh and tests/run.sh: Debian packages, the virtual environment .venv,
-# the release build, the Python package inside that environment, and Julia for the tests. What is in
-# place is skipped.
+# the release build, the Python package inside that environment, and Julia for the tests. Finished steps are
+# skipped.
 #
 # Usage: scripts/setup.sh [build|test|full] [STEP...]
-#   build, test, full  which groups of packages.txt to install
+#   build, test, full  the groups of packages.txt to install
 #   STEP               packages, environment, library, extension or julia (all of them, without julia for build)
 
 set -euo pipefail
@@ -43,7 +43,7 @@ install_packages() {
   export DEBIAN_FRONTEND=noninteractive
   $sudo apt-get update >"$log" 2>&1 || say "apt-get update failed; trying with the lists there are"
   if ! $sudo apt-get install -y --no-install-recommends "${missing[@]}" >>"$log" 2>&1; then
-    # One package that cannot be had must not keep the others away.
+    # If one package is not available, the others are still installed.
     local package
     for package in "${missing[@]}"; do
       $sudo apt-get install -y --no-install-recommends "$package" >>"$log" 2>&1 ||
@@ -53,8 +53,8 @@ install_packages() {
 }
 
 # ---- Virtual environment ----
-# The system's interpreter sees Debian's packages, so nothing comes from a Python registry. Another
-# interpreter may stand first on PATH and would not see them.
+# The system's interpreter finds Debian's packages, so nothing comes from a Python registry. Another
+# interpreter that is first on PATH would not find them.
 
 tsr_system_python="${TSR_SYSTEM_PYTHON:-/usr/bin/python3}"
 tsr_venv="$tsr_root/.venv"
@@ -94,7 +94,7 @@ build_python() {
 }
 
 # ---- Julia, for the tests ----
-# Without one the run goes on; tests/run/julia.sh says what is missing and fails.
+# Without Julia the run continues; tests/run/julia.sh then fails and says what is missing.
 
 setup_julia() {
   [ "$1" = build ] || left_out julia || bash "$tsr_root/scripts/setup_julia.sh" || true

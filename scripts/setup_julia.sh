@@ -2,11 +2,11 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Puts a Julia that works at build/julia/bin/julia. One of 1.6 or newer on PATH is taken as it is.
-# Otherwise Debian 11's julia 1.5.3 is unpacked, with the libraries that this system lacks and
-# Debian 11's libunwind, into build/julia/root: with the libunwind of Debian 12 every exception in
-# compiled Julia code crashes. apt works on lists of its own here, so that no package of the system
-# is installed, changed or seen differently, and root is not needed.
+# Puts a working Julia at build/julia/bin/julia. A Julia 1.6 or newer on PATH is used as it is. Otherwise
+# Debian 11's julia 1.5.3 is unpacked into build/julia/root, with the libraries that this system lacks and
+# Debian 11's libunwind: with the libunwind of Debian 12 every exception in compiled Julia code crashes. apt
+# uses separate package lists here, so that nothing on the system is installed or changed, and root is not
+# needed.
 #
 # Usage: scripts/setup_julia.sh      (TSR_BULLSEYE_MIRROR names a mirror that has Debian 11)
 
@@ -21,7 +21,7 @@ die() {
   exit 1
 }
 
-# Starts, throws, catches and compiles: what fails when libraries do not fit.
+# Starts, throws, catches and compiles: these fail if the libraries do not fit.
 works() {
   [ -x "$1" ] && "$1" --startup-file=no -e '
     thrown = try; parse(Int, "x"); false; catch; true; end
@@ -56,14 +56,14 @@ unpack_packages() {
   for package in "$home"/apt/cache/archives/*.deb; do
     dpkg-deb --extract "$package" "$root" || return 1
   done
-  # Links to libraries that the system has already would lead nowhere inside this folder.
+  # Links to libraries that the system already has would be broken inside this folder.
   local folder="$root/usr/lib/x86_64-linux-gnu"
   while IFS= read -r link; do
     ln -sfn "/usr/lib/x86_64-linux-gnu/$(basename "$(readlink "$link")")" "$link"
   done < <(find -L "$folder" -type l)
   rm -rf "$home/apt"
-  # libunwind has functions of libgcc's names, which C++ exceptions must not find first.
-  # shellcheck disable=SC2016  # the launcher expands it
+  # libunwind has functions with the names of libgcc's, which C++ exceptions must not find first. shellcheck
+  # disable=SC2016 # the launcher expands it
   write_launcher 'root="$(dirname "$(readlink -f "$0")")/../root/usr"
 LD_LIBRARY_PATH="$root/lib/x86_64-linux-gnu:$root/lib/x86_64-linux-gnu/julia${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 LD_PRELOAD="libgcc_s.so.1${LD_PRELOAD:+:$LD_PRELOAD}"

@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Puts the sources of ndarray and of what it needs at build/rust/crates, for the tests of the crate
-# tessera-ndarray. Debian 12 has no ndarray; its testing suite has, and the packages are only unpacked
-# there. What the system has of the other crates is taken from it.
+# Puts the sources of ndarray and its dependencies at build/rust/crates, for the tests of the crate
+# tessera-ndarray. Debian 12 has no ndarray, so packages of Debian's testing suite are unpacked there.
+# Dependencies that the system has are taken from the system.
 #
 # Usage: scripts/setup_ndarray.sh      (TSR_TESTING_MIRROR names a mirror that has Debian's testing suite)
 

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * What the C examples need: stop with the library's own message when a call fails, and tensors of
+ * Helpers of the C examples: stop with the library's message when a call fails, and find tensors of
  * safetensors files by name. */
 #ifndef TESSERA_EXAMPLES_COMMON_H
 #define TESSERA_EXAMPLES_COMMON_H

@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * The network of the digits programs: its tensors by name, its forward, how often it is right. */
+ * The network of the digits programs: its tensors by name, its forward, its accuracy. */
 #ifndef TESSERA_EXAMPLES_DIGITS_MODEL_H
 #define TESSERA_EXAMPLES_DIGITS_MODEL_H
 
 #include "common.h"
 
-/* Two convolutions, one pooling, two dense layers. Trained tensors stand first. */
+/* Two convolutions, one pooling, two dense layers. Trained tensors come first. */
 enum {
   kConv1Weight,
   kConv1Bias,
@@ -32,7 +32,7 @@ enum {
 
 typedef tsr_tensor network[kTensors];
 
-/* How a tensor begins. */
+/* The initial values of a tensor. */
 typedef enum { kUniform, kOnes, kZeros } beginning;
 
 typedef struct {
@@ -91,7 +91,7 @@ static inline tsr_tensor norm(tsr_tensor x, tsr_tensor weight, tsr_tensor bias, 
   return y;
 }
 
-/* The logits. What is made on the way belongs to the caller's scope. */
+/* Returns the logits. Intermediate tensors belong to the caller's scope. */
 static inline tsr_tensor forward(tsr_tensor* net, tsr_tensor images, int32_t training) {
   const int64_t two = 2;
   tsr_tensor x = images, pooled = NULL, flat = NULL, dropped = NULL;
@@ -108,7 +108,7 @@ static inline tsr_tensor forward(tsr_tensor* net, tsr_tensor images, int32_t tra
   return linear(dropped, net[kDense2Weight], net[kDense2Bias]);
 }
 
-/* The share of images whose largest logit is that of their class. */
+/* The accuracy: the share of images whose largest logit is that of their class. */
 static inline double share_right(tsr_tensor logits, tsr_tensor classes) {
   tsr_scope scope = NULL;
   tsr_tensor guesses = NULL, right = NULL, numbers = NULL, mean = NULL;

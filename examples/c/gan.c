@@ -5,7 +5,7 @@
  * two models, two optimizers, and losses that flow through both. Writes a picture of generated
  * samples (PGM, which every viewer opens).
  *
- * Usage: gan DATA OUT [EPOCHS]      DATA as for digits; 300 epochs unless said otherwise */
+ * Usage: gan DATA OUT [EPOCHS]      DATA as for digits; default: 300 epochs */
 #include <errno.h>
 #include <math.h>
 #include <sys/stat.h>
@@ -54,7 +54,7 @@ static void end_model(model* m) {
   tsr_tensor_release_many(m->parameters, kParameters);
 }
 
-/* The last layer's numbers. The scope around the call owns them and all that comes before. */
+/* Returns the output of the last layer. The caller's scope owns it and the intermediate tensors. */
 static tsr_tensor forward(const model* m, tsr_tensor x) {
   int i;
   for (i = 0; i < kLayers; ++i) {
@@ -81,7 +81,7 @@ static tsr_tensor noise_of(int64_t count) {
   return noise;
 }
 
-/* How far the discriminator's answers are from `label`. */
+/* The loss of the discriminator's answers against `label`. */
 static tsr_tensor loss_of(const model* discriminator, tsr_tensor images, double label) {
   const int64_t shape[2] = {info_of(images).sizes[0], 1};
   tsr_tensor labels = NULL, loss = NULL;
@@ -104,7 +104,8 @@ static void train_batch(model* discriminator, model* generator, tsr_tensor real,
   tsr_tensor fake = NULL, still = NULL, loss = NULL;
   check(tsr_scope_begin(&scope));
 
-  /* The discriminator learns to tell both apart; detach stops at the generator's output. */
+  /* The discriminator learns to tell real images from fake ones; detach stops the gradient at the
+   * generator's output. */
   check(tsr_optimizer_zero_grad(discriminator->optimizer, 1));
   fake = generate(generator, noise_of(info_of(real).sizes[0]));
   check(tsr_detach(fake, &still));
@@ -112,7 +113,8 @@ static void train_batch(model* discriminator, model* generator, tsr_tensor real,
   losses[0] += backward(loss);
   check(tsr_optimizer_step(discriminator->optimizer));
 
-  /* The generator learns to be taken for real; its gradient flows through the discriminator. */
+  /* The generator learns to make the discriminator answer "real"; its gradient flows through the
+   * discriminator. */
   check(tsr_optimizer_zero_grad(generator->optimizer, 1));
   losses[1] += backward(loss_of(discriminator, fake, 1));
   check(tsr_optimizer_step(generator->optimizer));

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
  * A tour of tensors from C. The tours in C++, Python, Rust and Julia print the same lines. Each
- * stop runs in a scope, which releases what was made there. */
+ * stop runs in a scope, which releases the tensors made there. */
 #include "common.h"
 
 /* ---- printing ---- */
@@ -176,8 +176,8 @@ static void autograd(void) {
   check(tsr_grad_mode_set(recorded, &recorded));
 }
 
-/* What a hook gives stands in for the gradient; the library takes the handle over, from the scope
- * too. */
+/* The result of a hook replaces the gradient. The library takes over its handle, also if a scope
+ * owns it. */
 static tsr_status double_gradient(void* user, tsr_tensor gradient, tsr_tensor* replacement) {
   (void)user;
   return tsr_multiply_scalar(gradient, TSR_I64(2), replacement);
@@ -213,7 +213,7 @@ static void hooks(void) {
   }
 }
 
-/* A cube with a derivative of its own. What fails is handed on to the caller. */
+/* A cube with a custom derivative. Failures are passed to the caller. */
 static tsr_status cube(void* user, tsr_node node, const tsr_tensor* inputs, int32_t n_inputs,
                        tsr_tensor* outputs, int32_t n_outputs) {
   tsr_status status = tsr_node_save(node, inputs, n_inputs);

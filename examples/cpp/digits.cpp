@@ -57,7 +57,7 @@ double rate_of(int epoch, int epochs) {
   return kLearningRate * 0.5 * (1 + std::cos(kPi * epoch / epochs));
 }
 
-// The mean loss over the batches, as they were met.
+// The mean of the losses of the batches during training.
 double train_epoch(digits::Net& model, optim::AdamW& optimizer, const data::DataLoader& loader) {
   double total = 0;
   int64_t count = 0;

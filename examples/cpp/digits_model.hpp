@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The network of the digits programs, and how often it is right.
+// The network of the digits programs, and its accuracy.
 #pragma once
 
 #include <tessera/tessera.hpp>
@@ -45,7 +45,7 @@ struct Net : nn::Module {
   }
 };
 
-// What the model says of images, evaluated and not trained.
+// The logits of images, in evaluation mode and without recording.
 inline Tensor logits_of(Net& model, const Tensor& images) {
   const tessera::NoGradGuard no_grad;
   model.eval();

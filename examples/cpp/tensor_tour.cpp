@@ -101,7 +101,7 @@ void hooks() {
   }
 }
 
-// A cube with a derivative of its own.
+// A cube with a custom derivative.
 struct Cube : tessera::Function<Cube> {
   static Tensor forward(tessera::FunctionContext& context, const Tensor& x) {
     context.save_for_backward({x});

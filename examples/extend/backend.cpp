@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A backend in one file: a device whose memory is ordinary memory, with four kernels. It compiles
 // to a shared library that includes two folders of headers, links nothing of Tessera, and is loaded
-// with tsr_plugin_load. Everything that it does not implement is reported to the user as "not
+// with tsr_plugin_load. The library reports everything that the backend does not implement as "not
 // implemented on this device".
 #include <cmath>
 #include <cstdlib>
@@ -16,7 +16,7 @@ using namespace tsr;
 using kernel::ElementwisePlan;
 using kernel::Status;
 
-// What the library offers to a backend: scratch memory, and the text of an error.
+// The services of the library for a backend: scratch memory, and the text of an error.
 const kernel::HostServices* g_host = nullptr;
 
 constexpr Status kNotImplemented = 10;  // of tsr_code; the library then names the op and the device

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A binding for one more language, here Python's ctypes: nothing but the C functions is used.
+"""A binding for one more language, here Python's ctypes: it uses only the C functions.
 
 The library describes itself: tsr_schema_json gives every function with its C types, every struct
 with its fields, and every operator with the types and defaults of its arguments. So the binding
@@ -58,7 +58,7 @@ class Library:
             raise RuntimeError(view.message[: view.message_len].decode())
 
     def number(self, value):
-        """A host number as the tsr_number that C functions take."""
+        """Converts a host number to a tsr_number."""
         kinds = {bool: "BOOL", int: "INTEGER", float: "REAL", complex: "COMPLEX"}
         kind = self.schema["constants"]["TSR_NUMBER_" + kinds[type(value)]]
         whole = isinstance(value, int)
@@ -96,7 +96,7 @@ def to_c(schema_type, value):
 
 
 def operator(name):
-    """The functional form of an operator as a function; a number for a tensor takes the form of that."""
+    """The functional form of an operator as a Python function; a number as an operand selects the form for numbers."""
     row = lib.schema["ops"][name]
 
     def function(*values, **options):

@@ -18,7 +18,8 @@ static tsr_status softplus_forward(void* user, tsr_node node, const tsr_tensor* 
   int64_t i;
   (void)user, (void)n_inputs, (void)n_outputs;
   info.struct_size = sizeof info;
-  status = tsr_contiguous(inputs[0], &dense); /* a view may have any strides; a loop wants none */
+  status = tsr_contiguous(
+      inputs[0], &dense); /* a view may have any strides; the loop needs contiguous elements */
   if (status == TSR_OK) status = tsr_tensor_info(dense, &info);
   if (status == TSR_OK && info.dtype != TSR_FLOAT64) {
     /* A failure of ours: its status and text reach the caller of tsr_function_apply. */

@@ -46,7 +46,7 @@ int main(int count, char** arguments) {
     if (fabs((double)found[i] - expected) > 1e-5 * expected) return EXIT_FAILURE;
   }
 
-  /* What the backend does not implement is an error of the call, and nothing else happens. */
+  /* A call of something that the backend does not implement fails and has no other effect. */
   if (tsr_add(x, w, &sum) != TSR_NOT_IMPLEMENTED) return EXIT_FAILURE;
   error.struct_size = sizeof error;
   check(tsr_error_last(&error));

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# The network of the digits programs, what it says of images, and how often that is right.
+# The network of the digits programs, its logits, and its accuracy.
 
 # Finds the package in this repository, whatever project is active.
 pushfirst!(LOAD_PATH, joinpath(@__DIR__, "..", "..", "wrappers", "julia"))
@@ -37,7 +37,7 @@ function logits_of(net, images)
     return logits
 end
 
-# Classes are data and count from 0, as the positions do that argmax gives.
+# Classes are data and count from 0, like the positions that argmax returns.
 share_right(logits, classes) = item(mean(Float32.(argmax(logits; dims=2, keepdims=false) .== classes)))
 
 print_accuracy(logits, classes) = @printf("test accuracy %.4f\n", share_right(logits, classes))

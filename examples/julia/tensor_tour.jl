@@ -85,7 +85,7 @@ function hooks()
     end
 end
 
-# A cube with a derivative of its own.
+# A cube with a custom derivative.
 const cube = differentiable(
     (ctx, x) -> (save!(ctx, x); x .* x .* x),
     (ctx, gradient) -> gradient .* only(saved(ctx)) .^ 2 .* 3)

@@ -3,10 +3,10 @@
 """Trains a convolutional network on scikit-learn's handwritten digits.
 
 digits.py trains for three seeds and writes the first run's weights (safetensors), a plot of loss and
-accuracy, and the data as a file that the digits programs of the other languages read. The test set is
-looked at once per seed, after training.
+accuracy, and the data as a file that the digits programs of the other languages read. The test set is used once per
+seed, after training.
 
-digits.py DATA OUT does what those programs do: trains once on such a file and writes the weights.
+digits.py DATA OUT does the same as those programs: trains once on such a file and writes the weights.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def train_on_file(data: Path, out: Path, epochs: int, seed: int) -> None:
 def run(seed: int, epochs: int, data: tuple[np.ndarray, ...]) -> Run:
     start = time.perf_counter()
     train_x, test_x, train_y, test_y = data
-    # A part of the training data is held out to watch; the test data stays untouched until the end.
+    # A part of the training data is held out for validation; the test data is not used until the end.
     fit_x, watch_x, fit_y, watch_y = train_test_split(train_x, train_y, test_size=0.1, random_state=seed, stratify=train_y)
     model, optimizer, loader = trainer(seed, ts.from_numpy(fit_x), ts.from_numpy(fit_y))
     watch = ts.from_numpy(watch_x), ts.from_numpy(watch_y)

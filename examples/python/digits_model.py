@@ -38,7 +38,7 @@ class Net(nn.Module):
 
 
 def logits_of(model: Net, images: ts.Tensor) -> ts.Tensor:
-    """What the model says of images, evaluated and not trained."""
+    """The logits of images, in evaluation mode and without recording."""
     model.eval()
     with ts.no_grad():
         logits = model(images)
@@ -61,7 +61,7 @@ def set_rate(optimizer: optim.Optimizer, epoch: int, epochs: int) -> None:
 
 
 def train_epoch(model: Net, optimizer: optim.Optimizer, loader: DataLoader) -> tuple[float, float]:
-    """Mean loss and accuracy over the batches, as they were met."""
+    """The mean loss and accuracy of the batches during training."""
     total, right, count = 0.0, 0, 0
     for images, classes in loader:
         optimizer.zero_grad()

@@ -3,9 +3,9 @@
 """The generative adversarial network of Listing 2 in "PyTorch: An Imperative Style,
 High-Performance Deep Learning Library" (NeurIPS 2019), corrected, on handwritten digits.
 
-Corrections: gradients are zeroed before each backward, and the two models share one loop. Two
-models, two optimizers and losses that flow through both: detach() keeps the discriminator's step
-away from the generator. Writes a picture of generated samples.
+Corrections: gradients are zeroed before each backward, and the two models share one loop. Two models, two optimizers
+and losses that flow through both: detach() keeps the gradient of the discriminator's loss out of the generator. Writes
+a picture of generated samples.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ class Gan:
         count = len(real)
         real_label, fake_label = ts.ones((count, 1)), ts.zeros((count, 1))
 
-        # The discriminator learns to tell both apart; detach() stops at the generator's output.
+        # The discriminator learns to tell real images from fake ones; detach() stops the gradient at the generator's
+        # output.
         self.optim_d.zero_grad()
         fake = self.generator(ts.randn((count, NOISE)))
         loss_d = self.criterion(self.discriminator(real), real_label * 0.9)
@@ -60,7 +61,7 @@ class Gan:
         loss_d.backward()
         self.optim_d.step()
 
-        # The generator learns to be taken for real; its gradient flows through the discriminator.
+        # The generator learns to make the discriminator answer "real"; its gradient flows through the discriminator.
         self.optim_g.zero_grad()
         loss_g = self.criterion(self.discriminator(fake), real_label)
         loss_g.backward()

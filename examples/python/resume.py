@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Goes on with a training run that any language began: five steps from the files in FROM to TO.
+"""Resumes a training run that any language began: reads the files in FROM, makes five steps, and writes to TO.
 
-FROM holds model.safetensors and, unless the run begins, state.safetensors.
+FROM contains model.safetensors and, unless the run is new, state.safetensors.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def hooks() -> None:
 
 
 class Cube(ts.autograd.Function):
-    """A cube with a derivative of its own."""
+    """A cube with a custom derivative."""
 
     @staticmethod
     def forward(ctx: Any, x: ts.Tensor) -> ts.Tensor:

@@ -49,7 +49,7 @@ fn rate_of(epoch: usize, epochs: usize) -> f64 {
     LEARNING_RATE * 0.5 * (1.0 + (PI * epoch as f64 / epochs as f64).cos())
 }
 
-/// The mean loss over the batches, as they were met.
+/// The mean of the losses of the batches during training.
 fn train_epoch(
     model: &Net,
     optimizer: &mut Optimizer<AdamW>,

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! The network of the digits programs, and how its predictions are judged.
+//! The network of the digits programs, and its accuracy.
 
 use tessera::nn::{BatchNorm2d, Conv2d, Dropout, Linear, Module, Visitor};
 use tessera::{no_grad, DType, Result, Tensor};
@@ -50,7 +50,7 @@ impl Module for Net {
     }
 }
 
-/// What the model says of images, evaluated and not trained.
+/// The logits of images, in evaluation mode and without recording.
 pub fn logits_of(model: &Net, images: &Tensor) -> Result<Tensor> {
     let _guard = no_grad();
     model.eval();
@@ -59,7 +59,7 @@ pub fn logits_of(model: &Net, images: &Tensor) -> Result<Tensor> {
     logits
 }
 
-/// The share of right guesses.
+/// The accuracy: the share of correct predictions.
 pub fn share_right(logits: &Tensor, classes: &Tensor) -> Result<f64> {
     let guesses = logits.argmax_with(|o| o.axis(1))?;
     guesses.equal(classes)?.astype(DType::F64)?.mean()?.item()

@@ -96,7 +96,7 @@ fn hooks() -> Result<()> {
     Ok(())
 }
 
-/// A cube with a derivative of its own.
+/// A cube with a custom derivative.
 fn cube(x: &Tensor) -> Result<Tensor> {
     let outputs = custom_function(
         "Cube",
@@ -141,9 +141,9 @@ fn safetensors() -> std::result::Result<(), Box<dyn Error>> {
 
 fn zero_copy() -> Result<()> {
     println!("-- zero copy");
-    let x = Tensor::from_vec(vec![1.0f32, 2.0, 3.0, 4.0], &[2, 2])?; // takes the vector over
+    let x = Tensor::from_vec(vec![1.0f32, 2.0, 3.0, 4.0], &[2, 2])?; // takes over the vector
     x.add_(1)?;
-    // SAFETY: nothing else uses this memory while the slices do.
+    // SAFETY: nothing else uses this memory while the slices exist.
     let ours = unsafe {
         x.as_mut_slice::<f32>()?[3] = 50.0;
         x.as_slice::<f32>()?
