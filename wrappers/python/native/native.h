@@ -152,8 +152,7 @@ static inline PyObject* tpy_same(tsr_status status, PyObject* object) {
   return Py_NewRef(object);
 }
 
-/* Like tpy_result, for functions that may return their own input: the result is then the same
- * Python object. */
+/* Like tpy_result; if the function returned its own input, the result is the same object. */
 PyObject* tpy_result_alias(tsr_status status, tsr_tensor handle, PyObject* input);
 /* A tensor for a borrowed handle; None for NULL. */
 PyObject* tpy_borrow(tsr_tensor handle);
@@ -331,16 +330,14 @@ int tpy_sized_number(PyObject* object, tsr_number* out);
 /* Reads a number. If it is not given: the default, or no number (kind 0). */
 int tpy_scalar(const tpy_signature* sig, int i, PyObject* object, const tsr_number* absent,
                tsr_number* out);
-/* Reads a tensor or a number. A number sets its bit in *mask; the one that is not given is NULL or
- * of kind 0. */
+/* Reads a tensor or a number, which sets its bit in *mask; the other is NULL or of kind 0. */
 int tpy_operand(const tpy_signature* sig, int i, PyObject* object, tsr_tensor* tensor,
                 tsr_number* number, unsigned* mask);
 int tpy_no_tensor(const tpy_signature* sig);
 /* Clips a tensor between two bounds, of which one is a tensor and one a number. */
 tsr_status tpy_between(tsr_tensor input, tsr_tensor low, const tsr_number* low_number,
                        tsr_tensor high, const tsr_number* high_number, tsr_tensor* out);
-/* Takes over a result: returns it, or writes it to `dst`, the handle of `given`, and returns
- * that. */
+/* Takes over a result; returns it, or writes it to `dst`, the handle of `given`. */
 PyObject* tpy_written(tsr_status status, tsr_tensor made, tsr_tensor dst, PyObject* given);
 
 /* ---- operators.c: + - * / and their kind ---- */
@@ -414,8 +411,7 @@ Py_ssize_t tensor_length(PyObject* self);
 /* One piece of the metadata as a Python object. */
 PyObject* tensor_get(PyObject* self, tpy_get which);
 int tensor_set_requires_grad(PyObject* self, PyObject* value, void* closure);
-/* Makes the collector track a tensor from now on: call it when the library gets a callable for
- * it. */
+/* Makes the collector track a tensor: call it when the library gets a callable for it. */
 void tpy_show_to_collector(PyObject* tensor);
 int tpy_info(PyObject* self, tsr_info* info);
 /* Whether autograd records ops on this object; raises nothing. */
@@ -433,8 +429,7 @@ PyObject* nb_index(PyObject* self);
 
 enum { TPY_MAX_NEST = 32, TPY_MAX_AXES = 64 }; /* levels of lists; axes of tensors and arrays */
 
-/* ---- sequences.c, arrays.c, creation.c: tensors from Python data, from NumPy arrays, arange
- * ---- */
+/* ---- sequences.c, arrays.c, creation.c: tensors from Python data, NumPy arrays; arange ---- */
 
 /* A tensor with the numbers. NULL without an exception if NumPy must convert the data, with one on
  * failure. */
@@ -463,8 +458,7 @@ int tensor_ass_subscript(PyObject* self, PyObject* key, PyObject* value);
 extern PyMethodDef tensor_methods[];
 
 PyObject* py_convert(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
-/* The attribute `data`: another tensor on the same memory; autograd's version check ignores writes
- * to it. */
+/* The attribute `data`: a tensor on the same memory; the version check ignores its writes. */
 PyObject* tensor_get_data(PyObject* self, void* closure);
 
 /* ---- callbacks.c: Python callables and Python memory inside the library ---- */
@@ -480,8 +474,7 @@ void tpy_stay_when_unwound(const int* inside);
 /* Every user pointer that the library gets is an owned PyObject*; this function releases it. May
  * be called on any thread, without the interpreter's lock. */
 void tpy_drop(void* user);
-/* Converts the result of a callback to an owned handle; None becomes NULL. Returns 0 for any other
- * object. */
+/* Converts a callback's result to an owned handle, None to NULL; 0 for any other object. */
 int tpy_give(PyObject* object, tsr_tensor* out, const char* who);
 PyObject* py_add_hook(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_remove_hook(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
@@ -509,8 +502,7 @@ int tpy_make_generators(PyObject* table);
 PyObject* held_compare(PyObject* self, PyObject* other, int which);
 Py_hash_t held_hash(PyObject* self);
 extern PyMemberDef held_members[];
-/* Reads the first arguments as sequences of tensors, None as NULL. The caller frees the lists,
- * also after a failure. */
+/* Reads arguments as sequences of tensors, None as NULL; the caller always frees the lists. */
 int tpy_read_lists(PyObject* const* args, int count, tpy_tensors* lists);
 void tpy_free_lists(tpy_tensors* lists, int count);
 /* Raises unless a private function got as many arguments as it takes. */
