@@ -22,7 +22,7 @@ const char* text_of(ViewKind kind) {
     case ViewKind::kCustom:
       return "it was returned by a custom function";
     case ViewKind::kOtherDType:
-      return "it shows its base under another dtype";
+      return "it shows its base with another dtype";
     case ViewKind::kNormal:
       break;
   }
@@ -91,8 +91,8 @@ void check_view_kind(const TensorRecord& record, const char* event) {
        named ? concat("output ", record.output, " of ", record.grad_fn->name(), " is a view")
              : std::string("a view"),
        ", ", text_of(record.view_kind), ", and ", event,
-       " with grad mode on; the gradient of such a write is ambiguous, so clone the view, or make "
-       "it where it can be followed");
+       " with grad mode on; the gradient of such a write is ambiguous, so clone the view before "
+       "the write, or make it in a way that autograd can follow");
 }
 
 namespace detail {

@@ -52,8 +52,8 @@ ForeignCall::~ForeignCall() {
 
 kernel::Status ForeignCall::refuse() noexcept {
   return failure(Code::kBackend,
-                 "expected a process that goes on, got one that is ending: its libraries are shut "
-                 "down");
+                 "expected a call before the process ends, got one while it is ending: its "
+                 "libraries are shut down");
 }
 
 bool can_map(size_t nbytes) noexcept {

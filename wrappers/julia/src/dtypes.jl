@@ -29,7 +29,7 @@ dtype_bits(::Nothing) = Int32(-1)
 
 @eval function element_type(bits::Int32)::DataType
     $((:(bits == $bits && return $type) for (type, bits) in DTYPES)...)
-    throw(ArgumentError("dtype $bits is none that this package knows"))
+    throw(ArgumentError("this package does not know dtype $bits"))
 end
 
 """

@@ -73,7 +73,7 @@ function load_library()
     check_version(C.tsr_abi_version(), path)
     for (name, type) in C.STRUCTS
         status = C.tsr_abi_probe(name, sizeof(name), sizeof(type))
-        status == C.TSR_OK || error("Tessera: $path lays out $name in another way; " *
+        status == C.TSR_OK || error("Tessera: $path has another layout of $name; " *
             "package and library do not fit")
     end
 end

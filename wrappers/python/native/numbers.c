@@ -46,8 +46,8 @@ int tpy_as_number(PyObject* object, tsr_number* out) {
 int tpy_sized_number(PyObject* object, tsr_number* out) {
   const int found = tpy_as_number(object, out);
   if (found != TPY_LARGE) return found;
-  PyErr_Format(tpy.value_error, "expected an int of 64 bits, got %R; a float holds what is near it",
-               object);
+  PyErr_Format(tpy.value_error,
+               "expected an int of 64 bits, got %R; pass a float for the nearest value", object);
   return TPY_ERROR;
 }
 

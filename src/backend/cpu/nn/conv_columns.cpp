@@ -260,8 +260,9 @@ bool fits(const Shape& s) {
 
 Status conv_by_columns(const ConvPlan& plan) {
   if (!fits(Shape(plan))) {
-    return failure(Code::kNotImplemented,
-                   "expected images whose columns BLAS can count, got larger");
+    return failure(
+        Code::kNotImplemented,
+        "expected matrices of at most 2**31 - 1 rows and columns for BLAS, got larger ones");
   }
   if (plan.dtype == DType::kFloat32) return Columns<float>(plan).run();
   if (plan.dtype == DType::kFloat64) return Columns<double>(plan).run();

@@ -318,7 +318,7 @@ Status run_engine(const ConvPlan& plan, const ConvShape& shape, const ConvPointe
   if (status != kernel::kOk) return status;
   if (prepared == nullptr) {
     return failure(Code::kNotImplemented,
-                   "expected a convolution that cuDNN has an exact engine for, got one without");
+                   "expected a convolution with an exact engine in cuDNN, got one without");
   }
   // If there is no memory for the workspace of an engine, try the next one with a smaller
   // workspace.

@@ -183,7 +183,7 @@ def as_list(given: Any, what: str) -> list[Any]:
     try:
         return list(given)
     except TypeError:
-        raise ArgumentTypeError(f"{what}: expected several in a sequence, got {type(given).__name__}") from None
+        raise ArgumentTypeError(f"{what}: expected a sequence, got {type(given).__name__}") from None
 
 
 CLASSES: dict[int, type[TesseraError]] = {c.code: c for c in TesseraError.__subclasses__()}

@@ -42,7 +42,7 @@ class Generator(GeneratorBase):
     def set_state(self, state: tuple[int, int]) -> None:
         numbers = [as_int(n, "state") for n in as_list(state, "state")]
         if len(numbers) != 2 or not all(0 <= n < 2**64 for n in numbers):
-            raise InvalidValueError(f"state: expected what get_state() gives, two ints of 64 bits, got {state!r}")
+            raise InvalidValueError(f"state: expected the result of get_state(), two ints of 64 bits, got {state!r}")
         check(lib.tsr_generator_set_state(handle(self), *numbers))
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -99,9 +99,9 @@ class Optimizer:
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Loads the options and a copy of the state from an optimizer of the same parameters."""
         if not isinstance(state_dict, Mapping):
-            raise ArgumentTypeError(f"load_state_dict(): expected what state_dict() gives, got {type(state_dict).__name__}")
+            raise ArgumentTypeError(f"load_state_dict(): expected the result of state_dict(), got {type(state_dict).__name__}")
         if missing := {"state", "param_groups"} - state_dict.keys():
-            raise InvalidValueError(f"load_state_dict(): expected what state_dict() gives, without {sorted(missing)}")
+            raise InvalidValueError(f"load_state_dict(): expected the result of state_dict(), got one without {sorted(missing)}")
         saved = state_dict["param_groups"]
         sizes, own = ([len(g["params"]) for g in groups] for groups in (saved, self.param_groups))
         if sizes != own:
