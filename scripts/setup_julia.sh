@@ -62,8 +62,8 @@ unpack_packages() {
     ln -sfn "/usr/lib/x86_64-linux-gnu/$(basename "$(readlink "$link")")" "$link"
   done < <(find -L "$folder" -type l)
   rm -rf "$home/apt"
-  # libunwind has functions with the names of libgcc's, which C++ exceptions must not find first. shellcheck
-  # disable=SC2016 # the launcher expands it
+  # libunwind has functions with the names of libgcc's, which C++ exceptions must not find first.
+  # shellcheck disable=SC2016  # the launcher expands it
   write_launcher 'root="$(dirname "$(readlink -f "$0")")/../root/usr"
 LD_LIBRARY_PATH="$root/lib/x86_64-linux-gnu:$root/lib/x86_64-linux-gnu/julia${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 LD_PRELOAD="libgcc_s.so.1${LD_PRELOAD:+:$LD_PRELOAD}"

@@ -25,9 +25,10 @@ void tensor_dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-/* ---- the collector ---- A tensor refers to Python objects only through the library: the
- * callables of its hooks and of custom functions. Most tensors have none, so the collector tracks
- * a tensor only once it gets one; until then it costs the collector nothing. */
+/* ---- the collector ----
+ * A tensor refers to Python objects only through the library: the callables of its hooks and of
+ * custom functions. Most tensors have none, so the collector tracks a tensor only once it gets one;
+ * until then it costs the collector nothing. */
 
 PyObject* tensor_alloc(PyTypeObject* type, Py_ssize_t count) {
   (void)count;
