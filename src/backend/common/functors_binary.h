@@ -207,8 +207,7 @@ struct LogicalXor {
   }
 };
 
-// ---- Fused derivatives: g is the upstream gradient, y what the forward returned, x what it was
-// given ----
+// ---- Fused derivatives: g is the upstream gradient, x the input of the forward, y its output ----
 
 struct TanhGrad {
   static constexpr unsigned kTypes = kReal;

@@ -3,8 +3,8 @@
 // Exponentials, logarithms and their family for vectors of float32.
 //
 // Arguments are reduced by Cody and Waite (Software Manual for the Elementary Functions, 1980); the
-// polynomials come from tests/tools/minimax.py, whose case names stand beside them. `fma` need not
-// be fused.
+// polynomials come from tests/tools/minimax.py, and comments give its case names. `fma` need not be
+// fused.
 #pragma once
 
 #include "backend/common/math_base.h"

@@ -4,8 +4,8 @@
 //
 // Arguments are reduced by Cody and Waite (Software Manual for the Elementary Functions, 1980), the
 // logarithm of 1 + f goes through s = f / (2 + f) (Muller, Elementary Functions, 3rd edition,
-// sections 11.4 and 11.5); the polynomials come from tests/tools/minimax.py, whose case names stand
-// beside them. `fma` need not be fused.
+// sections 11.4 and 11.5); the polynomials come from tests/tools/minimax.py, and comments give its
+// case names. `fma` need not be fused.
 #pragma once
 
 #include "backend/common/math_base.h"

@@ -4,8 +4,8 @@
 //
 // Note [Rows]. A row is a function over contiguous elements of one compute dtype. Rows are compiled
 // once per level, in src/backend/cpu/isa; their callers, which are compiled once, handle strides,
-// threads, casts and broadcasts. A family puts the rows it needs into a small struct of its own and
-// finds those of the running level with rows_of<Struct>().
+// threads, casts and broadcasts. A family declares its rows as a small struct and finds those of
+// the running level with rows_of<Struct>().
 #pragma once
 
 #include <tuple>

@@ -51,7 +51,8 @@ struct Best {
   }
 };
 
-// Outputs [from, to) of a row whose windows lie inside the input; kStride 0: the axis' own.
+// Outputs [from, to) of a row whose windows are inside the input. kStride 0: the stride of the
+// axis.
 template <int64_t kStride, class T, class Index>
 inline void max_inside(const PoolAxis& width, const T* row, int64_t offset, int64_t first,
                        int64_t from, int64_t to, Best<T, Index>& best) {
@@ -195,8 +196,8 @@ inline T window_sum(const PoolShape& shape, int64_t d, int64_t h, int64_t w, con
   return static_cast<T>(total / window_divisor(shape, d, h, w));
 }
 
-// Outputs [from, to) of a row whose windows lie inside the input, a lane each: adds the sum of
-// every window's numbers in one input row to totals. kStride 0: the axis' own.
+// Outputs [from, to) of a row whose windows are inside the input, one per lane: adds to totals the
+// sum of every window's numbers in one input row. kStride 0: the stride of the axis.
 template <int64_t kStride, class T>
 inline void add_inside(const PoolAxis& width, const T* row, int64_t from, int64_t to,
                        double* totals) {

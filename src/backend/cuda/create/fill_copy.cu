@@ -27,8 +27,7 @@ __global__ void copy_kernel(Walk<2> walk, Operands<2> operands) {
   }
 }
 
-// Dtypes are tested per element: all threads take the same branch, and memory is slower than the
-// test.
+// Dtypes are tested per element: all threads take the same branch, and memory is the bottleneck.
 template <class Wide>
 __global__ void cast_kernel(Walk<2> walk, Operands<2> operands, DType to, DType from) {
   for (int64_t i = first_index(); i < walk.numel; i += index_step()) {

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# What cffi makes of tessera_ffi.h; it has no types of its own.
+# The module that cffi makes from tessera_ffi.h; cffi gives it no types.
 
 from typing import Any
 

@@ -258,11 +258,11 @@ class Tensor(TensorBase):
         create_graph: Any = False,
         inputs: Sequence[Tensor] | Tensor | None = None,
     ) -> None:
-        """Adds the gradients of this tensor to the leaves it was computed from."""
+        """Computes the gradients of this tensor and adds them to .grad of the leaves."""
         run_backward(self, gradient, retain_graph, create_graph, inputs)
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
-        """Calls hook(gradient) when the gradient of this tensor is computed; a result replaces it."""
+        """Calls hook(gradient) when the gradient of this tensor is computed; a returned tensor replaces it."""
         return HookHandle(self, _core.add_hook(self, hook, 0))
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> HookHandle:

@@ -50,7 +50,7 @@ impl Archive {
         Ok(Self(NonNull::new(handle).expect("a handle after a success")))
     }
 
-    /// The names, as they stand in the file.
+    /// The names, in the order of the file.
     pub fn names(&self) -> Result<Vec<String>> {
         let mut length = 0;
         // SAFETY: a valid handle, a writable number.

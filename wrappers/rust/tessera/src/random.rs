@@ -56,14 +56,14 @@ impl Generator {
         Ok((seed, offset))
     }
 
-    /// Goes back to a state that [`Generator::state`] gave.
+    /// Sets a state that [`Generator::state`] returned.
     pub fn set_state(&self, (seed, offset): (u64, u64)) -> Result<()> {
         // SAFETY: a valid handle.
         done(unsafe { sys::tsr_generator_set_state(self.raw(), seed, offset) })
     }
 }
 
-/// Brings the thread's former generator back when it is dropped.
+/// Restores the thread's former generator when it is dropped.
 #[must_use = "the generator is current until the guard is dropped"]
 #[derive(Debug)]
 pub struct GeneratorGuard {
@@ -82,7 +82,7 @@ impl Drop for GeneratorGuard {
     }
 }
 
-/// Starts the default generator anew from a seed.
+/// Restarts the default generator from a seed.
 pub fn manual_seed(seed: u64) -> Result<()> {
     Generator::default_generator()?.seed(seed)
 }

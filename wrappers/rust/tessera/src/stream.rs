@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Streams, queues of work on a device, and events, marks in them.
+//! Streams (queues of work on a device) and events (marks in a stream).
 //!
-//! On the CPU work is done when a function returns: each stream there is the default stream, each
-//! event done, each wait over at once.
+//! On the CPU work is done when a function returns: every stream is the default stream, every event
+//! is done, and a wait returns at once.
 
 use crate::arguments::one;
 use crate::error::done;
@@ -15,19 +15,20 @@ use std::ptr::null_mut;
 use tessera_sys as sys;
 
 handle! {
-    /// A queue of work on a device. Work on one runs in order, streams run beside each other.
+    /// A queue of work on a device. The work of one stream runs in order; different streams run
+    /// concurrently.
     #[derive(Debug)]
     Stream, tsr_stream_s, tsr_stream_retain, tsr_stream_release
 }
 
 handle! {
-    /// A mark in a stream, to ask or wait for the work that was queued before it.
+    /// A mark in a stream, to query or wait for the work that was queued before it.
     #[derive(Debug)]
     Event, tsr_event_s, tsr_event_retain, tsr_event_release
 }
 
 impl Stream {
-    /// A stream from the library's stock.
+    /// A stream from the library's pool.
     pub fn new(device: Device) -> Result<Self> {
         let (kind, index) = (device.kind as i32, device.index);
         // SAFETY: `out` is writable.
@@ -41,10 +42,11 @@ impl Stream {
         Self::made(|out| unsafe { sys::tsr_stream_current(kind, index, out) })
     }
 
-    /// A stream that somebody else made, such as a `cudaStream_t`; null is the default stream.
+    /// Wraps a stream made by other code, such as a `cudaStream_t`; null is the default stream.
     ///
     /// # Safety
-    /// A valid stream of that device, which its owner keeps while memory of this library is used on it.
+    /// `native` is a valid stream of that device, and its owner keeps it while this library's
+    /// memory is used on it.
     pub unsafe fn from_native(device: Device, native: *mut c_void) -> Result<Self> {
         let (kind, index) = (device.kind as i32, device.index);
         // SAFETY: as promised by the caller.
@@ -67,7 +69,7 @@ impl Stream {
         Ok(Device::new(DeviceType::from_raw(kind), index))
     }
 
-    /// Makes it the current stream of this thread and its device until the guard is dropped.
+    /// Makes this the current stream of the thread, for its device, until the guard is dropped.
     pub fn enter(&self) -> Result<StreamGuard> {
         // SAFETY: a valid handle; `out` is writable.
         let previous = Self::made(|out| unsafe { sys::tsr_stream_set_current(self.raw(), out) })?;
@@ -88,14 +90,14 @@ impl Stream {
         done(unsafe { sys::tsr_stream_synchronize(self.raw()) })
     }
 
-    /// Lets work queued from now on start after what the event marks; does not wait itself.
+    /// Makes work queued from now on start after the marked work; does not wait itself.
     pub fn wait_event(&self, event: &Event) -> Result<()> {
         // SAFETY: valid handles.
         done(unsafe { sys::tsr_stream_wait_event(self.raw(), event.raw()) })
     }
 }
 
-/// Brings the thread's former stream back when it is dropped.
+/// Restores the thread's former stream when it is dropped.
 #[must_use = "the stream is current until the guard is dropped"]
 #[derive(Debug)]
 pub struct StreamGuard {

@@ -17,7 +17,7 @@ from ..._interop import asarray
 
 
 def default_collate(samples: list[Any]) -> Any:
-    """Stacks tensors, arrays and numbers; goes into tuples, lists and dicts; keeps text as it is."""
+    """Stacks tensors, arrays and numbers, also inside tuples, lists and dicts; text is not changed."""
     first = samples[0]
     if isinstance(first, TensorBase):
         return _ops.stack(samples, axis=0)
