@@ -3,7 +3,7 @@
 //! Operators, on tensors and references to them, with tensors and numbers.
 //!
 //! An operator returns a tensor and panics where the method of the same meaning returns an error,
-//! as Rust's own operators panic on overflow: `&a + &b` or `a.add(&b)?`.
+//! as Rust's own operators panic on a division by zero: `&a + &b` or `a.add(&b)?`.
 //!
 //! Numbers are only `f64` and `i64`, or `bool` and `i64` for the bitwise operators, so that the
 //! compiler knows the type of a literal: `(&x * 2).exp()`. The methods take all kinds of numbers.
