@@ -29,15 +29,11 @@ enum {
   TSR_VALUE_INTS = 10, /* pointer is an array of n int64_t */
   TSR_VALUE_REALS = 11, /* pointer is an array of n double */
   TSR_VALUE_TENSORS = 12, /* pointer is an array of n tsr_tensor */
-  TSR_VALUE_PLACE = 13, /* pointer is a tsr_tensor* that receives a result */
-  TSR_VALUE_PLACES = 14, /* pointer is an array of n tsr_tensor that receives a list; n becomes the number of results */
-  TSR_VALUE_SHAPE = 15, /* only in traces, a tensor described: integer is its dtype, pointer an array of n sizes */
-  TSR_VALUE_LIST = 16, /* only in traces: pointer is an array of n tsr_value */
-  TSR_VALUE_POINTER = 17 /* only in traces: the address of another handle, a struct, a callback or memory; it may be gone */
   TSR_VALUE_PLACE = 13, /* pointer is a tsr_tensor* to which a result is written */
   TSR_VALUE_PLACES = 14, /* pointer is an array of n tsr_tensor for a list of results; n becomes the number of results */
   TSR_VALUE_SHAPE = 15, /* only in traces, the description of a tensor: integer is its dtype, pointer an array of n sizes */
-  TSR_VALUE_LIST = 16 /* only in traces: pointer is an array of n tsr_value */
+  TSR_VALUE_LIST = 16, /* only in traces: pointer is an array of n tsr_value */
+  TSR_VALUE_POINTER = 17 /* only in traces: the address of another handle, a struct, a callback or memory; it may be gone */
 };
 
 typedef struct tsr_value tsr_value;

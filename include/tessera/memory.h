@@ -33,10 +33,6 @@ typedef tsr_pressure_action (*tsr_pressure_fn)(void* user, const tsr_memory_even
 typedef tsr_status (*tsr_allocate_fn)(
     void* user, int32_t device_index, int64_t nbytes, int64_t alignment, void* stream,
     void** block);
-/* Takes a block back, with the size and stream it was allocated for; work queued on its streams
- * may still use it. May run in a finalizer of the host's language: it must not wait for the
- * device, nor call host code that takes such a language's lock. */
-    void* user, int32_t device_index, int64_t nbytes, int64_t alignment, void* stream, void** block);
 /* Takes a block back, with the size and stream that it was allocated with; work queued on its
  * streams may still use it. May run in a finalizer of the host's language, so it must not wait
  * for the device or call host code that takes a lock of that language. */

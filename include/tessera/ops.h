@@ -2807,7 +2807,6 @@ TSR_API TSR_NODISCARD tsr_status tsr_index_select_out(
 /* The slices of an axis at indices; the dims of the indices replace the axis.
  * indices: integers of any shape
  * axis: absent: the flattened input */
- * axis: may be absent for a 1-D input */
 TSR_API TSR_NODISCARD tsr_status tsr_take(
     tsr_tensor input, tsr_tensor indices, int64_t axis, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_take_out(
@@ -2846,12 +2845,9 @@ TSR_API TSR_NODISCARD tsr_status tsr_scatter_add_out(
 TSR_API TSR_NODISCARD tsr_status tsr_scatter_add_inplace(
     tsr_tensor input, int64_t axis, tsr_tensor index, tsr_tensor source);
 
-/* The value where the mask holds, the input elsewhere, in the input's dtype.
+/* The value where the mask is true, the input elsewhere, in the input's dtype.
  * mask: bool; broadcasts with the input, in place to it
  * value: broadcasts to both; of the input's kind of dtype or a lower one */
-/* The value where the mask is true, the input elsewhere, in the input's dtype.
- * mask: bool; broadcasts to the input
- * value: broadcasts to the input; its kind of dtype must not be higher than the input's */
 TSR_API TSR_NODISCARD tsr_status tsr_masked_fill(
     tsr_tensor input, tsr_tensor mask, tsr_tensor value, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_masked_fill_out(

@@ -22,7 +22,6 @@ enum {
   TSR_OPTIMIZER_SGD = 1, /* stochastic gradient descent; uses lr, weight_decay, momentum, dampening, nesterov, maximize */
   TSR_OPTIMIZER_ADAM = 2, /* uses lr, beta1, beta2, eps, weight_decay (added to the gradient), amsgrad, maximize */
   TSR_OPTIMIZER_ADAMW = 3, /* uses lr, beta1, beta2, eps, weight_decay (shrinks the parameters), amsgrad, maximize */
-  TSR_OPTIMIZER_ADAMW = 3, /* the options of ADAM; weight_decay is decoupled from the gradient */
   TSR_OPTIMIZER_RMSPROP = 4, /* uses lr, alpha, eps, weight_decay, momentum, centered, maximize */
   TSR_OPTIMIZER_ADAGRAD = 5, /* uses lr, lr_decay, weight_decay, initial_accumulator_value, eps, maximize */
   TSR_OPTIMIZER_ADADELTA = 6, /* uses lr, rho, eps, weight_decay, maximize */

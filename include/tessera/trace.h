@@ -26,10 +26,6 @@ enum {
   TSR_TRACE_FREE = 16, /* memory given back */
   TSR_TRACE_EVERYTHING = 31, /* all of these */
   TSR_TRACE_ARGUMENTS = 256 /* a flag, no kind: calls come with their arguments */
-  TSR_TRACE_ALLOCATE = 8, /* memory allocated for a tensor, or for a kernel's own use */
-  TSR_TRACE_FREE = 16, /* memory freed */
-  TSR_TRACE_EVERYTHING = 31, /* all kinds */
-  TSR_TRACE_ARGUMENTS = 256 /* a flag, not a kind; calls of operators come with their arguments */
 };
 
 /* The moment of a span that an event describes. */

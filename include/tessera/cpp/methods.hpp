@@ -253,8 +253,8 @@ class TensorMethods {
   // Logarithm of the multivariate gamma function of dimension p; NaN unless x > (p - 1) / 2.
   Tensor multigammaln(int64_t p) const;
   Tensor& multigammaln_(int64_t p);
-  // Sum of two tensors, broadcast against each other and promoted to a common dtype; of two bools
-  // their or.
+  // Sum of two tensors, which are broadcast and promoted to a common dtype; logical or of two
+  // bools.
   Tensor add(const Tensor& other) const;
   Tensor add(const Scalar& other) const;
   Tensor& add_(const Tensor& other);
@@ -472,7 +472,7 @@ class TensorMethods {
   Tensor sum(
       const OptionalIntList& axes = std::nullopt, bool keepdims = false,
       std::optional<DType> dtype = std::nullopt) const;
-  // Sum over axes of the elements that are numbers; NaN counts as 0, also in its gradient.
+  // Sum over axes; NaN counts as 0, also in its gradient.
   Tensor nansum(
       const OptionalIntList& axes = std::nullopt, bool keepdims = false,
       std::optional<DType> dtype = std::nullopt) const;
@@ -480,7 +480,7 @@ class TensorMethods {
   Tensor prod(
       const OptionalIntList& axes = std::nullopt, bool keepdims = false,
       std::optional<DType> dtype = std::nullopt) const;
-  // Arithmetic mean over axes; floating and complex dtypes, or what dtype casts to.
+  // Arithmetic mean over axes; floating and complex dtypes, or others with a dtype to cast to.
   Tensor mean(
       const OptionalIntList& axes = std::nullopt, bool keepdims = false,
       std::optional<DType> dtype = std::nullopt) const;
@@ -492,7 +492,7 @@ class TensorMethods {
   Tensor std(
       const OptionalIntList& axes = std::nullopt, double correction = 0.0,
       bool keepdims = false) const;
-  // Largest element over axes; NaN wins; equal ones share the gradient; real dtypes.
+  // Largest element over axes; NaN if there is one; equal ones share the gradient; real dtypes.
   Tensor max(const OptionalIntList& axes = std::nullopt, bool keepdims = false) const;
   // Smallest element over axes; NaN if there is one; equal ones share the gradient; real dtypes.
   Tensor min(const OptionalIntList& axes = std::nullopt, bool keepdims = false) const;
@@ -704,7 +704,7 @@ class TensorMethods {
   Tensor matrix_exp() const;
   // How many singular values are not 0 (int64).
   Tensor matrix_rank(std::optional<double> rtol = std::nullopt, bool hermitian = false) const;
-  // 1 with the probability that each element of the input names, else 0; floating dtypes.
+  // 1 with the probability that the element of the input gives, else 0; floating dtypes.
   Tensor bernoulli(const Generator& generator = {}) const;
   // Overwrites the input with uniform random numbers in [low, high); floating dtypes.
   Tensor& uniform_(double low = 0.0, double high = 1.0, const Generator& generator = {});
@@ -742,8 +742,8 @@ class TensorMethods {
   // input + value tensor1 / tensor2; floating and complex dtypes.
   Tensor addcdiv(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const;
   Tensor& addcdiv_(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1);
-  // The input limited to bounds, of which one may be absent; the gradient passes inside and at the
-  // bounds.
+  // The input limited to bounds, one of which may be absent; the gradient passes inside the bounds
+  // and at them.
   Tensor clip(const Tensor& min, const Tensor& max) const;
   Tensor clip(std::optional<Scalar> min, std::optional<Scalar> max = {}) const;
   Tensor& clip_(const Tensor& min, const Tensor& max);
@@ -793,7 +793,7 @@ class TensorMethods {
   HistogramResult histogram(
       const Scalar& bins, std::optional<double> min, std::optional<double> max,
       const Tensor& weight, bool density = false) const;
-  // A copy with memory of its own, in the input's memory order; differentiable.
+  // A copy with its own memory, in the input's memory order; differentiable.
   Tensor clone() const;
   // The input itself if it is row-major, else a row-major copy.
   Tensor contiguous() const;
@@ -803,7 +803,7 @@ class TensorMethods {
   Tensor to(
       std::optional<Device> device = std::nullopt, std::optional<DType> dtype = std::nullopt,
       bool copy = false, bool non_blocking = false) const;
-  // The same memory and version counter outside of the graph.
+  // The same memory and version counter without the graph.
   Tensor detach() const;
   // Overwrites the input with the source, which broadcasts and is cast; complex to real is refused.
   Tensor& copy_(const Tensor& source, bool non_blocking = false);
@@ -825,7 +825,7 @@ class TensorMethods {
   Tensor diag_embed(int64_t offset = 0, int64_t axis1 = -2, int64_t axis2 = -1) const;
   // A matrix with the flattened input on a diagonal.
   Tensor diagflat(int64_t offset = 0) const;
-  // The same elements in row-major order under another shape.
+  // The same elements in row-major order with another shape.
   Tensor reshape(const IntList& shape, std::optional<bool> copy = std::nullopt) const;
   // As reshape, but never a copy: VALUE if the strides do not allow a view.
   Tensor view(const IntList& shape) const;
@@ -859,7 +859,7 @@ class TensorMethods {
   Tensor slice(
       int64_t axis, std::optional<int64_t> start = std::nullopt,
       std::optional<int64_t> stop = std::nullopt, int64_t step = 1) const;
-  // A number of positions of an axis, all of which must exist; a view.
+  // A number of consecutive positions of an axis, all of which must exist; a view.
   Tensor narrow(int64_t axis, int64_t start, int64_t length) const;
   // Parts of the same size along an axis; views.
   std::vector<Tensor> split(int64_t size, int64_t axis = 0) const;
@@ -909,7 +909,7 @@ class TensorMethods {
   Tensor as_strided_scatter(
       const Tensor& source, const IntList& shape, const IntList& strides,
       std::optional<int64_t> offset = std::nullopt) const;
-  // The input with values written to, or added at, positions.
+  // The input with values written, or added, at positions.
   Tensor index_put(const TensorList& indices, const Tensor& values, bool accumulate = false) const;
   Tensor& index_put_(const TensorList& indices, const Tensor& values, bool accumulate = false);
   // The slices of an axis at the positions of an index.

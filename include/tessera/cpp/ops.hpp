@@ -193,7 +193,7 @@ inline Tensor& abs_out(Tensor& dst, const Tensor& input) {
   return detail::written<tsr_abs_out>(dst, input.handle());
 }
 
-// Each element with the other sign; bool is refused.
+// Each element with the opposite sign; bool is refused.
 inline Tensor negative(const Tensor& input) { return detail::one<tsr_negative>(input.handle()); }
 inline Tensor& negative_(Tensor& input) { return detail::changed<tsr_negative_inplace>(input); }
 inline Tensor& negative_out(Tensor& dst, const Tensor& input) {
@@ -3583,7 +3583,7 @@ inline void histogram_out(
 
 // ---- Ops: copies and conversions ----
 
-// A copy with memory of its own, in the input's memory order; differentiable.
+// A copy with its own memory, in the input's memory order; differentiable.
 inline Tensor clone(const Tensor& input) { return detail::one<tsr_clone>(input.handle()); }
 inline Tensor& clone_out(Tensor& dst, const Tensor& input) {
   return detail::written<tsr_clone_out>(dst, input.handle());
@@ -3611,7 +3611,7 @@ inline Tensor to(
       detail::bits(dtype), copy, non_blocking);
 }
 
-// The same memory and version counter outside of the graph.
+// The same memory and version counter without the graph.
 inline Tensor detach(const Tensor& input) { return detail::one<tsr_detach>(input.handle()); }
 
 // Overwrites the input with the source, which broadcasts and is cast; complex to real is refused.
@@ -4267,7 +4267,7 @@ inline std::vector<Tensor> nonzero(const Tensor& input) {
   });
 }
 
-// The positions of the nonzero elements in row-major order, one row each.
+// The positions of the nonzero elements in row-major order, one row for each.
 inline Tensor argwhere(const Tensor& input) { return detail::one<tsr_argwhere>(input.handle()); }
 
 // ---- Ops: scattering ----

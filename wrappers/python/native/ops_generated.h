@@ -8,10 +8,10 @@ TPY_OP(abs, 1, "abs|absolute", "($input, *, out=None)\n--\n\nAbsolute value of e
 TPY_OP(abs_inplace, 0, "abs_|absolute_", "($input)\n--\n\nAbsolute value of each element; a complex element gives its magnitude.",
     {"abs_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_abs_inplace, NULL}, {0}})
-TPY_OP(negative, 1, "negative|neg", "($input, *, out=None)\n--\n\nEach element with the other sign; bool is refused.",
+TPY_OP(negative, 1, "negative|neg", "($input, *, out=None)\n--\n\nEach element with the opposite sign; bool is refused.",
     {"negative", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_negative, (tpy_function)tsr_negative_out}, {0}})
-TPY_OP(negative_inplace, 0, "negative_|neg_", "($input)\n--\n\nEach element with the other sign; bool is refused.",
+TPY_OP(negative_inplace, 0, "negative_|neg_", "($input)\n--\n\nEach element with the opposite sign; bool is refused.",
     {"negative_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_negative_inplace, NULL}, {0}})
 TPY_OP(sign, 1, "sign", "($input, *, out=None)\n--\n\n-1, 0 or 1 by the sign of each element; a complex element gives x / |x|, 0 at 0.",
@@ -410,13 +410,13 @@ TPY_OP(hann_window, 1, NULL, "(n, periodic=True, *, dtype=None, device=None, req
 TPY_OP(kaiser_window, 1, NULL, "(n, periodic=True, beta=12, *, dtype=None, device=None, requires_grad=False)\n--\n\ni0(beta sqrt(1 - (2 i / N - 1)²)) / i0(beta).",
     {"kaiser_window", 6, 3, 1, -1, 0u, takes_n_periodic_beta_dtype_device_requires_grad, keys_n_periodic_beta_dtype_device_requires_grad}, TPY_FUNCTIONAL, 5, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_iwdwDo, NULL, (tpy_function)tsr_kaiser_window, NULL}, {0}})
-TPY_OP(add, 1, "add", "($input, other, *, out=None)\n--\n\nSum of two tensors, broadcast against each other and promoted to a common dtype; of two bools their or.",
+TPY_OP(add, 1, "add", "($input, other, *, out=None)\n--\n\nSum of two tensors, which are broadcast and promoted to a common dtype; logical or of two bools.",
     {"add", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_add, (tpy_function)tsr_add_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_add_scalar, (tpy_function)tsr_add_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_add_scalar, (tpy_function)tsr_add_scalar_out},
         {0}})
-TPY_OP(add_inplace, 0, "add_", "($input, other)\n--\n\nSum of two tensors, broadcast against each other and promoted to a common dtype; of two bools their or.",
+TPY_OP(add_inplace, 0, "add_", "($input, other)\n--\n\nSum of two tensors, which are broadcast and promoted to a common dtype; logical or of two bools.",
     {"add_", 2, 2, 2, -1, 3u, takes_input_other, keys_input_other}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_add_inplace, NULL},
         {2, 0, call_tn, NULL, (tpy_function)tsr_add_scalar_inplace, NULL},
@@ -433,13 +433,13 @@ TPY_OP(subtract_inplace, 0, "subtract_|sub_", "($input, other)\n--\n\nDifference
         {2, 0, call_tn, NULL, (tpy_function)tsr_subtract_scalar_inplace, NULL},
         {1, 1, call_tn, NULL, (tpy_function)tsr_subtract_scalar, NULL},
         {0}})
-TPY_OP(multiply, 1, "multiply|mul", "($input, other, *, out=None)\n--\n\nProduct of two tensors, element by element; of two bools their and.",
+TPY_OP(multiply, 1, "multiply|mul", "($input, other, *, out=None)\n--\n\nProduct of two tensors, element by element; logical and of two bools.",
     {"multiply", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_multiply, (tpy_function)tsr_multiply_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_multiply_scalar, (tpy_function)tsr_multiply_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_multiply_scalar, (tpy_function)tsr_multiply_scalar_out},
         {0}})
-TPY_OP(multiply_inplace, 0, "multiply_|mul_", "($input, other)\n--\n\nProduct of two tensors, element by element; of two bools their and.",
+TPY_OP(multiply_inplace, 0, "multiply_|mul_", "($input, other)\n--\n\nProduct of two tensors, element by element; logical and of two bools.",
     {"multiply_", 2, 2, 2, -1, 3u, takes_input_other, keys_input_other}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_multiply_inplace, NULL},
         {2, 0, call_tn, NULL, (tpy_function)tsr_multiply_scalar_inplace, NULL},
@@ -492,24 +492,24 @@ TPY_OP(pow_inplace, 0, "pow_", "($input, other)\n--\n\nThe first operand to the 
         {2, 0, call_tn, NULL, (tpy_function)tsr_pow_scalar_inplace, NULL},
         {1, 1, call_tn, NULL, (tpy_function)tsr_pow_scalar, NULL},
         {0}})
-TPY_OP(maximum, 1, "maximum", "($input, other, *, out=None)\n--\n\nThe larger of two elements; NaN wins. Equal operands share the gradient.",
+TPY_OP(maximum, 1, "maximum", "($input, other, *, out=None)\n--\n\nThe larger of two elements; NaN if one is NaN. Equal operands share the gradient.",
     {"maximum", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_maximum, (tpy_function)tsr_maximum_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_maximum_scalar, (tpy_function)tsr_maximum_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_maximum_scalar, (tpy_function)tsr_maximum_scalar_out},
         {0}})
-TPY_OP(maximum_inplace, 0, "maximum_", "($input, other)\n--\n\nThe larger of two elements; NaN wins. Equal operands share the gradient.",
+TPY_OP(maximum_inplace, 0, "maximum_", "($input, other)\n--\n\nThe larger of two elements; NaN if one is NaN. Equal operands share the gradient.",
     {"maximum_", 2, 2, 2, -1, 3u, takes_input_other, keys_input_other}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_maximum_inplace, NULL},
         {2, 0, call_tn, NULL, (tpy_function)tsr_maximum_scalar_inplace, NULL},
         {0}})
-TPY_OP(minimum, 1, "minimum", "($input, other, *, out=None)\n--\n\nThe smaller of two elements; NaN wins. Equal operands share the gradient.",
+TPY_OP(minimum, 1, "minimum", "($input, other, *, out=None)\n--\n\nThe smaller of two elements; NaN if one is NaN. Equal operands share the gradient.",
     {"minimum", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_minimum, (tpy_function)tsr_minimum_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_minimum_scalar, (tpy_function)tsr_minimum_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_minimum_scalar, (tpy_function)tsr_minimum_scalar_out},
         {0}})
-TPY_OP(minimum_inplace, 0, "minimum_", "($input, other)\n--\n\nThe smaller of two elements; NaN wins. Equal operands share the gradient.",
+TPY_OP(minimum_inplace, 0, "minimum_", "($input, other)\n--\n\nThe smaller of two elements; NaN if one is NaN. Equal operands share the gradient.",
     {"minimum_", 2, 2, 2, -1, 3u, takes_input_other, keys_input_other}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_minimum_inplace, NULL},
         {2, 0, call_tn, NULL, (tpy_function)tsr_minimum_scalar_inplace, NULL},
@@ -573,19 +573,19 @@ TPY_OP(greater_equal, 1, "greater_equal|ge", "($input, other, *, out=None)\n--\n
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_greater_equal_scalar, (tpy_function)tsr_greater_equal_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_less_equal_scalar, (tpy_function)tsr_less_equal_scalar_out},
         {0}})
-TPY_OP(logical_and, 1, "logical_and", "($input, other, *, out=None)\n--\n\nLogical and of two elements; what is not zero counts as true.",
+TPY_OP(logical_and, 1, "logical_and", "($input, other, *, out=None)\n--\n\nLogical and of two elements; a nonzero element is true.",
     {"logical_and", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_logical_and, (tpy_function)tsr_logical_and_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_logical_and_scalar, (tpy_function)tsr_logical_and_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_logical_and_scalar, (tpy_function)tsr_logical_and_scalar_out},
         {0}})
-TPY_OP(logical_or, 1, "logical_or", "($input, other, *, out=None)\n--\n\nLogical or of two elements; what is not zero counts as true.",
+TPY_OP(logical_or, 1, "logical_or", "($input, other, *, out=None)\n--\n\nLogical or of two elements; a nonzero element is true.",
     {"logical_or", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_logical_or, (tpy_function)tsr_logical_or_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_logical_or_scalar, (tpy_function)tsr_logical_or_scalar_out},
         {1, 1, call_tno, call_tnt, (tpy_function)tsr_logical_or_scalar, (tpy_function)tsr_logical_or_scalar_out},
         {0}})
-TPY_OP(logical_xor, 1, "logical_xor", "($input, other, *, out=None)\n--\n\nLogical xor of two elements; what is not zero counts as true.",
+TPY_OP(logical_xor, 1, "logical_xor", "($input, other, *, out=None)\n--\n\nLogical xor of two elements; a nonzero element is true.",
     {"logical_xor", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_logical_xor, (tpy_function)tsr_logical_xor_out},
         {2, 0, call_tno, call_tnt, (tpy_function)tsr_logical_xor_scalar, (tpy_function)tsr_logical_xor_scalar_out},
@@ -874,13 +874,13 @@ TPY_OP(isin, 1, "isin", "($input, other, *, invert=False)\n--\n\nWhether each el
 TPY_OP(sum, 1, "sum", "($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nSum over axes; bool and signed integers are summed as int64, unsigned ones as uint64.",
     {"sum", 5, 2, 1, -1, 1u, takes_input_axes_keepdims_dtype_out, keys_input_axes_keepdims_dtype_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLwwo, call_tLwwt, (tpy_function)tsr_sum, (tpy_function)tsr_sum_out}, {0}})
-TPY_OP(nansum, 1, "nansum", "($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nSum over axes of the elements that are numbers; NaN counts as 0, also in its gradient.",
+TPY_OP(nansum, 1, "nansum", "($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nSum over axes; NaN counts as 0, also in its gradient.",
     {"nansum", 5, 2, 1, -1, 1u, takes_input_axes_keepdims_dtype_out, keys_input_axes_keepdims_dtype_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLwwo, call_tLwwt, (tpy_function)tsr_nansum, (tpy_function)tsr_nansum_out}, {0}})
 TPY_OP(prod, 1, "prod", "($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nProduct over axes; bool and signed integers are multiplied as int64, unsigned ones as uint64.",
     {"prod", 5, 2, 1, -1, 1u, takes_input_axes_keepdims_dtype_out, keys_input_axes_keepdims_dtype_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLwwo, call_tLwwt, (tpy_function)tsr_prod, (tpy_function)tsr_prod_out}, {0}})
-TPY_OP(mean, 1, "mean", "($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nArithmetic mean over axes; floating and complex dtypes, or what dtype casts to.",
+TPY_OP(mean, 1, "mean", "($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nArithmetic mean over axes; floating and complex dtypes, or others with a dtype to cast to.",
     {"mean", 5, 2, 1, -1, 1u, takes_input_axes_keepdims_dtype_out, keys_input_axes_keepdims_dtype_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLwwo, call_tLwwt, (tpy_function)tsr_mean, (tpy_function)tsr_mean_out}, {0}})
 TPY_OP(var, 1, "var", "($input, axis=None, *, correction=0, keepdims=False, out=None)\n--\n\nVariance over axes, the mean squared distance from the mean; floating dtypes.",
@@ -889,10 +889,10 @@ TPY_OP(var, 1, "var", "($input, axis=None, *, correction=0, keepdims=False, out=
 TPY_OP(std, 1, "std", "($input, axis=None, *, correction=0, keepdims=False, out=None)\n--\n\nStandard deviation over axes, the root of the variance; floating dtypes.",
     {"std", 5, 2, 1, -1, 1u, takes_input_axes_correction_keepdims_out, keys_input_axes_correction_keepdims_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLdwo, call_tLdwt, (tpy_function)tsr_std, (tpy_function)tsr_std_out}, {0}})
-TPY_OP(max, 1, "max", "($input, axis=None, *, keepdims=False, out=None)\n--\n\nLargest element over axes; NaN wins; equal ones share the gradient; real dtypes.",
+TPY_OP(max, 1, "max", "($input, axis=None, *, keepdims=False, out=None)\n--\n\nLargest element over axes; NaN if there is one; equal ones share the gradient; real dtypes.",
     {"max", 4, 2, 1, -1, 1u, takes_input_axes_keepdims_out, keys_input_axes_keepdims_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLwo, call_tLwt, (tpy_function)tsr_max, (tpy_function)tsr_max_out}, {0}})
-TPY_OP(min, 1, "min", "($input, axis=None, *, keepdims=False, out=None)\n--\n\nSmallest element over axes; NaN wins; equal ones share the gradient; real dtypes.",
+TPY_OP(min, 1, "min", "($input, axis=None, *, keepdims=False, out=None)\n--\n\nSmallest element over axes; NaN if there is one; equal ones share the gradient; real dtypes.",
     {"min", 4, 2, 1, -1, 1u, takes_input_axes_keepdims_out, keys_input_axes_keepdims_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLwo, call_tLwt, (tpy_function)tsr_min, (tpy_function)tsr_min_out}, {0}})
 TPY_OP(amax, 1, "amax", "($input, axis=None, *, keepdims=False, out=None)\n--\n\nLargest element over axes, another name of max.",
@@ -922,7 +922,7 @@ TPY_OP(logsumexp, 1, "logsumexp", "($input, axis=None, *, keepdims=False, out=No
 TPY_OP(vector_norm, 1, "vector_norm", "($input, axis=None, *, keepdims=False, ord=2, out=None)\n--\n\nNorm of the elements over axes; floating and complex dtypes, the result is real.",
     {"vector_norm", 5, 2, 1, -1, 1u, takes_input_axes_keepdims_ord_out, keys_input_axes_keepdims_ord_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLwdo, call_tLwdt, (tpy_function)tsr_vector_norm, (tpy_function)tsr_vector_norm_out}, {0}})
-TPY_OP(cumulative_sum, 1, "cumulative_sum|cumsum", "($input, axis=None, dtype=None, include_initial=False, *, out=None)\n--\n\nSums of the first 1, 2, ... elements along an axis; dtypes as sum.",
+TPY_OP(cumulative_sum, 1, "cumulative_sum|cumsum", "($input, axis=None, dtype=None, include_initial=False, *, out=None)\n--\n\nSums of the first 1, 2, ... elements along an axis; dtypes as in sum.",
     {"cumulative_sum", 5, 4, 1, -1, 1u, takes_input_axis_dtype_include_initial_out, keys_input_axis_dtype_include_initial_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tiwwo, call_tiwwt, (tpy_function)tsr_cumulative_sum, (tpy_function)tsr_cumulative_sum_out}, {0}})
 TPY_OP(cumulative_prod, 1, "cumulative_prod|cumprod", "($input, axis=None, dtype=None, include_initial=False, *, out=None)\n--\n\nProducts of the first 1, 2, ... elements along an axis; dtypes as prod.",
@@ -1022,13 +1022,13 @@ TPY_OP(addmm, 1, "addmm", "($input, mat1, mat2, *, beta=1, alpha=1, out=None)\n-
 TPY_OP(addmm_inplace, 0, "addmm_", "($input, mat1, mat2, *, beta=1, alpha=1)\n--\n\nbeta input + alpha mat1 mat2.",
     {"addmm_", 5, 3, 3, -1, 7u, takes_input_mat1_mat2_beta_alpha, keys_input_mat1_mat2_beta_alpha}, TPY_INPLACE, 5, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tttdd, NULL, (tpy_function)tsr_addmm_inplace, NULL}, {0}})
-TPY_OP(bmm, 1, "bmm", "($input, other, *, out=None)\n--\n\nMatrix products of two batches of one size, without broadcasting.",
+TPY_OP(bmm, 1, "bmm", "($input, other, *, out=None)\n--\n\nMatrix products of two batches of the same size, without broadcasting.",
     {"bmm", 3, 2, 2, -1, 3u, takes_input_other_out_2, keys_input_other_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_bmm, (tpy_function)tsr_bmm_out}, {0}})
-TPY_OP(dot, 1, "dot", "($input, other, *, out=None)\n--\n\nThe sum of the products of two vectors of one size.",
+TPY_OP(dot, 1, "dot", "($input, other, *, out=None)\n--\n\nThe sum of the products of two vectors of the same size.",
     {"dot", 3, 2, 2, -1, 3u, takes_input_other_out_2, keys_input_other_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_dot, (tpy_function)tsr_dot_out}, {0}})
-TPY_OP(outer, 1, "outer", "($input, other, *, out=None)\n--\n\nEvery product of an element of one vector with one of the other.",
+TPY_OP(outer, 1, "outer", "($input, other, *, out=None)\n--\n\nThe products of each element of one vector with each element of the other.",
     {"outer", 3, 2, 2, -1, 3u, takes_input_other_out_2, keys_input_other_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_outer, (tpy_function)tsr_outer_out}, {0}})
 TPY_OP(mm, 1, "mm", "($input, other, *, out=None)\n--\n\nThe product of two matrices, without the rank rules of matmul.",
@@ -1166,7 +1166,7 @@ TPY_OP(matrix_rank, 1, "matrix_rank", "($input, *, rtol=None, hermitian=False, o
 TPY_OP(cond, 1, NULL, "($input, p='2', *, out=None)\n--\n\nThe norm of the matrix times that of its inverse; infinite for a singular one.",
     {"cond", 3, 2, 1, -1, 1u, takes_input_p_out_2, keys_input_p_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tso, call_tst, (tpy_function)tsr_cond, (tpy_function)tsr_cond_out}, {0}})
-TPY_OP(empty, 1, NULL, "(shape, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor whose contents are whatever the memory held; bools are false.",
+TPY_OP(empty, 1, NULL, "(shape, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor with undefined contents; bools are false.",
     {"empty", 4, 1, 1, 0, 0u, takes_shape_dtype_device_requires_grad, keys_shape_dtype_device_requires_grad}, TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_LwDo, NULL, (tpy_function)tsr_empty, NULL}, {0}})
 TPY_OP(zeros, 1, NULL, "(shape, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor of zeros.",
@@ -1175,19 +1175,19 @@ TPY_OP(zeros, 1, NULL, "(shape, *, dtype=None, device=None, requires_grad=False)
 TPY_OP(ones, 1, NULL, "(shape, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor of ones.",
     {"ones", 4, 1, 1, 0, 0u, takes_shape_dtype_device_requires_grad, keys_shape_dtype_device_requires_grad}, TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_LwDo, NULL, (tpy_function)tsr_ones, NULL}, {0}})
-TPY_OP(full, 1, NULL, "(shape, value, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor whose elements are all one number.",
+TPY_OP(full, 1, NULL, "(shape, value, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor with one number in every element.",
     {"full", 5, 2, 2, -1, 0u, takes_shape_value_dtype_device_requires_grad, keys_shape_value_dtype_device_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_LnwDo, NULL, (tpy_function)tsr_full, NULL}, {0}})
-TPY_OP(empty_like, 1, NULL, "($input, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor of the input's shape and memory order with contents of whatever the memory held; bools are false.",
+TPY_OP(empty_like, 1, NULL, "($input, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor with the input's shape and memory order and undefined contents; bools are false.",
     {"empty_like", 4, 1, 1, -1, 1u, takes_input_dtype_device_requires_grad, keys_input_dtype_device_requires_grad}, TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_twDo, NULL, (tpy_function)tsr_empty_like, NULL}, {0}})
-TPY_OP(zeros_like, 1, NULL, "($input, *, dtype=None, device=None, requires_grad=False)\n--\n\nZeros of the input's shape and memory order.",
+TPY_OP(zeros_like, 1, NULL, "($input, *, dtype=None, device=None, requires_grad=False)\n--\n\nZeros with the input's shape and memory order.",
     {"zeros_like", 4, 1, 1, -1, 1u, takes_input_dtype_device_requires_grad, keys_input_dtype_device_requires_grad}, TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_twDo, NULL, (tpy_function)tsr_zeros_like, NULL}, {0}})
-TPY_OP(ones_like, 1, NULL, "($input, *, dtype=None, device=None, requires_grad=False)\n--\n\nOnes of the input's shape and memory order.",
+TPY_OP(ones_like, 1, NULL, "($input, *, dtype=None, device=None, requires_grad=False)\n--\n\nOnes with the input's shape and memory order.",
     {"ones_like", 4, 1, 1, -1, 1u, takes_input_dtype_device_requires_grad, keys_input_dtype_device_requires_grad}, TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_twDo, NULL, (tpy_function)tsr_ones_like, NULL}, {0}})
-TPY_OP(full_like, 1, NULL, "($input, value, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor of the input's shape and memory order whose elements are all one number.",
+TPY_OP(full_like, 1, NULL, "($input, value, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor with the input's shape and memory order and one number in every element.",
     {"full_like", 5, 2, 2, -1, 1u, takes_input_value_dtype_device_requires_grad, keys_input_value_dtype_device_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tnwDo, NULL, (tpy_function)tsr_full_like, NULL}, {0}})
 TPY_OP(linspace, 1, NULL, "(start, stop, num, *, dtype=None, endpoint=True, device=None, requires_grad=False)\n--\n\nEqually spaced numbers from start to stop.",
@@ -1223,7 +1223,7 @@ TPY_OP(randint, 1, NULL, "(low, high, shape, *, dtype=None, device=None, generat
 TPY_OP(randperm, 1, NULL, "(n, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nThe numbers 0 to n - 1 in random order.",
     {"randperm", 5, 1, 1, -1, 0u, takes_n_dtype_device_generator_requires_grad, keys_n_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_iwDgo, NULL, (tpy_function)tsr_randperm, NULL}, {0}})
-TPY_OP(bernoulli, 1, "bernoulli", "($input, *, generator=None)\n--\n\n1 with the probability that each element of the input names, else 0; floating dtypes.",
+TPY_OP(bernoulli, 1, "bernoulli", "($input, *, generator=None)\n--\n\n1 with the probability that the element of the input gives, else 0; floating dtypes.",
     {"bernoulli", 2, 1, 1, -1, 1u, takes_input_generator, keys_input_generator}, TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tgo, NULL, (tpy_function)tsr_bernoulli, NULL}, {0}})
 TPY_OP(uniform_inplace, 1, "uniform_", "($input, low=0, high=1, *, generator=None)\n--\n\nOverwrites the input with uniform random numbers in [low, high); floating dtypes.",
@@ -1274,7 +1274,7 @@ TPY_OP(random_integers_inplace, 1, "random_", "($input, low=0, high=None, *, gen
 TPY_OP(bernoulli_fill_inplace, 1, "bernoulli_", "($input, p=0.5, *, generator=None)\n--\n\nOverwrites the input with 1 with probability p, else 0; real dtypes.",
     {"bernoulli_", 3, 2, 1, -1, 1u, takes_input_p_generator_2, keys_input_p_generator_2}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tdg, NULL, (tpy_function)tsr_bernoulli_fill_inplace, NULL}, {0}})
-TPY_OP(where, 1, NULL, "($condition, input, other, *, out=None)\n--\n\nThe input where the condition holds, other elsewhere; all three broadcast.",
+TPY_OP(where, 1, NULL, "($condition, input, other, *, out=None)\n--\n\nThe input where the condition is true, other elsewhere; all three broadcast.",
     {"where", 4, 3, 3, -1, 7u, takes_condition_input_other_out, keys_condition_input_other_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttto, call_tttt, (tpy_function)tsr_where, (tpy_function)tsr_where_out},
         {4, 0, call_ttno, call_ttnt, (tpy_function)tsr_where_scalar, (tpy_function)tsr_where_scalar_out},
@@ -1303,23 +1303,23 @@ TPY_OP(addcdiv, 1, "addcdiv", "($input, tensor1, tensor2, *, value=1, out=None)\
 TPY_OP(addcdiv_inplace, 0, "addcdiv_", "($input, tensor1, tensor2, *, value=1)\n--\n\ninput + value tensor1 / tensor2; floating and complex dtypes.",
     {"addcdiv_", 4, 3, 3, -1, 7u, takes_input_tensor1_tensor2_value, keys_input_tensor1_tensor2_value}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tttn, NULL, (tpy_function)tsr_addcdiv_inplace, NULL}, {0}})
-TPY_OP(clip, 1, "clip|clamp", "($input, min=None, max=None, *, out=None)\n--\n\nThe input limited to bounds, of which one may be absent; the gradient passes inside and at the bounds.",
+TPY_OP(clip, 1, "clip|clamp", "($input, min=None, max=None, *, out=None)\n--\n\nThe input limited to bounds, one of which may be absent; the gradient passes inside the bounds and at them.",
     {"clip", 4, 3, 1, -1, 7u, takes_input_min_max_out, keys_input_min_max_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 1, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttto, call_tttt, (tpy_function)tsr_clip, (tpy_function)tsr_clip_out},
         {6, 0, call_tmmo, call_tmmt, (tpy_function)tsr_clip_scalars, (tpy_function)tsr_clip_scalars_out},
         {0}})
-TPY_OP(clip_inplace, 0, "clip_|clamp_", "($input, min=None, max=None)\n--\n\nThe input limited to bounds, of which one may be absent; the gradient passes inside and at the bounds.",
+TPY_OP(clip_inplace, 0, "clip_|clamp_", "($input, min=None, max=None)\n--\n\nThe input limited to bounds, one of which may be absent; the gradient passes inside the bounds and at them.",
     {"clip_", 3, 3, 1, -1, 7u, takes_input_min_max, keys_input_min_max}, TPY_INPLACE, 3, 1, 0, 0, -1, 1, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttt, NULL, (tpy_function)tsr_clip_inplace, NULL},
         {6, 0, call_tmm, NULL, (tpy_function)tsr_clip_scalars_inplace, NULL},
         {0}})
-TPY_OP(sort, 1, "sort", "($input, axis=-1, descending=False, stable=True, *, out=None)\n--\n\nThe elements in order along an axis; NaN counts as largest; real dtypes.",
+TPY_OP(sort, 1, "sort", "($input, axis=-1, descending=False, stable=True, *, out=None)\n--\n\nThe elements in order along an axis; NaN is larger than any number; real dtypes.",
     {"sort", 5, 4, 1, -1, 1u, takes_input_axis_descending_stable_out, keys_input_axis_descending_stable_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tiwwo, call_tiwwt, (tpy_function)tsr_sort, (tpy_function)tsr_sort_out}, {0}})
 TPY_OP(argsort, 1, "argsort", "($input, axis=-1, descending=False, stable=True, *, out=None)\n--\n\nThe positions that put the elements in order along an axis, as int64; real dtypes.",
     {"argsort", 5, 4, 1, -1, 1u, takes_input_axis_descending_stable_out, keys_input_axis_descending_stable_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tiwwo, call_tiwwt, (tpy_function)tsr_argsort, (tpy_function)tsr_argsort_out}, {0}})
-TPY_OP(sort_with_indices, 1, "sort_with_indices", "($input, axis=-1, descending=False, stable=True, *, out=None)\n--\n\nThe elements in order along an axis and the positions they had; real dtypes.",
+TPY_OP(sort_with_indices, 1, "sort_with_indices", "($input, axis=-1, descending=False, stable=True, *, out=None)\n--\n\nThe elements in order along an axis and the positions that they had; real dtypes.",
     {"sort_with_indices", 5, 4, 1, -1, 1u, takes_input_axis_descending_stable_out, keys_input_axis_descending_stable_out}, TPY_FUNCTIONAL, 4, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tiwwoo, call_tiwwtt, (tpy_function)tsr_sort_with_indices, (tpy_function)tsr_sort_with_indices_out}, {0}})
 TPY_OP(topk, 1, "topk", "($input, k, axis=-1, largest=True, sorted=True, *, out=None)\n--\n\nThe k largest or smallest elements along an axis, in order, and their positions; real dtypes.",
@@ -1365,16 +1365,16 @@ TPY_OP(histogram, 1, "histogram", "($input, bins, *, min=None, max=None, weight=
     (const tpy_way[]){{0, 0, call_tteetwoo, call_tteetwtt, (tpy_function)tsr_histogram, (tpy_function)tsr_histogram_out},
         {2, 0, call_tneetwoo, call_tneetwtt, (tpy_function)tsr_histogram_scalar, (tpy_function)tsr_histogram_scalar_out},
         {0}})
-TPY_OP(clone, 1, "clone", "($input, *, out=None)\n--\n\nA copy with memory of its own, in the input's memory order; differentiable.",
+TPY_OP(clone, 1, "clone", "($input, *, out=None)\n--\n\nA copy with its own memory, in the input's memory order; differentiable.",
     {"clone", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_clone, (tpy_function)tsr_clone_out}, {0}})
-TPY_OP(contiguous, 1, NULL, "($input)\n--\n\nThe input itself when it is row-major, else a row-major copy.",
+TPY_OP(contiguous, 1, NULL, "($input)\n--\n\nThe input itself if it is row-major, else a row-major copy.",
     {"contiguous", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_to, NULL, (tpy_function)tsr_contiguous, NULL}, {0}})
 TPY_OP(astype, 1, "astype", "($input, dtype, *, copy=True)\n--\n\nThe values in another dtype; complex to real is refused.",
     {"astype", 3, 2, 2, -1, 1u, takes_input_dtype_copy, keys_input_dtype_copy}, TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_twwo, NULL, (tpy_function)tsr_astype, NULL}, {0}})
-TPY_OP(detach, 1, "detach", "($input)\n--\n\nThe same memory and version counter outside of the graph.",
+TPY_OP(detach, 1, "detach", "($input)\n--\n\nThe same memory and version counter without the graph.",
     {"detach", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_to, NULL, (tpy_function)tsr_detach, NULL}, {0}})
 TPY_OP(copy_inplace, 1, "copy_", "($input, source, non_blocking=False)\n--\n\nOverwrites the input with the source, which broadcasts and is cast; complex to real is refused.",
@@ -1425,22 +1425,22 @@ TPY_OP(diag_embed, 1, "diag_embed", "($input, offset=0, axis1=-2, axis2=-1, *, o
 TPY_OP(diagflat, 1, "diagflat", "($input, offset=0, *, out=None)\n--\n\nA matrix with the flattened input on a diagonal.",
     {"diagflat", 3, 2, 1, -1, 1u, takes_input_offset_out, keys_input_offset_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tio, call_tit, (tpy_function)tsr_diagflat, (tpy_function)tsr_diagflat_out}, {0}})
-TPY_OP(reshape, 1, "reshape", "($input, shape, *, copy=None)\n--\n\nThe same elements in row-major order under another shape.",
+TPY_OP(reshape, 1, "reshape", "($input, shape, *, copy=None)\n--\n\nThe same elements in row-major order with another shape.",
     {"reshape", 3, 2, 2, 1, 1u, takes_input_shape_copy, keys_input_shape_copy}, TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLwo, NULL, (tpy_function)tsr_reshape, NULL}, {0}})
-TPY_OP(view, 1, "view", "($input, shape)\n--\n\nAs reshape, but never a copy: VALUE where the strides do not allow a view.",
+TPY_OP(view, 1, "view", "($input, shape)\n--\n\nAs reshape, but never a copy: VALUE if the strides do not allow a view.",
     {"view", 2, 2, 2, 1, 1u, takes_input_shape, keys_input_shape}, TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLo, NULL, (tpy_function)tsr_view, NULL}, {0}})
 TPY_OP(flatten, 1, "flatten|ravel", "($input, start=0, end_axis=-1)\n--\n\nMerges a range of axes into one; a 0-dim tensor gets one axis.",
     {"flatten", 3, 3, 1, -1, 1u, takes_input_start_end_axis, keys_input_start_end_axis}, TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tiio, NULL, (tpy_function)tsr_flatten, NULL}, {0}})
-TPY_OP(squeeze, 1, "squeeze", "($input, axes=None)\n--\n\nDrops axes, all of which must have size 1; a view.",
+TPY_OP(squeeze, 1, "squeeze", "($input, axes=None)\n--\n\nRemoves axes, all of which must have size 1; a view.",
     {"squeeze", 2, 2, 1, 1, 1u, takes_input_axes, keys_input_axes}, TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, tpy_axes_of_one, {0, 1},
     (const tpy_way[]){{0, 0, call_tLo, NULL, (tpy_function)tsr_squeeze, NULL}, {0}})
 TPY_OP(expand_dims, 1, "expand_dims", "($input, axis)\n--\n\nInserts an axis of size 1; a view.",
     {"expand_dims", 2, 2, 2, -1, 1u, takes_input_axis, keys_input_axis}, TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tio, NULL, (tpy_function)tsr_expand_dims, NULL}, {0}})
-TPY_OP(unsqueeze, 1, "unsqueeze", "($input, axis)\n--\n\nInserts an axis of size 1: expand_dims under its other name.",
+TPY_OP(unsqueeze, 1, "unsqueeze", "($input, axis)\n--\n\nInserts an axis of size 1, as expand_dims; a view.",
     {"unsqueeze", 2, 2, 2, -1, 1u, takes_input_axis, keys_input_axis}, TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tio, NULL, (tpy_function)tsr_unsqueeze, NULL}, {0}})
 TPY_OP(permute_dims, 1, "permute_dims|permute", "($input, axes)\n--\n\nThe axes in another order; a view.",
@@ -1452,13 +1452,13 @@ TPY_OP(transpose, 1, "transpose|swapaxes|swapdims", "($input, axis0, axis1)\n--\
 TPY_OP(matrix_transpose, 1, "matrix_transpose", "($input)\n--\n\nThe last two axes exchanged; a view.",
     {"matrix_transpose", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_to, NULL, (tpy_function)tsr_matrix_transpose, NULL}, {0}})
-TPY_OP(moveaxis, 1, "moveaxis|movedim", "($input, source, destination)\n--\n\nMoves axes to new places, the others keep their order; a view.",
+TPY_OP(moveaxis, 1, "moveaxis|movedim", "($input, source, destination)\n--\n\nMoves axes to other positions, the others keep their order; a view.",
     {"moveaxis", 3, 3, 3, -1, 1u, takes_input_source_destination, keys_input_source_destination}, TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLLo, NULL, (tpy_function)tsr_moveaxis, NULL}, {0}})
-TPY_OP(broadcast_to, 1, "broadcast_to", "($input, shape)\n--\n\nA view that shows axes of size 1 and new leading axes repeatedly; it refuses in-place writes.",
+TPY_OP(broadcast_to, 1, "broadcast_to", "($input, shape)\n--\n\nA view that repeats axes of size 1 and adds leading axes; it refuses in-place writes.",
     {"broadcast_to", 2, 2, 2, 1, 1u, takes_input_shape, keys_input_shape}, TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLo, NULL, (tpy_function)tsr_broadcast_to, NULL}, {0}})
-TPY_OP(expand, 1, "expand", "($input, shape)\n--\n\nAs broadcast_to, with -1 for sizes that stay.",
+TPY_OP(expand, 1, "expand", "($input, shape)\n--\n\nAs broadcast_to, with -1 for sizes that do not change.",
     {"expand", 2, 2, 2, 1, 1u, takes_input_shape, keys_input_shape}, TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLo, NULL, (tpy_function)tsr_expand, NULL}, {0}})
 TPY_OP(real, 1, NULL, "($input)\n--\n\nThe real parts of a complex tensor, a view; a real tensor itself.",
@@ -1473,16 +1473,16 @@ TPY_OP(view_as_real, 1, "view_as_real", "($input)\n--\n\nA complex tensor as rea
 TPY_OP(view_as_complex, 1, "view_as_complex", "($input)\n--\n\nReal and imaginary parts along the last axis as a complex tensor; a view.",
     {"view_as_complex", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_FUNCTIONAL, 1, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_to, NULL, (tpy_function)tsr_view_as_complex, NULL}, {0}})
-TPY_OP(select, 1, "select", "($input, axis, index)\n--\n\nThe part at one position of an axis, without that axis; a view.",
+TPY_OP(select, 1, "select", "($input, axis, index)\n--\n\nThe elements at one position of an axis, without that axis; a view.",
     {"select", 3, 3, 3, -1, 1u, takes_input_axis_index, keys_input_axis_index}, TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tiio, NULL, (tpy_function)tsr_select, NULL}, {0}})
 TPY_OP(slice, 1, "slice", "($input, axis, start=None, stop=None, step=1)\n--\n\nA range of positions of an axis with Python's rules; a view.",
     {"slice", 5, 5, 2, -1, 1u, takes_input_axis_start_stop_step, keys_input_axis_start_stop_step}, TPY_FUNCTIONAL, 5, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tiiiio, NULL, (tpy_function)tsr_slice, NULL}, {0}})
-TPY_OP(narrow, 1, "narrow", "($input, axis, start, length)\n--\n\nA number of positions of an axis, all of which must exist; a view.",
+TPY_OP(narrow, 1, "narrow", "($input, axis, start, length)\n--\n\nA number of consecutive positions of an axis, all of which must exist; a view.",
     {"narrow", 4, 4, 4, -1, 1u, takes_input_axis_start_length, keys_input_axis_start_length}, TPY_FUNCTIONAL, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tiiio, NULL, (tpy_function)tsr_narrow, NULL}, {0}})
-TPY_OP(split, 1, "split", "($input, size, axis=0)\n--\n\nParts of one size along an axis; views.",
+TPY_OP(split, 1, "split", "($input, size, axis=0)\n--\n\nParts of the same size along an axis; views.",
     {"split", 3, 3, 2, -1, 1u, takes_input_size_axis, keys_input_size_axis}, TPY_FUNCTIONAL, 3, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tiiO, NULL, (tpy_function)tsr_split, NULL}, {0}})
 TPY_OP(split_with_sizes, 1, "split_with_sizes", "($input, sizes, axis=0)\n--\n\nParts of given sizes along an axis; views.",
@@ -1494,13 +1494,13 @@ TPY_OP(chunk, 1, "chunk", "($input, chunks, axis=0)\n--\n\nA number of equal par
 TPY_OP(unstack, 1, "unstack|unbind", "($input, axis=0)\n--\n\nOne part for each position of an axis, without that axis; views.",
     {"unstack", 2, 2, 1, -1, 1u, takes_input_axis_3, keys_input_axis_3}, TPY_FUNCTIONAL, 2, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tiO, NULL, (tpy_function)tsr_unstack, NULL}, {0}})
-TPY_OP(diagonal, 1, "diagonal", "($input, offset=0, axis1=0, axis2=1)\n--\n\nA diagonal of two axes as the last axis of the result; a view.",
+TPY_OP(diagonal, 1, "diagonal", "($input, offset=0, axis1=0, axis2=1)\n--\n\nThe diagonal of two axes as the last axis of the result; a view.",
     {"diagonal", 4, 4, 1, -1, 1u, takes_input_offset_axis1_axis2, keys_input_offset_axis1_axis2}, TPY_FUNCTIONAL, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tiiio, NULL, (tpy_function)tsr_diagonal, NULL}, {0}})
-TPY_OP(concat, 1, NULL, "(tensors, axis=0, *, out=None)\n--\n\nTensors one after the other along an axis, promoted to a common dtype.",
+TPY_OP(concat, 1, NULL, "(tensors, axis=0, *, out=None)\n--\n\nTensors joined along an axis, promoted to a common dtype.",
     {"concat", 3, 2, 1, -1, 0u, takes_tensors_axis_out, keys_tensors_axis_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_Tio, call_Tit, (tpy_function)tsr_concat, (tpy_function)tsr_concat_out}, {0}})
-TPY_OP(stack, 1, NULL, "(tensors, axis=0, *, out=None)\n--\n\nTensors of one shape along a new axis, promoted to a common dtype.",
+TPY_OP(stack, 1, NULL, "(tensors, axis=0, *, out=None)\n--\n\nTensors of the same shape joined along a new axis, promoted to a common dtype.",
     {"stack", 3, 2, 1, -1, 0u, takes_tensors_axis_out_2, keys_tensors_axis_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_Tio, call_Tit, (tpy_function)tsr_stack, (tpy_function)tsr_stack_out}, {0}})
 TPY_OP(tile, 1, "tile", "($input, repetitions, *, out=None)\n--\n\nThe whole tensor repeated along its axes.",
@@ -1511,10 +1511,10 @@ TPY_OP(repeat, 1, "repeat|repeat_interleave", "($input, repeats, *, axis=None, o
     (const tpy_way[]){{0, 0, call_ttio, call_ttit, (tpy_function)tsr_repeat, (tpy_function)tsr_repeat_out},
         {2, 0, call_tnio, call_tnit, (tpy_function)tsr_repeat_scalar, (tpy_function)tsr_repeat_scalar_out},
         {0}})
-TPY_OP(flip, 1, "flip", "($input, axis=None, *, out=None)\n--\n\nThe order of the elements along axes reversed; a copy.",
+TPY_OP(flip, 1, "flip", "($input, axis=None, *, out=None)\n--\n\nThe elements in reverse order along axes; a copy.",
     {"flip", 3, 2, 1, -1, 1u, takes_input_axes_out, keys_input_axes_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLo, call_tLt, (tpy_function)tsr_flip, (tpy_function)tsr_flip_out}, {0}})
-TPY_OP(roll, 1, "roll", "($input, shift, axis=None, *, out=None)\n--\n\nElements moved along axes; those that leave come in at the other end.",
+TPY_OP(roll, 1, "roll", "($input, shift, axis=None, *, out=None)\n--\n\nElements shifted along axes; those that leave one end come in at the other.",
     {"roll", 4, 3, 2, -1, 1u, takes_input_shift_axes_out, keys_input_shift_axes_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLLo, call_tLLt, (tpy_function)tsr_roll, (tpy_function)tsr_roll_out}, {0}})
 TPY_OP(tril, 1, "tril", "($input, diagonal=0, *, out=None)\n--\n\nThe elements of the last two axes on and below a diagonal, zero above.",
@@ -1529,7 +1529,7 @@ TPY_OP(triu, 1, "triu", "($input, diagonal=0, *, out=None)\n--\n\nThe elements o
 TPY_OP(triu_inplace, 0, "triu_", "($input, diagonal=0)\n--\n\nThe elements of the last two axes on and above a diagonal, zero below.",
     {"triu_", 2, 2, 1, -1, 1u, takes_input_diagonal, keys_input_diagonal}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ti, NULL, (tpy_function)tsr_triu_inplace, NULL}, {0}})
-TPY_OP(pad, 1, NULL, "($input, padding, mode='constant', value=0, *, out=None)\n--\n\nAdds elements on the sides of axes.",
+TPY_OP(pad, 1, NULL, "($input, padding, mode='constant', value=0, *, out=None)\n--\n\nAdds elements before and behind axes.",
     {"pad", 5, 4, 2, 1, 1u, takes_input_padding_mode_value_out, keys_input_padding_mode_value_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLsno, call_tLsnt, (tpy_function)tsr_pad, (tpy_function)tsr_pad_out}, {0}})
 TPY_OP(as_strided, 1, "as_strided", "($input, shape, strides, offset=None)\n--\n\nA window with any sizes and strides on the memory of the input; a view.",
@@ -1577,19 +1577,19 @@ TPY_OP(diagonal_scatter, 1, "diagonal_scatter", "($input, source, offset=0, axis
 TPY_OP(as_strided_scatter, 1, "as_strided_scatter", "($input, source, shape, strides, offset=None, *, out=None)\n--\n\nA copy of the input with the source in a window of any strides on its memory.",
     {"as_strided_scatter", 6, 5, 4, -1, 3u, takes_input_source_shape_strides_offset_out, keys_input_source_shape_strides_offset_out}, TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttLLio, call_ttLLit, (tpy_function)tsr_as_strided_scatter, (tpy_function)tsr_as_strided_scatter_out}, {0}})
-TPY_OP(index_put, 1, "index_put", "($input, indices, values, accumulate=False, *, out=None)\n--\n\nThe input with values written to, or added at, positions.",
+TPY_OP(index_put, 1, "index_put", "($input, indices, values, accumulate=False, *, out=None)\n--\n\nThe input with values written, or added, at positions.",
     {"index_put", 5, 4, 3, -1, 5u, takes_input_indices_values_accumulate_out, keys_input_indices_values_accumulate_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tTtwo, call_tTtwt, (tpy_function)tsr_index_put, (tpy_function)tsr_index_put_out}, {0}})
-TPY_OP(index_put_inplace, 0, "index_put_", "($input, indices, values, accumulate=False)\n--\n\nThe input with values written to, or added at, positions.",
+TPY_OP(index_put_inplace, 0, "index_put_", "($input, indices, values, accumulate=False)\n--\n\nThe input with values written, or added, at positions.",
     {"index_put_", 4, 4, 3, -1, 5u, takes_input_indices_values_accumulate, keys_input_indices_values_accumulate}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tTtw, NULL, (tpy_function)tsr_index_put_inplace, NULL}, {0}})
 TPY_OP(index_select, 1, "index_select", "($input, axis, index, *, out=None)\n--\n\nThe slices of an axis at the positions of an index.",
     {"index_select", 4, 3, 3, -1, 5u, takes_input_axis_index_out, keys_input_axis_index_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tito, call_titt, (tpy_function)tsr_index_select, (tpy_function)tsr_index_select_out}, {0}})
-TPY_OP(take, 1, "take", "($input, indices, axis=None, *, out=None)\n--\n\nThe slices of an axis at indices, whose dims stand in its place.",
+TPY_OP(take, 1, "take", "($input, indices, axis=None, *, out=None)\n--\n\nThe slices of an axis at indices; the dims of the indices replace the axis.",
     {"take", 4, 3, 2, -1, 3u, takes_input_indices_axis_out, keys_input_indices_axis_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttio, call_ttit, (tpy_function)tsr_take, (tpy_function)tsr_take_out}, {0}})
-TPY_OP(embedding, 1, NULL, "($input, weight, padding_idx=None, *, out=None)\n--\n\nThe rows of a table that indices name.",
+TPY_OP(embedding, 1, NULL, "($input, weight, padding_idx=None, *, out=None)\n--\n\nThe rows of a table at integer indices.",
     {"embedding", 4, 3, 2, -1, 3u, takes_input_weight_padding_idx_out, keys_input_weight_padding_idx_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttio, call_ttit, (tpy_function)tsr_embedding, (tpy_function)tsr_embedding_out}, {0}})
 TPY_OP(gather, 1, "gather", "($input, axis, index, *, out=None)\n--\n\nout[i, j] = input[i, index[i, j]] for axis 1, and so on.",
@@ -1604,23 +1604,23 @@ TPY_OP(scatter_add, 1, "scatter_add", "($input, axis, index, source, *, out=None
 TPY_OP(scatter_add_inplace, 0, "scatter_add_", "($input, axis, index, source)\n--\n\ninput[i, index[i, j]] += source[i, j] for axis 1, and so on; every occurrence counts.",
     {"scatter_add_", 4, 4, 4, -1, 13u, takes_input_axis_index_source, keys_input_axis_index_source}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_titt, NULL, (tpy_function)tsr_scatter_add_inplace, NULL}, {0}})
-TPY_OP(masked_fill, 1, "masked_fill", "($input, mask, value, *, out=None)\n--\n\nThe value where the mask holds, the input elsewhere, in the input's dtype.",
+TPY_OP(masked_fill, 1, "masked_fill", "($input, mask, value, *, out=None)\n--\n\nThe value where the mask is true, the input elsewhere, in the input's dtype.",
     {"masked_fill", 4, 3, 3, -1, 7u, takes_input_mask_value_out, keys_input_mask_value_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttto, call_tttt, (tpy_function)tsr_masked_fill, (tpy_function)tsr_masked_fill_out},
         {4, 0, call_ttno, call_ttnt, (tpy_function)tsr_masked_fill_scalar, (tpy_function)tsr_masked_fill_scalar_out},
         {0}})
-TPY_OP(masked_fill_inplace, 0, "masked_fill_", "($input, mask, value)\n--\n\nThe value where the mask holds, the input elsewhere, in the input's dtype.",
+TPY_OP(masked_fill_inplace, 0, "masked_fill_", "($input, mask, value)\n--\n\nThe value where the mask is true, the input elsewhere, in the input's dtype.",
     {"masked_fill_", 3, 3, 3, -1, 7u, takes_input_mask_value, keys_input_mask_value}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttt, NULL, (tpy_function)tsr_masked_fill_inplace, NULL},
         {4, 0, call_ttn, NULL, (tpy_function)tsr_masked_fill_scalar_inplace, NULL},
         {0}})
-TPY_OP(masked_select, 1, "masked_select", "($input, mask, *, out=None)\n--\n\nThe elements where the mask holds, in row-major order, as one axis.",
+TPY_OP(masked_select, 1, "masked_select", "($input, mask, *, out=None)\n--\n\nThe elements where the mask is true, in row-major order, as one axis.",
     {"masked_select", 3, 2, 2, -1, 3u, takes_input_mask_out, keys_input_mask_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_masked_select, (tpy_function)tsr_masked_select_out}, {0}})
 TPY_OP(nonzero, 1, "nonzero", "($input)\n--\n\nThe positions of the nonzero elements in row-major order, one int64 tensor for each axis.",
     {"nonzero", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_FUNCTIONAL, 1, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tO, NULL, (tpy_function)tsr_nonzero, NULL}, {0}})
-TPY_OP(argwhere, 1, "argwhere", "($input)\n--\n\nThe positions of the nonzero elements in row-major order, one row each.",
+TPY_OP(argwhere, 1, "argwhere", "($input)\n--\n\nThe positions of the nonzero elements in row-major order, one row for each.",
     {"argwhere", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_FUNCTIONAL, 1, 1, 0, 0, -1, 0, 1, 1, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_to, NULL, (tpy_function)tsr_argwhere, NULL}, {0}})
 TPY_OP(scatter, 1, "scatter", "($input, axis, index, source, reduce='replace', *, out=None)\n--\n\ninput[i, index[i, j]] = source[i, j] for axis 1, and so on; of equal places the last is written.",
@@ -1688,19 +1688,19 @@ TPY_OP(conv2d, 1, NULL, "($input, weight, bias=None, stride=None, padding=None, 
 TPY_OP(conv3d, 1, NULL, "($input, weight, bias=None, stride=None, padding=None, dilation=None, groups=1, same=False, *, out=None)\n--\n\nCross-correlation along three spatial axes, plus a bias per channel.",
     {"conv3d", 9, 8, 2, -1, 7u, takes_input_weight_bias_stride_padding_dilation_groups_same_out, keys_input_weight_bias_stride_padding_dilation_groups_same_out}, TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, 1, 0, tpy_padding, {4, 7},
     (const tpy_way[]){{0, 0, call_tttLLLiwo, call_tttLLLiwt, (tpy_function)tsr_conv3d, (tpy_function)tsr_conv3d_out}, {0}})
-TPY_OP(conv_transpose1d, 1, NULL, "($input, weight, bias=None, stride=None, padding=None, output_padding=None, groups=1, dilation=None, *, out=None)\n--\n\nThe derivative of conv1d towards its input, as an op.",
+TPY_OP(conv_transpose1d, 1, NULL, "($input, weight, bias=None, stride=None, padding=None, output_padding=None, groups=1, dilation=None, *, out=None)\n--\n\nThe derivative of conv1d with respect to its input, as an op.",
     {"conv_transpose1d", 9, 8, 2, -1, 7u, takes_input_weight_bias_stride_padding_output_padding_groups_dilation_out, keys_input_weight_bias_stride_padding_output_padding_groups_dilation_out}, TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tttLLLiLo, call_tttLLLiLt, (tpy_function)tsr_conv_transpose1d, (tpy_function)tsr_conv_transpose1d_out}, {0}})
-TPY_OP(conv_transpose2d, 1, NULL, "($input, weight, bias=None, stride=None, padding=None, output_padding=None, groups=1, dilation=None, *, out=None)\n--\n\nThe derivative of conv2d towards its input, as an op.",
+TPY_OP(conv_transpose2d, 1, NULL, "($input, weight, bias=None, stride=None, padding=None, output_padding=None, groups=1, dilation=None, *, out=None)\n--\n\nThe derivative of conv2d with respect to its input, as an op.",
     {"conv_transpose2d", 9, 8, 2, -1, 7u, takes_input_weight_bias_stride_padding_output_padding_groups_dilation_out, keys_input_weight_bias_stride_padding_output_padding_groups_dilation_out}, TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tttLLLiLo, call_tttLLLiLt, (tpy_function)tsr_conv_transpose2d, (tpy_function)tsr_conv_transpose2d_out}, {0}})
-TPY_OP(conv_transpose3d, 1, NULL, "($input, weight, bias=None, stride=None, padding=None, output_padding=None, groups=1, dilation=None, *, out=None)\n--\n\nThe derivative of conv3d towards its input, as an op.",
+TPY_OP(conv_transpose3d, 1, NULL, "($input, weight, bias=None, stride=None, padding=None, output_padding=None, groups=1, dilation=None, *, out=None)\n--\n\nThe derivative of conv3d with respect to its input, as an op.",
     {"conv_transpose3d", 9, 8, 2, -1, 7u, takes_input_weight_bias_stride_padding_output_padding_groups_dilation_out, keys_input_weight_bias_stride_padding_output_padding_groups_dilation_out}, TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tttLLLiLo, call_tttLLLiLt, (tpy_function)tsr_conv_transpose3d, (tpy_function)tsr_conv_transpose3d_out}, {0}})
-TPY_OP(max_pool2d, 1, NULL, "($input, kernel_size, stride=None, padding=None, dilation=None, ceil_mode=False, *, out=None)\n--\n\nThe largest number of each window; floating dtypes.",
+TPY_OP(max_pool2d, 1, NULL, "($input, kernel_size, stride=None, padding=None, dilation=None, ceil_mode=False, *, out=None)\n--\n\nThe maximum of each window; floating dtypes.",
     {"max_pool2d", 7, 6, 2, -1, 1u, takes_input_kernel_size_stride_padding_dilation_ceil_mode_out, keys_input_kernel_size_stride_padding_dilation_ceil_mode_out}, TPY_FUNCTIONAL, 6, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLLLLwo, call_tLLLLwt, (tpy_function)tsr_max_pool2d, (tpy_function)tsr_max_pool2d_out}, {0}})
-TPY_OP(max_pool2d_with_positions, 1, NULL, "($input, kernel_size, stride=None, padding=None, dilation=None, ceil_mode=False)\n--\n\nAs max_pool2d, and where in the flattened plane each number stands (int64).",
+TPY_OP(max_pool2d_with_positions, 1, NULL, "($input, kernel_size, stride=None, padding=None, dilation=None, ceil_mode=False)\n--\n\nAs max_pool2d, and the position of each maximum in the flattened plane (int64).",
     {"max_pool2d_with_positions", 6, 6, 2, -1, 1u, takes_input_kernel_size_stride_padding_dilation_ceil_mode, keys_input_kernel_size_stride_padding_dilation_ceil_mode}, TPY_FUNCTIONAL, 6, 2, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLLLLwoo, NULL, (tpy_function)tsr_max_pool2d_with_positions, NULL}, {0}})
 TPY_OP(avg_pool2d, 1, NULL, "($input, kernel_size, stride=None, padding=None, ceil_mode=False, count_include_pad=True, divisor_override=None, *, out=None)\n--\n\nThe mean of each window; floating dtypes.",
@@ -1727,16 +1727,16 @@ TPY_OP(cross_entropy, 1, NULL, "($input, target, weight=None, ignore_index=-100,
 TPY_OP(nll_loss, 1, NULL, "($input, target, weight=None, ignore_index=-100, reduction='mean')\n--\n\nThe negative log-probability of the target class.",
     {"nll_loss", 5, 5, 2, -1, 7u, takes_input_target_weight_ignore_index_reduction, keys_input_target_weight_ignore_index_reduction}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tttiso, NULL, (tpy_function)tsr_nll_loss, NULL}, {0}})
-TPY_OP(mse_loss, 1, NULL, "($input, target, reduction='mean')\n--\n\nThe squared difference.",
+TPY_OP(mse_loss, 1, NULL, "($input, target, reduction='mean')\n--\n\nThe squared difference of two tensors of the same shape.",
     {"mse_loss", 3, 3, 2, -1, 3u, takes_input_target_reduction, keys_input_target_reduction}, TPY_FUNCTIONAL, 3, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttso, NULL, (tpy_function)tsr_mse_loss, NULL}, {0}})
 TPY_OP(binary_cross_entropy_with_logits, 1, NULL, "($input, target, weight=None, pos_weight=None, reduction='mean')\n--\n\nThe binary cross entropy of sigmoid(input), without overflow.",
     {"binary_cross_entropy_with_logits", 5, 5, 2, -1, 15u, takes_input_target_weight_pos_weight_reduction, keys_input_target_weight_pos_weight_reduction}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttttso, NULL, (tpy_function)tsr_binary_cross_entropy_with_logits, NULL}, {0}})
-TPY_OP(dropout, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nZeros elements at random and divides the others by 1 - p; floating dtypes.",
+TPY_OP(dropout, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nSets random elements to 0 and divides the others by 1 - p; floating dtypes.",
     {"dropout", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwgo, call_tdwgt, (tpy_function)tsr_dropout, (tpy_function)tsr_dropout_out}, {0}})
-TPY_OP(dropout_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nZeros elements at random and divides the others by 1 - p; floating dtypes.",
+TPY_OP(dropout_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nSets random elements to 0 and divides the others by 1 - p; floating dtypes.",
     {"dropout_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwg, NULL, (tpy_function)tsr_dropout_inplace, NULL}, {0}})
 TPY_OP(elu, 1, NULL, "($input, alpha=1, *, out=None)\n--\n\nx, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations.",
@@ -1904,10 +1904,10 @@ TPY_OP(adam_step, 1, NULL, "(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_s
 TPY_OP(adamw_step, 1, NULL, "(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, step, learning_rate, beta1=0.9, beta2=0.999, eps=1e-08, weight_decay=0.01, maximize=False)\n--\n\nAs adam_step, with decoupled weight decay.",
     {"adamw_step", 12, 12, 7, -1, 0u, takes_params_grads_exp_avgs_exp_avg_sqs_max_exp_avg_sqs_step_learning_rate_beta1_beta2_eps_weight_decay_maximize_2, keys_params_grads_exp_avgs_exp_avg_sqs_max_exp_avg_sqs_step_learning_rate_beta1_beta2_eps_weight_decay_maximize_2}, TPY_FUNCTIONAL, 12, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_TTTTTidddddw, NULL, (tpy_function)tsr_adamw_step, NULL}, {0}})
-TPY_OP(clip_norm, 1, NULL, "(tensors, max_norm, norm_type=2, error_if_nonfinite=False)\n--\n\nScales all tensors in place so that their norm together is at most max_norm; returns the norm before.",
+TPY_OP(clip_norm, 1, NULL, "(tensors, max_norm, norm_type=2, error_if_nonfinite=False)\n--\n\nScales all tensors in place so that their common norm is at most max_norm; returns the norm before.",
     {"clip_norm", 4, 4, 2, -1, 0u, takes_tensors_max_norm_norm_type_error_if_nonfinite, keys_tensors_max_norm_norm_type_error_if_nonfinite}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_Tddwo, NULL, (tpy_function)tsr_clip_norm, NULL}, {0}})
-TPY_OP(clip_grad_norm, 1, NULL, "(params, max_norm, norm_type=2, error_if_nonfinite=False)\n--\n\nScales the gradients of parameters in place so that their norm together is at most max_norm; returns the norm before.",
+TPY_OP(clip_grad_norm, 1, NULL, "(params, max_norm, norm_type=2, error_if_nonfinite=False)\n--\n\nScales the gradients of parameters in place so that their common norm is at most max_norm; returns the norm before.",
     {"clip_grad_norm", 4, 4, 2, -1, 0u, takes_params_max_norm_norm_type_error_if_nonfinite, keys_params_max_norm_norm_type_error_if_nonfinite}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_Tddwo, NULL, (tpy_function)tsr_clip_grad_norm, NULL}, {0}})
 TPY_OP(clip_grad_value, 1, NULL, "(params, clip_value)\n--\n\nClips each element of the gradients of parameters in place to the range from -clip_value to clip_value.",

@@ -1189,8 +1189,8 @@
 @c tsr_kaiser_window(n::Int64, periodic::Int32, beta::Float64, dtype::tsr_dtype,
     device_type::tsr_device_type, device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
 
-# Sum of two tensors, broadcast against each other and promoted to a common dtype; of two
-# bools their or.
+# Sum of two tensors, which are broadcast and promoted to a common dtype; logical or of two
+# bools.
 @c tsr_add(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_add_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_add_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
@@ -2221,7 +2221,7 @@
 @c tsr_cond(input::tsr_tensor, p::Ptr{UInt8}, p_len::Int64, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_cond_out(input::tsr_tensor, p::Ptr{UInt8}, p_len::Int64, dst::tsr_tensor)::tsr_status
 
-# A tensor whose contents are whatever the memory held; bools are false.
+# A tensor with undefined contents; bools are false.
 @c tsr_empty(shape::Ptr{Int64}, n_shape::Int32, dtype::tsr_dtype, device_type::tsr_device_type,
     device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
 
@@ -2375,7 +2375,7 @@
 @c tsr_bernoulli_fill_inplace(input::tsr_tensor, p::Float64,
     generator::tsr_generator)::tsr_status
 
-# The input where the condition holds, other elsewhere; all three broadcast.
+# The input where the condition is true, other elsewhere; all three broadcast.
 @c tsr_where(condition::tsr_tensor, input::tsr_tensor, other::tsr_tensor,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_where_out(condition::tsr_tensor, input::tsr_tensor, other::tsr_tensor,
@@ -2537,7 +2537,7 @@
     has_min::Int32, max::Float64, has_max::Int32, weight::tsr_tensor, density::Int32,
     hist_dst::tsr_tensor, bin_edges_dst::tsr_tensor)::tsr_status
 
-# A copy with memory of its own, in the input's memory order; differentiable.
+# A copy with its own memory, in the input's memory order; differentiable.
 @c tsr_clone(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_clone_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 
@@ -2623,7 +2623,7 @@
 @c tsr_diagflat(input::tsr_tensor, offset::Int64, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_diagflat_out(input::tsr_tensor, offset::Int64, dst::tsr_tensor)::tsr_status
 
-# The same elements in row-major order under another shape.
+# The same elements in row-major order with another shape.
 @c tsr_reshape(input::tsr_tensor, shape::Ptr{Int64}, n_shape::Int32, copy::Int32,
     out::Ptr{tsr_tensor})::tsr_status
 

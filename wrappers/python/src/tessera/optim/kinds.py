@@ -89,7 +89,7 @@ class Adagrad(CoreOptimizer):
 
 
 class Adadelta(CoreOptimizer):
-    """Gradients scaled by the ratio of the root mean squares of earlier steps and of the gradients."""
+    """Steps whose size is that of the steps before, relative to the gradients."""
 
     _kind = "adadelta"
 
@@ -174,7 +174,7 @@ class Lion(CoreOptimizer):
 
 
 class Muon(CoreOptimizer):
-    """Orthogonalised momentum, for the matrices of hidden layers; use another optimizer for other parameters."""
+    """Momentum made orthogonal, for the matrices of hidden layers; other parameters belong to another optimizer."""
 
     _kind = "muon"
 

@@ -1513,8 +1513,8 @@ extern "C" {
         device_index: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// Sum of two tensors, broadcast against each other and promoted to a common dtype; of two
-    /// bools their or.
+    /// Sum of two tensors, which are broadcast and promoted to a common dtype; logical or of two
+    /// bools.
     pub fn tsr_add(input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_add`].
     pub fn tsr_add_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
@@ -3526,7 +3526,7 @@ extern "C" {
         input: tsr_tensor, p: *const c_char, p_len: i64, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// A tensor whose contents are whatever the memory held; bools are false.
+    /// A tensor with undefined contents; bools are false.
     /// dtype: absent means the default floating dtype
     /// device: absent means the default device
     pub fn tsr_empty(
@@ -3837,7 +3837,7 @@ extern "C" {
         input: tsr_tensor, p: f64, generator: tsr_generator,
     ) -> tsr_status;
 
-    /// The input where the condition holds, other elsewhere; all three broadcast.
+    /// The input where the condition is true, other elsewhere; all three broadcast.
     /// condition: bool
     pub fn tsr_where(
         condition: tsr_tensor, input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor,
@@ -4126,7 +4126,7 @@ extern "C" {
         weight: tsr_tensor, density: i32, hist_dst: tsr_tensor, bin_edges_dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// A copy with memory of its own, in the input's memory order; differentiable.
+    /// A copy with its own memory, in the input's memory order; differentiable.
     pub fn tsr_clone(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_clone`].
     pub fn tsr_clone_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
@@ -4275,7 +4275,7 @@ extern "C" {
     /// Another form of [`tsr_diagflat`].
     pub fn tsr_diagflat_out(input: tsr_tensor, offset: i64, dst: tsr_tensor) -> tsr_status;
 
-    /// The same elements in row-major order under another shape.
+    /// The same elements in row-major order with another shape.
     /// shape: one -1 is inferred
     /// copy: true: always a copy; false: VALUE if a copy is needed; absent: a view if possible
     pub fn tsr_reshape(
@@ -4752,7 +4752,7 @@ extern "C" {
         input: tsr_tensor, axis: i64, index: tsr_tensor, source: tsr_tensor,
     ) -> tsr_status;
 
-    /// The value where the mask holds, the input elsewhere, in the input's dtype.
+    /// The value where the mask is true, the input elsewhere, in the input's dtype.
     /// mask: bool; broadcasts with the input, in place to it
     /// value: broadcasts to both; of the input's kind of dtype or a lower one
     pub fn tsr_masked_fill(

@@ -319,11 +319,11 @@ pub const TSR_TRACE_CALL: tsr_trace_kind = 1;
 pub const TSR_TRACE_LAUNCH: tsr_trace_kind = 2;
 /// a node of the graph during a backward
 pub const TSR_TRACE_NODE: tsr_trace_kind = 4;
-/// memory allocated for a tensor, or for a kernel's own use
+/// memory for a tensor, or for a kernel's own use
 pub const TSR_TRACE_ALLOCATE: tsr_trace_kind = 8;
-/// memory freed
+/// memory given back
 pub const TSR_TRACE_FREE: tsr_trace_kind = 16;
-/// all kinds
+/// all of these
 pub const TSR_TRACE_EVERYTHING: tsr_trace_kind = 31;
 /// a flag, no kind: calls come with their arguments
 pub const TSR_TRACE_ARGUMENTS: tsr_trace_kind = 256;

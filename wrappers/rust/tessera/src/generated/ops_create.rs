@@ -103,7 +103,7 @@ options! {
     EyeOptions:
     /// absent means n_rows
     n_cols: Option<i64> = None, i64 => Some(n_cols);
-    /// which diagonal: above the main one when positive; default: `0`
+    /// the diagonal; above the main one when positive; default: `0`
     k: i64 = 0, i64 => k;
     /// absent means the default floating dtype
     dtype: Option<DType> = None, DType => Some(dtype);
@@ -180,7 +180,7 @@ options! {
 /// Ops: creation.
 impl Tensor {
     op! {
-        /// A tensor whose contents are whatever the memory held; bools are false.
+        /// A tensor with undefined contents; bools are false.
         empty, empty_with(shape: &[i64]; o: EmptyOptions) =
             tsr_empty(shape.as_ptr(), count(shape.len()), o.dtype.map_or(-1, |d| d as i32),
                 o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index))
@@ -201,7 +201,7 @@ impl Tensor {
     }
 
     op! {
-        /// A tensor whose elements are all one number.
+        /// A tensor with one number in every element.
         full, full_with(shape: &[i64], value: impl Into<Scalar>; o: FullOptions) =
             tsr_full(shape.as_ptr(), count(shape.len()), &number(value),
                 o.dtype.map_or(-1, |d| d as i32), o.device.map_or(-1, |d| d.kind as i32),
@@ -209,29 +209,29 @@ impl Tensor {
     }
 
     op! {
-        /// A tensor of the input's shape and memory order with contents of whatever the memory
-        /// held; bools are false.
+        /// A tensor with the input's shape and memory order and undefined contents; bools are
+        /// false.
         empty_like, empty_like_with(&self; o: EmptyLikeOptions) =
             tsr_empty_like(self.raw(), o.dtype.map_or(-1, |d| d as i32),
                 o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index))
     }
 
     op! {
-        /// Zeros of the input's shape and memory order.
+        /// Zeros with the input's shape and memory order.
         zeros_like, zeros_like_with(&self; o: ZerosLikeOptions) =
             tsr_zeros_like(self.raw(), o.dtype.map_or(-1, |d| d as i32),
                 o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index))
     }
 
     op! {
-        /// Ones of the input's shape and memory order.
+        /// Ones with the input's shape and memory order.
         ones_like, ones_like_with(&self; o: OnesLikeOptions) =
             tsr_ones_like(self.raw(), o.dtype.map_or(-1, |d| d as i32),
                 o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index))
     }
 
     op! {
-        /// A tensor of the input's shape and memory order whose elements are all one number.
+        /// A tensor with the input's shape and memory order and one number in every element.
         full_like, full_like_with(&self, value: impl Into<Scalar>; o: FullLikeOptions) =
             tsr_full_like(self.raw(), &number(value), o.dtype.map_or(-1, |d| d as i32),
                 o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index))
@@ -260,7 +260,8 @@ impl Tensor {
     }
 
     op! {
-        /// The input as a tensor of this dtype and device; the input itself when nothing changes.
+        /// The input as a tensor of this dtype and device; the input itself if it has both
+        /// already.
         asarray, asarray_with(&self; o: AsarrayOptions) =
             tsr_asarray(self.raw(), o.dtype.map_or(-1, |d| d as i32),
                 o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index),

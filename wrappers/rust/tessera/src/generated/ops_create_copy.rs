@@ -7,43 +7,41 @@ use crate::forms::{op, options};
 options! {
     /// Options of [`Tensor::astype_with`].
     AstypeOptions:
-    /// false: the input itself when it has this dtype; default: `true`
+    /// false: the input itself if it has this dtype; default: `true`
     copy: bool = true, bool => copy;
 }
 
 options! {
     /// Options of [`Tensor::to_with`].
     ToOptions:
-    /// absent means where it is
+    /// absent means the input's
     device: Option<Device> = None, Device => Some(device);
     /// absent means the input's
     dtype: Option<DType> = None, DType => Some(dtype);
-    /// copy even when nothing changes; default: `false`
+    /// copy even if nothing changes; default: `false`
     copy: bool = false, bool => copy;
-    /// do not wait for the copy where pinned memory takes part (tsr_tensor_pin_memory); default:
-    /// `false`
+    /// do not wait for a copy from or to pinned memory (tsr_tensor_pin_memory); default: `false`
     non_blocking: bool = false, bool => non_blocking;
 }
 
 options! {
     /// Options of [`Tensor::copy_`].
     CopyOptions:
-    /// do not wait for the copy where pinned memory takes part (tsr_tensor_pin_memory); default:
-    /// `false`
+    /// do not wait for a copy from or to pinned memory (tsr_tensor_pin_memory); default: `false`
     non_blocking: bool = false, bool => non_blocking;
 }
 
 /// Ops: copies and conversions.
 impl Tensor {
     op! {
-        /// A copy with memory of its own, in the input's memory order; differentiable.
+        /// A copy with its own memory, in the input's memory order; differentiable.
         #[doc(alias = "clone")]
         deep_clone(&self) = tsr_clone(self.raw()),
         out deep_clone_out = tsr_clone_out
     }
 
     op! {
-        /// The input itself when it is row-major, else a row-major copy.
+        /// The input itself if it is row-major, else a row-major copy.
         contiguous(&self) = tsr_contiguous(self.raw())
     }
 
@@ -54,13 +52,12 @@ impl Tensor {
     }
 
     op! {
-        /// The values on another device and in another dtype; the input itself when nothing
-        /// changes.
+        /// The values on another device and in another dtype; the input itself if nothing changes.
         ///
-        /// With non_blocking a result on the CPU lies in pinned memory and may be read after a
-        /// wait for the device. A pinned input may be released at once, but written only when the
-        /// copy is over. It means nothing where no pinned memory takes part, or the dtype changes
-        /// on the host.
+        /// With non_blocking a result on the CPU is in pinned memory and may be read after a wait
+        /// for the device. A pinned input may be released at once, but must not be written before
+        /// the copy is done. non_blocking has no effect without pinned memory, or if the dtype
+        /// changes on the host.
         to, to_with(&self; o: ToOptions) =
             tsr_to(self.raw(), o.device.map_or(-1, |d| d.kind as i32),
                 o.device.map_or(-1, |d| d.index), o.dtype.map_or(-1, |d| d as i32),
@@ -68,7 +65,7 @@ impl Tensor {
     }
 
     op! {
-        /// The same memory and version counter outside of the graph.
+        /// The same memory and version counter without the graph.
         detach(&self) = tsr_detach(self.raw())
     }
 

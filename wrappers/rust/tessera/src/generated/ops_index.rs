@@ -55,13 +55,13 @@ impl Tensor {
     op! {
         /// input\[items\] of integers, slices, new axes and an ellipsis; a view.
         ///
-        /// * `items`: tsr_index_kind (but ARRAY), start, stop, step of each item
+        /// * `items`: tsr_index_kind (not ARRAY), start, stop, step of each item
         getitem_basic(&self, items: &[i64]) =
             tsr_getitem_basic(self.raw(), items.as_ptr(), count(items.len()))
     }
 
     op! {
-        /// input\[mask\]: the elements where the mask holds, in row-major order; a copy.
+        /// input\[mask\]: the elements where the mask is true, in row-major order; a copy.
         ///
         /// * `mask`: bool, with the leading axes of the input
         getitem_boolean(&self, mask: &Tensor) = tsr_getitem_boolean(self.raw(), mask.raw()),
@@ -191,7 +191,7 @@ impl Tensor {
     }
 
     op! {
-        /// The slices of an axis at indices, whose dims stand in its place.
+        /// The slices of an axis at indices; the dims of the indices replace the axis.
         ///
         /// * `indices`: integers of any shape
         take, take_with(&self, indices: &Tensor; o: TakeOptions) =
@@ -200,7 +200,7 @@ impl Tensor {
     }
 
     op! {
-        /// The rows of a table that indices name.
+        /// The rows of a table at integer indices.
         ///
         /// * `weight`: (rows, features)
         embedding, embedding_with(&self, weight: &Tensor; o: EmbeddingOptions) =
@@ -239,7 +239,7 @@ impl Tensor {
     }
 
     operand_op! {
-        /// The value where the mask holds, the input elsewhere, in the input's dtype.
+        /// The value where the mask is true, the input elsewhere, in the input's dtype.
         ///
         /// * `mask`: bool; broadcasts with the input, in place to it
         /// * `value`: broadcasts to both; of the input's kind of dtype or a lower one
@@ -250,7 +250,7 @@ impl Tensor {
     }
 
     op! {
-        /// The elements where the mask holds, in row-major order, as one axis.
+        /// The elements where the mask is true, in row-major order, as one axis.
         ///
         /// * `mask`: bool; broadcasts with the input
         masked_select(&self, mask: &Tensor) = tsr_masked_select(self.raw(), mask.raw()),
@@ -264,7 +264,7 @@ impl Tensor {
     }
 
     op! {
-        /// The positions of the nonzero elements in row-major order, one row each.
+        /// The positions of the nonzero elements in row-major order, one row for each.
         argwhere(&self) = tsr_argwhere(self.raw())
     }
 }

@@ -11,7 +11,7 @@ options! {
     axis: i64 = -1, i64 => axis;
     /// `descending`; default: `false`
     descending: bool = false, bool => descending;
-    /// accepted for the standard's sake: sorting is always stable; default: `true`
+    /// accepted for the standard; sorting is always stable; default: `true`
     stable: bool = true, bool => stable;
 }
 
@@ -22,7 +22,7 @@ options! {
     axis: i64 = -1, i64 => axis;
     /// `descending`; default: `false`
     descending: bool = false, bool => descending;
-    /// accepted for the standard's sake: sorting is always stable; default: `true`
+    /// accepted for the standard; sorting is always stable; default: `true`
     stable: bool = true, bool => stable;
 }
 
@@ -33,7 +33,7 @@ options! {
     axis: i64 = -1, i64 => axis;
     /// `descending`; default: `false`
     descending: bool = false, bool => descending;
-    /// accepted for the standard's sake: sorting is always stable; default: `true`
+    /// accepted for the standard; sorting is always stable; default: `true`
     stable: bool = true, bool => stable;
 }
 
@@ -44,14 +44,14 @@ options! {
     axis: i64 = -1, i64 => axis;
     /// `largest`; default: `true`
     largest: bool = true, bool => largest;
-    /// they come sorted in any case; default: `true`
+    /// the elements are sorted in any case; default: `true`
     sorted: bool = true, bool => sorted;
 }
 
 /// Ops: sorting.
 impl Tensor {
     op! {
-        /// The elements in order along an axis; NaN counts as largest; real dtypes.
+        /// The elements in order along an axis; NaN is larger than any number; real dtypes.
         sort, sort_with(&self; o: SortOptions) =
             tsr_sort(self.raw(), o.axis, i32::from(o.descending), i32::from(o.stable)),
         out sort_out = tsr_sort_out

@@ -14,7 +14,7 @@ options! {
 options! {
     /// Options of [`Tensor::addmm_with`].
     AddmmOptions:
-    /// 0 does not read the input; default: `1.0`
+    /// if it is 0, the input is not read; default: `1.0`
     beta: f64 = 1.0, f64 => beta;
     /// `alpha`; default: `1.0`
     alpha: f64 = 1.0, f64 => alpha;
@@ -25,8 +25,8 @@ impl Tensor {
     op! {
         /// Matrix product, with the rank rules of the Array API standard and broadcast batch axes.
         ///
-        /// Both must have one dtype (DTYPE otherwise) and agree in the contracted size (SHAPE
-        /// otherwise).
+        /// Both must have the same dtype (DTYPE otherwise) and the same size in the contracted
+        /// dimension (SHAPE otherwise).
         matmul(&self, other: &Tensor) = tsr_matmul(self.raw(), other.raw()),
         out matmul_out = tsr_matmul_out
     }
@@ -52,7 +52,7 @@ impl Tensor {
     }
 
     op! {
-        /// Matrix products of two batches of one size, without broadcasting.
+        /// Matrix products of two batches of the same size, without broadcasting.
         ///
         /// * `other`: (b, k, n)
         bmm(&self, other: &Tensor) = tsr_bmm(self.raw(), other.raw()),
@@ -60,13 +60,13 @@ impl Tensor {
     }
 
     op! {
-        /// The sum of the products of two vectors of one size.
+        /// The sum of the products of two vectors of the same size.
         dot(&self, other: &Tensor) = tsr_dot(self.raw(), other.raw()),
         out dot_out = tsr_dot_out
     }
 
     op! {
-        /// Every product of an element of one vector with one of the other.
+        /// The products of each element of one vector with each element of the other.
         outer(&self, other: &Tensor) = tsr_outer(self.raw(), other.raw()),
         out outer_out = tsr_outer_out
     }

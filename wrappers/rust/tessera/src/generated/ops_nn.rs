@@ -9,7 +9,7 @@ options! {
     Conv1dOptions<'a>:
     /// (out); default: absent
     bias: Option<&'a Tensor> = None, &'a Tensor => Some(bias);
-    /// one number, or one per spatial axis; absent means 1
+    /// one number, or one for each spatial axis; absent means 1
     stride: Option<&'a [i64]> = None, &'a [i64] => Some(stride);
     /// zeros on both sides; absent means 0
     padding: Option<&'a [i64]> = None, &'a [i64] => Some(padding);
@@ -26,7 +26,7 @@ options! {
     Conv2dOptions<'a>:
     /// (out); default: absent
     bias: Option<&'a Tensor> = None, &'a Tensor => Some(bias);
-    /// one number, or one per spatial axis; absent means 1
+    /// one number, or one for each spatial axis; absent means 1
     stride: Option<&'a [i64]> = None, &'a [i64] => Some(stride);
     /// zeros on both sides; absent means 0
     padding: Option<&'a [i64]> = None, &'a [i64] => Some(padding);
@@ -43,7 +43,7 @@ options! {
     Conv3dOptions<'a>:
     /// (out); default: absent
     bias: Option<&'a Tensor> = None, &'a Tensor => Some(bias);
-    /// one number, or one per spatial axis; absent means 1
+    /// one number, or one for each spatial axis; absent means 1
     stride: Option<&'a [i64]> = None, &'a [i64] => Some(stride);
     /// zeros on both sides; absent means 0
     padding: Option<&'a [i64]> = None, &'a [i64] => Some(padding);
@@ -60,11 +60,11 @@ options! {
     ConvTranspose1dOptions<'a>:
     /// (out); default: absent
     bias: Option<&'a Tensor> = None, &'a Tensor => Some(bias);
-    /// one number, or one per spatial axis; absent means 1
+    /// one number, or one for each spatial axis; absent means 1
     stride: Option<&'a [i64]> = None, &'a [i64] => Some(stride);
     /// absent means 0
     padding: Option<&'a [i64]> = None, &'a [i64] => Some(padding);
-    /// lengthens the output at its end; absent means 0
+    /// makes the output longer at its end; absent means 0
     output_padding: Option<&'a [i64]> = None, &'a [i64] => Some(output_padding);
     /// `groups`; default: `1`
     groups: i64 = 1, i64 => groups;
@@ -77,11 +77,11 @@ options! {
     ConvTranspose2dOptions<'a>:
     /// (out); default: absent
     bias: Option<&'a Tensor> = None, &'a Tensor => Some(bias);
-    /// one number, or one per spatial axis; absent means 1
+    /// one number, or one for each spatial axis; absent means 1
     stride: Option<&'a [i64]> = None, &'a [i64] => Some(stride);
     /// absent means 0
     padding: Option<&'a [i64]> = None, &'a [i64] => Some(padding);
-    /// lengthens the output at its end; absent means 0
+    /// makes the output longer at its end; absent means 0
     output_padding: Option<&'a [i64]> = None, &'a [i64] => Some(output_padding);
     /// `groups`; default: `1`
     groups: i64 = 1, i64 => groups;
@@ -94,11 +94,11 @@ options! {
     ConvTranspose3dOptions<'a>:
     /// (out); default: absent
     bias: Option<&'a Tensor> = None, &'a Tensor => Some(bias);
-    /// one number, or one per spatial axis; absent means 1
+    /// one number, or one for each spatial axis; absent means 1
     stride: Option<&'a [i64]> = None, &'a [i64] => Some(stride);
     /// absent means 0
     padding: Option<&'a [i64]> = None, &'a [i64] => Some(padding);
-    /// lengthens the output at its end; absent means 0
+    /// makes the output longer at its end; absent means 0
     output_padding: Option<&'a [i64]> = None, &'a [i64] => Some(output_padding);
     /// `groups`; default: `1`
     groups: i64 = 1, i64 => groups;
@@ -115,7 +115,7 @@ options! {
     padding: Option<&'a [i64]> = None, &'a [i64] => Some(padding);
     /// absent means 1
     dilation: Option<&'a [i64]> = None, &'a [i64] => Some(dilation);
-    /// count a last window that reaches out of the input; default: `false`
+    /// count a last window that reaches beyond the padded input; default: `false`
     ceil_mode: bool = false, bool => ceil_mode;
 }
 
@@ -128,7 +128,7 @@ options! {
     padding: Option<&'a [i64]> = None, &'a [i64] => Some(padding);
     /// absent means 1
     dilation: Option<&'a [i64]> = None, &'a [i64] => Some(dilation);
-    /// count a last window that reaches out of the input; default: `false`
+    /// count a last window that reaches beyond the padded input; default: `false`
     ceil_mode: bool = false, bool => ceil_mode;
 }
 
@@ -143,7 +143,7 @@ options! {
     ceil_mode: bool = false, bool => ceil_mode;
     /// padding counts as zeros; default: `true`
     count_include_pad: bool = true, bool => count_include_pad;
-    /// divides in place of the window's size; default: absent
+    /// replaces the number of elements in the window; default: absent
     divisor_override: Option<i64> = None, i64 => Some(divisor_override);
 }
 
@@ -158,9 +158,9 @@ options! {
     weight: Option<&'a Tensor> = None, &'a Tensor => Some(weight);
     /// (channels); default: absent
     bias: Option<&'a Tensor> = None, &'a Tensor => Some(bias);
-    /// take the statistics of the batch and move the running ones; default: `false`
+    /// use the statistics of the batch and update the running statistics; default: `false`
     training: bool = false, bool => training;
-    /// the batch's share in the running statistics; default: `0.1`
+    /// the weight of the batch in the running statistics; default: `0.1`
     momentum: f64 = 0.1, f64 => momentum;
     /// `eps`; default: `1e-05`
     eps: f64 = 1e-05, f64 => eps;
@@ -200,7 +200,7 @@ options! {
     CrossEntropyOptions<'a>:
     /// (classes); default: absent
     weight: Option<&'a Tensor> = None, &'a Tensor => Some(weight);
-    /// positions of this class count for nothing; default: `-100`
+    /// positions of this class are ignored; default: `-100`
     ignore_index: i64 = -100, i64 => ignore_index;
     /// none, sum or mean; default: `"mean"`
     reduction: &'a str = "mean", &'a str => reduction;
@@ -229,9 +229,9 @@ options! {
 options! {
     /// Options of [`Tensor::binary_cross_entropy_with_logits_with`].
     BinaryCrossEntropyWithLogitsOptions<'a>:
-    /// broadcasts against the input; default: absent
+    /// broadcasts to the input; default: absent
     weight: Option<&'a Tensor> = None, &'a Tensor => Some(weight);
-    /// broadcasts against the input; default: absent
+    /// broadcasts to the input; default: absent
     pos_weight: Option<&'a Tensor> = None, &'a Tensor => Some(pos_weight);
     /// none, sum or mean; default: `"mean"`
     reduction: &'a str = "mean", &'a str => reduction;
@@ -265,9 +265,9 @@ impl Tensor {
     op! {
         /// Cross-correlation of images, plus a bias per channel.
         ///
-        /// Floating dtypes, one for all tensors (DTYPE otherwise). The result keeps the input's
-        /// memory layout, row-major or channels last. SHAPE when channels, groups and weight do
-        /// not fit or the kernel is larger than the padded input.
+        /// All tensors have the same floating dtype (DTYPE otherwise). The result keeps the
+        /// input's memory layout, row-major or channels last. SHAPE when channels, groups and
+        /// weight do not match, or when the kernel is larger than the padded input.
         ///
         /// * `weight`: (out, in / groups, kernel...)
         conv2d, conv2d_with(<'a> &self, weight: &Tensor; o: Conv2dOptions<'a>) =
@@ -291,7 +291,7 @@ impl Tensor {
     }
 
     op! {
-        /// The derivative of conv1d towards its input, as an op.
+        /// The derivative of conv1d with respect to its input, as an op.
         ///
         /// * `weight`: (in, out / groups, kernel...)
         conv_transpose1d, conv_transpose1d_with(<'a> &self,
@@ -304,7 +304,7 @@ impl Tensor {
     }
 
     op! {
-        /// The derivative of conv2d towards its input, as an op.
+        /// The derivative of conv2d with respect to its input, as an op.
         ///
         /// * `weight`: (in, out / groups, kernel...)
         conv_transpose2d, conv_transpose2d_with(<'a> &self,
@@ -317,7 +317,7 @@ impl Tensor {
     }
 
     op! {
-        /// The derivative of conv3d towards its input, as an op.
+        /// The derivative of conv3d with respect to its input, as an op.
         ///
         /// * `weight`: (in, out / groups, kernel...)
         conv_transpose3d, conv_transpose3d_with(<'a> &self,
@@ -330,9 +330,9 @@ impl Tensor {
     }
 
     op! {
-        /// The largest number of each window; floating dtypes.
+        /// The maximum of each window; floating dtypes.
         ///
-        /// * `kernel_size`: one number for both axes or one each
+        /// * `kernel_size`: one number for both axes or one for each
         max_pool2d, max_pool2d_with(<'a> &self, kernel_size: &[i64]; o: MaxPool2dOptions<'a>) =
             tsr_max_pool2d(self.raw(), kernel_size.as_ptr(), count(kernel_size.len()),
                 list_pointer(o.stride), list_count(o.stride), list_pointer(o.padding),
@@ -372,7 +372,7 @@ impl Tensor {
     op! {
         /// The mean of each window; floating dtypes.
         ///
-        /// * `kernel_size`: one number for both axes or one each
+        /// * `kernel_size`: one number for both axes or one for each
         avg_pool2d, avg_pool2d_with(<'a> &self, kernel_size: &[i64]; o: AvgPool2dOptions<'a>) =
             tsr_avg_pool2d(self.raw(), kernel_size.as_ptr(), count(kernel_size.len()),
                 list_pointer(o.stride), list_count(o.stride), list_pointer(o.padding),
@@ -384,7 +384,7 @@ impl Tensor {
     op! {
         /// The means of output_size windows that cover the input evenly; floating dtypes.
         ///
-        /// * `output_size`: one number for both axes or one each
+        /// * `output_size`: one number for both axes or one for each
         adaptive_avg_pool2d(&self, output_size: &[i64]) =
             tsr_adaptive_avg_pool2d(self.raw(), output_size.as_ptr(), count(output_size.len())),
         out adaptive_avg_pool2d_out = tsr_adaptive_avg_pool2d_out
@@ -429,7 +429,8 @@ impl Tensor {
     op! {
         /// The negative logarithm of the softmax probability of the target.
         ///
-        /// INDEX when a class number is out of range; the mean divides by the weights that count.
+        /// INDEX when a class number is out of range. The mean divides by the sum of the weights
+        /// of the positions that are not ignored.
         ///
         /// * `target`: class numbers (batch, ...), or probabilities of the input's shape
         cross_entropy, cross_entropy_with(<'a> &self, target: &Tensor; o: CrossEntropyOptions<'a>) =
@@ -448,7 +449,7 @@ impl Tensor {
     }
 
     op! {
-        /// The squared difference.
+        /// The squared difference of two tensors of the same shape.
         ///
         /// * `target`: of the input's shape
         mse_loss, mse_loss_with(<'a> &self, target: &Tensor; o: MseLossOptions<'a>) =
@@ -469,7 +470,7 @@ impl Tensor {
     }
 
     op! {
-        /// Zeros elements at random and divides the others by 1 - p; floating dtypes.
+        /// Sets random elements to 0 and divides the others by 1 - p; floating dtypes.
         dropout, dropout_with(<'a> &self; o: DropoutOptions<'a>) =
             tsr_dropout(self.raw(), o.p, i32::from(o.training),
                 o.generator.map_or(null_mut(), Generator::raw)),

@@ -56,7 +56,7 @@ options! {
     ClipNormOptions:
     /// any p, also infinity; default: `2.0`
     norm_type: f64 = 2.0, f64 => norm_type;
-    /// VALUE, and nothing changes, where the norm is NaN or infinite; default: `false`
+    /// VALUE, and nothing changes, if the norm is NaN or infinite; default: `false`
     error_if_nonfinite: bool = false, bool => error_if_nonfinite;
 }
 
@@ -65,7 +65,7 @@ options! {
     ClipGradNormOptions:
     /// any p, also infinity; default: `2.0`
     norm_type: f64 = 2.0, f64 => norm_type;
-    /// VALUE, and nothing changes, where the norm is NaN or infinite; default: `false`
+    /// VALUE, and nothing changes, if the norm is NaN or infinite; default: `false`
     error_if_nonfinite: bool = false, bool => error_if_nonfinite;
 }
 

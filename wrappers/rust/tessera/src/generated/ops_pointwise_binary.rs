@@ -7,8 +7,8 @@ use crate::forms::operand_op;
 /// Ops: binary, elementwise.
 impl Tensor {
     operand_op! {
-        /// Sum of two tensors, broadcast against each other and promoted to a common dtype; of two
-        /// bools their or.
+        /// Sum of two tensors, which are broadcast and promoted to a common dtype; logical or of
+        /// two bools.
         add(<'a> &self, other: impl Into<Operand<'a>>) =
             tsr_add | tsr_add_scalar(self.raw(); other;),
         out add_out = tsr_add_out | tsr_add_scalar_out,
@@ -32,7 +32,7 @@ impl Tensor {
     }
 
     operand_op! {
-        /// Product of two tensors, element by element; of two bools their and.
+        /// Product of two tensors, element by element; logical and of two bools.
         #[doc(alias = "mul")]
         multiply(<'a> &self, other: impl Into<Operand<'a>>) =
             tsr_multiply | tsr_multiply_scalar(self.raw(); other;),
@@ -106,7 +106,7 @@ impl Tensor {
     }
 
     operand_op! {
-        /// The larger of two elements; NaN wins. Equal operands share the gradient.
+        /// The larger of two elements; NaN if one is NaN. Equal operands share the gradient.
         maximum(<'a> &self, other: impl Into<Operand<'a>>) =
             tsr_maximum | tsr_maximum_scalar(self.raw(); other;),
         out maximum_out = tsr_maximum_out | tsr_maximum_scalar_out,
@@ -114,7 +114,7 @@ impl Tensor {
     }
 
     operand_op! {
-        /// The smaller of two elements; NaN wins. Equal operands share the gradient.
+        /// The smaller of two elements; NaN if one is NaN. Equal operands share the gradient.
         minimum(<'a> &self, other: impl Into<Operand<'a>>) =
             tsr_minimum | tsr_minimum_scalar(self.raw(); other;),
         out minimum_out = tsr_minimum_out | tsr_minimum_scalar_out,
@@ -194,21 +194,21 @@ impl Tensor {
     }
 
     operand_op! {
-        /// Logical and of two elements; what is not zero counts as true.
+        /// Logical and of two elements; a nonzero element is true.
         logical_and(<'a> &self, other: impl Into<Operand<'a>>) =
             tsr_logical_and | tsr_logical_and_scalar(self.raw(); other;),
         out logical_and_out = tsr_logical_and_out | tsr_logical_and_scalar_out
     }
 
     operand_op! {
-        /// Logical or of two elements; what is not zero counts as true.
+        /// Logical or of two elements; a nonzero element is true.
         logical_or(<'a> &self, other: impl Into<Operand<'a>>) =
             tsr_logical_or | tsr_logical_or_scalar(self.raw(); other;),
         out logical_or_out = tsr_logical_or_out | tsr_logical_or_scalar_out
     }
 
     operand_op! {
-        /// Logical xor of two elements; what is not zero counts as true.
+        /// Logical xor of two elements; a nonzero element is true.
         logical_xor(<'a> &self, other: impl Into<Operand<'a>>) =
             tsr_logical_xor | tsr_logical_xor_scalar(self.raw(); other;),
         out logical_xor_out = tsr_logical_xor_out | tsr_logical_xor_scalar_out

@@ -29,7 +29,7 @@ impl Tensor {
     }
 
     op! {
-        /// Each element with the other sign; bool is refused.
+        /// Each element with the opposite sign; bool is refused.
         #[doc(alias = "neg")]
         negative(&self) = tsr_negative(self.raw()),
         out negative_out = tsr_negative_out,

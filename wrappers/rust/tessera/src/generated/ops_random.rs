@@ -243,7 +243,7 @@ impl Tensor {
     }
 
     op! {
-        /// 1 with the probability that each element of the input names, else 0; floating dtypes.
+        /// 1 with the probability that the element of the input gives, else 0; floating dtypes.
         bernoulli, bernoulli_with(<'a> &self; o: BernoulliOptions<'a>) =
             tsr_bernoulli(self.raw(), o.generator.map_or(null_mut(), Generator::raw))
     }

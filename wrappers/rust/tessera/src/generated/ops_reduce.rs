@@ -53,7 +53,7 @@ options! {
     VarOptions<'a>:
     /// axes to reduce, negative ones count from the end; absent means all
     axes: Option<&'a [i64]> = None, &'a [i64] => Some(axes);
-    /// what is subtracted from the count in the divisor; default: `0.0`
+    /// subtracted from the number of elements in the divisor; default: `0.0`
     correction: f64 = 0.0, f64 => correction;
     /// keep the reduced axes with size 1; default: `false`
     keepdims: bool = false, bool => keepdims;
@@ -64,7 +64,7 @@ options! {
     StdOptions<'a>:
     /// axes to reduce, negative ones count from the end; absent means all
     axes: Option<&'a [i64]> = None, &'a [i64] => Some(axes);
-    /// what is subtracted from the count in the divisor; default: `0.0`
+    /// subtracted from the number of elements in the divisor; default: `0.0`
     correction: f64 = 0.0, f64 => correction;
     /// keep the reduced axes with size 1; default: `false`
     keepdims: bool = false, bool => keepdims;
@@ -167,7 +167,8 @@ options! {
     axes: Option<&'a [i64]> = None, &'a [i64] => Some(axes);
     /// keep the reduced axes with size 1; default: `false`
     keepdims: bool = false, bool => keepdims;
-    /// order: 0 counts nonzeros, infinite ones take extrema; default: `2.0`
+    /// 0 counts nonzero elements; inf and -inf give the largest and smallest magnitude; default:
+    /// `2.0`
     ord: f64 = 2.0, f64 => ord;
 }
 
@@ -193,7 +194,7 @@ impl Tensor {
     }
 
     op! {
-        /// Sum over axes of the elements that are numbers; NaN counts as 0, also in its gradient.
+        /// Sum over axes; NaN counts as 0, also in its gradient.
         nansum, nansum_with(<'a> &self; o: NansumOptions<'a>) =
             tsr_nansum(self.raw(), list_pointer(o.axes), list_count(o.axes), i32::from(o.keepdims),
                 o.dtype.map_or(-1, |d| d as i32)),
@@ -210,7 +211,8 @@ impl Tensor {
     }
 
     op! {
-        /// Arithmetic mean over axes; floating and complex dtypes, or what dtype casts to.
+        /// Arithmetic mean over axes; floating and complex dtypes, or others with a dtype to cast
+        /// to.
         mean, mean_with(<'a> &self; o: MeanOptions<'a>) =
             tsr_mean(self.raw(), list_pointer(o.axes), list_count(o.axes), i32::from(o.keepdims),
                 o.dtype.map_or(-1, |d| d as i32)),
@@ -234,14 +236,16 @@ impl Tensor {
     }
 
     op! {
-        /// Largest element over axes; NaN wins; equal ones share the gradient; real dtypes.
+        /// Largest element over axes; NaN if there is one; equal ones share the gradient; real
+        /// dtypes.
         max, max_with(<'a> &self; o: MaxOptions<'a>) =
             tsr_max(self.raw(), list_pointer(o.axes), list_count(o.axes), i32::from(o.keepdims)),
         out max_out = tsr_max_out
     }
 
     op! {
-        /// Smallest element over axes; NaN wins; equal ones share the gradient; real dtypes.
+        /// Smallest element over axes; NaN if there is one; equal ones share the gradient; real
+        /// dtypes.
         min, min_with(<'a> &self; o: MinOptions<'a>) =
             tsr_min(self.raw(), list_pointer(o.axes), list_count(o.axes), i32::from(o.keepdims)),
         out min_out = tsr_min_out
@@ -314,7 +318,7 @@ impl Tensor {
     }
 
     op! {
-        /// Sums of the first 1, 2, ... elements along an axis; dtypes as sum.
+        /// Sums of the first 1, 2, ... elements along an axis; dtypes as in sum.
         #[doc(alias = "cumsum")]
         cumulative_sum, cumulative_sum_with(&self; o: CumulativeSumOptions) =
             tsr_cumulative_sum(self.raw(), o.axis.unwrap_or(ABSENT),

@@ -7,7 +7,7 @@ use crate::forms::{op, options};
 options! {
     /// Options of [`Tensor::reshape_with`].
     ReshapeOptions:
-    /// true: always a copy; false: VALUE where one is needed; absent: a view where possible
+    /// true: always a copy; false: VALUE if a copy is needed; absent: a view if possible
     copy: Option<bool> = None, bool => Some(copy);
 }
 
@@ -27,7 +27,7 @@ options! {
     start: Option<i64> = None, i64 => Some(start);
     /// `stop`; default: absent
     stop: Option<i64> = None, i64 => Some(stop);
-    /// negative walks backwards; default: `1`
+    /// a negative step walks backwards; default: `1`
     step: i64 = 1, i64 => step;
 }
 
@@ -62,7 +62,7 @@ options! {
 options! {
     /// Options of [`Tensor::diagonal_with`].
     DiagonalOptions:
-    /// above (positive) or below the main diagonal; default: `0`
+    /// the diagonal; above the main one when positive, below when negative; default: `0`
     offset: i64 = 0, i64 => offset;
     /// `axis1`; default: `0`
     axis1: i64 = 0, i64 => axis1;
@@ -80,7 +80,7 @@ options! {
 options! {
     /// Options of [`Tensor::stack_with`].
     StackOptions:
-    /// where the new axis stands in the result; default: `0`
+    /// the position of the new axis in the result; default: `0`
     axis: i64 = 0, i64 => axis;
 }
 
@@ -131,7 +131,7 @@ options! {
 /// Ops: shapes, windows and arrangement.
 impl Tensor {
     op! {
-        /// The same elements in row-major order under another shape.
+        /// The same elements in row-major order with another shape.
         ///
         /// * `shape`: one -1 is inferred
         reshape, reshape_with(&self, shape: &[i64]; o: ReshapeOptions) =
@@ -140,7 +140,7 @@ impl Tensor {
     }
 
     op! {
-        /// As reshape, but never a copy: VALUE where the strides do not allow a view.
+        /// As reshape, but never a copy: VALUE if the strides do not allow a view.
         ///
         /// * `shape`: one -1 is inferred
         view(&self, shape: &[i64]) = tsr_view(self.raw(), shape.as_ptr(), count(shape.len()))
@@ -154,7 +154,7 @@ impl Tensor {
     }
 
     op! {
-        /// Drops axes, all of which must have size 1; a view.
+        /// Removes axes, all of which must have size 1; a view.
         ///
         /// * `axes`: axes of size 1
         squeeze(&self, axes: &[i64]) = tsr_squeeze(self.raw(), axes.as_ptr(), count(axes.len()))
@@ -163,14 +163,14 @@ impl Tensor {
     op! {
         /// Inserts an axis of size 1; a view.
         ///
-        /// * `axis`: where the new axis stands in the result
+        /// * `axis`: the position of the new axis in the result
         expand_dims(&self, axis: i64) = tsr_expand_dims(self.raw(), axis)
     }
 
     op! {
-        /// Inserts an axis of size 1: expand_dims under its other name.
+        /// Inserts an axis of size 1, as expand_dims; a view.
         ///
-        /// * `axis`: where the new axis stands in the result
+        /// * `axis`: the position of the new axis in the result
         unsqueeze(&self, axis: i64) = tsr_unsqueeze(self.raw(), axis)
     }
 
@@ -196,7 +196,7 @@ impl Tensor {
     }
 
     op! {
-        /// Moves axes to new places, the others keep their order; a view.
+        /// Moves axes to other positions, the others keep their order; a view.
         #[doc(alias = "movedim")]
         moveaxis(&self, source: &[i64], destination: &[i64]) =
             tsr_moveaxis(self.raw(), source.as_ptr(), count(source.len()), destination.as_ptr(),
@@ -204,14 +204,13 @@ impl Tensor {
     }
 
     op! {
-        /// A view that shows axes of size 1 and new leading axes repeatedly; it refuses in-place
-        /// writes.
+        /// A view that repeats axes of size 1 and adds leading axes; it refuses in-place writes.
         broadcast_to(&self, shape: &[i64]) =
             tsr_broadcast_to(self.raw(), shape.as_ptr(), count(shape.len()))
     }
 
     op! {
-        /// As broadcast_to, with -1 for sizes that stay.
+        /// As broadcast_to, with -1 for sizes that do not change.
         ///
         /// * `shape`: -1 keeps the input's size
         expand(&self, shape: &[i64]) = tsr_expand(self.raw(), shape.as_ptr(), count(shape.len()))
@@ -238,7 +237,7 @@ impl Tensor {
     }
 
     op! {
-        /// The part at one position of an axis, without that axis; a view.
+        /// The elements at one position of an axis, without that axis; a view.
         select(&self, axis: i64, index: i64) = tsr_select(self.raw(), axis, index)
     }
 
@@ -249,7 +248,7 @@ impl Tensor {
     }
 
     op! {
-        /// A number of positions of an axis, all of which must exist; a view.
+        /// A number of consecutive positions of an axis, all of which must exist; a view.
         narrow(&self, axis: i64, start: i64, length: i64) =
             tsr_narrow(self.raw(), axis, start, length)
     }
@@ -332,7 +331,7 @@ impl Tensor {
     }
 
     op! {
-        /// A diagonal of two axes as the last axis of the result; a view.
+        /// The diagonal of two axes as the last axis of the result; a view.
         diagonal, diagonal_with(&self; o: DiagonalOptions) =
             tsr_diagonal(self.raw(), o.offset, o.axis1, o.axis2)
     }
@@ -472,14 +471,14 @@ impl Tensor {
     }
 
     op! {
-        /// The order of the elements along axes reversed; a copy.
+        /// The elements in reverse order along axes; a copy.
         flip, flip_with(<'a> &self; o: FlipOptions<'a>) =
             tsr_flip(self.raw(), list_pointer(o.axes), list_count(o.axes)),
         out flip_out = tsr_flip_out
     }
 
     op! {
-        /// Elements moved along axes; those that leave come in at the other end.
+        /// Elements shifted along axes; those that leave one end come in at the other.
         ///
         /// * `shift`: one for each axis, or one for all
         roll, roll_with(<'a> &self, shift: &[i64]; o: RollOptions<'a>) =
@@ -503,7 +502,7 @@ impl Tensor {
     }
 
     op! {
-        /// Adds elements on the sides of axes.
+        /// Adds elements before and behind axes.
         ///
         /// * `padding`: before and after the last axis, then the one before it, ...; negative
         /// crops
