@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from ..schema.model import Arg, Op, Schema
 from ..schema.types import entry
 from ..template import Template
@@ -32,7 +34,8 @@ def ops_stub(schema: Schema, ops: list[Op]) -> str:
 
 
 def _imports(ops: list[Op]) -> str:
-    return TEMPLATE("imports", results=", ".join(sorted(o.result_name for o in ops if len(o.returns) > 1)))
+    names = ", ".join(sorted(o.result_name for o in ops if len(o.returns) > 1)) + ","
+    return TEMPLATE("imports", results=textwrap.fill(names, 118, initial_indent="    ", subsequent_indent="    "))
 
 
 def core_stub(schema: Schema, ops: list[Op]) -> str:

@@ -5,10 +5,7 @@
 The package is an array namespace of the Python Array API standard; all other names are those of PyTorch.
 """
 
-import builtins as _builtins
 import math as _math
-from collections.abc import Callable as _Callable
-from typing import Any as _Any
 
 from . import _ops
 from ._core import is_tensor

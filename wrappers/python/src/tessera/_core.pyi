@@ -13,7 +13,13 @@ from ._device import Device
 from ._dtypes import DType
 from ._graph import Node
 from ._random import Generator
-from ._results import AminmaxResult, CummaxResult, CumminResult, EigResult, EighResult, HistogramResult, KthvalueResult, LstsqResult, LuFactorResult, LuResult, MaxPool2dWithPositionsResult, MaxWithIndicesResult, MedianWithIndicesResult, MinWithIndicesResult, ModeResult, NanmedianWithIndicesResult, QrResult, SlogdetResult, SortWithIndicesResult, StdMeanResult, SvdResult, TopkResult, UniqueAllResult, UniqueAxisResult, UniqueConsecutiveResult, UniqueCountsResult, UniqueInverseResult, VarMeanResult
+from ._results import (
+    AminmaxResult, CummaxResult, CumminResult, EigResult, EighResult, HistogramResult, KthvalueResult, LstsqResult,
+    LuFactorResult, LuResult, MaxPool2dWithPositionsResult, MaxWithIndicesResult, MedianWithIndicesResult,
+    MinWithIndicesResult, ModeResult, NanmedianWithIndicesResult, QrResult, SlogdetResult, SortWithIndicesResult,
+    StdMeanResult, SvdResult, TopkResult, UniqueAllResult, UniqueAxisResult, UniqueConsecutiveResult,
+    UniqueCountsResult, UniqueInverseResult, VarMeanResult,
+)
 from ._tensor import Tensor
 
 _Array = np.ndarray[Any, np.dtype[Any]]

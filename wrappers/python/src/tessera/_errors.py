@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from ._constants import STATUS
-from ._core import check, register
+from ._core import register
 
 
 class TesseraError(RuntimeError):

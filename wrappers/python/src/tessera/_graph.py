@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ._core import NodeBase, register, remove_hook, saved_tensors
 from .capi import adopt, check, ffi, handle, lib, made, out, text

@@ -21,8 +21,6 @@ from ._errors import (
     ArgumentTypeError,
     AutogradError,
     InvalidValueError,
-    MemoryAccessError,
-    OutOfRangeError,
 )
 from ._graph import HookHandle, Node
 from ._results import RESULTS
