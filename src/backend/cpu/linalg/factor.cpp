@@ -11,6 +11,7 @@
 #include "backend/cpu/host.h"
 #include "backend/cpu/linalg/spectra.h"
 #include "base/parallel.h"
+#include "base/round_up.h"
 
 namespace tsr::cpu {
 
@@ -28,15 +29,12 @@ Status no_scratch() {
   return failure(Code::kOutOfMemory, "expected workspace for a factorization, got none");
 }
 
-int64_t rounded_up(int64_t nbytes) {
-  return (nbytes + 63) / 64 * 64;
-}
-
 // The matrices [begin, end) with scratch memory of their own.
 template <class Task, class T>
 Status run_range(const Task& task, const ScratchSizes& sizes, int64_t begin, int64_t end) {
-  const int64_t work = rounded_up(sizes.work * static_cast<int64_t>(sizeof(T)));
-  const int64_t real = rounded_up(sizes.real * static_cast<int64_t>(sizeof(RealOf<T>)));
+  constexpr uint64_t kLine = 64;
+  const auto work = static_cast<int64_t>(round_up(sizes.work * sizeof(T), kLine));
+  const auto real = static_cast<int64_t>(round_up(sizes.real * sizeof(RealOf<T>), kLine));
   const int64_t nbytes = work + real + sizes.whole * static_cast<int64_t>(sizeof(int));
   const Workspace memory(nbytes);
   auto* bytes = static_cast<std::byte*>(memory.data());
