@@ -65,14 +65,13 @@ export rad2deg!, rand_like, randint, randint_like, randn_like, random!, reciproc
     relu!, relu6, relu6!, remainder!, renorm, renorm!, repeat_interleave, repeat_interleave!,
     reshape_row_major, roll, roll!, rot90, rot90!, round!, round_decimals, round_decimals!,
     rsqrt, rsqrt!
-export scatter, scatter!, scatter_add, scatter_add!, scatter_reduce, scatter_reduce!,
-    searchsorted, searchsorted!, select, select_scatter, select_scatter!, selu, selu!,
-    sgd_step!, sigmoid, sigmoid!, sign!, signbit!, silu, silu!, sin!, sinc!, sinh!,
-    slice_scatter, slice_scatter!, slogdet, slogdet!, smooth_l1_loss, soft_margin_loss, softmax,
-    softmax!, softmin, softmin!, softplus, softplus!, softshrink, softshrink!, softsign,
-    softsign!, solve, solve!, solve_triangular, solve_triangular!, sort_with_indices,
-    sort_with_indices!, split_with_sizes, sqrt!, square, square!, stack, stack!, std!, std_mean,
-    std_mean!, subtract!, swapaxes
+export scatter, scatter!, scatter_add, scatter_add!, scatter_reduce, scatter_reduce!, select,
+    select_scatter, select_scatter!, selu, selu!, sgd_step!, sigmoid, sigmoid!, sign!, signbit!,
+    silu, silu!, sin!, sinc!, sinh!, slice_scatter, slice_scatter!, slogdet, slogdet!,
+    smooth_l1_loss, soft_margin_loss, softmax, softmax!, softmin, softmin!, softplus, softplus!,
+    softshrink, softshrink!, softsign, softsign!, solve, solve!, solve_triangular,
+    solve_triangular!, sort_with_indices, sort_with_indices!, split_with_sizes, sqrt!, square,
+    square!, stack, stack!, std!, std_mean, std_mean!, subtract!, swapaxes
 export take, take_along_axis, take_along_axis!, tan!, tanh!, tanhshrink, tanhshrink!,
     tensor_split, tensor_split_at, tensordot, tensordot!, threshold, threshold!, tile, tile!,
     topk, topk!, trace, trace!, trapezoid, trapezoid!, tril_indices, triplet_margin_loss,
