@@ -25,6 +25,19 @@ int64_t highest_of(DType dtype) noexcept {
   return bits >= 63 ? std::numeric_limits<int64_t>::max() : (int64_t{1} << bits) - 1;
 }
 
+double largest_of(DType dtype) noexcept {
+  switch (dtype) {
+    case DType::kFloat16:
+      return 65504;
+    case DType::kBFloat16:
+      return 0x1.FEp127;
+    case DType::kFloat32:
+      return std::numeric_limits<float>::max();
+    default:
+      return std::numeric_limits<double>::max();
+  }
+}
+
 Fit fit_of(const Scalar& value, DType dtype) noexcept {
   if (!is_integral(dtype)) return Fit::kInside;
   if (value.category() <= Category::kIntegral) {

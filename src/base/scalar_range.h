@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Whether a number of the host language fits an integer dtype: such numbers never wrap around.
+// The ranges of dtypes, and whether a number of the host language fits an integer dtype: such
+// numbers never wrap around.
 #pragma once
 
 #include "base/dtype.h"
@@ -16,6 +17,9 @@ Fit fit_of(const Scalar& value, DType dtype) noexcept;
 // The smallest and the largest number of an integer dtype, limited to the range of int64.
 int64_t lowest_of(DType dtype) noexcept;
 int64_t highest_of(DType dtype) noexcept;
+
+// The largest finite number of a floating dtype.
+double largest_of(DType dtype) noexcept;
 
 [[noreturn]] void fail_range(const Scalar& value, DType dtype, const char* arg);
 

@@ -68,27 +68,13 @@ struct Divide {
 };
 
 // Python's: the sign of a nonzero remainder is that of the divisor.
-struct Remainder {
-  static constexpr unsigned kTypes = kReal | kIntegers;
-  static constexpr const char* kRefusal =
-      "expected divisors other than 0, got an integer division by zero";
-  template <class T>
-  [[gnu::always_inline]] TSR_HD static bool refuses(T divisor) {
-    return divisor == 0;
-  }
+struct Remainder : Division {
   template <class V>
   TSR_HD V operator()(V a, V b) const {
     return floor_remainder(a, b);
   }
 };
-struct FloorDivide {
-  static constexpr unsigned kTypes = kReal | kIntegers;
-  static constexpr const char* kRefusal =
-      "expected divisors other than 0, got an integer division by zero";
-  template <class T>
-  [[gnu::always_inline]] TSR_HD static bool refuses(T divisor) {
-    return divisor == 0;
-  }
+struct FloorDivide : Division {
   template <class V>
   TSR_HD V operator()(V a, V b) const {
     return floor_divide(a, b);

@@ -328,8 +328,8 @@ struct Heaviside {
     return select(a == V(0), b, step);
   }
 };
-// C's: the sign of a nonzero remainder is that of the dividend.
-struct Fmod {
+// Divides numbers; integers must not be divided by 0.
+struct Division {
   static constexpr unsigned kTypes = kReal | kIntegers;
   static constexpr const char* kRefusal =
       "expected divisors other than 0, got an integer division by zero";
@@ -337,19 +337,15 @@ struct Fmod {
   [[gnu::always_inline]] TSR_HD static bool refuses(T divisor) {
     return divisor == 0;
   }
+};
+// C's: the sign of a nonzero remainder is that of the dividend.
+struct Fmod : Division {
   template <class V>
   TSR_HD V operator()(V a, V b) const {
     return trunc_remainder(a, b);
   }
 };
-struct TruncDivide {
-  static constexpr unsigned kTypes = kReal | kIntegers;
-  static constexpr const char* kRefusal =
-      "expected divisors other than 0, got an integer division by zero";
-  template <class T>
-  [[gnu::always_inline]] TSR_HD static bool refuses(T divisor) {
-    return divisor == 0;
-  }
+struct TruncDivide : Division {
   template <class V>
   TSR_HD V operator()(V a, V b) const {
     return trunc_divide(a, b);

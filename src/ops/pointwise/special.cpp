@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "base/error.h"
+#include "base/scalar_range.h"
 #include "kernel/plan.h"
 #include "kernel/registry.h"
 #include "ops/composition.h"
@@ -124,20 +125,6 @@ constexpr Binary kTruncDivide{{BinaryOp::kTruncDivide,
 constexpr Binary kNextafter{{BinaryOp::kNextafter, nullptr, BinaryType::kFloatReal}};
 constexpr Binary kNextafterHalf{{BinaryOp::kNextafterHalf, nullptr, BinaryType::kFloatReal}};
 constexpr Binary kNextafterBfloat{{BinaryOp::kNextafterBfloat, nullptr, BinaryType::kFloatReal}};
-
-// The largest number of a floating dtype.
-double largest_of(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat16:
-      return 65504.0;
-    case DType::kBFloat16:
-      return 0x1.FEp127;
-    case DType::kFloat32:
-      return std::numeric_limits<float>::max();
-    default:
-      return std::numeric_limits<double>::max();
-  }
-}
 
 void check_parts(const Tensor& first, const Tensor& second, const char* first_arg,
                  const char* second_arg) {

@@ -66,20 +66,6 @@ Tensor refill(const Tensor& input, const RandomPlan& plan, DType drawn, Generato
 
 namespace {
 
-// The largest finite number of a floating dtype.
-double largest_of(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat16:
-      return 65504;
-    case DType::kBFloat16:
-      return 0x1.FEp127;
-    case DType::kFloat32:
-      return std::numeric_limits<float>::max();
-    default:
-      return std::numeric_limits<double>::max();
-  }
-}
-
 Tensor fresh(RandomPlan plan, DimsView shape, std::optional<DType> dtype,
              std::optional<Device> device, Generator* generator) {
   const DType type = dtype.value_or(default_dtype());
