@@ -21,7 +21,7 @@ namespace tsr::math {
 }
 
 // log Γ(1 + a), for small a by its Taylor series, whose coefficients are zeta(k) / k (6.1.33).
-[[maybe_unused]] TSR_HD static double log_gamma_1p(double a) {
+[[maybe_unused]] TSR_HD_CALL static double log_gamma_1p(double a) {
   constexpr double kEuler = 0.57721566490153286;
   constexpr double kZetas[] = {
       0.8224670334241132,   0.40068563438653143, 0.27058080842778454, 0.20738555102867398,
@@ -35,7 +35,7 @@ namespace tsr::math {
 }
 
 // a log(a / x) + x - a without cancellation near a = x.
-[[maybe_unused]] TSR_HD static double deviance(double a, double x) {
+[[maybe_unused]] TSR_HD_CALL static double deviance(double a, double x) {
   if (::fabs(a - x) >= 0.1 * (a + x)) return a * ::log(a / x) + x - a;
   const double v = (a - x) / (a + x);
   double sum = (a - x) * v;
@@ -50,7 +50,7 @@ namespace tsr::math {
 }
 
 // x**a e**-x / Γ(a + 1)
-[[maybe_unused]] TSR_HD static double gamma_factor(double a, double x) {
+[[maybe_unused]] TSR_HD_CALL static double gamma_factor(double a, double x) {
   if (a < 10) return ::exp(a * ::log(x) - x - log_gamma_1p(a));
   constexpr double kStirling[] = {1.0 / 12,   -1.0 / 360,      1.0 / 1260, -1.0 / 1680,
                                   1.0 / 1188, -691.0 / 360360, 1.0 / 156};
@@ -59,7 +59,7 @@ namespace tsr::math {
 }
 
 // P(a, x) for x < a + 1.
-[[maybe_unused]] TSR_HD static double lower_gamma_series(double a, double x) {
+[[maybe_unused]] TSR_HD_CALL static double lower_gamma_series(double a, double x) {
   double term = 1;
   double sum = 1;
   for (int64_t n = 1; n < 2000000; ++n) {
@@ -71,7 +71,7 @@ namespace tsr::math {
 }
 
 // Q(a, x) for x >= a + 1, by Lentz's algorithm.
-[[maybe_unused]] TSR_HD static double upper_gamma_fraction(double a, double x) {
+[[maybe_unused]] TSR_HD_CALL static double upper_gamma_fraction(double a, double x) {
   constexpr double kTiny = 1e-300;
   double b = x + 1 - a;
   double c = 1 / kTiny;
@@ -95,7 +95,7 @@ namespace tsr::math {
 
 // Q(a, x) for small a and x, where 1 - P cancels: -expm1(log(x**a / Γ(1 + a))) less the terms of
 // the series from the second on.
-[[maybe_unused]] TSR_HD static double upper_gamma_near_zero(double a, double x) {
+[[maybe_unused]] TSR_HD_CALL static double upper_gamma_near_zero(double a, double x) {
   double term = 1;
   double sum = 0;
   for (int n = 1; n < 100; ++n) {

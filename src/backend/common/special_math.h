@@ -29,7 +29,7 @@ template <int N>
 
 // About its zero at 1.46...: the Taylor series, whose coefficients are values of the Hurwitz zeta
 // function there (Abramowitz and Stegun, Handbook of Mathematical Functions, 6.4.9).
-[[maybe_unused]] TSR_HD static double digamma_at_zero(double x) {
+[[maybe_unused]] TSR_HD_CALL static double digamma_at_zero(double x) {
   constexpr double kCoefficients[] = {
       0.9676722454476212,    -0.4427631689835921,    0.258499760955651,    -0.16394270544240652,
       0.10782405069126237,   -0.07219956125645471,   0.04880428816414311,  -0.03316112647484736,
@@ -42,7 +42,7 @@ template <int N>
 
 // Upwards by psi(x + 1) = psi(x) + 1 / x to where the asymptotic series serves, and left of 0 by
 // psi(1 - x) = psi(x) + pi / tan(pi x) (Abramowitz and Stegun, 6.3.5, 6.3.7, 6.3.18).
-[[maybe_unused]] TSR_HD static double digamma_of(double x) {
+[[maybe_unused]] TSR_HD_CALL static double digamma_of(double x) {
   constexpr double kAsymptotic[] = {
       0.08333333333333333,  -0.008333333333333333, 0.003968253968253968, -0.004166666666666667,
       0.007575757575757576, -0.021092796092796094, 0.08333333333333333,  -0.4432598039215686};
@@ -66,7 +66,7 @@ template <int N>
 
 // The Hurwitz zeta function for s > 1 and q > 0: the first terms, then the Euler-Maclaurin formula
 // with the Bernoulli numbers over factorials (Abramowitz and Stegun, 23.1.30).
-[[maybe_unused]] TSR_HD static double zeta_right(double s, double q) {
+[[maybe_unused]] TSR_HD_CALL static double zeta_right(double s, double q) {
   constexpr double kBernoulli[] = {
       0.08333333333333333,    -0.001388888888888889,   3.306878306878307e-05,
       -8.267195767195768e-07, 2.08767569878681e-08,    -5.284190138687493e-10,
@@ -98,7 +98,7 @@ template <int N>
 
 // Left of 0, where only whole s give real numbers: the sum over all whole numbers has period 1, so
 // zeta(s, q) = zeta(s, f) + (-1)**s (zeta(s, 1 - f) - zeta(s, 1 - q)) with f = q - floor q.
-[[maybe_unused]] TSR_HD static double zeta_of(double s, double q) {
+[[maybe_unused]] TSR_HD_CALL static double zeta_of(double s, double q) {
   if (s != s || q != q || s < 1) return kSpecialNaN;
   if (s == 1) return kSpecialInfinity;
   if (q > 0) return zeta_right(s, q);
@@ -110,7 +110,7 @@ template <int N>
 }
 
 // (-1)**(n + 1) n! zeta(n + 1, x)
-[[maybe_unused]] TSR_HD static double polygamma_of(double x, double n) {
+[[maybe_unused]] TSR_HD_CALL static double polygamma_of(double x, double n) {
   if (n == 0) return digamma_of(x);
   const double size = ::tgamma(n + 1) * zeta_of(n + 1, x);
   return ::fmod(n, 2.0) == 0 ? -size : size;
@@ -121,7 +121,7 @@ template <int N>
 // The deviate that `tail`, below 1/2, of the distribution lies beyond, for 1/2 - tail = center: the
 // rational approximations of Wichura, Algorithm AS 241 (Applied Statistics 37, 1988), good to 16
 // digits. Negative for a negative center.
-[[maybe_unused]] TSR_HD static double normal_deviate(double center, double tail) {
+[[maybe_unused]] TSR_HD_CALL static double normal_deviate(double center, double tail) {
   constexpr double kInnerTop[] = {3.3871328727963666080e0,  1.3314166789178437745e+2,
                                   1.9715909503065514427e+3, 1.3731693765509461125e+4,
                                   4.5921953931549871457e+4, 6.7265770927008700853e+4,
@@ -169,7 +169,7 @@ template <int N>
   return ::copysign(size, center);
 }
 
-[[maybe_unused]] TSR_HD static double erfinv_of(double x) {
+[[maybe_unused]] TSR_HD_CALL static double erfinv_of(double x) {
   const double a = ::fabs(x);
   if (!(a <= 1)) return kSpecialNaN;
   if (a == 1) return ::copysign(kSpecialInfinity, x);
@@ -177,7 +177,7 @@ template <int N>
 }
 
 // The argument at which the normal distribution function is p.
-[[maybe_unused]] TSR_HD static double ndtri_of(double p) {
+[[maybe_unused]] TSR_HD_CALL static double ndtri_of(double p) {
   if (!(p >= 0 && p <= 1)) return kSpecialNaN;
   if (p == 0 || p == 1) return p == 0 ? -kSpecialInfinity : kSpecialInfinity;
   return normal_deviate(p - 0.5, p < 0.5 ? p : 1 - p);
@@ -206,7 +206,7 @@ template <int kDigits, int kLeast>
 }
 
 // a 2**b; the part of b behind the point goes into a first.
-[[maybe_unused]] TSR_HD static double ldexp_of(double a, double b) {
+[[maybe_unused]] TSR_HD_CALL static double ldexp_of(double a, double b) {
   if (b != b || a != a) return a + b;
   if (a == 0 || ::fabs(a) == kSpecialInfinity) {
     // An infinite power against 0 or infinity has no value.

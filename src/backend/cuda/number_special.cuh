@@ -56,7 +56,7 @@ TSR_HD Number<T> sinc(Number<T> a) {
 
 // e**(x**2) erfc x. The host, on which tests run, has no such function: far out it takes the
 // asymptotic series.
-[[maybe_unused]] TSR_HD static double scaled_erfc(double x) {
+[[maybe_unused]] TSR_HD_CALL static double scaled_erfc(double x) {
 #if defined(__CUDA_ARCH__)
   return ::erfcx(x);
 #else
@@ -66,7 +66,7 @@ TSR_HD Number<T> sinc(Number<T> a) {
 #endif
 }
 // log Φ(x): left of -1 by the scaled tail, elsewhere by the other tail.
-[[maybe_unused]] TSR_HD static double log_normal_cdf(double x) {
+[[maybe_unused]] TSR_HD_CALL static double log_normal_cdf(double x) {
   constexpr double kRootHalf = 0.70710678118654752;
   if (x < -1) return std::log(0.5 * scaled_erfc(-x * kRootHalf)) - 0.5 * x * x;
   return std::log1p(-0.5 * std::erfc(x * kRootHalf));
