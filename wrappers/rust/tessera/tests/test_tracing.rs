@@ -43,7 +43,8 @@ fn functions_that_are_no_operators_show_their_arguments() -> Result<()> {
     let _turn = turn();
     let x = Tensor::ones(&[2, 3])?;
     let options = Options { arguments: true, kinds: vec![Kind::Call], ..Options::default() };
-    let (made, trace) = record(&options, || Optimizer::new(Sgd::default(), std::slice::from_ref(&x)))?;
+    let (made, trace) =
+        record(&options, || Optimizer::new(Sgd::default(), std::slice::from_ref(&x)))?;
     made?;
     let args = &only(&trace, Kind::Call, "tsr_optimizer_new").args;
     assert!(matches!(args[0], Argument::Address(at) if at != 0));
