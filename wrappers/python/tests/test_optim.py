@@ -164,8 +164,7 @@ def test_muon_makes_updates_orthogonal() -> None:
 
 @pytest.mark.parametrize("kind", [k for k in optim.__all__ if k not in ("Optimizer", "functional")])
 def test_defaults_are_those_of_the_core(kind: str) -> None:
-    from tessera.capi import ffi, lib
-    from tessera._errors import check
+    from tessera.capi import check, ffi, lib
 
     p = nn.Parameter(ts.ones((1, 1)))
     options = ffi.new("tsr_optimizer_options*")
