@@ -16,6 +16,7 @@
 #include "ops/pointwise/complex_parts.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary.h"
+#include "ops/read.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/sum_to.h"
 #include "ops/shape/shape.h"
@@ -58,7 +59,7 @@ Tensor cofactors_by_svd(const Tensor& input) {
 }
 
 bool any_zero(const Tensor& determinants) {
-  return *any(equal(determinants, 0)).data_as<bool>();
+  return read<bool>(any(equal(determinants, 0)));
 }
 
 // g conj(det) A⁻ᴴ (M. Giles, Collected matrix derivative results for forward and reverse mode

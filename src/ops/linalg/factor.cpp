@@ -68,8 +68,7 @@ Tensor copy_by_columns(const Tensor& matrices) {
 Factoring::Factoring(FactorOp op, const Tensor& matrices, int64_t others,
                      std::optional<int64_t> batch)
     : device_(matrices.device()),
-      status_(
-          empty(Dims{batch.value_or(batch_count(matrices))}, DType::kInt32, matrices.device())) {
+      status_(empty(Dims{batch.value_or(batch_count(matrices))}, DType::kInt32, Device{})) {
   plan.op = op;
   plan.dtype = matrices.dtype();
   plan.place = kernel::place_on(matrices.device());

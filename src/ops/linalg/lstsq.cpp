@@ -15,6 +15,7 @@
 #include "ops/linalg/svd.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
+#include "ops/read.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/sum_to.h"
 #include "ops/shape/shape.h"
@@ -88,7 +89,7 @@ Tensor residuals_of(const Problem& problem, const Found& found) {
   const int64_t m = problem.a.size(problem.a.ndim() - 2);
   const int64_t n = problem.a.size(problem.a.ndim() - 1);
   const DType real = real_dtype(problem.a.dtype());
-  const bool determined = m > n && *all(equal(found.rank, n)).data_as<bool>();
+  const bool determined = m > n && read<bool>(all(equal(found.rank, n)));
   if (!determined) return empty(Dims{0}, real, problem.a.device());
   const Tensor misses = subtract(matmul(problem.a, found.solution), problem.b);
   const Tensor sums = sum(square(abs(misses)), DimsView(Dims{-2}));

@@ -20,6 +20,7 @@
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary.h"
+#include "ops/read.h"
 #include "ops/reduce/reduce.h"
 #include "ops/shape/shape.h"
 
@@ -90,7 +91,7 @@ Tensor matrix_exp(const Tensor& input, Out out) {
   // A system with NaN has no solution, so such a matrix is computed as 0 and marked at the end.
   const Tensor scaled = multiply(where(finite, input, 0.0), scale);
   Tensor result = wide ? pade(scaled, kDouble) : pade(scaled, kSingle);
-  const auto most = static_cast<int64_t>(*max(halvings).data_as<double>());
+  const auto most = static_cast<int64_t>(read<double>(max(halvings)));
   for (int64_t i = 0; i < most; ++i) {
     result = where(greater(halvings, static_cast<double>(i)), matmul(result, result), result);
   }

@@ -54,7 +54,7 @@ def hermitian(a: ts.Tensor) -> ts.Tensor:
 
 
 def positive(a: ts.Tensor) -> ts.Tensor:
-    return a @ a.mT.conj() + ts.eye(a.shape[-1], dtype=a.dtype)
+    return a @ a.mT.conj() + ts.eye(a.shape[-1], dtype=a.dtype, device=a.device)
 
 
 def np_hermitian(a: Any) -> Any:
