@@ -8,6 +8,7 @@
 #include "base/scalar_range.h"
 #include "ops/create/copy.h"
 #include "ops/index/scatter.h"
+#include "ops/read.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/sum_to.h"
 #include "ops/shape/shape.h"
@@ -97,8 +98,7 @@ Tensor one_hot(const Tensor& input, int64_t num_classes) {
             "expected a count for an empty input, got -1");
   int64_t classes = num_classes;
   if (classes == -1) {
-    const Tensor largest = to(max(input), Device{}, DType::kInt64);
-    const int64_t top = *largest.data_as<int64_t>();
+    const auto top = read<int64_t>(max(input));
     TSR_CHECK(top < int64_t{1} << 61, Code::kValue, "input", "expected numbers below 2^61, got ",
               top);
     classes = std::max<int64_t>(top, 0) + 1;

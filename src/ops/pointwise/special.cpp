@@ -203,7 +203,7 @@ Tensor nan_to_num(const Tensor& input, double nan, std::optional<double> posinf,
     return settle(view_as_complex(parts), out);
   }
   const bool grad = needs_grad(input);
-  const Tensor original = grad && out.is_inplace() ? clone(input) : input;
+  const Tensor original = operand(input, out);
   Result result = allocate(out, input.sizes(), dtype, input.device(), grad, {&input});
   if (result.value().numel() != 0) {
     const double most = largest_of(dtype);

@@ -10,6 +10,7 @@
 #include "ops/create/copy.h"
 #include "ops/pointwise/binary.h"
 #include "ops/random/random_fill.h"
+#include "ops/read.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/sum_to.h"
 #include "tensor/promotion.h"
@@ -151,7 +152,7 @@ Tensor bernoulli(const Tensor& input, Generator* generator) {
   const Tensor probabilities = contiguous_memory(input.detached());
   const Tensor valid =
       all(logical_and(greater_equal(probabilities, 0), less_equal(probabilities, 1)));
-  TSR_CHECK(*to(valid, Device{}, std::nullopt).data_as<bool>(), Code::kValue, "input",
+  TSR_CHECK(read<bool>(valid), Code::kValue, "input",
             "expected probabilities in [0, 1], got one outside");
   Tensor result = empty(input.sizes(), input.dtype(), input.device());
   RandomPlan plan = distribution(RandomOp::kBernoulli, 0, 1);

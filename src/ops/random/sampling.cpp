@@ -16,6 +16,7 @@
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/random/random_fill.h"
+#include "ops/read.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/scan.h"
 #include "ops/reduce/sum_to.h"
@@ -58,7 +59,7 @@ int64_t top_of(DType dtype) {
 }
 
 bool holds_for_all(const Tensor& truths) {
-  return *to(all(truths), Device{}, std::nullopt).data_as<bool>();
+  return read<bool>(all(truths));
 }
 
 void refuse_complex(const Tensor& input) {
