@@ -36,8 +36,8 @@ Spectrum decompose_hermitian(const Tensor& input, bool upper, bool vectors) {
   found.values = empty(with_batch(input, {n}), real_dtype(input.dtype()), input.device());
   const Tensor memory = copy_by_rows(input);
   Factoring factoring(FactorOp::kEigh, input);
-  factoring.plan.a = memory.data();
-  factoring.plan.values = found.values.data();
+  factoring.a = memory;
+  factoring.values = found.values;
   factoring.plan.upper = upper ? 1 : 0;
   factoring.plan.vectors = vectors ? 1 : 0;
   factoring.run();
@@ -82,9 +82,9 @@ Spectrum decompose(const Tensor& input, bool vectors) {
   if (vectors) found.vectors = empty_columns(input.sizes(), wide, input.device());
   const Tensor scratch = copy_by_columns(input);
   Factoring factoring(FactorOp::kEig, input);
-  factoring.plan.a = scratch.data();
-  factoring.plan.values = found.values.data();
-  factoring.plan.q = vectors ? found.vectors.data() : nullptr;
+  factoring.a = scratch;
+  factoring.values = found.values;
+  factoring.q = found.vectors;
   factoring.run();
   factoring.check_converged("input");
   return found;

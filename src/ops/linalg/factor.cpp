@@ -71,7 +71,6 @@ Factoring::Factoring(FactorOp op, const Tensor& matrices, int64_t others,
       status_(empty(Dims{batch.value_or(batch_count(matrices))}, DType::kInt32, Device{})) {
   plan.op = op;
   plan.dtype = matrices.dtype();
-  plan.place = kernel::place_on(matrices.device());
   plan.batch = status_.numel();
   plan.rows = matrices.size(matrices.ndim() - 2);
   plan.columns = matrices.size(matrices.ndim() - 1);
@@ -88,7 +87,39 @@ void Factoring::run() {
     for (int64_t i = 0; i < plan.batch; ++i) status_.data_as<int32_t>()[i] = 0;
     return;
   }
-  kernel::launch(kernel::kFactor, device_, plan);
+  const bool offered = kernel::backend_for(device_).kernels->factor != nullptr;
+  offered ? run_on(device_) : run_on_cpu();
+}
+
+void Factoring::run_on(Device device) {
+  const auto memory = [](const Tensor& operand) {
+    return operand.defined() ? operand.data() : nullptr;
+  };
+  plan.place = kernel::place_on(device);
+  plan.a = memory(a);
+  plan.b = memory(b);
+  plan.q = memory(q);
+  plan.v = memory(v);
+  plan.values = memory(values);
+  plan.pivots = static_cast<int32_t*>(memory(pivots));
+  kernel::launch(kernel::kFactor, device, plan);
+}
+
+void Factoring::run_on_cpu() {
+  Tensor* const operands[] = {&a, &b, &q, &v, &values, &pivots};
+  Tensor there[std::size(operands)];
+  for (size_t i = 0; i < std::size(operands); ++i) {
+    Tensor& operand = *operands[i];
+    if (!operand.defined()) continue;
+    there[i] = operand;
+    operand = empty_strided(there[i].sizes(), there[i].strides(), there[i].dtype(), Device{});
+    if (operands[i] == &a || operands[i] == &b) copy_memory(operand, there[i]);
+  }
+  run_on(Device{});
+  for (size_t i = 0; i < std::size(operands); ++i) {
+    const bool only_read = operands[i] == &a && plan.op == FactorOp::kTriangularSolve;
+    if (there[i].defined() && !only_read) copy_memory(there[i], *operands[i]);
+  }
 }
 
 int64_t Factoring::first_failure() const {

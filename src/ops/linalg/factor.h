@@ -32,7 +32,8 @@ Tensor empty_columns(DimsView sizes, DType dtype, Device device);
 Tensor copy_by_rows(const Tensor& matrices);
 Tensor copy_by_columns(const Tensor& matrices);
 
-// One launch: fill the plan's operands, then run. Sizes, dtype and status are those of `matrices`.
+// One launch: set the plan's numbers and the operands that its op names (dense memory in the order
+// that the op wants), then run. Sizes, dtype and status are those of `matrices`.
 class Factoring {
  public:
   // `batch`: how many times, when `matrices` is one for all.
@@ -40,8 +41,10 @@ class Factoring {
             std::optional<int64_t> batch = {});
 
   kernel::FactorPlan plan{};
+  Tensor a, b, q, v, values, pivots;
 
-  // Nothing is launched for matrices without elements.
+  // Nothing is launched for matrices without elements. A device whose backend has no factorizations
+  // has them computed by the CPU, in copies.
   void run();
   // The first matrix of the batch with a status other than 0; -1 when there is none.
   [[nodiscard]] int64_t first_failure() const;
@@ -53,6 +56,8 @@ class Factoring {
   void check_converged(const char* arg) const;
 
  private:
+  void run_on(Device device);
+  void run_on_cpu();
   [[noreturn]] void fail_at(int64_t i, const char* arg, const char* expected,
                             std::string got) const;
 

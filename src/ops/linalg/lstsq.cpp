@@ -69,10 +69,10 @@ Found least_squares(const Tensor& a, const Tensor& b, double rcond) {
   const Tensor rank = empty(batch_of(a), DType::kInt32, a.device());
   fill_memory(rank, 0);
   Factoring factoring(kernel::FactorOp::kLeastSquares, a, k);
-  factoring.plan.a = scratch.data();
-  factoring.plan.b = sides.data();
-  factoring.plan.values = found.values.data();
-  factoring.plan.pivots = rank.data_as<int32_t>();
+  factoring.a = scratch;
+  factoring.b = sides;
+  factoring.values = found.values;
+  factoring.pivots = rank;
   factoring.plan.tolerance = rcond;
   factoring.run();
   factoring.check_converged("input");

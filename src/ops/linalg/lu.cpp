@@ -27,15 +27,14 @@ namespace {
 
 // ---- Pivots and permutations ----
 
-// Row i of L U is row order[i] of A. pivots: (..., k), the result (..., rows), int64.
+// Row i of L U is row order[i] of A. pivots: (..., k), the result (..., rows), int64. The swaps
+// follow one another, so the host makes them.
 Tensor order_of(const Tensor& pivots, int64_t rows) {
-  TSR_CHECK(pivots.device().is_cpu(), Code::kNotImplemented, "pivots",
-            "expected a tensor on the CPU, got one on ", pivots.device());
-  const Tensor swaps = contiguous_memory(cast_memory(pivots, DType::kInt64));
+  const Tensor swaps = contiguous_memory(to(pivots, Device{}, DType::kInt64));
   const int64_t k = swaps.size(swaps.ndim() - 1);
   Dims shape = swaps.sizes();
   shape.back() = rows;
-  const Tensor order = empty(shape, DType::kInt64, pivots.device());
+  const Tensor order = empty(shape, DType::kInt64, Device{});
   const int64_t count = k == 0 ? numel_of(shape) / std::max<int64_t>(rows, 1) : swaps.numel() / k;
   for (int64_t b = 0; b < count; ++b) {
     int64_t* rows_of = order.data_as<int64_t>() + b * rows;
@@ -47,7 +46,7 @@ Tensor order_of(const Tensor& pivots, int64_t rows) {
       std::swap(rows_of[i], rows_of[other - 1]);
     }
   }
-  return order;
+  return to(order, pivots.device(), std::nullopt);
 }
 
 // Rows order[i] of the matrices, for each matrix its own order. Differentiable.
@@ -115,8 +114,8 @@ std::tuple<Tensor, Tensor> lu_factor(const Tensor& input, Out lu, Out pivots) {
   const Tensor packed = copy_by_columns(input);
   const Tensor swaps = empty(with_batch(input, {k}), DType::kInt32, input.device());
   Factoring factoring(kernel::FactorOp::kLu, input);
-  factoring.plan.a = packed.data();
-  factoring.plan.pivots = swaps.data_as<int32_t>();
+  factoring.a = packed;
+  factoring.pivots = swaps;
   factoring.run();
   const Tensor first = deliver(packed, lu, grad);
   const Tensor second = deliver(swaps, pivots, false);

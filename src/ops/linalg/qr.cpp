@@ -42,10 +42,10 @@ Factors factor(const Tensor& input, int64_t columns) {
   const Tensor packed = copy_by_columns(input);
   Factors found;
   Factoring factoring(kernel::FactorOp::kQr, input, columns);
-  factoring.plan.a = packed.data();
+  factoring.a = packed;
   if (columns != 0) {
     found.q = empty_columns(with_batch(input, {m, columns}), input.dtype(), input.device());
-    factoring.plan.q = found.q.data();
+    factoring.q = found.q;
     // Of a matrix without columns every orthonormal basis is a Q.
     if (n == 0) copy_memory(found.q, eye(m, columns, 0, input.dtype(), input.device()));
   } else {

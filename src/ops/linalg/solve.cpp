@@ -33,9 +33,9 @@ Tensor solve_stack(const Tensor& a, const Tensor& b, const Out& out = {}) {
   const Tensor pivots =
       empty(Dims{batch_count(b), a.size(a.ndim() - 1)}, DType::kInt32, a.device());
   Factoring factoring(FactorOp::kSolve, factors, b.size(b.ndim() - 1));
-  factoring.plan.a = factors.data();
-  factoring.plan.b = result.value().data();
-  factoring.plan.pivots = pivots.data_as<int32_t>();
+  factoring.a = factors;
+  factoring.b = result.value();
+  factoring.pivots = pivots;
   factoring.run();
   factoring.check_invertible("input");
   Tensor output = result.finish();
@@ -60,8 +60,8 @@ Tensor invert(const Tensor& input, bool check, const Out& out = {}) {
   const Tensor pivots =
       empty(Dims{batch_count(input), input.size(input.ndim() - 1)}, DType::kInt32, input.device());
   Factoring factoring(FactorOp::kInverse, input);
-  factoring.plan.a = result.value().data();
-  factoring.plan.pivots = pivots.data_as<int32_t>();
+  factoring.a = result.value();
+  factoring.pivots = pivots;
   factoring.run();
   if (check) {
     factoring.check_invertible("input");

@@ -38,8 +38,8 @@ Parts decompose(const Tensor& input, bool vectors, bool full) {
   parts.s = empty(with_batch(input, {k}), real_dtype(dtype), input.device());
   const Tensor scratch = copy_by_rows(input);
   Factoring factoring(kernel::FactorOp::kSvd, input, full ? m : k);
-  factoring.plan.a = scratch.data();
-  factoring.plan.values = parts.s.data();
+  factoring.a = scratch;
+  factoring.values = parts.s;
   factoring.plan.full = full ? 1 : 0;
   if (vectors) {
     parts.u = empty(with_batch(input, {m, full ? m : k}), dtype, input.device());
@@ -49,8 +49,8 @@ Parts decompose(const Tensor& input, bool vectors, bool full) {
       copy_memory(parts.u, eye(m, {}, 0, dtype, input.device()));
       copy_memory(parts.vh, eye(n, {}, 0, dtype, input.device()));
     }
-    factoring.plan.q = parts.u.data();
-    factoring.plan.v = parts.vh.data();
+    factoring.q = parts.u;
+    factoring.v = parts.vh;
   }
   factoring.run();
   factoring.check_converged("input");

@@ -51,12 +51,12 @@ Tensor solve_stack(const Tensor& a, const Tensor& b, Triangle kind, const Out& o
   const Packed matrix = packed(a);
   Factoring factoring(FactorOp::kTriangularSolve, a, b.size(b.ndim() - 1), batch_count(b));
   kernel::FactorPlan& plan = factoring.plan;
-  plan.a = matrix.memory.data();
+  factoring.a = matrix.memory;
   plan.a_step = batch_count(a) == 1 ? 0 : plan.a_step;
   plan.transposed = matrix.by_columns ? 1 : 0;
   plan.upper = kind.upper ? 1 : 0;
   plan.unit = kind.unit ? 1 : 0;
-  plan.b = result.value().data();
+  factoring.b = result.value();
   factoring.run();
   Tensor output = result.finish();
   if (grad) {
@@ -97,7 +97,7 @@ Tensor cholesky(const Tensor& input, bool upper, Out out) {
       allocate_apart(out, input.sizes(), input.dtype(), input.device(), grad, {&input}, true);
   copy_memory(result.value(), input);
   Factoring factoring(FactorOp::kCholesky, input);
-  factoring.plan.a = result.value().data();
+  factoring.a = result.value();
   factoring.plan.upper = upper ? 1 : 0;
   factoring.run();
   factoring.check_positive_definite("input");
