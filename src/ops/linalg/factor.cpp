@@ -12,6 +12,12 @@ namespace tsr::ops {
 
 using kernel::FactorOp;
 
+namespace {
+
+constexpr auto kNotImplemented = static_cast<kernel::Status>(Code::kNotImplemented);
+
+}  // namespace
+
 void check_square(const Tensor& input, const char* arg) {
   TSR_CHECK(input.ndim() >= 2 && input.size(input.ndim() - 2) == input.size(input.ndim() - 1),
             Code::kShape, arg, "expected square matrices, got shape ", input.sizes());
@@ -87,11 +93,13 @@ void Factoring::run() {
     for (int64_t i = 0; i < plan.batch; ++i) status_.data_as<int32_t>()[i] = 0;
     return;
   }
-  const bool offered = kernel::backend_for(device_).kernels->factor != nullptr;
-  offered ? run_on(device_) : run_on_cpu();
+  if (try_on(device_)) return;
+  if (device_.is_cpu()) kernel::throw_kernel_error(device_, "factor", kNotImplemented);
+  kernel::forget_kernel_error();
+  run_on_cpu();
 }
 
-void Factoring::run_on(Device device) {
+bool Factoring::try_on(Device device) {
   const auto memory = [](const Tensor& operand) {
     return operand.defined() ? operand.data() : nullptr;
   };
@@ -102,7 +110,7 @@ void Factoring::run_on(Device device) {
   plan.v = memory(v);
   plan.values = memory(values);
   plan.pivots = static_cast<int32_t*>(memory(pivots));
-  kernel::launch(kernel::kFactor, device, plan);
+  return kernel::try_launch(kernel::kFactor, device, plan);
 }
 
 void Factoring::run_on_cpu() {
@@ -115,7 +123,7 @@ void Factoring::run_on_cpu() {
     operand = empty_strided(there[i].sizes(), there[i].strides(), there[i].dtype(), Device{});
     if (operands[i] == &a || operands[i] == &b) copy_memory(operand, there[i]);
   }
-  run_on(Device{});
+  if (!try_on(Device{})) kernel::throw_kernel_error(Device{}, "factor", kNotImplemented);
   for (size_t i = 0; i < std::size(operands); ++i) {
     const bool only_read = operands[i] == &a && plan.op == FactorOp::kTriangularSolve;
     if (there[i].defined() && !only_read) copy_memory(there[i], *operands[i]);

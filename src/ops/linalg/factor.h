@@ -43,8 +43,8 @@ class Factoring {
   kernel::FactorPlan plan{};
   Tensor a, b, q, v, values, pivots;
 
-  // Nothing is launched for matrices without elements. A device whose backend has no factorizations
-  // has them computed by the CPU, in copies.
+  // Nothing is launched for matrices without elements. What the device's backend cannot factor
+  // is factored by the CPU, in copies.
   void run();
   // The first matrix of the batch with a status other than 0; -1 when there is none.
   [[nodiscard]] int64_t first_failure() const;
@@ -56,7 +56,8 @@ class Factoring {
   void check_converged(const char* arg) const;
 
  private:
-  void run_on(Device device);
+  // False if the backend cannot.
+  bool try_on(Device device);
   void run_on_cpu();
   [[noreturn]] void fail_at(int64_t i, const char* arg, const char* expected,
                             std::string got) const;

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import tessera as ts
-from tessera import _ops
+from tessera import _ops, tracing
 from tessera.capi import check, ffi, lib
 from tessera.nn import functional as F
 from tessera.utils.data import DataLoader, TensorDataset
@@ -363,7 +363,8 @@ def test_a_copy_that_finds_no_memory_is_out_of_memory() -> None:
 # ---- the libraries ----
 
 
-@pytest.mark.parametrize("name, status", [("cublasCreate", 3), ("cublasCreate", 1), ("cudnnCreate", 1001), ("cudnnCreate", 4004)])
+@pytest.mark.parametrize("name, status", [("cublasCreate", 3), ("cublasCreate", 1), ("cudnnCreate", 1001), ("cudnnCreate", 4004),
+                                          ("cusolverDnCreate", 2)])  # fmt: skip
 def test_a_library_without_memory_gets_what_is_cached(name: str, status: int) -> None:
     assert program(
         f"""
@@ -372,10 +373,10 @@ del big
 held = ts.memory.memory_reserved("cuda")
 fail({name!r}, {status})
 x = ts.ones((1, 1, 3, 3), device="cuda")
-print((x @ x).sum().item(), _ops.conv2d(x, x).item())
+print((x @ x).sum().item(), _ops.conv2d(x, x).item(), ts.linalg.inv(x[0] + ts.eye(3, device="cuda")).sum().item())
 print(ts.memory.memory_reserved("cuda") < held + (32 << 20) or held)
 """
-    )[0] == "27.0 9.0"
+    )[0] == "27.0 9.0 0.75"
 
 
 def test_a_library_that_cannot_be_made_is_an_error() -> None:
@@ -390,6 +391,17 @@ except MemoryError as error:
 """
     )
     assert "stand-in for cuBLAS" in line
+
+
+@pytest.mark.parametrize("name, total, where", [
+    ("inv", 1.5, [("inverse", "cuda")]), ("eigvals", 6, [("eig", "cuda"), ("eig", "cpu")]),
+])  # fmt: skip
+def test_what_the_device_cannot_factor_is_factored_on_the_cpu(name: str, total: float, where: list[Any]) -> None:
+    x = 2 * ts.eye(3, device="cuda")
+    with tracing.record(kinds=["launch"]) as records:
+        y = getattr(ts.linalg, name)(x)
+    assert str(y.device) == "cuda:0" and ts.real(y).sum().item() == total
+    assert [(r.name, r.device and r.device.type) for r in records if r.family == "factor"] == where
 
 
 def test_a_convolution_takes_a_smaller_workspace_where_there_is_no_room() -> None:

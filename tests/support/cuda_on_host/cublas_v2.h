@@ -20,6 +20,15 @@ enum cublasStatus_t {
   CUBLAS_STATUS_NOT_SUPPORTED = 15
 };
 enum cublasOperation_t { CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C };
+enum cublasFillMode_t { CUBLAS_FILL_MODE_LOWER, CUBLAS_FILL_MODE_UPPER };
+enum cublasSideMode_t { CUBLAS_SIDE_LEFT, CUBLAS_SIDE_RIGHT };
+enum cublasDiagType_t { CUBLAS_DIAG_NON_UNIT, CUBLAS_DIAG_UNIT };
+struct cuComplex {
+  float x, y;
+};
+struct cuDoubleComplex {
+  double x, y;
+};
 enum cudaDataType_t {
   CUDA_R_32F = 0,
   CUDA_R_64F = 1,
@@ -88,7 +97,7 @@ W widen_element(T value) {
 }
 template <class W>
 W conjugated(W value) {
-  if constexpr (std::is_same_v<W, double>)
+  if constexpr (std::is_floating_point_v<W>)
     return value;
   else
     return std::conj(value);
@@ -220,3 +229,51 @@ inline cublasStatus_t cublasGemmStridedBatchedEx_64(
   });
   return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
+
+// ---- A triangle on the right side ----
+
+namespace tsr::cuda::on_host {
+
+// B = alpha B op(A)⁻¹ for a triangular A of n x n; row by row of the m rows of B.
+template <class W, class T>
+cublasStatus_t solve_right(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill,
+                           cublasOperation_t op, cublasDiagType_t diag, int m, int n,
+                           const T* alpha, const T* a, int lda, T* b, int ldb) {
+  if (handle == nullptr || side != CUBLAS_SIDE_RIGHT || lda < n || ldb < m)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  const W scale = *reinterpret_cast<const W*>(alpha);
+  // Column j of X needs the columns before it where op(A) is upper, else the ones after it.
+  const bool forward = (fill == CUBLAS_FILL_MODE_UPPER) == (op == CUBLAS_OP_N);
+  const auto* matrix = reinterpret_cast<const W*>(a);
+  auto* sides = reinterpret_cast<W*>(b);
+  const cudaError_t error = enqueue("launch", handle->stream, [=] {
+    for (int64_t row = 0; row < m; ++row) {
+      for (int64_t step = 0; step < n; ++step) {
+        const int64_t j = forward ? step : n - 1 - step;
+        W x = scale * sides[j * ldb + row];
+        for (int64_t done = 0; done < step; ++done) {
+          const int64_t l = forward ? done : n - 1 - done;
+          x -= sides[l * ldb + row] * element<W>(matrix, lda, op, l, j);
+        }
+        if (diag == CUBLAS_DIAG_NON_UNIT) x /= element<W>(matrix, lda, op, j, j);
+        sides[j * ldb + row] = x;
+      }
+    }
+  });
+  return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+}
+
+}  // namespace tsr::cuda::on_host
+
+#define TSR_TRSM(name, T, W)                                                                      \
+  inline cublasStatus_t name(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, \
+                             cublasOperation_t op, cublasDiagType_t diag, int m, int n,           \
+                             const T* alpha, const T* a, int lda, T* b, int ldb) {                \
+    return tsr::cuda::on_host::solve_right<W>(handle, side, fill, op, diag, m, n, alpha, a, lda,  \
+                                              b, ldb);                                            \
+  }
+TSR_TRSM(cublasStrsm, float, float)
+TSR_TRSM(cublasDtrsm, double, double)
+TSR_TRSM(cublasCtrsm, cuComplex, std::complex<float>)
+TSR_TRSM(cublasZtrsm, cuDoubleComplex, std::complex<double>)
+#undef TSR_TRSM

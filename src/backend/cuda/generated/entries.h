@@ -18,6 +18,7 @@ kernel::Status scan(const kernel::ScanPlan& plan);
 kernel::Status softmax(const kernel::SoftmaxPlan& plan);
 kernel::Status softmax_backward(const kernel::SoftmaxPlan& plan);
 kernel::Status gemm(const kernel::GemmPlan& plan);
+kernel::Status factor(const kernel::FactorPlan& plan);
 kernel::Status index(const kernel::IndexPlan& plan);
 kernel::Status nonzero(const kernel::NonzeroPlan& plan);
 kernel::Status sort(const kernel::SortPlan& plan);
@@ -43,7 +44,7 @@ inline constexpr kernel::KernelTable kKernels = {
     .softmax = softmax,
     .softmax_backward = softmax_backward,
     .gemm = gemm,
-    .factor = nullptr,
+    .factor = factor,
     .index = index,
     .nonzero = nonzero,
     .sort = sort,
