@@ -142,6 +142,47 @@ def erfcx_weight(t):
     return 1 / (erfcx_target(t) + mp.mpf(5) / 4)
 
 
+def bessel_near(order):
+    """e**-a I(a), of order 1 over a, for a = 4 (1 + t)."""
+    def target(t):
+        a = 4 * (1 + t)
+        ratio = mp.besseli(order, a) / a ** order if a > TINY else mp.mpf(1) / (1 + order)
+        return ratio * mp.exp(-a)
+    return target
+
+
+def bessel_far(order):
+    """sqrt(a) e**-a I(a) for a = 16 / (1 + u)."""
+    def target(u):
+        if 1 + u < mp.mpf(10) ** -6:
+            return 1 / mp.sqrt(2 * mp.pi) * (1 - (4 * order * order - 1) * (1 + u) / 128)
+        a = 16 / (1 + u)
+        return mp.besseli(order, a) * mp.exp(-a) * mp.sqrt(a)
+    return target
+
+
+def bessel_case(target, count, dtype=np.float64):
+    return target, lambda x: 1 / target(x), list(range(count)), mp.mpf(-1), mp.mpf(1), dtype
+
+
+def gamma_middle(z):
+    """log Γ(z) = (z - 1) (z - 2) P(z - 3/2)."""
+    z = z + mp.mpf(3) / 2
+    if abs(z - 1) < TINY:
+        return mp.euler
+    if abs(z - 2) < TINY:
+        return 1 - mp.euler
+    return mp.loggamma(z) / ((z - 1) * (z - 2))
+
+
+def erfinv_of(w):
+    """erfinv(x) / x for w = -log(1 - x**2)."""
+    if w < mp.mpf(10) ** -12:
+        return mp.sqrt(mp.pi) / 2
+    x = mp.sqrt(-mp.expm1(-w))
+    return mp.erfinv(x) / x
+
+
 CASES = {
     # name: (target, weight, powers, low, high, dtype)
     # e**r = 1 + r + r**2 * P(r)
@@ -227,6 +268,20 @@ CASES = {
                 mp.mpf(0), mp.mpf(1), np.float64),
     # e**(x**2) erfc(x) (1 + 2 x) = 5/4 + P((x - 4) / (x + 4)), as far as erfc is not zero
     'erfcx_f64': (erfcx_target, erfcx_weight, list(range(25)), mp.mpf(-1), 1 - 8 / mp.mpf(31.4), np.float64),
+    # ---- for float32, computed in float64 ----
+    'i0_near': bessel_case(bessel_near(0), 19),
+    'i0_far': bessel_case(bessel_far(0), 11),
+    'i1_near': bessel_case(bessel_near(1), 19),
+    'i1_far': bessel_case(bessel_far(1), 11),
+    'lgamma': (gamma_middle, lambda z: 1 / gamma_middle(z), list(range(13)), mp.mpf(-0.5), mp.mpf(0.5), np.float64),
+    # erfinv(x) = x P(w - 5/2) for w = -log(1 - x**2) < 5, else x P(sqrt(w) - 3)
+    'erfinv_center': (lambda w: erfinv_of(w + mp.mpf(2.5)), lambda w: 1 / erfinv_of(w + mp.mpf(2.5)), list(range(12)),
+                      mp.mpf(-2.5), mp.mpf(2.5), np.float64),
+    'erfinv_tail': (lambda s: erfinv_of((s + 3) ** 2), lambda s: 1 / erfinv_of((s + 3) ** 2), list(range(11)),
+                    mp.mpf(-0.77), mp.mpf(1), np.float64),
+    # ---- float64 ----
+    'i0_far_f64': bessel_case(bessel_far(0), 25),
+    'i1_far_f64': bessel_case(bessel_far(1), 25),
     'erfcx': (erfcx_target, erfcx_weight, list(range(12)), mp.mpf(-1), 1 - 8 / mp.mpf(14.3), np.float32),
 }
 

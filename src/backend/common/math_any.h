@@ -9,6 +9,7 @@
 #include "backend/common/math_logistic.h"
 #include "backend/common/math_pow_f32.h"
 #include "backend/common/math_pow_f64.h"
+#include "backend/common/math_remainder.h"
 #include "backend/common/math_trig_f32.h"
 #include "backend/common/math_trig_f64.h"
 #include "backend/common/scalar_math.h"
@@ -57,11 +58,17 @@ template <class T>
 
 template <class T>
 [[gnu::always_inline]] inline Vec<T> floor_remainder(Vec<T> a, Vec<T> b) {
-  return by_lane(a, b, [](T x, T y) { return math::floor_remainder(x, y); });
+  if constexpr (std::is_floating_point_v<T>)
+    return floor_remainder_of(a, b);
+  else
+    return by_lane(a, b, [](T x, T y) { return math::floor_remainder(x, y); });
 }
 template <class T>
 [[gnu::always_inline]] inline Vec<T> floor_divide(Vec<T> a, Vec<T> b) {
-  return by_lane(a, b, [](T x, T y) { return math::floor_divide(x, y); });
+  if constexpr (std::is_floating_point_v<T>)
+    return floor_divide_of(a, b);
+  else
+    return by_lane(a, b, [](T x, T y) { return math::floor_divide(x, y); });
 }
 
 }  // namespace tsr::cpu::TSR_ISA

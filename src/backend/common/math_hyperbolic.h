@@ -80,8 +80,14 @@ inline constexpr double kHugeHyperbolic = 1152921504606846976.0;  // 2**60
   const VD sum = fma(log1p(exp2(-abs(a - b))), VD(kLog2E), larger);
   return select(a == b, a + VD(1.0), sum);
 }
+// In float32 where the result is not near 0, as a sum of opposite signs may be.
 [[gnu::always_inline]] inline VF logaddexp(VF a, VF b) {
-  return narrow(each_half(widen(a), widen(b), [](VD x, VD y) { return logaddexp(x, y); }));
+  const VF larger = select((a > b) | (a != a), a, b);
+  const VF rest = log1p(exp(-abs(a - b)));
+  const VF sum = larger + rest;
+  if (__builtin_expect(any(abs(sum) < VF(2.0) * rest), 0))
+    return narrow(each_half(widen(a), widen(b), [](VD x, VD y) { return logaddexp(x, y); }));
+  return select(a == b, a + VF(kLn2), sum);
 }
 [[gnu::always_inline]] inline VF logaddexp2(VF a, VF b) {
   return narrow(each_half(widen(a), widen(b), [](VD x, VD y) { return logaddexp2(x, y); }));

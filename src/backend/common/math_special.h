@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Special functions for vectors, one lane at a time in double, and the small helpers of their
-// functors.
+// Special functions for vectors, the rarer ones one lane at a time in double, and the small helpers
+// of their functors.
 #pragma once
 
-#include "backend/common/bessel_math.h"
 #include "backend/common/gamma_math.h"
 #include "backend/common/math_any.h"
+#include "backend/common/math_bessel.h"
 #include "backend/common/math_hyperbolic.h"
 #include "backend/common/special_math.h"
 
@@ -24,9 +24,54 @@ template <class T, class Fn>
   });
 }
 
-template <class T>
-[[gnu::always_inline]] inline Vec<T> lgamma(Vec<T> x) {
-  return in_double(x, [](double lane) { return math::log_gamma(lane); });
+[[gnu::always_inline]] inline VD lgamma(VD x) {
+  return by_lane(x, [](double lane) { return math::log_gamma(lane); });
+}
+// For 0 < x < 2**126: below 8 downwards or upwards into [1, 2] by Γ(x + 1) = x Γ(x), where log Γ(z)
+// is (z - 1) (z - 2) times a polynomial (minimax.py: lgamma), so that both zeros keep their digits;
+// beyond by Stirling's series (Abramowitz and Stegun, Handbook of Mathematical Functions, 6.1.41).
+[[gnu::always_inline]] inline VD log_gamma_right(VD x) {
+  const Mask<double> large = x >= VD(8.0);
+  const Mask<double> below = x < VD(1.0);
+  VD z = select(below, x + VD(1.0), at_most(x, VD(8.0)));
+  VD factor(1.0);
+  for (int step = 0; step < 6; ++step) {
+    const Mask<double> above = z > VD(2.0);
+    const VD lower = z - VD(1.0);
+    factor = select(above, factor * lower, factor);
+    z = select(above, lower, z);
+  }
+  const VD logarithm = log(select(large, x, select(below, x, factor)));
+  const VD middle =
+      (z - VD(1.0)) * (z - VD(2.0)) *
+      polynomial(z - VD(1.5), 0.48312895054218752, -0.14595989572738025, 0.06291140060979819,
+                 -0.03130850822483789, 0.016797127842591669, -0.0094249684142374453,
+                 0.0054457710554302813, -0.0032208625101210241, 0.0019305598613784951,
+                 -0.0011077590644323662, 0.00066842708650451783, -0.00060755749656092573,
+                 0.00038760859501621632);
+  const VD w = VD(1.0) / x;
+  const VD series = w * horner(w * w, 0.083333333333333333, -0.0027777777777777778,
+                               0.00079365079365079365, -0.00059523809523809524);
+  const VD half_log_2pi(0.91893853320467274);
+  const VD far = fma(x - VD(0.5), logarithm, half_log_2pi - x) + series;
+  return select(large, far, select(below, middle - logarithm, middle + logarithm));
+}
+// Left of 0 by Γ(x) Γ(1 - x) = pi / sin(pi x), where the difference of the logarithms is not near
+// 0.
+[[gnu::always_inline]] inline VD log_gamma_short(VD x) {
+  const Mask<double> left = x < VD(0.0);
+  VD value = log_gamma_right(select(left, VD(1.0) - x, x));
+  if (any(left)) {
+    const VD sine = sin((x - round_even(x)) * VD(2 * kHalfPi));
+    value = select(left, log(VD(2 * kHalfPi) / abs(sine)) - value, value);
+    value = patch_lanes(left & (abs(value) < VD(0.02)), value, x,
+                        [](double lane) { return math::log_gamma(lane); });
+  }
+  return select(x == VD(0.0), VD(kInfinity), value);
+}
+[[gnu::always_inline]] inline VF lgamma(VF x) {
+  const VF found = narrow(each_half(widen(x), log_gamma_short));
+  return select(abs(x) == VF(kInfinity), abs(x), found);
 }
 template <class T>
 [[gnu::always_inline]] inline Vec<T> digamma(Vec<T> x) {
@@ -36,9 +81,33 @@ template <class T>
 [[gnu::always_inline]] inline Vec<T> polygamma(Vec<T> x, Vec<T> order) {
   return in_double(x, order, [](double lane, double n) { return math::polygamma_of(lane, n); });
 }
-template <class T>
-[[gnu::always_inline]] inline Vec<T> erfinv(Vec<T> x) {
-  return in_double(x, [](double lane) { return math::erfinv_of(lane); });
+[[gnu::always_inline]] inline VD erfinv(VD x) {
+  return by_lane(x, [](double lane) { return math::erfinv_of(lane); });
+}
+// In terms of w = -log(1 - x**2), as Giles does, Approximating the erfinv function (GPU Computing
+// Gems, Jade edition, 2011); the polynomials are ours (minimax.py: erfinv_center, erfinv_tail).
+[[gnu::always_inline]] inline VD erfinv_short(VD x) {
+  const VD w = -log(fma(-x, x, VD(1.0)));
+  VD factor = polynomial(at_most(w, VD(5.0)) - VD(2.5), 1.5014093516924911, 0.24664027578575143,
+                         -0.0041773246360552211, -0.0012527048771876215, 0.00021826355731848165,
+                         -4.998759539601131e-06, -3.4260120914108883e-06, 4.7969878946133987e-07,
+                         1.6457217617012617e-08, -1.1023206453842665e-08, 4.3703194431550625e-10,
+                         1.3285866506781347e-10);
+  const Mask<double> tail = w >= VD(5.0);
+  if (any(tail)) {
+    const VD s = sqrt(at_most(w, VD(16.0))) - VD(3.0);
+    factor =
+        select(tail,
+               polynomial(s, 2.8329768002040603, 1.0016752313217114, 0.0094453913798777569,
+                          -0.0076425782159905845, 0.0056867303499149339, -0.0035684781587929861,
+                          0.0014788987814396929, -0.00011659022051211864, -0.00028381123819978859,
+                          0.00015782971897148828, -2.5621245016767655e-05),
+               factor);
+  }
+  return select(abs(x) == VD(1.0), x * VD(kInfinity), x * factor);
+}
+[[gnu::always_inline]] inline VF erfinv(VF x) {
+  return narrow(each_half(widen(x), erfinv_short));
 }
 // float32 in float64, which holds a and the power: rounded once. float64 by multiplication where
 // nothing is rounded, else lane by lane. (An infinite power has no value against 0 or infinity.)
@@ -55,22 +124,6 @@ template <class T>
       (b == limited) & (round_even(b) == b) & (size > VD(0x1p-500)) & (size < VD(0x1p500));
   return patch_lanes(!exact, a * power_of_two(limited), a, b,
                      [](double x, double y) { return math::ldexp_of(x, y); });
-}
-template <class T>
-[[gnu::always_inline]] inline Vec<T> bessel_i0(Vec<T> x) {
-  return in_double(x, [](double lane) { return math::bessel_i<0, false>(lane); });
-}
-template <class T>
-[[gnu::always_inline]] inline Vec<T> bessel_i0e(Vec<T> x) {
-  return in_double(x, [](double lane) { return math::bessel_i<0, true>(lane); });
-}
-template <class T>
-[[gnu::always_inline]] inline Vec<T> bessel_i1(Vec<T> x) {
-  return in_double(x, [](double lane) { return math::bessel_i<1, false>(lane); });
-}
-template <class T>
-[[gnu::always_inline]] inline Vec<T> bessel_i1e(Vec<T> x) {
-  return in_double(x, [](double lane) { return math::bessel_i<1, true>(lane); });
 }
 template <class T>
 [[gnu::always_inline]] inline Vec<T> ndtri(Vec<T> x) {
@@ -151,6 +204,7 @@ template <int kDigits, int kLeast, class T>
 // ---- Division and integers ----
 
 template <class T>
+requires std::is_integral_v<T>
 [[gnu::always_inline]] inline Vec<T> trunc_remainder(Vec<T> a, Vec<T> b) {
   return by_lane(a, b, [](T x, T y) { return math::trunc_remainder(x, y); });
 }

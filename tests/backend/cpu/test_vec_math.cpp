@@ -64,6 +64,7 @@ const Function<float> kFunctions[] = {
     {UnaryOp::kAtanh, "atanh", 0.51, [](double x) { return std::atanh(x); }},
     {UnaryOp::kExp2, "exp2", 1.5, [](double x) { return std::exp2(x); }},
     {UnaryOp::kSinc, "sinc", 0.51, sinc},
+    {UnaryOp::kLgamma, "lgamma", 0.51, [](double x) { return std::lgamma(x); }},
     {UnaryOp::kSilu, "silu", 2.5, [](double x) { return x * sigmoid(x); }, true},
     {UnaryOp::kGelu, "gelu", 4.5, [](double x) { return x * normal_cdf(x); }, true},
     {UnaryOp::kSqrt, "sqrt", 0.51, [](double x) { return std::sqrt(x); }},
