@@ -24,6 +24,8 @@ import torch.nn.functional as TF
 import tessera as ts
 import tessera.nn.functional as F
 
+import kernel_cases
+
 Case = tuple[str, Callable[[], object], Callable[[], object]]
 clock = time.perf_counter  # or time.process_time
 ROUND_SECONDS = 0.02
@@ -283,6 +285,7 @@ FAMILIES = {
     "random": random_cases,
     "network": network_cases,
     "convolution": convolution_cases,
+    **kernel_cases.FAMILIES,
 }
 
 

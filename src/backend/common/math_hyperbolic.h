@@ -90,7 +90,12 @@ inline constexpr double kHugeHyperbolic = 1152921504606846976.0;  // 2**60
   return select(a == b, a + VF(kLn2), sum);
 }
 [[gnu::always_inline]] inline VF logaddexp2(VF a, VF b) {
-  return narrow(each_half(widen(a), widen(b), [](VD x, VD y) { return logaddexp2(x, y); }));
+  const VF larger = select((a > b) | (a != a), a, b);
+  const VF rest = log1p(exp2(-abs(a - b))) * VF(kLog2E);
+  const VF sum = larger + rest;
+  if (__builtin_expect(any(abs(sum) < VF(2.5) * rest), 0))
+    return narrow(each_half(widen(a), widen(b), [](VD x, VD y) { return logaddexp2(x, y); }));
+  return select(a == b, a + VF(1.0), sum);
 }
 
 // ---- sin(pi x) / (pi x) ----

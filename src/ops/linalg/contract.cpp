@@ -66,6 +66,16 @@ Dims joined(DimsView a, DimsView b) {
   return all;
 }
 
+// The factor of a product over its last two axes, of which one has size 1: with `size` there, and
+// both as one axis.
+Tensor stretched(const Tensor& factor, int64_t size) {
+  Dims full = factor.sizes();
+  (full[full.size() - 2] == 1 ? full[full.size() - 2] : full.back()) = size;
+  Dims flat(full.begin(), full.end() - 1);
+  flat.back() = full[full.size() - 2] * full.back();
+  return reshape(expand_to(factor, full), flat);
+}
+
 }  // namespace
 
 Tensor vecdot(const Tensor& input, const Tensor& other, int64_t axis, Out out) {
@@ -134,8 +144,14 @@ Tensor kron(const Tensor& input, const Tensor& other, Out out) {
     shape.push_back(checked_numel(Dims{size_at(input, d), size_at(other, d)}, 1));
   }
   const bool grad = needs_grad(input, other);
-  const Tensor products = multiply(reshape(input, blocks), reshape(other, inside));
-  return deliver(reshape(products, shape), out, grad);
+  Tensor left = reshape(input, blocks);
+  Tensor right = reshape(other, inside);
+  if (rank > 0 && numel_of(shape) != 0) {
+    // The last two axes of the products become one long row: its factors are written out before.
+    left = stretched(left, inside.back());
+    right = stretched(right, blocks[2 * rank - 2]);
+  }
+  return deliver(reshape(multiply(left, right), shape), out, grad);
 }
 
 // c[i] = a[i + 1] b[i + 2] - a[i + 2] b[i + 1], counted modulo 3.
