@@ -109,6 +109,7 @@ constexpr Signature kCall_TJLN{"TJLN", [](AnyFunction f, tsr_value* v) { return 
 constexpr Signature kCall_TJLP{"TJLP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const tsr_tensor*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), place(v[3])); }};
 constexpr Signature kCall_TJLT{"TJLT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const tsr_tensor*, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TJP{"TJP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), place(v[2])); }};
+constexpr Signature kCall_TJPP{"TJPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), place(v[2]), place(v[3])); }};
 constexpr Signature kCall_TJSNP{"TJSNP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const char*, int64_t, const tsr_number*, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), text(v[2]), text_length(v[2]), Number(v[3]), place(v[4])); }};
 constexpr Signature kCall_TJSNT{"TJSNT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const char*, int64_t, const tsr_number*, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), text(v[2]), text_length(v[2]), Number(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TJT{"TJT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2])); }};
@@ -161,6 +162,8 @@ constexpr Signature kCall_TRBgT{"TRBgT", [](AnyFunction f, tsr_value* v) { retur
 constexpr Signature kCall_TRIR{"TRIR", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int64_t, double>(f)(tensor(v[0]), v[1].real, integer(v[2]), v[3].real); }};
 constexpr Signature kCall_TRIRP{"TRIRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int64_t, double, tsr_tensor*>(f)(tensor(v[0]), v[1].real, integer(v[2]), v[3].real, place(v[4])); }};
 constexpr Signature kCall_TRIRT{"TRIRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int64_t, double, tsr_tensor>(f)(tensor(v[0]), v[1].real, integer(v[2]), v[3].real, tensor(v[4])); }};
+constexpr Signature kCall_TRJjBP{"TRJjBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), v[1].real, list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), small(v[4]), place(v[5])); }};
+constexpr Signature kCall_TRJjBT{"TRJjBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), v[1].real, list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), small(v[4]), tensor(v[5])); }};
 constexpr Signature kCall_TRP{"TRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, tsr_tensor*>(f)(tensor(v[0]), v[1].real, place(v[2])); }};
 constexpr Signature kCall_TRR{"TRR", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, double>(f)(tensor(v[0]), v[1].real, v[2].real); }};
 constexpr Signature kCall_TRRP{"TRRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, double, tsr_tensor*>(f)(tensor(v[0]), v[1].real, v[2].real, place(v[3])); }};
@@ -203,6 +206,8 @@ constexpr Signature kCall_TTJJP{"TTJJP", [](AnyFunction f, tsr_value* v) { retur
 constexpr Signature kCall_TTJJT{"TTJJT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TTJJiP{"TTJJiP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), integer(v[4]), place(v[5])); }};
 constexpr Signature kCall_TTJJiT{"TTJJiT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), integer(v[4]), tensor(v[5])); }};
+constexpr Signature kCall_TTJjjjP{"TTJjjjP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), list<int64_t>(v[5]), count(v[5]), place(v[6])); }};
+constexpr Signature kCall_TTJjjjT{"TTJjjjT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), list<int64_t>(v[5]), count(v[5]), tensor(v[6])); }};
 constexpr Signature kCall_TTN{"TTN", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const tsr_number*>(f)(tensor(v[0]), tensor(v[1]), Number(v[2])); }};
 constexpr Signature kCall_TTNP{"TTNP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), Number(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTNT{"TTNT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), Number(v[2]), tensor(v[3])); }};
@@ -314,8 +319,21 @@ const Symbol kSymbols[] = {
     {"tsr_acosh_out", reinterpret_cast<AnyFunction>(&tsr_acosh_out), 66636, &kInfo_acosh, &kCall_TT},
     {"tsr_adam_step", reinterpret_cast<AnyFunction>(&tsr_adam_step), 3301, &kInfo_adam_step, &kCall_LLLLLIRRRRRB},
     {"tsr_adamw_step", reinterpret_cast<AnyFunction>(&tsr_adamw_step), 3302, &kInfo_adamw_step, &kCall_LLLLLIRRRRRB},
+    {"tsr_adaptive_avg_pool1d", reinterpret_cast<AnyFunction>(&tsr_adaptive_avg_pool1d), 3406, &kInfo_adaptive_avg_pool1d, &kCall_TJP},
+    {"tsr_adaptive_avg_pool1d_out", reinterpret_cast<AnyFunction>(&tsr_adaptive_avg_pool1d_out), 68942, &kInfo_adaptive_avg_pool1d, &kCall_TJT},
     {"tsr_adaptive_avg_pool2d", reinterpret_cast<AnyFunction>(&tsr_adaptive_avg_pool2d), 3013, &kInfo_adaptive_avg_pool2d, &kCall_TJP},
     {"tsr_adaptive_avg_pool2d_out", reinterpret_cast<AnyFunction>(&tsr_adaptive_avg_pool2d_out), 68549, &kInfo_adaptive_avg_pool2d, &kCall_TJT},
+    {"tsr_adaptive_avg_pool3d", reinterpret_cast<AnyFunction>(&tsr_adaptive_avg_pool3d), 3407, &kInfo_adaptive_avg_pool3d, &kCall_TJP},
+    {"tsr_adaptive_avg_pool3d_out", reinterpret_cast<AnyFunction>(&tsr_adaptive_avg_pool3d_out), 68943, &kInfo_adaptive_avg_pool3d, &kCall_TJT},
+    {"tsr_adaptive_max_pool1d", reinterpret_cast<AnyFunction>(&tsr_adaptive_max_pool1d), 3408, &kInfo_adaptive_max_pool1d, &kCall_TJP},
+    {"tsr_adaptive_max_pool1d_out", reinterpret_cast<AnyFunction>(&tsr_adaptive_max_pool1d_out), 68944, &kInfo_adaptive_max_pool1d, &kCall_TJT},
+    {"tsr_adaptive_max_pool1d_with_positions", reinterpret_cast<AnyFunction>(&tsr_adaptive_max_pool1d_with_positions), 3411, &kInfo_adaptive_max_pool1d_with_positions, &kCall_TJPP},
+    {"tsr_adaptive_max_pool2d", reinterpret_cast<AnyFunction>(&tsr_adaptive_max_pool2d), 3409, &kInfo_adaptive_max_pool2d, &kCall_TJP},
+    {"tsr_adaptive_max_pool2d_out", reinterpret_cast<AnyFunction>(&tsr_adaptive_max_pool2d_out), 68945, &kInfo_adaptive_max_pool2d, &kCall_TJT},
+    {"tsr_adaptive_max_pool2d_with_positions", reinterpret_cast<AnyFunction>(&tsr_adaptive_max_pool2d_with_positions), 3412, &kInfo_adaptive_max_pool2d_with_positions, &kCall_TJPP},
+    {"tsr_adaptive_max_pool3d", reinterpret_cast<AnyFunction>(&tsr_adaptive_max_pool3d), 3410, &kInfo_adaptive_max_pool3d, &kCall_TJP},
+    {"tsr_adaptive_max_pool3d_out", reinterpret_cast<AnyFunction>(&tsr_adaptive_max_pool3d_out), 68946, &kInfo_adaptive_max_pool3d, &kCall_TJT},
+    {"tsr_adaptive_max_pool3d_with_positions", reinterpret_cast<AnyFunction>(&tsr_adaptive_max_pool3d_with_positions), 3413, &kInfo_adaptive_max_pool3d_with_positions, &kCall_TJPP},
     {"tsr_add", reinterpret_cast<AnyFunction>(&tsr_add), 1200, &kInfo_add, &kCall_TTP},
     {"tsr_add_inplace", reinterpret_cast<AnyFunction>(&tsr_add_inplace), 132272, &kInfo_add, &kCall_TT},
     {"tsr_add_out", reinterpret_cast<AnyFunction>(&tsr_add_out), 66736, &kInfo_add, &kCall_TTT},
@@ -402,8 +420,12 @@ const Symbol kSymbols[] = {
     {"tsr_atleast_1d", reinterpret_cast<AnyFunction>(&tsr_atleast_1d), 2568, &kInfo_atleast_1d, &kCall_TP},
     {"tsr_atleast_2d", reinterpret_cast<AnyFunction>(&tsr_atleast_2d), 2569, &kInfo_atleast_2d, &kCall_TP},
     {"tsr_atleast_3d", reinterpret_cast<AnyFunction>(&tsr_atleast_3d), 2570, &kInfo_atleast_3d, &kCall_TP},
+    {"tsr_avg_pool1d", reinterpret_cast<AnyFunction>(&tsr_avg_pool1d), 3404, &kInfo_avg_pool1d, &kCall_TJjjBBiP},
+    {"tsr_avg_pool1d_out", reinterpret_cast<AnyFunction>(&tsr_avg_pool1d_out), 68940, &kInfo_avg_pool1d, &kCall_TJjjBBiT},
     {"tsr_avg_pool2d", reinterpret_cast<AnyFunction>(&tsr_avg_pool2d), 3012, &kInfo_avg_pool2d, &kCall_TJjjBBiP},
     {"tsr_avg_pool2d_out", reinterpret_cast<AnyFunction>(&tsr_avg_pool2d_out), 68548, &kInfo_avg_pool2d, &kCall_TJjjBBiT},
+    {"tsr_avg_pool3d", reinterpret_cast<AnyFunction>(&tsr_avg_pool3d), 3405, &kInfo_avg_pool3d, &kCall_TJjjBBiP},
+    {"tsr_avg_pool3d_out", reinterpret_cast<AnyFunction>(&tsr_avg_pool3d_out), 68941, &kInfo_avg_pool3d, &kCall_TJjjBBiT},
     {"tsr_backward", reinterpret_cast<AnyFunction>(&tsr_backward), 147, &kInfo_backward, nullptr},
     {"tsr_backward_queue", reinterpret_cast<AnyFunction>(&tsr_backward_queue), 156, &kInfo_backward_queue, nullptr},
     {"tsr_baddbmm", reinterpret_cast<AnyFunction>(&tsr_baddbmm), 1624, &kInfo_baddbmm, &kCall_TTTRRP},
@@ -985,6 +1007,12 @@ const Symbol kSymbols[] = {
     {"tsr_logspace", reinterpret_cast<AnyFunction>(&tsr_logspace), 2013, &kInfo_logspace, &kCall_RRIRdBcP},
     {"tsr_logsumexp", reinterpret_cast<AnyFunction>(&tsr_logsumexp), 1414, &kInfo_logsumexp, &kCall_TjBP},
     {"tsr_logsumexp_out", reinterpret_cast<AnyFunction>(&tsr_logsumexp_out), 66950, &kInfo_logsumexp, &kCall_TjBT},
+    {"tsr_lp_pool1d", reinterpret_cast<AnyFunction>(&tsr_lp_pool1d), 3414, &kInfo_lp_pool1d, &kCall_TRJjBP},
+    {"tsr_lp_pool1d_out", reinterpret_cast<AnyFunction>(&tsr_lp_pool1d_out), 68950, &kInfo_lp_pool1d, &kCall_TRJjBT},
+    {"tsr_lp_pool2d", reinterpret_cast<AnyFunction>(&tsr_lp_pool2d), 3415, &kInfo_lp_pool2d, &kCall_TRJjBP},
+    {"tsr_lp_pool2d_out", reinterpret_cast<AnyFunction>(&tsr_lp_pool2d_out), 68951, &kInfo_lp_pool2d, &kCall_TRJjBT},
+    {"tsr_lp_pool3d", reinterpret_cast<AnyFunction>(&tsr_lp_pool3d), 3416, &kInfo_lp_pool3d, &kCall_TRJjBP},
+    {"tsr_lp_pool3d_out", reinterpret_cast<AnyFunction>(&tsr_lp_pool3d_out), 68952, &kInfo_lp_pool3d, &kCall_TRJjBT},
     {"tsr_lstsq", reinterpret_cast<AnyFunction>(&tsr_lstsq), 1700, &kInfo_lstsq, &kCall_TTrPPPP},
     {"tsr_lstsq_out", reinterpret_cast<AnyFunction>(&tsr_lstsq_out), 67236, &kInfo_lstsq, &kCall_TTrTTTT},
     {"tsr_lu", reinterpret_cast<AnyFunction>(&tsr_lu), 1693, &kInfo_lu, &kCall_TPPP},
@@ -1019,9 +1047,21 @@ const Symbol kSymbols[] = {
     {"tsr_matrix_transpose", reinterpret_cast<AnyFunction>(&tsr_matrix_transpose), 2508, &kInfo_matrix_transpose, &kCall_TP},
     {"tsr_max", reinterpret_cast<AnyFunction>(&tsr_max), 1405, &kInfo_max, &kCall_TjBP},
     {"tsr_max_out", reinterpret_cast<AnyFunction>(&tsr_max_out), 66941, &kInfo_max, &kCall_TjBT},
+    {"tsr_max_pool1d", reinterpret_cast<AnyFunction>(&tsr_max_pool1d), 3400, &kInfo_max_pool1d, &kCall_TJjjjBP},
+    {"tsr_max_pool1d_out", reinterpret_cast<AnyFunction>(&tsr_max_pool1d_out), 68936, &kInfo_max_pool1d, &kCall_TJjjjBT},
+    {"tsr_max_pool1d_with_positions", reinterpret_cast<AnyFunction>(&tsr_max_pool1d_with_positions), 3402, &kInfo_max_pool1d_with_positions, &kCall_TJjjjBPP},
     {"tsr_max_pool2d", reinterpret_cast<AnyFunction>(&tsr_max_pool2d), 3010, &kInfo_max_pool2d, &kCall_TJjjjBP},
     {"tsr_max_pool2d_out", reinterpret_cast<AnyFunction>(&tsr_max_pool2d_out), 68546, &kInfo_max_pool2d, &kCall_TJjjjBT},
     {"tsr_max_pool2d_with_positions", reinterpret_cast<AnyFunction>(&tsr_max_pool2d_with_positions), 3011, &kInfo_max_pool2d_with_positions, &kCall_TJjjjBPP},
+    {"tsr_max_pool3d", reinterpret_cast<AnyFunction>(&tsr_max_pool3d), 3401, &kInfo_max_pool3d, &kCall_TJjjjBP},
+    {"tsr_max_pool3d_out", reinterpret_cast<AnyFunction>(&tsr_max_pool3d_out), 68937, &kInfo_max_pool3d, &kCall_TJjjjBT},
+    {"tsr_max_pool3d_with_positions", reinterpret_cast<AnyFunction>(&tsr_max_pool3d_with_positions), 3403, &kInfo_max_pool3d_with_positions, &kCall_TJjjjBPP},
+    {"tsr_max_unpool1d", reinterpret_cast<AnyFunction>(&tsr_max_unpool1d), 3417, &kInfo_max_unpool1d, &kCall_TTJjjjP},
+    {"tsr_max_unpool1d_out", reinterpret_cast<AnyFunction>(&tsr_max_unpool1d_out), 68953, &kInfo_max_unpool1d, &kCall_TTJjjjT},
+    {"tsr_max_unpool2d", reinterpret_cast<AnyFunction>(&tsr_max_unpool2d), 3418, &kInfo_max_unpool2d, &kCall_TTJjjjP},
+    {"tsr_max_unpool2d_out", reinterpret_cast<AnyFunction>(&tsr_max_unpool2d_out), 68954, &kInfo_max_unpool2d, &kCall_TTJjjjT},
+    {"tsr_max_unpool3d", reinterpret_cast<AnyFunction>(&tsr_max_unpool3d), 3419, &kInfo_max_unpool3d, &kCall_TTJjjjP},
+    {"tsr_max_unpool3d_out", reinterpret_cast<AnyFunction>(&tsr_max_unpool3d_out), 68955, &kInfo_max_unpool3d, &kCall_TTJjjjT},
     {"tsr_max_with_indices", reinterpret_cast<AnyFunction>(&tsr_max_with_indices), 1554, &kInfo_max_with_indices, &kCall_TIBPP},
     {"tsr_max_with_indices_out", reinterpret_cast<AnyFunction>(&tsr_max_with_indices_out), 67090, &kInfo_max_with_indices, &kCall_TIBTT},
     {"tsr_maximum", reinterpret_cast<AnyFunction>(&tsr_maximum), 1207, &kInfo_maximum, &kCall_TTP},
@@ -1532,7 +1572,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeta_scalar_left_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_left_out), 591144, &kInfo_zeta, &kCall_NTT},
     {"tsr_zeta_scalar_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_out), 329000, &kInfo_zeta, &kCall_TNT},
 };
-const size_t kSymbolCount = 1230;
+const size_t kSymbolCount = 1265;
 
 namespace {
 
@@ -1545,7 +1585,15 @@ constexpr int32_t kIds[] = {
     1100, 132172, 66636,
     3301,
     3302,
+    3406, 68942,
     3013, 68549,
+    3407, 68943,
+    3408, 68944,
+    3411,
+    3409, 68945,
+    3412,
+    3410, 68946,
+    3413,
     1200, 132272, 66736, 263344, 394416, 328880,
     1625, 132697, 67161,
     2203, 133275, 67739,
@@ -1591,7 +1639,9 @@ constexpr int32_t kIds[] = {
     2568,
     2569,
     2570,
+    3404, 68940,
     3012, 68548,
+    3405, 68941,
     147,
     156,
     1624, 132696, 67160,
@@ -1854,6 +1904,9 @@ constexpr int32_t kIds[] = {
     3113, 134185, 68649,
     2013,
     1414, 66950,
+    3414, 68950,
+    3415, 68951,
+    3416, 68952,
     1700, 67236,
     1693,
     1692, 67228,
@@ -1871,8 +1924,15 @@ constexpr int32_t kIds[] = {
     1703, 67239,
     2508,
     1405, 66941,
+    3400, 68936,
+    3402,
     3010, 68546,
     3011,
+    3401, 68937,
+    3403,
+    3417, 68953,
+    3418, 68954,
+    3419, 68955,
     1554, 67090,
     1207, 132279, 66743, 263351, 394423, 328887,
     1402, 66938,

@@ -612,5 +612,25 @@ inline constexpr CallInfoOf kInfo_adamw_step{3302, "adamw_step", {{"params", 'L'
 inline constexpr CallInfoOf kInfo_clip_norm{3303, "clip_norm", {{"tensors", 'L'}, {"max_norm", 'R'}, {"norm_type", 'R'}, {"error_if_nonfinite", 'B'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_clip_grad_norm{3304, "clip_grad_norm", {{"params", 'L'}, {"max_norm", 'R'}, {"norm_type", 'R'}, {"error_if_nonfinite", 'B'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_clip_grad_value{3305, "clip_grad_value", {{"params", 'L'}, {"clip_value", 'R'}}};
+inline constexpr CallInfoOf kInfo_max_pool1d{3400, "max_pool1d", {{"input", 'T'}, {"kernel_size", 'J'}, {"stride", 'j'}, {"padding", 'j'}, {"dilation", 'j'}, {"ceil_mode", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_max_pool3d{3401, "max_pool3d", {{"input", 'T'}, {"kernel_size", 'J'}, {"stride", 'j'}, {"padding", 'j'}, {"dilation", 'j'}, {"ceil_mode", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_max_pool1d_with_positions{3402, "max_pool1d_with_positions", {{"input", 'T'}, {"kernel_size", 'J'}, {"stride", 'j'}, {"padding", 'j'}, {"dilation", 'j'}, {"ceil_mode", 'B'}, {"values", 'P'}, {"positions", 'P'}}};
+inline constexpr CallInfoOf kInfo_max_pool3d_with_positions{3403, "max_pool3d_with_positions", {{"input", 'T'}, {"kernel_size", 'J'}, {"stride", 'j'}, {"padding", 'j'}, {"dilation", 'j'}, {"ceil_mode", 'B'}, {"values", 'P'}, {"positions", 'P'}}};
+inline constexpr CallInfoOf kInfo_avg_pool1d{3404, "avg_pool1d", {{"input", 'T'}, {"kernel_size", 'J'}, {"stride", 'j'}, {"padding", 'j'}, {"ceil_mode", 'B'}, {"count_include_pad", 'B'}, {"divisor_override", 'i'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_avg_pool3d{3405, "avg_pool3d", {{"input", 'T'}, {"kernel_size", 'J'}, {"stride", 'j'}, {"padding", 'j'}, {"ceil_mode", 'B'}, {"count_include_pad", 'B'}, {"divisor_override", 'i'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_adaptive_avg_pool1d{3406, "adaptive_avg_pool1d", {{"input", 'T'}, {"output_size", 'J'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_adaptive_avg_pool3d{3407, "adaptive_avg_pool3d", {{"input", 'T'}, {"output_size", 'J'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_adaptive_max_pool1d{3408, "adaptive_max_pool1d", {{"input", 'T'}, {"output_size", 'J'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_adaptive_max_pool2d{3409, "adaptive_max_pool2d", {{"input", 'T'}, {"output_size", 'J'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_adaptive_max_pool3d{3410, "adaptive_max_pool3d", {{"input", 'T'}, {"output_size", 'J'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_adaptive_max_pool1d_with_positions{3411, "adaptive_max_pool1d_with_positions", {{"input", 'T'}, {"output_size", 'J'}, {"values", 'P'}, {"positions", 'P'}}};
+inline constexpr CallInfoOf kInfo_adaptive_max_pool2d_with_positions{3412, "adaptive_max_pool2d_with_positions", {{"input", 'T'}, {"output_size", 'J'}, {"values", 'P'}, {"positions", 'P'}}};
+inline constexpr CallInfoOf kInfo_adaptive_max_pool3d_with_positions{3413, "adaptive_max_pool3d_with_positions", {{"input", 'T'}, {"output_size", 'J'}, {"values", 'P'}, {"positions", 'P'}}};
+inline constexpr CallInfoOf kInfo_lp_pool1d{3414, "lp_pool1d", {{"input", 'T'}, {"norm_type", 'R'}, {"kernel_size", 'J'}, {"stride", 'j'}, {"ceil_mode", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_lp_pool2d{3415, "lp_pool2d", {{"input", 'T'}, {"norm_type", 'R'}, {"kernel_size", 'J'}, {"stride", 'j'}, {"ceil_mode", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_lp_pool3d{3416, "lp_pool3d", {{"input", 'T'}, {"norm_type", 'R'}, {"kernel_size", 'J'}, {"stride", 'j'}, {"ceil_mode", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_max_unpool1d{3417, "max_unpool1d", {{"input", 'T'}, {"positions", 'T'}, {"kernel_size", 'J'}, {"stride", 'j'}, {"padding", 'j'}, {"output_size", 'j'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_max_unpool2d{3418, "max_unpool2d", {{"input", 'T'}, {"positions", 'T'}, {"kernel_size", 'J'}, {"stride", 'j'}, {"padding", 'j'}, {"output_size", 'j'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_max_unpool3d{3419, "max_unpool3d", {{"input", 'T'}, {"positions", 'T'}, {"kernel_size", 'J'}, {"stride", 'j'}, {"padding", 'j'}, {"output_size", 'j'}, {"out", 'P'}}};
 
 }  // namespace tsr::capi

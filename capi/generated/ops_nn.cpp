@@ -162,7 +162,7 @@ tsr_status tsr_max_pool2d(tsr_tensor input, const int64_t* kernel_size, int32_t 
     const int64_t* stride, int32_t n_stride, const int64_t* padding, int32_t n_padding,
     const int64_t* dilation, int32_t n_dilation, int32_t ceil_mode, tsr_tensor* out) {
   return one(kInfo_max_pool2d, 0, out, [&] {
-    return ops::max_pool2d(TensorArg(input, "input").get(),
+    return ops::max_pool<2>(TensorArg(input, "input").get(),
         list_arg(kernel_size, n_kernel_size, "kernel_size"),
         optional_list_arg(stride, n_stride, "stride"),
         optional_list_arg(padding, n_padding, "padding"),
@@ -173,7 +173,7 @@ tsr_status tsr_max_pool2d_out(tsr_tensor input, const int64_t* kernel_size, int3
     const int64_t* stride, int32_t n_stride, const int64_t* padding, int32_t n_padding,
     const int64_t* dilation, int32_t n_dilation, int32_t ceil_mode, tsr_tensor dst) {
   return guard(kInfo_max_pool2d, 0x10bc2, [&] {
-    ops::max_pool2d(TensorArg(input, "input").get(),
+    ops::max_pool<2>(TensorArg(input, "input").get(),
         list_arg(kernel_size, n_kernel_size, "kernel_size"),
         optional_list_arg(stride, n_stride, "stride"),
         optional_list_arg(padding, n_padding, "padding"),
@@ -187,7 +187,7 @@ tsr_status tsr_max_pool2d_with_positions(tsr_tensor input, const int64_t* kernel
     int32_t n_padding, const int64_t* dilation, int32_t n_dilation, int32_t ceil_mode,
     tsr_tensor* values, tsr_tensor* positions) {
   return several(kInfo_max_pool2d_with_positions, 0, std::tuple(values, positions), [&] {
-    return ops::max_pool2d_with_positions(TensorArg(input, "input").get(),
+    return ops::max_pool_with_positions<2>(TensorArg(input, "input").get(),
         list_arg(kernel_size, n_kernel_size, "kernel_size"),
         optional_list_arg(stride, n_stride, "stride"),
         optional_list_arg(padding, n_padding, "padding"),
@@ -199,7 +199,7 @@ tsr_status tsr_avg_pool2d(tsr_tensor input, const int64_t* kernel_size, int32_t 
     const int64_t* stride, int32_t n_stride, const int64_t* padding, int32_t n_padding,
     int32_t ceil_mode, int32_t count_include_pad, int64_t divisor_override, tsr_tensor* out) {
   return one(kInfo_avg_pool2d, 0, out, [&] {
-    return ops::avg_pool2d(TensorArg(input, "input").get(),
+    return ops::avg_pool<2>(TensorArg(input, "input").get(),
         list_arg(kernel_size, n_kernel_size, "kernel_size"),
         optional_list_arg(stride, n_stride, "stride"),
         optional_list_arg(padding, n_padding, "padding"), bool_arg(ceil_mode, "ceil_mode"),
@@ -210,7 +210,7 @@ tsr_status tsr_avg_pool2d_out(tsr_tensor input, const int64_t* kernel_size, int3
     const int64_t* stride, int32_t n_stride, const int64_t* padding, int32_t n_padding,
     int32_t ceil_mode, int32_t count_include_pad, int64_t divisor_override, tsr_tensor dst) {
   return guard(kInfo_avg_pool2d, 0x10bc4, [&] {
-    ops::avg_pool2d(TensorArg(input, "input").get(),
+    ops::avg_pool<2>(TensorArg(input, "input").get(),
         list_arg(kernel_size, n_kernel_size, "kernel_size"),
         optional_list_arg(stride, n_stride, "stride"),
         optional_list_arg(padding, n_padding, "padding"), bool_arg(ceil_mode, "ceil_mode"),
@@ -222,14 +222,14 @@ tsr_status tsr_avg_pool2d_out(tsr_tensor input, const int64_t* kernel_size, int3
 tsr_status tsr_adaptive_avg_pool2d(tsr_tensor input, const int64_t* output_size,
     int32_t n_output_size, tsr_tensor* out) {
   return one(kInfo_adaptive_avg_pool2d, 0, out, [&] {
-    return ops::adaptive_avg_pool2d(TensorArg(input, "input").get(),
+    return ops::adaptive_avg_pool<2>(TensorArg(input, "input").get(),
         list_arg(output_size, n_output_size, "output_size"));
   }, input, ListOf{output_size, n_output_size});
 }
 tsr_status tsr_adaptive_avg_pool2d_out(tsr_tensor input, const int64_t* output_size,
     int32_t n_output_size, tsr_tensor dst) {
   return guard(kInfo_adaptive_avg_pool2d, 0x10bc5, [&] {
-    ops::adaptive_avg_pool2d(TensorArg(input, "input").get(),
+    ops::adaptive_avg_pool<2>(TensorArg(input, "input").get(),
         list_arg(output_size, n_output_size, "output_size"),
         ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, ListOf{output_size, n_output_size}, dst);

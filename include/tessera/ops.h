@@ -3574,6 +3574,277 @@ TSR_API TSR_NODISCARD tsr_status tsr_clip_grad_norm(
 TSR_API TSR_NODISCARD tsr_status tsr_clip_grad_value(
     const tsr_tensor* params, int32_t n_params, double clip_value);
 
+/* ---- Ops: pooling ---- */
+
+/* The maximum of each window along one spatial axis; floating dtypes.
+ * input: (batch, channels, spatial...) or without the batch
+ * kernel_size: one number for all axes or one for each
+ * stride: absent or empty means the kernel's size
+ * padding: at most half the kernel; absent means 0
+ * dilation: absent means 1
+ * ceil_mode: count a last window that reaches beyond the padded input */
+TSR_API TSR_NODISCARD tsr_status tsr_max_pool1d(
+    tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation,
+    int32_t n_dilation, int32_t ceil_mode, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_max_pool1d_out(
+    tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation,
+    int32_t n_dilation, int32_t ceil_mode, tsr_tensor dst);
+
+/* The maximum of each window along three spatial axes; floating dtypes.
+ * input: (batch, channels, spatial...) or without the batch
+ * kernel_size: one number for all axes or one for each
+ * stride: absent or empty means the kernel's size
+ * padding: at most half the kernel; absent means 0
+ * dilation: absent means 1
+ * ceil_mode: count a last window that reaches beyond the padded input */
+TSR_API TSR_NODISCARD tsr_status tsr_max_pool3d(
+    tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation,
+    int32_t n_dilation, int32_t ceil_mode, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_max_pool3d_out(
+    tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation,
+    int32_t n_dilation, int32_t ceil_mode, tsr_tensor dst);
+
+/* As max_pool1d, and the position of each maximum in the flattened spatial axes (int64).
+ * A window that lies in the padding alone has the maximum -inf, the position -1 and no gradient.
+ * input: (batch, channels, spatial...) or without the batch
+ * kernel_size: one number for all axes or one for each
+ * stride: absent or empty means the kernel's size
+ * padding: at most half the kernel; absent means 0
+ * dilation: absent means 1
+ * ceil_mode: count a last window that reaches beyond the padded input */
+TSR_API TSR_NODISCARD tsr_status tsr_max_pool1d_with_positions(
+    tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation,
+    int32_t n_dilation, int32_t ceil_mode, tsr_tensor* values, tsr_tensor* positions);
+
+/* As max_pool3d, and the position of each maximum in the flattened spatial axes (int64).
+ * A window that lies in the padding alone has the maximum -inf, the position -1 and no gradient.
+ * input: (batch, channels, spatial...) or without the batch
+ * kernel_size: one number for all axes or one for each
+ * stride: absent or empty means the kernel's size
+ * padding: at most half the kernel; absent means 0
+ * dilation: absent means 1
+ * ceil_mode: count a last window that reaches beyond the padded input */
+TSR_API TSR_NODISCARD tsr_status tsr_max_pool3d_with_positions(
+    tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, const int64_t* dilation,
+    int32_t n_dilation, int32_t ceil_mode, tsr_tensor* values, tsr_tensor* positions);
+
+/* The mean of each window along one spatial axis; floating dtypes.
+ * input: (batch, channels, spatial...) or without the batch
+ * kernel_size: one number for all axes or one for each
+ * stride: absent or empty means the kernel's size
+ * padding: at most half the kernel; absent means 0
+ * ceil_mode: count a last window that reaches beyond the padded input
+ * count_include_pad: padding counts as zeros
+ * divisor_override: replaces the number of elements in the window */
+TSR_API TSR_NODISCARD tsr_status tsr_avg_pool1d(
+    tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, int32_t ceil_mode,
+    int32_t count_include_pad, int64_t divisor_override, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_avg_pool1d_out(
+    tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, int32_t ceil_mode,
+    int32_t count_include_pad, int64_t divisor_override, tsr_tensor dst);
+
+/* The mean of each window along three spatial axes; floating dtypes.
+ * input: (batch, channels, spatial...) or without the batch
+ * kernel_size: one number for all axes or one for each
+ * stride: absent or empty means the kernel's size
+ * padding: at most half the kernel; absent means 0
+ * ceil_mode: count a last window that reaches beyond the padded input
+ * count_include_pad: padding counts as zeros
+ * divisor_override: replaces the number of elements in the window */
+TSR_API TSR_NODISCARD tsr_status tsr_avg_pool3d(
+    tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, int32_t ceil_mode,
+    int32_t count_include_pad, int64_t divisor_override, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_avg_pool3d_out(
+    tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* stride,
+    int32_t n_stride, const int64_t* padding, int32_t n_padding, int32_t ceil_mode,
+    int32_t count_include_pad, int64_t divisor_override, tsr_tensor dst);
+
+/* The means of output_size windows along one spatial axis that cover the input evenly; floating
+ * dtypes.
+ * input: (batch, channels, spatial...) or without the batch
+ * output_size: one number for all axes or one for each */
+TSR_API TSR_NODISCARD tsr_status tsr_adaptive_avg_pool1d(
+    tsr_tensor input, const int64_t* output_size, int32_t n_output_size, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_adaptive_avg_pool1d_out(
+    tsr_tensor input, const int64_t* output_size, int32_t n_output_size, tsr_tensor dst);
+
+/* The means of output_size windows along three spatial axes that cover the input evenly;
+ * floating dtypes.
+ * input: (batch, channels, spatial...) or without the batch
+ * output_size: one number for all axes or one for each */
+TSR_API TSR_NODISCARD tsr_status tsr_adaptive_avg_pool3d(
+    tsr_tensor input, const int64_t* output_size, int32_t n_output_size, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_adaptive_avg_pool3d_out(
+    tsr_tensor input, const int64_t* output_size, int32_t n_output_size, tsr_tensor dst);
+
+/* The maxima of output_size windows along one spatial axis that cover the input evenly; floating
+ * dtypes.
+ * input: (batch, channels, spatial...) or without the batch
+ * output_size: one number for all axes or one for each */
+TSR_API TSR_NODISCARD tsr_status tsr_adaptive_max_pool1d(
+    tsr_tensor input, const int64_t* output_size, int32_t n_output_size, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_adaptive_max_pool1d_out(
+    tsr_tensor input, const int64_t* output_size, int32_t n_output_size, tsr_tensor dst);
+
+/* The maxima of output_size windows along two spatial axes that cover the input evenly; floating
+ * dtypes.
+ * input: (batch, channels, spatial...) or without the batch
+ * output_size: one number for all axes or one for each */
+TSR_API TSR_NODISCARD tsr_status tsr_adaptive_max_pool2d(
+    tsr_tensor input, const int64_t* output_size, int32_t n_output_size, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_adaptive_max_pool2d_out(
+    tsr_tensor input, const int64_t* output_size, int32_t n_output_size, tsr_tensor dst);
+
+/* The maxima of output_size windows along three spatial axes that cover the input evenly;
+ * floating dtypes.
+ * input: (batch, channels, spatial...) or without the batch
+ * output_size: one number for all axes or one for each */
+TSR_API TSR_NODISCARD tsr_status tsr_adaptive_max_pool3d(
+    tsr_tensor input, const int64_t* output_size, int32_t n_output_size, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_adaptive_max_pool3d_out(
+    tsr_tensor input, const int64_t* output_size, int32_t n_output_size, tsr_tensor dst);
+
+/* As adaptive_max_pool1d, and the position of each maximum in the flattened spatial axes
+ * (int64).
+ * input: (batch, channels, spatial...) or without the batch
+ * output_size: one number for all axes or one for each */
+TSR_API TSR_NODISCARD tsr_status tsr_adaptive_max_pool1d_with_positions(
+    tsr_tensor input, const int64_t* output_size, int32_t n_output_size, tsr_tensor* values,
+    tsr_tensor* positions);
+
+/* As adaptive_max_pool2d, and the position of each maximum in the flattened spatial axes
+ * (int64).
+ * input: (batch, channels, spatial...) or without the batch
+ * output_size: one number for all axes or one for each */
+TSR_API TSR_NODISCARD tsr_status tsr_adaptive_max_pool2d_with_positions(
+    tsr_tensor input, const int64_t* output_size, int32_t n_output_size, tsr_tensor* values,
+    tsr_tensor* positions);
+
+/* As adaptive_max_pool3d, and the position of each maximum in the flattened spatial axes
+ * (int64).
+ * input: (batch, channels, spatial...) or without the batch
+ * output_size: one number for all axes or one for each */
+TSR_API TSR_NODISCARD tsr_status tsr_adaptive_max_pool3d_with_positions(
+    tsr_tensor input, const int64_t* output_size, int32_t n_output_size, tsr_tensor* values,
+    tsr_tensor* positions);
+
+/* (sum of x^p)^(1/p) for each window along one spatial axis; floating dtypes.
+ * The sum is n times the mean, where n is the kernel's number of elements, so it is as for a
+ * whole window where ceil_mode cuts one. The sign stays where p is odd. The gradient of a root
+ * of 0 is 0.
+ * input: (batch, channels, spatial...) or without the batch
+ * norm_type: a finite number above 0
+ * kernel_size: one number for all axes or one for each
+ * stride: absent or empty means the kernel's size
+ * ceil_mode: count a last window that reaches beyond the input */
+TSR_API TSR_NODISCARD tsr_status tsr_lp_pool1d(
+    tsr_tensor input, double norm_type, const int64_t* kernel_size, int32_t n_kernel_size,
+    const int64_t* stride, int32_t n_stride, int32_t ceil_mode, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_lp_pool1d_out(
+    tsr_tensor input, double norm_type, const int64_t* kernel_size, int32_t n_kernel_size,
+    const int64_t* stride, int32_t n_stride, int32_t ceil_mode, tsr_tensor dst);
+
+/* (sum of x^p)^(1/p) for each window along two spatial axes; floating dtypes.
+ * The sum is n times the mean, where n is the kernel's number of elements, so it is as for a
+ * whole window where ceil_mode cuts one. The sign stays where p is odd. The gradient of a root
+ * of 0 is 0.
+ * input: (batch, channels, spatial...) or without the batch
+ * norm_type: a finite number above 0
+ * kernel_size: one number for all axes or one for each
+ * stride: absent or empty means the kernel's size
+ * ceil_mode: count a last window that reaches beyond the input */
+TSR_API TSR_NODISCARD tsr_status tsr_lp_pool2d(
+    tsr_tensor input, double norm_type, const int64_t* kernel_size, int32_t n_kernel_size,
+    const int64_t* stride, int32_t n_stride, int32_t ceil_mode, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_lp_pool2d_out(
+    tsr_tensor input, double norm_type, const int64_t* kernel_size, int32_t n_kernel_size,
+    const int64_t* stride, int32_t n_stride, int32_t ceil_mode, tsr_tensor dst);
+
+/* (sum of x^p)^(1/p) for each window along three spatial axes; floating dtypes.
+ * The sum is n times the mean, where n is the kernel's number of elements, so it is as for a
+ * whole window where ceil_mode cuts one. The sign stays where p is odd. The gradient of a root
+ * of 0 is 0.
+ * input: (batch, channels, spatial...) or without the batch
+ * norm_type: a finite number above 0
+ * kernel_size: one number for all axes or one for each
+ * stride: absent or empty means the kernel's size
+ * ceil_mode: count a last window that reaches beyond the input */
+TSR_API TSR_NODISCARD tsr_status tsr_lp_pool3d(
+    tsr_tensor input, double norm_type, const int64_t* kernel_size, int32_t n_kernel_size,
+    const int64_t* stride, int32_t n_stride, int32_t ceil_mode, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_lp_pool3d_out(
+    tsr_tensor input, double norm_type, const int64_t* kernel_size, int32_t n_kernel_size,
+    const int64_t* stride, int32_t n_stride, int32_t ceil_mode, tsr_tensor dst);
+
+/* Zeros with the input's elements at the positions that max_pool1d_with_positions gave; floating
+ * dtypes.
+ * The sizes of output_size are less than a stride away from (size - 1) stride - 2 padding +
+ * kernel, the size without it. Of equal positions the last is written; the gradient of each
+ * element is that of its position.
+ * input: (batch, channels, spatial...) or without the batch
+ * positions: int64, of the input's shape
+ * kernel_size: one number for all axes or one for each
+ * stride: absent or empty means the kernel's size
+ * padding: absent means 0
+ * output_size: the spatial sizes or all sizes of the result; absent means the smallest */
+TSR_API TSR_NODISCARD tsr_status tsr_max_unpool1d(
+    tsr_tensor input, tsr_tensor positions, const int64_t* kernel_size, int32_t n_kernel_size,
+    const int64_t* stride, int32_t n_stride, const int64_t* padding, int32_t n_padding,
+    const int64_t* output_size, int32_t n_output_size, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_max_unpool1d_out(
+    tsr_tensor input, tsr_tensor positions, const int64_t* kernel_size, int32_t n_kernel_size,
+    const int64_t* stride, int32_t n_stride, const int64_t* padding, int32_t n_padding,
+    const int64_t* output_size, int32_t n_output_size, tsr_tensor dst);
+
+/* Zeros with the input's elements at the positions that max_pool2d_with_positions gave; floating
+ * dtypes.
+ * The sizes of output_size are less than a stride away from (size - 1) stride - 2 padding +
+ * kernel, the size without it. Of equal positions the last is written; the gradient of each
+ * element is that of its position.
+ * input: (batch, channels, spatial...) or without the batch
+ * positions: int64, of the input's shape
+ * kernel_size: one number for all axes or one for each
+ * stride: absent or empty means the kernel's size
+ * padding: absent means 0
+ * output_size: the spatial sizes or all sizes of the result; absent means the smallest */
+TSR_API TSR_NODISCARD tsr_status tsr_max_unpool2d(
+    tsr_tensor input, tsr_tensor positions, const int64_t* kernel_size, int32_t n_kernel_size,
+    const int64_t* stride, int32_t n_stride, const int64_t* padding, int32_t n_padding,
+    const int64_t* output_size, int32_t n_output_size, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_max_unpool2d_out(
+    tsr_tensor input, tsr_tensor positions, const int64_t* kernel_size, int32_t n_kernel_size,
+    const int64_t* stride, int32_t n_stride, const int64_t* padding, int32_t n_padding,
+    const int64_t* output_size, int32_t n_output_size, tsr_tensor dst);
+
+/* Zeros with the input's elements at the positions that max_pool3d_with_positions gave; floating
+ * dtypes.
+ * The sizes of output_size are less than a stride away from (size - 1) stride - 2 padding +
+ * kernel, the size without it. Of equal positions the last is written; the gradient of each
+ * element is that of its position.
+ * input: (batch, channels, spatial...) or without the batch
+ * positions: int64, of the input's shape
+ * kernel_size: one number for all axes or one for each
+ * stride: absent or empty means the kernel's size
+ * padding: absent means 0
+ * output_size: the spatial sizes or all sizes of the result; absent means the smallest */
+TSR_API TSR_NODISCARD tsr_status tsr_max_unpool3d(
+    tsr_tensor input, tsr_tensor positions, const int64_t* kernel_size, int32_t n_kernel_size,
+    const int64_t* stride, int32_t n_stride, const int64_t* padding, int32_t n_padding,
+    const int64_t* output_size, int32_t n_output_size, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_max_unpool3d_out(
+    tsr_tensor input, tsr_tensor positions, const int64_t* kernel_size, int32_t n_kernel_size,
+    const int64_t* stride, int32_t n_stride, const int64_t* padding, int32_t n_padding,
+    const int64_t* output_size, int32_t n_output_size, tsr_tensor dst);
+
 #ifdef __cplusplus
 }
 #endif

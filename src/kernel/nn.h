@@ -55,8 +55,7 @@ inline const char* name_of(const ConvPlan& plan) noexcept {
 enum class PoolOp : int32_t {
   kMax,  // forward only; its backward is kPick's backward
   kAverage,
-  kAdaptiveAverage,  // the windows follow from the two sizes
-  kPick,             // output = input at `positions`, each within its output's window of kMax
+  kPick,  // output = input at `positions`, each within its output's window of kMax
   kCount
 };
 
@@ -68,6 +67,7 @@ enum class PoolOp : int32_t {
 struct PoolPlan {
   PoolOp op;
   int32_t backward;
+  int32_t adaptive;  // the windows follow from the two sizes and cover the input evenly
   int32_t spatial;
   int32_t count_include_pad;
   int32_t channels_last;
@@ -87,10 +87,8 @@ struct PoolPlan {
 };
 inline const char* name_of(const PoolPlan& plan) noexcept {
   if (plan.backward != 0)
-    return name_in(
-        {"none", "average_pool_backward", "adaptive_average_pool_backward", "max_pool_backward"},
-        plan.op);
-  return name_in({"max_pool", "average_pool", "adaptive_average_pool", "max_pool_pick"}, plan.op);
+    return name_in({"none", "average_pool_backward", "max_pool_backward"}, plan.op);
+  return name_in({"max_pool", "average_pool", "max_pool_pick"}, plan.op);
 }
 
 // Normalises over `inner` elements of each of `outer` groups (layer_norm: outer = rows, channels =

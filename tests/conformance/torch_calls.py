@@ -8,6 +8,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import torch
 from generator.schema.model import Op
 from torch.nn import functional
@@ -93,10 +94,52 @@ def order(text: str) -> str | float:
     return text if text in ("fro", "nuc") else float(text)
 
 
-def max_pool(a: Arguments) -> Any:
-    return functional.max_pool2d(
+def max_pool(axes: int) -> Callable[[Arguments], Any]:
+    function = getattr(functional, f"max_pool{axes}d")
+    return lambda a: function(
         a.input, a.kernel_size, a.stride, a.padding or 0, a.dilation or 1, a.ceil_mode, return_indices=True
     )
+
+
+def lp_pool3d(a: Arguments) -> Any:
+    """Newer than PyTorch 1.13."""
+    means = functional.avg_pool3d(a.input**a.norm_type, a.kernel_size, a.stride, 0, a.ceil_mode)
+    return (means * float(np.prod(a.kernel_size))) ** (1 / a.norm_type)
+
+
+def rms_norm(a: Arguments) -> Any:
+    """Newer than PyTorch 1.13."""
+    last = tuple(range(-len(a.normalized_shape), 0))
+    eps = torch.finfo(a.input.dtype).eps if a.eps is None else a.eps
+    found = a.input * torch.rsqrt((a.input * a.input).mean(last, keepdim=True) + eps)
+    return found if a.weight is None else found * a.weight
+
+
+def pooling(axes: int) -> dict[str, Callable[[Arguments], Any]]:
+    """The calls of all poolings along so many axes."""
+
+    def of(name: str) -> Callable[..., Any]:
+        return getattr(functional, f"{name}{axes}d", None)  # type: ignore[return-value]
+
+    found = {
+        "max_pool": lambda a: max_pool(axes)(a)[0],
+        "max_pool_with_positions": max_pool(axes),
+        "avg_pool": lambda a: of("avg_pool")(
+            a.input, a.kernel_size, a.stride, a.padding or 0, a.ceil_mode, a.count_include_pad,
+            *([a.divisor_override] if axes > 1 else [])
+        ),
+        "adaptive_avg_pool": lambda a: of("adaptive_avg_pool")(a.input, a.output_size),
+        "adaptive_max_pool": lambda a: of("adaptive_max_pool")(a.input, a.output_size),
+        "adaptive_max_pool_with_positions": lambda a: of("adaptive_max_pool")(a.input, a.output_size, True),
+        "lp_pool": lp_pool3d if axes == 3 else lambda a: of("lp_pool")(
+            a.input, a.norm_type, a.kernel_size[0] if axes == 1 else a.kernel_size,
+            a.stride[0] if axes == 1 and a.stride else a.stride, a.ceil_mode
+        ),
+        "max_unpool": lambda a: of("max_unpool")(
+            a.input, a.positions, a.kernel_size, a.stride, a.padding or 0, a.output_size
+        ),
+    }  # fmt: skip
+    return {name.replace("pool", f"pool{axes}d"): call for name, call in found.items()}
 
 
 def index_of(items: tuple[int, ...], arrays: Any) -> tuple[Any, ...]:
@@ -305,15 +348,18 @@ CALLS: dict[str, Callable[[Arguments], Any]] = {
     "conv_transpose1d": transposed_convolution(functional.conv_transpose1d),
     "conv_transpose2d": transposed_convolution(functional.conv_transpose2d),
     "conv_transpose3d": transposed_convolution(functional.conv_transpose3d),
-    "max_pool2d": lambda a: max_pool(a)[0],
-    "max_pool2d_with_positions": max_pool,
-    "avg_pool2d": lambda a: functional.avg_pool2d(
-        a.input, a.kernel_size, a.stride, a.padding or 0, a.ceil_mode, a.count_include_pad, a.divisor_override
-    ),
-    "adaptive_avg_pool2d": lambda a: functional.adaptive_avg_pool2d(a.input, a.output_size),
+    **pooling(1),
+    **pooling(2),
+    **pooling(3),
     "batch_norm": lambda a: functional.batch_norm(
         a.input, a.running_mean, a.running_var, a.weight, a.bias, a.training, a.momentum, a.eps
     ),
+    "group_norm": lambda a: functional.group_norm(a.input, a.num_groups, a.weight, a.bias, a.eps),
+    "instance_norm": lambda a: functional.instance_norm(
+        a.input, a.running_mean, a.running_var, a.weight, a.bias, a.use_input_stats, a.momentum, a.eps
+    ),
+    "local_response_norm": lambda a: functional.local_response_norm(a.input, a.size, a.alpha, a.beta, a.k),
+    "rms_norm": rms_norm,
     "layer_norm": lambda a: functional.layer_norm(a.input, a.normalized_shape, a.weight, a.bias, a.eps),
     "softmax": plain(torch.softmax, "input", "axis"),
     "log_softmax": plain(torch.log_softmax, "input", "axis"),
@@ -355,4 +401,8 @@ CALLS: dict[str, Callable[[Arguments], Any]] = {
         a.input, a.target, a.weight, pos_weight=a.pos_weight, reduction=a.reduction
     ),
     "dropout": lambda a: functional.dropout(a.input, a.p, a.training),
+    **{
+        name: lambda a, call=getattr(functional, name): call(a.input, a.p, a.training)
+        for name in ("dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
+    },
 }

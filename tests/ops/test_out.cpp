@@ -146,21 +146,21 @@ const Case kCases[] = {
        return Inputs{ramp(Dims{1, 2, 6, 6})};
      },
      [](const Inputs& x, Out out) {
-       return ops::max_pool2d(x[0], Dims{2, 2}, {}, {}, {}, false, out);
+       return ops::max_pool<2>(x[0], Dims{2, 2}, {}, {}, {}, false, out);
      }},
     {"max_pool2d without a batch",
      [] {
        return Inputs{ramp(Dims{2, 6, 6})};
      },
      [](const Inputs& x, Out out) {
-       return ops::max_pool2d(x[0], Dims{2, 2}, {}, {}, {}, false, out);
+       return ops::max_pool<2>(x[0], Dims{2, 2}, {}, {}, {}, false, out);
      }},
     {"avg_pool2d",
      [] {
        return Inputs{ramp(Dims{1, 2, 6, 6})};
      },
      [](const Inputs& x, Out out) {
-       return ops::avg_pool2d(x[0], Dims{3, 3}, {}, {}, false, true, {}, out);
+       return ops::avg_pool<2>(x[0], Dims{3, 3}, {}, {}, false, true, {}, out);
      }},
     {"layer_norm",
      [] {

@@ -42,6 +42,11 @@ struct UniqueAxisResult;
 struct UniqueConsecutiveResult;
 struct HistogramResult;
 struct MaxPool2dWithPositionsResult;
+struct MaxPool1dWithPositionsResult;
+struct MaxPool3dWithPositionsResult;
+struct AdaptiveMaxPool1dWithPositionsResult;
+struct AdaptiveMaxPool2dWithPositionsResult;
+struct AdaptiveMaxPool3dWithPositionsResult;
 
 // The methods that Tensor has from ops; each calls the function of its name.
 class TensorMethods {

@@ -184,6 +184,36 @@ struct MaxPool2dWithPositionsResult {
   Tensor positions;
 };
 
+// What max_pool1d_with_positions gives.
+struct MaxPool1dWithPositionsResult {
+  Tensor values;
+  Tensor positions;
+};
+
+// What max_pool3d_with_positions gives.
+struct MaxPool3dWithPositionsResult {
+  Tensor values;
+  Tensor positions;
+};
+
+// What adaptive_max_pool1d_with_positions gives.
+struct AdaptiveMaxPool1dWithPositionsResult {
+  Tensor values;
+  Tensor positions;
+};
+
+// What adaptive_max_pool2d_with_positions gives.
+struct AdaptiveMaxPool2dWithPositionsResult {
+  Tensor values;
+  Tensor positions;
+};
+
+// What adaptive_max_pool3d_with_positions gives.
+struct AdaptiveMaxPool3dWithPositionsResult {
+  Tensor values;
+  Tensor positions;
+};
+
 // ---- Ops: unary, elementwise ----
 
 // Absolute value of each element; a complex element gives its magnitude.
@@ -5144,6 +5174,336 @@ inline Tensor clip_grad_norm(
 // negative clip_value.
 inline void clip_grad_value(const TensorList& params, double clip_value) {
   check(tsr_clip_grad_value(params.data(), params.size(), clip_value));
+}
+
+// ---- Ops: pooling ----
+
+// The maximum of each window along one spatial axis; floating dtypes.
+inline Tensor max_pool1d(
+    const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
+    const OptionalIntList& padding = std::nullopt, const OptionalIntList& dilation = std::nullopt,
+    bool ceil_mode = false) {
+  return detail::one<tsr_max_pool1d>(
+      input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode);
+}
+inline Tensor& max_pool1d_out(
+    Tensor& dst, const Tensor& input, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& dilation = std::nullopt, bool ceil_mode = false) {
+  return detail::written<tsr_max_pool1d_out>(
+      dst, input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode);
+}
+
+// The maximum of each window along three spatial axes; floating dtypes.
+inline Tensor max_pool3d(
+    const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
+    const OptionalIntList& padding = std::nullopt, const OptionalIntList& dilation = std::nullopt,
+    bool ceil_mode = false) {
+  return detail::one<tsr_max_pool3d>(
+      input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode);
+}
+inline Tensor& max_pool3d_out(
+    Tensor& dst, const Tensor& input, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& dilation = std::nullopt, bool ceil_mode = false) {
+  return detail::written<tsr_max_pool3d_out>(
+      dst, input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode);
+}
+
+// As max_pool1d, and the position of each maximum in the flattened spatial axes (int64). A window
+// that lies in the padding alone has the maximum -inf, the position -1 and no gradient.
+inline MaxPool1dWithPositionsResult max_pool1d_with_positions(
+    const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
+    const OptionalIntList& padding = std::nullopt, const OptionalIntList& dilation = std::nullopt,
+    bool ceil_mode = false) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor positions = nullptr;
+  } out;
+  check(tsr_max_pool1d_with_positions(
+      input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode, &out.values,
+      &out.positions));
+  return {Tensor::take(out.values), Tensor::take(out.positions)};
+}
+
+// As max_pool3d, and the position of each maximum in the flattened spatial axes (int64). A window
+// that lies in the padding alone has the maximum -inf, the position -1 and no gradient.
+inline MaxPool3dWithPositionsResult max_pool3d_with_positions(
+    const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
+    const OptionalIntList& padding = std::nullopt, const OptionalIntList& dilation = std::nullopt,
+    bool ceil_mode = false) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor positions = nullptr;
+  } out;
+  check(tsr_max_pool3d_with_positions(
+      input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode, &out.values,
+      &out.positions));
+  return {Tensor::take(out.values), Tensor::take(out.positions)};
+}
+
+// The mean of each window along one spatial axis; floating dtypes.
+inline Tensor avg_pool1d(
+    const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
+    const OptionalIntList& padding = std::nullopt, bool ceil_mode = false,
+    bool count_include_pad = true, std::optional<int64_t> divisor_override = std::nullopt) {
+  return detail::one<tsr_avg_pool1d>(
+      input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), ceil_mode, count_include_pad,
+      divisor_override.value_or(tsr_none()));
+}
+inline Tensor& avg_pool1d_out(
+    Tensor& dst, const Tensor& input, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    bool ceil_mode = false, bool count_include_pad = true,
+    std::optional<int64_t> divisor_override = std::nullopt) {
+  return detail::written<tsr_avg_pool1d_out>(
+      dst, input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), ceil_mode, count_include_pad,
+      divisor_override.value_or(tsr_none()));
+}
+
+// The mean of each window along three spatial axes; floating dtypes.
+inline Tensor avg_pool3d(
+    const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
+    const OptionalIntList& padding = std::nullopt, bool ceil_mode = false,
+    bool count_include_pad = true, std::optional<int64_t> divisor_override = std::nullopt) {
+  return detail::one<tsr_avg_pool3d>(
+      input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), ceil_mode, count_include_pad,
+      divisor_override.value_or(tsr_none()));
+}
+inline Tensor& avg_pool3d_out(
+    Tensor& dst, const Tensor& input, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    bool ceil_mode = false, bool count_include_pad = true,
+    std::optional<int64_t> divisor_override = std::nullopt) {
+  return detail::written<tsr_avg_pool3d_out>(
+      dst, input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), ceil_mode, count_include_pad,
+      divisor_override.value_or(tsr_none()));
+}
+
+// The means of output_size windows along one spatial axis that cover the input evenly; floating
+// dtypes.
+inline Tensor adaptive_avg_pool1d(const Tensor& input, const IntList& output_size) {
+  return detail::one<tsr_adaptive_avg_pool1d>(
+      input.handle(), output_size.data(), output_size.size());
+}
+inline Tensor& adaptive_avg_pool1d_out(
+    Tensor& dst, const Tensor& input, const IntList& output_size) {
+  return detail::written<tsr_adaptive_avg_pool1d_out>(
+      dst, input.handle(), output_size.data(), output_size.size());
+}
+
+// The means of output_size windows along three spatial axes that cover the input evenly; floating
+// dtypes.
+inline Tensor adaptive_avg_pool3d(const Tensor& input, const IntList& output_size) {
+  return detail::one<tsr_adaptive_avg_pool3d>(
+      input.handle(), output_size.data(), output_size.size());
+}
+inline Tensor& adaptive_avg_pool3d_out(
+    Tensor& dst, const Tensor& input, const IntList& output_size) {
+  return detail::written<tsr_adaptive_avg_pool3d_out>(
+      dst, input.handle(), output_size.data(), output_size.size());
+}
+
+// The maxima of output_size windows along one spatial axis that cover the input evenly; floating
+// dtypes.
+inline Tensor adaptive_max_pool1d(const Tensor& input, const IntList& output_size) {
+  return detail::one<tsr_adaptive_max_pool1d>(
+      input.handle(), output_size.data(), output_size.size());
+}
+inline Tensor& adaptive_max_pool1d_out(
+    Tensor& dst, const Tensor& input, const IntList& output_size) {
+  return detail::written<tsr_adaptive_max_pool1d_out>(
+      dst, input.handle(), output_size.data(), output_size.size());
+}
+
+// The maxima of output_size windows along two spatial axes that cover the input evenly; floating
+// dtypes.
+inline Tensor adaptive_max_pool2d(const Tensor& input, const IntList& output_size) {
+  return detail::one<tsr_adaptive_max_pool2d>(
+      input.handle(), output_size.data(), output_size.size());
+}
+inline Tensor& adaptive_max_pool2d_out(
+    Tensor& dst, const Tensor& input, const IntList& output_size) {
+  return detail::written<tsr_adaptive_max_pool2d_out>(
+      dst, input.handle(), output_size.data(), output_size.size());
+}
+
+// The maxima of output_size windows along three spatial axes that cover the input evenly; floating
+// dtypes.
+inline Tensor adaptive_max_pool3d(const Tensor& input, const IntList& output_size) {
+  return detail::one<tsr_adaptive_max_pool3d>(
+      input.handle(), output_size.data(), output_size.size());
+}
+inline Tensor& adaptive_max_pool3d_out(
+    Tensor& dst, const Tensor& input, const IntList& output_size) {
+  return detail::written<tsr_adaptive_max_pool3d_out>(
+      dst, input.handle(), output_size.data(), output_size.size());
+}
+
+// As adaptive_max_pool1d, and the position of each maximum in the flattened spatial axes (int64).
+inline AdaptiveMaxPool1dWithPositionsResult adaptive_max_pool1d_with_positions(
+    const Tensor& input, const IntList& output_size) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor positions = nullptr;
+  } out;
+  check(tsr_adaptive_max_pool1d_with_positions(
+      input.handle(), output_size.data(), output_size.size(), &out.values, &out.positions));
+  return {Tensor::take(out.values), Tensor::take(out.positions)};
+}
+
+// As adaptive_max_pool2d, and the position of each maximum in the flattened spatial axes (int64).
+inline AdaptiveMaxPool2dWithPositionsResult adaptive_max_pool2d_with_positions(
+    const Tensor& input, const IntList& output_size) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor positions = nullptr;
+  } out;
+  check(tsr_adaptive_max_pool2d_with_positions(
+      input.handle(), output_size.data(), output_size.size(), &out.values, &out.positions));
+  return {Tensor::take(out.values), Tensor::take(out.positions)};
+}
+
+// As adaptive_max_pool3d, and the position of each maximum in the flattened spatial axes (int64).
+inline AdaptiveMaxPool3dWithPositionsResult adaptive_max_pool3d_with_positions(
+    const Tensor& input, const IntList& output_size) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor positions = nullptr;
+  } out;
+  check(tsr_adaptive_max_pool3d_with_positions(
+      input.handle(), output_size.data(), output_size.size(), &out.values, &out.positions));
+  return {Tensor::take(out.values), Tensor::take(out.positions)};
+}
+
+// (sum of x^p)^(1/p) for each window along one spatial axis; floating dtypes. The sum is n times
+// the mean, where n is the kernel's number of elements, so it is as for a whole window where
+// ceil_mode cuts one. The sign stays where p is odd. The gradient of a root of 0 is 0.
+inline Tensor lp_pool1d(
+    const Tensor& input, double norm_type, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, bool ceil_mode = false) {
+  return detail::one<tsr_lp_pool1d>(
+      input.handle(), norm_type, kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), ceil_mode);
+}
+inline Tensor& lp_pool1d_out(
+    Tensor& dst, const Tensor& input, double norm_type, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, bool ceil_mode = false) {
+  return detail::written<tsr_lp_pool1d_out>(
+      dst, input.handle(), norm_type, kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), ceil_mode);
+}
+
+// (sum of x^p)^(1/p) for each window along two spatial axes; floating dtypes. The sum is n times
+// the mean, where n is the kernel's number of elements, so it is as for a whole window where
+// ceil_mode cuts one. The sign stays where p is odd. The gradient of a root of 0 is 0.
+inline Tensor lp_pool2d(
+    const Tensor& input, double norm_type, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, bool ceil_mode = false) {
+  return detail::one<tsr_lp_pool2d>(
+      input.handle(), norm_type, kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), ceil_mode);
+}
+inline Tensor& lp_pool2d_out(
+    Tensor& dst, const Tensor& input, double norm_type, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, bool ceil_mode = false) {
+  return detail::written<tsr_lp_pool2d_out>(
+      dst, input.handle(), norm_type, kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), ceil_mode);
+}
+
+// (sum of x^p)^(1/p) for each window along three spatial axes; floating dtypes. The sum is n times
+// the mean, where n is the kernel's number of elements, so it is as for a whole window where
+// ceil_mode cuts one. The sign stays where p is odd. The gradient of a root of 0 is 0.
+inline Tensor lp_pool3d(
+    const Tensor& input, double norm_type, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, bool ceil_mode = false) {
+  return detail::one<tsr_lp_pool3d>(
+      input.handle(), norm_type, kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), ceil_mode);
+}
+inline Tensor& lp_pool3d_out(
+    Tensor& dst, const Tensor& input, double norm_type, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, bool ceil_mode = false) {
+  return detail::written<tsr_lp_pool3d_out>(
+      dst, input.handle(), norm_type, kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), ceil_mode);
+}
+
+// Zeros with the input's elements at the positions that max_pool1d_with_positions gave; floating
+// dtypes. The sizes of output_size are less than a stride away from (size - 1) stride - 2 padding +
+// kernel, the size without it. Of equal positions the last is written; the gradient of each element
+// is that of its position.
+inline Tensor max_unpool1d(
+    const Tensor& input, const Tensor& positions, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& output_size = std::nullopt) {
+  return detail::one<tsr_max_unpool1d>(
+      input.handle(), positions.handle(), kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), padding.data(), padding.size(), output_size.data(), output_size.size());
+}
+inline Tensor& max_unpool1d_out(
+    Tensor& dst, const Tensor& input, const Tensor& positions, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& output_size = std::nullopt) {
+  return detail::written<tsr_max_unpool1d_out>(
+      dst, input.handle(), positions.handle(), kernel_size.data(), kernel_size.size(),
+      stride.data(), stride.size(), padding.data(), padding.size(), output_size.data(),
+      output_size.size());
+}
+
+// Zeros with the input's elements at the positions that max_pool2d_with_positions gave; floating
+// dtypes. The sizes of output_size are less than a stride away from (size - 1) stride - 2 padding +
+// kernel, the size without it. Of equal positions the last is written; the gradient of each element
+// is that of its position.
+inline Tensor max_unpool2d(
+    const Tensor& input, const Tensor& positions, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& output_size = std::nullopt) {
+  return detail::one<tsr_max_unpool2d>(
+      input.handle(), positions.handle(), kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), padding.data(), padding.size(), output_size.data(), output_size.size());
+}
+inline Tensor& max_unpool2d_out(
+    Tensor& dst, const Tensor& input, const Tensor& positions, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& output_size = std::nullopt) {
+  return detail::written<tsr_max_unpool2d_out>(
+      dst, input.handle(), positions.handle(), kernel_size.data(), kernel_size.size(),
+      stride.data(), stride.size(), padding.data(), padding.size(), output_size.data(),
+      output_size.size());
+}
+
+// Zeros with the input's elements at the positions that max_pool3d_with_positions gave; floating
+// dtypes. The sizes of output_size are less than a stride away from (size - 1) stride - 2 padding +
+// kernel, the size without it. Of equal positions the last is written; the gradient of each element
+// is that of its position.
+inline Tensor max_unpool3d(
+    const Tensor& input, const Tensor& positions, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& output_size = std::nullopt) {
+  return detail::one<tsr_max_unpool3d>(
+      input.handle(), positions.handle(), kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), padding.data(), padding.size(), output_size.data(), output_size.size());
+}
+inline Tensor& max_unpool3d_out(
+    Tensor& dst, const Tensor& input, const Tensor& positions, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& output_size = std::nullopt) {
+  return detail::written<tsr_max_unpool3d_out>(
+      dst, input.handle(), positions.handle(), kernel_size.data(), kernel_size.size(),
+      stride.data(), stride.size(), padding.data(), padding.size(), output_size.data(),
+      output_size.size());
 }
 
 // ---- Operators ----

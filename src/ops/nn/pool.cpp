@@ -13,23 +13,33 @@ namespace {
 using kernel::PoolOp;
 using kernel::PoolPlan;
 
-constexpr int32_t kAxes = 2;
-
 // The parameters of a pooling besides its tensors; nodes store it by value.
 struct PoolGeometry {
   PoolOp op = PoolOp::kMax;
+  int32_t axes = 2;
+  bool adaptive = false;
   Spatial input{}, output{}, kernel{}, stride{}, padding{}, dilation{};
   bool count_include_pad = true;
   int64_t divisor = 0;
 };
 
+// The windows that a caller asks for.
+struct PoolWindows {
+  int32_t axes;
+  DimsView kernel_size;
+  SpatialArg stride, padding, dilation;
+  bool ceil_mode;
+};
+
+using ValuesAndPositions = std::tuple<Tensor, Tensor>;
+
 // ---- CHECK and INFER ----
 
-void check_input(const Tensor& input) {
+void check_input(const Tensor& input, int32_t axes) {
   TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
             input.dtype());
-  check_image(input, kAxes);
-  const int64_t first = input.ndim() - kAxes - 1;
+  check_image(input, axes);
+  const int64_t first = input.ndim() - axes - 1;
   for (int64_t d = first; d < input.ndim(); ++d) {
     TSR_CHECK(input.size(d) >= 1 && input.size(d) <= INT32_MAX, Code::kShape, "input",
               "expected channels and spatial sizes of at least 1, got shape ", input.sizes());
@@ -49,29 +59,50 @@ int64_t pooled_size(const PoolGeometry& geometry, size_t d, int64_t size, bool c
   return count;
 }
 
-PoolGeometry window_geometry(PoolOp op, const Tensor& input, DimsView kernel_size,
-                             const SpatialArg& stride, const SpatialArg& padding,
-                             const SpatialArg& dilation, bool ceil_mode) {
+int64_t spatial_size(const Tensor& input, int32_t axes, size_t d) {
+  return input.size(input.ndim() - axes + static_cast<int64_t>(d));
+}
+
+PoolGeometry window_geometry(PoolOp op, const Tensor& input, const PoolWindows& windows) {
+  const int32_t axes = windows.axes;
+  check_input(input, axes);
   PoolGeometry geometry;
   geometry.op = op;
-  geometry.kernel = spatial_list(kernel_size, kAxes, 1, 1, "kernel_size");
-  const bool own = stride.has_value() && !stride->empty();
-  geometry.stride = own ? spatial_list(stride, kAxes, 1, 1, "stride") : geometry.kernel;
-  geometry.padding = spatial_list(padding, kAxes, 0, 0, "padding");
-  geometry.dilation = spatial_list(dilation, kAxes, 1, 1, "dilation");
-  for (size_t d = 0; d < kAxes; ++d) {
+  geometry.axes = axes;
+  geometry.kernel = spatial_list(windows.kernel_size, axes, 1, 1, "kernel_size");
+  const bool own = windows.stride.has_value() && !windows.stride->empty();
+  geometry.stride = own ? spatial_list(windows.stride, axes, 1, 1, "stride") : geometry.kernel;
+  geometry.padding = spatial_list(windows.padding, axes, 0, 0, "padding");
+  geometry.dilation = spatial_list(windows.dilation, axes, 1, 1, "dilation");
+  for (size_t d = 0; d < static_cast<size_t>(axes); ++d) {
     TSR_CHECK(geometry.padding[d] <= geometry.kernel[d] / 2, Code::kValue, "padding",
               "expected at most half the kernel of ", geometry.kernel[d], ", got ",
               geometry.padding[d]);
-    const int64_t size = input.size(input.ndim() - kAxes + static_cast<int64_t>(d));
+    const int64_t size = spatial_size(input, axes, d);
     geometry.input[d] = size;
-    geometry.output[d] = pooled_size(geometry, d, size, ceil_mode);
+    geometry.output[d] = pooled_size(geometry, d, size, windows.ceil_mode);
   }
   return geometry;
 }
 
-Dims with_size(const Tensor& like, const Spatial& size) {
-  return {like.size(0), like.size(1), size[0], size[1]};
+PoolGeometry adaptive_geometry(PoolOp op, const Tensor& input, int32_t axes, DimsView output_size) {
+  check_input(input, axes);
+  PoolGeometry geometry;
+  geometry.op = op;
+  geometry.axes = axes;
+  geometry.adaptive = true;
+  geometry.output = spatial_list(output_size, axes, 1, 0, "output_size");
+  for (size_t d = 0; d < static_cast<size_t>(axes); ++d) {
+    geometry.input[d] = spatial_size(input, axes, d);
+    geometry.kernel[d] = geometry.stride[d] = geometry.dilation[d] = 1;
+  }
+  return geometry;
+}
+
+Dims with_size(const Tensor& like, const PoolGeometry& geometry, const Spatial& size) {
+  Dims sizes{like.size(0), like.size(1)};
+  for (size_t d = 0; d < static_cast<size_t>(geometry.axes); ++d) sizes.push_back(size[d]);
+  return sizes;
 }
 
 // ---- LAUNCH ----
@@ -79,10 +110,11 @@ Dims with_size(const Tensor& like, const Spatial& size) {
 PoolPlan plan_of(const PoolGeometry& geometry) {
   PoolPlan plan{};
   plan.op = geometry.op;
-  plan.spatial = kAxes;
+  plan.adaptive = geometry.adaptive ? 1 : 0;
+  plan.spatial = geometry.axes;
   plan.count_include_pad = geometry.count_include_pad ? 1 : 0;
   plan.divisor = geometry.divisor;
-  for (size_t d = 0; d < kAxes; ++d) {
+  for (size_t d = 0; d < static_cast<size_t>(geometry.axes); ++d) {
     plan.input_size[d] = geometry.input[d];
     plan.output_size[d] = geometry.output[d];
     plan.kernel[d] = geometry.kernel[d];
@@ -127,8 +159,8 @@ Tensor pool_forward(const Tensor& x, const Tensor& positions, const PoolGeometry
                     const Out& out = {}) {
   const bool grad = needs_grad(x);
   const bool last = positions.defined() ? is_channels_last(positions) : is_channels_last(x);
-  Result result =
-      allocate_image(out, with_size(x, geometry.output), x.dtype(), x.device(), grad, {&x}, last);
+  Result result = allocate_image(out, with_size(x, geometry, geometry.output), x.dtype(),
+                                 x.device(), grad, {&x}, last);
   launch_pool(geometry, Pass::kForward, image_memory(x, last), result.value(), positions);
   Tensor output = result.finish();
   if (grad) {
@@ -141,7 +173,8 @@ Tensor pool_forward(const Tensor& x, const Tensor& positions, const PoolGeometry
 
 Tensor pool_transposed(const Tensor& g, const Tensor& positions, const PoolGeometry& geometry) {
   const bool last = positions.defined() ? is_channels_last(positions) : is_channels_last(g);
-  const Tensor output = empty_image(with_size(g, geometry.input), g.dtype(), g.device(), last);
+  const Tensor output =
+      empty_image(with_size(g, geometry, geometry.input), g.dtype(), g.device(), last);
   launch_pool(geometry, Pass::kBackward, output, image_memory(g, last), positions);
   if (needs_grad(g)) {
     record(output, "PoolTransposedBackward", {g}, {save_input(positions)},
@@ -162,7 +195,7 @@ Maximum run_max(const Tensor& x, const PoolGeometry& geometry, bool want_positio
                 const Out& out) {
   const bool grad = needs_grad(x);
   const bool last = is_channels_last(x);
-  const Dims sizes = with_size(x, geometry.output);
+  const Dims sizes = with_size(x, geometry, geometry.output);
   Result result = allocate_image(out, sizes, x.dtype(), x.device(), grad, {&x}, last);
   Tensor positions;
   if (grad || want_positions) positions = empty_image(sizes, DType::kInt64, x.device(), last);
@@ -177,60 +210,96 @@ Maximum run_max(const Tensor& x, const PoolGeometry& geometry, bool want_positio
   return {output, positions};
 }
 
-}  // namespace
-
-Tensor max_pool2d(const Tensor& input, DimsView kernel_size, SpatialArg stride, SpatialArg padding,
-                  SpatialArg dilation, bool ceil_mode, Out out) {
-  check_input(input);
-  const PoolGeometry geometry =
-      window_geometry(PoolOp::kMax, input, kernel_size, stride, padding, dilation, ceil_mode);
-  return batched(input, kAxes, out, [&](const Tensor& x, const Out& target) {
+Tensor max_values(const Tensor& input, const PoolGeometry& geometry, const Out& out) {
+  return batched(input, geometry.axes, out, [&](const Tensor& x, const Out& target) {
     return run_max(x, geometry, false, target).values;
   });
 }
 
-std::tuple<Tensor, Tensor> max_pool2d_with_positions(const Tensor& input, DimsView kernel_size,
-                                                     SpatialArg stride, SpatialArg padding,
-                                                     SpatialArg dilation, bool ceil_mode) {
-  check_input(input);
-  const PoolGeometry geometry =
-      window_geometry(PoolOp::kMax, input, kernel_size, stride, padding, dilation, ceil_mode);
+ValuesAndPositions max_both(const Tensor& input, const PoolGeometry& geometry) {
   Tensor positions;
-  const Tensor values = batched(input, kAxes, {}, [&](const Tensor& x, const Out&) {
+  const Tensor values = batched(input, geometry.axes, {}, [&](const Tensor& x, const Out&) {
     const Maximum found = run_max(x, geometry, true, {});
-    positions = input.ndim() == kAxes + 2 ? found.positions : drop_batch(found.positions);
+    positions = input.ndim() == geometry.axes + 2 ? found.positions : drop_batch(found.positions);
     return found.values;
   });
   return {values, positions};
 }
 
-Tensor avg_pool2d(const Tensor& input, DimsView kernel_size, SpatialArg stride, SpatialArg padding,
-                  bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override,
-                  Out out) {
-  check_input(input);
-  PoolGeometry geometry =
-      window_geometry(PoolOp::kAverage, input, kernel_size, stride, padding, {}, ceil_mode);
-  geometry.count_include_pad = count_include_pad;
-  TSR_CHECK(divisor_override.value_or(1) != 0, Code::kValue, "divisor_override",
-            "expected a number other than 0, got 0");
-  geometry.divisor = divisor_override.value_or(0);
-  return batched(input, kAxes, out, [&](const Tensor& x, const Out& target) {
+Tensor average(const Tensor& input, const PoolGeometry& geometry, const Out& out) {
+  return batched(input, geometry.axes, out, [&](const Tensor& x, const Out& target) {
     return pool_forward(x, {}, geometry, target);
   });
 }
 
-Tensor adaptive_avg_pool2d(const Tensor& input, DimsView output_size, Out out) {
-  check_input(input);
-  PoolGeometry geometry;
-  geometry.op = PoolOp::kAdaptiveAverage;
-  geometry.output = spatial_list(output_size, kAxes, 1, 0, "output_size");
-  for (size_t d = 0; d < kAxes; ++d) {
-    geometry.input[d] = input.size(input.ndim() - kAxes + static_cast<int64_t>(d));
-    geometry.kernel[d] = geometry.stride[d] = geometry.dilation[d] = 1;
-  }
-  return batched(input, kAxes, out, [&](const Tensor& x, const Out& target) {
-    return pool_forward(x, {}, geometry, target);
-  });
+}  // namespace
+
+template <int32_t kAxes>
+Tensor max_pool(const Tensor& input, DimsView kernel_size, SpatialArg stride, SpatialArg padding,
+                SpatialArg dilation, bool ceil_mode, Out out) {
+  const PoolWindows windows{kAxes, kernel_size, stride, padding, dilation, ceil_mode};
+  return max_values(input, window_geometry(PoolOp::kMax, input, windows), out);
 }
+
+template <int32_t kAxes>
+ValuesAndPositions max_pool_with_positions(const Tensor& input, DimsView kernel_size,
+                                           SpatialArg stride, SpatialArg padding,
+                                           SpatialArg dilation, bool ceil_mode) {
+  const PoolWindows windows{kAxes, kernel_size, stride, padding, dilation, ceil_mode};
+  return max_both(input, window_geometry(PoolOp::kMax, input, windows));
+}
+
+template <int32_t kAxes>
+Tensor adaptive_max_pool(const Tensor& input, DimsView output_size, Out out) {
+  return max_values(input, adaptive_geometry(PoolOp::kMax, input, kAxes, output_size), out);
+}
+
+template <int32_t kAxes>
+ValuesAndPositions adaptive_max_pool_with_positions(const Tensor& input, DimsView output_size) {
+  return max_both(input, adaptive_geometry(PoolOp::kMax, input, kAxes, output_size));
+}
+
+template <int32_t kAxes>
+Tensor avg_pool(const Tensor& input, DimsView kernel_size, SpatialArg stride, SpatialArg padding,
+                bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override,
+                Out out) {
+  const PoolWindows windows{kAxes, kernel_size, stride, padding, {}, ceil_mode};
+  PoolGeometry geometry = window_geometry(PoolOp::kAverage, input, windows);
+  geometry.count_include_pad = count_include_pad;
+  TSR_CHECK(divisor_override.value_or(1) != 0, Code::kValue, "divisor_override",
+            "expected a number other than 0, got 0");
+  geometry.divisor = divisor_override.value_or(0);
+  return average(input, geometry, out);
+}
+
+template <int32_t kAxes>
+Tensor adaptive_avg_pool(const Tensor& input, DimsView output_size, Out out) {
+  return average(input, adaptive_geometry(PoolOp::kAverage, input, kAxes, output_size), out);
+}
+
+template Tensor max_pool<1>(const Tensor&, DimsView, SpatialArg, SpatialArg, SpatialArg, bool, Out);
+template ValuesAndPositions max_pool_with_positions<1>(const Tensor&, DimsView, SpatialArg,
+                                                       SpatialArg, SpatialArg, bool);
+template Tensor adaptive_max_pool<1>(const Tensor&, DimsView, Out);
+template ValuesAndPositions adaptive_max_pool_with_positions<1>(const Tensor&, DimsView);
+template Tensor avg_pool<1>(const Tensor&, DimsView, SpatialArg, SpatialArg, bool, bool,
+                            std::optional<int64_t>, Out);
+template Tensor adaptive_avg_pool<1>(const Tensor&, DimsView, Out);
+template Tensor max_pool<2>(const Tensor&, DimsView, SpatialArg, SpatialArg, SpatialArg, bool, Out);
+template ValuesAndPositions max_pool_with_positions<2>(const Tensor&, DimsView, SpatialArg,
+                                                       SpatialArg, SpatialArg, bool);
+template Tensor adaptive_max_pool<2>(const Tensor&, DimsView, Out);
+template ValuesAndPositions adaptive_max_pool_with_positions<2>(const Tensor&, DimsView);
+template Tensor avg_pool<2>(const Tensor&, DimsView, SpatialArg, SpatialArg, bool, bool,
+                            std::optional<int64_t>, Out);
+template Tensor adaptive_avg_pool<2>(const Tensor&, DimsView, Out);
+template Tensor max_pool<3>(const Tensor&, DimsView, SpatialArg, SpatialArg, SpatialArg, bool, Out);
+template ValuesAndPositions max_pool_with_positions<3>(const Tensor&, DimsView, SpatialArg,
+                                                       SpatialArg, SpatialArg, bool);
+template Tensor adaptive_max_pool<3>(const Tensor&, DimsView, Out);
+template ValuesAndPositions adaptive_max_pool_with_positions<3>(const Tensor&, DimsView);
+template Tensor avg_pool<3>(const Tensor&, DimsView, SpatialArg, SpatialArg, bool, bool,
+                            std::optional<int64_t>, Out);
+template Tensor adaptive_avg_pool<3>(const Tensor&, DimsView, Out);
 
 }  // namespace tsr::ops

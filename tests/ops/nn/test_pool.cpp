@@ -30,12 +30,12 @@ const Case kCases[] = {
 };
 
 Tensor run_max(const Case& c, const Tensor& x) {
-  return ops::max_pool2d(x, c.kernel, DimsView(c.stride), DimsView(c.padding), DimsView(c.dilation),
-                         c.ceil_mode);
+  return ops::max_pool<2>(x, c.kernel, DimsView(c.stride), DimsView(c.padding),
+                          DimsView(c.dilation), c.ceil_mode);
 }
 Tensor run_average(const Case& c, const Tensor& x, bool include, std::optional<int64_t> divisor) {
-  return ops::avg_pool2d(x, c.kernel, DimsView(c.stride), DimsView(c.padding), c.ceil_mode, include,
-                         divisor);
+  return ops::avg_pool<2>(x, c.kernel, DimsView(c.stride), DimsView(c.padding), c.ceil_mode,
+                          include, divisor);
 }
 
 int64_t at(const Dims& list, size_t d) {
@@ -81,8 +81,8 @@ TEST(Pool, maximum_follows_the_definition_in_both_layouts) {
         const Tensor row = random_leaf(Dims{2, channels, c.height, c.width}, 1).detached();
         const Tensor x = ops::image_memory(ops::cast_memory(row, DType::kFloat32), last);
         const auto [y, positions] =
-            ops::max_pool2d_with_positions(x, c.kernel, DimsView(c.stride), DimsView(c.padding),
-                                           DimsView(c.dilation), c.ceil_mode);
+            ops::max_pool_with_positions<2>(x, c.kernel, DimsView(c.stride), DimsView(c.padding),
+                                            DimsView(c.dilation), c.ceil_mode);
         EXPECT_EQ(values(y), values(run_max(c, x)));
         EXPECT_EQ(ops::is_channels_last(y), ops::is_channels_last(x) && y.numel() > channels * 2);
         std::vector<double> best;
@@ -143,15 +143,15 @@ TEST(Pool, average_follows_the_definition_in_both_layouts) {
 TEST(Pool, adaptive_average_covers_the_input_evenly) {
   const Tensor x = test::f64(Dims{1, 1, 1, 5}, {1, 2, 3, 4, 5});
   const Dims sizes{1, 3};
-  EXPECT_EQ(values(ops::adaptive_avg_pool2d(x, sizes)), (std::vector<double>{1.5, 3, 4.5}));
+  EXPECT_EQ(values(ops::adaptive_avg_pool<2>(x, sizes)), (std::vector<double>{1.5, 3, 4.5}));
   const Dims larger{2, 6};
-  EXPECT_EQ(ops::adaptive_avg_pool2d(x, larger).sizes(), (Dims{1, 1, 2, 6}));
+  EXPECT_EQ(ops::adaptive_avg_pool<2>(x, larger).sizes(), (Dims{1, 1, 2, 6}));
 }
 
 TEST(Pool, the_first_of_equal_numbers_wins_and_a_nan_wins_always) {
   const Tensor x = test::f32(Dims{1, 1, 2, 4}, {1, 1, 5, NAN, 0, 1, 2, 9});
   const Dims two{2};
-  const auto [y, positions] = ops::max_pool2d_with_positions(x, two);
+  const auto [y, positions] = ops::max_pool_with_positions<2>(x, two);
   EXPECT_EQ(values(y)[0], 1);
   EXPECT_TRUE(std::isnan(values(y)[1]));
   EXPECT_EQ(values<int64_t>(positions), (std::vector<int64_t>{0, 3}));
@@ -161,7 +161,7 @@ TEST(Pool, positions_that_were_written_are_refused) {
   const Tensor x = random_leaf(Dims{2, 3, 4, 4}, 3);
   const Dims two{2};
   for (const int64_t wrong : {int64_t{16}, int64_t{-2}, int64_t{1} << 40}) {
-    const auto [y, positions] = ops::max_pool2d_with_positions(x, two);
+    const auto [y, positions] = ops::max_pool_with_positions<2>(x, two);
     positions.data_as<int64_t>()[5] = wrong;  // as a write through exported memory could do
     const Tensor total = ops::sum(y);
     const Error error = error_of([&] { backward(std::array{total}, std::array{Tensor()}); });
@@ -196,7 +196,7 @@ TEST(Pool, gradients_agree_with_differences) {
 TEST(Pool, gradients_of_the_adaptive_average_agree_with_differences) {
   const std::vector<Tensor> inputs{random_leaf(Dims{2, 5, 4}, 3)};
   const Dims sizes{3, 2};
-  const auto fn = [&](Inputs x) { return ops::adaptive_avg_pool2d(x[0], sizes); };
+  const auto fn = [&](Inputs x) { return ops::adaptive_avg_pool<2>(x[0], sizes); };
   EXPECT_TRUE(gradcheck(fn, inputs));
   EXPECT_TRUE(gradgradcheck(fn, inputs));
 }
@@ -205,17 +205,17 @@ TEST(Pool, sixteen_bit_numbers_are_pooled_in_float32) {
   const Tensor x = ops::cast_memory(random_leaf(Dims{1, 2, 4, 4}, 3).detached(), DType::kBFloat16);
   const Dims two{2};
   const Tensor wide = ops::cast_memory(x, DType::kFloat32);
-  EXPECT_EQ(values(ops::max_pool2d(x, two)), values(ops::max_pool2d(wide, two)));
-  EXPECT_EQ(ops::avg_pool2d(x, two).dtype(), DType::kBFloat16);
+  EXPECT_EQ(values(ops::max_pool<2>(x, two)), values(ops::max_pool<2>(wide, two)));
+  EXPECT_EQ(ops::avg_pool<2>(x, two).dtype(), DType::kBFloat16);
 }
 
 TEST(Pool, writes_into_out_and_takes_an_empty_batch) {
   const Dims two{2};
   const Tensor x = random_leaf(Dims{2, 4, 4}, 3).detached();
   const Tensor out = empty(Dims{0}, DType::kFloat64);
-  ops::max_pool2d(x, two, {}, {}, {}, false, ops::Out::into(out));
-  EXPECT_EQ(values(out), values(ops::max_pool2d(x, two)));
-  EXPECT_EQ(ops::avg_pool2d(empty(Dims{0, 2, 4, 4}, DType::kFloat32), two).sizes(),
+  ops::max_pool<2>(x, two, {}, {}, {}, false, ops::Out::into(out));
+  EXPECT_EQ(values(out), values(ops::max_pool<2>(x, two)));
+  EXPECT_EQ(ops::avg_pool<2>(empty(Dims{0, 2, 4, 4}, DType::kFloat32), two).sizes(),
             (Dims{0, 2, 2, 2}));
 }
 
@@ -224,16 +224,16 @@ TEST(Pool, refuses_windows_that_do_not_fit) {
   const Dims two{2};
   const Dims five{5};
   const Dims zero{0};
-  EXPECT_EQ(error_of([&] { ops::max_pool2d(x, five); }).code(), Code::kShape);
-  EXPECT_EQ(error_of([&] { ops::max_pool2d(x, zero); }).code(), Code::kValue);
-  EXPECT_EQ(error_of([&] { ops::max_pool2d(x, two, {}, DimsView(two)); }).code(), Code::kValue);
-  EXPECT_EQ(error_of([&] { ops::max_pool2d(empty(Dims{4}, DType::kFloat32), two); }).code(),
+  EXPECT_EQ(error_of([&] { ops::max_pool<2>(x, five); }).code(), Code::kShape);
+  EXPECT_EQ(error_of([&] { ops::max_pool<2>(x, zero); }).code(), Code::kValue);
+  EXPECT_EQ(error_of([&] { ops::max_pool<2>(x, two, {}, DimsView(two)); }).code(), Code::kValue);
+  EXPECT_EQ(error_of([&] { ops::max_pool<2>(empty(Dims{4}, DType::kFloat32), two); }).code(),
             Code::kShape);
   EXPECT_EQ(error_of([&] {
-              ops::avg_pool2d(empty(Dims{1, 1, 4, 4}, DType::kInt64), two);
+              ops::avg_pool<2>(empty(Dims{1, 1, 4, 4}, DType::kInt64), two);
             }).code(),
             Code::kDType);
-  EXPECT_EQ(error_of([&] { ops::avg_pool2d(x, two, {}, {}, false, true, 0); }).code(),
+  EXPECT_EQ(error_of([&] { ops::avg_pool<2>(x, two, {}, {}, false, true, 0); }).code(),
             Code::kValue);
 }
 

@@ -120,34 +120,35 @@ const std::vector<Op>& table() {
       {"max_pool2d",
        {{2, 5, 9, 11}},
        {{16, 32, 64, 64}},
-       [](const List& t) { return ops::max_pool2d(t[0], kThree, DimsView(kTwo), DimsView(kOne)); },
+       [](const List& t) { return ops::max_pool<2>(t[0], kThree, DimsView(kTwo), DimsView(kOne)); },
        0,
        0.25},
       {"avg_pool2d",
        {{2, 5, 9, 11}},
        {{16, 32, 64, 64}},
        [](const List& t) {
-         return ops::avg_pool2d(t[0], kThree, DimsView(kTwo), DimsView(kOne), true, false);
+         return ops::avg_pool<2>(t[0], kThree, DimsView(kTwo), DimsView(kOne), true, false);
        }},
       {"overlapping avg_pool2d of long rows",
        {{1, 2, 70, 600}},
        {},
-       [](const List& t) { return ops::avg_pool2d(t[0], kThree, DimsView(kOne)); }},
+       [](const List& t) { return ops::avg_pool<2>(t[0], kThree, DimsView(kOne)); }},
       {"overlapping max_pool2d of long rows",
        {{1, 2, 70, 600}},
        {},
-       [](const List& t) { return ops::max_pool2d(t[0], kThree, DimsView(kOne)); }},
+       [](const List& t) { return ops::max_pool<2>(t[0], kThree, DimsView(kOne)); }},
       {"dilated max_pool2d",
        {{1, 2, 90, 300}},
        {},
        [](const List& t) {
-         return ops::max_pool2d(t[0], kThree, DimsView(kTwo), DimsView(kOne), DimsView(kTwo), true);
+         return ops::max_pool<2>(t[0], kThree, DimsView(kTwo), DimsView(kOne), DimsView(kTwo),
+                                 true);
        }},
       {"adaptive_avg_pool2d",
        {{2, 5, 9, 11}},
        {{16, 32, 64, 64}},
        [](const List& t) {
-         return ops::adaptive_avg_pool2d(t[0], t[0].size(2) > 20 ? Dims{33, 40} : Dims{4, 13});
+         return ops::adaptive_avg_pool<2>(t[0], t[0].size(2) > 20 ? Dims{33, 40} : Dims{4, 13});
        }},
       {"conv2d",
        {{3, 4, 9, 8}, {6, 4, 3, 3}, {6}},

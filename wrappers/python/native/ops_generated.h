@@ -1913,3 +1913,63 @@ TPY_OP(clip_grad_norm, 1, NULL, "(params, max_norm, norm_type=2, error_if_nonfin
 TPY_OP(clip_grad_value, 1, NULL, "(params, clip_value)\n--\n\nClips each element of the gradients of parameters in place to the range from -clip_value to clip_value.",
     {"clip_grad_value", 2, 2, 2, -1, 0u, takes_params_clip_value, keys_params_clip_value}, TPY_FUNCTIONAL, 2, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_Td, NULL, (tpy_function)tsr_clip_grad_value, NULL}, {0}})
+TPY_OP(max_pool1d, 1, NULL, "($input, kernel_size, stride=None, padding=None, dilation=None, ceil_mode=False, *, out=None)\n--\n\nThe maximum of each window along one spatial axis; floating dtypes.",
+    {"max_pool1d", 7, 6, 2, -1, 1u, takes_input_kernel_size_stride_padding_dilation_ceil_mode_out, keys_input_kernel_size_stride_padding_dilation_ceil_mode_out}, TPY_FUNCTIONAL, 6, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLLLLwo, call_tLLLLwt, (tpy_function)tsr_max_pool1d, (tpy_function)tsr_max_pool1d_out}, {0}})
+TPY_OP(max_pool3d, 1, NULL, "($input, kernel_size, stride=None, padding=None, dilation=None, ceil_mode=False, *, out=None)\n--\n\nThe maximum of each window along three spatial axes; floating dtypes.",
+    {"max_pool3d", 7, 6, 2, -1, 1u, takes_input_kernel_size_stride_padding_dilation_ceil_mode_out, keys_input_kernel_size_stride_padding_dilation_ceil_mode_out}, TPY_FUNCTIONAL, 6, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLLLLwo, call_tLLLLwt, (tpy_function)tsr_max_pool3d, (tpy_function)tsr_max_pool3d_out}, {0}})
+TPY_OP(max_pool1d_with_positions, 1, NULL, "($input, kernel_size, stride=None, padding=None, dilation=None, ceil_mode=False)\n--\n\nAs max_pool1d, and the position of each maximum in the flattened spatial axes (int64).",
+    {"max_pool1d_with_positions", 6, 6, 2, -1, 1u, takes_input_kernel_size_stride_padding_dilation_ceil_mode, keys_input_kernel_size_stride_padding_dilation_ceil_mode}, TPY_FUNCTIONAL, 6, 2, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLLLLwoo, NULL, (tpy_function)tsr_max_pool1d_with_positions, NULL}, {0}})
+TPY_OP(max_pool3d_with_positions, 1, NULL, "($input, kernel_size, stride=None, padding=None, dilation=None, ceil_mode=False)\n--\n\nAs max_pool3d, and the position of each maximum in the flattened spatial axes (int64).",
+    {"max_pool3d_with_positions", 6, 6, 2, -1, 1u, takes_input_kernel_size_stride_padding_dilation_ceil_mode, keys_input_kernel_size_stride_padding_dilation_ceil_mode}, TPY_FUNCTIONAL, 6, 2, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLLLLwoo, NULL, (tpy_function)tsr_max_pool3d_with_positions, NULL}, {0}})
+TPY_OP(avg_pool1d, 1, NULL, "($input, kernel_size, stride=None, padding=None, ceil_mode=False, count_include_pad=True, divisor_override=None, *, out=None)\n--\n\nThe mean of each window along one spatial axis; floating dtypes.",
+    {"avg_pool1d", 8, 7, 2, -1, 1u, takes_input_kernel_size_stride_padding_ceil_mode_count_include_pad_divisor_override_out, keys_input_kernel_size_stride_padding_ceil_mode_count_include_pad_divisor_override_out}, TPY_FUNCTIONAL, 7, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLLLwwio, call_tLLLwwit, (tpy_function)tsr_avg_pool1d, (tpy_function)tsr_avg_pool1d_out}, {0}})
+TPY_OP(avg_pool3d, 1, NULL, "($input, kernel_size, stride=None, padding=None, ceil_mode=False, count_include_pad=True, divisor_override=None, *, out=None)\n--\n\nThe mean of each window along three spatial axes; floating dtypes.",
+    {"avg_pool3d", 8, 7, 2, -1, 1u, takes_input_kernel_size_stride_padding_ceil_mode_count_include_pad_divisor_override_out, keys_input_kernel_size_stride_padding_ceil_mode_count_include_pad_divisor_override_out}, TPY_FUNCTIONAL, 7, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLLLwwio, call_tLLLwwit, (tpy_function)tsr_avg_pool3d, (tpy_function)tsr_avg_pool3d_out}, {0}})
+TPY_OP(adaptive_avg_pool1d, 1, NULL, "($input, output_size, *, out=None)\n--\n\nThe means of output_size windows along one spatial axis that cover the input evenly; floating dtypes.",
+    {"adaptive_avg_pool1d", 3, 2, 2, 1, 1u, takes_input_output_size_out, keys_input_output_size_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLo, call_tLt, (tpy_function)tsr_adaptive_avg_pool1d, (tpy_function)tsr_adaptive_avg_pool1d_out}, {0}})
+TPY_OP(adaptive_avg_pool3d, 1, NULL, "($input, output_size, *, out=None)\n--\n\nThe means of output_size windows along three spatial axes that cover the input evenly; floating dtypes.",
+    {"adaptive_avg_pool3d", 3, 2, 2, 1, 1u, takes_input_output_size_out, keys_input_output_size_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLo, call_tLt, (tpy_function)tsr_adaptive_avg_pool3d, (tpy_function)tsr_adaptive_avg_pool3d_out}, {0}})
+TPY_OP(adaptive_max_pool1d, 1, NULL, "($input, output_size, *, out=None)\n--\n\nThe maxima of output_size windows along one spatial axis that cover the input evenly; floating dtypes.",
+    {"adaptive_max_pool1d", 3, 2, 2, 1, 1u, takes_input_output_size_out, keys_input_output_size_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLo, call_tLt, (tpy_function)tsr_adaptive_max_pool1d, (tpy_function)tsr_adaptive_max_pool1d_out}, {0}})
+TPY_OP(adaptive_max_pool2d, 1, NULL, "($input, output_size, *, out=None)\n--\n\nThe maxima of output_size windows along two spatial axes that cover the input evenly; floating dtypes.",
+    {"adaptive_max_pool2d", 3, 2, 2, 1, 1u, takes_input_output_size_out, keys_input_output_size_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLo, call_tLt, (tpy_function)tsr_adaptive_max_pool2d, (tpy_function)tsr_adaptive_max_pool2d_out}, {0}})
+TPY_OP(adaptive_max_pool3d, 1, NULL, "($input, output_size, *, out=None)\n--\n\nThe maxima of output_size windows along three spatial axes that cover the input evenly; floating dtypes.",
+    {"adaptive_max_pool3d", 3, 2, 2, 1, 1u, takes_input_output_size_out, keys_input_output_size_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLo, call_tLt, (tpy_function)tsr_adaptive_max_pool3d, (tpy_function)tsr_adaptive_max_pool3d_out}, {0}})
+TPY_OP(adaptive_max_pool1d_with_positions, 1, NULL, "($input, output_size)\n--\n\nAs adaptive_max_pool1d, and the position of each maximum in the flattened spatial axes (int64).",
+    {"adaptive_max_pool1d_with_positions", 2, 2, 2, 1, 1u, takes_input_output_size, keys_input_output_size}, TPY_FUNCTIONAL, 2, 2, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLoo, NULL, (tpy_function)tsr_adaptive_max_pool1d_with_positions, NULL}, {0}})
+TPY_OP(adaptive_max_pool2d_with_positions, 1, NULL, "($input, output_size)\n--\n\nAs adaptive_max_pool2d, and the position of each maximum in the flattened spatial axes (int64).",
+    {"adaptive_max_pool2d_with_positions", 2, 2, 2, 1, 1u, takes_input_output_size, keys_input_output_size}, TPY_FUNCTIONAL, 2, 2, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLoo, NULL, (tpy_function)tsr_adaptive_max_pool2d_with_positions, NULL}, {0}})
+TPY_OP(adaptive_max_pool3d_with_positions, 1, NULL, "($input, output_size)\n--\n\nAs adaptive_max_pool3d, and the position of each maximum in the flattened spatial axes (int64).",
+    {"adaptive_max_pool3d_with_positions", 2, 2, 2, 1, 1u, takes_input_output_size, keys_input_output_size}, TPY_FUNCTIONAL, 2, 2, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLoo, NULL, (tpy_function)tsr_adaptive_max_pool3d_with_positions, NULL}, {0}})
+TPY_OP(lp_pool1d, 1, NULL, "($input, norm_type, kernel_size, stride=None, ceil_mode=False, *, out=None)\n--\n\n(sum of x^p)^(1/p) for each window along one spatial axis; floating dtypes.",
+    {"lp_pool1d", 6, 5, 3, -1, 1u, takes_input_norm_type_kernel_size_stride_ceil_mode_out, keys_input_norm_type_kernel_size_stride_ceil_mode_out}, TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdLLwo, call_tdLLwt, (tpy_function)tsr_lp_pool1d, (tpy_function)tsr_lp_pool1d_out}, {0}})
+TPY_OP(lp_pool2d, 1, NULL, "($input, norm_type, kernel_size, stride=None, ceil_mode=False, *, out=None)\n--\n\n(sum of x^p)^(1/p) for each window along two spatial axes; floating dtypes.",
+    {"lp_pool2d", 6, 5, 3, -1, 1u, takes_input_norm_type_kernel_size_stride_ceil_mode_out, keys_input_norm_type_kernel_size_stride_ceil_mode_out}, TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdLLwo, call_tdLLwt, (tpy_function)tsr_lp_pool2d, (tpy_function)tsr_lp_pool2d_out}, {0}})
+TPY_OP(lp_pool3d, 1, NULL, "($input, norm_type, kernel_size, stride=None, ceil_mode=False, *, out=None)\n--\n\n(sum of x^p)^(1/p) for each window along three spatial axes; floating dtypes.",
+    {"lp_pool3d", 6, 5, 3, -1, 1u, takes_input_norm_type_kernel_size_stride_ceil_mode_out, keys_input_norm_type_kernel_size_stride_ceil_mode_out}, TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdLLwo, call_tdLLwt, (tpy_function)tsr_lp_pool3d, (tpy_function)tsr_lp_pool3d_out}, {0}})
+TPY_OP(max_unpool1d, 1, NULL, "($input, positions, kernel_size, stride=None, padding=None, output_size=None, *, out=None)\n--\n\nZeros with the input's elements at the positions that max_pool1d_with_positions gave; floating dtypes.",
+    {"max_unpool1d", 7, 6, 3, -1, 3u, takes_input_positions_kernel_size_stride_padding_output_size_out, keys_input_positions_kernel_size_stride_padding_output_size_out}, TPY_FUNCTIONAL, 6, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttLLLLo, call_ttLLLLt, (tpy_function)tsr_max_unpool1d, (tpy_function)tsr_max_unpool1d_out}, {0}})
+TPY_OP(max_unpool2d, 1, NULL, "($input, positions, kernel_size, stride=None, padding=None, output_size=None, *, out=None)\n--\n\nZeros with the input's elements at the positions that max_pool2d_with_positions gave; floating dtypes.",
+    {"max_unpool2d", 7, 6, 3, -1, 3u, takes_input_positions_kernel_size_stride_padding_output_size_out, keys_input_positions_kernel_size_stride_padding_output_size_out}, TPY_FUNCTIONAL, 6, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttLLLLo, call_ttLLLLt, (tpy_function)tsr_max_unpool2d, (tpy_function)tsr_max_unpool2d_out}, {0}})
+TPY_OP(max_unpool3d, 1, NULL, "($input, positions, kernel_size, stride=None, padding=None, output_size=None, *, out=None)\n--\n\nZeros with the input's elements at the positions that max_pool3d_with_positions gave; floating dtypes.",
+    {"max_unpool3d", 7, 6, 3, -1, 3u, takes_input_positions_kernel_size_stride_padding_output_size_out, keys_input_positions_kernel_size_stride_padding_output_size_out}, TPY_FUNCTIONAL, 6, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttLLLLo, call_ttLLLLt, (tpy_function)tsr_max_unpool3d, (tpy_function)tsr_max_unpool3d_out}, {0}})

@@ -25,7 +25,7 @@ using Axis = math::PooledAxis;
 
 void fill_windows(const PoolPlan& plan, const Axis& a, int64_t* begin, int64_t* end,
                   int64_t* span) {
-  const bool adaptive = plan.op == PoolOp::kAdaptiveAverage;
+  const bool adaptive = plan.adaptive != 0;
   for (int64_t o = 0; o < a.output; ++o) {
     const math::PoolWindow window = math::pool_window(a, adaptive, plan.count_include_pad != 0, o);
     begin[o] = window.begin;
@@ -56,7 +56,7 @@ PoolShape shape_of(const PoolPlan& plan, int64_t* tables) {
     fill_windows(plan, a, begin, end, span);
     PoolAxis& axis = shape.axes[i];
     axis = {a.input, a.output, begin, end, span, a.kernel, a.stride, a.padding, a.dilation, 0, 0};
-    if (plan.op != PoolOp::kAdaptiveAverage) set_inside(a, axis);  // its windows differ in size
+    if (plan.adaptive == 0) set_inside(a, axis);  // its windows differ in size
   }
   return shape;
 }

@@ -194,7 +194,7 @@ Status run(const PoolPlan& plan) {
   const bool last = plan.channels_last != 0;
   Pool<S> pool;
   for (int i = 0; i < 3; ++i) pool.axes[i] = math::pooled_axis(plan, i);
-  pool.adaptive = plan.op == PoolOp::kAdaptiveAverage;
+  pool.adaptive = plan.adaptive != 0;
   pool.count_padding = plan.count_include_pad != 0;
   pool.divisor = static_cast<double>(plan.divisor);
   pool.planes = last ? plan.batch : plan.batch * plan.channels;

@@ -3361,3 +3361,158 @@
 # clip_value.
 @c tsr_clip_grad_value(params::Ptr{tsr_tensor}, n_params::Int32,
     clip_value::Float64)::tsr_status
+
+# The maximum of each window along one spatial axis; floating dtypes.
+@c tsr_max_pool1d(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_max_pool1d_out(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32, dst::tsr_tensor)::tsr_status
+
+# The maximum of each window along three spatial axes; floating dtypes.
+@c tsr_max_pool3d(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_max_pool3d_out(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32, dst::tsr_tensor)::tsr_status
+
+# As max_pool1d, and the position of each maximum in the flattened spatial axes (int64).
+@c tsr_max_pool1d_with_positions(input::tsr_tensor, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
+    n_padding::Int32, dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32,
+    values::Ptr{tsr_tensor}, positions::Ptr{tsr_tensor})::tsr_status
+
+# As max_pool3d, and the position of each maximum in the flattened spatial axes (int64).
+@c tsr_max_pool3d_with_positions(input::tsr_tensor, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
+    n_padding::Int32, dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32,
+    values::Ptr{tsr_tensor}, positions::Ptr{tsr_tensor})::tsr_status
+
+# The mean of each window along one spatial axis; floating dtypes.
+@c tsr_avg_pool1d(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    ceil_mode::Int32, count_include_pad::Int32, divisor_override::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_avg_pool1d_out(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    ceil_mode::Int32, count_include_pad::Int32, divisor_override::Int64,
+    dst::tsr_tensor)::tsr_status
+
+# The mean of each window along three spatial axes; floating dtypes.
+@c tsr_avg_pool3d(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    ceil_mode::Int32, count_include_pad::Int32, divisor_override::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_avg_pool3d_out(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    ceil_mode::Int32, count_include_pad::Int32, divisor_override::Int64,
+    dst::tsr_tensor)::tsr_status
+
+# The means of output_size windows along one spatial axis that cover the input evenly;
+# floating dtypes.
+@c tsr_adaptive_avg_pool1d(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_adaptive_avg_pool1d_out(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# The means of output_size windows along three spatial axes that cover the input evenly;
+# floating dtypes.
+@c tsr_adaptive_avg_pool3d(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_adaptive_avg_pool3d_out(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# The maxima of output_size windows along one spatial axis that cover the input evenly;
+# floating dtypes.
+@c tsr_adaptive_max_pool1d(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_adaptive_max_pool1d_out(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# The maxima of output_size windows along two spatial axes that cover the input evenly;
+# floating dtypes.
+@c tsr_adaptive_max_pool2d(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_adaptive_max_pool2d_out(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# The maxima of output_size windows along three spatial axes that cover the input evenly;
+# floating dtypes.
+@c tsr_adaptive_max_pool3d(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_adaptive_max_pool3d_out(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# As adaptive_max_pool1d, and the position of each maximum in the flattened spatial axes
+# (int64).
+@c tsr_adaptive_max_pool1d_with_positions(input::tsr_tensor, output_size::Ptr{Int64},
+    n_output_size::Int32, values::Ptr{tsr_tensor}, positions::Ptr{tsr_tensor})::tsr_status
+
+# As adaptive_max_pool2d, and the position of each maximum in the flattened spatial axes
+# (int64).
+@c tsr_adaptive_max_pool2d_with_positions(input::tsr_tensor, output_size::Ptr{Int64},
+    n_output_size::Int32, values::Ptr{tsr_tensor}, positions::Ptr{tsr_tensor})::tsr_status
+
+# As adaptive_max_pool3d, and the position of each maximum in the flattened spatial axes
+# (int64).
+@c tsr_adaptive_max_pool3d_with_positions(input::tsr_tensor, output_size::Ptr{Int64},
+    n_output_size::Int32, values::Ptr{tsr_tensor}, positions::Ptr{tsr_tensor})::tsr_status
+
+# (sum of x^p)^(1/p) for each window along one spatial axis; floating dtypes.
+@c tsr_lp_pool1d(input::tsr_tensor, norm_type::Float64, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, ceil_mode::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_lp_pool1d_out(input::tsr_tensor, norm_type::Float64, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, ceil_mode::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# (sum of x^p)^(1/p) for each window along two spatial axes; floating dtypes.
+@c tsr_lp_pool2d(input::tsr_tensor, norm_type::Float64, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, ceil_mode::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_lp_pool2d_out(input::tsr_tensor, norm_type::Float64, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, ceil_mode::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# (sum of x^p)^(1/p) for each window along three spatial axes; floating dtypes.
+@c tsr_lp_pool3d(input::tsr_tensor, norm_type::Float64, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, ceil_mode::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_lp_pool3d_out(input::tsr_tensor, norm_type::Float64, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, ceil_mode::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# Zeros with the input's elements at the positions that max_pool1d_with_positions gave;
+# floating dtypes.
+@c tsr_max_unpool1d(input::tsr_tensor, positions::tsr_tensor, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
+    n_padding::Int32, output_size::Ptr{Int64}, n_output_size::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_max_unpool1d_out(input::tsr_tensor, positions::tsr_tensor, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
+    n_padding::Int32, output_size::Ptr{Int64}, n_output_size::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# Zeros with the input's elements at the positions that max_pool2d_with_positions gave;
+# floating dtypes.
+@c tsr_max_unpool2d(input::tsr_tensor, positions::tsr_tensor, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
+    n_padding::Int32, output_size::Ptr{Int64}, n_output_size::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_max_unpool2d_out(input::tsr_tensor, positions::tsr_tensor, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
+    n_padding::Int32, output_size::Ptr{Int64}, n_output_size::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# Zeros with the input's elements at the positions that max_pool3d_with_positions gave;
+# floating dtypes.
+@c tsr_max_unpool3d(input::tsr_tensor, positions::tsr_tensor, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
+    n_padding::Int32, output_size::Ptr{Int64}, n_output_size::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_max_unpool3d_out(input::tsr_tensor, positions::tsr_tensor, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
+    n_padding::Int32, output_size::Ptr{Int64}, n_output_size::Int32,
+    dst::tsr_tensor)::tsr_status

@@ -477,6 +477,26 @@ adamw_step = _core.adamw_step
 clip_norm = _core.clip_norm
 clip_grad_norm = _core.clip_grad_norm
 clip_grad_value = _core.clip_grad_value
+max_pool1d = _core.max_pool1d
+max_pool3d = _core.max_pool3d
+max_pool1d_with_positions = _core.max_pool1d_with_positions
+max_pool3d_with_positions = _core.max_pool3d_with_positions
+avg_pool1d = _core.avg_pool1d
+avg_pool3d = _core.avg_pool3d
+adaptive_avg_pool1d = _core.adaptive_avg_pool1d
+adaptive_avg_pool3d = _core.adaptive_avg_pool3d
+adaptive_max_pool1d = _core.adaptive_max_pool1d
+adaptive_max_pool2d = _core.adaptive_max_pool2d
+adaptive_max_pool3d = _core.adaptive_max_pool3d
+adaptive_max_pool1d_with_positions = _core.adaptive_max_pool1d_with_positions
+adaptive_max_pool2d_with_positions = _core.adaptive_max_pool2d_with_positions
+adaptive_max_pool3d_with_positions = _core.adaptive_max_pool3d_with_positions
+lp_pool1d = _core.lp_pool1d
+lp_pool2d = _core.lp_pool2d
+lp_pool3d = _core.lp_pool3d
+max_unpool1d = _core.max_unpool1d
+max_unpool2d = _core.max_unpool2d
+max_unpool3d = _core.max_unpool3d
 
 __all__ = [
     "abs", "absolute",
@@ -914,6 +934,26 @@ NN_FUNCTIONAL = [
     "cosine_similarity",
     "pairwise_distance",
     "normalize",
+    "max_pool1d",
+    "max_pool3d",
+    "max_pool1d_with_positions",
+    "max_pool3d_with_positions",
+    "avg_pool1d",
+    "avg_pool3d",
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
+    "adaptive_max_pool1d_with_positions",
+    "adaptive_max_pool2d_with_positions",
+    "adaptive_max_pool3d_with_positions",
+    "lp_pool1d",
+    "lp_pool2d",
+    "lp_pool3d",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
 ]
 
 OPTIM_FUNCTIONAL = [

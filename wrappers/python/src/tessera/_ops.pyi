@@ -14,11 +14,13 @@ from ._dtypes import DType
 from ._graph import Node
 from ._random import Generator
 from ._results import (
+    AdaptiveMaxPool1dWithPositionsResult, AdaptiveMaxPool2dWithPositionsResult, AdaptiveMaxPool3dWithPositionsResult,
     AminmaxResult, CummaxResult, CumminResult, EigResult, EighResult, HistogramResult, KthvalueResult, LstsqResult,
-    LuFactorResult, LuResult, MaxPool2dWithPositionsResult, MaxWithIndicesResult, MedianWithIndicesResult,
-    MinWithIndicesResult, ModeResult, NanmedianWithIndicesResult, QrResult, SlogdetResult, SortWithIndicesResult,
-    StdMeanResult, SvdResult, TopkResult, UniqueAllResult, UniqueAxisResult, UniqueConsecutiveResult,
-    UniqueCountsResult, UniqueInverseResult, VarMeanResult,
+    LuFactorResult, LuResult, MaxPool1dWithPositionsResult, MaxPool2dWithPositionsResult,
+    MaxPool3dWithPositionsResult, MaxWithIndicesResult, MedianWithIndicesResult, MinWithIndicesResult, ModeResult,
+    NanmedianWithIndicesResult, QrResult, SlogdetResult, SortWithIndicesResult, StdMeanResult, SvdResult, TopkResult,
+    UniqueAllResult, UniqueAxisResult, UniqueConsecutiveResult, UniqueCountsResult, UniqueInverseResult,
+    VarMeanResult,
 )
 from ._tensor import Tensor
 
@@ -1043,6 +1045,91 @@ def clip_norm(tensors: Sequence[Tensor], max_norm: float, norm_type: float = ...
 def clip_grad_norm(params: Sequence[Tensor], max_norm: float, norm_type: float = ...,
         error_if_nonfinite: bool = ...) -> Tensor: ...
 def clip_grad_value(params: Sequence[Tensor], clip_value: float) -> None: ...
+def max_pool1d(input: Tensor, kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = ..., padding: int | Sequence[int] | None = ...,
+        dilation: int | Sequence[int] | None = ..., ceil_mode: bool = ..., *,
+        out: Tensor | None = ...) -> Tensor: ...
+def max_pool3d(input: Tensor, kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = ..., padding: int | Sequence[int] | None = ...,
+        dilation: int | Sequence[int] | None = ..., ceil_mode: bool = ..., *,
+        out: Tensor | None = ...) -> Tensor: ...
+def max_pool1d_with_positions(input: Tensor, kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = ..., padding: int | Sequence[int] | None = ...,
+        dilation: int | Sequence[int] | None = ...,
+        ceil_mode: bool = ...) -> MaxPool1dWithPositionsResult: ...
+def max_pool3d_with_positions(input: Tensor, kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = ..., padding: int | Sequence[int] | None = ...,
+        dilation: int | Sequence[int] | None = ...,
+        ceil_mode: bool = ...) -> MaxPool3dWithPositionsResult: ...
+def avg_pool1d(input: Tensor, kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = ..., padding: int | Sequence[int] | None = ...,
+        ceil_mode: bool = ..., count_include_pad: bool = ..., divisor_override: int | None = ..., *,
+        out: Tensor | None = ...) -> Tensor: ...
+def avg_pool3d(input: Tensor, kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = ..., padding: int | Sequence[int] | None = ...,
+        ceil_mode: bool = ..., count_include_pad: bool = ..., divisor_override: int | None = ..., *,
+        out: Tensor | None = ...) -> Tensor: ...
+@overload
+def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int], *,
+        out: Tensor | None = ...) -> Tensor: ...
+@overload
+def adaptive_avg_pool1d(input: Tensor, *output_size: int, out: Tensor | None = ...) -> Tensor: ...
+@overload
+def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int], *,
+        out: Tensor | None = ...) -> Tensor: ...
+@overload
+def adaptive_avg_pool3d(input: Tensor, *output_size: int, out: Tensor | None = ...) -> Tensor: ...
+@overload
+def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int], *,
+        out: Tensor | None = ...) -> Tensor: ...
+@overload
+def adaptive_max_pool1d(input: Tensor, *output_size: int, out: Tensor | None = ...) -> Tensor: ...
+@overload
+def adaptive_max_pool2d(input: Tensor, output_size: int | Sequence[int], *,
+        out: Tensor | None = ...) -> Tensor: ...
+@overload
+def adaptive_max_pool2d(input: Tensor, *output_size: int, out: Tensor | None = ...) -> Tensor: ...
+@overload
+def adaptive_max_pool3d(input: Tensor, output_size: int | Sequence[int], *,
+        out: Tensor | None = ...) -> Tensor: ...
+@overload
+def adaptive_max_pool3d(input: Tensor, *output_size: int, out: Tensor | None = ...) -> Tensor: ...
+@overload
+def adaptive_max_pool1d_with_positions(input: Tensor,
+        output_size: int | Sequence[int]) -> AdaptiveMaxPool1dWithPositionsResult: ...
+@overload
+def adaptive_max_pool1d_with_positions(input: Tensor,
+        *output_size: int) -> AdaptiveMaxPool1dWithPositionsResult: ...
+@overload
+def adaptive_max_pool2d_with_positions(input: Tensor,
+        output_size: int | Sequence[int]) -> AdaptiveMaxPool2dWithPositionsResult: ...
+@overload
+def adaptive_max_pool2d_with_positions(input: Tensor,
+        *output_size: int) -> AdaptiveMaxPool2dWithPositionsResult: ...
+@overload
+def adaptive_max_pool3d_with_positions(input: Tensor,
+        output_size: int | Sequence[int]) -> AdaptiveMaxPool3dWithPositionsResult: ...
+@overload
+def adaptive_max_pool3d_with_positions(input: Tensor,
+        *output_size: int) -> AdaptiveMaxPool3dWithPositionsResult: ...
+def lp_pool1d(input: Tensor, norm_type: float, kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = ..., ceil_mode: bool = ..., *,
+        out: Tensor | None = ...) -> Tensor: ...
+def lp_pool2d(input: Tensor, norm_type: float, kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = ..., ceil_mode: bool = ..., *,
+        out: Tensor | None = ...) -> Tensor: ...
+def lp_pool3d(input: Tensor, norm_type: float, kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = ..., ceil_mode: bool = ..., *,
+        out: Tensor | None = ...) -> Tensor: ...
+def max_unpool1d(input: Tensor, positions: Tensor, kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = ..., padding: int | Sequence[int] | None = ...,
+        output_size: int | Sequence[int] | None = ..., *, out: Tensor | None = ...) -> Tensor: ...
+def max_unpool2d(input: Tensor, positions: Tensor, kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = ..., padding: int | Sequence[int] | None = ...,
+        output_size: int | Sequence[int] | None = ..., *, out: Tensor | None = ...) -> Tensor: ...
+def max_unpool3d(input: Tensor, positions: Tensor, kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = ..., padding: int | Sequence[int] | None = ...,
+        output_size: int | Sequence[int] | None = ..., *, out: Tensor | None = ...) -> Tensor: ...
 
 __all__ = [
     "abs", "absolute",

@@ -5648,4 +5648,325 @@ extern "C" {
     pub fn tsr_clip_grad_value(
         params: *const tsr_tensor, n_params: i32, clip_value: f64,
     ) -> tsr_status;
+
+    /// The maximum of each window along one spatial axis; floating dtypes.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// padding: at most half the kernel; absent means 0
+    /// dilation: absent means 1
+    /// ceil_mode: count a last window that reaches beyond the padded input
+    pub fn tsr_max_pool1d(
+        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
+        n_stride: i32, padding: *const i64, n_padding: i32, dilation: *const i64, n_dilation: i32,
+        ceil_mode: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_max_pool1d`].
+    pub fn tsr_max_pool1d_out(
+        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
+        n_stride: i32, padding: *const i64, n_padding: i32, dilation: *const i64, n_dilation: i32,
+        ceil_mode: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The maximum of each window along three spatial axes; floating dtypes.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// padding: at most half the kernel; absent means 0
+    /// dilation: absent means 1
+    /// ceil_mode: count a last window that reaches beyond the padded input
+    pub fn tsr_max_pool3d(
+        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
+        n_stride: i32, padding: *const i64, n_padding: i32, dilation: *const i64, n_dilation: i32,
+        ceil_mode: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_max_pool3d`].
+    pub fn tsr_max_pool3d_out(
+        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
+        n_stride: i32, padding: *const i64, n_padding: i32, dilation: *const i64, n_dilation: i32,
+        ceil_mode: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// As max_pool1d, and the position of each maximum in the flattened spatial axes (int64).
+    /// A window that lies in the padding alone has the maximum -inf, the position -1 and no
+    /// gradient.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// padding: at most half the kernel; absent means 0
+    /// dilation: absent means 1
+    /// ceil_mode: count a last window that reaches beyond the padded input
+    pub fn tsr_max_pool1d_with_positions(
+        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
+        n_stride: i32, padding: *const i64, n_padding: i32, dilation: *const i64, n_dilation: i32,
+        ceil_mode: i32, values: *mut tsr_tensor, positions: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// As max_pool3d, and the position of each maximum in the flattened spatial axes (int64).
+    /// A window that lies in the padding alone has the maximum -inf, the position -1 and no
+    /// gradient.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// padding: at most half the kernel; absent means 0
+    /// dilation: absent means 1
+    /// ceil_mode: count a last window that reaches beyond the padded input
+    pub fn tsr_max_pool3d_with_positions(
+        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
+        n_stride: i32, padding: *const i64, n_padding: i32, dilation: *const i64, n_dilation: i32,
+        ceil_mode: i32, values: *mut tsr_tensor, positions: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The mean of each window along one spatial axis; floating dtypes.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// padding: at most half the kernel; absent means 0
+    /// ceil_mode: count a last window that reaches beyond the padded input
+    /// count_include_pad: padding counts as zeros
+    /// divisor_override: replaces the number of elements in the window
+    pub fn tsr_avg_pool1d(
+        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
+        n_stride: i32, padding: *const i64, n_padding: i32, ceil_mode: i32, count_include_pad: i32,
+        divisor_override: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_avg_pool1d`].
+    pub fn tsr_avg_pool1d_out(
+        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
+        n_stride: i32, padding: *const i64, n_padding: i32, ceil_mode: i32, count_include_pad: i32,
+        divisor_override: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The mean of each window along three spatial axes; floating dtypes.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// padding: at most half the kernel; absent means 0
+    /// ceil_mode: count a last window that reaches beyond the padded input
+    /// count_include_pad: padding counts as zeros
+    /// divisor_override: replaces the number of elements in the window
+    pub fn tsr_avg_pool3d(
+        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
+        n_stride: i32, padding: *const i64, n_padding: i32, ceil_mode: i32, count_include_pad: i32,
+        divisor_override: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_avg_pool3d`].
+    pub fn tsr_avg_pool3d_out(
+        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
+        n_stride: i32, padding: *const i64, n_padding: i32, ceil_mode: i32, count_include_pad: i32,
+        divisor_override: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The means of output_size windows along one spatial axis that cover the input evenly;
+    /// floating dtypes.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// output_size: one number for all axes or one for each
+    pub fn tsr_adaptive_avg_pool1d(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_adaptive_avg_pool1d`].
+    pub fn tsr_adaptive_avg_pool1d_out(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The means of output_size windows along three spatial axes that cover the input evenly;
+    /// floating dtypes.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// output_size: one number for all axes or one for each
+    pub fn tsr_adaptive_avg_pool3d(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_adaptive_avg_pool3d`].
+    pub fn tsr_adaptive_avg_pool3d_out(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The maxima of output_size windows along one spatial axis that cover the input evenly;
+    /// floating dtypes.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// output_size: one number for all axes or one for each
+    pub fn tsr_adaptive_max_pool1d(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_adaptive_max_pool1d`].
+    pub fn tsr_adaptive_max_pool1d_out(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The maxima of output_size windows along two spatial axes that cover the input evenly;
+    /// floating dtypes.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// output_size: one number for all axes or one for each
+    pub fn tsr_adaptive_max_pool2d(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_adaptive_max_pool2d`].
+    pub fn tsr_adaptive_max_pool2d_out(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The maxima of output_size windows along three spatial axes that cover the input evenly;
+    /// floating dtypes.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// output_size: one number for all axes or one for each
+    pub fn tsr_adaptive_max_pool3d(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_adaptive_max_pool3d`].
+    pub fn tsr_adaptive_max_pool3d_out(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// As adaptive_max_pool1d, and the position of each maximum in the flattened spatial axes
+    /// (int64).
+    /// input: (batch, channels, spatial...) or without the batch
+    /// output_size: one number for all axes or one for each
+    pub fn tsr_adaptive_max_pool1d_with_positions(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, values: *mut tsr_tensor,
+        positions: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// As adaptive_max_pool2d, and the position of each maximum in the flattened spatial axes
+    /// (int64).
+    /// input: (batch, channels, spatial...) or without the batch
+    /// output_size: one number for all axes or one for each
+    pub fn tsr_adaptive_max_pool2d_with_positions(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, values: *mut tsr_tensor,
+        positions: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// As adaptive_max_pool3d, and the position of each maximum in the flattened spatial axes
+    /// (int64).
+    /// input: (batch, channels, spatial...) or without the batch
+    /// output_size: one number for all axes or one for each
+    pub fn tsr_adaptive_max_pool3d_with_positions(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, values: *mut tsr_tensor,
+        positions: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// (sum of x^p)^(1/p) for each window along one spatial axis; floating dtypes.
+    /// The sum is n times the mean, where n is the kernel's number of elements, so it is as for a
+    /// whole window where ceil_mode cuts one. The sign stays where p is odd. The gradient of a
+    /// root of 0 is 0.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// norm_type: a finite number above 0
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// ceil_mode: count a last window that reaches beyond the input
+    pub fn tsr_lp_pool1d(
+        input: tsr_tensor, norm_type: f64, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, ceil_mode: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_lp_pool1d`].
+    pub fn tsr_lp_pool1d_out(
+        input: tsr_tensor, norm_type: f64, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, ceil_mode: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// (sum of x^p)^(1/p) for each window along two spatial axes; floating dtypes.
+    /// The sum is n times the mean, where n is the kernel's number of elements, so it is as for a
+    /// whole window where ceil_mode cuts one. The sign stays where p is odd. The gradient of a
+    /// root of 0 is 0.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// norm_type: a finite number above 0
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// ceil_mode: count a last window that reaches beyond the input
+    pub fn tsr_lp_pool2d(
+        input: tsr_tensor, norm_type: f64, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, ceil_mode: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_lp_pool2d`].
+    pub fn tsr_lp_pool2d_out(
+        input: tsr_tensor, norm_type: f64, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, ceil_mode: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// (sum of x^p)^(1/p) for each window along three spatial axes; floating dtypes.
+    /// The sum is n times the mean, where n is the kernel's number of elements, so it is as for a
+    /// whole window where ceil_mode cuts one. The sign stays where p is odd. The gradient of a
+    /// root of 0 is 0.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// norm_type: a finite number above 0
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// ceil_mode: count a last window that reaches beyond the input
+    pub fn tsr_lp_pool3d(
+        input: tsr_tensor, norm_type: f64, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, ceil_mode: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_lp_pool3d`].
+    pub fn tsr_lp_pool3d_out(
+        input: tsr_tensor, norm_type: f64, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, ceil_mode: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Zeros with the input's elements at the positions that max_pool1d_with_positions gave;
+    /// floating dtypes.
+    /// The sizes of output_size are less than a stride away from (size - 1) stride - 2 padding +
+    /// kernel, the size without it. Of equal positions the last is written; the gradient of each
+    /// element is that of its position.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// positions: int64, of the input's shape
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// padding: absent means 0
+    /// output_size: the spatial sizes or all sizes of the result; absent means the smallest
+    pub fn tsr_max_unpool1d(
+        input: tsr_tensor, positions: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, padding: *const i64, n_padding: i32,
+        output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_max_unpool1d`].
+    pub fn tsr_max_unpool1d_out(
+        input: tsr_tensor, positions: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, padding: *const i64, n_padding: i32,
+        output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Zeros with the input's elements at the positions that max_pool2d_with_positions gave;
+    /// floating dtypes.
+    /// The sizes of output_size are less than a stride away from (size - 1) stride - 2 padding +
+    /// kernel, the size without it. Of equal positions the last is written; the gradient of each
+    /// element is that of its position.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// positions: int64, of the input's shape
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// padding: absent means 0
+    /// output_size: the spatial sizes or all sizes of the result; absent means the smallest
+    pub fn tsr_max_unpool2d(
+        input: tsr_tensor, positions: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, padding: *const i64, n_padding: i32,
+        output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_max_unpool2d`].
+    pub fn tsr_max_unpool2d_out(
+        input: tsr_tensor, positions: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, padding: *const i64, n_padding: i32,
+        output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Zeros with the input's elements at the positions that max_pool3d_with_positions gave;
+    /// floating dtypes.
+    /// The sizes of output_size are less than a stride away from (size - 1) stride - 2 padding +
+    /// kernel, the size without it. Of equal positions the last is written; the gradient of each
+    /// element is that of its position.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// positions: int64, of the input's shape
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// padding: absent means 0
+    /// output_size: the spatial sizes or all sizes of the result; absent means the smallest
+    pub fn tsr_max_unpool3d(
+        input: tsr_tensor, positions: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, padding: *const i64, n_padding: i32,
+        output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_max_unpool3d`].
+    pub fn tsr_max_unpool3d_out(
+        input: tsr_tensor, positions: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, padding: *const i64, n_padding: i32,
+        output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
+    ) -> tsr_status;
 }

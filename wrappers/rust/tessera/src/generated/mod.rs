@@ -30,6 +30,7 @@ mod ops_nn;
 mod ops_nn_activation;
 mod ops_nn_loss;
 mod ops_optim;
+mod ops_nn_pool;
 
 /// Options of the op methods of [`Tensor`](crate::Tensor), and the ops that are functions.
 pub mod ops {
@@ -58,4 +59,5 @@ pub mod ops {
     pub use super::ops_nn_activation::*;
     pub use super::ops_nn_loss::*;
     pub use super::ops_optim::*;
+    pub use super::ops_nn_pool::*;
 }
