@@ -75,6 +75,8 @@ constexpr Signature kCall_TIPP{"TIPP", [](AnyFunction f, tsr_value* v) { return 
 constexpr Signature kCall_TIPPP{"TIPPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor*, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), place(v[2]), place(v[3]), place(v[4])); }};
 constexpr Signature kCall_TIQ{"TIQ", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor*, int32_t, int32_t*>(f)(tensor(v[0]), integer(v[1]), place(v[2]), v[2].n, &v[2].n); }};
 constexpr Signature kCall_TIRRP{"TIRRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, double, double, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), v[2].real, v[3].real, place(v[4])); }};
+constexpr Signature kCall_TIRRRP{"TIRRRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, double, double, double, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), v[2].real, v[3].real, v[4].real, place(v[5])); }};
+constexpr Signature kCall_TIRRRT{"TIRRRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, double, double, double, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), v[2].real, v[3].real, v[4].real, tensor(v[5])); }};
 constexpr Signature kCall_TIRRT{"TIRRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, double, double, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), v[2].real, v[3].real, tensor(v[4])); }};
 constexpr Signature kCall_TIT{"TIT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2])); }};
 constexpr Signature kCall_TITN{"TITN", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, const tsr_number*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), Number(v[3])); }};
@@ -102,6 +104,8 @@ constexpr Signature kCall_TIig{"TIig", [](AnyFunction f, tsr_value* v) { return 
 constexpr Signature kCall_TIiiIP{"TIiiIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), integer(v[3]), integer(v[4]), place(v[5])); }};
 constexpr Signature kCall_TIjP{"TIjP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), list<int64_t>(v[2]), count(v[2]), place(v[3])); }};
 constexpr Signature kCall_TIjT{"TIjT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, const int64_t*, int32_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), list<int64_t>(v[2]), count(v[2]), tensor(v[3])); }};
+constexpr Signature kCall_TIttRP{"TIttRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor, double, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3]), v[4].real, place(v[5])); }};
+constexpr Signature kCall_TIttRT{"TIttRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor, double, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3]), v[4].real, tensor(v[5])); }};
 constexpr Signature kCall_TJIQ{"TJIQ", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, int64_t, tsr_tensor*, int32_t, int32_t*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), integer(v[2]), place(v[3]), v[3].n, &v[3].n); }};
 constexpr Signature kCall_TJJP{"TJJP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), place(v[3])); }};
 constexpr Signature kCall_TJJiP{"TJJiP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), integer(v[3]), place(v[4])); }};
@@ -121,6 +125,8 @@ constexpr Signature kCall_TJjjBBiT{"TJjjBBiT", [](AnyFunction f, tsr_value* v) {
 constexpr Signature kCall_TJjjjBP{"TJjjjBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), small(v[5]), place(v[6])); }};
 constexpr Signature kCall_TJjjjBPP{"TJjjjBPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), small(v[5]), place(v[6]), place(v[7])); }};
 constexpr Signature kCall_TJjjjBT{"TJjjjBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), small(v[5]), tensor(v[6])); }};
+constexpr Signature kCall_TJtrP{"TJtrP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor, double, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2]), v[3].real, has(v[3]), place(v[4])); }};
+constexpr Signature kCall_TJtrT{"TJtrT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor, double, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2]), v[3].real, has(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TJttRP{"TJttRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor, tsr_tensor, double, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2]), tensor(v[3]), v[4].real, place(v[5])); }};
 constexpr Signature kCall_TJttRT{"TJttRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor, tsr_tensor, double, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2]), tensor(v[3]), v[4].real, tensor(v[5])); }};
 constexpr Signature kCall_TLP{"TLP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_tensor*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<tsr_tensor>(v[1]), count(v[1]), place(v[2])); }};
@@ -361,6 +367,9 @@ const Symbol kSymbols[] = {
     {"tsr_all", reinterpret_cast<AnyFunction>(&tsr_all), 1412, &kInfo_all, &kCall_TjBP},
     {"tsr_all_out", reinterpret_cast<AnyFunction>(&tsr_all_out), 66948, &kInfo_all, &kCall_TjBT},
     {"tsr_allclose", reinterpret_cast<AnyFunction>(&tsr_allclose), 1331, &kInfo_allclose, &kCall_TTRRBP},
+    {"tsr_alpha_dropout", reinterpret_cast<AnyFunction>(&tsr_alpha_dropout), 3463, &kInfo_alpha_dropout, &kCall_TRBgP},
+    {"tsr_alpha_dropout_inplace", reinterpret_cast<AnyFunction>(&tsr_alpha_dropout_inplace), 134535, &kInfo_alpha_dropout, &kCall_TRBg},
+    {"tsr_alpha_dropout_out", reinterpret_cast<AnyFunction>(&tsr_alpha_dropout_out), 68999, &kInfo_alpha_dropout, &kCall_TRBgT},
     {"tsr_amax", reinterpret_cast<AnyFunction>(&tsr_amax), 1407, &kInfo_amax, &kCall_TjBP},
     {"tsr_amax_out", reinterpret_cast<AnyFunction>(&tsr_amax_out), 66943, &kInfo_amax, &kCall_TjBT},
     {"tsr_ambient_release", reinterpret_cast<AnyFunction>(&tsr_ambient_release), 349, &kInfo_ambient_release, nullptr},
@@ -626,6 +635,15 @@ const Symbol kSymbols[] = {
     {"tsr_dot", reinterpret_cast<AnyFunction>(&tsr_dot), 1604, &kInfo_dot, &kCall_TTP},
     {"tsr_dot_out", reinterpret_cast<AnyFunction>(&tsr_dot_out), 67140, &kInfo_dot, &kCall_TTT},
     {"tsr_dropout", reinterpret_cast<AnyFunction>(&tsr_dropout), 3050, &kInfo_dropout, &kCall_TRBgP},
+    {"tsr_dropout1d", reinterpret_cast<AnyFunction>(&tsr_dropout1d), 3460, &kInfo_dropout1d, &kCall_TRBgP},
+    {"tsr_dropout1d_inplace", reinterpret_cast<AnyFunction>(&tsr_dropout1d_inplace), 134532, &kInfo_dropout1d, &kCall_TRBg},
+    {"tsr_dropout1d_out", reinterpret_cast<AnyFunction>(&tsr_dropout1d_out), 68996, &kInfo_dropout1d, &kCall_TRBgT},
+    {"tsr_dropout2d", reinterpret_cast<AnyFunction>(&tsr_dropout2d), 3461, &kInfo_dropout2d, &kCall_TRBgP},
+    {"tsr_dropout2d_inplace", reinterpret_cast<AnyFunction>(&tsr_dropout2d_inplace), 134533, &kInfo_dropout2d, &kCall_TRBg},
+    {"tsr_dropout2d_out", reinterpret_cast<AnyFunction>(&tsr_dropout2d_out), 68997, &kInfo_dropout2d, &kCall_TRBgT},
+    {"tsr_dropout3d", reinterpret_cast<AnyFunction>(&tsr_dropout3d), 3462, &kInfo_dropout3d, &kCall_TRBgP},
+    {"tsr_dropout3d_inplace", reinterpret_cast<AnyFunction>(&tsr_dropout3d_inplace), 134534, &kInfo_dropout3d, &kCall_TRBg},
+    {"tsr_dropout3d_out", reinterpret_cast<AnyFunction>(&tsr_dropout3d_out), 68998, &kInfo_dropout3d, &kCall_TRBgT},
     {"tsr_dropout_inplace", reinterpret_cast<AnyFunction>(&tsr_dropout_inplace), 134122, &kInfo_dropout, &kCall_TRBg},
     {"tsr_dropout_out", reinterpret_cast<AnyFunction>(&tsr_dropout_out), 68586, &kInfo_dropout, &kCall_TRBgT},
     {"tsr_dstack", reinterpret_cast<AnyFunction>(&tsr_dstack), 2452, &kInfo_dstack, &kCall_LP},
@@ -694,6 +712,9 @@ const Symbol kSymbols[] = {
     {"tsr_expm1_out", reinterpret_cast<AnyFunction>(&tsr_expm1_out), 66544, &kInfo_expm1, &kCall_TT},
     {"tsr_exponential_inplace", reinterpret_cast<AnyFunction>(&tsr_exponential_inplace), 133185, &kInfo_exponential, &kCall_TRg},
     {"tsr_eye", reinterpret_cast<AnyFunction>(&tsr_eye), 2011, &kInfo_eye, &kCall_IiIdcP},
+    {"tsr_feature_alpha_dropout", reinterpret_cast<AnyFunction>(&tsr_feature_alpha_dropout), 3464, &kInfo_feature_alpha_dropout, &kCall_TRBgP},
+    {"tsr_feature_alpha_dropout_inplace", reinterpret_cast<AnyFunction>(&tsr_feature_alpha_dropout_inplace), 134536, &kInfo_feature_alpha_dropout, &kCall_TRBg},
+    {"tsr_feature_alpha_dropout_out", reinterpret_cast<AnyFunction>(&tsr_feature_alpha_dropout_out), 69000, &kInfo_feature_alpha_dropout, &kCall_TRBgT},
     {"tsr_fill_inplace", reinterpret_cast<AnyFunction>(&tsr_fill_inplace), 133478, &kInfo_fill, &kCall_TN},
     {"tsr_flatten", reinterpret_cast<AnyFunction>(&tsr_flatten), 2502, &kInfo_flatten, &kCall_TIIP},
     {"tsr_flip", reinterpret_cast<AnyFunction>(&tsr_flip), 2544, &kInfo_flip, &kCall_TjP},
@@ -793,6 +814,8 @@ const Symbol kSymbols[] = {
     {"tsr_greater_out", reinterpret_cast<AnyFunction>(&tsr_greater_out), 66751, &kInfo_greater, &kCall_TTT},
     {"tsr_greater_scalar", reinterpret_cast<AnyFunction>(&tsr_greater_scalar), 263359, &kInfo_greater, &kCall_TNP},
     {"tsr_greater_scalar_out", reinterpret_cast<AnyFunction>(&tsr_greater_scalar_out), 328895, &kInfo_greater, &kCall_TNT},
+    {"tsr_group_norm", reinterpret_cast<AnyFunction>(&tsr_group_norm), 3450, &kInfo_group_norm, &kCall_TIttRP},
+    {"tsr_group_norm_out", reinterpret_cast<AnyFunction>(&tsr_group_norm_out), 68986, &kInfo_group_norm, &kCall_TIttRT},
     {"tsr_gumbel_softmax", reinterpret_cast<AnyFunction>(&tsr_gumbel_softmax), 3118, &kInfo_gumbel_softmax, &kCall_TRBIgP},
     {"tsr_hamming_window", reinterpret_cast<AnyFunction>(&tsr_hamming_window), 1192, &kInfo_hamming_window, &kCall_IBRRdcP},
     {"tsr_hann_window", reinterpret_cast<AnyFunction>(&tsr_hann_window), 1193, &kInfo_hann_window, &kCall_IBdcP},
@@ -886,6 +909,8 @@ const Symbol kSymbols[] = {
     {"tsr_inference_mode_set", reinterpret_cast<AnyFunction>(&tsr_inference_mode_set), 152, &kInfo_inference_mode_set, nullptr},
     {"tsr_inner", reinterpret_cast<AnyFunction>(&tsr_inner), 1628, &kInfo_inner, &kCall_TTP},
     {"tsr_inner_out", reinterpret_cast<AnyFunction>(&tsr_inner_out), 67164, &kInfo_inner, &kCall_TTT},
+    {"tsr_instance_norm", reinterpret_cast<AnyFunction>(&tsr_instance_norm), 3451, &kInfo_instance_norm, &kCall_TttttBRRP},
+    {"tsr_instance_norm_out", reinterpret_cast<AnyFunction>(&tsr_instance_norm_out), 68987, &kInfo_instance_norm, &kCall_TttttBRRT},
     {"tsr_inv", reinterpret_cast<AnyFunction>(&tsr_inv), 1695, &kInfo_inv, &kCall_TP},
     {"tsr_inv_out", reinterpret_cast<AnyFunction>(&tsr_inv_out), 67231, &kInfo_inv, &kCall_TT},
     {"tsr_isclose", reinterpret_cast<AnyFunction>(&tsr_isclose), 1330, &kInfo_isclose, &kCall_TTRRBP},
@@ -949,6 +974,8 @@ const Symbol kSymbols[] = {
     {"tsr_linspace", reinterpret_cast<AnyFunction>(&tsr_linspace), 2010, &kInfo_linspace, &kCall_RRIdBcP},
     {"tsr_live_handles", reinterpret_cast<AnyFunction>(&tsr_live_handles), 250, &kInfo_live_handles, nullptr},
     {"tsr_live_nodes", reinterpret_cast<AnyFunction>(&tsr_live_nodes), 251, &kInfo_live_nodes, nullptr},
+    {"tsr_local_response_norm", reinterpret_cast<AnyFunction>(&tsr_local_response_norm), 3453, &kInfo_local_response_norm, &kCall_TIRRRP},
+    {"tsr_local_response_norm_out", reinterpret_cast<AnyFunction>(&tsr_local_response_norm_out), 68989, &kInfo_local_response_norm, &kCall_TIRRRT},
     {"tsr_log", reinterpret_cast<AnyFunction>(&tsr_log), 1009, &kInfo_log, &kCall_TP},
     {"tsr_log10", reinterpret_cast<AnyFunction>(&tsr_log10), 1012, &kInfo_log10, &kCall_TP},
     {"tsr_log10_inplace", reinterpret_cast<AnyFunction>(&tsr_log10_inplace), 132084, &kInfo_log10, &kCall_T},
@@ -1293,6 +1320,8 @@ const Symbol kSymbols[] = {
     {"tsr_repeat_scalar", reinterpret_cast<AnyFunction>(&tsr_repeat_scalar), 264687, &kInfo_repeat, &kCall_TNiP},
     {"tsr_repeat_scalar_out", reinterpret_cast<AnyFunction>(&tsr_repeat_scalar_out), 330223, &kInfo_repeat, &kCall_TNiT},
     {"tsr_reshape", reinterpret_cast<AnyFunction>(&tsr_reshape), 2500, &kInfo_reshape, &kCall_TJbP},
+    {"tsr_rms_norm", reinterpret_cast<AnyFunction>(&tsr_rms_norm), 3452, &kInfo_rms_norm, &kCall_TJtrP},
+    {"tsr_rms_norm_out", reinterpret_cast<AnyFunction>(&tsr_rms_norm_out), 68988, &kInfo_rms_norm, &kCall_TJtrT},
     {"tsr_roll", reinterpret_cast<AnyFunction>(&tsr_roll), 2545, &kInfo_roll, &kCall_TJjP},
     {"tsr_roll_out", reinterpret_cast<AnyFunction>(&tsr_roll_out), 68081, &kInfo_roll, &kCall_TJjT},
     {"tsr_rot90", reinterpret_cast<AnyFunction>(&tsr_rot90), 2457, &kInfo_rot90, &kCall_TIjP},
@@ -1572,7 +1601,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeta_scalar_left_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_left_out), 591144, &kInfo_zeta, &kCall_NTT},
     {"tsr_zeta_scalar_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_out), 329000, &kInfo_zeta, &kCall_TNT},
 };
-const size_t kSymbolCount = 1265;
+const size_t kSymbolCount = 1288;
 
 namespace {
 
@@ -1603,6 +1632,7 @@ constexpr int32_t kIds[] = {
     1623, 132695, 67159,
     1412, 66948,
     1331,
+    3463, 134535, 68999,
     1407, 66943,
     349,
     326,
@@ -1738,7 +1768,11 @@ constexpr int32_t kIds[] = {
     263347, 394419, 525491, 591027, 328883,
     284,
     1604, 67140,
-    3050, 134122, 68586,
+    3050,
+    3460, 134532, 68996,
+    3461, 134533, 68997,
+    3462, 134534, 68998,
+    134122, 68586,
     2452, 67988,
     1686, 67222,
     1684, 67220,
@@ -1778,6 +1812,7 @@ constexpr int32_t kIds[] = {
     1008, 132080, 66544,
     133185,
     2011,
+    3464, 134536, 69000,
     133478,
     2502,
     2544, 68080,
@@ -1824,6 +1859,7 @@ constexpr int32_t kIds[] = {
     1215,
     1216, 66752, 263360, 328896,
     66751, 263359, 328895,
+    3450, 68986,
     3118,
     1192,
     1193,
@@ -1855,6 +1891,7 @@ constexpr int32_t kIds[] = {
     151,
     152,
     1628, 67164,
+    3451, 68987,
     1695, 67231,
     1330,
     1033, 66569,
@@ -1881,6 +1918,7 @@ constexpr int32_t kIds[] = {
     2010,
     250,
     251,
+    3453, 68989,
     1009,
     1012, 132084, 66548,
     1010, 132082, 66546,
@@ -2064,6 +2102,7 @@ constexpr int32_t kIds[] = {
     1558, 132630, 67094,
     2543, 68079, 264687, 330223,
     2500,
+    3452, 68988,
     2545, 68081,
     2457, 67993,
     1024,

@@ -632,5 +632,14 @@ inline constexpr CallInfoOf kInfo_lp_pool3d{3416, "lp_pool3d", {{"input", 'T'}, 
 inline constexpr CallInfoOf kInfo_max_unpool1d{3417, "max_unpool1d", {{"input", 'T'}, {"positions", 'T'}, {"kernel_size", 'J'}, {"stride", 'j'}, {"padding", 'j'}, {"output_size", 'j'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_max_unpool2d{3418, "max_unpool2d", {{"input", 'T'}, {"positions", 'T'}, {"kernel_size", 'J'}, {"stride", 'j'}, {"padding", 'j'}, {"output_size", 'j'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_max_unpool3d{3419, "max_unpool3d", {{"input", 'T'}, {"positions", 'T'}, {"kernel_size", 'J'}, {"stride", 'j'}, {"padding", 'j'}, {"output_size", 'j'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_group_norm{3450, "group_norm", {{"input", 'T'}, {"num_groups", 'I'}, {"weight", 't'}, {"bias", 't'}, {"eps", 'R'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_instance_norm{3451, "instance_norm", {{"input", 'T'}, {"running_mean", 't'}, {"running_var", 't'}, {"weight", 't'}, {"bias", 't'}, {"use_input_stats", 'B'}, {"momentum", 'R'}, {"eps", 'R'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_rms_norm{3452, "rms_norm", {{"input", 'T'}, {"normalized_shape", 'J'}, {"weight", 't'}, {"eps", 'r'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_local_response_norm{3453, "local_response_norm", {{"input", 'T'}, {"size", 'I'}, {"alpha", 'R'}, {"beta", 'R'}, {"k", 'R'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_dropout1d{3460, "dropout1d", {{"input", 'T'}, {"p", 'R'}, {"training", 'B'}, {"generator", 'g'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_dropout2d{3461, "dropout2d", {{"input", 'T'}, {"p", 'R'}, {"training", 'B'}, {"generator", 'g'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_dropout3d{3462, "dropout3d", {{"input", 'T'}, {"p", 'R'}, {"training", 'B'}, {"generator", 'g'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_alpha_dropout{3463, "alpha_dropout", {{"input", 'T'}, {"p", 'R'}, {"training", 'B'}, {"generator", 'g'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_feature_alpha_dropout{3464, "feature_alpha_dropout", {{"input", 'T'}, {"p", 'R'}, {"training", 'B'}, {"generator", 'g'}, {"out", 'P'}}};
 
 }  // namespace tsr::capi

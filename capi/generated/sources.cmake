@@ -18,6 +18,7 @@ set(TSR_CAPI_GENERATED
     generated/ops_nn.cpp
     generated/ops_nn_activation.cpp
     generated/ops_nn_loss.cpp
+    generated/ops_nn_norm.cpp
     generated/ops_nn_pool.cpp
     generated/ops_optim.cpp
     generated/ops_pointwise_binary.cpp

@@ -3845,6 +3845,124 @@ TSR_API TSR_NODISCARD tsr_status tsr_max_unpool3d_out(
     const int64_t* stride, int32_t n_stride, const int64_t* padding, int32_t n_padding,
     const int64_t* output_size, int32_t n_output_size, tsr_tensor dst);
 
+/* ---- Ops: normalisation of groups, and dropout of channels ---- */
+
+/* (input - mean) / sqrt(var + eps) weight + bias, per sample and group of channels; floating
+ * dtypes.
+ * Weight and bias have the input's dtype, or float32 for 16-bit input. The result keeps the
+ * input's layout, row-major or channels last. SHAPE when the groups do not divide the channels.
+ * input: (batch, channels, ...)
+ * num_groups: groups of neighbouring channels
+ * weight: (channels)
+ * bias: (channels) */
+TSR_API TSR_NODISCARD tsr_status tsr_group_norm(
+    tsr_tensor input, int64_t num_groups, tsr_tensor weight, tsr_tensor bias, double eps,
+    tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_group_norm_out(
+    tsr_tensor input, int64_t num_groups, tsr_tensor weight, tsr_tensor bias, double eps,
+    tsr_tensor dst);
+
+/* (input - mean) / sqrt(var + eps) weight + bias, per sample and channel; floating dtypes.
+ * Without use_input_stats the running statistics are used. They are float32 for 16-bit input and
+ * move towards the mean of the samples' statistics, with the unbiased variance. SHAPE for one
+ * value per channel.
+ * input: (batch, channels, spatial...)
+ * running_mean: (channels), written with use_input_stats
+ * running_var: (channels), written with use_input_stats
+ * weight: (channels)
+ * bias: (channels)
+ * use_input_stats: use the statistics of the samples and update the running statistics
+ * momentum: the weight of the batch in the running statistics */
+TSR_API TSR_NODISCARD tsr_status tsr_instance_norm(
+    tsr_tensor input, tsr_tensor running_mean, tsr_tensor running_var, tsr_tensor weight,
+    tsr_tensor bias, int32_t use_input_stats, double momentum, double eps, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_instance_norm_out(
+    tsr_tensor input, tsr_tensor running_mean, tsr_tensor running_var, tsr_tensor weight,
+    tsr_tensor bias, int32_t use_input_stats, double momentum, double eps, tsr_tensor dst);
+
+/* input / sqrt(mean(input^2) + eps) weight over the last dims; floating dtypes.
+ * normalized_shape: the last sizes of the input
+ * weight: of that shape
+ * eps: absent means the machine epsilon of the input's dtype */
+TSR_API TSR_NODISCARD tsr_status tsr_rms_norm(
+    tsr_tensor input, const int64_t* normalized_shape, int32_t n_normalized_shape,
+    tsr_tensor weight, double eps, int32_t has_eps, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_rms_norm_out(
+    tsr_tensor input, const int64_t* normalized_shape, int32_t n_normalized_shape,
+    tsr_tensor weight, double eps, int32_t has_eps, tsr_tensor dst);
+
+/* input / (k + alpha mean(input^2))^beta, where the mean is over neighbouring channels; floating
+ * dtypes.
+ * The channels outside count as zeros. Half of the channels, rounded down, are before the one
+ * that is normalised.
+ * input: (batch, channels, ...), at least 3 dims
+ * size: neighbouring channels */
+TSR_API TSR_NODISCARD tsr_status tsr_local_response_norm(
+    tsr_tensor input, int64_t size, double alpha, double beta, double k, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_local_response_norm_out(
+    tsr_tensor input, int64_t size, double alpha, double beta, double k, tsr_tensor dst);
+
+/* Sets random channels of sequences to 0 and divides the others by 1 - p; floating dtypes.
+ * input: (batch, channels, spatial...) or without the batch
+ * p: probability of a zero
+ * training: otherwise the input is returned
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_dropout1d(
+    tsr_tensor input, double p, int32_t training, tsr_generator generator, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_dropout1d_out(
+    tsr_tensor input, double p, int32_t training, tsr_generator generator, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_dropout1d_inplace(
+    tsr_tensor input, double p, int32_t training, tsr_generator generator);
+
+/* Sets random channels of images to 0 and divides the others by 1 - p; floating dtypes.
+ * Input of three dims is (batch, channels, length).
+ * input: (batch, channels, spatial...) or without the batch
+ * p: probability of a zero
+ * training: otherwise the input is returned
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_dropout2d(
+    tsr_tensor input, double p, int32_t training, tsr_generator generator, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_dropout2d_out(
+    tsr_tensor input, double p, int32_t training, tsr_generator generator, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_dropout2d_inplace(
+    tsr_tensor input, double p, int32_t training, tsr_generator generator);
+
+/* Sets random channels of volumes to 0 and divides the others by 1 - p; floating dtypes.
+ * input: (batch, channels, spatial...) or without the batch
+ * p: probability of a zero
+ * training: otherwise the input is returned
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_dropout3d(
+    tsr_tensor input, double p, int32_t training, tsr_generator generator, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_dropout3d_out(
+    tsr_tensor input, double p, int32_t training, tsr_generator generator, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_dropout3d_inplace(
+    tsr_tensor input, double p, int32_t training, tsr_generator generator);
+
+/* Dropout that keeps mean 0 and variance 1 where selu is the activation; floating dtypes.
+ * Dropped elements become selu's limit at -infinity, and the result is scaled and shifted. All
+ * are 0 for p = 1.
+ * p: probability of a dropped element
+ * training: otherwise the input is returned
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_alpha_dropout(
+    tsr_tensor input, double p, int32_t training, tsr_generator generator, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_alpha_dropout_out(
+    tsr_tensor input, double p, int32_t training, tsr_generator generator, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_alpha_dropout_inplace(
+    tsr_tensor input, double p, int32_t training, tsr_generator generator);
+
+/* alpha_dropout of whole channels (axis 1); floating dtypes.
+ * p: probability of a dropped element
+ * training: otherwise the input is returned
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_feature_alpha_dropout(
+    tsr_tensor input, double p, int32_t training, tsr_generator generator, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_feature_alpha_dropout_out(
+    tsr_tensor input, double p, int32_t training, tsr_generator generator, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_feature_alpha_dropout_inplace(
+    tsr_tensor input, double p, int32_t training, tsr_generator generator);
+
 #ifdef __cplusplus
 }
 #endif

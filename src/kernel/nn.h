@@ -91,19 +91,30 @@ inline const char* name_of(const PoolPlan& plan) noexcept {
   return name_in({"max_pool", "average_pool", "max_pool_pick"}, plan.op);
 }
 
-// Normalises over `inner` elements of each of `outer` groups (layer_norm: outer = rows, channels =
-// 1), or for each channel over (outer, inner) with channels in the middle (batch_norm; channels
-// last has inner = 1). Statistics (mean, rstd, running mean and variance) are opmath. Weight and
-// bias, each with its gradient, may have the plan's dtype or opmath. Forward with `use_statistics`
-// reads mean and rstd. Forward without it computes and writes them, and updates the running
-// statistics if those are not null: running += momentum (batch - running), with the unbiased
-// variance. Backward reads input, mean, rstd, weight and the upstream gradient in `output`; with
+enum class NormKind : int32_t {
+  kRows,      // over the `inner` elements of each of `outer` rows (layer_norm); channels = 1
+  kRms,       // as kRows, but divides by the root of the mean square: no mean, which is null
+  kChannels,  // for each channel over (outer, inner), channels in the middle (batch_norm); channels
+              // last has inner = 1
+  kGroups,    // for each of `outer` images and `groups` groups of neighbouring channels, over the
+              // group's channels and `inner` (group_norm)
+  kCount
+};
+
+// Normalises over groups of elements. Statistics (mean, rstd, running mean and variance) are
+// opmath: one for each row, channel or (image, group). Weight and bias, each with its gradient, may
+// have the plan's dtype or opmath. Forward with `use_statistics` (kChannels only) reads mean and
+// rstd. Forward without it computes and writes them, and updates the running statistics if those
+// are not null (kChannels only): running += momentum (batch - running), with the unbiased variance.
+// Backward reads input, mean, rstd, weight and the upstream gradient in `output`; with
 // `use_statistics` the statistics are constants. It writes grad_input, grad_weight and grad_bias
 // (each may be null).
 struct NormPlan {
+  NormKind kind;
   int32_t backward;
-  int32_t per_channel;     // 1: batch_norm, 0: layer_norm
   int32_t use_statistics;  // evaluation mode
+  int32_t channels_last;   // kGroups: an image is `inner` rows of `channels` numbers
+  int64_t groups;          // kGroups
   int64_t outer, channels, inner;
   double eps;
   double momentum;
@@ -112,7 +123,7 @@ struct NormPlan {
   DType weight_dtype;  // also set if only the gradient is asked for
   DType bias_dtype;
   const void* input;
-  const void* weight;  // null: ones; per channel, or per inner element for layer_norm
+  const void* weight;  // null: ones; per channel, or per inner element of a row
   const void* bias;
   void* mean;
   void* rstd;

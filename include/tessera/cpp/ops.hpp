@@ -5506,6 +5506,154 @@ inline Tensor& max_unpool3d_out(
       output_size.size());
 }
 
+// ---- Ops: normalisation of groups, and dropout of channels ----
+
+// (input - mean) / sqrt(var + eps) weight + bias, per sample and group of channels; floating
+// dtypes. Weight and bias have the input's dtype, or float32 for 16-bit input. The result keeps the
+// input's layout, row-major or channels last. SHAPE when the groups do not divide the channels.
+inline Tensor group_norm(
+    const Tensor& input, int64_t num_groups, const Tensor& weight = {}, const Tensor& bias = {},
+    double eps = 1e-05) {
+  return detail::one<tsr_group_norm>(
+      input.handle(), num_groups, weight.handle(), bias.handle(), eps);
+}
+inline Tensor& group_norm_out(
+    Tensor& dst, const Tensor& input, int64_t num_groups, const Tensor& weight = {},
+    const Tensor& bias = {}, double eps = 1e-05) {
+  return detail::written<tsr_group_norm_out>(
+      dst, input.handle(), num_groups, weight.handle(), bias.handle(), eps);
+}
+
+// (input - mean) / sqrt(var + eps) weight + bias, per sample and channel; floating dtypes. Without
+// use_input_stats the running statistics are used. They are float32 for 16-bit input and move
+// towards the mean of the samples' statistics, with the unbiased variance. SHAPE for one value per
+// channel.
+inline Tensor instance_norm(
+    const Tensor& input, const Tensor& running_mean = {}, const Tensor& running_var = {},
+    const Tensor& weight = {}, const Tensor& bias = {}, bool use_input_stats = true,
+    double momentum = 0.1, double eps = 1e-05) {
+  return detail::one<tsr_instance_norm>(
+      input.handle(), running_mean.handle(), running_var.handle(), weight.handle(), bias.handle(),
+      use_input_stats, momentum, eps);
+}
+inline Tensor& instance_norm_out(
+    Tensor& dst, const Tensor& input, const Tensor& running_mean = {},
+    const Tensor& running_var = {}, const Tensor& weight = {}, const Tensor& bias = {},
+    bool use_input_stats = true, double momentum = 0.1, double eps = 1e-05) {
+  return detail::written<tsr_instance_norm_out>(
+      dst, input.handle(), running_mean.handle(), running_var.handle(), weight.handle(),
+      bias.handle(), use_input_stats, momentum, eps);
+}
+
+// input / sqrt(mean(input^2) + eps) weight over the last dims; floating dtypes.
+inline Tensor rms_norm(
+    const Tensor& input, const IntList& normalized_shape, const Tensor& weight = {},
+    std::optional<double> eps = std::nullopt) {
+  return detail::one<tsr_rms_norm>(
+      input.handle(), normalized_shape.data(), normalized_shape.size(), weight.handle(),
+      eps.value_or(0), eps.has_value());
+}
+inline Tensor& rms_norm_out(
+    Tensor& dst, const Tensor& input, const IntList& normalized_shape, const Tensor& weight = {},
+    std::optional<double> eps = std::nullopt) {
+  return detail::written<tsr_rms_norm_out>(
+      dst, input.handle(), normalized_shape.data(), normalized_shape.size(), weight.handle(),
+      eps.value_or(0), eps.has_value());
+}
+
+// input / (k + alpha mean(input^2))^beta, where the mean is over neighbouring channels; floating
+// dtypes. The channels outside count as zeros. Half of the channels, rounded down, are before the
+// one that is normalised.
+inline Tensor local_response_norm(
+    const Tensor& input, int64_t size, double alpha = 0.0001, double beta = 0.75, double k = 1.0) {
+  return detail::one<tsr_local_response_norm>(input.handle(), size, alpha, beta, k);
+}
+inline Tensor& local_response_norm_out(
+    Tensor& dst, const Tensor& input, int64_t size, double alpha = 0.0001, double beta = 0.75,
+    double k = 1.0) {
+  return detail::written<tsr_local_response_norm_out>(dst, input.handle(), size, alpha, beta, k);
+}
+
+// Sets random channels of sequences to 0 and divides the others by 1 - p; floating dtypes.
+inline Tensor dropout1d(
+    const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
+  return detail::one<tsr_dropout1d>(input.handle(), p, training, generator.handle());
+}
+inline Tensor& dropout1d_(
+    Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
+  return detail::changed<tsr_dropout1d_inplace>(input, p, training, generator.handle());
+}
+inline Tensor& dropout1d_out(
+    Tensor& dst, const Tensor& input, double p = 0.5, bool training = true,
+    const Generator& generator = {}) {
+  return detail::written<tsr_dropout1d_out>(dst, input.handle(), p, training, generator.handle());
+}
+
+// Sets random channels of images to 0 and divides the others by 1 - p; floating dtypes. Input of
+// three dims is (batch, channels, length).
+inline Tensor dropout2d(
+    const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
+  return detail::one<tsr_dropout2d>(input.handle(), p, training, generator.handle());
+}
+inline Tensor& dropout2d_(
+    Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
+  return detail::changed<tsr_dropout2d_inplace>(input, p, training, generator.handle());
+}
+inline Tensor& dropout2d_out(
+    Tensor& dst, const Tensor& input, double p = 0.5, bool training = true,
+    const Generator& generator = {}) {
+  return detail::written<tsr_dropout2d_out>(dst, input.handle(), p, training, generator.handle());
+}
+
+// Sets random channels of volumes to 0 and divides the others by 1 - p; floating dtypes.
+inline Tensor dropout3d(
+    const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
+  return detail::one<tsr_dropout3d>(input.handle(), p, training, generator.handle());
+}
+inline Tensor& dropout3d_(
+    Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
+  return detail::changed<tsr_dropout3d_inplace>(input, p, training, generator.handle());
+}
+inline Tensor& dropout3d_out(
+    Tensor& dst, const Tensor& input, double p = 0.5, bool training = true,
+    const Generator& generator = {}) {
+  return detail::written<tsr_dropout3d_out>(dst, input.handle(), p, training, generator.handle());
+}
+
+// Dropout that keeps mean 0 and variance 1 where selu is the activation; floating dtypes. Dropped
+// elements become selu's limit at -infinity, and the result is scaled and shifted. All are 0 for p
+// = 1.
+inline Tensor alpha_dropout(
+    const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
+  return detail::one<tsr_alpha_dropout>(input.handle(), p, training, generator.handle());
+}
+inline Tensor& alpha_dropout_(
+    Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
+  return detail::changed<tsr_alpha_dropout_inplace>(input, p, training, generator.handle());
+}
+inline Tensor& alpha_dropout_out(
+    Tensor& dst, const Tensor& input, double p = 0.5, bool training = true,
+    const Generator& generator = {}) {
+  return detail::written<tsr_alpha_dropout_out>(
+      dst, input.handle(), p, training, generator.handle());
+}
+
+// alpha_dropout of whole channels (axis 1); floating dtypes.
+inline Tensor feature_alpha_dropout(
+    const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
+  return detail::one<tsr_feature_alpha_dropout>(input.handle(), p, training, generator.handle());
+}
+inline Tensor& feature_alpha_dropout_(
+    Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
+  return detail::changed<tsr_feature_alpha_dropout_inplace>(input, p, training, generator.handle());
+}
+inline Tensor& feature_alpha_dropout_out(
+    Tensor& dst, const Tensor& input, double p = 0.5, bool training = true,
+    const Generator& generator = {}) {
+  return detail::written<tsr_feature_alpha_dropout_out>(
+      dst, input.handle(), p, training, generator.handle());
+}
+
 // ---- Operators ----
 
 inline Tensor operator-(const Tensor& a) { return negative(a); }

@@ -2,233 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/nn/norm.h"
 
-#include <array>
+#include <limits>
 
 #include "base/error.h"
-#include "kernel/registry.h"
 #include "ops/create/copy.h"
-#include "ops/nn/image.h"
+#include "ops/nn/norm_passes.h"
 #include "ops/opmath.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
-#include "ops/reduce/reduce.h"
-#include "ops/shape/shape.h"
 
 namespace tsr::ops {
 namespace {
 
-using kernel::NormPlan;
-
-// The parameters of a normalisation besides its tensors; the node stores it by value.
-struct NormShape {
-  bool per_channel = true;
-  bool use_statistics = false;
-  int64_t outer = 1, channels = 1, inner = 1;
-  double eps = 1e-5;
-  Dims parameter;       // the shape of weight and bias, to broadcast with the input
-  Dims statistics;      // the same for mean and rstd
-  Dims axes;            // the axes that are normalised over
-  Dims parameter_axes;  // the axes that the parameters lack
-};
-
-// The tensors of a launch; weight, bias and gradients may be undefined. Statistics are opmath.
-struct ForwardTensors {
-  const Tensor& x;
-  const Tensor& weight;
-  const Tensor& bias;
-  const Tensor& mean;
-  const Tensor& rstd;
-  const Tensor& y;
-};
-struct BackwardTensors {
-  const Tensor& x;
-  const Tensor& weight;
-  const Tensor& mean;
-  const Tensor& rstd;
-  const Tensor& g;
-  const Tensor& dx;
-  const Tensor& dw;
-  const Tensor& db;
-};
-// How to update the running statistics; null pointers: no update.
-struct Movement {
-  double momentum = 0;
-  void* mean = nullptr;
-  void* var = nullptr;
-};
-
-NormPlan plan_of(const NormShape& shape) {
-  NormPlan plan{};
-  plan.per_channel = shape.per_channel ? 1 : 0;
-  plan.use_statistics = shape.use_statistics ? 1 : 0;
-  plan.outer = shape.outer;
-  plan.channels = shape.channels;
-  plan.inner = shape.inner;
-  plan.eps = shape.eps;
-  return plan;
-}
-
-DType dtype_or(const Tensor& tensor, DType otherwise) {
-  return tensor.defined() ? tensor.dtype() : otherwise;
-}
-
-void launch_forward(const NormShape& shape, const ForwardTensors& of, const Movement& moved = {}) {
-  launch_or_widen(kernel::kNorm, {reads(of.x), reads(of.weight), reads(of.bias), writes(of.y)},
-                  [&](const Tensor* const* t) {
-                    const Tensor& x = *t[0];
-                    NormPlan plan = plan_of(shape);
-                    plan.momentum = moved.momentum;
-                    plan.place = kernel::place_on(x.device());
-                    plan.dtype = x.dtype();
-                    plan.weight_dtype = dtype_or(*t[1], x.dtype());
-                    plan.bias_dtype = dtype_or(*t[2], x.dtype());
-                    plan.input = x.data();
-                    plan.weight = data_or_null(*t[1]);
-                    plan.bias = data_or_null(*t[2]);
-                    plan.output = t[3]->data();
-                    plan.mean = of.mean.data();
-                    plan.rstd = of.rstd.data();
-                    plan.running_mean = moved.mean;
-                    plan.running_var = moved.var;
-                    return plan;
-                  });
-}
-
-void launch_backward(const NormShape& shape, const BackwardTensors& of) {
-  launch_or_widen(
-      kernel::kNorm,
-      {reads(of.x), reads(of.weight), reads(of.g), writes(of.dx), writes(of.dw), writes(of.db)},
-      [&](const Tensor* const* t) {
-        const Tensor& x = *t[0];
-        NormPlan plan = plan_of(shape);
-        plan.backward = 1;
-        plan.place = kernel::place_on(x.device());
-        plan.dtype = x.dtype();
-        plan.weight_dtype = dtype_or(*t[1], dtype_or(*t[4], x.dtype()));
-        plan.bias_dtype = dtype_or(*t[5], x.dtype());
-        plan.input = x.data();
-        plan.weight = data_or_null(*t[1]);
-        plan.output = t[2]->data();
-        plan.grad_input = data_or_null(*t[3]);
-        plan.grad_weight = data_or_null(*t[4]);
-        plan.grad_bias = data_or_null(*t[5]);
-        plan.mean = of.mean.data();
-        plan.rstd = of.rstd.data();
-        return plan;
-      });
-}
-
-// ---- derivatives ----
-
-// Shape and dtypes of weight and bias, also needed if only their gradients are wanted.
-struct ParameterSpec {
-  Dims sizes;
-  DType weight_dtype, bias_dtype;
-};
-
-// One kernel, without autograd. x has the layout that the shape describes.
-void set_fused(Backward& ctx, const NormShape& shape, const Tensor& x, const Tensor& w,
-               const Tensor& mean, const Tensor& rstd, const ParameterSpec& parameters) {
-  const bool last = is_channels_last(x);
-  const Tensor g = image_memory(ctx.grad(), last);
-  const Tensor weight = w.defined() ? contiguous_memory(w) : w;
-  Tensor dx;
-  Tensor dw;
-  Tensor db;
-  if (ctx.needs(0)) dx = empty_image(x.sizes(), x.dtype(), x.device(), last);
-  if (ctx.needs(1)) dw = empty(parameters.sizes, parameters.weight_dtype, x.device());
-  if (ctx.needs(2)) db = empty(parameters.sizes, parameters.bias_dtype, x.device());
-  if (x.numel() != 0) {
-    launch_backward(shape, {x, weight, mean, rstd, g, dx, dw, db});
-  } else {
-    if (dw.defined()) fill_memory(dw, 0);
-    if (db.defined()) fill_memory(db, 0);
-  }
-  ctx.set(0, dx);
-  ctx.set(1, dw);
-  ctx.set(2, db);
-}
-
-// With h = (x - mean) rstd and G = g w: dx = rstd (G - mean(G) - h mean(G h)), or G rstd when the
-// statistics are constants; dw = Σ g h, db = Σ g.
-void set_differentiable(Backward& ctx, const NormShape& shape, const Tensor& input, const Tensor& w,
-                        const Tensor& mean_saved, const Tensor& rstd_saved,
-                        const Dims& parameter_sizes) {
-  const Tensor x = in_opmath(input);
-  const DimsView axes(shape.axes);
-  const bool fixed = shape.use_statistics;
-  const Tensor center =
-      subtract(x, fixed ? reshape(mean_saved, shape.statistics) : mean(x, axes, true));
-  const Tensor r = fixed ? reshape(rstd_saved, shape.statistics)
-                         : rsqrt(add(mean(square(center), axes, true), shape.eps));
-  const Tensor h = multiply(center, r);
-  const Tensor g = in_opmath(ctx.grad());
-  const Tensor scaled = w.defined() ? multiply(g, reshape(w, shape.parameter)) : g;
-  if (ctx.needs(0)) {
-    const Tensor slope = fixed ? scaled
-                               : subtract(subtract(scaled, mean(scaled, axes, true)),
-                                          multiply(h, mean(multiply(scaled, h), axes, true)));
-    ctx.set(0, multiply(slope, r));
-  }
-  const DimsView others(shape.parameter_axes);
-  const auto total = [&](const Tensor& t) {
-    return reshape(others.empty() ? t : sum(t, others), parameter_sizes);
-  };
-  if (ctx.needs(1)) ctx.set(1, total(multiply(g, h)));
-  if (ctx.needs(2)) ctx.set(2, total(g));
-}
-
-// The inputs that the derivative reads; `none` replaces the others.
-std::array<Save, 2> input_saves(const Tensor& x, const Tensor& w, const Tensor& none) {
-  return {save_input(needs_grad(x, w) ? x : none), save_input(needs_grad(x) ? w : none)};
-}
-
-void record_norm(const Tensor& output, const char* name, const NormShape& shape, const Tensor& x,
-                 const Tensor& w, const Tensor& b, const Tensor& dense, const Tensor& mean,
-                 const Tensor& rstd) {
-  const ParameterSpec parameters{w.defined()   ? w.sizes()
-                                 : b.defined() ? b.sizes()
-                                               : Dims{},
-                                 dtype_or(w, x.dtype()), dtype_or(b, x.dtype())};
-  const Tensor none;
-  const auto [saved_x, saved_w] = input_saves(x, w, none);
-  record(output, name, {x, w, b}, {saved_x, saved_w, save_input(mean), save_input(rstd)},
-         [shape, parameters, last = is_channels_last(dense)](Backward& ctx) {
-           const Tensor input = ctx.saved(0);
-           if (!input.defined()) {  // only the bias needs a gradient
-             const Tensor g = ctx.grad();
-             ctx.set(2, reshape(sum(g, DimsView(shape.parameter_axes)), parameters.sizes));
-             return;
-           }
-           const Tensor weight = ctx.saved(1);
-           if (ctx.create_graph()) {
-             set_differentiable(ctx, shape, input, weight, ctx.saved(2), ctx.saved(3),
-                                parameters.sizes);
-           } else {
-             set_fused(ctx, shape, image_memory(input, last), weight, ctx.saved(2), ctx.saved(3),
-                       parameters);
-           }
-         });
-}
+using kernel::NormKind;
 
 // ---- batch_norm ----
-
-// Parameters have the dtype of the input or its opmath dtype: a model of 16-bit floats may keep
-// them in float32.
-void check_parameter_dtype(const Tensor& tensor, const char* arg, const Tensor& input) {
-  const DType wide = kernel::opmath(input.dtype());
-  if (tensor.dtype() == input.dtype() || tensor.dtype() == wide) return;
-  const std::string either = wide == input.dtype() ? "" : concat(" or ", wide);
-  fail(Code::kDType, arg, __FILE__, __LINE__, "expected ", input.dtype(), either, " for a ",
-       input.dtype(), " input, got ", tensor.dtype());
-}
-
-void check_channels(const Tensor& tensor, const char* arg, const Tensor& input) {
-  if (!tensor.defined()) return;
-  check_same_device(input, tensor, arg);
-  TSR_CHECK(tensor.ndim() == 1 && tensor.size(0) == input.size(1), Code::kShape, arg, "expected ",
-            input.size(1), " numbers, one per channel, got shape ", tensor.sizes());
-}
 
 void check_batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
                       const Tensor& weight, const Tensor& bias, bool training) {
@@ -302,7 +90,7 @@ Tensor run_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor&
   const bool grad = needs_grad(x, w, b);
   const Tensor none;
   // Checked now, before the running statistics are written.
-  if (grad) check_saves(input_saves(x, w, none));
+  if (grad) check_saves(norm_saves(x, w, none));
   const bool last = is_channels_last(x);
   const Tensor dense = image_memory(x, last);
   const NormShape shape = channel_shape(dense, training, eps);
@@ -324,8 +112,8 @@ Tensor run_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor&
   if (x.numel() != 0) {
     const Running moved_mean(training ? running_mean : none);
     const Running moved_var(training ? running_var : none);
-    launch_forward(shape, {dense, weight, bias, mean, rstd, result.value()},
-                   {momentum, moved_mean.data(), moved_var.data()});
+    launch_norm(shape, {dense, weight, bias, mean, rstd, result.value()},
+                {momentum, moved_mean.data(), moved_var.data()});
     moved_mean.put_back();
     moved_var.put_back();
   } else if (training) {
@@ -337,10 +125,9 @@ Tensor run_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor&
   return output;
 }
 
-// ---- layer_norm ----
+// ---- layer_norm and rms_norm ----
 
-void check_layer_norm(const Tensor& input, DimsView shape, const Tensor& weight,
-                      const Tensor& bias) {
+void check_rows(const Tensor& input, DimsView shape, const Tensor& weight, const Tensor& bias) {
   TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
             input.dtype());
   TSR_CHECK(!shape.empty(), Code::kShape, "normalized_shape",
@@ -360,9 +147,23 @@ void check_layer_norm(const Tensor& input, DimsView shape, const Tensor& weight,
   }
 }
 
-NormShape row_shape(const Tensor& x, DimsView normalized, double eps) {
+// The distance from 1 to the next number.
+double machine_epsilon(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16:
+      return 0x1p-10;
+    case DType::kBFloat16:
+      return 0x1p-7;
+    case DType::kFloat32:
+      return std::numeric_limits<float>::epsilon();
+    default:
+      return std::numeric_limits<double>::epsilon();
+  }
+}
+
+NormShape row_shape(NormKind kind, const Tensor& x, DimsView normalized, double eps) {
   NormShape shape;
-  shape.per_channel = false;
+  shape.kind = kind;
   shape.eps = eps;
   shape.parameter = Dims(normalized);
   const int64_t kept = x.ndim() - static_cast<int64_t>(normalized.size());
@@ -374,20 +175,22 @@ NormShape row_shape(const Tensor& x, DimsView normalized, double eps) {
   return shape;
 }
 
-Tensor run_layer_norm(const Tensor& x, DimsView normalized, const Tensor& w, const Tensor& b,
-                      double eps, const Out& out) {
+Tensor run_rows(NormKind kind, const Tensor& x, DimsView normalized, const Tensor& w,
+                const Tensor& b, double eps, const Out& out) {
   const bool grad = needs_grad(x, w, b);
-  const NormShape shape = row_shape(x, normalized, eps);
+  const NormShape shape = row_shape(kind, x, normalized, eps);
   const Tensor dense = contiguous_memory(x);
   const Tensor weight = w.defined() ? contiguous_memory(w) : w;
   const Tensor bias = b.defined() ? contiguous_memory(b) : b;
   const Dims rows{shape.outer};
-  const Tensor mean = empty(rows, kernel::opmath(x.dtype()), x.device());
+  Tensor mean;
+  if (kind == NormKind::kRows) mean = empty(rows, kernel::opmath(x.dtype()), x.device());
   const Tensor rstd = empty(rows, kernel::opmath(x.dtype()), x.device());
   Result result = allocate_apart(out, x.sizes(), x.dtype(), x.device(), grad, {&x, &w, &b}, true);
-  if (x.numel() != 0) launch_forward(shape, {dense, weight, bias, mean, rstd, result.value()});
+  if (x.numel() != 0) launch_norm(shape, {dense, weight, bias, mean, rstd, result.value()});
   Tensor output = result.finish();
-  if (grad) record_norm(output, "LayerNormBackward", shape, x, w, b, dense, mean, rstd);
+  const char* node = kind == NormKind::kRows ? "LayerNormBackward" : "RmsNormBackward";
+  if (grad) record_norm(output, node, shape, x, w, b, dense, mean, rstd);
   return output;
 }
 
@@ -403,8 +206,15 @@ Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor&
 
 Tensor layer_norm(const Tensor& input, DimsView normalized_shape, const Tensor& weight,
                   const Tensor& bias, double eps, Out out) {
-  check_layer_norm(input, normalized_shape, weight, bias);
-  return run_layer_norm(input, normalized_shape, weight, bias, eps, out);
+  check_rows(input, normalized_shape, weight, bias);
+  return run_rows(NormKind::kRows, input, normalized_shape, weight, bias, eps, out);
+}
+
+Tensor rms_norm(const Tensor& input, DimsView normalized_shape, const Tensor& weight,
+                std::optional<double> eps, Out out) {
+  check_rows(input, normalized_shape, weight, {});
+  return run_rows(NormKind::kRms, input, normalized_shape, weight, {},
+                  eps.value_or(machine_epsilon(input.dtype())), out);
 }
 
 }  // namespace tsr::ops

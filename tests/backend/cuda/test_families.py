@@ -272,7 +272,47 @@ def test_layer_norm_over_teams_agrees(shape: tuple[int, ...]) -> None:
     same(norm, numbers(*shape) + 100, numbers(shape[1]), numbers(shape[1]), rtol=1e-8)
 
 
+@pytest.mark.parametrize("shape", [(3, 6, 50, 40), (2, 6, 9000), (300, 6), (1, 6, 3, 2)])
+@pytest.mark.parametrize("groups", [1, 3, 6])
+def test_group_norm_over_planes_agrees(shape: tuple[int, ...], groups: int) -> None:
+    norm = differentiated(lambda x, w, b: _ops.group_norm(x, groups, w, b))
+    x = numbers(*shape) + 100
+    for images in [x, channels_last(x)] if len(shape) == 4 else [x]:
+        same(norm, images, numbers(6), numbers(6), rtol=1e-8)
+
+
+@pytest.mark.parametrize("shape", [(3, 1000), (20000, 5), (1, 40)])
+def test_rms_norm_over_teams_agrees(shape: tuple[int, ...]) -> None:
+    norm = differentiated(lambda x, w: _ops.rms_norm(x, [shape[1]], w))
+    same(norm, numbers(*shape) + 1, numbers(shape[1]), rtol=1e-8)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_norms_of_groups_and_rows_take_parameters_of_either_dtype(dtype: str) -> None:
+    kind, rtol = getattr(ts, dtype), {"float16": 4e-3, "bfloat16": 3e-2}[dtype]
+    images = numbers(3, 32, 5, 7).astype(kind)
+    for weight, bias in [(numbers(32).astype(t), numbers(32).astype(t)) for t in (kind, ts.float32)]:
+        for x in (images, channels_last(images)):
+            same(passes(lambda a, w, b: _ops.group_norm(a, 4, w, b)), x, weight, bias, rtol=rtol)
+        same(passes(lambda a, w: _ops.rms_norm(a, (32,), w)), numbers(200, 32).astype(kind), weight, rtol=rtol)
+
+
 # ---- pooling ----
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_pooling_of_volumes_and_lines_agrees(last: bool) -> None:
+    x = numbers(2, 5, 7, 9, 11)
+    if last:
+        axes = (0, 2, 3, 4, 1)
+        x = x.permute(*axes).contiguous().permute(0, 4, 1, 2, 3)
+    same(differentiated(lambda x: _ops.max_pool3d(x, [3, 2, 3], [2, 1, 2], [1, 1, 0])), x)
+    same(differentiated(lambda x: _ops.avg_pool3d(x, [3, 2, 3], [2, 1, 2], [1, 1, 0])), x)
+    same(differentiated(lambda x: _ops.adaptive_max_pool3d(x, [3, 4, 5])), x)
+    same(differentiated(lambda x: _ops.adaptive_max_pool1d(x, [13])), x[0, 0])
+    same(differentiated(lambda x: _ops.lp_pool1d(x * x + 1, 3.0, 2)), x[0, 0], rtol=1e-10)
+    values, places = _ops.max_pool3d_with_positions(x, [2])
+    same(differentiated(lambda x: _ops.max_unpool3d(x, places.to(x.device), [2], output_size=[7, 9, 11])), values)
 
 
 @pytest.mark.parametrize("last", [False, True])

@@ -1973,3 +1973,45 @@ TPY_OP(max_unpool2d, 1, NULL, "($input, positions, kernel_size, stride=None, pad
 TPY_OP(max_unpool3d, 1, NULL, "($input, positions, kernel_size, stride=None, padding=None, output_size=None, *, out=None)\n--\n\nZeros with the input's elements at the positions that max_pool3d_with_positions gave; floating dtypes.",
     {"max_unpool3d", 7, 6, 3, -1, 3u, takes_input_positions_kernel_size_stride_padding_output_size_out, keys_input_positions_kernel_size_stride_padding_output_size_out}, TPY_FUNCTIONAL, 6, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttLLLLo, call_ttLLLLt, (tpy_function)tsr_max_unpool3d, (tpy_function)tsr_max_unpool3d_out}, {0}})
+TPY_OP(group_norm, 1, NULL, "($input, num_groups, weight=None, bias=None, eps=1e-05, *, out=None)\n--\n\n(input - mean) / sqrt(var + eps) weight + bias, per sample and group of channels; floating dtypes.",
+    {"group_norm", 6, 5, 2, -1, 13u, takes_input_num_groups_weight_bias_eps_out, keys_input_num_groups_weight_bias_eps_out}, TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tittdo, call_tittdt, (tpy_function)tsr_group_norm, (tpy_function)tsr_group_norm_out}, {0}})
+TPY_OP(instance_norm, 1, NULL, "($input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05, *, out=None)\n--\n\n(input - mean) / sqrt(var + eps) weight + bias, per sample and channel; floating dtypes.",
+    {"instance_norm", 9, 8, 1, -1, 31u, takes_input_running_mean_running_var_weight_bias_use_input_stats_momentum_eps_out, keys_input_running_mean_running_var_weight_bias_use_input_stats_momentum_eps_out}, TPY_FUNCTIONAL, 8, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttttwddo, call_tttttwddt, (tpy_function)tsr_instance_norm, (tpy_function)tsr_instance_norm_out}, {0}})
+TPY_OP(rms_norm, 1, NULL, "($input, normalized_shape, weight=None, eps=None, *, out=None)\n--\n\ninput / sqrt(mean(input^2) + eps) weight over the last dims; floating dtypes.",
+    {"rms_norm", 5, 4, 2, -1, 5u, takes_input_normalized_shape_weight_eps_out, keys_input_normalized_shape_weight_eps_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLteo, call_tLtet, (tpy_function)tsr_rms_norm, (tpy_function)tsr_rms_norm_out}, {0}})
+TPY_OP(local_response_norm, 1, NULL, "($input, size, alpha=0.0001, beta=0.75, k=1, *, out=None)\n--\n\ninput / (k + alpha mean(input^2))^beta, where the mean is over neighbouring channels; floating dtypes.",
+    {"local_response_norm", 6, 5, 2, -1, 1u, takes_input_size_alpha_beta_k_out, keys_input_size_alpha_beta_k_out}, TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tidddo, call_tidddt, (tpy_function)tsr_local_response_norm, (tpy_function)tsr_local_response_norm_out}, {0}})
+TPY_OP(dropout1d, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nSets random channels of sequences to 0 and divides the others by 1 - p; floating dtypes.",
+    {"dropout1d", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdwgo, call_tdwgt, (tpy_function)tsr_dropout1d, (tpy_function)tsr_dropout1d_out}, {0}})
+TPY_OP(dropout1d_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nSets random channels of sequences to 0 and divides the others by 1 - p; floating dtypes.",
+    {"dropout1d_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdwg, NULL, (tpy_function)tsr_dropout1d_inplace, NULL}, {0}})
+TPY_OP(dropout2d, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nSets random channels of images to 0 and divides the others by 1 - p; floating dtypes.",
+    {"dropout2d", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdwgo, call_tdwgt, (tpy_function)tsr_dropout2d, (tpy_function)tsr_dropout2d_out}, {0}})
+TPY_OP(dropout2d_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nSets random channels of images to 0 and divides the others by 1 - p; floating dtypes.",
+    {"dropout2d_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdwg, NULL, (tpy_function)tsr_dropout2d_inplace, NULL}, {0}})
+TPY_OP(dropout3d, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nSets random channels of volumes to 0 and divides the others by 1 - p; floating dtypes.",
+    {"dropout3d", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdwgo, call_tdwgt, (tpy_function)tsr_dropout3d, (tpy_function)tsr_dropout3d_out}, {0}})
+TPY_OP(dropout3d_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nSets random channels of volumes to 0 and divides the others by 1 - p; floating dtypes.",
+    {"dropout3d_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdwg, NULL, (tpy_function)tsr_dropout3d_inplace, NULL}, {0}})
+TPY_OP(alpha_dropout, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nDropout that keeps mean 0 and variance 1 where selu is the activation; floating dtypes.",
+    {"alpha_dropout", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdwgo, call_tdwgt, (tpy_function)tsr_alpha_dropout, (tpy_function)tsr_alpha_dropout_out}, {0}})
+TPY_OP(alpha_dropout_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nDropout that keeps mean 0 and variance 1 where selu is the activation; floating dtypes.",
+    {"alpha_dropout_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdwg, NULL, (tpy_function)tsr_alpha_dropout_inplace, NULL}, {0}})
+TPY_OP(feature_alpha_dropout, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nalpha_dropout of whole channels (axis 1); floating dtypes.",
+    {"feature_alpha_dropout", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdwgo, call_tdwgt, (tpy_function)tsr_feature_alpha_dropout, (tpy_function)tsr_feature_alpha_dropout_out}, {0}})
+TPY_OP(feature_alpha_dropout_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nalpha_dropout of whole channels (axis 1); floating dtypes.",
+    {"feature_alpha_dropout_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdwg, NULL, (tpy_function)tsr_feature_alpha_dropout_inplace, NULL}, {0}})

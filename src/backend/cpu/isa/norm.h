@@ -142,15 +142,19 @@ void layer_norm(int64_t count, const T* x, const T* weight, const T* bias, doubl
   double sum = 0;
   double squares = 0;
   const double n = static_cast<double>(count);
-  // Two passes: the row is in the cache, and deviations from the mean do not cancel.
+  T center = 0;
+  double off = 0;
   moments(count, x, T{0}, &sum, &squares);
-  const T center = static_cast<T>(sum / n);
-  sum = 0;
-  squares = 0;
-  moments(count, x, center, &sum, &squares);
-  const double off = sum / n;
+  if (mean != nullptr) {
+    // Two passes: the row is in the cache, and deviations from the mean do not cancel.
+    center = static_cast<T>(sum / n);
+    sum = 0;
+    squares = 0;
+    moments(count, x, center, &sum, &squares);
+    off = sum / n;
+    *mean = center;
+  }
   const T scale = static_cast<T>(1 / std::sqrt(squares / n - off * off + eps));
-  *mean = center;
   *rstd = scale;
   if (weight == nullptr && bias == nullptr) {
     normalize(count, x, center, scale, T{0}, y);
@@ -164,8 +168,9 @@ void layer_norm(int64_t count, const T* x, const T* weight, const T* bias, doubl
 }
 
 template <class T>
-void layer_norm_backward(int64_t count, const T* g, const T* x, const T* weight, T mean, T rstd,
-                         T* dx, T* weight_sum, T* bias_sum) {
+void layer_norm_backward(int64_t count, const T* g, const T* x, const T* weight, const T* center,
+                         T rstd, T* dx, T* weight_sum, T* bias_sum) {
+  const T mean = center == nullptr ? T{0} : *center;
   if (weight_sum != nullptr) {
 #pragma omp simd
     for (int64_t i = 0; i < count; ++i) weight_sum[i] += g[i] * ((x[i] - mean) * rstd);
@@ -194,7 +199,7 @@ void layer_norm_backward(int64_t count, const T* g, const T* x, const T* weight,
   const double r = static_cast<double>(rstd);
   const T a = rstd;
   const T b = static_cast<T>(r * r * r * dot / n);
-  const T c = static_cast<T>(r * sum / n);
+  const T c = center == nullptr ? T{0} : static_cast<T>(r * sum / n);
 #pragma omp simd
   for (int64_t i = 0; i < count; ++i) {
     dx[i] = g[i] * (weight == nullptr ? T{1} : weight[i]) * a - (x[i] - mean) * b - c;

@@ -1,148 +1,22 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// batch_norm and layer_norm: divides channels or rows among the threads.
+// batch_norm, layer_norm and rms_norm: divides channels or rows among the threads.
 #include <algorithm>
 #include <atomic>
 
-#include "backend/common/norm_math.h"
 #include "backend/cpu/generated/entries.h"
-#include "backend/cpu/host.h"
-#include "backend/cpu/level.h"
-#include "backend/cpu/nn/norm_rows.h"
-#include "backend/cpu/widen.h"
+#include "backend/cpu/nn/norm_typed.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {
 namespace {
 
+using kernel::NormKind;
 using kernel::NormPlan;
 using kernel::Status;
 
-constexpr int64_t kGrain = 16384;
-// Sums over rows are formed in at most this many chunks; their size does not depend on the number
-// of threads.
-constexpr int64_t kMaxChunks = 32;
-constexpr int64_t kChunkRows = 128;
-
-Status no_memory() {
-  return failure(Code::kOutOfMemory, "expected memory for partial sums, got none");
-}
-
-// A weight, a bias or the gradient of one, as T. If it is stored in 16 bits, as the images or rows
-// may be, this object holds a copy.
-template <class S>
-class Parameter {
-  using T = Opmath<S>;
-
- public:
-  Parameter(const void* data, DType dtype, int64_t count)
-      : count_(count),
-        short_(kIsShort<S> && data != nullptr && dtype == dtype_of<S>()),
-        memory_(const_cast<void*>(data)),
-        space_(short_ ? count : 0) {}
-
-  [[nodiscard]] T* data() const { return short_ ? space_.at() : static_cast<T*>(memory_); }
-  [[nodiscard]] bool missing() const { return short_ && space_.missing(); }
-  void fetch(const Widen<S>& widen) const {
-    if (short_) widen.read(count_, static_cast<const S*>(memory_), space_.at());
-  }
-  void put_back(const Widen<S>& widen) const {
-    if (short_) widen.write(count_, static_cast<S*>(memory_), space_.at());
-  }
-
- private:
-  int64_t count_;
-  bool short_;
-  void* memory_;
-  RowBuffer<S> space_;
-};
-
-template <class S>
-struct Parameters {
-  explicit Parameters(const NormPlan& plan)
-      : Parameters(plan, plan.per_channel != 0 ? plan.channels : plan.inner) {}
-  Parameters(const NormPlan& plan, int64_t count)
-      : weight(plan.weight, plan.weight_dtype, count),
-        bias(plan.bias, plan.bias_dtype, count),
-        dw(plan.grad_weight, plan.weight_dtype, count),
-        db(plan.grad_bias, plan.bias_dtype, count) {}
-
-  [[nodiscard]] bool missing() const {
-    return weight.missing() || bias.missing() || dw.missing() || db.missing();
-  }
-
-  Parameter<S> weight, bias, dw, db;
-};
-
-// A typed plan: images and rows are stored as S, the rest as T.
-template <class S>
-struct Norm {
-  using T = Opmath<S>;
-
-  Norm(const NormPlan& p, const Parameters<S>& parameters)
-      : plan(p),
-        rows(rows_of<NormRows<T>>()),
-        x(static_cast<const S*>(p.input)),
-        weight(parameters.weight.data()),
-        bias(parameters.bias.data()),
-        mean(static_cast<T*>(p.mean)),
-        rstd(static_cast<T*>(p.rstd)),
-        y(static_cast<S*>(p.output)),
-        dx(static_cast<S*>(p.grad_input)),
-        dw(parameters.dw.data()),
-        db(parameters.db.data()) {}
-
-  [[nodiscard]] T weight_at(int64_t c) const { return weight == nullptr ? T{1} : weight[c]; }
-  [[nodiscard]] T bias_at(int64_t c) const { return bias == nullptr ? T{0} : bias[c]; }
-  [[nodiscard]] double count() const { return static_cast<double>(plan.outer * plan.inner); }
-
-  // From the sums of (x - shift) and its square over a channel.
-  void set_statistics(int64_t c, double shift, double sum, double squares) const {
-    const math::GroupMoments found = math::group_moments(shift, sum, squares, count());
-    mean[c] = static_cast<T>(found.mean);
-    rstd[c] = static_cast<T>(math::reciprocal_deviation(found.variance, plan.eps));
-    if (plan.running_mean == nullptr) return;
-    move(static_cast<T*>(plan.running_mean)[c], found.mean);
-    move(static_cast<T*>(plan.running_var)[c], math::unbiased(found.variance, count()));
-  }
-  void move(T& running, double batch) const {
-    running =
-        static_cast<T>(math::moved_statistic(static_cast<double>(running), batch, plan.momentum));
-  }
-
-  // dx = g a - (x - mean) b - c
-  struct Slope {
-    T a, b, c;
-  };
-  // From the sums of g and g (x - mean) over a channel; also writes dw and db.
-  [[nodiscard]] Slope slope(int64_t c, double sum, double dot) const {
-    const double r = static_cast<double>(rstd[c]);
-    const double w = static_cast<double>(weight_at(c));
-    if (dw != nullptr) dw[c] = static_cast<T>(dot * r);
-    if (db != nullptr) db[c] = static_cast<T>(sum);
-    const auto found = math::norm_slope(plan.use_statistics != 0, w, r, sum, dot, count());
-    return {static_cast<T>(found.a), static_cast<T>(found.b), static_cast<T>(found.c)};
-  }
-
-  const NormPlan& plan;
-  const NormRows<T>& rows;
-  Widen<S> widen;
-  const S* x;
-  const T* weight;
-  const T* bias;
-  T* mean;
-  T* rstd;
-  S* y;
-  S* dx;
-  T* dw;
-  T* db;
-};
-
 // ---- batch_norm, row-major: a channel is `outer` runs of `inner` numbers ----
 
-// Numbers widened at a time. Equal to the rows' kSumBlock, so that the sums equal those of float32
-// input.
-constexpr int64_t kPiece = 4096;
 // Neighbouring channels with short runs are widened together.
 template <class S>
 inline constexpr int64_t kMostTogether = kIsShort<S> ? 64 : 1;
@@ -151,8 +25,6 @@ template <class S>
 int64_t channels_together(const NormPlan& plan) {
   return kIsShort<S> ? std::clamp<int64_t>(kPiece / plan.inner, 1, kMostTogether<S>) : 1;
 }
-template <class S>
-inline constexpr int64_t kPieceSize = kIsShort<S> ? kPiece : 1;
 
 // Neighbouring channels that are processed together; one if their runs are long.
 struct Group {
@@ -259,10 +131,6 @@ Status batch_norm_planes(const Norm<S>& norm) {
 
 // ---- batch_norm, channels last: `outer` rows of `channels` numbers ----
 
-int64_t chunk_rows(int64_t rows) {
-  return std::max(kChunkRows, (rows + kMaxChunks - 1) / kMaxChunks);
-}
-
 // Calls add(first row, rows, sums, other sums) for every chunk and adds the chunks' sums into
 // sums[0..2C).
 template <class Add>
@@ -280,24 +148,6 @@ void sum_chunks(const NormPlan& plan, double* sums, Add add) {
   });
   for (int64_t chunk = 1; chunk < chunks; ++chunk) {
     for (int64_t i = 0; i < width; ++i) sums[i] += sums[chunk * width + i];
-  }
-}
-
-// Numbers widened at a time: whole rows, or a part of a long row.
-constexpr int64_t kBlock = 4096;
-template <class S>
-inline constexpr int64_t kBlockSize = kIsShort<S> ? kBlock : 1;
-
-// Calls fn(row, rows, column, columns) for contiguous blocks of `count` rows from `first` on, or
-// once for all of them if nothing is widened.
-template <class S, class Fn>
-void for_blocks(const Norm<S>& norm, int64_t first, int64_t count, Fn fn) {
-  const int64_t channels = norm.plan.channels;
-  const int64_t columns = kIsShort<S> ? std::min(channels, kBlock) : channels;
-  const int64_t rows = !kIsShort<S> ? count : columns < channels ? 1 : kBlock / channels;
-  for (int64_t row = 0; row < count; row += rows) {
-    for (int64_t column = 0; column < channels; column += columns)
-      fn(first + row, std::min(rows, count - row), column, std::min(columns, channels - column));
   }
 }
 
@@ -398,7 +248,7 @@ Status batch_norm_channels(const Norm<S>& norm) {
   return kernel::kOk;
 }
 
-// ---- layer_norm ----
+// ---- layer_norm and rms_norm ----
 
 template <class S>
 Status layer_norm_forward(const Norm<S>& norm) {
@@ -415,7 +265,8 @@ Status layer_norm_forward(const Norm<S>& norm) {
       const int64_t at = r * width;
       auto* y = norm.widen.target(norm.y + at, buffer.at());
       norm.rows.layer_norm(width, norm.widen.read(width, norm.x + at, buffer.at()), norm.weight,
-                           norm.bias, plan.eps, norm.mean + r, norm.rstd + r, y);
+                           norm.bias, plan.eps, norm.mean == nullptr ? nullptr : norm.mean + r,
+                           norm.rstd + r, y);
       norm.widen.write(width, norm.y + at, y);
     }
   });
@@ -442,9 +293,9 @@ void layer_norm_row(const Norm<S>& norm, int64_t r, const RowBuffer<S>& buffer, 
   const T* g = norm.widen.read(width, norm.y + at, buffer.at());
   const T* x = norm.widen.read(width, norm.x + at, buffer.at(width));
   T* dx = norm.dx == nullptr ? nullptr : norm.widen.target(norm.dx + at, buffer.at(width));
-  norm.rows.layer_norm_backward(width, g, x, norm.weight, norm.mean[r], norm.rstd[r], dx,
-                                norm.dw == nullptr ? nullptr : part,
-                                norm.db == nullptr ? nullptr : part + width);
+  norm.rows.layer_norm_backward(
+      width, g, x, norm.weight, norm.mean == nullptr ? nullptr : norm.mean + r, norm.rstd[r], dx,
+      norm.dw == nullptr ? nullptr : part, norm.db == nullptr ? nullptr : part + width);
   if (dx != nullptr) norm.widen.write(width, norm.dx + at, dx);
 }
 
@@ -481,8 +332,9 @@ Status layer_norm_backward(const Norm<S>& norm) {
 
 template <class S>
 Status run_typed(const Norm<S>& norm) {
-  if (norm.plan.per_channel == 0)
+  if (per_row(norm.plan))
     return norm.plan.backward != 0 ? layer_norm_backward(norm) : layer_norm_forward(norm);
+  if (norm.plan.kind == NormKind::kGroups) return group_norm(norm);
   return norm.plan.inner == 1 ? batch_norm_channels(norm) : batch_norm_planes(norm);
 }
 

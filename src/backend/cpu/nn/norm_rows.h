@@ -26,11 +26,12 @@ struct NormRows {
                              const T* scale, const T* bias, T* y);
   void (*normalize_channels_backward)(int64_t rows, int64_t channels, const T* g, const T* x,
                                       const T* mean, const T* a, const T* b, const T* c, T* dx);
-  // Layer normalisation of one row; weight and bias may be null.
+  // Layer normalisation of one row; weight and bias may be null. Where `mean` is null the row is
+  // not centred: the mean is 0 and rstd comes from the mean square.
   void (*layer_norm)(int64_t count, const T* x, const T* weight, const T* bias, double eps, T* mean,
                      T* rstd, T* y);
   // dx of one row (may be null); adds g xhat and g to the sums (may be null).
-  void (*layer_norm_backward)(int64_t count, const T* g, const T* x, const T* weight, T mean,
+  void (*layer_norm_backward)(int64_t count, const T* g, const T* x, const T* weight, const T* mean,
                               T rstd, T* dx, T* weight_sum, T* bias_sum);
 };
 

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// batch_norm and layer_norm. Sums over a channel are formed in parts, whose number depends on the
-// plan alone: by blocks if the numbers of a channel are contiguous, by threads if the channels are.
-// A team computes each row of layer_norm.
+// batch_norm, group_norm, layer_norm and rms_norm. Sums over a channel are formed in parts, whose
+// number depends on the plan alone: by blocks if the numbers of a channel are contiguous, by
+// threads if the channels are. group_norm joins the sums over each channel of each image. A team
+// computes each row of layer_norm.
 #include "backend/common/norm_math.h"
 #include "backend/cuda/generated/entries.h"
 #include "backend/cuda/storage.cuh"
@@ -10,6 +11,7 @@
 
 namespace tsr::cuda {
 
+using kernel::NormKind;
 using kernel::NormPlan;
 using kernel::Place;
 using kernel::Status;
@@ -23,11 +25,24 @@ struct Channels {
   int64_t outer, channels, inner;
 
   [[nodiscard]] __host__ __device__ int64_t count() const { return outer * inner; }
+  [[nodiscard]] bool neighbours() const { return inner == 1; }
   // The offset of number e of channel c.
   __device__ int64_t at(int64_t c, int64_t e) const {
     return (e / inner * channels + c) * inner + e % inner;
   }
 };
+// The same for each channel of each image: `channels` is their number, an image has `width` of them
+// and `inner` points. Channels last, as row-major images are a Channels with outer = 1.
+struct ImageChannels {
+  int64_t channels, width, inner;
+
+  [[nodiscard]] __host__ __device__ int64_t count() const { return inner; }
+  [[nodiscard]] bool neighbours() const { return true; }
+  __device__ int64_t at(int64_t c, int64_t e) const {
+    return (c / width * inner + e) * width + c % width;
+  }
+};
+
 struct Sums {
   double first, second;
   __device__ void add(Sums other) {
@@ -38,8 +53,8 @@ struct Sums {
 
 // The sums of part p of channel c go to partial[p * channels + c]; terms(c, e, at) returns what an
 // element adds.
-template <class Terms>
-__global__ void by_thread_kernel(Channels shape, int64_t parts, int64_t part_size, Terms terms,
+template <class Shape, class Terms>
+__global__ void by_thread_kernel(Shape shape, int64_t parts, int64_t part_size, Terms terms,
                                  Sums* partial) {
   for (int64_t t = first_index(); t < parts * shape.channels; t += index_step()) {
     const int64_t c = t % shape.channels;
@@ -50,8 +65,8 @@ __global__ void by_thread_kernel(Channels shape, int64_t parts, int64_t part_siz
     partial[t] = sums;
   }
 }
-template <class Terms>
-__global__ void by_block_kernel(Channels shape, int64_t parts, int64_t part_size, Terms terms,
+template <class Shape, class Terms>
+__global__ void by_block_kernel(Shape shape, int64_t parts, int64_t part_size, Terms terms,
                                 Sums* partial) {
   __shared__ Sums place[kThreads];
   for (int64_t t = blockIdx.x; t < parts * shape.channels; t += gridDim.x) {
@@ -79,9 +94,9 @@ __global__ void finish_kernel(int64_t channels, int64_t parts, const Sums* parti
   }
 }
 
-template <class Terms, class Finish>
-Status sum_channels(Place place, Channels shape, const Terms& terms, const Finish& finish) {
-  const bool threads = shape.inner == 1;
+template <class Shape, class Terms, class Finish>
+Status sum_channels(Place place, Shape shape, const Terms& terms, const Finish& finish) {
+  const bool threads = shape.neighbours();
   // Enough parts to keep the device busy, but none smaller than is worth a part.
   const int64_t wanted = (threads ? 131072 : 1024) / shape.channels + 1;
   const int64_t most = shape.count() / (threads ? 64 : 8192) + 1;
@@ -91,10 +106,11 @@ Status sum_channels(Place place, Channels shape, const Terms& terms, const Finis
   const Workspace space(place, tasks * static_cast<int64_t>(sizeof(Sums)));
   if (space.missing()) return no_workspace();
   auto* partial = space.data<Sums>();
-  const Status status = threads ? launch(place, tasks, &by_thread_kernel<Terms>, shape, parts,
-                                         part_size, terms, partial)
-                                : launch_blocks(place, tasks, kThreads, &by_block_kernel<Terms>,
-                                                shape, parts, part_size, terms, partial);
+  const Status status = threads
+                            ? launch(place, tasks, &by_thread_kernel<Shape, Terms>, shape, parts,
+                                     part_size, terms, partial)
+                            : launch_blocks(place, tasks, kThreads, &by_block_kernel<Shape, Terms>,
+                                            shape, parts, part_size, terms, partial);
   if (status != kernel::kOk) return status;
   return launch(place, shape.channels, &finish_kernel<Finish>, shape.channels, parts,
                 static_cast<const Sums*>(partial), finish);
@@ -255,7 +271,174 @@ Status batch_norm(const NormPlan& plan) {
                 static_cast<const Slope<T>*>(slopes), numel(plan));
 }
 
-// ---- layer_norm ----
+// ---- group_norm ----
+
+// "Plane" k is channel k % channels of image k / channels; the planes of a group are neighbours.
+template <class S>
+struct Planes {
+  using T = typename Typed<S>::T;
+  Typed<S> of;
+
+  [[nodiscard]] __host__ __device__ int64_t each() const {
+    return of.plan.channels / of.plan.groups;
+  }
+  [[nodiscard]] __host__ __device__ int64_t count() const {
+    return of.plan.outer * of.plan.channels;
+  }
+  __device__ int64_t channel(int64_t plane) const { return plane % of.plan.channels; }
+  __device__ int64_t group(int64_t plane) const { return plane / each(); }
+  // The plane of element i of the images.
+  __device__ int64_t plane(int64_t i) const {
+    const NormPlan& plan = of.plan;
+    if (plan.channels_last == 0) return i / plan.inner;
+    return i / (plan.inner * plan.channels) * plan.channels + i % plan.channels;
+  }
+  // The first number of a group: the shift of its moments.
+  __device__ T shift(int64_t group) const {
+    const NormPlan& plan = of.plan;
+    const int64_t head = group * each();
+    if (plan.channels_last == 0) return of.x(head * plan.inner);
+    return of.x(head / plan.channels * plan.inner * plan.channels + channel(head));
+  }
+};
+
+template <class S>
+struct PlaneDeviations {
+  Planes<S> planes;
+  __device__ Sums operator()(int64_t k, int64_t, int64_t at) const {
+    const auto d = planes.of.x(at) - planes.shift(planes.group(k));
+    return {static_cast<double>(d), static_cast<double>(d * d)};
+  }
+};
+template <class S>
+struct PlaneSlopes {
+  Planes<S> planes;
+  __device__ Sums operator()(int64_t k, int64_t, int64_t at) const {
+    const auto g = planes.of.y(at);
+    const auto d = planes.of.x(at) - planes.of.mean()[planes.group(k)];
+    return {static_cast<double>(g), static_cast<double>(g * d)};
+  }
+};
+struct KeepSums {
+  Sums* sums;
+  __device__ void operator()(int64_t k, Sums found) const { sums[k] = found; }
+};
+
+// The sums over the planes of a group, in a backward pass weighted: g w instead of g.
+template <class S>
+__device__ Sums group_sums(const Planes<S>& planes, const Sums* sums, int64_t group,
+                           bool weighted) {
+  Sums whole{0, 0};
+  for (int64_t k = group * planes.each(); k < (group + 1) * planes.each(); ++k) {
+    const double w = weighted ? static_cast<double>(planes.of.weight(planes.channel(k))) : 1.0;
+    whole.add({w * sums[k].first, w * sums[k].second});
+  }
+  return whole;
+}
+
+template <class S>
+__global__ void group_statistics_kernel(Planes<S> planes, const Sums* sums, int64_t groups) {
+  using T = typename Typed<S>::T;
+  const NormPlan& plan = planes.of.plan;
+  for (int64_t group = first_index(); group < groups; group += index_step()) {
+    const Sums whole = group_sums(planes, sums, group, false);
+    const auto found =
+        math::group_moments(static_cast<double>(planes.shift(group)), whole.first, whole.second,
+                            static_cast<double>(planes.each() * plan.inner));
+    planes.of.mean()[group] = static_cast<T>(found.mean);
+    planes.of.rstd()[group] = static_cast<T>(math::reciprocal_deviation(found.variance, plan.eps));
+  }
+}
+template <class S>
+__global__ void group_normalize_kernel(Planes<S> planes, int64_t count) {
+  const Typed<S>& of = planes.of;
+  for (int64_t i = first_index(); i < count; i += index_step()) {
+    const int64_t k = planes.plane(i);
+    const int64_t group = planes.group(k);
+    const int64_t c = planes.channel(k);
+    of.put_y(i, (of.x(i) - of.mean()[group]) * (of.rstd()[group] * of.weight(c)) + of.bias(c));
+  }
+}
+
+template <class S>
+__global__ void group_slopes_kernel(Planes<S> planes, const Sums* sums, int64_t groups,
+                                    Slope<typename Typed<S>::T>* slopes) {
+  using T = typename Typed<S>::T;
+  for (int64_t group = first_index(); group < groups; group += index_step()) {
+    const Sums whole = group_sums(planes, sums, group, true);
+    const auto found =
+        math::norm_slope(false, 1, static_cast<double>(planes.of.rstd()[group]), whole.first,
+                         whole.second, static_cast<double>(planes.each() * planes.of.plan.inner));
+    slopes[group] = {static_cast<T>(found.a), static_cast<T>(found.b), static_cast<T>(found.c)};
+  }
+}
+// The parameters' gradients: the sums over the images of what the planes of a channel add.
+template <class S>
+__global__ void group_parameters_kernel(Planes<S> planes, const Sums* sums) {
+  const NormPlan& plan = planes.of.plan;
+  for (int64_t c = first_index(); c < plan.channels; c += index_step()) {
+    Sums whole{0, 0};
+    for (int64_t k = c; k < planes.count(); k += plan.channels) {
+      const double r = static_cast<double>(planes.of.rstd()[planes.group(k)]);
+      whole.add({sums[k].first, sums[k].second * r});
+    }
+    planes.of.put_parameters(c, whole.second, whole.first);
+  }
+}
+template <class S>
+__global__ void group_backward_kernel(Planes<S> planes, const Slope<typename Typed<S>::T>* slopes,
+                                      int64_t count) {
+  const Typed<S>& of = planes.of;
+  for (int64_t i = first_index(); i < count; i += index_step()) {
+    const int64_t k = planes.plane(i);
+    const int64_t group = planes.group(k);
+    const auto slope = slopes[group];
+    of.put_dx(i, of.y(i) * of.weight(planes.channel(k)) * slope.a -
+                     (of.x(i) - of.mean()[group]) * slope.b - slope.c);
+  }
+}
+
+template <class S, class Terms>
+Status sum_planes(const Planes<S>& planes, const Terms& terms, Sums* sums) {
+  const NormPlan& plan = planes.of.plan;
+  if (plan.channels_last == 0)
+    return sum_channels(plan.place, Channels{1, planes.count(), plan.inner}, terms, KeepSums{sums});
+  return sum_channels(plan.place, ImageChannels{planes.count(), plan.channels, plan.inner}, terms,
+                      KeepSums{sums});
+}
+
+template <class S>
+Status group_norm(const NormPlan& plan) {
+  using T = typename Typed<S>::T;
+  const Planes<S> planes{{plan}};
+  const int64_t groups = plan.outer * plan.groups;
+  const Workspace sum_space(plan.place, planes.count() * static_cast<int64_t>(sizeof(Sums)));
+  const Workspace slope_space(plan.place, groups * static_cast<int64_t>(sizeof(Slope<T>)));
+  if (sum_space.missing() || slope_space.missing()) return no_workspace();
+  auto* sums = sum_space.data<Sums>();
+  const auto* found = static_cast<const Sums*>(sums);
+  auto* slopes = slope_space.data<Slope<T>>();
+  const bool backward = plan.backward != 0;
+  Status status = backward ? sum_planes(planes, PlaneSlopes<S>{planes}, sums)
+                           : sum_planes(planes, PlaneDeviations<S>{planes}, sums);
+  if (status != kernel::kOk) return status;
+  if (!backward) {
+    status = launch(plan.place, groups, &group_statistics_kernel<S>, planes, found, groups);
+    if (status != kernel::kOk) return status;
+    return launch(plan.place, numel(plan), &group_normalize_kernel<S>, planes, numel(plan));
+  }
+  if (plan.grad_weight != nullptr || plan.grad_bias != nullptr) {
+    status = launch(plan.place, plan.channels, &group_parameters_kernel<S>, planes, found);
+    if (status != kernel::kOk) return status;
+  }
+  if (plan.grad_input == nullptr) return kernel::kOk;
+  status = launch(plan.place, groups, &group_slopes_kernel<S>, planes, found, groups, slopes);
+  if (status != kernel::kOk) return status;
+  return launch(plan.place, numel(plan), &group_backward_kernel<S>, planes,
+                static_cast<const Slope<T>*>(slopes), numel(plan));
+}
+
+// ---- layer_norm and rms_norm, which has no mean ----
 
 // Two passes: the row is in the cache, and deviations from the mean do not cancel.
 template <class S>
@@ -267,22 +450,23 @@ struct LayerForward {
   __device__ void operator()(int64_t row, const Team& team) const {
     const int64_t width = of.plan.inner;
     const int64_t at = row * width;
+    const bool centered = of.plan.kind == NormKind::kRows;
     double sum = 0;
-    for (int64_t i = team.first(); i < width; i += team.step())
+    for (int64_t i = team.first(); centered && i < width; i += team.step())
       sum += static_cast<double>(of.x(at + i));
-    const T center = static_cast<T>(team.sum(sum) / static_cast<double>(width));
+    const T center = centered ? static_cast<T>(team.sum(sum) / static_cast<double>(width)) : T{0};
     sum = 0;
     double squares = 0;
     for (int64_t i = team.first(); i < width; i += team.step()) {
       const T d = of.x(at + i) - center;
-      sum += static_cast<double>(d);
+      sum += centered ? static_cast<double>(d) : 0.0;
       squares += static_cast<double>(d * d);
     }
     const auto found = math::group_moments(static_cast<double>(center), team.sum(sum),
                                            team.sum(squares), static_cast<double>(width));
     const T scale = static_cast<T>(math::reciprocal_deviation(found.variance, of.plan.eps));
     if (team.leads()) {
-      of.mean()[row] = center;
+      if (centered) of.mean()[row] = center;
       of.rstd()[row] = scale;
     }
     for (int64_t i = team.first(); i < width; i += team.step())
@@ -299,12 +483,13 @@ struct LayerBackward {
   __device__ void operator()(int64_t row, const Team& team) const {
     const int64_t width = of.plan.inner;
     const int64_t at = row * width;
-    const T mean = of.mean()[row];
+    const bool centered = of.plan.kind == NormKind::kRows;
+    const T mean = centered ? of.mean()[row] : T{0};
     double sum = 0;
     double dot = 0;
     for (int64_t i = team.first(); i < width; i += team.step()) {
       const T slope = of.y(at + i) * of.weight(i);
-      sum += static_cast<double>(slope);
+      sum += centered ? static_cast<double>(slope) : 0.0;
       dot += static_cast<double>(slope * (of.x(at + i) - mean));
     }
     const auto found = math::norm_slope(false, 1, static_cast<double>(of.rstd()[row]),
@@ -323,7 +508,8 @@ struct ParameterTerms {
   Typed<S> of;
   __device__ Sums operator()(int64_t, int64_t row, int64_t at) const {
     const auto g = of.y(at);
-    const T hat = (of.x(at) - of.mean()[row]) * of.rstd()[row];
+    const T mean = of.plan.kind == NormKind::kRows ? of.mean()[row] : T{0};
+    const T hat = (of.x(at) - mean) * of.rstd()[row];
     return {static_cast<double>(g), static_cast<double>(g * hat)};
   }
 };
@@ -345,13 +531,14 @@ Status layer_norm(const NormPlan& plan) {
     if (status != kernel::kOk) return status;
   }
   if (plan.grad_weight == nullptr && plan.grad_bias == nullptr) return kernel::kOk;
-  return sum_channels(plan.place, {plan.outer, plan.inner, 1}, ParameterTerms<S>{of},
+  return sum_channels(plan.place, Channels{plan.outer, plan.inner, 1}, ParameterTerms<S>{of},
                       SetParameters<S>{of});
 }
 
 template <class S>
 Status run(const NormPlan& plan) {
-  return plan.per_channel != 0 ? batch_norm<S>(plan) : layer_norm<S>(plan);
+  if (plan.kind == NormKind::kGroups) return group_norm<S>(plan);
+  return plan.kind == NormKind::kChannels ? batch_norm<S>(plan) : layer_norm<S>(plan);
 }
 
 }  // namespace

@@ -3516,3 +3516,71 @@
     n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
     n_padding::Int32, output_size::Ptr{Int64}, n_output_size::Int32,
     dst::tsr_tensor)::tsr_status
+
+# (input - mean) / sqrt(var + eps) weight + bias, per sample and group of channels; floating
+# dtypes.
+@c tsr_group_norm(input::tsr_tensor, num_groups::Int64, weight::tsr_tensor, bias::tsr_tensor,
+    eps::Float64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_group_norm_out(input::tsr_tensor, num_groups::Int64, weight::tsr_tensor,
+    bias::tsr_tensor, eps::Float64, dst::tsr_tensor)::tsr_status
+
+# (input - mean) / sqrt(var + eps) weight + bias, per sample and channel; floating dtypes.
+@c tsr_instance_norm(input::tsr_tensor, running_mean::tsr_tensor, running_var::tsr_tensor,
+    weight::tsr_tensor, bias::tsr_tensor, use_input_stats::Int32, momentum::Float64,
+    eps::Float64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_instance_norm_out(input::tsr_tensor, running_mean::tsr_tensor, running_var::tsr_tensor,
+    weight::tsr_tensor, bias::tsr_tensor, use_input_stats::Int32, momentum::Float64,
+    eps::Float64, dst::tsr_tensor)::tsr_status
+
+# input / sqrt(mean(input^2) + eps) weight over the last dims; floating dtypes.
+@c tsr_rms_norm(input::tsr_tensor, normalized_shape::Ptr{Int64}, n_normalized_shape::Int32,
+    weight::tsr_tensor, eps::Float64, has_eps::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_rms_norm_out(input::tsr_tensor, normalized_shape::Ptr{Int64}, n_normalized_shape::Int32,
+    weight::tsr_tensor, eps::Float64, has_eps::Int32, dst::tsr_tensor)::tsr_status
+
+# input / (k + alpha mean(input^2))^beta, where the mean is over neighbouring channels;
+# floating dtypes.
+@c tsr_local_response_norm(input::tsr_tensor, size::Int64, alpha::Float64, beta::Float64,
+    k::Float64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_local_response_norm_out(input::tsr_tensor, size::Int64, alpha::Float64, beta::Float64,
+    k::Float64, dst::tsr_tensor)::tsr_status
+
+# Sets random channels of sequences to 0 and divides the others by 1 - p; floating dtypes.
+@c tsr_dropout1d(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_dropout1d_out(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
+    dst::tsr_tensor)::tsr_status
+@c tsr_dropout1d_inplace(input::tsr_tensor, p::Float64, training::Int32,
+    generator::tsr_generator)::tsr_status
+
+# Sets random channels of images to 0 and divides the others by 1 - p; floating dtypes.
+@c tsr_dropout2d(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_dropout2d_out(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
+    dst::tsr_tensor)::tsr_status
+@c tsr_dropout2d_inplace(input::tsr_tensor, p::Float64, training::Int32,
+    generator::tsr_generator)::tsr_status
+
+# Sets random channels of volumes to 0 and divides the others by 1 - p; floating dtypes.
+@c tsr_dropout3d(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_dropout3d_out(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
+    dst::tsr_tensor)::tsr_status
+@c tsr_dropout3d_inplace(input::tsr_tensor, p::Float64, training::Int32,
+    generator::tsr_generator)::tsr_status
+
+# Dropout that keeps mean 0 and variance 1 where selu is the activation; floating dtypes.
+@c tsr_alpha_dropout(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_alpha_dropout_out(input::tsr_tensor, p::Float64, training::Int32,
+    generator::tsr_generator, dst::tsr_tensor)::tsr_status
+@c tsr_alpha_dropout_inplace(input::tsr_tensor, p::Float64, training::Int32,
+    generator::tsr_generator)::tsr_status
+
+# alpha_dropout of whole channels (axis 1); floating dtypes.
+@c tsr_feature_alpha_dropout(input::tsr_tensor, p::Float64, training::Int32,
+    generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_feature_alpha_dropout_out(input::tsr_tensor, p::Float64, training::Int32,
+    generator::tsr_generator, dst::tsr_tensor)::tsr_status
+@c tsr_feature_alpha_dropout_inplace(input::tsr_tensor, p::Float64, training::Int32,
+    generator::tsr_generator)::tsr_status

@@ -8,10 +8,11 @@ export abs!, acos!, acosh!, adam_step!, adamw_step!, adaptive_avg_pool1d, adapti
     adaptive_max_pool2d, adaptive_max_pool2d!, adaptive_max_pool2d_with_positions,
     adaptive_max_pool3d, adaptive_max_pool3d!, adaptive_max_pool3d_with_positions, add!, addbmm,
     addbmm!, addcdiv, addcdiv!, addcmul, addcmul!, addmm, addmm!, addmv, addmv!, addr, addr!,
-    allclose, amax, amax!, amin, amin!, aminmax, aminmax!, angle!, argmax!, argmin!, argsort,
-    argsort!, argwhere, array_equal, as_strided, as_strided_scatter, as_strided_scatter!, asin!,
-    asinh!, astype, atan!, atan2!, atanh!, atleast_1d, atleast_2d, atleast_3d, avg_pool1d,
-    avg_pool1d!, avg_pool2d, avg_pool2d!, avg_pool3d, avg_pool3d!
+    allclose, alpha_dropout, alpha_dropout!, amax, amax!, amin, amin!, aminmax, aminmax!,
+    angle!, argmax!, argmin!, argsort, argsort!, argwhere, array_equal, as_strided,
+    as_strided_scatter, as_strided_scatter!, asin!, asinh!, astype, atan!, atan2!, atanh!,
+    atleast_1d, atleast_2d, atleast_3d, avg_pool1d, avg_pool1d!, avg_pool2d, avg_pool2d!,
+    avg_pool3d, avg_pool3d!
 export baddbmm, baddbmm!, bartlett_window, batch_norm, batch_norm!, bernoulli, bernoulli!,
     binary_cross_entropy, binary_cross_entropy_with_logits, bincount, bincount!, bitwise_and!,
     bitwise_invert!, bitwise_left_shift!, bitwise_or!, bitwise_right_shift!, bitwise_xor!,
@@ -27,29 +28,33 @@ export cartesian_prod, cauchy!, ceil!, celu, celu!, cholesky_inverse, cholesky_i
     cross_entropy, cummax, cummax!, cummin, cummin!, cumulative_trapezoid, cumulative_trapezoid!
 export deg2rad!, det!, diag!, diag_embed, diag_embed!, diagflat, diagflat!, diagonal,
     diagonal_scatter, diagonal_scatter!, diff!, digamma, digamma!, dist, dist!, divide!,
-    divide_rounded, divide_rounded!, dot!, dropout, dropout!, dstack, dstack!
+    divide_rounded, divide_rounded!, dot!, dropout, dropout!, dropout1d, dropout1d!, dropout2d,
+    dropout2d!, dropout3d, dropout3d!, dstack, dstack!
 export eig, eig!, eigh, eigh!, eigvalsh, eigvalsh!, einsum, einsum!, elu, elu!, embedding,
     embedding!, empty_like, empty_strided, entr, entr!, equal!, erf, erf!, erfc, erfc!, erfcx,
     erfcx!, erfinv, erfinv!, exp!, exp2!, expand, expand_dims, expm1!, exponential!, eye
-export flatten, fliplr, fliplr!, flipud, flipud!, float_power, float_power!, floor!,
-    floor_divide!, fmax, fmax!, fmin, fmin!, fmod!, frac, frac!, full, full_like
+export feature_alpha_dropout, feature_alpha_dropout!, flatten, fliplr, fliplr!, flipud, flipud!,
+    float_power, float_power!, floor!, floor_divide!, fmax, fmax!, fmin, fmin!, fmod!, frac,
+    frac!, full, full_like
 export gather, gather!, gaussian_nll_loss, gcd!, gelu, gelu!, geometric!, glu, glu!, greater!,
-    greater_equal!, gumbel_softmax
+    greater_equal!, group_norm, group_norm!, gumbel_softmax
 export hamming_window, hann_window, hardshrink, hardshrink!, hardsigmoid, hardsigmoid!,
     hardswish, hardswish!, hardtanh, hardtanh!, heaviside, heaviside!, hinge_embedding_loss,
     histc, histc!, histogram, histogram!, hstack, hstack!, huber_loss, hypot!
 export i0, i0!, i0e, i0e!, i1, i1!, i1e, i1e!, igamma, igamma!, igammac, igammac!, index_add,
     index_add!, index_copy, index_copy!, index_fill, index_fill!, index_put, index_put!,
-    index_reduce, index_reduce!, index_select, index_select!, inner, inner!, inv!, isclose,
-    isfinite!, isin, isinf!, isnan!, isneginf, isneginf!, isposinf, isposinf!
+    index_reduce, index_reduce!, index_select, index_select!, inner, inner!, instance_norm,
+    instance_norm!, inv!, isclose, isfinite!, isin, isinf!, isnan!, isneginf, isneginf!,
+    isposinf, isposinf!
 export kaiser_window, kl_div, kthvalue, kthvalue!
 export l1_loss, layer_norm, layer_norm!, lcm!, ldexp!, leaky_relu, leaky_relu!, lerp, lerp!,
-    less!, less_equal!, lgamma, lgamma!, linear, linear!, linspace, log!, log10!, log1p!, log2!,
-    log_ndtr, log_ndtr!, log_normal!, log_softmax, log_softmax!, logaddexp, logaddexp!,
-    logaddexp2, logaddexp2!, logcumsumexp, logcumsumexp!, logdet!, logical_and, logical_and!,
-    logical_not!, logical_or, logical_or!, logical_xor, logical_xor!, logit, logit!, logsigmoid,
-    logsigmoid!, logspace, logsumexp, logsumexp!, lp_pool1d, lp_pool1d!, lp_pool2d, lp_pool2d!,
-    lp_pool3d, lp_pool3d!, lstsq, lstsq!, lu_factor, lu_factor!, lu_solve, lu_solve!
+    less!, less_equal!, lgamma, lgamma!, linear, linear!, linspace, local_response_norm,
+    local_response_norm!, log!, log10!, log1p!, log2!, log_ndtr, log_ndtr!, log_normal!,
+    log_softmax, log_softmax!, logaddexp, logaddexp!, logaddexp2, logaddexp2!, logcumsumexp,
+    logcumsumexp!, logdet!, logical_and, logical_and!, logical_not!, logical_or, logical_or!,
+    logical_xor, logical_xor!, logit, logit!, logsigmoid, logsigmoid!, logspace, logsumexp,
+    logsumexp!, lp_pool1d, lp_pool1d!, lp_pool2d, lp_pool2d!, lp_pool3d, lp_pool3d!, lstsq,
+    lstsq!, lu_factor, lu_factor!, lu_solve, lu_solve!
 export margin_ranking_loss, masked_fill, masked_fill!, masked_scatter, masked_scatter!,
     masked_select, masked_select!, matmul, matmul!, matrix_exp, matrix_exp!, matrix_norm,
     matrix_norm!, matrix_power, matrix_power!, matrix_rank, matrix_rank!, matrix_transpose,
@@ -69,8 +74,8 @@ export pad, pad!, pairwise_distance, permute_dims, pinv!, poisson, poisson_nll_l
     polar!, polygamma, polygamma!, positive, positive!, pow!, prelu, prelu!, put
 export rad2deg!, rand_like, randint, randint_like, randn_like, random!, reciprocal!, relu,
     relu!, relu6, relu6!, remainder!, renorm, renorm!, repeat_interleave, repeat_interleave!,
-    reshape_row_major, roll, roll!, rot90, rot90!, round!, round_decimals, round_decimals!,
-    rsqrt, rsqrt!
+    reshape_row_major, rms_norm, rms_norm!, roll, roll!, rot90, rot90!, round!, round_decimals,
+    round_decimals!, rsqrt, rsqrt!
 export scatter, scatter!, scatter_add, scatter_add!, scatter_reduce, scatter_reduce!, select,
     select_scatter, select_scatter!, selu, selu!, sgd_step!, sigmoid, sigmoid!, sign!, signbit!,
     silu, silu!, sin!, sinc!, sinh!, slice_scatter, slice_scatter!, slogdet, slogdet!,
@@ -116,3 +121,4 @@ include("ops_nn_activation.jl")
 include("ops_nn_loss.jl")
 include("ops_optim.jl")
 include("ops_nn_pool.jl")
+include("ops_nn_norm.jl")

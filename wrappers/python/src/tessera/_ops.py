@@ -497,6 +497,20 @@ lp_pool3d = _core.lp_pool3d
 max_unpool1d = _core.max_unpool1d
 max_unpool2d = _core.max_unpool2d
 max_unpool3d = _core.max_unpool3d
+group_norm = _core.group_norm
+instance_norm = _core.instance_norm
+rms_norm = _core.rms_norm
+local_response_norm = _core.local_response_norm
+dropout1d = _core.dropout1d
+dropout1d_ = _core.dropout1d_
+dropout2d = _core.dropout2d
+dropout2d_ = _core.dropout2d_
+dropout3d = _core.dropout3d
+dropout3d_ = _core.dropout3d_
+alpha_dropout = _core.alpha_dropout
+alpha_dropout_ = _core.alpha_dropout_
+feature_alpha_dropout = _core.feature_alpha_dropout
+feature_alpha_dropout_ = _core.feature_alpha_dropout_
 
 __all__ = [
     "abs", "absolute",
@@ -954,6 +968,20 @@ NN_FUNCTIONAL = [
     "max_unpool1d",
     "max_unpool2d",
     "max_unpool3d",
+    "group_norm",
+    "instance_norm",
+    "rms_norm",
+    "local_response_norm",
+    "dropout1d",
+    "dropout1d_",
+    "dropout2d",
+    "dropout2d_",
+    "dropout3d",
+    "dropout3d_",
+    "alpha_dropout",
+    "alpha_dropout_",
+    "feature_alpha_dropout",
+    "feature_alpha_dropout_",
 ]
 
 OPTIM_FUNCTIONAL = [

@@ -31,6 +31,7 @@ mod ops_nn_activation;
 mod ops_nn_loss;
 mod ops_optim;
 mod ops_nn_pool;
+mod ops_nn_norm;
 
 /// Options of the op methods of [`Tensor`](crate::Tensor), and the ops that are functions.
 pub mod ops {
@@ -60,4 +61,5 @@ pub mod ops {
     pub use super::ops_nn_loss::*;
     pub use super::ops_optim::*;
     pub use super::ops_nn_pool::*;
+    pub use super::ops_nn_norm::*;
 }

@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/nn/norm_passes.h"
+
+#include "base/error.h"
+#include "kernel/registry.h"
+#include "ops/create/copy.h"
+#include "ops/opmath.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/unary.h"
+#include "ops/reduce/reduce.h"
+#include "ops/shape/shape.h"
+
+namespace tsr::ops {
+namespace {
+
+using kernel::NormKind;
+using kernel::NormPlan;
+
+// The tensors of a backward launch; weight, mean and gradients may be undefined.
+struct BackwardTensors {
+  const Tensor& x;
+  const Tensor& weight;
+  const Tensor& mean;
+  const Tensor& rstd;
+  const Tensor& g;
+  const Tensor& dx;
+  const Tensor& dw;
+  const Tensor& db;
+};
+
+NormPlan plan_of(const NormShape& shape) {
+  NormPlan plan{};
+  plan.kind = shape.kind;
+  plan.use_statistics = shape.use_statistics ? 1 : 0;
+  plan.channels_last = shape.channels_last ? 1 : 0;
+  plan.groups = shape.groups;
+  plan.outer = shape.outer;
+  plan.channels = shape.channels;
+  plan.inner = shape.inner;
+  plan.eps = shape.eps;
+  return plan;
+}
+
+DType dtype_or(const Tensor& tensor, DType otherwise) {
+  return tensor.defined() ? tensor.dtype() : otherwise;
+}
+
+void launch_backward(const NormShape& shape, const BackwardTensors& of) {
+  launch_or_widen(
+      kernel::kNorm,
+      {reads(of.x), reads(of.weight), reads(of.g), writes(of.dx), writes(of.dw), writes(of.db)},
+      [&](const Tensor* const* t) {
+        const Tensor& x = *t[0];
+        NormPlan plan = plan_of(shape);
+        plan.backward = 1;
+        plan.place = kernel::place_on(x.device());
+        plan.dtype = x.dtype();
+        plan.weight_dtype = dtype_or(*t[1], dtype_or(*t[4], x.dtype()));
+        plan.bias_dtype = dtype_or(*t[5], x.dtype());
+        plan.input = x.data();
+        plan.weight = data_or_null(*t[1]);
+        plan.output = t[2]->data();
+        plan.grad_input = data_or_null(*t[3]);
+        plan.grad_weight = data_or_null(*t[4]);
+        plan.grad_bias = data_or_null(*t[5]);
+        plan.mean = data_or_null(of.mean);
+        plan.rstd = of.rstd.data();
+        return plan;
+      });
+}
+
+// ---- derivatives ----
+
+// Shape and dtypes of weight and bias, also needed if only their gradients are wanted.
+struct ParameterSpec {
+  Dims sizes;
+  DType weight_dtype, bias_dtype;
+};
+
+// One kernel, without autograd. x has the layout that the shape describes.
+void set_fused(Backward& ctx, const NormShape& shape, const Tensor& x, const Tensor& w,
+               const Tensor& mean, const Tensor& rstd, const ParameterSpec& parameters) {
+  const bool last = is_channels_last(x);
+  const Tensor g = image_memory(ctx.grad(), last);
+  const Tensor weight = w.defined() ? contiguous_memory(w) : w;
+  Tensor dx;
+  Tensor dw;
+  Tensor db;
+  if (ctx.needs(0)) dx = empty_image(x.sizes(), x.dtype(), x.device(), last);
+  if (ctx.needs(1)) dw = empty(parameters.sizes, parameters.weight_dtype, x.device());
+  if (ctx.needs(2)) db = empty(parameters.sizes, parameters.bias_dtype, x.device());
+  if (x.numel() != 0) {
+    launch_backward(shape, {x, weight, mean, rstd, g, dx, dw, db});
+  } else {
+    if (dw.defined()) fill_memory(dw, 0);
+    if (db.defined()) fill_memory(db, 0);
+  }
+  ctx.set(0, dx);
+  ctx.set(1, dw);
+  ctx.set(2, db);
+}
+
+// The tensor in the shape in which the axes of `shape` count.
+Tensor viewed(const NormShape& shape, const Tensor& t) {
+  return shape.view.empty() ? t : reshape(t, shape.view);
+}
+
+// x - mean, with the saved mean where the statistics are constants; x itself without a mean.
+Tensor centered(const NormShape& shape, const Tensor& x, const Tensor& mean_saved) {
+  if (shape.kind == NormKind::kRms) return x;
+  return subtract(x, shape.use_statistics ? reshape(mean_saved, shape.statistics)
+                                          : mean(x, DimsView(shape.axes), true));
+}
+
+// With h = (x - mean) rstd and G = g w: dx = rstd (G - mean(G) - h mean(G h)), without mean(G)
+// where h has no mean, or G rstd where the statistics are constants; dw = Σ g h, db = Σ g.
+void set_differentiable(Backward& ctx, const NormShape& shape, const Tensor& input, const Tensor& w,
+                        const Tensor& mean_saved, const Tensor& rstd_saved,
+                        const Dims& parameter_sizes) {
+  const DimsView axes(shape.axes);
+  const bool fixed = shape.use_statistics;
+  const Tensor center = centered(shape, viewed(shape, in_opmath(input)), mean_saved);
+  const Tensor r = fixed ? reshape(rstd_saved, shape.statistics)
+                         : rsqrt(add(mean(square(center), axes, true), shape.eps));
+  const Tensor h = multiply(center, r);
+  const Tensor g = viewed(shape, in_opmath(ctx.grad()));
+  const Tensor scaled = w.defined() ? multiply(g, reshape(w, shape.parameter)) : g;
+  if (ctx.needs(0)) {
+    Tensor slope = scaled;
+    if (!fixed && shape.kind != NormKind::kRms) slope = subtract(slope, mean(scaled, axes, true));
+    if (!fixed) slope = subtract(slope, multiply(h, mean(multiply(scaled, h), axes, true)));
+    ctx.set(0, reshape(multiply(slope, r), input.sizes()));
+  }
+  const DimsView others(shape.parameter_axes);
+  const auto total = [&](const Tensor& t) {
+    return reshape(others.empty() ? t : sum(t, others), parameter_sizes);
+  };
+  if (ctx.needs(1)) ctx.set(1, total(multiply(g, h)));
+  if (ctx.needs(2)) ctx.set(2, total(g));
+}
+
+}  // namespace
+
+void launch_norm(const NormShape& shape, const NormTensors& of, const Movement& moved) {
+  launch_or_widen(kernel::kNorm, {reads(of.x), reads(of.weight), reads(of.bias), writes(of.y)},
+                  [&](const Tensor* const* t) {
+                    const Tensor& x = *t[0];
+                    NormPlan plan = plan_of(shape);
+                    plan.momentum = moved.momentum;
+                    plan.place = kernel::place_on(x.device());
+                    plan.dtype = x.dtype();
+                    plan.weight_dtype = dtype_or(*t[1], x.dtype());
+                    plan.bias_dtype = dtype_or(*t[2], x.dtype());
+                    plan.input = x.data();
+                    plan.weight = data_or_null(*t[1]);
+                    plan.bias = data_or_null(*t[2]);
+                    plan.output = t[3]->data();
+                    plan.mean = data_or_null(of.mean);
+                    plan.rstd = of.rstd.data();
+                    plan.running_mean = moved.mean;
+                    plan.running_var = moved.var;
+                    return plan;
+                  });
+}
+
+std::array<Save, 2> norm_saves(const Tensor& x, const Tensor& w, const Tensor& none) {
+  return {save_input(needs_grad(x, w) ? x : none), save_input(needs_grad(x) ? w : none)};
+}
+
+void record_norm(const Tensor& output, const char* name, const NormShape& shape, const Tensor& x,
+                 const Tensor& w, const Tensor& b, const Tensor& dense, const Tensor& center,
+                 const Tensor& rstd) {
+  const ParameterSpec parameters{w.defined()   ? w.sizes()
+                                 : b.defined() ? b.sizes()
+                                               : Dims{},
+                                 dtype_or(w, x.dtype()), dtype_or(b, x.dtype())};
+  const Tensor none;
+  const auto [saved_x, saved_w] = norm_saves(x, w, none);
+  record(output, name, {x, w, b}, {saved_x, saved_w, save_input(center), save_input(rstd)},
+         [shape, parameters, last = is_channels_last(dense)](Backward& ctx) {
+           const Tensor input = ctx.saved(0);
+           if (!input.defined()) {  // only the bias needs a gradient
+             const Tensor g = viewed(shape, ctx.grad());
+             ctx.set(2, reshape(sum(g, DimsView(shape.parameter_axes)), parameters.sizes));
+             return;
+           }
+           const Tensor weight = ctx.saved(1);
+           if (ctx.create_graph()) {
+             set_differentiable(ctx, shape, input, weight, ctx.saved(2), ctx.saved(3),
+                                parameters.sizes);
+           } else {
+             set_fused(ctx, shape, image_memory(input, last), weight, ctx.saved(2), ctx.saved(3),
+                       parameters);
+           }
+         });
+}
+
+// ---- checks ----
+
+void check_parameter_dtype(const Tensor& tensor, const char* arg, const Tensor& input) {
+  const DType wide = kernel::opmath(input.dtype());
+  if (tensor.dtype() == input.dtype() || tensor.dtype() == wide) return;
+  const std::string either = wide == input.dtype() ? "" : concat(" or ", wide);
+  fail(Code::kDType, arg, __FILE__, __LINE__, "expected ", input.dtype(), either, " for a ",
+       input.dtype(), " input, got ", tensor.dtype());
+}
+
+void check_channels(const Tensor& tensor, const char* arg, const Tensor& input) {
+  if (!tensor.defined()) return;
+  check_same_device(input, tensor, arg);
+  TSR_CHECK(tensor.ndim() == 1 && tensor.size(0) == input.size(1), Code::kShape, arg, "expected ",
+            input.size(1), " numbers, one per channel, got shape ", tensor.sizes());
+}
+
+}  // namespace tsr::ops
