@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Layers with few or no parameters: activations, pooling, dropout, reshaping."""
+"""Layers with few or no parameters: activations, reshaping."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from .._errors import InvalidValueError, as_number
+from .._errors import InvalidValueError, as_list, as_number
 from .._ops import full
 from .._tensor import Tensor
 from . import functional as F
-from .layers import Pair
 from .module import Module
 from .parameter import Parameter
 
@@ -218,22 +218,6 @@ class LogSoftmax(Module):
         return F.log_softmax(input, self.axis)
 
 
-class Dropout(Module):
-    """Zeroes elements with probability p while training, and scales the others by 1 / (1 - p)."""
-
-    def __init__(self, p: float = 0.5) -> None:
-        super().__init__()
-        if not 0.0 <= as_number(p, "p") <= 1.0:
-            raise InvalidValueError(f"p: expected a probability between 0 and 1, got {p}")
-        self.p = p
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.dropout(input, self.p, self.training)
-
-    def extra_repr(self) -> str:
-        return f"p={self.p}"
-
-
 class Flatten(Module):
     """Joins the axes from start to end into one."""
 
@@ -245,38 +229,20 @@ class Flatten(Module):
         return input.flatten(self.start_axis, self.end_axis)
 
 
+class Unflatten(Module):
+    """Divides an axis into axes of these sizes, of which one may be -1."""
+
+    def __init__(self, axis: int, unflattened_size: Sequence[int]) -> None:
+        super().__init__()
+        self.axis, self.unflattened_size = axis, tuple(as_list(unflattened_size, "unflattened_size"))
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input.unflatten(self.axis, self.unflattened_size)
+
+    def extra_repr(self) -> str:
+        return f"axis={self.axis}, unflattened_size={self.unflattened_size}"
+
+
 class Identity(Module):
     def forward(self, input: Tensor) -> Tensor:
         return input
-
-
-class _Pool(Module):
-    def __init__(self, kernel_size: Pair, stride: Pair | None = None, padding: Pair = 0) -> None:
-        super().__init__()
-        self.kernel_size, self.padding = kernel_size, padding
-        self.stride = kernel_size if stride is None else stride
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
-
-class MaxPool2d(_Pool):
-    def forward(self, input: Tensor) -> Tensor:
-        return F.max_pool2d(input, self.kernel_size, self.stride, self.padding)
-
-
-class AvgPool2d(_Pool):
-    def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool2d(input, self.kernel_size, self.stride, self.padding)
-
-
-class AdaptiveAvgPool2d(Module):
-    def __init__(self, output_size: Pair) -> None:
-        super().__init__()
-        self.output_size = output_size
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.adaptive_avg_pool2d(input, self.output_size)
-
-    def extra_repr(self) -> str:
-        return f"output_size={self.output_size}"

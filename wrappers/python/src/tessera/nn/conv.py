@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Convolution along one, two and three axes, and its transpose; options, defaults and initial values are PyTorch's."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import _ops
+from .._errors import InvalidValueError, as_int
+from .._tensor import Tensor
+from . import functional as F
+from . import init
+from ._sizes import Sizes, sizes
+from .module import Module
+from .parameter import Parameter
+
+
+def _per_group(channels: int, groups: int) -> int:
+    """The number of channels per group."""
+    count, parts = as_int(channels, "channels"), as_int(groups, "groups")
+    if parts < 1 or count % parts:
+        raise InvalidValueError(f"in_channels and out_channels must be divisible by groups={groups}")
+    return count // parts
+
+
+class _Conv(Module):
+    """The base class of all convolutions; weight (*shape, kernel...)."""
+
+    _axes: int
+    _function: Any
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes, padding: Sizes | str, dilation: Sizes,
+        groups: int, bias: bool, shape: tuple[int, int], dtype: Any,
+    ) -> None:
+        super().__init__()
+        _per_group(in_channels, groups), _per_group(out_channels, groups)
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.kernel_size, self.stride = self._sizes(kernel_size, "kernel_size"), self._sizes(stride, "stride")
+        self.padding = padding if isinstance(padding, str) else self._sizes(padding, "padding")
+        self.dilation = self._sizes(dilation, "dilation")
+        self.weight = Parameter(_ops.empty((*shape, *self.kernel_size), dtype=dtype))
+        self.register_parameter("bias", Parameter(_ops.empty((out_channels,), dtype=dtype)) if bias else None)
+        self.reset_parameters()
+
+    def _sizes(self, value: Sizes, name: str) -> tuple[int, ...]:
+        return sizes(value, self._axes, name)
+
+    def reset_parameters(self) -> None:
+        init.kaiming_uniform_(self.weight, math.sqrt(5))
+        if self.bias is not None:
+            fan_in = init.fan_in_and_fan_out(self.weight)[0]
+            bound = 1 / math.sqrt(fan_in) if fan_in else 0.0
+            init.uniform_(self.bias, -bound, bound)
+
+    def extra_repr(self) -> str:
+        text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+        text += f", padding={self.padding}" if self.padding != (0,) * self._axes else ""
+        text += f", groups={self.groups}" if self.groups != 1 else ""
+        return text + ("" if self.bias is not None else ", bias=False")
+
+
+class _PlainConv(_Conv):
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Sizes | str = 0,
+        dilation: Sizes = 1, groups: int = 1, bias: bool = True, dtype: Any = None,
+    ) -> None:
+        if isinstance(padding, str) and padding not in ("same", "valid"):
+            raise InvalidValueError(f"padding: expected ints, 'same' or 'valid', got {padding!r}")
+        if isinstance(padding, str) and padding == "same" and set(self._sizes(stride, "stride")) != {1}:
+            raise InvalidValueError(f"padding='same' needs a stride of 1, got {stride}")
+        shape = (out_channels, _per_group(in_channels, groups))
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, shape, dtype)
+
+    def forward(self, input: Tensor) -> Tensor:
+        found: Tensor = self._function(
+            input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups
+        )
+        return found
+
+
+class Conv1d(_PlainConv):
+    """Cross-correlation of sequences (N, C, L) with weight (out, in / groups, k). padding as for Conv2d."""
+
+    _axes = 1
+    _function = staticmethod(F.conv1d)
+
+
+class Conv2d(_PlainConv):
+    """Cross-correlation of images (N, C, H, W) with weight (out, in / groups, kH, kW). padding may be "same", for outputs
+    of the input's size, or "valid", for none."""
+
+    _axes = 2
+    _function = staticmethod(F.conv2d)
+
+
+class Conv3d(_PlainConv):
+    """Cross-correlation of volumes (N, C, D, H, W) with weight (out, in / groups, kD, kH, kW). padding as for Conv2d."""
+
+    _axes = 3
+    _function = staticmethod(F.conv3d)
+
+
+class _ConvTranspose(_Conv):
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Sizes = 0,
+        output_padding: Sizes = 0, groups: int = 1, bias: bool = True, dilation: Sizes = 1, dtype: Any = None,
+    ) -> None:
+        shape = (in_channels, _per_group(out_channels, groups))
+        padding = self._sizes(padding, "padding")
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, shape, dtype)
+        self.output_padding = self._sizes(output_padding, "output_padding")
+
+    def forward(self, input: Tensor) -> Tensor:
+        found: Tensor = self._function(
+            input, self.weight, self.bias, self.stride, self.padding, self.output_padding, self.groups, self.dilation
+        )
+        return found
+
+
+class ConvTranspose1d(_ConvTranspose):
+    """The gradient of Conv1d with respect to its input, as a layer; weight (in, out / groups, k)."""
+
+    _axes = 1
+    _function = staticmethod(F.conv_transpose1d)
+
+
+class ConvTranspose2d(_ConvTranspose):
+    """The gradient of Conv2d with respect to its input, as a layer; weight (in, out / groups, kH, kW)."""
+
+    _axes = 2
+    _function = staticmethod(F.conv_transpose2d)
+
+
+class ConvTranspose3d(_ConvTranspose):
+    """The gradient of Conv3d with respect to its input, as a layer; weight (in, out / groups, kD, kH, kW)."""
+
+    _axes = 3
+    _function = staticmethod(F.conv_transpose3d)
