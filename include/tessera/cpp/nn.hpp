@@ -5,8 +5,13 @@
 
 #include "tessera/cpp/nn/activations.hpp"
 #include "tessera/cpp/nn/containers.hpp"
+#include "tessera/cpp/nn/conv.hpp"
+#include "tessera/cpp/nn/dropouts.hpp"
 #include "tessera/cpp/nn/init.hpp"
 #include "tessera/cpp/nn/layers.hpp"
 #include "tessera/cpp/nn/losses.hpp"
 #include "tessera/cpp/nn/module.hpp"
+#include "tessera/cpp/nn/norm.hpp"
+#include "tessera/cpp/nn/pooling.hpp"
+#include "tessera/cpp/nn/sizes.hpp"
 #include "tessera/cpp/nn/utils.hpp"

@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Layers without parameters: activations, pooling, dropout, reshaping.
+// Layers without parameters: activations, reshaping.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "tessera/cpp/nn/layers.hpp"
 #include "tessera/cpp/nn/module.hpp"
 
 namespace tessera::nn {
@@ -146,16 +145,6 @@ struct LogSoftmax : Module {
   const int64_t axis;
 };
 
-// In training sets elements to 0 with probability p and scales the others by 1 / (1 - p).
-struct Dropout : Module {
-  explicit Dropout(double probability = 0.5) : p(probability) {
-    if (!(p >= 0 && p <= 1)) throw InvalidValueError("p: expected a probability from 0 to 1");
-  }
-  Tensor forward(const Tensor& input) override { return dropout(input, p, is_training()); }
-
-  const double p;
-};
-
 // Merges the axes from start to end into one.
 struct Flatten : Module {
   explicit Flatten(int64_t start = 1, int64_t end = -1) : start_axis(start), end_axis(end) {}
@@ -164,35 +153,18 @@ struct Flatten : Module {
   const int64_t start_axis, end_axis;
 };
 
+// Divides an axis into axes of these sizes, of which one may be -1.
+struct Unflatten : Module {
+  Unflatten(int64_t which, const IntList& sizes)
+      : axis(which), unflattened_size(sizes.to_vector()) {}
+  Tensor forward(const Tensor& input) override { return unflatten(input, axis, unflattened_size); }
+
+  const int64_t axis;
+  const std::vector<int64_t> unflattened_size;
+};
+
 struct Identity : Module {
   Tensor forward(const Tensor& input) override { return input; }
-};
-
-struct MaxPool2d : Module {
-  explicit MaxPool2d(Pair kernel, std::optional<Pair> steps = std::nullopt, Pair pad = 0)
-      : kernel_size(kernel), stride(steps.value_or(kernel)), padding(pad) {}
-  Tensor forward(const Tensor& input) override {
-    return max_pool2d(input, kernel_size, stride, padding);
-  }
-
-  const Pair kernel_size, stride, padding;
-};
-
-struct AvgPool2d : Module {
-  explicit AvgPool2d(Pair kernel, std::optional<Pair> steps = std::nullopt, Pair pad = 0)
-      : kernel_size(kernel), stride(steps.value_or(kernel)), padding(pad) {}
-  Tensor forward(const Tensor& input) override {
-    return avg_pool2d(input, kernel_size, stride, padding);
-  }
-
-  const Pair kernel_size, stride, padding;
-};
-
-struct AdaptiveAvgPool2d : Module {
-  explicit AdaptiveAvgPool2d(Pair size) : output_size(size) {}
-  Tensor forward(const Tensor& input) override { return adaptive_avg_pool2d(input, output_size); }
-
-  const Pair output_size;
 };
 
 }  // namespace tessera::nn
