@@ -145,9 +145,9 @@ fn activations_are_their_functions() -> Result<()> {
     close(&Softmax(-1).forward(&x)?, &[0.042010, 0.114195, 0.843795]);
     close(&Func::new(|x| x.multiply(2)).forward(&x)?, &[-2.0, 0.0, 4.0]);
     let image = Tensor::arange(0, 16)?.astype(DType::F32)?.reshape(&[1, 1, 4, 4])?;
-    let pooled = MaxPool2d([2, 2]).forward(&image)?;
+    let pooled = MaxPool2d::new([2, 2]).forward(&image)?;
     close(&Flatten(1).forward(&pooled)?, &[5.0, 7.0, 13.0, 15.0]);
-    close(&AvgPool2d([2, 2]).forward(&image)?, &[2.5, 4.5, 10.5, 12.5]);
+    close(&AvgPool2d::new([2, 2]).forward(&image)?, &[2.5, 4.5, 10.5, 12.5]);
     close(&AdaptiveAvgPool2d([1, 2]).forward(&image)?, &[6.5, 8.5]);
     close(&LogSoftmax(0).forward(&Tensor::zeros(&[2])?)?, &[-LN_2, -LN_2]);
     assert!(Identity.forward(&image)?.is_same(&image));

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Layers without parameters, for [`Sequential`](super::Sequential).
 
-use super::{Module, Training, Visitor};
-use crate::{Error, ErrorKind, Result, Tensor};
+use super::Module;
+use crate::{Result, Tensor};
 use std::fmt;
 
 macro_rules! activations {
@@ -82,12 +82,8 @@ activations! {
     Identity (), |_, x| Ok(x.clone());
     /// Joins all axes from this one on.
     Flatten (i64), |Self(start), x| x.flatten_with(|o| o.start(*start));
-    /// The largest of each window of this size.
-    MaxPool2d ([i64; 2]), |Self(size), x| x.max_pool2d(size);
-    /// The mean of each window of this size.
-    AvgPool2d ([i64; 2]), |Self(size), x| x.avg_pool2d(size);
-    /// The means of windows that cover the image; the sizes are the numbers of windows.
-    AdaptiveAvgPool2d ([i64; 2]), |Self(size), x| x.adaptive_avg_pool2d(size);
+    /// Divides this axis into two of these sizes, of which one may be -1.
+    Unflatten (i64, [i64; 2]), |Self(axis, sizes), x| x.unflatten(*axis, sizes);
 }
 
 /// A function as a module.
@@ -116,33 +112,5 @@ impl fmt::Debug for Func {
 impl Module for Func {
     fn forward(&self, input: &Tensor) -> Result<Tensor> {
         (self.0)(input)
-    }
-}
-
-/// In training, zeros elements at random and scales the others to keep the mean.
-#[derive(Debug)]
-pub struct Dropout {
-    p: f64,
-    training: Training,
-}
-
-impl Dropout {
-    /// Each element is zeroed with probability `p`.
-    pub fn new(p: f64) -> Result<Self> {
-        if !(0.0..=1.0).contains(&p) {
-            let text = format!("Dropout: expected a probability, got {p}");
-            return Err(Error::new(ErrorKind::Value, text));
-        }
-        Ok(Self { p, training: Training::default() })
-    }
-}
-
-impl Module for Dropout {
-    fn forward(&self, input: &Tensor) -> Result<Tensor> {
-        input.dropout_with(|o| o.p(self.p).training(self.training.is_on()))
-    }
-
-    fn visit(&self, visitor: &mut Visitor) {
-        visitor.training(&self.training);
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Convolutions of images.
+//! Convolutions along one, two and three axes.
 
 use super::module::described;
 use super::{init, Module, Visitor};
@@ -16,8 +16,8 @@ fn check_groups(layer: &str, inputs: i64, outputs: i64, groups: i64) -> Result<(
     Err(Error::new(ErrorKind::Value, text))
 }
 
-fn check_same(layer: &str, stride: [i64; 2], padding: [i64; 2]) -> Result<()> {
-    if stride == [1; 2] && padding == [0; 2] {
+fn check_same(layer: &str, stride: &[i64], padding: &[i64]) -> Result<()> {
+    if stride.iter().all(|n| *n == 1) && padding.iter().all(|n| *n == 0) {
         return Ok(());
     }
     let text = format!(
@@ -30,7 +30,8 @@ fn check_same(layer: &str, stride: [i64; 2], padding: [i64; 2]) -> Result<()> {
 /// default to zeros.
 macro_rules! convolution {
     (
-        $(#[$doc:meta])* $name:ident, $config:ident, $op:ident,
+        $(#[$doc:meta])* $name:ident, $config:ident, $op:ident, $axes:literal axes,
+        $kernel:literal, $padding:literal, $image:literal, $result:literal;
         $weight:literal = |$inputs:ident, $outputs:ident, $groups:ident| $sizes:expr;
         $($(#[$own_doc:meta])* $own:ident),*
         $(; $(#[$flag_doc:meta])* $flag:ident)?
@@ -38,9 +39,9 @@ macro_rules! convolution {
         #[doc = concat!("Options of [`", stringify!($name), "`].")]
         #[derive(Clone, Copy, Debug)]
         pub struct $config {
-            stride: [i64; 2],
-            $($own: [i64; 2],)*
-            dilation: [i64; 2],
+            stride: [i64; $axes],
+            $($own: [i64; $axes],)*
+            dilation: [i64; $axes],
             groups: i64,
             bias: bool,
             $($flag: bool,)?
@@ -49,7 +50,7 @@ macro_rules! convolution {
         impl Default for $config {
             fn default() -> Self {
                 Self {
-                    stride: [1; 2], $($own: [0; 2],)* dilation: [1; 2], groups: 1, bias: true,
+                    stride: [1; $axes], $($own: [0; $axes],)* dilation: [1; $axes], groups: 1, bias: true,
                     $($flag: false,)?
                 }
             }
@@ -58,10 +59,10 @@ macro_rules! convolution {
         impl $config {
             setters! {
                 /// Steps of the kernel; default 1.
-                stride: [i64; 2];
-                $($(#[$own_doc])* $own: [i64; 2];)*
+                stride: [i64; $axes];
+                $($(#[$own_doc])* $own: [i64; $axes];)*
                 /// Distance of the kernel's elements; default 1.
-                dilation: [i64; 2];
+                dilation: [i64; $axes];
                 /// Number of groups of channels; default 1.
                 groups: i64;
                 /// Whether there is a bias; default yes.
@@ -76,8 +77,8 @@ macro_rules! convolution {
         /// # fn main() -> tessera::Result<()> {
         #[doc = concat!("use tessera::nn::{", stringify!($name), ", Module};")]
         /// use tessera::Tensor;
-        #[doc = concat!("let layer = ", stringify!($name), "::with(3, 8, [3, 3], |c| c.padding([1, 1]))?;")]
-        /// assert_eq!(layer.forward(&Tensor::ones(&[1, 3, 6, 6])?)?.shape(), [1, 8, 6, 6]);
+        #[doc = concat!("let layer = ", stringify!($name), "::with(3, 8, ", $kernel, ", |c| c.padding(", $padding, "))?;")]
+        #[doc = concat!("assert_eq!(layer.forward(&Tensor::ones(&", $image, ")?)?.shape(), ", $result, ");")]
         /// # Ok(())
         /// # }
         /// ```
@@ -91,7 +92,7 @@ macro_rules! convolution {
 
         impl $name {
             /// A layer with stride 1 and no padding.
-            pub fn new(inputs: i64, outputs: i64, kernel: [i64; 2]) -> Result<Self> {
+            pub fn new(inputs: i64, outputs: i64, kernel: [i64; $axes]) -> Result<Self> {
                 Self::with(inputs, outputs, kernel, |c| c)
             }
 
@@ -99,17 +100,17 @@ macro_rules! convolution {
             pub fn with(
                 $inputs: i64,
                 $outputs: i64,
-                kernel: [i64; 2],
+                kernel: [i64; $axes],
                 config: impl FnOnce($config) -> $config,
             ) -> Result<Self> {
                 let config = config($config::default());
                 let $groups = config.groups;
                 check_groups(stringify!($name), $inputs, $outputs, $groups)?;
                 $(if config.$flag {
-                    check_same(stringify!($name), config.stride, config.padding)?;
+                    check_same(stringify!($name), &config.stride, &config.padding)?;
                 })?
                 let [first, second]: [i64; 2] = $sizes;
-                let shape = [first, second, kernel[0], kernel[1]];
+                let shape = [&[first, second], kernel.as_slice()].concat();
                 let (weight, bias) = init::layer(&shape, $outputs, config.bias)?;
                 Ok(Self { weight, bias, config })
             }
@@ -138,23 +139,67 @@ macro_rules! convolution {
 }
 
 convolution! {
-    /// Cross-correlation of images (N, C, H, W) with a weight.
-    Conv2d, Conv2dConfig, conv2d_with,
-    "(outputs, inputs / groups, height, width)" =
+    /// Cross-correlation of sequences (N, C, L) with a weight.
+    Conv1d, Conv1dConfig, conv1d_with, 1 axes, "[3]", "[1]", "[1, 3, 6]", "[1, 8, 6]";
+    "(outputs, inputs / groups, length)" =
         |inputs, outputs, groups| [outputs, inputs / groups];
-    /// Zeros around the image; default none.
+    /// Zeros around the input; default none.
     padding;
-    /// Whether to pad so that the result has the image's size, with stride 1; default no.
+    /// Whether to pad so that the result has the input's size, with stride 1; default no.
     same
 }
 
 convolution! {
-    /// The gradient of a convolution with respect to its input, as a layer.
-    ConvTranspose2d, ConvTranspose2dConfig, conv_transpose2d_with,
+    /// The gradient of [`Conv1d`] with respect to its input, as a layer.
+    ConvTranspose1d, ConvTranspose1dConfig, conv_transpose1d_with, 1 axes, "[3]", "[1]", "[1, 3, 6]", "[1, 8, 6]";
+    "(inputs, outputs / groups, length)" =
+        |inputs, outputs, groups| [inputs, outputs / groups];
+    /// Elements cut off around the result; default none.
+    padding,
+    /// Elements added at the end of each axis of the result; default none.
+    output_padding
+}
+
+convolution! {
+    /// Cross-correlation of images (N, C, H, W) with a weight.
+    Conv2d, Conv2dConfig, conv2d_with, 2 axes, "[3, 3]", "[1, 1]", "[1, 3, 6, 6]", "[1, 8, 6, 6]";
+    "(outputs, inputs / groups, height, width)" =
+        |inputs, outputs, groups| [outputs, inputs / groups];
+    /// Zeros around the input; default none.
+    padding;
+    /// Whether to pad so that the result has the input's size, with stride 1; default no.
+    same
+}
+
+convolution! {
+    /// The gradient of [`Conv2d`] with respect to its input, as a layer.
+    ConvTranspose2d, ConvTranspose2dConfig, conv_transpose2d_with, 2 axes, "[3, 3]", "[1, 1]", "[1, 3, 6, 6]", "[1, 8, 6, 6]";
     "(inputs, outputs / groups, height, width)" =
         |inputs, outputs, groups| [inputs, outputs / groups];
-    /// Rows and columns cut off around the result; default none.
+    /// Elements cut off around the result; default none.
     padding,
-    /// Rows and columns added at the end of the result; default none.
+    /// Elements added at the end of each axis of the result; default none.
+    output_padding
+}
+
+convolution! {
+    /// Cross-correlation of volumes (N, C, D, H, W) with a weight.
+    Conv3d, Conv3dConfig, conv3d_with, 3 axes, "[3, 3, 3]", "[1, 1, 1]", "[1, 3, 6, 6, 6]", "[1, 8, 6, 6, 6]";
+    "(outputs, inputs / groups, depth, height, width)" =
+        |inputs, outputs, groups| [outputs, inputs / groups];
+    /// Zeros around the input; default none.
+    padding;
+    /// Whether to pad so that the result has the input's size, with stride 1; default no.
+    same
+}
+
+convolution! {
+    /// The gradient of [`Conv3d`] with respect to its input, as a layer.
+    ConvTranspose3d, ConvTranspose3dConfig, conv_transpose3d_with, 3 axes, "[3, 3, 3]", "[1, 1, 1]", "[1, 3, 6, 6, 6]", "[1, 8, 6, 6, 6]";
+    "(inputs, outputs / groups, depth, height, width)" =
+        |inputs, outputs, groups| [inputs, outputs / groups];
+    /// Elements cut off around the result; default none.
+    padding,
+    /// Elements added at the end of each axis of the result; default none.
     output_padding
 }

@@ -34,19 +34,34 @@ mod activations;
 mod conv;
 #[allow(unsafe_code)]
 mod convert;
+mod dropouts;
 pub mod init;
 mod layers;
 mod module;
 mod norm;
+mod pooling;
 
 pub use activations::{
-    AdaptiveAvgPool2d, AvgPool2d, Celu, Dropout, Elu, Flatten, Func, Gelu, Glu, Hardshrink,
-    Hardsigmoid, Hardswish, Hardtanh, Identity, LeakyRelu, LogSigmoid, LogSoftmax, MaxPool2d, Mish,
-    Relu, Relu6, Selu, Sigmoid, Silu, Softmax, Softmin, Softplus, Softshrink, Softsign, Tanh,
-    Tanhshrink,
+    Celu, Elu, Flatten, Func, Gelu, Glu, Hardshrink, Hardsigmoid, Hardswish, Hardtanh, Identity,
+    LeakyRelu, LogSigmoid, LogSoftmax, Mish, Relu, Relu6, Selu, Sigmoid, Silu, Softmax, Softmin,
+    Softplus, Softshrink, Softsign, Tanh, Tanhshrink, Unflatten,
 };
-pub use conv::{Conv2d, Conv2dConfig, ConvTranspose2d, ConvTranspose2dConfig};
+pub use conv::{
+    Conv1d, Conv1dConfig, Conv2d, Conv2dConfig, Conv3d, Conv3dConfig, ConvTranspose1d,
+    ConvTranspose1dConfig, ConvTranspose2d, ConvTranspose2dConfig, ConvTranspose3d,
+    ConvTranspose3dConfig,
+};
 pub use convert::convert;
+pub use dropouts::{AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout};
 pub use layers::{Embedding, Linear, Sequential};
 pub use module::{Module, Training, Visitor};
-pub use norm::{BatchNorm2d, BatchNorm2dConfig, LayerNorm};
+pub use norm::{
+    BatchNorm1d, BatchNorm1dConfig, BatchNorm2d, BatchNorm2dConfig, BatchNorm3d, BatchNorm3dConfig,
+    GroupNorm, InstanceNorm1d, InstanceNorm1dConfig, InstanceNorm2d, InstanceNorm2dConfig,
+    InstanceNorm3d, InstanceNorm3dConfig, LayerNorm, LocalResponseNorm, RmsNorm,
+};
+pub use pooling::{
+    AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool1d, AdaptiveMaxPool2d,
+    AdaptiveMaxPool3d, AvgPool1d, AvgPool2d, AvgPool3d, LpPool1d, LpPool2d, LpPool3d, MaxPool1d,
+    MaxPool2d, MaxPool3d, MaxUnpool1d, MaxUnpool2d, MaxUnpool3d,
+};

@@ -1,39 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! Normalisation over the batch and over the last axes.
+//! Normalisation over the batch, samples, groups of channels, rows and neighbouring channels.
 
 use super::module::described;
 use super::{Module, Training, Visitor};
 use crate::{no_grad, DType, Error, ErrorKind, Result, Tensor};
-
-/// Options of [`BatchNorm2d`].
-#[derive(Clone, Copy, Debug)]
-pub struct BatchNorm2dConfig {
-    eps: f64,
-    momentum: Option<f64>,
-    affine: bool,
-    track_running_stats: bool,
-}
-
-impl Default for BatchNorm2dConfig {
-    fn default() -> Self {
-        Self { eps: 1e-5, momentum: Some(0.1), affine: true, track_running_stats: true }
-    }
-}
-
-impl BatchNorm2dConfig {
-    setters! {
-        /// Added to the variance; default 1e-5.
-        eps: f64;
-        /// The weight of a new batch in the running statistics, or `None` for the plain mean of all
-        /// batches; default 0.1.
-        momentum: Option<f64>;
-        /// Whether there are a weight and a bias; default yes.
-        affine: bool;
-        /// Whether there are running statistics; default yes.
-        track_running_stats: bool;
-    }
-}
 
 struct Running {
     mean: Tensor,
@@ -41,72 +12,45 @@ struct Running {
     batches: Tensor,
 }
 
-/// Normalises each channel over the batch; in evaluation with the running statistics, which are
-/// never 16-bit floats.
-pub struct BatchNorm2d {
+/// What the layers with a statistic per channel have in common.
+struct Channels {
     affine: Option<(Tensor, Tensor)>,
     running: Option<Running>,
-    config: BatchNorm2dConfig,
     training: Training,
 }
 
-impl BatchNorm2d {
-    /// For images of so many channels.
-    pub fn new(channels: i64) -> Result<Self> {
-        Self::with(channels, |c| c)
-    }
+fn ones_and_zeros(shape: &[i64]) -> Result<(Tensor, Tensor)> {
+    let weight = Tensor::ones(shape)?.requiring_grad()?;
+    Ok((weight, Tensor::zeros(shape)?.requiring_grad()?))
+}
 
-    /// With options.
-    pub fn with(
-        channels: i64,
-        config: impl FnOnce(BatchNorm2dConfig) -> BatchNorm2dConfig,
-    ) -> Result<Self> {
-        let config = config(BatchNorm2dConfig::default());
+impl Channels {
+    fn new(channels: i64, affine: bool, track: bool) -> Result<Self> {
         let shape = [channels];
-        let affine = || -> Result<_> {
-            let weight = Tensor::ones(&shape)?.requiring_grad()?;
-            Ok((weight, Tensor::zeros(&shape)?.requiring_grad()?))
-        };
         let running = || -> Result<_> {
             let batches = Tensor::zeros_with(&[], |o| o.dtype(DType::I64))?;
             Ok(Running { mean: Tensor::zeros(&shape)?, var: Tensor::ones(&shape)?, batches })
         };
         Ok(Self {
-            affine: config.affine.then(affine).transpose()?,
-            running: config.track_running_stats.then(running).transpose()?,
-            config,
+            affine: affine.then(|| ones_and_zeros(&shape)).transpose()?,
+            running: track.then(running).transpose()?,
             training: Training::default(),
         })
     }
-}
 
-impl Module for BatchNorm2d {
-    fn forward(&self, input: &Tensor) -> Result<Tensor> {
-        if input.ndim() != 4 {
-            let text =
-                format!("BatchNorm2d: expected 4 axes (N, C, H, W), got {:?}", input.shape());
-            return Err(Error::new(ErrorKind::Shape, text));
-        }
-        let training = self.training.is_on();
-        let mut momentum = self.config.momentum;
-        if let Some(running) = self.running.as_ref().filter(|_| training) {
-            let _guard = no_grad();
-            running.batches.add_(1)?;
-            if momentum.is_none() {
-                momentum = Some(1.0 / running.batches.item::<f64>()?);
-            }
-        }
-        input.batch_norm_with(|mut o| {
-            if let Some((weight, bias)) = &self.affine {
-                o = o.weight(weight).bias(bias);
-            }
-            if let Some(running) = &self.running {
-                o = o.running_mean(&running.mean).running_var(&running.var);
-            }
-            o.training(training || self.running.is_none())
-                .momentum(momentum.unwrap_or(0.0))
-                .eps(self.config.eps)
-        })
+    /// Whether the statistics are those of the input.
+    fn own_statistics(&self) -> bool {
+        self.training.is_on() || self.running.is_none()
+    }
+
+    /// Counts a batch in training; `momentum` if given, else the weight of a plain mean.
+    fn count_batch(&self, momentum: Option<f64>) -> Result<f64> {
+        let Some(running) = self.running.as_ref().filter(|_| self.training.is_on()) else {
+            return Ok(momentum.unwrap_or(0.0));
+        };
+        let _guard = no_grad();
+        running.batches.add_(1)?;
+        momentum.map_or_else(|| Ok(1.0 / running.batches.item::<f64>()?), Ok)
     }
 
     fn visit(&self, visitor: &mut Visitor) {
@@ -119,6 +63,266 @@ impl Module for BatchNorm2d {
             visitor.buffer("num_batches_tracked", &running.batches);
         }
         visitor.training(&self.training);
+    }
+}
+
+fn check_rank(layer: &str, axes: &str, ranks: &[usize], input: &Tensor) -> Result<()> {
+    if ranks.contains(&input.shape().len()) {
+        return Ok(());
+    }
+    let text = format!("{layer}: expected {axes}, got {:?}", input.shape());
+    Err(Error::new(ErrorKind::Shape, text))
+}
+
+/// A layer with its options, made of [`Channels`].
+macro_rules! channel_norm {
+    (
+        $(#[$doc:meta])* $name:ident, $config:ident, affine $affine:literal, momentum $momentum:expr => $kind:ty,
+        |$layer:ident, $input:ident| $forward:expr
+    ) => {
+        #[doc = concat!("Options of [`", stringify!($name), "`].")]
+        #[derive(Clone, Copy, Debug)]
+        pub struct $config {
+            eps: f64,
+            momentum: $kind,
+            affine: bool,
+            track_running_stats: bool,
+        }
+
+        impl Default for $config {
+            fn default() -> Self {
+                Self { eps: 1e-5, momentum: $momentum, affine: $affine, track_running_stats: $affine }
+            }
+        }
+
+        impl $config {
+            setters! {
+                /// Added to the variance; default 1e-5.
+                eps: f64;
+                /// The weight of a new batch in the running statistics, or, where it may be `None`, that
+                /// for the plain mean of all batches; default 0.1.
+                momentum: $kind;
+                #[doc = concat!("Whether there are a weight and a bias; default ", stringify!($affine), ".")]
+                affine: bool;
+                #[doc = concat!("Whether there are running statistics; default ", stringify!($affine), ".")]
+                track_running_stats: bool;
+            }
+        }
+
+        $(#[$doc])*
+        pub struct $name {
+            channels: Channels,
+            config: $config,
+        }
+
+        impl $name {
+            /// For inputs of so many channels.
+            pub fn new(channels: i64) -> Result<Self> {
+                Self::with(channels, |c| c)
+            }
+
+            /// With options.
+            pub fn with(channels: i64, config: impl FnOnce($config) -> $config) -> Result<Self> {
+                let config = config($config::default());
+                let channels = Channels::new(channels, config.affine, config.track_running_stats)?;
+                Ok(Self { channels, config })
+            }
+        }
+
+        described! { $name(config) }
+
+        impl Module for $name {
+            fn forward(&self, $input: &Tensor) -> Result<Tensor> {
+                let $layer = self;
+                $forward
+            }
+
+            fn visit(&self, visitor: &mut Visitor) {
+                self.channels.visit(visitor);
+            }
+        }
+    };
+}
+
+macro_rules! batch_norm {
+    ($(#[$doc:meta])* $name:ident, $config:ident, $ranks:expr, $axes:literal) => {
+        channel_norm! {
+            $(#[$doc])*
+            $name, $config, affine true, momentum Some(0.1) => Option<f64>,
+            |layer, input| {
+                check_rank(stringify!($name), $axes, &$ranks, input)?;
+                let channels = &layer.channels;
+                let momentum = channels.count_batch(layer.config.momentum)?;
+                input.batch_norm_with(|mut o| {
+                    if let Some((weight, bias)) = &channels.affine {
+                        o = o.weight(weight).bias(bias);
+                    }
+                    if let Some(running) = &channels.running {
+                        o = o.running_mean(&running.mean).running_var(&running.var);
+                    }
+                    o.training(channels.own_statistics()).momentum(momentum).eps(layer.config.eps)
+                })
+            }
+        }
+    };
+}
+
+batch_norm! {
+    /// Normalises each channel of (N, C) or (N, C, L) over the batch; in evaluation with the running
+    /// statistics, which are never 16-bit floats.
+    BatchNorm1d, BatchNorm1dConfig, [2, 3], "2 or 3 axes (N, C) or (N, C, L)"
+}
+batch_norm! {
+    /// Normalises each channel over the batch; in evaluation with the running statistics, which are
+    /// never 16-bit floats.
+    BatchNorm2d, BatchNorm2dConfig, [4], "4 axes (N, C, H, W)"
+}
+batch_norm! {
+    /// Normalises each channel of (N, C, D, H, W) over the batch; in evaluation with the running
+    /// statistics, which are never 16-bit floats.
+    BatchNorm3d, BatchNorm3dConfig, [5], "5 axes (N, C, D, H, W)"
+}
+
+macro_rules! instance_norm {
+    ($(#[$doc:meta])* $name:ident, $config:ident, $rank:literal, $axes:literal) => {
+        channel_norm! {
+            $(#[$doc])*
+            $name, $config, affine false, momentum 0.1 => f64,
+            |layer, input| {
+                check_rank(stringify!($name), $axes, &[$rank - 1, $rank], input)?;
+                let channels = &layer.channels;
+                let normalize = |x: &Tensor| {
+                    x.instance_norm_with(|mut o| {
+                        if let Some((weight, bias)) = &channels.affine {
+                            o = o.weight(weight).bias(bias);
+                        }
+                        if let Some(running) = &channels.running {
+                            o = o.running_mean(&running.mean).running_var(&running.var);
+                        }
+                        let c = &layer.config;
+                        o.use_input_stats(channels.own_statistics()).momentum(c.momentum).eps(c.eps)
+                    })
+                };
+                if input.shape().len() == $rank {
+                    return normalize(input);
+                }
+                normalize(&input.expand_dims(0)?)?.select(0, 0)
+            }
+        }
+    };
+}
+
+instance_norm! {
+    /// Normalises each channel of each sample of (N, C, L) or (C, L).
+    InstanceNorm1d, InstanceNorm1dConfig, 3, "2 or 3 axes (C, L) or (N, C, L)"
+}
+instance_norm! {
+    /// Normalises each channel of each sample of (N, C, H, W) or (C, H, W).
+    InstanceNorm2d, InstanceNorm2dConfig, 4, "3 or 4 axes (C, H, W) or (N, C, H, W)"
+}
+instance_norm! {
+    /// Normalises each channel of each sample of (N, C, D, H, W) or (C, D, H, W).
+    InstanceNorm3d, InstanceNorm3dConfig, 5, "4 or 5 axes (C, D, H, W) or (N, C, D, H, W)"
+}
+
+/// Normalises groups of neighbouring channels of each sample of (N, C, ...).
+pub struct GroupNorm {
+    affine: Option<(Tensor, Tensor)>,
+    groups: i64,
+    eps: f64,
+}
+
+impl GroupNorm {
+    /// With a weight and a bias per channel.
+    pub fn new(groups: i64, channels: i64) -> Result<Self> {
+        Self::with(groups, channels, 1e-5, true)
+    }
+
+    /// With another number added to the variance than 1e-5, and with or without parameters.
+    pub fn with(groups: i64, channels: i64, eps: f64, affine: bool) -> Result<Self> {
+        if groups < 1 || channels % groups != 0 {
+            let text = format!(
+                "GroupNorm: expected a divisor of {channels} channels, got {groups} groups"
+            );
+            return Err(Error::new(ErrorKind::Value, text));
+        }
+        let affine = affine.then(|| ones_and_zeros(&[channels])).transpose()?;
+        Ok(Self { affine, groups, eps })
+    }
+}
+
+impl Module for GroupNorm {
+    fn forward(&self, input: &Tensor) -> Result<Tensor> {
+        input.group_norm_with(self.groups, |o| {
+            let o = o.eps(self.eps);
+            self.affine.iter().fold(o, |o, (weight, bias)| o.weight(weight).bias(bias))
+        })
+    }
+
+    fn visit(&self, visitor: &mut Visitor) {
+        if let Some((weight, bias)) = &self.affine {
+            visitor.weight_and_bias(weight, Some(bias));
+        }
+    }
+}
+
+/// Divides by the root of the mean square over the last axes, whose sizes are given.
+pub struct RmsNorm {
+    weight: Option<Tensor>,
+    shape: Vec<i64>,
+    eps: Option<f64>,
+}
+
+impl RmsNorm {
+    /// Over axes of these sizes, with a weight; the machine epsilon of the input's dtype is added to
+    /// the mean square.
+    pub fn new(shape: &[i64]) -> Result<Self> {
+        Self::with(shape, None, true)
+    }
+
+    /// With another number added to the mean square, and with or without a weight.
+    pub fn with(shape: &[i64], eps: Option<f64>, affine: bool) -> Result<Self> {
+        let weight = affine.then(|| Tensor::ones(shape)?.requiring_grad()).transpose()?;
+        Ok(Self { weight, shape: shape.to_vec(), eps })
+    }
+}
+
+impl Module for RmsNorm {
+    fn forward(&self, input: &Tensor) -> Result<Tensor> {
+        input.rms_norm_with(&self.shape, |o| {
+            let o = self.weight.iter().fold(o, |o, weight| o.weight(weight));
+            self.eps.iter().fold(o, |o, eps| o.eps(*eps))
+        })
+    }
+
+    fn visit(&self, visitor: &mut Visitor) {
+        self.weight.iter().for_each(|weight| visitor.parameter("weight", weight));
+    }
+}
+
+/// Divides by a power of the mean square over neighbouring channels.
+#[derive(Clone, Copy, Debug)]
+pub struct LocalResponseNorm {
+    /// Number of channels.
+    pub size: i64,
+    /// Factor of the mean square.
+    pub alpha: f64,
+    /// The power.
+    pub beta: f64,
+    /// Added before the power is taken.
+    pub k: f64,
+}
+
+impl LocalResponseNorm {
+    /// With alpha 1e-4, beta 0.75 and k 1.
+    pub fn new(size: i64) -> Self {
+        Self { size, alpha: 1e-4, beta: 0.75, k: 1.0 }
+    }
+}
+
+impl Module for LocalResponseNorm {
+    fn forward(&self, input: &Tensor) -> Result<Tensor> {
+        input.local_response_norm_with(self.size, |o| o.alpha(self.alpha).beta(self.beta).k(self.k))
     }
 }
 
@@ -140,8 +344,7 @@ impl LayerNorm {
 
     /// With another number added to the variance than 1e-5.
     pub fn with_eps(shape: &[i64], eps: f64) -> Result<Self> {
-        let weight = Tensor::ones(shape)?.requiring_grad()?;
-        let bias = Tensor::zeros(shape)?.requiring_grad()?;
+        let (weight, bias) = ones_and_zeros(shape)?;
         Ok(Self { weight, bias, shape: shape.to_vec(), eps })
     }
 }
@@ -157,4 +360,4 @@ impl Module for LayerNorm {
     }
 }
 
-described! { BatchNorm2d(config) LayerNorm }
+described! { GroupNorm LayerNorm RmsNorm }
