@@ -21,6 +21,11 @@ export backward!, grad, grad!, requires_grad, requires_grad!, retain_grad!, zero
 export taped, no_grad, enable_grad, inference_mode, hook!, accumulate_hook!, after_backward!, remove!
 export grad_fn, differentiable, save!, saved, needs_grad, mark_dirty!, mark_constant!
 export Dense, Linear, Sequential, Conv2d, BatchNorm2d, LayerNorm, Embedding, Dropout, Chain, params, named_params
+export Conv1d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d, BatchNorm1d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
+export GroupNorm, RMSNorm, LocalResponseNorm, Unflatten
+export Dropout1d, Dropout2d, Dropout3d, AlphaDropout, FeatureAlphaDropout
+export MaxPool1d, MaxPool2d, MaxPool3d, AvgPool1d, AvgPool2d, AvgPool3d, LPPool1d, LPPool2d, LPPool3d, MaxUnpool1d, MaxUnpool2d, MaxUnpool3d
+export AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool1d, AdaptiveMaxPool2d, AdaptiveMaxPool3d
 export convert!, set_data!, state_dict, load_state_dict!, train!, evaluate!, save_file, load_file
 export SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam, LAMB, Lion, Muon
 export setup, update!, add_group!, save_state, load_state!, DataLoader

@@ -165,9 +165,6 @@ uniform_parameter(dtype, bound, dims) =
 
 filled(dtype, value, sizes) = fill!(empty_of(dtype_bits(dtype), int_list(sizes), nothing), value)
 
-pair(x::Integer) = (Int(x), Int(x))
-pair(x::Tuple) = Int.(x)
-
 # ---- Layers ----
 
 """
@@ -192,73 +189,6 @@ end
 
 "Python's name of [`Dense`](@ref)."
 const Linear = Dense
-
-"""
-    Conv2d(kernel, in => out; stride=1, padding=0, dilation=1, groups=1, bias=true)
-
-Cross-correlation of images of sizes (N, C, H, W). With `padding=:same` outputs have the input's size.
-"""
-struct Conv2d <: Layer
-    weight::Tensor
-    bias::Union{Nothing,Tensor}
-    stride::Tuple{Int,Int}
-    padding::Tuple{Int,Int}
-    dilation::Tuple{Int,Int}
-    groups::Int
-    same::Bool
-end
-
-function Conv2d(kernel, channels::Pair{<:Integer,<:Integer}; stride=1, padding=0, dilation=1,
-        groups=1, bias=true, dtype=Float32)
-    inputs, outputs = channels
-    inputs % groups == 0 && outputs % groups == 0 ||
-        throw(ArgumentError("Conv2d: channels $channels are not divisible by groups=$groups"))
-    padding isa Symbol && !(padding in (:same, :valid)) &&
-        throw(ArgumentError("Conv2d: padding: expected numbers, :same or :valid, got $(repr(padding))"))
-    padding === :same && pair(stride) != (1, 1) &&
-        throw(ArgumentError("Conv2d: padding=:same needs a stride of 1, got $stride"))
-    shape = (outputs, inputs ÷ groups, pair(kernel)...)
-    bound = 1 / sqrt(max(prod(shape[2:end]), 1))
-    return Conv2d(uniform_parameter(dtype, bound, shape),
-        bias ? uniform_parameter(dtype, bound, outputs) : nothing,
-        pair(stride), pair(padding isa Symbol ? 0 : padding), pair(dilation), groups, padding === :same)
-end
-(layer::Conv2d)(x::Tensor) = conv2d(x, layer.weight; bias=layer.bias, stride=layer.stride,
-    padding=layer.same ? nothing : layer.padding, dilation=layer.dilation, groups=layer.groups, same=layer.same)
-
-"""
-    BatchNorm2d(channels; eps=1e-5, momentum=0.1, dtype=Float32)
-
-Normalises each channel of (N, C, H, W) over the batch; in evaluation with the running statistics, which
-are never 16-bit floats.
-"""
-struct BatchNorm2d <: Layer
-    weight::Tensor
-    bias::Tensor
-    running_mean::Tensor
-    running_var::Tensor
-    num_batches_tracked::Tensor
-    eps::Float64
-    momentum::Float64
-    mode::Mode
-end
-
-function BatchNorm2d(channels::Integer; eps=1e-5, momentum=0.1, dtype=Float32)
-    wide = dtype in (Float16, BFloat16) ? Float32 : dtype
-    return BatchNorm2d(parameter(filled(dtype, 1, channels)), parameter(filled(dtype, 0, channels)),
-        filled(wide, 0, channels), filled(wide, 1, channels), filled(Int64, 0, ()), eps, momentum, Mode(true))
-end
-
-buffer_names(::BatchNorm2d) = ("running_mean", "running_var", "num_batches_tracked")
-statistic_names(::BatchNorm2d) = ("running_mean", "running_var")
-
-function (layer::BatchNorm2d)(x::Tensor)
-    ndims(x) == 4 || throw(DimensionMismatch("BatchNorm2d: expected (N, C, H, W), got $(size(x))"))
-    training = layer.mode.training
-    training && add!(layer.num_batches_tracked, 1)
-    return batch_norm(x; running_mean=layer.running_mean, running_var=layer.running_var,
-        weight=layer.weight, bias=layer.bias, training=training, momentum=layer.momentum, eps=layer.eps)
-end
 
 """
     LayerNorm(sizes; eps=1e-5, dtype=Float32)
@@ -300,20 +230,20 @@ end
 (layer::Embedding)(x::Tensor) = embedding(x, layer.weight; padding_idx=layer.padding_idx)
 
 """
-    Dropout(p=0.5)
+    Unflatten(axis, sizes)
 
-In training, sets elements to 0 with probability `p` and scales the others up.
+Divides an axis into axes of these sizes, of which one may be -1.
 """
-struct Dropout <: Layer
-    p::Float64
-    mode::Mode
+struct Unflatten <: Layer
+    axis::Int
+    sizes::Tuple{Vararg{Int}}
 end
+(layer::Unflatten)(x::Tensor) = unflatten(x, layer.sizes; dims=layer.axis)
 
-function Dropout(p::Real=0.5)
-    0 <= p <= 1 || throw(ArgumentError("Dropout: expected a probability, got $p"))
-    return Dropout(p, Mode(true))
-end
-(layer::Dropout)(x::Tensor) = dropout(x; p=layer.p, training=layer.mode.training)
+include("nn/conv.jl")
+include("nn/dropouts.jl")
+include("nn/norm.jl")
+include("nn/pooling.jl")
 
 """
     Chain(layers...)
