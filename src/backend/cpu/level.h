@@ -23,6 +23,8 @@ struct ClassLossRows;
 template <class T>
 struct DepthwiseRows;
 template <class T>
+struct GatesRows;
+template <class T>
 struct NormRows;
 template <class T>
 struct OptimRows;
@@ -42,8 +44,8 @@ struct Level {
   // The order is that of the initialiser in isa/level.cpp.
   using Tables = decltype(std::tuple_cat(
       PointersTo<CopyRows, IndexRows, IntegerProductRows, PointwiseRows, RandomRows, ReduceRows>{},
-      FloatingPointersTo<ClassLossRows, DepthwiseRows, NormRows, OptimRows, PoolRows, SkinnyRows,
-                         SoftmaxRows>{}));
+      FloatingPointersTo<ClassLossRows, DepthwiseRows, GatesRows, NormRows, OptimRows, PoolRows,
+                         SkinnyRows, SoftmaxRows>{}));
 
   template <class Rows>
   [[nodiscard]] const Rows& rows() const noexcept {

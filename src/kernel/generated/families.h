@@ -11,6 +11,7 @@
 #include "kernel/optim.h"
 #include "kernel/pointwise.h"
 #include "kernel/random.h"
+#include "kernel/recurrent.h"
 #include "kernel/reduce.h"
 #include "kernel/sort.h"
 
@@ -40,6 +41,8 @@ struct KernelTable {
   Status (*pool)(const PoolPlan& plan);  // pooling and its gradients
   Status (*norm)(const NormPlan& plan);  // normalization and its gradients
   Status (*class_loss)(const ClassLossPlan& plan);  // losses of class indices and their gradients
+  Status (*gates)(const GatesPlan& plan);  // one time step of a recurrent layer
+  Status (*align_loss)(const AlignLossPlan& plan);  // the loss of alignments (CTC) and its gradient
   Status (*optim)(const OptimPlan& plan);  // steps of optimizers
 };
 
@@ -71,6 +74,8 @@ inline constexpr Family<&KernelTable::conv> kConv{"conv"};
 inline constexpr Family<&KernelTable::pool> kPool{"pool"};
 inline constexpr Family<&KernelTable::norm> kNorm{"norm"};
 inline constexpr Family<&KernelTable::class_loss> kClassLoss{"class_loss"};
+inline constexpr Family<&KernelTable::gates> kGates{"gates"};
+inline constexpr Family<&KernelTable::align_loss> kAlignLoss{"align_loss"};
 inline constexpr Family<&KernelTable::optim> kOptim{"optim"};
 
 // The name of a kernel id, for example exp; the text of no kernel for a number that is none.

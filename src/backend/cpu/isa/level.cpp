@@ -5,6 +5,7 @@
 
 #include "backend/cpu/isa/depthwise.h"
 #include "backend/cpu/isa/find.h"
+#include "backend/cpu/isa/gates.h"
 #include "backend/cpu/isa/index.h"
 #include "backend/cpu/isa/norm.h"
 #include "backend/cpu/isa/optim.h"
@@ -28,10 +29,10 @@ const Level kLevel{
     TSR_ISA_NAME,
     {&kCopyRows, &kIndexRows, &kIntegerProductRows, &kPointwiseRows, &kRandomRows, &kReduceRows,
      // float32
-     &kClassLossRows<float>, &kDepthwiseRows<float>, &kNormRows<float>, &kOptimRows<float>,
-     &kPoolRows<float>, &kSkinnyRows<float>, &kSoftmaxRows<float>,
+     &kClassLossRows<float>, &kDepthwiseRows<float>, &kGatesRows<float>, &kNormRows<float>,
+     &kOptimRows<float>, &kPoolRows<float>, &kSkinnyRows<float>, &kSoftmaxRows<float>,
      // float64
-     &kClassLossRows<double>, &kDepthwiseRows<double>, &kNormRows<double>, &kOptimRows<double>,
-     &kPoolRows<double>, &kSkinnyRows<double>, &kSoftmaxRows<double>}};
+     &kClassLossRows<double>, &kDepthwiseRows<double>, &kGatesRows<double>, &kNormRows<double>,
+     &kOptimRows<double>, &kPoolRows<double>, &kSkinnyRows<double>, &kSoftmaxRows<double>}};
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -31,6 +31,8 @@ kernel::Status conv(const kernel::ConvPlan& plan);
 kernel::Status pool(const kernel::PoolPlan& plan);
 kernel::Status norm(const kernel::NormPlan& plan);
 kernel::Status class_loss(const kernel::ClassLossPlan& plan);
+kernel::Status gates(const kernel::GatesPlan& plan);
+kernel::Status align_loss(const kernel::AlignLossPlan& plan);
 kernel::Status optim(const kernel::OptimPlan& plan);
 
 inline constexpr kernel::KernelTable kKernels = {
@@ -57,6 +59,8 @@ inline constexpr kernel::KernelTable kKernels = {
     .pool = pool,
     .norm = norm,
     .class_loss = class_loss,
+    .gates = gates,
+    .align_loss = align_loss,
     .optim = optim,
 };
 
