@@ -129,11 +129,13 @@ constexpr Signature kCall_TJtrP{"TJtrP", [](AnyFunction f, tsr_value* v) { retur
 constexpr Signature kCall_TJtrT{"TJtrT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor, double, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2]), v[3].real, has(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TJttRP{"TJttRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor, tsr_tensor, double, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2]), tensor(v[3]), v[4].real, place(v[5])); }};
 constexpr Signature kCall_TJttRT{"TJttRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor, tsr_tensor, double, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2]), tensor(v[3]), v[4].real, tensor(v[5])); }};
+constexpr Signature kCall_TLLBIRBBBjgPPP{"TLLBIRBBBjgPPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, int32_t, int64_t, double, int32_t, int32_t, int32_t, const int64_t*, int32_t, tsr_generator, tsr_tensor*, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), small(v[3]), integer(v[4]), v[5].real, small(v[6]), small(v[7]), small(v[8]), list<int64_t>(v[9]), count(v[9]), generator(v[10]), place(v[11]), place(v[12]), place(v[13])); }};
 constexpr Signature kCall_TLP{"TLP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_tensor*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<tsr_tensor>(v[1]), count(v[1]), place(v[2])); }};
 constexpr Signature kCall_TLT{"TLT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_tensor*, int32_t, tsr_tensor>(f)(tensor(v[0]), list<tsr_tensor>(v[1]), count(v[1]), tensor(v[2])); }};
 constexpr Signature kCall_TLTB{"TLTB", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_tensor*, int32_t, tsr_tensor, int32_t>(f)(tensor(v[0]), list<tsr_tensor>(v[1]), count(v[1]), tensor(v[2]), small(v[3])); }};
 constexpr Signature kCall_TLTBP{"TLTBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_tensor*, int32_t, tsr_tensor, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<tsr_tensor>(v[1]), count(v[1]), tensor(v[2]), small(v[3]), place(v[4])); }};
 constexpr Signature kCall_TLTBT{"TLTBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_tensor*, int32_t, tsr_tensor, int32_t, tsr_tensor>(f)(tensor(v[0]), list<tsr_tensor>(v[1]), count(v[1]), tensor(v[2]), small(v[3]), tensor(v[4])); }};
+constexpr Signature kCall_TLTTttPP{"TLTTttPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_tensor*, int32_t, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), list<tsr_tensor>(v[1]), count(v[1]), tensor(v[2]), tensor(v[3]), tensor(v[4]), tensor(v[5]), place(v[6]), place(v[7])); }};
 constexpr Signature kCall_TN{"TN", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*>(f)(tensor(v[0]), Number(v[1])); }};
 constexpr Signature kCall_TNBP{"TNBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, int32_t, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), small(v[2]), place(v[3])); }};
 constexpr Signature kCall_TNNP{"TNNP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, const tsr_number*, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), Number(v[2]), place(v[3])); }};
@@ -214,6 +216,7 @@ constexpr Signature kCall_TTJJiP{"TTJJiP", [](AnyFunction f, tsr_value* v) { ret
 constexpr Signature kCall_TTJJiT{"TTJJiT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), integer(v[4]), tensor(v[5])); }};
 constexpr Signature kCall_TTJjjjP{"TTJjjjP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), list<int64_t>(v[5]), count(v[5]), place(v[6])); }};
 constexpr Signature kCall_TTJjjjT{"TTJjjjT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), list<int64_t>(v[5]), count(v[5]), tensor(v[6])); }};
+constexpr Signature kCall_TTLBIRBBBjgPP{"TTLBIRBBBjgPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const tsr_tensor*, int32_t, int32_t, int64_t, double, int32_t, int32_t, int32_t, const int64_t*, int32_t, tsr_generator, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), list<tsr_tensor>(v[2]), count(v[2]), small(v[3]), integer(v[4]), v[5].real, small(v[6]), small(v[7]), small(v[8]), list<int64_t>(v[9]), count(v[9]), generator(v[10]), place(v[11]), place(v[12])); }};
 constexpr Signature kCall_TTN{"TTN", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const tsr_number*>(f)(tensor(v[0]), tensor(v[1]), Number(v[2])); }};
 constexpr Signature kCall_TTNP{"TTNP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), Number(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTNT{"TTNT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), Number(v[2]), tensor(v[3])); }};
@@ -247,6 +250,8 @@ constexpr Signature kCall_TTTRRRBSP{"TTTRRRBSP", [](AnyFunction f, tsr_value* v)
 constexpr Signature kCall_TTTRRT{"TTTRRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, double, double, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), v[3].real, v[4].real, tensor(v[5])); }};
 constexpr Signature kCall_TTTRSP{"TTTRSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, double, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), v[3].real, text(v[4]), text_length(v[4]), place(v[5])); }};
 constexpr Signature kCall_TTTT{"TTTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3])); }};
+constexpr Signature kCall_TTTTISBP{"TTTTISBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, int64_t, const char*, int64_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3]), integer(v[4]), text(v[5]), text_length(v[5]), small(v[6]), place(v[7])); }};
+constexpr Signature kCall_TTTTttP{"TTTTttP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3]), tensor(v[4]), tensor(v[5]), place(v[6])); }};
 constexpr Signature kCall_TTgP{"TTgP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_generator, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), generator(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTiBSP{"TTiBSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, int32_t, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), small(v[3]), text(v[4]), text_length(v[4]), place(v[5])); }};
 constexpr Signature kCall_TTiBST{"TTiBST", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, int32_t, const char*, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), small(v[3]), text(v[4]), text_length(v[4]), tensor(v[5])); }};
@@ -577,6 +582,7 @@ const Symbol kSymbols[] = {
     {"tsr_cross", reinterpret_cast<AnyFunction>(&tsr_cross), 1631, &kInfo_cross, &kCall_TTIP},
     {"tsr_cross_entropy", reinterpret_cast<AnyFunction>(&tsr_cross_entropy), 3040, &kInfo_cross_entropy, &kCall_TTtISRP},
     {"tsr_cross_out", reinterpret_cast<AnyFunction>(&tsr_cross_out), 67167, &kInfo_cross, &kCall_TTIT},
+    {"tsr_ctc_loss", reinterpret_cast<AnyFunction>(&tsr_ctc_loss), 3570, &kInfo_ctc_loss, &kCall_TTTTISBP},
     {"tsr_cummax", reinterpret_cast<AnyFunction>(&tsr_cummax), 1501, &kInfo_cummax, &kCall_TIPP},
     {"tsr_cummax_out", reinterpret_cast<AnyFunction>(&tsr_cummax_out), 67037, &kInfo_cummax, &kCall_TITT},
     {"tsr_cummin", reinterpret_cast<AnyFunction>(&tsr_cummin), 1502, &kInfo_cummin, &kCall_TIPP},
@@ -816,6 +822,8 @@ const Symbol kSymbols[] = {
     {"tsr_greater_scalar_out", reinterpret_cast<AnyFunction>(&tsr_greater_scalar_out), 328895, &kInfo_greater, &kCall_TNT},
     {"tsr_group_norm", reinterpret_cast<AnyFunction>(&tsr_group_norm), 3450, &kInfo_group_norm, &kCall_TIttRP},
     {"tsr_group_norm_out", reinterpret_cast<AnyFunction>(&tsr_group_norm_out), 68986, &kInfo_group_norm, &kCall_TIttRT},
+    {"tsr_gru", reinterpret_cast<AnyFunction>(&tsr_gru), 3531, &kInfo_gru, &kCall_TTLBIRBBBjgPP},
+    {"tsr_gru_cell", reinterpret_cast<AnyFunction>(&tsr_gru_cell), 3541, &kInfo_gru_cell, &kCall_TTTTttP},
     {"tsr_gumbel_softmax", reinterpret_cast<AnyFunction>(&tsr_gumbel_softmax), 3118, &kInfo_gumbel_softmax, &kCall_TRBIgP},
     {"tsr_hamming_window", reinterpret_cast<AnyFunction>(&tsr_hamming_window), 1192, &kInfo_hamming_window, &kCall_IBRRdcP},
     {"tsr_hann_window", reinterpret_cast<AnyFunction>(&tsr_hann_window), 1193, &kInfo_hann_window, &kCall_IBdcP},
@@ -1040,6 +1048,8 @@ const Symbol kSymbols[] = {
     {"tsr_lp_pool2d_out", reinterpret_cast<AnyFunction>(&tsr_lp_pool2d_out), 68951, &kInfo_lp_pool2d, &kCall_TRJjBT},
     {"tsr_lp_pool3d", reinterpret_cast<AnyFunction>(&tsr_lp_pool3d), 3416, &kInfo_lp_pool3d, &kCall_TRJjBP},
     {"tsr_lp_pool3d_out", reinterpret_cast<AnyFunction>(&tsr_lp_pool3d_out), 68952, &kInfo_lp_pool3d, &kCall_TRJjBT},
+    {"tsr_lstm", reinterpret_cast<AnyFunction>(&tsr_lstm), 3530, &kInfo_lstm, &kCall_TLLBIRBBBjgPPP},
+    {"tsr_lstm_cell", reinterpret_cast<AnyFunction>(&tsr_lstm_cell), 3540, &kInfo_lstm_cell, &kCall_TLTTttPP},
     {"tsr_lstsq", reinterpret_cast<AnyFunction>(&tsr_lstsq), 1700, &kInfo_lstsq, &kCall_TTrPPPP},
     {"tsr_lstsq_out", reinterpret_cast<AnyFunction>(&tsr_lstsq_out), 67236, &kInfo_lstsq, &kCall_TTrTTTT},
     {"tsr_lu", reinterpret_cast<AnyFunction>(&tsr_lu), 1693, &kInfo_lu, &kCall_TPPP},
@@ -1322,6 +1332,10 @@ const Symbol kSymbols[] = {
     {"tsr_reshape", reinterpret_cast<AnyFunction>(&tsr_reshape), 2500, &kInfo_reshape, &kCall_TJbP},
     {"tsr_rms_norm", reinterpret_cast<AnyFunction>(&tsr_rms_norm), 3452, &kInfo_rms_norm, &kCall_TJtrP},
     {"tsr_rms_norm_out", reinterpret_cast<AnyFunction>(&tsr_rms_norm_out), 68988, &kInfo_rms_norm, &kCall_TJtrT},
+    {"tsr_rnn_relu", reinterpret_cast<AnyFunction>(&tsr_rnn_relu), 3533, &kInfo_rnn_relu, &kCall_TTLBIRBBBjgPP},
+    {"tsr_rnn_relu_cell", reinterpret_cast<AnyFunction>(&tsr_rnn_relu_cell), 3543, &kInfo_rnn_relu_cell, &kCall_TTTTttP},
+    {"tsr_rnn_tanh", reinterpret_cast<AnyFunction>(&tsr_rnn_tanh), 3532, &kInfo_rnn_tanh, &kCall_TTLBIRBBBjgPP},
+    {"tsr_rnn_tanh_cell", reinterpret_cast<AnyFunction>(&tsr_rnn_tanh_cell), 3542, &kInfo_rnn_tanh_cell, &kCall_TTTTttP},
     {"tsr_roll", reinterpret_cast<AnyFunction>(&tsr_roll), 2545, &kInfo_roll, &kCall_TJjP},
     {"tsr_roll_out", reinterpret_cast<AnyFunction>(&tsr_roll_out), 68081, &kInfo_roll, &kCall_TJjT},
     {"tsr_rot90", reinterpret_cast<AnyFunction>(&tsr_rot90), 2457, &kInfo_rot90, &kCall_TIjP},
@@ -1602,6 +1616,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeta_scalar_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_out), 329000, &kInfo_zeta, &kCall_TNT},
 };
 const size_t kSymbolCount = 1288;
+const size_t kSymbolCount = 1239;
 
 namespace {
 
@@ -1740,6 +1755,7 @@ constexpr int32_t kIds[] = {
     1631,
     3040,
     67167,
+    3570,
     1501, 67037,
     1502, 67038,
     1500, 67036,
@@ -1860,6 +1876,8 @@ constexpr int32_t kIds[] = {
     1216, 66752, 263360, 328896,
     66751, 263359, 328895,
     3450, 68986,
+    3531,
+    3541,
     3118,
     1192,
     1193,
@@ -1945,6 +1963,8 @@ constexpr int32_t kIds[] = {
     3414, 68950,
     3415, 68951,
     3416, 68952,
+    3530,
+    3540,
     1700, 67236,
     1693,
     1692, 67228,
@@ -2103,6 +2123,10 @@ constexpr int32_t kIds[] = {
     2543, 68079, 264687, 330223,
     2500,
     3452, 68988,
+    3533,
+    3543,
+    3532,
+    3542,
     2545, 68081,
     2457, 67993,
     1024,

@@ -641,5 +641,14 @@ inline constexpr CallInfoOf kInfo_dropout2d{3461, "dropout2d", {{"input", 'T'}, 
 inline constexpr CallInfoOf kInfo_dropout3d{3462, "dropout3d", {{"input", 'T'}, {"p", 'R'}, {"training", 'B'}, {"generator", 'g'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_alpha_dropout{3463, "alpha_dropout", {{"input", 'T'}, {"p", 'R'}, {"training", 'B'}, {"generator", 'g'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_feature_alpha_dropout{3464, "feature_alpha_dropout", {{"input", 'T'}, {"p", 'R'}, {"training", 'B'}, {"generator", 'g'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_lstm{3530, "lstm", {{"input", 'T'}, {"hx", 'L'}, {"params", 'L'}, {"has_biases", 'B'}, {"num_layers", 'I'}, {"dropout", 'R'}, {"train", 'B'}, {"bidirectional", 'B'}, {"batch_first", 'B'}, {"batch_sizes", 'j'}, {"generator", 'g'}, {"output", 'P'}, {"h_n", 'P'}, {"c_n", 'P'}}};
+inline constexpr CallInfoOf kInfo_gru{3531, "gru", {{"input", 'T'}, {"hx", 'T'}, {"params", 'L'}, {"has_biases", 'B'}, {"num_layers", 'I'}, {"dropout", 'R'}, {"train", 'B'}, {"bidirectional", 'B'}, {"batch_first", 'B'}, {"batch_sizes", 'j'}, {"generator", 'g'}, {"output", 'P'}, {"h_n", 'P'}}};
+inline constexpr CallInfoOf kInfo_rnn_tanh{3532, "rnn_tanh", {{"input", 'T'}, {"hx", 'T'}, {"params", 'L'}, {"has_biases", 'B'}, {"num_layers", 'I'}, {"dropout", 'R'}, {"train", 'B'}, {"bidirectional", 'B'}, {"batch_first", 'B'}, {"batch_sizes", 'j'}, {"generator", 'g'}, {"output", 'P'}, {"h_n", 'P'}}};
+inline constexpr CallInfoOf kInfo_rnn_relu{3533, "rnn_relu", {{"input", 'T'}, {"hx", 'T'}, {"params", 'L'}, {"has_biases", 'B'}, {"num_layers", 'I'}, {"dropout", 'R'}, {"train", 'B'}, {"bidirectional", 'B'}, {"batch_first", 'B'}, {"batch_sizes", 'j'}, {"generator", 'g'}, {"output", 'P'}, {"h_n", 'P'}}};
+inline constexpr CallInfoOf kInfo_lstm_cell{3540, "lstm_cell", {{"input", 'T'}, {"hx", 'L'}, {"w_ih", 'T'}, {"w_hh", 'T'}, {"b_ih", 't'}, {"b_hh", 't'}, {"h", 'P'}, {"c", 'P'}}};
+inline constexpr CallInfoOf kInfo_gru_cell{3541, "gru_cell", {{"input", 'T'}, {"hx", 'T'}, {"w_ih", 'T'}, {"w_hh", 'T'}, {"b_ih", 't'}, {"b_hh", 't'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_rnn_tanh_cell{3542, "rnn_tanh_cell", {{"input", 'T'}, {"hx", 'T'}, {"w_ih", 'T'}, {"w_hh", 'T'}, {"b_ih", 't'}, {"b_hh", 't'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_rnn_relu_cell{3543, "rnn_relu_cell", {{"input", 'T'}, {"hx", 'T'}, {"w_ih", 'T'}, {"w_hh", 'T'}, {"b_ih", 't'}, {"b_hh", 't'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_ctc_loss{3570, "ctc_loss", {{"log_probs", 'T'}, {"targets", 'T'}, {"input_lengths", 'T'}, {"target_lengths", 'T'}, {"blank", 'I'}, {"reduction", 'S'}, {"zero_infinity", 'B'}, {"out", 'P'}}};
 
 }  // namespace tsr::capi

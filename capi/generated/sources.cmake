@@ -20,6 +20,8 @@ set(TSR_CAPI_GENERATED
     generated/ops_nn_loss.cpp
     generated/ops_nn_norm.cpp
     generated/ops_nn_pool.cpp
+    generated/ops_nn_rnn.cpp
+    generated/ops_nn_sequence.cpp
     generated/ops_optim.cpp
     generated/ops_pointwise_binary.cpp
     generated/ops_pointwise_binary_more.cpp

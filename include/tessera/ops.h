@@ -3962,6 +3962,136 @@ TSR_API TSR_NODISCARD tsr_status tsr_feature_alpha_dropout_out(
     tsr_tensor input, double p, int32_t training, tsr_generator generator, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_feature_alpha_dropout_inplace(
     tsr_tensor input, double p, int32_t training, tsr_generator generator);
+/* ---- Ops: recurrent networks ---- */
+
+/* A long short-term memory network over sequences; blocks i f g o.
+ * c = σ(f) c + σ(i) tanh(g), h = σ(o) tanh(c). A further tensor w_hr (outputs, hidden) behind
+ * each layer's and direction's parameters projects h to fewer outputs, which are also what w_hh
+ * reads. SHAPE, DTYPE or VALUE where the parameters do not fit.
+ * input: (time, batch, features), or (total, features) of a packed batch
+ * hx: the first states h and c; empty means zeros
+ * params: of each layer and direction: w_ih, w_hh and, with biases, b_ih, b_hh
+ * dropout: between two layers
+ * train: apply the dropout
+ * bidirectional: also from the last time step to the first
+ * batch_sizes: of a packed batch; absent means a padded one
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_lstm(
+    tsr_tensor input, const tsr_tensor* hx, int32_t n_hx, const tsr_tensor* params,
+    int32_t n_params, int32_t has_biases, int64_t num_layers, double dropout, int32_t train,
+    int32_t bidirectional, int32_t batch_first, const int64_t* batch_sizes, int32_t n_batch_sizes,
+    tsr_generator generator, tsr_tensor* output, tsr_tensor* h_n, tsr_tensor* c_n);
+
+/* A network of gated recurrent units over sequences; blocks r z n.
+ * n = tanh(x + σ(r) (w_hn h + b_hn)), h = (1 - σ(z)) n + σ(z) h.
+ * input: (time, batch, features), or (total, features) of a packed batch
+ * hx: the first state
+ * params: of each layer and direction: w_ih, w_hh and, with biases, b_ih, b_hh
+ * dropout: between two layers
+ * train: apply the dropout
+ * bidirectional: also from the last time step to the first
+ * batch_sizes: of a packed batch; absent means a padded one
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_gru(
+    tsr_tensor input, tsr_tensor hx, const tsr_tensor* params, int32_t n_params, int32_t has_biases,
+    int64_t num_layers, double dropout, int32_t train, int32_t bidirectional, int32_t batch_first,
+    const int64_t* batch_sizes, int32_t n_batch_sizes, tsr_generator generator, tsr_tensor* output,
+    tsr_tensor* h_n);
+
+/* A plain recurrent network over sequences: h = tanh(w_ih x + b_ih + w_hh h + b_hh).
+ * input: (time, batch, features), or (total, features) of a packed batch
+ * hx: the first state
+ * params: of each layer and direction: w_ih, w_hh and, with biases, b_ih, b_hh
+ * dropout: between two layers
+ * train: apply the dropout
+ * bidirectional: also from the last time step to the first
+ * batch_sizes: of a packed batch; absent means a padded one
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_rnn_tanh(
+    tsr_tensor input, tsr_tensor hx, const tsr_tensor* params, int32_t n_params, int32_t has_biases,
+    int64_t num_layers, double dropout, int32_t train, int32_t bidirectional, int32_t batch_first,
+    const int64_t* batch_sizes, int32_t n_batch_sizes, tsr_generator generator, tsr_tensor* output,
+    tsr_tensor* h_n);
+
+/* A plain recurrent network over sequences: h = max(0, w_ih x + b_ih + w_hh h + b_hh).
+ * input: (time, batch, features), or (total, features) of a packed batch
+ * hx: the first state
+ * params: of each layer and direction: w_ih, w_hh and, with biases, b_ih, b_hh
+ * dropout: between two layers
+ * train: apply the dropout
+ * bidirectional: also from the last time step to the first
+ * batch_sizes: of a packed batch; absent means a padded one
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_rnn_relu(
+    tsr_tensor input, tsr_tensor hx, const tsr_tensor* params, int32_t n_params, int32_t has_biases,
+    int64_t num_layers, double dropout, int32_t train, int32_t bidirectional, int32_t batch_first,
+    const int64_t* batch_sizes, int32_t n_batch_sizes, tsr_generator generator, tsr_tensor* output,
+    tsr_tensor* h_n);
+
+/* One step of lstm.
+ * input: (batch, features) or (features)
+ * hx: the states h and c
+ * w_ih: (blocks hidden, features)
+ * w_hh: (blocks hidden, hidden)
+ * b_ih: (blocks hidden)
+ * b_hh: (blocks hidden) */
+TSR_API TSR_NODISCARD tsr_status tsr_lstm_cell(
+    tsr_tensor input, const tsr_tensor* hx, int32_t n_hx, tsr_tensor w_ih, tsr_tensor w_hh,
+    tsr_tensor b_ih, tsr_tensor b_hh, tsr_tensor* h, tsr_tensor* c);
+
+/* One step of gru.
+ * input: (batch, features) or (features)
+ * hx: the state
+ * w_ih: (blocks hidden, features)
+ * w_hh: (blocks hidden, hidden)
+ * b_ih: (blocks hidden)
+ * b_hh: (blocks hidden) */
+TSR_API TSR_NODISCARD tsr_status tsr_gru_cell(
+    tsr_tensor input, tsr_tensor hx, tsr_tensor w_ih, tsr_tensor w_hh, tsr_tensor b_ih,
+    tsr_tensor b_hh, tsr_tensor* out);
+
+/* One step of rnn_tanh.
+ * input: (batch, features) or (features)
+ * hx: the state
+ * w_ih: (blocks hidden, features)
+ * w_hh: (blocks hidden, hidden)
+ * b_ih: (blocks hidden)
+ * b_hh: (blocks hidden) */
+TSR_API TSR_NODISCARD tsr_status tsr_rnn_tanh_cell(
+    tsr_tensor input, tsr_tensor hx, tsr_tensor w_ih, tsr_tensor w_hh, tsr_tensor b_ih,
+    tsr_tensor b_hh, tsr_tensor* out);
+
+/* One step of rnn_relu.
+ * input: (batch, features) or (features)
+ * hx: the state
+ * w_ih: (blocks hidden, features)
+ * w_hh: (blocks hidden, hidden)
+ * b_ih: (blocks hidden)
+ * b_hh: (blocks hidden) */
+TSR_API TSR_NODISCARD tsr_status tsr_rnn_relu_cell(
+    tsr_tensor input, tsr_tensor hx, tsr_tensor w_ih, tsr_tensor w_hh, tsr_tensor b_ih,
+    tsr_tensor b_hh, tsr_tensor* out);
+
+/* ---- Ops: losses of sequences ---- */
+
+/* Connectionist temporal classification: -log of the probability of all paths that give the
+ * labels.
+ * A path has a class for each time step; it gives the labels that are left when repeated classes
+ * are merged and blanks removed. A sequence that is too short for its labels has an infinite
+ * loss. The mean divides each loss by its number of labels (at least 1) first. The gradient is
+ * that of the formula, whether or not the probabilities sum to 1. Lengths and targets are
+ * integers, on any device; VALUE or INDEX where they do not fit.
+ * log_probs: (time, batch, classes) or (time, classes): logarithms of probabilities
+ * targets: class numbers: (batch, longest), or those of all sequences behind each other, 1-D
+ * input_lengths: (batch): the time steps of each sequence
+ * target_lengths: (batch): the labels of each sequence
+ * blank: the class that stands for no label
+ * reduction: none, sum or mean
+ * zero_infinity: an infinite loss and its gradient are 0 */
+TSR_API TSR_NODISCARD tsr_status tsr_ctc_loss(
+    tsr_tensor log_probs, tsr_tensor targets, tsr_tensor input_lengths, tsr_tensor target_lengths,
+    int64_t blank, const char* reduction, int64_t reduction_len, int32_t zero_infinity,
+    tsr_tensor* out);
 
 #ifdef __cplusplus
 }

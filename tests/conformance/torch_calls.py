@@ -17,6 +17,7 @@ Arguments = SimpleNamespace
 
 # Ops that PyTorch lacks, or that it differentiates in another way.
 ABSENT = {
+    "ctc_loss": "takes probabilities that sum to 1 for granted in its derivative",
     "bincount": "has no derivative there; here the weights have one",
     "digamma": "its trigamma has nine digits there",
     "hardsigmoid": "divides by 6 in float32 there",
@@ -173,7 +174,36 @@ def call_of(op: Op) -> Callable[[Arguments], Any] | None:
     raise SystemExit(f"{op.name} stands neither in CALLS nor in ABSENT of torch_calls.py")
 
 
+def recurrent(function: Callable[..., Any]) -> Callable[[Arguments], Any]:
+    def call(a: Arguments) -> Any:
+        options = (a.hx, a.params, a.has_biases, a.num_layers, a.dropout, a.train, a.bidirectional)
+        if a.batch_sizes is not None:
+            return function(a.input, torch.tensor(a.batch_sizes), *options)
+        return function(a.input, *options, a.batch_first)
+
+    return call
+
+
+def cell(function: Callable[..., Any]) -> Callable[[Arguments], Any]:
+    def call(a: Arguments) -> Any:
+        if a.input.ndim == 2:
+            return function(a.input, a.hx, a.w_ih, a.w_hh, a.b_ih, a.b_hh)
+        hx = [h.unsqueeze(0) for h in a.hx] if isinstance(a.hx, list) else a.hx.unsqueeze(0)
+        result = function(a.input.unsqueeze(0), hx, a.w_ih, a.w_hh, a.b_ih, a.b_hh)
+        return tuple(r.squeeze(0) for r in result) if isinstance(result, tuple) else result.squeeze(0)
+
+    return call
+
+
 CALLS: dict[str, Callable[[Arguments], Any]] = {
+    "lstm": recurrent(torch.lstm),
+    "gru": recurrent(torch.gru),
+    "rnn_tanh": recurrent(torch.rnn_tanh),
+    "rnn_relu": recurrent(torch.rnn_relu),
+    "lstm_cell": cell(torch.lstm_cell),
+    "gru_cell": cell(torch.gru_cell),
+    "rnn_tanh_cell": cell(torch.rnn_tanh_cell),
+    "rnn_relu_cell": cell(torch.rnn_relu_cell),
     "leaky_relu": lambda a: functional.leaky_relu(a.input, a.negative_slope),
     "gelu": lambda a: functional.gelu(a.input, approximate=a.approximate),
     "elu": lambda a: functional.elu(a.input, a.alpha),

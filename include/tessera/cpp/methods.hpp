@@ -42,11 +42,11 @@ struct UniqueAxisResult;
 struct UniqueConsecutiveResult;
 struct HistogramResult;
 struct MaxPool2dWithPositionsResult;
-struct MaxPool1dWithPositionsResult;
-struct MaxPool3dWithPositionsResult;
-struct AdaptiveMaxPool1dWithPositionsResult;
-struct AdaptiveMaxPool2dWithPositionsResult;
-struct AdaptiveMaxPool3dWithPositionsResult;
+struct LstmResult;
+struct GruResult;
+struct RnnTanhResult;
+struct RnnReluResult;
+struct LstmCellResult;
 
 // The methods that Tensor has from ops; each calls the function of its name.
 class TensorMethods {

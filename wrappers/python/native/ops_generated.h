@@ -2015,3 +2015,30 @@ TPY_OP(feature_alpha_dropout, 1, NULL, "($input, p=0.5, training=True, generator
 TPY_OP(feature_alpha_dropout_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nalpha_dropout of whole channels (axis 1); floating dtypes.",
     {"feature_alpha_dropout_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwg, NULL, (tpy_function)tsr_feature_alpha_dropout_inplace, NULL}, {0}})
+TPY_OP(lstm, 1, NULL, "($input, hx, params, has_biases=True, num_layers=1, dropout=0, train=False, bidirectional=False, batch_first=False, *, batch_sizes=None, generator=None)\n--\n\nA long short-term memory network over sequences; blocks i f g o.",
+    {"lstm", 11, 9, 3, -1, 1u, takes_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator, keys_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator}, TPY_FUNCTIONAL, 11, 3, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tTTwidwwwLgooo, NULL, (tpy_function)tsr_lstm, NULL}, {0}})
+TPY_OP(gru, 1, NULL, "($input, hx, params, has_biases=True, num_layers=1, dropout=0, train=False, bidirectional=False, batch_first=False, *, batch_sizes=None, generator=None)\n--\n\nA network of gated recurrent units over sequences; blocks r z n.",
+    {"gru", 11, 9, 3, -1, 3u, takes_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator_2, keys_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator_2}, TPY_FUNCTIONAL, 11, 2, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttTwidwwwLgoo, NULL, (tpy_function)tsr_gru, NULL}, {0}})
+TPY_OP(rnn_tanh, 1, NULL, "($input, hx, params, has_biases=True, num_layers=1, dropout=0, train=False, bidirectional=False, batch_first=False, *, batch_sizes=None, generator=None)\n--\n\nA plain recurrent network over sequences: h = tanh(w_ih x + b_ih + w_hh h + b_hh).",
+    {"rnn_tanh", 11, 9, 3, -1, 3u, takes_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator_2, keys_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator_2}, TPY_FUNCTIONAL, 11, 2, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttTwidwwwLgoo, NULL, (tpy_function)tsr_rnn_tanh, NULL}, {0}})
+TPY_OP(rnn_relu, 1, NULL, "($input, hx, params, has_biases=True, num_layers=1, dropout=0, train=False, bidirectional=False, batch_first=False, *, batch_sizes=None, generator=None)\n--\n\nA plain recurrent network over sequences: h = max(0, w_ih x + b_ih + w_hh h + b_hh).",
+    {"rnn_relu", 11, 9, 3, -1, 3u, takes_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator_2, keys_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator_2}, TPY_FUNCTIONAL, 11, 2, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttTwidwwwLgoo, NULL, (tpy_function)tsr_rnn_relu, NULL}, {0}})
+TPY_OP(lstm_cell, 1, NULL, "($input, hx, w_ih, w_hh, b_ih=None, b_hh=None)\n--\n\nOne step of lstm.",
+    {"lstm_cell", 6, 6, 4, -1, 61u, takes_input_hx_w_ih_w_hh_b_ih_b_hh, keys_input_hx_w_ih_w_hh_b_ih_b_hh}, TPY_FUNCTIONAL, 6, 2, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tTttttoo, NULL, (tpy_function)tsr_lstm_cell, NULL}, {0}})
+TPY_OP(gru_cell, 1, NULL, "($input, hx, w_ih, w_hh, b_ih=None, b_hh=None)\n--\n\nOne step of gru.",
+    {"gru_cell", 6, 6, 4, -1, 63u, takes_input_hx_w_ih_w_hh_b_ih_b_hh_2, keys_input_hx_w_ih_w_hh_b_ih_b_hh_2}, TPY_FUNCTIONAL, 6, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttttto, NULL, (tpy_function)tsr_gru_cell, NULL}, {0}})
+TPY_OP(rnn_tanh_cell, 1, NULL, "($input, hx, w_ih, w_hh, b_ih=None, b_hh=None)\n--\n\nOne step of rnn_tanh.",
+    {"rnn_tanh_cell", 6, 6, 4, -1, 63u, takes_input_hx_w_ih_w_hh_b_ih_b_hh_2, keys_input_hx_w_ih_w_hh_b_ih_b_hh_2}, TPY_FUNCTIONAL, 6, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttttto, NULL, (tpy_function)tsr_rnn_tanh_cell, NULL}, {0}})
+TPY_OP(rnn_relu_cell, 1, NULL, "($input, hx, w_ih, w_hh, b_ih=None, b_hh=None)\n--\n\nOne step of rnn_relu.",
+    {"rnn_relu_cell", 6, 6, 4, -1, 63u, takes_input_hx_w_ih_w_hh_b_ih_b_hh_2, keys_input_hx_w_ih_w_hh_b_ih_b_hh_2}, TPY_FUNCTIONAL, 6, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttttto, NULL, (tpy_function)tsr_rnn_relu_cell, NULL}, {0}})
+TPY_OP(ctc_loss, 1, NULL, "($log_probs, targets, input_lengths, target_lengths, blank=0, reduction='mean', zero_infinity=False)\n--\n\nConnectionist temporal classification: -log of the probability of all paths that give the labels.",
+    {"ctc_loss", 7, 7, 4, -1, 15u, takes_log_probs_targets_input_lengths_target_lengths_blank_reduction_zero_infinity, keys_log_probs_targets_input_lengths_target_lengths_blank_reduction_zero_infinity}, TPY_FUNCTIONAL, 7, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttttiswo, NULL, (tpy_function)tsr_ctc_loss, NULL}, {0}})

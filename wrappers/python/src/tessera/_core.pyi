@@ -20,6 +20,11 @@ from ._results import (
     MaxPool3dWithPositionsResult, MaxWithIndicesResult, MedianWithIndicesResult, MinWithIndicesResult, ModeResult,
     NanmedianWithIndicesResult, QrResult, SlogdetResult, SortWithIndicesResult, StdMeanResult, SvdResult, TopkResult,
     UniqueAllResult, UniqueAxisResult, UniqueConsecutiveResult, UniqueCountsResult, UniqueInverseResult,
+    AminmaxResult, CummaxResult, CumminResult, EigResult, EighResult, GruResult, HistogramResult, KthvalueResult,
+    LstmCellResult, LstmResult, LstsqResult, LuFactorResult, LuResult, MaxPool2dWithPositionsResult,
+    MaxWithIndicesResult, MedianWithIndicesResult, MinWithIndicesResult, ModeResult, NanmedianWithIndicesResult,
+    QrResult, RnnReluResult, RnnTanhResult, SlogdetResult, SortWithIndicesResult, StdMeanResult, SvdResult,
+    TopkResult, UniqueAllResult, UniqueAxisResult, UniqueConsecutiveResult, UniqueCountsResult, UniqueInverseResult,
     VarMeanResult,
 )
 from ._tensor import Tensor

@@ -511,6 +511,15 @@ alpha_dropout = _core.alpha_dropout
 alpha_dropout_ = _core.alpha_dropout_
 feature_alpha_dropout = _core.feature_alpha_dropout
 feature_alpha_dropout_ = _core.feature_alpha_dropout_
+lstm = _core.lstm
+gru = _core.gru
+rnn_tanh = _core.rnn_tanh
+rnn_relu = _core.rnn_relu
+lstm_cell = _core.lstm_cell
+gru_cell = _core.gru_cell
+rnn_tanh_cell = _core.rnn_tanh_cell
+rnn_relu_cell = _core.rnn_relu_cell
+ctc_loss = _core.ctc_loss
 
 __all__ = [
     "abs", "absolute",
@@ -982,6 +991,15 @@ NN_FUNCTIONAL = [
     "alpha_dropout_",
     "feature_alpha_dropout",
     "feature_alpha_dropout_",
+    "lstm",
+    "gru",
+    "rnn_tanh",
+    "rnn_relu",
+    "lstm_cell",
+    "gru_cell",
+    "rnn_tanh_cell",
+    "rnn_relu_cell",
+    "ctc_loss",
 ]
 
 OPTIM_FUNCTIONAL = [

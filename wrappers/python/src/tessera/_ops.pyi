@@ -20,6 +20,11 @@ from ._results import (
     MaxPool3dWithPositionsResult, MaxWithIndicesResult, MedianWithIndicesResult, MinWithIndicesResult, ModeResult,
     NanmedianWithIndicesResult, QrResult, SlogdetResult, SortWithIndicesResult, StdMeanResult, SvdResult, TopkResult,
     UniqueAllResult, UniqueAxisResult, UniqueConsecutiveResult, UniqueCountsResult, UniqueInverseResult,
+    AminmaxResult, CummaxResult, CumminResult, EigResult, EighResult, GruResult, HistogramResult, KthvalueResult,
+    LstmCellResult, LstmResult, LstsqResult, LuFactorResult, LuResult, MaxPool2dWithPositionsResult,
+    MaxWithIndicesResult, MedianWithIndicesResult, MinWithIndicesResult, ModeResult, NanmedianWithIndicesResult,
+    QrResult, RnnReluResult, RnnTanhResult, SlogdetResult, SortWithIndicesResult, StdMeanResult, SvdResult,
+    TopkResult, UniqueAllResult, UniqueAxisResult, UniqueConsecutiveResult, UniqueCountsResult, UniqueInverseResult,
     VarMeanResult,
 )
 from ._tensor import Tensor
@@ -1160,6 +1165,32 @@ def feature_alpha_dropout(input: Tensor, p: float = ..., training: bool = ...,
         generator: Generator | None = ..., *, out: Tensor | None = ...) -> Tensor: ...
 def feature_alpha_dropout_(input: Tensor, p: float = ..., training: bool = ...,
         generator: Generator | None = ...) -> Tensor: ...
+def lstm(input: Tensor, hx: Sequence[Tensor], params: Sequence[Tensor], has_biases: bool = ...,
+        num_layers: int = ..., dropout: float = ..., train: bool = ..., bidirectional: bool = ...,
+        batch_first: bool = ..., *, batch_sizes: int | Sequence[int] | None = ...,
+        generator: Generator | None = ...) -> LstmResult: ...
+def gru(input: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: bool = ...,
+        num_layers: int = ..., dropout: float = ..., train: bool = ..., bidirectional: bool = ...,
+        batch_first: bool = ..., *, batch_sizes: int | Sequence[int] | None = ...,
+        generator: Generator | None = ...) -> GruResult: ...
+def rnn_tanh(input: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: bool = ...,
+        num_layers: int = ..., dropout: float = ..., train: bool = ..., bidirectional: bool = ...,
+        batch_first: bool = ..., *, batch_sizes: int | Sequence[int] | None = ...,
+        generator: Generator | None = ...) -> RnnTanhResult: ...
+def rnn_relu(input: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: bool = ...,
+        num_layers: int = ..., dropout: float = ..., train: bool = ..., bidirectional: bool = ...,
+        batch_first: bool = ..., *, batch_sizes: int | Sequence[int] | None = ...,
+        generator: Generator | None = ...) -> RnnReluResult: ...
+def lstm_cell(input: Tensor, hx: Sequence[Tensor], w_ih: Tensor, w_hh: Tensor,
+        b_ih: Tensor | None = ..., b_hh: Tensor | None = ...) -> LstmCellResult: ...
+def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = ...,
+        b_hh: Tensor | None = ...) -> Tensor: ...
+def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = ...,
+        b_hh: Tensor | None = ...) -> Tensor: ...
+def rnn_relu_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = ...,
+        b_hh: Tensor | None = ...) -> Tensor: ...
+def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor,
+        blank: int = ..., reduction: str = ..., zero_infinity: bool = ...) -> Tensor: ...
 
 __all__ = [
     "abs", "absolute",

@@ -214,39 +214,40 @@ class MaxPool2dWithPositionsResult(NamedTuple):
     positions: Tensor
 
 
-class MaxPool1dWithPositionsResult(NamedTuple):
-    """What max_pool1d_with_positions() gives."""
+class LstmResult(NamedTuple):
+    """What lstm() gives."""
 
-    values: Tensor
-    positions: Tensor
-
-
-class MaxPool3dWithPositionsResult(NamedTuple):
-    """What max_pool3d_with_positions() gives."""
-
-    values: Tensor
-    positions: Tensor
+    output: Tensor
+    h_n: Tensor
+    c_n: Tensor
 
 
-class AdaptiveMaxPool1dWithPositionsResult(NamedTuple):
-    """What adaptive_max_pool1d_with_positions() gives."""
+class GruResult(NamedTuple):
+    """What gru() gives."""
 
-    values: Tensor
-    positions: Tensor
-
-
-class AdaptiveMaxPool2dWithPositionsResult(NamedTuple):
-    """What adaptive_max_pool2d_with_positions() gives."""
-
-    values: Tensor
-    positions: Tensor
+    output: Tensor
+    h_n: Tensor
 
 
-class AdaptiveMaxPool3dWithPositionsResult(NamedTuple):
-    """What adaptive_max_pool3d_with_positions() gives."""
+class RnnTanhResult(NamedTuple):
+    """What rnn_tanh() gives."""
 
-    values: Tensor
-    positions: Tensor
+    output: Tensor
+    h_n: Tensor
+
+
+class RnnReluResult(NamedTuple):
+    """What rnn_relu() gives."""
+
+    output: Tensor
+    h_n: Tensor
+
+
+class LstmCellResult(NamedTuple):
+    """What lstm_cell() gives."""
+
+    h: Tensor
+    c: Tensor
 
 
 RESULTS: dict[str, type[tuple[Any, ...]]] = {
@@ -278,9 +279,9 @@ RESULTS: dict[str, type[tuple[Any, ...]]] = {
     "unique_consecutive": UniqueConsecutiveResult,
     "histogram": HistogramResult,
     "max_pool2d_with_positions": MaxPool2dWithPositionsResult,
-    "max_pool1d_with_positions": MaxPool1dWithPositionsResult,
-    "max_pool3d_with_positions": MaxPool3dWithPositionsResult,
-    "adaptive_max_pool1d_with_positions": AdaptiveMaxPool1dWithPositionsResult,
-    "adaptive_max_pool2d_with_positions": AdaptiveMaxPool2dWithPositionsResult,
-    "adaptive_max_pool3d_with_positions": AdaptiveMaxPool3dWithPositionsResult,
+    "lstm": LstmResult,
+    "gru": GruResult,
+    "rnn_tanh": RnnTanhResult,
+    "rnn_relu": RnnReluResult,
+    "lstm_cell": LstmCellResult,
 }

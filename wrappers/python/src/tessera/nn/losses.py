@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._dtypes import int64
 from .._errors import InvalidValueError
+from .._interop import asarray
 from .._tensor import Tensor
 from . import functional as F
 from .module import Module
@@ -248,3 +250,15 @@ class PairwiseDistance(_Distance):
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         return F.pairwise_distance(input1, input2, p=self.p, eps=self.eps, keepdims=self.keepdims)
+
+
+class CTCLoss(_Loss):
+    """Connectionist temporal classification of log-probabilities (time, batch, classes); lengths may be lists."""
+
+    def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
+        super().__init__(reduction)
+        self.blank, self.zero_infinity = blank, zero_infinity
+
+    def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any) -> Tensor:
+        lengths = [n if isinstance(n, Tensor) else asarray(n, dtype=int64) for n in (input_lengths, target_lengths)]
+        return F.ctc_loss(log_probs, targets, *lengths, self.blank, self.reduction, self.zero_infinity)

@@ -1,14 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Helpers for training."""
+"""Helpers for training; rnn has those for sequences of several lengths."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .. import _ops
-from .._errors import as_list
-from .._tensor import Tensor
+from ... import _ops
+from ..._errors import as_list
+from ..._tensor import Tensor
+from . import rnn
+
+__all__ = ["clip_grad_norm_", "clip_grad_value_", "rnn"]
 
 
 def clip_grad_norm_(

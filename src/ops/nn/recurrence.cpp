@@ -1,0 +1,359 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/nn/recurrence.h"
+
+#include <array>
+
+#include "autograd/engine.h"
+#include "autograd/record.h"
+#include "kernel/registry.h"
+#include "ops/create/copy.h"
+#include "ops/create/create.h"
+#include "ops/linalg/gemm.h"
+#include "ops/opmath.h"
+#include "ops/pointwise/binary.h"
+#include "ops/reduce/reduce.h"
+#include "ops/shape/join.h"
+#include "ops/shape/shape.h"
+#include "ops/shape/slice.h"
+
+namespace tsr::ops {
+namespace {
+
+using kernel::GatesOp;
+using kernel::GatesPlan;
+using kernel::GemmPlan;
+
+// Rows [first, first + count) of a matrix, or its columns, without a node.
+Tensor rows_of(const Tensor& matrix, int64_t first, int64_t count) {
+  return make_view(matrix, Dims{count, matrix.size(1)}, matrix.strides(),
+                   matrix.offset() + first * matrix.stride(0));
+}
+Tensor columns_of(const Tensor& matrix, int64_t count) {
+  return make_view(matrix, Dims{matrix.size(0), count}, matrix.strides(), matrix.offset());
+}
+Tensor turned(const Tensor& matrix) {
+  return make_view(matrix, Dims{matrix.size(1), matrix.size(0)},
+                   Dims{matrix.stride(1), matrix.stride(0)}, matrix.offset());
+}
+
+// The time steps in the order in which a pass visits them: calls visit(first row, rows).
+template <class Visit>
+void for_steps(const std::vector<int64_t>& sizes, bool from_the_end, const Visit& visit) {
+  int64_t first = 0;
+  if (!from_the_end) {
+    for (const int64_t rows : sizes) {
+      visit(first, rows);
+      first += rows;
+    }
+    return;
+  }
+  for (const int64_t rows : sizes) first += rows;
+  for (size_t t = sizes.size(); t-- > 0;) {
+    first -= sizes[t];
+    visit(first, sizes[t]);
+  }
+}
+
+// result = left right (+ result) for a matrix `right` that is the same at every step: the plan is
+// made once, and a step sets the rows.
+class StepProduct {
+ public:
+  // `left` and `result` have the strides of all their steps.
+  StepProduct(const Tensor& left, const Tensor& right, const Tensor& result, bool adds)
+      : right_(right), device_(result.device()) {
+    plan_.dtype = result.dtype();
+    plan_.precision = kernel::g_matmul_precision.load(std::memory_order_relaxed);
+    plan_.k = right.size(0);
+    plan_.n = right.size(1);
+    plan_.b = right.data();
+    set_strides(plan_.a_strides, left.stride(0), plan_.k);
+    set_strides(plan_.c_strides, result.stride(0), plan_.n);
+    plan_.b_strides[0] = plan_.k == 1 ? plan_.n : right.stride(0);
+    plan_.b_strides[1] = plan_.k == 1 ? 1 : right.stride(1);
+    Scalar(1).store(plan_.dtype, plan_.alpha.bytes);
+    Scalar(adds ? 1 : 0).store(plan_.dtype, plan_.beta.bytes);
+    plan_.place = kernel::place_on(device_);
+    plan_.batch = 1;
+  }
+  void run(const void* left, void* result, int64_t rows) {
+    if (rows == 0 || plan_.n == 0) return;
+    plan_.m = rows;
+    plan_.a = left;
+    plan_.c = result;
+    kernel::launch(kernel::kGemm, device_, plan_);
+  }
+
+ private:
+  static void set_strides(int64_t (&strides)[2], int64_t row, int64_t columns) {
+    strides[0] = std::max({row, columns, int64_t{1}});
+    strides[1] = 1;
+  }
+
+  GemmPlan plan_{};
+  Tensor right_;
+  Device device_;
+};
+
+std::byte* at_row(const Tensor& matrix, int64_t row) {
+  return static_cast<std::byte*>(matrix.data()) + row * matrix.stride(0) * itemsize(matrix.dtype());
+}
+void* row_or_null(const Tensor& matrix, int64_t row) {
+  return matrix.defined() ? at_row(matrix, row) : nullptr;
+}
+
+// What the forward keeps for the backward. With a projection, `raw` has the outputs before it.
+struct Kept {
+  Tensor gates, h_before, c_before, raw;
+};
+
+GatesPlan plan_of(const RecurrenceSpec& spec, const Tensor& gates, int64_t hidden) {
+  GatesPlan plan{};
+  plan.op = spec.op;
+  plan.hidden = hidden;
+  plan.place = kernel::place_on(gates.device());
+  plan.dtype = gates.dtype();
+  return plan;
+}
+
+// One bias per block of a row of gates. The GRU's last block has the state's own bias of n.
+Tensor joined_bias(const RecurrenceSpec& spec, const RecurrenceInputs& in, int64_t hidden) {
+  if (!in.b_ih.defined()) return {};
+  if (spec.op != GatesOp::kGru) return add(in.b_ih, in.b_hh);
+  const Tensor shared = add(narrow(in.b_ih, 0, 0, 2 * hidden), narrow(in.b_hh, 0, 0, 2 * hidden));
+  const Tensor parts[] = {shared, narrow(in.b_ih, 0, 2 * hidden, hidden),
+                          narrow(in.b_hh, 0, 2 * hidden, hidden)};
+  return ops::concat(parts, 0);
+}
+
+RecurrenceInputs without_history(const RecurrenceInputs& in) {
+  const auto plain = [](const Tensor& t) {
+    return t.defined() ? contiguous_memory(t.detached()) : t;
+  };
+  return {plain(in.x),    plain(in.h),    plain(in.c),    plain(in.w_ih),
+          plain(in.w_hh), plain(in.b_ih), plain(in.b_hh), plain(in.w_hr)};
+}
+
+// ---- forward ----
+
+RecurrenceOutputs run_forward(const RecurrenceSpec& spec, const RecurrenceInputs& given,
+                              Kept* kept) {
+  const NoGrad pause;
+  const RecurrenceInputs in = without_history(given);
+  const int64_t blocks = weight_blocks(spec.op);
+  const int64_t hidden = in.w_ih.size(0) / blocks;
+  const int64_t width = kernel::gates_width(spec.op) * hidden;
+  const int64_t total = in.x.size(0);
+  const DType dtype = in.x.dtype();
+  const Device device = in.x.device();
+  const bool gru = spec.op == GatesOp::kGru;
+  const bool projected = in.w_hr.defined();
+
+  // The input's products of all steps.
+  const Tensor gates = empty(Dims{total, width}, dtype, device);
+  if (gates.numel() != 0) launch_gemm(columns_of(gates, blocks * hidden), in.x, turned(in.w_ih));
+  const Tensor bias = joined_bias(spec, in, hidden);
+
+  RecurrenceOutputs out;
+  out.y = empty(Dims{total, in.h.size(1)}, dtype, device);
+  out.h = clone(in.h);
+  if (in.c.defined()) out.c = clone(in.c);
+  Kept keep{gates, {}, {}, {}};
+  if (kept != nullptr) {
+    keep.h_before = empty(out.y.sizes(), dtype, device);
+    if (in.c.defined()) keep.c_before = empty(Dims{total, hidden}, dtype, device);
+  }
+  if (projected) keep.raw = empty(Dims{total, hidden}, dtype, device);
+  const Tensor product =
+      gru ? empty(Dims{out.h.size(0), blocks * hidden}, dtype, device) : Tensor();
+
+  StepProduct by_state(out.h, turned(in.w_hh), gru ? product : gates, !gru);
+  GatesPlan plan = plan_of(spec, gates, hidden);
+  plan.bias = data_or_null(bias);
+  plan.product = data_or_null(product);
+  plan.c = data_or_null(out.c);
+  plan.h = projected ? nullptr : out.h.data();
+  const Tensor& y = projected ? keep.raw : out.y;
+  plan.y_step = y.stride(0);
+  for_steps(spec.sizes, spec.reverse, [&](int64_t first, int64_t rows) {
+    by_state.run(out.h.data(), gru ? product.data() : at_row(gates, first), rows);
+    plan.rows = rows;
+    plan.gates = at_row(gates, first);
+    plan.y = at_row(y, first);
+    plan.h_before = projected ? nullptr : row_or_null(keep.h_before, first);
+    plan.c_before = row_or_null(keep.c_before, first);
+    kernel::launch(kernel::kGates, device, plan);
+    if (!projected) return;
+    const Tensor state = rows_of(out.h, 0, rows);
+    if (keep.h_before.defined()) copy_memory(rows_of(keep.h_before, first, rows), state);
+    launch_gemm(state, rows_of(keep.raw, first, rows), turned(in.w_hr));
+    copy_memory(rows_of(out.y, first, rows), state);
+  });
+  if (kept != nullptr) *kept = keep;
+  return out;
+}
+
+// ---- backward ----
+
+// What a backward reads: the inputs, what the forward kept, and the gradients, which may be
+// undefined.
+struct Upstream {
+  Tensor y, h, c;
+};
+
+// The gradients that pass through time.
+struct Through {
+  Tensor gates;    // of the input's products, (total, blocks hidden)
+  Tensor product;  // of the state's products; the same tensor for all but the GRU
+  Tensor outputs;  // of the projected outputs, if there is a projection
+  Tensor h, c;     // of the first state
+};
+
+Tensor started(const Tensor& gradient, const Tensor& like) {
+  return gradient.defined() ? clone(gradient) : zeros(like.sizes(), like.dtype(), like.device());
+}
+
+Through through_time(const RecurrenceSpec& spec, const RecurrenceInputs& in, const Kept& kept,
+                     const Upstream& up, bool needs_first_state) {
+  const int64_t blocks = weight_blocks(spec.op);
+  const int64_t hidden = in.w_ih.size(0) / blocks;
+  const int64_t total = in.x.size(0);
+  const DType dtype = in.x.dtype();
+  const Device device = in.x.device();
+  const bool gru = spec.op == GatesOp::kGru;
+  const bool projected = in.w_hr.defined();
+
+  Through result;
+  result.gates = empty(Dims{total, blocks * hidden}, dtype, device);
+  result.product = gru ? empty(result.gates.sizes(), dtype, device) : result.gates;
+  result.h = started(up.h, in.h);
+  if (in.c.defined()) result.c = started(up.c, in.c);
+  const Tensor grad_y = up.y.defined() ? contiguous_memory(up.y) : up.y;
+  if (projected) result.outputs = started(up.y, kept.h_before);
+  const Tensor raw = projected ? empty(Dims{in.h.size(0), hidden}, dtype, device) : Tensor();
+
+  StepProduct to_state(result.product, in.w_hh, result.h, gru);
+  GatesPlan plan = plan_of(spec, result.gates, hidden);
+  plan.backward = 1;
+  plan.y_step = projected ? hidden : in.h.size(1);
+  plan.grad_c = data_or_null(result.c);
+  plan.grad_h = projected ? nullptr : result.h.data();
+  int64_t left = total;
+  for_steps(spec.sizes, !spec.reverse, [&](int64_t first, int64_t rows) {
+    if (projected) {
+      const Tensor outputs = rows_of(result.outputs, first, rows);
+      add(outputs, rows_of(result.h, 0, rows), Out::inplace(outputs));
+      launch_gemm(rows_of(raw, 0, rows), outputs, in.w_hr);
+    }
+    plan.rows = rows;
+    plan.gates = at_row(kept.gates, first);
+    plan.h_before = at_row(kept.h_before, first);
+    plan.c_before = row_or_null(kept.c_before, first);
+    plan.grad_y = projected ? raw.data() : row_or_null(grad_y, first);
+    plan.grad_gates = at_row(result.gates, first);
+    plan.grad_product = gru ? at_row(result.product, first) : nullptr;
+    kernel::launch(kernel::kGates, device, plan);
+    left -= rows;
+    if (left > 0 || needs_first_state)
+      to_state.run(at_row(result.product, first), result.h.data(), rows);
+  });
+  return result;
+}
+
+// leftᵀ right for matrices of one height.
+Tensor crossed(const Tensor& left, const Tensor& right) {
+  Tensor result = empty(Dims{left.size(1), right.size(1)}, left.dtype(), left.device());
+  if (left.size(0) == 0)
+    fill_memory(result, 0);
+  else if (result.numel() != 0)
+    launch_gemm(result, turned(left), right);
+  return result;
+}
+
+void set_fused(Backward& ctx, const RecurrenceSpec& spec, const RecurrenceInputs& given,
+               const Kept& kept) {
+  const NoGrad pause;
+  const RecurrenceInputs in = without_history(given);
+  const Upstream up{ctx.grad(0), ctx.grad(1), ctx.grad_count() > 2 ? ctx.grad(2) : Tensor()};
+  const Through through = through_time(spec, in, kept, up, ctx.needs(1));
+  if (ctx.needs(0)) {
+    const Tensor dx = empty(in.x.sizes(), in.x.dtype(), in.x.device());
+    if (dx.numel() != 0) launch_gemm(dx, through.gates, in.w_ih);
+    ctx.set(0, dx);
+  }
+  if (ctx.needs(1)) ctx.set(1, through.h);
+  if (ctx.needs(2)) ctx.set(2, through.c);
+  if (ctx.needs(3)) ctx.set(3, crossed(through.gates, in.x));
+  if (ctx.needs(4)) ctx.set(4, crossed(through.product, kept.h_before));
+  const Dims steps{0};
+  if (ctx.needs(5)) ctx.set(5, sum(through.gates, DimsView(steps)));
+  if (ctx.needs(6)) ctx.set(6, sum(through.product, DimsView(steps)));
+  if (ctx.needs(7)) ctx.set(7, crossed(through.outputs, kept.raw));
+}
+
+// The gradients of the composed form, which are recorded. An alias of each input cuts the history:
+// an input may depend on another one.
+void set_differentiable(Backward& ctx, const RecurrenceSpec& spec, const RecurrenceInputs& in) {
+  const EnableGrad record_all;
+  std::array<Tensor, kRecurrenceInputs> alias{in.x,    in.h,    in.c,    in.w_ih,
+                                              in.w_hh, in.b_ih, in.b_hh, in.w_hr};
+  std::vector<Tensor> wanted;
+  for (size_t i = 0; i < alias.size(); ++i) {
+    if (!alias[i].defined()) continue;
+    alias[i] = multiply(alias[i], 1);
+    if (ctx.needs(i)) wanted.push_back(alias[i]);
+  }
+  const RecurrenceOutputs out = composed_recurrence(
+      spec, {alias[0], alias[1], alias[2], alias[3], alias[4], alias[5], alias[6], alias[7]});
+  const Tensor results[] = {out.y, out.h, out.c};
+  std::vector<Tensor> roots;
+  std::vector<Tensor> grads;
+  for (size_t k = 0; k < ctx.grad_count(); ++k) {
+    if (!ctx.grad(k).defined() || !results[k].requires_grad()) continue;
+    roots.push_back(results[k]);
+    grads.push_back(ctx.grad(k));
+  }
+  const std::vector<Tensor> found = grad(roots, wanted, grads, {.create_graph = true}, true);
+  size_t next = 0;
+  for (size_t i = 0; i < alias.size(); ++i) {
+    if (alias[i].defined() && ctx.needs(i)) ctx.set(i, found[next++]);
+  }
+}
+
+}  // namespace
+
+int64_t weight_blocks(GatesOp op) {
+  switch (op) {
+    case GatesOp::kLstm:
+      return 4;
+    case GatesOp::kGru:
+      return 3;
+    default:
+      return 1;
+  }
+}
+
+RecurrenceOutputs recurrence(const RecurrenceSpec& spec, const RecurrenceInputs& in) {
+  const bool recording = needs_grad(in.x, in.h, in.c, in.w_ih, in.w_hh, in.b_ih, in.b_hh, in.w_hr);
+  Kept kept;
+  RecurrenceOutputs out = run_forward(spec, in, recording ? &kept : nullptr);
+  if (!recording) return out;
+  const auto derivative = [spec](Backward& ctx) {
+    const auto saved = [&ctx](size_t i) { return ctx.saved(i); };
+    const RecurrenceInputs inputs{saved(0), saved(1), saved(2), saved(3),
+                                  saved(4), saved(5), saved(6), saved(7)};
+    if (ctx.create_graph())
+      set_differentiable(ctx, spec, inputs);
+    else
+      set_fused(ctx, spec, inputs, {saved(8), saved(9), saved(10), saved(11)});
+  };
+  const Tensor inputs[] = {in.x, in.h, in.c, in.w_ih, in.w_hh, in.b_ih, in.b_hh, in.w_hr};
+  std::array<Save, kRecurrenceInputs + 4> saves{};
+  for (size_t i = 0; i < kRecurrenceInputs; ++i) saves[i] = save_input(inputs[i]);
+  const Tensor* others[] = {&kept.gates, &kept.h_before, &kept.c_before, &kept.raw};
+  for (size_t i = 0; i < 4; ++i) saves[kRecurrenceInputs + i] = save_input(*others[i]);
+  record_outputs({out.y, out.h, out.c}, "RecurrenceBackward", inputs, saves, derivative);
+  return out;
+}
+
+}  // namespace tsr::ops
