@@ -3962,6 +3962,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_feature_alpha_dropout_out(
     tsr_tensor input, double p, int32_t training, tsr_generator generator, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_feature_alpha_dropout_inplace(
     tsr_tensor input, double p, int32_t training, tsr_generator generator);
+
 /* ---- Ops: recurrent networks ---- */
 
 /* A long short-term memory network over sequences; blocks i f g o.

@@ -14,4 +14,5 @@
 #include "tessera/cpp/nn/norm.hpp"
 #include "tessera/cpp/nn/pooling.hpp"
 #include "tessera/cpp/nn/sizes.hpp"
+#include "tessera/cpp/nn/recurrent.hpp"
 #include "tessera/cpp/nn/utils.hpp"

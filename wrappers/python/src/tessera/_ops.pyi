@@ -15,17 +15,12 @@ from ._graph import Node
 from ._random import Generator
 from ._results import (
     AdaptiveMaxPool1dWithPositionsResult, AdaptiveMaxPool2dWithPositionsResult, AdaptiveMaxPool3dWithPositionsResult,
-    AminmaxResult, CummaxResult, CumminResult, EigResult, EighResult, HistogramResult, KthvalueResult, LstsqResult,
-    LuFactorResult, LuResult, MaxPool1dWithPositionsResult, MaxPool2dWithPositionsResult,
-    MaxPool3dWithPositionsResult, MaxWithIndicesResult, MedianWithIndicesResult, MinWithIndicesResult, ModeResult,
-    NanmedianWithIndicesResult, QrResult, SlogdetResult, SortWithIndicesResult, StdMeanResult, SvdResult, TopkResult,
-    UniqueAllResult, UniqueAxisResult, UniqueConsecutiveResult, UniqueCountsResult, UniqueInverseResult,
     AminmaxResult, CummaxResult, CumminResult, EigResult, EighResult, GruResult, HistogramResult, KthvalueResult,
-    LstmCellResult, LstmResult, LstsqResult, LuFactorResult, LuResult, MaxPool2dWithPositionsResult,
-    MaxWithIndicesResult, MedianWithIndicesResult, MinWithIndicesResult, ModeResult, NanmedianWithIndicesResult,
-    QrResult, RnnReluResult, RnnTanhResult, SlogdetResult, SortWithIndicesResult, StdMeanResult, SvdResult,
-    TopkResult, UniqueAllResult, UniqueAxisResult, UniqueConsecutiveResult, UniqueCountsResult, UniqueInverseResult,
-    VarMeanResult,
+    LstmCellResult, LstmResult, LstsqResult, LuFactorResult, LuResult, MaxPool1dWithPositionsResult,
+    MaxPool2dWithPositionsResult, MaxPool3dWithPositionsResult, MaxWithIndicesResult, MedianWithIndicesResult,
+    MinWithIndicesResult, ModeResult, NanmedianWithIndicesResult, QrResult, RnnReluResult, RnnTanhResult,
+    SlogdetResult, SortWithIndicesResult, StdMeanResult, SvdResult, TopkResult, UniqueAllResult, UniqueAxisResult,
+    UniqueConsecutiveResult, UniqueCountsResult, UniqueInverseResult, VarMeanResult,
 )
 from ._tensor import Tensor
 

@@ -214,6 +214,41 @@ class MaxPool2dWithPositionsResult(NamedTuple):
     positions: Tensor
 
 
+class MaxPool1dWithPositionsResult(NamedTuple):
+    """What max_pool1d_with_positions() gives."""
+
+    values: Tensor
+    positions: Tensor
+
+
+class MaxPool3dWithPositionsResult(NamedTuple):
+    """What max_pool3d_with_positions() gives."""
+
+    values: Tensor
+    positions: Tensor
+
+
+class AdaptiveMaxPool1dWithPositionsResult(NamedTuple):
+    """What adaptive_max_pool1d_with_positions() gives."""
+
+    values: Tensor
+    positions: Tensor
+
+
+class AdaptiveMaxPool2dWithPositionsResult(NamedTuple):
+    """What adaptive_max_pool2d_with_positions() gives."""
+
+    values: Tensor
+    positions: Tensor
+
+
+class AdaptiveMaxPool3dWithPositionsResult(NamedTuple):
+    """What adaptive_max_pool3d_with_positions() gives."""
+
+    values: Tensor
+    positions: Tensor
+
+
 class LstmResult(NamedTuple):
     """What lstm() gives."""
 
@@ -279,6 +314,11 @@ RESULTS: dict[str, type[tuple[Any, ...]]] = {
     "unique_consecutive": UniqueConsecutiveResult,
     "histogram": HistogramResult,
     "max_pool2d_with_positions": MaxPool2dWithPositionsResult,
+    "max_pool1d_with_positions": MaxPool1dWithPositionsResult,
+    "max_pool3d_with_positions": MaxPool3dWithPositionsResult,
+    "adaptive_max_pool1d_with_positions": AdaptiveMaxPool1dWithPositionsResult,
+    "adaptive_max_pool2d_with_positions": AdaptiveMaxPool2dWithPositionsResult,
+    "adaptive_max_pool3d_with_positions": AdaptiveMaxPool3dWithPositionsResult,
     "lstm": LstmResult,
     "gru": GruResult,
     "rnn_tanh": RnnTanhResult,

@@ -30,6 +30,8 @@ mod ops_nn;
 mod ops_nn_activation;
 mod ops_nn_loss;
 mod ops_optim;
+mod ops_nn_pool;
+mod ops_nn_norm;
 mod ops_nn_rnn;
 mod ops_nn_sequence;
 
@@ -60,6 +62,8 @@ pub mod ops {
     pub use super::ops_nn_activation::*;
     pub use super::ops_nn_loss::*;
     pub use super::ops_optim::*;
+    pub use super::ops_nn_pool::*;
+    pub use super::ops_nn_norm::*;
     pub use super::ops_nn_rnn::*;
     pub use super::ops_nn_sequence::*;
 }
