@@ -40,6 +40,7 @@ mod layers;
 mod module;
 mod norm;
 mod pooling;
+mod recurrent;
 
 pub use activations::{
     Celu, Elu, Flatten, Func, Gelu, Glu, Hardshrink, Hardsigmoid, Hardswish, Hardtanh, Identity,
@@ -65,3 +66,5 @@ pub use pooling::{
     AdaptiveMaxPool3d, AvgPool1d, AvgPool2d, AvgPool3d, LpPool1d, LpPool2d, LpPool3d, MaxPool1d,
     MaxPool2d, MaxPool3d, MaxUnpool1d, MaxUnpool2d, MaxUnpool3d,
 };
+pub use norm::{BatchNorm2d, BatchNorm2dConfig, LayerNorm};
+pub use recurrent::{Gru, GruCell, Lstm, LstmCell, RecurrentConfig, Rnn, RnnCell};
