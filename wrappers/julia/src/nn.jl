@@ -269,6 +269,8 @@ through(x, layers::Tuple) = through(layers[1](x), Base.tail(layers))
 Base.getindex(chain::Chain, i::Integer) = chain.layers[i]
 Base.length(chain::Chain) = length(chain.layers)
 
+include("nn/recurrent.jl")
+
 # ---- Printing ----
 
 function Base.show(io::IO, layer::Layer)
