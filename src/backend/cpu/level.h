@@ -31,9 +31,13 @@ struct OptimRows;
 template <class T>
 struct PoolRows;
 template <class T>
+struct ResampleRows;
+template <class T>
 struct SkinnyRows;
 template <class T>
 struct SoftmaxRows;
+template <class T>
+struct WeightedGatherRows;
 
 struct Level {
   template <class... Rows>
@@ -45,7 +49,7 @@ struct Level {
   using Tables = decltype(std::tuple_cat(
       PointersTo<CopyRows, IndexRows, IntegerProductRows, PointwiseRows, RandomRows, ReduceRows>{},
       FloatingPointersTo<ClassLossRows, DepthwiseRows, GatesRows, NormRows, OptimRows, PoolRows,
-                         SkinnyRows, SoftmaxRows>{}));
+                         ResampleRows, SkinnyRows, SoftmaxRows, WeightedGatherRows>{}));
 
   template <class Rows>
   [[nodiscard]] const Rows& rows() const noexcept {

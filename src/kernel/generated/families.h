@@ -13,6 +13,7 @@
 #include "kernel/random.h"
 #include "kernel/recurrent.h"
 #include "kernel/reduce.h"
+#include "kernel/resample.h"
 #include "kernel/sort.h"
 
 namespace tsr::kernel {
@@ -39,6 +40,8 @@ struct KernelTable {
   Status (*triangle)(const TrianglePlan& plan);  // copies one triangle of a matrix
   Status (*conv)(const ConvPlan& plan);  // convolution and its gradients
   Status (*pool)(const PoolPlan& plan);  // pooling and its gradients
+  Status (*resample)(const ResamplePlan& plan);  // linear maps along the axes of images
+  Status (*weighted_gather)(const WeightedGatherPlan& plan);  // weighted sums of elements at given places
   Status (*norm)(const NormPlan& plan);  // normalization and its gradients
   Status (*class_loss)(const ClassLossPlan& plan);  // losses of class indices and their gradients
   Status (*gates)(const GatesPlan& plan);  // one time step of a recurrent layer
@@ -72,6 +75,8 @@ inline constexpr Family<&KernelTable::sequence> kSequence{"sequence"};
 inline constexpr Family<&KernelTable::triangle> kTriangle{"triangle"};
 inline constexpr Family<&KernelTable::conv> kConv{"conv"};
 inline constexpr Family<&KernelTable::pool> kPool{"pool"};
+inline constexpr Family<&KernelTable::resample> kResample{"resample"};
+inline constexpr Family<&KernelTable::weighted_gather> kWeightedGather{"weighted_gather"};
 inline constexpr Family<&KernelTable::norm> kNorm{"norm"};
 inline constexpr Family<&KernelTable::class_loss> kClassLoss{"class_loss"};
 inline constexpr Family<&KernelTable::gates> kGates{"gates"};

@@ -10,6 +10,7 @@
 #include "backend/cpu/isa/norm.h"
 #include "backend/cpu/isa/optim.h"
 #include "backend/cpu/isa/pool.h"
+#include "backend/cpu/isa/resample.h"
 #include "backend/cpu/isa/skinny.h"
 #include "backend/cpu/isa/softmax.h"
 
@@ -30,9 +31,11 @@ const Level kLevel{
     {&kCopyRows, &kIndexRows, &kIntegerProductRows, &kPointwiseRows, &kRandomRows, &kReduceRows,
      // float32
      &kClassLossRows<float>, &kDepthwiseRows<float>, &kGatesRows<float>, &kNormRows<float>,
-     &kOptimRows<float>, &kPoolRows<float>, &kSkinnyRows<float>, &kSoftmaxRows<float>,
+     &kOptimRows<float>, &kPoolRows<float>, &kResampleRows<float>, &kSkinnyRows<float>,
+     &kSoftmaxRows<float>, &kWeightedGatherRows<float>,
      // float64
      &kClassLossRows<double>, &kDepthwiseRows<double>, &kGatesRows<double>, &kNormRows<double>,
-     &kOptimRows<double>, &kPoolRows<double>, &kSkinnyRows<double>, &kSoftmaxRows<double>}};
+     &kOptimRows<double>, &kPoolRows<double>, &kResampleRows<double>, &kSkinnyRows<double>,
+     &kSoftmaxRows<double>, &kWeightedGatherRows<double>}};
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -29,6 +29,8 @@ kernel::Status sequence(const kernel::SequencePlan& plan);
 kernel::Status triangle(const kernel::TrianglePlan& plan);
 kernel::Status conv(const kernel::ConvPlan& plan);
 kernel::Status pool(const kernel::PoolPlan& plan);
+kernel::Status resample(const kernel::ResamplePlan& plan);
+kernel::Status weighted_gather(const kernel::WeightedGatherPlan& plan);
 kernel::Status norm(const kernel::NormPlan& plan);
 kernel::Status class_loss(const kernel::ClassLossPlan& plan);
 kernel::Status gates(const kernel::GatesPlan& plan);
@@ -57,6 +59,8 @@ inline constexpr kernel::KernelTable kKernels = {
     .triangle = triangle,
     .conv = conv,
     .pool = pool,
+    .resample = resample,
+    .weighted_gather = weighted_gather,
     .norm = norm,
     .class_loss = class_loss,
     .gates = gates,
