@@ -40,6 +40,7 @@ PARAMETERS = {  # by schema type, else by its base
     "generator": "const Generator&",
     "int64[]": "const IntList&",
     "int64[]?": "const OptionalIntList&",
+    "f64[]": "const FloatList&",
     "tensor[]": "const TensorList&",
 }
 PASSED = {  # the same types as arguments of C

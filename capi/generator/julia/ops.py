@@ -17,7 +17,7 @@ from .text import docstring
 WIDTH = 92
 COMPLEX = {"complex64": "ComplexF32", "complex128": "ComplexF64"}
 ANNOTATIONS = {  # by schema type
-    "tensor": "::Tensor", "tensor?": "::Union{Nothing,Tensor}", "tensor[]": "::TensorList", "[]": "::Dimensions",
+    "tensor": "::Tensor", "tensor?": "::Union{Nothing,Tensor}", "tensor[]": "::TensorList", "f64[]": "::Numbers", "[]": "::Dimensions",
     "int64": "::Integer", "int64?": "", "f64": "::Real", "f64?": "", "bool": "::Bool", "bool?": "", "dtype": "", "device": "",
     "str": "", "generator": "", "enum": "", "scalar": "::Number", "scalar?": "::Union{Nothing,Number}",
 }  # fmt: skip
@@ -106,7 +106,8 @@ def _pass(op: Op, arg: Arg, name: str, call: _Call) -> None:
         call.before.append(f"{name}_list = handles({name})")
         call.keep.append(name)
     elif kind.is_list:
-        call.before.append(f"{name}_list = {'zero_based_list' if is_position(op, arg) else 'int_list'}({name})")
+        convert = "zero_based_list" if is_position(op, arg) else "float_list" if kind.base == "f64" else "int_list"
+        call.before.append(f"{name}_list = {convert}({name})")
     elif kind.base == "str":
         call.before.append(f"{name}_text = String({name})")
 

@@ -128,6 +128,28 @@ class OptionalIntList : public IntList {
       : IntList(list) {}
 };
 
+// Numbers: a braced list, a vector or one number.
+class FloatList {
+ public:
+  // The braced list lives as long as the call that it is an argument of.
+  FloatList(std::initializer_list<double> values)
+      : data_(values.begin()), size_(static_cast<int32_t>(values.size())) {}
+  FloatList(const std::vector<double>& values)  // NOLINT(google-explicit-constructor)
+      : data_(values.data()), size_(static_cast<int32_t>(values.size())) {}
+  FloatList(double value)  // NOLINT(google-explicit-constructor)
+      : size_(kSingle), single_(value) {}
+
+  const double* data() const noexcept { return size_ == kSingle ? &single_ : data_; }
+  int32_t size() const noexcept { return size_ == kSingle ? 1 : size_; }
+
+ private:
+  static constexpr int32_t kSingle = -2;
+
+  const double* data_ = nullptr;
+  int32_t size_ = 0;
+  double single_ = 0;
+};
+
 // ---- Devices ----
 
 struct Device {

@@ -23,6 +23,9 @@ const SHORT = 8
 const Dimensions = Union{
     Integer,Colon,Nothing,Tuple{Vararg{Integer}},AbstractVector{<:Integer},ShortList}
 
+"One or several numbers."
+const Numbers = Union{Real,Tuple{Vararg{Real}},AbstractVector{<:Real}}
+
 "Several tensors; `nothing` for an entry that an op allows to be absent. Handles if the caller owns them."
 const TensorList = Union{
     Tuple{Vararg{Union{Nothing,Tensor}}},
@@ -38,6 +41,9 @@ int_list(x::Tuple{Vararg{Any,N}}) where {N} =
     N <= SHORT ? ShortList{N,Int64}(map(Int64, x)) : collect(Int64, x)
 int_list(x::AbstractVector) = convert(Vector{Int64}, x)
 int_list(x::ShortList) = x
+
+float_list(x::Real) = Float64[x]
+float_list(x) = collect(Float64, x)
 
 list_count(::Absent) = -1
 list_count(list) = length(list)
