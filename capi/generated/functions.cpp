@@ -106,9 +106,12 @@ constexpr Signature kCall_TIjP{"TIjP", [](AnyFunction f, tsr_value* v) { return 
 constexpr Signature kCall_TIjT{"TIjT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, const int64_t*, int32_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), list<int64_t>(v[2]), count(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TIttRP{"TIttRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor, double, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3]), v[4].real, place(v[5])); }};
 constexpr Signature kCall_TIttRT{"TIttRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor, double, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3]), v[4].real, tensor(v[5])); }};
+constexpr Signature kCall_TItdP{"TItdP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), small(v[3]), place(v[4])); }};
+constexpr Signature kCall_TJBP{"TJBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), small(v[2]), place(v[3])); }};
 constexpr Signature kCall_TJIQ{"TJIQ", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, int64_t, tsr_tensor*, int32_t, int32_t*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), integer(v[2]), place(v[3]), v[3].n, &v[3].n); }};
 constexpr Signature kCall_TJJP{"TJJP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), place(v[3])); }};
 constexpr Signature kCall_TJJiP{"TJJiP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), integer(v[3]), place(v[4])); }};
+constexpr Signature kCall_TJJjjjP{"TJJjjjP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), list<int64_t>(v[5]), count(v[5]), place(v[6])); }};
 constexpr Signature kCall_TJLN{"TJLN", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const tsr_tensor*, int32_t, const tsr_number*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), Number(v[3])); }};
 constexpr Signature kCall_TJLP{"TJLP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const tsr_tensor*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), place(v[3])); }};
 constexpr Signature kCall_TJLT{"TJLT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const tsr_tensor*, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), tensor(v[3])); }};
@@ -127,6 +130,7 @@ constexpr Signature kCall_TJjjjBPP{"TJjjjBPP", [](AnyFunction f, tsr_value* v) {
 constexpr Signature kCall_TJjjjBT{"TJjjjBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), small(v[5]), tensor(v[6])); }};
 constexpr Signature kCall_TJtrP{"TJtrP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor, double, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2]), v[3].real, has(v[3]), place(v[4])); }};
 constexpr Signature kCall_TJtrT{"TJtrT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor, double, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2]), v[3].real, has(v[3]), tensor(v[4])); }};
+constexpr Signature kCall_TJjjjP{"TJjjjP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), place(v[5])); }};
 constexpr Signature kCall_TJttRP{"TJttRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor, tsr_tensor, double, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2]), tensor(v[3]), v[4].real, place(v[5])); }};
 constexpr Signature kCall_TJttRT{"TJttRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor, tsr_tensor, double, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2]), tensor(v[3]), v[4].real, tensor(v[5])); }};
 constexpr Signature kCall_TLLBIRBBBjgPPP{"TLLBIRBBBjgPPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, int32_t, int64_t, double, int32_t, int32_t, int32_t, const int64_t*, int32_t, tsr_generator, tsr_tensor*, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), small(v[3]), integer(v[4]), v[5].real, small(v[6]), small(v[7]), small(v[8]), list<int64_t>(v[9]), count(v[9]), generator(v[10]), place(v[11]), place(v[12]), place(v[13])); }};
@@ -172,6 +176,7 @@ constexpr Signature kCall_TRIRP{"TRIRP", [](AnyFunction f, tsr_value* v) { retur
 constexpr Signature kCall_TRIRT{"TRIRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int64_t, double, tsr_tensor>(f)(tensor(v[0]), v[1].real, integer(v[2]), v[3].real, tensor(v[4])); }};
 constexpr Signature kCall_TRJjBP{"TRJjBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), v[1].real, list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), small(v[4]), place(v[5])); }};
 constexpr Signature kCall_TRJjBT{"TRJjBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), v[1].real, list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), small(v[4]), tensor(v[5])); }};
+constexpr Signature kCall_TRItRP{"TRItRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int64_t, tsr_tensor, double, tsr_tensor*>(f)(tensor(v[0]), v[1].real, integer(v[2]), tensor(v[3]), v[4].real, place(v[5])); }};
 constexpr Signature kCall_TRP{"TRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, tsr_tensor*>(f)(tensor(v[0]), v[1].real, place(v[2])); }};
 constexpr Signature kCall_TRR{"TRR", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, double>(f)(tensor(v[0]), v[1].real, v[2].real); }};
 constexpr Signature kCall_TRRP{"TRRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, double, tsr_tensor*>(f)(tensor(v[0]), v[1].real, v[2].real, place(v[3])); }};
@@ -192,6 +197,7 @@ constexpr Signature kCall_TSP{"TSP", [](AnyFunction f, tsr_value* v) { return as
 constexpr Signature kCall_TSPP{"TSPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const char*, int64_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), text(v[1]), text_length(v[1]), place(v[2]), place(v[3])); }};
 constexpr Signature kCall_TST{"TST", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const char*, int64_t, tsr_tensor>(f)(tensor(v[0]), text(v[1]), text_length(v[1]), tensor(v[2])); }};
 constexpr Signature kCall_TSTT{"TSTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const char*, int64_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), text(v[1]), text_length(v[1]), tensor(v[2]), tensor(v[3])); }};
+constexpr Signature kCall_TSttIrBP{"TSttIrBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const char*, int64_t, tsr_tensor, tsr_tensor, int64_t, double, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), text(v[1]), text_length(v[1]), tensor(v[2]), tensor(v[3]), integer(v[4]), v[5].real, has(v[5]), small(v[6]), place(v[7])); }};
 constexpr Signature kCall_TT{"TT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1])); }};
 constexpr Signature kCall_TTB{"TTB", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t>(f)(tensor(v[0]), tensor(v[1]), small(v[2])); }};
 constexpr Signature kCall_TTBBBP{"TTBBBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int32_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), small(v[2]), small(v[3]), small(v[4]), place(v[5])); }};
@@ -230,6 +236,7 @@ constexpr Signature kCall_TTS{"TTS", [](AnyFunction f, tsr_value* v) { return as
 constexpr Signature kCall_TTSBP{"TTSBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), small(v[3]), place(v[4])); }};
 constexpr Signature kCall_TTSP{"TTSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTSRP{"TTSRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t, double, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), v[3].real, place(v[4])); }};
+constexpr Signature kCall_TTSSBP{"TTSSBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t, const char*, int64_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), text(v[3]), text_length(v[3]), small(v[4]), place(v[5])); }};
 constexpr Signature kCall_TTST{"TTST", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TTStP{"TTStP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), tensor(v[3]), place(v[4])); }};
 constexpr Signature kCall_TTStT{"TTStT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), tensor(v[3]), tensor(v[4])); }};
@@ -271,6 +278,8 @@ constexpr Signature kCall_TTtjjjIBT{"TTtjjjIBT", [](AnyFunction f, tsr_value* v)
 constexpr Signature kCall_TTtjjjIjP{"TTtjjjIjP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), list<int64_t>(v[5]), count(v[5]), integer(v[6]), list<int64_t>(v[7]), count(v[7]), place(v[8])); }};
 constexpr Signature kCall_TTtjjjIjT{"TTtjjjIjT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int64_t, const int64_t*, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), list<int64_t>(v[5]), count(v[5]), integer(v[6]), list<int64_t>(v[7]), count(v[7]), tensor(v[8])); }};
 constexpr Signature kCall_TTttSP{"TTttSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3]), text(v[4]), text_length(v[4]), place(v[5])); }};
+constexpr Signature kCall_TVjSbBBP{"TVjSbBBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const double*, int32_t, const int64_t*, int32_t, const char*, int64_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<double>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), text(v[3]), text_length(v[3]), small(v[4]), small(v[5]), small(v[6]), place(v[7])); }};
+constexpr Signature kCall_TVjSbBBT{"TVjSbBBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const double*, int32_t, const int64_t*, int32_t, const char*, int64_t, int32_t, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), list<double>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), text(v[3]), text_length(v[3]), small(v[4]), small(v[5]), small(v[6]), tensor(v[7])); }};
 constexpr Signature kCall_TcdBBP{"TcdBBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, int32_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), small(v[1]), device_index(v[1]), small(v[2]), small(v[3]), small(v[4]), place(v[5])); }};
 constexpr Signature kCall_TdcP{"TdcP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), small(v[1]), small(v[2]), device_index(v[2]), place(v[3])); }};
 constexpr Signature kCall_TdcbP{"TdcbP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int32_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), small(v[1]), small(v[2]), device_index(v[2]), small(v[3]), place(v[4])); }};
@@ -307,6 +316,11 @@ constexpr Signature kCall_TtIP{"TtIP", [](AnyFunction f, tsr_value* v) { return 
 constexpr Signature kCall_TtIT{"TtIT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TtRIP{"TtRIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), v[2].real, integer(v[3]), place(v[4])); }};
 constexpr Signature kCall_TtRIT{"TtRIT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), v[2].real, integer(v[3]), tensor(v[4])); }};
+constexpr Signature kCall_TtRjBP{"TtRjBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, const int64_t*, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), v[2].real, list<int64_t>(v[3]), count(v[3]), small(v[4]), place(v[5])); }};
+constexpr Signature kCall_TtiBP{"TtiBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), small(v[3]), place(v[4])); }};
+constexpr Signature kCall_TtjBP{"TtjBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const int64_t*, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), list<int64_t>(v[2]), count(v[2]), small(v[3]), place(v[4])); }};
+constexpr Signature kCall_TtjBdP{"TtjBdP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const int64_t*, int32_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), list<int64_t>(v[2]), count(v[2]), small(v[3]), small(v[4]), place(v[5])); }};
+constexpr Signature kCall_TtjRBP{"TtjRBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, const int64_t*, int32_t, double, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), list<int64_t>(v[2]), count(v[2]), v[3].real, small(v[4]), place(v[5])); }};
 constexpr Signature kCall_Ttt{"Ttt", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2])); }};
 constexpr Signature kCall_TttP{"TttP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), place(v[3])); }};
 constexpr Signature kCall_TttT{"TttT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3])); }};
@@ -369,6 +383,7 @@ const Symbol kSymbols[] = {
     {"tsr_addr", reinterpret_cast<AnyFunction>(&tsr_addr), 1623, &kInfo_addr, &kCall_TTTRRP},
     {"tsr_addr_inplace", reinterpret_cast<AnyFunction>(&tsr_addr_inplace), 132695, &kInfo_addr, &kCall_TTTRR},
     {"tsr_addr_out", reinterpret_cast<AnyFunction>(&tsr_addr_out), 67159, &kInfo_addr, &kCall_TTTRRT},
+    {"tsr_affine_grid", reinterpret_cast<AnyFunction>(&tsr_affine_grid), 3597, &kInfo_affine_grid, &kCall_TJBP},
     {"tsr_all", reinterpret_cast<AnyFunction>(&tsr_all), 1412, &kInfo_all, &kCall_TjBP},
     {"tsr_all_out", reinterpret_cast<AnyFunction>(&tsr_all_out), 66948, &kInfo_all, &kCall_TjBT},
     {"tsr_allclose", reinterpret_cast<AnyFunction>(&tsr_allclose), 1331, &kInfo_allclose, &kCall_TTRRBP},
@@ -507,12 +522,14 @@ const Symbol kSymbols[] = {
     {"tsr_can_cast", reinterpret_cast<AnyFunction>(&tsr_can_cast), 7, &kInfo_can_cast, nullptr},
     {"tsr_cartesian_prod", reinterpret_cast<AnyFunction>(&tsr_cartesian_prod), 2455, &kInfo_cartesian_prod, &kCall_LP},
     {"tsr_cauchy_inplace", reinterpret_cast<AnyFunction>(&tsr_cauchy_inplace), 133186, &kInfo_cauchy, &kCall_TRRg},
+    {"tsr_cdist", reinterpret_cast<AnyFunction>(&tsr_cdist), 1800, &kInfo_cdist, &kCall_TTRSP},
     {"tsr_ceil", reinterpret_cast<AnyFunction>(&tsr_ceil), 1023, &kInfo_ceil, &kCall_TP},
     {"tsr_ceil_inplace", reinterpret_cast<AnyFunction>(&tsr_ceil_inplace), 132095, &kInfo_ceil, &kCall_T},
     {"tsr_ceil_out", reinterpret_cast<AnyFunction>(&tsr_ceil_out), 66559, &kInfo_ceil, &kCall_TT},
     {"tsr_celu", reinterpret_cast<AnyFunction>(&tsr_celu), 3101, &kInfo_celu, &kCall_TRP},
     {"tsr_celu_inplace", reinterpret_cast<AnyFunction>(&tsr_celu_inplace), 134173, &kInfo_celu, &kCall_TR},
     {"tsr_celu_out", reinterpret_cast<AnyFunction>(&tsr_celu_out), 68637, &kInfo_celu, &kCall_TRT},
+    {"tsr_channel_shuffle", reinterpret_cast<AnyFunction>(&tsr_channel_shuffle), 3592, &kInfo_channel_shuffle, &kCall_TIP},
     {"tsr_cholesky", reinterpret_cast<AnyFunction>(&tsr_cholesky), 1680, &kInfo_cholesky, &kCall_TBP},
     {"tsr_cholesky_inverse", reinterpret_cast<AnyFunction>(&tsr_cholesky_inverse), 1691, &kInfo_cholesky_inverse, &kCall_TBP},
     {"tsr_cholesky_inverse_out", reinterpret_cast<AnyFunction>(&tsr_cholesky_inverse_out), 67227, &kInfo_cholesky_inverse, &kCall_TBT},
@@ -531,6 +548,7 @@ const Symbol kSymbols[] = {
     {"tsr_clip_scalars_out", reinterpret_cast<AnyFunction>(&tsr_clip_scalars_out), 329884, &kInfo_clip, &kCall_TnnT},
     {"tsr_clone", reinterpret_cast<AnyFunction>(&tsr_clone), 2400, &kInfo_clone, &kCall_TP},
     {"tsr_clone_out", reinterpret_cast<AnyFunction>(&tsr_clone_out), 67936, &kInfo_clone, &kCall_TT},
+    {"tsr_col2im", reinterpret_cast<AnyFunction>(&tsr_col2im), 3594, &kInfo_col2im, &kCall_TJJjjjP},
     {"tsr_column_stack", reinterpret_cast<AnyFunction>(&tsr_column_stack), 2453, &kInfo_column_stack, &kCall_LP},
     {"tsr_column_stack_out", reinterpret_cast<AnyFunction>(&tsr_column_stack_out), 67989, &kInfo_column_stack, &kCall_LT},
     {"tsr_combinations", reinterpret_cast<AnyFunction>(&tsr_combinations), 2456, &kInfo_combinations, &kCall_TIBP},
@@ -824,6 +842,7 @@ const Symbol kSymbols[] = {
     {"tsr_group_norm_out", reinterpret_cast<AnyFunction>(&tsr_group_norm_out), 68986, &kInfo_group_norm, &kCall_TIttRT},
     {"tsr_gru", reinterpret_cast<AnyFunction>(&tsr_gru), 3531, &kInfo_gru, &kCall_TTLBIRBBBjgPP},
     {"tsr_gru_cell", reinterpret_cast<AnyFunction>(&tsr_gru_cell), 3541, &kInfo_gru_cell, &kCall_TTTTttP},
+    {"tsr_grid_sample", reinterpret_cast<AnyFunction>(&tsr_grid_sample), 3596, &kInfo_grid_sample, &kCall_TTSSBP},
     {"tsr_gumbel_softmax", reinterpret_cast<AnyFunction>(&tsr_gumbel_softmax), 3118, &kInfo_gumbel_softmax, &kCall_TRBIgP},
     {"tsr_hamming_window", reinterpret_cast<AnyFunction>(&tsr_hamming_window), 1192, &kInfo_hamming_window, &kCall_IBRRdcP},
     {"tsr_hann_window", reinterpret_cast<AnyFunction>(&tsr_hann_window), 1193, &kInfo_hann_window, &kCall_IBdcP},
@@ -892,6 +911,7 @@ const Symbol kSymbols[] = {
     {"tsr_igammac_scalar_left", reinterpret_cast<AnyFunction>(&tsr_igammac_scalar_left), 525610, &kInfo_igammac, &kCall_NTP},
     {"tsr_igammac_scalar_left_out", reinterpret_cast<AnyFunction>(&tsr_igammac_scalar_left_out), 591146, &kInfo_igammac, &kCall_NTT},
     {"tsr_igammac_scalar_out", reinterpret_cast<AnyFunction>(&tsr_igammac_scalar_out), 329002, &kInfo_igammac, &kCall_TNT},
+    {"tsr_im2col", reinterpret_cast<AnyFunction>(&tsr_im2col), 3593, &kInfo_im2col, &kCall_TJjjjP},
     {"tsr_imag", reinterpret_cast<AnyFunction>(&tsr_imag), 2513, &kInfo_imag, &kCall_TP},
     {"tsr_index_add", reinterpret_cast<AnyFunction>(&tsr_index_add), 2652, &kInfo_index_add, &kCall_TITTNP},
     {"tsr_index_add_inplace", reinterpret_cast<AnyFunction>(&tsr_index_add_inplace), 133724, &kInfo_index_add, &kCall_TITTN},
@@ -919,6 +939,8 @@ const Symbol kSymbols[] = {
     {"tsr_inner_out", reinterpret_cast<AnyFunction>(&tsr_inner_out), 67164, &kInfo_inner, &kCall_TTT},
     {"tsr_instance_norm", reinterpret_cast<AnyFunction>(&tsr_instance_norm), 3451, &kInfo_instance_norm, &kCall_TttttBRRP},
     {"tsr_instance_norm_out", reinterpret_cast<AnyFunction>(&tsr_instance_norm_out), 68987, &kInfo_instance_norm, &kCall_TttttBRRT},
+    {"tsr_interpolate", reinterpret_cast<AnyFunction>(&tsr_interpolate), 3595, &kInfo_interpolate, &kCall_TVjSbBBP},
+    {"tsr_interpolate_out", reinterpret_cast<AnyFunction>(&tsr_interpolate_out), 69131, &kInfo_interpolate, &kCall_TVjSbBBT},
     {"tsr_inv", reinterpret_cast<AnyFunction>(&tsr_inv), 1695, &kInfo_inv, &kCall_TP},
     {"tsr_inv_out", reinterpret_cast<AnyFunction>(&tsr_inv_out), 67231, &kInfo_inv, &kCall_TT},
     {"tsr_isclose", reinterpret_cast<AnyFunction>(&tsr_isclose), 1330, &kInfo_isclose, &kCall_TTRRBP},
@@ -1059,17 +1081,35 @@ const Symbol kSymbols[] = {
     {"tsr_lu_solve", reinterpret_cast<AnyFunction>(&tsr_lu_solve), 1694, &kInfo_lu_solve, &kCall_TTTBBP},
     {"tsr_lu_solve_out", reinterpret_cast<AnyFunction>(&tsr_lu_solve_out), 67230, &kInfo_lu_solve, &kCall_TTTBBT},
     {"tsr_margin_ranking_loss", reinterpret_cast<AnyFunction>(&tsr_margin_ranking_loss), 3209, &kInfo_margin_ranking_loss, &kCall_TTTRSP},
+    {"tsr_masked_amax", reinterpret_cast<AnyFunction>(&tsr_masked_amax), 1814, &kInfo_masked_amax, &kCall_TtjBP},
+    {"tsr_masked_amin", reinterpret_cast<AnyFunction>(&tsr_masked_amin), 1815, &kInfo_masked_amin, &kCall_TtjBP},
+    {"tsr_masked_argmax", reinterpret_cast<AnyFunction>(&tsr_masked_argmax), 1816, &kInfo_masked_argmax, &kCall_TtiBP},
+    {"tsr_masked_argmin", reinterpret_cast<AnyFunction>(&tsr_masked_argmin), 1817, &kInfo_masked_argmin, &kCall_TtiBP},
+    {"tsr_masked_cumprod", reinterpret_cast<AnyFunction>(&tsr_masked_cumprod), 1828, &kInfo_masked_cumprod, &kCall_TItdP},
+    {"tsr_masked_cumsum", reinterpret_cast<AnyFunction>(&tsr_masked_cumsum), 1827, &kInfo_masked_cumsum, &kCall_TItdP},
     {"tsr_masked_fill", reinterpret_cast<AnyFunction>(&tsr_masked_fill), 2640, &kInfo_masked_fill, &kCall_TTTP},
     {"tsr_masked_fill_inplace", reinterpret_cast<AnyFunction>(&tsr_masked_fill_inplace), 133712, &kInfo_masked_fill, &kCall_TTT},
     {"tsr_masked_fill_out", reinterpret_cast<AnyFunction>(&tsr_masked_fill_out), 68176, &kInfo_masked_fill, &kCall_TTTT},
     {"tsr_masked_fill_scalar", reinterpret_cast<AnyFunction>(&tsr_masked_fill_scalar), 264784, &kInfo_masked_fill, &kCall_TTNP},
     {"tsr_masked_fill_scalar_inplace", reinterpret_cast<AnyFunction>(&tsr_masked_fill_scalar_inplace), 395856, &kInfo_masked_fill, &kCall_TTN},
     {"tsr_masked_fill_scalar_out", reinterpret_cast<AnyFunction>(&tsr_masked_fill_scalar_out), 330320, &kInfo_masked_fill, &kCall_TTNT},
+    {"tsr_masked_log_softmax", reinterpret_cast<AnyFunction>(&tsr_masked_log_softmax), 1825, &kInfo_masked_log_softmax, &kCall_TItdP},
+    {"tsr_masked_logsumexp", reinterpret_cast<AnyFunction>(&tsr_masked_logsumexp), 1821, &kInfo_masked_logsumexp, &kCall_TtjBP},
+    {"tsr_masked_mean", reinterpret_cast<AnyFunction>(&tsr_masked_mean), 1813, &kInfo_masked_mean, &kCall_TtjBdP},
+    {"tsr_masked_median", reinterpret_cast<AnyFunction>(&tsr_masked_median), 1822, &kInfo_masked_median, &kCall_TtiBP},
+    {"tsr_masked_norm", reinterpret_cast<AnyFunction>(&tsr_masked_norm), 1820, &kInfo_masked_norm, &kCall_TtRjBP},
+    {"tsr_masked_normalize", reinterpret_cast<AnyFunction>(&tsr_masked_normalize), 1826, &kInfo_masked_normalize, &kCall_TRItRP},
+    {"tsr_masked_prod", reinterpret_cast<AnyFunction>(&tsr_masked_prod), 1812, &kInfo_masked_prod, &kCall_TtjBdP},
     {"tsr_masked_scatter", reinterpret_cast<AnyFunction>(&tsr_masked_scatter), 2656, &kInfo_masked_scatter, &kCall_TTTP},
     {"tsr_masked_scatter_inplace", reinterpret_cast<AnyFunction>(&tsr_masked_scatter_inplace), 133728, &kInfo_masked_scatter, &kCall_TTT},
     {"tsr_masked_scatter_out", reinterpret_cast<AnyFunction>(&tsr_masked_scatter_out), 68192, &kInfo_masked_scatter, &kCall_TTTT},
     {"tsr_masked_select", reinterpret_cast<AnyFunction>(&tsr_masked_select), 2641, &kInfo_masked_select, &kCall_TTP},
     {"tsr_masked_select_out", reinterpret_cast<AnyFunction>(&tsr_masked_select_out), 68177, &kInfo_masked_select, &kCall_TTT},
+    {"tsr_masked_softmax", reinterpret_cast<AnyFunction>(&tsr_masked_softmax), 1823, &kInfo_masked_softmax, &kCall_TItdP},
+    {"tsr_masked_softmin", reinterpret_cast<AnyFunction>(&tsr_masked_softmin), 1824, &kInfo_masked_softmin, &kCall_TItdP},
+    {"tsr_masked_std", reinterpret_cast<AnyFunction>(&tsr_masked_std), 1819, &kInfo_masked_std, &kCall_TtjRBP},
+    {"tsr_masked_sum", reinterpret_cast<AnyFunction>(&tsr_masked_sum), 1811, &kInfo_masked_sum, &kCall_TtjBdP},
+    {"tsr_masked_var", reinterpret_cast<AnyFunction>(&tsr_masked_var), 1818, &kInfo_masked_var, &kCall_TtjRBP},
     {"tsr_matmul", reinterpret_cast<AnyFunction>(&tsr_matmul), 1600, &kInfo_matmul, &kCall_TTP},
     {"tsr_matmul_out", reinterpret_cast<AnyFunction>(&tsr_matmul_out), 67136, &kInfo_matmul, &kCall_TTT},
     {"tsr_matmul_precision", reinterpret_cast<AnyFunction>(&tsr_matmul_precision), 350, &kInfo_matmul_precision, nullptr},
@@ -1256,9 +1296,12 @@ const Symbol kSymbols[] = {
     {"tsr_pad", reinterpret_cast<AnyFunction>(&tsr_pad), 2548, &kInfo_pad, &kCall_TJSNP},
     {"tsr_pad_out", reinterpret_cast<AnyFunction>(&tsr_pad_out), 68084, &kInfo_pad, &kCall_TJSNT},
     {"tsr_pairwise_distance", reinterpret_cast<AnyFunction>(&tsr_pairwise_distance), 3221, &kInfo_pairwise_distance, &kCall_TTRRBP},
+    {"tsr_pdist", reinterpret_cast<AnyFunction>(&tsr_pdist), 1801, &kInfo_pdist, &kCall_TRP},
     {"tsr_permute_dims", reinterpret_cast<AnyFunction>(&tsr_permute_dims), 2506, &kInfo_permute_dims, &kCall_TJP},
     {"tsr_pinv", reinterpret_cast<AnyFunction>(&tsr_pinv), 1696, &kInfo_pinv, &kCall_TrBP},
     {"tsr_pinv_out", reinterpret_cast<AnyFunction>(&tsr_pinv_out), 67232, &kInfo_pinv, &kCall_TrBT},
+    {"tsr_pixel_shuffle", reinterpret_cast<AnyFunction>(&tsr_pixel_shuffle), 3590, &kInfo_pixel_shuffle, &kCall_TIP},
+    {"tsr_pixel_unshuffle", reinterpret_cast<AnyFunction>(&tsr_pixel_unshuffle), 3591, &kInfo_pixel_unshuffle, &kCall_TIP},
     {"tsr_plugin_load", reinterpret_cast<AnyFunction>(&tsr_plugin_load), 322, &kInfo_plugin_load, nullptr},
     {"tsr_poisson", reinterpret_cast<AnyFunction>(&tsr_poisson), 2112, &kInfo_poisson, &kCall_TgP},
     {"tsr_poisson_nll_loss", reinterpret_cast<AnyFunction>(&tsr_poisson_nll_loss), 3205, &kInfo_poisson_nll_loss, &kCall_TTBBRSP},
@@ -1371,6 +1414,7 @@ const Symbol kSymbols[] = {
     {"tsr_searchsorted_out", reinterpret_cast<AnyFunction>(&tsr_searchsorted_out), 67886, &kInfo_searchsorted, &kCall_TTStT},
     {"tsr_searchsorted_scalar", reinterpret_cast<AnyFunction>(&tsr_searchsorted_scalar), 264494, &kInfo_searchsorted, &kCall_TNStP},
     {"tsr_searchsorted_scalar_out", reinterpret_cast<AnyFunction>(&tsr_searchsorted_scalar_out), 330030, &kInfo_searchsorted, &kCall_TNStT},
+    {"tsr_segment_reduce", reinterpret_cast<AnyFunction>(&tsr_segment_reduce), 1810, &kInfo_segment_reduce, &kCall_TSttIrBP},
     {"tsr_select", reinterpret_cast<AnyFunction>(&tsr_select), 2520, &kInfo_select, &kCall_TIIP},
     {"tsr_select_scatter", reinterpret_cast<AnyFunction>(&tsr_select_scatter), 2571, &kInfo_select_scatter, &kCall_TTIIP},
     {"tsr_select_scatter_out", reinterpret_cast<AnyFunction>(&tsr_select_scatter_out), 68107, &kInfo_select_scatter, &kCall_TTIIT},
@@ -1616,6 +1660,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeta_scalar_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_out), 329000, &kInfo_zeta, &kCall_TNT},
 };
 const size_t kSymbolCount = 1297;
+const size_t kSymbolCount = 1260;
 
 namespace {
 
@@ -1644,6 +1689,7 @@ constexpr int32_t kIds[] = {
     1602, 132674, 67138,
     1622, 132694, 67158,
     1623, 132695, 67159,
+    3597,
     1412, 66948,
     1331,
     3463, 134535, 68999,
@@ -1715,8 +1761,10 @@ constexpr int32_t kIds[] = {
     7,
     2455,
     133186,
+    1800,
     1023, 132095, 66559,
     3101, 134173, 68637,
+    3592,
     1680,
     1691, 67227,
     67216,
@@ -1729,6 +1777,7 @@ constexpr int32_t kIds[] = {
     3303,
     67740, 264348, 395420, 329884,
     2400, 67936,
+    3594,
     2453, 67989,
     2456,
     1119, 66655,
@@ -1877,6 +1926,7 @@ constexpr int32_t kIds[] = {
     3450, 68986,
     3531,
     3541,
+    3596,
     3118,
     1192,
     1193,
@@ -1898,6 +1948,7 @@ constexpr int32_t kIds[] = {
     1130, 132202, 66666,
     1321, 132393, 66857, 263465, 394537, 525609, 591145, 329001,
     1322, 132394, 66858, 263466, 394538, 525610, 591146, 329002,
+    3593,
     2513,
     2652, 133724, 68188,
     2653, 133725, 68189,
@@ -1909,6 +1960,7 @@ constexpr int32_t kIds[] = {
     152,
     1628, 67164,
     3451, 68987,
+    3595, 69131,
     1695, 67231,
     1330,
     1033, 66569,
@@ -1970,9 +2022,27 @@ constexpr int32_t kIds[] = {
     67229,
     1694, 67230,
     3209,
+    1814,
+    1815,
+    1816,
+    1817,
+    1828,
+    1827,
     2640, 133712, 68176, 264784, 395856, 330320,
+    1825,
+    1821,
+    1813,
+    1822,
+    1820,
+    1826,
+    1812,
     2656, 133728, 68192,
     2641, 68177,
+    1823,
+    1824,
+    1819,
+    1811,
+    1818,
     1600, 67136,
     350,
     1701, 67237,
@@ -2086,8 +2156,11 @@ constexpr int32_t kIds[] = {
     1605, 67141,
     2548, 68084,
     3221,
+    1801,
     2506,
     1696, 67232,
+    3590,
+    3591,
     322,
     2112,
     3205,
@@ -2144,6 +2217,7 @@ constexpr int32_t kIds[] = {
     86,
     87,
     2350, 67886, 264494, 330030,
+    1810,
     2520,
     2571, 68107,
     3102, 134174, 68638,

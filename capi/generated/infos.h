@@ -399,6 +399,27 @@ inline constexpr CallInfoOf kInfo_matrix_exp{1701, "matrix_exp", {{"input", 'T'}
 inline constexpr CallInfoOf kInfo_matrix_norm{1702, "matrix_norm", {{"input", 'T'}, {"keepdims", 'B'}, {"ord", 'S'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_matrix_rank{1703, "matrix_rank", {{"input", 'T'}, {"rtol", 'r'}, {"hermitian", 'B'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_cond{1704, "cond", {{"input", 'T'}, {"p", 'S'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_cdist{1800, "cdist", {{"x1", 'T'}, {"x2", 'T'}, {"p", 'R'}, {"compute_mode", 'S'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_pdist{1801, "pdist", {{"input", 'T'}, {"p", 'R'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_segment_reduce{1810, "segment_reduce", {{"input", 'T'}, {"reduce", 'S'}, {"lengths", 't'}, {"offsets", 't'}, {"axis", 'I'}, {"initial", 'r'}, {"unsafe", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_masked_sum{1811, "masked_sum", {{"input", 'T'}, {"mask", 't'}, {"axes", 'j'}, {"keepdims", 'B'}, {"dtype", 'd'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_masked_prod{1812, "masked_prod", {{"input", 'T'}, {"mask", 't'}, {"axes", 'j'}, {"keepdims", 'B'}, {"dtype", 'd'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_masked_mean{1813, "masked_mean", {{"input", 'T'}, {"mask", 't'}, {"axes", 'j'}, {"keepdims", 'B'}, {"dtype", 'd'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_masked_amax{1814, "masked_amax", {{"input", 'T'}, {"mask", 't'}, {"axes", 'j'}, {"keepdims", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_masked_amin{1815, "masked_amin", {{"input", 'T'}, {"mask", 't'}, {"axes", 'j'}, {"keepdims", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_masked_argmax{1816, "masked_argmax", {{"input", 'T'}, {"mask", 't'}, {"axis", 'i'}, {"keepdims", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_masked_argmin{1817, "masked_argmin", {{"input", 'T'}, {"mask", 't'}, {"axis", 'i'}, {"keepdims", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_masked_var{1818, "masked_var", {{"input", 'T'}, {"mask", 't'}, {"axes", 'j'}, {"correction", 'R'}, {"keepdims", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_masked_std{1819, "masked_std", {{"input", 'T'}, {"mask", 't'}, {"axes", 'j'}, {"correction", 'R'}, {"keepdims", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_masked_norm{1820, "masked_norm", {{"input", 'T'}, {"mask", 't'}, {"ord", 'R'}, {"axes", 'j'}, {"keepdims", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_masked_logsumexp{1821, "masked_logsumexp", {{"input", 'T'}, {"mask", 't'}, {"axes", 'j'}, {"keepdims", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_masked_median{1822, "masked_median", {{"input", 'T'}, {"mask", 't'}, {"axis", 'i'}, {"keepdims", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_masked_softmax{1823, "masked_softmax", {{"input", 'T'}, {"axis", 'I'}, {"mask", 't'}, {"dtype", 'd'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_masked_softmin{1824, "masked_softmin", {{"input", 'T'}, {"axis", 'I'}, {"mask", 't'}, {"dtype", 'd'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_masked_log_softmax{1825, "masked_log_softmax", {{"input", 'T'}, {"axis", 'I'}, {"mask", 't'}, {"dtype", 'd'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_masked_normalize{1826, "masked_normalize", {{"input", 'T'}, {"ord", 'R'}, {"axis", 'I'}, {"mask", 't'}, {"eps", 'R'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_masked_cumsum{1827, "masked_cumsum", {{"input", 'T'}, {"axis", 'I'}, {"mask", 't'}, {"dtype", 'd'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_masked_cumprod{1828, "masked_cumprod", {{"input", 'T'}, {"axis", 'I'}, {"mask", 't'}, {"dtype", 'd'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_empty{2000, "empty", {{"shape", 'J'}, {"dtype", 'd'}, {"device", 'c'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_zeros{2001, "zeros", {{"shape", 'J'}, {"dtype", 'd'}, {"device", 'c'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_ones{2002, "ones", {{"shape", 'J'}, {"dtype", 'd'}, {"device", 'c'}, {"out", 'P'}}};
@@ -650,5 +671,13 @@ inline constexpr CallInfoOf kInfo_gru_cell{3541, "gru_cell", {{"input", 'T'}, {"
 inline constexpr CallInfoOf kInfo_rnn_tanh_cell{3542, "rnn_tanh_cell", {{"input", 'T'}, {"hx", 'T'}, {"w_ih", 'T'}, {"w_hh", 'T'}, {"b_ih", 't'}, {"b_hh", 't'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_rnn_relu_cell{3543, "rnn_relu_cell", {{"input", 'T'}, {"hx", 'T'}, {"w_ih", 'T'}, {"w_hh", 'T'}, {"b_ih", 't'}, {"b_hh", 't'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_ctc_loss{3570, "ctc_loss", {{"log_probs", 'T'}, {"targets", 'T'}, {"input_lengths", 'T'}, {"target_lengths", 'T'}, {"blank", 'I'}, {"reduction", 'S'}, {"zero_infinity", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_pixel_shuffle{3590, "pixel_shuffle", {{"input", 'T'}, {"upscale_factor", 'I'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_pixel_unshuffle{3591, "pixel_unshuffle", {{"input", 'T'}, {"downscale_factor", 'I'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_channel_shuffle{3592, "channel_shuffle", {{"input", 'T'}, {"groups", 'I'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_im2col{3593, "im2col", {{"input", 'T'}, {"kernel_size", 'J'}, {"dilation", 'j'}, {"padding", 'j'}, {"stride", 'j'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_col2im{3594, "col2im", {{"input", 'T'}, {"output_size", 'J'}, {"kernel_size", 'J'}, {"dilation", 'j'}, {"padding", 'j'}, {"stride", 'j'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_interpolate{3595, "interpolate", {{"input", 'T'}, {"scale_factor", 'V'}, {"size", 'j'}, {"mode", 'S'}, {"align_corners", 'b'}, {"recompute_scale_factor", 'B'}, {"antialias", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_grid_sample{3596, "grid_sample", {{"input", 'T'}, {"grid", 'T'}, {"mode", 'S'}, {"padding_mode", 'S'}, {"align_corners", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_affine_grid{3597, "affine_grid", {{"theta", 'T'}, {"size", 'J'}, {"align_corners", 'B'}, {"out", 'P'}}};
 
 }  // namespace tsr::capi

@@ -13,10 +13,12 @@ set(TSR_CAPI_GENERATED
     generated/ops_index_search.cpp
     generated/ops_index_sort.cpp
     generated/ops_linalg.cpp
+    generated/ops_linalg_distance.cpp
     generated/ops_linalg_lapack.cpp
     generated/ops_linalg_products.cpp
     generated/ops_nn.cpp
     generated/ops_nn_activation.cpp
+    generated/ops_nn_image.cpp
     generated/ops_nn_loss.cpp
     generated/ops_nn_norm.cpp
     generated/ops_nn_pool.cpp
@@ -30,6 +32,7 @@ set(TSR_CAPI_GENERATED
     generated/ops_pointwise_unary.cpp
     generated/ops_random.cpp
     generated/ops_reduce.cpp
+    generated/ops_reduce_masked.cpp
     generated/ops_reduce_scan.cpp
     generated/ops_reduce_statistics.cpp
     generated/ops_shape.cpp

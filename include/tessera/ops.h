@@ -1844,6 +1844,189 @@ TSR_API TSR_NODISCARD tsr_status tsr_cond(
 TSR_API TSR_NODISCARD tsr_status tsr_cond_out(
     tsr_tensor input, const char* p, int64_t p_len, tsr_tensor dst);
 
+/* ---- Ops: distances of pairs ---- */
+
+/* The p-norm of the difference of each row of x1 and each row of x2; floating dtypes.
+ * A distance of 0 has the gradient 0. A matrix product is taken if one of the two has more than
+ * 25 rows; it is faster, and loses digits of distances that are small compared with the vectors.
+ * x1: (..., rows, components)
+ * x2: (..., rows, components); leading axes broadcast
+ * p: order of the norm, from 0 to inf
+ * compute_mode: also use_mm_for_euclid_dist, donot_use_mm_for_euclid_dist: whether p = 2 is
+ * computed by a matrix product */
+TSR_API TSR_NODISCARD tsr_status tsr_cdist(
+    tsr_tensor x1, tsr_tensor x2, double p, const char* compute_mode, int64_t compute_mode_len,
+    tsr_tensor* out);
+
+/* The p-norm of the difference of each two rows i < j, in row-major order; floating dtypes.
+ * input: (rows, components)
+ * p: order of the norm, from 0 to inf */
+TSR_API TSR_NODISCARD tsr_status tsr_pdist(tsr_tensor input, double p, tsr_tensor* out);
+
+/* ---- Ops: reductions of segments and of masked elements ---- */
+
+/* The sum, mean, product, largest or smallest element of segments that follow each other along
+ * an axis; floating dtypes.
+ * Without `initial` an empty segment has the sum 0, the product 1, the mean NaN and the extrema
+ * -inf and inf. Equal extrema share the gradient. The check waits for the device.
+ * reduce: sum, mean, max, min or prod
+ * lengths: integers, (axes before the axis, segments); or offsets
+ * offsets: integers, (axes before the axis, segments + 1): where the segments begin and the last
+ * one ends
+ * initial: takes part in every segment
+ * unsafe: do not check that the segments cover the axis */
+TSR_API TSR_NODISCARD tsr_status tsr_segment_reduce(
+    tsr_tensor input, const char* reduce, int64_t reduce_len, tsr_tensor lengths,
+    tsr_tensor offsets, int64_t axis, double initial, int32_t has_initial, int32_t unsafe,
+    tsr_tensor* out);
+
+/* Sum over axes of the elements that a mask selects; dtypes as sum.
+ * mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1
+ * dtype: dtype to which the input is cast first */
+TSR_API TSR_NODISCARD tsr_status tsr_masked_sum(
+    tsr_tensor input, tsr_tensor mask, const int64_t* axes, int32_t n_axes, int32_t keepdims,
+    tsr_dtype dtype, tsr_tensor* out);
+
+/* Product over axes of the elements that a mask selects; dtypes as prod.
+ * mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1
+ * dtype: dtype to which the input is cast first */
+TSR_API TSR_NODISCARD tsr_status tsr_masked_prod(
+    tsr_tensor input, tsr_tensor mask, const int64_t* axes, int32_t n_axes, int32_t keepdims,
+    tsr_dtype dtype, tsr_tensor* out);
+
+/* Mean over axes of the elements that a mask selects; NaN where there are none; floating and
+ * complex dtypes.
+ * mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1
+ * dtype: dtype to which the input is cast first */
+TSR_API TSR_NODISCARD tsr_status tsr_masked_mean(
+    tsr_tensor input, tsr_tensor mask, const int64_t* axes, int32_t n_axes, int32_t keepdims,
+    tsr_dtype dtype, tsr_tensor* out);
+
+/* The largest of the elements that a mask selects, over axes; the lowest number of the dtype
+ * where there are none; real dtypes.
+ * mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_masked_amax(
+    tsr_tensor input, tsr_tensor mask, const int64_t* axes, int32_t n_axes, int32_t keepdims,
+    tsr_tensor* out);
+
+/* The smallest of the elements that a mask selects, over axes; the highest number of the dtype
+ * where there are none; real dtypes.
+ * mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_masked_amin(
+    tsr_tensor input, tsr_tensor mask, const int64_t* axes, int32_t n_axes, int32_t keepdims,
+    tsr_tensor* out);
+
+/* The position of the first largest of the elements that a mask selects; 0 where there are none;
+ * real dtypes.
+ * mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+ * axis: absent means the flattened input
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_masked_argmax(
+    tsr_tensor input, tsr_tensor mask, int64_t axis, int32_t keepdims, tsr_tensor* out);
+
+/* The position of the first smallest of the elements that a mask selects; 0 where there are
+ * none; real dtypes.
+ * mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+ * axis: absent means the flattened input
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_masked_argmin(
+    tsr_tensor input, tsr_tensor mask, int64_t axis, int32_t keepdims, tsr_tensor* out);
+
+/* Variance over axes of the elements that a mask selects; floating dtypes.
+ * mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * correction: taken off the number of elements to divide by
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_masked_var(
+    tsr_tensor input, tsr_tensor mask, const int64_t* axes, int32_t n_axes, double correction,
+    int32_t keepdims, tsr_tensor* out);
+
+/* Standard deviation over axes of the elements that a mask selects; floating dtypes.
+ * mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * correction: taken off the number of elements to divide by
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_masked_std(
+    tsr_tensor input, tsr_tensor mask, const int64_t* axes, int32_t n_axes, double correction,
+    int32_t keepdims, tsr_tensor* out);
+
+/* The norm of a vector of the elements that a mask selects, over axes; floating and complex
+ * dtypes.
+ * mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+ * ord: order of the norm
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_masked_norm(
+    tsr_tensor input, tsr_tensor mask, double ord, const int64_t* axes, int32_t n_axes,
+    int32_t keepdims, tsr_tensor* out);
+
+/* The logarithm of the sum of exponentials of the elements that a mask selects, over axes;
+ * floating dtypes.
+ * mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+ * axes: axes to reduce, negative ones count from the end; absent means all
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_masked_logsumexp(
+    tsr_tensor input, tsr_tensor mask, const int64_t* axes, int32_t n_axes, int32_t keepdims,
+    tsr_tensor* out);
+
+/* The lower median of the elements that a mask selects and that are not NaN; NaN where there are
+ * none; floating dtypes.
+ * mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+ * axis: absent means the flattened input
+ * keepdims: keep the reduced axes with size 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_masked_median(
+    tsr_tensor input, tsr_tensor mask, int64_t axis, int32_t keepdims, tsr_tensor* out);
+
+/* The softmax along an axis of the elements that a mask selects, 0 elsewhere; floating dtypes.
+ * mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+ * dtype: dtype to which the input is cast first */
+TSR_API TSR_NODISCARD tsr_status tsr_masked_softmax(
+    tsr_tensor input, int64_t axis, tsr_tensor mask, tsr_dtype dtype, tsr_tensor* out);
+
+/* The softmax of the negative elements along an axis that a mask selects, 0 elsewhere; floating
+ * dtypes.
+ * mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+ * dtype: dtype to which the input is cast first */
+TSR_API TSR_NODISCARD tsr_status tsr_masked_softmin(
+    tsr_tensor input, int64_t axis, tsr_tensor mask, tsr_dtype dtype, tsr_tensor* out);
+
+/* The logarithm of masked_softmax, -inf where the mask is false; floating dtypes.
+ * mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+ * dtype: dtype to which the input is cast first */
+TSR_API TSR_NODISCARD tsr_status tsr_masked_log_softmax(
+    tsr_tensor input, int64_t axis, tsr_tensor mask, tsr_dtype dtype, tsr_tensor* out);
+
+/* The elements that a mask selects over their norm along an axis, which counts as at least eps;
+ * 0 elsewhere; floating dtypes.
+ * ord: order of the norm
+ * mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere */
+TSR_API TSR_NODISCARD tsr_status tsr_masked_normalize(
+    tsr_tensor input, double ord, int64_t axis, tsr_tensor mask, double eps, tsr_tensor* out);
+
+/* The sums of the first 1, 2, ... elements along an axis, of which a mask selects some; dtypes
+ * as cumulative_sum.
+ * mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+ * dtype: dtype to which the input is cast first */
+TSR_API TSR_NODISCARD tsr_status tsr_masked_cumsum(
+    tsr_tensor input, int64_t axis, tsr_tensor mask, tsr_dtype dtype, tsr_tensor* out);
+
+/* The products of the first 1, 2, ... elements along an axis, of which a mask selects some;
+ * dtypes as cumulative_prod.
+ * mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+ * dtype: dtype to which the input is cast first */
+TSR_API TSR_NODISCARD tsr_status tsr_masked_cumprod(
+    tsr_tensor input, int64_t axis, tsr_tensor mask, tsr_dtype dtype, tsr_tensor* out);
+
 /* ---- Ops: creation ---- */
 
 /* A tensor with undefined contents; bools are false.
@@ -4093,6 +4276,92 @@ TSR_API TSR_NODISCARD tsr_status tsr_ctc_loss(
     tsr_tensor log_probs, tsr_tensor targets, tsr_tensor input_lengths, tsr_tensor target_lengths,
     int64_t blank, const char* reduction, int64_t reduction_len, int32_t zero_infinity,
     tsr_tensor* out);
+/* ---- Ops: images ---- */
+
+/* Blocks of r by r elements from groups of r² channels: (..., channels, height r, width r).
+ * input: (..., channels r², height, width); any dtype
+ * upscale_factor: r */
+TSR_API TSR_NODISCARD tsr_status tsr_pixel_shuffle(
+    tsr_tensor input, int64_t upscale_factor, tsr_tensor* out);
+
+/* The reverse of pixel_shuffle: (..., channels r², height, width).
+ * input: (..., channels, height r, width r); any dtype
+ * downscale_factor: r */
+TSR_API TSR_NODISCARD tsr_status tsr_pixel_unshuffle(
+    tsr_tensor input, int64_t downscale_factor, tsr_tensor* out);
+
+/* Channels in the order first of each group, second of each group, and so on.
+ * input: (batch, channels, ...); any dtype
+ * groups: divides the channels */
+TSR_API TSR_NODISCARD tsr_status tsr_channel_shuffle(
+    tsr_tensor input, int64_t groups, tsr_tensor* out);
+
+/* The windows of an image as columns: (batch, channels kernel, windows); unfold in Python's
+ * nn.functional.
+ * SHAPE when the kernel is larger than the padded input.
+ * input: (batch, channels, height, width) or without the batch; any dtype
+ * kernel_size: one number for both axes or one for each
+ * dilation: absent means 1
+ * padding: zeros on both sides; absent means 0
+ * stride: absent means 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_im2col(
+    tsr_tensor input, const int64_t* kernel_size, int32_t n_kernel_size, const int64_t* dilation,
+    int32_t n_dilation, const int64_t* padding, int32_t n_padding, const int64_t* stride,
+    int32_t n_stride, tsr_tensor* out);
+
+/* The image whose elements are the sums of all elements of windows that stand for them; fold in
+ * Python's nn.functional.
+ * SHAPE when the columns are not those of im2col of an image of output_size.
+ * input: (batch, channels kernel, windows) or without the batch; any dtype but bool
+ * output_size: one number for both axes or one for each
+ * kernel_size: one number for both axes or one for each
+ * dilation: absent means 1
+ * padding: absent means 0
+ * stride: absent means 1 */
+TSR_API TSR_NODISCARD tsr_status tsr_col2im(
+    tsr_tensor input, const int64_t* output_size, int32_t n_output_size, const int64_t* kernel_size,
+    int32_t n_kernel_size, const int64_t* dilation, int32_t n_dilation, const int64_t* padding,
+    int32_t n_padding, const int64_t* stride, int32_t n_stride, tsr_tensor* out);
+
+/* An image of another size; floating dtypes, with the two nearest modes any dtype.
+ * The result keeps the input's memory layout, row-major or channels last. An element whose
+ * weight is 0 takes no part, even an infinite one.
+ * input: (batch, channels, spatial...) with 1 to 3 spatial axes
+ * scale_factor: sizes of the result over those of the input: one number, or one for each spatial
+ * axis; empty if size is given
+ * size: spatial sizes of the result: one number, or one for each axis
+ * mode: nearest, nearest-exact, area, linear, bilinear, bicubic, trilinear
+ * align_corners: of the linear and cubic modes: the centres of the first and last elements stay
+ * where they are; absent means no
+ * recompute_scale_factor: take the positions from the sizes, not from scale_factor
+ * antialias: of bilinear and bicubic: average over all elements when shrinking */
+TSR_API TSR_NODISCARD tsr_status tsr_interpolate(
+    tsr_tensor input, const double* scale_factor, int32_t n_scale_factor, const int64_t* size,
+    int32_t n_size, const char* mode, int64_t mode_len, int32_t align_corners,
+    int32_t recompute_scale_factor, int32_t antialias, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_interpolate_out(
+    tsr_tensor input, const double* scale_factor, int32_t n_scale_factor, const int64_t* size,
+    int32_t n_size, const char* mode, int64_t mode_len, int32_t align_corners,
+    int32_t recompute_scale_factor, int32_t antialias, tsr_tensor dst);
+
+/* The elements of an image at the positions of a grid; floating dtypes, one for both.
+ * A position of NaN gives 0. "nearest" has no gradient towards the grid.
+ * input: (batch, channels, spatial...) with 2 or 3 spatial axes
+ * grid: (batch, spatial of the result..., axes), the last axis counting along width, height,
+ * depth; -1 to 1
+ * mode: bilinear, nearest, or for 2 axes bicubic
+ * padding_mode: zeros, border or reflection: what stands outside of the image
+ * align_corners: -1 and 1 are the centres of the first and last elements, not their edges */
+TSR_API TSR_NODISCARD tsr_status tsr_grid_sample(
+    tsr_tensor input, tsr_tensor grid, const char* mode, int64_t mode_len, const char* padding_mode,
+    int64_t padding_mode_len, int32_t align_corners, tsr_tensor* out);
+
+/* The grid for grid_sample that takes an image through an affine map; floating dtypes.
+ * theta: (batch, axes, axes + 1), for 2 or 3 axes
+ * size: of the image to sample: (batch, channels, spatial...)
+ * align_corners: as for grid_sample */
+TSR_API TSR_NODISCARD tsr_status tsr_affine_grid(
+    tsr_tensor theta, const int64_t* size, int32_t n_size, int32_t align_corners, tsr_tensor* out);
 
 #ifdef __cplusplus
 }

@@ -18,6 +18,9 @@ Arguments = SimpleNamespace
 # Ops that PyTorch lacks, or that it differentiates in another way.
 ABSENT = {
     "ctc_loss": "takes probabilities that sum to 1 for granted in its derivative",
+    "channel_shuffle": "has no derivative there",
+    "masked_std": "its derivative at equal elements is NaN there",
+    "masked_logsumexp": "stands there for 2.0 and newer",
     "bincount": "has no derivative there; here the weights have one",
     "digamma": "its trigamma has nine digits there",
     "hardsigmoid": "divides by 6 in float32 there",
@@ -143,6 +146,35 @@ def pooling(axes: int) -> dict[str, Callable[[Arguments], Any]]:
     return {name.replace("pool", f"pool{axes}d"): call for name, call in found.items()}
 
 
+def masked(name: str) -> Callable[[Arguments], Any]:
+    """A reduction of torch.masked."""
+    return lambda a: getattr(torch.masked, name)(a.input, a.axes, keepdim=a.keepdims, mask=a.mask)
+
+
+def masked_along(name: str) -> Callable[[Arguments], Any]:
+    """A function of torch.masked along an axis. What is left out is finite here and its result no number to compare."""
+    return lambda a: getattr(torch.masked, name)(a.input, a.axis, mask=a.mask)
+
+
+def windows(a: Arguments) -> tuple[Any, ...]:
+    return two(a.kernel_size), a.dilation or 1, a.padding or 0, a.stride or 1
+
+
+def two(numbers: Any) -> Any:
+    """One number for both axes is no list there."""
+    return tuple(numbers) if len(numbers) == 2 else numbers[0]
+
+
+def interpolated(a: Arguments) -> Any:
+    return functional.interpolate(
+        a.input, a.size, tuple(a.scale_factor) or None, a.mode, a.align_corners, antialias=a.antialias
+    )
+
+
+def segments(a: Arguments) -> Any:
+    return torch.segment_reduce(a.input, a.reduce, lengths=a.lengths, offsets=a.offsets, axis=a.axis, initial=a.initial)
+
+
 def index_of(items: tuple[int, ...], arrays: Any) -> tuple[Any, ...]:
     """The items of the schema's index_kind as Python writes them."""
     left = iter(arrays)
@@ -204,6 +236,22 @@ CALLS: dict[str, Callable[[Arguments], Any]] = {
     "gru_cell": cell(torch.gru_cell),
     "rnn_tanh_cell": cell(torch.rnn_tanh_cell),
     "rnn_relu_cell": cell(torch.rnn_relu_cell),
+    **{f"masked_{name}": masked(name) for name in ("sum", "prod", "mean", "amax", "amin")},
+    **{f"masked_{name}": masked_along(name) for name in ("softmax", "softmin", "log_softmax", "cumsum", "cumprod")},
+    "masked_var": lambda a: torch.masked.var(a.input, a.axes, bool(a.correction), keepdim=a.keepdims, mask=a.mask),
+    "masked_norm": lambda a: torch.masked.norm(a.input, a.ord, a.axes, keepdim=a.keepdims, mask=a.mask),
+    "masked_median": lambda a: torch.masked.median(a.input, a.axis or 0, keepdim=a.keepdims, mask=a.mask),
+    "masked_normalize": lambda a: torch.masked.normalize(a.input, a.ord, a.axis, eps=a.eps, mask=a.mask),
+    "segment_reduce": segments,
+    "pixel_shuffle": plain(functional.pixel_shuffle, "input", "upscale_factor"),
+    "pixel_unshuffle": plain(functional.pixel_unshuffle, "input", "downscale_factor"),
+    "im2col": lambda a: functional.unfold(a.input, *windows(a)),
+    "col2im": lambda a: functional.fold(a.input, two(a.output_size), *windows(a)),
+    "interpolate": interpolated,
+    "grid_sample": plain(functional.grid_sample, "input", "grid", "mode", "padding_mode", "align_corners"),
+    "affine_grid": plain(functional.affine_grid, "theta", "size", "align_corners"),
+    "cdist": plain(torch.cdist, "x1", "x2", "p"),
+    "pdist": plain(functional.pdist, "input", "p"),
     "leaky_relu": lambda a: functional.leaky_relu(a.input, a.negative_slope),
     "gelu": lambda a: functional.gelu(a.input, approximate=a.approximate),
     "elu": lambda a: functional.elu(a.input, a.alpha),

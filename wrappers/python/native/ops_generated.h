@@ -1166,6 +1166,69 @@ TPY_OP(matrix_rank, 1, "matrix_rank", "($input, *, rtol=None, hermitian=False, o
 TPY_OP(cond, 1, NULL, "($input, p='2', *, out=None)\n--\n\nThe norm of the matrix times that of its inverse; infinite for a singular one.",
     {"cond", 3, 2, 1, -1, 1u, takes_input_p_out_2, keys_input_p_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tso, call_tst, (tpy_function)tsr_cond, (tpy_function)tsr_cond_out}, {0}})
+TPY_OP(cdist, 1, NULL, "($x1, x2, p=2, compute_mode='use_mm_for_euclid_dist_if_necessary')\n--\n\nThe p-norm of the difference of each row of x1 and each row of x2; floating dtypes.",
+    {"cdist", 4, 4, 2, -1, 3u, takes_x1_x2_p_compute_mode, keys_x1_x2_p_compute_mode}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttdso, NULL, (tpy_function)tsr_cdist, NULL}, {0}})
+TPY_OP(pdist, 1, NULL, "($input, p=2)\n--\n\nThe p-norm of the difference of each two rows i < j, in row-major order; floating dtypes.",
+    {"pdist", 2, 2, 1, -1, 1u, takes_input_p_2, keys_input_p_2}, TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tdo, NULL, (tpy_function)tsr_pdist, NULL}, {0}})
+TPY_OP(segment_reduce, 1, NULL, "($input, reduce, *, lengths=None, offsets=None, axis=0, initial=None, unsafe=False)\n--\n\nThe sum, mean, product, largest or smallest element of segments that follow each other along an axis; floating dtypes.",
+    {"segment_reduce", 7, 2, 2, -1, 13u, takes_input_reduce_lengths_offsets_axis_initial_unsafe, keys_input_reduce_lengths_offsets_axis_initial_unsafe}, TPY_FUNCTIONAL, 7, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tsttiewo, NULL, (tpy_function)tsr_segment_reduce, NULL}, {0}})
+TPY_OP(masked_sum, 1, NULL, "($input, mask=None, axis=None, *, keepdims=False, dtype=None)\n--\n\nSum over axes of the elements that a mask selects; dtypes as sum.",
+    {"masked_sum", 5, 3, 1, -1, 3u, takes_input_mask_axes_keepdims_dtype, keys_input_mask_axes_keepdims_dtype}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttLwwo, NULL, (tpy_function)tsr_masked_sum, NULL}, {0}})
+TPY_OP(masked_prod, 1, NULL, "($input, mask=None, axis=None, *, keepdims=False, dtype=None)\n--\n\nProduct over axes of the elements that a mask selects; dtypes as prod.",
+    {"masked_prod", 5, 3, 1, -1, 3u, takes_input_mask_axes_keepdims_dtype, keys_input_mask_axes_keepdims_dtype}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttLwwo, NULL, (tpy_function)tsr_masked_prod, NULL}, {0}})
+TPY_OP(masked_mean, 1, NULL, "($input, mask=None, axis=None, *, keepdims=False, dtype=None)\n--\n\nMean over axes of the elements that a mask selects; NaN where there are none; floating and complex dtypes.",
+    {"masked_mean", 5, 3, 1, -1, 3u, takes_input_mask_axes_keepdims_dtype, keys_input_mask_axes_keepdims_dtype}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttLwwo, NULL, (tpy_function)tsr_masked_mean, NULL}, {0}})
+TPY_OP(masked_amax, 1, NULL, "($input, mask=None, axis=None, *, keepdims=False)\n--\n\nThe largest of the elements that a mask selects, over axes; the lowest number of the dtype where there are none; real dtypes.",
+    {"masked_amax", 4, 3, 1, -1, 3u, takes_input_mask_axes_keepdims, keys_input_mask_axes_keepdims}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttLwo, NULL, (tpy_function)tsr_masked_amax, NULL}, {0}})
+TPY_OP(masked_amin, 1, NULL, "($input, mask=None, axis=None, *, keepdims=False)\n--\n\nThe smallest of the elements that a mask selects, over axes; the highest number of the dtype where there are none; real dtypes.",
+    {"masked_amin", 4, 3, 1, -1, 3u, takes_input_mask_axes_keepdims, keys_input_mask_axes_keepdims}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttLwo, NULL, (tpy_function)tsr_masked_amin, NULL}, {0}})
+TPY_OP(masked_argmax, 1, NULL, "($input, mask=None, axis=None, *, keepdims=False)\n--\n\nThe position of the first largest of the elements that a mask selects; 0 where there are none; real dtypes.",
+    {"masked_argmax", 4, 3, 1, -1, 3u, takes_input_mask_axis_keepdims, keys_input_mask_axis_keepdims}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttiwo, NULL, (tpy_function)tsr_masked_argmax, NULL}, {0}})
+TPY_OP(masked_argmin, 1, NULL, "($input, mask=None, axis=None, *, keepdims=False)\n--\n\nThe position of the first smallest of the elements that a mask selects; 0 where there are none; real dtypes.",
+    {"masked_argmin", 4, 3, 1, -1, 3u, takes_input_mask_axis_keepdims, keys_input_mask_axis_keepdims}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttiwo, NULL, (tpy_function)tsr_masked_argmin, NULL}, {0}})
+TPY_OP(masked_var, 1, NULL, "($input, mask=None, axis=None, *, correction=0, keepdims=False)\n--\n\nVariance over axes of the elements that a mask selects; floating dtypes.",
+    {"masked_var", 5, 3, 1, -1, 3u, takes_input_mask_axes_correction_keepdims, keys_input_mask_axes_correction_keepdims}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttLdwo, NULL, (tpy_function)tsr_masked_var, NULL}, {0}})
+TPY_OP(masked_std, 1, NULL, "($input, mask=None, axis=None, *, correction=0, keepdims=False)\n--\n\nStandard deviation over axes of the elements that a mask selects; floating dtypes.",
+    {"masked_std", 5, 3, 1, -1, 3u, takes_input_mask_axes_correction_keepdims, keys_input_mask_axes_correction_keepdims}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttLdwo, NULL, (tpy_function)tsr_masked_std, NULL}, {0}})
+TPY_OP(masked_norm, 1, NULL, "($input, mask=None, ord=2, axis=None, *, keepdims=False)\n--\n\nThe norm of a vector of the elements that a mask selects, over axes; floating and complex dtypes.",
+    {"masked_norm", 5, 4, 1, -1, 3u, takes_input_mask_ord_axes_keepdims, keys_input_mask_ord_axes_keepdims}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttdLwo, NULL, (tpy_function)tsr_masked_norm, NULL}, {0}})
+TPY_OP(masked_logsumexp, 1, NULL, "($input, mask=None, axis=None, *, keepdims=False)\n--\n\nThe logarithm of the sum of exponentials of the elements that a mask selects, over axes; floating dtypes.",
+    {"masked_logsumexp", 4, 3, 1, -1, 3u, takes_input_mask_axes_keepdims, keys_input_mask_axes_keepdims}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttLwo, NULL, (tpy_function)tsr_masked_logsumexp, NULL}, {0}})
+TPY_OP(masked_median, 1, NULL, "($input, mask=None, axis=None, *, keepdims=False)\n--\n\nThe lower median of the elements that a mask selects and that are not NaN; NaN where there are none; floating dtypes.",
+    {"masked_median", 4, 3, 1, -1, 3u, takes_input_mask_axis_keepdims, keys_input_mask_axis_keepdims}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttiwo, NULL, (tpy_function)tsr_masked_median, NULL}, {0}})
+TPY_OP(masked_softmax, 1, NULL, "($input, axis, mask=None, *, dtype=None)\n--\n\nThe softmax along an axis of the elements that a mask selects, 0 elsewhere; floating dtypes.",
+    {"masked_softmax", 4, 3, 2, -1, 5u, takes_input_axis_mask_dtype, keys_input_axis_mask_dtype}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_titwo, NULL, (tpy_function)tsr_masked_softmax, NULL}, {0}})
+TPY_OP(masked_softmin, 1, NULL, "($input, axis, mask=None, *, dtype=None)\n--\n\nThe softmax of the negative elements along an axis that a mask selects, 0 elsewhere; floating dtypes.",
+    {"masked_softmin", 4, 3, 2, -1, 5u, takes_input_axis_mask_dtype, keys_input_axis_mask_dtype}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_titwo, NULL, (tpy_function)tsr_masked_softmin, NULL}, {0}})
+TPY_OP(masked_log_softmax, 1, NULL, "($input, axis, mask=None, *, dtype=None)\n--\n\nThe logarithm of masked_softmax, -inf where the mask is false; floating dtypes.",
+    {"masked_log_softmax", 4, 3, 2, -1, 5u, takes_input_axis_mask_dtype, keys_input_axis_mask_dtype}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_titwo, NULL, (tpy_function)tsr_masked_log_softmax, NULL}, {0}})
+TPY_OP(masked_normalize, 1, NULL, "($input, ord, axis, mask=None, *, eps=1e-12)\n--\n\nThe elements that a mask selects over their norm along an axis, which counts as at least eps; 0 elsewhere; floating dtypes.",
+    {"masked_normalize", 5, 4, 3, -1, 9u, takes_input_ord_axis_mask_eps, keys_input_ord_axis_mask_eps}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tditdo, NULL, (tpy_function)tsr_masked_normalize, NULL}, {0}})
+TPY_OP(masked_cumsum, 1, NULL, "($input, axis, mask=None, *, dtype=None)\n--\n\nThe sums of the first 1, 2, ... elements along an axis, of which a mask selects some; dtypes as cumulative_sum.",
+    {"masked_cumsum", 4, 3, 2, -1, 5u, takes_input_axis_mask_dtype, keys_input_axis_mask_dtype}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_titwo, NULL, (tpy_function)tsr_masked_cumsum, NULL}, {0}})
+TPY_OP(masked_cumprod, 1, NULL, "($input, axis, mask=None, *, dtype=None)\n--\n\nThe products of the first 1, 2, ... elements along an axis, of which a mask selects some; dtypes as cumulative_prod.",
+    {"masked_cumprod", 4, 3, 2, -1, 5u, takes_input_axis_mask_dtype, keys_input_axis_mask_dtype}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_titwo, NULL, (tpy_function)tsr_masked_cumprod, NULL}, {0}})
 TPY_OP(empty, 1, NULL, "(shape, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor with undefined contents; bools are false.",
     {"empty", 4, 1, 1, 0, 0u, takes_shape_dtype_device_requires_grad, keys_shape_dtype_device_requires_grad}, TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_LwDo, NULL, (tpy_function)tsr_empty, NULL}, {0}})
@@ -2042,3 +2105,27 @@ TPY_OP(rnn_relu_cell, 1, NULL, "($input, hx, w_ih, w_hh, b_ih=None, b_hh=None)\n
 TPY_OP(ctc_loss, 1, NULL, "($log_probs, targets, input_lengths, target_lengths, blank=0, reduction='mean', zero_infinity=False)\n--\n\nConnectionist temporal classification: -log of the probability of all paths that give the labels.",
     {"ctc_loss", 7, 7, 4, -1, 15u, takes_log_probs_targets_input_lengths_target_lengths_blank_reduction_zero_infinity, keys_log_probs_targets_input_lengths_target_lengths_blank_reduction_zero_infinity}, TPY_FUNCTIONAL, 7, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttttiswo, NULL, (tpy_function)tsr_ctc_loss, NULL}, {0}})
+TPY_OP(pixel_shuffle, 1, NULL, "($input, upscale_factor)\n--\n\nBlocks of r by r elements from groups of r² channels: (..., channels, height r, width r).",
+    {"pixel_shuffle", 2, 2, 2, -1, 1u, takes_input_upscale_factor, keys_input_upscale_factor}, TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tio, NULL, (tpy_function)tsr_pixel_shuffle, NULL}, {0}})
+TPY_OP(pixel_unshuffle, 1, NULL, "($input, downscale_factor)\n--\n\nThe reverse of pixel_shuffle: (..., channels r², height, width).",
+    {"pixel_unshuffle", 2, 2, 2, -1, 1u, takes_input_downscale_factor, keys_input_downscale_factor}, TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tio, NULL, (tpy_function)tsr_pixel_unshuffle, NULL}, {0}})
+TPY_OP(channel_shuffle, 1, NULL, "($input, groups)\n--\n\nChannels in the order first of each group, second of each group, and so on.",
+    {"channel_shuffle", 2, 2, 2, -1, 1u, takes_input_groups, keys_input_groups}, TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tio, NULL, (tpy_function)tsr_channel_shuffle, NULL}, {0}})
+TPY_OP(im2col, 1, NULL, "($input, kernel_size, dilation=None, padding=None, stride=None)\n--\n\nThe windows of an image as columns: (batch, channels kernel, windows); unfold in Python's nn.functional.",
+    {"im2col", 5, 5, 2, -1, 1u, takes_input_kernel_size_dilation_padding_stride, keys_input_kernel_size_dilation_padding_stride}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLLLLo, NULL, (tpy_function)tsr_im2col, NULL}, {0}})
+TPY_OP(col2im, 1, NULL, "($input, output_size, kernel_size, dilation=None, padding=None, stride=None)\n--\n\nThe image whose elements are the sums of all elements of windows that stand for them; fold in Python's nn.functional.",
+    {"col2im", 6, 6, 3, -1, 1u, takes_input_output_size_kernel_size_dilation_padding_stride, keys_input_output_size_kernel_size_dilation_padding_stride}, TPY_FUNCTIONAL, 6, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLLLLLo, NULL, (tpy_function)tsr_col2im, NULL}, {0}})
+TPY_OP(interpolate, 1, NULL, "($input, scale_factor, size=None, mode='nearest', align_corners=None, recompute_scale_factor=False, antialias=False, *, out=None)\n--\n\nAn image of another size; floating dtypes, with the two nearest modes any dtype.",
+    {"interpolate", 8, 7, 2, -1, 1u, takes_input_scale_factor_size_mode_align_corners_recompute_scale_factor_antialias_out, keys_input_scale_factor_size_mode_align_corners_recompute_scale_factor_antialias_out}, TPY_FUNCTIONAL, 7, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tFLswwwo, call_tFLswwwt, (tpy_function)tsr_interpolate, (tpy_function)tsr_interpolate_out}, {0}})
+TPY_OP(grid_sample, 1, NULL, "($input, grid, mode='bilinear', padding_mode='zeros', align_corners=False)\n--\n\nThe elements of an image at the positions of a grid; floating dtypes, one for both.",
+    {"grid_sample", 5, 5, 2, -1, 3u, takes_input_grid_mode_padding_mode_align_corners, keys_input_grid_mode_padding_mode_align_corners}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttsswo, NULL, (tpy_function)tsr_grid_sample, NULL}, {0}})
+TPY_OP(affine_grid, 1, NULL, "($theta, size, align_corners=False)\n--\n\nThe grid for grid_sample that takes an image through an affine map; floating dtypes.",
+    {"affine_grid", 3, 3, 2, 1, 1u, takes_theta_size_align_corners, keys_theta_size_align_corners}, TPY_FUNCTIONAL, 3, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLwo, NULL, (tpy_function)tsr_affine_grid, NULL}, {0}})

@@ -25,6 +25,12 @@ VALUES: dict[str, Callable[[Any, int], Any]] = {
         "nanmedian", "cumulative_sum", "cumsum", "cumulative_prod", "cumprod", "logcumsumexp", "sort", "flip",
     )},
     "var": lambda x, a: ts.var(x, axis=a), "std": lambda x, a: ts.std(x * 1, axis=a) + x,
+    **{f"masked_{name}": (lambda name: lambda x, a: getattr(ts.masked, name)(x, axis=a))(name) for name in (
+        "sum", "prod", "mean", "amax", "amin", "norm", "logsumexp", "median", "cumsum", "cumprod",
+    )},
+    "masked_softmax": lambda x, a: ts.masked.softmax(x, a) * x, "masked_softmin": lambda x, a: ts.masked.softmin(x, a) * x,
+    "masked_log_softmax": lambda x, a: ts.masked.log_softmax(x, a) + x, "masked_var": lambda x, a: ts.masked.var(x, axis=a) + x,
+    "masked_normalize": lambda x, a: ts.masked.normalize(x, 2, a) * x,
     "softmax": lambda x, a: ts.nn.functional.softmax(x, a) * x, "log_softmax": lambda x, a: ts.nn.functional.log_softmax(x, a) + x,
     "quantile": lambda x, a: ts.quantile(x, 0.5, axis=a), "nanquantile": lambda x, a: ts.nanquantile(x, 0.5, axis=a),
     "aminmax": lambda x, a: ts.aminmax(x, axis=a)[0], "var_mean": lambda x, a: ts.var_mean(x, axis=a)[1],

@@ -2221,6 +2221,103 @@
 @c tsr_cond(input::tsr_tensor, p::Ptr{UInt8}, p_len::Int64, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_cond_out(input::tsr_tensor, p::Ptr{UInt8}, p_len::Int64, dst::tsr_tensor)::tsr_status
 
+# The p-norm of the difference of each row of x1 and each row of x2; floating dtypes.
+@c tsr_cdist(x1::tsr_tensor, x2::tsr_tensor, p::Float64, compute_mode::Ptr{UInt8},
+    compute_mode_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+
+# The p-norm of the difference of each two rows i < j, in row-major order; floating dtypes.
+@c tsr_pdist(input::tsr_tensor, p::Float64, out::Ptr{tsr_tensor})::tsr_status
+
+# The sum, mean, product, largest or smallest element of segments that follow each other along
+# an axis; floating dtypes.
+@c tsr_segment_reduce(input::tsr_tensor, reduce::Ptr{UInt8}, reduce_len::Int64,
+    lengths::tsr_tensor, offsets::tsr_tensor, axis::Int64, initial::Float64, has_initial::Int32,
+    unsafe::Int32, out::Ptr{tsr_tensor})::tsr_status
+
+# Sum over axes of the elements that a mask selects; dtypes as sum.
+@c tsr_masked_sum(input::tsr_tensor, mask::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32,
+    keepdims::Int32, dtype::tsr_dtype, out::Ptr{tsr_tensor})::tsr_status
+
+# Product over axes of the elements that a mask selects; dtypes as prod.
+@c tsr_masked_prod(input::tsr_tensor, mask::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32,
+    keepdims::Int32, dtype::tsr_dtype, out::Ptr{tsr_tensor})::tsr_status
+
+# Mean over axes of the elements that a mask selects; NaN where there are none; floating and
+# complex dtypes.
+@c tsr_masked_mean(input::tsr_tensor, mask::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32,
+    keepdims::Int32, dtype::tsr_dtype, out::Ptr{tsr_tensor})::tsr_status
+
+# The largest of the elements that a mask selects, over axes; the lowest number of the dtype
+# where there are none; real dtypes.
+@c tsr_masked_amax(input::tsr_tensor, mask::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32,
+    keepdims::Int32, out::Ptr{tsr_tensor})::tsr_status
+
+# The smallest of the elements that a mask selects, over axes; the highest number of the dtype
+# where there are none; real dtypes.
+@c tsr_masked_amin(input::tsr_tensor, mask::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32,
+    keepdims::Int32, out::Ptr{tsr_tensor})::tsr_status
+
+# The position of the first largest of the elements that a mask selects; 0 where there are
+# none; real dtypes.
+@c tsr_masked_argmax(input::tsr_tensor, mask::tsr_tensor, axis::Int64, keepdims::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# The position of the first smallest of the elements that a mask selects; 0 where there are
+# none; real dtypes.
+@c tsr_masked_argmin(input::tsr_tensor, mask::tsr_tensor, axis::Int64, keepdims::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# Variance over axes of the elements that a mask selects; floating dtypes.
+@c tsr_masked_var(input::tsr_tensor, mask::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32,
+    correction::Float64, keepdims::Int32, out::Ptr{tsr_tensor})::tsr_status
+
+# Standard deviation over axes of the elements that a mask selects; floating dtypes.
+@c tsr_masked_std(input::tsr_tensor, mask::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32,
+    correction::Float64, keepdims::Int32, out::Ptr{tsr_tensor})::tsr_status
+
+# The norm of a vector of the elements that a mask selects, over axes; floating and complex
+# dtypes.
+@c tsr_masked_norm(input::tsr_tensor, mask::tsr_tensor, ord::Float64, axes::Ptr{Int64},
+    n_axes::Int32, keepdims::Int32, out::Ptr{tsr_tensor})::tsr_status
+
+# The logarithm of the sum of exponentials of the elements that a mask selects, over axes;
+# floating dtypes.
+@c tsr_masked_logsumexp(input::tsr_tensor, mask::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32,
+    keepdims::Int32, out::Ptr{tsr_tensor})::tsr_status
+
+# The lower median of the elements that a mask selects and that are not NaN; NaN where there
+# are none; floating dtypes.
+@c tsr_masked_median(input::tsr_tensor, mask::tsr_tensor, axis::Int64, keepdims::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# The softmax along an axis of the elements that a mask selects, 0 elsewhere; floating dtypes.
+@c tsr_masked_softmax(input::tsr_tensor, axis::Int64, mask::tsr_tensor, dtype::tsr_dtype,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# The softmax of the negative elements along an axis that a mask selects, 0 elsewhere;
+# floating dtypes.
+@c tsr_masked_softmin(input::tsr_tensor, axis::Int64, mask::tsr_tensor, dtype::tsr_dtype,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# The logarithm of masked_softmax, -inf where the mask is false; floating dtypes.
+@c tsr_masked_log_softmax(input::tsr_tensor, axis::Int64, mask::tsr_tensor, dtype::tsr_dtype,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# The elements that a mask selects over their norm along an axis, which counts as at least
+# eps; 0 elsewhere; floating dtypes.
+@c tsr_masked_normalize(input::tsr_tensor, ord::Float64, axis::Int64, mask::tsr_tensor,
+    eps::Float64, out::Ptr{tsr_tensor})::tsr_status
+
+# The sums of the first 1, 2, ... elements along an axis, of which a mask selects some; dtypes
+# as cumulative_sum.
+@c tsr_masked_cumsum(input::tsr_tensor, axis::Int64, mask::tsr_tensor, dtype::tsr_dtype,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# The products of the first 1, 2, ... elements along an axis, of which a mask selects some;
+# dtypes as cumulative_prod.
+@c tsr_masked_cumprod(input::tsr_tensor, axis::Int64, mask::tsr_tensor, dtype::tsr_dtype,
+    out::Ptr{tsr_tensor})::tsr_status
+
 # A tensor with undefined contents; bools are false.
 @c tsr_empty(shape::Ptr{Int64}, n_shape::Int32, dtype::tsr_dtype, device_type::tsr_device_type,
     device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
@@ -3362,273 +3459,42 @@
 @c tsr_clip_grad_value(params::Ptr{tsr_tensor}, n_params::Int32,
     clip_value::Float64)::tsr_status
 
-# The maximum of each window along one spatial axis; floating dtypes.
-@c tsr_max_pool1d(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
-    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
-    dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32, out::Ptr{tsr_tensor})::tsr_status
-@c tsr_max_pool1d_out(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
-    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
-    dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32, dst::tsr_tensor)::tsr_status
+# Blocks of r by r elements from groups of r² channels: (..., channels, height r, width r).
+@c tsr_pixel_shuffle(input::tsr_tensor, upscale_factor::Int64, out::Ptr{tsr_tensor})::tsr_status
 
-# The maximum of each window along three spatial axes; floating dtypes.
-@c tsr_max_pool3d(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
-    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
-    dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32, out::Ptr{tsr_tensor})::tsr_status
-@c tsr_max_pool3d_out(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
-    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
-    dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32, dst::tsr_tensor)::tsr_status
-
-# As max_pool1d, and the position of each maximum in the flattened spatial axes (int64).
-@c tsr_max_pool1d_with_positions(input::tsr_tensor, kernel_size::Ptr{Int64},
-    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
-    n_padding::Int32, dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32,
-    values::Ptr{tsr_tensor}, positions::Ptr{tsr_tensor})::tsr_status
-
-# As max_pool3d, and the position of each maximum in the flattened spatial axes (int64).
-@c tsr_max_pool3d_with_positions(input::tsr_tensor, kernel_size::Ptr{Int64},
-    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
-    n_padding::Int32, dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32,
-    values::Ptr{tsr_tensor}, positions::Ptr{tsr_tensor})::tsr_status
-
-# The mean of each window along one spatial axis; floating dtypes.
-@c tsr_avg_pool1d(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
-    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
-    ceil_mode::Int32, count_include_pad::Int32, divisor_override::Int64,
+# The reverse of pixel_shuffle: (..., channels r², height, width).
+@c tsr_pixel_unshuffle(input::tsr_tensor, downscale_factor::Int64,
     out::Ptr{tsr_tensor})::tsr_status
-@c tsr_avg_pool1d_out(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
-    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
-    ceil_mode::Int32, count_include_pad::Int32, divisor_override::Int64,
-    dst::tsr_tensor)::tsr_status
 
-# The mean of each window along three spatial axes; floating dtypes.
-@c tsr_avg_pool3d(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
-    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
-    ceil_mode::Int32, count_include_pad::Int32, divisor_override::Int64,
+# Channels in the order first of each group, second of each group, and so on.
+@c tsr_channel_shuffle(input::tsr_tensor, groups::Int64, out::Ptr{tsr_tensor})::tsr_status
+
+# The windows of an image as columns: (batch, channels kernel, windows); unfold in Python's
+# nn.functional.
+@c tsr_im2col(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
+    dilation::Ptr{Int64}, n_dilation::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    stride::Ptr{Int64}, n_stride::Int32, out::Ptr{tsr_tensor})::tsr_status
+
+# The image whose elements are the sums of all elements of windows that stand for them; fold
+# in Python's nn.functional.
+@c tsr_col2im(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    kernel_size::Ptr{Int64}, n_kernel_size::Int32, dilation::Ptr{Int64}, n_dilation::Int32,
+    padding::Ptr{Int64}, n_padding::Int32, stride::Ptr{Int64}, n_stride::Int32,
     out::Ptr{tsr_tensor})::tsr_status
-@c tsr_avg_pool3d_out(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
-    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
-    ceil_mode::Int32, count_include_pad::Int32, divisor_override::Int64,
-    dst::tsr_tensor)::tsr_status
 
-# The means of output_size windows along one spatial axis that cover the input evenly;
-# floating dtypes.
-@c tsr_adaptive_avg_pool1d(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+# An image of another size; floating dtypes, with the two nearest modes any dtype.
+@c tsr_interpolate(input::tsr_tensor, scale_factor::Ptr{Float64}, n_scale_factor::Int32,
+    size::Ptr{Int64}, n_size::Int32, mode::Ptr{UInt8}, mode_len::Int64, align_corners::Int32,
+    recompute_scale_factor::Int32, antialias::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_interpolate_out(input::tsr_tensor, scale_factor::Ptr{Float64}, n_scale_factor::Int32,
+    size::Ptr{Int64}, n_size::Int32, mode::Ptr{UInt8}, mode_len::Int64, align_corners::Int32,
+    recompute_scale_factor::Int32, antialias::Int32, dst::tsr_tensor)::tsr_status
+
+# The elements of an image at the positions of a grid; floating dtypes, one for both.
+@c tsr_grid_sample(input::tsr_tensor, grid::tsr_tensor, mode::Ptr{UInt8}, mode_len::Int64,
+    padding_mode::Ptr{UInt8}, padding_mode_len::Int64, align_corners::Int32,
     out::Ptr{tsr_tensor})::tsr_status
-@c tsr_adaptive_avg_pool1d_out(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
-    dst::tsr_tensor)::tsr_status
 
-# The means of output_size windows along three spatial axes that cover the input evenly;
-# floating dtypes.
-@c tsr_adaptive_avg_pool3d(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+# The grid for grid_sample that takes an image through an affine map; floating dtypes.
+@c tsr_affine_grid(theta::tsr_tensor, size::Ptr{Int64}, n_size::Int32, align_corners::Int32,
     out::Ptr{tsr_tensor})::tsr_status
-@c tsr_adaptive_avg_pool3d_out(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
-    dst::tsr_tensor)::tsr_status
-
-# The maxima of output_size windows along one spatial axis that cover the input evenly;
-# floating dtypes.
-@c tsr_adaptive_max_pool1d(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
-    out::Ptr{tsr_tensor})::tsr_status
-@c tsr_adaptive_max_pool1d_out(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
-    dst::tsr_tensor)::tsr_status
-
-# The maxima of output_size windows along two spatial axes that cover the input evenly;
-# floating dtypes.
-@c tsr_adaptive_max_pool2d(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
-    out::Ptr{tsr_tensor})::tsr_status
-@c tsr_adaptive_max_pool2d_out(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
-    dst::tsr_tensor)::tsr_status
-
-# The maxima of output_size windows along three spatial axes that cover the input evenly;
-# floating dtypes.
-@c tsr_adaptive_max_pool3d(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
-    out::Ptr{tsr_tensor})::tsr_status
-@c tsr_adaptive_max_pool3d_out(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
-    dst::tsr_tensor)::tsr_status
-
-# As adaptive_max_pool1d, and the position of each maximum in the flattened spatial axes
-# (int64).
-@c tsr_adaptive_max_pool1d_with_positions(input::tsr_tensor, output_size::Ptr{Int64},
-    n_output_size::Int32, values::Ptr{tsr_tensor}, positions::Ptr{tsr_tensor})::tsr_status
-
-# As adaptive_max_pool2d, and the position of each maximum in the flattened spatial axes
-# (int64).
-@c tsr_adaptive_max_pool2d_with_positions(input::tsr_tensor, output_size::Ptr{Int64},
-    n_output_size::Int32, values::Ptr{tsr_tensor}, positions::Ptr{tsr_tensor})::tsr_status
-
-# As adaptive_max_pool3d, and the position of each maximum in the flattened spatial axes
-# (int64).
-@c tsr_adaptive_max_pool3d_with_positions(input::tsr_tensor, output_size::Ptr{Int64},
-    n_output_size::Int32, values::Ptr{tsr_tensor}, positions::Ptr{tsr_tensor})::tsr_status
-
-# (sum of x^p)^(1/p) for each window along one spatial axis; floating dtypes.
-@c tsr_lp_pool1d(input::tsr_tensor, norm_type::Float64, kernel_size::Ptr{Int64},
-    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, ceil_mode::Int32,
-    out::Ptr{tsr_tensor})::tsr_status
-@c tsr_lp_pool1d_out(input::tsr_tensor, norm_type::Float64, kernel_size::Ptr{Int64},
-    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, ceil_mode::Int32,
-    dst::tsr_tensor)::tsr_status
-
-# (sum of x^p)^(1/p) for each window along two spatial axes; floating dtypes.
-@c tsr_lp_pool2d(input::tsr_tensor, norm_type::Float64, kernel_size::Ptr{Int64},
-    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, ceil_mode::Int32,
-    out::Ptr{tsr_tensor})::tsr_status
-@c tsr_lp_pool2d_out(input::tsr_tensor, norm_type::Float64, kernel_size::Ptr{Int64},
-    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, ceil_mode::Int32,
-    dst::tsr_tensor)::tsr_status
-
-# (sum of x^p)^(1/p) for each window along three spatial axes; floating dtypes.
-@c tsr_lp_pool3d(input::tsr_tensor, norm_type::Float64, kernel_size::Ptr{Int64},
-    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, ceil_mode::Int32,
-    out::Ptr{tsr_tensor})::tsr_status
-@c tsr_lp_pool3d_out(input::tsr_tensor, norm_type::Float64, kernel_size::Ptr{Int64},
-    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, ceil_mode::Int32,
-    dst::tsr_tensor)::tsr_status
-
-# Zeros with the input's elements at the positions that max_pool1d_with_positions gave;
-# floating dtypes.
-@c tsr_max_unpool1d(input::tsr_tensor, positions::tsr_tensor, kernel_size::Ptr{Int64},
-    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
-    n_padding::Int32, output_size::Ptr{Int64}, n_output_size::Int32,
-    out::Ptr{tsr_tensor})::tsr_status
-@c tsr_max_unpool1d_out(input::tsr_tensor, positions::tsr_tensor, kernel_size::Ptr{Int64},
-    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
-    n_padding::Int32, output_size::Ptr{Int64}, n_output_size::Int32,
-    dst::tsr_tensor)::tsr_status
-
-# Zeros with the input's elements at the positions that max_pool2d_with_positions gave;
-# floating dtypes.
-@c tsr_max_unpool2d(input::tsr_tensor, positions::tsr_tensor, kernel_size::Ptr{Int64},
-    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
-    n_padding::Int32, output_size::Ptr{Int64}, n_output_size::Int32,
-    out::Ptr{tsr_tensor})::tsr_status
-@c tsr_max_unpool2d_out(input::tsr_tensor, positions::tsr_tensor, kernel_size::Ptr{Int64},
-    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
-    n_padding::Int32, output_size::Ptr{Int64}, n_output_size::Int32,
-    dst::tsr_tensor)::tsr_status
-
-# Zeros with the input's elements at the positions that max_pool3d_with_positions gave;
-# floating dtypes.
-@c tsr_max_unpool3d(input::tsr_tensor, positions::tsr_tensor, kernel_size::Ptr{Int64},
-    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
-    n_padding::Int32, output_size::Ptr{Int64}, n_output_size::Int32,
-    out::Ptr{tsr_tensor})::tsr_status
-@c tsr_max_unpool3d_out(input::tsr_tensor, positions::tsr_tensor, kernel_size::Ptr{Int64},
-    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
-    n_padding::Int32, output_size::Ptr{Int64}, n_output_size::Int32,
-    dst::tsr_tensor)::tsr_status
-
-# (input - mean) / sqrt(var + eps) weight + bias, per sample and group of channels; floating
-# dtypes.
-@c tsr_group_norm(input::tsr_tensor, num_groups::Int64, weight::tsr_tensor, bias::tsr_tensor,
-    eps::Float64, out::Ptr{tsr_tensor})::tsr_status
-@c tsr_group_norm_out(input::tsr_tensor, num_groups::Int64, weight::tsr_tensor,
-    bias::tsr_tensor, eps::Float64, dst::tsr_tensor)::tsr_status
-
-# (input - mean) / sqrt(var + eps) weight + bias, per sample and channel; floating dtypes.
-@c tsr_instance_norm(input::tsr_tensor, running_mean::tsr_tensor, running_var::tsr_tensor,
-    weight::tsr_tensor, bias::tsr_tensor, use_input_stats::Int32, momentum::Float64,
-    eps::Float64, out::Ptr{tsr_tensor})::tsr_status
-@c tsr_instance_norm_out(input::tsr_tensor, running_mean::tsr_tensor, running_var::tsr_tensor,
-    weight::tsr_tensor, bias::tsr_tensor, use_input_stats::Int32, momentum::Float64,
-    eps::Float64, dst::tsr_tensor)::tsr_status
-
-# input / sqrt(mean(input^2) + eps) weight over the last dims; floating dtypes.
-@c tsr_rms_norm(input::tsr_tensor, normalized_shape::Ptr{Int64}, n_normalized_shape::Int32,
-    weight::tsr_tensor, eps::Float64, has_eps::Int32, out::Ptr{tsr_tensor})::tsr_status
-@c tsr_rms_norm_out(input::tsr_tensor, normalized_shape::Ptr{Int64}, n_normalized_shape::Int32,
-    weight::tsr_tensor, eps::Float64, has_eps::Int32, dst::tsr_tensor)::tsr_status
-
-# input / (k + alpha mean(input^2))^beta, where the mean is over neighbouring channels;
-# floating dtypes.
-@c tsr_local_response_norm(input::tsr_tensor, size::Int64, alpha::Float64, beta::Float64,
-    k::Float64, out::Ptr{tsr_tensor})::tsr_status
-@c tsr_local_response_norm_out(input::tsr_tensor, size::Int64, alpha::Float64, beta::Float64,
-    k::Float64, dst::tsr_tensor)::tsr_status
-
-# Sets random channels of sequences to 0 and divides the others by 1 - p; floating dtypes.
-@c tsr_dropout1d(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
-    out::Ptr{tsr_tensor})::tsr_status
-@c tsr_dropout1d_out(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
-    dst::tsr_tensor)::tsr_status
-@c tsr_dropout1d_inplace(input::tsr_tensor, p::Float64, training::Int32,
-    generator::tsr_generator)::tsr_status
-
-# Sets random channels of images to 0 and divides the others by 1 - p; floating dtypes.
-@c tsr_dropout2d(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
-    out::Ptr{tsr_tensor})::tsr_status
-@c tsr_dropout2d_out(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
-    dst::tsr_tensor)::tsr_status
-@c tsr_dropout2d_inplace(input::tsr_tensor, p::Float64, training::Int32,
-    generator::tsr_generator)::tsr_status
-
-# Sets random channels of volumes to 0 and divides the others by 1 - p; floating dtypes.
-@c tsr_dropout3d(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
-    out::Ptr{tsr_tensor})::tsr_status
-@c tsr_dropout3d_out(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
-    dst::tsr_tensor)::tsr_status
-@c tsr_dropout3d_inplace(input::tsr_tensor, p::Float64, training::Int32,
-    generator::tsr_generator)::tsr_status
-
-# Dropout that keeps mean 0 and variance 1 where selu is the activation; floating dtypes.
-@c tsr_alpha_dropout(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
-    out::Ptr{tsr_tensor})::tsr_status
-@c tsr_alpha_dropout_out(input::tsr_tensor, p::Float64, training::Int32,
-    generator::tsr_generator, dst::tsr_tensor)::tsr_status
-@c tsr_alpha_dropout_inplace(input::tsr_tensor, p::Float64, training::Int32,
-    generator::tsr_generator)::tsr_status
-
-# alpha_dropout of whole channels (axis 1); floating dtypes.
-@c tsr_feature_alpha_dropout(input::tsr_tensor, p::Float64, training::Int32,
-    generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
-@c tsr_feature_alpha_dropout_out(input::tsr_tensor, p::Float64, training::Int32,
-    generator::tsr_generator, dst::tsr_tensor)::tsr_status
-@c tsr_feature_alpha_dropout_inplace(input::tsr_tensor, p::Float64, training::Int32,
-    generator::tsr_generator)::tsr_status
-
-# A long short-term memory network over sequences; blocks i f g o.
-@c tsr_lstm(input::tsr_tensor, hx::Ptr{tsr_tensor}, n_hx::Int32, params::Ptr{tsr_tensor},
-    n_params::Int32, has_biases::Int32, num_layers::Int64, dropout::Float64, train::Int32,
-    bidirectional::Int32, batch_first::Int32, batch_sizes::Ptr{Int64}, n_batch_sizes::Int32,
-    generator::tsr_generator, output::Ptr{tsr_tensor}, h_n::Ptr{tsr_tensor},
-    c_n::Ptr{tsr_tensor})::tsr_status
-
-# A network of gated recurrent units over sequences; blocks r z n.
-@c tsr_gru(input::tsr_tensor, hx::tsr_tensor, params::Ptr{tsr_tensor}, n_params::Int32,
-    has_biases::Int32, num_layers::Int64, dropout::Float64, train::Int32, bidirectional::Int32,
-    batch_first::Int32, batch_sizes::Ptr{Int64}, n_batch_sizes::Int32, generator::tsr_generator,
-    output::Ptr{tsr_tensor}, h_n::Ptr{tsr_tensor})::tsr_status
-
-# A plain recurrent network over sequences: h = tanh(w_ih x + b_ih + w_hh h + b_hh).
-@c tsr_rnn_tanh(input::tsr_tensor, hx::tsr_tensor, params::Ptr{tsr_tensor}, n_params::Int32,
-    has_biases::Int32, num_layers::Int64, dropout::Float64, train::Int32, bidirectional::Int32,
-    batch_first::Int32, batch_sizes::Ptr{Int64}, n_batch_sizes::Int32, generator::tsr_generator,
-    output::Ptr{tsr_tensor}, h_n::Ptr{tsr_tensor})::tsr_status
-
-# A plain recurrent network over sequences: h = max(0, w_ih x + b_ih + w_hh h + b_hh).
-@c tsr_rnn_relu(input::tsr_tensor, hx::tsr_tensor, params::Ptr{tsr_tensor}, n_params::Int32,
-    has_biases::Int32, num_layers::Int64, dropout::Float64, train::Int32, bidirectional::Int32,
-    batch_first::Int32, batch_sizes::Ptr{Int64}, n_batch_sizes::Int32, generator::tsr_generator,
-    output::Ptr{tsr_tensor}, h_n::Ptr{tsr_tensor})::tsr_status
-
-# One step of lstm.
-@c tsr_lstm_cell(input::tsr_tensor, hx::Ptr{tsr_tensor}, n_hx::Int32, w_ih::tsr_tensor,
-    w_hh::tsr_tensor, b_ih::tsr_tensor, b_hh::tsr_tensor, h::Ptr{tsr_tensor},
-    c::Ptr{tsr_tensor})::tsr_status
-
-# One step of gru.
-@c tsr_gru_cell(input::tsr_tensor, hx::tsr_tensor, w_ih::tsr_tensor, w_hh::tsr_tensor,
-    b_ih::tsr_tensor, b_hh::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
-
-# One step of rnn_tanh.
-@c tsr_rnn_tanh_cell(input::tsr_tensor, hx::tsr_tensor, w_ih::tsr_tensor, w_hh::tsr_tensor,
-    b_ih::tsr_tensor, b_hh::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
-
-# One step of rnn_relu.
-@c tsr_rnn_relu_cell(input::tsr_tensor, hx::tsr_tensor, w_ih::tsr_tensor, w_hh::tsr_tensor,
-    b_ih::tsr_tensor, b_hh::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
-
-# Connectionist temporal classification: -log of the probability of all paths that give the
-# labels.
-@c tsr_ctc_loss(log_probs::tsr_tensor, targets::tsr_tensor, input_lengths::tsr_tensor,
-    target_lengths::tsr_tensor, blank::Int64, reduction::Ptr{UInt8}, reduction_len::Int64,
-    zero_infinity::Int32, out::Ptr{tsr_tensor})::tsr_status

@@ -86,7 +86,7 @@ from ._variadic import (  # type: ignore[assignment]  # noqa: F401
     vsplit,
     where,
 )
-from . import autograd, capi, io, linalg, memory, nn, optim, tracing, utils
+from . import autograd, capi, io, linalg, masked, memory, nn, optim, tracing, utils
 from .autograd import (
     enable_grad,
     inference_mode,
@@ -108,7 +108,7 @@ __all__ = [
     "from_numpy", "frombuffer", "Generator", "get_default_device", "get_float32_matmul_precision", "get_num_threads",
     "get_rng_state", "hsplit", "iinfo", "inf", "inference_mode", "initial_seed", "int16", "int32", "int64", "int8", "InternalError",
     "InvalidArgumentError", "InvalidValueError", "io", "is_grad_enabled",
-    "is_inference_mode_enabled", "is_tensor", "isdtype", "LinAlgError", "linalg", "load_file", "manual_seed",
+    "is_inference_mode_enabled", "is_tensor", "isdtype", "LinAlgError", "linalg", "load_file", "manual_seed", "masked",
     "memory", "MemoryAccessError", "nan", "newaxis", "nn", "no_grad", "NotSupportedError",
     "optim", "OutOfMemoryError", "OutOfRangeError", "pi", "promote_types", "result_type",
     "save_file", "set_default_device", "set_float32_matmul_precision", "set_grad_enabled", "set_num_threads",

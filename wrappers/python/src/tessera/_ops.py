@@ -243,6 +243,27 @@ matrix_exp = _core.matrix_exp
 matrix_norm = _core.matrix_norm
 matrix_rank = _core.matrix_rank
 cond = _core.cond
+cdist = _core.cdist
+pdist = _core.pdist
+segment_reduce = _core.segment_reduce
+masked_sum = _core.masked_sum
+masked_prod = _core.masked_prod
+masked_mean = _core.masked_mean
+masked_amax = _core.masked_amax
+masked_amin = _core.masked_amin
+masked_argmax = _core.masked_argmax
+masked_argmin = _core.masked_argmin
+masked_var = _core.masked_var
+masked_std = _core.masked_std
+masked_norm = _core.masked_norm
+masked_logsumexp = _core.masked_logsumexp
+masked_median = _core.masked_median
+masked_softmax = _core.masked_softmax
+masked_softmin = _core.masked_softmin
+masked_log_softmax = _core.masked_log_softmax
+masked_normalize = _core.masked_normalize
+masked_cumsum = _core.masked_cumsum
+masked_cumprod = _core.masked_cumprod
 empty = _core.empty
 zeros = _core.zeros
 ones = _core.ones
@@ -520,6 +541,14 @@ gru_cell = _core.gru_cell
 rnn_tanh_cell = _core.rnn_tanh_cell
 rnn_relu_cell = _core.rnn_relu_cell
 ctc_loss = _core.ctc_loss
+pixel_shuffle = _core.pixel_shuffle
+pixel_unshuffle = _core.pixel_unshuffle
+channel_shuffle = _core.channel_shuffle
+im2col = _core.im2col
+col2im = _core.col2im
+interpolate = _core.interpolate
+grid_sample = _core.grid_sample
+affine_grid = _core.affine_grid
 
 __all__ = [
     "abs", "absolute",
@@ -701,6 +730,26 @@ __all__ = [
     "kron",
     "cross",
     "trace",
+    "cdist",
+    "segment_reduce",
+    "masked_sum",
+    "masked_prod",
+    "masked_mean",
+    "masked_amax",
+    "masked_amin",
+    "masked_argmax",
+    "masked_argmin",
+    "masked_var",
+    "masked_std",
+    "masked_norm",
+    "masked_logsumexp",
+    "masked_median",
+    "masked_softmax",
+    "masked_softmin",
+    "masked_log_softmax",
+    "masked_normalize",
+    "masked_cumsum",
+    "masked_cumprod",
     "empty",
     "zeros",
     "ones",
@@ -884,6 +933,7 @@ NN_FUNCTIONAL = [
     "leaky_relu",
     "gelu",
     "linear",
+    "pdist",
     "one_hot",
     "pad",
     "embedding",
@@ -1000,6 +1050,14 @@ NN_FUNCTIONAL = [
     "rnn_tanh_cell",
     "rnn_relu_cell",
     "ctc_loss",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "channel_shuffle",
+    "im2col",
+    "col2im",
+    "interpolate",
+    "grid_sample",
+    "affine_grid",
 ]
 
 OPTIM_FUNCTIONAL = [

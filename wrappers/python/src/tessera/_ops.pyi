@@ -459,6 +459,92 @@ def matrix_norm(input: Tensor, *, keepdims: bool = ..., ord: str = ..., out: Ten
 def matrix_rank(input: Tensor, *, rtol: float | None = ..., hermitian: bool = ...,
         out: Tensor | None = ...) -> Tensor: ...
 def cond(input: Tensor, p: str = ..., *, out: Tensor | None = ...) -> Tensor: ...
+def cdist(x1: Tensor, x2: Tensor, p: float = ..., compute_mode: str = ...) -> Tensor: ...
+def pdist(input: Tensor, p: float = ...) -> Tensor: ...
+def segment_reduce(input: Tensor, reduce: str, *, lengths: Tensor | None = ...,
+        offsets: Tensor | None = ..., axis: int = ..., initial: float | None = ...,
+        unsafe: bool = ..., dim: int = ..., axes: int = ..., dims: int = ...) -> Tensor: ...
+def masked_sum(input: Tensor, mask: Tensor | None = ..., axis: int | Sequence[int] | None = ..., *,
+        keepdims: bool = ..., dtype: DType | type | None = ...,
+        dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+        dims: int | Sequence[int] | None = ..., keepdim: bool = ...) -> Tensor: ...
+def masked_prod(input: Tensor, mask: Tensor | None = ..., axis: int | Sequence[int] | None = ..., *,
+        keepdims: bool = ..., dtype: DType | type | None = ...,
+        dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+        dims: int | Sequence[int] | None = ..., keepdim: bool = ...) -> Tensor: ...
+def masked_mean(input: Tensor, mask: Tensor | None = ..., axis: int | Sequence[int] | None = ..., *,
+        keepdims: bool = ..., dtype: DType | type | None = ...,
+        dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+        dims: int | Sequence[int] | None = ..., keepdim: bool = ...) -> Tensor: ...
+def masked_amax(input: Tensor, mask: Tensor | None = ..., axis: int | Sequence[int] | None = ..., *,
+        keepdims: bool = ..., dim: int | Sequence[int] | None = ...,
+        axes: int | Sequence[int] | None = ..., dims: int | Sequence[int] | None = ...,
+        keepdim: bool = ...) -> Tensor: ...
+def masked_amin(input: Tensor, mask: Tensor | None = ..., axis: int | Sequence[int] | None = ..., *,
+        keepdims: bool = ..., dim: int | Sequence[int] | None = ...,
+        axes: int | Sequence[int] | None = ..., dims: int | Sequence[int] | None = ...,
+        keepdim: bool = ...) -> Tensor: ...
+def masked_argmax(input: Tensor, mask: Tensor | None = ..., axis: int | None = ..., *,
+        keepdims: bool = ..., dim: int | None = ..., axes: int | None = ..., dims: int | None = ...,
+        keepdim: bool = ...) -> Tensor: ...
+def masked_argmin(input: Tensor, mask: Tensor | None = ..., axis: int | None = ..., *,
+        keepdims: bool = ..., dim: int | None = ..., axes: int | None = ..., dims: int | None = ...,
+        keepdim: bool = ...) -> Tensor: ...
+def masked_var(input: Tensor, mask: Tensor | None = ..., axis: int | Sequence[int] | None = ..., *,
+        correction: float = ..., keepdims: bool = ..., dim: int | Sequence[int] | None = ...,
+        axes: int | Sequence[int] | None = ..., dims: int | Sequence[int] | None = ...,
+        keepdim: bool = ...) -> Tensor: ...
+def masked_std(input: Tensor, mask: Tensor | None = ..., axis: int | Sequence[int] | None = ..., *,
+        correction: float = ..., keepdims: bool = ..., dim: int | Sequence[int] | None = ...,
+        axes: int | Sequence[int] | None = ..., dims: int | Sequence[int] | None = ...,
+        keepdim: bool = ...) -> Tensor: ...
+def masked_norm(input: Tensor, mask: Tensor | None = ..., ord: float = ...,
+        axis: int | Sequence[int] | None = ..., *, keepdims: bool = ...,
+        dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+        dims: int | Sequence[int] | None = ..., keepdim: bool = ...) -> Tensor: ...
+def masked_logsumexp(input: Tensor, mask: Tensor | None = ...,
+        axis: int | Sequence[int] | None = ..., *, keepdims: bool = ...,
+        dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+        dims: int | Sequence[int] | None = ..., keepdim: bool = ...) -> Tensor: ...
+def masked_median(input: Tensor, mask: Tensor | None = ..., axis: int | None = ..., *,
+        keepdims: bool = ..., dim: int | None = ..., axes: int | None = ..., dims: int | None = ...,
+        keepdim: bool = ...) -> Tensor: ...
+@overload
+def masked_softmax(input: Tensor, axis: int, mask: Tensor | None = ..., *,
+        dtype: DType | type | None = ...) -> Tensor: ...
+@overload
+def masked_softmax(input: Tensor, *, dim: int = ..., axes: int = ..., dims: int = ...,
+        mask: Tensor | None = ..., dtype: DType | type | None = ...) -> Tensor: ...
+@overload
+def masked_softmin(input: Tensor, axis: int, mask: Tensor | None = ..., *,
+        dtype: DType | type | None = ...) -> Tensor: ...
+@overload
+def masked_softmin(input: Tensor, *, dim: int = ..., axes: int = ..., dims: int = ...,
+        mask: Tensor | None = ..., dtype: DType | type | None = ...) -> Tensor: ...
+@overload
+def masked_log_softmax(input: Tensor, axis: int, mask: Tensor | None = ..., *,
+        dtype: DType | type | None = ...) -> Tensor: ...
+@overload
+def masked_log_softmax(input: Tensor, *, dim: int = ..., axes: int = ..., dims: int = ...,
+        mask: Tensor | None = ..., dtype: DType | type | None = ...) -> Tensor: ...
+@overload
+def masked_normalize(input: Tensor, ord: float, axis: int, mask: Tensor | None = ..., *,
+        eps: float = ...) -> Tensor: ...
+@overload
+def masked_normalize(input: Tensor, ord: float, *, dim: int = ..., axes: int = ..., dims: int = ...,
+        mask: Tensor | None = ..., eps: float = ...) -> Tensor: ...
+@overload
+def masked_cumsum(input: Tensor, axis: int, mask: Tensor | None = ..., *,
+        dtype: DType | type | None = ...) -> Tensor: ...
+@overload
+def masked_cumsum(input: Tensor, *, dim: int = ..., axes: int = ..., dims: int = ...,
+        mask: Tensor | None = ..., dtype: DType | type | None = ...) -> Tensor: ...
+@overload
+def masked_cumprod(input: Tensor, axis: int, mask: Tensor | None = ..., *,
+        dtype: DType | type | None = ...) -> Tensor: ...
+@overload
+def masked_cumprod(input: Tensor, *, dim: int = ..., axes: int = ..., dims: int = ...,
+        mask: Tensor | None = ..., dtype: DType | type | None = ...) -> Tensor: ...
 @overload
 def empty(shape: int | Sequence[int], *, dtype: DType | type | None = ...,
         device: Device | str | None = ..., requires_grad: bool = ...) -> Tensor: ...
@@ -1186,6 +1272,25 @@ def rnn_relu_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: T
         b_hh: Tensor | None = ...) -> Tensor: ...
 def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor,
         blank: int = ..., reduction: str = ..., zero_infinity: bool = ...) -> Tensor: ...
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor: ...
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor: ...
+def channel_shuffle(input: Tensor, groups: int) -> Tensor: ...
+def im2col(input: Tensor, kernel_size: int | Sequence[int],
+        dilation: int | Sequence[int] | None = ..., padding: int | Sequence[int] | None = ...,
+        stride: int | Sequence[int] | None = ...) -> Tensor: ...
+def col2im(input: Tensor, output_size: int | Sequence[int], kernel_size: int | Sequence[int],
+        dilation: int | Sequence[int] | None = ..., padding: int | Sequence[int] | None = ...,
+        stride: int | Sequence[int] | None = ...) -> Tensor: ...
+def interpolate(input: Tensor, scale_factor: Sequence[float],
+        size: int | Sequence[int] | None = ..., mode: str = ..., align_corners: bool | None = ...,
+        recompute_scale_factor: bool = ..., antialias: bool = ..., *,
+        out: Tensor | None = ...) -> Tensor: ...
+def grid_sample(input: Tensor, grid: Tensor, mode: str = ..., padding_mode: str = ...,
+        align_corners: bool = ...) -> Tensor: ...
+@overload
+def affine_grid(theta: Tensor, size: int | Sequence[int], align_corners: bool = ...) -> Tensor: ...
+@overload
+def affine_grid(theta: Tensor, *size: int, align_corners: bool = ...) -> Tensor: ...
 
 __all__ = [
     "abs", "absolute",
@@ -1367,6 +1472,26 @@ __all__ = [
     "kron",
     "cross",
     "trace",
+    "cdist",
+    "segment_reduce",
+    "masked_sum",
+    "masked_prod",
+    "masked_mean",
+    "masked_amax",
+    "masked_amin",
+    "masked_argmax",
+    "masked_argmin",
+    "masked_var",
+    "masked_std",
+    "masked_norm",
+    "masked_logsumexp",
+    "masked_median",
+    "masked_softmax",
+    "masked_softmin",
+    "masked_log_softmax",
+    "masked_normalize",
+    "masked_cumsum",
+    "masked_cumprod",
     "empty",
     "zeros",
     "ones",

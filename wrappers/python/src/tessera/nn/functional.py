@@ -4,6 +4,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from .. import _ops
 from .._ops import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -17,6 +21,7 @@ from .._ops import (
     alpha_dropout,
     alpha_dropout_,
     avg_pool1d,
+    affine_grid,
     avg_pool2d,
     avg_pool3d,
     batch_norm,
@@ -24,6 +29,8 @@ from .._ops import (
     binary_cross_entropy_with_logits,
     celu,
     celu_,
+    channel_shuffle,
+    col2im,
     conv1d,
     conv2d,
     conv3d,
@@ -53,6 +60,7 @@ from .._ops import (
     group_norm,
     gru,
     gru_cell,
+    grid_sample,
     gumbel_softmax,
     hardshrink,
     hardshrink_,
@@ -65,6 +73,7 @@ from .._ops import (
     hinge_embedding_loss,
     huber_loss,
     instance_norm,
+    im2col,
     kl_div,
     l1_loss,
     layer_norm,
@@ -100,6 +109,9 @@ from .._ops import (
     one_hot,
     pad,
     pairwise_distance,
+    pdist,
+    pixel_shuffle,
+    pixel_unshuffle,
     poisson_nll_loss,
     prelu,
     relu,
@@ -132,6 +144,9 @@ from .._ops import (
     triplet_margin_loss,
 )
 
+if TYPE_CHECKING:
+    from .._tensor import Tensor
+
 __all__ = [
     "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
@@ -145,6 +160,7 @@ __all__ = [
     "alpha_dropout",
     "alpha_dropout_",
     "avg_pool1d",
+    "affine_grid",
     "avg_pool2d",
     "avg_pool3d",
     "batch_norm",
@@ -152,6 +168,8 @@ __all__ = [
     "binary_cross_entropy_with_logits",
     "celu",
     "celu_",
+    "channel_shuffle",
+    "col2im",
     "conv1d",
     "conv2d",
     "conv3d",
@@ -181,6 +199,8 @@ __all__ = [
     "group_norm",
     "gru",
     "gru_cell",
+    "fold",
+    "grid_sample",
     "gumbel_softmax",
     "hardshrink",
     "hardshrink_",
@@ -193,6 +213,8 @@ __all__ = [
     "hinge_embedding_loss",
     "huber_loss",
     "instance_norm",
+    "im2col",
+    "interpolate",
     "kl_div",
     "l1_loss",
     "layer_norm",
@@ -228,6 +250,9 @@ __all__ = [
     "one_hot",
     "pad",
     "pairwise_distance",
+    "pdist",
+    "pixel_shuffle",
+    "pixel_unshuffle",
     "poisson_nll_loss",
     "prelu",
     "relu",
@@ -258,4 +283,32 @@ __all__ = [
     "threshold",
     "threshold_",
     "triplet_margin_loss",
+    "unfold",
 ]
+
+unfold = im2col
+fold = col2im
+
+
+def interpolate(
+    input: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """An image of another size; floating dtypes, with the two nearest modes any dtype.
+
+    One of `size` and `scale_factor` is given, as one number or one for each spatial axis. `mode` is nearest,
+    nearest-exact, area, linear, bilinear, bicubic or trilinear.
+    """
+    factors: Sequence[float] = ()
+    if scale_factor is not None:
+        factors = [scale_factor] if isinstance(scale_factor, (int, float)) else scale_factor
+    return _ops.interpolate(
+        input, factors, size, mode, align_corners, bool(recompute_scale_factor), antialias, out=out
+    )

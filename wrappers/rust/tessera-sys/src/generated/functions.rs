@@ -3526,6 +3526,207 @@ extern "C" {
         input: tsr_tensor, p: *const c_char, p_len: i64, dst: tsr_tensor,
     ) -> tsr_status;
 
+    /// The p-norm of the difference of each row of x1 and each row of x2; floating dtypes.
+    /// A distance of 0 has the gradient 0. A matrix product is taken if one of the two has more
+    /// than 25 rows; it is faster, and loses digits of distances that are small compared with the
+    /// vectors.
+    /// x1: (..., rows, components)
+    /// x2: (..., rows, components); leading axes broadcast
+    /// p: order of the norm, from 0 to inf
+    /// compute_mode: also use_mm_for_euclid_dist, donot_use_mm_for_euclid_dist: whether p = 2 is
+    /// computed by a matrix product
+    pub fn tsr_cdist(
+        x1: tsr_tensor, x2: tsr_tensor, p: f64, compute_mode: *const c_char, compute_mode_len: i64,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The p-norm of the difference of each two rows i \< j, in row-major order; floating dtypes.
+    /// input: (rows, components)
+    /// p: order of the norm, from 0 to inf
+    pub fn tsr_pdist(input: tsr_tensor, p: f64, out: *mut tsr_tensor) -> tsr_status;
+
+    /// The sum, mean, product, largest or smallest element of segments that follow each other
+    /// along an axis; floating dtypes.
+    /// Without `initial` an empty segment has the sum 0, the product 1, the mean NaN and the
+    /// extrema -inf and inf. Equal extrema share the gradient. The check waits for the device.
+    /// reduce: sum, mean, max, min or prod
+    /// lengths: integers, (axes before the axis, segments); or offsets
+    /// offsets: integers, (axes before the axis, segments + 1): where the segments begin and the
+    /// last one ends
+    /// initial: takes part in every segment
+    /// unsafe: do not check that the segments cover the axis
+    pub fn tsr_segment_reduce(
+        input: tsr_tensor, reduce: *const c_char, reduce_len: i64, lengths: tsr_tensor,
+        offsets: tsr_tensor, axis: i64, initial: f64, has_initial: i32, unsafe: i32,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Sum over axes of the elements that a mask selects; dtypes as sum.
+    /// mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+    /// axes: axes to reduce, negative ones count from the end; absent means all
+    /// keepdims: keep the reduced axes with size 1
+    /// dtype: dtype to which the input is cast first
+    pub fn tsr_masked_sum(
+        input: tsr_tensor, mask: tsr_tensor, axes: *const i64, n_axes: i32, keepdims: i32,
+        dtype: tsr_dtype, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Product over axes of the elements that a mask selects; dtypes as prod.
+    /// mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+    /// axes: axes to reduce, negative ones count from the end; absent means all
+    /// keepdims: keep the reduced axes with size 1
+    /// dtype: dtype to which the input is cast first
+    pub fn tsr_masked_prod(
+        input: tsr_tensor, mask: tsr_tensor, axes: *const i64, n_axes: i32, keepdims: i32,
+        dtype: tsr_dtype, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Mean over axes of the elements that a mask selects; NaN where there are none; floating and
+    /// complex dtypes.
+    /// mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+    /// axes: axes to reduce, negative ones count from the end; absent means all
+    /// keepdims: keep the reduced axes with size 1
+    /// dtype: dtype to which the input is cast first
+    pub fn tsr_masked_mean(
+        input: tsr_tensor, mask: tsr_tensor, axes: *const i64, n_axes: i32, keepdims: i32,
+        dtype: tsr_dtype, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The largest of the elements that a mask selects, over axes; the lowest number of the dtype
+    /// where there are none; real dtypes.
+    /// mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+    /// axes: axes to reduce, negative ones count from the end; absent means all
+    /// keepdims: keep the reduced axes with size 1
+    pub fn tsr_masked_amax(
+        input: tsr_tensor, mask: tsr_tensor, axes: *const i64, n_axes: i32, keepdims: i32,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The smallest of the elements that a mask selects, over axes; the highest number of the
+    /// dtype where there are none; real dtypes.
+    /// mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+    /// axes: axes to reduce, negative ones count from the end; absent means all
+    /// keepdims: keep the reduced axes with size 1
+    pub fn tsr_masked_amin(
+        input: tsr_tensor, mask: tsr_tensor, axes: *const i64, n_axes: i32, keepdims: i32,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The position of the first largest of the elements that a mask selects; 0 where there are
+    /// none; real dtypes.
+    /// mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+    /// axis: absent means the flattened input
+    /// keepdims: keep the reduced axes with size 1
+    pub fn tsr_masked_argmax(
+        input: tsr_tensor, mask: tsr_tensor, axis: i64, keepdims: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The position of the first smallest of the elements that a mask selects; 0 where there are
+    /// none; real dtypes.
+    /// mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+    /// axis: absent means the flattened input
+    /// keepdims: keep the reduced axes with size 1
+    pub fn tsr_masked_argmin(
+        input: tsr_tensor, mask: tsr_tensor, axis: i64, keepdims: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Variance over axes of the elements that a mask selects; floating dtypes.
+    /// mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+    /// axes: axes to reduce, negative ones count from the end; absent means all
+    /// correction: taken off the number of elements to divide by
+    /// keepdims: keep the reduced axes with size 1
+    pub fn tsr_masked_var(
+        input: tsr_tensor, mask: tsr_tensor, axes: *const i64, n_axes: i32, correction: f64,
+        keepdims: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Standard deviation over axes of the elements that a mask selects; floating dtypes.
+    /// mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+    /// axes: axes to reduce, negative ones count from the end; absent means all
+    /// correction: taken off the number of elements to divide by
+    /// keepdims: keep the reduced axes with size 1
+    pub fn tsr_masked_std(
+        input: tsr_tensor, mask: tsr_tensor, axes: *const i64, n_axes: i32, correction: f64,
+        keepdims: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The norm of a vector of the elements that a mask selects, over axes; floating and complex
+    /// dtypes.
+    /// mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+    /// ord: order of the norm
+    /// axes: axes to reduce, negative ones count from the end; absent means all
+    /// keepdims: keep the reduced axes with size 1
+    pub fn tsr_masked_norm(
+        input: tsr_tensor, mask: tsr_tensor, ord: f64, axes: *const i64, n_axes: i32,
+        keepdims: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The logarithm of the sum of exponentials of the elements that a mask selects, over axes;
+    /// floating dtypes.
+    /// mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+    /// axes: axes to reduce, negative ones count from the end; absent means all
+    /// keepdims: keep the reduced axes with size 1
+    pub fn tsr_masked_logsumexp(
+        input: tsr_tensor, mask: tsr_tensor, axes: *const i64, n_axes: i32, keepdims: i32,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The lower median of the elements that a mask selects and that are not NaN; NaN where there
+    /// are none; floating dtypes.
+    /// mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+    /// axis: absent means the flattened input
+    /// keepdims: keep the reduced axes with size 1
+    pub fn tsr_masked_median(
+        input: tsr_tensor, mask: tsr_tensor, axis: i64, keepdims: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The softmax along an axis of the elements that a mask selects, 0 elsewhere; floating
+    /// dtypes.
+    /// mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+    /// dtype: dtype to which the input is cast first
+    pub fn tsr_masked_softmax(
+        input: tsr_tensor, axis: i64, mask: tsr_tensor, dtype: tsr_dtype, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The softmax of the negative elements along an axis that a mask selects, 0 elsewhere;
+    /// floating dtypes.
+    /// mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+    /// dtype: dtype to which the input is cast first
+    pub fn tsr_masked_softmin(
+        input: tsr_tensor, axis: i64, mask: tsr_tensor, dtype: tsr_dtype, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The logarithm of masked_softmax, -inf where the mask is false; floating dtypes.
+    /// mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+    /// dtype: dtype to which the input is cast first
+    pub fn tsr_masked_log_softmax(
+        input: tsr_tensor, axis: i64, mask: tsr_tensor, dtype: tsr_dtype, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The elements that a mask selects over their norm along an axis, which counts as at least
+    /// eps; 0 elsewhere; floating dtypes.
+    /// ord: order of the norm
+    /// mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+    pub fn tsr_masked_normalize(
+        input: tsr_tensor, ord: f64, axis: i64, mask: tsr_tensor, eps: f64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The sums of the first 1, 2, ... elements along an axis, of which a mask selects some;
+    /// dtypes as cumulative_sum.
+    /// mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+    /// dtype: dtype to which the input is cast first
+    pub fn tsr_masked_cumsum(
+        input: tsr_tensor, axis: i64, mask: tsr_tensor, dtype: tsr_dtype, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The products of the first 1, 2, ... elements along an axis, of which a mask selects some;
+    /// dtypes as cumulative_prod.
+    /// mask: bool, broadcasts to the input: true where an element takes part; absent: everywhere
+    /// dtype: dtype to which the input is cast first
+    pub fn tsr_masked_cumprod(
+        input: tsr_tensor, axis: i64, mask: tsr_tensor, dtype: tsr_dtype, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
     /// A tensor with undefined contents; bools are false.
     /// dtype: absent means the default floating dtype
     /// device: absent means the default device
@@ -5649,615 +5850,97 @@ extern "C" {
         params: *const tsr_tensor, n_params: i32, clip_value: f64,
     ) -> tsr_status;
 
-    /// The maximum of each window along one spatial axis; floating dtypes.
-    /// input: (batch, channels, spatial...) or without the batch
-    /// kernel_size: one number for all axes or one for each
-    /// stride: absent or empty means the kernel's size
-    /// padding: at most half the kernel; absent means 0
+    /// Blocks of r by r elements from groups of r² channels: (..., channels, height r, width r).
+    /// input: (..., channels r², height, width); any dtype
+    /// upscale_factor: r
+    pub fn tsr_pixel_shuffle(
+        input: tsr_tensor, upscale_factor: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The reverse of pixel_shuffle: (..., channels r², height, width).
+    /// input: (..., channels, height r, width r); any dtype
+    /// downscale_factor: r
+    pub fn tsr_pixel_unshuffle(
+        input: tsr_tensor, downscale_factor: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Channels in the order first of each group, second of each group, and so on.
+    /// input: (batch, channels, ...); any dtype
+    /// groups: divides the channels
+    pub fn tsr_channel_shuffle(input: tsr_tensor, groups: i64, out: *mut tsr_tensor) -> tsr_status;
+
+    /// The windows of an image as columns: (batch, channels kernel, windows); unfold in Python's
+    /// nn.functional.
+    /// SHAPE when the kernel is larger than the padded input.
+    /// input: (batch, channels, height, width) or without the batch; any dtype
+    /// kernel_size: one number for both axes or one for each
     /// dilation: absent means 1
-    /// ceil_mode: count a last window that reaches beyond the padded input
-    pub fn tsr_max_pool1d(
-        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
-        n_stride: i32, padding: *const i64, n_padding: i32, dilation: *const i64, n_dilation: i32,
-        ceil_mode: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_max_pool1d`].
-    pub fn tsr_max_pool1d_out(
-        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
-        n_stride: i32, padding: *const i64, n_padding: i32, dilation: *const i64, n_dilation: i32,
-        ceil_mode: i32, dst: tsr_tensor,
-    ) -> tsr_status;
-
-    /// The maximum of each window along three spatial axes; floating dtypes.
-    /// input: (batch, channels, spatial...) or without the batch
-    /// kernel_size: one number for all axes or one for each
-    /// stride: absent or empty means the kernel's size
-    /// padding: at most half the kernel; absent means 0
-    /// dilation: absent means 1
-    /// ceil_mode: count a last window that reaches beyond the padded input
-    pub fn tsr_max_pool3d(
-        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
-        n_stride: i32, padding: *const i64, n_padding: i32, dilation: *const i64, n_dilation: i32,
-        ceil_mode: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_max_pool3d`].
-    pub fn tsr_max_pool3d_out(
-        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
-        n_stride: i32, padding: *const i64, n_padding: i32, dilation: *const i64, n_dilation: i32,
-        ceil_mode: i32, dst: tsr_tensor,
-    ) -> tsr_status;
-
-    /// As max_pool1d, and the position of each maximum in the flattened spatial axes (int64).
-    /// A window that lies in the padding alone has the maximum -inf, the position -1 and no
-    /// gradient.
-    /// input: (batch, channels, spatial...) or without the batch
-    /// kernel_size: one number for all axes or one for each
-    /// stride: absent or empty means the kernel's size
-    /// padding: at most half the kernel; absent means 0
-    /// dilation: absent means 1
-    /// ceil_mode: count a last window that reaches beyond the padded input
-    pub fn tsr_max_pool1d_with_positions(
-        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
-        n_stride: i32, padding: *const i64, n_padding: i32, dilation: *const i64, n_dilation: i32,
-        ceil_mode: i32, values: *mut tsr_tensor, positions: *mut tsr_tensor,
-    ) -> tsr_status;
-
-    /// As max_pool3d, and the position of each maximum in the flattened spatial axes (int64).
-    /// A window that lies in the padding alone has the maximum -inf, the position -1 and no
-    /// gradient.
-    /// input: (batch, channels, spatial...) or without the batch
-    /// kernel_size: one number for all axes or one for each
-    /// stride: absent or empty means the kernel's size
-    /// padding: at most half the kernel; absent means 0
-    /// dilation: absent means 1
-    /// ceil_mode: count a last window that reaches beyond the padded input
-    pub fn tsr_max_pool3d_with_positions(
-        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
-        n_stride: i32, padding: *const i64, n_padding: i32, dilation: *const i64, n_dilation: i32,
-        ceil_mode: i32, values: *mut tsr_tensor, positions: *mut tsr_tensor,
-    ) -> tsr_status;
-
-    /// The mean of each window along one spatial axis; floating dtypes.
-    /// input: (batch, channels, spatial...) or without the batch
-    /// kernel_size: one number for all axes or one for each
-    /// stride: absent or empty means the kernel's size
-    /// padding: at most half the kernel; absent means 0
-    /// ceil_mode: count a last window that reaches beyond the padded input
-    /// count_include_pad: padding counts as zeros
-    /// divisor_override: replaces the number of elements in the window
-    pub fn tsr_avg_pool1d(
-        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
-        n_stride: i32, padding: *const i64, n_padding: i32, ceil_mode: i32, count_include_pad: i32,
-        divisor_override: i64, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_avg_pool1d`].
-    pub fn tsr_avg_pool1d_out(
-        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
-        n_stride: i32, padding: *const i64, n_padding: i32, ceil_mode: i32, count_include_pad: i32,
-        divisor_override: i64, dst: tsr_tensor,
-    ) -> tsr_status;
-
-    /// The mean of each window along three spatial axes; floating dtypes.
-    /// input: (batch, channels, spatial...) or without the batch
-    /// kernel_size: one number for all axes or one for each
-    /// stride: absent or empty means the kernel's size
-    /// padding: at most half the kernel; absent means 0
-    /// ceil_mode: count a last window that reaches beyond the padded input
-    /// count_include_pad: padding counts as zeros
-    /// divisor_override: replaces the number of elements in the window
-    pub fn tsr_avg_pool3d(
-        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
-        n_stride: i32, padding: *const i64, n_padding: i32, ceil_mode: i32, count_include_pad: i32,
-        divisor_override: i64, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_avg_pool3d`].
-    pub fn tsr_avg_pool3d_out(
-        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
-        n_stride: i32, padding: *const i64, n_padding: i32, ceil_mode: i32, count_include_pad: i32,
-        divisor_override: i64, dst: tsr_tensor,
-    ) -> tsr_status;
-
-    /// The means of output_size windows along one spatial axis that cover the input evenly;
-    /// floating dtypes.
-    /// input: (batch, channels, spatial...) or without the batch
-    /// output_size: one number for all axes or one for each
-    pub fn tsr_adaptive_avg_pool1d(
-        input: tsr_tensor, output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_adaptive_avg_pool1d`].
-    pub fn tsr_adaptive_avg_pool1d_out(
-        input: tsr_tensor, output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
-    ) -> tsr_status;
-
-    /// The means of output_size windows along three spatial axes that cover the input evenly;
-    /// floating dtypes.
-    /// input: (batch, channels, spatial...) or without the batch
-    /// output_size: one number for all axes or one for each
-    pub fn tsr_adaptive_avg_pool3d(
-        input: tsr_tensor, output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_adaptive_avg_pool3d`].
-    pub fn tsr_adaptive_avg_pool3d_out(
-        input: tsr_tensor, output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
-    ) -> tsr_status;
-
-    /// The maxima of output_size windows along one spatial axis that cover the input evenly;
-    /// floating dtypes.
-    /// input: (batch, channels, spatial...) or without the batch
-    /// output_size: one number for all axes or one for each
-    pub fn tsr_adaptive_max_pool1d(
-        input: tsr_tensor, output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_adaptive_max_pool1d`].
-    pub fn tsr_adaptive_max_pool1d_out(
-        input: tsr_tensor, output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
-    ) -> tsr_status;
-
-    /// The maxima of output_size windows along two spatial axes that cover the input evenly;
-    /// floating dtypes.
-    /// input: (batch, channels, spatial...) or without the batch
-    /// output_size: one number for all axes or one for each
-    pub fn tsr_adaptive_max_pool2d(
-        input: tsr_tensor, output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_adaptive_max_pool2d`].
-    pub fn tsr_adaptive_max_pool2d_out(
-        input: tsr_tensor, output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
-    ) -> tsr_status;
-
-    /// The maxima of output_size windows along three spatial axes that cover the input evenly;
-    /// floating dtypes.
-    /// input: (batch, channels, spatial...) or without the batch
-    /// output_size: one number for all axes or one for each
-    pub fn tsr_adaptive_max_pool3d(
-        input: tsr_tensor, output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_adaptive_max_pool3d`].
-    pub fn tsr_adaptive_max_pool3d_out(
-        input: tsr_tensor, output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
-    ) -> tsr_status;
-
-    /// As adaptive_max_pool1d, and the position of each maximum in the flattened spatial axes
-    /// (int64).
-    /// input: (batch, channels, spatial...) or without the batch
-    /// output_size: one number for all axes or one for each
-    pub fn tsr_adaptive_max_pool1d_with_positions(
-        input: tsr_tensor, output_size: *const i64, n_output_size: i32, values: *mut tsr_tensor,
-        positions: *mut tsr_tensor,
-    ) -> tsr_status;
-
-    /// As adaptive_max_pool2d, and the position of each maximum in the flattened spatial axes
-    /// (int64).
-    /// input: (batch, channels, spatial...) or without the batch
-    /// output_size: one number for all axes or one for each
-    pub fn tsr_adaptive_max_pool2d_with_positions(
-        input: tsr_tensor, output_size: *const i64, n_output_size: i32, values: *mut tsr_tensor,
-        positions: *mut tsr_tensor,
-    ) -> tsr_status;
-
-    /// As adaptive_max_pool3d, and the position of each maximum in the flattened spatial axes
-    /// (int64).
-    /// input: (batch, channels, spatial...) or without the batch
-    /// output_size: one number for all axes or one for each
-    pub fn tsr_adaptive_max_pool3d_with_positions(
-        input: tsr_tensor, output_size: *const i64, n_output_size: i32, values: *mut tsr_tensor,
-        positions: *mut tsr_tensor,
-    ) -> tsr_status;
-
-    /// (sum of x^p)^(1/p) for each window along one spatial axis; floating dtypes.
-    /// The sum is n times the mean, where n is the kernel's number of elements, so it is as for a
-    /// whole window where ceil_mode cuts one. The sign stays where p is odd. The gradient of a
-    /// root of 0 is 0.
-    /// input: (batch, channels, spatial...) or without the batch
-    /// norm_type: a finite number above 0
-    /// kernel_size: one number for all axes or one for each
-    /// stride: absent or empty means the kernel's size
-    /// ceil_mode: count a last window that reaches beyond the input
-    pub fn tsr_lp_pool1d(
-        input: tsr_tensor, norm_type: f64, kernel_size: *const i64, n_kernel_size: i32,
-        stride: *const i64, n_stride: i32, ceil_mode: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_lp_pool1d`].
-    pub fn tsr_lp_pool1d_out(
-        input: tsr_tensor, norm_type: f64, kernel_size: *const i64, n_kernel_size: i32,
-        stride: *const i64, n_stride: i32, ceil_mode: i32, dst: tsr_tensor,
-    ) -> tsr_status;
-
-    /// (sum of x^p)^(1/p) for each window along two spatial axes; floating dtypes.
-    /// The sum is n times the mean, where n is the kernel's number of elements, so it is as for a
-    /// whole window where ceil_mode cuts one. The sign stays where p is odd. The gradient of a
-    /// root of 0 is 0.
-    /// input: (batch, channels, spatial...) or without the batch
-    /// norm_type: a finite number above 0
-    /// kernel_size: one number for all axes or one for each
-    /// stride: absent or empty means the kernel's size
-    /// ceil_mode: count a last window that reaches beyond the input
-    pub fn tsr_lp_pool2d(
-        input: tsr_tensor, norm_type: f64, kernel_size: *const i64, n_kernel_size: i32,
-        stride: *const i64, n_stride: i32, ceil_mode: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_lp_pool2d`].
-    pub fn tsr_lp_pool2d_out(
-        input: tsr_tensor, norm_type: f64, kernel_size: *const i64, n_kernel_size: i32,
-        stride: *const i64, n_stride: i32, ceil_mode: i32, dst: tsr_tensor,
-    ) -> tsr_status;
-
-    /// (sum of x^p)^(1/p) for each window along three spatial axes; floating dtypes.
-    /// The sum is n times the mean, where n is the kernel's number of elements, so it is as for a
-    /// whole window where ceil_mode cuts one. The sign stays where p is odd. The gradient of a
-    /// root of 0 is 0.
-    /// input: (batch, channels, spatial...) or without the batch
-    /// norm_type: a finite number above 0
-    /// kernel_size: one number for all axes or one for each
-    /// stride: absent or empty means the kernel's size
-    /// ceil_mode: count a last window that reaches beyond the input
-    pub fn tsr_lp_pool3d(
-        input: tsr_tensor, norm_type: f64, kernel_size: *const i64, n_kernel_size: i32,
-        stride: *const i64, n_stride: i32, ceil_mode: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_lp_pool3d`].
-    pub fn tsr_lp_pool3d_out(
-        input: tsr_tensor, norm_type: f64, kernel_size: *const i64, n_kernel_size: i32,
-        stride: *const i64, n_stride: i32, ceil_mode: i32, dst: tsr_tensor,
-    ) -> tsr_status;
-
-    /// Zeros with the input's elements at the positions that max_pool1d_with_positions gave;
-    /// floating dtypes.
-    /// The sizes of output_size are less than a stride away from (size - 1) stride - 2 padding +
-    /// kernel, the size without it. Of equal positions the last is written; the gradient of each
-    /// element is that of its position.
-    /// input: (batch, channels, spatial...) or without the batch
-    /// positions: int64, of the input's shape
-    /// kernel_size: one number for all axes or one for each
-    /// stride: absent or empty means the kernel's size
-    /// padding: absent means 0
-    /// output_size: the spatial sizes or all sizes of the result; absent means the smallest
-    pub fn tsr_max_unpool1d(
-        input: tsr_tensor, positions: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32,
-        stride: *const i64, n_stride: i32, padding: *const i64, n_padding: i32,
-        output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_max_unpool1d`].
-    pub fn tsr_max_unpool1d_out(
-        input: tsr_tensor, positions: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32,
-        stride: *const i64, n_stride: i32, padding: *const i64, n_padding: i32,
-        output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
-    ) -> tsr_status;
-
-    /// Zeros with the input's elements at the positions that max_pool2d_with_positions gave;
-    /// floating dtypes.
-    /// The sizes of output_size are less than a stride away from (size - 1) stride - 2 padding +
-    /// kernel, the size without it. Of equal positions the last is written; the gradient of each
-    /// element is that of its position.
-    /// input: (batch, channels, spatial...) or without the batch
-    /// positions: int64, of the input's shape
-    /// kernel_size: one number for all axes or one for each
-    /// stride: absent or empty means the kernel's size
-    /// padding: absent means 0
-    /// output_size: the spatial sizes or all sizes of the result; absent means the smallest
-    pub fn tsr_max_unpool2d(
-        input: tsr_tensor, positions: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32,
-        stride: *const i64, n_stride: i32, padding: *const i64, n_padding: i32,
-        output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_max_unpool2d`].
-    pub fn tsr_max_unpool2d_out(
-        input: tsr_tensor, positions: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32,
-        stride: *const i64, n_stride: i32, padding: *const i64, n_padding: i32,
-        output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
-    ) -> tsr_status;
-
-    /// Zeros with the input's elements at the positions that max_pool3d_with_positions gave;
-    /// floating dtypes.
-    /// The sizes of output_size are less than a stride away from (size - 1) stride - 2 padding +
-    /// kernel, the size without it. Of equal positions the last is written; the gradient of each
-    /// element is that of its position.
-    /// input: (batch, channels, spatial...) or without the batch
-    /// positions: int64, of the input's shape
-    /// kernel_size: one number for all axes or one for each
-    /// stride: absent or empty means the kernel's size
-    /// padding: absent means 0
-    /// output_size: the spatial sizes or all sizes of the result; absent means the smallest
-    pub fn tsr_max_unpool3d(
-        input: tsr_tensor, positions: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32,
-        stride: *const i64, n_stride: i32, padding: *const i64, n_padding: i32,
-        output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_max_unpool3d`].
-    pub fn tsr_max_unpool3d_out(
-        input: tsr_tensor, positions: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32,
-        stride: *const i64, n_stride: i32, padding: *const i64, n_padding: i32,
-        output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
-    ) -> tsr_status;
-
-    /// (input - mean) / sqrt(var + eps) weight + bias, per sample and group of channels; floating
-    /// dtypes.
-    /// Weight and bias have the input's dtype, or float32 for 16-bit input. The result keeps the
-    /// input's layout, row-major or channels last. SHAPE when the groups do not divide the
-    /// channels.
-    /// input: (batch, channels, ...)
-    /// num_groups: groups of neighbouring channels
-    /// weight: (channels)
-    /// bias: (channels)
-    pub fn tsr_group_norm(
-        input: tsr_tensor, num_groups: i64, weight: tsr_tensor, bias: tsr_tensor, eps: f64,
+    /// padding: zeros on both sides; absent means 0
+    /// stride: absent means 1
+    pub fn tsr_im2col(
+        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, dilation: *const i64,
+        n_dilation: i32, padding: *const i64, n_padding: i32, stride: *const i64, n_stride: i32,
         out: *mut tsr_tensor,
     ) -> tsr_status;
-    /// Another form of [`tsr_group_norm`].
-    pub fn tsr_group_norm_out(
-        input: tsr_tensor, num_groups: i64, weight: tsr_tensor, bias: tsr_tensor, eps: f64,
-        dst: tsr_tensor,
+
+    /// The image whose elements are the sums of all elements of windows that stand for them; fold
+    /// in Python's nn.functional.
+    /// SHAPE when the columns are not those of im2col of an image of output_size.
+    /// input: (batch, channels kernel, windows) or without the batch; any dtype but bool
+    /// output_size: one number for both axes or one for each
+    /// kernel_size: one number for both axes or one for each
+    /// dilation: absent means 1
+    /// padding: absent means 0
+    /// stride: absent means 1
+    pub fn tsr_col2im(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, kernel_size: *const i64,
+        n_kernel_size: i32, dilation: *const i64, n_dilation: i32, padding: *const i64,
+        n_padding: i32, stride: *const i64, n_stride: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// (input - mean) / sqrt(var + eps) weight + bias, per sample and channel; floating dtypes.
-    /// Without use_input_stats the running statistics are used. They are float32 for 16-bit input
-    /// and move towards the mean of the samples' statistics, with the unbiased variance. SHAPE for
-    /// one value per channel.
-    /// input: (batch, channels, spatial...)
-    /// running_mean: (channels), written with use_input_stats
-    /// running_var: (channels), written with use_input_stats
-    /// weight: (channels)
-    /// bias: (channels)
-    /// use_input_stats: use the statistics of the samples and update the running statistics
-    /// momentum: the weight of the batch in the running statistics
-    pub fn tsr_instance_norm(
-        input: tsr_tensor, running_mean: tsr_tensor, running_var: tsr_tensor, weight: tsr_tensor,
-        bias: tsr_tensor, use_input_stats: i32, momentum: f64, eps: f64, out: *mut tsr_tensor,
+    /// An image of another size; floating dtypes, with the two nearest modes any dtype.
+    /// The result keeps the input's memory layout, row-major or channels last. An element whose
+    /// weight is 0 takes no part, even an infinite one.
+    /// input: (batch, channels, spatial...) with 1 to 3 spatial axes
+    /// scale_factor: sizes of the result over those of the input: one number, or one for each
+    /// spatial axis; empty if size is given
+    /// size: spatial sizes of the result: one number, or one for each axis
+    /// mode: nearest, nearest-exact, area, linear, bilinear, bicubic, trilinear
+    /// align_corners: of the linear and cubic modes: the centres of the first and last elements
+    /// stay where they are; absent means no
+    /// recompute_scale_factor: take the positions from the sizes, not from scale_factor
+    /// antialias: of bilinear and bicubic: average over all elements when shrinking
+    pub fn tsr_interpolate(
+        input: tsr_tensor, scale_factor: *const f64, n_scale_factor: i32, size: *const i64,
+        n_size: i32, mode: *const c_char, mode_len: i64, align_corners: i32,
+        recompute_scale_factor: i32, antialias: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
-    /// Another form of [`tsr_instance_norm`].
-    pub fn tsr_instance_norm_out(
-        input: tsr_tensor, running_mean: tsr_tensor, running_var: tsr_tensor, weight: tsr_tensor,
-        bias: tsr_tensor, use_input_stats: i32, momentum: f64, eps: f64, dst: tsr_tensor,
-    ) -> tsr_status;
-
-    /// input / sqrt(mean(input^2) + eps) weight over the last dims; floating dtypes.
-    /// normalized_shape: the last sizes of the input
-    /// weight: of that shape
-    /// eps: absent means the machine epsilon of the input's dtype
-    pub fn tsr_rms_norm(
-        input: tsr_tensor, normalized_shape: *const i64, n_normalized_shape: i32,
-        weight: tsr_tensor, eps: f64, has_eps: i32, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_rms_norm`].
-    pub fn tsr_rms_norm_out(
-        input: tsr_tensor, normalized_shape: *const i64, n_normalized_shape: i32,
-        weight: tsr_tensor, eps: f64, has_eps: i32, dst: tsr_tensor,
+    /// Another form of [`tsr_interpolate`].
+    pub fn tsr_interpolate_out(
+        input: tsr_tensor, scale_factor: *const f64, n_scale_factor: i32, size: *const i64,
+        n_size: i32, mode: *const c_char, mode_len: i64, align_corners: i32,
+        recompute_scale_factor: i32, antialias: i32, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// input / (k + alpha mean(input^2))^beta, where the mean is over neighbouring channels;
-    /// floating dtypes.
-    /// The channels outside count as zeros. Half of the channels, rounded down, are before the one
-    /// that is normalised.
-    /// input: (batch, channels, ...), at least 3 dims
-    /// size: neighbouring channels
-    pub fn tsr_local_response_norm(
-        input: tsr_tensor, size: i64, alpha: f64, beta: f64, k: f64, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_local_response_norm`].
-    pub fn tsr_local_response_norm_out(
-        input: tsr_tensor, size: i64, alpha: f64, beta: f64, k: f64, dst: tsr_tensor,
-    ) -> tsr_status;
-
-    /// Sets random channels of sequences to 0 and divides the others by 1 - p; floating dtypes.
-    /// input: (batch, channels, spatial...) or without the batch
-    /// p: probability of a zero
-    /// training: otherwise the input is returned
-    /// generator: absent means the current one
-    pub fn tsr_dropout1d(
-        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_dropout1d`].
-    pub fn tsr_dropout1d_out(
-        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator, dst: tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_dropout1d`].
-    pub fn tsr_dropout1d_inplace(
-        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator,
+    /// The elements of an image at the positions of a grid; floating dtypes, one for both.
+    /// A position of NaN gives 0. "nearest" has no gradient towards the grid.
+    /// input: (batch, channels, spatial...) with 2 or 3 spatial axes
+    /// grid: (batch, spatial of the result..., axes), the last axis counting along width, height,
+    /// depth; -1 to 1
+    /// mode: bilinear, nearest, or for 2 axes bicubic
+    /// padding_mode: zeros, border or reflection: what stands outside of the image
+    /// align_corners: -1 and 1 are the centres of the first and last elements, not their edges
+    pub fn tsr_grid_sample(
+        input: tsr_tensor, grid: tsr_tensor, mode: *const c_char, mode_len: i64,
+        padding_mode: *const c_char, padding_mode_len: i64, align_corners: i32,
+        out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// Sets random channels of images to 0 and divides the others by 1 - p; floating dtypes.
-    /// Input of three dims is (batch, channels, length).
-    /// input: (batch, channels, spatial...) or without the batch
-    /// p: probability of a zero
-    /// training: otherwise the input is returned
-    /// generator: absent means the current one
-    pub fn tsr_dropout2d(
-        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_dropout2d`].
-    pub fn tsr_dropout2d_out(
-        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator, dst: tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_dropout2d`].
-    pub fn tsr_dropout2d_inplace(
-        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator,
-    ) -> tsr_status;
-
-    /// Sets random channels of volumes to 0 and divides the others by 1 - p; floating dtypes.
-    /// input: (batch, channels, spatial...) or without the batch
-    /// p: probability of a zero
-    /// training: otherwise the input is returned
-    /// generator: absent means the current one
-    pub fn tsr_dropout3d(
-        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_dropout3d`].
-    pub fn tsr_dropout3d_out(
-        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator, dst: tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_dropout3d`].
-    pub fn tsr_dropout3d_inplace(
-        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator,
-    ) -> tsr_status;
-
-    /// Dropout that keeps mean 0 and variance 1 where selu is the activation; floating dtypes.
-    /// Dropped elements become selu's limit at -infinity, and the result is scaled and shifted.
-    /// All are 0 for p = 1.
-    /// p: probability of a dropped element
-    /// training: otherwise the input is returned
-    /// generator: absent means the current one
-    pub fn tsr_alpha_dropout(
-        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_alpha_dropout`].
-    pub fn tsr_alpha_dropout_out(
-        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator, dst: tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_alpha_dropout`].
-    pub fn tsr_alpha_dropout_inplace(
-        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator,
-    ) -> tsr_status;
-
-    /// alpha_dropout of whole channels (axis 1); floating dtypes.
-    /// p: probability of a dropped element
-    /// training: otherwise the input is returned
-    /// generator: absent means the current one
-    pub fn tsr_feature_alpha_dropout(
-        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator, out: *mut tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_feature_alpha_dropout`].
-    pub fn tsr_feature_alpha_dropout_out(
-        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator, dst: tsr_tensor,
-    ) -> tsr_status;
-    /// Another form of [`tsr_feature_alpha_dropout`].
-    pub fn tsr_feature_alpha_dropout_inplace(
-        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator,
-    ) -> tsr_status;
-
-    /// A long short-term memory network over sequences; blocks i f g o.
-    /// c = σ(f) c + σ(i) tanh(g), h = σ(o) tanh(c). A further tensor w_hr (outputs, hidden) behind
-    /// each layer's and direction's parameters projects h to fewer outputs, which are also what
-    /// w_hh reads. SHAPE, DTYPE or VALUE where the parameters do not fit.
-    /// input: (time, batch, features), or (total, features) of a packed batch
-    /// hx: the first states h and c; empty means zeros
-    /// params: of each layer and direction: w_ih, w_hh and, with biases, b_ih, b_hh
-    /// dropout: between two layers
-    /// train: apply the dropout
-    /// bidirectional: also from the last time step to the first
-    /// batch_sizes: of a packed batch; absent means a padded one
-    /// generator: absent means the current one
-    pub fn tsr_lstm(
-        input: tsr_tensor, hx: *const tsr_tensor, n_hx: i32, params: *const tsr_tensor,
-        n_params: i32, has_biases: i32, num_layers: i64, dropout: f64, train: i32,
-        bidirectional: i32, batch_first: i32, batch_sizes: *const i64, n_batch_sizes: i32,
-        generator: tsr_generator, output: *mut tsr_tensor, h_n: *mut tsr_tensor,
-        c_n: *mut tsr_tensor,
-    ) -> tsr_status;
-
-    /// A network of gated recurrent units over sequences; blocks r z n.
-    /// n = tanh(x + σ(r) (w_hn h + b_hn)), h = (1 - σ(z)) n + σ(z) h.
-    /// input: (time, batch, features), or (total, features) of a packed batch
-    /// hx: the first state
-    /// params: of each layer and direction: w_ih, w_hh and, with biases, b_ih, b_hh
-    /// dropout: between two layers
-    /// train: apply the dropout
-    /// bidirectional: also from the last time step to the first
-    /// batch_sizes: of a packed batch; absent means a padded one
-    /// generator: absent means the current one
-    pub fn tsr_gru(
-        input: tsr_tensor, hx: tsr_tensor, params: *const tsr_tensor, n_params: i32,
-        has_biases: i32, num_layers: i64, dropout: f64, train: i32, bidirectional: i32,
-        batch_first: i32, batch_sizes: *const i64, n_batch_sizes: i32, generator: tsr_generator,
-        output: *mut tsr_tensor, h_n: *mut tsr_tensor,
-    ) -> tsr_status;
-
-    /// A plain recurrent network over sequences: h = tanh(w_ih x + b_ih + w_hh h + b_hh).
-    /// input: (time, batch, features), or (total, features) of a packed batch
-    /// hx: the first state
-    /// params: of each layer and direction: w_ih, w_hh and, with biases, b_ih, b_hh
-    /// dropout: between two layers
-    /// train: apply the dropout
-    /// bidirectional: also from the last time step to the first
-    /// batch_sizes: of a packed batch; absent means a padded one
-    /// generator: absent means the current one
-    pub fn tsr_rnn_tanh(
-        input: tsr_tensor, hx: tsr_tensor, params: *const tsr_tensor, n_params: i32,
-        has_biases: i32, num_layers: i64, dropout: f64, train: i32, bidirectional: i32,
-        batch_first: i32, batch_sizes: *const i64, n_batch_sizes: i32, generator: tsr_generator,
-        output: *mut tsr_tensor, h_n: *mut tsr_tensor,
-    ) -> tsr_status;
-
-    /// A plain recurrent network over sequences: h = max(0, w_ih x + b_ih + w_hh h + b_hh).
-    /// input: (time, batch, features), or (total, features) of a packed batch
-    /// hx: the first state
-    /// params: of each layer and direction: w_ih, w_hh and, with biases, b_ih, b_hh
-    /// dropout: between two layers
-    /// train: apply the dropout
-    /// bidirectional: also from the last time step to the first
-    /// batch_sizes: of a packed batch; absent means a padded one
-    /// generator: absent means the current one
-    pub fn tsr_rnn_relu(
-        input: tsr_tensor, hx: tsr_tensor, params: *const tsr_tensor, n_params: i32,
-        has_biases: i32, num_layers: i64, dropout: f64, train: i32, bidirectional: i32,
-        batch_first: i32, batch_sizes: *const i64, n_batch_sizes: i32, generator: tsr_generator,
-        output: *mut tsr_tensor, h_n: *mut tsr_tensor,
-    ) -> tsr_status;
-
-    /// One step of lstm.
-    /// input: (batch, features) or (features)
-    /// hx: the states h and c
-    /// w_ih: (blocks hidden, features)
-    /// w_hh: (blocks hidden, hidden)
-    /// b_ih: (blocks hidden)
-    /// b_hh: (blocks hidden)
-    pub fn tsr_lstm_cell(
-        input: tsr_tensor, hx: *const tsr_tensor, n_hx: i32, w_ih: tsr_tensor, w_hh: tsr_tensor,
-        b_ih: tsr_tensor, b_hh: tsr_tensor, h: *mut tsr_tensor, c: *mut tsr_tensor,
-    ) -> tsr_status;
-
-    /// One step of gru.
-    /// input: (batch, features) or (features)
-    /// hx: the state
-    /// w_ih: (blocks hidden, features)
-    /// w_hh: (blocks hidden, hidden)
-    /// b_ih: (blocks hidden)
-    /// b_hh: (blocks hidden)
-    pub fn tsr_gru_cell(
-        input: tsr_tensor, hx: tsr_tensor, w_ih: tsr_tensor, w_hh: tsr_tensor, b_ih: tsr_tensor,
-        b_hh: tsr_tensor, out: *mut tsr_tensor,
-    ) -> tsr_status;
-
-    /// One step of rnn_tanh.
-    /// input: (batch, features) or (features)
-    /// hx: the state
-    /// w_ih: (blocks hidden, features)
-    /// w_hh: (blocks hidden, hidden)
-    /// b_ih: (blocks hidden)
-    /// b_hh: (blocks hidden)
-    pub fn tsr_rnn_tanh_cell(
-        input: tsr_tensor, hx: tsr_tensor, w_ih: tsr_tensor, w_hh: tsr_tensor, b_ih: tsr_tensor,
-        b_hh: tsr_tensor, out: *mut tsr_tensor,
-    ) -> tsr_status;
-
-    /// One step of rnn_relu.
-    /// input: (batch, features) or (features)
-    /// hx: the state
-    /// w_ih: (blocks hidden, features)
-    /// w_hh: (blocks hidden, hidden)
-    /// b_ih: (blocks hidden)
-    /// b_hh: (blocks hidden)
-    pub fn tsr_rnn_relu_cell(
-        input: tsr_tensor, hx: tsr_tensor, w_ih: tsr_tensor, w_hh: tsr_tensor, b_ih: tsr_tensor,
-        b_hh: tsr_tensor, out: *mut tsr_tensor,
-    ) -> tsr_status;
-
-    /// Connectionist temporal classification: -log of the probability of all paths that give the
-    /// labels.
-    /// A path has a class for each time step; it gives the labels that are left when repeated
-    /// classes are merged and blanks removed. A sequence that is too short for its labels has an
-    /// infinite loss. The mean divides each loss by its number of labels (at least 1) first. The
-    /// gradient is that of the formula, whether or not the probabilities sum to 1. Lengths and
-    /// targets are integers, on any device; VALUE or INDEX where they do not fit.
-    /// log_probs: (time, batch, classes) or (time, classes): logarithms of probabilities
-    /// targets: class numbers: (batch, longest), or those of all sequences behind each other, 1-D
-    /// input_lengths: (batch): the time steps of each sequence
-    /// target_lengths: (batch): the labels of each sequence
-    /// blank: the class that stands for no label
-    /// reduction: none, sum or mean
-    /// zero_infinity: an infinite loss and its gradient are 0
-    pub fn tsr_ctc_loss(
-        log_probs: tsr_tensor, targets: tsr_tensor, input_lengths: tsr_tensor,
-        target_lengths: tsr_tensor, blank: i64, reduction: *const c_char, reduction_len: i64,
-        zero_infinity: i32, out: *mut tsr_tensor,
+    /// The grid for grid_sample that takes an image through an affine map; floating dtypes.
+    /// theta: (batch, axes, axes + 1), for 2 or 3 axes
+    /// size: of the image to sample: (batch, channels, spatial...)
+    /// align_corners: as for grid_sample
+    pub fn tsr_affine_grid(
+        theta: tsr_tensor, size: *const i64, n_size: i32, align_corners: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 }

@@ -15,6 +15,8 @@ mod ops_reduce_statistics;
 mod ops_linalg;
 mod ops_linalg_products;
 mod ops_linalg_lapack;
+mod ops_linalg_distance;
+mod ops_reduce_masked;
 mod ops_create;
 mod ops_random;
 mod ops_pointwise_ternary;
@@ -30,10 +32,7 @@ mod ops_nn;
 mod ops_nn_activation;
 mod ops_nn_loss;
 mod ops_optim;
-mod ops_nn_pool;
-mod ops_nn_norm;
-mod ops_nn_rnn;
-mod ops_nn_sequence;
+mod ops_nn_image;
 
 /// Options of the op methods of [`Tensor`](crate::Tensor), and the ops that are functions.
 pub mod ops {
@@ -47,6 +46,8 @@ pub mod ops {
     pub use super::ops_linalg::*;
     pub use super::ops_linalg_products::*;
     pub use super::ops_linalg_lapack::*;
+    pub use super::ops_linalg_distance::*;
+    pub use super::ops_reduce_masked::*;
     pub use super::ops_create::*;
     pub use super::ops_random::*;
     pub use super::ops_pointwise_ternary::*;
@@ -62,8 +63,5 @@ pub mod ops {
     pub use super::ops_nn_activation::*;
     pub use super::ops_nn_loss::*;
     pub use super::ops_optim::*;
-    pub use super::ops_nn_pool::*;
-    pub use super::ops_nn_norm::*;
-    pub use super::ops_nn_rnn::*;
-    pub use super::ops_nn_sequence::*;
+    pub use super::ops_nn_image::*;
 }
