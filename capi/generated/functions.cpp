@@ -104,9 +104,9 @@ constexpr Signature kCall_TIig{"TIig", [](AnyFunction f, tsr_value* v) { return 
 constexpr Signature kCall_TIiiIP{"TIiiIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), integer(v[3]), integer(v[4]), place(v[5])); }};
 constexpr Signature kCall_TIjP{"TIjP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), list<int64_t>(v[2]), count(v[2]), place(v[3])); }};
 constexpr Signature kCall_TIjT{"TIjT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, const int64_t*, int32_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), list<int64_t>(v[2]), count(v[2]), tensor(v[3])); }};
+constexpr Signature kCall_TItdP{"TItdP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), small(v[3]), place(v[4])); }};
 constexpr Signature kCall_TIttRP{"TIttRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor, double, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3]), v[4].real, place(v[5])); }};
 constexpr Signature kCall_TIttRT{"TIttRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, tsr_tensor, double, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), tensor(v[3]), v[4].real, tensor(v[5])); }};
-constexpr Signature kCall_TItdP{"TItdP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), small(v[3]), place(v[4])); }};
 constexpr Signature kCall_TJBP{"TJBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), small(v[2]), place(v[3])); }};
 constexpr Signature kCall_TJIQ{"TJIQ", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, int64_t, tsr_tensor*, int32_t, int32_t*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), integer(v[2]), place(v[3]), v[3].n, &v[3].n); }};
 constexpr Signature kCall_TJJP{"TJJP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), place(v[3])); }};
@@ -128,9 +128,9 @@ constexpr Signature kCall_TJjjBBiT{"TJjjBBiT", [](AnyFunction f, tsr_value* v) {
 constexpr Signature kCall_TJjjjBP{"TJjjjBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), small(v[5]), place(v[6])); }};
 constexpr Signature kCall_TJjjjBPP{"TJjjjBPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), small(v[5]), place(v[6]), place(v[7])); }};
 constexpr Signature kCall_TJjjjBT{"TJjjjBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), small(v[5]), tensor(v[6])); }};
+constexpr Signature kCall_TJjjjP{"TJjjjP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), place(v[5])); }};
 constexpr Signature kCall_TJtrP{"TJtrP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor, double, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2]), v[3].real, has(v[3]), place(v[4])); }};
 constexpr Signature kCall_TJtrT{"TJtrT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor, double, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2]), v[3].real, has(v[3]), tensor(v[4])); }};
-constexpr Signature kCall_TJjjjP{"TJjjjP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), list<int64_t>(v[4]), count(v[4]), place(v[5])); }};
 constexpr Signature kCall_TJttRP{"TJttRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor, tsr_tensor, double, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2]), tensor(v[3]), v[4].real, place(v[5])); }};
 constexpr Signature kCall_TJttRT{"TJttRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor, tsr_tensor, double, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2]), tensor(v[3]), v[4].real, tensor(v[5])); }};
 constexpr Signature kCall_TLLBIRBBBjgPPP{"TLLBIRBBBjgPPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, int32_t, int64_t, double, int32_t, int32_t, int32_t, const int64_t*, int32_t, tsr_generator, tsr_tensor*, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), small(v[3]), integer(v[4]), v[5].real, small(v[6]), small(v[7]), small(v[8]), list<int64_t>(v[9]), count(v[9]), generator(v[10]), place(v[11]), place(v[12]), place(v[13])); }};
@@ -174,9 +174,9 @@ constexpr Signature kCall_TRBgT{"TRBgT", [](AnyFunction f, tsr_value* v) { retur
 constexpr Signature kCall_TRIR{"TRIR", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int64_t, double>(f)(tensor(v[0]), v[1].real, integer(v[2]), v[3].real); }};
 constexpr Signature kCall_TRIRP{"TRIRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int64_t, double, tsr_tensor*>(f)(tensor(v[0]), v[1].real, integer(v[2]), v[3].real, place(v[4])); }};
 constexpr Signature kCall_TRIRT{"TRIRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int64_t, double, tsr_tensor>(f)(tensor(v[0]), v[1].real, integer(v[2]), v[3].real, tensor(v[4])); }};
+constexpr Signature kCall_TRItRP{"TRItRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int64_t, tsr_tensor, double, tsr_tensor*>(f)(tensor(v[0]), v[1].real, integer(v[2]), tensor(v[3]), v[4].real, place(v[5])); }};
 constexpr Signature kCall_TRJjBP{"TRJjBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), v[1].real, list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), small(v[4]), place(v[5])); }};
 constexpr Signature kCall_TRJjBT{"TRJjBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, const int64_t*, int32_t, const int64_t*, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), v[1].real, list<int64_t>(v[2]), count(v[2]), list<int64_t>(v[3]), count(v[3]), small(v[4]), tensor(v[5])); }};
-constexpr Signature kCall_TRItRP{"TRItRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, int64_t, tsr_tensor, double, tsr_tensor*>(f)(tensor(v[0]), v[1].real, integer(v[2]), tensor(v[3]), v[4].real, place(v[5])); }};
 constexpr Signature kCall_TRP{"TRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, tsr_tensor*>(f)(tensor(v[0]), v[1].real, place(v[2])); }};
 constexpr Signature kCall_TRR{"TRR", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, double>(f)(tensor(v[0]), v[1].real, v[2].real); }};
 constexpr Signature kCall_TRRP{"TRRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, double, double, tsr_tensor*>(f)(tensor(v[0]), v[1].real, v[2].real, place(v[3])); }};
@@ -838,11 +838,11 @@ const Symbol kSymbols[] = {
     {"tsr_greater_out", reinterpret_cast<AnyFunction>(&tsr_greater_out), 66751, &kInfo_greater, &kCall_TTT},
     {"tsr_greater_scalar", reinterpret_cast<AnyFunction>(&tsr_greater_scalar), 263359, &kInfo_greater, &kCall_TNP},
     {"tsr_greater_scalar_out", reinterpret_cast<AnyFunction>(&tsr_greater_scalar_out), 328895, &kInfo_greater, &kCall_TNT},
+    {"tsr_grid_sample", reinterpret_cast<AnyFunction>(&tsr_grid_sample), 3596, &kInfo_grid_sample, &kCall_TTSSBP},
     {"tsr_group_norm", reinterpret_cast<AnyFunction>(&tsr_group_norm), 3450, &kInfo_group_norm, &kCall_TIttRP},
     {"tsr_group_norm_out", reinterpret_cast<AnyFunction>(&tsr_group_norm_out), 68986, &kInfo_group_norm, &kCall_TIttRT},
     {"tsr_gru", reinterpret_cast<AnyFunction>(&tsr_gru), 3531, &kInfo_gru, &kCall_TTLBIRBBBjgPP},
     {"tsr_gru_cell", reinterpret_cast<AnyFunction>(&tsr_gru_cell), 3541, &kInfo_gru_cell, &kCall_TTTTttP},
-    {"tsr_grid_sample", reinterpret_cast<AnyFunction>(&tsr_grid_sample), 3596, &kInfo_grid_sample, &kCall_TTSSBP},
     {"tsr_gumbel_softmax", reinterpret_cast<AnyFunction>(&tsr_gumbel_softmax), 3118, &kInfo_gumbel_softmax, &kCall_TRBIgP},
     {"tsr_hamming_window", reinterpret_cast<AnyFunction>(&tsr_hamming_window), 1192, &kInfo_hamming_window, &kCall_IBRRdcP},
     {"tsr_hann_window", reinterpret_cast<AnyFunction>(&tsr_hann_window), 1193, &kInfo_hann_window, &kCall_IBdcP},
@@ -1659,8 +1659,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeta_scalar_left_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_left_out), 591144, &kInfo_zeta, &kCall_NTT},
     {"tsr_zeta_scalar_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_out), 329000, &kInfo_zeta, &kCall_TNT},
 };
-const size_t kSymbolCount = 1297;
-const size_t kSymbolCount = 1260;
+const size_t kSymbolCount = 1327;
 
 namespace {
 
@@ -1923,10 +1922,10 @@ constexpr int32_t kIds[] = {
     1215,
     1216, 66752, 263360, 328896,
     66751, 263359, 328895,
+    3596,
     3450, 68986,
     3531,
     3541,
-    3596,
     3118,
     1192,
     1193,

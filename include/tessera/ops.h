@@ -4276,6 +4276,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_ctc_loss(
     tsr_tensor log_probs, tsr_tensor targets, tsr_tensor input_lengths, tsr_tensor target_lengths,
     int64_t blank, const char* reduction, int64_t reduction_len, int32_t zero_infinity,
     tsr_tensor* out);
+
 /* ---- Ops: images ---- */
 
 /* Blocks of r by r elements from groups of r² channels: (..., channels, height r, width r).

@@ -7,6 +7,7 @@
 #include "tessera/cpp/nn/containers.hpp"
 #include "tessera/cpp/nn/conv.hpp"
 #include "tessera/cpp/nn/dropouts.hpp"
+#include "tessera/cpp/nn/image.hpp"
 #include "tessera/cpp/nn/init.hpp"
 #include "tessera/cpp/nn/layers.hpp"
 #include "tessera/cpp/nn/losses.hpp"

@@ -184,6 +184,67 @@ struct MaxPool2dWithPositionsResult {
   Tensor positions;
 };
 
+// What max_pool1d_with_positions gives.
+struct MaxPool1dWithPositionsResult {
+  Tensor values;
+  Tensor positions;
+};
+
+// What max_pool3d_with_positions gives.
+struct MaxPool3dWithPositionsResult {
+  Tensor values;
+  Tensor positions;
+};
+
+// What adaptive_max_pool1d_with_positions gives.
+struct AdaptiveMaxPool1dWithPositionsResult {
+  Tensor values;
+  Tensor positions;
+};
+
+// What adaptive_max_pool2d_with_positions gives.
+struct AdaptiveMaxPool2dWithPositionsResult {
+  Tensor values;
+  Tensor positions;
+};
+
+// What adaptive_max_pool3d_with_positions gives.
+struct AdaptiveMaxPool3dWithPositionsResult {
+  Tensor values;
+  Tensor positions;
+};
+
+// What lstm gives.
+struct LstmResult {
+  Tensor output;
+  Tensor h_n;
+  Tensor c_n;
+};
+
+// What gru gives.
+struct GruResult {
+  Tensor output;
+  Tensor h_n;
+};
+
+// What rnn_tanh gives.
+struct RnnTanhResult {
+  Tensor output;
+  Tensor h_n;
+};
+
+// What rnn_relu gives.
+struct RnnReluResult {
+  Tensor output;
+  Tensor h_n;
+};
+
+// What lstm_cell gives.
+struct LstmCellResult {
+  Tensor h;
+  Tensor c;
+};
+
 // ---- Ops: unary, elementwise ----
 
 // Absolute value of each element; a complex element gives its magnitude.
@@ -5325,6 +5386,614 @@ inline Tensor clip_grad_norm(
 // negative clip_value.
 inline void clip_grad_value(const TensorList& params, double clip_value) {
   check(tsr_clip_grad_value(params.data(), params.size(), clip_value));
+}
+
+// ---- Ops: pooling ----
+
+// The maximum of each window along one spatial axis; floating dtypes.
+inline Tensor max_pool1d(
+    const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
+    const OptionalIntList& padding = std::nullopt, const OptionalIntList& dilation = std::nullopt,
+    bool ceil_mode = false) {
+  return detail::one<tsr_max_pool1d>(
+      input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode);
+}
+inline Tensor& max_pool1d_out(
+    Tensor& dst, const Tensor& input, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& dilation = std::nullopt, bool ceil_mode = false) {
+  return detail::written<tsr_max_pool1d_out>(
+      dst, input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode);
+}
+
+// The maximum of each window along three spatial axes; floating dtypes.
+inline Tensor max_pool3d(
+    const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
+    const OptionalIntList& padding = std::nullopt, const OptionalIntList& dilation = std::nullopt,
+    bool ceil_mode = false) {
+  return detail::one<tsr_max_pool3d>(
+      input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode);
+}
+inline Tensor& max_pool3d_out(
+    Tensor& dst, const Tensor& input, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& dilation = std::nullopt, bool ceil_mode = false) {
+  return detail::written<tsr_max_pool3d_out>(
+      dst, input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode);
+}
+
+// As max_pool1d, and the position of each maximum in the flattened spatial axes (int64). A window
+// that lies in the padding alone has the maximum -inf, the position -1 and no gradient.
+inline MaxPool1dWithPositionsResult max_pool1d_with_positions(
+    const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
+    const OptionalIntList& padding = std::nullopt, const OptionalIntList& dilation = std::nullopt,
+    bool ceil_mode = false) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor positions = nullptr;
+  } out;
+  check(tsr_max_pool1d_with_positions(
+      input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode, &out.values,
+      &out.positions));
+  return {Tensor::take(out.values), Tensor::take(out.positions)};
+}
+
+// As max_pool3d, and the position of each maximum in the flattened spatial axes (int64). A window
+// that lies in the padding alone has the maximum -inf, the position -1 and no gradient.
+inline MaxPool3dWithPositionsResult max_pool3d_with_positions(
+    const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
+    const OptionalIntList& padding = std::nullopt, const OptionalIntList& dilation = std::nullopt,
+    bool ceil_mode = false) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor positions = nullptr;
+  } out;
+  check(tsr_max_pool3d_with_positions(
+      input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), dilation.data(), dilation.size(), ceil_mode, &out.values,
+      &out.positions));
+  return {Tensor::take(out.values), Tensor::take(out.positions)};
+}
+
+// The mean of each window along one spatial axis; floating dtypes.
+inline Tensor avg_pool1d(
+    const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
+    const OptionalIntList& padding = std::nullopt, bool ceil_mode = false,
+    bool count_include_pad = true, std::optional<int64_t> divisor_override = std::nullopt) {
+  return detail::one<tsr_avg_pool1d>(
+      input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), ceil_mode, count_include_pad,
+      divisor_override.value_or(tsr_none()));
+}
+inline Tensor& avg_pool1d_out(
+    Tensor& dst, const Tensor& input, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    bool ceil_mode = false, bool count_include_pad = true,
+    std::optional<int64_t> divisor_override = std::nullopt) {
+  return detail::written<tsr_avg_pool1d_out>(
+      dst, input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), ceil_mode, count_include_pad,
+      divisor_override.value_or(tsr_none()));
+}
+
+// The mean of each window along three spatial axes; floating dtypes.
+inline Tensor avg_pool3d(
+    const Tensor& input, const IntList& kernel_size, const OptionalIntList& stride = std::nullopt,
+    const OptionalIntList& padding = std::nullopt, bool ceil_mode = false,
+    bool count_include_pad = true, std::optional<int64_t> divisor_override = std::nullopt) {
+  return detail::one<tsr_avg_pool3d>(
+      input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), ceil_mode, count_include_pad,
+      divisor_override.value_or(tsr_none()));
+}
+inline Tensor& avg_pool3d_out(
+    Tensor& dst, const Tensor& input, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    bool ceil_mode = false, bool count_include_pad = true,
+    std::optional<int64_t> divisor_override = std::nullopt) {
+  return detail::written<tsr_avg_pool3d_out>(
+      dst, input.handle(), kernel_size.data(), kernel_size.size(), stride.data(), stride.size(),
+      padding.data(), padding.size(), ceil_mode, count_include_pad,
+      divisor_override.value_or(tsr_none()));
+}
+
+// The means of output_size windows along one spatial axis that cover the input evenly; floating
+// dtypes.
+inline Tensor adaptive_avg_pool1d(const Tensor& input, const IntList& output_size) {
+  return detail::one<tsr_adaptive_avg_pool1d>(
+      input.handle(), output_size.data(), output_size.size());
+}
+inline Tensor& adaptive_avg_pool1d_out(
+    Tensor& dst, const Tensor& input, const IntList& output_size) {
+  return detail::written<tsr_adaptive_avg_pool1d_out>(
+      dst, input.handle(), output_size.data(), output_size.size());
+}
+
+// The means of output_size windows along three spatial axes that cover the input evenly; floating
+// dtypes.
+inline Tensor adaptive_avg_pool3d(const Tensor& input, const IntList& output_size) {
+  return detail::one<tsr_adaptive_avg_pool3d>(
+      input.handle(), output_size.data(), output_size.size());
+}
+inline Tensor& adaptive_avg_pool3d_out(
+    Tensor& dst, const Tensor& input, const IntList& output_size) {
+  return detail::written<tsr_adaptive_avg_pool3d_out>(
+      dst, input.handle(), output_size.data(), output_size.size());
+}
+
+// The maxima of output_size windows along one spatial axis that cover the input evenly; floating
+// dtypes.
+inline Tensor adaptive_max_pool1d(const Tensor& input, const IntList& output_size) {
+  return detail::one<tsr_adaptive_max_pool1d>(
+      input.handle(), output_size.data(), output_size.size());
+}
+inline Tensor& adaptive_max_pool1d_out(
+    Tensor& dst, const Tensor& input, const IntList& output_size) {
+  return detail::written<tsr_adaptive_max_pool1d_out>(
+      dst, input.handle(), output_size.data(), output_size.size());
+}
+
+// The maxima of output_size windows along two spatial axes that cover the input evenly; floating
+// dtypes.
+inline Tensor adaptive_max_pool2d(const Tensor& input, const IntList& output_size) {
+  return detail::one<tsr_adaptive_max_pool2d>(
+      input.handle(), output_size.data(), output_size.size());
+}
+inline Tensor& adaptive_max_pool2d_out(
+    Tensor& dst, const Tensor& input, const IntList& output_size) {
+  return detail::written<tsr_adaptive_max_pool2d_out>(
+      dst, input.handle(), output_size.data(), output_size.size());
+}
+
+// The maxima of output_size windows along three spatial axes that cover the input evenly; floating
+// dtypes.
+inline Tensor adaptive_max_pool3d(const Tensor& input, const IntList& output_size) {
+  return detail::one<tsr_adaptive_max_pool3d>(
+      input.handle(), output_size.data(), output_size.size());
+}
+inline Tensor& adaptive_max_pool3d_out(
+    Tensor& dst, const Tensor& input, const IntList& output_size) {
+  return detail::written<tsr_adaptive_max_pool3d_out>(
+      dst, input.handle(), output_size.data(), output_size.size());
+}
+
+// As adaptive_max_pool1d, and the position of each maximum in the flattened spatial axes (int64).
+inline AdaptiveMaxPool1dWithPositionsResult adaptive_max_pool1d_with_positions(
+    const Tensor& input, const IntList& output_size) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor positions = nullptr;
+  } out;
+  check(tsr_adaptive_max_pool1d_with_positions(
+      input.handle(), output_size.data(), output_size.size(), &out.values, &out.positions));
+  return {Tensor::take(out.values), Tensor::take(out.positions)};
+}
+
+// As adaptive_max_pool2d, and the position of each maximum in the flattened spatial axes (int64).
+inline AdaptiveMaxPool2dWithPositionsResult adaptive_max_pool2d_with_positions(
+    const Tensor& input, const IntList& output_size) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor positions = nullptr;
+  } out;
+  check(tsr_adaptive_max_pool2d_with_positions(
+      input.handle(), output_size.data(), output_size.size(), &out.values, &out.positions));
+  return {Tensor::take(out.values), Tensor::take(out.positions)};
+}
+
+// As adaptive_max_pool3d, and the position of each maximum in the flattened spatial axes (int64).
+inline AdaptiveMaxPool3dWithPositionsResult adaptive_max_pool3d_with_positions(
+    const Tensor& input, const IntList& output_size) {
+  struct {
+    tsr_tensor values = nullptr;
+    tsr_tensor positions = nullptr;
+  } out;
+  check(tsr_adaptive_max_pool3d_with_positions(
+      input.handle(), output_size.data(), output_size.size(), &out.values, &out.positions));
+  return {Tensor::take(out.values), Tensor::take(out.positions)};
+}
+
+// (sum of x^p)^(1/p) for each window along one spatial axis; floating dtypes. The sum is n times
+// the mean, where n is the kernel's number of elements, so it is as for a whole window where
+// ceil_mode cuts one. The sign stays where p is odd. The gradient of a root of 0 is 0.
+inline Tensor lp_pool1d(
+    const Tensor& input, double norm_type, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, bool ceil_mode = false) {
+  return detail::one<tsr_lp_pool1d>(
+      input.handle(), norm_type, kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), ceil_mode);
+}
+inline Tensor& lp_pool1d_out(
+    Tensor& dst, const Tensor& input, double norm_type, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, bool ceil_mode = false) {
+  return detail::written<tsr_lp_pool1d_out>(
+      dst, input.handle(), norm_type, kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), ceil_mode);
+}
+
+// (sum of x^p)^(1/p) for each window along two spatial axes; floating dtypes. The sum is n times
+// the mean, where n is the kernel's number of elements, so it is as for a whole window where
+// ceil_mode cuts one. The sign stays where p is odd. The gradient of a root of 0 is 0.
+inline Tensor lp_pool2d(
+    const Tensor& input, double norm_type, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, bool ceil_mode = false) {
+  return detail::one<tsr_lp_pool2d>(
+      input.handle(), norm_type, kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), ceil_mode);
+}
+inline Tensor& lp_pool2d_out(
+    Tensor& dst, const Tensor& input, double norm_type, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, bool ceil_mode = false) {
+  return detail::written<tsr_lp_pool2d_out>(
+      dst, input.handle(), norm_type, kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), ceil_mode);
+}
+
+// (sum of x^p)^(1/p) for each window along three spatial axes; floating dtypes. The sum is n times
+// the mean, where n is the kernel's number of elements, so it is as for a whole window where
+// ceil_mode cuts one. The sign stays where p is odd. The gradient of a root of 0 is 0.
+inline Tensor lp_pool3d(
+    const Tensor& input, double norm_type, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, bool ceil_mode = false) {
+  return detail::one<tsr_lp_pool3d>(
+      input.handle(), norm_type, kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), ceil_mode);
+}
+inline Tensor& lp_pool3d_out(
+    Tensor& dst, const Tensor& input, double norm_type, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, bool ceil_mode = false) {
+  return detail::written<tsr_lp_pool3d_out>(
+      dst, input.handle(), norm_type, kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), ceil_mode);
+}
+
+// Zeros with the input's elements at the positions that max_pool1d_with_positions gave; floating
+// dtypes. The sizes of output_size are less than a stride away from (size - 1) stride - 2 padding +
+// kernel, the size without it. Of equal positions the last is written; the gradient of each element
+// is that of its position.
+inline Tensor max_unpool1d(
+    const Tensor& input, const Tensor& positions, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& output_size = std::nullopt) {
+  return detail::one<tsr_max_unpool1d>(
+      input.handle(), positions.handle(), kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), padding.data(), padding.size(), output_size.data(), output_size.size());
+}
+inline Tensor& max_unpool1d_out(
+    Tensor& dst, const Tensor& input, const Tensor& positions, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& output_size = std::nullopt) {
+  return detail::written<tsr_max_unpool1d_out>(
+      dst, input.handle(), positions.handle(), kernel_size.data(), kernel_size.size(),
+      stride.data(), stride.size(), padding.data(), padding.size(), output_size.data(),
+      output_size.size());
+}
+
+// Zeros with the input's elements at the positions that max_pool2d_with_positions gave; floating
+// dtypes. The sizes of output_size are less than a stride away from (size - 1) stride - 2 padding +
+// kernel, the size without it. Of equal positions the last is written; the gradient of each element
+// is that of its position.
+inline Tensor max_unpool2d(
+    const Tensor& input, const Tensor& positions, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& output_size = std::nullopt) {
+  return detail::one<tsr_max_unpool2d>(
+      input.handle(), positions.handle(), kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), padding.data(), padding.size(), output_size.data(), output_size.size());
+}
+inline Tensor& max_unpool2d_out(
+    Tensor& dst, const Tensor& input, const Tensor& positions, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& output_size = std::nullopt) {
+  return detail::written<tsr_max_unpool2d_out>(
+      dst, input.handle(), positions.handle(), kernel_size.data(), kernel_size.size(),
+      stride.data(), stride.size(), padding.data(), padding.size(), output_size.data(),
+      output_size.size());
+}
+
+// Zeros with the input's elements at the positions that max_pool3d_with_positions gave; floating
+// dtypes. The sizes of output_size are less than a stride away from (size - 1) stride - 2 padding +
+// kernel, the size without it. Of equal positions the last is written; the gradient of each element
+// is that of its position.
+inline Tensor max_unpool3d(
+    const Tensor& input, const Tensor& positions, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& output_size = std::nullopt) {
+  return detail::one<tsr_max_unpool3d>(
+      input.handle(), positions.handle(), kernel_size.data(), kernel_size.size(), stride.data(),
+      stride.size(), padding.data(), padding.size(), output_size.data(), output_size.size());
+}
+inline Tensor& max_unpool3d_out(
+    Tensor& dst, const Tensor& input, const Tensor& positions, const IntList& kernel_size,
+    const OptionalIntList& stride = std::nullopt, const OptionalIntList& padding = std::nullopt,
+    const OptionalIntList& output_size = std::nullopt) {
+  return detail::written<tsr_max_unpool3d_out>(
+      dst, input.handle(), positions.handle(), kernel_size.data(), kernel_size.size(),
+      stride.data(), stride.size(), padding.data(), padding.size(), output_size.data(),
+      output_size.size());
+}
+
+// ---- Ops: normalisation of groups, and dropout of channels ----
+
+// (input - mean) / sqrt(var + eps) weight + bias, per sample and group of channels; floating
+// dtypes. Weight and bias have the input's dtype, or float32 for 16-bit input. The result keeps the
+// input's layout, row-major or channels last. SHAPE when the groups do not divide the channels.
+inline Tensor group_norm(
+    const Tensor& input, int64_t num_groups, const Tensor& weight = {}, const Tensor& bias = {},
+    double eps = 1e-05) {
+  return detail::one<tsr_group_norm>(
+      input.handle(), num_groups, weight.handle(), bias.handle(), eps);
+}
+inline Tensor& group_norm_out(
+    Tensor& dst, const Tensor& input, int64_t num_groups, const Tensor& weight = {},
+    const Tensor& bias = {}, double eps = 1e-05) {
+  return detail::written<tsr_group_norm_out>(
+      dst, input.handle(), num_groups, weight.handle(), bias.handle(), eps);
+}
+
+// (input - mean) / sqrt(var + eps) weight + bias, per sample and channel; floating dtypes. Without
+// use_input_stats the running statistics are used. They are float32 for 16-bit input and move
+// towards the mean of the samples' statistics, with the unbiased variance. SHAPE for one value per
+// channel.
+inline Tensor instance_norm(
+    const Tensor& input, const Tensor& running_mean = {}, const Tensor& running_var = {},
+    const Tensor& weight = {}, const Tensor& bias = {}, bool use_input_stats = true,
+    double momentum = 0.1, double eps = 1e-05) {
+  return detail::one<tsr_instance_norm>(
+      input.handle(), running_mean.handle(), running_var.handle(), weight.handle(), bias.handle(),
+      use_input_stats, momentum, eps);
+}
+inline Tensor& instance_norm_out(
+    Tensor& dst, const Tensor& input, const Tensor& running_mean = {},
+    const Tensor& running_var = {}, const Tensor& weight = {}, const Tensor& bias = {},
+    bool use_input_stats = true, double momentum = 0.1, double eps = 1e-05) {
+  return detail::written<tsr_instance_norm_out>(
+      dst, input.handle(), running_mean.handle(), running_var.handle(), weight.handle(),
+      bias.handle(), use_input_stats, momentum, eps);
+}
+
+// input / sqrt(mean(input^2) + eps) weight over the last dims; floating dtypes.
+inline Tensor rms_norm(
+    const Tensor& input, const IntList& normalized_shape, const Tensor& weight = {},
+    std::optional<double> eps = std::nullopt) {
+  return detail::one<tsr_rms_norm>(
+      input.handle(), normalized_shape.data(), normalized_shape.size(), weight.handle(),
+      eps.value_or(0), eps.has_value());
+}
+inline Tensor& rms_norm_out(
+    Tensor& dst, const Tensor& input, const IntList& normalized_shape, const Tensor& weight = {},
+    std::optional<double> eps = std::nullopt) {
+  return detail::written<tsr_rms_norm_out>(
+      dst, input.handle(), normalized_shape.data(), normalized_shape.size(), weight.handle(),
+      eps.value_or(0), eps.has_value());
+}
+
+// input / (k + alpha mean(input^2))^beta, where the mean is over neighbouring channels; floating
+// dtypes. The channels outside count as zeros. Half of the channels, rounded down, are before the
+// one that is normalised.
+inline Tensor local_response_norm(
+    const Tensor& input, int64_t size, double alpha = 0.0001, double beta = 0.75, double k = 1.0) {
+  return detail::one<tsr_local_response_norm>(input.handle(), size, alpha, beta, k);
+}
+inline Tensor& local_response_norm_out(
+    Tensor& dst, const Tensor& input, int64_t size, double alpha = 0.0001, double beta = 0.75,
+    double k = 1.0) {
+  return detail::written<tsr_local_response_norm_out>(dst, input.handle(), size, alpha, beta, k);
+}
+
+// Sets random channels of sequences to 0 and divides the others by 1 - p; floating dtypes.
+inline Tensor dropout1d(
+    const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
+  return detail::one<tsr_dropout1d>(input.handle(), p, training, generator.handle());
+}
+inline Tensor& dropout1d_(
+    Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
+  return detail::changed<tsr_dropout1d_inplace>(input, p, training, generator.handle());
+}
+inline Tensor& dropout1d_out(
+    Tensor& dst, const Tensor& input, double p = 0.5, bool training = true,
+    const Generator& generator = {}) {
+  return detail::written<tsr_dropout1d_out>(dst, input.handle(), p, training, generator.handle());
+}
+
+// Sets random channels of images to 0 and divides the others by 1 - p; floating dtypes. Input of
+// three dims is (batch, channels, length).
+inline Tensor dropout2d(
+    const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
+  return detail::one<tsr_dropout2d>(input.handle(), p, training, generator.handle());
+}
+inline Tensor& dropout2d_(
+    Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
+  return detail::changed<tsr_dropout2d_inplace>(input, p, training, generator.handle());
+}
+inline Tensor& dropout2d_out(
+    Tensor& dst, const Tensor& input, double p = 0.5, bool training = true,
+    const Generator& generator = {}) {
+  return detail::written<tsr_dropout2d_out>(dst, input.handle(), p, training, generator.handle());
+}
+
+// Sets random channels of volumes to 0 and divides the others by 1 - p; floating dtypes.
+inline Tensor dropout3d(
+    const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
+  return detail::one<tsr_dropout3d>(input.handle(), p, training, generator.handle());
+}
+inline Tensor& dropout3d_(
+    Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
+  return detail::changed<tsr_dropout3d_inplace>(input, p, training, generator.handle());
+}
+inline Tensor& dropout3d_out(
+    Tensor& dst, const Tensor& input, double p = 0.5, bool training = true,
+    const Generator& generator = {}) {
+  return detail::written<tsr_dropout3d_out>(dst, input.handle(), p, training, generator.handle());
+}
+
+// Dropout that keeps mean 0 and variance 1 where selu is the activation; floating dtypes. Dropped
+// elements become selu's limit at -infinity, and the result is scaled and shifted. All are 0 for p
+// = 1.
+inline Tensor alpha_dropout(
+    const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
+  return detail::one<tsr_alpha_dropout>(input.handle(), p, training, generator.handle());
+}
+inline Tensor& alpha_dropout_(
+    Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
+  return detail::changed<tsr_alpha_dropout_inplace>(input, p, training, generator.handle());
+}
+inline Tensor& alpha_dropout_out(
+    Tensor& dst, const Tensor& input, double p = 0.5, bool training = true,
+    const Generator& generator = {}) {
+  return detail::written<tsr_alpha_dropout_out>(
+      dst, input.handle(), p, training, generator.handle());
+}
+
+// alpha_dropout of whole channels (axis 1); floating dtypes.
+inline Tensor feature_alpha_dropout(
+    const Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
+  return detail::one<tsr_feature_alpha_dropout>(input.handle(), p, training, generator.handle());
+}
+inline Tensor& feature_alpha_dropout_(
+    Tensor& input, double p = 0.5, bool training = true, const Generator& generator = {}) {
+  return detail::changed<tsr_feature_alpha_dropout_inplace>(input, p, training, generator.handle());
+}
+inline Tensor& feature_alpha_dropout_out(
+    Tensor& dst, const Tensor& input, double p = 0.5, bool training = true,
+    const Generator& generator = {}) {
+  return detail::written<tsr_feature_alpha_dropout_out>(
+      dst, input.handle(), p, training, generator.handle());
+}
+
+// ---- Ops: recurrent networks ----
+
+// A long short-term memory network over sequences; blocks i f g o. c = σ(f) c + σ(i) tanh(g), h =
+// σ(o) tanh(c). A further tensor w_hr (outputs, hidden) behind each layer's and direction's
+// parameters projects h to fewer outputs, which are also what w_hh reads. SHAPE, DTYPE or VALUE
+// where the parameters do not fit.
+inline LstmResult lstm(
+    const Tensor& input, const TensorList& hx, const TensorList& params, bool has_biases = true,
+    int64_t num_layers = 1, double dropout = 0.0, bool train = false, bool bidirectional = false,
+    bool batch_first = false, const OptionalIntList& batch_sizes = std::nullopt,
+    const Generator& generator = {}) {
+  struct {
+    tsr_tensor output = nullptr;
+    tsr_tensor h_n = nullptr;
+    tsr_tensor c_n = nullptr;
+  } out;
+  check(tsr_lstm(
+      input.handle(), hx.data(), hx.size(), params.data(), params.size(), has_biases, num_layers,
+      dropout, train, bidirectional, batch_first, batch_sizes.data(), batch_sizes.size(),
+      generator.handle(), &out.output, &out.h_n, &out.c_n));
+  return {Tensor::take(out.output), Tensor::take(out.h_n), Tensor::take(out.c_n)};
+}
+
+// A network of gated recurrent units over sequences; blocks r z n. n = tanh(x + σ(r) (w_hn h +
+// b_hn)), h = (1 - σ(z)) n + σ(z) h.
+inline GruResult gru(
+    const Tensor& input, const Tensor& hx, const TensorList& params, bool has_biases = true,
+    int64_t num_layers = 1, double dropout = 0.0, bool train = false, bool bidirectional = false,
+    bool batch_first = false, const OptionalIntList& batch_sizes = std::nullopt,
+    const Generator& generator = {}) {
+  struct {
+    tsr_tensor output = nullptr;
+    tsr_tensor h_n = nullptr;
+  } out;
+  check(tsr_gru(
+      input.handle(), hx.handle(), params.data(), params.size(), has_biases, num_layers, dropout,
+      train, bidirectional, batch_first, batch_sizes.data(), batch_sizes.size(), generator.handle(),
+      &out.output, &out.h_n));
+  return {Tensor::take(out.output), Tensor::take(out.h_n)};
+}
+
+// A plain recurrent network over sequences: h = tanh(w_ih x + b_ih + w_hh h + b_hh).
+inline RnnTanhResult rnn_tanh(
+    const Tensor& input, const Tensor& hx, const TensorList& params, bool has_biases = true,
+    int64_t num_layers = 1, double dropout = 0.0, bool train = false, bool bidirectional = false,
+    bool batch_first = false, const OptionalIntList& batch_sizes = std::nullopt,
+    const Generator& generator = {}) {
+  struct {
+    tsr_tensor output = nullptr;
+    tsr_tensor h_n = nullptr;
+  } out;
+  check(tsr_rnn_tanh(
+      input.handle(), hx.handle(), params.data(), params.size(), has_biases, num_layers, dropout,
+      train, bidirectional, batch_first, batch_sizes.data(), batch_sizes.size(), generator.handle(),
+      &out.output, &out.h_n));
+  return {Tensor::take(out.output), Tensor::take(out.h_n)};
+}
+
+// A plain recurrent network over sequences: h = max(0, w_ih x + b_ih + w_hh h + b_hh).
+inline RnnReluResult rnn_relu(
+    const Tensor& input, const Tensor& hx, const TensorList& params, bool has_biases = true,
+    int64_t num_layers = 1, double dropout = 0.0, bool train = false, bool bidirectional = false,
+    bool batch_first = false, const OptionalIntList& batch_sizes = std::nullopt,
+    const Generator& generator = {}) {
+  struct {
+    tsr_tensor output = nullptr;
+    tsr_tensor h_n = nullptr;
+  } out;
+  check(tsr_rnn_relu(
+      input.handle(), hx.handle(), params.data(), params.size(), has_biases, num_layers, dropout,
+      train, bidirectional, batch_first, batch_sizes.data(), batch_sizes.size(), generator.handle(),
+      &out.output, &out.h_n));
+  return {Tensor::take(out.output), Tensor::take(out.h_n)};
+}
+
+// One step of lstm.
+inline LstmCellResult lstm_cell(
+    const Tensor& input, const TensorList& hx, const Tensor& w_ih, const Tensor& w_hh,
+    const Tensor& b_ih = {}, const Tensor& b_hh = {}) {
+  struct {
+    tsr_tensor h = nullptr;
+    tsr_tensor c = nullptr;
+  } out;
+  check(tsr_lstm_cell(
+      input.handle(), hx.data(), hx.size(), w_ih.handle(), w_hh.handle(), b_ih.handle(),
+      b_hh.handle(), &out.h, &out.c));
+  return {Tensor::take(out.h), Tensor::take(out.c)};
+}
+
+// One step of gru.
+inline Tensor gru_cell(
+    const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
+    const Tensor& b_ih = {}, const Tensor& b_hh = {}) {
+  return detail::one<tsr_gru_cell>(
+      input.handle(), hx.handle(), w_ih.handle(), w_hh.handle(), b_ih.handle(), b_hh.handle());
+}
+
+// One step of rnn_tanh.
+inline Tensor rnn_tanh_cell(
+    const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
+    const Tensor& b_ih = {}, const Tensor& b_hh = {}) {
+  return detail::one<tsr_rnn_tanh_cell>(
+      input.handle(), hx.handle(), w_ih.handle(), w_hh.handle(), b_ih.handle(), b_hh.handle());
+}
+
+// One step of rnn_relu.
+inline Tensor rnn_relu_cell(
+    const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,
+    const Tensor& b_ih = {}, const Tensor& b_hh = {}) {
+  return detail::one<tsr_rnn_relu_cell>(
+      input.handle(), hx.handle(), w_ih.handle(), w_hh.handle(), b_ih.handle(), b_hh.handle());
+}
+
+// ---- Ops: losses of sequences ----
+
+// Connectionist temporal classification: -log of the probability of all paths that give the labels.
+// A path has a class for each time step; it gives the labels that are left when repeated classes
+// are merged and blanks removed. A sequence that is too short for its labels has an infinite loss.
+// The mean divides each loss by its number of labels (at least 1) first. The gradient is that of
+// the formula, whether or not the probabilities sum to 1. Lengths and targets are integers, on any
+// device; VALUE or INDEX where they do not fit.
+inline Tensor ctc_loss(
+    const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
+    const Tensor& target_lengths, int64_t blank = 0, std::string_view reduction = "mean",
+    bool zero_infinity = false) {
+  return detail::one<tsr_ctc_loss>(
+      log_probs.handle(), targets.handle(), input_lengths.handle(), target_lengths.handle(), blank,
+      reduction.data(), detail::length(reduction), zero_infinity);
 }
 
 // ---- Ops: images ----

@@ -27,6 +27,7 @@ export Dropout1d, Dropout2d, Dropout3d, AlphaDropout, FeatureAlphaDropout
 export MaxPool1d, MaxPool2d, MaxPool3d, AvgPool1d, AvgPool2d, AvgPool3d, LPPool1d, LPPool2d, LPPool3d, MaxUnpool1d, MaxUnpool2d, MaxUnpool3d
 export AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool1d, AdaptiveMaxPool2d, AdaptiveMaxPool3d
 export RNN, LSTM, GRU, RNNCell, LSTMCell, GRUCell
+export ChannelShuffle, Fold, PixelShuffle, PixelUnshuffle, Unfold, Upsample
 export convert!, set_data!, state_dict, load_state_dict!, train!, evaluate!, save_file, load_file
 export SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam, LAMB, Lion, Muon
 export setup, update!, add_group!, save_state, load_state!, DataLoader

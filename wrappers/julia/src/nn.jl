@@ -285,3 +285,7 @@ function Base.show(io::IO, layer::Layer)
     end
     print(io, nameof(typeof(layer)), "(", join(parts, ", "), ")")
 end
+
+# ---- Topics ----
+
+include("nn/image.jl")

@@ -3459,6 +3459,277 @@
 @c tsr_clip_grad_value(params::Ptr{tsr_tensor}, n_params::Int32,
     clip_value::Float64)::tsr_status
 
+# The maximum of each window along one spatial axis; floating dtypes.
+@c tsr_max_pool1d(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_max_pool1d_out(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32, dst::tsr_tensor)::tsr_status
+
+# The maximum of each window along three spatial axes; floating dtypes.
+@c tsr_max_pool3d(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_max_pool3d_out(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32, dst::tsr_tensor)::tsr_status
+
+# As max_pool1d, and the position of each maximum in the flattened spatial axes (int64).
+@c tsr_max_pool1d_with_positions(input::tsr_tensor, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
+    n_padding::Int32, dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32,
+    values::Ptr{tsr_tensor}, positions::Ptr{tsr_tensor})::tsr_status
+
+# As max_pool3d, and the position of each maximum in the flattened spatial axes (int64).
+@c tsr_max_pool3d_with_positions(input::tsr_tensor, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
+    n_padding::Int32, dilation::Ptr{Int64}, n_dilation::Int32, ceil_mode::Int32,
+    values::Ptr{tsr_tensor}, positions::Ptr{tsr_tensor})::tsr_status
+
+# The mean of each window along one spatial axis; floating dtypes.
+@c tsr_avg_pool1d(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    ceil_mode::Int32, count_include_pad::Int32, divisor_override::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_avg_pool1d_out(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    ceil_mode::Int32, count_include_pad::Int32, divisor_override::Int64,
+    dst::tsr_tensor)::tsr_status
+
+# The mean of each window along three spatial axes; floating dtypes.
+@c tsr_avg_pool3d(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    ceil_mode::Int32, count_include_pad::Int32, divisor_override::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_avg_pool3d_out(input::tsr_tensor, kernel_size::Ptr{Int64}, n_kernel_size::Int32,
+    stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64}, n_padding::Int32,
+    ceil_mode::Int32, count_include_pad::Int32, divisor_override::Int64,
+    dst::tsr_tensor)::tsr_status
+
+# The means of output_size windows along one spatial axis that cover the input evenly;
+# floating dtypes.
+@c tsr_adaptive_avg_pool1d(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_adaptive_avg_pool1d_out(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# The means of output_size windows along three spatial axes that cover the input evenly;
+# floating dtypes.
+@c tsr_adaptive_avg_pool3d(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_adaptive_avg_pool3d_out(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# The maxima of output_size windows along one spatial axis that cover the input evenly;
+# floating dtypes.
+@c tsr_adaptive_max_pool1d(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_adaptive_max_pool1d_out(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# The maxima of output_size windows along two spatial axes that cover the input evenly;
+# floating dtypes.
+@c tsr_adaptive_max_pool2d(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_adaptive_max_pool2d_out(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# The maxima of output_size windows along three spatial axes that cover the input evenly;
+# floating dtypes.
+@c tsr_adaptive_max_pool3d(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_adaptive_max_pool3d_out(input::tsr_tensor, output_size::Ptr{Int64}, n_output_size::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# As adaptive_max_pool1d, and the position of each maximum in the flattened spatial axes
+# (int64).
+@c tsr_adaptive_max_pool1d_with_positions(input::tsr_tensor, output_size::Ptr{Int64},
+    n_output_size::Int32, values::Ptr{tsr_tensor}, positions::Ptr{tsr_tensor})::tsr_status
+
+# As adaptive_max_pool2d, and the position of each maximum in the flattened spatial axes
+# (int64).
+@c tsr_adaptive_max_pool2d_with_positions(input::tsr_tensor, output_size::Ptr{Int64},
+    n_output_size::Int32, values::Ptr{tsr_tensor}, positions::Ptr{tsr_tensor})::tsr_status
+
+# As adaptive_max_pool3d, and the position of each maximum in the flattened spatial axes
+# (int64).
+@c tsr_adaptive_max_pool3d_with_positions(input::tsr_tensor, output_size::Ptr{Int64},
+    n_output_size::Int32, values::Ptr{tsr_tensor}, positions::Ptr{tsr_tensor})::tsr_status
+
+# (sum of x^p)^(1/p) for each window along one spatial axis; floating dtypes.
+@c tsr_lp_pool1d(input::tsr_tensor, norm_type::Float64, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, ceil_mode::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_lp_pool1d_out(input::tsr_tensor, norm_type::Float64, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, ceil_mode::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# (sum of x^p)^(1/p) for each window along two spatial axes; floating dtypes.
+@c tsr_lp_pool2d(input::tsr_tensor, norm_type::Float64, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, ceil_mode::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_lp_pool2d_out(input::tsr_tensor, norm_type::Float64, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, ceil_mode::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# (sum of x^p)^(1/p) for each window along three spatial axes; floating dtypes.
+@c tsr_lp_pool3d(input::tsr_tensor, norm_type::Float64, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, ceil_mode::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_lp_pool3d_out(input::tsr_tensor, norm_type::Float64, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, ceil_mode::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# Zeros with the input's elements at the positions that max_pool1d_with_positions gave;
+# floating dtypes.
+@c tsr_max_unpool1d(input::tsr_tensor, positions::tsr_tensor, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
+    n_padding::Int32, output_size::Ptr{Int64}, n_output_size::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_max_unpool1d_out(input::tsr_tensor, positions::tsr_tensor, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
+    n_padding::Int32, output_size::Ptr{Int64}, n_output_size::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# Zeros with the input's elements at the positions that max_pool2d_with_positions gave;
+# floating dtypes.
+@c tsr_max_unpool2d(input::tsr_tensor, positions::tsr_tensor, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
+    n_padding::Int32, output_size::Ptr{Int64}, n_output_size::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_max_unpool2d_out(input::tsr_tensor, positions::tsr_tensor, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
+    n_padding::Int32, output_size::Ptr{Int64}, n_output_size::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# Zeros with the input's elements at the positions that max_pool3d_with_positions gave;
+# floating dtypes.
+@c tsr_max_unpool3d(input::tsr_tensor, positions::tsr_tensor, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
+    n_padding::Int32, output_size::Ptr{Int64}, n_output_size::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_max_unpool3d_out(input::tsr_tensor, positions::tsr_tensor, kernel_size::Ptr{Int64},
+    n_kernel_size::Int32, stride::Ptr{Int64}, n_stride::Int32, padding::Ptr{Int64},
+    n_padding::Int32, output_size::Ptr{Int64}, n_output_size::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# (input - mean) / sqrt(var + eps) weight + bias, per sample and group of channels; floating
+# dtypes.
+@c tsr_group_norm(input::tsr_tensor, num_groups::Int64, weight::tsr_tensor, bias::tsr_tensor,
+    eps::Float64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_group_norm_out(input::tsr_tensor, num_groups::Int64, weight::tsr_tensor,
+    bias::tsr_tensor, eps::Float64, dst::tsr_tensor)::tsr_status
+
+# (input - mean) / sqrt(var + eps) weight + bias, per sample and channel; floating dtypes.
+@c tsr_instance_norm(input::tsr_tensor, running_mean::tsr_tensor, running_var::tsr_tensor,
+    weight::tsr_tensor, bias::tsr_tensor, use_input_stats::Int32, momentum::Float64,
+    eps::Float64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_instance_norm_out(input::tsr_tensor, running_mean::tsr_tensor, running_var::tsr_tensor,
+    weight::tsr_tensor, bias::tsr_tensor, use_input_stats::Int32, momentum::Float64,
+    eps::Float64, dst::tsr_tensor)::tsr_status
+
+# input / sqrt(mean(input^2) + eps) weight over the last dims; floating dtypes.
+@c tsr_rms_norm(input::tsr_tensor, normalized_shape::Ptr{Int64}, n_normalized_shape::Int32,
+    weight::tsr_tensor, eps::Float64, has_eps::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_rms_norm_out(input::tsr_tensor, normalized_shape::Ptr{Int64}, n_normalized_shape::Int32,
+    weight::tsr_tensor, eps::Float64, has_eps::Int32, dst::tsr_tensor)::tsr_status
+
+# input / (k + alpha mean(input^2))^beta, where the mean is over neighbouring channels;
+# floating dtypes.
+@c tsr_local_response_norm(input::tsr_tensor, size::Int64, alpha::Float64, beta::Float64,
+    k::Float64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_local_response_norm_out(input::tsr_tensor, size::Int64, alpha::Float64, beta::Float64,
+    k::Float64, dst::tsr_tensor)::tsr_status
+
+# Sets random channels of sequences to 0 and divides the others by 1 - p; floating dtypes.
+@c tsr_dropout1d(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_dropout1d_out(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
+    dst::tsr_tensor)::tsr_status
+@c tsr_dropout1d_inplace(input::tsr_tensor, p::Float64, training::Int32,
+    generator::tsr_generator)::tsr_status
+
+# Sets random channels of images to 0 and divides the others by 1 - p; floating dtypes.
+@c tsr_dropout2d(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_dropout2d_out(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
+    dst::tsr_tensor)::tsr_status
+@c tsr_dropout2d_inplace(input::tsr_tensor, p::Float64, training::Int32,
+    generator::tsr_generator)::tsr_status
+
+# Sets random channels of volumes to 0 and divides the others by 1 - p; floating dtypes.
+@c tsr_dropout3d(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_dropout3d_out(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
+    dst::tsr_tensor)::tsr_status
+@c tsr_dropout3d_inplace(input::tsr_tensor, p::Float64, training::Int32,
+    generator::tsr_generator)::tsr_status
+
+# Dropout that keeps mean 0 and variance 1 where selu is the activation; floating dtypes.
+@c tsr_alpha_dropout(input::tsr_tensor, p::Float64, training::Int32, generator::tsr_generator,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_alpha_dropout_out(input::tsr_tensor, p::Float64, training::Int32,
+    generator::tsr_generator, dst::tsr_tensor)::tsr_status
+@c tsr_alpha_dropout_inplace(input::tsr_tensor, p::Float64, training::Int32,
+    generator::tsr_generator)::tsr_status
+
+# alpha_dropout of whole channels (axis 1); floating dtypes.
+@c tsr_feature_alpha_dropout(input::tsr_tensor, p::Float64, training::Int32,
+    generator::tsr_generator, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_feature_alpha_dropout_out(input::tsr_tensor, p::Float64, training::Int32,
+    generator::tsr_generator, dst::tsr_tensor)::tsr_status
+@c tsr_feature_alpha_dropout_inplace(input::tsr_tensor, p::Float64, training::Int32,
+    generator::tsr_generator)::tsr_status
+
+# A long short-term memory network over sequences; blocks i f g o.
+@c tsr_lstm(input::tsr_tensor, hx::Ptr{tsr_tensor}, n_hx::Int32, params::Ptr{tsr_tensor},
+    n_params::Int32, has_biases::Int32, num_layers::Int64, dropout::Float64, train::Int32,
+    bidirectional::Int32, batch_first::Int32, batch_sizes::Ptr{Int64}, n_batch_sizes::Int32,
+    generator::tsr_generator, output::Ptr{tsr_tensor}, h_n::Ptr{tsr_tensor},
+    c_n::Ptr{tsr_tensor})::tsr_status
+
+# A network of gated recurrent units over sequences; blocks r z n.
+@c tsr_gru(input::tsr_tensor, hx::tsr_tensor, params::Ptr{tsr_tensor}, n_params::Int32,
+    has_biases::Int32, num_layers::Int64, dropout::Float64, train::Int32, bidirectional::Int32,
+    batch_first::Int32, batch_sizes::Ptr{Int64}, n_batch_sizes::Int32, generator::tsr_generator,
+    output::Ptr{tsr_tensor}, h_n::Ptr{tsr_tensor})::tsr_status
+
+# A plain recurrent network over sequences: h = tanh(w_ih x + b_ih + w_hh h + b_hh).
+@c tsr_rnn_tanh(input::tsr_tensor, hx::tsr_tensor, params::Ptr{tsr_tensor}, n_params::Int32,
+    has_biases::Int32, num_layers::Int64, dropout::Float64, train::Int32, bidirectional::Int32,
+    batch_first::Int32, batch_sizes::Ptr{Int64}, n_batch_sizes::Int32, generator::tsr_generator,
+    output::Ptr{tsr_tensor}, h_n::Ptr{tsr_tensor})::tsr_status
+
+# A plain recurrent network over sequences: h = max(0, w_ih x + b_ih + w_hh h + b_hh).
+@c tsr_rnn_relu(input::tsr_tensor, hx::tsr_tensor, params::Ptr{tsr_tensor}, n_params::Int32,
+    has_biases::Int32, num_layers::Int64, dropout::Float64, train::Int32, bidirectional::Int32,
+    batch_first::Int32, batch_sizes::Ptr{Int64}, n_batch_sizes::Int32, generator::tsr_generator,
+    output::Ptr{tsr_tensor}, h_n::Ptr{tsr_tensor})::tsr_status
+
+# One step of lstm.
+@c tsr_lstm_cell(input::tsr_tensor, hx::Ptr{tsr_tensor}, n_hx::Int32, w_ih::tsr_tensor,
+    w_hh::tsr_tensor, b_ih::tsr_tensor, b_hh::tsr_tensor, h::Ptr{tsr_tensor},
+    c::Ptr{tsr_tensor})::tsr_status
+
+# One step of gru.
+@c tsr_gru_cell(input::tsr_tensor, hx::tsr_tensor, w_ih::tsr_tensor, w_hh::tsr_tensor,
+    b_ih::tsr_tensor, b_hh::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+
+# One step of rnn_tanh.
+@c tsr_rnn_tanh_cell(input::tsr_tensor, hx::tsr_tensor, w_ih::tsr_tensor, w_hh::tsr_tensor,
+    b_ih::tsr_tensor, b_hh::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+
+# One step of rnn_relu.
+@c tsr_rnn_relu_cell(input::tsr_tensor, hx::tsr_tensor, w_ih::tsr_tensor, w_hh::tsr_tensor,
+    b_ih::tsr_tensor, b_hh::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+
+# Connectionist temporal classification: -log of the probability of all paths that give the
+# labels.
+@c tsr_ctc_loss(log_probs::tsr_tensor, targets::tsr_tensor, input_lengths::tsr_tensor,
+    target_lengths::tsr_tensor, blank::Int64, reduction::Ptr{UInt8}, reduction_len::Int64,
+    zero_infinity::Int32, out::Ptr{tsr_tensor})::tsr_status
+
 # Blocks of r by r elements from groups of r² channels: (..., channels, height r, width r).
 @c tsr_pixel_shuffle(input::tsr_tensor, upscale_factor::Int64, out::Ptr{tsr_tensor})::tsr_status
 

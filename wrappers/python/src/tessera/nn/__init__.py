@@ -38,6 +38,17 @@ from .containers import ModuleDict, ModuleList, Sequential
 from .conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .dropouts import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
 from .layers import Embedding, LayerNorm, Linear
+from .image import (
+    ChannelShuffle,
+    Fold,
+    PixelShuffle,
+    PixelUnshuffle,
+    Unfold,
+    Upsample,
+    UpsamplingBilinear2d,
+    UpsamplingNearest2d,
+)
+from .layers import BatchNorm2d, Conv2d, ConvTranspose2d, Embedding, LayerNorm, Linear
 from .losses import (
     BCELoss,
     BCEWithLogitsLoss,
@@ -146,6 +157,7 @@ __all__ = [
     "ConstantPad3d",
     "Conv1d",
     "CTCLoss",
+    "ChannelShuffle",
     "Conv2d",
     "Conv3d",
     "ConvTranspose1d",
@@ -162,6 +174,7 @@ __all__ = [
     "FeatureAlphaDropout",
     "Flatten",
     "GRUCell",
+    "Fold",
     "GaussianNLLLoss",
     "GroupNorm",
     "Hardshrink",
@@ -205,6 +218,8 @@ __all__ = [
     "PReLU",
     "PairwiseDistance",
     "Parameter",
+    "PixelShuffle",
+    "PixelUnshuffle",
     "PoissonNLLLoss",
     "RMSNorm",
     "RNNCell",
@@ -235,6 +250,10 @@ __all__ = [
     "ZeroPad1d",
     "ZeroPad2d",
     "ZeroPad3d",
+    "Unfold",
+    "Upsample",
+    "UpsamplingBilinear2d",
+    "UpsamplingNearest2d",
     "functional",
     "init",
     "utils",

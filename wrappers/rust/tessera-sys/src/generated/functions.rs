@@ -5850,6 +5850,618 @@ extern "C" {
         params: *const tsr_tensor, n_params: i32, clip_value: f64,
     ) -> tsr_status;
 
+    /// The maximum of each window along one spatial axis; floating dtypes.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// padding: at most half the kernel; absent means 0
+    /// dilation: absent means 1
+    /// ceil_mode: count a last window that reaches beyond the padded input
+    pub fn tsr_max_pool1d(
+        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
+        n_stride: i32, padding: *const i64, n_padding: i32, dilation: *const i64, n_dilation: i32,
+        ceil_mode: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_max_pool1d`].
+    pub fn tsr_max_pool1d_out(
+        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
+        n_stride: i32, padding: *const i64, n_padding: i32, dilation: *const i64, n_dilation: i32,
+        ceil_mode: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The maximum of each window along three spatial axes; floating dtypes.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// padding: at most half the kernel; absent means 0
+    /// dilation: absent means 1
+    /// ceil_mode: count a last window that reaches beyond the padded input
+    pub fn tsr_max_pool3d(
+        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
+        n_stride: i32, padding: *const i64, n_padding: i32, dilation: *const i64, n_dilation: i32,
+        ceil_mode: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_max_pool3d`].
+    pub fn tsr_max_pool3d_out(
+        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
+        n_stride: i32, padding: *const i64, n_padding: i32, dilation: *const i64, n_dilation: i32,
+        ceil_mode: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// As max_pool1d, and the position of each maximum in the flattened spatial axes (int64).
+    /// A window that lies in the padding alone has the maximum -inf, the position -1 and no
+    /// gradient.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// padding: at most half the kernel; absent means 0
+    /// dilation: absent means 1
+    /// ceil_mode: count a last window that reaches beyond the padded input
+    pub fn tsr_max_pool1d_with_positions(
+        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
+        n_stride: i32, padding: *const i64, n_padding: i32, dilation: *const i64, n_dilation: i32,
+        ceil_mode: i32, values: *mut tsr_tensor, positions: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// As max_pool3d, and the position of each maximum in the flattened spatial axes (int64).
+    /// A window that lies in the padding alone has the maximum -inf, the position -1 and no
+    /// gradient.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// padding: at most half the kernel; absent means 0
+    /// dilation: absent means 1
+    /// ceil_mode: count a last window that reaches beyond the padded input
+    pub fn tsr_max_pool3d_with_positions(
+        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
+        n_stride: i32, padding: *const i64, n_padding: i32, dilation: *const i64, n_dilation: i32,
+        ceil_mode: i32, values: *mut tsr_tensor, positions: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The mean of each window along one spatial axis; floating dtypes.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// padding: at most half the kernel; absent means 0
+    /// ceil_mode: count a last window that reaches beyond the padded input
+    /// count_include_pad: padding counts as zeros
+    /// divisor_override: replaces the number of elements in the window
+    pub fn tsr_avg_pool1d(
+        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
+        n_stride: i32, padding: *const i64, n_padding: i32, ceil_mode: i32, count_include_pad: i32,
+        divisor_override: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_avg_pool1d`].
+    pub fn tsr_avg_pool1d_out(
+        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
+        n_stride: i32, padding: *const i64, n_padding: i32, ceil_mode: i32, count_include_pad: i32,
+        divisor_override: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The mean of each window along three spatial axes; floating dtypes.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// padding: at most half the kernel; absent means 0
+    /// ceil_mode: count a last window that reaches beyond the padded input
+    /// count_include_pad: padding counts as zeros
+    /// divisor_override: replaces the number of elements in the window
+    pub fn tsr_avg_pool3d(
+        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
+        n_stride: i32, padding: *const i64, n_padding: i32, ceil_mode: i32, count_include_pad: i32,
+        divisor_override: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_avg_pool3d`].
+    pub fn tsr_avg_pool3d_out(
+        input: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32, stride: *const i64,
+        n_stride: i32, padding: *const i64, n_padding: i32, ceil_mode: i32, count_include_pad: i32,
+        divisor_override: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The means of output_size windows along one spatial axis that cover the input evenly;
+    /// floating dtypes.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// output_size: one number for all axes or one for each
+    pub fn tsr_adaptive_avg_pool1d(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_adaptive_avg_pool1d`].
+    pub fn tsr_adaptive_avg_pool1d_out(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The means of output_size windows along three spatial axes that cover the input evenly;
+    /// floating dtypes.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// output_size: one number for all axes or one for each
+    pub fn tsr_adaptive_avg_pool3d(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_adaptive_avg_pool3d`].
+    pub fn tsr_adaptive_avg_pool3d_out(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The maxima of output_size windows along one spatial axis that cover the input evenly;
+    /// floating dtypes.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// output_size: one number for all axes or one for each
+    pub fn tsr_adaptive_max_pool1d(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_adaptive_max_pool1d`].
+    pub fn tsr_adaptive_max_pool1d_out(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The maxima of output_size windows along two spatial axes that cover the input evenly;
+    /// floating dtypes.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// output_size: one number for all axes or one for each
+    pub fn tsr_adaptive_max_pool2d(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_adaptive_max_pool2d`].
+    pub fn tsr_adaptive_max_pool2d_out(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The maxima of output_size windows along three spatial axes that cover the input evenly;
+    /// floating dtypes.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// output_size: one number for all axes or one for each
+    pub fn tsr_adaptive_max_pool3d(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_adaptive_max_pool3d`].
+    pub fn tsr_adaptive_max_pool3d_out(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// As adaptive_max_pool1d, and the position of each maximum in the flattened spatial axes
+    /// (int64).
+    /// input: (batch, channels, spatial...) or without the batch
+    /// output_size: one number for all axes or one for each
+    pub fn tsr_adaptive_max_pool1d_with_positions(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, values: *mut tsr_tensor,
+        positions: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// As adaptive_max_pool2d, and the position of each maximum in the flattened spatial axes
+    /// (int64).
+    /// input: (batch, channels, spatial...) or without the batch
+    /// output_size: one number for all axes or one for each
+    pub fn tsr_adaptive_max_pool2d_with_positions(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, values: *mut tsr_tensor,
+        positions: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// As adaptive_max_pool3d, and the position of each maximum in the flattened spatial axes
+    /// (int64).
+    /// input: (batch, channels, spatial...) or without the batch
+    /// output_size: one number for all axes or one for each
+    pub fn tsr_adaptive_max_pool3d_with_positions(
+        input: tsr_tensor, output_size: *const i64, n_output_size: i32, values: *mut tsr_tensor,
+        positions: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// (sum of x^p)^(1/p) for each window along one spatial axis; floating dtypes.
+    /// The sum is n times the mean, where n is the kernel's number of elements, so it is as for a
+    /// whole window where ceil_mode cuts one. The sign stays where p is odd. The gradient of a
+    /// root of 0 is 0.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// norm_type: a finite number above 0
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// ceil_mode: count a last window that reaches beyond the input
+    pub fn tsr_lp_pool1d(
+        input: tsr_tensor, norm_type: f64, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, ceil_mode: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_lp_pool1d`].
+    pub fn tsr_lp_pool1d_out(
+        input: tsr_tensor, norm_type: f64, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, ceil_mode: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// (sum of x^p)^(1/p) for each window along two spatial axes; floating dtypes.
+    /// The sum is n times the mean, where n is the kernel's number of elements, so it is as for a
+    /// whole window where ceil_mode cuts one. The sign stays where p is odd. The gradient of a
+    /// root of 0 is 0.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// norm_type: a finite number above 0
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// ceil_mode: count a last window that reaches beyond the input
+    pub fn tsr_lp_pool2d(
+        input: tsr_tensor, norm_type: f64, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, ceil_mode: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_lp_pool2d`].
+    pub fn tsr_lp_pool2d_out(
+        input: tsr_tensor, norm_type: f64, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, ceil_mode: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// (sum of x^p)^(1/p) for each window along three spatial axes; floating dtypes.
+    /// The sum is n times the mean, where n is the kernel's number of elements, so it is as for a
+    /// whole window where ceil_mode cuts one. The sign stays where p is odd. The gradient of a
+    /// root of 0 is 0.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// norm_type: a finite number above 0
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// ceil_mode: count a last window that reaches beyond the input
+    pub fn tsr_lp_pool3d(
+        input: tsr_tensor, norm_type: f64, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, ceil_mode: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_lp_pool3d`].
+    pub fn tsr_lp_pool3d_out(
+        input: tsr_tensor, norm_type: f64, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, ceil_mode: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Zeros with the input's elements at the positions that max_pool1d_with_positions gave;
+    /// floating dtypes.
+    /// The sizes of output_size are less than a stride away from (size - 1) stride - 2 padding +
+    /// kernel, the size without it. Of equal positions the last is written; the gradient of each
+    /// element is that of its position.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// positions: int64, of the input's shape
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// padding: absent means 0
+    /// output_size: the spatial sizes or all sizes of the result; absent means the smallest
+    pub fn tsr_max_unpool1d(
+        input: tsr_tensor, positions: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, padding: *const i64, n_padding: i32,
+        output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_max_unpool1d`].
+    pub fn tsr_max_unpool1d_out(
+        input: tsr_tensor, positions: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, padding: *const i64, n_padding: i32,
+        output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Zeros with the input's elements at the positions that max_pool2d_with_positions gave;
+    /// floating dtypes.
+    /// The sizes of output_size are less than a stride away from (size - 1) stride - 2 padding +
+    /// kernel, the size without it. Of equal positions the last is written; the gradient of each
+    /// element is that of its position.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// positions: int64, of the input's shape
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// padding: absent means 0
+    /// output_size: the spatial sizes or all sizes of the result; absent means the smallest
+    pub fn tsr_max_unpool2d(
+        input: tsr_tensor, positions: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, padding: *const i64, n_padding: i32,
+        output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_max_unpool2d`].
+    pub fn tsr_max_unpool2d_out(
+        input: tsr_tensor, positions: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, padding: *const i64, n_padding: i32,
+        output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Zeros with the input's elements at the positions that max_pool3d_with_positions gave;
+    /// floating dtypes.
+    /// The sizes of output_size are less than a stride away from (size - 1) stride - 2 padding +
+    /// kernel, the size without it. Of equal positions the last is written; the gradient of each
+    /// element is that of its position.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// positions: int64, of the input's shape
+    /// kernel_size: one number for all axes or one for each
+    /// stride: absent or empty means the kernel's size
+    /// padding: absent means 0
+    /// output_size: the spatial sizes or all sizes of the result; absent means the smallest
+    pub fn tsr_max_unpool3d(
+        input: tsr_tensor, positions: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, padding: *const i64, n_padding: i32,
+        output_size: *const i64, n_output_size: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_max_unpool3d`].
+    pub fn tsr_max_unpool3d_out(
+        input: tsr_tensor, positions: tsr_tensor, kernel_size: *const i64, n_kernel_size: i32,
+        stride: *const i64, n_stride: i32, padding: *const i64, n_padding: i32,
+        output_size: *const i64, n_output_size: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// (input - mean) / sqrt(var + eps) weight + bias, per sample and group of channels; floating
+    /// dtypes.
+    /// Weight and bias have the input's dtype, or float32 for 16-bit input. The result keeps the
+    /// input's layout, row-major or channels last. SHAPE when the groups do not divide the
+    /// channels.
+    /// input: (batch, channels, ...)
+    /// num_groups: groups of neighbouring channels
+    /// weight: (channels)
+    /// bias: (channels)
+    pub fn tsr_group_norm(
+        input: tsr_tensor, num_groups: i64, weight: tsr_tensor, bias: tsr_tensor, eps: f64,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_group_norm`].
+    pub fn tsr_group_norm_out(
+        input: tsr_tensor, num_groups: i64, weight: tsr_tensor, bias: tsr_tensor, eps: f64,
+        dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// (input - mean) / sqrt(var + eps) weight + bias, per sample and channel; floating dtypes.
+    /// Without use_input_stats the running statistics are used. They are float32 for 16-bit input
+    /// and move towards the mean of the samples' statistics, with the unbiased variance. SHAPE for
+    /// one value per channel.
+    /// input: (batch, channels, spatial...)
+    /// running_mean: (channels), written with use_input_stats
+    /// running_var: (channels), written with use_input_stats
+    /// weight: (channels)
+    /// bias: (channels)
+    /// use_input_stats: use the statistics of the samples and update the running statistics
+    /// momentum: the weight of the batch in the running statistics
+    pub fn tsr_instance_norm(
+        input: tsr_tensor, running_mean: tsr_tensor, running_var: tsr_tensor, weight: tsr_tensor,
+        bias: tsr_tensor, use_input_stats: i32, momentum: f64, eps: f64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_instance_norm`].
+    pub fn tsr_instance_norm_out(
+        input: tsr_tensor, running_mean: tsr_tensor, running_var: tsr_tensor, weight: tsr_tensor,
+        bias: tsr_tensor, use_input_stats: i32, momentum: f64, eps: f64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// input / sqrt(mean(input^2) + eps) weight over the last dims; floating dtypes.
+    /// normalized_shape: the last sizes of the input
+    /// weight: of that shape
+    /// eps: absent means the machine epsilon of the input's dtype
+    pub fn tsr_rms_norm(
+        input: tsr_tensor, normalized_shape: *const i64, n_normalized_shape: i32,
+        weight: tsr_tensor, eps: f64, has_eps: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_rms_norm`].
+    pub fn tsr_rms_norm_out(
+        input: tsr_tensor, normalized_shape: *const i64, n_normalized_shape: i32,
+        weight: tsr_tensor, eps: f64, has_eps: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// input / (k + alpha mean(input^2))^beta, where the mean is over neighbouring channels;
+    /// floating dtypes.
+    /// The channels outside count as zeros. Half of the channels, rounded down, are before the one
+    /// that is normalised.
+    /// input: (batch, channels, ...), at least 3 dims
+    /// size: neighbouring channels
+    pub fn tsr_local_response_norm(
+        input: tsr_tensor, size: i64, alpha: f64, beta: f64, k: f64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_local_response_norm`].
+    pub fn tsr_local_response_norm_out(
+        input: tsr_tensor, size: i64, alpha: f64, beta: f64, k: f64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Sets random channels of sequences to 0 and divides the others by 1 - p; floating dtypes.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// p: probability of a zero
+    /// training: otherwise the input is returned
+    /// generator: absent means the current one
+    pub fn tsr_dropout1d(
+        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_dropout1d`].
+    pub fn tsr_dropout1d_out(
+        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_dropout1d`].
+    pub fn tsr_dropout1d_inplace(
+        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator,
+    ) -> tsr_status;
+
+    /// Sets random channels of images to 0 and divides the others by 1 - p; floating dtypes.
+    /// Input of three dims is (batch, channels, length).
+    /// input: (batch, channels, spatial...) or without the batch
+    /// p: probability of a zero
+    /// training: otherwise the input is returned
+    /// generator: absent means the current one
+    pub fn tsr_dropout2d(
+        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_dropout2d`].
+    pub fn tsr_dropout2d_out(
+        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_dropout2d`].
+    pub fn tsr_dropout2d_inplace(
+        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator,
+    ) -> tsr_status;
+
+    /// Sets random channels of volumes to 0 and divides the others by 1 - p; floating dtypes.
+    /// input: (batch, channels, spatial...) or without the batch
+    /// p: probability of a zero
+    /// training: otherwise the input is returned
+    /// generator: absent means the current one
+    pub fn tsr_dropout3d(
+        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_dropout3d`].
+    pub fn tsr_dropout3d_out(
+        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_dropout3d`].
+    pub fn tsr_dropout3d_inplace(
+        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator,
+    ) -> tsr_status;
+
+    /// Dropout that keeps mean 0 and variance 1 where selu is the activation; floating dtypes.
+    /// Dropped elements become selu's limit at -infinity, and the result is scaled and shifted.
+    /// All are 0 for p = 1.
+    /// p: probability of a dropped element
+    /// training: otherwise the input is returned
+    /// generator: absent means the current one
+    pub fn tsr_alpha_dropout(
+        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_alpha_dropout`].
+    pub fn tsr_alpha_dropout_out(
+        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_alpha_dropout`].
+    pub fn tsr_alpha_dropout_inplace(
+        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator,
+    ) -> tsr_status;
+
+    /// alpha_dropout of whole channels (axis 1); floating dtypes.
+    /// p: probability of a dropped element
+    /// training: otherwise the input is returned
+    /// generator: absent means the current one
+    pub fn tsr_feature_alpha_dropout(
+        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_feature_alpha_dropout`].
+    pub fn tsr_feature_alpha_dropout_out(
+        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_feature_alpha_dropout`].
+    pub fn tsr_feature_alpha_dropout_inplace(
+        input: tsr_tensor, p: f64, training: i32, generator: tsr_generator,
+    ) -> tsr_status;
+
+    /// A long short-term memory network over sequences; blocks i f g o.
+    /// c = σ(f) c + σ(i) tanh(g), h = σ(o) tanh(c). A further tensor w_hr (outputs, hidden) behind
+    /// each layer's and direction's parameters projects h to fewer outputs, which are also what
+    /// w_hh reads. SHAPE, DTYPE or VALUE where the parameters do not fit.
+    /// input: (time, batch, features), or (total, features) of a packed batch
+    /// hx: the first states h and c; empty means zeros
+    /// params: of each layer and direction: w_ih, w_hh and, with biases, b_ih, b_hh
+    /// dropout: between two layers
+    /// train: apply the dropout
+    /// bidirectional: also from the last time step to the first
+    /// batch_sizes: of a packed batch; absent means a padded one
+    /// generator: absent means the current one
+    pub fn tsr_lstm(
+        input: tsr_tensor, hx: *const tsr_tensor, n_hx: i32, params: *const tsr_tensor,
+        n_params: i32, has_biases: i32, num_layers: i64, dropout: f64, train: i32,
+        bidirectional: i32, batch_first: i32, batch_sizes: *const i64, n_batch_sizes: i32,
+        generator: tsr_generator, output: *mut tsr_tensor, h_n: *mut tsr_tensor,
+        c_n: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// A network of gated recurrent units over sequences; blocks r z n.
+    /// n = tanh(x + σ(r) (w_hn h + b_hn)), h = (1 - σ(z)) n + σ(z) h.
+    /// input: (time, batch, features), or (total, features) of a packed batch
+    /// hx: the first state
+    /// params: of each layer and direction: w_ih, w_hh and, with biases, b_ih, b_hh
+    /// dropout: between two layers
+    /// train: apply the dropout
+    /// bidirectional: also from the last time step to the first
+    /// batch_sizes: of a packed batch; absent means a padded one
+    /// generator: absent means the current one
+    pub fn tsr_gru(
+        input: tsr_tensor, hx: tsr_tensor, params: *const tsr_tensor, n_params: i32,
+        has_biases: i32, num_layers: i64, dropout: f64, train: i32, bidirectional: i32,
+        batch_first: i32, batch_sizes: *const i64, n_batch_sizes: i32, generator: tsr_generator,
+        output: *mut tsr_tensor, h_n: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// A plain recurrent network over sequences: h = tanh(w_ih x + b_ih + w_hh h + b_hh).
+    /// input: (time, batch, features), or (total, features) of a packed batch
+    /// hx: the first state
+    /// params: of each layer and direction: w_ih, w_hh and, with biases, b_ih, b_hh
+    /// dropout: between two layers
+    /// train: apply the dropout
+    /// bidirectional: also from the last time step to the first
+    /// batch_sizes: of a packed batch; absent means a padded one
+    /// generator: absent means the current one
+    pub fn tsr_rnn_tanh(
+        input: tsr_tensor, hx: tsr_tensor, params: *const tsr_tensor, n_params: i32,
+        has_biases: i32, num_layers: i64, dropout: f64, train: i32, bidirectional: i32,
+        batch_first: i32, batch_sizes: *const i64, n_batch_sizes: i32, generator: tsr_generator,
+        output: *mut tsr_tensor, h_n: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// A plain recurrent network over sequences: h = max(0, w_ih x + b_ih + w_hh h + b_hh).
+    /// input: (time, batch, features), or (total, features) of a packed batch
+    /// hx: the first state
+    /// params: of each layer and direction: w_ih, w_hh and, with biases, b_ih, b_hh
+    /// dropout: between two layers
+    /// train: apply the dropout
+    /// bidirectional: also from the last time step to the first
+    /// batch_sizes: of a packed batch; absent means a padded one
+    /// generator: absent means the current one
+    pub fn tsr_rnn_relu(
+        input: tsr_tensor, hx: tsr_tensor, params: *const tsr_tensor, n_params: i32,
+        has_biases: i32, num_layers: i64, dropout: f64, train: i32, bidirectional: i32,
+        batch_first: i32, batch_sizes: *const i64, n_batch_sizes: i32, generator: tsr_generator,
+        output: *mut tsr_tensor, h_n: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// One step of lstm.
+    /// input: (batch, features) or (features)
+    /// hx: the states h and c
+    /// w_ih: (blocks hidden, features)
+    /// w_hh: (blocks hidden, hidden)
+    /// b_ih: (blocks hidden)
+    /// b_hh: (blocks hidden)
+    pub fn tsr_lstm_cell(
+        input: tsr_tensor, hx: *const tsr_tensor, n_hx: i32, w_ih: tsr_tensor, w_hh: tsr_tensor,
+        b_ih: tsr_tensor, b_hh: tsr_tensor, h: *mut tsr_tensor, c: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// One step of gru.
+    /// input: (batch, features) or (features)
+    /// hx: the state
+    /// w_ih: (blocks hidden, features)
+    /// w_hh: (blocks hidden, hidden)
+    /// b_ih: (blocks hidden)
+    /// b_hh: (blocks hidden)
+    pub fn tsr_gru_cell(
+        input: tsr_tensor, hx: tsr_tensor, w_ih: tsr_tensor, w_hh: tsr_tensor, b_ih: tsr_tensor,
+        b_hh: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// One step of rnn_tanh.
+    /// input: (batch, features) or (features)
+    /// hx: the state
+    /// w_ih: (blocks hidden, features)
+    /// w_hh: (blocks hidden, hidden)
+    /// b_ih: (blocks hidden)
+    /// b_hh: (blocks hidden)
+    pub fn tsr_rnn_tanh_cell(
+        input: tsr_tensor, hx: tsr_tensor, w_ih: tsr_tensor, w_hh: tsr_tensor, b_ih: tsr_tensor,
+        b_hh: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// One step of rnn_relu.
+    /// input: (batch, features) or (features)
+    /// hx: the state
+    /// w_ih: (blocks hidden, features)
+    /// w_hh: (blocks hidden, hidden)
+    /// b_ih: (blocks hidden)
+    /// b_hh: (blocks hidden)
+    pub fn tsr_rnn_relu_cell(
+        input: tsr_tensor, hx: tsr_tensor, w_ih: tsr_tensor, w_hh: tsr_tensor, b_ih: tsr_tensor,
+        b_hh: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Connectionist temporal classification: -log of the probability of all paths that give the
+    /// labels.
+    /// A path has a class for each time step; it gives the labels that are left when repeated
+    /// classes are merged and blanks removed. A sequence that is too short for its labels has an
+    /// infinite loss. The mean divides each loss by its number of labels (at least 1) first. The
+    /// gradient is that of the formula, whether or not the probabilities sum to 1. Lengths and
+    /// targets are integers, on any device; VALUE or INDEX where they do not fit.
+    /// log_probs: (time, batch, classes) or (time, classes): logarithms of probabilities
+    /// targets: class numbers: (batch, longest), or those of all sequences behind each other, 1-D
+    /// input_lengths: (batch): the time steps of each sequence
+    /// target_lengths: (batch): the labels of each sequence
+    /// blank: the class that stands for no label
+    /// reduction: none, sum or mean
+    /// zero_infinity: an infinite loss and its gradient are 0
+    pub fn tsr_ctc_loss(
+        log_probs: tsr_tensor, targets: tsr_tensor, input_lengths: tsr_tensor,
+        target_lengths: tsr_tensor, blank: i64, reduction: *const c_char, reduction_len: i64,
+        zero_infinity: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
     /// Blocks of r by r elements from groups of r² channels: (..., channels, height r, width r).
     /// input: (..., channels r², height, width); any dtype
     /// upscale_factor: r

@@ -32,6 +32,10 @@ mod ops_nn;
 mod ops_nn_activation;
 mod ops_nn_loss;
 mod ops_optim;
+mod ops_nn_pool;
+mod ops_nn_norm;
+mod ops_nn_rnn;
+mod ops_nn_sequence;
 mod ops_nn_image;
 
 /// Options of the op methods of [`Tensor`](crate::Tensor), and the ops that are functions.
@@ -63,5 +67,9 @@ pub mod ops {
     pub use super::ops_nn_activation::*;
     pub use super::ops_nn_loss::*;
     pub use super::ops_optim::*;
+    pub use super::ops_nn_pool::*;
+    pub use super::ops_nn_norm::*;
+    pub use super::ops_nn_rnn::*;
+    pub use super::ops_nn_sequence::*;
     pub use super::ops_nn_image::*;
 }

@@ -35,6 +35,7 @@ mod conv;
 #[allow(unsafe_code)]
 mod convert;
 mod dropouts;
+mod image;
 pub mod init;
 mod layers;
 mod module;
@@ -54,6 +55,7 @@ pub use conv::{
 };
 pub use convert::convert;
 pub use dropouts::{AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout};
+pub use image::{ChannelShuffle, Fold, PixelShuffle, PixelUnshuffle, Unfold, Upsample};
 pub use layers::{Embedding, Linear, Sequential};
 pub use module::{Module, Training, Visitor};
 pub use norm::{
