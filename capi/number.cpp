@@ -10,7 +10,7 @@
 namespace tsr::capi {
 namespace {
 
-constexpr const char* kKindNames[] = {"", "bool", "integer", "real", "complex"};
+constexpr const char* kKindNames[] = {"", "bool", "integer", "real", "complex", "unsigned"};
 
 // "bool, integer, real"
 std::string names_of(uint32_t kinds) {
@@ -22,11 +22,9 @@ std::string names_of(uint32_t kinds) {
   return names;
 }
 
-}  // namespace
-
-void fail_number(const tsr_number* number, const char* arg, uint32_t kinds) {
+[[noreturn]] void fail_number(const tsr_number* number, const char* arg, uint32_t kinds) {
   if (number == nullptr) fail_handle(nullptr, "number", arg);
-  if (number->kind < TSR_NUMBER_BOOL || number->kind > TSR_NUMBER_COMPLEX) {
+  if (number->kind < TSR_NUMBER_BOOL || number->kind > TSR_NUMBER_UNSIGNED) {
     fail_argument(Code::kInvalidArgument, arg, "a number of a kind TSR_NUMBER_", number->kind);
   }
   if (number->reserved != 0) {
@@ -37,6 +35,15 @@ void fail_number(const tsr_number* number, const char* arg, uint32_t kinds) {
             names_of(kinds), ", got ", kKindNames[number->kind]);
   fail_argument(Code::kInvalidArgument, arg, "a bool number whose field integer is 0 or 1",
                 number->integer);
+}
+
+}  // namespace
+
+Scalar rare_number(const tsr_number* number, const char* arg, uint32_t kinds) {
+  const bool is_unsigned = number != nullptr && number->kind == TSR_NUMBER_UNSIGNED;
+  if (is_unsigned && number->reserved == 0 && (kinds & kNumberInteger) != 0)
+    return Scalar::from_unsigned(static_cast<uint64_t>(number->integer));
+  fail_number(number, arg, kinds);
 }
 
 }  // namespace tsr::capi

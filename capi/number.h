@@ -19,17 +19,18 @@ inline constexpr uint32_t kNumberReal = 1U << TSR_NUMBER_REAL;
 inline constexpr uint32_t kNumberComplex = 1U << TSR_NUMBER_COMPLEX;
 inline constexpr uint32_t kAnyNumber = kNumberBool | kNumberInteger | kNumberReal | kNumberComplex;
 
-// Throws kInvalidArgument for an invalid number, kType for a kind that is not in `kinds`.
-[[noreturn, gnu::cold]] void fail_number(const tsr_number* number, const char* arg, uint32_t kinds);
+// Reads an unsigned number, a kind that is allowed where integers are. Throws kInvalidArgument for
+// an invalid number, kType for a kind that is not in `kinds`.
+[[gnu::cold]] Scalar rare_number(const tsr_number* number, const char* arg, uint32_t kinds);
 
 // Reads only the fields of the number's kind: callers need not set the others.
 [[gnu::always_inline]] inline Scalar number_arg(const tsr_number* number, const char* arg,
                                                 uint32_t kinds = kAnyNumber) {
   if (number == nullptr) [[unlikely]]
-    fail_number(number, arg, kinds);
+    return rare_number(number, arg, kinds);
   const auto kind = static_cast<uint32_t>(number->kind);
   if (kind > TSR_NUMBER_COMPLEX || (kinds >> kind & 1) == 0 || number->reserved != 0) [[unlikely]]
-    fail_number(number, arg, kinds);
+    return rare_number(number, arg, kinds);
   switch (number->kind) {
     case TSR_NUMBER_REAL:
       return number->real;
@@ -39,7 +40,7 @@ inline constexpr uint32_t kAnyNumber = kNumberBool | kNumberInteger | kNumberRea
       return std::complex<double>(number->real, number->imaginary);
     default:
       if ((number->integer & ~int64_t{1}) != 0) [[unlikely]]
-        fail_number(number, arg, kinds);
+        return rare_number(number, arg, kinds);
       return number->integer != 0;
   }
 }

@@ -70,7 +70,8 @@ enum {
   TSR_NUMBER_BOOL = 1,
   TSR_NUMBER_INTEGER = 2,
   TSR_NUMBER_REAL = 3,
-  TSR_NUMBER_COMPLEX = 4
+  TSR_NUMBER_COMPLEX = 4,
+  TSR_NUMBER_UNSIGNED = 5
 };
 
 typedef int32_t tsr_log_level;

@@ -96,13 +96,15 @@ enum {
   TSR_DEVICE_SIMULATED = 12 /* The device of the tests; it is a plugin. */
 };
 
-/* The kind of a tsr_number, in the order in which a number can raise the dtype of a result. */
+/* The kind of a tsr_number. BOOL, INTEGER, REAL and COMPLEX stand in the order in which a number
+ * can raise the dtype of a result; UNSIGNED is an integer and goes wherever INTEGER does. */
 typedef int32_t tsr_number_kind;
 enum {
   TSR_NUMBER_BOOL = 1, /* A truth value in the field integer, 0 or 1. */
   TSR_NUMBER_INTEGER = 2, /* The field integer. */
   TSR_NUMBER_REAL = 3, /* The field real. */
-  TSR_NUMBER_COMPLEX = 4 /* The fields real and imaginary. */
+  TSR_NUMBER_COMPLEX = 4, /* The fields real and imaginary. */
+  TSR_NUMBER_UNSIGNED = 5 /* The field integer read as a uint64_t: for integers from 2^63 on, which only uint64 can hold. */
 };
 
 typedef struct tsr_number tsr_number;
@@ -113,9 +115,9 @@ typedef void (*tsr_drop_fn)(void* user);
  * it lives on the caller's stack. Only the fields of its kind are read; the others need not be
  * set. */
 struct tsr_number {
-  tsr_number_kind kind; /* TSR_NUMBER_BOOL, INTEGER, REAL or COMPLEX; anything else is refused, also 0 */
+  tsr_number_kind kind; /* TSR_NUMBER_BOOL, INTEGER, REAL, COMPLEX or UNSIGNED; anything else is refused, also 0 */
   int32_t reserved; /* 0 */
-  int64_t integer; /* of the kinds BOOL and INTEGER */
+  int64_t integer; /* of the kinds BOOL, INTEGER and UNSIGNED */
   double real; /* of the kinds REAL and COMPLEX */
   double imaginary; /* of the kind COMPLEX */
 };
@@ -137,6 +139,10 @@ inline tsr_number_argument tsr_number_of_integer(int64_t value) {
   tsr_number_argument made = {{TSR_NUMBER_INTEGER, 0, value, 0, 0}};
   return made;
 }
+inline tsr_number_argument tsr_number_of_unsigned(uint64_t value) {
+  tsr_number_argument made = {{TSR_NUMBER_UNSIGNED, 0, (int64_t)value, 0, 0}};
+  return made;
+}
 inline tsr_number_argument tsr_number_of_complex(double real, double imaginary) {
   tsr_number_argument made = {{TSR_NUMBER_COMPLEX, 0, 0, real, imaginary}};
   return made;
@@ -148,11 +154,13 @@ inline tsr_number_argument tsr_number_of_real(double value) {
 }
 #define TSR_TRUTH(value) tsr_number_of_bool(value)
 #define TSR_I64(value) tsr_number_of_integer(value)
+#define TSR_U64(value) tsr_number_of_unsigned(value)
 #define TSR_F64(value) tsr_number_of_real(value)
 #define TSR_C128(real, imaginary) tsr_number_of_complex((real), (imaginary))
 #else
 #define TSR_TRUTH(value) (&(const tsr_number){TSR_NUMBER_BOOL, 0, (value) ? 1 : 0, 0, 0})
 #define TSR_I64(value) (&(const tsr_number){TSR_NUMBER_INTEGER, 0, (value), 0, 0})
+#define TSR_U64(value) (&(const tsr_number){TSR_NUMBER_UNSIGNED, 0, (int64_t)(value), 0, 0})
 #define TSR_F64(value) (&(const tsr_number){TSR_NUMBER_REAL, 0, 0, (value), 0})
 #define TSR_C128(real, imaginary) (&(const tsr_number){TSR_NUMBER_COMPLEX, 0, 0, (real), (imaginary)})
 #endif

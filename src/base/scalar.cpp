@@ -21,7 +21,11 @@ void append_text(std::string& out, const Scalar& value) {
       append_text(out, value.to<bool>());
       return;
     case Category::kIntegral:
-      append_text(out, value.to<int64_t>());
+      if (value.is_large()) {
+        append_text(out, value.to<uint64_t>());
+      } else {
+        append_text(out, value.to<int64_t>());
+      }
       return;
     case Category::kFloating:
       append_text(out, value.to<double>());

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Scalar: a number of the host language, with its kind; the only operand that is weak in promotion.
+// An integer from 2^63 on keeps its 64 bits, and its value also as a double, which is 0 for others.
 #pragma once
 
 #include <complex>
@@ -20,7 +21,17 @@ class Scalar {
   constexpr Scalar(std::complex<double> value)
       : category_(Category::kComplex), real_(value.real()), imag_(value.imag()) {}
 
+  static constexpr Scalar from_unsigned(uint64_t value) {
+    Scalar made(static_cast<int64_t>(value));
+    if (made.integer_ < 0) made.real_ = static_cast<double>(value);
+    return made;
+  }
+
   [[nodiscard]] constexpr Category category() const { return category_; }
+  // An integer that only uint64 can hold.
+  [[nodiscard]] constexpr bool is_large() const {
+    return category_ == Category::kIntegral && real_ != 0;
+  }
 
   // The value as a C++ type; complex to real keeps the real part (the op layer refuses it before).
   template <class T>
@@ -46,7 +57,7 @@ class Scalar {
 
  private:
   [[nodiscard]] constexpr double real() const {
-    return category_ <= Category::kIntegral ? static_cast<double>(integer_) : real_;
+    return category_ <= Category::kIntegral && real_ == 0 ? static_cast<double>(integer_) : real_;
   }
 
   Category category_;

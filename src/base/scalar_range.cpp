@@ -40,6 +40,7 @@ double largest_of(DType dtype) noexcept {
 
 Fit fit_of(const Scalar& value, DType dtype) noexcept {
   if (!is_integral(dtype)) return Fit::kInside;
+  if (value.is_large()) return dtype == DType::kUInt64 ? Fit::kInside : Fit::kAbove;
   if (value.category() <= Category::kIntegral) {
     const auto number = value.to<int64_t>();
     if (number < lowest_of(dtype)) return Fit::kBelow;

@@ -41,7 +41,7 @@ inline constexpr int64_t kMany[70] = {};
 // Invalid numbers: no kind, an unknown kind, a field that must be 0, a bool that is neither 0 nor
 // 1.
 inline constexpr tsr_number kNoNumbers[4] = {
-    {0, 0, 0, 0, 0}, {5, 0, 0, 0, 0}, {TSR_NUMBER_REAL, 1, 0, 0, 0}, {TSR_NUMBER_BOOL, 0, 2, 0, 0}};
+    {0, 0, 0, 0, 0}, {6, 0, 0, 0, 0}, {TSR_NUMBER_REAL, 1, 0, 0, 0}, {TSR_NUMBER_BOOL, 0, 2, 0, 0}};
 inline constexpr tsr_status kAnyError = -1;
 
 // A tensor as a literal. Integers are stored separately, so that 64 bits are exact; complex numbers

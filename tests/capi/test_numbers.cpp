@@ -47,13 +47,39 @@ TEST(Numbers, keep_64_bits_of_integers) {
   EXPECT_EQ(back.integer, INT64_MAX - 1);
 }
 
+TEST(Numbers, beyond_int64_are_unsigned_and_fit_uint64_alone) {
+  constexpr uint64_t kLargest = ~uint64_t{0};
+  const Tensor x(ints(TSR_UINT64, {2}, {0, 7}));
+  Tensor y;
+  ok(tsr_add_scalar(x, TSR_U64(kLargest), y.slot()));
+  tsr_number back;
+  Tensor sum;
+  ok(tsr_select(y, 0, 0, sum.slot()));
+  ok(tsr_tensor_item(sum, &back));
+  EXPECT_EQ(static_cast<uint64_t>(back.integer), kLargest);
+  ok(tsr_select(y, 0, 1, sum.slot()));
+  ok(tsr_tensor_item(sum, &back));
+  EXPECT_EQ(back.integer, 6);
+  // Smaller numbers of the kind are ordinary integers; floating tensors round the others.
+  ok(tsr_add_scalar(Tensor(ints(TSR_INT8, {1}, {2})), TSR_U64(3), y.slot()));
+  same(y, ints(TSR_INT8, {1}, {5}));
+  ok(tsr_add_scalar(Tensor(reals(TSR_FLOAT64, {1}, {0})), TSR_U64(kLargest), y.slot()));
+  same(y, reals(TSR_FLOAT64, {1}, {0x1p64}));
+  ok(tsr_less_scalar(Tensor(ints(TSR_INT64, {1}, {INT64_MAX})), TSR_U64(kLargest), y.slot()));
+  ok(tsr_tensor_item(y, &back));
+  EXPECT_EQ(back.integer, 1);
+  refused(tsr_add_scalar(Tensor(ints(TSR_INT64, {1}, {2})), TSR_U64(kLargest), y.slot()),
+          TSR_VALUE);
+  EXPECT_NE(last_error().find("18446744073709551615"), std::string::npos) << last_error();
+}
+
 TEST(Numbers, that_are_none_are_refused_by_name) {
   const Tensor x(reals(TSR_FLOAT32, {1}, {2}));
   Tensor y;
   refused(tsr_add_scalar(x, nullptr, y.slot()), TSR_INVALID_ARGUMENT);
   EXPECT_EQ(last_error(), "add: other: expected a number, got NULL");
   refused(tsr_add_scalar(x, kNoNumbers + 1, y.slot()), TSR_INVALID_ARGUMENT);
-  EXPECT_EQ(last_error(), "add: other: expected a number of a kind TSR_NUMBER_, got 5");
+  EXPECT_EQ(last_error(), "add: other: expected a number of a kind TSR_NUMBER_, got 6");
   refused(tsr_add_scalar(x, kNoNumbers + 2, y.slot()), TSR_INVALID_ARGUMENT);
   EXPECT_EQ(last_error(), "add: other: expected a number whose field reserved is 0, got 1");
   refused(tsr_add_scalar(x, kNoNumbers + 3, y.slot()), TSR_INVALID_ARGUMENT);

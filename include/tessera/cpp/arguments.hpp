@@ -24,12 +24,14 @@ namespace tessera {
 // A number of any kind, made from any arithmetic or complex value.
 class Scalar {
  public:
-  // In the order of promotion: each kind can represent the kinds before it.
+  // In the order of promotion: each kind can represent the kinds before it. The last one is for
+  // integers beyond int64, which only uint64 can hold.
   enum class Kind : int32_t {
     kTruth = TSR_NUMBER_BOOL,
     kInteger = TSR_NUMBER_INTEGER,
     kReal = TSR_NUMBER_REAL,
-    kComplex = TSR_NUMBER_COMPLEX
+    kComplex = TSR_NUMBER_COMPLEX,
+    kUnsigned = TSR_NUMBER_UNSIGNED
   };
 
   template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
@@ -38,18 +40,14 @@ class Scalar {
       number_.kind = TSR_NUMBER_BOOL;
       number_.integer = value ? 1 : 0;
     } else if constexpr (std::is_integral_v<T>) {
-      if constexpr (std::is_unsigned_v<T> && sizeof(T) >= sizeof(int64_t)) {
-        if (value > static_cast<T>(std::numeric_limits<int64_t>::max())) {
-          throw InvalidValueError("a number is too large for int64");
-        }
-      }
       number_.kind = TSR_NUMBER_INTEGER;
       number_.integer = static_cast<int64_t>(value);
+      if (std::is_unsigned_v<T> && number_.integer < 0) number_.kind = TSR_NUMBER_UNSIGNED;
     } else {
       number_.kind = TSR_NUMBER_REAL;
       number_.real = static_cast<double>(value);
     }
-    if constexpr (std::is_integral_v<T>) number_.real = static_cast<double>(number_.integer);
+    if constexpr (std::is_integral_v<T>) number_.real = static_cast<double>(value);
   }
 
   template <class T>

@@ -241,6 +241,7 @@ Tensor remainder_b(const BinaryContext& ctx) {
   return negative(multiply(ctx.g, floor_divide(ctx.a, ctx.b)));
 }
 Scalar minus_one(const Scalar& value) {
+  if (value.is_large()) return value.to<double>() - 1;
   switch (value.category()) {
     case Category::kBool:
     case Category::kIntegral:

@@ -52,6 +52,8 @@ list_count(list) = length(list)
 
 host_number(x::Bool) = Ref(tsr_number(C.TSR_NUMBER_BOOL, 0, x, 0.0, 0.0))
 host_number(x::Integer) = Ref(tsr_number(C.TSR_NUMBER_INTEGER, 0, x, 0.0, 0.0))
+host_number(x::Unsigned) =
+    Ref(tsr_number(x > typemax(Int64) ? C.TSR_NUMBER_UNSIGNED : C.TSR_NUMBER_INTEGER, 0, UInt64(x) % Int64, 0.0, 0.0))
 host_number(x::Real) = Ref(tsr_number(C.TSR_NUMBER_REAL, 0, 0, x, 0.0))
 host_number(x::Complex) = Ref(tsr_number(C.TSR_NUMBER_COMPLEX, 0, 0, real(x), imag(x)))
 host_number(::Nothing) = C_NULL

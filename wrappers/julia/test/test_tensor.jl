@@ -216,7 +216,8 @@ end
     @test Array(whole .+ big(2)) == [3, 4] && Array(whole .* (1 + 2im)) == [1 + 2im, 2 + 4im]
     @test Array(Tessera.choose(mask, 1, 2.5)) == Float32[1, 1]
     @test_throws ArgumentError clamp.(whole, 1im, 2)
-    @test_throws InexactError whole .+ typemax(UInt64)
+    @test_throws ArgumentError whole .+ typemax(UInt64)
+    @test item(Tensor(UInt64(0)) .+ typemax(UInt64)) === typemax(UInt64)
     @test item(Tensor([typemax(UInt64)])) === typemax(UInt64)
     @test_throws MethodError whole .+ "1"
 end

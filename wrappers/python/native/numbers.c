@@ -4,6 +4,12 @@
 #include "native.h"
 
 static int tpy_large(PyObject* object, int sign, tsr_number* out) {
+  if (sign > 0) {
+    out->kind = TSR_NUMBER_UNSIGNED;
+    out->integer = (int64_t)PyLong_AsUnsignedLongLong(object);
+    if (!PyErr_Occurred()) return TPY_NUMBER;
+    PyErr_Clear();
+  }
   out->kind = TSR_NUMBER_REAL;
   out->real = PyLong_AsDouble(object);
   if (out->real == -1.0 && PyErr_Occurred()) {

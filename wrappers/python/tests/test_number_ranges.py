@@ -55,7 +55,7 @@ def test_lists_that_are_assigned_must_fit(dtype: ts.DType) -> None:
 
 @pytest.mark.parametrize("call", [
     lambda x, n: x + n, lambda x, n: n * x, lambda x, n: x.__imul__(n), lambda x, n: ts.add(x, n),
-    lambda x, n: x.fill_(n), lambda x, n: ts.full((1,), n), lambda x, n: x.clip(max=n), lambda x, n: assign(x, 0, n),
+    lambda x, n: x.fill_(n), lambda x, n: ts.full((1,), n), lambda x, n: x.clip(min=n, max=n), lambda x, n: assign(x, 0, n),
     lambda x, n: ts.where(x > 0, x, n), lambda x, n: ts.arange(n, n + 2), lambda x, n: x.masked_fill(x > 0, n),
     lambda x, n: x.__iadd__(n), lambda x, n: ts.tensor(n, dtype=ts.int64),
 ])  # fmt: skip

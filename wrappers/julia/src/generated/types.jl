@@ -118,12 +118,15 @@ const TSR_DEVICE_CPU = Int32(1)
 const TSR_DEVICE_CUDA = Int32(2)
 const TSR_DEVICE_SIMULATED = Int32(12)
 
-# The kind of a tsr_number, in the order in which a number can raise the dtype of a result.
+# The kind of a tsr_number. BOOL, INTEGER, REAL and COMPLEX stand in the order in which a
+# number can raise the dtype of a result; UNSIGNED is an integer and goes wherever INTEGER
+# does.
 const tsr_number_kind = Int32
 const TSR_NUMBER_BOOL = Int32(1)
 const TSR_NUMBER_INTEGER = Int32(2)
 const TSR_NUMBER_REAL = Int32(3)
 const TSR_NUMBER_COMPLEX = Int32(4)
+const TSR_NUMBER_UNSIGNED = Int32(5)
 
 # The importance of a log message.
 const tsr_log_level = Int32

@@ -54,6 +54,7 @@ NUMBER_BOOL: Final = 1
 NUMBER_INTEGER: Final = 2
 NUMBER_REAL: Final = 3
 NUMBER_COMPLEX: Final = 4
+NUMBER_UNSIGNED: Final = 5
 
 LOG_DEBUG: Final = 0
 LOG_INFO: Final = 1

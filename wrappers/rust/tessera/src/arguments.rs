@@ -15,14 +15,16 @@ pub(crate) const ABSENT: i64 = i64::MIN;
 // ---- Host numbers ----
 
 /// A number as an argument. It takes the dtype of the tensor beside it: `x.add(1.5)` of a float32
-/// tensor is float32. Every number type of Rust converts to it; integers beyond `i64` become an
-/// `f64`.
+/// tensor is float32. Every number type of Rust converts to it; integers beyond `i64` fit
+/// uint64 alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scalar {
     /// A truth value.
     Bool(bool),
     /// An integer.
     I64(i64),
+    /// An integer beyond `i64`, which only uint64 can hold.
+    U64(u64),
     /// A real number.
     F64(f64),
     /// Real and imaginary part.
@@ -36,6 +38,7 @@ impl Scalar {
         let (kind, integer, real, imaginary) = match self {
             Scalar::Bool(value) => (sys::TSR_NUMBER_BOOL, i64::from(value), 0.0, 0.0),
             Scalar::I64(value) => (sys::TSR_NUMBER_INTEGER, value, 0.0, 0.0),
+            Scalar::U64(value) => (sys::TSR_NUMBER_UNSIGNED, value as i64, 0.0, 0.0),
             Scalar::F64(value) => (sys::TSR_NUMBER_REAL, 0, value, 0.0),
             Scalar::C128(re, im) => (sys::TSR_NUMBER_COMPLEX, 0, re, im),
         };
@@ -81,10 +84,10 @@ scalar_from! {
 macro_rules! wide_scalar_from {
     ($($kind:ty),*) => {$(
         impl From<$kind> for Scalar {
-            /// An integer; a real number if it is beyond `i64`.
+            /// An integer; a [`Scalar::U64`] if it is beyond `i64`.
             #[inline]
             fn from(value: $kind) -> Self {
-                i64::try_from(value).map_or(Scalar::F64(value as f64), Scalar::I64)
+                i64::try_from(value).map_or(Scalar::U64(value as u64), Scalar::I64)
             }
         }
         operand_from!($kind);

@@ -11,11 +11,11 @@ use std::mem::{offset_of, size_of};
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct tsr_number {
-    /// TSR_NUMBER_BOOL, INTEGER, REAL or COMPLEX; anything else is refused, also 0
+    /// TSR_NUMBER_BOOL, INTEGER, REAL, COMPLEX or UNSIGNED; anything else is refused, also 0
     pub kind: tsr_number_kind,
     /// 0
     pub reserved: i32,
-    /// of the kinds BOOL and INTEGER
+    /// of the kinds BOOL, INTEGER and UNSIGNED
     pub integer: i64,
     /// of the kinds REAL and COMPLEX
     pub real: f64,

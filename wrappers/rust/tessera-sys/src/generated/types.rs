@@ -191,7 +191,8 @@ pub const TSR_DEVICE_CUDA: tsr_device_type = 2;
 /// The device of the tests; it is a plugin.
 pub const TSR_DEVICE_SIMULATED: tsr_device_type = 12;
 
-/// The kind of a tsr_number, in the order in which a number can raise the dtype of a result.
+/// The kind of a tsr_number. BOOL, INTEGER, REAL and COMPLEX stand in the order in which a number
+/// can raise the dtype of a result; UNSIGNED is an integer and goes wherever INTEGER does.
 pub type tsr_number_kind = i32;
 /// A truth value in the field integer, 0 or 1.
 pub const TSR_NUMBER_BOOL: tsr_number_kind = 1;
@@ -201,6 +202,8 @@ pub const TSR_NUMBER_INTEGER: tsr_number_kind = 2;
 pub const TSR_NUMBER_REAL: tsr_number_kind = 3;
 /// The fields real and imaginary.
 pub const TSR_NUMBER_COMPLEX: tsr_number_kind = 4;
+/// The field integer read as a uint64_t: for integers from 2^63 on, which only uint64 can hold.
+pub const TSR_NUMBER_UNSIGNED: tsr_number_kind = 5;
 
 /// The importance of a log message.
 pub type tsr_log_level = i32;
