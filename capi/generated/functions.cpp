@@ -30,14 +30,15 @@ constexpr Signature kCall_LSQ{"LSQ", [](AnyFunction f, tsr_value* v) { return as
 constexpr Signature kCall_LT{"LT", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, tsr_tensor>(f)(list<tsr_tensor>(v[0]), count(v[0]), tensor(v[1])); }};
 constexpr Signature kCall_LiP{"LiP", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, int64_t, tsr_tensor*>(f)(list<tsr_tensor>(v[0]), count(v[0]), integer(v[1]), place(v[2])); }};
 constexpr Signature kCall_LiT{"LiT", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, int64_t, tsr_tensor>(f)(list<tsr_tensor>(v[0]), count(v[0]), integer(v[1]), tensor(v[2])); }};
+constexpr Signature kCall_NNIdBcP{"NNIdBcP", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, const tsr_number*, int64_t, int32_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(Number(v[0]), Number(v[1]), integer(v[2]), small(v[3]), small(v[4]), small(v[5]), device_index(v[5]), place(v[6])); }};
 constexpr Signature kCall_NNNdcP{"NNNdcP", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, const tsr_number*, const tsr_number*, int32_t, int32_t, int32_t, tsr_tensor*>(f)(Number(v[0]), Number(v[1]), Number(v[2]), small(v[3]), small(v[4]), device_index(v[4]), place(v[5])); }};
+constexpr Signature kCall_NTBP{"NTBP", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, tsr_tensor, int32_t, tsr_tensor*>(f)(Number(v[0]), tensor(v[1]), small(v[2]), place(v[3])); }};
 constexpr Signature kCall_NTP{"NTP", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, tsr_tensor, tsr_tensor*>(f)(Number(v[0]), tensor(v[1]), place(v[2])); }};
 constexpr Signature kCall_NTSP{"NTSP", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, tsr_tensor, const char*, int64_t, tsr_tensor*>(f)(Number(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), place(v[3])); }};
 constexpr Signature kCall_NTST{"NTST", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, tsr_tensor, const char*, int64_t, tsr_tensor>(f)(Number(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_NTT{"NTT", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, tsr_tensor, tsr_tensor>(f)(Number(v[0]), tensor(v[1]), tensor(v[2])); }};
 constexpr Signature kCall_NTgP{"NTgP", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, tsr_tensor, tsr_generator, tsr_tensor*>(f)(Number(v[0]), tensor(v[1]), generator(v[2]), place(v[3])); }};
 constexpr Signature kCall_RRIRdBcP{"RRIRdBcP", [](AnyFunction f, tsr_value* v) { return as<double, double, int64_t, double, int32_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(v[0].real, v[1].real, integer(v[2]), v[3].real, small(v[4]), small(v[5]), small(v[6]), device_index(v[6]), place(v[7])); }};
-constexpr Signature kCall_RRIdBcP{"RRIdBcP", [](AnyFunction f, tsr_value* v) { return as<double, double, int64_t, int32_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(v[0].real, v[1].real, integer(v[2]), small(v[3]), small(v[4]), small(v[5]), device_index(v[5]), place(v[6])); }};
 constexpr Signature kCall_SLjP{"SLjP", [](AnyFunction f, tsr_value* v) { return as<const char*, int64_t, const tsr_tensor*, int32_t, const int64_t*, int32_t, tsr_tensor*>(f)(text(v[0]), text_length(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), place(v[3])); }};
 constexpr Signature kCall_SLjT{"SLjT", [](AnyFunction f, tsr_value* v) { return as<const char*, int64_t, const tsr_tensor*, int32_t, const int64_t*, int32_t, tsr_tensor>(f)(text(v[0]), text_length(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_T{"T", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor>(f)(tensor(v[0])); }};
@@ -730,7 +731,7 @@ const Symbol kSymbols[] = {
     {"tsr_exp_inplace", reinterpret_cast<AnyFunction>(&tsr_exp_inplace), 132072, &kInfo_exp, &kCall_T},
     {"tsr_exp_out", reinterpret_cast<AnyFunction>(&tsr_exp_out), 66536, &kInfo_exp, &kCall_TT},
     {"tsr_expand", reinterpret_cast<AnyFunction>(&tsr_expand), 2511, &kInfo_expand, &kCall_TJP},
-    {"tsr_expand_dims", reinterpret_cast<AnyFunction>(&tsr_expand_dims), 2504, &kInfo_expand_dims, &kCall_TIP},
+    {"tsr_expand_dims", reinterpret_cast<AnyFunction>(&tsr_expand_dims), 2504, &kInfo_expand_dims, &kCall_TJP},
     {"tsr_expm1", reinterpret_cast<AnyFunction>(&tsr_expm1), 1008, &kInfo_expm1, &kCall_TP},
     {"tsr_expm1_inplace", reinterpret_cast<AnyFunction>(&tsr_expm1_inplace), 132080, &kInfo_expm1, &kCall_T},
     {"tsr_expm1_out", reinterpret_cast<AnyFunction>(&tsr_expm1_out), 66544, &kInfo_expm1, &kCall_TT},
@@ -948,6 +949,7 @@ const Symbol kSymbols[] = {
     {"tsr_isfinite_out", reinterpret_cast<AnyFunction>(&tsr_isfinite_out), 66569, &kInfo_isfinite, &kCall_TT},
     {"tsr_isin", reinterpret_cast<AnyFunction>(&tsr_isin), 1333, &kInfo_isin, &kCall_TTBP},
     {"tsr_isin_scalar", reinterpret_cast<AnyFunction>(&tsr_isin_scalar), 263477, &kInfo_isin, &kCall_TNBP},
+    {"tsr_isin_scalar_left", reinterpret_cast<AnyFunction>(&tsr_isin_scalar_left), 525621, &kInfo_isin, &kCall_NTBP},
     {"tsr_isinf", reinterpret_cast<AnyFunction>(&tsr_isinf), 1032, &kInfo_isinf, &kCall_TP},
     {"tsr_isinf_out", reinterpret_cast<AnyFunction>(&tsr_isinf_out), 66568, &kInfo_isinf, &kCall_TT},
     {"tsr_isnan", reinterpret_cast<AnyFunction>(&tsr_isnan), 1031, &kInfo_isnan, &kCall_TP},
@@ -1001,7 +1003,7 @@ const Symbol kSymbols[] = {
     {"tsr_lgamma_out", reinterpret_cast<AnyFunction>(&tsr_lgamma_out), 66641, &kInfo_lgamma, &kCall_TT},
     {"tsr_linear", reinterpret_cast<AnyFunction>(&tsr_linear), 1601, &kInfo_linear, &kCall_TTtP},
     {"tsr_linear_out", reinterpret_cast<AnyFunction>(&tsr_linear_out), 67137, &kInfo_linear, &kCall_TTtT},
-    {"tsr_linspace", reinterpret_cast<AnyFunction>(&tsr_linspace), 2010, &kInfo_linspace, &kCall_RRIdBcP},
+    {"tsr_linspace", reinterpret_cast<AnyFunction>(&tsr_linspace), 2010, &kInfo_linspace, &kCall_NNIdBcP},
     {"tsr_live_handles", reinterpret_cast<AnyFunction>(&tsr_live_handles), 250, &kInfo_live_handles, nullptr},
     {"tsr_live_nodes", reinterpret_cast<AnyFunction>(&tsr_live_nodes), 251, &kInfo_live_nodes, nullptr},
     {"tsr_local_response_norm", reinterpret_cast<AnyFunction>(&tsr_local_response_norm), 3453, &kInfo_local_response_norm, &kCall_TIRRRP},
@@ -1120,6 +1122,8 @@ const Symbol kSymbols[] = {
     {"tsr_matrix_power", reinterpret_cast<AnyFunction>(&tsr_matrix_power), 1635, &kInfo_matrix_power, &kCall_TIP},
     {"tsr_matrix_power_out", reinterpret_cast<AnyFunction>(&tsr_matrix_power_out), 67171, &kInfo_matrix_power, &kCall_TIT},
     {"tsr_matrix_rank", reinterpret_cast<AnyFunction>(&tsr_matrix_rank), 1703, &kInfo_matrix_rank, &kCall_TrBP},
+    {"tsr_matrix_rank_by_rtol", reinterpret_cast<AnyFunction>(&tsr_matrix_rank_by_rtol), 1707, &kInfo_matrix_rank_by_rtol, &kCall_TTBP},
+    {"tsr_matrix_rank_by_rtol_out", reinterpret_cast<AnyFunction>(&tsr_matrix_rank_by_rtol_out), 67243, &kInfo_matrix_rank_by_rtol, &kCall_TTBT},
     {"tsr_matrix_rank_out", reinterpret_cast<AnyFunction>(&tsr_matrix_rank_out), 67239, &kInfo_matrix_rank, &kCall_TrBT},
     {"tsr_matrix_transpose", reinterpret_cast<AnyFunction>(&tsr_matrix_transpose), 2508, &kInfo_matrix_transpose, &kCall_TP},
     {"tsr_max", reinterpret_cast<AnyFunction>(&tsr_max), 1405, &kInfo_max, &kCall_TjBP},
@@ -1299,6 +1303,8 @@ const Symbol kSymbols[] = {
     {"tsr_pdist", reinterpret_cast<AnyFunction>(&tsr_pdist), 1801, &kInfo_pdist, &kCall_TRP},
     {"tsr_permute_dims", reinterpret_cast<AnyFunction>(&tsr_permute_dims), 2506, &kInfo_permute_dims, &kCall_TJP},
     {"tsr_pinv", reinterpret_cast<AnyFunction>(&tsr_pinv), 1696, &kInfo_pinv, &kCall_TrBP},
+    {"tsr_pinv_by_rtol", reinterpret_cast<AnyFunction>(&tsr_pinv_by_rtol), 1706, &kInfo_pinv_by_rtol, &kCall_TTBP},
+    {"tsr_pinv_by_rtol_out", reinterpret_cast<AnyFunction>(&tsr_pinv_by_rtol_out), 67242, &kInfo_pinv_by_rtol, &kCall_TTBT},
     {"tsr_pinv_out", reinterpret_cast<AnyFunction>(&tsr_pinv_out), 67232, &kInfo_pinv, &kCall_TrBT},
     {"tsr_pixel_shuffle", reinterpret_cast<AnyFunction>(&tsr_pixel_shuffle), 3590, &kInfo_pixel_shuffle, &kCall_TIP},
     {"tsr_pixel_unshuffle", reinterpret_cast<AnyFunction>(&tsr_pixel_unshuffle), 3591, &kInfo_pixel_unshuffle, &kCall_TIP},
@@ -1659,7 +1665,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeta_scalar_left_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_left_out), 591144, &kInfo_zeta, &kCall_NTT},
     {"tsr_zeta_scalar_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_out), 329000, &kInfo_zeta, &kCall_TNT},
 };
-const size_t kSymbolCount = 1327;
+const size_t kSymbolCount = 1332;
 
 namespace {
 
@@ -1963,7 +1969,7 @@ constexpr int32_t kIds[] = {
     1695, 67231,
     1330,
     1033, 66569,
-    1333, 263477,
+    1333, 263477, 525621,
     1032, 66568,
     1031, 66567,
     1113, 66649,
@@ -2047,7 +2053,9 @@ constexpr int32_t kIds[] = {
     1701, 67237,
     1702, 67238,
     1635, 67171,
-    1703, 67239,
+    1703,
+    1707, 67243,
+    67239,
     2508,
     1405, 66941,
     3400, 68936,
@@ -2157,7 +2165,9 @@ constexpr int32_t kIds[] = {
     3221,
     1801,
     2506,
-    1696, 67232,
+    1696,
+    1706, 67242,
+    67232,
     3590,
     3591,
     322,

@@ -391,6 +391,7 @@ inline constexpr CallInfoOf kInfo_lu{1693, "lu", {{"input", 'T'}, {"p", 'P'}, {"
 inline constexpr CallInfoOf kInfo_lu_solve{1694, "lu_solve", {{"input", 'T'}, {"pivots", 'T'}, {"other", 'T'}, {"left", 'B'}, {"adjoint", 'B'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_inv{1695, "inv", {{"input", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_pinv{1696, "pinv", {{"input", 'T'}, {"rtol", 'r'}, {"hermitian", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_pinv_by_rtol{1706, "pinv_by_rtol", {{"input", 'T'}, {"rtol", 'T'}, {"hermitian", 'B'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_det{1697, "det", {{"input", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_slogdet{1698, "slogdet", {{"input", 'T'}, {"sign", 'P'}, {"logabsdet", 'P'}}};
 inline constexpr CallInfoOf kInfo_logdet{1699, "logdet", {{"input", 'T'}, {"out", 'P'}}};
@@ -398,6 +399,7 @@ inline constexpr CallInfoOf kInfo_lstsq{1700, "lstsq", {{"input", 'T'}, {"other"
 inline constexpr CallInfoOf kInfo_matrix_exp{1701, "matrix_exp", {{"input", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_matrix_norm{1702, "matrix_norm", {{"input", 'T'}, {"keepdims", 'B'}, {"ord", 'S'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_matrix_rank{1703, "matrix_rank", {{"input", 'T'}, {"rtol", 'r'}, {"hermitian", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_matrix_rank_by_rtol{1707, "matrix_rank_by_rtol", {{"input", 'T'}, {"rtol", 'T'}, {"hermitian", 'B'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_cond{1704, "cond", {{"input", 'T'}, {"p", 'S'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_cdist{1800, "cdist", {{"x1", 'T'}, {"x2", 'T'}, {"p", 'R'}, {"compute_mode", 'S'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_pdist{1801, "pdist", {{"input", 'T'}, {"p", 'R'}, {"out", 'P'}}};
@@ -429,7 +431,7 @@ inline constexpr CallInfoOf kInfo_zeros_like{2005, "zeros_like", {{"input", 'T'}
 inline constexpr CallInfoOf kInfo_ones_like{2006, "ones_like", {{"input", 'T'}, {"dtype", 'd'}, {"device", 'c'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_full_like{2007, "full_like", {{"input", 'T'}, {"value", 'N'}, {"dtype", 'd'}, {"device", 'c'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_arange{2008, "arange", {{"start", 'N'}, {"stop", 'N'}, {"step", 'N'}, {"dtype", 'd'}, {"device", 'c'}, {"out", 'P'}}};
-inline constexpr CallInfoOf kInfo_linspace{2010, "linspace", {{"start", 'R'}, {"stop", 'R'}, {"num", 'I'}, {"dtype", 'd'}, {"endpoint", 'B'}, {"device", 'c'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_linspace{2010, "linspace", {{"start", 'N'}, {"stop", 'N'}, {"num", 'I'}, {"dtype", 'd'}, {"endpoint", 'B'}, {"device", 'c'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_eye{2011, "eye", {{"n_rows", 'I'}, {"n_cols", 'i'}, {"k", 'I'}, {"dtype", 'd'}, {"device", 'c'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_asarray{2012, "asarray", {{"input", 'T'}, {"dtype", 'd'}, {"device", 'c'}, {"copy", 'b'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_logspace{2013, "logspace", {{"start", 'R'}, {"stop", 'R'}, {"num", 'I'}, {"base", 'R'}, {"dtype", 'd'}, {"endpoint", 'B'}, {"device", 'c'}, {"out", 'P'}}};
@@ -503,7 +505,7 @@ inline constexpr CallInfoOf kInfo_reshape{2500, "reshape", {{"input", 'T'}, {"sh
 inline constexpr CallInfoOf kInfo_view{2501, "view", {{"input", 'T'}, {"shape", 'J'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_flatten{2502, "flatten", {{"input", 'T'}, {"start", 'I'}, {"end_axis", 'I'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_squeeze{2503, "squeeze", {{"input", 'T'}, {"axes", 'J'}, {"out", 'P'}}};
-inline constexpr CallInfoOf kInfo_expand_dims{2504, "expand_dims", {{"input", 'T'}, {"axis", 'I'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_expand_dims{2504, "expand_dims", {{"input", 'T'}, {"axes", 'J'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_unsqueeze{2505, "unsqueeze", {{"input", 'T'}, {"axis", 'I'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_permute_dims{2506, "permute_dims", {{"input", 'T'}, {"axes", 'J'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_transpose{2507, "transpose", {{"input", 'T'}, {"axis0", 'I'}, {"axis1", 'I'}, {"out", 'P'}}};

@@ -88,11 +88,13 @@ tsr_status tsr_arange(const tsr_number* start, const tsr_number* stop, const tsr
   }, start, stop, step, dtype, DeviceOf{device_type, device_index});
 }
 
-tsr_status tsr_linspace(double start, double stop, int64_t num, tsr_dtype dtype, int32_t endpoint,
-    tsr_device_type device_type, int32_t device_index, tsr_tensor* out) {
+tsr_status tsr_linspace(const tsr_number* start, const tsr_number* stop, int64_t num,
+    tsr_dtype dtype, int32_t endpoint, tsr_device_type device_type, int32_t device_index,
+    tsr_tensor* out) {
   return one(kInfo_linspace, 0, out, [&] {
-    return ops::linspace(start, stop, num, optional_dtype_arg(dtype, "dtype"),
-        bool_arg(endpoint, "endpoint"), optional_device_arg(device_type, device_index, "device"));
+    return ops::linspace(number_arg(start, "start"), number_arg(stop, "stop"), num,
+        optional_dtype_arg(dtype, "dtype"), bool_arg(endpoint, "endpoint"),
+        optional_device_arg(device_type, device_index, "device"));
   }, start, stop, num, dtype, endpoint, DeviceOf{device_type, device_index});
 }
 

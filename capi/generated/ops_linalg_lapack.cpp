@@ -243,6 +243,20 @@ tsr_status tsr_pinv_out(tsr_tensor input, double rtol, int32_t has_rtol, int32_t
   }, input, MaybeOf{rtol, has_rtol}, hermitian, dst);
 }
 
+tsr_status tsr_pinv_by_rtol(tsr_tensor input, tsr_tensor rtol, int32_t hermitian, tsr_tensor* out) {
+  return one(kInfo_pinv_by_rtol, 0, out, [&] {
+    return ops::pinv_by_rtol(TensorArg(input, "input").get(), TensorArg(rtol, "rtol").get(),
+        bool_arg(hermitian, "hermitian"));
+  }, input, rtol, hermitian);
+}
+tsr_status tsr_pinv_by_rtol_out(tsr_tensor input, tsr_tensor rtol, int32_t hermitian,
+    tsr_tensor dst) {
+  return guard(kInfo_pinv_by_rtol, 0x106aa, [&] {
+    ops::pinv_by_rtol(TensorArg(input, "input").get(), TensorArg(rtol, "rtol").get(),
+        bool_arg(hermitian, "hermitian"), ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, rtol, hermitian, dst);
+}
+
 tsr_status tsr_det(tsr_tensor input, tsr_tensor* out) {
   return one(kInfo_det, 0, out, [&] { return ops::det(TensorArg(input, "input").get()); }, input);
 }
@@ -335,6 +349,21 @@ tsr_status tsr_matrix_rank_out(tsr_tensor input, double rtol, int32_t has_rtol, 
     ops::matrix_rank(TensorArg(input, "input").get(), optional_double(rtol, has_rtol, "rtol"),
         bool_arg(hermitian, "hermitian"), ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, MaybeOf{rtol, has_rtol}, hermitian, dst);
+}
+
+tsr_status tsr_matrix_rank_by_rtol(tsr_tensor input, tsr_tensor rtol, int32_t hermitian,
+    tsr_tensor* out) {
+  return one(kInfo_matrix_rank_by_rtol, 0, out, [&] {
+    return ops::matrix_rank_by_rtol(TensorArg(input, "input").get(), TensorArg(rtol, "rtol").get(),
+        bool_arg(hermitian, "hermitian"));
+  }, input, rtol, hermitian);
+}
+tsr_status tsr_matrix_rank_by_rtol_out(tsr_tensor input, tsr_tensor rtol, int32_t hermitian,
+    tsr_tensor dst) {
+  return guard(kInfo_matrix_rank_by_rtol, 0x106ab, [&] {
+    ops::matrix_rank_by_rtol(TensorArg(input, "input").get(), TensorArg(rtol, "rtol").get(),
+        bool_arg(hermitian, "hermitian"), ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, rtol, hermitian, dst);
 }
 
 tsr_status tsr_cond(tsr_tensor input, const char* p, int64_t p_len, tsr_tensor* out) {

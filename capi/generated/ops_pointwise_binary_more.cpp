@@ -930,4 +930,11 @@ tsr_status tsr_isin_scalar(tsr_tensor input, const tsr_number* other, int32_t in
         bool_arg(invert, "invert"));
   }, input, other, invert);
 }
+tsr_status tsr_isin_scalar_left(const tsr_number* input, tsr_tensor other, int32_t invert,
+    tsr_tensor* out) {
+  return one(kInfo_isin, 0x80535, out, [&] {
+    return ops::isin(number_arg(input, "input"), TensorArg(other, "other").get(),
+        bool_arg(invert, "invert"));
+  }, input, other, invert);
+}
 }  // extern "C"

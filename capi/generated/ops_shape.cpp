@@ -40,10 +40,10 @@ tsr_status tsr_squeeze(tsr_tensor input, const int64_t* axes, int32_t n_axes, ts
   }, input, ListOf{axes, n_axes});
 }
 
-tsr_status tsr_expand_dims(tsr_tensor input, int64_t axis, tsr_tensor* out) {
+tsr_status tsr_expand_dims(tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor* out) {
   return one(kInfo_expand_dims, 0, out, [&] {
-    return ops::expand_dims(TensorArg(input, "input").get(), axis);
-  }, input, axis);
+    return ops::expand_dims(TensorArg(input, "input").get(), list_arg(axes, n_axes, "axes"));
+  }, input, ListOf{axes, n_axes});
 }
 
 tsr_status tsr_unsqueeze(tsr_tensor input, int64_t axis, tsr_tensor* out) {

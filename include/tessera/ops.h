@@ -132,7 +132,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_ceil(tsr_tensor input, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_ceil_out(tsr_tensor input, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_ceil_inplace(tsr_tensor input);
 
-/* Nearest integer, halves to even; integers and bool are returned unchanged. */
+/* Nearest integer, halves to even, of complex numbers in each part; integers and bool are
+ * returned unchanged. */
 TSR_API TSR_NODISCARD tsr_status tsr_round(tsr_tensor input, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_round_out(tsr_tensor input, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_round_inplace(tsr_tensor input);
@@ -1037,6 +1038,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_isin(
     tsr_tensor input, tsr_tensor other, int32_t invert, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_isin_scalar(
     tsr_tensor input, const tsr_number* other, int32_t invert, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_isin_scalar_left(
+    const tsr_number* input, tsr_tensor other, int32_t invert, tsr_tensor* out);
 
 /* ---- Ops: reductions ---- */
 
@@ -1791,6 +1794,14 @@ TSR_API TSR_NODISCARD tsr_status tsr_pinv(
 TSR_API TSR_NODISCARD tsr_status tsr_pinv_out(
     tsr_tensor input, double rtol, int32_t has_rtol, int32_t hermitian, tsr_tensor dst);
 
+/* As pinv, with tolerances in a tensor, which broadcasts to the batch of the matrices.
+ * rtol: singular values up to this share of the largest count as 0; one share for each matrix
+ * hermitian: by eigenvalues, reading the lower triangle */
+TSR_API TSR_NODISCARD tsr_status tsr_pinv_by_rtol(
+    tsr_tensor input, tsr_tensor rtol, int32_t hermitian, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_pinv_by_rtol_out(
+    tsr_tensor input, tsr_tensor rtol, int32_t hermitian, tsr_tensor dst);
+
 /* The determinant of square matrices. */
 TSR_API TSR_NODISCARD tsr_status tsr_det(tsr_tensor input, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_det_out(tsr_tensor input, tsr_tensor dst);
@@ -1836,6 +1847,14 @@ TSR_API TSR_NODISCARD tsr_status tsr_matrix_rank(
     tsr_tensor input, double rtol, int32_t has_rtol, int32_t hermitian, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_matrix_rank_out(
     tsr_tensor input, double rtol, int32_t has_rtol, int32_t hermitian, tsr_tensor dst);
+
+/* As matrix_rank, with tolerances in a tensor, which broadcasts to the batch of the matrices.
+ * rtol: singular values up to this share of the largest count as 0; one share for each matrix
+ * hermitian: by eigenvalues, reading the lower triangle */
+TSR_API TSR_NODISCARD tsr_status tsr_matrix_rank_by_rtol(
+    tsr_tensor input, tsr_tensor rtol, int32_t hermitian, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_matrix_rank_by_rtol_out(
+    tsr_tensor input, tsr_tensor rtol, int32_t hermitian, tsr_tensor dst);
 
 /* The norm of the matrix times that of its inverse; infinite for a singular one.
  * p: as ord of matrix_norm */
@@ -2092,12 +2111,13 @@ TSR_API TSR_NODISCARD tsr_status tsr_arange(
     const tsr_number* start, const tsr_number* stop, const tsr_number* step, tsr_dtype dtype,
     tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 
-/* Equally spaced numbers from start to stop.
- * dtype: absent means the default floating dtype
+/* Equally spaced numbers from start to stop, which may be complex.
+ * dtype: absent means the default floating dtype, or the complex one when start or stop is
+ * complex
  * endpoint: whether stop is the last number
  * device: absent means the default device */
 TSR_API TSR_NODISCARD tsr_status tsr_linspace(
-    double start, double stop, int64_t num, tsr_dtype dtype, int32_t endpoint,
+    const tsr_number* start, const tsr_number* stop, int64_t num, tsr_dtype dtype, int32_t endpoint,
     tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 
 /* Ones on one diagonal, zeros elsewhere.
@@ -2359,8 +2379,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_addcdiv_out(
 TSR_API TSR_NODISCARD tsr_status tsr_addcdiv_inplace(
     tsr_tensor input, tsr_tensor tensor1, tsr_tensor tensor2, const tsr_number* value);
 
-/* The input limited to bounds, one of which may be absent; the gradient passes inside the bounds
- * and at them.
+/* The input limited to bounds, of which none, one or both are given; the gradient passes inside
+ * the bounds and at them.
  * min: lower bound
  * max: upper bound */
 TSR_API TSR_NODISCARD tsr_status tsr_clip(
@@ -2655,11 +2675,12 @@ TSR_API TSR_NODISCARD tsr_status tsr_flatten(
 TSR_API TSR_NODISCARD tsr_status tsr_squeeze(
     tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor* out);
 
-/* Inserts an axis of size 1; a view.
- * axis: the position of the new axis in the result */
-TSR_API TSR_NODISCARD tsr_status tsr_expand_dims(tsr_tensor input, int64_t axis, tsr_tensor* out);
+/* Inserts axes of size 1; a view.
+ * axes: the positions of the new axes in the result */
+TSR_API TSR_NODISCARD tsr_status tsr_expand_dims(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor* out);
 
-/* Inserts an axis of size 1, as expand_dims; a view.
+/* Inserts one axis of size 1; a view. expand_dims inserts several.
  * axis: the position of the new axis in the result */
 TSR_API TSR_NODISCARD tsr_status tsr_unsqueeze(tsr_tensor input, int64_t axis, tsr_tensor* out);
 

@@ -1095,6 +1095,7 @@ tsr_status tsr_allclose(tsr_tensor input, tsr_tensor other, double rtol, double 
 tsr_status tsr_array_equal(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_isin(tsr_tensor input, tsr_tensor other, int32_t invert, tsr_tensor* out);
 tsr_status tsr_isin_scalar(tsr_tensor input, const tsr_number* other, int32_t invert, tsr_tensor* out);
+tsr_status tsr_isin_scalar_left(const tsr_number* input, tsr_tensor other, int32_t invert, tsr_tensor* out);
 tsr_status tsr_sum(tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype, tsr_tensor* out);
 tsr_status tsr_sum_out(tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype, tsr_tensor dst);
 tsr_status tsr_nansum(tsr_tensor input, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype, tsr_tensor* out);
@@ -1271,6 +1272,8 @@ tsr_status tsr_inv(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_inv_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_pinv(tsr_tensor input, double rtol, int32_t has_rtol, int32_t hermitian, tsr_tensor* out);
 tsr_status tsr_pinv_out(tsr_tensor input, double rtol, int32_t has_rtol, int32_t hermitian, tsr_tensor dst);
+tsr_status tsr_pinv_by_rtol(tsr_tensor input, tsr_tensor rtol, int32_t hermitian, tsr_tensor* out);
+tsr_status tsr_pinv_by_rtol_out(tsr_tensor input, tsr_tensor rtol, int32_t hermitian, tsr_tensor dst);
 tsr_status tsr_det(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_det_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_slogdet(tsr_tensor input, tsr_tensor* sign, tsr_tensor* logabsdet);
@@ -1285,6 +1288,8 @@ tsr_status tsr_matrix_norm(tsr_tensor input, int32_t keepdims, const char* ord, 
 tsr_status tsr_matrix_norm_out(tsr_tensor input, int32_t keepdims, const char* ord, int64_t ord_len, tsr_tensor dst);
 tsr_status tsr_matrix_rank(tsr_tensor input, double rtol, int32_t has_rtol, int32_t hermitian, tsr_tensor* out);
 tsr_status tsr_matrix_rank_out(tsr_tensor input, double rtol, int32_t has_rtol, int32_t hermitian, tsr_tensor dst);
+tsr_status tsr_matrix_rank_by_rtol(tsr_tensor input, tsr_tensor rtol, int32_t hermitian, tsr_tensor* out);
+tsr_status tsr_matrix_rank_by_rtol_out(tsr_tensor input, tsr_tensor rtol, int32_t hermitian, tsr_tensor dst);
 tsr_status tsr_cond(tsr_tensor input, const char* p, int64_t p_len, tsr_tensor* out);
 tsr_status tsr_cond_out(tsr_tensor input, const char* p, int64_t p_len, tsr_tensor dst);
 tsr_status tsr_cdist(tsr_tensor x1, tsr_tensor x2, double p, const char* compute_mode, int64_t compute_mode_len, tsr_tensor* out);
@@ -1317,7 +1322,7 @@ tsr_status tsr_zeros_like(tsr_tensor input, tsr_dtype dtype, tsr_device_type dev
 tsr_status tsr_ones_like(tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 tsr_status tsr_full_like(tsr_tensor input, const tsr_number* value, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 tsr_status tsr_arange(const tsr_number* start, const tsr_number* stop, const tsr_number* step, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
-tsr_status tsr_linspace(double start, double stop, int64_t num, tsr_dtype dtype, int32_t endpoint, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
+tsr_status tsr_linspace(const tsr_number* start, const tsr_number* stop, int64_t num, tsr_dtype dtype, int32_t endpoint, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 tsr_status tsr_eye(int64_t n_rows, int64_t n_cols, int64_t k, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
 tsr_status tsr_asarray(tsr_tensor input, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index, int32_t copy, tsr_tensor* out);
 tsr_status tsr_logspace(double start, double stop, int64_t num, double base, tsr_dtype dtype, int32_t endpoint, tsr_device_type device_type, int32_t device_index, tsr_tensor* out);
@@ -1440,7 +1445,7 @@ tsr_status tsr_reshape(tsr_tensor input, const int64_t* shape, int32_t n_shape, 
 tsr_status tsr_view(tsr_tensor input, const int64_t* shape, int32_t n_shape, tsr_tensor* out);
 tsr_status tsr_flatten(tsr_tensor input, int64_t start, int64_t end_axis, tsr_tensor* out);
 tsr_status tsr_squeeze(tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor* out);
-tsr_status tsr_expand_dims(tsr_tensor input, int64_t axis, tsr_tensor* out);
+tsr_status tsr_expand_dims(tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor* out);
 tsr_status tsr_unsqueeze(tsr_tensor input, int64_t axis, tsr_tensor* out);
 tsr_status tsr_permute_dims(tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor* out);
 tsr_status tsr_transpose(tsr_tensor input, int64_t axis0, int64_t axis1, tsr_tensor* out);

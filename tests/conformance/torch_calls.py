@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -353,7 +354,7 @@ CALLS: dict[str, Callable[[Arguments], Any]] = {
     "view": lambda a: a.input.view(a.shape),
     "flatten": plain(torch.flatten, "input", "start", "end_axis"),
     "squeeze": lambda a: one_by_one(torch.squeeze)(a),
-    "expand_dims": plain(torch.unsqueeze, "input", "axis"),
+    "expand_dims": lambda a: functools.reduce(torch.unsqueeze, sorted(i % (a.input.ndim + len(a.axes)) for i in a.axes), a.input),
     "unsqueeze": plain(torch.unsqueeze, "input", "axis"),
     "permute_dims": plain(torch.permute, "input", "axes"),
     "transpose": plain(torch.transpose, "input", "axis0", "axis1"),

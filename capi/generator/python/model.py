@@ -19,9 +19,9 @@ Callable = tuple[Op, str, str]  # op, form and name of a function or method
 
 def parameter_names(op: Op, arg: Arg) -> list[str]:
     """Names of a parameter in Python, the canonical one first."""
-    if arg.name == "axes" and arg.required:
-        return ["axes", "dims", "axis", "dim"]
-    return ALIASES.get(arg.name, [arg.name])
+    names = ["axes", "dims", "axis", "dim"] if arg.name == "axes" and arg.required else ALIASES.get(arg.name, [arg.name])
+    first = dict(op.python.arguments).get(arg.name)
+    return names if first is None else [first, *(n for n in names if n != first)]
 
 
 def positional(op: Op) -> int:

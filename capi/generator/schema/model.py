@@ -102,6 +102,7 @@ class Python:
     keyword: str | None = None  # name of the first keyword-only argument
     hidden: bool = False  # no generated public function; the hand-written layer calls the raw one
     fields: tuple[str, ...] = ()  # the names of several results, where Python has others than the schema
+    arguments: tuple[tuple[str, str], ...] = ()  # an argument and its first name in Python, where that is another one
 
 
 @dataclass(frozen=True)

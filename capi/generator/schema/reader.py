@@ -294,7 +294,7 @@ def _python(row: Any, where: str) -> m.Python:
         return m.Python("", hidden=True)
     if isinstance(row, str):
         return m.Python(row, method=row)
-    row = take(row, f"{where}, python", "name", "method operator aliases namespace keyword hidden fields")
+    row = take(row, f"{where}, python", "name", "method operator aliases namespace keyword hidden fields arguments")
     method = row.get("method", row["name"])
     operator = row.get("operator", ())
     return m.Python(
@@ -306,6 +306,7 @@ def _python(row: Any, where: str) -> m.Python:
         keyword=row.get("keyword"),
         hidden=bool(row.get("hidden", False)),
         fields=tuple(row.get("fields", ())),
+        arguments=tuple(row.get("arguments", {}).items()),
     )
 
 

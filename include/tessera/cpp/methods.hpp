@@ -128,7 +128,8 @@ class TensorMethods {
   // Smallest integer not below each element; integers and bool are returned unchanged.
   Tensor ceil() const;
   Tensor& ceil_();
-  // Nearest integer, halves to even; integers and bool are returned unchanged.
+  // Nearest integer, halves to even, of complex numbers in each part; integers and bool are
+  // returned unchanged.
   Tensor round() const;
   Tensor& round_();
   // Each element rounded towards 0; integers and bool are returned unchanged.
@@ -752,8 +753,8 @@ class TensorMethods {
   // input + value tensor1 / tensor2; floating and complex dtypes.
   Tensor addcdiv(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const;
   Tensor& addcdiv_(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1);
-  // The input limited to bounds, one of which may be absent; the gradient passes inside the bounds
-  // and at them.
+  // The input limited to bounds, of which none, one or both are given; the gradient passes inside
+  // the bounds and at them.
   Tensor clip(const Tensor& min, const Tensor& max) const;
   Tensor clip(std::optional<Scalar> min, std::optional<Scalar> max = {}) const;
   Tensor& clip_(const Tensor& min, const Tensor& max);
@@ -843,9 +844,9 @@ class TensorMethods {
   Tensor flatten(int64_t start = 0, int64_t end_axis = -1) const;
   // Removes axes, all of which must have size 1; a view.
   Tensor squeeze(const IntList& axes) const;
-  // Inserts an axis of size 1; a view.
-  Tensor expand_dims(int64_t axis) const;
-  // Inserts an axis of size 1, as expand_dims; a view.
+  // Inserts axes of size 1; a view.
+  Tensor expand_dims(const IntList& axes) const;
+  // Inserts one axis of size 1; a view. expand_dims inserts several.
   Tensor unsqueeze(int64_t axis) const;
   // The axes in another order; a view.
   Tensor permute_dims(const IntList& axes) const;

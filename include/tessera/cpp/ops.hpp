@@ -417,7 +417,8 @@ inline Tensor& ceil_out(Tensor& dst, const Tensor& input) {
   return detail::written<tsr_ceil_out>(dst, input.handle());
 }
 
-// Nearest integer, halves to even; integers and bool are returned unchanged.
+// Nearest integer, halves to even, of complex numbers in each part; integers and bool are returned
+// unchanged.
 inline Tensor round(const Tensor& input) { return detail::one<tsr_round>(input.handle()); }
 inline Tensor& round_(Tensor& input) { return detail::changed<tsr_round_inplace>(input); }
 inline Tensor& round_out(Tensor& dst, const Tensor& input) {
@@ -1822,6 +1823,9 @@ inline Tensor isin(const Tensor& input, const Tensor& other, bool invert = false
 inline Tensor isin(const Tensor& input, const Scalar& other, bool invert = false) {
   return detail::one<tsr_isin_scalar>(input.handle(), other.number(), invert);
 }
+inline Tensor isin(const Scalar& input, const Tensor& other, bool invert = false) {
+  return detail::one<tsr_isin_scalar_left>(input.number(), other.handle(), invert);
+}
 
 // ---- Ops: reductions ----
 
@@ -2903,6 +2907,15 @@ inline Tensor& pinv_out(
       dst, input.handle(), rtol.value_or(0), rtol.has_value(), hermitian);
 }
 
+// As pinv, with tolerances in a tensor, which broadcasts to the batch of the matrices.
+inline Tensor pinv_by_rtol(const Tensor& input, const Tensor& rtol, bool hermitian = false) {
+  return detail::one<tsr_pinv_by_rtol>(input.handle(), rtol.handle(), hermitian);
+}
+inline Tensor& pinv_by_rtol_out(
+    Tensor& dst, const Tensor& input, const Tensor& rtol, bool hermitian = false) {
+  return detail::written<tsr_pinv_by_rtol_out>(dst, input.handle(), rtol.handle(), hermitian);
+}
+
 // The determinant of square matrices.
 inline Tensor det(const Tensor& input) { return detail::one<tsr_det>(input.handle()); }
 inline Tensor& det_out(Tensor& dst, const Tensor& input) {
@@ -2982,6 +2995,16 @@ inline Tensor& matrix_rank_out(
     bool hermitian = false) {
   return detail::written<tsr_matrix_rank_out>(
       dst, input.handle(), rtol.value_or(0), rtol.has_value(), hermitian);
+}
+
+// As matrix_rank, with tolerances in a tensor, which broadcasts to the batch of the matrices.
+inline Tensor matrix_rank_by_rtol(const Tensor& input, const Tensor& rtol, bool hermitian = false) {
+  return detail::one<tsr_matrix_rank_by_rtol>(input.handle(), rtol.handle(), hermitian);
+}
+inline Tensor& matrix_rank_by_rtol_out(
+    Tensor& dst, const Tensor& input, const Tensor& rtol, bool hermitian = false) {
+  return detail::written<tsr_matrix_rank_by_rtol_out>(
+      dst, input.handle(), rtol.handle(), hermitian);
 }
 
 // The norm of the matrix times that of its inverse; infinite for a singular one.
@@ -3256,13 +3279,13 @@ inline Tensor arange(
       detail::device_of(device).type, detail::device_of(device).index);
 }
 
-// Equally spaced numbers from start to stop.
+// Equally spaced numbers from start to stop, which may be complex.
 inline Tensor linspace(
-    double start, double stop, int64_t num, std::optional<DType> dtype = std::nullopt,
+    const Scalar& start, const Scalar& stop, int64_t num, std::optional<DType> dtype = std::nullopt,
     bool endpoint = true, std::optional<Device> device = std::nullopt) {
   return detail::one<tsr_linspace>(
-      start, stop, num, detail::bits(dtype), endpoint, detail::device_of(device).type,
-      detail::device_of(device).index);
+      start.number(), stop.number(), num, detail::bits(dtype), endpoint,
+      detail::device_of(device).type, detail::device_of(device).index);
 }
 
 // Ones on one diagonal, zeros elsewhere.
@@ -3569,8 +3592,8 @@ inline Tensor& addcdiv_out(
       dst, input.handle(), tensor1.handle(), tensor2.handle(), value.number());
 }
 
-// The input limited to bounds, one of which may be absent; the gradient passes inside the bounds
-// and at them.
+// The input limited to bounds, of which none, one or both are given; the gradient passes inside the
+// bounds and at them.
 inline Tensor clip(const Tensor& input, const Tensor& min = {}, const Tensor& max = {}) {
   return detail::one<tsr_clip>(input.handle(), min.handle(), max.handle());
 }
@@ -3992,12 +4015,12 @@ inline Tensor squeeze(const Tensor& input, const IntList& axes) {
   return detail::one<tsr_squeeze>(input.handle(), axes.data(), axes.size());
 }
 
-// Inserts an axis of size 1; a view.
-inline Tensor expand_dims(const Tensor& input, int64_t axis) {
-  return detail::one<tsr_expand_dims>(input.handle(), axis);
+// Inserts axes of size 1; a view.
+inline Tensor expand_dims(const Tensor& input, const IntList& axes) {
+  return detail::one<tsr_expand_dims>(input.handle(), axes.data(), axes.size());
 }
 
-// Inserts an axis of size 1, as expand_dims; a view.
+// Inserts one axis of size 1; a view. expand_dims inserts several.
 inline Tensor unsqueeze(const Tensor& input, int64_t axis) {
   return detail::one<tsr_unsqueeze>(input.handle(), axis);
 }
@@ -7184,8 +7207,8 @@ inline Tensor TensorMethods::flatten(int64_t start, int64_t end_axis) const {
 inline Tensor TensorMethods::squeeze(const IntList& axes) const {
   return tessera::squeeze(self(), axes);
 }
-inline Tensor TensorMethods::expand_dims(int64_t axis) const {
-  return tessera::expand_dims(self(), axis);
+inline Tensor TensorMethods::expand_dims(const IntList& axes) const {
+  return tessera::expand_dims(self(), axes);
 }
 inline Tensor TensorMethods::unsqueeze(int64_t axis) const {
   return tessera::unsqueeze(self(), axis);

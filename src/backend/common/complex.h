@@ -93,6 +93,11 @@ template <class V>
   const auto zero = size == V(0);
   return {select(zero, V(0), a.re / size), select(zero, V(0), a.im / size)};
 }
+// Each part by itself.
+template <class V>
+[[gnu::always_inline]] TSR_HD inline Complex<V> round_even(Complex<V> a) {
+  return {round_even(a.re), round_even(a.im)};
+}
 template <class V>
 [[gnu::always_inline]] TSR_HD inline auto is_infinite(Complex<V> a) {
   return is_infinite(a.re) | is_infinite(a.im);

@@ -226,7 +226,7 @@ struct Ceil {
   }
 };
 struct Round {
-  static constexpr unsigned kTypes = kReal;
+  static constexpr unsigned kTypes = kReal | kComplexes;
   using OnIntegers = Identity;
   using OnBools = Identity;
   template <class V>

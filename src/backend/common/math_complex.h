@@ -134,25 +134,37 @@ template <class V>
   const math::Complex<V> natural = log(x);
   return {natural.re * V(0.43429448190325182), natural.im * V(0.43429448190325182)};
 }
-// log |1 + z| = log1p(x (2 + x) + y²) / 2 keeps small z exact.
+// log |1 + z| = log1p(x (2 + x) + y²) / 2 keeps small z exact; where that overflows, z is not
+// small.
 template <class V>
 [[gnu::always_inline]] inline math::Complex<V> log1p(math::Complex<V> x) {
   return by_lane(x, [](double _Complex z) {
     const double re = __real__ z;
     const double im = __imag__ z;
-    double _Complex result;
-    __real__ result = 0.5 * __builtin_log1p(re * (2 + re) + im * im);
+    const double excess = re * (2 + re) + im * im;
+    double _Complex result = z;
+    if (!__builtin_isfinite(excess)) {
+      __real__ result = 1 + re;
+      return __builtin_clog(result);
+    }
+    __real__ result = 0.5 * __builtin_log1p(excess);
     __imag__ result = __builtin_atan2(im, 1 + re);
     return result;
   });
 }
-// e**x cos y - 1 = expm1(x) cos y - 2 sin²(y / 2) keeps small z exact.
+// e**x cos y - 1 = expm1(x) cos y - 2 sin²(y / 2) keeps small z exact. What is infinite or NaN goes
+// by the rules of exp.
 template <class V>
 [[gnu::always_inline]] inline math::Complex<V> expm1(math::Complex<V> x) {
   return by_lane(x, [](double _Complex z) {
     const double growth = __builtin_expm1(__real__ z);
-    const double half_sine = __builtin_sin(__imag__ z / 2);
     double _Complex result;
+    if (!__builtin_isfinite(growth) || !__builtin_isfinite(__imag__ z)) {
+      result = __builtin_cexp(z);
+      __real__ result -= 1;
+      return result;
+    }
+    const double half_sine = __builtin_sin(__imag__ z / 2);
     __real__ result = growth * __builtin_cos(__imag__ z) - 2 * half_sine * half_sine;
     __imag__ result = (growth + 1) * __builtin_sin(__imag__ z);
     return result;

@@ -70,7 +70,7 @@ template <class T>
     const T rest = trunc_remainder(a, b);
     T quotient = (a - rest) / b;
     if (rest != 0 && (rest < 0) != (b < 0)) quotient -= 1;
-    if (quotient == 0) return a / b < 0 ? T{-0.0} : T{0};
+    if (quotient == 0) return static_cast<T>(::copysign(0.0, static_cast<double>(a / b)));
     const T whole = sizeof(T) == 4 ? static_cast<T>(::floorf(static_cast<float>(quotient)))
                                    : static_cast<T>(::floor(static_cast<double>(quotient)));
     return quotient - whole > T{0.5} ? whole + 1 : whole;

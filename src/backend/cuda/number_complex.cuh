@@ -106,18 +106,26 @@ template <class T>
 TSR_HD ComplexNumber<T> log10(ComplexNumber<T> x) {
   return narrow<T>(library::log(widen(x)) * 0.43429448190325182);
 }
-// log |1 + z| = log1p(x (2 + x) + y²) / 2 keeps small z exact.
+// log |1 + z| = log1p(x (2 + x) + y²) / 2 keeps small z exact; where that overflows, z is not
+// small.
 template <class T>
 TSR_HD ComplexNumber<T> log1p(ComplexNumber<T> x) {
   const Double2 z = widen(x);
-  return {Number<T>(0.5 * std::log1p(z.real() * (2 + z.real()) + z.imag() * z.imag())),
-          Number<T>(std::atan2(z.imag(), 1 + z.real()))};
+  const double excess = z.real() * (2 + z.real()) + z.imag() * z.imag();
+  if (!is_finite(Number<double>(excess)))
+    return narrow<T>(library::log(Double2(1 + z.real(), z.imag())));
+  return {Number<T>(0.5 * std::log1p(excess)), Number<T>(std::atan2(z.imag(), 1 + z.real()))};
 }
-// e**x cos y - 1 = expm1(x) cos y - 2 sin²(y / 2) keeps small z exact.
+// e**x cos y - 1 = expm1(x) cos y - 2 sin²(y / 2) keeps small z exact. What is infinite or NaN goes
+// by the rules of exp.
 template <class T>
 TSR_HD ComplexNumber<T> expm1(ComplexNumber<T> x) {
   const Double2 z = widen(x);
   const double growth = std::expm1(z.real());
+  if (!is_finite(Number<double>(growth)) || !is_finite(Number<double>(z.imag()))) {
+    const Double2 whole = library::exp(z);
+    return narrow<T>(Double2(whole.real() - 1, whole.imag()));
+  }
   const double half_sine = std::sin(z.imag() / 2);
   return {Number<T>(growth * std::cos(z.imag()) - 2 * half_sine * half_sine),
           Number<T>((growth + 1) * std::sin(z.imag()))};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 
 #include "base/error.h"
@@ -11,6 +12,7 @@
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
 #include "ops/pointwise/binary.h"
+#include "ops/pointwise/special.h"
 #include "ops/reduce/sum_to.h"
 #include "tensor/promotion.h"
 
@@ -152,9 +154,28 @@ Tensor arange(const Scalar& start, const Scalar& stop, const Scalar& step,
   return result;
 }
 
-Tensor linspace(double start, double stop, int64_t num, std::optional<DType> dtype, bool endpoint,
-                std::optional<Device> device) {
+namespace {
+
+// The real and the imaginary parts are sequences of their own.
+Tensor complex_linspace(std::complex<double> start, std::complex<double> stop, int64_t num,
+                        std::optional<DType> dtype, bool endpoint, std::optional<Device> device) {
+  const DType type = dtype.value_or(default_complex_dtype());
+  TSR_CHECK(is_complex(type), Code::kDType, "dtype",
+            "expected a complex dtype for complex numbers, got ", type);
+  const DType part = real_dtype(type);
+  return complex(linspace(start.real(), stop.real(), num, part, endpoint, device),
+                 linspace(start.imag(), stop.imag(), num, part, endpoint, device));
+}
+
+}  // namespace
+
+Tensor linspace(const Scalar& start, const Scalar& stop, int64_t num, std::optional<DType> dtype,
+                bool endpoint, std::optional<Device> device) {
   TSR_CHECK(num >= 0, Code::kValue, "num", "expected a count that is not negative, got ", num);
+  if (start.category() == Category::kComplex || stop.category() == Category::kComplex) {
+    return complex_linspace(start.to<std::complex<double>>(), stop.to<std::complex<double>>(), num,
+                            dtype, endpoint, device);
+  }
   const DType type = dtype.value_or(default_dtype());
   refuse_bool(type);
   if (num > 0) check_fits(start, type, "start");
@@ -164,9 +185,10 @@ Tensor linspace(double start, double stop, int64_t num, std::optional<DType> dty
   const DType compute = is_integral(type) ? DType::kFloat64 : type;
   Tensor result = tsr::empty(Dims{num}, compute, device.value_or(t_default_device));
   kernel::SequencePlan plan{};
-  plan.start = start;
-  plan.step = steps > 0 ? (stop - start) / steps : 0;
-  plan.stop = endpoint ? stop : stop - plan.step;
+  plan.start = start.to<double>();
+  const auto last = stop.to<double>();
+  plan.step = steps > 0 ? (last - plan.start) / steps : 0;
+  plan.stop = endpoint ? last : last - plan.step;
   plan.symmetric = num > 1 ? 1 : 0;
   launch_sequence(result, plan);
   return cast_memory(result, type);

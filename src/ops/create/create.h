@@ -36,9 +36,11 @@ Tensor full_like(const Tensor& input, const Scalar& value, std::optional<DType> 
 Tensor arange(const Scalar& start, const Scalar& stop, const Scalar& step,
               std::optional<DType> dtype = {}, std::optional<Device> device = {});
 // `num` equally spaced numbers from start to stop (not including stop when endpoint is false),
-// exact at both ends and symmetric. Throws kValue when num is negative.
-Tensor linspace(double start, double stop, int64_t num, std::optional<DType> dtype = {},
-                bool endpoint = true, std::optional<Device> device = {});
+// exact at both ends and symmetric; complex when one of them is. Throws kValue when num is
+// negative.
+Tensor linspace(const Scalar& start, const Scalar& stop, int64_t num,
+                std::optional<DType> dtype = {}, bool endpoint = true,
+                std::optional<Device> device = {});
 // `num` powers of `base` whose exponents are linspace's; computed in float64.
 Tensor logspace(double start, double stop, int64_t num, double base = 10,
                 std::optional<DType> dtype = {}, bool endpoint = true,

@@ -2,21 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/index/index_launch.h"
 
+#include <limits>
+
 #include "base/error.h"
 #include "kernel/registry.h"
+#include "ops/pointwise/binary.h"
 #include "ops/reduce/sum_to.h"
 
 namespace tsr::ops {
 
 Tensor index_array(const Tensor& index, Device device, const char* arg) {
-  TSR_CHECK(is_integral(index.dtype()) && index.dtype() != DType::kUInt64, Code::kDType, arg,
-            "expected signed or small unsigned integers as index, got ", index.dtype());
+  TSR_CHECK(is_integral(index.dtype()), Code::kDType, arg, "expected integers as index, got ",
+            index.dtype());
   TSR_CHECK(index.device() == device || index.device().is_cpu(), Code::kDevice, arg,
             "expected an index on ", device, " or the CPU, got one on ", index.device());
   // An empty index has no memory, which tells the kernel that there is nothing to check.
   if (index.numel() == 0) return zeros_like_shape(index.sizes(), DType::kInt64, device);
-  return cast_memory(index.device() == device ? index : to(index, device, std::nullopt),
-                     DType::kInt64);
+  const Tensor here = index.device() == device ? index : to(index, device, std::nullopt);
+  if (here.dtype() != DType::kUInt64) return cast_memory(here, DType::kInt64);
+  // As int64, numbers from 2^63 on would count from the end.
+  return cast_memory(minimum(here, std::numeric_limits<int64_t>::max()), DType::kInt64);
 }
 
 Tensor shown_as(const Tensor& input, const Dims& sizes) {

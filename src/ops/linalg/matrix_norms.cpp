@@ -48,17 +48,29 @@ Tensor matrix_norm(const Tensor& input, bool keepdims, std::string_view ord, Out
   return deliver(keepdims ? norm : squeeze(norm, Dims{-2, -1}), out, grad);
 }
 
-Tensor matrix_rank(const Tensor& input, std::optional<double> rtol, bool hermitian, Out out) {
-  check_matrices(input, "input");
+namespace {
+
+Tensor count_rank(const Tensor& input, const Arg& rtol, bool hermitian, const Out& out) {
   const NoGrad no_grad;
   const Tensor sizes = hermitian ? abs(eigvalsh(input)) : svdvals(input);
   const Dims last{-1};
   if (sizes.size(sizes.ndim() - 1) == 0) {
     return deliver(zeros(batch_of(input), DType::kInt64, input.device()), out, false);
   }
-  const double share = rtol.value_or(default_rtol(input));
-  const Tensor limit = multiply(max(sizes, DimsView(last), true), share);
+  const Tensor limit = multiply(max(sizes, DimsView(last), true), rtol);
   return sum(greater(sizes, limit), DimsView(last), false, {}, out);
+}
+
+}  // namespace
+
+Tensor matrix_rank(const Tensor& input, std::optional<double> rtol, bool hermitian, Out out) {
+  check_matrices(input, "input");
+  return count_rank(input, Scalar(rtol.value_or(default_rtol(input))), hermitian, out);
+}
+
+Tensor matrix_rank_by_rtol(const Tensor& input, const Tensor& rtol, bool hermitian, Out out) {
+  check_matrices(input, "input");
+  return count_rank(input, shares_for(input, rtol), hermitian, out);
 }
 
 Tensor cond(const Tensor& input, std::string_view p, Out out) {

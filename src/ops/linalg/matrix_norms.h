@@ -20,6 +20,9 @@ Tensor matrix_norm(const Tensor& input, bool keepdims = false, std::string_view 
 // max(m, n) times the machine epsilon. A Hermitian matrix goes by its eigenvalues.
 Tensor matrix_rank(const Tensor& input, std::optional<double> rtol = {}, bool hermitian = false,
                    Out out = {});
+// As matrix_rank, with one tolerance for each matrix; `rtol` broadcasts to the batch.
+Tensor matrix_rank_by_rtol(const Tensor& input, const Tensor& rtol, bool hermitian = false,
+                           Out out = {});
 // The norm of the matrix times that of its inverse: infinite for a singular one. `p` as ord of
 // matrix_norm; "2" and "-2" take matrices that are not square.
 Tensor cond(const Tensor& input, std::string_view p = "2", Out out = {});

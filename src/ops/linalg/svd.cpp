@@ -108,14 +108,14 @@ Tensor svd_gradient(const Tensor& gu, const Tensor& gs, const Tensor& gvh, const
 }
 
 // The inverses of what is larger in size than rtol times the largest, 0 of the others.
-Tensor inverted(const Tensor& values, double rtol) {
+Tensor inverted(const Tensor& values, const Arg& rtol) {
   if (values.size(values.ndim() - 1) == 0) return values;
   const Tensor sizes = abs(values);
   const Tensor limit = multiply(max(sizes, DimsView(Dims{-1}), true), rtol);
   return where(greater(sizes, limit), reciprocal(values), 0.0);
 }
 
-Tensor pseudo_inverse(const Tensor& input, double rtol, bool hermitian) {
+Tensor pseudo_inverse(const Tensor& input, const Arg& rtol, bool hermitian) {
   const NoGrad no_grad;
   if (hermitian) {
     const auto [values, vectors] = eigh(input);
@@ -171,11 +171,12 @@ Tensor svdvals(const Tensor& input, Out out) {
   return deliver(decompose(input, false, false).s, out, false);
 }
 
-Tensor pinv(const Tensor& input, std::optional<double> rtol, bool hermitian, Out out) {
-  check_matrices(input, "input");
+namespace {
+
+Tensor run_pinv(const Tensor& input, const Arg& rtol, bool hermitian, const Out& out) {
   if (hermitian) check_square(input, "input");
   const bool grad = needs_grad(input);
-  const Tensor value = pseudo_inverse(input, rtol.value_or(default_rtol(input)), hermitian);
+  const Tensor value = pseudo_inverse(input, rtol, hermitian);
   Tensor output = deliver(value, out, grad);
   if (grad) {
     record(
@@ -183,6 +184,29 @@ Tensor pinv(const Tensor& input, std::optional<double> rtol, bool hermitian, Out
         [](Backward& ctx) { ctx.set(0, pinv_gradient(ctx.grad(), ctx.saved(1), ctx.saved(0))); });
   }
   return output;
+}
+
+}  // namespace
+
+Tensor pinv(const Tensor& input, std::optional<double> rtol, bool hermitian, Out out) {
+  check_matrices(input, "input");
+  return run_pinv(input, Scalar(rtol.value_or(default_rtol(input))), hermitian, out);
+}
+
+Tensor pinv_by_rtol(const Tensor& input, const Tensor& rtol, bool hermitian, Out out) {
+  check_matrices(input, "input");
+  return run_pinv(input, shares_for(input, rtol), hermitian, out);
+}
+
+Tensor shares_for(const Tensor& input, const Tensor& rtol) {
+  check_same_device(input, rtol, "rtol");
+  TSR_CHECK(is_floating(rtol.dtype()), Code::kDType, "rtol", "expected a floating dtype, got ",
+            rtol.dtype());
+  const Dims batch = batch_of(input);
+  TSR_CHECK(broadcast_shapes(batch, rtol.sizes(), "rtol") == batch, Code::kShape, "rtol",
+            "expected one share for each matrix of shape ", input.sizes(), ", got shape ",
+            rtol.sizes());
+  return expand_dims(astype(rtol.detached(), real_dtype(input.dtype())), -1);
 }
 
 // gA = -Pᴴ G Pᴴ + (I - A P) Gᴴ P Pᴴ + Pᴴ P Gᴴ (I - P A) for P = A⁺ (G. Golub, V. Pereyra, The

@@ -25,6 +25,10 @@ Tensor svdvals(const Tensor& input, Out out = {});
 // eigenvalues, of which the lower triangle is read.
 Tensor pinv(const Tensor& input, std::optional<double> rtol = {}, bool hermitian = false,
             Out out = {});
+// As pinv, with one tolerance for each matrix; `rtol` broadcasts to the batch.
+Tensor pinv_by_rtol(const Tensor& input, const Tensor& rtol, bool hermitian = false, Out out = {});
+// Checks such tolerances, which broadcast against singular values afterwards.
+Tensor shares_for(const Tensor& input, const Tensor& rtol);
 
 // The gradient of a matrix from that of its pseudo-inverse. Differentiable.
 Tensor pinv_gradient(const Tensor& g, const Tensor& inverse, const Tensor& input);

@@ -102,4 +102,10 @@ Tensor isin(const Tensor& input, const Arg& other, bool invert) {
   return invert ? logical_not(found) : found;
 }
 
+Tensor isin(const Scalar& input, const Tensor& other, bool invert) {
+  const NoGrad pause;
+  const Tensor found = any(equal(other, input));
+  return invert ? logical_not(found) : found;
+}
+
 }  // namespace tsr::ops

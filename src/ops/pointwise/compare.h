@@ -17,5 +17,7 @@ Tensor allclose(const Tensor& input, const Tensor& other, double rtol = 1e-5, do
 Tensor array_equal(const Tensor& input, const Tensor& other);
 // Whether each element of the input stands in `other`, or does not when `invert`.
 Tensor isin(const Tensor& input, const Arg& other, bool invert = false);
+// The same for one number: 0-dim.
+Tensor isin(const Scalar& input, const Tensor& other, bool invert = false);
 
 }  // namespace tsr::ops

@@ -247,9 +247,19 @@ Tensor addcdiv(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2
   return output;
 }
 
+namespace {
+
+// clip without a bound.
+Tensor unlimited(const Tensor& input, const Out& out) {
+  TSR_CHECK(!is_complex(input.dtype()), Code::kDType, "input", "expected real numbers, got ",
+            input.dtype());
+  return out.is_inplace() ? input : clone(input, out);
+}
+
+}  // namespace
+
 Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar> max, Out out) {
-  TSR_CHECK(min.has_value() || max.has_value(), Code::kValue, "min",
-            "expected at least one bound, got none");
+  if (!min.has_value() && !max.has_value()) return unlimited(input, out);
   DType compute = input.dtype();
   if (min.has_value()) compute = promote_scalar(compute, *min);
   if (max.has_value()) compute = promote_scalar(compute, *max);
@@ -303,8 +313,7 @@ Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar
 
 // min(max(x, low), high). Its gradient goes to the input inside the bounds, and to a bound outside.
 Tensor clip(const Tensor& input, const Tensor& min, const Tensor& max, Out out) {
-  TSR_CHECK(min.defined() || max.defined(), Code::kValue, "min",
-            "expected at least one bound, got none");
+  if (!min.defined() && !max.defined()) return unlimited(input, out);
   Tensor limited = input;
   if (min.defined()) limited = where(less(limited, min), min, limited);
   if (max.defined()) limited = where(greater(limited, max), max, limited);

@@ -57,6 +57,7 @@ DType compute_dtype(UnaryType type, DType dtype) {
     case UnaryType::kAngle:
       return whole ? default_dtype() : dtype;
     case UnaryType::kSame:
+    case UnaryType::kRoundingParts:
     case UnaryType::kMagnitude:
     case UnaryType::kPredicate:
       return dtype;
@@ -284,7 +285,7 @@ constinit const Unary cosh{{UnaryOp::kCosh, "CoshBackward", UnaryType::kFloat, k
 constinit const Unary tanh{{UnaryOp::kTanh, "TanhBackward", UnaryType::kFloat, kOutput, d_tanh, BinaryOp::kTanhGrad}};
 constinit const Unary floor{{UnaryOp::kFloor, "FloorBackward", UnaryType::kRounding, kNothing, d_zero}};
 constinit const Unary ceil{{UnaryOp::kCeil, "CeilBackward", UnaryType::kRounding, kNothing, d_zero}};
-constinit const Unary round{{UnaryOp::kRound, "RoundBackward", UnaryType::kRounding, kNothing, d_zero}};
+constinit const Unary round{{UnaryOp::kRound, "RoundBackward", UnaryType::kRoundingParts, kNothing, d_zero}};
 constinit const Unary trunc{{UnaryOp::kTrunc, "TruncBackward", UnaryType::kRounding, kNothing, d_zero}};
 constinit const Unary sigmoid{{UnaryOp::kSigmoid, "SigmoidBackward", UnaryType::kFloat, kOutput, d_sigmoid, BinaryOp::kSigmoidGrad}};
 constinit const Unary erf{{UnaryOp::kErf, "ErfBackward", UnaryType::kFloatReal, kInput, d_erf}};

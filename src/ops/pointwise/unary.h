@@ -18,6 +18,7 @@ enum class UnaryType : uint8_t {
   kFloatReal,      // as kFloat, complex refused
   kFloating,       // floating only
   kRounding,       // real; integers and bool are copied unchanged
+  kRoundingParts,  // as kRounding, complex too
   kMagnitude,      // as kSame, complex becomes its real dtype
   kAngle,          // as kFloat, complex becomes its real dtype
   kPredicate,      // any dtype, returns bool

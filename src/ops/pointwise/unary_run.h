@@ -33,7 +33,8 @@ Tensor run_unary(const UnaryRule& rule, const Tensor& input, const Out& out,
   const Tensor original = keep ? clone(input) : Tensor();
   Result result = allocate(out, input.sizes(), result_dtype(rule.type, compute), input.device(),
                            grad, {&input});
-  if (rule.type == UnaryType::kRounding && is_integral_or_bool(compute)) {
+  const bool rounds = rule.type == UnaryType::kRounding || rule.type == UnaryType::kRoundingParts;
+  if (rounds && is_integral_or_bool(compute)) {
     if (!result.value().is_same(input)) copy_memory(result.value(), input);
   } else {
     const bool cast = input.dtype() != compute;

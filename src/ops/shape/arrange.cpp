@@ -207,8 +207,8 @@ Tensor repeat(const Tensor& input, const Scalar& repeats, std::optional<int64_t>
 }
 
 Tensor repeat(const Tensor& input, const Tensor& repeats, std::optional<int64_t> axis, Out out) {
-  TSR_CHECK(is_integral(repeats.dtype()) && repeats.dtype() != DType::kUInt64, Code::kDType,
-            "repeats", "expected signed or small unsigned integers, got ", repeats.dtype());
+  TSR_CHECK(is_integral(repeats.dtype()), Code::kDType, "repeats", "expected integers, got ",
+            repeats.dtype());
   TSR_CHECK(repeats.ndim() <= 1, Code::kShape, "repeats",
             "expected at most 1 dimension, got shape ", repeats.sizes());
   // One count for all positions needs no list of positions: an empty input may have 2^60 of them.

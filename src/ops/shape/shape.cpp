@@ -3,6 +3,7 @@
 #include "ops/shape/shape.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "base/error.h"
@@ -111,17 +112,27 @@ Tensor squeeze(const Tensor& input, DimsView axes) {
   return shape_view(input, shape, strides, "SqueezeBackward");
 }
 
-Tensor expand_dims(const Tensor& input, int64_t axis) {
-  const auto at = static_cast<size_t>(wrap_axis(axis, input.ndim() + 1));
-  TSR_CHECK(input.ndim() < kMaxTensorRank, Code::kShape, "input", "expected fewer than ",
-            kMaxTensorRank, " dimensions, got ", input.ndim());
+Tensor expand_dims(const Tensor& input, DimsView axes) {
+  const int64_t ndim = input.ndim() + static_cast<int64_t>(axes.size());
+  TSR_CHECK(ndim <= kMaxTensorRank, Code::kShape, "input", "expected at most ", kMaxTensorRank,
+            " dimensions of the result, got ", ndim);
+  Dims places = wrap_axes(axes, ndim, "axes");
+  std::sort(places.begin(), places.end());
   Dims shape = input.sizes();
   Dims strides = input.strides();
-  const int64_t stride =
-      at < strides.size() ? strides[at] * std::max<int64_t>(shape[at], 1) : int64_t{1};
-  shape.insert(at, 1);
-  strides.insert(at, stride);
+  for (const int64_t place : places) {
+    const auto at = static_cast<size_t>(place);
+    const int64_t stride =
+        at < strides.size() ? strides[at] * std::max<int64_t>(shape[at], 1) : int64_t{1};
+    shape.insert(at, 1);
+    strides.insert(at, stride);
+  }
   return shape_view(input, shape, strides, "ExpandDimsBackward");
+}
+
+Tensor expand_dims(const Tensor& input, int64_t axis) {
+  const std::array places{axis};
+  return expand_dims(input, DimsView(places));
 }
 
 Tensor permute_dims(const Tensor& input, DimsView axes) {

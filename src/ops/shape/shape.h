@@ -26,7 +26,8 @@ Tensor unflatten(const Tensor& input, int64_t axis, DimsView shape);
 
 // Drops the named axes, which must have size 1; a 0-dim input has none to drop.
 Tensor squeeze(const Tensor& input, DimsView axes);
-// Inserts an axis of size 1, which is axis `axis` of the result.
+// Inserts axes of size 1, which are these axes of the result.
+Tensor expand_dims(const Tensor& input, DimsView axes);
 Tensor expand_dims(const Tensor& input, int64_t axis);
 
 // Axis i of the result is axis axes[i] of the input.

@@ -78,7 +78,8 @@ function position(op, name, values, place::Integer)
         axis = values["axis"]
         return size(tensor, axis < 0 ? ndims(tensor) + axis + 1 : axis + 1) + place + 1
     end
-    return ndims(tensor) + (op["op"] in ("expand_dims", "unsqueeze", "stack")) + place + 1
+    added = op["op"] == "expand_dims" ? length(values["axes"]) : op["op"] in ("unsqueeze", "stack")
+    return ndims(tensor) + added + place + 1
 end
 
 function called(op, case, @nospecialize(values))

@@ -18,18 +18,19 @@ static tsr_status call_To(tpy_function f, const tpy_value* v) { return ((tsr_sta
 static tsr_status call_TsO(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_tensor*, int32_t, const char*, int64_t, tsr_tensor*, int32_t, int32_t*))f)(v[0].tensors->at, v[0].tensors->n, v[1].text, v[1].length, v[2].place, v[2].more, v[2 + 1].found); }
 static tsr_status call_Tt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_tensor*, int32_t, tsr_tensor))f)(v[0].tensors->at, v[0].tensors->n, v[1].tensor); }
 static tsr_status call_ddidwwDo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(double, double, int64_t, double, int32_t, int32_t, int32_t, int32_t, tsr_tensor*))f)(v[0].real, v[1].real, v[2].whole, v[3].real, v[4].word, v[5].word, v[6].word, v[6].more, v[7].place); }
-static tsr_status call_ddiwwDo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(double, double, int64_t, int32_t, int32_t, int32_t, int32_t, tsr_tensor*))f)(v[0].real, v[1].real, v[2].whole, v[3].word, v[4].word, v[5].word, v[5].more, v[6].place); }
 static tsr_status call_iiLwDgo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(int64_t, int64_t, const int64_t*, int32_t, int32_t, int32_t, int32_t, tsr_generator, tsr_tensor*))f)(v[0].whole, v[1].whole, v[2].list->at, v[2].list->n, v[3].word, v[4].word, v[4].more, v[5].generator, v[6].place); }
 static tsr_status call_iiiwDo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(int64_t, int64_t, int64_t, int32_t, int32_t, int32_t, tsr_tensor*))f)(v[0].whole, v[1].whole, v[2].whole, v[3].word, v[4].word, v[4].more, v[5].place); }
 static tsr_status call_iwDgo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(int64_t, int32_t, int32_t, int32_t, tsr_generator, tsr_tensor*))f)(v[0].whole, v[1].word, v[2].word, v[2].more, v[3].generator, v[4].place); }
 static tsr_status call_iwddwDo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(int64_t, int32_t, double, double, int32_t, int32_t, int32_t, tsr_tensor*))f)(v[0].whole, v[1].word, v[2].real, v[3].real, v[4].word, v[5].word, v[5].more, v[6].place); }
 static tsr_status call_iwdwDo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(int64_t, int32_t, double, int32_t, int32_t, int32_t, tsr_tensor*))f)(v[0].whole, v[1].word, v[2].real, v[3].word, v[4].word, v[4].more, v[5].place); }
 static tsr_status call_iwwDo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(int64_t, int32_t, int32_t, int32_t, int32_t, tsr_tensor*))f)(v[0].whole, v[1].word, v[2].word, v[3].word, v[3].more, v[4].place); }
+static tsr_status call_nniwwDo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_number*, const tsr_number*, int64_t, int32_t, int32_t, int32_t, int32_t, tsr_tensor*))f)(&v[0].number, &v[1].number, v[2].whole, v[3].word, v[4].word, v[5].word, v[5].more, v[6].place); }
 static tsr_status call_ntgo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_number*, tsr_tensor, tsr_generator, tsr_tensor*))f)(&v[0].number, v[1].tensor, v[2].generator, v[3].place); }
 static tsr_status call_nto(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_number*, tsr_tensor, tsr_tensor*))f)(&v[0].number, v[1].tensor, v[2].place); }
 static tsr_status call_ntso(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_number*, tsr_tensor, const char*, int64_t, tsr_tensor*))f)(&v[0].number, v[1].tensor, v[2].text, v[2].length, v[3].place); }
 static tsr_status call_ntst(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_number*, tsr_tensor, const char*, int64_t, tsr_tensor))f)(&v[0].number, v[1].tensor, v[2].text, v[2].length, v[3].tensor); }
 static tsr_status call_ntt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_number*, tsr_tensor, tsr_tensor))f)(&v[0].number, v[1].tensor, v[2].tensor); }
+static tsr_status call_ntwo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_number*, tsr_tensor, int32_t, tsr_tensor*))f)(&v[0].number, v[1].tensor, v[2].word, v[3].place); }
 static tsr_status call_sTLo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const char*, int64_t, const tsr_tensor*, int32_t, const int64_t*, int32_t, tsr_tensor*))f)(v[0].text, v[0].length, v[1].tensors->at, v[1].tensors->n, v[2].list->at, v[2].list->n, v[3].place); }
 static tsr_status call_sTLt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const char*, int64_t, const tsr_tensor*, int32_t, const int64_t*, int32_t, tsr_tensor))f)(v[0].text, v[0].length, v[1].tensors->at, v[1].tensors->n, v[2].list->at, v[2].list->n, v[3].tensor); }
 static tsr_status call_t(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor))f)(v[0].tensor); }
@@ -346,7 +347,7 @@ static const tpy_parameter takes_input_other_rtol_atol_equal_nan[] = {{"input", 
 static PyObject* keys_input_other_rtol_atol_equal_nan[sizeof takes_input_other_rtol_atol_equal_nan / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_other_3[] = {{"input", TPY_TENSOR}, {"other", TPY_TENSOR}};
 static PyObject* keys_input_other_3[sizeof takes_input_other_3 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
-static const tpy_parameter takes_input_other_invert[] = {{"input", TPY_TENSOR}, {"other", TPY_OPERAND}, {"invert", TPY_BOOL}};
+static const tpy_parameter takes_input_other_invert[] = {{"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"invert", TPY_BOOL}};
 static PyObject* keys_input_other_invert[sizeof takes_input_other_invert / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_axes_keepdims_dtype_out[] = {{"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_axes_keepdims_dtype_out[sizeof takes_input_axes_keepdims_dtype_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
@@ -432,6 +433,8 @@ static const tpy_parameter takes_input_pivots_other_left_adjoint_out[] = {{"inpu
 static PyObject* keys_input_pivots_other_left_adjoint_out[sizeof takes_input_pivots_other_left_adjoint_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_rtol_hermitian_out[] = {{"input", TPY_TENSOR}, {"rtol", TPY_OPTIONAL_F64}, {"hermitian", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_rtol_hermitian_out[sizeof takes_input_rtol_hermitian_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_rtol_hermitian_out_2[] = {{"input", TPY_TENSOR}, {"rtol", TPY_TENSOR}, {"hermitian", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_rtol_hermitian_out_2[sizeof takes_input_rtol_hermitian_out_2 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_other_rcond_out[] = {{"input", TPY_TENSOR}, {"other", TPY_TENSOR}, {"rcond", TPY_OPTIONAL_F64}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_other_rcond_out[sizeof takes_input_other_rcond_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_keepdims_ord_out[] = {{"input", TPY_TENSOR}, {"keepdims|keepdim", TPY_BOOL}, {"ord", TPY_TEXT, NULL, {.text = "fro", .length = 3}}, {"out", TPY_OPTIONAL_TENSOR}};
@@ -460,13 +463,13 @@ static const tpy_parameter takes_input_ord_axis_mask_eps[] = {{"input", TPY_TENS
 static PyObject* keys_input_ord_axis_mask_eps[sizeof takes_input_ord_axis_mask_eps / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_shape_dtype_device_requires_grad[] = {{"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}};
 static PyObject* keys_shape_dtype_device_requires_grad[sizeof takes_shape_dtype_device_requires_grad / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
-static const tpy_parameter takes_shape_value_dtype_device_requires_grad[] = {{"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"value", TPY_SCALAR}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}};
+static const tpy_parameter takes_shape_value_dtype_device_requires_grad[] = {{"shape|size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"fill_value|value", TPY_SCALAR}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}};
 static PyObject* keys_shape_value_dtype_device_requires_grad[sizeof takes_shape_value_dtype_device_requires_grad / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_dtype_device_requires_grad[] = {{"input", TPY_TENSOR}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}};
 static PyObject* keys_input_dtype_device_requires_grad[sizeof takes_input_dtype_device_requires_grad / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
-static const tpy_parameter takes_input_value_dtype_device_requires_grad[] = {{"input", TPY_TENSOR}, {"value", TPY_SCALAR}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}};
+static const tpy_parameter takes_input_value_dtype_device_requires_grad[] = {{"input", TPY_TENSOR}, {"fill_value|value", TPY_SCALAR}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}};
 static PyObject* keys_input_value_dtype_device_requires_grad[sizeof takes_input_value_dtype_device_requires_grad / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
-static const tpy_parameter takes_start_stop_num_dtype_endpoint_device_requires_grad[] = {{"start", TPY_F64}, {"stop", TPY_F64}, {"num", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"endpoint", TPY_BOOL, NULL, {.word = 1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}};
+static const tpy_parameter takes_start_stop_num_dtype_endpoint_device_requires_grad[] = {{"start", TPY_SCALAR}, {"stop", TPY_SCALAR}, {"num", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"endpoint", TPY_BOOL, NULL, {.word = 1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}};
 static PyObject* keys_start_stop_num_dtype_endpoint_device_requires_grad[sizeof takes_start_stop_num_dtype_endpoint_device_requires_grad / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_n_rows_n_cols_k_dtype_device_requires_grad[] = {{"n_rows", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"n_cols", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}}, {"k", TPY_INT64, NULL, {.whole = 0}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}};
 static PyObject* keys_n_rows_n_cols_k_dtype_device_requires_grad[sizeof takes_n_rows_n_cols_k_dtype_device_requires_grad / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
@@ -566,8 +569,10 @@ static const tpy_parameter takes_input_shape[] = {{"input", TPY_TENSOR}, {"shape
 static PyObject* keys_input_shape[sizeof takes_input_shape / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_start_end_axis[] = {{"input", TPY_TENSOR}, {"start", TPY_INT64, NULL, {.whole = 0}}, {"end_axis", TPY_INT64, NULL, {.whole = -1}}};
 static PyObject* keys_input_start_end_axis[sizeof takes_input_start_end_axis / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
-static const tpy_parameter takes_input_axes[] = {{"input", TPY_TENSOR}, {"axes|dims|axis|dim", TPY_INTS, NULL, {.list = &tpy_no_list}}};
+static const tpy_parameter takes_input_axes[] = {{"input", TPY_TENSOR}, {"axis|axes|dims|dim", TPY_INTS, NULL, {.list = &tpy_no_list}}};
 static PyObject* keys_input_axes[sizeof takes_input_axes / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_axes_2[] = {{"input", TPY_TENSOR}, {"axes|dims|axis|dim", TPY_INTS, NULL, {.list = &tpy_no_list}}};
+static PyObject* keys_input_axes_2[sizeof takes_input_axes_2 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_axis0_axis1[] = {{"input", TPY_TENSOR}, {"axis0", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"axis1", TPY_INT64, NULL, {.whole = INT64_MIN}}};
 static PyObject* keys_input_axis0_axis1[sizeof takes_input_axis0_axis1 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_source_destination[] = {{"input", TPY_TENSOR}, {"source", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"destination", TPY_INTS, NULL, {.list = &tpy_no_list}}};
@@ -600,9 +605,9 @@ static const tpy_parameter takes_input_axes_out[] = {{"input", TPY_TENSOR}, {"ax
 static PyObject* keys_input_axes_out[sizeof takes_input_axes_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_shift_axes_out[] = {{"input", TPY_TENSOR}, {"shift", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_shift_axes_out[sizeof takes_input_shift_axes_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
-static const tpy_parameter takes_input_diagonal_out[] = {{"input", TPY_TENSOR}, {"diagonal", TPY_INT64, NULL, {.whole = 0}}, {"out", TPY_OPTIONAL_TENSOR}};
+static const tpy_parameter takes_input_diagonal_out[] = {{"input", TPY_TENSOR}, {"k|diagonal", TPY_INT64, NULL, {.whole = 0}}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_diagonal_out[sizeof takes_input_diagonal_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
-static const tpy_parameter takes_input_diagonal[] = {{"input", TPY_TENSOR}, {"diagonal", TPY_INT64, NULL, {.whole = 0}}};
+static const tpy_parameter takes_input_diagonal[] = {{"input", TPY_TENSOR}, {"k|diagonal", TPY_INT64, NULL, {.whole = 0}}};
 static PyObject* keys_input_diagonal[sizeof takes_input_diagonal / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_padding_mode_value_out[] = {{"input", TPY_TENSOR}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"mode", TPY_TEXT, NULL, {.text = "constant", .length = 8}}, {"value", TPY_SCALAR, NULL, {.number = {TSR_NUMBER_INTEGER, 0, 0, 0, 0}}}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_padding_mode_value_out[sizeof takes_input_padding_mode_value_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];

@@ -146,10 +146,10 @@ TPY_OP(ceil, 1, "ceil", "($input, *, out=None)\n--\n\nSmallest integer not below
 TPY_OP(ceil_inplace, 0, "ceil_", "($input)\n--\n\nSmallest integer not below each element; integers and bool are returned unchanged.",
     {"ceil_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_ceil_inplace, NULL}, {0}})
-TPY_OP(round, 1, "round", "($input, *, out=None)\n--\n\nNearest integer, halves to even; integers and bool are returned unchanged.",
+TPY_OP(round, 1, "round", "($input, *, out=None)\n--\n\nNearest integer, halves to even, of complex numbers in each part; integers and bool are returned unchanged.",
     {"round", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_round, (tpy_function)tsr_round_out}, {0}})
-TPY_OP(round_inplace, 0, "round_", "($input)\n--\n\nNearest integer, halves to even; integers and bool are returned unchanged.",
+TPY_OP(round_inplace, 0, "round_", "($input)\n--\n\nNearest integer, halves to even, of complex numbers in each part; integers and bool are returned unchanged.",
     {"round_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_round_inplace, NULL}, {0}})
 TPY_OP(trunc, 1, "trunc", "($input, *, out=None)\n--\n\nEach element rounded towards 0; integers and bool are returned unchanged.",
@@ -870,6 +870,7 @@ TPY_OP(isin, 1, "isin", "($input, other, *, invert=False)\n--\n\nWhether each el
     {"isin", 3, 2, 2, -1, 3u, takes_input_other_invert, keys_input_other_invert}, TPY_FUNCTIONAL, 3, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttwo, NULL, (tpy_function)tsr_isin, NULL},
         {2, 0, call_tnwo, NULL, (tpy_function)tsr_isin_scalar, NULL},
+        {1, 0, call_ntwo, NULL, (tpy_function)tsr_isin_scalar_left, NULL},
         {0}})
 TPY_OP(sum, 1, "sum", "($input, axis=None, *, keepdims=False, dtype=None, out=None)\n--\n\nSum over axes; bool and signed integers are summed as int64, unsigned ones as uint64.",
     {"sum", 5, 2, 1, -1, 1u, takes_input_axes_keepdims_dtype_out, keys_input_axes_keepdims_dtype_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
@@ -1142,6 +1143,9 @@ TPY_OP(inv, 1, "inv", "($input, *, out=None)\n--\n\nThe inverse of square matric
 TPY_OP(pinv, 1, "pinv", "($input, *, rtol=None, hermitian=False, out=None)\n--\n\nThe pseudo-inverse of Moore and Penrose.",
     {"pinv", 4, 1, 1, -1, 1u, takes_input_rtol_hermitian_out, keys_input_rtol_hermitian_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tewo, call_tewt, (tpy_function)tsr_pinv, (tpy_function)tsr_pinv_out}, {0}})
+TPY_OP(pinv_by_rtol, 1, NULL, "($input, rtol, hermitian=False, *, out=None)\n--\n\nAs pinv, with tolerances in a tensor, which broadcasts to the batch of the matrices.",
+    {"pinv_by_rtol", 4, 3, 2, -1, 3u, takes_input_rtol_hermitian_out_2, keys_input_rtol_hermitian_out_2}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttwo, call_ttwt, (tpy_function)tsr_pinv_by_rtol, (tpy_function)tsr_pinv_by_rtol_out}, {0}})
 TPY_OP(det, 1, "det", "($input, *, out=None)\n--\n\nThe determinant of square matrices.",
     {"det", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_det, (tpy_function)tsr_det_out}, {0}})
@@ -1163,6 +1167,9 @@ TPY_OP(matrix_norm, 1, NULL, "($input, *, keepdims=False, ord='fro', out=None)\n
 TPY_OP(matrix_rank, 1, "matrix_rank", "($input, *, rtol=None, hermitian=False, out=None)\n--\n\nHow many singular values are not 0 (int64).",
     {"matrix_rank", 4, 1, 1, -1, 1u, takes_input_rtol_hermitian_out, keys_input_rtol_hermitian_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tewo, call_tewt, (tpy_function)tsr_matrix_rank, (tpy_function)tsr_matrix_rank_out}, {0}})
+TPY_OP(matrix_rank_by_rtol, 1, NULL, "($input, rtol, hermitian=False, *, out=None)\n--\n\nAs matrix_rank, with tolerances in a tensor, which broadcasts to the batch of the matrices.",
+    {"matrix_rank_by_rtol", 4, 3, 2, -1, 3u, takes_input_rtol_hermitian_out_2, keys_input_rtol_hermitian_out_2}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttwo, call_ttwt, (tpy_function)tsr_matrix_rank_by_rtol, (tpy_function)tsr_matrix_rank_by_rtol_out}, {0}})
 TPY_OP(cond, 1, NULL, "($input, p='2', *, out=None)\n--\n\nThe norm of the matrix times that of its inverse; infinite for a singular one.",
     {"cond", 3, 2, 1, -1, 1u, takes_input_p_out_2, keys_input_p_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tso, call_tst, (tpy_function)tsr_cond, (tpy_function)tsr_cond_out}, {0}})
@@ -1238,7 +1245,7 @@ TPY_OP(zeros, 1, NULL, "(shape, *, dtype=None, device=None, requires_grad=False)
 TPY_OP(ones, 1, NULL, "(shape, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor of ones.",
     {"ones", 4, 1, 1, 0, 0u, takes_shape_dtype_device_requires_grad, keys_shape_dtype_device_requires_grad}, TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_LwDo, NULL, (tpy_function)tsr_ones, NULL}, {0}})
-TPY_OP(full, 1, NULL, "(shape, value, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor with one number in every element.",
+TPY_OP(full, 1, NULL, "(shape, fill_value, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor with one number in every element.",
     {"full", 5, 2, 2, -1, 0u, takes_shape_value_dtype_device_requires_grad, keys_shape_value_dtype_device_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_LnwDo, NULL, (tpy_function)tsr_full, NULL}, {0}})
 TPY_OP(empty_like, 1, NULL, "($input, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor with the input's shape and memory order and undefined contents; bools are false.",
@@ -1250,12 +1257,12 @@ TPY_OP(zeros_like, 1, NULL, "($input, *, dtype=None, device=None, requires_grad=
 TPY_OP(ones_like, 1, NULL, "($input, *, dtype=None, device=None, requires_grad=False)\n--\n\nOnes with the input's shape and memory order.",
     {"ones_like", 4, 1, 1, -1, 1u, takes_input_dtype_device_requires_grad, keys_input_dtype_device_requires_grad}, TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_twDo, NULL, (tpy_function)tsr_ones_like, NULL}, {0}})
-TPY_OP(full_like, 1, NULL, "($input, value, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor with the input's shape and memory order and one number in every element.",
+TPY_OP(full_like, 1, NULL, "($input, fill_value, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor with the input's shape and memory order and one number in every element.",
     {"full_like", 5, 2, 2, -1, 1u, takes_input_value_dtype_device_requires_grad, keys_input_value_dtype_device_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tnwDo, NULL, (tpy_function)tsr_full_like, NULL}, {0}})
-TPY_OP(linspace, 1, NULL, "(start, stop, num, *, dtype=None, endpoint=True, device=None, requires_grad=False)\n--\n\nEqually spaced numbers from start to stop.",
+TPY_OP(linspace, 1, NULL, "(start, stop, num, *, dtype=None, endpoint=True, device=None, requires_grad=False)\n--\n\nEqually spaced numbers from start to stop, which may be complex.",
     {"linspace", 7, 3, 3, -1, 0u, takes_start_stop_num_dtype_endpoint_device_requires_grad, keys_start_stop_num_dtype_endpoint_device_requires_grad}, TPY_FUNCTIONAL, 6, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
-    (const tpy_way[]){{0, 0, call_ddiwwDo, NULL, (tpy_function)tsr_linspace, NULL}, {0}})
+    (const tpy_way[]){{0, 0, call_nniwwDo, NULL, (tpy_function)tsr_linspace, NULL}, {0}})
 TPY_OP(eye, 1, NULL, "(n_rows, n_cols=None, *, k=0, dtype=None, device=None, requires_grad=False)\n--\n\nOnes on one diagonal, zeros elsewhere.",
     {"eye", 6, 2, 1, -1, 0u, takes_n_rows_n_cols_k_dtype_device_requires_grad, keys_n_rows_n_cols_k_dtype_device_requires_grad}, TPY_FUNCTIONAL, 5, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_iiiwDo, NULL, (tpy_function)tsr_eye, NULL}, {0}})
@@ -1366,12 +1373,12 @@ TPY_OP(addcdiv, 1, "addcdiv", "($input, tensor1, tensor2, *, value=1, out=None)\
 TPY_OP(addcdiv_inplace, 0, "addcdiv_", "($input, tensor1, tensor2, *, value=1)\n--\n\ninput + value tensor1 / tensor2; floating and complex dtypes.",
     {"addcdiv_", 4, 3, 3, -1, 7u, takes_input_tensor1_tensor2_value, keys_input_tensor1_tensor2_value}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tttn, NULL, (tpy_function)tsr_addcdiv_inplace, NULL}, {0}})
-TPY_OP(clip, 1, "clip|clamp", "($input, min=None, max=None, *, out=None)\n--\n\nThe input limited to bounds, one of which may be absent; the gradient passes inside the bounds and at them.",
+TPY_OP(clip, 1, "clip|clamp", "($input, min=None, max=None, *, out=None)\n--\n\nThe input limited to bounds, of which none, one or both are given; the gradient passes inside the bounds and at them.",
     {"clip", 4, 3, 1, -1, 7u, takes_input_min_max_out, keys_input_min_max_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 1, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttto, call_tttt, (tpy_function)tsr_clip, (tpy_function)tsr_clip_out},
         {6, 0, call_tmmo, call_tmmt, (tpy_function)tsr_clip_scalars, (tpy_function)tsr_clip_scalars_out},
         {0}})
-TPY_OP(clip_inplace, 0, "clip_|clamp_", "($input, min=None, max=None)\n--\n\nThe input limited to bounds, one of which may be absent; the gradient passes inside the bounds and at them.",
+TPY_OP(clip_inplace, 0, "clip_|clamp_", "($input, min=None, max=None)\n--\n\nThe input limited to bounds, of which none, one or both are given; the gradient passes inside the bounds and at them.",
     {"clip_", 3, 3, 1, -1, 7u, takes_input_min_max, keys_input_min_max}, TPY_INPLACE, 3, 1, 0, 0, -1, 1, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttt, NULL, (tpy_function)tsr_clip_inplace, NULL},
         {6, 0, call_tmm, NULL, (tpy_function)tsr_clip_scalars_inplace, NULL},
@@ -1497,17 +1504,17 @@ TPY_OP(view, 1, "view", "($input, shape)\n--\n\nAs reshape, but never a copy: VA
 TPY_OP(flatten, 1, "flatten|ravel", "($input, start=0, end_axis=-1)\n--\n\nMerges a range of axes into one; a 0-dim tensor gets one axis.",
     {"flatten", 3, 3, 1, -1, 1u, takes_input_start_end_axis, keys_input_start_end_axis}, TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tiio, NULL, (tpy_function)tsr_flatten, NULL}, {0}})
-TPY_OP(squeeze, 1, "squeeze", "($input, axes=None)\n--\n\nRemoves axes, all of which must have size 1; a view.",
+TPY_OP(squeeze, 1, "squeeze", "($input, axis=None)\n--\n\nRemoves axes, all of which must have size 1; a view.",
     {"squeeze", 2, 2, 1, 1, 1u, takes_input_axes, keys_input_axes}, TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, tpy_axes_of_one, {0, 1},
     (const tpy_way[]){{0, 0, call_tLo, NULL, (tpy_function)tsr_squeeze, NULL}, {0}})
-TPY_OP(expand_dims, 1, "expand_dims", "($input, axis)\n--\n\nInserts an axis of size 1; a view.",
-    {"expand_dims", 2, 2, 2, -1, 1u, takes_input_axis, keys_input_axis}, TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
-    (const tpy_way[]){{0, 0, call_tio, NULL, (tpy_function)tsr_expand_dims, NULL}, {0}})
-TPY_OP(unsqueeze, 1, "unsqueeze", "($input, axis)\n--\n\nInserts an axis of size 1, as expand_dims; a view.",
+TPY_OP(expand_dims, 1, "expand_dims", "($input, axis)\n--\n\nInserts axes of size 1; a view.",
+    {"expand_dims", 2, 2, 2, 1, 1u, takes_input_axes, keys_input_axes}, TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLo, NULL, (tpy_function)tsr_expand_dims, NULL}, {0}})
+TPY_OP(unsqueeze, 1, "unsqueeze", "($input, axis)\n--\n\nInserts one axis of size 1; a view. expand_dims inserts several.",
     {"unsqueeze", 2, 2, 2, -1, 1u, takes_input_axis, keys_input_axis}, TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tio, NULL, (tpy_function)tsr_unsqueeze, NULL}, {0}})
 TPY_OP(permute_dims, 1, "permute_dims|permute", "($input, axes)\n--\n\nThe axes in another order; a view.",
-    {"permute_dims", 2, 2, 2, 1, 1u, takes_input_axes, keys_input_axes}, TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
+    {"permute_dims", 2, 2, 2, 1, 1u, takes_input_axes_2, keys_input_axes_2}, TPY_FUNCTIONAL, 2, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLo, NULL, (tpy_function)tsr_permute_dims, NULL}, {0}})
 TPY_OP(transpose, 1, "transpose|swapaxes|swapdims", "($input, axis0, axis1)\n--\n\nTwo axes exchanged; a view.",
     {"transpose", 3, 3, 3, -1, 1u, takes_input_axis0_axis1, keys_input_axis0_axis1}, TPY_FUNCTIONAL, 3, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
@@ -1580,16 +1587,16 @@ TPY_OP(flip, 1, "flip", "($input, axis=None, *, out=None)\n--\n\nThe elements in
 TPY_OP(roll, 1, "roll", "($input, shift, axis=None, *, out=None)\n--\n\nElements shifted along axes; those that leave one end come in at the other.",
     {"roll", 4, 3, 2, -1, 1u, takes_input_shift_axes_out, keys_input_shift_axes_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLLo, call_tLLt, (tpy_function)tsr_roll, (tpy_function)tsr_roll_out}, {0}})
-TPY_OP(tril, 1, "tril", "($input, diagonal=0, *, out=None)\n--\n\nThe elements of the last two axes on and below a diagonal, zero above.",
+TPY_OP(tril, 1, "tril", "($input, k=0, *, out=None)\n--\n\nThe elements of the last two axes on and below a diagonal, zero above.",
     {"tril", 3, 2, 1, -1, 1u, takes_input_diagonal_out, keys_input_diagonal_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tio, call_tit, (tpy_function)tsr_tril, (tpy_function)tsr_tril_out}, {0}})
-TPY_OP(tril_inplace, 0, "tril_", "($input, diagonal=0)\n--\n\nThe elements of the last two axes on and below a diagonal, zero above.",
+TPY_OP(tril_inplace, 0, "tril_", "($input, k=0)\n--\n\nThe elements of the last two axes on and below a diagonal, zero above.",
     {"tril_", 2, 2, 1, -1, 1u, takes_input_diagonal, keys_input_diagonal}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ti, NULL, (tpy_function)tsr_tril_inplace, NULL}, {0}})
-TPY_OP(triu, 1, "triu", "($input, diagonal=0, *, out=None)\n--\n\nThe elements of the last two axes on and above a diagonal, zero below.",
+TPY_OP(triu, 1, "triu", "($input, k=0, *, out=None)\n--\n\nThe elements of the last two axes on and above a diagonal, zero below.",
     {"triu", 3, 2, 1, -1, 1u, takes_input_diagonal_out, keys_input_diagonal_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tio, call_tit, (tpy_function)tsr_triu, (tpy_function)tsr_triu_out}, {0}})
-TPY_OP(triu_inplace, 0, "triu_", "($input, diagonal=0)\n--\n\nThe elements of the last two axes on and above a diagonal, zero below.",
+TPY_OP(triu_inplace, 0, "triu_", "($input, k=0)\n--\n\nThe elements of the last two axes on and above a diagonal, zero below.",
     {"triu_", 2, 2, 1, -1, 1u, takes_input_diagonal, keys_input_diagonal}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ti, NULL, (tpy_function)tsr_triu_inplace, NULL}, {0}})
 TPY_OP(pad, 1, NULL, "($input, padding, mode='constant', value=0, *, out=None)\n--\n\nAdds elements before and behind axes.",

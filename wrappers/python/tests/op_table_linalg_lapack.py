@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from op_engine import COMPLEX, FLOATS, Make, Row, Sample, Samples, rounded, sample
+from op_engine import COMPLEX, FLOATS, Fixed, Make, Row, Sample, Samples, rounded, sample
 
 import tessera as ts
 
@@ -249,6 +249,8 @@ ROWS = [
                 (TypeError, lambda: la.inv(HALF))]),
     row("pinv", lambda a, hermitian=False: np.linalg.pinv(a), matrices((3, 2), (2, 2, 3), (2, 2)),
         grad_samples=matrices((3, 2), (2, 3), (2, 2))),
+    row("pinv_by_rtol", np.linalg.pinv, lambda m: [sample(a, Fixed(np.full(a.shape[:-2], 1e-2))) for a in (m(3, 2), m(2, 2, 3))],
+        errors=[(ValueError, lambda: la.pinv(ts.ones(2, 3, 3), rtol=ts.ones(3))), (TypeError, lambda: la.pinv(ts.ones(1, 1), rtol=ts.arange(1)))]),
     row("det", np.linalg.det, matrices(*SQUARES),
         errors=[(ValueError, lambda: la.det(ts.ones(2, 3))), (TypeError, lambda: la.det(HALF))]),
     row("slogdet", np.linalg.slogdet, matrices(*SQUARES)),
@@ -261,6 +263,9 @@ ROWS = [
     row("matrix_norm", np_norm, norms, result=real_of, grad_samples=lambda m: norms(m)[::2],
         errors=[(ValueError, lambda: la.matrix_norm(ts.ones(2, 2), ord="max")), (ValueError, lambda: la.matrix_norm(ts.ones(2)))]),
     row("matrix_rank", np.linalg.matrix_rank, each(matrices((3, 2), (2, 3, 3)), lambda m: [sample(np.ones((2, 3, 3)))]),
+        result="int64", grad=False, why_no_grad="the result is a count"),
+    row("matrix_rank_by_rtol", lambda a, rtol: np.sum((lambda v: v > rtol[..., None] * v[..., :1])(np.linalg.svd(a, compute_uv=False)), -1),
+        lambda m: [sample(m(2, 3, 3), Fixed(np.array([1e-3, 0.5]))), sample(m(3, 2), Fixed(np.array(0.3)))],
         result="int64", grad=False, why_no_grad="the result is a count"),
     row("cond", np_cond,
         each(matrices((3, 2), (2, 2, 2)), matrices((2, 2), p="fro"), matrices((2, 2), p=1), matrices((2, 2), p=-2)), result=real_of,

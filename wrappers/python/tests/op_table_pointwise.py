@@ -73,7 +73,7 @@ UNARY = [
     real_only("erfc", special.erfc),
     elementwise("floor", np.floor, dtypes=REAL, low=-1.9, high=1.9),
     elementwise("ceil", np.ceil, dtypes=REAL, low=-1.9, high=1.9),
-    elementwise("round", np.round, dtypes=REAL, low=-1.9, high=1.9),
+    elementwise("round", np.round, dtypes=REAL + COMPLEX, low=-1.9, high=1.9),
     elementwise("trunc", np.trunc, dtypes=REAL, low=-1.9, high=1.9),
     elementwise("isnan", np.isnan, dtypes=ALL, result="bool", grad=False, why_no_grad=PREDICATE),
     elementwise("isinf", np.isinf, dtypes=ALL, result="bool", grad=False, why_no_grad=PREDICATE),

@@ -119,7 +119,7 @@ VIEWS = [
     moved("squeeze", lambda a, axes: np.squeeze(a, axes),
           cases(((1, 3), 0), ((2, 1, 3, 1), (1, -1)), ((1, 0), (0,)), ((), 0)),
           errors=[(ts.ShapeError, lambda: ts.squeeze(x(2, 3), 0))]),
-    moved("expand_dims", np.expand_dims, cases(((3,), 0), ((3,), -1), ((), 0), ((2, 3), 1)),
+    moved("expand_dims", np.expand_dims, cases(((3,), 0), ((3,), -1), ((), 0), ((2, 3), 1), ((2, 3), (-2, 0)), ((), (0, 1)), ((3,), ())),
           errors=[(IndexError, lambda: ts.expand_dims(x(2), 3))]),
     moved("unsqueeze", np.expand_dims, cases(((3,), 0), ((2, 3), -1))),
     moved("permute_dims", np.transpose,

@@ -932,7 +932,8 @@
 @c tsr_ceil_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_ceil_inplace(input::tsr_tensor)::tsr_status
 
-# Nearest integer, halves to even; integers and bool are returned unchanged.
+# Nearest integer, halves to even, of complex numbers in each part; integers and bool are
+# returned unchanged.
 @c tsr_round(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_round_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_round_inplace(input::tsr_tensor)::tsr_status
@@ -1685,6 +1686,8 @@
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_isin_scalar(input::tsr_tensor, other::Ptr{tsr_number}, invert::Int32,
     out::Ptr{tsr_tensor})::tsr_status
+@c tsr_isin_scalar_left(input::Ptr{tsr_number}, other::tsr_tensor, invert::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # Sum over axes; bool and signed integers are summed as int64, unsigned ones as uint64.
 @c tsr_sum(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32, keepdims::Int32,
@@ -2179,6 +2182,12 @@
 @c tsr_pinv_out(input::tsr_tensor, rtol::Float64, has_rtol::Int32, hermitian::Int32,
     dst::tsr_tensor)::tsr_status
 
+# As pinv, with tolerances in a tensor, which broadcasts to the batch of the matrices.
+@c tsr_pinv_by_rtol(input::tsr_tensor, rtol::tsr_tensor, hermitian::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_pinv_by_rtol_out(input::tsr_tensor, rtol::tsr_tensor, hermitian::Int32,
+    dst::tsr_tensor)::tsr_status
+
 # The determinant of square matrices.
 @c tsr_det(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_det_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
@@ -2215,6 +2224,12 @@
 @c tsr_matrix_rank(input::tsr_tensor, rtol::Float64, has_rtol::Int32, hermitian::Int32,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_matrix_rank_out(input::tsr_tensor, rtol::Float64, has_rtol::Int32, hermitian::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# As matrix_rank, with tolerances in a tensor, which broadcasts to the batch of the matrices.
+@c tsr_matrix_rank_by_rtol(input::tsr_tensor, rtol::tsr_tensor, hermitian::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_matrix_rank_by_rtol_out(input::tsr_tensor, rtol::tsr_tensor, hermitian::Int32,
     dst::tsr_tensor)::tsr_status
 
 # The norm of the matrix times that of its inverse; infinite for a singular one.
@@ -2355,9 +2370,10 @@
     dtype::tsr_dtype, device_type::tsr_device_type, device_index::Int32,
     out::Ptr{tsr_tensor})::tsr_status
 
-# Equally spaced numbers from start to stop.
-@c tsr_linspace(start::Float64, stop::Float64, num::Int64, dtype::tsr_dtype, endpoint::Int32,
-    device_type::tsr_device_type, device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
+# Equally spaced numbers from start to stop, which may be complex.
+@c tsr_linspace(start::Ptr{tsr_number}, stop::Ptr{tsr_number}, num::Int64, dtype::tsr_dtype,
+    endpoint::Int32, device_type::tsr_device_type, device_index::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
 
 # Ones on one diagonal, zeros elsewhere.
 @c tsr_eye(n_rows::Int64, n_cols::Int64, k::Int64, dtype::tsr_dtype,
@@ -2519,8 +2535,8 @@
 @c tsr_addcdiv_inplace(input::tsr_tensor, tensor1::tsr_tensor, tensor2::tsr_tensor,
     value::Ptr{tsr_number})::tsr_status
 
-# The input limited to bounds, one of which may be absent; the gradient passes inside the
-# bounds and at them.
+# The input limited to bounds, of which none, one or both are given; the gradient passes
+# inside the bounds and at them.
 @c tsr_clip(input::tsr_tensor, min::tsr_tensor, max::tsr_tensor,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_clip_out(input::tsr_tensor, min::tsr_tensor, max::tsr_tensor,
@@ -2736,10 +2752,11 @@
 @c tsr_squeeze(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32,
     out::Ptr{tsr_tensor})::tsr_status
 
-# Inserts an axis of size 1; a view.
-@c tsr_expand_dims(input::tsr_tensor, axis::Int64, out::Ptr{tsr_tensor})::tsr_status
+# Inserts axes of size 1; a view.
+@c tsr_expand_dims(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
 
-# Inserts an axis of size 1, as expand_dims; a view.
+# Inserts one axis of size 1; a view. expand_dims inserts several.
 @c tsr_unsqueeze(input::tsr_tensor, axis::Int64, out::Ptr{tsr_tensor})::tsr_status
 
 # The axes in another order; a view.

@@ -62,22 +62,22 @@ export margin_ranking_loss, masked_amax, masked_amin, masked_argmax, masked_argm
     masked_scatter, masked_scatter!, masked_select, masked_select!, masked_softmax,
     masked_softmin, masked_std, masked_sum, masked_var, matmul, matmul!, matrix_exp,
     matrix_exp!, matrix_norm, matrix_norm!, matrix_power, matrix_power!, matrix_rank,
-    matrix_rank!, matrix_transpose, max!, max_pool1d, max_pool1d!, max_pool1d_with_positions,
-    max_pool2d, max_pool2d!, max_pool2d_with_positions, max_pool3d, max_pool3d!,
-    max_pool3d_with_positions, max_unpool1d, max_unpool1d!, max_unpool2d, max_unpool2d!,
-    max_unpool3d, max_unpool3d!, max_with_indices, max_with_indices!, median_with_indices,
-    median_with_indices!, meshgrid, min!, min_with_indices, min_with_indices!, mish, mish!, mm,
-    mm!, mode, mode!, moveaxis, mse_loss, msort, msort!, multi_dot, multi_dot!,
-    multi_margin_loss, multigammaln, multigammaln!, multilabel_margin_loss,
-    multilabel_soft_margin_loss, multinomial, multiply!
+    matrix_rank!, matrix_rank_by_rtol, matrix_rank_by_rtol!, matrix_transpose, max!, max_pool1d,
+    max_pool1d!, max_pool1d_with_positions, max_pool2d, max_pool2d!, max_pool2d_with_positions,
+    max_pool3d, max_pool3d!, max_pool3d_with_positions, max_unpool1d, max_unpool1d!,
+    max_unpool2d, max_unpool2d!, max_unpool3d, max_unpool3d!, max_with_indices,
+    max_with_indices!, median_with_indices, median_with_indices!, meshgrid, min!,
+    min_with_indices, min_with_indices!, mish, mish!, mm, mm!, mode, mode!, moveaxis, mse_loss,
+    msort, msort!, multi_dot, multi_dot!, multi_margin_loss, multigammaln, multigammaln!,
+    multilabel_margin_loss, multilabel_soft_margin_loss, multinomial, multiply!
 export nan_to_num, nan_to_num!, nanmean, nanmean!, nanmedian, nanmedian!,
     nanmedian_with_indices, nanmedian_with_indices!, nanquantile, nanquantile!, nansum, nansum!,
     narrow, ndtr, ndtr!, ndtri, ndtri!, negative!, nextafter, nextafter!, nll_loss, nonzero,
     normal, normal!, not_equal!
 export one_hot, ones_like, outer, outer!
-export pad, pad!, pairwise_distance, pdist, permute_dims, pinv!, pixel_shuffle, pixel_unshuffle,
-    poisson, poisson_nll_loss, polar, polar!, polygamma, polygamma!, positive, positive!, pow!,
-    prelu, prelu!, put
+export pad, pad!, pairwise_distance, pdist, permute_dims, pinv!, pinv_by_rtol, pinv_by_rtol!,
+    pixel_shuffle, pixel_unshuffle, poisson, poisson_nll_loss, polar, polar!, polygamma,
+    polygamma!, positive, positive!, pow!, prelu, prelu!, put
 export rad2deg!, rand_like, randint, randint_like, randn_like, random!, reciprocal!, relu,
     relu!, relu6, relu6!, remainder!, renorm, renorm!, repeat_interleave, repeat_interleave!,
     reshape_row_major, rms_norm, rms_norm!, rnn_relu, rnn_relu_cell, rnn_tanh, rnn_tanh_cell,

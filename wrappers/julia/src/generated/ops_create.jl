@@ -126,16 +126,17 @@ end
 """
     linspace(start, stop, num; dtype, endpoint, device)
 
-Equally spaced numbers from start to stop.
+Equally spaced numbers from start to stop, which may be complex.
 
-- `dtype`: absent means the default floating dtype
+- `dtype`: absent means the default floating dtype, or the complex one when start or stop is
+  complex
 - `endpoint`: whether stop is the last number
 - `device`: absent means the default device
 """
-function linspace(start::Real, stop::Real, num::Integer; dtype=nothing, endpoint::Bool=true,
-        device=nothing)
-    return fresh(C.tsr_linspace, start, stop, num, dtype_bits(dtype), endpoint,
-        device_type(device), device_index(device))
+function linspace(start::Number, stop::Number, num::Integer; dtype=nothing,
+        endpoint::Bool=true, device=nothing)
+    return fresh(C.tsr_linspace, host_number(start), host_number(stop), num,
+        dtype_bits(dtype), endpoint, device_type(device), device_index(device))
 end
 
 """

@@ -300,6 +300,22 @@ function pinv!(dst::Tensor, input::Tensor; rtol=nothing, hermitian::Bool=false)
 end
 
 """
+    pinv_by_rtol(input, rtol; hermitian)
+    pinv_by_rtol!(dst, input, rtol; hermitian)
+
+As pinv, with tolerances in a tensor, which broadcasts to the batch of the matrices.
+
+- `rtol`: singular values up to this share of the largest count as 0; one share for each
+  matrix
+- `hermitian`: by eigenvalues, reading the lower triangle
+"""
+pinv_by_rtol(input::Tensor, rtol::Tensor; hermitian::Bool=false) =
+    fresh(C.tsr_pinv_by_rtol, input, rtol, hermitian)
+"Writes the result to its first argument; see [`pinv_by_rtol`](@ref)."
+pinv_by_rtol!(dst::Tensor, input::Tensor, rtol::Tensor; hermitian::Bool=false) =
+    written(dst, C.tsr_pinv_by_rtol_out, input, rtol, hermitian)
+
+"""
     det(input)
     det!(dst, input)
 
@@ -414,6 +430,22 @@ function matrix_rank!(dst::Tensor, input::Tensor; rtol=nothing, hermitian::Bool=
     return written(dst, C.tsr_matrix_rank_out, input, something(rtol, 0.0),
         rtol !== nothing, hermitian)
 end
+
+"""
+    matrix_rank_by_rtol(input, rtol; hermitian)
+    matrix_rank_by_rtol!(dst, input, rtol; hermitian)
+
+As matrix_rank, with tolerances in a tensor, which broadcasts to the batch of the matrices.
+
+- `rtol`: singular values up to this share of the largest count as 0; one share for each
+  matrix
+- `hermitian`: by eigenvalues, reading the lower triangle
+"""
+matrix_rank_by_rtol(input::Tensor, rtol::Tensor; hermitian::Bool=false) =
+    fresh(C.tsr_matrix_rank_by_rtol, input, rtol, hermitian)
+"Writes the result to its first argument; see [`matrix_rank_by_rtol`](@ref)."
+matrix_rank_by_rtol!(dst::Tensor, input::Tensor, rtol::Tensor; hermitian::Bool=false) =
+    written(dst, C.tsr_matrix_rank_by_rtol_out, input, rtol, hermitian)
 
 """
     cond(input; p)

@@ -514,3 +514,5 @@ isin(input::Tensor, other::Tensor; invert::Bool=false) =
     fresh(C.tsr_isin, input, other, invert)
 isin(input::Tensor, other::Number; invert::Bool=false) =
     fresh(C.tsr_isin_scalar, input, host_number(other), invert)
+isin(input::Number, other::Tensor; invert::Bool=false) =
+    fresh(C.tsr_isin_scalar_left, host_number(input), other, invert)

@@ -89,8 +89,8 @@ addcdiv!(input::Tensor, tensor1::Tensor, tensor2::Tensor; value=1) =
     clip!(input, min, max)
     clip!(dst, input, min, max)
 
-The input limited to bounds, one of which may be absent; the gradient passes inside the
-bounds and at them.
+The input limited to bounds, of which none, one or both are given; the gradient passes
+inside the bounds and at them.
 
 - `min`: lower bound
 - `max`: upper bound

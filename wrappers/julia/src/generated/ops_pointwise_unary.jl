@@ -295,7 +295,8 @@ ceil!(input::Tensor) = changed(input, C.tsr_ceil_inplace)
     round!(input)
     round!(dst, input)
 
-Nearest integer, halves to even; integers and bool are returned unchanged.
+Nearest integer, halves to even, of complex numbers in each part; integers and bool are
+returned unchanged.
 """
 Base.round(input::Tensor) = fresh(C.tsr_round, input)
 "Writes the result to its first argument; see [`round`](@ref)."

@@ -54,16 +54,19 @@ end
 """
     expand_dims(input; dims)
 
-Inserts an axis of size 1; a view.
+Inserts axes of size 1; a view.
 
-- `dims`: the position of the new axis in the result
+- `dims`: the positions of the new axes in the result
 """
-expand_dims(input::Tensor; dims) = fresh(C.tsr_expand_dims, input, zero_based(dims))
+function expand_dims(input::Tensor; dims)
+    dims_list = zero_based_list(dims)
+    return fresh(C.tsr_expand_dims, input, dims_list, list_count(dims_list))
+end
 
 """
     unsqueeze(input; dims)
 
-Inserts an axis of size 1, as expand_dims; a view.
+Inserts one axis of size 1; a view. expand_dims inserts several.
 
 - `dims`: the position of the new axis in the result
 """

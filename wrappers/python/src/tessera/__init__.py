@@ -71,6 +71,7 @@ from ._random import (
 )
 from ._repr import set_printoptions
 from ._tensor import Tensor
+from ._creation import astype  # noqa: F401
 from ._variadic import (  # type: ignore[assignment]  # noqa: F401
     atleast_1d,
     atleast_2d,
@@ -119,7 +120,7 @@ __all__ = [
 __all__ += _ops.__all__
 
 __version__ = "0.1.0"
-__array_api_version__ = "2024.12"
+__array_api_version__ = "2025.12"
 
 bool = bool_
 dtype = DType

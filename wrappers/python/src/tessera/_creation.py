@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Creation functions whose rules depend on Python's kinds of numbers."""
+"""Creation functions whose rules depend on Python's kinds of numbers, and conversion to a dtype and a device."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from . import _core
+from . import _core, _ops
 from ._errors import InvalidValueError, as_int, as_list
 from ._tensor import Tensor
 
@@ -21,6 +21,12 @@ def arange(
     if requires_grad:
         made.requires_grad = True
     return made
+
+
+def astype(input: Tensor, dtype: Any, *, copy: bool = True, device: Any = None) -> Tensor:
+    """The values in another dtype, also on another device; complex to real is refused."""
+    made = _ops.astype(input, dtype, copy=copy)
+    return made if device is None else made.to(device)
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:

@@ -36,8 +36,8 @@ class ArrayNamespaceInfo:
             names = tuple(n for n in kind_names(kind) if n not in ("float16", "bfloat16"))
         return {n: dtype_of(n) for n in names}
 
-    def devices(self) -> list[Device]:
-        return [CPU, *(Device("cuda", i) for i in range(device_count("cuda")))]
+    def devices(self) -> tuple[Device, ...]:
+        return (CPU, *(Device("cuda", i) for i in range(device_count("cuda"))))
 
 
 def __array_namespace_info__() -> ArrayNamespaceInfo:  # noqa: N807 (the standard's name)

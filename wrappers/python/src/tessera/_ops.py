@@ -235,6 +235,7 @@ lu = _core.lu
 lu_solve = _core.lu_solve
 inv = _core.inv
 pinv = _core.pinv
+pinv_by_rtol = _core.pinv_by_rtol
 det = _core.det
 slogdet = _core.slogdet
 logdet = _core.logdet
@@ -242,6 +243,7 @@ lstsq = _core.lstsq
 matrix_exp = _core.matrix_exp
 matrix_norm = _core.matrix_norm
 matrix_rank = _core.matrix_rank
+matrix_rank_by_rtol = _core.matrix_rank_by_rtol
 cond = _core.cond
 cdist = _core.cdist
 pdist = _core.pdist
@@ -917,6 +919,7 @@ LINALG = [
     "lu_solve",
     "inv",
     "pinv",
+    "pinv_by_rtol",
     "det",
     "slogdet",
     "logdet",
@@ -924,6 +927,7 @@ LINALG = [
     "matrix_exp",
     "matrix_norm",
     "matrix_rank",
+    "matrix_rank_by_rtol",
     "cond",
 ]
 

@@ -199,7 +199,7 @@ class Tensor(TensorBase):
         return device_pair(self.device)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
+        if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
             raise InvalidValueError(f"array API version {api_version!r} is not supported")
         import tessera
 

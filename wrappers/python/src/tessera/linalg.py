@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _ops
+from ._core import TensorBase
 from ._errors import ArgumentTypeError, InvalidValueError, LinAlgError, as_int, as_list
 from ._ops import (
     cholesky,
@@ -28,11 +29,11 @@ from ._ops import (
     matmul,
     matrix_exp,
     matrix_power,
-    matrix_rank,
+    matrix_rank_by_rtol,
     matrix_transpose,
     multi_dot,
     outer,
-    pinv,
+    pinv_by_rtol,
     qr,
     slogdet,
     solve,
@@ -50,7 +51,8 @@ if TYPE_CHECKING:
 __all__ = [
     "cholesky", "cholesky_inverse", "cholesky_solve", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals",
     "eigvalsh", "einsum", "inv", "LinAlgError", "logdet", "lstsq", "lu", "lu_factor", "lu_solve", "matmul", "matrix_exp",
-    "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "outer", "pinv", "qr", "slogdet",
+    "matrix_norm", "matrix_power", "matrix_rank", "matrix_rank_by_rtol", "matrix_transpose", "multi_dot", "outer", "pinv",
+    "pinv_by_rtol", "qr", "slogdet",
     "solve", "solve_triangular", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
 
@@ -65,6 +67,25 @@ def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
 def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: str | float = "fro", out: Tensor | None = None) -> Tensor:
     """A norm of the matrices in the last two axes: "fro", "nuc", 2, -2, 1, -1, inf or -inf."""
     return _ops.matrix_norm(x, keepdims=keepdims, ord=_order(ord), out=out)
+
+
+def matrix_rank(
+    x: Tensor, /, *, rtol: float | Tensor | None = None, hermitian: bool = False, out: Tensor | None = None
+) -> Tensor:
+    """How many singular values are larger than `rtol` times the largest one, which may be a share for each matrix."""
+    if isinstance(rtol, TensorBase):
+        return _ops.matrix_rank_by_rtol(x, rtol, hermitian, out=out)
+    return _ops.matrix_rank(x, rtol=rtol, hermitian=hermitian, out=out)
+
+
+def pinv(
+    x: Tensor, /, *, rtol: float | Tensor | None = None, hermitian: bool = False, out: Tensor | None = None
+) -> Tensor:
+    """The pseudo-inverse; singular values up to `rtol` times the largest one, a share for all or for each matrix, count
+    as 0."""
+    if isinstance(rtol, TensorBase):
+        return _ops.pinv_by_rtol(x, rtol, hermitian, out=out)
+    return _ops.pinv(x, rtol=rtol, hermitian=hermitian, out=out)
 
 
 def cond(x: Tensor, p: str | float | None = None, *, out: Tensor | None = None) -> Tensor:

@@ -1127,7 +1127,8 @@ extern "C" {
     /// Another form of [`tsr_ceil`].
     pub fn tsr_ceil_inplace(input: tsr_tensor) -> tsr_status;
 
-    /// Nearest integer, halves to even; integers and bool are returned unchanged.
+    /// Nearest integer, halves to even, of complex numbers in each part; integers and bool are
+    /// returned unchanged.
     pub fn tsr_round(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_round`].
     pub fn tsr_round_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
@@ -2461,6 +2462,10 @@ extern "C" {
     pub fn tsr_isin_scalar(
         input: tsr_tensor, other: *const tsr_number, invert: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
+    /// Another form of [`tsr_isin`].
+    pub fn tsr_isin_scalar_left(
+        input: *const tsr_number, other: tsr_tensor, invert: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
 
     /// Sum over axes; bool and signed integers are summed as int64, unsigned ones as uint64.
     /// axes: axes to reduce, negative ones count from the end; absent means all
@@ -3453,6 +3458,17 @@ extern "C" {
         input: tsr_tensor, rtol: f64, has_rtol: i32, hermitian: i32, dst: tsr_tensor,
     ) -> tsr_status;
 
+    /// As pinv, with tolerances in a tensor, which broadcasts to the batch of the matrices.
+    /// rtol: singular values up to this share of the largest count as 0; one share for each matrix
+    /// hermitian: by eigenvalues, reading the lower triangle
+    pub fn tsr_pinv_by_rtol(
+        input: tsr_tensor, rtol: tsr_tensor, hermitian: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_pinv_by_rtol`].
+    pub fn tsr_pinv_by_rtol_out(
+        input: tsr_tensor, rtol: tsr_tensor, hermitian: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
     /// The determinant of square matrices.
     pub fn tsr_det(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_det`].
@@ -3514,6 +3530,17 @@ extern "C" {
     /// Another form of [`tsr_matrix_rank`].
     pub fn tsr_matrix_rank_out(
         input: tsr_tensor, rtol: f64, has_rtol: i32, hermitian: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// As matrix_rank, with tolerances in a tensor, which broadcasts to the batch of the matrices.
+    /// rtol: singular values up to this share of the largest count as 0; one share for each matrix
+    /// hermitian: by eigenvalues, reading the lower triangle
+    pub fn tsr_matrix_rank_by_rtol(
+        input: tsr_tensor, rtol: tsr_tensor, hermitian: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_matrix_rank_by_rtol`].
+    pub fn tsr_matrix_rank_by_rtol_out(
+        input: tsr_tensor, rtol: tsr_tensor, hermitian: i32, dst: tsr_tensor,
     ) -> tsr_status;
 
     /// The norm of the matrix times that of its inverse; infinite for a singular one.
@@ -3799,13 +3826,14 @@ extern "C" {
         dtype: tsr_dtype, device_type: tsr_device_type, device_index: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// Equally spaced numbers from start to stop.
-    /// dtype: absent means the default floating dtype
+    /// Equally spaced numbers from start to stop, which may be complex.
+    /// dtype: absent means the default floating dtype, or the complex one when start or stop is
+    /// complex
     /// endpoint: whether stop is the last number
     /// device: absent means the default device
     pub fn tsr_linspace(
-        start: f64, stop: f64, num: i64, dtype: tsr_dtype, endpoint: i32,
-        device_type: tsr_device_type, device_index: i32, out: *mut tsr_tensor,
+        start: *const tsr_number, stop: *const tsr_number, num: i64, dtype: tsr_dtype,
+        endpoint: i32, device_type: tsr_device_type, device_index: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
     /// Ones on one diagonal, zeros elsewhere.
@@ -4128,8 +4156,8 @@ extern "C" {
         input: tsr_tensor, tensor1: tsr_tensor, tensor2: tsr_tensor, value: *const tsr_number,
     ) -> tsr_status;
 
-    /// The input limited to bounds, one of which may be absent; the gradient passes inside the
-    /// bounds and at them.
+    /// The input limited to bounds, of which none, one or both are given; the gradient passes
+    /// inside the bounds and at them.
     /// min: lower bound
     /// max: upper bound
     pub fn tsr_clip(
@@ -4502,11 +4530,13 @@ extern "C" {
         input: tsr_tensor, axes: *const i64, n_axes: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// Inserts an axis of size 1; a view.
-    /// axis: the position of the new axis in the result
-    pub fn tsr_expand_dims(input: tsr_tensor, axis: i64, out: *mut tsr_tensor) -> tsr_status;
+    /// Inserts axes of size 1; a view.
+    /// axes: the positions of the new axes in the result
+    pub fn tsr_expand_dims(
+        input: tsr_tensor, axes: *const i64, n_axes: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
 
-    /// Inserts an axis of size 1, as expand_dims; a view.
+    /// Inserts one axis of size 1; a view. expand_dims inserts several.
     /// axis: the position of the new axis in the result
     pub fn tsr_unsqueeze(input: tsr_tensor, axis: i64, out: *mut tsr_tensor) -> tsr_status;
 

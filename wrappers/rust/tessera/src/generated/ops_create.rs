@@ -90,7 +90,7 @@ options! {
 options! {
     /// Options of [`Tensor::linspace_with`].
     LinspaceOptions:
-    /// absent means the default floating dtype
+    /// absent means the default floating dtype, or the complex one when start or stop is complex
     dtype: Option<DType> = None, DType => Some(dtype);
     /// whether stop is the last number; default: `true`
     endpoint: bool = true, bool => endpoint;
@@ -246,10 +246,12 @@ impl Tensor {
     }
 
     op! {
-        /// Equally spaced numbers from start to stop.
-        linspace, linspace_with(start: f64, stop: f64, num: i64; o: LinspaceOptions) =
-            tsr_linspace(start, stop, num, o.dtype.map_or(-1, |d| d as i32), i32::from(o.endpoint),
-                o.device.map_or(-1, |d| d.kind as i32), o.device.map_or(-1, |d| d.index))
+        /// Equally spaced numbers from start to stop, which may be complex.
+        linspace, linspace_with(start: impl Into<Scalar>, stop: impl Into<Scalar>,
+            num: i64; o: LinspaceOptions) =
+            tsr_linspace(&number(start), &number(stop), num, o.dtype.map_or(-1, |d| d as i32),
+                i32::from(o.endpoint), o.device.map_or(-1, |d| d.kind as i32),
+                o.device.map_or(-1, |d| d.index))
     }
 
     op! {

@@ -88,6 +88,13 @@ options! {
 }
 
 options! {
+    /// Options of [`Tensor::pinv_by_rtol_with`].
+    PinvByRtolOptions:
+    /// by eigenvalues, reading the lower triangle; default: `false`
+    hermitian: bool = false, bool => hermitian;
+}
+
+options! {
     /// Options of [`Tensor::lstsq_with`].
     LstsqOptions:
     /// singular values up to this share of the largest count as 0; absent: max(m, n) epsilon
@@ -108,6 +115,13 @@ options! {
     MatrixRankOptions:
     /// singular values up to this share of the largest count as 0; absent: max(m, n) epsilon
     rtol: Option<f64> = None, f64 => Some(rtol);
+    /// by eigenvalues, reading the lower triangle; default: `false`
+    hermitian: bool = false, bool => hermitian;
+}
+
+options! {
+    /// Options of [`Tensor::matrix_rank_by_rtol_with`].
+    MatrixRankByRtolOptions:
     /// by eigenvalues, reading the lower triangle; default: `false`
     hermitian: bool = false, bool => hermitian;
 }
@@ -385,6 +399,16 @@ impl Tensor {
     }
 
     op! {
+        /// As pinv, with tolerances in a tensor, which broadcasts to the batch of the matrices.
+        ///
+        /// * `rtol`: singular values up to this share of the largest count as 0; one share for
+        /// each matrix
+        pinv_by_rtol, pinv_by_rtol_with(&self, rtol: &Tensor; o: PinvByRtolOptions) =
+            tsr_pinv_by_rtol(self.raw(), rtol.raw(), i32::from(o.hermitian)),
+        out pinv_by_rtol_out = tsr_pinv_by_rtol_out
+    }
+
+    op! {
         /// The determinant of square matrices.
         det(&self) = tsr_det(self.raw()),
         out det_out = tsr_det_out
@@ -485,6 +509,18 @@ impl Tensor {
             tsr_matrix_rank(self.raw(), o.rtol.unwrap_or(0.0), i32::from(o.rtol.is_some()),
                 i32::from(o.hermitian)),
         out matrix_rank_out = tsr_matrix_rank_out
+    }
+
+    op! {
+        /// As matrix_rank, with tolerances in a tensor, which broadcasts to the batch of the
+        /// matrices.
+        ///
+        /// * `rtol`: singular values up to this share of the largest count as 0; one share for
+        /// each matrix
+        matrix_rank_by_rtol, matrix_rank_by_rtol_with(&self,
+            rtol: &Tensor; o: MatrixRankByRtolOptions) =
+            tsr_matrix_rank_by_rtol(self.raw(), rtol.raw(), i32::from(o.hermitian)),
+        out matrix_rank_by_rtol_out = tsr_matrix_rank_by_rtol_out
     }
 
     op! {

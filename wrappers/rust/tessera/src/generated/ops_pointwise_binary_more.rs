@@ -442,4 +442,16 @@ impl Tensor {
             }
         })
     }
+
+    /// [`Tensor::isin`] of a number and this tensor, in this order.
+    #[inline]
+    pub fn isin_left(
+        &self, input: impl Into<Scalar>, options: impl FnOnce(IsinOptions) -> IsinOptions,
+    ) -> Result<Tensor> {
+        let o = options(IsinOptions::default());
+        let input = input.into();
+        one(|out| unsafe {
+            sys::tsr_isin_scalar_left(&input.number(), self.raw(), i32::from(o.invert), out)
+        })
+    }
 }

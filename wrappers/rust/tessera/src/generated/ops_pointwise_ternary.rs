@@ -110,8 +110,8 @@ impl Tensor {
         inplace addcdiv_ = tsr_addcdiv_inplace
     }
 
-    /// The input limited to bounds, one of which may be absent; the gradient passes inside the
-    /// bounds and at them.
+    /// The input limited to bounds, of which none, one or both are given; the gradient passes
+    /// inside the bounds and at them.
     #[doc(alias = "clamp")]
     #[inline]
     pub fn clip(&self) -> Result<Tensor> {

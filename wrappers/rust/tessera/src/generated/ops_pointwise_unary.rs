@@ -194,7 +194,8 @@ impl Tensor {
     }
 
     op! {
-        /// Nearest integer, halves to even; integers and bool are returned unchanged.
+        /// Nearest integer, halves to even, of complex numbers in each part; integers and bool are
+        /// returned unchanged.
         round(&self) = tsr_round(self.raw()),
         out round_out = tsr_round_out,
         inplace round_ = tsr_round_inplace

@@ -161,14 +161,15 @@ impl Tensor {
     }
 
     op! {
-        /// Inserts an axis of size 1; a view.
+        /// Inserts axes of size 1; a view.
         ///
-        /// * `axis`: the position of the new axis in the result
-        expand_dims(&self, axis: i64) = tsr_expand_dims(self.raw(), axis)
+        /// * `axes`: the positions of the new axes in the result
+        expand_dims(&self, axes: &[i64]) =
+            tsr_expand_dims(self.raw(), axes.as_ptr(), count(axes.len()))
     }
 
     op! {
-        /// Inserts an axis of size 1, as expand_dims; a view.
+        /// Inserts one axis of size 1; a view. expand_dims inserts several.
         ///
         /// * `axis`: the position of the new axis in the result
         unsqueeze(&self, axis: i64) = tsr_unsqueeze(self.raw(), axis)
