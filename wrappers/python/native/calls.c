@@ -101,7 +101,8 @@ static const tpy_way* tpy_choose(const tpy_row* row, const tpy_value* values, un
 }
 
 /* An op whose results are a list, of a length that only the call returns. */
-static PyObject* tpy_call_list(const tpy_row* row, const tpy_way* way, tpy_value* values) {
+static PyObject* tpy_call_list(PyTypeObject* type, const tpy_row* row, const tpy_way* way,
+                               tpy_value* values) {
   tsr_tensor room[16], *many = room;
   int32_t found = 0;
   tpy_value* to = values + row->n_inputs;
@@ -115,48 +116,48 @@ static PyObject* tpy_call_list(const tpy_row* row, const tpy_way* way, tpy_value
     *to = (tpy_value){.place = many, .more = found};
     TPY_CALL(status, way->call(way->function, values));
   }
-  PyObject* result = status != TSR_OK ? tpy_fail(status) : tpy_tuple_of(many, found);
+  PyObject* result = status != TSR_OK ? tpy_fail(status) : tpy_tuple_of(type, many, found);
   if (many != room) PyMem_Free(many);
   return result;
 }
 
-static PyObject* tpy_call_new(const tpy_row* row, const tpy_way* way, tpy_value* values,
-                              PyObject** slots) {
+static PyObject* tpy_call_new(PyTypeObject* type, const tpy_row* row, const tpy_way* way,
+                              tpy_value* values, PyObject** slots) {
   tsr_tensor results[TPY_MAX_RESULTS] = {NULL};
   tpy_value* to = values + row->n_inputs;
   for (int k = 0; k < row->n_results; ++k) to[k].place = results + k;
   tsr_status status;
   TPY_CALL(status, way->call(way->function, values));
   if (row->n_results == 1) {
-    return row->alias < 0 ? tpy_result(status, results[0])
+    return row->alias < 0 ? tpy_result_as(type, status, results[0])
                           : tpy_result_alias(status, results[0], slots[row->alias]);
   }
-  if (row->n_results > 1) return tpy_named_of(status, row->sig.name, results, row->n_results);
+  if (row->n_results > 1) return tpy_named_of(type, status, row->sig.name, results, row->n_results);
   return status != TSR_OK ? tpy_fail(status) : Py_NewRef(Py_None);
 }
 
 /* Bounds of which one is a tensor and one a number: applied one after the other. */
-static PyObject* tpy_call_between(const tpy_row* row, const tpy_value* v, int has_out,
-                                  PyObject** slots) {
+static PyObject* tpy_call_between(PyTypeObject* type, const tpy_row* row, const tpy_value* v,
+                                  int has_out, PyObject** slots) {
   tsr_tensor made = NULL;
   tsr_status status =
       tpy_between(v[0].tensor, v[1].tensor, &v[1].number, v[2].tensor, &v[2].number, &made);
   if (row->form == TPY_FUNCTIONAL)
-    return tpy_written(status, made, has_out ? v[3].tensor : NULL, slots[3]);
+    return tpy_written(type, status, made, has_out ? v[3].tensor : NULL, slots[3]);
   if (status == TSR_OK) TPY_CALL(status, tsr_copy_inplace(v[0].tensor, made, 0));
   tsr_tensor_release(made);
   return tpy_same(status, slots[0]);
 }
 
 /* All cases beside the common one of tpy_run: numbers, out=, several results, in-place forms. */
-static PyObject* tpy_call(const tpy_row* row, tpy_value* values, tpy_frame* frame,
-                          PyObject** slots) {
+static PyObject* tpy_call(PyTypeObject* type, const tpy_row* row, tpy_value* values,
+                          tpy_frame* frame, PyObject** slots) {
   const int has_out =
       row->has_out ? tpy_read_out(row, slots[row->n_inputs], values + row->n_inputs, frame) : 0;
   if (has_out < 0) return NULL;
   const tpy_way* way = tpy_choose(row, values, frame->numbers);
   if (way == NULL) {
-    if (row->bounds) return tpy_call_between(row, values, has_out, slots);
+    if (row->bounds) return tpy_call_between(type, row, values, has_out, slots);
     return tpy_no_tensor(&row->sig), NULL;
   }
   if (way->swaps) {
@@ -165,8 +166,8 @@ static PyObject* tpy_call(const tpy_row* row, tpy_value* values, tpy_frame* fram
     values[1] = first;
   }
   if (!has_out && row->form == TPY_FUNCTIONAL) {
-    return row->n_results < 0 ? tpy_call_list(row, way, values)
-                              : tpy_call_new(row, way, values, slots);
+    return row->n_results < 0 ? tpy_call_list(type, row, way, values)
+                              : tpy_call_new(type, row, way, values, slots);
   }
   tsr_status status;
   TPY_CALL(status,
@@ -177,13 +178,27 @@ static PyObject* tpy_call(const tpy_row* row, tpy_value* values, tpy_frame* fram
                              : tpy_named_same(status, row->sig.name, given, row->n_results);
 }
 
-/* Calls an op that makes one new tensor; the arguments have been read. */
-static inline PyObject* tpy_call_plain(const tpy_row* row, tpy_value* values) {
+/* Calls an op that makes one new tensor, of the class; the arguments have been read. */
+static inline PyObject* tpy_call_plain(PyTypeObject* type, const tpy_row* row, tpy_value* values) {
   tsr_tensor made = NULL;
   tsr_status status;
   values[row->n_inputs].place = &made;
   TPY_CALL(status, row->ways->call(row->ways->function, values));
-  return tpy_result(status, made);
+  return tpy_result_as(type, status, made);
+}
+
+/* The class of the results: the dialect if one of the arguments, or the first item of one, is of
+ * it.
+ */
+static PyTypeObject* tpy_class_of(PyObject* const* slots, int count) {
+  for (int i = 0; tpy.dialect != NULL && i < count; ++i) {
+    PyObject* object = slots[i];
+    if (object == NULL) continue;
+    if ((PyList_Check(object) || PyTuple_Check(object)) && PySequence_Fast_GET_SIZE(object) > 0)
+      object = PySequence_Fast_GET_ITEM(object, 0);
+    if (tpy_of_dialect(object)) return tpy.dialect;
+  }
+  return tpy.tensor;
 }
 
 static PyObject* tpy_run_parsed(const tpy_row* row, PyObject** slots) {
@@ -205,7 +220,9 @@ static PyObject* tpy_run_parsed(const tpy_row* row, PyObject** slots) {
   if (good) {
     const int common =
         row->plain && frame.numbers == 0 && (!row->has_out || slots[row->n_inputs] == NULL);
-    result = common ? tpy_call_plain(row, values) : tpy_call(row, values, &frame, slots);
+    PyTypeObject* type = tpy_class_of(slots, row->n_inputs);
+    result =
+        common ? tpy_call_plain(type, row, values) : tpy_call(type, row, values, &frame, slots);
   }
   if (frame.n_lists + frame.n_tensors > 0) tpy_free_frame(&frame);
   return result;
@@ -217,10 +234,11 @@ PyObject* tpy_run(const tpy_row* row, PyObject* self, PyObject* const* args, Py_
     tpy_value values[TPY_MAX_QUICK + 1];
     PyObject* first = self != NULL ? self : args[0];
     PyObject* last = row->quick == 2 ? args[nargs - 1] : first;
-    if (Py_TYPE(first) == tpy.tensor && Py_TYPE(last) == tpy.tensor) {
+    PyTypeObject* type = Py_TYPE(first);
+    if (type == Py_TYPE(last) && (type == tpy.tensor || type == tpy.dialect)) {
       values[0].tensor = tpy_handle(first);
       values[1].tensor = tpy_handle(last);
-      return tpy_call_plain(row, values);
+      return tpy_call_plain(type, row, values);
     }
   }
   PyObject* slots[TPY_MAX_PARAMETERS + 1];

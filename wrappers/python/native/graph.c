@@ -116,7 +116,7 @@ PyObject* py_grad(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
     tsr_status status;
     TPY_CALL(status, tsr_grad(lists[0].at, lists[0].n, lists[1].at, lists[1].n, lists[2].at,
                               lists[2].n, flags, made));
-    result = status == TSR_OK ? tpy_tuple_of(made, lists[2].n) : tpy_fail(status);
+    result = status == TSR_OK ? tpy_tuple_of(tpy.tensor, made, lists[2].n) : tpy_fail(status);
   }
   PyMem_Free(made);
   tpy_free_lists(lists, 3);

@@ -113,7 +113,7 @@ PyObject* tensor_subscript(PyObject* self, PyObject* key) {
     tsr_status status;
     TPY_CALL(status, tsr_getitem(tpy_handle(self), index.items, index.n_items, index.arrays,
                                  index.n_arrays, &out));
-    result = tpy_result(status, out);
+    result = tpy_result_as(tpy_class_for(self, self), status, out);
   }
   tpy_free_index(&index);
   return result;

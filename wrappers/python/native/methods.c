@@ -129,7 +129,7 @@ PyObject* tensor_get_data(PyObject* self, void* closure) {
     else
       tsr_tensor_release(plain);
   }
-  return tpy_result(status, made);
+  return tpy_result_as(tpy_class_for(self, self), status, made);
 }
 
 /* ---- conversions ---- */

@@ -52,6 +52,8 @@ typedef struct {
 
 static const tpy_entry entries[] = {
     {"tensor", &tpy.tensor, &PyType_Type, &tpy.base},
+    {"dialect", &tpy.dialect, &PyType_Type, &tpy.tensor},
+    {"shape", &tpy.shape, &PyType_Type, NULL},
     {"node", &tpy.node, &PyType_Type, &tpy.node},
     {"generator", &tpy.generator, &PyType_Type, &tpy.generator},
     {"ndarray", &tpy.ndarray, &PyType_Type, NULL},
@@ -108,6 +110,7 @@ static int tpy_register_one(PyObject* name, PyObject* object) {
     Py_INCREF(object);
     memcpy(entry->place, &object, sizeof object);
     if (object == (PyObject*)tpy.tensor) tpy_make_light(tpy.tensor);
+    if (object == (PyObject*)tpy.dialect) tpy_make_light(tpy.dialect);
     if (object == (PyObject*)tpy.node) tpy_leave_to_counting(tpy.node);
     if (object == (PyObject*)tpy.generator) tpy_leave_to_counting(tpy.generator);
     return 1;

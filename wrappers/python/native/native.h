@@ -45,6 +45,8 @@ enum { TPY_MAX_DTYPES = 32, TPY_DTYPE_PLACES = 64 /* 8 kinds, 8 sizes */ };
 typedef struct {
   PyTypeObject* base;      /* TensorBase, made in module.c */
   PyTypeObject* tensor;    /* the class of results */
+  PyTypeObject* dialect;   /* a subclass of it with other methods, or NULL: Note [Dialects] */
+  PyTypeObject* shape;     /* the class of shapes of its tensors, a subclass of tuple */
   PyObject* number;        /* (object) gives a Python number, or NotImplemented */
   PyObject* storable;      /* (data, tensor) gives a tensor of what is stored in the tensor */
   PyObject* to_dtype;      /* (object) gives a dtype */
@@ -87,6 +89,20 @@ static inline int tpy_is_tensor(PyObject* object) {
 /* The handle of an object that tpy_is_tensor holds for; borrowed. */
 static inline tsr_tensor tpy_handle(PyObject* tensor) {
   return ((tpy_object*)tensor)->handle;
+}
+
+/* Note [Dialects]
+ * A dialect is a subclass of Tensor whose methods have other signatures (tessera.torch has one).
+ * The result of an operation belongs to it if one of the operands does, also one of a subclass such
+ * as a parameter. As long as no dialect is registered, this costs one comparison. */
+static inline int tpy_of_dialect(PyObject* object) {
+  return Py_TYPE(object) != tpy.tensor && PyType_IsSubtype(Py_TYPE(object), tpy.dialect);
+}
+
+/* The class of the result of an operation with these operands; `b` may be `a`. */
+static inline PyTypeObject* tpy_class_for(PyObject* a, PyObject* b) {
+  if (tpy.dialect == NULL) return tpy.tensor;
+  return tpy_of_dialect(a) || tpy_of_dialect(b) ? tpy.dialect : tpy.tensor;
 }
 
 static inline int tpy_is_array(PyObject* object) {
@@ -138,12 +154,17 @@ static inline PyObject* tpy_wrap_as(PyTypeObject* type, tsr_tensor handle) {
   return self;
 }
 
-/* The result of a call: a tensor that takes over the handle, None, or the exception of the status.
- */
-static inline PyObject* tpy_result(tsr_status status, tsr_tensor handle) {
+/* The result of a call: a tensor of the class that takes over the handle, None, or the exception of
+ * the status. */
+static inline PyObject* tpy_result_as(PyTypeObject* type, tsr_status status, tsr_tensor handle) {
   if (status != TSR_OK) return tpy_fail(status);
   if (handle == NULL) Py_RETURN_NONE;
-  return tpy_wrap_as(tpy.tensor, handle);
+  return tpy_wrap_as(type, handle);
+}
+
+/* The same for calls without operands. */
+static inline PyObject* tpy_result(tsr_status status, tsr_tensor handle) {
+  return tpy_result_as(tpy.tensor, status, handle);
 }
 
 /* The result of an in-place or out= call: the tensor that was written. */
@@ -158,9 +179,10 @@ PyObject* tpy_result_alias(tsr_status status, tsr_tensor handle, PyObject* input
 PyObject* tpy_borrow(tsr_tensor handle);
 /* Takes over the reference to a node; None for NULL. */
 PyObject* tpy_wrap_node(tsr_node node);
-/* Tuples of tensors that take over the handles: all of them, also on failure. */
-PyObject* tpy_tuple_of(tsr_tensor* handles, int32_t count);
-PyObject* tpy_named_of(tsr_status status, const char* op, tsr_tensor* handles, int32_t count);
+/* Tuples of tensors of the class that take over the handles: all of them, also on failure. */
+PyObject* tpy_tuple_of(PyTypeObject* type, tsr_tensor* handles, int32_t count);
+PyObject* tpy_named_of(PyTypeObject* type, tsr_status status, const char* op, tsr_tensor* handles,
+                       int32_t count);
 /* The named tuple of an op, of the tensors that were given as out=. */
 PyObject* tpy_named_same(tsr_status status, const char* op, PyObject* outs, int32_t count);
 
@@ -337,8 +359,10 @@ int tpy_no_tensor(const tpy_signature* sig);
 /* Clips a tensor between two bounds, of which one is a tensor and one a number. */
 tsr_status tpy_between(tsr_tensor input, tsr_tensor low, const tsr_number* low_number,
                        tsr_tensor high, const tsr_number* high_number, tsr_tensor* out);
-/* Takes over a result; returns it, or writes it to `dst`, the handle of `given`. */
-PyObject* tpy_written(tsr_status status, tsr_tensor made, tsr_tensor dst, PyObject* given);
+/* Takes over a result; returns it as a tensor of the class, or writes it to `dst`, the handle of
+ * `given`. */
+PyObject* tpy_written(PyTypeObject* type, tsr_status status, tsr_tensor made, tsr_tensor dst,
+                      PyObject* given);
 
 /* ---- operators.c: + - * / and their kind ---- */
 
@@ -367,14 +391,14 @@ static inline PyObject* tpy_operate(const tpy_operator* op, PyObject* a, PyObjec
   tsr_tensor out = NULL;
   tsr_status status;
   TPY_CALL(status, op->tensors(tpy_handle(a), tpy_handle(b), &out));
-  return tpy_result(status, out);
+  return tpy_result_as(tpy_class_for(a, b), status, out);
 }
 
 static inline PyObject* tpy_operate_unary(tsr_status (*op)(tsr_tensor, tsr_tensor*), PyObject* a) {
   tsr_tensor out = NULL;
   tsr_status status;
   TPY_CALL(status, op(tpy_handle(a), &out));
-  return tpy_result(status, out);
+  return tpy_result_as(tpy_class_for(a, a), status, out);
 }
 
 /* ---- tensor.c: the type of tensors, its life and its metadata ---- */

@@ -102,8 +102,9 @@ tsr_status tpy_between(tsr_tensor input, tsr_tensor low, const tsr_number* low_n
   return status;
 }
 
-PyObject* tpy_written(tsr_status status, tsr_tensor made, tsr_tensor dst, PyObject* given) {
-  if (status != TSR_OK || dst == NULL) return tpy_result(status, made);
+PyObject* tpy_written(PyTypeObject* type, tsr_status status, tsr_tensor made, tsr_tensor dst,
+                      PyObject* given) {
+  if (status != TSR_OK || dst == NULL) return tpy_result_as(type, status, made);
   TPY_CALL(status, tsr_clone_out(made, dst));
   tsr_tensor_release(made);
   return tpy_same(status, given);

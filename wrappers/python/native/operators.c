@@ -19,7 +19,7 @@ static PyObject* tpy_operate_array(const tpy_operator* op, PyObject* a, PyObject
   TPY_CALL(status,
            op->tensors(tpy_handle(on_left ? made : a), tpy_handle(on_left ? b : made), &out));
   Py_DECREF(made);
-  return tpy_result(status, out);
+  return tpy_result_as(tpy_class_for(a, b), status, out);
 }
 
 PyObject* tpy_operate_number(const tpy_operator* op, PyObject* a, PyObject* b) {
@@ -41,7 +41,7 @@ PyObject* tpy_operate_number(const tpy_operator* op, PyObject* a, PyObject* b) {
   } else {
     TPY_CALL(status, (on_left ? op->mirrored : op->right)(x, &number, &out));
   }
-  return tpy_result(status, out);
+  return tpy_result_as(tpy_class_for(tensor, tensor), status, out);
 }
 
 PyObject* tpy_operate_inplace(const tpy_inplace_operator* op, PyObject* a, PyObject* b) {

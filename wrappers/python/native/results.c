@@ -21,7 +21,7 @@ PyObject* tpy_result_alias(tsr_status status, tsr_tensor handle, PyObject* input
     tsr_tensor_release(handle);
     return Py_NewRef(input);
   }
-  return tpy_result(status, handle);
+  return tpy_result_as(tpy_class_for(input, input), status, handle);
 }
 
 PyObject* tpy_borrow(tsr_tensor handle) {
@@ -30,11 +30,12 @@ PyObject* tpy_borrow(tsr_tensor handle) {
   return tpy_wrap_as(tpy.tensor, handle);
 }
 
-/* Fills a new tuple with tensors that take over the handles. `result` is NULL if making the tuple
- * failed. */
-static PyObject* tpy_fill_tuple(PyObject* result, tsr_tensor* handles, int32_t count) {
+/* Fills a new tuple with tensors of the class that take over the handles. `result` is NULL if
+ * making the tuple failed. */
+static PyObject* tpy_fill_tuple(PyTypeObject* type, PyObject* result, tsr_tensor* handles,
+                                int32_t count) {
   for (int32_t k = 0; k < count; ++k) {
-    PyObject* item = result != NULL ? tpy_result(TSR_OK, handles[k]) : NULL;
+    PyObject* item = result != NULL ? tpy_result_as(type, TSR_OK, handles[k]) : NULL;
     if (item == NULL) {
       tsr_tensor_release_many(handles + k + (result != NULL), count - k - (result != NULL));
       Py_CLEAR(result);
@@ -45,8 +46,8 @@ static PyObject* tpy_fill_tuple(PyObject* result, tsr_tensor* handles, int32_t c
   return result;
 }
 
-PyObject* tpy_tuple_of(tsr_tensor* handles, int32_t count) {
-  return tpy_fill_tuple(PyTuple_New(count), handles, count);
+PyObject* tpy_tuple_of(PyTypeObject* type, tsr_tensor* handles, int32_t count) {
+  return tpy_fill_tuple(type, PyTuple_New(count), handles, count);
 }
 
 /* An empty named tuple of an op. */
@@ -58,9 +59,10 @@ static PyObject* tpy_new_named(const char* op, int32_t count) {
 }
 
 /* The results of an op of several: a named tuple of tensors that take over the handles. */
-PyObject* tpy_named_of(tsr_status status, const char* op, tsr_tensor* handles, int32_t count) {
+PyObject* tpy_named_of(PyTypeObject* type, tsr_status status, const char* op, tsr_tensor* handles,
+                       int32_t count) {
   return status != TSR_OK ? tpy_fail(status)
-                          : tpy_fill_tuple(tpy_new_named(op, count), handles, count);
+                          : tpy_fill_tuple(type, tpy_new_named(op, count), handles, count);
 }
 
 /* The same with the tensors that were given as out=. */

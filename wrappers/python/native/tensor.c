@@ -108,8 +108,8 @@ int tpy_info(PyObject* self, tsr_info* info) {
   return status == TSR_OK;
 }
 
-PyObject* tpy_int_tuple(const int64_t* values, int32_t count) {
-  PyObject* tuple = PyTuple_New(count);
+/* Fills a new tuple; NULL if making it failed. */
+static PyObject* tpy_fill_ints(PyObject* tuple, const int64_t* values, int32_t count) {
   for (int32_t i = 0; tuple != NULL && i < count; ++i) {
     PyObject* value = PyLong_FromLongLong(values[i]);
     if (value == NULL)
@@ -118,6 +118,17 @@ PyObject* tpy_int_tuple(const int64_t* values, int32_t count) {
       PyTuple_SET_ITEM(tuple, i, value);
   }
   return tuple;
+}
+
+PyObject* tpy_int_tuple(const int64_t* values, int32_t count) {
+  return tpy_fill_ints(PyTuple_New(count), values, count);
+}
+
+/* The sizes of the axes, as a shape of the dialect for its tensors. */
+static PyObject* tpy_shape(PyObject* self, const tsr_info* info) {
+  PyTypeObject* type = tpy.shape;
+  if (type == NULL || !tpy_of_dialect(self)) return tpy_int_tuple(info->sizes, info->ndim);
+  return tpy_fill_ints(type->tp_alloc(type, info->ndim), info->sizes, info->ndim);
 }
 
 static PyObject* tpy_find_dtype(tsr_dtype bits) {
@@ -132,7 +143,7 @@ PyObject* tensor_get(PyObject* self, tpy_get which) {
   if (!tpy_info(self, &info)) return NULL;
   switch (which) {
     case TPY_GET_SHAPE:
-      return tpy_int_tuple(info.sizes, info.ndim);
+      return tpy_shape(self, &info);
     case TPY_GET_STRIDES:
       return tpy_int_tuple(info.strides, info.ndim);
     case TPY_GET_NDIM:
@@ -206,7 +217,7 @@ static PyObject* tensor_get_grad(PyObject* self, void* closure) {
     tsr_tensor_release(grad);
     return object;
   }
-  object = tpy_wrap_as(tpy.tensor, grad);
+  object = tpy_wrap_as(tpy_class_for(self, self), grad);
   if (object != NULL) tpy_cache_grad(self, object);
   return object;
 }

@@ -54,7 +54,7 @@ def bits(tensor: Tensor) -> Any:
     """The elements of a contiguous tensor as unsigned integers, whatever the dtype."""
     if not tensor.is_contiguous():
         raise InvalidValueError("view_bits(): expected a contiguous tensor")
-    count = tensor.size
+    count = tensor.numel()
     kind = np.dtype(f"u{min(tensor.itemsize, 8)}")
     if count == 0:
         return np.empty(0, kind)

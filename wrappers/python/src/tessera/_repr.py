@@ -97,16 +97,16 @@ def _lines(array: Any, write: Callable[[Any], str], summary: bool, indent: int) 
 
 def text(tensor: Tensor, indent: int = 0) -> str:
     """The text of the values, without remarks."""
-    if tensor.size == 0:
+    if tensor.numel() == 0:
         return "[]"
     array = values(tensor)
-    summary = bool(tensor.size > OPTIONS["threshold"])
+    summary = bool(tensor.numel() > OPTIONS["threshold"])
     return _lines(array, _formatter(_edges(array) if summary else array), summary, indent)
 
 
 def _remarks(tensor: Tensor) -> list[str]:
     """The attributes that the numbers do not show."""
-    parts, empty = [], tensor.size == 0
+    parts, empty = [], tensor.numel() == 0
     if empty and tensor.shape != (0,):
         parts.append(f"size={tensor.shape}")
     if tensor.dtype not in ((float32,) if empty else (float32, int64, bool_, complex64)):

@@ -171,7 +171,7 @@ class Tensor(TensorBase):
         return repr(self)
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if spec and self.size == 1 else format(str(self), spec)
+        return format(self.item(), spec) if spec and self.numel() == 1 else format(str(self), spec)
 
     # ---- NumPy, DLPack, the array API ----
 

@@ -85,8 +85,8 @@ def _analytic(outputs: list[Tensor], inputs: tuple[Any, ...], places: list[int])
         rows: list[list[Any]] = [[] for _ in places]
         units = [1.0] + ([1j] if output.dtype.is_complex else [])
         for unit in units:
-            for flat in range(output.size):
-                weight = np.zeros(output.size, output.dtype.numpy)
+            for flat in range(output.numel()):
+                weight = np.zeros(output.numel(), output.dtype.numpy)
                 weight[flat] = unit
                 vector = from_numpy(weight.reshape(output.shape))
                 got = _vjp(output, inputs, places, vector)
@@ -98,12 +98,12 @@ def _analytic(outputs: list[Tensor], inputs: tuple[Any, ...], places: list[int])
 
 def _vjp(output: Tensor, inputs: tuple[Any, ...], places: list[int], vector: Tensor) -> list[Any]:
     if not output.requires_grad:
-        return [np.zeros(inputs[p].size, inputs[p].dtype.numpy) for p in places]
+        return [np.zeros(inputs[p].numel(), inputs[p].dtype.numpy) for p in places]
     grads = grad(output, [inputs[p] for p in places], vector, retain_graph=True, allow_unused=True)
     back = []
     for p, g in zip(places, grads):
         if g is None:
-            back.append(np.zeros(inputs[p].size, inputs[p].dtype.numpy))
+            back.append(np.zeros(inputs[p].numel(), inputs[p].dtype.numpy))
             continue
         if g.shape != inputs[p].shape or g.dtype is not inputs[p].dtype:
             raise GradcheckError(
@@ -115,7 +115,7 @@ def _vjp(output: Tensor, inputs: tuple[Any, ...], places: list[int], vector: Ten
 
 def _compare(numeric: Any, analytic: Any, out: Tensor, inp: Tensor, atol: float, rtol: float, where: str) -> None:
     # numeric: rows are steps of the input; analytic: rows are unit vectors of the output.
-    n_in, n_out = inp.size, out.size
+    n_in, n_out = inp.numel(), out.numel()
     expected = np.zeros_like(analytic)
     for row in range(analytic.shape[0]):
         unit = 1j if row >= n_out else 1.0
@@ -150,7 +150,7 @@ def gradcheck(
         for k, place in enumerate(places):
             numeric = _numeric(function, items, place, eps)
             for o, output in enumerate(outputs):
-                if output.size and items[place].size:
+                if output.numel() and items[place].numel():
                     _compare(numeric[o], analytic[o][k], output, items[place], atol, rtol, f"output {o}, input {place}")
         return True
     except GradcheckError:

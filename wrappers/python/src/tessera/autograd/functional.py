@@ -57,7 +57,7 @@ class _Call:
     def vectors(self, v: Any, like: tuple[Tensor, ...], what: str) -> tuple[Tensor, ...]:
         """The vectors to multiply by; if none is given, 1 for a single number."""
         if v is None:
-            if len(like) != 1 or like[0].size != 1:
+            if len(like) != 1 or like[0].numel() != 1:
                 raise InvalidValueError(f"{self.name}(): v may be left out only for {what} of one element")
             return (_ops.ones_like(like[0]),)
         found = _tuple(v, f"{self.name}(): v")
@@ -129,7 +129,7 @@ def _rows(call: _Call, output: Tensor) -> tuple[Tensor, ...]:
     """d output / d input for every input, of shape output.shape + input.shape."""
     rows: list[tuple[Tensor, ...]] = []
     flat = output.reshape(-1)
-    for place in range(flat.size):
+    for place in range(flat.numel()):
         one = _ops.ones_like(flat[place])
         rows.append(call.pull((flat[place],), call.inputs, (one,), call.create_graph, retain=True))
     return tuple(
@@ -154,7 +154,7 @@ def _scalar(name: str, func: Callable[..., Any]) -> Callable[..., Tensor]:
 
     def checked(*inputs: Tensor) -> Tensor:
         result = func(*inputs)
-        if not isinstance(result, Tensor) or result.size != 1:
+        if not isinstance(result, Tensor) or result.numel() != 1:
             what = f"shape {result.shape}" if isinstance(result, Tensor) else type(result).__name__
             raise InvalidValueError(f"{name}(): expected the function to give one Tensor of one element, got {what}")
         return result
