@@ -18,6 +18,8 @@ class DType:
 
     __slots__ = ("bits", "category", "itemsize", "name")
 
+    prefix = "tessera"  # of the text; `python -m tessera.torch` says "torch" to programs of PyTorch
+
     def __init__(self, name: str, bits: int, itemsize: int, category: str) -> None:
         self.name = name
         self.bits = bits
@@ -25,7 +27,7 @@ class DType:
         self.category = category
 
     def __repr__(self) -> str:
-        return f"tessera.{self.name}"
+        return f"{self.prefix}.{self.name}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (dtype_of, (self.name,))

@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's names, signatures and meanings over the library's tensors.
+
+`import tessera.torch as torch` runs a PyTorch program; `python -m tessera.torch script.py` one that says `import torch`.
+Tensors are the same as tessera's: only the class of the Python object differs, whose methods are PyTorch's. A name that
+is missing raises an error that says so. The guide is docs/guide/torch.md, the decision docs/adr/0016-torch-dialect.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tessera as _tessera
+
+from .. import _dtypes
+from .._device import Device as device  # noqa: N813 (PyTorch's name)
+from .._dtypes import DType as dtype  # noqa: N813 (PyTorch's name)
+from .._dtypes import finfo, iinfo
+from . import _rows
+from ._namespace import functions as _functions
+from ._names import NAMES as _NAMES
+from ._serialization import load, save
+from ._tensor import (
+    TYPES,
+    Named,
+    Size,
+    Tensor,
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    get_default_dtype,
+    preserve_format,
+    set_default_dtype,
+    strided,
+)
+from . import autograd, cuda, distributions, fft, linalg, nn, optim, random, special, utils
+from .nn import functional as _F
+from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+
+__version__ = f"2.15.0+tessera{_tessera.__version__}"
+
+float16, bfloat16, float32, float64 = map(_dtypes.ALL.__getitem__, ("float16", "bfloat16", "float32", "float64"))
+int8, int16, int32, int64 = map(_dtypes.ALL.__getitem__, ("int8", "int16", "int32", "int64"))
+uint8, uint16, uint32, uint64 = map(_dtypes.ALL.__getitem__, ("uint8", "uint16", "uint32", "uint64"))
+complex64, complex128, bool = map(_dtypes.ALL.__getitem__, ("complex64", "complex128", "bool"))
+half, float, double = float16, float32, float64
+short, int, long, cfloat, cdouble = int16, int32, int64, complex64, complex128
+
+e, inf, nan, pi, newaxis = _tessera.e, _tessera.inf, _tessera.nan, _tessera.pi, None
+layout, memory_format = Named, Named
+OutOfMemoryError = _tessera.OutOfMemoryError
+
+
+def is_storage(obj: Any) -> Any:
+    """There are no storages as objects, so nothing is one."""
+    return False
+
+
+def get_default_device() -> device:
+    """The device on which this thread makes tensors if no device is given."""
+    return _tessera.get_default_device()
+
+
+def set_default_device(device: Any) -> None:
+    """Sets the device on which this thread makes tensors if no device is given."""
+    _tessera.set_default_device("cpu" if device is None else device)
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """The deprecated way to set the default dtype."""
+    set_default_dtype((TYPES[t.rpartition(".")[2]] if isinstance(t, str) else t).dtype)
+
+
+def use_deterministic_algorithms(mode: Any, *, warn_only: Any = False) -> None:
+    """The library's operations are deterministic: nothing to switch."""
+
+
+def are_deterministic_algorithms_enabled() -> Any:
+    return True
+
+
+def compile(model: Any = None, **_: Any) -> Any:
+    """The function or model itself: there is no compiler."""
+    return (lambda given: given) if model is None else model
+
+
+# The rest of torch that is a function of torch.nn.functional or of torch.linalg under the same name.
+_FROM_FUNCTIONAL = """
+celu channel_shuffle cosine_embedding_loss hardshrink hinge_embedding_loss margin_ranking_loss poisson_nll_loss prelu rrelu
+rms_norm selu softmax threshold triplet_margin_loss pdist pixel_shuffle pixel_unshuffle ctc_loss group_norm instance_norm
+adaptive_avg_pool1d adaptive_max_pool1d avg_pool1d max_pool1d max_pool2d max_pool3d feature_alpha_dropout kl_div relu
+conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d selu_ celu_ threshold_ rrelu_ bilinear
+"""
+
+globals().update({name: _functions[name] for name in _functions if name not in globals()})
+globals().update({n: getattr(_F, n) for n in _FROM_FUNCTIONAL.split() if hasattr(_F, n) and n not in globals()})
+globals().update(TYPES)
+
+
+def _in_place(name: str) -> Any:
+    """torch.exp_(x) and its kin, which are the methods of these names."""
+    method = getattr(Tensor, name, None) if name.endswith("_") and not name.startswith("_") else None
+    return method if name in _NAMES["torch"] else None
+
+
+def __getattr__(name: str) -> Any:
+    found = None if name.startswith("__") else _in_place(name)
+    if found is None:
+        raise _rows.missing(f"torch.{name}")
+    return found
+
+
+_rows.mark_missing(Tensor, _NAMES["Tensor"], "torch.Tensor")
+
+__all__ = [
+    "Generator", "OutOfMemoryError", "Size", "Tensor", "are_deterministic_algorithms_enabled", "autograd", "bfloat16", "bool",
+    "cdouble", "cfloat", "channels_last", "channels_last_3d", "compile", "complex128", "complex64", "contiguous_format", "cuda",
+    "default_generator", "device", "distributions", "double", "dtype", "e", "fft", "finfo", "float", "float16", "float32",
+    "float64", "get_default_device", "get_default_dtype", "get_rng_state", "half", "iinfo", "inf", "initial_seed", "int",
+    "int16", "int32", "int64", "int8", "is_storage", "layout", "linalg", "load", "long", "manual_seed", "memory_format", "nan",
+    "newaxis", "nn", "optim", "pi", "preserve_format", "random", "save", "seed", "set_default_device", "set_default_dtype",
+    "set_default_tensor_type", "set_rng_state", "short", "special", "strided", "uint16", "uint32", "uint64", "uint8",
+    "use_deterministic_algorithms", "utils",
+]  # fmt: skip
+__all__ += sorted({*_functions, *TYPES, *(name for name in _FROM_FUNCTIONAL.split() if name in globals())})

@@ -1,0 +1,415 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the rows of the table call where a difference from PyTorch is more than the name of an argument."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from .. import _ops
+from .._core import TensorBase
+from .._creation import arange
+from .._dtypes import float32, float64, int32
+from .._errors import InvalidValueError
+from .._interop import asarray
+from . import _tensor
+from ._tensor import made
+
+# ---- arguments ----
+
+
+def times(value: Any, alpha: Any) -> Any:
+    return value if alpha == 1 else value * alpha
+
+
+def some(dim: Any) -> Any:
+    """Axes, where an empty list means all."""
+    return None if dim == () or dim == [] else dim
+
+
+def many(dims: Any, more: tuple[Any, ...]) -> Any:
+    """Axes given one by one, or as one sequence."""
+    return (dims, *more) if more else dims
+
+
+def sizes(size: tuple[Any, ...]) -> tuple[int, ...]:
+    """Sizes given one by one, or as one sequence."""
+    if size and type(size[0]) is int:
+        return size
+    if len(size) == 1 and not hasattr(size[0], "__index__"):
+        return tuple(size[0])
+    if len(size) == 1 and isinstance(size[0], TensorBase) and size[0].ndim:
+        return tuple(size[0].tolist())
+    return tuple(int(n) for n in size)
+
+
+def integer(value: Any) -> Any:
+    return value.__index__()
+
+
+def number(value: Any) -> Any:
+    return value.item() if isinstance(value, TensorBase) else value
+
+
+def given(src: Any, value: Any) -> Any:
+    """The one of two arguments that was given."""
+    return value if src is None else src
+
+
+def truth(value: Any) -> bool:
+    return bool(value)
+
+
+def floating(dtype: Any) -> Any:
+    """The dtype of a creation function without one."""
+    return dtype if dtype is not None or _tensor.default_dtype is float32 else _tensor.default_dtype
+
+
+def default_for(data: Any, dtype: Any) -> Any:
+    """The dtype of Python data: the default one for floats."""
+    if dtype is not None or _tensor.default_dtype is float32 or not isinstance(data, (float, list, tuple)):
+        return dtype
+    return _tensor.default_dtype if asarray(data).dtype is float32 else None
+
+
+def leaf(tensor: Any, requires_grad: bool) -> Any:
+    if requires_grad:
+        tensor.requires_grad = True
+    return tensor
+
+
+def tensor_of(value: Any) -> Any:
+    return value if isinstance(value, TensorBase) else made(asarray(value))
+
+
+def reducing(reduce: str | None) -> dict[str, str]:
+    return {} if reduce is None else {"reduce": reduce}
+
+
+# ---- several results ----
+
+_CLASSES: dict[str, type[tuple[Any, ...]]] = {}
+_FIELDS = {
+    "aminmax": ("min", "max"), "qr": ("Q", "R"), "slogdet": ("sign", "logabsdet"), "svd": ("U", "S", "V"),
+    "triangular_solve": ("solution", "cloned_coefficient"), "histogram": ("hist", "bin_edges"),
+}  # fmt: skip
+
+
+def _class_of(name: str) -> type[tuple[Any, ...]]:
+    """The class of the results of a function, as in torch.return_types."""
+    if name not in _CLASSES:
+        fields = _FIELDS.get(name, ("values", "indices"))
+        space: dict[str, Any] = {field: property(operator.itemgetter(place)) for place, field in enumerate(fields)}
+        space["__slots__"] = ()
+        space["_fields"] = fields
+        space["__module__"] = "torch.return_types"
+        space["__new__"] = lambda cls, *items: tuple.__new__(cls, items)
+        space["__getnewargs__"] = lambda self: tuple(self)
+        space["__repr__"] = lambda self: (
+            f"torch.return_types.{name}(\n" + ",\n".join(f"{f}={v!r}" for f, v in zip(fields, self)) + ")"
+        )
+        _CLASSES[name] = type(name, (tuple,), space)
+    return _CLASSES[name]
+
+
+def named(name: str, results: Any) -> Any:
+    """The results of a function under PyTorch's names."""
+    return tuple.__new__(_class_of(name), results)
+
+
+def tuple_of(results: Any) -> tuple[Any, ...]:
+    return tuple(results)
+
+
+# ---- reductions ----
+
+
+def extreme(name: str, input: Any, dim: Any, keepdim: bool, other: Any, out: Any) -> Any:
+    """max and min: of all elements, of two tensors, or values and indices along an axis."""
+    if isinstance(dim, TensorBase):
+        other, dim = dim, None
+    if other is not None:
+        return getattr(_ops, name + "imum")(input, other, out=out)
+    if dim is None:
+        return getattr(_ops, name)(input)
+    return named(name, getattr(_ops, name + "_with_indices")(input, dim, keepdim, out=out))
+
+
+def middle(name: str, input: Any, dim: Any, keepdim: bool) -> Any:
+    """median and nanmedian: of all elements, or values and indices along an axis."""
+    if dim is None:
+        return getattr(_ops, name)(input)
+    return named(name, getattr(_ops, name + "_with_indices")(input, dim, keepdim))
+
+
+def spread(function: Any, input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any, out: Any) -> Any:
+    """var, std and their kin, whose correction is 1 where nothing else is said."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    if correction is None:
+        correction = 1 if unbiased is None or unbiased else 0
+    return function(input, some(dim), correction=correction, keepdims=keepdim, **({} if out is None else {"out": out}))
+
+
+def normed(input: Any, p: Any, dim: Any, keepdim: bool, dtype: Any, out: Any) -> Any:
+    """torch.norm: of vectors, except for "nuc" and for "fro" over two axes, which is the same as 2."""
+    if p == "nuc":
+        matrix = input if dim is None else _ops.moveaxis(input, dim, (-2, -1))
+        return _ops.matrix_norm(matrix, ord="nuc", keepdims=keepdim, out=out)
+    return _ops.norm(input, 2.0 if p in ("fro", None) else float(p), some(dim), keepdim, dtype, out=out)
+
+
+def summed_to(input: Any, size: tuple[int, ...]) -> Any:
+    """The sum over the axes that broadcasting to the input's shape would stretch."""
+    lead = input.ndim - len(size)
+    axes = [*range(lead), *[lead + i for i, n in enumerate(size) if n == 1 and input.shape[lead + i] != 1]]
+    return _ops.reshape(_ops.sum(input, axes), size) if axes else input
+
+
+def distinct(input: Any, inverse: bool, counts: bool, dim: Any) -> Any:
+    if dim is not None:
+        found: Any = _ops.unique_axis(input, dim)
+        values, places, numbers = found
+    else:
+        values, _, places, numbers = _ops.unique_all(input)
+    return _some((values, places, numbers), inverse, counts)
+
+
+def runs(input: Any, inverse: bool, counts: bool, dim: Any) -> Any:
+    return _some(tuple(_ops.unique_consecutive(input, dim)), inverse, counts)
+
+
+def _some(results: tuple[Any, ...], inverse: bool, counts: bool) -> Any:
+    kept = [results[0], *results[1:2] * bool(inverse), *results[2:3] * bool(counts)]
+    return kept[0] if len(kept) == 1 else tuple(kept)
+
+
+def counted(input: Any, bins: Any, range: Any, weight: Any, density: bool) -> Any:
+    low, high = (None, None) if range is None else range
+    return named("histogram", _ops.histogram(input, bins, min=low, max=high, weight=weight, density=density))
+
+
+# ---- shapes, places ----
+
+
+def squeezed(input: Any, dim: Any) -> Any:
+    """Without the axes that are among these and have size 1."""
+    axes = [dim] if hasattr(dim, "__index__") else list(dim)
+    if input.ndim == 0:
+        return input
+    ones = [axis for axis in axes if input.shape[axis] == 1]
+    return _ops.squeeze(input, ones) if ones else input
+
+
+def parts(input: Any, sections: Any, dim: int) -> Any:
+    if hasattr(sections, "__index__"):
+        return _ops.split(input, sections, dim)
+    return _ops.split_with_sizes(input, list(sections), dim)
+
+
+def joined(tensors: Any, dim: int, out: Any) -> Any:
+    """cat, where empty vectors join with anything."""
+    items = list(tensors)
+    if len(items) > 1 and any(t.ndim == 1 and t.shape[0] == 0 for t in items) and any(t.ndim != 1 for t in items):
+        items = [t for t in items if t.ndim != 1 or t.shape[0]]
+    return _ops.concat(items, dim, out=out)
+
+
+def chosen(condition: Any, input: Any, other: Any, out: Any) -> Any:
+    if input is None and other is None:
+        return _ops.nonzero(condition)
+    if not isinstance(input, TensorBase) and not isinstance(other, TensorBase):
+        input = made(asarray(input, dtype=default_for(input, None)))
+    return _ops.where(condition, input, other, out=out)
+
+
+def axis_of_three(input: Any, other: Any, dim: Any) -> int:
+    if dim is not None:
+        return int(dim)
+    shape = input.shape if input.ndim >= other.ndim else other.shape
+    if 3 not in shape:
+        raise InvalidValueError(f"cross(): expected an axis of size 3, got shape {tuple(shape)}")
+    return tuple(shape).index(3)
+
+
+def placed(edges: Any, input: Any, out_int32: bool, right: bool, side: Any, sorter: Any, out: Any) -> Any:
+    found = _ops.searchsorted(edges, input, side=side or ("right" if right else "left"), sorter=sorter, out=out)
+    return found.to(int32) if out_int32 else made(found)
+
+
+def unravel(indices: Any, shape: Any) -> tuple[Any, ...]:
+    found: list[Any] = []
+    for size in reversed(sizes((shape,))):
+        found.append(indices % size)
+        indices = indices // size
+    return tuple(reversed(found))
+
+
+def diagonal_filled(input: Any, value: Any, wrap: bool) -> Any:
+    """fill_diagonal_: of the axes of a tensor whose axes have one size, or of a matrix; `wrap` continues in tall ones."""
+    if input.ndim < 2 or (input.ndim > 2 and len(set(input.shape)) > 1):
+        raise InvalidValueError(f"fill_diagonal_(): expected a matrix or axes of one size, got shape {tuple(input.shape)}")
+    step = sum(TensorBase.stride(input))
+    height, width = input.shape[0], input.shape[1]
+    least: int = min(input.shape)
+    views = [_ops.as_strided(input, (least,), (step,), TensorBase.storage_offset(input))]
+    start = (width + 1) * TensorBase.stride(input, 0)
+    for row in range(width + 1, height, width + 1) if wrap and input.ndim == 2 else ():
+        offset = TensorBase.storage_offset(input) + row // (width + 1) * start
+        views.append(_ops.as_strided(input, (min(width, height - row),), (step,), offset))
+    for view in views:
+        view.fill_(value)
+    return input
+
+
+def reshaped(input: Any, view: Any) -> Any:
+    """The tensor itself with the shape of a view of it: the methods that change a shape in place."""
+    if not input.is_leaf or input.requires_grad:
+        raise NotImplementedError("a shape changed in place, of a tensor with a history, is not in tessera.torch")
+    input.data = _ops.detach(view)
+    return input
+
+
+def resized(input: Any, size: tuple[int, ...]) -> Any:
+    """resize_: the first elements stay, new ones are not initialised."""
+    count, kept = math.prod(size), TensorBase.numel(input)
+    flat = input.detach().contiguous().reshape(-1)
+    if count > kept:
+        flat = _ops.concat([flat, input.new_empty(count - kept)])
+    return reshaped(input, _ops.reshape(flat[:count], tuple(size)))
+
+
+def order_of(input: Any) -> tuple[int, ...]:
+    """The axes from the one with the largest stride to the one with the smallest."""
+    strides = TensorBase.stride(input)
+    return tuple(sorted(range(input.ndim), key=lambda axis: (-strides[axis], axis)))
+
+
+def is_same_memory(input: Any, other: Any) -> bool:
+    same: bool = TensorBase.data_ptr(input) == TensorBase.data_ptr(other) and input.shape == other.shape
+    return same and TensorBase.stride(input) == TensorBase.stride(other)
+
+
+# ---- arithmetic ----
+
+
+def divided(input: Any, other: Any, mode: str | None, out: Any) -> Any:
+    if mode is None:
+        return _ops.divide(input, other, out=out)
+    return _ops.divide_rounded(input, other, rounding_mode=mode, out=out)
+
+
+def applied(input: Any, function: Callable[[Any], Any]) -> Any:
+    return input.copy_(made(asarray([function(n) for n in input.flatten().tolist()], dtype=input.dtype)).reshape(input.shape))
+
+
+def mapped(input: Any, other: Any, function: Callable[[Any, Any], Any]) -> Any:
+    both = zip(input.flatten().tolist(), _ops.broadcast_to(other, input.shape).flatten().tolist())
+    return input.copy_(made(asarray([function(a, b) for a, b in both], dtype=input.dtype)).reshape(input.shape))
+
+
+def detached(input: Any) -> Any:
+    if not input.is_leaf:
+        raise NotImplementedError("torch.Tensor.detach_ of a computed tensor is not in tessera.torch; use detach()")
+    return input.requires_grad_(False)
+
+
+def vandermonde(x: Any, count: Any, increasing: bool) -> Any:
+    powers = made(arange(x.shape[-1] if count is None else count, device=x.device))
+    columns = _ops.pow(_ops.expand_dims(x, -1), powers)
+    return columns if increasing else _ops.flip(columns, -1)
+
+
+def thin_svd(input: Any, some: bool, compute_uv: bool) -> Any:
+    """The deprecated torch.svd, whose third result is V and not its conjugate transpose."""
+    if not compute_uv:
+        values = _ops.svdvals(input)
+        rows, columns = input.shape[-2:]
+        lead = tuple(input.shape[:-2])
+        return named("svd", (input.new_zeros((*lead, rows, rows)), values, input.new_zeros((*lead, columns, columns))))
+    left, values, right = _ops.svd(input, full_matrices=not some)
+    return named("svd", (left, values, _ops.conj(_ops.matrix_transpose(right))))
+
+
+def solved_triangle(b: Any, a: Any, upper: bool, transpose: bool, unitriangular: bool) -> Any:
+    matrix = _ops.matrix_transpose(a) if transpose else a
+    solution = _ops.solve_triangular(matrix, b, upper=upper != transpose, unitriangular=unitriangular)
+    return named("triangular_solve", (solution, _ops.clone(a)))
+
+
+# ---- creation ----
+
+
+def counting(start: Any, end: Any, step: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
+    first, last = (0, start) if end is None else (start, end)
+    ends = [number(n) for n in (first, last, step)]
+    if dtype is None and any(isinstance(n, float) for n in ends):
+        dtype = floating(None)
+    return arange(*ends, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
+def closed(start: Any, end: Any, step: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
+    """The deprecated torch.range, which contains its end."""
+    first, last = (0, start) if end is None else (start, end)
+    count = math.floor((last - first) / step) + 1
+    kind = float32 if dtype is None else dtype
+    values = arange(count, dtype=float64) * step + first
+    return leaf(values.to(dtype=kind, device=device), requires_grad)
+
+
+def between(low: Any, high: Any) -> tuple[Any, Any]:
+    return (0, low) if high is None else (low, high)
+
+
+def whole(low: Any, high: Any, size: Any, generator: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
+    """randint(high, size) and randint(low, high, size)."""
+    if size is None:
+        low, high, size = 0, low, high
+    ends = (0, low) if high is None else (low, high)
+    return _ops.randint(*ends, sizes((size,)), generator=generator, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
+def gaussian(mean: Any, std: Any, size: Any, generator: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
+    if size is None:
+        return leaf(_ops.normal(mean, std, generator=generator), requires_grad)
+    made_ = _ops.empty(sizes((size,)), dtype=floating(dtype), device=device)
+    return leaf(made_.normal_(mean, std, generator=generator), requires_grad)
+
+
+def drawn(input: Any, p: Any, generator: Any) -> Any:
+    if p is None:
+        return _ops.bernoulli(input, generator=generator)
+    return _ops.empty_like(input).bernoulli_(p, generator=generator)
+
+
+def counts(input: Any, repeats: Any) -> tuple[Any, Any]:
+    """The arguments of repeat_interleave(input, repeats), or of repeat_interleave(repeats): places of a vector."""
+    if repeats is None:
+        return made(arange(input.shape[0], device=input.device)), input
+    return input, repeats
+
+
+def only(value: Any, expected: Any, what: str) -> None:
+    """Raises for a setting of PyTorch that the library does not have."""
+    if value != expected:
+        raise NotImplementedError(f"{what}={value!r} is not in tessera.torch; it has {expected!r}")
+
+
+def reduction_of(size_average: Any, reduce: Any, reduction: str) -> str:
+    """The reduction, where PyTorch's deprecated arguments still decide."""
+    if size_average is None and reduce is None:
+        return reduction
+    if reduce is False:
+        return "none"
+    return "mean" if size_average is None or size_average else "sum"
+
+
+def into(input: Any, result: Any, inplace: bool) -> Any:
+    """The result of an activation, or the input with the result written into it."""
+    return input.copy_(result) if inplace else result
+
+
+__all__ = [name for name in dir() if not name.startswith("_")]

@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The functions of the table of differences, made once, and the attributes of the modules that offer them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import tessera
+import tessera.nn.functional
+
+from .. import _ops, linalg
+from .._core import TensorBase
+from . import _adapters, _rows, _table, _tensor
+from ._tensor import Tensor
+
+
+def space(**more: Any) -> dict[str, Any]:
+    """The globals of rows: functions of the library, adapters, and more."""
+    known: dict[str, Any] = {name: getattr(_ops, name) for name in dir(_ops) if not name.startswith("_")}
+    known.update({name: getattr(tessera.nn.functional, name) for name in tessera.nn.functional.__all__})
+    known.update({name: getattr(tessera, name) for name in tessera.__all__})
+    known.update({name: getattr(_tensor, name) for name in ("Size", "get_default_dtype", "has_format", "like_format", "made", "retyped")})
+    known["padded"] = tessera.nn.functional.pad
+    known.update({"typed": _tensor.typed, "typename": _tensor.typename, "tensordot": linalg.tensordot})
+    known.update({name: getattr(linalg, name) for name in linalg.__all__ if name not in known})
+    known.update({name: getattr(_adapters, name) for name in _adapters.__all__})
+    return {**known, "base": TensorBase, "Tensor": Tensor, **more}
+
+
+_SPACE = space()
+both = _rows.functions(_table.BOTH, _SPACE, "tessera.torch")
+torch_only = _rows.functions(_table.TORCH, _SPACE, "tessera.torch")
+methods = _rows.functions(_table.METHODS, _SPACE, "tessera.torch.Tensor")
+functions: dict[str, Any] = {
+    **_rows.same(_table.SAME_BOTH + _table.SAME_TORCH, tessera, _ops), **both, **torch_only,
+}  # fmt: skip
+
+
+def _complete_tensor() -> None:
+    """Gives Tensor its methods. Those of the same meaning are inherited, or a function of the library."""
+    for name, function in {**both, **methods}.items():
+        place = property(function) if name in ("H", "mH") else function
+        setattr(Tensor, name, place)
+    for name in _table.SAME_BOTH.split():
+        if not hasattr(Tensor, name) and name in functions:
+            setattr(Tensor, name, functions[name])
+
+
+_complete_tensor()
+
+
+def lookup(module: str, table: dict[str, Any], more: Callable[[str], Any] | None = None) -> tuple[Any, Any]:
+    """__getattr__ and __dir__ of a module: the names of a table, then what `more` finds, then the error."""
+
+    def find(name: str) -> Any:
+        if name in table:
+            return table[name]
+        found = None if more is None or name.startswith("__") else more(name)
+        if found is None:
+            raise _rows.missing(f"{module.removeprefix('tessera.')}.{name}")
+        return found
+
+    def names() -> list[str]:
+        return sorted(table)
+
+    return find, names
+
+
+def existing(names: Iterable[str], *places: Any) -> dict[str, Any]:
+    return _rows.same(" ".join(names), *places)

@@ -1,0 +1,232 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The table of differences of torch.nn.functional (rows as in `_table.py`) and of the layers of torch.nn, whose rows are
+PyTorch's signatures alone: an argument reaches the library's layer under the same name or the one in `RENAMED`, and one
+that the layer does not take must have its default."""
+
+SAME_FUNCTIONAL = """
+celu_ conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d elu_ hardtanh_ linear logsigmoid one_hot
+prelu selu_ sigmoid softsign tanh tanhshrink threshold_ hardshrink softshrink softplus gelu scaled_dot_product_attention
+pixel_shuffle pixel_unshuffle channel_shuffle pdist bilinear leaky_relu_ rrelu_
+"""
+
+FUNCTIONAL = """
+adaptive_avg_pool1d(input, output_size) = adaptive_avg_pool1d(input, output_size)
+adaptive_avg_pool2d(input, output_size) = adaptive_avg_pool2d(input, open_sizes(input, output_size, 2))
+adaptive_avg_pool3d(input, output_size) = adaptive_avg_pool3d(input, open_sizes(input, output_size, 3))
+adaptive_max_pool1d(input, output_size, return_indices=False)
+    = with_places(adaptive_max_pool1d, adaptive_max_pool1d_with_positions, return_indices, input, output_size)
+adaptive_max_pool2d(input, output_size, return_indices=False)
+    = with_places(adaptive_max_pool2d, adaptive_max_pool2d_with_positions, return_indices, input, open_sizes(input,
+        output_size, 2))
+adaptive_max_pool3d(input, output_size, return_indices=False)
+    = with_places(adaptive_max_pool3d, adaptive_max_pool3d_with_positions, return_indices, input, open_sizes(input,
+        output_size, 3))
+affine_grid(theta, size, align_corners=None) = affine_grid(theta, size, bool_of(align_corners))
+alpha_dropout(input, p=0.5, training=False, inplace=False) = into(input, alpha_dropout(input, p, training), inplace)
+avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True)
+    = avg_pool1d(input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
+        divisor_override=None)
+    = avg_pool2d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+avg_pool3d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
+        divisor_override=None)
+    = avg_pool3d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05)
+    = batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean")
+    = binary_cross_entropy(input, target, weight, reduction_of(size_average, reduce, reduction))
+binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean",
+        pos_weight=None)
+    = binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction_of(size_average, reduce,
+        reduction))
+celu(input, alpha=1.0, inplace=False) = celu_(input, alpha) if inplace else celu(input, alpha)
+cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean")
+    = cosine_embedding_loss(input1, input2, target, margin, reduction_of(size_average, reduce, reduction))
+cosine_similarity(x1, x2, dim=1, eps=1e-08) = cosine_similarity(x1, x2, dim, eps)
+cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
+        label_smoothing=0.0)
+    = cross_entropy(input, target, weight, ignore_index, reduction_of(size_average, reduce, reduction),
+        label_smoothing)
+ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False)
+    = ctc_loss(log_probs, targets, tensor_of(input_lengths), tensor_of(target_lengths), blank, reduction,
+        zero_infinity)
+dropout(input, p=0.5, training=True, inplace=False)
+    = dropout_(input, p, training) if inplace else dropout(input, p, training)
+dropout1d(input, p=0.5, training=True, inplace=False) = into(input, dropout1d(input, p, training), inplace)
+dropout2d(input, p=0.5, training=True, inplace=False) = into(input, dropout2d(input, p, training), inplace)
+dropout3d(input, p=0.5, training=True, inplace=False) = into(input, dropout3d(input, p, training), inplace)
+elu(input, alpha=1.0, inplace=False) = elu_(input, alpha) if inplace else elu(input, alpha)
+embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False)
+    = (only(max_norm, None, "embedding(): max_norm"), embedding(input, weight, padding_idx))[1]
+embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean",
+        sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None)
+    = (only(max_norm, None, "embedding_bag(): max_norm"), embedding_bag(input, weight, offsets, mode=mode,
+        per_sample_weights=per_sample_weights, include_last_offset=include_last_offset, padding_idx=padding_idx))[1]
+feature_alpha_dropout(input, p=0.5, training=False, inplace=False)
+    = into(input, feature_alpha_dropout(input, p, training), inplace)
+fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1)
+    = fold(input, output_size, kernel_size, dilation, padding, stride)
+gaussian_nll_loss(input, target, var, full=False, eps=1e-06, reduction="mean")
+    = gaussian_nll_loss(input, target, tensor_of(var), full, eps, reduction)
+glu(input, dim=-1) = glu(input, dim)
+grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None)
+    = grid_sample(input, grid, mode, padding_mode, bool_of(align_corners))
+group_norm(input, num_groups, weight=None, bias=None, eps=1e-05) = group_norm(input, num_groups, weight, bias, eps)
+gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1) = gumbel_softmax(logits, tau, hard, dim)
+hardsigmoid(input, inplace=False) = hardsigmoid_(input) if inplace else hardsigmoid(input)
+hardswish(input, inplace=False) = hardswish_(input) if inplace else hardswish(input)
+hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False)
+    = hardtanh_(input, min_val, max_val) if inplace else hardtanh(input, min_val, max_val)
+hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean")
+    = hinge_embedding_loss(input, target, margin, reduction_of(size_average, reduce, reduction))
+huber_loss(input, target, reduction="mean", delta=1.0) = huber_loss(input, target, reduction, delta)
+instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True,
+        momentum=0.1, eps=1e-05)
+    = instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None,
+        antialias=False)
+    = interpolate(input, size, scale_factor, mode, bool_of(align_corners), antialias=antialias)
+kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False)
+    = kl_div(input, target, reduction_of(size_average, reduce, reduction), log_target)
+l1_loss(input, target, size_average=None, reduce=None, reduction="mean")
+    = l1_loss(input, target, reduction_of(size_average, reduce, reduction))
+layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05)
+    = layer_norm(input, normalized_shape, weight, bias, eps)
+leaky_relu(input, negative_slope=0.01, inplace=False)
+    = base.leaky_relu_(input, negative_slope) if inplace else leaky_relu(input, negative_slope)
+local_response_norm(input, size, alpha=0.0001, beta=0.75, k=1.0) = local_response_norm(input, size, alpha, beta, k)
+log_softmax(input, dim=None, _stacklevel=3, dtype=None) = log_softmax(input, implied(input, dim), dtype=dtype)
+lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False)
+    = lp_pool1d(input, norm_type, kernel_size, stride, ceil_mode)
+lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False)
+    = lp_pool2d(input, norm_type, kernel_size, stride, ceil_mode)
+lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False)
+    = lp_pool3d(input, norm_type, kernel_size, stride, ceil_mode)
+margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean")
+    = margin_ranking_loss(input1, input2, target, margin, reduction_of(size_average, reduce, reduction))
+max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False)
+    = with_places(max_pool1d, max_pool1d_with_positions, return_indices, input, kernel_size, stride, padding,
+        dilation, ceil_mode)
+max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False)
+    = with_places(max_pool2d, max_pool2d_with_positions, return_indices, input, kernel_size, stride, padding,
+        dilation, ceil_mode)
+max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False)
+    = with_places(max_pool3d, max_pool3d_with_positions, return_indices, input, kernel_size, stride, padding,
+        dilation, ceil_mode)
+max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None)
+    = max_unpool1d(input, indices, kernel_size, stride, padding, output_size)
+max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None)
+    = max_unpool2d(input, indices, kernel_size, stride, padding, output_size)
+max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None)
+    = max_unpool3d(input, indices, kernel_size, stride, padding, output_size)
+mish(input, inplace=False) = mish_(input) if inplace else mish(input)
+mse_loss(input, target, size_average=None, reduce=None, reduction="mean")
+    = mse_loss(input, target, reduction_of(size_average, reduce, reduction))
+multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean")
+    = multi_margin_loss(input, target, p, margin, weight, reduction_of(size_average, reduce, reduction))
+multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean")
+    = multilabel_margin_loss(input, target, reduction_of(size_average, reduce, reduction))
+multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean")
+    = multilabel_soft_margin_loss(input, target, weight, reduction_of(size_average, reduce, reduction))
+nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean")
+    = nll_loss(input, target, weight, ignore_index, reduction_of(size_average, reduce, reduction))
+normalize(input, p=2.0, dim=1, eps=1e-12, out=None) = normalize(input, p, dim, eps, out=out)
+pad(input, pad, mode="constant", value=None) = pad_(input, tuple(pad), mode, 0 if value is None else value)
+pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False) = pairwise_distance(x1, x2, p, eps, keepdim)
+poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None,
+        reduction="mean")
+    = poisson_nll_loss(input, target, log_input, full, eps, reduction_of(size_average, reduce, reduction))
+relu(input, inplace=False) = base.relu_(input) if inplace else relu(input)
+relu_(input) = base.relu_(input)
+relu6(input, inplace=False) = relu6_(input) if inplace else relu6(input)
+rms_norm(input, normalized_shape, weight=None, eps=None) = rms_norm(input, normalized_shape, weight, eps)
+selu(input, inplace=False) = selu_(input) if inplace else selu(input)
+silu(input, inplace=False) = base.silu_(input) if inplace else silu(input)
+smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0)
+    = smooth_l1_loss(input, target, reduction_of(size_average, reduce, reduction), beta)
+soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean")
+    = soft_margin_loss(input, target, reduction_of(size_average, reduce, reduction))
+softmax(input, dim=None, _stacklevel=3, dtype=None) = softmax(input, implied(input, dim), dtype=dtype)
+softmin(input, dim=None, _stacklevel=3, dtype=None) = softmin(input, implied(input, dim), dtype)
+threshold(input, threshold, value, inplace=False)
+    = threshold_(input, threshold, value) if inplace else plain_threshold(input, threshold, value)
+triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, size_average=None,
+        reduce=None, reduction="mean")
+    = triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction_of(size_average, reduce,
+        reduction))
+unfold(input, kernel_size, dilation=1, padding=0, stride=1)
+    = unfold_image(input, kernel_size, dilation, padding, stride)
+upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None)
+    = interpolate(input, size, scale_factor, mode, bool_of(align_corners))
+"""
+
+# ---- layers ----
+
+# What the library calls some of PyTorch's arguments.
+RENAMED = {"dim": "axis", "keepdim": "keepdims", "start_dim": "start_axis", "end_dim": "end_axis"}
+
+# Settings that may be ignored, because the result is the same without them: memory and old names.
+IGNORED = ("inplace", "size_average", "reduce", "sparse", "args", "kwargs")
+
+LAYERS = """
+AvgPool1d(kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True)
+AvgPool2d(kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None)
+AvgPool3d(kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None)
+BCELoss(weight=None, size_average=None, reduce=None, reduction="mean")
+BCEWithLogitsLoss(weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None)
+Conv1d(in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
+    padding_mode="zeros")
+Conv2d(in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
+    padding_mode="zeros")
+Conv3d(in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
+    padding_mode="zeros")
+ConvTranspose1d(in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
+    dilation=1, padding_mode="zeros")
+ConvTranspose2d(in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
+    dilation=1, padding_mode="zeros")
+ConvTranspose3d(in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
+    dilation=1, padding_mode="zeros")
+CosineEmbeddingLoss(margin=0.0, size_average=None, reduce=None, reduction="mean")
+CosineSimilarity(dim=1, eps=1e-08)
+CrossEntropyLoss(weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0)
+Dropout(p=0.5, inplace=False)
+Dropout1d(p=0.5, inplace=False)
+Dropout2d(p=0.5, inplace=False)
+Dropout3d(p=0.5, inplace=False)
+AlphaDropout(p=0.5, inplace=False)
+FeatureAlphaDropout(p=0.5, inplace=False)
+Embedding(num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
+    sparse=False)
+EmbeddingBag(num_embeddings, embedding_dim, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, mode="mean",
+    sparse=False, include_last_offset=False, padding_idx=None)
+Flatten(start_dim=1, end_dim=-1)
+Unflatten(dim, unflattened_size)
+GLU(dim=-1)
+HingeEmbeddingLoss(margin=1.0, size_average=None, reduce=None, reduction="mean")
+Identity(*args, **kwargs)
+KLDivLoss(size_average=None, reduce=None, reduction="mean", log_target=False)
+L1Loss(size_average=None, reduce=None, reduction="mean")
+LeakyReLU(negative_slope=0.01, inplace=False)
+LogSoftmax(dim=None)
+MSELoss(size_average=None, reduce=None, reduction="mean")
+MarginRankingLoss(margin=0.0, size_average=None, reduce=None, reduction="mean")
+MaxPool1d(kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False)
+MaxPool2d(kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False)
+MaxPool3d(kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False)
+MultiLabelMarginLoss(size_average=None, reduce=None, reduction="mean")
+MultiLabelSoftMarginLoss(weight=None, size_average=None, reduce=None, reduction="mean")
+MultiMarginLoss(p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean")
+NLLLoss(weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean")
+PairwiseDistance(p=2.0, eps=1e-06, keepdim=False)
+PoissonNLLLoss(log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction="mean")
+RReLU(lower=0.125, upper=0.3333333333333333, inplace=False)
+ReLU6(inplace=False)
+SiLU(inplace=False)
+SmoothL1Loss(size_average=None, reduce=None, reduction="mean", beta=1.0)
+SoftMarginLoss(size_average=None, reduce=None, reduction="mean")
+Softmax(dim=None)
+Softmin(dim=None)
+Threshold(threshold, value, inplace=False)
+TripletMarginLoss(margin=1.0, p=2.0, eps=1e-06, swap=False, size_average=None, reduce=None, reduction="mean")
+"""

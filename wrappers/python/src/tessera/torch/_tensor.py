@@ -1,0 +1,228 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tensor, with PyTorch's methods: a subclass of tessera.Tensor on the same handles, and the class of the results of
+all operations on its instances (Note [Dialects] in native.h)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import _core, _dtypes, _interop, _ops, _repr
+from .. import _tensor as _plain
+from .._core import TensorBase
+from .._device import Device
+from .._dtypes import DType
+from .._errors import ArgumentTypeError
+
+default_dtype: DType = _dtypes.float32
+
+
+def set_default_dtype(d: DType) -> None:
+    """The dtype of what is made of Python floats, and of creation functions without one."""
+    global default_dtype
+    if not isinstance(d, DType) or not d.is_floating_point:
+        raise ArgumentTypeError(f"set_default_dtype(): expected a floating dtype, got {d!r}")
+    default_dtype = d
+
+
+def get_default_dtype() -> DType:
+    return default_dtype
+
+
+class Size(tuple[int, ...]):
+    """The shape of a tensor."""
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        count = 1
+        for size in self:
+            count *= size
+        return count
+
+    def __getitem__(self, index: Any) -> Any:
+        found = tuple.__getitem__(self, index)
+        return Size(found) if isinstance(index, slice) else found
+
+    def __add__(self, other: Any) -> Any:
+        return Size(tuple.__add__(self, tuple(other)))
+
+    def __mul__(self, count: Any) -> Any:
+        return Size(tuple.__mul__(self, count))
+
+    __rmul__ = __mul__
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+
+class Tensor(_plain.Tensor):
+    """PyTorch's Tensor. `Tensor(tensor)` gives another object for the same tensor; `Tensor(2, 3)` and `Tensor(list)`
+    are PyTorch's old constructors."""
+
+    __slots__ = ()
+
+    def __new__(cls, *args: Any, **options: Any) -> Any:
+        if len(args) == 1 and not options and isinstance(args[0], TensorBase):
+            return super().__new__(cls, args[0])
+        return legacy(default_dtype, *args, **options)
+
+    def __repr__(self) -> str:
+        return _repr.representation(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if self.ndim == 0 else format(str(self), spec)
+
+    def register_hook(self, hook: Callable[[Any], Any]) -> Any:
+        return super().register_hook(with_tensors(hook))
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> Any:
+        return super().register_post_accumulate_grad_hook(with_tensors(hook))
+
+    def to(self, *args: Any, memory_format: Any = None, **options: Any) -> Any:
+        made: Any = TensorBase.to(self, *args, **options)
+        return made if memory_format is None else like_format(made, memory_format)
+
+    def cuda(self, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
+        return super().cuda(device.index if isinstance(device, Device) else device, non_blocking)
+
+    @property
+    def is_cpu(self) -> bool:
+        return bool(self.device.type == "cpu")
+
+    is_sparse = is_quantized = is_meta = is_mps = is_nested = is_xla = is_xpu = property(lambda self: False)
+
+
+# ---- tensors from plain ones ----
+
+_new: Callable[..., Any] = TensorBase.__new__
+
+
+def made(tensor: Any, out: Any = None) -> Any:
+    """A new tensor as one of this class, or written to `out`."""
+    if out is None:
+        return tensor if isinstance(tensor, Tensor) else _new(Tensor, tensor)
+    if tuple(out.shape) != tuple(tensor.shape):
+        out.data = tensor.to(dtype=out.dtype, device=out.device)
+        return out
+    return out.copy_(tensor)
+
+
+def retyped(value: Any) -> Any:
+    """The value with every plain tensor in it, at any depth of tuples, lists and dicts, as one of this class."""
+    if isinstance(value, TensorBase):
+        return value if isinstance(value, Tensor) else _new(Tensor, value)
+    if isinstance(value, tuple):
+        items = [retyped(item) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    if type(value) is list:
+        return [retyped(item) for item in value]
+    if type(value) is dict:
+        return {key: retyped(item) for key, item in value.items()}
+    return value
+
+
+def with_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A callable whose arguments are tensors of this class, for what calls with plain ones."""
+    return lambda *args: function(*[retyped(item) for item in args])
+
+
+def legacy(dtype: DType, *args: Any, device: Any = None, **options: Any) -> Any:
+    """PyTorch's old constructors: of sizes, or of data."""
+    if options:
+        raise ArgumentTypeError(f"Tensor(): unexpected keyword argument {next(iter(options))!r}")
+    if not args:
+        return made(_ops.empty((0,), dtype=dtype, device=device))
+    if len(args) == 1 and (isinstance(args[0], (list, TensorBase)) or not isinstance(args[0], (int, tuple))):
+        return made(_interop.tensor(args[0], dtype=dtype, device=device))
+    if len(args) == 1 and isinstance(args[0], tuple) and not isinstance(args[0], Size):
+        return made(_interop.tensor(list(args[0]), dtype=dtype, device=device))
+    shape = args[0] if isinstance(args[0], tuple) else args
+    return made(_ops.empty(tuple(shape), dtype=dtype, device=device))
+
+
+# ---- memory formats ----
+
+
+class Named:
+    """A constant of torch that only has a name, such as a memory format."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+
+contiguous_format, channels_last, channels_last_3d, preserve_format, strided = map(
+    Named, ("contiguous_format", "channels_last", "channels_last_3d", "preserve_format", "strided")
+)
+_LAST_AXES = {channels_last: (4, (0, 2, 3, 1), (0, 3, 1, 2)), channels_last_3d: (5, (0, 2, 3, 4, 1), (0, 4, 1, 2, 3))}
+
+
+def like_format(tensor: Any, memory_format: Any) -> Any:
+    """The tensor with its elements in the order of a memory format."""
+    if memory_format not in _LAST_AXES:
+        return _ops.contiguous(tensor) if memory_format is contiguous_format else tensor
+    ndim, there, back = _LAST_AXES[memory_format]
+    if tensor.ndim != ndim:
+        raise ArgumentTypeError(f"{memory_format}: expected {ndim} axes, got shape {tensor.shape}")
+    return _ops.permute(_ops.contiguous(_ops.permute(tensor, there)), back)
+
+
+def has_format(tensor: Any, memory_format: Any) -> bool:
+    """Whether the elements are in the order of a memory format."""
+    if memory_format not in _LAST_AXES:
+        return bool(TensorBase.is_contiguous(tensor))
+    ndim, there, _ = _LAST_AXES[memory_format]
+    return tensor.ndim == ndim and bool(TensorBase.is_contiguous(_ops.permute(tensor, there)))
+
+
+# ---- types of tensors, as PyTorch's old classes name them ----
+
+_TYPES = {
+    "FloatTensor": "float32", "DoubleTensor": "float64", "HalfTensor": "float16", "BFloat16Tensor": "bfloat16",
+    "ByteTensor": "uint8", "CharTensor": "int8", "ShortTensor": "int16", "IntTensor": "int32", "LongTensor": "int64",
+    "BoolTensor": "bool",
+}  # fmt: skip
+
+
+class _TypeOfTensors(type):
+    """The class of FloatTensor and its kin: isinstance() looks at the dtype."""
+
+    dtype: DType
+
+    def __instancecheck__(cls, given: Any) -> bool:
+        return isinstance(given, TensorBase) and given.dtype is cls.dtype
+
+    def __call__(cls, *args: Any, **options: Any) -> Any:
+        return legacy(cls.dtype, *args, **options)
+
+
+TYPES: dict[str, Any] = {
+    name: _TypeOfTensors(name, (), {"dtype": _dtypes.ALL[dtype], "__module__": "torch"}) for name, dtype in _TYPES.items()
+}
+_NAMES = {dtype: name for name, dtype in _TYPES.items()}
+
+
+def typed(tensor: Any, dtype: Any) -> Any:
+    """The name of the tensor's type, or the tensor with another one."""
+    if dtype is None:
+        place = "torch." if tensor.device.type == "cpu" else f"torch.{tensor.device.type}."
+        return place + _NAMES.get(tensor.dtype.name, f"{tensor.dtype.name.capitalize()}Tensor")
+    if isinstance(dtype, str):
+        dtype = TYPES[dtype.rpartition(".")[2]]
+    return tensor.to(getattr(dtype, "dtype", dtype))
+
+
+def typename(obj: Any) -> str:
+    """The name of the type of a tensor, or of any object."""
+    if isinstance(obj, TensorBase):
+        return str(typed(obj, None))
+    return f"{type(obj).__module__}.{type(obj).__qualname__}"
+
+
+_core.register(dialect=Tensor, shape=Size)

@@ -1,0 +1,124 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""torch.autograd."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import autograd as _autograd
+from ..autograd import (
+    enable_grad,
+    functional,
+    gradcheck,
+    gradgradcheck,
+    graph,
+    inference_mode,
+    no_grad,
+    set_grad_enabled,
+)
+from ..autograd._function import FunctionCtx, once_differentiable
+from ._namespace import lookup
+from ._tensor import Tensor, retyped
+
+__all__ = [
+    "Function", "FunctionCtx", "Variable", "backward", "detect_anomaly", "enable_grad", "functional", "grad", "gradcheck",
+    "gradgradcheck", "graph", "inference_mode", "no_grad", "once_differentiable", "set_detect_anomaly", "set_grad_enabled",
+]  # fmt: skip
+
+Variable = Tensor
+function = __import__("types").SimpleNamespace(FunctionCtx=FunctionCtx, once_differentiable=once_differentiable)
+
+
+def backward(
+    tensors: Any, grad_tensors: Any = None, retain_graph: Any = None, create_graph: bool = False,
+    grad_variables: Any = None, inputs: Any = None,
+) -> None:
+    _autograd.backward(tensors, grad_tensors, retain_graph, create_graph, inputs)
+
+
+def grad(
+    outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: Any = None, create_graph: bool = False,
+    only_inputs: bool = True, allow_unused: Any = None, is_grads_batched: bool = False, materialize_grads: bool = False,
+) -> Any:
+    if is_grads_batched:
+        raise NotImplementedError("torch.autograd.grad: is_grads_batched=True is not in tessera.torch")
+    found = _autograd.grad(outputs, inputs, grad_outputs, retain_graph, create_graph, bool(allow_unused or materialize_grads))
+    if materialize_grads:
+        wanted = [inputs] if isinstance(inputs, Tensor) else inputs
+        found = tuple(given.new_zeros(given.shape) if made is None else made for given, made in zip(wanted, found))
+    return retyped(found)
+
+
+class _Ctx:
+    """The context of a custom function, whose saved tensors are PyTorch's."""
+
+    def __init__(self, plain: FunctionCtx) -> None:
+        object.__setattr__(self, "_plain", plain)
+
+    def __getattr__(self, name: str) -> Any:
+        return retyped(getattr(self._plain, name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._plain, name, value)
+
+
+class Function(_autograd.Function):
+    """PyTorch's base of custom functions: static methods forward(ctx, ...) and backward(ctx, *grads)."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        forward, setup = cls.__dict__.get("forward"), cls.__dict__.get("setup_context")
+        if forward is not None:
+            call = forward.__func__ if isinstance(forward, staticmethod) else forward
+            cls.forward = staticmethod(_with_setup(call, setup) if setup is not None else _with_ctx(call))  # type: ignore[assignment]
+        back = cls.__dict__.get("backward")
+        if back is not None:
+            call = back.__func__ if isinstance(back, staticmethod) else back
+            wrapped = _with_ctx(call)
+            wrapped._once_differentiable = getattr(call, "_once_differentiable", False)
+            cls.backward = staticmethod(wrapped)  # type: ignore[assignment]
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        return retyped(super().apply(*args, **kwargs))
+
+
+def _with_ctx(function: Any) -> Any:
+    def call(ctx: FunctionCtx, *args: Any, **kwargs: Any) -> Any:
+        return function(_Ctx(ctx), *retyped(args), **kwargs)
+
+    return call
+
+
+def _with_setup(function: Any, setup: Any) -> Any:
+    """A forward without a context, and what fills the context afterwards."""
+    fill = setup.__func__ if isinstance(setup, staticmethod) else setup
+
+    def call(ctx: FunctionCtx, *args: Any) -> Any:
+        result = function(*args)
+        fill(_Ctx(ctx), args, result)
+        return result
+
+    return call
+
+
+class set_detect_anomaly:  # noqa: N801 (PyTorch's name)
+    """PyTorch's switch for more checks. The library names the failing operation in every error, so this does nothing."""
+
+    def __init__(self, mode: bool = True, check_nan: bool = True) -> None:
+        self.mode = mode
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *exception: object) -> None:
+        return None
+
+
+class detect_anomaly(set_detect_anomaly):  # noqa: N801 (PyTorch's name)
+    def __init__(self, check_nan: bool = True) -> None:
+        super().__init__(True, check_nan)
+
+
+__getattr__, __dir__ = lookup(__name__, {name: globals()[name] for name in __all__})

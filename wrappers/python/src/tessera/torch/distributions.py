@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""torch.distributions: the library's distributions, whose tensors are PyTorch's."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+from typing import Any
+
+from . import _rows
+from ._tensor import retyped
+
+_SUBMODULES = ("constraints", "kl", "transforms", "utils")
+
+
+def _plain() -> Any:
+    if importlib.util.find_spec("tessera.distributions") is None:
+        raise _rows.missing("torch.distributions")
+    return importlib.import_module("tessera.distributions")
+
+
+def _with_tensors(member: Any) -> Any:
+    """A method or property of a distribution whose results are PyTorch's tensors."""
+    if isinstance(member, property) and member.fget is not None:
+        get = member.fget
+        return property(lambda self: retyped(get(self)))
+
+    @functools.wraps(member)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return retyped(member(*args, **kwargs))
+
+    return call
+
+
+def _adapted(plain: type) -> Any:
+    """A class whose public methods and properties, inherited ones too, give PyTorch's tensors."""
+    body: dict[str, Any] = {"__module__": __name__, "__doc__": plain.__doc__}
+    for base in reversed(plain.__mro__[:-1]):
+        for name, member in vars(base).items():
+            if not name.startswith("_") and (isinstance(member, property) or callable(member)) and not isinstance(member, type):
+                body[name] = _with_tensors(member)
+
+    get: Any = plain.__getattribute__
+
+    def __getattribute__(self: Any, name: str) -> Any:
+        return retyped(get(self, name))
+
+    body["__getattribute__"] = __getattribute__
+    return type(plain.__name__, (plain,), body)
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    package = _plain()
+    if name in _SUBMODULES and not hasattr(package, name):
+        raise _rows.missing(f"torch.distributions.{name}")
+    found = getattr(package, name, None)
+    if found is None:
+        raise _rows.missing(f"torch.distributions.{name}")
+    if isinstance(found, type) and issubclass(found, package.Distribution):
+        found = _adapted(found)
+    elif name == "kl_divergence":
+        found = _with_tensors(found)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(_plain().__all__)

@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""torch.nn: the library's layers with PyTorch's arguments, made when they are asked for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+import tessera.nn as _nn
+
+from .. import _adapters, _rows
+from .._table_nn import IGNORED, LAYERS, RENAMED
+from . import functional, init, utils
+from ._module import Module, Parameter
+
+_ROWS = {row.partition("(")[0]: row for row in _rows.lines(LAYERS)}
+
+
+class _Layer:
+    """Turns PyTorch's arguments of a layer into the library's."""
+
+    def __init__(self, name: str, plain: type) -> None:
+        code = compile(ast.parse(f"def {_ROWS[name]}: return locals()"), f"<tessera.torch.nn.{name}>", "exec")
+        found: dict[str, Any] = {}
+        exec(code, found)
+        self.name, self.bind = name, found[name]
+        self.defaults = self.bind(*[None] * (self.bind.__code__.co_argcount - len(self.bind.__defaults__ or ())))
+        given = plain.__init__.__code__  # type: ignore[misc]
+        self.taken = set(given.co_varnames[: given.co_argcount + given.co_kwonlyargcount])
+
+    def __call__(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        given = self.bind(*args, **kwargs)
+        if "size_average" in given:
+            given["reduction"] = _adapters.reduction_of(given["size_average"], given["reduce"], given["reduction"])
+        found = {}
+        for name, value in given.items():
+            ours = name if name in self.taken else RENAMED.get(name, name)
+            if ours in self.taken:
+                if value is not None or self.defaults[name] is not None:
+                    found[ours] = value
+            elif name not in IGNORED:
+                _adapters.only(value, self.defaults[name], f"torch.nn.{self.name}: {name}")
+        return found
+
+
+def _initializer(plain: type, layer: _Layer | None) -> Callable[..., None]:
+    def __init__(self: Any, *args: Any, device: Any = None, dtype: Any = None, **kwargs: Any) -> None:
+        if layer is None:
+            plain.__init__(self, *args, **kwargs)  # type: ignore[misc]
+        else:
+            plain.__init__(self, **layer(*args, **kwargs))  # type: ignore[misc]
+        if device is not None or dtype is not None:
+            self.to(device=device, dtype=dtype)
+
+    return __init__
+
+
+def _adapted(name: str) -> Any:
+    """The library's layer of this name as a class of torch.nn; what is no layer, as it is."""
+    plain = getattr(_nn, name, None)
+    if not isinstance(plain, type) or not issubclass(plain, _nn.Module):
+        return plain
+    layer = _Layer(name, plain) if name in _ROWS else None
+    body = {"__init__": _initializer(plain, layer), "__module__": __name__, "__doc__": plain.__doc__}
+    return type(name, (plain, Module), body)
+
+
+def _class(name: str) -> Any:
+    """The attribute of this module, made at the first time."""
+    if name not in globals():
+        found = _adapted(name)
+        if found is None:
+            raise _rows.missing(f"torch.nn.{name}")
+        globals()[name] = found
+    return globals()[name]
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return _class(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*_nn.__all__, *globals()})
+
+
+__all__ = ["Module", "Parameter", "functional", "init", "utils"]

@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Module and Parameter of torch.nn: the library's, with PyTorch's tensors as parameters and buffers."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tessera.nn.module import Module as _Module
+from tessera.nn.module import RemovableHandle
+from tessera.nn.parameter import Parameter as _Parameter
+
+from ..._core import TensorBase
+from .._adapters import only
+from .._tensor import Tensor, made, retyped, with_tensors
+
+
+class Parameter(Tensor, _Parameter):
+    """A tensor that a Module registers when it is assigned to an attribute."""
+
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+        plain = Tensor(0).detach() if data is None else data
+        parameter = TensorBase.__new__(cls, plain.detach())
+        parameter.requires_grad = requires_grad
+        return parameter
+
+    def __copy__(self) -> Any:
+        return type(self)(self, self.requires_grad)
+
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Any:
+        made = type(self)(self.detach().clone(), self.requires_grad)
+        if (grad := self.grad) is not None:
+            made.grad = grad.detach().clone()
+        memo[id(self)] = made
+        return made
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return (_rebuilt, _Parameter.__reduce_ex__(self, protocol))
+
+    def __repr__(self) -> str:
+        return f"Parameter containing:\n{Tensor.__repr__(self)}"
+
+
+def _rebuilt(function: Any, args: Any) -> Any:
+    """A parameter from its pickle."""
+    return _parameter(function(*args))
+
+
+def _parameter(given: Any) -> Any:
+    """The parameter as one of this class, for the same tensor."""
+    if given is None or not isinstance(given, _Parameter) or isinstance(given, Parameter):
+        return given
+    return TensorBase.__new__(Parameter, given)
+
+
+class Module(_Module):
+    """PyTorch's Module."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+    def register_parameter(self, name: str, param: Any) -> None:
+        super().register_parameter(name, _parameter(param))
+
+    def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
+        super().register_buffer(name, retyped(tensor), persistent)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, TensorBase):
+            value = _parameter(value) if isinstance(value, _Parameter) else retyped(value)
+        super().__setattr__(name, value)
+
+    # ---- walks ----
+
+    def named_modules(self, memo: Any = None, prefix: str = "", remove_duplicate: bool = True) -> Iterator[Any]:  # type: ignore[override]
+        if isinstance(memo, str):  # the library's own code passes the prefix first
+            memo, prefix = None, memo
+        seen = None if memo is None else {id(module) for module in memo}
+        return super().named_modules(prefix, seen)
+
+    def named_parameters(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[Any]:
+        return super().named_parameters(prefix, recurse)
+
+    def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[Any]:
+        return super().named_buffers(prefix, recurse)
+
+    def get_parameter(self, target: str) -> Any:
+        path, _, name = target.rpartition(".")
+        return self.get_submodule(path)._parameters[name]
+
+    def get_buffer(self, target: str) -> Any:
+        path, _, name = target.rpartition(".")
+        return self.get_submodule(path)._buffers[name]
+
+    # ---- state ----
+
+    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
+        if args:
+            destination, prefix = (*args, prefix)[:2] if not isinstance(args[0], str) else (None, args[0])
+        found = OrderedDict(super().state_dict(prefix))
+        if destination is None:
+            return found
+        destination.update(found)
+        return destination
+
+    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
+        only(assign, False, "load_state_dict(): assign")
+        return super().load_state_dict(state_dict, strict)
+
+    # ---- conversion ----
+
+    def to(self, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
+        return super().to(*[a for a in args if not isinstance(a, bool)], dtype=dtype, device=device)
+
+    def cuda(self, device: Any = None) -> Any:
+        return super().cuda(getattr(device, "index", device))
+
+    def type(self, dst_type: Any) -> Any:
+        return self.to(dst_type)
+
+    def share_memory(self) -> Any:
+        return self
+
+    # ---- hooks ----
+
+    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """hook(module, grad_input, grad_output) when the gradient of the output is there; grad_input is (None,)."""
+
+        def call(module: Any, grad: Any) -> None:
+            if hook(module, (None,), (made(grad),)) is not None:
+                raise NotImplementedError("a full backward hook that replaces gradients is not in tessera.torch")
+
+        return super().register_output_grad_hook(call)
+
+    def register_output_grad_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        return super().register_output_grad_hook(with_tensors(hook))
+
+    def _get_name(self) -> str:
+        return type(self).__name__

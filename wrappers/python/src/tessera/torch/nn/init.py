@@ -1,0 +1,19 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""torch.nn.init."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tessera.nn.init as _init
+
+from .._namespace import lookup
+
+_NAMES = """
+calculate_gain constant_ dirac_ eye_ kaiming_normal_ kaiming_uniform_ normal_ ones_ orthogonal_ sparse_ trunc_normal_
+uniform_ xavier_normal_ xavier_uniform_ zeros_
+"""
+_TABLE: dict[str, Any] = {name: getattr(_init, name) for name in _NAMES.split() if hasattr(_init, name)}
+_TABLE.update({name[:-1]: function for name, function in _TABLE.items() if name.endswith("_")})  # the deprecated names
+__getattr__, __dir__ = lookup(__name__, _TABLE)

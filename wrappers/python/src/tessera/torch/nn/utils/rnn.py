@@ -1,0 +1,20 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""torch.nn.utils.rnn."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from ..._namespace import lookup
+
+
+def _find(name: str) -> Any:
+    try:
+        return getattr(importlib.import_module("tessera.nn.utils.rnn"), name, None)
+    except ModuleNotFoundError:
+        return None
+
+
+__getattr__, __dir__ = lookup(__name__, {}, _find)

@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""torch.utils.data: the library's data sets, samplers and loader, with PyTorch's tensors in the batches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from .... import _ops
+from ...._core import TensorBase
+from ...._dtypes import float64
+from ...._interop import asarray
+from ....utils import data as _data
+from ....utils.data import (
+    BatchSampler,
+    ConcatDataset,
+    Dataset,
+    IterableDataset,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    Subset,
+    TensorDataset,
+    get_worker_info,
+)
+from ..._namespace import lookup
+from ..._tensor import retyped
+
+__all__ = [
+    "BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset", "IterableDataset", "RandomSampler", "Sampler",
+    "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler",
+    "default_collate", "default_convert", "get_worker_info", "random_split",
+]  # fmt: skip
+
+
+def default_collate(batch: Any) -> Any:
+    """One batch of samples: tensors, arrays and numbers are stacked, also inside sequences and dicts."""
+    first = batch[0]
+    if isinstance(first, TensorBase):
+        return retyped(_ops.stack(list(batch), 0))
+    if isinstance(first, (np.ndarray, np.generic)):
+        return retyped(asarray(np.stack([np.asarray(sample) for sample in batch])))
+    if isinstance(first, (bool, int, float)):
+        return retyped(asarray(list(batch), dtype=float64 if isinstance(first, float) else None))
+    if isinstance(first, (str, bytes)):
+        return batch
+    if isinstance(first, Mapping):
+        return {key: default_collate([sample[key] for sample in batch]) for key in first}
+    if not isinstance(first, (tuple, list)):
+        raise TypeError(f"default_collate: expected tensors, arrays, numbers, dicts or lists, got {type(first).__name__}")
+    if any(len(sample) != len(first) for sample in batch):
+        raise RuntimeError("each element in list of batch should be of equal size")
+    parts = [default_collate(list(part)) for part in zip(*batch)]
+    return type(first)(*parts) if hasattr(first, "_fields") else parts
+
+
+def default_convert(data: Any) -> Any:
+    """The data with arrays as tensors."""
+    return retyped(asarray(data) if isinstance(data, (np.ndarray, np.generic)) else data)
+
+
+class StackDataset(Dataset[Any]):
+    """Data sets of equal length side by side: samples are tuples, or dicts for datasets given by name."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.datasets: Any = kwargs or args
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: dataset[index] for name, dataset in self.datasets.items()}
+        return tuple(dataset[index] for dataset in self.datasets)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.datasets.values() if isinstance(self.datasets, dict) else self.datasets)))
+
+
+class ChainDataset(IterableDataset[Any]):
+    """Iterable data sets one after the other."""
+
+    def __init__(self, datasets: Any) -> None:
+        self.datasets = datasets
+
+    def __iter__(self) -> Iterator[Any]:
+        for dataset in self.datasets:
+            yield from dataset
+
+
+class SubsetRandomSampler(Sampler):
+    """The given indices in a random order."""
+
+    def __init__(self, indices: Any, generator: Any = None) -> None:
+        self.indices, self.generator = indices, generator
+
+    def __iter__(self) -> Iterator[int]:
+        order = RandomSampler(self.indices, generator=self.generator)
+        return (self.indices[place] for place in order)
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class WeightedRandomSampler(Sampler):
+    """Indices drawn with the given weights."""
+
+    def __init__(self, weights: Any, num_samples: int, replacement: bool = True, generator: Any = None) -> None:
+        self.weights, self.num_samples = weights, num_samples
+        self.replacement, self.generator = replacement, generator
+
+    def __iter__(self) -> Iterator[int]:
+        weights = asarray(self.weights, dtype=float64)
+        return iter(_ops.multinomial(weights, self.num_samples, self.replacement, generator=self.generator).tolist())
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class DataLoader(_data.DataLoader):
+    """Iterates over batches of a data set. Workers are started by forkserver or spawn, so the data set must be
+    picklable."""
+
+    def __init__(
+        self, dataset: Any, batch_size: Any = 1, shuffle: Any = None, sampler: Any = None, batch_sampler: Any = None,
+        num_workers: int = 0, collate_fn: Any = None, pin_memory: bool = False, drop_last: bool = False, timeout: float = 0,
+        worker_init_fn: Any = None, multiprocessing_context: Any = None, generator: Any = None, *,
+        prefetch_factor: Any = None, persistent_workers: bool = False, pin_memory_device: str = "", in_order: bool = True,
+    ) -> None:
+        if collate_fn is None and not hasattr(type(dataset), "_batch"):
+            collate_fn = default_convert if batch_size is None and batch_sampler is None else default_collate
+        super().__init__(
+            dataset, batch_size, bool(shuffle), sampler, batch_sampler, num_workers, collate_fn, drop_last, timeout,
+            worker_init_fn, multiprocessing_context, generator, 2 if prefetch_factor is None else prefetch_factor,
+            persistent_workers, pin_memory,
+        )  # fmt: skip
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(_batch, super().__iter__())
+
+
+def _batch(batch: Any) -> Any:
+    """A batch with PyTorch's tensors, in a list where a TensorDataset makes it at once."""
+    made = retyped(batch)
+    return list(made) if type(made) is tuple else made
+
+
+def random_split(dataset: Any, lengths: Any, generator: Any = None) -> Any:
+    """Parts of the given lengths, or of the given fractions of the data set, drawn at random without overlap."""
+    if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
+        counts = [math.floor(len(dataset) * part) for part in lengths]
+        for place in range(len(dataset) - sum(counts)):
+            counts[place % len(counts)] += 1
+        lengths = counts
+    return _data.random_split(dataset, lengths, generator)
+
+
+__getattr__, __dir__ = lookup(__name__, {name: globals()[name] for name in __all__})
