@@ -224,6 +224,21 @@ def test_memory_formats() -> None:
     assert last.contiguous(memory_format=torch.contiguous_format).is_contiguous()
 
 
+def test_switches_of_programs() -> None:
+    torch.backends.cudnn.benchmark = True
+    before = ts.get_float32_matmul_precision()
+    torch.backends.cuda.matmul.allow_tf32 = True
+    assert ts.get_float32_matmul_precision() == "high"
+    ts.set_float32_matmul_precision(before)
+    assert torch.accelerator.is_available() == torch.cuda.is_available() == (torch.cuda.device_count() > 0)
+    assert not torch.backends.mps.is_available()
+    with torch.autocast("cpu", enabled=False):
+        assert torch.GradScaler(enabled=False).scale(torch.ones(1)).item() == 1
+    with pytest.raises(NotImplementedError, match="autocast.*enabled=True"):
+        torch.autocast("cpu", dtype=torch.bfloat16)
+    assert torch.__version__.startswith("2.")
+
+
 def test_out_arguments() -> None:
     out = torch.empty(0)
     assert torch.zeros(2, 2, out=out) is out

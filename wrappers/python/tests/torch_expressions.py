@@ -703,9 +703,19 @@ grad(lambda x: x.prod(), f)
 grad(lambda x: x.mean(0, keepdim=True).pow(2).sum(), f)
 """
 
+PRINTING = """
+repr({}) | f i t3 c n b f.double() f.half() f*1e-5 f*1e6 f.max(1) f.shape torch.zeros(0) torch.zeros(2,0)
+    torch.zeros(100,100) torch.arange(2000) torch.tensor(3) torch.tensor(2.5) torch.tensor([1e10,1]) torch.tensor([True])
+    torch.zeros(2,requires_grad=True) torch.tensor([1],dtype=torch.int32) torch.nn.Parameter(torch.ones(2))
+str(f)
+f"{f[0, 0]:.3f}"
+f"{f[0]}"
+repr(torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU()))
+"""
+
 FAMILIES = {
     "pointwise": POINTWISE, "reductions": REDUCTIONS, "shapes": SHAPES, "indexing": INDEXING, "creation": CREATION,
-    "linear": LINEAR, "functional": FUNCTIONAL, "gradients": GRADIENTS,
+    "linear": LINEAR, "functional": FUNCTIONAL, "gradients": GRADIENTS, "printing": PRINTING,
 }  # fmt: skip
 
 

@@ -108,7 +108,7 @@ def _remarks(tensor: Tensor) -> list[str]:
     """The attributes that the numbers do not show."""
     parts, empty = [], tensor.numel() == 0
     if empty and tensor.shape != (0,):
-        parts.append(f"size={tensor.shape}")
+        parts.append(f"size={tuple(tensor.shape)}")
     if tensor.dtype not in ((float32,) if empty else (float32, int64, bool_, complex64)):
         parts.append(f"dtype={tensor.dtype!r}")
     if tensor.device.type != "cpu":

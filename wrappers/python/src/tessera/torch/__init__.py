@@ -34,11 +34,12 @@ from ._tensor import (
     set_default_dtype,
     strided,
 )
-from . import autograd, cuda, distributions, fft, linalg, nn, optim, random, special, utils
+from . import accelerator, amp, autograd, backends, cuda, distributions, fft, linalg, nn, optim, random, special, utils, version
+from .amp import GradScaler, autocast
 from .nn import functional as _F
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 
-__version__ = f"2.15.0+tessera{_tessera.__version__}"
+__version__ = version.__version__
 
 float16, bfloat16, float32, float64 = map(_dtypes.ALL.__getitem__, ("float16", "bfloat16", "float32", "float64"))
 int8, int16, int32, int64 = map(_dtypes.ALL.__getitem__, ("int8", "int16", "int32", "int64"))
@@ -114,13 +115,14 @@ def __getattr__(name: str) -> Any:
 _rows.mark_missing(Tensor, _NAMES["Tensor"], "torch.Tensor")
 
 __all__ = [
-    "Generator", "OutOfMemoryError", "Size", "Tensor", "are_deterministic_algorithms_enabled", "autograd", "bfloat16", "bool",
+    "Generator", "GradScaler", "OutOfMemoryError", "Size", "Tensor", "accelerator", "amp", "are_deterministic_algorithms_enabled",
+    "autocast", "autograd", "backends", "bfloat16", "bool",
     "cdouble", "cfloat", "channels_last", "channels_last_3d", "compile", "complex128", "complex64", "contiguous_format", "cuda",
     "default_generator", "device", "distributions", "double", "dtype", "e", "fft", "finfo", "float", "float16", "float32",
     "float64", "get_default_device", "get_default_dtype", "get_rng_state", "half", "iinfo", "inf", "initial_seed", "int",
     "int16", "int32", "int64", "int8", "is_storage", "layout", "linalg", "load", "long", "manual_seed", "memory_format", "nan",
     "newaxis", "nn", "optim", "pi", "preserve_format", "random", "save", "seed", "set_default_device", "set_default_dtype",
     "set_default_tensor_type", "set_rng_state", "short", "special", "strided", "uint16", "uint32", "uint64", "uint8",
-    "use_deterministic_algorithms", "utils",
+    "use_deterministic_algorithms", "utils", "version",
 ]  # fmt: skip
 __all__ += sorted({*_functions, *TYPES, *(name for name in _FROM_FUNCTIONAL.split() if name in globals())})

@@ -86,7 +86,7 @@ instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None
     = instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
 interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None,
         antialias=False)
-    = interpolate(input, size, scale_factor, mode, bool_of(align_corners), antialias=antialias)
+    = interpolate(input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
 kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False)
     = kl_div(input, target, reduction_of(size_average, reduce, reduction), log_target)
 l1_loss(input, target, size_average=None, reduce=None, reduction="mean")
@@ -158,7 +158,9 @@ triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap
 unfold(input, kernel_size, dilation=1, padding=0, stride=1)
     = unfold_image(input, kernel_size, dilation, padding, stride)
 upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None)
-    = interpolate(input, size, scale_factor, mode, bool_of(align_corners))
+    = interpolate(input, size, scale_factor, mode, align_corners)
+upsample_bilinear(input, size=None, scale_factor=None) = interpolate(input, size, scale_factor, "bilinear", True)
+upsample_nearest(input, size=None, scale_factor=None) = interpolate(input, size, scale_factor, "nearest")
 """
 
 # ---- layers ----
@@ -173,6 +175,9 @@ LAYERS = """
 AvgPool1d(kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True)
 AvgPool2d(kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None)
 AvgPool3d(kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None)
+BatchNorm1d(num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True)
+BatchNorm2d(num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True)
+BatchNorm3d(num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True)
 BCELoss(weight=None, size_average=None, reduce=None, reduction="mean")
 BCEWithLogitsLoss(weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None)
 Conv1d(in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
@@ -220,6 +225,7 @@ MultiMarginLoss(p=1, margin=1.0, weight=None, size_average=None, reduce=None, re
 NLLLoss(weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean")
 PairwiseDistance(p=2.0, eps=1e-06, keepdim=False)
 PoissonNLLLoss(log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction="mean")
+ReLU(inplace=False)
 RReLU(lower=0.125, upper=0.3333333333333333, inplace=False)
 ReLU6(inplace=False)
 SiLU(inplace=False)
@@ -230,3 +236,22 @@ Softmin(dim=None)
 Threshold(threshold, value, inplace=False)
 TripletMarginLoss(margin=1.0, p=2.0, eps=1e-06, swap=False, size_average=None, reduce=None, reduction="mean")
 """
+
+# What PyTorch prints of a layer where the library prints something else: {inplace} is "inplace=True" or nothing, and commas
+# around nothing go.
+_POOL = "kernel_size={kernel_size}, stride={stride}, padding={padding}, dilation={dilation}, ceil_mode={ceil_mode}"
+_NORM = "{num_features}, eps={eps}, momentum={momentum}, affine={affine}, track_running_stats={track_running_stats}"
+_TEXTS = {
+    "BatchNorm1d BatchNorm2d BatchNorm3d": _NORM,
+    "MaxPool1d MaxPool2d MaxPool3d": _POOL,
+    "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout": "p={p}, inplace={inplace!r}",
+    "ReLU ReLU6 SiLU Mish SELU Hardswish Hardsigmoid": "{inplace}",
+    "LeakyReLU": "negative_slope={negative_slope}, {inplace}",
+    "Flatten": "start_dim={start_dim}, end_dim={end_dim}",
+    "GELU": "approximate={approximate!r}",
+    "GLU Softmax LogSoftmax Softmin": "dim={dim}",
+    "BCELoss BCEWithLogitsLoss CosineEmbeddingLoss CrossEntropyLoss CTCLoss GaussianNLLLoss HingeEmbeddingLoss HuberLoss KLDivLoss "
+    "L1Loss MSELoss MarginRankingLoss MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss PoissonNLLLoss "
+    "SmoothL1Loss SoftMarginLoss TripletMarginLoss": "",
+}
+TEXTS = {name: text for names, text in _TEXTS.items() for name in names.split()}

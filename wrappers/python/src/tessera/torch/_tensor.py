@@ -69,7 +69,7 @@ class Tensor(_plain.Tensor):
         return legacy(default_dtype, *args, **options)
 
     def __repr__(self) -> str:
-        return _repr.representation(self)
+        return _repr.representation(self).replace("dtype=tessera.", "dtype=torch.")
 
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if self.ndim == 0 else format(str(self), spec)

@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import ast
+import string
 from collections.abc import Callable
 from typing import Any
 
 import tessera.nn as _nn
 
 from .. import _adapters, _rows
-from .._table_nn import IGNORED, LAYERS, RENAMED
+from .._table_nn import IGNORED, LAYERS, RENAMED, TEXTS
 from . import functional, init, utils
 from ._module import Module, Parameter
 
@@ -30,8 +31,8 @@ class _Layer:
         given = plain.__init__.__code__  # type: ignore[misc]
         self.taken = set(given.co_varnames[: given.co_argcount + given.co_kwonlyargcount])
 
-    def __call__(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        given = self.bind(*args, **kwargs)
+    def ours(self, given: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of the library's layer."""
         if "size_average" in given:
             given["reduction"] = _adapters.reduction_of(given["size_average"], given["reduce"], given["reduction"])
         found = {}
@@ -50,11 +51,41 @@ def _initializer(plain: type, layer: _Layer | None) -> Callable[..., None]:
         if layer is None:
             plain.__init__(self, *args, **kwargs)  # type: ignore[misc]
         else:
-            plain.__init__(self, **layer(*args, **kwargs))  # type: ignore[misc]
+            given = layer.bind(*args, **kwargs)
+            plain.__init__(self, **layer.ours(given))  # type: ignore[misc]
+            for name, value in given.items():  # programs read them, and texts show them
+                if not hasattr(self, name):
+                    self.__dict__[name] = value
         if device is not None or dtype is not None:
             self.to(device=device, dtype=dtype)
 
     return __init__
+
+
+class _Flag:
+    """A flag in a text: "inplace=True" or nothing, and its value with !r."""
+
+    def __init__(self, value: bool) -> None:
+        self.value = value
+
+    def __str__(self) -> str:
+        return "inplace=True" if self.value else ""
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+def _printer(text: str) -> Callable[[Any], str]:
+    """extra_repr() by a text with the names of attributes."""
+    names = [name for _, name, _, _ in string.Formatter().parse(text) if name]
+
+    def extra_repr(self: Any) -> str:
+        values = {name: getattr(self, name) for name in names}
+        if "inplace" in values:
+            values["inplace"] = _Flag(values["inplace"])
+        return text.format(**values).strip(", ")
+
+    return extra_repr
 
 
 def _adapted(name: str) -> Any:
@@ -64,6 +95,8 @@ def _adapted(name: str) -> Any:
         return plain
     layer = _Layer(name, plain) if name in _ROWS else None
     body = {"__init__": _initializer(plain, layer), "__module__": __name__, "__doc__": plain.__doc__}
+    if name in TEXTS:
+        body["extra_repr"] = _printer(TEXTS[name])
     return type(name, (plain, Module), body)
 
 
