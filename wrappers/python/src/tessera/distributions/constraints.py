@@ -1,0 +1,245 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Constraints: which values parameters and samples may have, as checks that give one truth for each event."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _ops
+from .._tensor import Tensor
+from ._values import Value, all_rightmost, sum_rightmost
+
+__all__ = [
+    "Constraint", "boolean", "dependent", "greater_than", "greater_than_eq", "half_open_interval", "independent",
+    "integer_interval", "interval", "is_dependent", "less_than", "lower_cholesky", "multinomial", "nonnegative",
+    "nonnegative_integer", "one_hot", "positive", "positive_definite", "positive_integer", "real", "real_vector", "simplex",
+    "square", "symmetric", "unit_interval",
+]  # fmt: skip
+
+
+class Constraint:
+    """A set of values. `event_dim` is how many of the last axes belong to one value."""
+
+    is_discrete: bool = False
+    event_dim: int = 0
+
+    def check(self, value: Tensor) -> Tensor:
+        """Which values are in the set, as a tensor of bool without the event's axes."""
+        raise NotImplementedError(f"{type(self).__name__}.check()")
+
+    def __repr__(self) -> str:
+        return type(self).__name__.lstrip("_").lower() + "()"
+
+
+class _Dependent(Constraint):
+    """Stands for a constraint that depends on other values, and checks nothing."""
+
+    def check(self, value: Tensor) -> Tensor:
+        raise NotImplementedError("a dependent constraint cannot be checked without the values that it depends on")
+
+
+def is_dependent(constraint: Constraint) -> bool:
+    """Whether the constraint depends on other values."""
+    return isinstance(constraint, _Dependent)
+
+
+class Independent(Constraint):
+    """Another constraint for all elements of the last axes together."""
+
+    def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
+        self.base_constraint, self.reinterpreted_batch_ndims = base_constraint, reinterpreted_batch_ndims
+        self.is_discrete = base_constraint.is_discrete
+        self.event_dim = base_constraint.event_dim + reinterpreted_batch_ndims
+
+    def check(self, value: Tensor) -> Tensor:
+        return all_rightmost(self.base_constraint.check(value), self.reinterpreted_batch_ndims)
+
+    def __repr__(self) -> str:
+        return f"independent({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
+
+
+class Boolean(Constraint):
+    is_discrete = True
+
+    def check(self, value: Tensor) -> Tensor:
+        return _ops.logical_or(value == 0, value == 1)
+
+
+class OneHot(Constraint):
+    is_discrete = True
+    event_dim = 1
+
+    def check(self, value: Tensor) -> Tensor:
+        bits = _ops.logical_or(value == 0, value == 1)
+        return _ops.logical_and(_ops.all(bits, -1), _ops.sum(value, -1) == 1)
+
+
+class Real(Constraint):
+    """Everything but NaN."""
+
+    def check(self, value: Tensor) -> Tensor:
+        return value == value  # noqa: PLR0124
+
+
+class GreaterThan(Constraint):
+    def __init__(self, lower_bound: Value) -> None:
+        self.lower_bound = lower_bound
+
+    def check(self, value: Tensor) -> Tensor:
+        return _ops.greater(value, self.lower_bound)
+
+    def __repr__(self) -> str:
+        return f"greater_than(lower_bound={_bound(self.lower_bound)})"
+
+
+class GreaterThanEq(GreaterThan):
+    def check(self, value: Tensor) -> Tensor:
+        return _ops.greater_equal(value, self.lower_bound)
+
+    def __repr__(self) -> str:
+        return f"greater_than_eq(lower_bound={_bound(self.lower_bound)})"
+
+
+class LessThan(Constraint):
+    def __init__(self, upper_bound: Value) -> None:
+        self.upper_bound = upper_bound
+
+    def check(self, value: Tensor) -> Tensor:
+        return _ops.less(value, self.upper_bound)
+
+    def __repr__(self) -> str:
+        return f"less_than(upper_bound={_bound(self.upper_bound)})"
+
+
+class Interval(Constraint):
+    """[lower_bound, upper_bound]"""
+
+    _kind = "interval"
+
+    def __init__(self, lower_bound: Value, upper_bound: Value) -> None:
+        self.lower_bound, self.upper_bound = lower_bound, upper_bound
+
+    def check(self, value: Tensor) -> Tensor:
+        return _ops.logical_and(
+            _ops.greater_equal(value, self.lower_bound), _ops.less_equal(value, self.upper_bound)
+        )
+
+    def __repr__(self) -> str:
+        bounds = f"lower_bound={_bound(self.lower_bound)}, upper_bound={_bound(self.upper_bound)}"
+        return f"{self._kind}({bounds})"
+
+
+class HalfOpenInterval(Interval):
+    """[lower_bound, upper_bound)"""
+
+    _kind = "half_open_interval"
+
+    def check(self, value: Tensor) -> Tensor:
+        return _ops.logical_and(_ops.greater_equal(value, self.lower_bound), _ops.less(value, self.upper_bound))
+
+
+class IntegerInterval(Interval):
+    _kind = "integer_interval"
+    is_discrete = True
+
+    def check(self, value: Tensor) -> Tensor:
+        return _ops.logical_and(_whole(value), super().check(value))
+
+
+class IntegerGreaterThan(GreaterThanEq):
+    """Whole numbers from a bound on."""
+
+    is_discrete = True
+
+    def check(self, value: Tensor) -> Tensor:
+        return _ops.logical_and(_whole(value), super().check(value))
+
+
+class Simplex(Constraint):
+    """Vectors of numbers of at least 0 whose sum is 1, up to 1e-6."""
+
+    event_dim = 1
+
+    def check(self, value: Tensor) -> Tensor:
+        close = _ops.abs(_ops.sum(value, -1) - 1) < 1e-6
+        return _ops.logical_and(_ops.all(value >= 0, -1), close)
+
+
+class Multinomial(Constraint):
+    """Vectors of counts whose sum is at most a bound."""
+
+    is_discrete = True
+    event_dim = 1
+
+    def __init__(self, upper_bound: Value) -> None:
+        self.upper_bound = upper_bound
+
+    def check(self, value: Tensor) -> Tensor:
+        counts = _ops.logical_and(_whole(value), value >= 0)
+        return _ops.logical_and(_ops.all(counts, -1), _ops.less_equal(sum_rightmost(value, 1), self.upper_bound))
+
+
+class Square(Constraint):
+    event_dim = 2
+
+    def check(self, value: Tensor) -> Tensor:
+        return _ops.full(value.shape[:-2], value.shape[-2] == value.shape[-1], device=value.device)
+
+
+class Symmetric(Square):
+    def check(self, value: Tensor) -> Tensor:
+        if value.shape[-2] != value.shape[-1]:
+            return super().check(value)
+        return all_rightmost(_ops.isclose(value, _ops.matrix_transpose(value), atol=1e-6), 2)
+
+
+class PositiveDefinite(Symmetric):
+    def check(self, value: Tensor) -> Tensor:
+        symmetric = super().check(value)
+        if not bool(_ops.all(symmetric)):
+            return symmetric
+        return _ops.all(_ops.eigvalsh(value) > 0, -1)
+
+
+class LowerCholesky(Constraint):
+    """Lower triangular matrices whose diagonals are positive."""
+
+    event_dim = 2
+
+    def check(self, value: Tensor) -> Tensor:
+        lower = all_rightmost(value == _ops.tril(value), 2)
+        return _ops.logical_and(lower, _ops.all(_ops.diagonal(value, 0, -2, -1) > 0, -1))
+
+
+def _whole(value: Tensor) -> Tensor:
+    return _ops.floor(value) == value
+
+
+def _bound(bound: Any) -> Any:
+    return bound.item() if isinstance(bound, Tensor) and bound.size == 1 else bound
+
+
+dependent = _Dependent()
+boolean = Boolean()
+one_hot = OneHot()
+nonnegative_integer = IntegerGreaterThan(0)
+positive_integer = IntegerGreaterThan(1)
+integer_interval = IntegerInterval
+real = Real()
+real_vector = Independent(real, 1)
+positive = GreaterThan(0.0)
+nonnegative = GreaterThanEq(0.0)
+greater_than = GreaterThan
+greater_than_eq = GreaterThanEq
+less_than = LessThan
+interval = Interval
+half_open_interval = HalfOpenInterval
+unit_interval = Interval(0.0, 1.0)
+simplex = Simplex()
+multinomial = Multinomial
+square = Square()
+symmetric = Symmetric()
+lower_cholesky = LowerCholesky()
+positive_definite = PositiveDefinite()
+independent = Independent
