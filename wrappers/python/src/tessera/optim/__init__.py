@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Optimizers. The library does the arithmetic and keeps the state and its file; groups and closures are in Python."""
 
-from . import functional
+from . import functional, lr_scheduler
 from .kinds import LAMB, SGD, Adadelta, Adagrad, Adam, Adamax, AdamW, Lion, Muon, NAdam, RAdam, RMSprop
 from .optimizer import Optimizer
 
 __all__ = [
     "LAMB", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Lion", "Muon", "NAdam", "Optimizer", "RAdam",
-    "RMSprop", "functional",
+    "RMSprop", "functional", "lr_scheduler",
 ]  # fmt: skip

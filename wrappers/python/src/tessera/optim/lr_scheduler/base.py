@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The base of schedulers of learning rates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..._errors import ArgumentTypeError, InvalidArgumentError, InvalidValueError
+from ..optimizer import Optimizer
+
+
+class LRScheduler:
+    """The base: counts steps in `last_epoch` and writes what `get_lr` gives.
+
+    get_lr computes the rates from those of the step before, so that several schedulers can act on one optimizer; a class
+    with `_closed_form` knows them from the number of the step alone, which step(epoch) uses.
+    """
+
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1, verbose: bool = False) -> None:
+        if not isinstance(optimizer, Optimizer):
+            raise ArgumentTypeError(f"optimizer: expected an Optimizer, got {type(optimizer).__name__}")
+        self.optimizer = optimizer
+        for index, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group.setdefault("initial_lr", group["lr"])
+            elif "initial_lr" not in group:
+                raise InvalidArgumentError(f"last_epoch: expected groups with an initial_lr to resume, got none in group {index}")
+        self.base_lrs: list[float] = [group["initial_lr"] for group in optimizer.param_groups]
+        self.last_epoch: Any = last_epoch
+        self.verbose = verbose
+        self._initial_step()
+
+    def _initial_step(self) -> None:
+        self._step_count = 0
+        self.step()
+
+    @property
+    def _rates(self) -> list[float]:
+        return [group["lr"] for group in self.optimizer.param_groups]
+
+    def get_last_lr(self) -> list[float]:
+        """The rates that the last step set."""
+        return self._last_lr
+
+    def get_lr(self) -> list[float]:
+        """The rates of this step, from those of the step before."""
+        raise NotImplementedError(f"{type(self).__name__}.get_lr()")
+
+    def step(self, epoch: int | None = None) -> None:
+        """Goes to the next step, or to the step with this number."""
+        self._step_count += 1
+        if epoch is None:
+            self.last_epoch += 1
+            rates = self.get_lr()
+        else:
+            self.last_epoch = epoch
+            closed = getattr(self, "_closed_form", None)
+            rates = self.get_lr() if closed is None else [closed(base) for base in self.base_lrs]
+        self._set(rates)
+
+    def _set(self, rates: list[float]) -> None:
+        for index, (group, rate) in enumerate(zip(self.optimizer.param_groups, rates)):
+            group["lr"] = rate
+            self.print_lr(self.verbose, index, rate)
+        self._last_lr = self._rates
+
+    def print_lr(self, is_verbose: bool, group: int, lr: float, epoch: int | None = None) -> None:
+        if is_verbose:
+            print(f"{type(self).__name__}: step {self.last_epoch if epoch is None else epoch}: group {group}: lr {lr:.4e}")
+
+    def state_dict(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self.__dict__.update(state_dict)
+
+
+def for_groups(optimizer: Optimizer, value: float | Sequence[float], name: str) -> list[float]:
+    count = len(optimizer.param_groups)
+    if not isinstance(value, (list, tuple)):
+        return [value] * count  # type: ignore[list-item]
+    if len(value) != count:
+        raise InvalidValueError(f"{name}: expected {count} numbers, one for each group, got {len(value)}")
+    return list(value)
+
+
+def is_function(value: Any) -> bool:
+    """Whether a callable is a function, which is no part of a state, and no object with attributes."""
+    return isinstance(value, (type(is_function), type(len))) or not hasattr(value, "__dict__")
