@@ -470,6 +470,7 @@ const Symbol kSymbols[] = {
     {"tsr_binary_cross_entropy_with_logits", reinterpret_cast<AnyFunction>(&tsr_binary_cross_entropy_with_logits), 3043, &kInfo_binary_cross_entropy_with_logits, &kCall_TTttSP},
     {"tsr_bincount", reinterpret_cast<AnyFunction>(&tsr_bincount), 2360, &kInfo_bincount, &kCall_TtIP},
     {"tsr_bincount_out", reinterpret_cast<AnyFunction>(&tsr_bincount_out), 67896, &kInfo_bincount, &kCall_TtIT},
+    {"tsr_binomial", reinterpret_cast<AnyFunction>(&tsr_binomial), 2182, &kInfo_binomial, &kCall_TTgP},
     {"tsr_bitwise_and", reinterpret_cast<AnyFunction>(&tsr_bitwise_and), 1220, &kInfo_bitwise_and, &kCall_TTP},
     {"tsr_bitwise_and_inplace", reinterpret_cast<AnyFunction>(&tsr_bitwise_and_inplace), 132292, &kInfo_bitwise_and, &kCall_TT},
     {"tsr_bitwise_and_out", reinterpret_cast<AnyFunction>(&tsr_bitwise_and_out), 66756, &kInfo_bitwise_and, &kCall_TTT},
@@ -1491,6 +1492,15 @@ const Symbol kSymbols[] = {
     {"tsr_squeeze", reinterpret_cast<AnyFunction>(&tsr_squeeze), 2503, &kInfo_squeeze, &kCall_TJP},
     {"tsr_stack", reinterpret_cast<AnyFunction>(&tsr_stack), 2541, &kInfo_stack, &kCall_LIP},
     {"tsr_stack_out", reinterpret_cast<AnyFunction>(&tsr_stack_out), 68077, &kInfo_stack, &kCall_LIT},
+    {"tsr_standard_gamma", reinterpret_cast<AnyFunction>(&tsr_standard_gamma), 2180, &kInfo_standard_gamma, &kCall_TgP},
+    {"tsr_standard_gamma_grad", reinterpret_cast<AnyFunction>(&tsr_standard_gamma_grad), 2181, &kInfo_standard_gamma_grad, &kCall_TTP},
+    {"tsr_standard_gamma_grad_inplace", reinterpret_cast<AnyFunction>(&tsr_standard_gamma_grad_inplace), 133253, &kInfo_standard_gamma_grad, &kCall_TT},
+    {"tsr_standard_gamma_grad_out", reinterpret_cast<AnyFunction>(&tsr_standard_gamma_grad_out), 67717, &kInfo_standard_gamma_grad, &kCall_TTT},
+    {"tsr_standard_gamma_grad_scalar", reinterpret_cast<AnyFunction>(&tsr_standard_gamma_grad_scalar), 264325, &kInfo_standard_gamma_grad, &kCall_TNP},
+    {"tsr_standard_gamma_grad_scalar_inplace", reinterpret_cast<AnyFunction>(&tsr_standard_gamma_grad_scalar_inplace), 395397, &kInfo_standard_gamma_grad, &kCall_TN},
+    {"tsr_standard_gamma_grad_scalar_left", reinterpret_cast<AnyFunction>(&tsr_standard_gamma_grad_scalar_left), 526469, &kInfo_standard_gamma_grad, &kCall_NTP},
+    {"tsr_standard_gamma_grad_scalar_left_out", reinterpret_cast<AnyFunction>(&tsr_standard_gamma_grad_scalar_left_out), 592005, &kInfo_standard_gamma_grad, &kCall_NTT},
+    {"tsr_standard_gamma_grad_scalar_out", reinterpret_cast<AnyFunction>(&tsr_standard_gamma_grad_scalar_out), 329861, &kInfo_standard_gamma_grad, &kCall_TNT},
     {"tsr_status_name", reinterpret_cast<AnyFunction>(&tsr_status_name), 45, &kInfo_status_name, nullptr},
     {"tsr_std", reinterpret_cast<AnyFunction>(&tsr_std), 1404, &kInfo_std, &kCall_TjRBP},
     {"tsr_std_mean", reinterpret_cast<AnyFunction>(&tsr_std_mean), 1553, &kInfo_std_mean, &kCall_TjRBPP},
@@ -1665,7 +1675,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeta_scalar_left_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_left_out), 591144, &kInfo_zeta, &kCall_NTT},
     {"tsr_zeta_scalar_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_out), 329000, &kInfo_zeta, &kCall_TNT},
 };
-const size_t kSymbolCount = 1332;
+const size_t kSymbolCount = 1342;
 
 namespace {
 
@@ -1747,6 +1757,7 @@ constexpr int32_t kIds[] = {
     3204,
     3043,
     2360, 67896,
+    2182,
     1220, 132292, 66756, 263364, 394436, 328900,
     1035, 132107, 66571,
     1312, 132384, 66848, 263456, 394528, 525600, 591136, 328992,
@@ -2261,6 +2272,8 @@ constexpr int32_t kIds[] = {
     1005, 132077, 66541,
     2503,
     2541, 68077,
+    2180,
+    2181, 133253, 67717, 264325, 395397, 526469, 592005, 329861,
     45,
     1404,
     1553, 67089,

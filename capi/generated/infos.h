@@ -459,6 +459,9 @@ inline constexpr CallInfoOf kInfo_geometric{2116, "geometric", {{"input", 'T'}, 
 inline constexpr CallInfoOf kInfo_trunc_normal{2117, "trunc_normal", {{"input", 'T'}, {"mean", 'R'}, {"std", 'R'}, {"low", 'R'}, {"high", 'R'}, {"generator", 'g'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_random_integers{2118, "random_integers", {{"input", 'T'}, {"low", 'I'}, {"high", 'i'}, {"generator", 'g'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_bernoulli_fill{2119, "bernoulli_fill", {{"input", 'T'}, {"p", 'R'}, {"generator", 'g'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_standard_gamma{2180, "standard_gamma", {{"input", 'T'}, {"generator", 'g'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_standard_gamma_grad{2181, "standard_gamma_grad", {{"input", 'T'}, {"other", 'T'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_binomial{2182, "binomial", {{"count", 'T'}, {"prob", 'T'}, {"generator", 'g'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_where{2200, "where", {{"condition", 'T'}, {"input", 'T'}, {"other", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_lerp{2201, "lerp", {{"input", 'T'}, {"other", 'T'}, {"weight", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_addcmul{2202, "addcmul", {{"input", 'T'}, {"tensor1", 'T'}, {"tensor2", 'T'}, {"value", 'N'}, {"out", 'P'}}};

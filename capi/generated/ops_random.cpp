@@ -182,4 +182,70 @@ tsr_status tsr_bernoulli_fill_inplace(tsr_tensor input, double p, tsr_generator 
     ops::bernoulli_(TensorArg(input, "input").get(), p, generator_arg(generator, "generator"));
   }, input, p, generator);
 }
+
+tsr_status tsr_standard_gamma(tsr_tensor input, tsr_generator generator, tsr_tensor* out) {
+  return one(kInfo_standard_gamma, 0, out, [&] {
+    return ops::standard_gamma(TensorArg(input, "input").get(),
+        generator_arg(generator, "generator"));
+  }, input, generator);
+}
+
+tsr_status tsr_standard_gamma_grad(tsr_tensor input, tsr_tensor other, tsr_tensor* out) {
+  return one(kInfo_standard_gamma_grad, 0, out, [&] {
+    return ops::standard_gamma_grad(TensorArg(input, "input").get(),
+        TensorArg(other, "other").get());
+  }, input, other);
+}
+tsr_status tsr_standard_gamma_grad_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst) {
+  return guard(kInfo_standard_gamma_grad, 0x10885, [&] {
+    ops::standard_gamma_grad(TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, other, dst);
+}
+tsr_status tsr_standard_gamma_grad_inplace(tsr_tensor input, tsr_tensor other) {
+  return guard(kInfo_standard_gamma_grad, 0x20885, [&] {
+    ops::standard_gamma_grad(TensorArg(input, "input").get(), TensorArg(other, "other").get(),
+        ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input, other);
+}
+tsr_status tsr_standard_gamma_grad_scalar(tsr_tensor input, const tsr_number* other,
+    tsr_tensor* out) {
+  return one(kInfo_standard_gamma_grad, 0x40885, out, [&] {
+    return ops::standard_gamma_grad(TensorArg(input, "input").get(), number_arg(other, "other"));
+  }, input, other);
+}
+tsr_status tsr_standard_gamma_grad_scalar_out(tsr_tensor input, const tsr_number* other,
+    tsr_tensor dst) {
+  return guard(kInfo_standard_gamma_grad, 0x50885, [&] {
+    ops::standard_gamma_grad(TensorArg(input, "input").get(), number_arg(other, "other"),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, other, dst);
+}
+tsr_status tsr_standard_gamma_grad_scalar_inplace(tsr_tensor input, const tsr_number* other) {
+  return guard(kInfo_standard_gamma_grad, 0x60885, [&] {
+    ops::standard_gamma_grad(TensorArg(input, "input").get(), number_arg(other, "other"),
+        ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input, other);
+}
+tsr_status tsr_standard_gamma_grad_scalar_left(const tsr_number* input, tsr_tensor other,
+    tsr_tensor* out) {
+  return one(kInfo_standard_gamma_grad, 0x80885, out, [&] {
+    return ops::standard_gamma_grad(number_arg(input, "input"), TensorArg(other, "other").get());
+  }, input, other);
+}
+tsr_status tsr_standard_gamma_grad_scalar_left_out(const tsr_number* input, tsr_tensor other,
+    tsr_tensor dst) {
+  return guard(kInfo_standard_gamma_grad, 0x90885, [&] {
+    ops::standard_gamma_grad(number_arg(input, "input"), TensorArg(other, "other").get(),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, other, dst);
+}
+
+tsr_status tsr_binomial(tsr_tensor count, tsr_tensor prob, tsr_generator generator,
+    tsr_tensor* out) {
+  return one(kInfo_binomial, 0, out, [&] {
+    return ops::binomial(TensorArg(count, "count").get(), TensorArg(prob, "prob").get(),
+        generator_arg(generator, "generator"));
+  }, count, prob, generator);
+}
 }  // extern "C"

@@ -2322,6 +2322,41 @@ TSR_API TSR_NODISCARD tsr_status tsr_random_integers_inplace(
 TSR_API TSR_NODISCARD tsr_status tsr_bernoulli_fill_inplace(
     tsr_tensor input, double p, tsr_generator generator);
 
+/* Gamma distributed numbers of rate 1 and the shapes that the elements give; floating dtypes.
+ * Differentiable once with respect to the shapes, by standard_gamma_grad.
+ * input: shapes, finite and not negative
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_standard_gamma(
+    tsr_tensor input, tsr_generator generator, tsr_tensor* out);
+
+/* The derivative of a gamma distributed number of rate 1 with respect to its shape.
+ * input: shapes
+ * other: gamma numbers of these shapes */
+TSR_API TSR_NODISCARD tsr_status tsr_standard_gamma_grad(
+    tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_standard_gamma_grad_out(
+    tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_standard_gamma_grad_inplace(
+    tsr_tensor input, tsr_tensor other);
+TSR_API TSR_NODISCARD tsr_status tsr_standard_gamma_grad_scalar(
+    tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_standard_gamma_grad_scalar_out(
+    tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_standard_gamma_grad_scalar_inplace(
+    tsr_tensor input, const tsr_number* other);
+TSR_API TSR_NODISCARD tsr_status tsr_standard_gamma_grad_scalar_left(
+    const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_standard_gamma_grad_scalar_left_out(
+    const tsr_number* input, tsr_tensor other, tsr_tensor dst);
+
+/* How many of count trials succeed with the probability prob each; floating dtypes.
+ * The result takes no part in any graph.
+ * count: numbers of trials, whole
+ * prob: probabilities of a success
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_binomial(
+    tsr_tensor count, tsr_tensor prob, tsr_generator generator, tsr_tensor* out);
+
 /* ---- Ops: ternary, elementwise ---- */
 
 /* The input where the condition is true, other elsewhere; all three broadcast.

@@ -1352,6 +1352,16 @@ tsr_status tsr_geometric_inplace(tsr_tensor input, double p, tsr_generator gener
 tsr_status tsr_trunc_normal_inplace(tsr_tensor input, double mean, double std, double low, double high, tsr_generator generator);
 tsr_status tsr_random_integers_inplace(tsr_tensor input, int64_t low, int64_t high, tsr_generator generator);
 tsr_status tsr_bernoulli_fill_inplace(tsr_tensor input, double p, tsr_generator generator);
+tsr_status tsr_standard_gamma(tsr_tensor input, tsr_generator generator, tsr_tensor* out);
+tsr_status tsr_standard_gamma_grad(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
+tsr_status tsr_standard_gamma_grad_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
+tsr_status tsr_standard_gamma_grad_inplace(tsr_tensor input, tsr_tensor other);
+tsr_status tsr_standard_gamma_grad_scalar(tsr_tensor input, const tsr_number* other, tsr_tensor* out);
+tsr_status tsr_standard_gamma_grad_scalar_out(tsr_tensor input, const tsr_number* other, tsr_tensor dst);
+tsr_status tsr_standard_gamma_grad_scalar_inplace(tsr_tensor input, const tsr_number* other);
+tsr_status tsr_standard_gamma_grad_scalar_left(const tsr_number* input, tsr_tensor other, tsr_tensor* out);
+tsr_status tsr_standard_gamma_grad_scalar_left_out(const tsr_number* input, tsr_tensor other, tsr_tensor dst);
+tsr_status tsr_binomial(tsr_tensor count, tsr_tensor prob, tsr_generator generator, tsr_tensor* out);
 tsr_status tsr_where(tsr_tensor condition, tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_where_out(tsr_tensor condition, tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_where_scalar(tsr_tensor condition, tsr_tensor input, const tsr_number* other, tsr_tensor* out);

@@ -18,13 +18,15 @@ enum class RandomOp : int32_t {
   kGeometric,    // trials up to the first success; p0 = log(1 - its probability)
   kTruncatedNormal,  // p0 + p1 x, x standard normal with the distribution function in [p2, p3]
   kPoisson,          // counts of the rates probabilities[i]
+  kGamma,            // of shape probabilities[i] and rate 1
+  kBinomial,         // successes of probability probabilities[i] in counts[i] trials
   kCount
 };
 
 // Counter-based (Philox4x32-10): element i of a contiguous output depends on (seed, offset, i)
 // only, so numbers are the same on every device and for every number of threads (normal ones to
 // 4 ULP, because devices and instruction sets differ in the last bits of log and cos). What needs
-// more than one block (Poisson's) takes those of other high words of the counter.
+// more than one block (Poisson's, gamma, binomial) takes those of other high words of the counter.
 struct RandomPlan {
   RandomOp op;
   int64_t numel;
@@ -34,6 +36,7 @@ struct RandomPlan {
   DType dtype;
   void* output;
   const void* probabilities;  // of dtype, contiguous
+  const void* counts;         // the same; Binomial only
   double p0, p1, p2, p3;
   int64_t low;
   uint64_t span;
@@ -44,7 +47,7 @@ inline constexpr int64_t kBlocksPerElement = 1;
 
 inline const char* name_of(const RandomPlan& plan) noexcept {
   return name_in({"uniform", "normal", "integer", "bernoulli", "exponential", "cauchy",
-                  "log_normal", "geometric", "truncated_normal", "poisson"},
+                  "log_normal", "geometric", "truncated_normal", "poisson", "gamma", "binomial"},
                  plan.op);
 }
 

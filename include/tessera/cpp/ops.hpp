@@ -3499,6 +3499,45 @@ inline Tensor& bernoulli_fill_(Tensor& input, double p = 0.5, const Generator& g
   return detail::changed<tsr_bernoulli_fill_inplace>(input, p, generator.handle());
 }
 
+// Gamma distributed numbers of rate 1 and the shapes that the elements give; floating dtypes.
+// Differentiable once with respect to the shapes, by standard_gamma_grad.
+inline Tensor standard_gamma(const Tensor& input, const Generator& generator = {}) {
+  return detail::one<tsr_standard_gamma>(input.handle(), generator.handle());
+}
+
+// The derivative of a gamma distributed number of rate 1 with respect to its shape.
+inline Tensor standard_gamma_grad(const Tensor& input, const Tensor& other) {
+  return detail::one<tsr_standard_gamma_grad>(input.handle(), other.handle());
+}
+inline Tensor standard_gamma_grad(const Tensor& input, const Scalar& other) {
+  return detail::one<tsr_standard_gamma_grad_scalar>(input.handle(), other.number());
+}
+inline Tensor standard_gamma_grad(const Scalar& input, const Tensor& other) {
+  return detail::one<tsr_standard_gamma_grad_scalar_left>(input.number(), other.handle());
+}
+inline Tensor& standard_gamma_grad_(Tensor& input, const Tensor& other) {
+  return detail::changed<tsr_standard_gamma_grad_inplace>(input, other.handle());
+}
+inline Tensor& standard_gamma_grad_(Tensor& input, const Scalar& other) {
+  return detail::changed<tsr_standard_gamma_grad_scalar_inplace>(input, other.number());
+}
+inline Tensor& standard_gamma_grad_out(Tensor& dst, const Tensor& input, const Tensor& other) {
+  return detail::written<tsr_standard_gamma_grad_out>(dst, input.handle(), other.handle());
+}
+inline Tensor& standard_gamma_grad_out(Tensor& dst, const Tensor& input, const Scalar& other) {
+  return detail::written<tsr_standard_gamma_grad_scalar_out>(dst, input.handle(), other.number());
+}
+inline Tensor& standard_gamma_grad_out(Tensor& dst, const Scalar& input, const Tensor& other) {
+  return detail::written<tsr_standard_gamma_grad_scalar_left_out>(
+      dst, input.number(), other.handle());
+}
+
+// How many of count trials succeed with the probability prob each; floating dtypes. The result
+// takes no part in any graph.
+inline Tensor binomial(const Tensor& count, const Tensor& prob, const Generator& generator = {}) {
+  return detail::one<tsr_binomial>(count.handle(), prob.handle(), generator.handle());
+}
+
 // ---- Ops: ternary, elementwise ----
 
 // The input where the condition is true, other elsewhere; all three broadcast.

@@ -295,6 +295,14 @@ struct Igammac {
     return igammac(a, b);
   }
 };
+// The derivative of b, a gamma number of shape a, with respect to a.
+struct StandardGammaGrad {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V a, V b) const {
+    return gamma_slope(a, b);
+  }
+};
 struct Ldexp {
   static constexpr unsigned kTypes = kReal;
   template <class V>

@@ -126,4 +126,77 @@ template <bool kUpper>
   return kUpper ? 1 - lower : lower;
 }
 
+// ---- The derivative of a gamma number with respect to its shape ----
+
+// Where the distribution function P(a, x) stays the same (Figurnov, Mohamed and Mnih, "Implicit
+// reparameterization gradients", 2018): dx/da = -(dP/da) / (dP/dx). The factor x^a e^-x / Γ(a) of
+// both cancels.
+
+// For x < a + 1, from the derivative of the power series of P.
+[[maybe_unused]] TSR_HD_CALL static double gamma_slope_series(double a, double x) {
+  double term = 1;
+  double sum = 1;
+  double harmonic = 0;  // the sum of 1 / (a + k) up to this term
+  double slope = 0;
+  for (int64_t n = 1; n < 2000000; ++n) {
+    const double k = a + static_cast<double>(n);
+    term *= x / k;
+    harmonic += 1 / k;
+    sum += term;
+    slope += term * harmonic;
+    if (term * (1 + harmonic) < 1e-17 * sum) break;
+  }
+  return -x / a * ((::log(x) - digamma_of(a + 1)) * sum - slope);
+}
+
+// For x >= a + 1, from the continued fraction of Q. Lentz's steps carry their derivatives.
+[[maybe_unused]] TSR_HD_CALL static double gamma_slope_fraction(double a, double x) {
+  constexpr double kTiny = 1e-300;
+  double b = x + 1 - a;
+  double c = 1 / kTiny;
+  double dc = 0;
+  double d = 1 / b;
+  double dd = d * d;
+  double value = d;
+  double slope = dd;
+  for (int64_t n = 1; n < 2000000; ++n) {
+    const double k = static_cast<double>(n);
+    const double numerator = -k * (k - a);
+    b += 2;
+    double lower = numerator * d + b;
+    if (::fabs(lower) < kTiny) lower = kTiny;
+    const double lower_slope = k * d + numerator * dd - 1;
+    double upper = b + numerator / c;
+    if (::fabs(upper) < kTiny) upper = kTiny;
+    const double upper_slope = k / c - numerator * dc / (c * c) - 1;
+    d = 1 / lower;
+    dd = -lower_slope * d * d;
+    c = upper;
+    dc = upper_slope;
+    const double factor = c * d;
+    const double factor_slope = dc * d + c * dd;
+    slope = slope * factor + value * factor_slope;
+    value *= factor;
+    if (::fabs(factor - 1) < 2e-16 && ::fabs(factor_slope * value) < 1e-16 * ::fabs(slope)) break;
+  }
+  return x * ((::log(x) - digamma_of(a)) * value + slope);
+}
+
+// For large a the expansion of Cornish and Fisher, x = a + √a u + (u² - 1) / 3 + (u³ - 7u) /
+// (36 √a), with u from its inverse; the relative error is below 1e-7.
+TSR_HD inline double gamma_slope_wide(double a, double x) {
+  const double root = ::sqrt(a);
+  const double w = (x - a) / root;
+  const double u = w - (w * w - 1) / (3 * root) + w * (7 * w * w - 1) / (36 * a);
+  return 1 + u / (2 * root) - u * (u * u - 7) / (72 * a * root);
+}
+
+// Of a number x >= 0 of shape a > 0.
+TSR_HD inline double gamma_slope(double a, double x) {
+  if (!(a > 0) || !(x >= 0) || a == kSpecialInfinity || x == kSpecialInfinity) return kSpecialNaN;
+  if (x == 0) return 0;
+  if (a >= 1e4) return gamma_slope_wide(a, x);
+  return x < a + 1 ? gamma_slope_series(a, x) : gamma_slope_fraction(a, x);
+}
+
 }  // namespace tsr::math

@@ -141,6 +141,10 @@ template <class T>
 [[gnu::always_inline]] inline Vec<T> igammac(Vec<T> x, Vec<T> y) {
   return in_double(x, y, [](double a, double b) { return math::incomplete_gamma<true>(a, b); });
 }
+template <class T>
+[[gnu::always_inline]] inline Vec<T> gamma_slope(Vec<T> x, Vec<T> y) {
+  return in_double(x, y, [](double a, double b) { return math::gamma_slope(a, b); });
+}
 
 // ---- Tails of the normal distribution ----
 

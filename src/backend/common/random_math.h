@@ -193,4 +193,77 @@ TSR_HD inline double poisson_of(double rate, uint64_t seed, uint64_t counter) {
   return poisson_by_steps(rate, open_units(seed, counter, 0).first);
 }
 
+// ---- Gamma ----
+
+constexpr uint32_t kAttempts = 1000;  // one fails with a probability below 1/4
+
+// Shape a >= 0, rate 1: Marsaglia and Tsang, "A simple method for generating gamma variables", ACM
+// TOMS 26, 2000. Below shape 1 a number of shape a + 1 times u^(1/a). Every attempt takes a block
+// of its own; u is that behind the last.
+TSR_HD inline double gamma_of(double a, uint64_t seed, uint64_t counter) {
+  if (a == 0) return 0;
+  const double d = (a < 1 ? a + 1 : a) - 1.0 / 3;
+  const double c = 1 / ::sqrt(9 * d);
+  double value = d;
+  for (uint32_t attempt = 0; attempt < kAttempts; ++attempt) {
+    const UnitPair pair = open_units(seed, counter, attempt);
+    const double x = normal_quantile(pair.first);
+    const double root = 1 + c * x;
+    if (root <= 0) continue;
+    const double cube = root * root * root;
+    value = d * cube;
+    if (::log(pair.second) < 0.5 * x * x + d - value + d * ::log(cube)) break;
+  }
+  if (a >= 1) return value;
+  return value * ::exp(::log(open_units(seed, counter, kAttempts).first) / a);
+}
+
+// ---- Binomial ----
+
+// Takes the probabilities of 0, 1, ... off u; for n p below 10.
+TSR_HD inline double binomial_by_steps(double n, double p, double u) {
+  const double odds = p / (1 - p);
+  double term = ::exp(n * ::log1p(-p));
+  double count = 0;
+  while (u > term && count < n) {
+    u -= term;
+    count += 1;
+    term *= odds * (n - count + 1) / count;
+  }
+  return count;
+}
+
+// Hoermann's transformed rejection with squeeze ("The generation of binomial random variates",
+// Journal of Statistical Computation and Simulation 46, 1993: BTRS), for p <= 1/2 and n p >= 10.
+TSR_HD inline double binomial_by_rejection(double n, double p, uint64_t seed, uint64_t counter) {
+  const double spread = ::sqrt(n * p * (1 - p));
+  const double b = 1.15 + 2.53 * spread;
+  const double a = -0.0873 + 0.0248 * b + 0.01 * p;
+  const double alpha = (2.83 + 5.1 / b) * spread;
+  const double log_odds = ::log(p / (1 - p));
+  const double mode = ::floor((n + 1) * p);
+  const double at_mode = log_factorial(mode) + log_factorial(n - mode);
+  double count = mode;
+  for (uint32_t attempt = 0; attempt < kAttempts; ++attempt) {
+    const UnitPair pair = open_units(seed, counter, attempt);
+    const double u = pair.first - 0.5;
+    const double v = pair.second;
+    const double room = 0.5 - ::fabs(u);
+    count = ::floor((2 * a / room + b) * u + n * p + 0.5);
+    if (room >= 0.07 && v <= 0.92 - 4.2 / b) break;
+    if (count < 0 || count > n) continue;
+    const double bound = at_mode - log_factorial(count) - log_factorial(n - count);
+    if (::log(v * alpha / (a / (room * room) + b)) <= bound + (count - mode) * log_odds) break;
+  }
+  return count < 0 ? 0 : count > n ? n : count;
+}
+
+TSR_HD inline double binomial_of(double n, double p, uint64_t seed, uint64_t counter) {
+  const double rare = p > 0.5 ? 1 - p : p;
+  const double count = n * rare >= 10
+                           ? binomial_by_rejection(n, rare, seed, counter)
+                           : binomial_by_steps(n, rare, open_units(seed, counter, 0).first);
+  return p > 0.5 ? n - count : count;
+}
+
 }  // namespace tsr::math

@@ -124,6 +124,12 @@ TSR_HD Number<T> igammac(Number<T> a, Number<T> b) {
   const double y = static_cast<double>(b.v);
   return number<T>(math::incomplete_gamma<true>(x, y));
 }
+template <class T>
+TSR_HD Number<T> gamma_slope(Number<T> a, Number<T> b) {
+  const double x = static_cast<double>(a.v);
+  const double y = static_cast<double>(b.v);
+  return number<T>(math::gamma_slope(x, y));
+}
 
 // ---- Sums of exponentials ----
 

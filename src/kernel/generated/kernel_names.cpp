@@ -154,6 +154,7 @@ const char* kernel_name(int32_t id) noexcept {
     case 1353: return "prelu";
     case 1354: return "gate";
     case 1355: return "cross_entropy_of_pair";
+    case 2181: return "standard_gamma_grad";
     case 2200: return "where";
     case 2201: return "lerp";
     case 2202: return "addcmul";

@@ -175,11 +175,12 @@ enum class BinaryOp : int32_t {
   kPrelu = 1353,  // x > 0 ? x : weight x
   kGate = 1354,  // a sigmoid(b)
   kCrossEntropyOfPair = 1355,  // of a probability a and a target b
+  kStandardGammaGrad = 2181,
 };
 template <>
 struct OpRange<BinaryOp> {
   static constexpr int32_t kFirst = 1200;
-  static constexpr int32_t kEnd = 1356;
+  static constexpr int32_t kEnd = 2182;
 };
 
 // out = f(a, b, c).

@@ -11,6 +11,6 @@ extern const Binary
     equal, not_equal, less, less_equal, greater, greater_equal, logical_and, logical_or,
     logical_xor, bitwise_and, bitwise_or, bitwise_xor, copysign, logaddexp, logaddexp2, xlogy,
     heaviside, ldexp, fmod, fmax, fmin, gcd, lcm, bitwise_left_shift, bitwise_right_shift, zeta,
-    igamma, igammac, xlog1py;
+    igamma, igammac, xlog1py, standard_gamma_grad;
 
 }  // namespace tsr::ops

@@ -76,6 +76,11 @@ Tensor no_derivative(const BinaryContext&) {
             "that requires no grad");
   return {};
 }
+Tensor no_second_derivative(const BinaryContext&) {
+  TSR_CHECK(false, Code::kNotImplemented, "input",
+            "standard_gamma has no second derivative; expected a backward without create_graph");
+  return {};
+}
 // The first operand plus a number.
 struct Shifted {
   Shifted(const Arg& arg, double step)
@@ -228,6 +233,7 @@ constinit const Unary i1{{UnaryOp::kI1, "I1Backward", UnaryType::kFloatReal, kIn
 constinit const Unary i1e{{UnaryOp::kI1e, "I1eBackward", UnaryType::kFloatReal, kInput, d_i1e}};
 constinit const Binary zeta{{BinaryOp::kZeta, "ZetaBackward", BinaryType::kFloatReal, {kSaveNothing, no_derivative}, {kSaveBoth, zeta_q}}};
 constinit const Binary igamma{{BinaryOp::kIgamma, "IgammaBackward", BinaryType::kFloatReal, {kSaveNothing, no_derivative}, {kSaveBoth, igamma_x}}};
+constinit const Binary standard_gamma_grad{{BinaryOp::kStandardGammaGrad, "StandardGammaGradBackward", BinaryType::kFloatReal, {kSaveNothing, no_second_derivative}, {kSaveNothing, no_second_derivative}}};
 constinit const Binary igammac{{BinaryOp::kIgammac, "IgammacBackward", BinaryType::kFloatReal, {kSaveNothing, no_derivative}, {kSaveBoth, igammac_x}}};
 constinit const Binary xlog1py{{BinaryOp::kXlog1py, "Xlog1pyBackward", BinaryType::kFloatReal, {kSaveBoth, xlog1py_a}, {kSaveBoth, xlog1py_b}}};
 // clang-format on

@@ -186,6 +186,57 @@ Tensor poisson(const Tensor& input, Generator* generator) {
   return result;
 }
 
+Tensor standard_gamma(const Tensor& input, Generator* generator) {
+  check_floating(input);
+  Tensor result = empty(input.sizes(), input.dtype(), input.device());
+  {
+    const NoGrad guard;
+    const Tensor shapes = contiguous_memory(input.detached());
+    const double infinity = std::numeric_limits<double>::infinity();
+    TSR_CHECK(holds_for_all(logical_and(greater_equal(shapes, 0), less(shapes, infinity))),
+              Code::kValue, "input",
+              "expected finite shapes that are not negative, got one that is not");
+    RandomPlan plan = distribution(RandomOp::kGamma, 0);
+    plan.probabilities = shapes.data();
+    launch_random(result, plan, generator);
+  }
+  if (needs_grad(input)) {
+    record(result, "StandardGammaBackward", {input}, {save_input(input), save_output(result)},
+           [](Backward& ctx) {
+             const Tensor slope = standard_gamma_grad(ctx.saved(0), ctx.saved(1));
+             ctx.set(0, multiply(ctx.grad(), slope));
+           });
+  }
+  return result;
+}
+
+Tensor binomial(const Tensor& count, const Tensor& prob, Generator* generator) {
+  check_floating(count);
+  check_same_device(count, prob, "prob");
+  const DType dtype = promote_types(count.dtype(), prob.dtype(), "prob");
+  TSR_CHECK(is_floating(dtype) && is_floating(prob.dtype()), Code::kDType, "prob",
+            "expected a floating dtype, got ", prob.dtype());
+  const Dims shape = broadcast_shapes(count.sizes(), prob.sizes(), "prob");
+  const NoGrad guard;
+  const auto operand = [&](const Tensor& given) {
+    return contiguous_memory(broadcast_to(cast_memory(given.detached(), dtype), shape));
+  };
+  const Tensor counts = operand(count);
+  const Tensor chances = operand(prob);
+  const Tensor whole = logical_and(equal(floor(counts), counts), greater_equal(counts, 0));
+  const double infinity = std::numeric_limits<double>::infinity();
+  TSR_CHECK(holds_for_all(logical_and(whole, less(counts, infinity))), Code::kValue, "count",
+            "expected whole numbers of at least 0, got one that is not");
+  TSR_CHECK(holds_for_all(logical_and(greater_equal(chances, 0), less_equal(chances, 1))),
+            Code::kValue, "prob", "expected probabilities in [0, 1], got one outside");
+  Tensor result = empty(shape, dtype, count.device());
+  RandomPlan plan = distribution(RandomOp::kBinomial, 0);
+  plan.probabilities = chances.data();
+  plan.counts = counts.data();
+  launch_random(result, plan, generator);
+  return result;
+}
+
 // ---- multinomial ----
 
 namespace {

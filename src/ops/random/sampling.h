@@ -44,6 +44,14 @@ Tensor normal_tensors(const Arg& centre, const Arg& std, Generator* generator = 
 // Counts of events that are expected input[i] times, in the input's (floating) dtype. Rates that
 // are negative or not finite throw kValue.
 Tensor poisson(const Tensor& input, Generator* generator = nullptr);
+// Numbers of the gamma distribution of rate 1 and the shapes input[i], in the input's (floating)
+// dtype; differentiable once with respect to the shapes. Shapes that are negative or not finite
+// throw kValue.
+Tensor standard_gamma(const Tensor& input, Generator* generator = nullptr);
+// How many of count[i] trials succeed, each with the probability prob[i]; both floating. The result
+// takes no part in any graph. Counts that are not whole numbers of at least 0 and probabilities
+// outside [0, 1] throw kValue.
+Tensor binomial(const Tensor& count, const Tensor& prob, Generator* generator = nullptr);
 // `n` positions of the last axis, drawn with the probabilities that the input (1-D or 2-D,
 // floating) names, up to a factor for each row; int64. Without `replacement` each position at most
 // once, in the order of the draws. kValue for weights that are negative, not finite or all zero, or

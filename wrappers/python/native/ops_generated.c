@@ -515,6 +515,8 @@ static const tpy_parameter takes_input_low_high_generator_2[] = {{"input", TPY_T
 static PyObject* keys_input_low_high_generator_2[sizeof takes_input_low_high_generator_2 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_p_generator_2[] = {{"input", TPY_TENSOR}, {"p", TPY_F64, NULL, {.real = 0.5}}, {"generator", TPY_GENERATOR}};
 static PyObject* keys_input_p_generator_2[sizeof takes_input_p_generator_2 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_count_prob_generator[] = {{"count", TPY_TENSOR}, {"prob", TPY_TENSOR}, {"generator", TPY_GENERATOR}};
+static PyObject* keys_count_prob_generator[sizeof takes_count_prob_generator / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_condition_input_other_out[] = {{"condition", TPY_TENSOR}, {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_condition_input_other_out[sizeof takes_condition_input_other_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_other_weight_out[] = {{"input", TPY_TENSOR}, {"other", TPY_TENSOR}, {"weight", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}};

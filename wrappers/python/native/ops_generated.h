@@ -1344,6 +1344,24 @@ TPY_OP(random_integers_inplace, 1, "random_", "($input, low=0, high=None, *, gen
 TPY_OP(bernoulli_fill_inplace, 1, "bernoulli_", "($input, p=0.5, *, generator=None)\n--\n\nOverwrites the input with 1 with probability p, else 0; real dtypes.",
     {"bernoulli_", 3, 2, 1, -1, 1u, takes_input_p_generator_2, keys_input_p_generator_2}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tdg, NULL, (tpy_function)tsr_bernoulli_fill_inplace, NULL}, {0}})
+TPY_OP(standard_gamma, 1, NULL, "($input, *, generator=None)\n--\n\nGamma distributed numbers of rate 1 and the shapes that the elements give; floating dtypes.",
+    {"standard_gamma", 2, 1, 1, -1, 1u, takes_input_generator, keys_input_generator}, TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tgo, NULL, (tpy_function)tsr_standard_gamma, NULL}, {0}})
+TPY_OP(standard_gamma_grad, 1, NULL, "($input, other, *, out=None)\n--\n\nThe derivative of a gamma distributed number of rate 1 with respect to its shape.",
+    {"standard_gamma_grad", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_standard_gamma_grad, (tpy_function)tsr_standard_gamma_grad_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_standard_gamma_grad_scalar, (tpy_function)tsr_standard_gamma_grad_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_standard_gamma_grad_scalar_left, (tpy_function)tsr_standard_gamma_grad_scalar_left_out},
+        {0}})
+TPY_OP(standard_gamma_grad_inplace, 1, NULL, "($input, other)\n--\n\nThe derivative of a gamma distributed number of rate 1 with respect to its shape.",
+    {"standard_gamma_grad_", 2, 2, 2, -1, 3u, takes_input_other_2, keys_input_other_2}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tt, NULL, (tpy_function)tsr_standard_gamma_grad_inplace, NULL},
+        {2, 0, call_tn, NULL, (tpy_function)tsr_standard_gamma_grad_scalar_inplace, NULL},
+        {1, 1, call_tn, NULL, (tpy_function)tsr_standard_gamma_grad_scalar, NULL},
+        {0}})
+TPY_OP(binomial, 1, NULL, "($count, prob, *, generator=None)\n--\n\nHow many of count trials succeed with the probability prob each; floating dtypes.",
+    {"binomial", 3, 2, 2, -1, 3u, takes_count_prob_generator, keys_count_prob_generator}, TPY_FUNCTIONAL, 3, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_ttgo, NULL, (tpy_function)tsr_binomial, NULL}, {0}})
 TPY_OP(where, 1, NULL, "($condition, input, other, *, out=None)\n--\n\nThe input where the condition is true, other elsewhere; all three broadcast.",
     {"where", 4, 3, 3, -1, 7u, takes_condition_input_other_out, keys_condition_input_other_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttto, call_tttt, (tpy_function)tsr_where, (tpy_function)tsr_where_out},

@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from op_engine import ALL_FLOATS, FLOATS, INTEGERS, Fixed, Make, Row, Sample, one_array, sample
+import special
+from op_engine import ALL_FLOATS, FLOATS, INTEGERS, Fixed, Make, Row, Sample, binary, one_array, sample
 from op_table_create import OVERWRITE, RANDOM, create, dtype_of, numpy_dtype, random
 
 import tessera as ts
@@ -28,6 +31,14 @@ TRIANGLES = [
 
 def triangles(make: Make) -> list[Sample]:
     return [sample(*arguments, dtype=dtype_of(make)) for arguments in TRIANGLES]
+
+
+def gamma_slope(a: Any, x: Any) -> Any:
+    """-(dP/da) / (dP/dx) of the distribution function P(a, x), by central differences in a."""
+    a, x = np.float64(a), np.float64(x)
+    step = 1e-5 * a
+    by_shape = (special.gammainc(a + step, x) - special.gammainc(a - step, x)) / (2 * step)
+    return -by_shape / np.exp((a - 1) * np.log(x) - x - special.gammaln(a))
 
 
 MAKERS = [
@@ -143,6 +154,49 @@ DRAWS = [
             (ValueError, lambda: ts.poisson(ts.full((2,), np.inf))),
             (ValueError, lambda: ts.poisson(ts.full((2,), np.nan))),
         ],
+    ),
+    random(
+        "standard_gamma",
+        np.empty_like,
+        one_array(0, 30),
+        call=lambda x: ts.standard_gamma(x),
+        why="test_probability.py compares its gradient with those of moments",
+        dtypes=ALL_FLOATS,
+        errors=[
+            (ValueError, lambda: ts.standard_gamma(ts.full((2,), np.inf))),
+            (ValueError, lambda: ts.standard_gamma(ts.full((2,), -1.0))),
+            (ts.DTypeError, lambda: ts.standard_gamma(ts.asarray([1]))),
+        ],
+    ),
+    random(
+        "binomial",
+        lambda n, p: np.empty(np.broadcast(n, p).shape),
+        lambda m: [
+            sample(Fixed(np.array([[3.0], [200.0]])), m(4, low=0.1, high=0.9)),
+            sample(Fixed(np.array(5.0)), m(low=0.1, high=0.9)),
+            sample(Fixed(np.zeros((0, 2))), m(2, low=0.1, high=0.9)),
+        ],
+        dtypes=("float64",),
+        errors=[
+            (ValueError, lambda: ts.binomial(ts.full((2,), 1.5), ts.full((2,), 0.5))),
+            (ValueError, lambda: ts.binomial(ts.full((2,), -1.0), ts.full((2,), 0.5))),
+            (ValueError, lambda: ts.binomial(ts.full((2,), 1.0), ts.full((2,), 1.5))),
+            (ts.ShapeError, lambda: ts.binomial(ts.ones(2), ts.ones(3))),
+            (ts.DTypeError, lambda: ts.binomial(ts.asarray([1]), ts.ones(1))),
+        ],
+    ),
+    binary(
+        "standard_gamma_grad",
+        gamma_slope,
+        dtypes=("float64", "float32"),
+        low=0.5,
+        high=4,
+        low2=0.5,
+        high2=6,
+        tolerance={"float32": (2e-4, 1e-5), "float64": (2e-6, 1e-8)},
+        grad=False,
+        why_no_grad="the numbers' second derivative is not known",
+        call=lambda a, x, **options: ts.standard_gamma_grad(a, x, **options),
     ),
     Row(
         "multinomial",

@@ -79,6 +79,7 @@ constexpr auto visit_functor(kernel::BinaryOp op, const Visit& visit) {
     case kernel::BinaryOp::kPrelu: return visit.template operator()<Prelu>();
     case kernel::BinaryOp::kGate: return visit.template operator()<Gate>();
     case kernel::BinaryOp::kCrossEntropyOfPair: return visit.template operator()<CrossEntropyOfPair>();
+    case kernel::BinaryOp::kStandardGammaGrad: return visit.template operator()<StandardGammaGrad>();
     default:
       return decltype(visit.template operator()<Add>()){};
   }

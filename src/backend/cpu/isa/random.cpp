@@ -266,6 +266,8 @@ RandomRow find_floating(RandomOp op) {
       return &random_row<Transformed<Geometric>, T>;
     case RandomOp::kTruncatedNormal:  // number by number, in random/random.cpp
     case RandomOp::kPoisson:
+    case RandomOp::kGamma:
+    case RandomOp::kBinomial:
     case RandomOp::kCount:
       break;
   }

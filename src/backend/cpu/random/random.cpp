@@ -50,13 +50,53 @@ void poisson_row(const RandomPlan& plan, int64_t begin, int64_t end) {
   }
 }
 
+template <class T>
+void gamma_row(const RandomPlan& plan, int64_t begin, int64_t end) {
+  auto* out = static_cast<T*>(plan.output);
+  const auto* shapes = static_cast<const T*>(plan.probabilities);
+  for (int64_t i = begin; i < end; ++i) {
+    const uint64_t counter = plan.offset + static_cast<uint64_t>(i);
+    out[i] = rounded<T>(math::gamma_of(number_of(shapes[i]), plan.seed, counter));
+  }
+}
+
+template <class T>
+void binomial_row(const RandomPlan& plan, int64_t begin, int64_t end) {
+  auto* out = static_cast<T*>(plan.output);
+  const auto* chances = static_cast<const T*>(plan.probabilities);
+  const auto* counts = static_cast<const T*>(plan.counts);
+  for (int64_t i = begin; i < end; ++i) {
+    const uint64_t counter = plan.offset + static_cast<uint64_t>(i);
+    out[i] = rounded<T>(
+        math::binomial_of(number_of(counts[i]), number_of(chances[i]), plan.seed, counter));
+  }
+}
+
+template <class T>
+RandomRow branching_row(RandomOp op) {
+  switch (op) {
+    case RandomOp::kTruncatedNormal:
+      return &truncated_normal_row<T>;
+    case RandomOp::kPoisson:
+      return &poisson_row<T>;
+    case RandomOp::kGamma:
+      return &gamma_row<T>;
+    default:
+      return &binomial_row<T>;
+  }
+}
+
+bool branches(RandomOp op) {
+  return op == RandomOp::kTruncatedNormal || op == RandomOp::kPoisson || op == RandomOp::kGamma ||
+         op == RandomOp::kBinomial;
+}
+
 RandomRow find_row(RandomOp op, DType dtype) {
-  if (op != RandomOp::kTruncatedNormal && op != RandomOp::kPoisson)
-    return rows_of<RandomRows>().find(op, dtype);
+  if (!branches(op)) return rows_of<RandomRows>().find(op, dtype);
   return visit_dtype(dtype, [&]<class T>(TypeTag<T>) -> RandomRow {
     if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, Half> ||
                   std::is_same_v<T, BFloat16>) {
-      return op == RandomOp::kPoisson ? &poisson_row<T> : &truncated_normal_row<T>;
+      return branching_row<T>(op);
     }
     return nullptr;
   });

@@ -94,9 +94,11 @@ __device__ double truncated_normal(const RandomPlan& plan, double u) {
 }
 
 __device__ double draw(const RandomPlan& plan, const Words& block, int64_t i, int64_t size) {
-  const auto own = [&] {
-    return load_as<double>(plan.dtype, static_cast<const char*>(plan.probabilities) + i * size);
+  const auto at = [&](const void* list) {
+    return load_as<double>(plan.dtype, static_cast<const char*>(list) + i * size);
   };
+  const auto own = [&] { return at(plan.probabilities); };
+  const uint64_t counter = plan.offset + static_cast<uint64_t>(i);
   const double u = math::open_unit(block.low());
   switch (plan.op) {
     case RandomOp::kUniform:
@@ -117,8 +119,12 @@ __device__ double draw(const RandomPlan& plan, const Words& block, int64_t i, in
       return math::geometric_of(u, plan.p0);
     case RandomOp::kTruncatedNormal:
       return truncated_normal(plan, u);
+    case RandomOp::kGamma:
+      return math::gamma_of(own(), plan.seed, counter);
+    case RandomOp::kBinomial:
+      return math::binomial_of(at(plan.counts), own(), plan.seed, counter);
     default:
-      return math::poisson_of(own(), plan.seed, plan.offset + static_cast<uint64_t>(i));
+      return math::poisson_of(own(), plan.seed, counter);
   }
 }
 

@@ -2488,6 +2488,30 @@
 @c tsr_bernoulli_fill_inplace(input::tsr_tensor, p::Float64,
     generator::tsr_generator)::tsr_status
 
+# Gamma distributed numbers of rate 1 and the shapes that the elements give; floating dtypes.
+@c tsr_standard_gamma(input::tsr_tensor, generator::tsr_generator,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# The derivative of a gamma distributed number of rate 1 with respect to its shape.
+@c tsr_standard_gamma_grad(input::tsr_tensor, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_standard_gamma_grad_out(input::tsr_tensor, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+@c tsr_standard_gamma_grad_inplace(input::tsr_tensor, other::tsr_tensor)::tsr_status
+@c tsr_standard_gamma_grad_scalar(input::tsr_tensor, other::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_standard_gamma_grad_scalar_out(input::tsr_tensor, other::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_standard_gamma_grad_scalar_inplace(input::tsr_tensor, other::Ptr{tsr_number})::tsr_status
+@c tsr_standard_gamma_grad_scalar_left(input::Ptr{tsr_number}, other::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_standard_gamma_grad_scalar_left_out(input::Ptr{tsr_number}, other::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# How many of count trials succeed with the probability prob each; floating dtypes.
+@c tsr_binomial(count::tsr_tensor, prob::tsr_tensor, generator::tsr_generator,
+    out::Ptr{tsr_tensor})::tsr_status
+
 # The input where the condition is true, other elsewhere; all three broadcast.
 @c tsr_where(condition::tsr_tensor, input::tsr_tensor, other::tsr_tensor,
     out::Ptr{tsr_tensor})::tsr_status

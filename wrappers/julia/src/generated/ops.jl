@@ -14,10 +14,10 @@ export abs!, acos!, acosh!, adam_step!, adamw_step!, adaptive_avg_pool1d, adapti
     atleast_1d, atleast_2d, atleast_3d, avg_pool1d, avg_pool1d!, avg_pool2d, avg_pool2d!,
     avg_pool3d, avg_pool3d!
 export baddbmm, baddbmm!, bartlett_window, batch_norm, batch_norm!, bernoulli, bernoulli!,
-    binary_cross_entropy, binary_cross_entropy_with_logits, bincount, bincount!, bitwise_and!,
-    bitwise_invert!, bitwise_left_shift!, bitwise_or!, bitwise_right_shift!, bitwise_xor!,
-    blackman_window, block_diag, block_diag!, bmm, bmm!, broadcast_tensors, broadcast_to,
-    bucketize, bucketize!
+    binary_cross_entropy, binary_cross_entropy_with_logits, bincount, bincount!, binomial,
+    bitwise_and!, bitwise_invert!, bitwise_left_shift!, bitwise_or!, bitwise_right_shift!,
+    bitwise_xor!, blackman_window, block_diag, block_diag!, bmm, bmm!, broadcast_tensors,
+    broadcast_to, bucketize, bucketize!
 export cartesian_prod, cauchy!, cdist, ceil!, celu, celu!, channel_shuffle, cholesky_inverse,
     cholesky_inverse!, cholesky_solve, cholesky_solve!, choose, choose!, chunk, clip, clip!,
     clip_grad_norm!, clip_grad_value!, clip_norm!, clone, clone!, col2im, column_stack,
@@ -88,8 +88,8 @@ export scatter, scatter!, scatter_add, scatter_add!, scatter_reduce, scatter_red
     slogdet, slogdet!, smooth_l1_loss, soft_margin_loss, softmax, softmax!, softmin, softmin!,
     softplus, softplus!, softshrink, softshrink!, softsign, softsign!, solve, solve!,
     solve_triangular, solve_triangular!, sort_with_indices, sort_with_indices!,
-    split_with_sizes, sqrt!, square, square!, stack, stack!, std!, std_mean, std_mean!,
-    subtract!, swapaxes
+    split_with_sizes, sqrt!, square, square!, stack, stack!, standard_gamma,
+    standard_gamma_grad, standard_gamma_grad!, std!, std_mean, std_mean!, subtract!, swapaxes
 export take, take_along_axis, take_along_axis!, tan!, tanh!, tanhshrink, tanhshrink!,
     tensor_split, tensor_split_at, tensordot, tensordot!, threshold, threshold!, tile, tile!,
     topk, topk!, trace, trace!, trapezoid, trapezoid!, tril_indices, triplet_margin_loss,

@@ -255,3 +255,58 @@ Overwrites the input with 1 with probability p, else 0; real dtypes.
 """
 bernoulli!(input::Tensor; p=0.5, generator=nothing) =
     changed(input, C.tsr_bernoulli_fill_inplace, p, generator)
+
+"""
+    standard_gamma(input; generator)
+
+Gamma distributed numbers of rate 1 and the shapes that the elements give; floating dtypes.
+Differentiable once with respect to the shapes, by standard_gamma_grad.
+
+- `input`: shapes, finite and not negative
+- `generator`: absent means the current one
+"""
+standard_gamma(input::Tensor; generator=nothing) =
+    fresh(C.tsr_standard_gamma, input, generator)
+
+"""
+    standard_gamma_grad(input, other)
+    standard_gamma_grad!(input, other)
+    standard_gamma_grad!(dst, input, other)
+
+The derivative of a gamma distributed number of rate 1 with respect to its shape.
+
+- `input`: shapes
+- `other`: gamma numbers of these shapes
+"""
+standard_gamma_grad(input::Tensor, other::Tensor) =
+    fresh(C.tsr_standard_gamma_grad, input, other)
+"Writes the result to its first argument; see [`standard_gamma_grad`](@ref)."
+standard_gamma_grad!(dst::Tensor, input::Tensor, other::Tensor) =
+    written(dst, C.tsr_standard_gamma_grad_out, input, other)
+standard_gamma_grad!(input::Tensor, other::Tensor) =
+    changed(input, C.tsr_standard_gamma_grad_inplace, other)
+standard_gamma_grad(input::Tensor, other::Number) =
+    fresh(C.tsr_standard_gamma_grad_scalar, input, host_number(other))
+standard_gamma_grad!(dst::Tensor, input::Tensor, other::Number) =
+    written(dst, C.tsr_standard_gamma_grad_scalar_out, input, host_number(other))
+standard_gamma_grad!(input::Tensor, other::Number) =
+    changed(input, C.tsr_standard_gamma_grad_scalar_inplace, host_number(other))
+standard_gamma_grad(input::Number, other::Tensor) =
+    fresh(C.tsr_standard_gamma_grad_scalar_left, host_number(input), other)
+function standard_gamma_grad!(dst::Tensor, input::Number, other::Tensor)
+    return written(dst, C.tsr_standard_gamma_grad_scalar_left_out, host_number(input),
+        other)
+end
+
+"""
+    binomial(count, prob; generator)
+
+How many of count trials succeed with the probability prob each; floating dtypes. The result
+takes no part in any graph.
+
+- `count`: numbers of trials, whole
+- `prob`: probabilities of a success
+- `generator`: absent means the current one
+"""
+binomial(count::Tensor, prob::Tensor; generator=nothing) =
+    fresh(C.tsr_binomial, count, prob, generator)

@@ -301,6 +301,10 @@ geometric_ = _core.geometric_
 trunc_normal_ = _core.trunc_normal_
 random_ = _core.random_
 bernoulli_ = _core.bernoulli_
+standard_gamma = _core.standard_gamma
+standard_gamma_grad = _core.standard_gamma_grad
+standard_gamma_grad_ = _core.standard_gamma_grad_
+binomial = _core.binomial
 where = _core.where
 lerp = _core.lerp
 addcmul = _core.addcmul
@@ -786,6 +790,10 @@ __all__ = [
     "trunc_normal_",
     "random_",
     "bernoulli_",
+    "standard_gamma",
+    "standard_gamma_grad",
+    "standard_gamma_grad_",
+    "binomial",
     "where",
     "lerp",
     "addcmul",

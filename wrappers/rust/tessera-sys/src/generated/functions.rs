@@ -4066,6 +4066,56 @@ extern "C" {
         input: tsr_tensor, p: f64, generator: tsr_generator,
     ) -> tsr_status;
 
+    /// Gamma distributed numbers of rate 1 and the shapes that the elements give; floating dtypes.
+    /// Differentiable once with respect to the shapes, by standard_gamma_grad.
+    /// input: shapes, finite and not negative
+    /// generator: absent means the current one
+    pub fn tsr_standard_gamma(
+        input: tsr_tensor, generator: tsr_generator, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The derivative of a gamma distributed number of rate 1 with respect to its shape.
+    /// input: shapes
+    /// other: gamma numbers of these shapes
+    pub fn tsr_standard_gamma_grad(
+        input: tsr_tensor, other: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_standard_gamma_grad`].
+    pub fn tsr_standard_gamma_grad_out(
+        input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_standard_gamma_grad`].
+    pub fn tsr_standard_gamma_grad_inplace(input: tsr_tensor, other: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_standard_gamma_grad`].
+    pub fn tsr_standard_gamma_grad_scalar(
+        input: tsr_tensor, other: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_standard_gamma_grad`].
+    pub fn tsr_standard_gamma_grad_scalar_out(
+        input: tsr_tensor, other: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_standard_gamma_grad`].
+    pub fn tsr_standard_gamma_grad_scalar_inplace(
+        input: tsr_tensor, other: *const tsr_number,
+    ) -> tsr_status;
+    /// Another form of [`tsr_standard_gamma_grad`].
+    pub fn tsr_standard_gamma_grad_scalar_left(
+        input: *const tsr_number, other: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_standard_gamma_grad`].
+    pub fn tsr_standard_gamma_grad_scalar_left_out(
+        input: *const tsr_number, other: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// How many of count trials succeed with the probability prob each; floating dtypes.
+    /// The result takes no part in any graph.
+    /// count: numbers of trials, whole
+    /// prob: probabilities of a success
+    /// generator: absent means the current one
+    pub fn tsr_binomial(
+        count: tsr_tensor, prob: tsr_tensor, generator: tsr_generator, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
     /// The input where the condition is true, other elsewhere; all three broadcast.
     /// condition: bool
     pub fn tsr_where(
