@@ -639,6 +639,7 @@ const Symbol kSymbols[] = {
     {"tsr_digamma", reinterpret_cast<AnyFunction>(&tsr_digamma), 1106, &kInfo_digamma, &kCall_TP},
     {"tsr_digamma_inplace", reinterpret_cast<AnyFunction>(&tsr_digamma_inplace), 132178, &kInfo_digamma, &kCall_T},
     {"tsr_digamma_out", reinterpret_cast<AnyFunction>(&tsr_digamma_out), 66642, &kInfo_digamma, &kCall_TT},
+    {"tsr_dirac_inplace", reinterpret_cast<AnyFunction>(&tsr_dirac_inplace), 133256, &kInfo_dirac, &kCall_TI},
     {"tsr_dist", reinterpret_cast<AnyFunction>(&tsr_dist), 1557, &kInfo_dist, &kCall_TTRP},
     {"tsr_dist_out", reinterpret_cast<AnyFunction>(&tsr_dist_out), 67093, &kInfo_dist, &kCall_TTRT},
     {"tsr_divide", reinterpret_cast<AnyFunction>(&tsr_divide), 1203, &kInfo_divide, &kCall_TTP},
@@ -738,6 +739,7 @@ const Symbol kSymbols[] = {
     {"tsr_expm1_out", reinterpret_cast<AnyFunction>(&tsr_expm1_out), 66544, &kInfo_expm1, &kCall_TT},
     {"tsr_exponential_inplace", reinterpret_cast<AnyFunction>(&tsr_exponential_inplace), 133185, &kInfo_exponential, &kCall_TRg},
     {"tsr_eye", reinterpret_cast<AnyFunction>(&tsr_eye), 2011, &kInfo_eye, &kCall_IiIdcP},
+    {"tsr_eye_fill_inplace", reinterpret_cast<AnyFunction>(&tsr_eye_fill_inplace), 133255, &kInfo_eye_fill, &kCall_T},
     {"tsr_feature_alpha_dropout", reinterpret_cast<AnyFunction>(&tsr_feature_alpha_dropout), 3464, &kInfo_feature_alpha_dropout, &kCall_TRBgP},
     {"tsr_feature_alpha_dropout_inplace", reinterpret_cast<AnyFunction>(&tsr_feature_alpha_dropout_inplace), 134536, &kInfo_feature_alpha_dropout, &kCall_TRBg},
     {"tsr_feature_alpha_dropout_out", reinterpret_cast<AnyFunction>(&tsr_feature_alpha_dropout_out), 69000, &kInfo_feature_alpha_dropout, &kCall_TRBgT},
@@ -1296,6 +1298,7 @@ const Symbol kSymbols[] = {
     {"tsr_optimizer_step", reinterpret_cast<AnyFunction>(&tsr_optimizer_step), 410, &kInfo_optimizer_step, nullptr},
     {"tsr_optimizer_step_with", reinterpret_cast<AnyFunction>(&tsr_optimizer_step_with), 411, &kInfo_optimizer_step_with, nullptr},
     {"tsr_optimizer_zero_grad", reinterpret_cast<AnyFunction>(&tsr_optimizer_zero_grad), 412, &kInfo_optimizer_zero_grad, nullptr},
+    {"tsr_orthogonal_inplace", reinterpret_cast<AnyFunction>(&tsr_orthogonal_inplace), 133257, &kInfo_orthogonal, &kCall_TRg},
     {"tsr_outer", reinterpret_cast<AnyFunction>(&tsr_outer), 1605, &kInfo_outer, &kCall_TTP},
     {"tsr_outer_out", reinterpret_cast<AnyFunction>(&tsr_outer_out), 67141, &kInfo_outer, &kCall_TTT},
     {"tsr_pad", reinterpret_cast<AnyFunction>(&tsr_pad), 2548, &kInfo_pad, &kCall_TJSNP},
@@ -1481,6 +1484,7 @@ const Symbol kSymbols[] = {
     {"tsr_sort_out", reinterpret_cast<AnyFunction>(&tsr_sort_out), 67836, &kInfo_sort, &kCall_TIBBT},
     {"tsr_sort_with_indices", reinterpret_cast<AnyFunction>(&tsr_sort_with_indices), 2302, &kInfo_sort_with_indices, &kCall_TIBBPP},
     {"tsr_sort_with_indices_out", reinterpret_cast<AnyFunction>(&tsr_sort_with_indices_out), 67838, &kInfo_sort_with_indices, &kCall_TIBBTT},
+    {"tsr_sparse_normal_inplace", reinterpret_cast<AnyFunction>(&tsr_sparse_normal_inplace), 133258, &kInfo_sparse_normal, &kCall_TRRg},
     {"tsr_split", reinterpret_cast<AnyFunction>(&tsr_split), 2523, &kInfo_split, &kCall_TIIQ},
     {"tsr_split_with_sizes", reinterpret_cast<AnyFunction>(&tsr_split_with_sizes), 2524, &kInfo_split_with_sizes, &kCall_TJIQ},
     {"tsr_sqrt", reinterpret_cast<AnyFunction>(&tsr_sqrt), 1006, &kInfo_sqrt, &kCall_TP},
@@ -1675,7 +1679,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeta_scalar_left_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_left_out), 591144, &kInfo_zeta, &kCall_NTT},
     {"tsr_zeta_scalar_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_out), 329000, &kInfo_zeta, &kCall_TNT},
 };
-const size_t kSymbolCount = 1342;
+const size_t kSymbolCount = 1346;
 
 namespace {
 
@@ -1842,6 +1846,7 @@ constexpr int32_t kIds[] = {
     2573, 68109,
     1504, 67040,
     1106, 132178, 66642,
+    133256,
     1557, 67093,
     1203, 132275, 66739,
     1315, 132387, 66851, 263459, 394531, 525603, 591139, 328995,
@@ -1892,6 +1897,7 @@ constexpr int32_t kIds[] = {
     1008, 132080, 66544,
     133185,
     2011,
+    133255,
     3464, 134536, 69000,
     133478,
     2502,
@@ -2171,6 +2177,7 @@ constexpr int32_t kIds[] = {
     410,
     411,
     412,
+    133257,
     1605, 67141,
     2548, 68084,
     3221,
@@ -2266,6 +2273,7 @@ constexpr int32_t kIds[] = {
     1689, 67225,
     2300, 67836,
     2302, 67838,
+    133258,
     2523,
     2524,
     1006, 132078, 66542,

@@ -462,6 +462,10 @@ inline constexpr CallInfoOf kInfo_bernoulli_fill{2119, "bernoulli_fill", {{"inpu
 inline constexpr CallInfoOf kInfo_standard_gamma{2180, "standard_gamma", {{"input", 'T'}, {"generator", 'g'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_standard_gamma_grad{2181, "standard_gamma_grad", {{"input", 'T'}, {"other", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_binomial{2182, "binomial", {{"count", 'T'}, {"prob", 'T'}, {"generator", 'g'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_eye_fill{2183, "eye_fill", {{"input", 'T'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_dirac{2184, "dirac", {{"input", 'T'}, {"groups", 'I'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_orthogonal{2185, "orthogonal", {{"input", 'T'}, {"gain", 'R'}, {"generator", 'g'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_sparse_normal{2186, "sparse_normal", {{"input", 'T'}, {"sparsity", 'R'}, {"std", 'R'}, {"generator", 'g'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_where{2200, "where", {{"condition", 'T'}, {"input", 'T'}, {"other", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_lerp{2201, "lerp", {{"input", 'T'}, {"other", 'T'}, {"weight", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_addcmul{2202, "addcmul", {{"input", 'T'}, {"tensor1", 'T'}, {"tensor2", 'T'}, {"value", 'N'}, {"out", 'P'}}};

@@ -4,6 +4,7 @@
 #include "capi/generated/infos.h"
 #include "capi/number.h"
 #include "capi/shim.h"
+#include "ops/random/initial.h"
 #include "ops/random/random.h"
 #include "ops/random/sampling.h"
 using namespace tsr::capi;
@@ -247,5 +248,29 @@ tsr_status tsr_binomial(tsr_tensor count, tsr_tensor prob, tsr_generator generat
     return ops::binomial(TensorArg(count, "count").get(), TensorArg(prob, "prob").get(),
         generator_arg(generator, "generator"));
   }, count, prob, generator);
+}
+
+tsr_status tsr_eye_fill_inplace(tsr_tensor input) {
+  return guard(kInfo_eye_fill, 0x20887, [&] { ops::eye_(TensorArg(input, "input").get()); }, input);
+}
+
+tsr_status tsr_dirac_inplace(tsr_tensor input, int64_t groups) {
+  return guard(kInfo_dirac, 0x20888, [&] {
+    ops::dirac_(TensorArg(input, "input").get(), groups);
+  }, input, groups);
+}
+
+tsr_status tsr_orthogonal_inplace(tsr_tensor input, double gain, tsr_generator generator) {
+  return guard(kInfo_orthogonal, 0x20889, [&] {
+    ops::orthogonal_(TensorArg(input, "input").get(), gain, generator_arg(generator, "generator"));
+  }, input, gain, generator);
+}
+
+tsr_status tsr_sparse_normal_inplace(tsr_tensor input, double sparsity, double std,
+    tsr_generator generator) {
+  return guard(kInfo_sparse_normal, 0x2088a, [&] {
+    ops::sparse_(TensorArg(input, "input").get(), sparsity, std,
+        generator_arg(generator, "generator"));
+  }, input, sparsity, std, generator);
 }
 }  // extern "C"

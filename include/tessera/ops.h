@@ -2357,6 +2357,32 @@ TSR_API TSR_NODISCARD tsr_status tsr_standard_gamma_grad_scalar_left_out(
 TSR_API TSR_NODISCARD tsr_status tsr_binomial(
     tsr_tensor count, tsr_tensor prob, tsr_generator generator, tsr_tensor* out);
 
+/* Overwrites a matrix with the identity; floating dtypes.
+ * input: 2 dimensions */
+TSR_API TSR_NODISCARD tsr_status tsr_eye_fill_inplace(tsr_tensor input);
+
+/* Overwrites a weight so that the convolution gives back its input, in every group; floating
+ * dtypes.
+ * input: the weight of a convolution, 3 to 5 dimensions */
+TSR_API TSR_NODISCARD tsr_status tsr_dirac_inplace(tsr_tensor input, int64_t groups);
+
+/* Overwrites a matrix with random orthonormal rows or columns, whichever are fewer, times gain;
+ * floating dtypes.
+ * The dimensions from the second on count as one.
+ * input: at least 2 dimensions
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_orthogonal_inplace(
+    tsr_tensor input, double gain, tsr_generator generator);
+
+/* Overwrites a matrix with normal numbers and, in every column, zeros at random places; floating
+ * dtypes.
+ * input: 2 dimensions
+ * sparsity: share of each column that is 0, rounded up
+ * std: standard deviation of the other elements
+ * generator: absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_sparse_normal_inplace(
+    tsr_tensor input, double sparsity, double std, tsr_generator generator);
+
 /* ---- Ops: ternary, elementwise ---- */
 
 /* The input where the condition is true, other elsewhere; all three broadcast.

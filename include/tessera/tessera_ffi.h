@@ -1362,6 +1362,10 @@ tsr_status tsr_standard_gamma_grad_scalar_inplace(tsr_tensor input, const tsr_nu
 tsr_status tsr_standard_gamma_grad_scalar_left(const tsr_number* input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_standard_gamma_grad_scalar_left_out(const tsr_number* input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_binomial(tsr_tensor count, tsr_tensor prob, tsr_generator generator, tsr_tensor* out);
+tsr_status tsr_eye_fill_inplace(tsr_tensor input);
+tsr_status tsr_dirac_inplace(tsr_tensor input, int64_t groups);
+tsr_status tsr_orthogonal_inplace(tsr_tensor input, double gain, tsr_generator generator);
+tsr_status tsr_sparse_normal_inplace(tsr_tensor input, double sparsity, double std, tsr_generator generator);
 tsr_status tsr_where(tsr_tensor condition, tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 tsr_status tsr_where_out(tsr_tensor condition, tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 tsr_status tsr_where_scalar(tsr_tensor condition, tsr_tensor input, const tsr_number* other, tsr_tensor* out);

@@ -3538,6 +3538,28 @@ inline Tensor binomial(const Tensor& count, const Tensor& prob, const Generator&
   return detail::one<tsr_binomial>(count.handle(), prob.handle(), generator.handle());
 }
 
+// Overwrites a matrix with the identity; floating dtypes.
+inline Tensor& eye_fill_(Tensor& input) { return detail::changed<tsr_eye_fill_inplace>(input); }
+
+// Overwrites a weight so that the convolution gives back its input, in every group; floating
+// dtypes.
+inline Tensor& dirac_(Tensor& input, int64_t groups = 1) {
+  return detail::changed<tsr_dirac_inplace>(input, groups);
+}
+
+// Overwrites a matrix with random orthonormal rows or columns, whichever are fewer, times gain;
+// floating dtypes. The dimensions from the second on count as one.
+inline Tensor& orthogonal_(Tensor& input, double gain = 1.0, const Generator& generator = {}) {
+  return detail::changed<tsr_orthogonal_inplace>(input, gain, generator.handle());
+}
+
+// Overwrites a matrix with normal numbers and, in every column, zeros at random places; floating
+// dtypes.
+inline Tensor& sparse_normal_(
+    Tensor& input, double sparsity, double std = 0.01, const Generator& generator = {}) {
+  return detail::changed<tsr_sparse_normal_inplace>(input, sparsity, std, generator.handle());
+}
+
 // ---- Ops: ternary, elementwise ----
 
 // The input where the condition is true, other elsewhere; all three broadcast.

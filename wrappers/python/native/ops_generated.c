@@ -517,6 +517,12 @@ static const tpy_parameter takes_input_p_generator_2[] = {{"input", TPY_TENSOR},
 static PyObject* keys_input_p_generator_2[sizeof takes_input_p_generator_2 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_count_prob_generator[] = {{"count", TPY_TENSOR}, {"prob", TPY_TENSOR}, {"generator", TPY_GENERATOR}};
 static PyObject* keys_count_prob_generator[sizeof takes_count_prob_generator / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_groups[] = {{"input", TPY_TENSOR}, {"groups", TPY_INT64, NULL, {.whole = 1}}};
+static PyObject* keys_input_groups[sizeof takes_input_groups / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_gain_generator[] = {{"input", TPY_TENSOR}, {"gain", TPY_F64, NULL, {.real = 1.0}}, {"generator", TPY_GENERATOR}};
+static PyObject* keys_input_gain_generator[sizeof takes_input_gain_generator / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_sparsity_std_generator[] = {{"input", TPY_TENSOR}, {"sparsity", TPY_F64}, {"std", TPY_F64, NULL, {.real = 0.01}}, {"generator", TPY_GENERATOR}};
+static PyObject* keys_input_sparsity_std_generator[sizeof takes_input_sparsity_std_generator / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_condition_input_other_out[] = {{"condition", TPY_TENSOR}, {"input", TPY_OPERAND}, {"other", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_condition_input_other_out[sizeof takes_condition_input_other_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_other_weight_out[] = {{"input", TPY_TENSOR}, {"other", TPY_TENSOR}, {"weight", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}};
@@ -803,8 +809,8 @@ static const tpy_parameter takes_input_upscale_factor[] = {{"input", TPY_TENSOR}
 static PyObject* keys_input_upscale_factor[sizeof takes_input_upscale_factor / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_downscale_factor[] = {{"input", TPY_TENSOR}, {"downscale_factor", TPY_INT64, NULL, {.whole = INT64_MIN}}};
 static PyObject* keys_input_downscale_factor[sizeof takes_input_downscale_factor / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
-static const tpy_parameter takes_input_groups[] = {{"input", TPY_TENSOR}, {"groups", TPY_INT64, NULL, {.whole = INT64_MIN}}};
-static PyObject* keys_input_groups[sizeof takes_input_groups / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_groups_2[] = {{"input", TPY_TENSOR}, {"groups", TPY_INT64, NULL, {.whole = INT64_MIN}}};
+static PyObject* keys_input_groups_2[sizeof takes_input_groups_2 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_kernel_size_dilation_padding_stride[] = {{"input", TPY_TENSOR}, {"kernel_size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"dilation", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"stride", TPY_INTS, NULL, {.list = &tpy_no_list}}};
 static PyObject* keys_input_kernel_size_dilation_padding_stride[sizeof takes_input_kernel_size_dilation_padding_stride / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_output_size_kernel_size_dilation_padding_stride[] = {{"input", TPY_TENSOR}, {"output_size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"kernel_size", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"dilation", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"padding", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"stride", TPY_INTS, NULL, {.list = &tpy_no_list}}};

@@ -41,6 +41,20 @@ def gamma_slope(a: Any, x: Any) -> Any:
     return -by_shape / np.exp((a - 1) * np.log(x) - x - special.gammaln(a))
 
 
+def dirac(x: Any) -> Any:
+    """The middle of every kernel whose output and input channel are one."""
+    made = np.zeros(x.shape)
+    for channel in range(min(x.shape[:2])):
+        made[(channel, channel, *(n // 2 for n in x.shape[2:]))] = 1
+    return made
+
+
+def overwritten(name: str, reference: Any, shapes: list[tuple[int, ...]]) -> Row:
+    """A row of a function that overwrites its input with what the shape alone determines."""
+    return Row(name, reference, lambda m: [sample(m(*shape)) for shape in shapes], call=lambda x: getattr(ts, name)(x.clone()),
+               dtypes=ALL_FLOATS, schema={"eye_": "eye_fill", "dirac_": "dirac"}[name], grad=False, why_no_grad=OVERWRITE)  # fmt: skip
+
+
 MAKERS = [
     create(
         "logspace",
@@ -197,6 +211,27 @@ DRAWS = [
         grad=False,
         why_no_grad="the numbers' second derivative is not known",
         call=lambda a, x, **options: ts.standard_gamma_grad(a, x, **options),
+    ),
+    overwritten("eye_", lambda x: np.eye(*x.shape), shapes=[(3, 4), (4, 2), (0, 3)]),
+    overwritten("dirac_", dirac, shapes=[(3, 2, 3), (2, 4, 3, 2), (1, 1, 2, 3, 4), (2, 0, 1)]),
+    random(
+        "orthogonal_",
+        lambda x, *a: np.empty_like(x),
+        lambda m: [sample(m(3, 5)), sample(m(5, 3), 2.0), sample(m(2, 3, 2)), sample(m(0, 2))],
+        OVERWRITE,
+        call=lambda x, *a: ts.orthogonal_(x.clone(), *a),
+        dtypes=ALL_FLOATS,
+        errors=[(ts.ShapeError, lambda: ts.orthogonal_(ts.ones(3))), (ts.DTypeError, lambda: ts.orthogonal_(ts.arange(4).reshape(2, 2)))],
+    ),
+    random(
+        "sparse_",
+        lambda x, *a: np.empty_like(x),
+        lambda m: [sample(m(5, 3), 0.5), sample(m(4, 4), 1.0, 2.0), sample(m(0, 2), 0.5)],
+        OVERWRITE,
+        call=lambda x, *a: ts.sparse_(x.clone(), *a),
+        dtypes=ALL_FLOATS,
+        schema="sparse_normal",
+        errors=[(ValueError, lambda: ts.sparse_(ts.ones((2, 2)), -0.1)), (ts.ShapeError, lambda: ts.sparse_(ts.ones(2), 0.5))],
     ),
     Row(
         "multinomial",

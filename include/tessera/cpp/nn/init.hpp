@@ -21,7 +21,12 @@ struct Fans {
 
 // The factor that keeps the variance through a nonlinearity. slope: for leaky_relu.
 inline double calculate_gain(std::string_view nonlinearity, double slope = 0.01) {
-  if (nonlinearity == "linear" || nonlinearity == "sigmoid" || nonlinearity == "conv2d") return 1;
+  constexpr std::string_view kPlain[] = {"linear",           "sigmoid",         "conv1d",
+                                         "conv2d",           "conv3d",          "conv_transpose1d",
+                                         "conv_transpose2d", "conv_transpose3d"};
+  for (const std::string_view plain : kPlain) {
+    if (nonlinearity == plain) return 1;
+  }
   if (nonlinearity == "tanh") return 5.0 / 3;
   if (nonlinearity == "relu") return std::sqrt(2.0);
   if (nonlinearity == "leaky_relu") return std::sqrt(2.0 / (1 + slope * slope));
@@ -59,6 +64,38 @@ inline void zeros_(Tensor& tensor) {
 }
 inline void ones_(Tensor& tensor) {
   constant_(tensor, 1);
+}
+
+// Normal numbers, given that they lie in [low, high].
+inline void trunc_normal_(Tensor& tensor, double mean = 0, double std = 1, double low = -2,
+                          double high = 2, const Generator& generator = {}) {
+  const NoGradGuard no_grad;
+  tessera::trunc_normal_(tensor, mean, std, low, high, generator);
+}
+
+// The identity, of two axes.
+inline void eye_(Tensor& tensor) {
+  const NoGradGuard no_grad;
+  tessera::eye_fill_(tensor);
+}
+
+// The weight of a convolution (3 to 5 axes) that gives back its input channels, in each group.
+inline void dirac_(Tensor& tensor, int64_t groups = 1) {
+  const NoGradGuard no_grad;
+  tessera::dirac_(tensor, groups);
+}
+
+// Random orthonormal rows or columns, whichever are fewer, times gain.
+inline void orthogonal_(Tensor& tensor, double gain = 1, const Generator& generator = {}) {
+  const NoGradGuard no_grad;
+  tessera::orthogonal_(tensor, gain, generator);
+}
+
+// Normal numbers of which a share in each column is 0.
+inline void sparse_(Tensor& tensor, double sparsity, double std = 0.01,
+                    const Generator& generator = {}) {
+  const NoGradGuard no_grad;
+  tessera::sparse_normal_(tensor, sparsity, std, generator);
 }
 
 // A divisor: a fan of 0 means that the weight has no elements, so any number will do.

@@ -2512,6 +2512,23 @@
 @c tsr_binomial(count::tsr_tensor, prob::tsr_tensor, generator::tsr_generator,
     out::Ptr{tsr_tensor})::tsr_status
 
+# Overwrites a matrix with the identity; floating dtypes.
+@c tsr_eye_fill_inplace(input::tsr_tensor)::tsr_status
+
+# Overwrites a weight so that the convolution gives back its input, in every group; floating
+# dtypes.
+@c tsr_dirac_inplace(input::tsr_tensor, groups::Int64)::tsr_status
+
+# Overwrites a matrix with random orthonormal rows or columns, whichever are fewer, times
+# gain; floating dtypes.
+@c tsr_orthogonal_inplace(input::tsr_tensor, gain::Float64,
+    generator::tsr_generator)::tsr_status
+
+# Overwrites a matrix with normal numbers and, in every column, zeros at random places;
+# floating dtypes.
+@c tsr_sparse_normal_inplace(input::tsr_tensor, sparsity::Float64, std::Float64,
+    generator::tsr_generator)::tsr_status
+
 # The input where the condition is true, other elsewhere; all three broadcast.
 @c tsr_where(condition::tsr_tensor, input::tsr_tensor, other::tsr_tensor,
     out::Ptr{tsr_tensor})::tsr_status

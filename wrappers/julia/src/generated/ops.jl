@@ -28,12 +28,12 @@ export cartesian_prod, cauchy!, cdist, ceil!, celu, celu!, channel_shuffle, chol
     cross!, cross_entropy, ctc_loss, cummax, cummax!, cummin, cummin!, cumulative_trapezoid,
     cumulative_trapezoid!
 export deg2rad!, det!, diag!, diag_embed, diag_embed!, diagflat, diagflat!, diagonal,
-    diagonal_scatter, diagonal_scatter!, diff!, digamma, digamma!, dist, dist!, divide!,
+    diagonal_scatter, diagonal_scatter!, diff!, digamma, digamma!, dirac!, dist, dist!, divide!,
     divide_rounded, divide_rounded!, dot!, dropout, dropout!, dropout1d, dropout1d!, dropout2d,
     dropout2d!, dropout3d, dropout3d!, dstack, dstack!
 export eig, eig!, eigh, eigh!, eigvalsh, eigvalsh!, einsum, einsum!, elu, elu!, embedding,
     embedding!, empty_like, empty_strided, entr, entr!, equal!, erf, erf!, erfc, erfc!, erfcx,
-    erfcx!, erfinv, erfinv!, exp!, exp2!, expand, expand_dims, expm1!, exponential!, eye
+    erfcx!, erfinv, erfinv!, exp!, exp2!, expand, expand_dims, expm1!, exponential!, eye, eye!
 export feature_alpha_dropout, feature_alpha_dropout!, flatten, fliplr, fliplr!, flipud, flipud!,
     float_power, float_power!, floor!, floor_divide!, fmax, fmax!, fmin, fmin!, fmod!, frac,
     frac!, full, full_like
@@ -74,7 +74,7 @@ export nan_to_num, nan_to_num!, nanmean, nanmean!, nanmedian, nanmedian!,
     nanmedian_with_indices, nanmedian_with_indices!, nanquantile, nanquantile!, nansum, nansum!,
     narrow, ndtr, ndtr!, ndtri, ndtri!, negative!, nextafter, nextafter!, nll_loss, nonzero,
     normal, normal!, not_equal!
-export one_hot, ones_like, outer, outer!
+export one_hot, ones_like, orthogonal!, outer, outer!
 export pad, pad!, pairwise_distance, pdist, permute_dims, pinv!, pinv_by_rtol, pinv_by_rtol!,
     pixel_shuffle, pixel_unshuffle, poisson, poisson_nll_loss, polar, polar!, polygamma,
     polygamma!, positive, positive!, pow!, prelu, prelu!, put
@@ -87,7 +87,7 @@ export scatter, scatter!, scatter_add, scatter_add!, scatter_reduce, scatter_red
     sigmoid!, sign!, signbit!, silu, silu!, sin!, sinc!, sinh!, slice_scatter, slice_scatter!,
     slogdet, slogdet!, smooth_l1_loss, soft_margin_loss, softmax, softmax!, softmin, softmin!,
     softplus, softplus!, softshrink, softshrink!, softsign, softsign!, solve, solve!,
-    solve_triangular, solve_triangular!, sort_with_indices, sort_with_indices!,
+    solve_triangular, solve_triangular!, sort_with_indices, sort_with_indices!, sparse!,
     split_with_sizes, sqrt!, square, square!, stack, stack!, standard_gamma,
     standard_gamma_grad, standard_gamma_grad!, std!, std_mean, std_mean!, subtract!, swapaxes
 export take, take_along_axis, take_along_axis!, tan!, tanh!, tanhshrink, tanhshrink!,

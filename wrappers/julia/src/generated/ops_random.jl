@@ -310,3 +310,48 @@ takes no part in any graph.
 """
 binomial(count::Tensor, prob::Tensor; generator=nothing) =
     fresh(C.tsr_binomial, count, prob, generator)
+
+"""
+    eye!(input)
+
+Overwrites a matrix with the identity; floating dtypes.
+
+- `input`: 2 dimensions
+"""
+eye!(input::Tensor) = changed(input, C.tsr_eye_fill_inplace)
+
+"""
+    dirac!(input; groups)
+
+Overwrites a weight so that the convolution gives back its input, in every group; floating
+dtypes.
+
+- `input`: the weight of a convolution, 3 to 5 dimensions
+"""
+dirac!(input::Tensor; groups=1) = changed(input, C.tsr_dirac_inplace, groups)
+
+"""
+    orthogonal!(input; gain, generator)
+
+Overwrites a matrix with random orthonormal rows or columns, whichever are fewer, times
+gain; floating dtypes. The dimensions from the second on count as one.
+
+- `input`: at least 2 dimensions
+- `generator`: absent means the current one
+"""
+orthogonal!(input::Tensor; gain=1, generator=nothing) =
+    changed(input, C.tsr_orthogonal_inplace, gain, generator)
+
+"""
+    sparse!(input, sparsity; std, generator)
+
+Overwrites a matrix with normal numbers and, in every column, zeros at random places;
+floating dtypes.
+
+- `input`: 2 dimensions
+- `sparsity`: share of each column that is 0, rounded up
+- `std`: standard deviation of the other elements
+- `generator`: absent means the current one
+"""
+sparse!(input::Tensor, sparsity::Real; std=0.01, generator=nothing) =
+    changed(input, C.tsr_sparse_normal_inplace, sparsity, std, generator)

@@ -305,6 +305,10 @@ standard_gamma = _core.standard_gamma
 standard_gamma_grad = _core.standard_gamma_grad
 standard_gamma_grad_ = _core.standard_gamma_grad_
 binomial = _core.binomial
+eye_ = _core.eye_
+dirac_ = _core.dirac_
+orthogonal_ = _core.orthogonal_
+sparse_ = _core.sparse_
 where = _core.where
 lerp = _core.lerp
 addcmul = _core.addcmul
@@ -794,6 +798,10 @@ __all__ = [
     "standard_gamma_grad",
     "standard_gamma_grad_",
     "binomial",
+    "eye_",
+    "dirac_",
+    "orthogonal_",
+    "sparse_",
     "where",
     "lerp",
     "addcmul",

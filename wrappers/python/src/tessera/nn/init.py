@@ -7,12 +7,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from .. import _ops
 from .._errors import ArgumentTypeError, InvalidValueError, as_number
 from .._random import Generator
 from .._tensor import Tensor
 from ..autograd import no_grad
 
-_GAINS = {"linear": 1.0, "sigmoid": 1.0, "conv2d": 1.0, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 0.75}
+_PLAIN = ("linear", "sigmoid", *(f"conv{kind}{n}d" for kind in ("", "_transpose") for n in (1, 2, 3)))
+_GAINS = {**dict.fromkeys(_PLAIN, 1.0), "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 0.75}
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
@@ -71,6 +73,32 @@ def zeros_(tensor: Tensor) -> Tensor:
 
 def ones_(tensor: Tensor) -> Tensor:
     return constant_(tensor, 1.0)
+
+
+def eye_(tensor: Tensor) -> Tensor:
+    """The identity, of two axes."""
+    with no_grad():
+        return _ops.eye_(_checked(tensor))
+
+
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """The weight of a convolution (3 to 5 axes) that gives back its input channels, in each group."""
+    with no_grad():
+        return _ops.dirac_(_checked(tensor), groups)
+
+
+def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
+    """Random orthonormal rows or columns, whichever are fewer, times gain (Saxe and others, "Exact solutions to the
+    nonlinear dynamics of learning in deep linear neural networks", 2014)."""
+    with no_grad():
+        return _ops.orthogonal_(_checked(tensor), gain, generator)
+
+
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
+    """Normal numbers of which a share in each column is 0 (Martens, "Deep learning via Hessian-free optimization",
+    2010)."""
+    with no_grad():
+        return _ops.sparse_(_checked(tensor), sparsity, std, generator)
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:

@@ -4116,6 +4116,34 @@ extern "C" {
         count: tsr_tensor, prob: tsr_tensor, generator: tsr_generator, out: *mut tsr_tensor,
     ) -> tsr_status;
 
+    /// Overwrites a matrix with the identity; floating dtypes.
+    /// input: 2 dimensions
+    pub fn tsr_eye_fill_inplace(input: tsr_tensor) -> tsr_status;
+
+    /// Overwrites a weight so that the convolution gives back its input, in every group; floating
+    /// dtypes.
+    /// input: the weight of a convolution, 3 to 5 dimensions
+    pub fn tsr_dirac_inplace(input: tsr_tensor, groups: i64) -> tsr_status;
+
+    /// Overwrites a matrix with random orthonormal rows or columns, whichever are fewer, times
+    /// gain; floating dtypes.
+    /// The dimensions from the second on count as one.
+    /// input: at least 2 dimensions
+    /// generator: absent means the current one
+    pub fn tsr_orthogonal_inplace(
+        input: tsr_tensor, gain: f64, generator: tsr_generator,
+    ) -> tsr_status;
+
+    /// Overwrites a matrix with normal numbers and, in every column, zeros at random places;
+    /// floating dtypes.
+    /// input: 2 dimensions
+    /// sparsity: share of each column that is 0, rounded up
+    /// std: standard deviation of the other elements
+    /// generator: absent means the current one
+    pub fn tsr_sparse_normal_inplace(
+        input: tsr_tensor, sparsity: f64, std: f64, generator: tsr_generator,
+    ) -> tsr_status;
+
     /// The input where the condition is true, other elsewhere; all three broadcast.
     /// condition: bool
     pub fn tsr_where(

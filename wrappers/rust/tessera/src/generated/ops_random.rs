@@ -220,6 +220,31 @@ options! {
     generator: Option<&'a Generator> = None, &'a Generator => Some(generator);
 }
 
+options! {
+    /// Options of [`Tensor::dirac_`].
+    DiracOptions:
+    /// `groups`; default: `1`
+    groups: i64 = 1, i64 => groups;
+}
+
+options! {
+    /// Options of [`Tensor::orthogonal_`].
+    OrthogonalOptions<'a>:
+    /// `gain`; default: `1.0`
+    gain: f64 = 1.0, f64 => gain;
+    /// absent means the current one
+    generator: Option<&'a Generator> = None, &'a Generator => Some(generator);
+}
+
+options! {
+    /// Options of [`Tensor::sparse_normal_`].
+    SparseNormalOptions<'a>:
+    /// standard deviation of the other elements; default: `0.01`
+    std: f64 = 0.01, f64 => std;
+    /// absent means the current one
+    generator: Option<&'a Generator> = None, &'a Generator => Some(generator);
+}
+
 /// Ops: random tensors.
 impl Tensor {
     op! {
@@ -525,5 +550,58 @@ impl Tensor {
         /// * `prob`: probabilities of a success
         binomial, binomial_with(<'a> &self, prob: &Tensor; o: BinomialOptions<'a>) =
             tsr_binomial(self.raw(), prob.raw(), o.generator.map_or(null_mut(), Generator::raw))
+    }
+
+    /// Overwrites a matrix with the identity; floating dtypes.
+    #[doc(alias = "eye_")]
+    #[inline]
+    pub fn eye_fill_(&self) -> Result<&Self> {
+        done(unsafe { sys::tsr_eye_fill_inplace(self.raw()) })?;
+        Ok(self)
+    }
+
+    /// Overwrites a weight so that the convolution gives back its input, in every group; floating
+    /// dtypes.
+    #[inline]
+    pub fn dirac_(&self, options: impl FnOnce(DiracOptions) -> DiracOptions) -> Result<&Self> {
+        let o = options(DiracOptions::default());
+        done(unsafe { sys::tsr_dirac_inplace(self.raw(), o.groups) })?;
+        Ok(self)
+    }
+
+    /// Overwrites a matrix with random orthonormal rows or columns, whichever are fewer, times
+    /// gain; floating dtypes.
+    ///
+    /// The dimensions from the second on count as one.
+    #[inline]
+    pub fn orthogonal_<'a>(
+        &self, options: impl FnOnce(OrthogonalOptions<'a>) -> OrthogonalOptions<'a>,
+    ) -> Result<&Self> {
+        let o = options(OrthogonalOptions::default());
+        done(unsafe {
+            sys::tsr_orthogonal_inplace(
+                self.raw(), o.gain, o.generator.map_or(null_mut(), Generator::raw),
+            )
+        })?;
+        Ok(self)
+    }
+
+    /// Overwrites a matrix with normal numbers and, in every column, zeros at random places;
+    /// floating dtypes.
+    ///
+    /// * `sparsity`: share of each column that is 0, rounded up
+    #[doc(alias = "sparse_")]
+    #[inline]
+    pub fn sparse_normal_<'a>(
+        &self, sparsity: f64,
+        options: impl FnOnce(SparseNormalOptions<'a>) -> SparseNormalOptions<'a>,
+    ) -> Result<&Self> {
+        let o = options(SparseNormalOptions::default());
+        done(unsafe {
+            sys::tsr_sparse_normal_inplace(
+                self.raw(), sparsity, o.std, o.generator.map_or(null_mut(), Generator::raw),
+            )
+        })?;
+        Ok(self)
     }
 }

@@ -17,7 +17,7 @@ pub enum FanMode {
 /// What follows the layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Nonlinearity {
-    /// Nothing, or a sigmoid.
+    /// Nothing, a convolution, or a sigmoid.
     Linear,
     /// tanh.
     Tanh,
@@ -25,6 +25,8 @@ pub enum Nonlinearity {
     Relu,
     /// leaky_relu with this slope.
     LeakyRelu(f64),
+    /// selu.
+    Selu,
 }
 
 impl Nonlinearity {
@@ -35,6 +37,7 @@ impl Nonlinearity {
             Self::Tanh => 5.0 / 3.0,
             Self::Relu => 2f64.sqrt(),
             Self::LeakyRelu(slope) => (2.0 / (1.0 + slope * slope)).sqrt(),
+            Self::Selu => 0.75,
         }
     }
 }
@@ -66,6 +69,46 @@ pub fn normal_(tensor: &Tensor, mean: f64, std: f64) -> Result<()> {
 pub fn constant_(tensor: &Tensor, value: f64) -> Result<()> {
     let _guard = no_grad();
     tensor.fill_(value).map(|_| ())
+}
+
+/// Zeros.
+pub fn zeros_(tensor: &Tensor) -> Result<()> {
+    constant_(tensor, 0.0)
+}
+
+/// Ones.
+pub fn ones_(tensor: &Tensor) -> Result<()> {
+    constant_(tensor, 1.0)
+}
+
+/// Normal numbers, given that they lie within these bounds.
+pub fn trunc_normal_(tensor: &Tensor, mean: f64, std: f64, low: f64, high: f64) -> Result<()> {
+    let _guard = no_grad();
+    tensor.trunc_normal_(|o| o.mean(mean).std(std).low(low).high(high)).map(|_| ())
+}
+
+/// The identity, of two axes.
+pub fn eye_(tensor: &Tensor) -> Result<()> {
+    let _guard = no_grad();
+    tensor.eye_fill_().map(|_| ())
+}
+
+/// The weight of a convolution (3 to 5 axes) that gives back its input channels, in each group.
+pub fn dirac_(tensor: &Tensor, groups: i64) -> Result<()> {
+    let _guard = no_grad();
+    tensor.dirac_(|o| o.groups(groups)).map(|_| ())
+}
+
+/// Random orthonormal rows or columns, whichever are fewer, times `gain`.
+pub fn orthogonal_(tensor: &Tensor, gain: f64) -> Result<()> {
+    let _guard = no_grad();
+    tensor.orthogonal_(|o| o.gain(gain)).map(|_| ())
+}
+
+/// Normal numbers of which this share in each column is 0.
+pub fn sparse_(tensor: &Tensor, sparsity: f64, std: f64) -> Result<()> {
+    let _guard = no_grad();
+    tensor.sparse_normal_(sparsity, |o| o.std(std)).map(|_| ())
 }
 
 /// 1 for a fan of 0: such a weight has no elements, so any spread will do.
