@@ -56,6 +56,12 @@ constexpr NumberField kNumbers[] = {
     {Option::kLrDecay, &tsr_optimizer_options::lr_decay},
     {Option::kInitialAccumulatorValue, &tsr_optimizer_options::initial_accumulator_value},
     {Option::kMomentumDecay, &tsr_optimizer_options::momentum_decay},
+    {Option::kEtaminus, &tsr_optimizer_options::etaminus},
+    {Option::kEtaplus, &tsr_optimizer_options::etaplus},
+    {Option::kStepSizeMin, &tsr_optimizer_options::step_size_min},
+    {Option::kStepSizeMax, &tsr_optimizer_options::step_size_max},
+    {Option::kLambd, &tsr_optimizer_options::lambd},
+    {Option::kT0, &tsr_optimizer_options::t0},
 };
 struct WholeField {
   Option option;

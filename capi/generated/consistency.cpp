@@ -59,6 +59,8 @@ static_assert(static_cast<int32_t>(tsr::optim::Kind::kRadam) == TSR_OPTIMIZER_RA
 static_assert(static_cast<int32_t>(tsr::optim::Kind::kLamb) == TSR_OPTIMIZER_LAMB);
 static_assert(static_cast<int32_t>(tsr::optim::Kind::kLion) == TSR_OPTIMIZER_LION);
 static_assert(static_cast<int32_t>(tsr::optim::Kind::kMuon) == TSR_OPTIMIZER_MUON);
+static_assert(static_cast<int32_t>(tsr::optim::Kind::kRprop) == TSR_OPTIMIZER_RPROP);
+static_assert(static_cast<int32_t>(tsr::optim::Kind::kAsgd) == TSR_OPTIMIZER_ASGD);
 static_assert(static_cast<int32_t>(tsr::ops::IndexKind::kInteger) == TSR_INDEX_KIND_INTEGER);
 static_assert(static_cast<int32_t>(tsr::ops::IndexKind::kSlice) == TSR_INDEX_KIND_SLICE);
 static_assert(static_cast<int32_t>(tsr::ops::IndexKind::kNewAxis) == TSR_INDEX_KIND_NEW_AXIS);

@@ -28,6 +28,6 @@ inline constexpr uint32_t kFirstSize<tsr_exchange_table> = 80;
 template <>
 inline constexpr uint32_t kFirstSize<tsr_trace_event> = 112;
 template <>
-inline constexpr uint32_t kFirstSize<tsr_optimizer_options> = 128;
+inline constexpr uint32_t kFirstSize<tsr_optimizer_options> = 176;
 
 }  // namespace tsr::capi

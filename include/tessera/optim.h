@@ -30,7 +30,9 @@ enum {
   TSR_OPTIMIZER_RADAM = 9, /* uses lr, beta1, beta2, eps, weight_decay, maximize */
   TSR_OPTIMIZER_LAMB = 10, /* uses lr, beta1, beta2, eps, weight_decay (part of the direction), maximize */
   TSR_OPTIMIZER_LION = 11, /* uses lr, beta1, beta2, weight_decay (decoupled), maximize */
-  TSR_OPTIMIZER_MUON = 12 /* matrices only; uses lr, weight_decay (decoupled), momentum, eps, ns_steps, nesterov, maximize */
+  TSR_OPTIMIZER_MUON = 12, /* matrices only; uses lr, weight_decay (decoupled), momentum, eps, ns_steps, nesterov, maximize */
+  TSR_OPTIMIZER_RPROP = 13, /* uses lr (the first step), etaminus, etaplus, step_size_min, step_size_max, maximize */
+  TSR_OPTIMIZER_ASGD = 14 /* uses lr, lambd, alpha, t0, weight_decay (added to the gradient), maximize */
 };
 
 typedef struct tsr_optimizer_options tsr_optimizer_options;
@@ -57,6 +59,12 @@ struct tsr_optimizer_options {
   int32_t centered; /* 0 or 1; RMSprop: divide by the variance */
   int32_t maximize; /* 0 or 1; go up instead of down */
   int32_t pad0;
+  double etaminus; /* Rprop: what shortens a step, above 0 and below 1 */
+  double etaplus; /* Rprop: what lengthens a step, above 1 */
+  double step_size_min; /* Rprop: at least 0 */
+  double step_size_max; /* Rprop: at least step_size_min */
+  double lambd; /* ASGD: decay of the parameters and the rate, at least 0 */
+  double t0; /* ASGD: the step from which on parameters are averaged, at least 0 */
 };
 
 

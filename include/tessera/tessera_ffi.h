@@ -182,7 +182,9 @@ enum {
   TSR_OPTIMIZER_RADAM = 9,
   TSR_OPTIMIZER_LAMB = 10,
   TSR_OPTIMIZER_LION = 11,
-  TSR_OPTIMIZER_MUON = 12
+  TSR_OPTIMIZER_MUON = 12,
+  TSR_OPTIMIZER_RPROP = 13,
+  TSR_OPTIMIZER_ASGD = 14
 };
 
 typedef int32_t tsr_index_kind;
@@ -422,6 +424,12 @@ struct tsr_optimizer_options {
   int32_t centered;
   int32_t maximize;
   int32_t pad0;
+  double etaminus;
+  double etaplus;
+  double step_size_min;
+  double step_size_max;
+  double lambd;
+  double t0;
 };
 
 

@@ -20,6 +20,8 @@ enum class OptimOp : int32_t {
   kNadam,
   kRadam,
   kLion,
+  kRprop,
+  kAsgd,
   kLamb,  // writes the direction of the step to state2 and does not change the parameter
   kNorm,  // norm[0] = the `norm_type`-norm of all gradients together
   kClip,  // every parameter *= max_norm / (norm[0] + 1e-6) if that is below 1 or NaN
@@ -48,7 +50,9 @@ struct OptimPlan {
   double lr_decay;          // Adagrad
   double momentum_decay;    // NAdam
   double momentum_product;  // NAdam: of nadam_momentum of all steps up to this one
-  int64_t step;             // 1 at the first call
+  double etaminus, etaplus, step_size_min, step_size_max;  // Rprop
+  double asgd_decay, average_rate, average_weight;         // ASGD: the last two of this step
+  int64_t step;                                            // 1 at the first call
   int32_t nesterov, maximize;
   int32_t first_momentum;  // 1: state0 is not read; it becomes the gradient
   double norm_type;        // any p, also 0 and infinity
@@ -59,7 +63,7 @@ struct OptimPlan {
 
 inline const char* name_of(const OptimPlan& plan) noexcept {
   return name_in({"sgd", "adam", "adamw", "rmsprop", "adagrad", "adadelta", "adamax", "nadam",
-                  "radam", "lion", "lamb", "grad_norm", "clip_grad"},
+                  "radam", "lion", "rprop", "asgd", "lamb", "grad_norm", "clip_grad"},
                  plan.op);
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optim/kinds.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
@@ -15,6 +16,8 @@ using kernel::OptimOp;
 using Form = OptionRow::Form;
 
 constexpr double kLargest = 1.7976931348623157e308;  // the largest double: refuses NaN and infinity
+constexpr double kSmallest = 4.9406564584124654e-324;
+constexpr double kAboveOne = 1.0000000000000002;
 
 constexpr OptionRow number(const char* name) {
   return {name, Form::kNumber, 0, kLargest, false, "a finite number of at least 0"};
@@ -40,6 +43,12 @@ constexpr OptionRow kOptions[] = {
     number("lr_decay"),
     number("initial_accumulator_value"),
     number("momentum_decay"),
+    {"etaminus", Form::kNumber, kSmallest, 1, true, "a number above 0 and below 1"},
+    {"etaplus", Form::kNumber, kAboveOne, kLargest, false, "a finite number above 1"},
+    number("step_size_min"),
+    number("step_size_max"),
+    number("lambd"),
+    number("t0"),
     {"ns_steps", Form::kCount, 1, 99, false, "a whole number from 1 to 99"},
     flag("nesterov"),
     flag("amsgrad"),
@@ -60,6 +69,9 @@ constexpr StateRow kSum{"sum", kNone, kInitialAccumulatorValue};
 constexpr StateRow kDelta{"acc_delta"};
 constexpr StateRow kInfNorm{"exp_inf"};
 constexpr StateRow kAlways{"momentum_buffer"};
+constexpr StateRow kPrevious{"prev"};
+constexpr StateRow kStepSize{"step_size", kNone, kLr};
+constexpr StateRow kAverage{"ax"};
 
 // States are in the order of the steps in backend/common/optim_step.h.
 constexpr KindRow kKinds[] = {
@@ -75,6 +87,8 @@ constexpr KindRow kKinds[] = {
     {Kind::kLamb, "lamb", kLambOptions, {kMean, kMeanSquare}, OptimOp::kLamb, update_lamb},
     {Kind::kLion, "lion", kLionOptions, {kMean}, OptimOp::kLion},
     {Kind::kMuon, "muon", kMuonOptions, {kAlways}, OptimOp::kCount, update_muon, true},
+    {Kind::kRprop, "rprop", kRpropOptions, {kPrevious, kStepSize}, OptimOp::kRprop},
+    {Kind::kAsgd, "asgd", kAsgdOptions, {kAverage}, OptimOp::kAsgd},
 };
 
 bool uses(const KindRow& row, Option option) {
@@ -82,6 +96,16 @@ bool uses(const KindRow& row, Option option) {
     if (known.option == option) return true;
   }
   return false;
+}
+
+// The rate of ASGD falls as (1 + lambd lr t)^-alpha with the steps t before; from step t0 on the
+// average is one of all parameters since.
+void plan_average(const Options& options, int64_t step, kernel::OptimPlan& plan) {
+  const auto before = static_cast<double>(step - 1);
+  const double rate = options.get(kLr);
+  plan.asgd_decay = options.get(kLambd);
+  plan.average_rate = rate / std::pow(1 + plan.asgd_decay * rate * before, options.get(kAlpha));
+  plan.average_weight = 1 / std::max(1.0, before - options.get(kT0));
 }
 
 }  // namespace
@@ -126,6 +150,9 @@ void Options::check() const {
             Code::kValue, "options",
             "sgd: expected a momentum above 0 and no dampening for nesterov, got momentum ",
             get(kMomentum), " and dampening ", get(kDampening));
+  TSR_CHECK(get(kStepSizeMin) <= get(kStepSizeMax), Code::kValue, "options", row().name,
+            ": expected a step_size_min of at most step_size_max, got ", get(kStepSizeMin), " and ",
+            get(kStepSizeMax));
 }
 
 kernel::OptimPlan plan_of(const KindRow& row, const Batch& batch) {
@@ -144,6 +171,11 @@ kernel::OptimPlan plan_of(const KindRow& row, const Batch& batch) {
   plan.lr_decay = options.get(kLrDecay);
   plan.momentum_decay = options.get(kMomentumDecay);
   plan.momentum_product = batch.momentum_product;
+  plan.etaminus = options.get(kEtaminus);
+  plan.etaplus = options.get(kEtaplus);
+  plan.step_size_min = options.get(kStepSizeMin);
+  plan.step_size_max = options.get(kStepSizeMax);
+  if (row.kind == Kind::kAsgd) plan_average(options, batch.step, plan);
   plan.nesterov = options.is_set(kNesterov) ? 1 : 0;
   plan.maximize = options.is_set(kMaximize) ? 1 : 0;
   plan.first_momentum = batch.fresh ? 1 : 0;

@@ -25,6 +25,8 @@ enum class Kind : int32_t {
   kLamb = 10,
   kLion = 11,
   kMuon = 12,
+  kRprop = 13,
+  kAsgd = 14,
 };
 
 enum class Option : uint8_t {
@@ -40,6 +42,12 @@ enum class Option : uint8_t {
   kLrDecay,
   kInitialAccumulatorValue,
   kMomentumDecay,
+  kEtaminus,
+  kEtaplus,
+  kStepSizeMin,
+  kStepSizeMax,
+  kLambd,
+  kT0,
   kNsSteps,
   kNesterov,
   kAmsgrad,

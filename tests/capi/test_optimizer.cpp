@@ -126,6 +126,21 @@ double muon(const Options& o, Kept& k, double p, double g) {
   return p * (1 - o.lr * o.weight_decay) - o.lr * x;
 }
 
+// The size of the step is kept in b, the gradient before in a.
+double rprop(const Options& o, Kept& k, double p, double g) {
+  if (k.step == 1) k.b = o.lr;
+  if (g * k.a > 0) k.b *= o.etaplus;
+  if (g * k.a < 0) k.b *= o.etaminus;
+  k.b = std::clamp(k.b, o.step_size_min, o.step_size_max);
+  k.a = g * k.a < 0 ? 0 : g;
+  return p - (k.a > 0 ? k.b : k.a < 0 ? -k.b : 0);
+}
+
+double asgd(const Options& o, Kept& k, double p, double g) {
+  const double rate = o.lr / std::pow(1 + o.lambd * o.lr * (k.step - 1), o.alpha);
+  return p * (1 - o.lambd * rate) - rate * (g + o.weight_decay * p);
+}
+
 struct Case {
   const char* name;
   tsr_optimizer_kind kind;
@@ -176,6 +191,14 @@ const Case kCases[] = {
     {"lion", TSR_OPTIMIZER_LION, lion, unchanged},
     {"lion_all", TSR_OPTIMIZER_LION, lion,
      [](Options& o) { o.lr = 0.1, o.weight_decay = 0.3, o.maximize = 1; }},
+    {"rprop", TSR_OPTIMIZER_RPROP, rprop, unchanged},
+    {"rprop_all", TSR_OPTIMIZER_RPROP, rprop,
+     [](Options& o) {
+       o.lr = 0.1, o.etaminus = 0.3, o.etaplus = 1.5, o.step_size_max = 0.2, o.maximize = 1;
+     }},
+    {"asgd", TSR_OPTIMIZER_ASGD, asgd, unchanged},
+    {"asgd_all", TSR_OPTIMIZER_ASGD, asgd,
+     [](Options& o) { o.lr = 0.1, o.lambd = 0.1, o.weight_decay = 0.3, o.maximize = 1; }},
     {"muon", TSR_OPTIMIZER_MUON, muon, unchanged},
     {"muon_all", TSR_OPTIMIZER_MUON, muon,
      [](Options& o) { o.lr = 0.1, o.nesterov = 0, o.momentum = 0.5, o.maximize = 1; }},
@@ -378,6 +401,11 @@ const Wrong kWrong[] = {
     {"rho", TSR_OPTIMIZER_ADADELTA, [](Options& o) { o.rho = 1.1; },
      "adadelta: expected a number from 0 to 1 for rho"},
     {"alpha", TSR_OPTIMIZER_RMSPROP, [](Options& o) { o.alpha = -1; }, "for alpha"},
+    {"etaminus", TSR_OPTIMIZER_RPROP, [](Options& o) { o.etaminus = 1; }, "for etaminus"},
+    {"etaplus", TSR_OPTIMIZER_RPROP, [](Options& o) { o.etaplus = 1; }, "for etaplus"},
+    {"step_sizes", TSR_OPTIMIZER_RPROP, [](Options& o) { o.step_size_min = 51; },
+     "at most step_size_max"},
+    {"t0", TSR_OPTIMIZER_ASGD, [](Options& o) { o.t0 = -1; }, "for t0"},
     {"weight_decay", TSR_OPTIMIZER_LAMB, [](Options& o) { o.weight_decay = -1; },
      "for weight_decay"},
     {"unused", TSR_OPTIMIZER_LION, [](Options& o) { o.momentum = 0.9; },

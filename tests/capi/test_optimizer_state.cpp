@@ -104,7 +104,7 @@ void with_everything(Options& o) {
       break;
   }
   o.lr = 0.1 + 1e-17;
-  o.weight_decay = 1.0 / 3;
+  if (o.kind != TSR_OPTIMIZER_RPROP) o.weight_decay = 1.0 / 3;
 }
 
 TEST(OptimizerState, a_run_resumes_bit_for_bit_from_a_file) {
@@ -119,7 +119,7 @@ TEST(OptimizerState, a_run_resumes_bit_for_bit_from_a_file) {
     Options options = options_of(kind);
     ok(tsr_optimizer_options_get(resumed.optimizer, 0, &options));
     EXPECT_EQ(options.lr, 0.1 + 1e-17);
-    EXPECT_EQ(options.weight_decay, 1.0 / 3);
+    EXPECT_EQ(options.weight_decay, kind == TSR_OPTIMIZER_RPROP ? 0 : 1.0 / 3);
     whole.run(5, 10);
     resumed.run(5, 10);
     EXPECT_EQ(resumed.values(), whole.values()) << kind;
@@ -144,6 +144,8 @@ TEST(OptimizerState, has_the_names_of_the_format) {
       {TSR_OPTIMIZER_LAMB, {"exp_avg", "exp_avg_sq"}},
       {TSR_OPTIMIZER_LION, {"exp_avg"}},
       {TSR_OPTIMIZER_MUON, {"momentum_buffer"}},
+      {TSR_OPTIMIZER_RPROP, {"prev", "step_size"}},
+      {TSR_OPTIMIZER_ASGD, {"ax"}},
   };
   for (const tsr_optimizer_kind kind : kAllKinds) {
     Training training(kind, with_everything);

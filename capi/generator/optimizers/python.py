@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Python: a class for each kind, whose arguments are the options. The two betas are one, a pair."""
+"""Python: a class for each kind, whose arguments are the options. Some options are one, a pair."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 
 from ..text import OWNERS
-from .rows import Optimizer, Option
+from .rows import PAIRS, Optimizer, Option, with_pairs
 
 HEAD = f'''# SPDX-FileCopyrightText: {OWNERS}
 # SPDX-License-Identifier: Apache-2.0
@@ -21,7 +22,7 @@ from typing import Any
 from .core import CoreOptimizer
 
 Params = Iterable[Any]
-Betas = tuple[float, float]
+Pair = tuple[float, float]
 '''
 
 
@@ -30,7 +31,7 @@ def kinds(rows: tuple[Optimizer, ...]) -> str:
 
 
 def _class(row: Optimizer) -> str:
-    names = ["betas" if o.name == "beta1" else o.name for o in row.options if o.name != "beta2"]
+    names = with_pairs(row)
     by_name = {o.name: o for o in row.options}
     params = ["self", "params: Params", *(_parameter(name, by_name) for name in names)]
     params.insert(params.index(_parameter(row.keyword, by_name)), "*")
@@ -41,8 +42,9 @@ def _class(row: Optimizer) -> str:
 
 
 def _parameter(name: str, options: dict[str, Option]) -> str:
-    if name == "betas":
-        return f"betas: Betas = ({options['beta1'].default!r}, {options['beta2'].default!r})"
+    if name in PAIRS:
+        low, high = (options[part].default for part in PAIRS[name])
+        return f"{name}: Pair = ({low!r}, {high!r})"
     option = options[name]
     return f"{name}: {option.type('bool', 'int', 'float')} = {option.default!r}"
 
@@ -50,6 +52,7 @@ def _parameter(name: str, options: dict[str, Option]) -> str:
 def _wrapped(text: str, indent: int) -> str:
     """Filled between commas that part arguments, not inside one."""
     pad = " " * indent
-    kept = text.replace(": ", ":\0").replace(" = ", "\0=\0").replace("(0.9, ", "(0.9,\0")
+    kept = text.replace(": ", ":\0").replace(" = ", "\0=\0")
+    kept = re.sub(r"(\(\S+), ", "\\1,\0", kept)
     lines = textwrap.wrap(kept, 118 - indent, break_long_words=False, break_on_hyphens=False)
     return "\n".join(pad + line for line in lines).replace("\0", " ")

@@ -10,6 +10,12 @@ from typing import Any
 
 import yaml  # type: ignore[import]
 
+# Options that are one pair in Python and Julia.
+PAIRS = {
+    "betas": ("beta1", "beta2"),
+    "etas": ("etaminus", "etaplus"),
+    "step_sizes": ("step_size_min", "step_size_max"),
+}
 FILE = Path(__file__).resolve().parents[2] / "schema" / "optimizers.yaml"
 
 
@@ -48,6 +54,13 @@ class Optimizer:
     doc: str
     options: tuple[Option, ...]
     keyword: str  # Python: the first option that is given by name only
+
+
+def with_pairs(row: Optimizer) -> list[str]:
+    """The names of a row's options, with a pair in the place of its first part."""
+    first = {parts[0]: pair for pair, parts in PAIRS.items()}
+    second = {parts[1] for parts in PAIRS.values()}
+    return [first.get(o.name, o.name) for o in row.options if o.name not in second]
 
 
 def read(schema: Any) -> tuple[Optimizer, ...]:

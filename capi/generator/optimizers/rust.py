@@ -9,7 +9,7 @@ import textwrap
 from ..text import banner
 from .rows import Optimizer
 
-NAMES = {"SGD": "Sgd", "RMSprop": "RmsProp", "LAMB": "Lamb"}  # Rust writes the first letter of a word alone in capitals
+NAMES = {"SGD": "Sgd", "RMSprop": "RmsProp", "LAMB": "Lamb", "ASGD": "Asgd"}  # Rust writes the first letter of a word alone in capitals
 
 
 def rules(rows: tuple[Optimizer, ...]) -> str:

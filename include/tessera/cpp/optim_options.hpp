@@ -288,4 +288,50 @@ struct MuonOptions {
 };
 using Muon = Optimizer<MuonOptions>;
 
+// Steps by the signs of the gradients alone, of a size for each element that grows while the
+// sign stays.
+struct RpropOptions {
+  static constexpr tsr_optimizer_kind kKind = TSR_OPTIMIZER_RPROP;
+  double lr = 0.01;
+  double etaminus = 0.5;
+  double etaplus = 1.2;
+  double step_size_min = 1e-06;
+  double step_size_max = 50.0;
+  bool maximize = false;
+
+  template <class Self, class C, class Visit>
+  static void each(Self& o, C& c, Visit visit) {
+    visit(o.lr, c.lr);
+    visit(o.etaminus, c.etaminus);
+    visit(o.etaplus, c.etaplus);
+    visit(o.step_size_min, c.step_size_min);
+    visit(o.step_size_max, c.step_size_max);
+    visit(o.maximize, c.maximize);
+  }
+};
+using Rprop = Optimizer<RpropOptions>;
+
+// Gradient descent with a falling rate, which also keeps the average of the parameters (state
+// ax).
+struct ASGDOptions {
+  static constexpr tsr_optimizer_kind kKind = TSR_OPTIMIZER_ASGD;
+  double lr = 0.01;
+  double lambd = 0.0001;
+  double alpha = 0.75;
+  double t0 = 1000000.0;
+  double weight_decay = 0.0;
+  bool maximize = false;
+
+  template <class Self, class C, class Visit>
+  static void each(Self& o, C& c, Visit visit) {
+    visit(o.lr, c.lr);
+    visit(o.lambd, c.lambd);
+    visit(o.alpha, c.alpha);
+    visit(o.t0, c.t0);
+    visit(o.weight_decay, c.weight_decay);
+    visit(o.maximize, c.maximize);
+  }
+};
+using ASGD = Optimizer<ASGDOptions>;
+
 }  // namespace tessera::optim

@@ -296,6 +296,54 @@ LionStep<T> lion_step(const kernel::OptimPlan& plan) {
           plan.maximize != 0 ? T{-1} : T{1}};
 }
 
+// Rprop (Riedmiller and Braun 1993), in the form without backtracking: a step of its own for each
+// element, longer while the gradient keeps its sign; a gradient that changes it counts as 0. a: the
+// gradient before; b: the size of the step.
+template <class T>
+struct RpropStep {
+  static constexpr unsigned kStates = 3;
+  T shorter, longer, least, most, sign;
+
+  [[gnu::always_inline]] TSR_HD void take(T& p, T g, T& a, T& b, T&) const {
+    T d = g * sign;
+    const T agreement = d * a;
+    const T size = b * (agreement > 0 ? longer : (agreement < 0 ? shorter : T{1}));
+    b = size < least ? least : (size > most ? most : size);
+    d = agreement < 0 ? T{0} : d;
+    p -= (d > 0 ? T{1} : (d < 0 ? T{-1} : d)) * b;
+    a = d;
+  }
+};
+
+template <class T>
+RpropStep<T> rprop_step(const kernel::OptimPlan& plan) {
+  return {static_cast<T>(plan.etaminus), static_cast<T>(plan.etaplus),
+          static_cast<T>(plan.step_size_min), static_cast<T>(plan.step_size_max),
+          plan.maximize != 0 ? T{-1} : T{1}};
+}
+
+// ASGD (Polyak and Juditsky 1992, "Acceleration of stochastic approximation by averaging"), with
+// the schedule of Bottou's sgd. a: the average of the parameter.
+template <class T>
+struct AsgdStep : StepBase<T> {
+  static constexpr unsigned kStates = 1;
+  T shrink, weight;
+
+  [[gnu::always_inline]] TSR_HD void take(T& p, T g, T& a, T&, T&) const {
+    const T d = this->slope(p, g);
+    p = p * shrink - this->rate * d;
+    a = weight == T{1} ? p : a + (p - a) * weight;
+  }
+};
+
+template <class T>
+AsgdStep<T> asgd_step(const kernel::OptimPlan& plan) {
+  StepBase<T> base = step_base<T>(plan);
+  base.rate = static_cast<T>(plan.average_rate);
+  return {base, static_cast<T>(1 - plan.asgd_decay * plan.average_rate),
+          static_cast<T>(plan.average_weight)};
+}
+
 // LAMB (You and others 2020): computes the direction, which src/optim scales by norms. a, b:
 // moments; c: the direction (output).
 template <class T>
@@ -333,7 +381,7 @@ using AllSteps =
     StepList<SgdStep<T, false>, SgdStep<T, true>, AdamStep<T, false>, AdamStep<T, true>,
              RmspropStep<T, false, false>, RmspropStep<T, false, true>, RmspropStep<T, true, false>,
              RmspropStep<T, true, true>, AdagradStep<T>, AdadeltaStep<T>, AdamaxStep<T>,
-             NadamStep<T>, RadamStep<T>, LionStep<T>, LambStep<T>>;
+             NadamStep<T>, RadamStep<T>, LionStep<T>, RpropStep<T>, AsgdStep<T>, LambStep<T>>;
 
 // The index of a step in AllSteps.
 template <class Step, class... Steps>
@@ -378,6 +426,10 @@ auto with_step(const kernel::OptimPlan& plan, const Visit& visit) {
       return visit(radam_step<T>(plan));
     case OptimOp::kLion:
       return visit(lion_step<T>(plan));
+    case OptimOp::kRprop:
+      return visit(rprop_step<T>(plan));
+    case OptimOp::kAsgd:
+      return visit(asgd_step<T>(plan));
     case OptimOp::kLamb:
       return visit(lamb_step<T>(plan));
     default:

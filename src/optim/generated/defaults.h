@@ -43,5 +43,11 @@ inline constexpr Default kLionOptions[] = {
 inline constexpr Default kMuonOptions[] = {
     {Option::kLr, 0.001}, {Option::kWeightDecay, 0.1}, {Option::kMomentum, 0.95},
     {Option::kNesterov, 1}, {Option::kEps, 1e-07}, {Option::kNsSteps, 5}, {Option::kMaximize, 0}};
+inline constexpr Default kRpropOptions[] = {
+    {Option::kLr, 0.01}, {Option::kEtaminus, 0.5}, {Option::kEtaplus, 1.2},
+    {Option::kStepSizeMin, 1e-06}, {Option::kStepSizeMax, 50.0}, {Option::kMaximize, 0}};
+inline constexpr Default kAsgdOptions[] = {
+    {Option::kLr, 0.01}, {Option::kLambd, 0.0001}, {Option::kAlpha, 0.75}, {Option::kT0, 1000000.0},
+    {Option::kWeightDecay, 0.0}, {Option::kMaximize, 0}};
 
 }  // namespace tsr::optim

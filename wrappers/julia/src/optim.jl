@@ -8,20 +8,27 @@ abstract type Rule end
 
 include("generated/optim.jl")
 
+# Options that are one pair here and two numbers in C.
+const PAIRS = (
+    betas=(:beta1, :beta2), etas=(:etaminus, :etaplus), step_sizes=(:step_size_min, :step_size_max)
+)
+
 # ---- Conversion between rules and the struct of the C ABI ----
 
 function c_options(rule::Rule)
     given = Dict{Symbol,Any}(:struct_size => sizeof(C.tsr_optimizer_options), :kind => kind(typeof(rule)))
     for field in fieldnames(typeof(rule))
         value = getfield(rule, field)
-        field === :betas ? (given[:beta1] = value[1]; given[:beta2] = value[2]) : (given[field] = value)
+        for (name, part) in zip(get(PAIRS, field, (field,)), value)
+            given[name] = part
+        end
     end
     return C.tsr_optimizer_options((get(given, f, 0) for f in fieldnames(C.tsr_optimizer_options))...)
 end
 
 function rule_of(::Type{R}, options) where {R<:Rule}
-    values = (f === :betas ? (options.beta1, options.beta2) : getfield(options, f) for f in fieldnames(R))
-    return R(values...)
+    parts(name) = map(part -> getfield(options, part), PAIRS[name])
+    return R((haskey(PAIRS, f) ? parts(f) : getfield(options, f) for f in fieldnames(R))...)
 end
 
 # ---- The optimizer ----

@@ -41,9 +41,11 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("Adamax", {"betas": (0.8, 0.9), "weight_decay": 0.1, "maximize": True}),
     ("RAdam", {}),
     ("RAdam", {"betas": (0.8, 0.9), "weight_decay": 0.1}),
+    ("Rprop", {}),
+    ("Rprop", {"lr": 0.1, "etas": (0.4, 1.5), "step_sizes": (0.05, 0.3), "maximize": True}),
 ]
 # PyTorch 1.13 lacks these or computes them wrongly (NAdam: one momentum too many in the product of the next step, as
-# later versions note): their reference is the paper's algorithm in NumPy.
+# later versions note; ASGD: the rate is a float32): their reference is the paper's algorithm in NumPy.
 NEWER: list[tuple[str, dict[str, Any]]] = [
     ("NAdam", {}),
     ("NAdam", {"momentum_decay": 0.1, "weight_decay": 0.1, "maximize": True}),
@@ -51,6 +53,8 @@ NEWER: list[tuple[str, dict[str, Any]]] = [
     ("LAMB", {"lr": 0.1, "betas": (0.8, 0.9), "weight_decay": 0.3, "maximize": True}),
     ("Lion", {}),
     ("Lion", {"lr": 0.1, "betas": (0.8, 0.9), "weight_decay": 0.3, "maximize": True}),
+    ("ASGD", {}),
+    ("ASGD", {"lr": 0.1, "lambd": 0.01, "alpha": 0.5, "t0": 5.0, "weight_decay": 0.1, "maximize": True}),
     ("Muon", {}),
     ("Muon", {"lr": 0.1, "momentum": 0.5, "nesterov": False, "ns_steps": 3, "weight_decay": 0.3, "maximize": True}),
 ]
@@ -111,6 +115,14 @@ def lamb(x: Array, g: Array, kept: dict[str, Array], step: int, o: dict[str, Any
     return x - o["lr"] * (size / length if size and length else 1.0) * u
 
 
+def asgd(x: Array, g: Array, kept: dict[str, Array], step: int, o: dict[str, Any]) -> Array:
+    """Polyak and Juditsky 1992, with the rates of PyTorch."""
+    rate = o["lr"] / (1 + o["lambd"] * o["lr"] * (step - 1)) ** o["alpha"]
+    x = x * (1 - o["lambd"] * rate) - rate * (g + o["weight_decay"] * x)
+    kept["ax"] = kept.get("ax", 0) + (x - kept.get("ax", 0)) / max(1, step - 1 - o["t0"])
+    return x
+
+
 def lion(x: Array, g: Array, kept: dict[str, Array], step: int, o: dict[str, Any]) -> Array:
     """Chen and others 2023, program 1."""
     first, second = o["betas"]
@@ -136,7 +148,7 @@ def muon(x: Array, g: Array, kept: dict[str, Array], step: int, o: dict[str, Any
 @pytest.mark.parametrize("name, options", NEWER, ids=[str(i) for i in range(len(NEWER))])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_steps_match_the_papers(name: str, options: dict[str, Any], dtype: str) -> None:
-    update: Update = {"NAdam": nadam, "LAMB": lamb, "Lion": lion, "Muon": muon}[name]
+    update: Update = {"NAdam": nadam, "LAMB": lamb, "Lion": lion, "ASGD": asgd, "Muon": muon}[name]
     rng = np.random.default_rng(0)
     shapes = [(3, 4), (4, 2), (1, 5)] if name == "Muon" else [(3, 4), (5,), ()]
     theirs = [rng.standard_normal(s) for s in shapes]
@@ -152,6 +164,9 @@ def test_steps_match_the_papers(name: str, options: dict[str, Any], dtype: str) 
     for p, x in zip(ours, theirs):
         rtol, atol = (1e-3, 1e-4) if dtype == "float32" else (1e-9, 1e-11)
         np.testing.assert_allclose(p.detach().numpy(), x, rtol, atol)
+    if name == "ASGD":
+        for p, own in zip(ours, kept):
+            np.testing.assert_allclose(optimizer.state[p]["ax"].numpy(), own["ax"], rtol, atol)
 
 
 def test_muon_makes_updates_orthogonal() -> None:
@@ -162,7 +177,7 @@ def test_muon_makes_updates_orthogonal() -> None:
     assert values.min() > 0.6 and values.max() < 1.3
 
 
-@pytest.mark.parametrize("kind", [k for k in optim.__all__ if k not in ("Optimizer", "functional")])
+@pytest.mark.parametrize("kind", [k for k in optim.__all__ if k not in ("LBFGS", "Optimizer", "functional", "lr_scheduler")])
 def test_defaults_are_those_of_the_core(kind: str) -> None:
     from tessera.capi import check, ffi, lib
 
@@ -171,7 +186,8 @@ def test_defaults_are_those_of_the_core(kind: str) -> None:
     options.struct_size = ffi.sizeof("tsr_optimizer_options")
     check(lib.tsr_optimizer_defaults(getattr(lib, f"TSR_OPTIMIZER_{kind.upper()}"), options))
     for name, value in getattr(optim, kind)([p]).defaults.items():
-        assert value == ((options.beta1, options.beta2) if name == "betas" else getattr(options, name)), name
+        parts = tuple(getattr(options, part) for part in core.PAIRS.get(name, [name]))
+        assert value == (parts if name in core.PAIRS else parts[0]), name
 
 
 def test_groups_have_their_own_options() -> None:

@@ -118,6 +118,24 @@ Base.@kwdef struct Muon <: Rule
     maximize::Bool = false
 end
 
+"Steps by the signs of the gradients alone, of a size for each element that grows while the sign stays."
+Base.@kwdef struct Rprop <: Rule
+    lr::Float64 = 0.01
+    etas::Tuple{Float64,Float64} = (0.5, 1.2)
+    step_sizes::Tuple{Float64,Float64} = (1e-06, 50.0)
+    maximize::Bool = false
+end
+
+"Gradient descent with a falling rate, which also keeps the average of the parameters (state ax)."
+Base.@kwdef struct ASGD <: Rule
+    lr::Float64 = 0.01
+    lambd::Float64 = 0.0001
+    alpha::Float64 = 0.75
+    t0::Float64 = 1000000.0
+    weight_decay::Float64 = 0.0
+    maximize::Bool = false
+end
+
 kind(::Type{SGD}) = C.TSR_OPTIMIZER_SGD
 kind(::Type{Adam}) = C.TSR_OPTIMIZER_ADAM
 kind(::Type{AdamW}) = C.TSR_OPTIMIZER_ADAMW
@@ -130,3 +148,5 @@ kind(::Type{RAdam}) = C.TSR_OPTIMIZER_RADAM
 kind(::Type{LAMB}) = C.TSR_OPTIMIZER_LAMB
 kind(::Type{Lion}) = C.TSR_OPTIMIZER_LION
 kind(::Type{Muon}) = C.TSR_OPTIMIZER_MUON
+kind(::Type{Rprop}) = C.TSR_OPTIMIZER_RPROP
+kind(::Type{ASGD}) = C.TSR_OPTIMIZER_ASGD

@@ -226,6 +226,8 @@ const TSR_OPTIMIZER_RADAM = Int32(9)
 const TSR_OPTIMIZER_LAMB = Int32(10)
 const TSR_OPTIMIZER_LION = Int32(11)
 const TSR_OPTIMIZER_MUON = Int32(12)
+const TSR_OPTIMIZER_RPROP = Int32(13)
+const TSR_OPTIMIZER_ASGD = Int32(14)
 
 # The kind of an item of an index. An index is a list of items of four numbers each: kind,
 # start, stop, step. Numbers that a kind does not use are ignored; tsr_none() means an absent
@@ -483,9 +485,16 @@ struct tsr_optimizer_options
     centered::Int32
     maximize::Int32
     pad0::Int32
+    etaminus::Float64
+    etaplus::Float64
+    step_size_min::Float64
+    step_size_max::Float64
+    lambd::Float64
+    t0::Float64
 end
 tsr_optimizer_options() = tsr_optimizer_options(
-    sizeof(tsr_optimizer_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    sizeof(tsr_optimizer_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0)
 
 # What tsr_abi_probe checks when the library is loaded.
 const STRUCTS = (

@@ -3,10 +3,10 @@
 """Optimizers. The library does the arithmetic and keeps the state and its file; groups and closures are in Python."""
 
 from . import functional, lr_scheduler
-from .kinds import LAMB, SGD, Adadelta, Adagrad, Adam, Adamax, AdamW, Lion, Muon, NAdam, RAdam, RMSprop
+from .kinds import ASGD, LAMB, SGD, Adadelta, Adagrad, Adam, Adamax, AdamW, Lion, Muon, NAdam, RAdam, RMSprop, Rprop
 from .optimizer import Optimizer
 
 __all__ = [
-    "LAMB", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Lion", "Muon", "NAdam", "Optimizer", "RAdam",
-    "RMSprop", "functional", "lr_scheduler",
+    "ASGD", "LAMB", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Lion", "Muon", "NAdam", "Optimizer", "RAdam",
+    "RMSprop", "Rprop", "functional", "lr_scheduler",
 ]  # fmt: skip

@@ -21,6 +21,11 @@ from .optimizer import Group, Optimizer, State
 SCALARS = {"step": int64, "mu_product": float64}  # states that are a number
 # Of one parameter: group, number in the group, names of its states, those that are numbers.
 Place = tuple[int, int, tuple[str, ...], list[str]]
+PAIRS = {  # options that are one in Python and two in the core
+    "betas": ("beta1", "beta2"),
+    "etas": ("etaminus", "etaplus"),
+    "step_sizes": ("step_size_min", "step_size_max"),
+}
 FLAGS = {"nesterov", "amsgrad", "centered", "maximize"}
 
 
@@ -71,11 +76,11 @@ class CoreOptimizer(Optimizer):
         found: dict[str, Any] = {}
         for name in self.defaults:
             value = group[name]
-            if name == "betas":
-                betas = [as_number(b, "betas") for b in as_list(value, "betas")]
-                if len(betas) != 2:
-                    raise InvalidValueError(f"betas: expected two numbers, got {value}")
-                found["beta1"], found["beta2"] = betas
+            if name in PAIRS:
+                numbers = [as_number(n, name) for n in as_list(value, name)]
+                if len(numbers) != 2:
+                    raise InvalidValueError(f"{name}: expected two numbers, got {value}")
+                found.update(zip(PAIRS[name], numbers))
             elif name in FLAGS:
                 found[name] = bool(value)
             else:
@@ -208,7 +213,8 @@ class CoreOptimizer(Optimizer):
         for number, group in enumerate(self.param_groups):
             check(lib.tsr_optimizer_options_get(self._handle, number, struct))
             for name in self.defaults:
-                value = (struct.beta1, struct.beta2) if name == "betas" else getattr(struct, name)
+                parts = tuple(getattr(struct, part) for part in PAIRS.get(name, (name,)))
+                value = parts if name in PAIRS else parts[0]
                 group[name] = bool(value) if name in FLAGS else value
             self._known[number] = (self._known[number][0], self._options(group))
 

@@ -10,7 +10,7 @@ from typing import Any
 from .core import CoreOptimizer
 
 Params = Iterable[Any]
-Betas = tuple[float, float]
+Pair = tuple[float, float]
 
 
 class SGD(CoreOptimizer):
@@ -34,7 +34,7 @@ class Adam(CoreOptimizer):
     _kind = "adam"
 
     def __init__(
-        self, params: Params, lr: float = 0.001, betas: Betas = (0.9, 0.999), eps: float = 1e-08,
+        self, params: Params, lr: float = 0.001, betas: Pair = (0.9, 0.999), eps: float = 1e-08,
         weight_decay: float = 0.0, amsgrad: bool = False, *, maximize: bool = False,
     ) -> None:
         super().__init__(params, {
@@ -49,7 +49,7 @@ class AdamW(CoreOptimizer):
     _kind = "adamw"
 
     def __init__(
-        self, params: Params, lr: float = 0.001, betas: Betas = (0.9, 0.999), eps: float = 1e-08,
+        self, params: Params, lr: float = 0.001, betas: Pair = (0.9, 0.999), eps: float = 1e-08,
         weight_decay: float = 0.01, amsgrad: bool = False, *, maximize: bool = False,
     ) -> None:
         super().__init__(params, {
@@ -108,7 +108,7 @@ class Adamax(CoreOptimizer):
     _kind = "adamax"
 
     def __init__(
-        self, params: Params, lr: float = 0.002, betas: Betas = (0.9, 0.999), eps: float = 1e-08,
+        self, params: Params, lr: float = 0.002, betas: Pair = (0.9, 0.999), eps: float = 1e-08,
         weight_decay: float = 0.0, *, maximize: bool = False,
     ) -> None:
         super().__init__(params, {
@@ -122,7 +122,7 @@ class NAdam(CoreOptimizer):
     _kind = "nadam"
 
     def __init__(
-        self, params: Params, lr: float = 0.002, betas: Betas = (0.9, 0.999), eps: float = 1e-08,
+        self, params: Params, lr: float = 0.002, betas: Pair = (0.9, 0.999), eps: float = 1e-08,
         weight_decay: float = 0.0, momentum_decay: float = 0.004, *, maximize: bool = False,
     ) -> None:
         super().__init__(params, {
@@ -137,7 +137,7 @@ class RAdam(CoreOptimizer):
     _kind = "radam"
 
     def __init__(
-        self, params: Params, lr: float = 0.001, betas: Betas = (0.9, 0.999), eps: float = 1e-08,
+        self, params: Params, lr: float = 0.001, betas: Pair = (0.9, 0.999), eps: float = 1e-08,
         weight_decay: float = 0.0, *, maximize: bool = False,
     ) -> None:
         super().__init__(params, {
@@ -151,7 +151,7 @@ class LAMB(CoreOptimizer):
     _kind = "lamb"
 
     def __init__(
-        self, params: Params, lr: float = 0.001, betas: Betas = (0.9, 0.999), eps: float = 1e-06,
+        self, params: Params, lr: float = 0.001, betas: Pair = (0.9, 0.999), eps: float = 1e-06,
         weight_decay: float = 0.01, *, maximize: bool = False,
     ) -> None:
         super().__init__(params, {
@@ -165,7 +165,7 @@ class Lion(CoreOptimizer):
     _kind = "lion"
 
     def __init__(
-        self, params: Params, lr: float = 0.0001, betas: Betas = (0.9, 0.99), weight_decay: float = 0.0, *,
+        self, params: Params, lr: float = 0.0001, betas: Pair = (0.9, 0.99), weight_decay: float = 0.0, *,
         maximize: bool = False,
     ) -> None:
         super().__init__(params, {
@@ -185,4 +185,32 @@ class Muon(CoreOptimizer):
         super().__init__(params, {
             "lr": lr, "weight_decay": weight_decay, "momentum": momentum, "nesterov": nesterov, "eps": eps,
             "ns_steps": ns_steps, "maximize": maximize,
+        })  # fmt: skip
+
+
+class Rprop(CoreOptimizer):
+    """Steps by the signs of the gradients alone, of a size for each element that grows while the sign stays."""
+
+    _kind = "rprop"
+
+    def __init__(
+        self, params: Params, lr: float = 0.01, etas: Pair = (0.5, 1.2), step_sizes: Pair = (1e-06, 50.0), *,
+        maximize: bool = False,
+    ) -> None:
+        super().__init__(params, {
+            "lr": lr, "etas": etas, "step_sizes": step_sizes, "maximize": maximize,
+        })  # fmt: skip
+
+
+class ASGD(CoreOptimizer):
+    """Gradient descent with a falling rate, which also keeps the average of the parameters (state ax)."""
+
+    _kind = "asgd"
+
+    def __init__(
+        self, params: Params, lr: float = 0.01, lambd: float = 0.0001, alpha: float = 0.75, t0: float = 1000000.0,
+        weight_decay: float = 0.0, *, maximize: bool = False,
+    ) -> None:
+        super().__init__(params, {
+            "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay, "maximize": maximize,
         })  # fmt: skip

@@ -667,10 +667,22 @@ pub struct tsr_optimizer_options {
     pub maximize: i32,
     /// pad0.
     pub pad0: i32,
+    /// Rprop: what shortens a step, above 0 and below 1
+    pub etaminus: f64,
+    /// Rprop: what lengthens a step, above 1
+    pub etaplus: f64,
+    /// Rprop: at least 0
+    pub step_size_min: f64,
+    /// Rprop: at least step_size_min
+    pub step_size_max: f64,
+    /// ASGD: decay of the parameters and the rate, at least 0
+    pub lambd: f64,
+    /// ASGD: the step from which on parameters are averaged, at least 0
+    pub t0: f64,
 }
 
 const _: () = {
-    assert!(size_of::<tsr_optimizer_options>() == 128);
+    assert!(size_of::<tsr_optimizer_options>() == 176);
     assert!(offset_of!(tsr_optimizer_options, struct_size) == 0);
     assert!(offset_of!(tsr_optimizer_options, kind) == 4);
     assert!(offset_of!(tsr_optimizer_options, lr) == 8);
@@ -691,6 +703,12 @@ const _: () = {
     assert!(offset_of!(tsr_optimizer_options, centered) == 116);
     assert!(offset_of!(tsr_optimizer_options, maximize) == 120);
     assert!(offset_of!(tsr_optimizer_options, pad0) == 124);
+    assert!(offset_of!(tsr_optimizer_options, etaminus) == 128);
+    assert!(offset_of!(tsr_optimizer_options, etaplus) == 136);
+    assert!(offset_of!(tsr_optimizer_options, step_size_min) == 144);
+    assert!(offset_of!(tsr_optimizer_options, step_size_max) == 152);
+    assert!(offset_of!(tsr_optimizer_options, lambd) == 160);
+    assert!(offset_of!(tsr_optimizer_options, t0) == 168);
 };
 
 impl Default for tsr_optimizer_options {

@@ -366,6 +366,10 @@ pub const TSR_OPTIMIZER_LAMB: tsr_optimizer_kind = 10;
 pub const TSR_OPTIMIZER_LION: tsr_optimizer_kind = 11;
 /// matrices only; uses lr, weight_decay (decoupled), momentum, eps, ns_steps, nesterov, maximize
 pub const TSR_OPTIMIZER_MUON: tsr_optimizer_kind = 12;
+/// uses lr (the first step), etaminus, etaplus, step_size_min, step_size_max, maximize
+pub const TSR_OPTIMIZER_RPROP: tsr_optimizer_kind = 13;
+/// uses lr, lambd, alpha, t0, weight_decay (added to the gradient), maximize
+pub const TSR_OPTIMIZER_ASGD: tsr_optimizer_kind = 14;
 
 /// The kind of an item of an index. An index is a list of items of four numbers each: kind, start,
 /// stop, step. Numbers that a kind does not use are ignored; tsr_none() means an absent start,

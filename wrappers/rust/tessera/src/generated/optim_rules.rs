@@ -143,3 +143,27 @@ rule! {
     nesterov = true,
     maximize = false
 }
+
+rule! {
+    /// Steps by the signs of the gradients alone, of a size for each element that grows while the
+    /// sign stays.
+    Rprop, TSR_OPTIMIZER_RPROP;
+    lr: f64 = 0.01,
+    etaminus: f64 = 0.5,
+    etaplus: f64 = 1.2,
+    step_size_min: f64 = 1e-06,
+    step_size_max: f64 = 50.0;
+    maximize = false
+}
+
+rule! {
+    /// Gradient descent with a falling rate, which also keeps the average of the parameters
+    /// (state ax).
+    Asgd, TSR_OPTIMIZER_ASGD;
+    lr: f64 = 0.01,
+    lambd: f64 = 0.0001,
+    alpha: f64 = 0.75,
+    t0: f64 = 1000000.0,
+    weight_decay: f64 = 0.0;
+    maximize = false
+}
