@@ -248,6 +248,7 @@ constexpr Signature kCall_TTTBBT{"TTTBBT", [](AnyFunction f, tsr_value* v) { ret
 constexpr Signature kCall_TTTBP{"TTTBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), small(v[3]), place(v[4])); }};
 constexpr Signature kCall_TTTBRSP{"TTTBRSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int32_t, double, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), small(v[3]), v[4].real, text(v[5]), text_length(v[5]), place(v[6])); }};
 constexpr Signature kCall_TTTBT{"TTTBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int32_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), small(v[3]), tensor(v[4])); }};
+constexpr Signature kCall_TTTITttttttttttBBRBBBgPP{"TTTITttttttttttBBRBBBgPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int64_t, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, int32_t, int32_t, double, int32_t, int32_t, int32_t, tsr_generator, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), integer(v[3]), tensor(v[4]), tensor(v[5]), tensor(v[6]), tensor(v[7]), tensor(v[8]), tensor(v[9]), tensor(v[10]), tensor(v[11]), tensor(v[12]), tensor(v[13]), tensor(v[14]), small(v[15]), small(v[16]), v[17].real, small(v[18]), small(v[19]), small(v[20]), generator(v[21]), place(v[22]), place(v[23])); }};
 constexpr Signature kCall_TTTN{"TTTN", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const tsr_number*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), Number(v[3])); }};
 constexpr Signature kCall_TTTNP{"TTTNP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), Number(v[3]), place(v[4])); }};
 constexpr Signature kCall_TTTNT{"TTTNT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), Number(v[3]), tensor(v[4])); }};
@@ -260,6 +261,8 @@ constexpr Signature kCall_TTTRSP{"TTTRSP", [](AnyFunction f, tsr_value* v) { ret
 constexpr Signature kCall_TTTT{"TTTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TTTTISBP{"TTTTISBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, int64_t, const char*, int64_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3]), integer(v[4]), text(v[5]), text_length(v[5]), small(v[6]), place(v[7])); }};
 constexpr Signature kCall_TTTTttP{"TTTTttP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3]), tensor(v[4]), tensor(v[5]), place(v[6])); }};
+constexpr Signature kCall_TTTtP{"TTTtP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3]), place(v[4])); }};
+constexpr Signature kCall_TTTtRBrBgP{"TTTtRBrBgP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor, double, int32_t, double, int32_t, int32_t, tsr_generator, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), tensor(v[3]), v[4].real, small(v[5]), v[6].real, has(v[6]), small(v[7]), generator(v[8]), place(v[9])); }};
 constexpr Signature kCall_TTgP{"TTgP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_generator, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), generator(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTiBSP{"TTiBSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, int32_t, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), small(v[3]), text(v[4]), text_length(v[4]), place(v[5])); }};
 constexpr Signature kCall_TTiBST{"TTiBST", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, int64_t, int32_t, const char*, int64_t, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), integer(v[2]), small(v[3]), text(v[4]), text_length(v[4]), tensor(v[5])); }};
@@ -269,6 +272,7 @@ constexpr Signature kCall_TTrPPPP{"TTrPPPP", [](AnyFunction f, tsr_value* v) { r
 constexpr Signature kCall_TTrTTTT{"TTrTTTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, int32_t, tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), v[2].real, has(v[2]), tensor(v[3]), tensor(v[4]), tensor(v[5]), tensor(v[6])); }};
 constexpr Signature kCall_TTrrtBPP{"TTrrtBPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, int32_t, double, int32_t, tsr_tensor, int32_t, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), v[2].real, has(v[2]), v[3].real, has(v[3]), tensor(v[4]), small(v[5]), place(v[6]), place(v[7])); }};
 constexpr Signature kCall_TTrrtBTT{"TTrrtBTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, double, int32_t, double, int32_t, tsr_tensor, int32_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), v[2].real, has(v[2]), v[3].real, has(v[3]), tensor(v[4]), small(v[5]), tensor(v[6]), tensor(v[7])); }};
+constexpr Signature kCall_TTtBStBiP{"TTtBStBiP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int32_t, const char*, int64_t, tsr_tensor, int32_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), small(v[3]), text(v[4]), text_length(v[4]), tensor(v[5]), small(v[6]), integer(v[7]), place(v[8])); }};
 constexpr Signature kCall_TTtISP{"TTtISP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int64_t, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), integer(v[3]), text(v[4]), text_length(v[4]), place(v[5])); }};
 constexpr Signature kCall_TTtISRP{"TTtISRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, int64_t, const char*, int64_t, double, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), integer(v[3]), text(v[4]), text_length(v[4]), v[5].real, place(v[6])); }};
 constexpr Signature kCall_TTtP{"TTtP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), place(v[3])); }};
@@ -466,6 +470,7 @@ const Symbol kSymbols[] = {
     {"tsr_batch_norm_out", reinterpret_cast<AnyFunction>(&tsr_batch_norm_out), 68556, &kInfo_batch_norm, &kCall_TttttBRRT},
     {"tsr_bernoulli", reinterpret_cast<AnyFunction>(&tsr_bernoulli), 2104, &kInfo_bernoulli, &kCall_TgP},
     {"tsr_bernoulli_fill_inplace", reinterpret_cast<AnyFunction>(&tsr_bernoulli_fill_inplace), 133191, &kInfo_bernoulli_fill, &kCall_TRg},
+    {"tsr_bilinear", reinterpret_cast<AnyFunction>(&tsr_bilinear), 3525, &kInfo_bilinear, &kCall_TTTtP},
     {"tsr_binary_cross_entropy", reinterpret_cast<AnyFunction>(&tsr_binary_cross_entropy), 3204, &kInfo_binary_cross_entropy, &kCall_TTtSP},
     {"tsr_binary_cross_entropy_with_logits", reinterpret_cast<AnyFunction>(&tsr_binary_cross_entropy_with_logits), 3043, &kInfo_binary_cross_entropy_with_logits, &kCall_TTttSP},
     {"tsr_bincount", reinterpret_cast<AnyFunction>(&tsr_bincount), 2360, &kInfo_bincount, &kCall_TtIP},
@@ -689,6 +694,7 @@ const Symbol kSymbols[] = {
     {"tsr_elu_inplace", reinterpret_cast<AnyFunction>(&tsr_elu_inplace), 134172, &kInfo_elu, &kCall_TR},
     {"tsr_elu_out", reinterpret_cast<AnyFunction>(&tsr_elu_out), 68636, &kInfo_elu, &kCall_TRT},
     {"tsr_embedding", reinterpret_cast<AnyFunction>(&tsr_embedding), 2622, &kInfo_embedding, &kCall_TTiP},
+    {"tsr_embedding_bag", reinterpret_cast<AnyFunction>(&tsr_embedding_bag), 3520, &kInfo_embedding_bag, &kCall_TTtBStBiP},
     {"tsr_embedding_out", reinterpret_cast<AnyFunction>(&tsr_embedding_out), 68158, &kInfo_embedding, &kCall_TTiT},
     {"tsr_empty", reinterpret_cast<AnyFunction>(&tsr_empty), 2000, &kInfo_empty, &kCall_JdcP},
     {"tsr_empty_like", reinterpret_cast<AnyFunction>(&tsr_empty_like), 2004, &kInfo_empty_like, &kCall_TdcP},
@@ -1198,6 +1204,7 @@ const Symbol kSymbols[] = {
     {"tsr_msort_out", reinterpret_cast<AnyFunction>(&tsr_msort_out), 67840, &kInfo_msort, &kCall_TT},
     {"tsr_multi_dot", reinterpret_cast<AnyFunction>(&tsr_multi_dot), 1634, &kInfo_multi_dot, &kCall_LP},
     {"tsr_multi_dot_out", reinterpret_cast<AnyFunction>(&tsr_multi_dot_out), 67170, &kInfo_multi_dot, &kCall_LT},
+    {"tsr_multi_head_attention", reinterpret_cast<AnyFunction>(&tsr_multi_head_attention), 3501, &kInfo_multi_head_attention, &kCall_TTTITttttttttttBBRBBBgPP},
     {"tsr_multi_margin_loss", reinterpret_cast<AnyFunction>(&tsr_multi_margin_loss), 3212, &kInfo_multi_margin_loss, &kCall_TTRRtSP},
     {"tsr_multigammaln", reinterpret_cast<AnyFunction>(&tsr_multigammaln), 1131, &kInfo_multigammaln, &kCall_TIP},
     {"tsr_multigammaln_inplace", reinterpret_cast<AnyFunction>(&tsr_multigammaln_inplace), 132203, &kInfo_multigammaln, &kCall_TI},
@@ -1404,6 +1411,7 @@ const Symbol kSymbols[] = {
     {"tsr_rsqrt_out", reinterpret_cast<AnyFunction>(&tsr_rsqrt_out), 66543, &kInfo_rsqrt, &kCall_TT},
     {"tsr_saved_hooks_pop", reinterpret_cast<AnyFunction>(&tsr_saved_hooks_pop), 176, &kInfo_saved_hooks_pop, nullptr},
     {"tsr_saved_hooks_push", reinterpret_cast<AnyFunction>(&tsr_saved_hooks_push), 175, &kInfo_saved_hooks_push, nullptr},
+    {"tsr_scaled_dot_product_attention", reinterpret_cast<AnyFunction>(&tsr_scaled_dot_product_attention), 3500, &kInfo_scaled_dot_product_attention, &kCall_TTTtRBrBgP},
     {"tsr_scatter", reinterpret_cast<AnyFunction>(&tsr_scatter), 2650, &kInfo_scatter, &kCall_TITTSP},
     {"tsr_scatter_add", reinterpret_cast<AnyFunction>(&tsr_scatter_add), 2632, &kInfo_scatter_add, &kCall_TITTP},
     {"tsr_scatter_add_inplace", reinterpret_cast<AnyFunction>(&tsr_scatter_add_inplace), 133704, &kInfo_scatter_add, &kCall_TITT},
@@ -1679,7 +1687,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeta_scalar_left_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_left_out), 591144, &kInfo_zeta, &kCall_NTT},
     {"tsr_zeta_scalar_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_out), 329000, &kInfo_zeta, &kCall_TNT},
 };
-const size_t kSymbolCount = 1346;
+const size_t kSymbolCount = 1350;
 
 namespace {
 
@@ -1758,6 +1766,7 @@ constexpr int32_t kIds[] = {
     3020, 68556,
     2104,
     133191,
+    3525,
     3204,
     3043,
     2360, 67896,
@@ -1865,7 +1874,9 @@ constexpr int32_t kIds[] = {
     1685, 67221,
     1633, 67169,
     3100, 134172, 68636,
-    2622, 68158,
+    2622,
+    3520,
+    68158,
     2000,
     2004,
     2014,
@@ -2114,6 +2125,7 @@ constexpr int32_t kIds[] = {
     3042,
     2304, 67840,
     1634, 67170,
+    3501,
     3212,
     1131, 132203, 66667,
     3213,
@@ -2234,6 +2246,7 @@ constexpr int32_t kIds[] = {
     1007, 132079, 66543,
     176,
     175,
+    3500,
     2650,
     2632, 133704, 68168,
     133722, 68186,

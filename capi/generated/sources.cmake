@@ -18,6 +18,7 @@ set(TSR_CAPI_GENERATED
     generated/ops_linalg_products.cpp
     generated/ops_nn.cpp
     generated/ops_nn_activation.cpp
+    generated/ops_nn_attention.cpp
     generated/ops_nn_image.cpp
     generated/ops_nn_loss.cpp
     generated/ops_nn_norm.cpp

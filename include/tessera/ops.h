@@ -4228,6 +4228,85 @@ TSR_API TSR_NODISCARD tsr_status tsr_feature_alpha_dropout_out(
 TSR_API TSR_NODISCARD tsr_status tsr_feature_alpha_dropout_inplace(
     tsr_tensor input, double p, int32_t training, tsr_generator generator);
 
+/* ---- Ops: attention, bags of embeddings, bilinear forms ---- */
+
+/* softmax(scale Q Kᵀ + mask) V: (..., L, Ev); the leading axes broadcast.
+ * Floating dtypes; 16-bit floats are computed in float32. A query for which no key takes part
+ * gives 0. Memory grows with L + S, not with their product; only the gradient of a mask and
+ * second derivatives have tensors of L x S elements.
+ * query: (..., L, E)
+ * key: (..., S, E)
+ * value: (..., S, Ev)
+ * attn_mask: broadcasts with (..., L, S); true lets a key take part, numbers are added to the
+ * scores
+ * dropout_p: the probability with which a weight becomes 0; the others are divided by 1 -
+ * dropout_p
+ * is_causal: key j takes part for query i if j <= i; not with attn_mask
+ * scale: of the scores; absent means 1 / sqrt(E)
+ * enable_gqa: the third axis from the end counts heads, of which several neighbours of the query
+ * share one of key and value
+ * generator: of dropout; absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_scaled_dot_product_attention(
+    tsr_tensor query, tsr_tensor key, tsr_tensor value, tsr_tensor attn_mask, double dropout_p,
+    int32_t is_causal, double scale, int32_t has_scale, int32_t enable_gqa, tsr_generator generator,
+    tsr_tensor* out);
+
+/* Projects query, key and value, attends with every head, and projects the joined heads.
+ * A query for which no key takes part gets the weights 0. Bool masks hide a key where they are
+ * true, the opposite of scaled_dot_product_attention, as in PyTorch.
+ * query: (L, batch, E), with batch_first (batch, L, E), or (L, E)
+ * key: the same with the length S
+ * value: the same with the length S
+ * num_heads: divides E
+ * out_proj_weight: (out, E)
+ * out_proj_bias: (out)
+ * in_proj_weight: (3 E, E): the projections of query, key and value, one below the other
+ * in_proj_bias: (3 E)
+ * q_proj_weight: (E, E); with the next two in place of in_proj_weight
+ * k_proj_weight: (E, features of key)
+ * v_proj_weight: (E, features of value)
+ * bias_k: one more key, E numbers
+ * bias_v: its value
+ * key_padding_mask: (batch, S); true hides a key, numbers are added to the scores
+ * attn_mask: (L, S) or (batch num_heads, L, S); true hides a key, numbers are added to the
+ * scores
+ * is_causal: key j takes part for query i if j <= i; attn_mask, if given, says the same
+ * add_zero_attn: one more key and value of zeros
+ * dropout_p: of the weights
+ * need_weights: otherwise weights has shape (0), and no tensor of L x S elements is made
+ * average_attn_weights: (batch, L, S), else (batch, num_heads, L, S)
+ * generator: of dropout; absent means the current one */
+TSR_API TSR_NODISCARD tsr_status tsr_multi_head_attention(
+    tsr_tensor query, tsr_tensor key, tsr_tensor value, int64_t num_heads,
+    tsr_tensor out_proj_weight, tsr_tensor out_proj_bias, tsr_tensor in_proj_weight,
+    tsr_tensor in_proj_bias, tsr_tensor q_proj_weight, tsr_tensor k_proj_weight,
+    tsr_tensor v_proj_weight, tsr_tensor bias_k, tsr_tensor bias_v, tsr_tensor key_padding_mask,
+    tsr_tensor attn_mask, int32_t is_causal, int32_t add_zero_attn, double dropout_p,
+    int32_t need_weights, int32_t average_attn_weights, int32_t batch_first,
+    tsr_generator generator, tsr_tensor* output, tsr_tensor* weights);
+
+/* The sum, mean or maximum of the rows of a table that each bag names; 0 for an empty bag.
+ * input: integers, not negative: a bag in each row, or a list divided at the offsets
+ * weight: (rows, features)
+ * offsets: for a 1-D input: where each bag begins, the first at 0
+ * scale_grad_by_freq: divides the gradient of a row by how often it occurs; not with max
+ * mode: sum, mean or max
+ * per_sample_weights: factors of the rows, of the input's shape; only with sum
+ * include_last_offset: the last offset is the number of indices and begins no bag
+ * padding_idx: a row that belongs to no bag and gets no gradient */
+TSR_API TSR_NODISCARD tsr_status tsr_embedding_bag(
+    tsr_tensor input, tsr_tensor weight, tsr_tensor offsets, int32_t scale_grad_by_freq,
+    const char* mode, int64_t mode_len, tsr_tensor per_sample_weights, int32_t include_last_offset,
+    int64_t padding_idx, tsr_tensor* out);
+
+/* x1ᵀ A x2 + b for every matrix A of the weight.
+ * input1: (..., n)
+ * input2: (..., m)
+ * weight: (out, n, m)
+ * bias: (out) */
+TSR_API TSR_NODISCARD tsr_status tsr_bilinear(
+    tsr_tensor input1, tsr_tensor input2, tsr_tensor weight, tsr_tensor bias, tsr_tensor* out);
+
 /* ---- Ops: recurrent networks ---- */
 
 /* A long short-term memory network over sequences; blocks i f g o.

@@ -176,6 +176,11 @@ def segments(a: Arguments) -> Any:
     return torch.segment_reduce(a.input, a.reduce, lengths=a.lengths, offsets=a.offsets, axis=a.axis, initial=a.initial)
 
 
+def attend(a: Arguments) -> Any:
+    """PyTorch has this as one function from 2.0 on."""
+    return torch.softmax(a.query @ a.key.mT * a.query.shape[-1] ** -0.5 + a.attn_mask, -1) @ a.value
+
+
 def index_of(items: tuple[int, ...], arrays: Any) -> tuple[Any, ...]:
     """The items of the schema's index_kind as Python writes them."""
     left = iter(arrays)
@@ -409,6 +414,15 @@ CALLS: dict[str, Callable[[Arguments], Any]] = {
     "index_select": plain(torch.index_select, "input", "axis", "index"),
     "take": lambda a: torch.take(a.input, a.indices) if a.axis is None else a.input[(slice(None),) * a.axis + (a.indices,)],
     "embedding": lambda a: functional.embedding(a.input, a.weight, a.padding_idx),
+    "embedding_bag": lambda a: functional.embedding_bag(
+        a.input, a.weight, a.offsets, None, 2.0, a.scale_grad_by_freq, a.mode, False, a.per_sample_weights,
+        a.include_last_offset, a.padding_idx,
+    ),
+    "scaled_dot_product_attention": attend,
+    "multi_head_attention": lambda a: functional.multi_head_attention_forward(
+        a.query, a.key, a.value, a.query.shape[-1], a.num_heads, a.in_proj_weight, a.in_proj_bias, a.bias_k, a.bias_v,
+        a.add_zero_attn, a.dropout_p, a.out_proj_weight, a.out_proj_bias,
+    ),
     "gather": plain(torch.gather, "input", "axis", "index"),
     "take_along_axis": plain(torch.take_along_dim, "input", "indices", "axis"),
     "scatter_add": plain(torch.scatter_add, "input", "axis", "index", "source"),

@@ -47,6 +47,7 @@ struct MaxPool3dWithPositionsResult;
 struct AdaptiveMaxPool1dWithPositionsResult;
 struct AdaptiveMaxPool2dWithPositionsResult;
 struct AdaptiveMaxPool3dWithPositionsResult;
+struct MultiHeadAttentionResult;
 struct LstmResult;
 struct GruResult;
 struct RnnTanhResult;

@@ -214,6 +214,12 @@ struct AdaptiveMaxPool3dWithPositionsResult {
   Tensor positions;
 };
 
+// What multi_head_attention gives.
+struct MultiHeadAttentionResult {
+  Tensor output;
+  Tensor weights;
+};
+
 // What lstm gives.
 struct LstmResult {
   Tensor output;
@@ -5948,6 +5954,66 @@ inline Tensor& feature_alpha_dropout_out(
     const Generator& generator = {}) {
   return detail::written<tsr_feature_alpha_dropout_out>(
       dst, input.handle(), p, training, generator.handle());
+}
+
+// ---- Ops: attention, bags of embeddings, bilinear forms ----
+
+// softmax(scale Q Kᵀ + mask) V: (..., L, Ev); the leading axes broadcast. Floating dtypes; 16-bit
+// floats are computed in float32. A query for which no key takes part gives 0. Memory grows with L
+// + S, not with their product; only the gradient of a mask and second derivatives have tensors of L
+// x S elements.
+inline Tensor scaled_dot_product_attention(
+    const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask = {},
+    double dropout_p = 0.0, bool is_causal = false, std::optional<double> scale = std::nullopt,
+    bool enable_gqa = false, const Generator& generator = {}) {
+  return detail::one<tsr_scaled_dot_product_attention>(
+      query.handle(), key.handle(), value.handle(), attn_mask.handle(), dropout_p, is_causal,
+      scale.value_or(0), scale.has_value(), enable_gqa, generator.handle());
+}
+
+// Projects query, key and value, attends with every head, and projects the joined heads. A query
+// for which no key takes part gets the weights 0. Bool masks hide a key where they are true, the
+// opposite of scaled_dot_product_attention, as in PyTorch.
+inline MultiHeadAttentionResult multi_head_attention(
+    const Tensor& query, const Tensor& key, const Tensor& value, int64_t num_heads,
+    const Tensor& out_proj_weight, const Tensor& out_proj_bias = {},
+    const Tensor& in_proj_weight = {}, const Tensor& in_proj_bias = {},
+    const Tensor& q_proj_weight = {}, const Tensor& k_proj_weight = {},
+    const Tensor& v_proj_weight = {}, const Tensor& bias_k = {}, const Tensor& bias_v = {},
+    const Tensor& key_padding_mask = {}, const Tensor& attn_mask = {}, bool is_causal = false,
+    bool add_zero_attn = false, double dropout_p = 0.0, bool need_weights = true,
+    bool average_attn_weights = true, bool batch_first = false, const Generator& generator = {}) {
+  struct {
+    tsr_tensor output = nullptr;
+    tsr_tensor weights = nullptr;
+  } out;
+  check(tsr_multi_head_attention(
+      query.handle(), key.handle(), value.handle(), num_heads, out_proj_weight.handle(),
+      out_proj_bias.handle(), in_proj_weight.handle(), in_proj_bias.handle(),
+      q_proj_weight.handle(), k_proj_weight.handle(), v_proj_weight.handle(), bias_k.handle(),
+      bias_v.handle(), key_padding_mask.handle(), attn_mask.handle(), is_causal, add_zero_attn,
+      dropout_p, need_weights, average_attn_weights, batch_first, generator.handle(), &out.output,
+      &out.weights));
+  return {Tensor::take(out.output), Tensor::take(out.weights)};
+}
+
+// The sum, mean or maximum of the rows of a table that each bag names; 0 for an empty bag.
+inline Tensor embedding_bag(
+    const Tensor& input, const Tensor& weight, const Tensor& offsets = {},
+    bool scale_grad_by_freq = false, std::string_view mode = "mean",
+    const Tensor& per_sample_weights = {}, bool include_last_offset = false,
+    std::optional<int64_t> padding_idx = std::nullopt) {
+  return detail::one<tsr_embedding_bag>(
+      input.handle(), weight.handle(), offsets.handle(), scale_grad_by_freq, mode.data(),
+      detail::length(mode), per_sample_weights.handle(), include_last_offset,
+      padding_idx.value_or(tsr_none()));
+}
+
+// x1ᵀ A x2 + b for every matrix A of the weight.
+inline Tensor bilinear(
+    const Tensor& input1, const Tensor& input2, const Tensor& weight, const Tensor& bias = {}) {
+  return detail::one<tsr_bilinear>(
+      input1.handle(), input2.handle(), weight.handle(), bias.handle());
 }
 
 // ---- Ops: recurrent networks ----

@@ -19,6 +19,8 @@ struct PointwiseRows;
 struct RandomRows;
 struct ReduceRows;
 template <class T>
+struct AttentionRows;
+template <class T>
 struct ClassLossRows;
 template <class T>
 struct DepthwiseRows;
@@ -48,8 +50,9 @@ struct Level {
   // The order is that of the initialiser in isa/level.cpp.
   using Tables = decltype(std::tuple_cat(
       PointersTo<CopyRows, IndexRows, IntegerProductRows, PointwiseRows, RandomRows, ReduceRows>{},
-      FloatingPointersTo<ClassLossRows, DepthwiseRows, GatesRows, NormRows, OptimRows, PoolRows,
-                         ResampleRows, SkinnyRows, SoftmaxRows, WeightedGatherRows>{}));
+      FloatingPointersTo<AttentionRows, ClassLossRows, DepthwiseRows, GatesRows, NormRows,
+                         OptimRows, PoolRows, ResampleRows, SkinnyRows, SoftmaxRows,
+                         WeightedGatherRows>{}));
 
   template <class Rows>
   [[nodiscard]] const Rows& rows() const noexcept {

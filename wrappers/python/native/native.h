@@ -188,7 +188,7 @@ PyObject* tpy_named_same(tsr_status status, const char* op, PyObject* outs, int3
 
 /* ---- signature.c: positions and keywords of a call ---- */
 
-enum { TPY_MAX_ALIASES = 4, TPY_MAX_PARAMETERS = 20 };
+enum { TPY_MAX_ALIASES = 4, TPY_MAX_PARAMETERS = 24 };
 
 /* How an argument is read, by its type in the schema. */
 typedef enum {

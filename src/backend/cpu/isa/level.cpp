@@ -3,6 +3,7 @@
 // What one instruction-set level offers: the tables of every family.
 #include "backend/cpu/level.h"
 
+#include "backend/cpu/isa/attention.h"
 #include "backend/cpu/isa/depthwise.h"
 #include "backend/cpu/isa/find.h"
 #include "backend/cpu/isa/gates.h"
@@ -30,12 +31,12 @@ const Level kLevel{
     TSR_ISA_NAME,
     {&kCopyRows, &kIndexRows, &kIntegerProductRows, &kPointwiseRows, &kRandomRows, &kReduceRows,
      // float32
-     &kClassLossRows<float>, &kDepthwiseRows<float>, &kGatesRows<float>, &kNormRows<float>,
-     &kOptimRows<float>, &kPoolRows<float>, &kResampleRows<float>, &kSkinnyRows<float>,
-     &kSoftmaxRows<float>, &kWeightedGatherRows<float>,
+     &kAttentionRows<float>, &kClassLossRows<float>, &kDepthwiseRows<float>, &kGatesRows<float>,
+     &kNormRows<float>, &kOptimRows<float>, &kPoolRows<float>, &kResampleRows<float>,
+     &kSkinnyRows<float>, &kSoftmaxRows<float>, &kWeightedGatherRows<float>,
      // float64
-     &kClassLossRows<double>, &kDepthwiseRows<double>, &kGatesRows<double>, &kNormRows<double>,
-     &kOptimRows<double>, &kPoolRows<double>, &kResampleRows<double>, &kSkinnyRows<double>,
-     &kSoftmaxRows<double>, &kWeightedGatherRows<double>}};
+     &kAttentionRows<double>, &kClassLossRows<double>, &kDepthwiseRows<double>, &kGatesRows<double>,
+     &kNormRows<double>, &kOptimRows<double>, &kPoolRows<double>, &kResampleRows<double>,
+     &kSkinnyRows<double>, &kSoftmaxRows<double>, &kWeightedGatherRows<double>}};
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -32,6 +32,7 @@ kernel::Status pool(const kernel::PoolPlan& plan);
 kernel::Status resample(const kernel::ResamplePlan& plan);
 kernel::Status weighted_gather(const kernel::WeightedGatherPlan& plan);
 kernel::Status norm(const kernel::NormPlan& plan);
+kernel::Status attention(const kernel::AttentionPlan& plan);
 kernel::Status class_loss(const kernel::ClassLossPlan& plan);
 kernel::Status gates(const kernel::GatesPlan& plan);
 kernel::Status align_loss(const kernel::AlignLossPlan& plan);
@@ -62,6 +63,7 @@ inline constexpr kernel::KernelTable kKernels = {
     .resample = resample,
     .weighted_gather = weighted_gather,
     .norm = norm,
+    .attention = attention,
     .class_loss = class_loss,
     .gates = gates,
     .align_loss = align_loss,

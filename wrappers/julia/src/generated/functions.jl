@@ -3740,6 +3740,32 @@
 @c tsr_feature_alpha_dropout_inplace(input::tsr_tensor, p::Float64, training::Int32,
     generator::tsr_generator)::tsr_status
 
+# softmax(scale Q Kᵀ + mask) V: (..., L, Ev); the leading axes broadcast.
+@c tsr_scaled_dot_product_attention(query::tsr_tensor, key::tsr_tensor, value::tsr_tensor,
+    attn_mask::tsr_tensor, dropout_p::Float64, is_causal::Int32, scale::Float64,
+    has_scale::Int32, enable_gqa::Int32, generator::tsr_generator,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# Projects query, key and value, attends with every head, and projects the joined heads.
+@c tsr_multi_head_attention(query::tsr_tensor, key::tsr_tensor, value::tsr_tensor,
+    num_heads::Int64, out_proj_weight::tsr_tensor, out_proj_bias::tsr_tensor,
+    in_proj_weight::tsr_tensor, in_proj_bias::tsr_tensor, q_proj_weight::tsr_tensor,
+    k_proj_weight::tsr_tensor, v_proj_weight::tsr_tensor, bias_k::tsr_tensor,
+    bias_v::tsr_tensor, key_padding_mask::tsr_tensor, attn_mask::tsr_tensor, is_causal::Int32,
+    add_zero_attn::Int32, dropout_p::Float64, need_weights::Int32, average_attn_weights::Int32,
+    batch_first::Int32, generator::tsr_generator, output::Ptr{tsr_tensor},
+    weights::Ptr{tsr_tensor})::tsr_status
+
+# The sum, mean or maximum of the rows of a table that each bag names; 0 for an empty bag.
+@c tsr_embedding_bag(input::tsr_tensor, weight::tsr_tensor, offsets::tsr_tensor,
+    scale_grad_by_freq::Int32, mode::Ptr{UInt8}, mode_len::Int64,
+    per_sample_weights::tsr_tensor, include_last_offset::Int32, padding_idx::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# x1ᵀ A x2 + b for every matrix A of the weight.
+@c tsr_bilinear(input1::tsr_tensor, input2::tsr_tensor, weight::tsr_tensor, bias::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+
 # A long short-term memory network over sequences; blocks i f g o.
 @c tsr_lstm(input::tsr_tensor, hx::Ptr{tsr_tensor}, n_hx::Int32, params::Ptr{tsr_tensor},
     n_params::Int32, has_biases::Int32, num_layers::Int64, dropout::Float64, train::Int32,

@@ -14,10 +14,10 @@ export abs!, acos!, acosh!, adam_step!, adamw_step!, adaptive_avg_pool1d, adapti
     atleast_1d, atleast_2d, atleast_3d, avg_pool1d, avg_pool1d!, avg_pool2d, avg_pool2d!,
     avg_pool3d, avg_pool3d!
 export baddbmm, baddbmm!, bartlett_window, batch_norm, batch_norm!, bernoulli, bernoulli!,
-    binary_cross_entropy, binary_cross_entropy_with_logits, bincount, bincount!, binomial,
-    bitwise_and!, bitwise_invert!, bitwise_left_shift!, bitwise_or!, bitwise_right_shift!,
-    bitwise_xor!, blackman_window, block_diag, block_diag!, bmm, bmm!, broadcast_tensors,
-    broadcast_to, bucketize, bucketize!
+    bilinear, binary_cross_entropy, binary_cross_entropy_with_logits, bincount, bincount!,
+    binomial, bitwise_and!, bitwise_invert!, bitwise_left_shift!, bitwise_or!,
+    bitwise_right_shift!, bitwise_xor!, blackman_window, block_diag, block_diag!, bmm, bmm!,
+    broadcast_tensors, broadcast_to, bucketize, bucketize!
 export cartesian_prod, cauchy!, cdist, ceil!, celu, celu!, channel_shuffle, cholesky_inverse,
     cholesky_inverse!, cholesky_solve, cholesky_solve!, choose, choose!, chunk, clip, clip!,
     clip_grad_norm!, clip_grad_value!, clip_norm!, clone, clone!, col2im, column_stack,
@@ -32,8 +32,9 @@ export deg2rad!, det!, diag!, diag_embed, diag_embed!, diagflat, diagflat!, diag
     divide_rounded, divide_rounded!, dot!, dropout, dropout!, dropout1d, dropout1d!, dropout2d,
     dropout2d!, dropout3d, dropout3d!, dstack, dstack!
 export eig, eig!, eigh, eigh!, eigvalsh, eigvalsh!, einsum, einsum!, elu, elu!, embedding,
-    embedding!, empty_like, empty_strided, entr, entr!, equal!, erf, erf!, erfc, erfc!, erfcx,
-    erfcx!, erfinv, erfinv!, exp!, exp2!, expand, expand_dims, expm1!, exponential!, eye, eye!
+    embedding!, embedding_bag, empty_like, empty_strided, entr, entr!, equal!, erf, erf!, erfc,
+    erfc!, erfcx, erfcx!, erfinv, erfinv!, exp!, exp2!, expand, expand_dims, expm1!,
+    exponential!, eye, eye!
 export feature_alpha_dropout, feature_alpha_dropout!, flatten, fliplr, fliplr!, flipud, flipud!,
     float_power, float_power!, floor!, floor_divide!, fmax, fmax!, fmin, fmin!, fmod!, frac,
     frac!, full, full_like
@@ -68,8 +69,8 @@ export margin_ranking_loss, masked_amax, masked_amin, masked_argmax, masked_argm
     max_unpool2d, max_unpool2d!, max_unpool3d, max_unpool3d!, max_with_indices,
     max_with_indices!, median_with_indices, median_with_indices!, meshgrid, min!,
     min_with_indices, min_with_indices!, mish, mish!, mm, mm!, mode, mode!, moveaxis, mse_loss,
-    msort, msort!, multi_dot, multi_dot!, multi_margin_loss, multigammaln, multigammaln!,
-    multilabel_margin_loss, multilabel_soft_margin_loss, multinomial, multiply!
+    msort, msort!, multi_dot, multi_dot!, multi_head_attention, multi_margin_loss, multigammaln,
+    multigammaln!, multilabel_margin_loss, multilabel_soft_margin_loss, multinomial, multiply!
 export nan_to_num, nan_to_num!, nanmean, nanmean!, nanmedian, nanmedian!,
     nanmedian_with_indices, nanmedian_with_indices!, nanquantile, nanquantile!, nansum, nansum!,
     narrow, ndtr, ndtr!, ndtri, ndtri!, negative!, nextafter, nextafter!, nll_loss, nonzero,
@@ -82,14 +83,15 @@ export rad2deg!, rand_like, randint, randint_like, randn_like, random!, reciproc
     relu!, relu6, relu6!, remainder!, renorm, renorm!, repeat_interleave, repeat_interleave!,
     reshape_row_major, rms_norm, rms_norm!, rnn_relu, rnn_relu_cell, rnn_tanh, rnn_tanh_cell,
     roll, roll!, rot90, rot90!, round!, round_decimals, round_decimals!, rsqrt, rsqrt!
-export scatter, scatter!, scatter_add, scatter_add!, scatter_reduce, scatter_reduce!,
-    segment_reduce, select, select_scatter, select_scatter!, selu, selu!, sgd_step!, sigmoid,
-    sigmoid!, sign!, signbit!, silu, silu!, sin!, sinc!, sinh!, slice_scatter, slice_scatter!,
-    slogdet, slogdet!, smooth_l1_loss, soft_margin_loss, softmax, softmax!, softmin, softmin!,
-    softplus, softplus!, softshrink, softshrink!, softsign, softsign!, solve, solve!,
-    solve_triangular, solve_triangular!, sort_with_indices, sort_with_indices!, sparse!,
-    split_with_sizes, sqrt!, square, square!, stack, stack!, standard_gamma,
-    standard_gamma_grad, standard_gamma_grad!, std!, std_mean, std_mean!, subtract!, swapaxes
+export scaled_dot_product_attention, scatter, scatter!, scatter_add, scatter_add!,
+    scatter_reduce, scatter_reduce!, segment_reduce, select, select_scatter, select_scatter!,
+    selu, selu!, sgd_step!, sigmoid, sigmoid!, sign!, signbit!, silu, silu!, sin!, sinc!, sinh!,
+    slice_scatter, slice_scatter!, slogdet, slogdet!, smooth_l1_loss, soft_margin_loss, softmax,
+    softmax!, softmin, softmin!, softplus, softplus!, softshrink, softshrink!, softsign,
+    softsign!, solve, solve!, solve_triangular, solve_triangular!, sort_with_indices,
+    sort_with_indices!, sparse!, split_with_sizes, sqrt!, square, square!, stack, stack!,
+    standard_gamma, standard_gamma_grad, standard_gamma_grad!, std!, std_mean, std_mean!,
+    subtract!, swapaxes
 export take, take_along_axis, take_along_axis!, tan!, tanh!, tanhshrink, tanhshrink!,
     tensor_split, tensor_split_at, tensordot, tensordot!, threshold, threshold!, tile, tile!,
     topk, topk!, trace, trace!, trapezoid, trapezoid!, tril_indices, triplet_margin_loss,
@@ -131,6 +133,7 @@ include("ops_nn_loss.jl")
 include("ops_optim.jl")
 include("ops_nn_pool.jl")
 include("ops_nn_norm.jl")
+include("ops_nn_attention.jl")
 include("ops_nn_rnn.jl")
 include("ops_nn_sequence.jl")
 include("ops_nn_image.jl")

@@ -18,9 +18,9 @@ from ._results import (
     AminmaxResult, CummaxResult, CumminResult, EigResult, EighResult, GruResult, HistogramResult, KthvalueResult,
     LstmCellResult, LstmResult, LstsqResult, LuFactorResult, LuResult, MaxPool1dWithPositionsResult,
     MaxPool2dWithPositionsResult, MaxPool3dWithPositionsResult, MaxWithIndicesResult, MedianWithIndicesResult,
-    MinWithIndicesResult, ModeResult, NanmedianWithIndicesResult, QrResult, RnnReluResult, RnnTanhResult,
-    SlogdetResult, SortWithIndicesResult, StdMeanResult, SvdResult, TopkResult, UniqueAllResult, UniqueAxisResult,
-    UniqueConsecutiveResult, UniqueCountsResult, UniqueInverseResult, VarMeanResult,
+    MinWithIndicesResult, ModeResult, MultiHeadAttentionResult, NanmedianWithIndicesResult, QrResult, RnnReluResult,
+    RnnTanhResult, SlogdetResult, SortWithIndicesResult, StdMeanResult, SvdResult, TopkResult, UniqueAllResult,
+    UniqueAxisResult, UniqueConsecutiveResult, UniqueCountsResult, UniqueInverseResult, VarMeanResult,
 )
 from ._tensor import Tensor
 

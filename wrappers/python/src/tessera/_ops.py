@@ -542,6 +542,10 @@ alpha_dropout = _core.alpha_dropout
 alpha_dropout_ = _core.alpha_dropout_
 feature_alpha_dropout = _core.feature_alpha_dropout
 feature_alpha_dropout_ = _core.feature_alpha_dropout_
+scaled_dot_product_attention = _core.scaled_dot_product_attention
+multi_head_attention = _core.multi_head_attention
+embedding_bag = _core.embedding_bag
+bilinear = _core.bilinear
 lstm = _core.lstm
 gru = _core.gru
 rnn_tanh = _core.rnn_tanh
@@ -1061,6 +1065,10 @@ NN_FUNCTIONAL = [
     "alpha_dropout_",
     "feature_alpha_dropout",
     "feature_alpha_dropout_",
+    "scaled_dot_product_attention",
+    "multi_head_attention",
+    "embedding_bag",
+    "bilinear",
     "lstm",
     "gru",
     "rnn_tanh",

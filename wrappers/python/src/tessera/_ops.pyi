@@ -18,9 +18,9 @@ from ._results import (
     AminmaxResult, CummaxResult, CumminResult, EigResult, EighResult, GruResult, HistogramResult, KthvalueResult,
     LstmCellResult, LstmResult, LstsqResult, LuFactorResult, LuResult, MaxPool1dWithPositionsResult,
     MaxPool2dWithPositionsResult, MaxPool3dWithPositionsResult, MaxWithIndicesResult, MedianWithIndicesResult,
-    MinWithIndicesResult, ModeResult, NanmedianWithIndicesResult, QrResult, RnnReluResult, RnnTanhResult,
-    SlogdetResult, SortWithIndicesResult, StdMeanResult, SvdResult, TopkResult, UniqueAllResult, UniqueAxisResult,
-    UniqueConsecutiveResult, UniqueCountsResult, UniqueInverseResult, VarMeanResult,
+    MinWithIndicesResult, ModeResult, MultiHeadAttentionResult, NanmedianWithIndicesResult, QrResult, RnnReluResult,
+    RnnTanhResult, SlogdetResult, SortWithIndicesResult, StdMeanResult, SvdResult, TopkResult, UniqueAllResult,
+    UniqueAxisResult, UniqueConsecutiveResult, UniqueCountsResult, UniqueInverseResult, VarMeanResult,
 )
 from ._tensor import Tensor
 
@@ -1270,6 +1270,24 @@ def feature_alpha_dropout(input: Tensor, p: float = ..., training: bool = ...,
         generator: Generator | None = ..., *, out: Tensor | None = ...) -> Tensor: ...
 def feature_alpha_dropout_(input: Tensor, p: float = ..., training: bool = ...,
         generator: Generator | None = ...) -> Tensor: ...
+def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor,
+        attn_mask: Tensor | None = ..., dropout_p: float = ..., is_causal: bool = ..., *,
+        scale: float | None = ..., enable_gqa: bool = ...,
+        generator: Generator | None = ...) -> Tensor: ...
+def multi_head_attention(query: Tensor, key: Tensor, value: Tensor, num_heads: int,
+        out_proj_weight: Tensor, out_proj_bias: Tensor | None = ...,
+        in_proj_weight: Tensor | None = ..., in_proj_bias: Tensor | None = ...,
+        q_proj_weight: Tensor | None = ..., k_proj_weight: Tensor | None = ...,
+        v_proj_weight: Tensor | None = ..., bias_k: Tensor | None = ...,
+        bias_v: Tensor | None = ..., key_padding_mask: Tensor | None = ...,
+        attn_mask: Tensor | None = ..., is_causal: bool = ..., add_zero_attn: bool = ...,
+        dropout_p: float = ..., need_weights: bool = ..., average_attn_weights: bool = ...,
+        batch_first: bool = ..., generator: Generator | None = ...) -> MultiHeadAttentionResult: ...
+def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = ...,
+        scale_grad_by_freq: bool = ..., mode: str = ..., per_sample_weights: Tensor | None = ...,
+        include_last_offset: bool = ..., padding_idx: int | None = ...) -> Tensor: ...
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor,
+        bias: Tensor | None = ...) -> Tensor: ...
 def lstm(input: Tensor, hx: Sequence[Tensor], params: Sequence[Tensor], has_biases: bool = ...,
         num_layers: int = ..., dropout: float = ..., train: bool = ..., bidirectional: bool = ...,
         batch_first: bool = ..., *, batch_sizes: int | Sequence[int] | None = ...,

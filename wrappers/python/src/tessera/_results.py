@@ -249,6 +249,13 @@ class AdaptiveMaxPool3dWithPositionsResult(NamedTuple):
     positions: Tensor
 
 
+class MultiHeadAttentionResult(NamedTuple):
+    """What multi_head_attention() gives."""
+
+    output: Tensor
+    weights: Tensor
+
+
 class LstmResult(NamedTuple):
     """What lstm() gives."""
 
@@ -319,6 +326,7 @@ RESULTS: dict[str, type[tuple[Any, ...]]] = {
     "adaptive_max_pool1d_with_positions": AdaptiveMaxPool1dWithPositionsResult,
     "adaptive_max_pool2d_with_positions": AdaptiveMaxPool2dWithPositionsResult,
     "adaptive_max_pool3d_with_positions": AdaptiveMaxPool3dWithPositionsResult,
+    "multi_head_attention": MultiHeadAttentionResult,
     "lstm": LstmResult,
     "gru": GruResult,
     "rnn_tanh": RnnTanhResult,

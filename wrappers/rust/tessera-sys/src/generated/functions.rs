@@ -6433,6 +6433,88 @@ extern "C" {
         input: tsr_tensor, p: f64, training: i32, generator: tsr_generator,
     ) -> tsr_status;
 
+    /// softmax(scale Q Kᵀ + mask) V: (..., L, Ev); the leading axes broadcast.
+    /// Floating dtypes; 16-bit floats are computed in float32. A query for which no key takes part
+    /// gives 0. Memory grows with L + S, not with their product; only the gradient of a mask and
+    /// second derivatives have tensors of L x S elements.
+    /// query: (..., L, E)
+    /// key: (..., S, E)
+    /// value: (..., S, Ev)
+    /// attn_mask: broadcasts with (..., L, S); true lets a key take part, numbers are added to the
+    /// scores
+    /// dropout_p: the probability with which a weight becomes 0; the others are divided by 1 -
+    /// dropout_p
+    /// is_causal: key j takes part for query i if j \<= i; not with attn_mask
+    /// scale: of the scores; absent means 1 / sqrt(E)
+    /// enable_gqa: the third axis from the end counts heads, of which several neighbours of the
+    /// query share one of key and value
+    /// generator: of dropout; absent means the current one
+    pub fn tsr_scaled_dot_product_attention(
+        query: tsr_tensor, key: tsr_tensor, value: tsr_tensor, attn_mask: tsr_tensor,
+        dropout_p: f64, is_causal: i32, scale: f64, has_scale: i32, enable_gqa: i32,
+        generator: tsr_generator, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Projects query, key and value, attends with every head, and projects the joined heads.
+    /// A query for which no key takes part gets the weights 0. Bool masks hide a key where they
+    /// are true, the opposite of scaled_dot_product_attention, as in PyTorch.
+    /// query: (L, batch, E), with batch_first (batch, L, E), or (L, E)
+    /// key: the same with the length S
+    /// value: the same with the length S
+    /// num_heads: divides E
+    /// out_proj_weight: (out, E)
+    /// out_proj_bias: (out)
+    /// in_proj_weight: (3 E, E): the projections of query, key and value, one below the other
+    /// in_proj_bias: (3 E)
+    /// q_proj_weight: (E, E); with the next two in place of in_proj_weight
+    /// k_proj_weight: (E, features of key)
+    /// v_proj_weight: (E, features of value)
+    /// bias_k: one more key, E numbers
+    /// bias_v: its value
+    /// key_padding_mask: (batch, S); true hides a key, numbers are added to the scores
+    /// attn_mask: (L, S) or (batch num_heads, L, S); true hides a key, numbers are added to the
+    /// scores
+    /// is_causal: key j takes part for query i if j \<= i; attn_mask, if given, says the same
+    /// add_zero_attn: one more key and value of zeros
+    /// dropout_p: of the weights
+    /// need_weights: otherwise weights has shape (0), and no tensor of L x S elements is made
+    /// average_attn_weights: (batch, L, S), else (batch, num_heads, L, S)
+    /// generator: of dropout; absent means the current one
+    pub fn tsr_multi_head_attention(
+        query: tsr_tensor, key: tsr_tensor, value: tsr_tensor, num_heads: i64,
+        out_proj_weight: tsr_tensor, out_proj_bias: tsr_tensor, in_proj_weight: tsr_tensor,
+        in_proj_bias: tsr_tensor, q_proj_weight: tsr_tensor, k_proj_weight: tsr_tensor,
+        v_proj_weight: tsr_tensor, bias_k: tsr_tensor, bias_v: tsr_tensor,
+        key_padding_mask: tsr_tensor, attn_mask: tsr_tensor, is_causal: i32, add_zero_attn: i32,
+        dropout_p: f64, need_weights: i32, average_attn_weights: i32, batch_first: i32,
+        generator: tsr_generator, output: *mut tsr_tensor, weights: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The sum, mean or maximum of the rows of a table that each bag names; 0 for an empty bag.
+    /// input: integers, not negative: a bag in each row, or a list divided at the offsets
+    /// weight: (rows, features)
+    /// offsets: for a 1-D input: where each bag begins, the first at 0
+    /// scale_grad_by_freq: divides the gradient of a row by how often it occurs; not with max
+    /// mode: sum, mean or max
+    /// per_sample_weights: factors of the rows, of the input's shape; only with sum
+    /// include_last_offset: the last offset is the number of indices and begins no bag
+    /// padding_idx: a row that belongs to no bag and gets no gradient
+    pub fn tsr_embedding_bag(
+        input: tsr_tensor, weight: tsr_tensor, offsets: tsr_tensor, scale_grad_by_freq: i32,
+        mode: *const c_char, mode_len: i64, per_sample_weights: tsr_tensor,
+        include_last_offset: i32, padding_idx: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// x1ᵀ A x2 + b for every matrix A of the weight.
+    /// input1: (..., n)
+    /// input2: (..., m)
+    /// weight: (out, n, m)
+    /// bias: (out)
+    pub fn tsr_bilinear(
+        input1: tsr_tensor, input2: tsr_tensor, weight: tsr_tensor, bias: tsr_tensor,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+
     /// A long short-term memory network over sequences; blocks i f g o.
     /// c = σ(f) c + σ(i) tanh(g), h = σ(o) tanh(c). A further tensor w_hr (outputs, hidden) behind
     /// each layer's and direction's parameters projects h to fewer outputs, which are also what

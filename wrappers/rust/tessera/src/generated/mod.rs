@@ -34,6 +34,7 @@ mod ops_nn_loss;
 mod ops_optim;
 mod ops_nn_pool;
 mod ops_nn_norm;
+mod ops_nn_attention;
 mod ops_nn_rnn;
 mod ops_nn_sequence;
 mod ops_nn_image;
@@ -69,6 +70,7 @@ pub mod ops {
     pub use super::ops_optim::*;
     pub use super::ops_nn_pool::*;
     pub use super::ops_nn_norm::*;
+    pub use super::ops_nn_attention::*;
     pub use super::ops_nn_rnn::*;
     pub use super::ops_nn_sequence::*;
     pub use super::ops_nn_image::*;
