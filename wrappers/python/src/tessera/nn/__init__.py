@@ -34,6 +34,8 @@ from .activations import (
     Threshold,
     Unflatten,
 )
+from .attention import MultiheadAttention
+from .bags import Bilinear, EmbeddingBag
 from .containers import ModuleDict, ModuleList, Sequential
 from .conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .dropouts import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
@@ -124,6 +126,13 @@ from .pooling import (
     MaxUnpool3d,
 )
 from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
+from .transformer import (
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
 
 __all__ = [
     "CELU",
@@ -158,6 +167,7 @@ __all__ = [
     "Conv1d",
     "CTCLoss",
     "ChannelShuffle",
+    "Bilinear",
     "Conv2d",
     "Conv3d",
     "ConvTranspose1d",
@@ -172,6 +182,7 @@ __all__ = [
     "Dropout3d",
     "Embedding",
     "FeatureAlphaDropout",
+    "EmbeddingBag",
     "Flatten",
     "GRUCell",
     "Fold",
@@ -214,6 +225,7 @@ __all__ = [
     "MultiLabelMarginLoss",
     "MultiLabelSoftMarginLoss",
     "MultiMarginLoss",
+    "MultiheadAttention",
     "NLLLoss",
     "PReLU",
     "PairwiseDistance",
@@ -245,6 +257,11 @@ __all__ = [
     "Tanh",
     "Tanhshrink",
     "Threshold",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
     "TripletMarginLoss",
     "Unflatten",
     "ZeroPad1d",

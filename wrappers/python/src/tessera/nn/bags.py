@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Bags of embeddings and bilinear forms; names, defaults and initial values are PyTorch's."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import _ops
+from .._errors import InvalidValueError, as_int
+from .._tensor import Tensor
+from . import functional as F
+from . import init
+from .module import Module
+from .parameter import Parameter
+
+
+class EmbeddingBag(Module):
+    """The sum, mean or maximum of the rows of a table that each bag names."""
+
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, scale_grad_by_freq: bool = False, mode: str = "mean",
+        include_last_offset: bool = False, padding_idx: int | None = None, dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        if mode not in ("sum", "mean", "max"):
+            raise InvalidValueError(f"mode: expected sum, mean or max, got {mode!r}")
+        if padding_idx is not None:
+            padding_idx, num_embeddings = as_int(padding_idx, "padding_idx"), as_int(num_embeddings, "num_embeddings")
+            if not -num_embeddings <= padding_idx < num_embeddings:
+                raise InvalidValueError(f"padding_idx {padding_idx} is out of range for {num_embeddings} rows")
+            padding_idx %= num_embeddings
+        self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
+        self.scale_grad_by_freq, self.mode, self.include_last_offset = scale_grad_by_freq, mode, include_last_offset
+        self.weight = Parameter(_ops.empty((num_embeddings, embedding_dim), dtype=dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            init.zeros_(self.weight.detach()[self.padding_idx])
+
+    def forward(
+        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
+    ) -> Tensor:
+        return F.embedding_bag(
+            input, self.weight, offsets, self.scale_grad_by_freq, self.mode, per_sample_weights,
+            self.include_last_offset, self.padding_idx,
+        )
+
+    def extra_repr(self) -> str:
+        return f"{self.num_embeddings}, {self.embedding_dim}, mode={self.mode}"
+
+
+class Bilinear(Module):
+    """x1ᵀ A x2 + b for every matrix A of the weight (out_features, in1_features, in2_features)."""
+
+    def __init__(
+        self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        if as_int(in1_features, "in1_features") <= 0:
+            raise InvalidValueError(f"in1_features: expected a number above 0, got {in1_features}")
+        self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
+        self.weight = Parameter(_ops.empty((out_features, in1_features, in2_features), dtype=dtype))
+        self.register_parameter("bias", Parameter(_ops.empty((out_features,), dtype=dtype)) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        bound = 1 / math.sqrt(self.in1_features)
+        init.uniform_(self.weight, -bound, bound)
+        if self.bias is not None:
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        return F.bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        text = f"in1_features={self.in1_features}, in2_features={self.in2_features}, out_features={self.out_features}"
+        return f"{text}, bias={self.bias is not None}"

@@ -1,0 +1,329 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Attention, its layers, bags of embeddings and bilinear forms: against PyTorch, and what no table of values shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tessera as ts
+from tessera import nn
+from tessera.nn import functional as F
+
+sdpa = F.scaled_dot_product_attention
+
+
+def normal(*shape: int, seed: int = 0, dtype: Any = ts.float64) -> ts.Tensor:
+    return ts.asarray(np.random.default_rng(seed).standard_normal(shape)).astype(dtype)
+
+
+def three(*shape: int, dtype: Any = ts.float32) -> list[ts.Tensor]:
+    return [normal(*shape, seed=k, dtype=dtype).requires_grad_(True) for k in range(3)]
+
+
+# ---- scaled_dot_product_attention ----
+
+
+@pytest.mark.parametrize("length", [1, 127, 128, 129, 300, 600])
+def test_blocks_of_queries_and_keys_join_without_a_seam(length: int) -> None:
+    q, k, v = normal(2, 70, 5), normal(2, length, 5, seed=1), normal(2, length, 3, seed=2)
+    scores = ts.matmul(q, ts.matrix_transpose(k)) * 5**-0.5
+    np.testing.assert_allclose(sdpa(q, k, v).numpy(), ts.matmul(ts.softmax(scores, -1), v).numpy(), rtol=1e-12)
+
+
+def test_scores_of_any_size_do_not_overflow() -> None:
+    q, k = ts.asarray([[300.0]]), ts.asarray([[300.0], [-300.0], [299.0]])
+    np.testing.assert_array_equal(sdpa(q, k, ts.asarray([[1.0], [2.0], [3.0]])).numpy(), [[1.0]])
+
+
+def test_a_nan_stays_in_its_row_and_a_hidden_query_gives_zero() -> None:
+    q, k, v = normal(3, 2), normal(4, 2, seed=1), normal(4, 2, seed=2)
+    q[1] = float("nan")
+    found = sdpa(q, k, v, attn_mask=ts.asarray([[True], [True], [False]])).numpy()
+    assert np.isfinite(found[0]).all() and np.isnan(found[1]).all() and (found[2] == 0).all()
+
+
+def test_hidden_queries_have_gradient_zero() -> None:
+    q, k, v = three(2, 3)
+    sdpa(q, k, v, attn_mask=ts.asarray([[True, True], [False, False]])).sum().backward()
+    assert (q.grad.numpy()[1] == 0).all() and np.isfinite(k.grad.numpy()).all() and (v.grad.numpy() != 0).all()
+
+
+@pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16])
+def test_short_floats_round_once(dtype: Any) -> None:
+    q, k, v = (normal(2, 300, 8, seed=s, dtype=dtype) for s in range(3))
+    exact = sdpa(*(x.astype(ts.float64) for x in (q, k, v)), is_causal=True)
+    wide = sdpa(*(x.astype(ts.float32) for x in (q, k, v)), is_causal=True)
+    found = sdpa(q, k, v, is_causal=True)
+    assert found.dtype is dtype
+    np.testing.assert_array_equal(found.astype(ts.float32).numpy(), wide.astype(dtype).astype(ts.float32).numpy())
+    np.testing.assert_allclose(found.astype(ts.float64).numpy(), exact.numpy(), rtol=2e-2, atol=1e-2)
+
+
+def test_heads_of_a_wider_tensor_are_read_in_place_and_the_result_joins_again() -> None:
+    wide = normal(2, 5, 3, 4)  # batch, length, heads, features
+    q = ts.swapaxes(wide, 1, 2)
+    joined = ts.swapaxes(sdpa(q, q, q), 1, 2)
+    assert joined.is_contiguous()
+    dense = q.contiguous()
+    np.testing.assert_array_equal(ts.swapaxes(joined, 1, 2).numpy(), sdpa(dense, dense, dense).numpy())
+
+
+def factors_of(p: float, seed: int, length: int) -> Any:
+    """The weights after dropout, as the result for values that are a unit matrix."""
+    ts.manual_seed(seed)
+    q = ts.zeros(length, 2, dtype=ts.float64)
+    return sdpa(q, q, ts.eye(length, dtype=ts.float64), dropout_p=p).numpy() * length
+
+
+def test_dropout_keeps_its_share_and_scales_it() -> None:
+    factors = factors_of(0.25, 3, 300)
+    assert set(np.unique(factors.round(9))) == {0.0, round(4 / 3, 9)}
+    assert abs((factors == 0).mean() - 0.25) < 4 * (0.25 * 0.75 / 300**2) ** 0.5
+    np.testing.assert_array_equal(factors, factors_of(0.25, 3, 300))
+    assert (factors != factors_of(0.25, 4, 300)).any()
+
+
+def test_dropout_is_the_same_in_both_backwards() -> None:
+    q, k, v = three(2, 150, 4, dtype=ts.float64)
+    ts.manual_seed(11)
+    loss = (sdpa(q, k, v, dropout_p=0.3) * normal(2, 150, 4, seed=9)).sum()
+    fused = ts.autograd.grad(loss, [q, k, v], retain_graph=True)
+    composed = ts.autograd.grad(loss, [q, k, v], create_graph=True)
+    for a, b in zip(fused, composed):
+        np.testing.assert_allclose(a.numpy(), b.detach().numpy(), rtol=1e-10, atol=1e-12)
+
+
+def test_dropout_agrees_with_finite_differences() -> None:
+    def attend(*args: ts.Tensor) -> ts.Tensor:
+        ts.manual_seed(5)
+        return sdpa(*args, dropout_p=0.4, is_causal=True)
+
+    assert ts.autograd.gradcheck(attend, tuple(three(2, 4, 3, dtype=ts.float64)))
+
+
+def test_the_result_does_not_depend_on_the_number_of_threads() -> None:
+    before = ts.get_num_threads()
+    found = []
+    try:
+        for count in (1, 2):
+            ts.set_num_threads(count)
+            q, k, v = three(3, 300, 8)
+            out = sdpa(q, k, v, is_causal=True)
+            out.sum().backward()
+            found.append([x.detach().numpy() for x in (out, q.grad, k.grad, v.grad)])
+    finally:
+        ts.set_num_threads(before)
+    for a, b in zip(*found):
+        np.testing.assert_array_equal(a, b)
+
+
+def peak_of(length: int) -> int:
+    """The memory that attention and its gradients take beyond their operands, in bytes."""
+    q, k, v = (normal(1, length, 16, seed=s, dtype=ts.float32).requires_grad_(True) for s in range(3))
+    ts.memory.reset_peak_memory_stats()
+    before = ts.memory.memory_allocated()
+    sdpa(q, k, v).sum().backward()
+    return ts.memory.max_memory_allocated() - before
+
+
+def test_memory_grows_with_the_length_and_not_with_its_square() -> None:
+    small, large = peak_of(1024), peak_of(4096)
+    assert large < 5 * small
+    assert large < 4096 * 4096 * 4 / 8  # an eighth of one matrix of scores
+
+
+# ---- layers ----
+
+
+def state_to(module: Any, other: Any) -> None:
+    """Gives our layer the state of PyTorch's."""
+    module.load_state_dict({name: ts.asarray(t.detach().numpy()) for name, t in other.state_dict().items()})
+
+
+def pair_of(name: str, *args: Any, **options: Any) -> tuple[Any, Any]:
+    torch = pytest.importorskip("torch")
+    theirs = getattr(torch.nn, name)(*args, **options, dtype=torch.float64)
+    for parameter in theirs.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    ours = getattr(nn, name)(*args, **options, dtype=ts.float64)
+    state_to(ours, theirs)
+    assert list(ours.state_dict()) == list(theirs.state_dict())
+    return ours, theirs
+
+
+def tensor_of(torch: Any, value: Any) -> Any:
+    return torch.from_numpy(value.numpy()) if isinstance(value, ts.Tensor) else value
+
+
+def compare(ours: Any, theirs: Any, *args: Any, **options: Any) -> None:
+    """Results, and gradients of all parameters."""
+    torch = pytest.importorskip("torch")
+    found = ours(*args, **options)
+    wanted = theirs(*(tensor_of(torch, a) for a in args), **{k: tensor_of(torch, v) for k, v in options.items()})
+    if not isinstance(found, tuple):
+        found, wanted = (found,), (wanted,)
+    for a, b in zip(found, wanted):
+        assert (a is None) == (b is None)
+        if a is not None:
+            np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), rtol=1e-9, atol=1e-11)
+    weight = normal(*found[0].shape, seed=77)
+    (found[0] * weight).sum().backward()
+    (wanted[0] * tensor_of(torch, weight)).sum().backward()
+    for (name, a), b in zip(ours.named_parameters(), theirs.parameters()):
+        np.testing.assert_allclose(a.grad.numpy(), b.grad.numpy(), rtol=1e-8, atol=1e-10, err_msg=name)
+
+
+PADDING = ts.asarray([[False, False, True, False, True]] * 4)
+HEADS: list[dict[str, Any]] = [
+    {}, {"bias": False}, {"batch_first": True}, {"add_bias_kv": True, "add_zero_attn": True}, {"kdim": 5, "vdim": 3},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", HEADS, ids=[",".join(o) or "plain" for o in HEADS])
+@pytest.mark.parametrize("call", ["weights", "heads", "none", "masked"])
+def test_multihead_attention_is_pytorchs(options: dict[str, Any], call: str) -> None:
+    ours, theirs = pair_of("MultiheadAttention", 6, 2, **options)
+    shape = (lambda length, width: (4, length, width)) if options.get("batch_first") else (lambda length, width: (length, 4, width))
+    q, k, v = normal(*shape(3, 6)), normal(*shape(5, options.get("kdim", 6)), seed=1), normal(*shape(5, options.get("vdim", 6)), seed=2)
+    extra: dict[str, Any] = {
+        "weights": {}, "heads": {"average_attn_weights": False}, "none": {"need_weights": False},
+        "masked": {"attn_mask": normal(8, 3, 5, seed=3), "key_padding_mask": PADDING, "need_weights": False},
+    }[call]  # fmt: skip
+    compare(ours, theirs, q, k, v, **extra)
+
+
+def test_self_attention_is_one_projection_with_the_same_result() -> None:
+    ours, theirs = pair_of("MultiheadAttention", 8, 4)
+    x = normal(5, 2, 8)
+    compare(ours, theirs, x, x, x, attn_mask=nn.Transformer.generate_square_subsequent_mask(5, dtype=ts.float64))
+    compare(*pair_of("MultiheadAttention", 8, 4), x[:, 0], x[:, 0], x[:, 0])
+
+
+def test_multihead_attention_hides_later_keys() -> None:
+    layer = nn.MultiheadAttention(4, 2, batch_first=True, dtype=ts.float64)
+    x = normal(2, 6, 4)
+    hidden = ts.triu(ts.ones(6, 6, dtype=ts.bool), 1)
+    padding = ts.zeros(2, 6, dtype=ts.bool)
+    wanted = layer(x, x, x, attn_mask=hidden)
+    assert (wanted[1].detach().numpy()[:, hidden.numpy()] == 0).all()
+    for found in (
+        layer(x, x, x, is_causal=True),
+        layer(x, x, x, is_causal=True, need_weights=False),
+        layer(x, x, x, attn_mask=hidden, is_causal=True, need_weights=False),
+        layer(x, x, x, padding, is_causal=True, need_weights=False),
+    ):
+        np.testing.assert_allclose(found[0].detach().numpy(), wanted[0].detach().numpy(), rtol=1e-12)
+    assert found[1] is None
+
+
+def test_masks_of_both_kinds_join() -> None:
+    layer = nn.MultiheadAttention(4, 2, batch_first=True, dtype=ts.float64)
+    x = normal(4, 5, 4)
+    added = ts.where(PADDING, float("-inf"), 0.0).astype(ts.float64)
+    wanted = layer(x, x, x, PADDING, attn_mask=normal(5, 5, seed=1))[0].detach().numpy()
+    found = layer(x, x, x, added, attn_mask=normal(5, 5, seed=1), need_weights=False)[0]
+    np.testing.assert_allclose(found.detach().numpy(), wanted, rtol=1e-12)
+    with pytest.raises(TypeError, match="key_padding_mask"):
+        layer(x, x, x, ts.zeros(4, 5, dtype=ts.int64))
+    with pytest.raises(ValueError, match="attn_mask"):
+        layer(x, x, x, attn_mask=ts.zeros(4, 5))
+
+
+def test_dropout_of_multihead_attention_ends_with_training() -> None:
+    layer = nn.MultiheadAttention(4, 2, dropout=0.5, dtype=ts.float64)
+    x = normal(6, 2, 4)
+    first, second = layer(x, x, x)[0], layer(x, x, x)[0]
+    assert (first.detach().numpy() != second.detach().numpy()).any()
+    layer.eval()
+    np.testing.assert_array_equal(layer(x, x, x)[0].detach().numpy(), layer(x, x, x)[0].detach().numpy())
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_transformer_layers_are_pytorchs(norm_first: bool, activation: str) -> None:
+    options = {"dropout": 0.0, "activation": activation, "norm_first": norm_first, "batch_first": True}
+    x, memory = normal(2, 4, 6), normal(2, 3, 6, seed=1)
+    hidden = nn.Transformer.generate_square_subsequent_mask(4, dtype=ts.float64)
+    padding = ts.asarray([[False, False, False, True], [False, False, True, True]])
+    compare(*pair_of("TransformerEncoderLayer", 6, 2, 10, **options), x)
+    compare(*pair_of("TransformerEncoderLayer", 6, 2, 10, **options), x, src_mask=hidden)
+    compare(*pair_of("TransformerEncoderLayer", 6, 2, 10, **options), x, src_key_padding_mask=padding)
+    compare(*pair_of("TransformerDecoderLayer", 6, 2, 10, **options), x, memory, tgt_mask=hidden)
+
+
+def test_a_transformer_is_pytorchs() -> None:
+    ours, theirs = pair_of("Transformer", 6, 2, 2, 2, 8, dropout=0.0)
+    hidden = nn.Transformer.generate_square_subsequent_mask(3, dtype=ts.float64)
+    compare(ours, theirs, normal(4, 2, 6), normal(3, 2, 6, seed=1), tgt_mask=hidden)
+
+
+def test_layers_of_an_encoder_are_copies_with_parameters_of_their_own() -> None:
+    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8), 2, nn.LayerNorm(4))
+    first, second = (layer.linear1.weight for layer in encoder.layers)
+    np.testing.assert_array_equal(first.detach().numpy(), second.detach().numpy())
+    first.detach().fill_(1)
+    assert (second.detach().numpy() != 1).any()
+    assert len(list(encoder.parameters())) == 2 * 12 + 2
+
+
+def test_a_subsequent_mask_hides_what_comes_later() -> None:
+    mask = nn.Transformer.generate_square_subsequent_mask(3)
+    np.testing.assert_array_equal(mask.numpy(), [[0, -np.inf, -np.inf], [0, 0, -np.inf], [0, 0, 0]])
+
+
+@pytest.mark.parametrize("wrong", [{"num_heads": 4}, {"num_heads": 0}, {"num_heads": 2, "dropout": 1.5}])
+def test_impossible_heads_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="num_heads|dropout"):
+        nn.MultiheadAttention(6, **wrong)
+
+
+def test_an_unknown_activation_is_refused() -> None:
+    with pytest.raises(ValueError, match="activation"):
+        nn.TransformerEncoderLayer(4, 2, activation="tanhh")
+
+
+# ---- bags and bilinear forms ----
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_bags_are_pytorchs(mode: str) -> None:
+    options = {"mode": mode, "padding_idx": 2, "include_last_offset": True}
+    ours, theirs = pair_of("EmbeddingBag", 7, 3, **options)
+    compare(ours, theirs, ts.asarray([1, 2, 6, 0, 0, 2]), ts.asarray([0, 2, 2, 6]))
+    if mode == "sum":
+        compare(*pair_of("EmbeddingBag", 7, 3, mode=mode), ts.asarray([[1, 2], [0, 0]]), per_sample_weights=normal(2, 2))
+
+
+def test_a_bag_divides_the_gradient_by_the_frequency() -> None:
+    bag = nn.EmbeddingBag(4, 2, scale_grad_by_freq=True, mode="sum")
+    bag(ts.asarray([[1, 1, 1], [1, 2, 3]])).sum().backward()
+    np.testing.assert_allclose(bag.weight.grad.numpy(), [[0, 0], [1, 1], [1, 1], [1, 1]], rtol=1e-6)
+
+
+def test_the_row_of_the_padding_begins_at_zero() -> None:
+    bag = nn.EmbeddingBag(4, 2, padding_idx=-1)
+    assert bag.padding_idx == 3 and (bag.weight.detach().numpy()[3] == 0).all()
+    with pytest.raises(ValueError, match="out of range"):
+        nn.EmbeddingBag(4, 2, padding_idx=4)
+    with pytest.raises(ValueError, match="mode"):
+        nn.EmbeddingBag(4, 2, mode="product")
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_bilinear_forms_are_pytorchs(bias: bool) -> None:
+    ours, theirs = pair_of("Bilinear", 3, 4, 5, bias=bias)
+    compare(ours, theirs, normal(2, 6, 3), normal(2, 6, 4, seed=1))
+
+
+def test_initial_values_have_pytorchs_bounds() -> None:
+    layer = nn.MultiheadAttention(64, 4)
+    bound = (6 / (64 + 192)) ** 0.5
+    most = float(np.abs(layer.in_proj_weight.detach().numpy()).max())
+    assert 0.98 * bound < most <= bound
+    assert (layer.in_proj_bias.detach().numpy() == 0).all() and (layer.out_proj.bias.detach().numpy() == 0).all()
+    form = nn.Bilinear(25, 4, 30)
+    assert 0.19 < float(np.abs(form.weight.detach().numpy()).max()) <= 0.2
