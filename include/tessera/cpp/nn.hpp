@@ -4,6 +4,8 @@
 #pragma once
 
 #include "tessera/cpp/nn/activations.hpp"
+#include "tessera/cpp/nn/attention.hpp"
+#include "tessera/cpp/nn/bags.hpp"
 #include "tessera/cpp/nn/containers.hpp"
 #include "tessera/cpp/nn/conv.hpp"
 #include "tessera/cpp/nn/dropouts.hpp"
