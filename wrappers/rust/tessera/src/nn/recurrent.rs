@@ -151,7 +151,6 @@ macro_rules! network {
         /// one is zeros.
         pub struct $name {
             weights: Weights,
-            hidden: i64,
             config: RecurrentConfig,
             training: Training,
         }
@@ -174,7 +173,7 @@ macro_rules! network {
                     return Err(Error::new(ErrorKind::Value, text.to_string()));
                 }
                 let weights = Weights::new($blocks, inputs, hidden, &config)?;
-                Ok(Self { weights, hidden, config, training: Training::default() })
+                Ok(Self { weights, config, training: Training::default() })
             }
 
             /// The parameters, layer by layer and direction by direction.
@@ -251,7 +250,8 @@ impl Rnn {
         state: Option<Tensor>,
         sizes: Option<&[i64]>,
     ) -> Result<(Tensor, Tensor)> {
-        let zeros = || zero_state(input, self.hidden, &self.config, sizes);
+        let hidden = self.weights()[0].size(0);
+        let zeros = || zero_state(input, hidden, &self.config, sizes);
         let state = state.map_or_else(zeros, Ok)?;
         let weights = self.weights();
         if self.config.relu {
@@ -268,7 +268,8 @@ impl Gru {
         state: Option<Tensor>,
         sizes: Option<&[i64]>,
     ) -> Result<(Tensor, Tensor)> {
-        let zeros = || zero_state(input, self.hidden, &self.config, sizes);
+        let hidden = self.weights()[0].size(0) / 3;
+        let zeros = || zero_state(input, hidden, &self.config, sizes);
         let state = state.map_or_else(zeros, Ok)?;
         input.gru_with(&state, self.weights(), |o| with_config!(self, sizes, o))
     }
