@@ -20,7 +20,7 @@ NAMES = sorted(n for n in dir(_ops) if not n.startswith("_") and callable(getatt
 # The handwritten classes and functions; users do not make hook handles.
 BY_HAND = [
     pytest.param(thing, id=f"{module.__name__}.{name}")
-    for module in (nn, functional, init, utils, optim)
+    for module in (nn, functional, init, utils, utils.rnn, optim)
     for name, thing in sorted(vars(module).items())
     if name in getattr(module, "__all__", ()) or getattr(thing, "__module__", "") == module.__name__
     if callable(thing) and not name.startswith("_") and thing is not nn.RemovableHandle

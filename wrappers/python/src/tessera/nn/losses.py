@@ -260,5 +260,5 @@ class CTCLoss(_Loss):
         self.blank, self.zero_infinity = blank, zero_infinity
 
     def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any) -> Tensor:
-        lengths = [n if isinstance(n, Tensor) else asarray(n, dtype=int64) for n in (input_lengths, target_lengths)]
-        return F.ctc_loss(log_probs, targets, *lengths, self.blank, self.reduction, self.zero_infinity)
+        inputs, labels = (n if isinstance(n, Tensor) else asarray(n, dtype=int64) for n in (input_lengths, target_lengths))
+        return F.ctc_loss(log_probs, targets, inputs, labels, self.blank, self.reduction, self.zero_infinity)

@@ -8,7 +8,7 @@ import math
 from typing import Any, Union
 
 from .. import _ops
-from .._errors import InvalidValueError, ShapeError, as_int
+from .._errors import InvalidValueError, ShapeError, as_int, as_number
 from .._tensor import Tensor
 from . import functional as F
 from . import init
@@ -42,14 +42,15 @@ class _Recurrent(Module):
         super().__init__()
         self.input_size, self.hidden_size = as_int(input_size, "input_size"), as_int(hidden_size, "hidden_size")
         self.num_layers, self.proj_size = as_int(num_layers, "num_layers"), as_int(proj_size, "proj_size")
-        self.bias, self.batch_first, self.dropout, self.bidirectional = bias, batch_first, float(dropout), bidirectional
+        self.bias, self.batch_first, self.bidirectional = bias, batch_first, bidirectional
+        self.dropout = as_number(dropout, "dropout")
         if not 0 <= self.dropout <= 1:
             raise InvalidValueError(f"dropout: expected a probability between 0 and 1, got {dropout}")
         for name in ("hidden_size", "num_layers"):
             if getattr(self, name) < 1:
                 raise InvalidValueError(f"{name}: expected at least 1, got {getattr(self, name)}")
         if not 0 <= self.proj_size < self.hidden_size:
-            raise InvalidValueError(f"proj_size: expected a number from 0 to {hidden_size - 1}, got {proj_size}")
+            raise InvalidValueError(f"proj_size: expected a number from 0 to {self.hidden_size - 1}, got {proj_size}")
         self._names: list[str] = []
         for layer in range(self.num_layers):
             for suffix in ("", "_reverse")[: self._directions]:
@@ -191,10 +192,11 @@ class _Cell(Module):
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool, dtype: Any) -> None:
         super().__init__()
-        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
-        rows = self._blocks * hidden_size
-        self.weight_ih = Parameter(_ops.empty((rows, input_size), dtype=dtype))
-        self.weight_hh = Parameter(_ops.empty((rows, hidden_size), dtype=dtype))
+        self.input_size, self.hidden_size = as_int(input_size, "input_size"), as_int(hidden_size, "hidden_size")
+        self.bias = bias
+        rows = self._blocks * self.hidden_size
+        self.weight_ih = Parameter(_ops.empty((rows, self.input_size), dtype=dtype))
+        self.weight_hh = Parameter(_ops.empty((rows, self.hidden_size), dtype=dtype))
         for name in ("bias_ih", "bias_hh"):
             self.register_parameter(name, Parameter(_ops.empty((rows,), dtype=dtype)) if bias else None)
         self.reset_parameters()

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Union
 from ... import _ops
 from ..._creation import arange
 from ..._dtypes import int64
-from ..._errors import InvalidValueError, ShapeError, as_list
+from ..._errors import ArgumentTypeError, InvalidValueError, ShapeError, as_int, as_list
 from ..._interop import asarray
 from ..._tensor import Tensor
 
@@ -31,13 +31,40 @@ class PackedSequence(NamedTuple):
     def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
         """With the data converted by Tensor.to; indices follow it to its device."""
         data = self.data.to(*args, **kwargs)
-        move = lambda t: None if t is None else t.to(device=data.device)  # noqa: E731
-        return PackedSequence(data, self.batch_sizes, move(self.sorted_indices), move(self.unsorted_indices))
+        indices = [None if t is None else t.to(device=data.device) for t in self[2:]]
+        return PackedSequence(data, self.batch_sizes, *indices)
+
+
+def _checked(value: Any, what: str, axes: int = 0) -> Tensor:
+    """The value, which must be a tensor with at least so many axes."""
+    if not isinstance(value, Tensor):
+        raise ArgumentTypeError(f"{what}: expected a tensor, got {type(value).__name__}")
+    if value.ndim < axes:
+        raise ShapeError(f"{what}: expected at least {axes} axes, got shape {tuple(value.shape)}")
+    return value
+
+
+def _sizes(lengths: Any) -> list[int]:
+    given = lengths.flatten().tolist() if isinstance(lengths, Tensor) else as_list(lengths, "lengths")
+    return [as_int(n, "lengths") for n in given]
+
+
+def _packed(value: Any, what: str) -> PackedSequence:
+    if not isinstance(value, PackedSequence):
+        raise ArgumentTypeError(f"{what}: expected a PackedSequence, got {type(value).__name__}")
+    return value
+
+
+def _sequences(value: Any) -> list[Tensor]:
+    parts = [_checked(part, "sequences", 1) for part in as_list(value, "sequences")]
+    if not parts:
+        raise InvalidValueError("sequences: expected at least 1 tensor, got none")
+    return parts
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """The permutation that undoes `permutation`."""
-    return None if permutation is None else _ops.argsort(permutation)
+    return None if permutation is None else _ops.argsort(_checked(permutation, "permutation"))
 
 
 def _present(lengths: Tensor, steps: int) -> Tensor:
@@ -55,8 +82,8 @@ def pack_padded_sequence(
 ) -> PackedSequence:
     """Packs a batch (time, batch, ...), with batch_first (batch, time, ...). With enforce_sorted the lengths must not
     rise; otherwise the batch is sorted."""
-    padded = input.transpose(0, 1) if batch_first else input
-    sizes = [int(n) for n in (lengths.tolist() if isinstance(lengths, Tensor) else as_list(lengths, "lengths"))]
+    padded = _checked(input, "input", 2).transpose(0, 1) if batch_first else _checked(input, "input", 2)
+    sizes = _sizes(lengths)
     steps, batch = padded.shape[0], padded.shape[1]
     if len(sizes) != batch:
         raise ShapeError(f"lengths: expected {batch} numbers for an input of shape {tuple(input.shape)}, got {len(sizes)}")
@@ -80,9 +107,9 @@ def pad_packed_sequence(
 ) -> tuple[Tensor, Tensor]:
     """The reverse of pack_padded_sequence: the padded batch, as long as its longest sequence or as total_length, and the
     lengths."""
-    data, batch_sizes = sequence.data, sequence.batch_sizes
+    data, batch_sizes = _packed(sequence, "sequence").data, sequence.batch_sizes
     longest, batch = batch_sizes.shape[0], int(batch_sizes[0])
-    steps = longest if total_length is None else total_length
+    steps = longest if total_length is None else as_int(total_length, "total_length")
     if steps < longest:
         raise InvalidValueError(f"total_length: expected at least {longest}, the longest sequence, got {steps}")
     present = _ops.expand_dims(arange(batch), 0) < _ops.expand_dims(batch_sizes, 1)
@@ -100,9 +127,7 @@ def pad_sequence(
     sequences: Sequence[Tensor], batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right"
 ) -> Tensor:
     """Tensors (time, ...) as one batch (longest, batch, ...), with batch_first (batch, longest, ...)."""
-    parts = as_list(sequences, "sequences")
-    if not parts:
-        raise InvalidValueError("sequences: expected at least 1 tensor, got none")
+    parts = _sequences(sequences)
     if padding_side not in ("left", "right"):
         raise InvalidValueError(f"padding_side: expected 'left' or 'right', got {padding_side!r}")
     longest = max(part.shape[0] for part in parts)
@@ -119,14 +144,16 @@ def pad_sequence(
 
 def unpad_sequence(padded: Tensor, lengths: Lengths, batch_first: bool = False) -> list[Tensor]:
     """The sequences of a padded batch without their padding."""
-    batch = padded if batch_first else padded.transpose(0, 1)
-    sizes = lengths.tolist() if isinstance(lengths, Tensor) else as_list(lengths, "lengths")
-    return [batch[b, : int(size)] for b, size in enumerate(sizes)]
+    batch = _checked(padded, "padded", 2) if batch_first else _checked(padded, "padded", 2).transpose(0, 1)
+    sizes = _sizes(lengths)
+    if len(sizes) != batch.shape[0]:
+        raise ShapeError(f"lengths: expected {batch.shape[0]} numbers for a batch of shape {tuple(padded.shape)}, got {len(sizes)}")
+    return [batch[b, :size] for b, size in enumerate(sizes)]
 
 
 def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:
     """Packs tensors (time, ...)."""
-    parts = as_list(sequences, "sequences")
+    parts = _sequences(sequences)
     return pack_padded_sequence(pad_sequence(parts), [part.shape[0] for part in parts], enforce_sorted=enforce_sorted)
 
 
