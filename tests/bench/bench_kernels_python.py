@@ -262,6 +262,40 @@ def backward_cases(rows: int) -> Iterator[Case]:
         yield f"{name}, forward and backward", Passes(ts, one, ours), Passes(torch, two, theirs)
 
 
+def recurrent_cases(rows: int) -> Iterator[Case]:
+    """Forward and backward of one layer over 25 time steps, and of a loss of alignments; `rows` does not matter."""
+    for batch, hidden in ((16, 64), (32, 1024), (128, 1024)):
+        for name, blocks in (("lstm", 4), ("gru", 3), ("rnn_tanh", 1)):
+            shapes = [(25, batch, hidden), *[(blocks * hidden, hidden)] * 2, *[(blocks * hidden,)] * 2]
+            pairs = [pair(*shape) for shape in shapes]
+            for one, two in pairs[1:]:
+                one *= hidden**-0.5
+                two *= hidden**-0.5
+            hx, states = ts.zeros((1, batch, hidden)), torch.zeros(1, batch, hidden)
+            if name == "lstm":
+                hx, states = [hx, hx], [states, states]
+
+            def ours(x: object, *w: object, name: str = name, hx: object = hx) -> object:
+                return getattr(F, name)(x, hx, w, True, 1, 0.0, True)[0]
+
+            def theirs(x: object, *w: object, name: str = name, hx: object = states) -> object:
+                return getattr(torch, name)(x, hx, w, True, 1, 0.0, True, False, False)[0]
+
+            yield (
+                f"{name}, batch {batch}, hidden {hidden}, forward and backward",
+                Passes(ts, ours, [one for one, _ in pairs]),
+                Passes(torch, theirs, [two for _, two in pairs]),
+            )
+    (x, p), (labels, targets) = pair(100, 16, 40), indices(39, 16, 20)
+    lengths = [ts.full((16,), n, dtype=ts.int64) for n in (100, 20)]
+    sizes = [torch.full((16,), n, dtype=torch.int64) for n in (100, 20)]
+    yield (
+        "ctc_loss, 100 steps, batch 16, forward and backward",
+        Passes(ts, lambda a: F.ctc_loss(F.log_softmax(a, 2), labels + 1, *lengths), [x]),
+        Passes(torch, lambda a: TF.ctc_loss(TF.log_softmax(a, 2), targets + 1, *sizes), [p]),
+    )
+
+
 class Passes:
     """One call and its gradients."""
 
@@ -286,6 +320,7 @@ FAMILIES = {
     "network": network_cases,
     "convolution": convolution_cases,
     **kernel_cases.FAMILIES,
+    "recurrent": recurrent_cases,
 }
 
 
