@@ -73,6 +73,19 @@ def test_network_agrees_with_pytorch(kind: str, options: dict[str, Any]) -> None
     agree_with_gradients(ours, theirs, ours(ts.tensor(x)), theirs(torch.tensor(x)))
 
 
+@pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
+def test_long_sequences_agree_with_pytorch(kind: str) -> None:
+    """From 128 rows on, weights are packed; sizes here fill neither a register nor a tile."""
+    ours, theirs = pair_of(kind, 5, 35, bidirectional=True)
+    x = normal(50, 7, 5)
+    agree_with_gradients(ours, theirs, ours(ts.tensor(x)), theirs(torch.tensor(x)))
+    lengths = [50, 31, 30, 30, 8, 2, 1]
+    mine, other = ts.tensor(x, requires_grad=True), torch.tensor(x, requires_grad=True)
+    ours(rnn.pack_padded_sequence(mine, lengths))[0].data.sum().backward()
+    theirs(torch_rnn.pack_padded_sequence(other, torch.tensor(lengths)))[0].data.sum().backward()
+    np.testing.assert_allclose(mine.grad.numpy(), other.grad.numpy(), 1e-3, 1e-5)
+
+
 @pytest.mark.parametrize("kind, options", OPTIONS)
 def test_network_takes_one_sequence_and_a_first_state(kind: str, options: dict[str, Any]) -> None:
     ours, theirs = pair_of(kind, 3, 5, **options)
@@ -226,3 +239,38 @@ def test_ctc_loss_of_no_labels_and_of_no_time() -> None:
     np.testing.assert_array_equal(x.grad.numpy()[:, 0], [[-1, 0], [-1, 0]])
     impossible = nn.functional.ctc_loss(x, ts.tensor([1]), ts.tensor([2, 0]), ts.tensor([0, 1]), reduction="none")
     assert impossible.tolist()[1] == np.inf
+
+
+# ---- adaptive softmax ----
+
+
+@pytest.mark.parametrize("head_bias", [False, True])
+def test_adaptive_softmax_agrees_with_pytorch(head_bias: bool) -> None:
+    theirs = torch.nn.AdaptiveLogSoftmaxWithLoss(8, 20, [4, 10], div_value=2.0, head_bias=head_bias)
+    ours = nn.AdaptiveLogSoftmaxWithLoss(8, 20, [4, 10], div_value=2.0, head_bias=head_bias)
+    assert [*ours.state_dict()] == [*theirs.state_dict()]
+    ours.load_state_dict({k: ts.from_numpy(np.array(v.numpy())) for k, v in theirs.state_dict().items()})
+    x, classes = normal(6, 8), np.array([0, 3, 4, 9, 19, 12])
+    mine, other = ours(ts.tensor(x), ts.tensor(classes)), theirs(torch.tensor(x), torch.tensor(classes))
+    agree((mine.output, mine.loss), (other.output, other.loss))
+    mine.loss.backward()
+    other.loss.backward()
+    for p, q in zip(ours.parameters(), theirs.parameters()):
+        np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), 1e-3, 1e-5)
+    agree(ours.log_prob(ts.tensor(x)), theirs.log_prob(torch.tensor(x)))
+    np.testing.assert_array_equal(ours.predict(ts.tensor(x)).numpy(), theirs.predict(torch.tensor(x)).numpy())
+    single = ours(ts.tensor(x[0]), ts.tensor(15))
+    assert single.output.shape == () and float(single.output) == pytest.approx(float(ours.log_prob(ts.tensor(x))[0, 15]), rel=1e-4)
+
+
+def test_adaptive_softmax_refuses_wrong_cutoffs_and_targets() -> None:
+    for cutoffs in ([], [4, 4], [5, 3], [0, 2], [4, 20]):
+        with pytest.raises(ValueError, match="cutoffs"):
+            nn.AdaptiveLogSoftmaxWithLoss(8, 20, cutoffs)
+    layer = nn.AdaptiveLogSoftmaxWithLoss(8, 20, [4, 10])
+    with pytest.raises(IndexError):
+        layer(ts.zeros((1, 8)), ts.tensor([20]))
+    with pytest.raises(ValueError):
+        layer(ts.zeros((2, 8)), ts.tensor([1]))
+    with pytest.raises(ValueError):
+        layer.log_prob(ts.zeros((2, 7)))

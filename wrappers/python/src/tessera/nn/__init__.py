@@ -36,6 +36,7 @@ from .activations import (
 )
 from .attention import MultiheadAttention
 from .bags import Bilinear, EmbeddingBag
+from .adaptive import AdaptiveLogSoftmaxWithLoss
 from .containers import ModuleDict, ModuleList, Sequential
 from .conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .dropouts import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
@@ -151,6 +152,7 @@ __all__ = [
     "AdaptiveMaxPool3d",
     "AlphaDropout",
     "AvgPool1d",
+    "AdaptiveLogSoftmaxWithLoss",
     "AvgPool2d",
     "AvgPool3d",
     "BCELoss",
