@@ -26,6 +26,7 @@ template <class T>
 struct DepthwiseRows;
 template <class T>
 struct GatesRows;
+struct DistanceRows;
 template <class T>
 struct NormRows;
 template <class T>
@@ -50,8 +51,8 @@ struct Level {
   // The order is that of the initialiser in isa/level.cpp.
   using Tables = decltype(std::tuple_cat(
       PointersTo<CopyRows, IndexRows, IntegerProductRows, PointwiseRows, RandomRows, ReduceRows>{},
-      FloatingPointersTo<AttentionRows, ClassLossRows, DepthwiseRows, GatesRows, NormRows,
-                         OptimRows, PoolRows, ResampleRows, SkinnyRows, SoftmaxRows,
+      FloatingPointersTo<AttentionRows, ClassLossRows, DepthwiseRows, DistanceRows, GatesRows,
+                         NormRows, OptimRows, PoolRows, ResampleRows, SkinnyRows, SoftmaxRows,
                          WeightedGatherRows>{}));
 
   template <class Rows>

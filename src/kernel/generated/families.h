@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernel/attention.h"
+#include "kernel/distance.h"
 #include "kernel/gemm.h"
 #include "kernel/histogram.h"
 #include "kernel/index.h"
@@ -31,6 +32,7 @@ struct KernelTable {
   Status (*softmax_backward)(const SoftmaxPlan& plan);  // the gradients of both
   Status (*gemm)(const GemmPlan& plan);  // matrix multiplication
   Status (*factor)(const FactorPlan& plan);  // factorizations of matrices, and what follows from them
+  Status (*distance)(const DistancePlan& plan);  // p-norms of the differences of all pairs of vectors
   Status (*index)(const IndexPlan& plan);  // gathering, scattering and accumulating by index arrays
   Status (*nonzero)(const NonzeroPlan& plan);  // the positions of nonzero elements
   Status (*sort)(const SortPlan& plan);  // stable sorting with positions: whole, the first k or chosen ranks
@@ -67,6 +69,7 @@ inline constexpr Family<&KernelTable::softmax> kSoftmax{"softmax"};
 inline constexpr Family<&KernelTable::softmax_backward> kSoftmaxBackward{"softmax_backward"};
 inline constexpr Family<&KernelTable::gemm> kGemm{"gemm"};
 inline constexpr Family<&KernelTable::factor> kFactor{"factor"};
+inline constexpr Family<&KernelTable::distance> kDistance{"distance"};
 inline constexpr Family<&KernelTable::index> kIndex{"index"};
 inline constexpr Family<&KernelTable::nonzero> kNonzero{"nonzero"};
 inline constexpr Family<&KernelTable::sort> kSort{"sort"};

@@ -3,13 +3,14 @@
 #include "ops/linalg/distances.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "base/error.h"
+#include "kernel/registry.h"
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
 #include "ops/create/indices.h"
 #include "ops/index/index.h"
+#include "ops/index/scatter.h"
 #include "ops/linalg/matmul.h"
 #include "ops/opmath.h"
 #include "ops/pointwise/binary.h"
@@ -26,7 +27,6 @@ namespace tsr::ops {
 namespace {
 
 constexpr int64_t kManyRows = 25;
-constexpr int64_t kBlock = int64_t{1} << 18;  // differences at a time, so that they stay cached
 
 void check_order(double p) {
   TSR_CHECK(p >= 0, Code::kValue, "p", "expected a number of at least 0, got ", p);
@@ -50,20 +50,30 @@ bool wants_product(std::string_view mode, double p, int64_t rows) {
 
 // ---- distances; the leading axes agree ----
 
-// The norms of differences, which are formed a block of rows at a time.
-Tensor by_differences(const Tensor& x1, const Tensor& x2, double p) {
-  const Dims last{-1};
-  const int64_t rows = x1.size(x1.ndim() - 2);
-  const int64_t others = x2.numel();
-  const Tensor columns = expand_dims(x2, -3);
-  const auto block = [&](const Tensor& part) {
-    return vector_norm(subtract(expand_dims(part, -2), columns), DimsView(last), false, p);
-  };
-  const int64_t step = std::max<int64_t>(1, kBlock / std::max<int64_t>(1, others));
-  if (rows <= step) return block(x1);
-  std::vector<Tensor> parts;
-  for (const Tensor& part : split(x1, step, -2)) parts.push_back(block(part));
-  return ops::concat(parts, -2);
+// The distances by their differences, without autograd: of all pairs or, `condensed`, of the rows
+// of one list.
+Tensor by_differences(const Tensor& x1, const Tensor& x2, double p, bool condensed) {
+  const Tensor a = contiguous_memory(x1);
+  const Tensor b = condensed ? a : contiguous_memory(x2);
+  Dims sizes(a.sizes().begin(), a.sizes().end() - 1);
+  sizes.push_back(b.size(b.ndim() - 2));
+  kernel::DistancePlan plan{};
+  plan.condensed = condensed ? 1 : 0;
+  plan.rows1 = a.size(a.ndim() - 2);
+  plan.rows2 = b.size(b.ndim() - 2);
+  plan.components = a.size(a.ndim() - 1);
+  plan.p = p;
+  plan.place = kernel::place_on(a.device());
+  plan.dtype = a.dtype();
+  if (condensed) sizes = Dims{plan.rows1 * std::max<int64_t>(plan.rows1 - 1, 0) / 2};
+  const Tensor distances = empty(sizes, a.dtype(), a.device());
+  if (distances.numel() == 0) return distances;
+  plan.batch = condensed ? 1 : distances.numel() / (plan.rows1 * plan.rows2);
+  plan.x1 = a.data();
+  plan.x2 = b.data();
+  plan.output = distances.data();
+  kernel::launch(kernel::kDistance, a.device(), plan);
+  return distances;
 }
 
 // sqrt(|a|² - 2 a b + |b|²) as one matrix product: (-2 a, |a|², 1) (b, 1, |b|²).
@@ -85,21 +95,60 @@ Tensor pull(const Tensor& q, const Tensor& a, const Tensor& b) {
   return subtract(multiply(a, sum(q, DimsView(last), true)), matmul(q, b));
 }
 
-// p = 2, whose derivative is made of matrix products and needs no differences.
-Tensor euclidean(const Tensor& x1, const Tensor& x2, bool product) {
+// The derivatives of p = 2, which are matrix products and need no differences of all pairs.
+void pull_euclidean(Backward& ctx) {
+  const Tensor r = ctx.saved(2);
+  const Tensor same = equal(r, 0);
+  const Tensor q = where(same, 0, divide(ctx.grad(), where(same, 1, r)));
+  if (ctx.needs(0)) ctx.set(0, pull(q, ctx.saved(0), ctx.saved(1)));
+  if (ctx.needs(1)) ctx.set(1, pull(matrix_transpose(q), ctx.saved(1), ctx.saved(0)));
+}
+
+Tensor all_pairs(const Tensor& x1, const Tensor& x2, double p, bool product) {
   Tensor distances;
   {
     const NoGrad guard;
-    distances = product ? by_product(x1, x2) : by_differences(x1, x2, 2);
+    distances = product ? by_product(x1, x2) : by_differences(x1, x2, p, false);
   }
   if (needs_grad(x1, x2)) {
     record(distances, "CdistBackward", {x1, x2},
-           {save_input(x1), save_input(x2), save_output(distances)}, [](Backward& ctx) {
-             const Tensor r = ctx.saved(2);
-             const Tensor same = equal(r, 0);
-             const Tensor q = where(same, 0, divide(ctx.grad(), where(same, 1, r)));
-             if (ctx.needs(0)) ctx.set(0, pull(q, ctx.saved(0), ctx.saved(1)));
-             if (ctx.needs(1)) ctx.set(1, pull(matrix_transpose(q), ctx.saved(1), ctx.saved(0)));
+           {save_input(x1), save_input(x2), save_output(distances)}, [p](Backward& ctx) {
+             if (p == 2) return pull_euclidean(ctx);
+             const Tensor differences =
+                 subtract(expand_dims(ctx.saved(0), -2), expand_dims(ctx.saved(1), -3));
+             const Dims last{-1};
+             const Tensor g = norm_gradient(expand_dims(ctx.grad(), -1), differences,
+                                            expand_dims(ctx.saved(2), -1), p, DimsView(last));
+             const Dims rows{-3};
+             const Dims others{-2};
+             if (ctx.needs(0)) ctx.set(0, sum(g, DimsView(others)));
+             if (ctx.needs(1)) ctx.set(1, negative(sum(g, DimsView(rows))));
+           });
+  }
+  return distances;
+}
+
+// The numbers of the rows of each pair i < j.
+Tensor pairs_of(const Tensor& input) {
+  return triu_indices(input.size(0), input.size(0), 1, DType::kInt64, input.device());
+}
+
+Tensor each_pair(const Tensor& x, double p) {
+  const Tensor distances = by_differences(x, x, p, true);
+  if (needs_grad(x)) {
+    record(distances, "PdistBackward", {x}, {save_input(x), save_output(distances)},
+           [p](Backward& ctx) {
+             const Tensor rows = ctx.saved(0);
+             const Tensor pairs = pairs_of(rows);
+             const Tensor first = select(pairs, 0, 0);
+             const Tensor second = select(pairs, 0, 1);
+             const Tensor differences =
+                 subtract(index_select(rows, 0, first), index_select(rows, 0, second));
+             const Dims last{-1};
+             const Tensor g = norm_gradient(expand_dims(ctx.grad(), -1), differences,
+                                            expand_dims(ctx.saved(1), -1), p, DimsView(last));
+             const Tensor towards = index_add(zeros_of(rows), 0, first, g);
+             ctx.set(0, index_add(towards, 0, second, g, -1));
            });
   }
   return distances;
@@ -131,14 +180,7 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::string_view comp
   const DType opmath = kernel::opmath(dtype);
   const Tensor a = with_leading(astype(x1, opmath), leading);
   const Tensor b = with_leading(astype(x2, opmath), leading);
-  // No components: norms need at least one.
-  if (components == 0) {
-    Dims sizes = leading;
-    sizes.push_back(rows1);
-    sizes.push_back(rows2);
-    return zeros_like_shape(sizes, dtype, x1.device());
-  }
-  return astype(p == 2 ? euclidean(a, b, product) : by_differences(a, b, p), dtype);
+  return astype(all_pairs(a, b, p, product), dtype);
 }
 
 Tensor pdist(const Tensor& input, double p) {
@@ -146,15 +188,7 @@ Tensor pdist(const Tensor& input, double p) {
   check_order(p);
   TSR_CHECK(input.ndim() == 2, Code::kShape, "input", "expected a matrix, got shape ",
             input.sizes());
-  const int64_t rows = input.size(0);
-  const Tensor pairs = triu_indices(rows, rows, 1, DType::kInt64, input.device());
-  if (input.size(1) == 0)
-    return zeros_like_shape(Dims{pairs.size(1)}, input.dtype(), input.device());
-  const Tensor x = in_opmath(input);
-  const Tensor first = index_select(x, 0, select(pairs, 0, 0));
-  const Tensor second = index_select(x, 0, select(pairs, 0, 1));
-  const Dims last{-1};
-  return astype(vector_norm(subtract(first, second), DimsView(last), false, p), input.dtype());
+  return astype(each_pair(in_opmath(input), p), input.dtype());
 }
 
 }  // namespace tsr::ops

@@ -137,22 +137,6 @@ ReduceOp norm_kernel(double ord) {
   return ord > 0 ? ReduceOp::kLargestMagnitude : ReduceOp::kSmallestMagnitude;
 }
 
-// d|x|_p: sign(x) |x|^(p-1) / r^(p-1). Equal extrema share the gradient; 0 at r = 0.
-Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& r, double ord, DimsView axes) {
-  if (ord == 0) return zeros_of(x);
-  if (ord == 1) return multiply(g, sign(x));
-  if (std::isinf(ord)) {
-    const Tensor chosen = astype(equal(abs(x), r), r.dtype());
-    return multiply(multiply(g, divide(chosen, sum(chosen, axes, true))), sign(x));
-  }
-  const Tensor safe = where(equal(r, 0), 1, r);
-  const Tensor scale = where(equal(r, 0), 0, divide(g, pow(safe, ord - 1)));
-  if (ord == 2) return multiply(scale, x);
-  const Tensor size = abs(x);
-  const Tensor power = where(equal(size, 0), 0, pow(where(equal(size, 0), 1, size), ord - 1));
-  return multiply(multiply(scale, power), sign(x));
-}
-
 // ---- derivatives of the rows: dL/dx ----
 
 Tensor d_sum(const ReductionContext& ctx) {
@@ -329,6 +313,22 @@ Tensor argmax(const Tensor& input, std::optional<int64_t> axis, bool keepdims, O
 
 Tensor argmin(const Tensor& input, std::optional<int64_t> axis, bool keepdims, Out out) {
   return arg_extremum(ReduceOp::kArgmin, input, axis, keepdims, out);
+}
+
+// sign(x) |x|^(p-1) / r^(p-1)
+Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& r, double ord, DimsView axes) {
+  if (ord == 0) return zeros_of(x);
+  if (ord == 1) return multiply(g, sign(x));
+  if (std::isinf(ord)) {
+    const Tensor chosen = astype(equal(abs(x), r), r.dtype());
+    return multiply(multiply(g, divide(chosen, sum(chosen, axes, true))), sign(x));
+  }
+  const Tensor safe = where(equal(r, 0), 1, r);
+  const Tensor scale = where(equal(r, 0), 0, divide(g, pow(safe, ord - 1)));
+  if (ord == 2) return multiply(scale, x);
+  const Tensor size = abs(x);
+  const Tensor power = where(equal(size, 0), 0, pow(where(equal(size, 0), 1, size), ord - 1));
+  return multiply(multiply(scale, power), sign(x));
 }
 
 Tensor vector_norm(const Tensor& input, Axes axes, bool keepdims, double ord, Out out) {

@@ -82,6 +82,10 @@ Tensor argmin(const Tensor& input, std::optional<int64_t> axis = {}, bool keepdi
 Tensor vector_norm(const Tensor& input, Axes axes = {}, bool keepdims = false, double ord = 2,
                    Out out = {});
 
+// The derivative of vector_norm with respect to its input x, from g = dL/dr and the result r, both
+// with the reduced axes as size 1. 0 at r = 0; equal extrema share the gradient.
+Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& r, double ord, DimsView axes);
+
 // The wrapped axes of a reduction; every axis when none are named. A 0-dim tensor has none, though
 // 0 and -1 may be named.
 Dims reduction_axes(const Tensor& input, const Axes& axes);

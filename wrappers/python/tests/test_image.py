@@ -54,6 +54,12 @@ def test_an_element_without_weight_takes_no_part() -> None:
     assert F.interpolate(x, size=2, mode="linear", align_corners=True).tolist() == [[[1.0, 3.0]]]
 
 
+def test_factors_are_numbers_of_any_kind() -> None:
+    x = ts.ones((1, 1, 2, 2))
+    for factor in (2, 2.0, np.float32(2), (2, 2), [2.0, 2]):
+        assert F.interpolate(x, scale_factor=factor).shape == (1, 1, 4, 4)
+
+
 def test_nearest_keeps_every_number() -> None:
     x = ts.asarray([[[-0.0, float("nan"), float("-inf")]]])
     result = F.interpolate(x, scale_factor=2).numpy()[0, 0]
@@ -145,6 +151,27 @@ def test_vectors_without_components_have_no_distance() -> None:
     for p in (0.0, 2.0, float("inf")):
         assert ts.cdist(ts.ones((2, 0)), ts.ones((3, 0)), p=p).tolist() == [[0.0] * 3] * 2
         assert F.pdist(ts.ones((3, 0)), p).tolist() == [0.0] * 3
+
+
+@pytest.mark.parametrize("dtype", ("float32", "float64"))
+@pytest.mark.parametrize("p", (0.0, 1.0, 2.0, 2.5, float("inf")))
+def test_distances_of_any_number_of_components(p: float, dtype: str) -> None:
+    rng = np.random.default_rng(1)
+    for components in range(1, 36):
+        a, b = (rng.integers(-3, 4, (n, components)).astype(dtype) for n in (3, 4))
+        wanted = np.linalg.norm(a[:, None] - b, p, axis=-1)
+        mode = "donot_use_mm_for_euclid_dist"
+        np.testing.assert_allclose(ts.cdist(ts.from_numpy(a), ts.from_numpy(b), p, mode).numpy(), wanted, 1e-5)
+        i, j = np.triu_indices(4, 1)
+        np.testing.assert_allclose(F.pdist(ts.from_numpy(b), p).numpy(), np.linalg.norm(b[i] - b[j], p, axis=-1), 1e-5)
+
+
+@pytest.mark.parametrize("p", (1.0, 1.5, 2.0, float("inf")))
+def test_nan_and_infinity_reach_the_distance(p: float) -> None:
+    x = ts.zeros((3, 11))
+    x[1, 2], x[2, 10] = float("nan"), float("-inf")
+    found = ts.cdist(x, ts.zeros((1, 11)), p)[:, 0].tolist()
+    assert found[0] == 0 and np.isnan(found[1]) and found[2] == np.inf
 
 
 def test_product_agrees_with_differences() -> None:

@@ -19,6 +19,7 @@ kernel::Status softmax(const kernel::SoftmaxPlan& plan);
 kernel::Status softmax_backward(const kernel::SoftmaxPlan& plan);
 kernel::Status gemm(const kernel::GemmPlan& plan);
 kernel::Status factor(const kernel::FactorPlan& plan);
+kernel::Status distance(const kernel::DistancePlan& plan);
 kernel::Status index(const kernel::IndexPlan& plan);
 kernel::Status nonzero(const kernel::NonzeroPlan& plan);
 kernel::Status sort(const kernel::SortPlan& plan);
@@ -50,6 +51,7 @@ inline constexpr kernel::KernelTable kKernels = {
     .softmax_backward = softmax_backward,
     .gemm = gemm,
     .factor = factor,
+    .distance = distance,
     .index = index,
     .nonzero = nonzero,
     .sort = sort,

@@ -5,6 +5,7 @@
 
 #include "backend/cpu/isa/attention.h"
 #include "backend/cpu/isa/depthwise.h"
+#include "backend/cpu/isa/distance.h"
 #include "backend/cpu/isa/find.h"
 #include "backend/cpu/isa/gates.h"
 #include "backend/cpu/isa/index.h"
@@ -31,12 +32,13 @@ const Level kLevel{
     TSR_ISA_NAME,
     {&kCopyRows, &kIndexRows, &kIntegerProductRows, &kPointwiseRows, &kRandomRows, &kReduceRows,
      // float32
-     &kAttentionRows<float>, &kClassLossRows<float>, &kDepthwiseRows<float>, &kGatesRows<float>,
-     &kNormRows<float>, &kOptimRows<float>, &kPoolRows<float>, &kResampleRows<float>,
-     &kSkinnyRows<float>, &kSoftmaxRows<float>, &kWeightedGatherRows<float>,
+     &kAttentionRows<float>, &kClassLossRows<float>, &kDepthwiseRows<float>, &kDistanceRows<float>,
+     &kGatesRows<float>, &kNormRows<float>, &kOptimRows<float>, &kPoolRows<float>,
+     &kResampleRows<float>, &kSkinnyRows<float>, &kSoftmaxRows<float>, &kWeightedGatherRows<float>,
      // float64
-     &kAttentionRows<double>, &kClassLossRows<double>, &kDepthwiseRows<double>, &kGatesRows<double>,
-     &kNormRows<double>, &kOptimRows<double>, &kPoolRows<double>, &kResampleRows<double>,
-     &kSkinnyRows<double>, &kSoftmaxRows<double>, &kWeightedGatherRows<double>}};
+     &kAttentionRows<double>, &kClassLossRows<double>, &kDepthwiseRows<double>,
+     &kDistanceRows<double>, &kGatesRows<double>, &kNormRows<double>, &kOptimRows<double>,
+     &kPoolRows<double>, &kResampleRows<double>, &kSkinnyRows<double>, &kSoftmaxRows<double>,
+     &kWeightedGatherRows<double>}};
 
 }  // namespace tsr::cpu::TSR_ISA

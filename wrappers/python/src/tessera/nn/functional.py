@@ -316,7 +316,7 @@ def interpolate(
     """
     factors: Sequence[float] = ()
     if scale_factor is not None:
-        factors = [scale_factor] if isinstance(scale_factor, (int, float)) else scale_factor
+        factors = scale_factor if isinstance(scale_factor, Sequence) else [float(scale_factor)]
     return _ops.interpolate(
         input, factors, size, mode, align_corners, bool(recompute_scale_factor), antialias, out=out
     )

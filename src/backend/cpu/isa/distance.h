@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Norms of the differences of one vector and many. Components behind the last count as equal.
+#pragma once
+
+#include <cmath>
+
+#include "backend/common/math_any.h"
+#include "backend/common/math_pow_f32.h"
+#include "backend/common/math_pow_f64.h"
+#include "backend/cpu/linalg/distance_rows.h"
+
+namespace tsr::cpu::TSR_ISA {
+
+// What is made of the differences: `add` takes the next ones into a vector of partial results,
+// `join` makes one of two partial results, and `finish` gives the norm.
+template <class T>
+struct CountNorm {
+  explicit CountNorm(double) {}
+  static Vec<T> add(Vec<T> sum, Vec<T> d) {
+    return sum + select(d != Vec<T>(0), Vec<T>(1), Vec<T>(0));
+  }
+  static T join(T a, T b) { return a + b; }
+  static T finish(T sum) { return sum; }
+};
+template <class T>
+struct SumNorm {
+  explicit SumNorm(double) {}
+  static Vec<T> add(Vec<T> sum, Vec<T> d) { return sum + abs(d); }
+  static T join(T a, T b) { return a + b; }
+  static T finish(T sum) { return sum; }
+};
+template <class T>
+struct EuclideanNorm {
+  explicit EuclideanNorm(double) {}
+  static Vec<T> add(Vec<T> sum, Vec<T> d) { return fma(d, d, sum); }
+  static T join(T a, T b) { return a + b; }
+  static T finish(T sum) { return std::sqrt(sum); }
+};
+template <class T>
+struct LargestNorm {
+  explicit LargestNorm(double) {}
+  static Vec<T> add(Vec<T> best, Vec<T> d) {
+    const Vec<T> size = abs(d);
+    return select((size > best) | (size != size), size, best);
+  }
+  static T join(T a, T b) { return b > a || b != b ? b : a; }
+  static T finish(T best) { return best; }
+};
+template <class T>
+struct PowerNorm {
+  explicit PowerNorm(double order) : p(static_cast<T>(order)), inverse(static_cast<T>(1 / order)) {}
+  Vec<T> add(Vec<T> sum, Vec<T> d) const { return sum + pow(abs(d), p); }
+  static T join(T a, T b) { return a + b; }
+  [[nodiscard]] T finish(T sum) const {
+    T lanes[Vec<T>::kSize];
+    pow(Vec<T>(sum), inverse).store(lanes);
+    return lanes[0];
+  }
+  Vec<T> p, inverse;
+};
+
+template <class Norm, class T>
+inline void distances_by(const Norm& norm, int64_t count, int64_t components, const T* one,
+                         const T* others, T* out) {
+  using V = Vec<T>;
+  const int64_t whole = components / V::kSize * V::kSize;
+  const int64_t rest = components - whole;
+  const V last = rest == 0 ? V(0) : V::load_part(one + whole, rest, 0);
+  for (int64_t j = 0; j < count; ++j, others += components) {
+    V result(0);
+    for (int64_t i = 0; i < whole; i += V::kSize)
+      result = norm.add(result, V::load(one + i) - V::load(others + i));
+    if (rest != 0) result = norm.add(result, last - V::load_part(others + whole, rest, 0));
+    T lanes[V::kSize];
+    result.store(lanes);
+    for (int step = V::kSize / 2; step > 0; step /= 2) {
+      for (int i = 0; i < step; ++i) lanes[i] = norm.join(lanes[i], lanes[i + step]);
+    }
+    out[j] = norm.finish(lanes[0]);
+  }
+}
+
+template <class T>
+void distances(int64_t count, int64_t components, double p, const T* one, const T* others, T* out) {
+  const auto run = [&](const auto& norm) {
+    distances_by(norm, count, components, one, others, out);
+  };
+  if (p == 0) return run(CountNorm<T>(p));
+  if (p == 1) return run(SumNorm<T>(p));
+  if (p == 2) return run(EuclideanNorm<T>(p));
+  if (std::isinf(p)) return run(LargestNorm<T>(p));
+  run(PowerNorm<T>(p));
+}
+
+template <class T>
+inline constexpr DistanceRows<T> kDistanceRows{.distances = distances<T>};
+
+}  // namespace tsr::cpu::TSR_ISA

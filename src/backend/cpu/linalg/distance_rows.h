@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The rows of distances; T is float or double.
+#pragma once
+
+#include <cstdint>
+
+namespace tsr::cpu {
+
+template <class T>
+struct DistanceRows {
+  // The p-norms of the differences of one vector and `count` others, which follow each other.
+  void (*distances)(int64_t count, int64_t components, double p, const T* one, const T* others,
+                    T* out);
+};
+
+}  // namespace tsr::cpu
