@@ -178,3 +178,19 @@ def test_rounding_to_more_places_than_there_are() -> None:
     for decimals in (-400, -(2**63)):
         assert ts.round_decimals(x, decimals).tolist() == [0.0, 0.0, 0.0]
     assert ts.round_decimals(ts.tensor([2.5, 0.125], dtype=ts.float16), 2).tolist() == pytest.approx([2.5, 0.12], abs=1e-4)
+
+
+@pytest.mark.parametrize("function", ("fmod", "remainder"))
+def test_remainders_of_float32_are_exact(function: str) -> None:
+    rng = np.random.default_rng(0)
+    special = np.array([0.0, -0.0, 1.0, -3.0, 1e-45, -1e-45, 3e38, np.inf, -np.inf, np.nan], np.float32)
+    a, b = (g.ravel() for g in np.meshgrid(special, special))
+    for reach in (2.0, 12.0, 40.0):  # near quotients alone, then some that are far apart, then many
+        numbers = (rng.normal(size=(2, 4096)) * 2.0 ** rng.uniform(-reach, reach, (2, 4096))).astype(np.float32)
+        a, b = np.append(a, numbers[0]), np.append(b, numbers[1])
+    b[1000:2000] = a[1000:2000] / np.arange(1, 1001, dtype=np.float32)  # quotients next to whole numbers
+    with np.errstate(all="ignore"):
+        wanted = getattr(np, function)(a, b)
+    found = getattr(ts, function)(ts.from_numpy(a), ts.from_numpy(b)).numpy()
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(np.signbit(found[wanted == 0]), np.signbit(wanted[wanted == 0]))
