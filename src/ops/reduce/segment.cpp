@@ -16,6 +16,7 @@
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/scan.h"
 #include "ops/reduce/sum_to.h"
+#include "ops/shape/arrange.h"
 #include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
 
@@ -94,14 +95,20 @@ Tensor with_trailing(const Tensor& x, const Tensor& input) {
   return reshape(x, sizes);
 }
 
-// For each position of the axis, the number of its segment.
-Tensor segment_numbers(const Tensor& input, const Tensor& places, int64_t axis) {
-  const int64_t size = input.size(axis);
-  const Tensor positions = arange(0, size, 1, DType::kInt64, input.device());
+// For each position of the axis, the number of its segment; of segments that cover the axis.
+Tensor covering_numbers(const Tensor& input, const Tensor& lengths, int64_t axis) {
+  const Tensor numbers = arange(0, lengths.size(axis), 1, DType::kInt64, input.device());
+  const Tensor all = contiguous(expand_to(numbers, lengths.sizes()));
+  const Dims flat{lengths.numel()};
+  return repeat(reshape(all, flat), reshape(lengths, flat), 0);
+}
+
+// As above for any segments; positions behind the last one get the next number.
+Tensor searched_numbers(const Tensor& input, const Tensor& places, int64_t axis) {
+  const Tensor positions = arange(0, input.size(axis), 1, DType::kInt64, input.device());
   const Tensor ends = contiguous(slice(places, axis, 1, {}));
-  const Tensor values = contiguous(expand_to(positions, with_size(ends, axis, size)));
-  return expand_to(with_trailing(searchsorted(ends, values, "right", Tensor()), input),
-                   input.sizes());
+  const Tensor values = contiguous(expand_to(positions, with_size(ends, axis, input.size(axis))));
+  return searchsorted(ends, values, "right", Tensor());
 }
 
 Tensor divided(const Tensor& sums, const Tensor& counts, std::optional<double> initial) {
@@ -122,17 +129,21 @@ Tensor segment_reduce(const Tensor& input, std::string_view reduce, const Tensor
   const int64_t along = wrap_axis(axis, input.ndim());
   const Tensor places = places_of(input, lengths, offsets, along);
   if (!unsafe) check_cover(places, input.size(along), lengths.defined() ? "lengths" : "offsets");
-  const int64_t segments = places.size(along) - 1;
+  const Tensor counts = subtract(slice(places, along, 1, {}), slice(places, along, {}, -1));
+  const int64_t segments = counts.size(along);
   const Tensor x = in_opmath(input);
   // One more segment takes what lies behind the last, which only `unsafe` allows.
   const Tensor start = full(with_size(x, along, segments + 1), initial.value_or(fold.identity),
                             x.dtype(), x.device());
   const bool folds_start = initial.has_value() || fold.scatter == "sum";
-  const Tensor folded = scatter_reduce(start, along, segment_numbers(input, places, along), x,
-                                       fold.scatter, folds_start);
+  const Tensor numbers =
+      unsafe ? searched_numbers(input, places, along) : covering_numbers(input, counts, along);
+  const Tensor index =
+      expand_to(with_trailing(reshape(numbers, with_size(counts, along, input.size(along))), input),
+                input.sizes());
+  const Tensor folded = scatter_reduce(start, along, index, x, fold.scatter, folds_start);
   const Tensor inner = narrow(folded, along, 0, segments);
   if (fold.name != "mean") return astype(contiguous(inner), input.dtype());
-  const Tensor counts = subtract(slice(places, along, 1, {}), slice(places, along, {}, -1));
   return astype(divided(inner, with_trailing(counts, input), initial), input.dtype());
 }
 
