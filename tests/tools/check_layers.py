@@ -16,7 +16,7 @@ NEIGHBOURS = ["io", "optim"]
 BACKEND_SEES = {"base", "kernel", "backend/common"}
 
 # The folders of operators and kernels, and the other folders beside them.
-FAMILIES = {"pointwise", "reduce", "linalg", "index", "shape", "create", "nn", "random", "optim"}
+FAMILIES = {"pointwise", "reduce", "linalg", "fft", "index", "shape", "create", "nn", "random", "optim"}
 FAMILY_FOLDERS = {
     "src/ops": {"generated"},
     "src/backend/cpu": {"generated", "isa"},

@@ -27,6 +27,7 @@ struct DepthwiseRows;
 template <class T>
 struct GatesRows;
 struct DistanceRows;
+struct FftRows;
 template <class T>
 struct NormRows;
 template <class T>

@@ -5,6 +5,7 @@
 
 #include "kernel/attention.h"
 #include "kernel/distance.h"
+#include "kernel/fft.h"
 #include "kernel/gemm.h"
 #include "kernel/histogram.h"
 #include "kernel/index.h"
@@ -33,6 +34,7 @@ struct KernelTable {
   Status (*gemm)(const GemmPlan& plan);  // matrix multiplication
   Status (*factor)(const FactorPlan& plan);  // factorizations of matrices, and what follows from them
   Status (*distance)(const DistancePlan& plan);  // p-norms of the differences of all pairs of vectors
+  Status (*fft)(const FftPlan& plan);  // Fourier transforms along an axis
   Status (*index)(const IndexPlan& plan);  // gathering, scattering and accumulating by index arrays
   Status (*nonzero)(const NonzeroPlan& plan);  // the positions of nonzero elements
   Status (*sort)(const SortPlan& plan);  // stable sorting with positions: whole, the first k or chosen ranks
@@ -70,6 +72,7 @@ inline constexpr Family<&KernelTable::softmax_backward> kSoftmaxBackward{"softma
 inline constexpr Family<&KernelTable::gemm> kGemm{"gemm"};
 inline constexpr Family<&KernelTable::factor> kFactor{"factor"};
 inline constexpr Family<&KernelTable::distance> kDistance{"distance"};
+inline constexpr Family<&KernelTable::fft> kFft{"fft"};
 inline constexpr Family<&KernelTable::index> kIndex{"index"};
 inline constexpr Family<&KernelTable::nonzero> kNonzero{"nonzero"};
 inline constexpr Family<&KernelTable::sort> kSort{"sort"};

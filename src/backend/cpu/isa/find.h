@@ -5,6 +5,7 @@
 #pragma once
 
 #include "backend/cpu/create/copy_rows.h"
+#include "backend/cpu/fft/fft_rows.h"
 #include "backend/cpu/linalg/product_rows.h"
 #include "backend/cpu/pointwise/pointwise_rows.h"
 #include "backend/cpu/random/random_rows.h"
@@ -20,5 +21,7 @@ ReduceKernel find_reduce(kernel::ReduceOp op, DType input);
 MultiplyAddRow find_multiply_add(DType dtype);
 RandomRow find_random(kernel::RandomOp op, DType dtype);
 void stream_copy(void* to, const void* from, int64_t nbytes);
+extern const FftRows<float> kFftRowsFloat;
+extern const FftRows<double> kFftRowsDouble;
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -20,6 +20,7 @@ kernel::Status softmax_backward(const kernel::SoftmaxPlan& plan);
 kernel::Status gemm(const kernel::GemmPlan& plan);
 kernel::Status factor(const kernel::FactorPlan& plan);
 kernel::Status distance(const kernel::DistancePlan& plan);
+kernel::Status fft(const kernel::FftPlan& plan);
 kernel::Status index(const kernel::IndexPlan& plan);
 kernel::Status nonzero(const kernel::NonzeroPlan& plan);
 kernel::Status sort(const kernel::SortPlan& plan);
@@ -52,6 +53,7 @@ inline constexpr kernel::KernelTable kKernels = {
     .gemm = gemm,
     .factor = factor,
     .distance = distance,
+    .fft = fft,
     .index = index,
     .nonzero = nonzero,
     .sort = sort,

@@ -1,0 +1,459 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Fourier transforms of blocks; see Note [Lanes of transforms] in fft/fft_rows.h.
+#pragma once
+
+#include <algorithm>
+
+#include "backend/cpu/isa/fft_moves.h"
+
+namespace tsr::cpu::TSR_ISA {
+
+template <class T>
+inline constexpr int64_t kBlock = 2 * Vec<T>::kSize;
+
+// ---- Passes ----
+
+// One butterfly; elements are `step` numbers apart in the source and `out_step` in the target.
+template <int kRadix, bool kTwiddle, class T>
+[[gnu::always_inline]] inline void butterfly(const FftPass<T>& pass, const T* source, int64_t step,
+                                             const T* twiddles, T* target, int64_t out_step) {
+  constexpr int64_t kRoom = kRadix == 0 ? kMaxFftRadix : kRadix;
+  const int64_t radix = kRadix == 0 ? pass.radix : kRadix;
+  Lanes<T> x[kRoom];
+#pragma GCC unroll 16
+  for (int64_t j = 0; j < radix; ++j) x[j] = Lanes<T>::load(source + j * step);
+  transform<kRadix>(x, radix, pass.roots);
+  x[0].store(target);
+#pragma GCC unroll 16
+  for (int64_t k = 1; k < radix; ++k) {
+    if constexpr (kTwiddle) {
+      const T* factor = twiddles + 2 * (k - 1);
+      x[k] = multiply(x[k], Vec<T>(factor[0]), Vec<T>(factor[1]));
+    }
+    x[k].store(target + k * out_step);
+  }
+}
+
+template <int kRadix, class T>
+[[gnu::noinline]] void run_pass(const FftPass<T>& pass, const T* source, T* target) {
+  const int64_t radix = kRadix == 0 ? pass.radix : kRadix;
+  const int64_t out_step = pass.inner * kBlock<T>;
+  const int64_t step = pass.count * out_step;
+  for (int64_t q = 0; q < out_step; q += kBlock<T>)
+    butterfly<kRadix, false>(pass, source + q, step, pass.twiddles, target + q, out_step);
+  for (int64_t p = 1; p < pass.count; ++p) {
+    const T* twiddles = pass.twiddles + 2 * p * (radix - 1);
+    const T* from = source + p * out_step;
+    T* to = target + p * radix * out_step;
+    for (int64_t q = 0; q < out_step; q += kBlock<T>)
+      butterfly<kRadix, true>(pass, from + q, step, twiddles, to + q, out_step);
+  }
+}
+
+template <class T>
+inline void run_pass(const FftPass<T>& pass, const T* source, T* target) {
+  switch (pass.radix) {
+    case 2:
+      return run_pass<2>(pass, source, target);
+    case 3:
+      return run_pass<3>(pass, source, target);
+    case 4:
+      return run_pass<4>(pass, source, target);
+    case 5:
+      return run_pass<5>(pass, source, target);
+    case 7:
+      return run_pass<7>(pass, source, target);
+    case 8:
+      return run_pass<8>(pass, source, target);
+    case 11:
+      return run_pass<11>(pass, source, target);
+    case 13:
+      return run_pass<13>(pass, source, target);
+    default:
+      return run_pass<0>(pass, source, target);
+  }
+}
+
+// Transforms the blocks at `from`, which are lost; returns where the result is: at `from` or at
+// `to`.
+template <class T>
+inline T* run_passes(const FftLanes<T>& transform, T* from, T* to) {
+  for (int i = 0; i < transform.count; ++i) {
+    run_pass(transform.passes[i], from, to);
+    std::swap(from, to);
+  }
+  return from;
+}
+
+// ---- Short transforms ----
+
+// Contiguous transforms, one after another: squares of as many elements as lanes are transposed.
+template <class T>
+inline void load_transposed(int64_t length, const FftOperands<T>& at, T* blocks) {
+  constexpr int64_t kSize = Vec<T>::kSize;
+  int64_t j = 0;
+  for (; j + kSize <= length; j += kSize) {
+    Vec<T> re[kSize];
+    Vec<T> im[kSize];
+#pragma GCC unroll 16
+    for (int64_t lane = 0; lane < kSize; ++lane) {
+      const Lanes<T> x = load_parts(at.input + lane * at.input_lane + 2 * j);
+      re[lane] = x.re;
+      im[lane] = x.im;
+    }
+    transpose(re);
+    transpose(im);
+    for (int64_t i = 0; i < kSize; ++i)
+      swap_parts(Lanes<T>{re[i], im[i]}, at.swap).store(blocks + (j + i) * kBlock<T>);
+  }
+  for (; j < length; ++j) {
+    const Lanes<T> x = load_some_parts(at.input + 2 * j, kSize, at.input_lane);
+    swap_parts(x, at.swap).store(blocks + j * kBlock<T>);
+  }
+}
+
+template <class T>
+inline void store_transposed(int64_t length, const FftOperands<T>& at, const T* blocks) {
+  constexpr int64_t kSize = Vec<T>::kSize;
+  const Vec<T> scale(at.scale);
+  int64_t j = 0;
+  for (; j + kSize <= length; j += kSize) {
+    Vec<T> re[kSize];
+    Vec<T> im[kSize];
+    for (int64_t i = 0; i < kSize; ++i) {
+      const Lanes<T> x = swap_parts(Lanes<T>::load(blocks + (j + i) * kBlock<T>), at.swap);
+      re[i] = x.re * scale;
+      im[i] = x.im * scale;
+    }
+    transpose(re);
+    transpose(im);
+#pragma GCC unroll 16
+    for (int64_t lane = 0; lane < kSize; ++lane)
+      store_parts(Lanes<T>{re[lane], im[lane]}, at.output + lane * at.output_lane + 2 * j);
+  }
+  for (; j < length; ++j) {
+    const Lanes<T> x = swap_parts(Lanes<T>::load(blocks + j * kBlock<T>), at.swap);
+    store_some_parts(Lanes<T>{x.re * scale, x.im * scale}, at.output + 2 * j, kSize,
+                     at.output_lane);
+  }
+}
+
+// Lanes that are neighbours, and few lanes of any step.
+template <class T>
+inline void load_lanes(int64_t length, const FftOperands<T>& at, T* blocks) {
+  const bool whole = at.lanes == Vec<T>::kSize && at.input_lane == 2;
+  for (int64_t j = 0; j < length; ++j) {
+    const T* source = at.input + j * at.input_step;
+    const Lanes<T> x =
+        whole ? load_parts(source) : load_some_parts(source, at.lanes, at.input_lane);
+    swap_parts(x, at.swap).store(blocks + j * kBlock<T>);
+  }
+}
+template <class T>
+inline void store_lanes(int64_t length, const FftOperands<T>& at, const T* blocks) {
+  const bool whole = at.lanes == Vec<T>::kSize && at.output_lane == 2;
+  const Vec<T> scale(at.scale);
+  for (int64_t j = 0; j < length; ++j) {
+    const Lanes<T> x = swap_parts(Lanes<T>::load(blocks + j * kBlock<T>), at.swap);
+    const Lanes<T> scaled{x.re * scale, x.im * scale};
+    T* target = at.output + j * at.output_step;
+    if (whole) {
+      store_parts(scaled, target);
+    } else {
+      store_some_parts(scaled, target, at.lanes, at.output_lane);
+    }
+  }
+}
+
+template <class T>
+inline void load_blocks(int64_t length, const FftOperands<T>& at, T* blocks) {
+  if (at.lanes == Vec<T>::kSize && at.input_step == 2 && at.input_lane != 2) {
+    load_transposed(length, at, blocks);
+  } else {
+    load_lanes(length, at, blocks);
+  }
+}
+template <class T>
+inline void store_blocks(int64_t length, const FftOperands<T>& at, const T* blocks) {
+  if (at.lanes == Vec<T>::kSize && at.output_step == 2 && at.output_lane != 2) {
+    store_transposed(length, at, blocks);
+  } else {
+    store_lanes(length, at, blocks);
+  }
+}
+
+template <class T>
+void transform_lanes(const FftLanes<T>& transform, const FftOperands<T>& at, T* scratch) {
+  const int64_t length = transform.length;
+  load_blocks(length, at, scratch);
+  store_blocks(length, at, run_passes(transform, scratch, scratch + length * kBlock<T>));
+}
+
+// ---- Long transforms in four steps ----
+
+// Multiplies the blocks of one group of columns by their twiddle factors and transposes them to
+// blocks of rows.
+template <class T>
+inline void turn_columns(const FftSplit<T>& split, int64_t group, const T* blocks, T* middle) {
+  constexpr int64_t kSize = Vec<T>::kSize;
+  const int64_t first = group * kSize;
+  const int64_t columns = std::min(kSize, split.columns - first);
+  const T* twiddles = split.twiddles + group * split.rows * kBlock<T>;
+  for (int64_t k = 0; k < split.rows; k += kSize) {
+    const int64_t count = std::min(kSize, split.rows - k);
+    Vec<T> re[kSize];
+    Vec<T> im[kSize];
+#pragma GCC unroll 16
+    for (int64_t i = 0; i < kSize; ++i) {
+      Lanes<T> x{Vec<T>(0), Vec<T>(0)};
+      if (i < count) {
+        const Lanes<T> factor = Lanes<T>::load(twiddles + (k + i) * kBlock<T>);
+        x = multiply(Lanes<T>::load(blocks + (k + i) * kBlock<T>), factor.re, factor.im);
+      }
+      re[i] = x.re;
+      im[i] = x.im;
+    }
+    transpose(re);
+    transpose(im);
+    T* target = middle + (k / kSize * split.columns + first) * kBlock<T>;
+    for (int64_t i = 0; i < columns; ++i) Lanes<T>{re[i], im[i]}.store(target + i * kBlock<T>);
+  }
+}
+
+template <class T>
+void transform_columns(const FftSplit<T>& split, const T* input, bool swap, int64_t begin,
+                       int64_t end, T* middle, T* scratch) {
+  constexpr int64_t kSize = Vec<T>::kSize;
+  FftOperands<T> at{};
+  at.input_step = 2 * split.columns;
+  at.input_lane = 2;
+  at.swap = swap;
+  for (int64_t group = begin; group < end; ++group) {
+    at.input = input + 2 * group * kSize;
+    at.lanes = std::min(kSize, split.columns - group * kSize);
+    load_lanes(split.rows, at, scratch);
+    turn_columns(split, group, run_passes(split.down, scratch, scratch + split.rows * kBlock<T>),
+                 middle);
+  }
+}
+
+template <class T>
+void transform_rows(const FftSplit<T>& split, T* middle, T* output, T scale, bool swap,
+                    int64_t begin, int64_t end, T* scratch) {
+  constexpr int64_t kSize = Vec<T>::kSize;
+  FftOperands<T> at{};
+  at.output_step = 2 * split.rows;
+  at.output_lane = 2;
+  at.swap = swap;
+  at.scale = scale;
+  for (int64_t group = begin; group < end; ++group) {
+    at.output = output + 2 * group * kSize;
+    at.lanes = std::min(kSize, split.rows - group * kSize);
+    T* blocks = middle + group * split.columns * kBlock<T>;
+    store_lanes(split.columns, at, run_passes(split.across, blocks, scratch));
+  }
+}
+
+// ---- Rows of complex numbers ----
+
+template <class T>
+void multiply_rows(int64_t count, const T* a, bool swap_in, const T* b, T scale, bool swap_out,
+                   T* out) {
+  constexpr int64_t kSize = Vec<T>::kSize;
+  const Vec<T> factor(scale);
+  for (int64_t i = 0; i < count; i += kSize) {
+    const int64_t rest = count - i;
+    const bool whole = rest >= kSize;
+    const Lanes<T> x = whole ? load_parts(a + 2 * i) : load_some_parts(a + 2 * i, rest);
+    const Lanes<T> y = whole ? load_parts(b + 2 * i) : load_some_parts(b + 2 * i, rest);
+    const Lanes<T> product = multiply(swap_parts(x, swap_in), y.re, y.im);
+    const Lanes<T> result =
+        swap_parts(Lanes<T>{product.re * factor, product.im * factor}, swap_out);
+    if (whole) {
+      store_parts(result, out + 2 * i);
+    } else {
+      store_some_parts(result, out + 2 * i, rest);
+    }
+  }
+}
+
+// ---- Real numbers ----
+
+template <class T>
+struct LanePair {
+  Lanes<T> front, back;
+};
+
+// With Z the transform of x[2j] + i x[2j+1], a = Z[k] and b = Z[h-k]: E = (a + conj b) / 2 and
+// O = (a - conj b) / 2i are those of the even and of the odd numbers, and X[k] = E + exp(-πik/h) O,
+// X[h-k] = conj(E - exp(-πik/h) O). `re` and `im` scale the parts, and halve them.
+template <class T>
+[[gnu::always_inline]] inline LanePair<T> to_half(Lanes<T> a, Lanes<T> b, Vec<T> cosine,
+                                                  Vec<T> sine, Vec<T> re, Vec<T> im) {
+  const Lanes<T> even{a.re + b.re, a.im - b.im};
+  const Lanes<T> odd{a.im + b.im, b.re - a.re};
+  const Lanes<T> turned = multiply(odd, cosine, -sine);
+  const Lanes<T> front = even + turned;
+  const Lanes<T> back = even - turned;
+  return {{front.re * re, front.im * im}, {back.re * re, -(back.im * im)}};
+}
+// The reverse, times two: Z[k] = (a + conj b) + i exp(πik/h) (a - conj b) with a = X[k], b =
+// X[h-k]; `sign` is -1 for the conjugate of X.
+template <class T>
+[[gnu::always_inline]] inline LanePair<T> from_half(Lanes<T> a, Lanes<T> b, Vec<T> cosine,
+                                                    Vec<T> sine, Vec<T> sign) {
+  const Lanes<T> even{a.re + b.re, (a.im - b.im) * sign};
+  const Lanes<T> odd{a.re - b.re, (a.im + b.im) * sign};
+  const Lanes<T> product = multiply(odd, cosine, sine);
+  const Lanes<T> turned{-product.im, product.re};
+  const Lanes<T> back = even - turned;
+  return {even + turned, {back.re, -back.im}};
+}
+
+// Numbers from `last` backwards, and from `first` on: as many as lanes, or `count` where that is
+// less.
+template <class T>
+[[gnu::always_inline]] inline Lanes<T> load_back(const T* row, int64_t last, int64_t count) {
+  constexpr int64_t kSize = Vec<T>::kSize;
+  if (count >= kSize) return reversed(load_parts(row + 2 * (last - kSize + 1)));
+  return load_some_parts(row + 2 * last, count, -2);
+}
+template <class T>
+[[gnu::always_inline]] inline void store_back(Lanes<T> a, T* row, int64_t last, int64_t count) {
+  constexpr int64_t kSize = Vec<T>::kSize;
+  if (count >= kSize) {
+    store_parts(reversed(a), row + 2 * (last - kSize + 1));
+  } else {
+    store_some_parts(a, row + 2 * last, count, -2);
+  }
+}
+template <class T>
+[[gnu::always_inline]] inline Lanes<T> load_front(const T* row, int64_t first, int64_t count) {
+  return count >= Vec<T>::kSize ? load_parts(row + 2 * first)
+                                : load_some_parts(row + 2 * first, count);
+}
+template <class T>
+[[gnu::always_inline]] inline void store_front(Lanes<T> a, T* row, int64_t first, int64_t count) {
+  if (count >= Vec<T>::kSize) {
+    store_parts(a, row + 2 * first);
+  } else {
+    store_some_parts(a, row + 2 * first, count);
+  }
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> load_table(const T* table, int64_t count) {
+  return count >= Vec<T>::kSize ? Vec<T>::load(table) : Vec<T>::load_part(table, count, T{0});
+}
+
+// Both loops compute the middle twice where it is its own pair, to the same value.
+template <class T>
+void real_forward(int64_t h, const T* z, const FftHalf<T>& half, T scale, T* output) {
+  constexpr int64_t kSize = Vec<T>::kSize;
+  const T halved = scale * T{0.5};
+  const Vec<T> re(halved);
+  const Vec<T> im(half.conjugate ? -halved : halved);
+  const T first_re = z[0];
+  const T first_im = z[1];
+  const int64_t end = h / 2 + 1;
+  for (int64_t k = 1; k < end; k += kSize) {
+    const int64_t count = std::min(end - k, kSize);
+    const Vec<T> cosine = load_table(half.twiddles + k, count);
+    const Vec<T> sine = load_table(half.twiddles + h + k, count);
+    const LanePair<T> pair =
+        to_half(load_front(z, k, count), load_back(z, h - k, count), cosine, sine, re, im);
+    store_back(pair.back, output, h - k, count);
+    store_front(pair.front, output, k, count);
+  }
+  output[0] = (first_re + first_im) * scale;
+  output[1] = 0;
+  output[2 * h] = (first_re - first_im) * scale;
+  output[2 * h + 1] = 0;
+}
+
+template <class T>
+void real_backward(int64_t h, const T* input, const FftHalf<T>& half, T* z) {
+  constexpr int64_t kSize = Vec<T>::kSize;
+  const Vec<T> sign(half.conjugate ? T{-1} : T{1});
+  const T first = input[0];
+  const T last = input[2 * h];
+  const int64_t end = h / 2 + 1;
+  for (int64_t k = 1; k < end; k += kSize) {
+    const int64_t count = std::min(end - k, kSize);
+    const Vec<T> cosine = load_table(half.twiddles + k, count);
+    const Vec<T> sine = load_table(half.twiddles + h + k, count);
+    const LanePair<T> pair =
+        from_half(load_front(input, k, count), load_back(input, h - k, count), cosine, sine, sign);
+    store_back(pair.back, z, h - k, count);
+    store_front(pair.front, z, k, count);
+  }
+  z[0] = first + last;
+  z[1] = first - last;
+}
+
+// The same for blocks.
+template <class T>
+void lanes_forward(const FftLanes<T>& transform, const FftHalf<T>& half, const FftOperands<T>& at,
+                   T* scratch) {
+  const int64_t h = transform.length;
+  FftOperands<T> plain = at;
+  plain.swap = false;
+  plain.scale = 1;
+  load_blocks(h, plain, scratch);
+  const T* z = run_passes(transform, scratch, scratch + h * kBlock<T>);
+  T* const blocks = scratch + 2 * h * kBlock<T>;
+  const Vec<T> re(at.scale * T{0.5});
+  const Vec<T> im(half.conjugate ? -re : re);
+  for (int64_t k = 1; k < h / 2 + 1; ++k) {
+    const Lanes<T> a = Lanes<T>::load(z + k * kBlock<T>);
+    const Lanes<T> b = Lanes<T>::load(z + (h - k) * kBlock<T>);
+    const LanePair<T> pair =
+        to_half(a, b, Vec<T>(half.twiddles[k]), Vec<T>(half.twiddles[h + k]), re, im);
+    pair.back.store(blocks + (h - k) * kBlock<T>);
+    pair.front.store(blocks + k * kBlock<T>);
+  }
+  const Lanes<T> first = Lanes<T>::load(z);
+  const Vec<T> scale(at.scale);
+  Lanes<T>{(first.re + first.im) * scale, Vec<T>(0)}.store(blocks);
+  Lanes<T>{(first.re - first.im) * scale, Vec<T>(0)}.store(blocks + h * kBlock<T>);
+  store_blocks(h + 1, plain, blocks);
+}
+
+template <class T>
+void lanes_backward(const FftLanes<T>& transform, const FftHalf<T>& half, const FftOperands<T>& at,
+                    T* scratch) {
+  const int64_t h = transform.length;
+  FftOperands<T> swapped = at;
+  swapped.swap = false;
+  T* const blocks = scratch + 2 * h * kBlock<T>;
+  load_blocks(h + 1, swapped, blocks);
+  const Vec<T> sign(half.conjugate ? T{-1} : T{1});
+  swapped.swap = true;
+  for (int64_t k = 1; k < h / 2 + 1; ++k) {
+    const Lanes<T> a = Lanes<T>::load(blocks + k * kBlock<T>);
+    const Lanes<T> b = Lanes<T>::load(blocks + (h - k) * kBlock<T>);
+    const LanePair<T> pair =
+        from_half(a, b, Vec<T>(half.twiddles[k]), Vec<T>(half.twiddles[h + k]), sign);
+    swap_parts(pair.back, true).store(scratch + (h - k) * kBlock<T>);
+    swap_parts(pair.front, true).store(scratch + k * kBlock<T>);
+  }
+  const Vec<T> first = Vec<T>::load(blocks);
+  const Vec<T> last = Vec<T>::load(blocks + h * kBlock<T>);
+  Lanes<T>{first - last, first + last}.store(scratch);
+  store_blocks(h, swapped, run_passes(transform, scratch, scratch + h * kBlock<T>));
+}
+
+template <class T>
+inline constexpr FftRows<T> kFftRows{
+    .width = Vec<T>::kSize,
+    .lanes = transform_lanes<T>,
+    .lanes_forward = lanes_forward<T>,
+    .lanes_backward = lanes_backward<T>,
+    .columns = transform_columns<T>,
+    .rows = transform_rows<T>,
+    .multiply = multiply_rows<T>,
+    .real_forward = real_forward<T>,
+    .real_backward = real_backward<T>,
+};
+
+}  // namespace tsr::cpu::TSR_ISA

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Moves between interleaved complex numbers and blocks of lanes.
+#pragma once
+
+#include "backend/cpu/isa/fft_butterflies.h"
+
+namespace tsr::cpu::TSR_ISA {
+
+template <class T, size_t... kLane>
+[[gnu::always_inline]] inline Lanes<T> split_parts(Vec<T> a, Vec<T> b,
+                                                   std::index_sequence<kLane...>) {
+  return {Vec<T>(__builtin_shufflevector(a.v, b.v, (2 * kLane)...)),
+          Vec<T>(__builtin_shufflevector(a.v, b.v, (2 * kLane + 1)...))};
+}
+template <class T, size_t... kLane>
+[[gnu::always_inline]] inline void join_parts(Lanes<T> a, T* target,
+                                              std::index_sequence<kLane...>) {
+  constexpr size_t kSize = Vec<T>::kSize;
+  Vec<T>(__builtin_shufflevector(a.re.v, a.im.v, (kLane / 2 + kLane % 2 * kSize)...)).store(target);
+  Vec<T>(__builtin_shufflevector(a.re.v, a.im.v, (kSize / 2 + kLane / 2 + kLane % 2 * kSize)...))
+      .store(target + kSize);
+}
+template <class T, size_t... kLane>
+[[gnu::always_inline]] inline Vec<T> reversed(Vec<T> a, std::index_sequence<kLane...>) {
+  return Vec<T>(__builtin_shufflevector(a.v, a.v, (Vec<T>::kSize - 1 - kLane)...));
+}
+
+template <class T>
+using LaneSequence = std::make_index_sequence<Vec<T>::kSize>;
+
+template <class T>
+[[gnu::always_inline]] inline Lanes<T> reversed(Lanes<T> a) {
+  return {reversed(a.re, LaneSequence<T>()), reversed(a.im, LaneSequence<T>())};
+}
+template <class T>
+[[gnu::always_inline]] inline Lanes<T> swap_parts(Lanes<T> a, bool swap) {
+  return swap ? Lanes<T>{a.im, a.re} : a;
+}
+
+// As many interleaved numbers as there are lanes.
+template <class T>
+[[gnu::always_inline]] inline Lanes<T> load_parts(const T* source) {
+  using V = Vec<T>;
+  return split_parts(V::load(source), V::load(source + V::kSize), LaneSequence<T>());
+}
+template <class T>
+[[gnu::always_inline]] inline void store_parts(Lanes<T> a, T* target) {
+  join_parts(a, target, LaneSequence<T>());
+}
+// The first `count` of them, `lane_step` numbers apart; the other lanes are zero.
+template <class T>
+[[gnu::noinline]] Lanes<T> load_some_parts(const T* source, int64_t count, int64_t lane_step = 2) {
+  T parts[2 * Vec<T>::kSize] = {};
+  for (int64_t i = 0; i < count; ++i) {
+    parts[2 * i] = source[i * lane_step];
+    parts[2 * i + 1] = source[i * lane_step + 1];
+  }
+  return load_parts<T>(parts);
+}
+template <class T>
+[[gnu::noinline]] void store_some_parts(Lanes<T> a, T* target, int64_t count,
+                                        int64_t lane_step = 2) {
+  T parts[2 * Vec<T>::kSize];
+  store_parts(a, parts);
+  for (int64_t i = 0; i < count; ++i) {
+    target[i * lane_step] = parts[2 * i];
+    target[i * lane_step + 1] = parts[2 * i + 1];
+  }
+}
+
+// ---- Transposition of a square of registers ----
+
+// Exchanges the lanes with bit kBit of `a` for those without it of `b`.
+template <int kBit, class T, size_t... kLane>
+[[gnu::always_inline]] inline void exchange_lanes(Vec<T>& a, Vec<T>& b,
+                                                  std::index_sequence<kLane...>) {
+  constexpr size_t kSize = Vec<T>::kSize;
+  constexpr size_t kStep = kBit;
+  const auto low =
+      __builtin_shufflevector(a.v, b.v, ((kLane & kStep) == 0 ? kLane : kSize + kLane - kStep)...);
+  const auto high =
+      __builtin_shufflevector(a.v, b.v, ((kLane & kStep) == 0 ? kLane + kStep : kSize + kLane)...);
+  a = Vec<T>(low);
+  b = Vec<T>(high);
+}
+
+// Lane j of register i becomes lane i of register j.
+template <int kBit, class T>
+[[gnu::always_inline]] inline void transpose_from(Vec<T>* square) {
+  if constexpr (kBit > 0) {
+#pragma GCC unroll 16
+    for (int i = 0; i < Vec<T>::kSize; ++i) {
+      if ((i & kBit) == 0) exchange_lanes<kBit>(square[i], square[i + kBit], LaneSequence<T>());
+    }
+    transpose_from<kBit / 2>(square);
+  }
+}
+template <class T>
+[[gnu::always_inline]] inline void transpose(Vec<T>* square) {
+  transpose_from<Vec<T>::kSize / 2>(square);
+}
+
+}  // namespace tsr::cpu::TSR_ISA
