@@ -12,6 +12,7 @@ constexpr Signature kCall_IBRRdcP{"IBRRdcP", [](AnyFunction f, tsr_value* v) { r
 constexpr Signature kCall_IBRdcP{"IBRdcP", [](AnyFunction f, tsr_value* v) { return as<int64_t, int32_t, double, int32_t, int32_t, int32_t, tsr_tensor*>(f)(integer(v[0]), small(v[1]), v[2].real, small(v[3]), small(v[4]), device_index(v[4]), place(v[5])); }};
 constexpr Signature kCall_IBdcP{"IBdcP", [](AnyFunction f, tsr_value* v) { return as<int64_t, int32_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(integer(v[0]), small(v[1]), small(v[2]), small(v[3]), device_index(v[3]), place(v[4])); }};
 constexpr Signature kCall_IIJdcgP{"IIJdcgP", [](AnyFunction f, tsr_value* v) { return as<int64_t, int64_t, const int64_t*, int32_t, int32_t, int32_t, int32_t, tsr_generator, tsr_tensor*>(f)(integer(v[0]), integer(v[1]), list<int64_t>(v[2]), count(v[2]), small(v[3]), small(v[4]), device_index(v[4]), generator(v[5]), place(v[6])); }};
+constexpr Signature kCall_IRdcP{"IRdcP", [](AnyFunction f, tsr_value* v) { return as<int64_t, double, int32_t, int32_t, int32_t, tsr_tensor*>(f)(integer(v[0]), v[1].real, small(v[2]), small(v[3]), device_index(v[3]), place(v[4])); }};
 constexpr Signature kCall_IdcgP{"IdcgP", [](AnyFunction f, tsr_value* v) { return as<int64_t, int32_t, int32_t, int32_t, tsr_generator, tsr_tensor*>(f)(integer(v[0]), small(v[1]), small(v[2]), device_index(v[2]), generator(v[3]), place(v[4])); }};
 constexpr Signature kCall_IiIdcP{"IiIdcP", [](AnyFunction f, tsr_value* v) { return as<int64_t, int64_t, int64_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(integer(v[0]), integer(v[1]), integer(v[2]), small(v[3]), small(v[4]), device_index(v[4]), place(v[5])); }};
 constexpr Signature kCall_JJdcP{"JJdcP", [](AnyFunction f, tsr_value* v) { return as<const int64_t*, int32_t, const int64_t*, int32_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(list<int64_t>(v[0]), count(v[0]), list<int64_t>(v[1]), count(v[1]), small(v[2]), small(v[3]), device_index(v[3]), place(v[4])); }};
@@ -103,6 +104,8 @@ constexpr Signature kCall_TIdP{"TIdP", [](AnyFunction f, tsr_value* v) { return 
 constexpr Signature kCall_TIdT{"TIdT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), small(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TIig{"TIig", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, tsr_generator>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), generator(v[3])); }};
 constexpr Signature kCall_TIiiIP{"TIiiIP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int64_t, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), integer(v[3]), integer(v[4]), place(v[5])); }};
+constexpr Signature kCall_TIiitBBbiBP{"TIiitBBbiBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int64_t, tsr_tensor, int32_t, int32_t, int32_t, int64_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), integer(v[3]), tensor(v[4]), small(v[5]), small(v[6]), small(v[7]), integer(v[8]), small(v[9]), place(v[10])); }};
+constexpr Signature kCall_TIiitBSBbBP{"TIiitBSBbBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, int64_t, tsr_tensor, int32_t, const char*, int64_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), integer(v[3]), tensor(v[4]), small(v[5]), text(v[6]), text_length(v[6]), small(v[7]), small(v[8]), small(v[9]), place(v[10])); }};
 constexpr Signature kCall_TIjP{"TIjP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, const int64_t*, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), list<int64_t>(v[2]), count(v[2]), place(v[3])); }};
 constexpr Signature kCall_TIjT{"TIjT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, const int64_t*, int32_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), list<int64_t>(v[2]), count(v[2]), tensor(v[3])); }};
 constexpr Signature kCall_TItdP{"TItdP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), tensor(v[2]), small(v[3]), place(v[4])); }};
@@ -292,6 +295,8 @@ constexpr Signature kCall_TdcgP{"TdcgP", [](AnyFunction f, tsr_value* v) { retur
 constexpr Signature kCall_TgP{"TgP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_generator, tsr_tensor*>(f)(tensor(v[0]), generator(v[1]), place(v[2])); }};
 constexpr Signature kCall_TiBP{"TiBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), small(v[2]), place(v[3])); }};
 constexpr Signature kCall_TiBT{"TiBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), small(v[2]), tensor(v[3])); }};
+constexpr Signature kCall_TiISP{"TiISP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), text(v[3]), text_length(v[3]), place(v[4])); }};
+constexpr Signature kCall_TiIST{"TiIST", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int64_t, const char*, int64_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), integer(v[2]), text(v[3]), text_length(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TiPPP{"TiPPP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, tsr_tensor*, tsr_tensor*, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), place(v[2]), place(v[3]), place(v[4])); }};
 constexpr Signature kCall_TidBP{"TidBP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, int32_t, tsr_tensor*>(f)(tensor(v[0]), integer(v[1]), small(v[2]), small(v[3]), place(v[4])); }};
 constexpr Signature kCall_TidBT{"TidBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, int64_t, int32_t, int32_t, tsr_tensor>(f)(tensor(v[0]), integer(v[1]), small(v[2]), small(v[3]), tensor(v[4])); }};
@@ -309,6 +314,8 @@ constexpr Signature kCall_TjRBPP{"TjRBPP", [](AnyFunction f, tsr_value* v) { ret
 constexpr Signature kCall_TjRBT{"TjRBT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, double, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), v[2].real, small(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TjRBTT{"TjRBTT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, double, int32_t, tsr_tensor, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), v[2].real, small(v[3]), tensor(v[4]), tensor(v[5])); }};
 constexpr Signature kCall_TjT{"TjT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), tensor(v[2])); }};
+constexpr Signature kCall_TjjSP{"TjjSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), text(v[3]), text_length(v[3]), place(v[4])); }};
+constexpr Signature kCall_TjjST{"TjjST", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const int64_t*, int32_t, const int64_t*, int32_t, const char*, int64_t, tsr_tensor>(f)(tensor(v[0]), list<int64_t>(v[1]), count(v[1]), list<int64_t>(v[2]), count(v[2]), text(v[3]), text_length(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_Tnn{"Tnn", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, const tsr_number*>(f)(tensor(v[0]), Number(v[1]), Number(v[2])); }};
 constexpr Signature kCall_TnnP{"TnnP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, const tsr_number*, tsr_tensor*>(f)(tensor(v[0]), Number(v[1]), Number(v[2]), place(v[3])); }};
 constexpr Signature kCall_TnnT{"TnnT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, const tsr_number*, const tsr_number*, tsr_tensor>(f)(tensor(v[0]), Number(v[1]), Number(v[2]), tensor(v[3])); }};
@@ -749,6 +756,40 @@ const Symbol kSymbols[] = {
     {"tsr_feature_alpha_dropout", reinterpret_cast<AnyFunction>(&tsr_feature_alpha_dropout), 3464, &kInfo_feature_alpha_dropout, &kCall_TRBgP},
     {"tsr_feature_alpha_dropout_inplace", reinterpret_cast<AnyFunction>(&tsr_feature_alpha_dropout_inplace), 134536, &kInfo_feature_alpha_dropout, &kCall_TRBg},
     {"tsr_feature_alpha_dropout_out", reinterpret_cast<AnyFunction>(&tsr_feature_alpha_dropout_out), 69000, &kInfo_feature_alpha_dropout, &kCall_TRBgT},
+    {"tsr_fft_fft", reinterpret_cast<AnyFunction>(&tsr_fft_fft), 1850, &kInfo_fft_fft, &kCall_TiISP},
+    {"tsr_fft_fft2", reinterpret_cast<AnyFunction>(&tsr_fft_fft2), 1860, &kInfo_fft_fft2, &kCall_TjjSP},
+    {"tsr_fft_fft2_out", reinterpret_cast<AnyFunction>(&tsr_fft_fft2_out), 67396, &kInfo_fft_fft2, &kCall_TjjST},
+    {"tsr_fft_fft_out", reinterpret_cast<AnyFunction>(&tsr_fft_fft_out), 67386, &kInfo_fft_fft, &kCall_TiIST},
+    {"tsr_fft_fftfreq", reinterpret_cast<AnyFunction>(&tsr_fft_fftfreq), 1864, &kInfo_fft_fftfreq, &kCall_IRdcP},
+    {"tsr_fft_fftn", reinterpret_cast<AnyFunction>(&tsr_fft_fftn), 1856, &kInfo_fft_fftn, &kCall_TjjSP},
+    {"tsr_fft_fftn_out", reinterpret_cast<AnyFunction>(&tsr_fft_fftn_out), 67392, &kInfo_fft_fftn, &kCall_TjjST},
+    {"tsr_fft_fftshift", reinterpret_cast<AnyFunction>(&tsr_fft_fftshift), 1866, &kInfo_fft_fftshift, &kCall_TjP},
+    {"tsr_fft_fftshift_out", reinterpret_cast<AnyFunction>(&tsr_fft_fftshift_out), 67402, &kInfo_fft_fftshift, &kCall_TjT},
+    {"tsr_fft_hfft", reinterpret_cast<AnyFunction>(&tsr_fft_hfft), 1854, &kInfo_fft_hfft, &kCall_TiISP},
+    {"tsr_fft_hfft_out", reinterpret_cast<AnyFunction>(&tsr_fft_hfft_out), 67390, &kInfo_fft_hfft, &kCall_TiIST},
+    {"tsr_fft_ifft", reinterpret_cast<AnyFunction>(&tsr_fft_ifft), 1851, &kInfo_fft_ifft, &kCall_TiISP},
+    {"tsr_fft_ifft2", reinterpret_cast<AnyFunction>(&tsr_fft_ifft2), 1861, &kInfo_fft_ifft2, &kCall_TjjSP},
+    {"tsr_fft_ifft2_out", reinterpret_cast<AnyFunction>(&tsr_fft_ifft2_out), 67397, &kInfo_fft_ifft2, &kCall_TjjST},
+    {"tsr_fft_ifft_out", reinterpret_cast<AnyFunction>(&tsr_fft_ifft_out), 67387, &kInfo_fft_ifft, &kCall_TiIST},
+    {"tsr_fft_ifftn", reinterpret_cast<AnyFunction>(&tsr_fft_ifftn), 1857, &kInfo_fft_ifftn, &kCall_TjjSP},
+    {"tsr_fft_ifftn_out", reinterpret_cast<AnyFunction>(&tsr_fft_ifftn_out), 67393, &kInfo_fft_ifftn, &kCall_TjjST},
+    {"tsr_fft_ifftshift", reinterpret_cast<AnyFunction>(&tsr_fft_ifftshift), 1867, &kInfo_fft_ifftshift, &kCall_TjP},
+    {"tsr_fft_ifftshift_out", reinterpret_cast<AnyFunction>(&tsr_fft_ifftshift_out), 67403, &kInfo_fft_ifftshift, &kCall_TjT},
+    {"tsr_fft_ihfft", reinterpret_cast<AnyFunction>(&tsr_fft_ihfft), 1855, &kInfo_fft_ihfft, &kCall_TiISP},
+    {"tsr_fft_ihfft_out", reinterpret_cast<AnyFunction>(&tsr_fft_ihfft_out), 67391, &kInfo_fft_ihfft, &kCall_TiIST},
+    {"tsr_fft_irfft", reinterpret_cast<AnyFunction>(&tsr_fft_irfft), 1853, &kInfo_fft_irfft, &kCall_TiISP},
+    {"tsr_fft_irfft2", reinterpret_cast<AnyFunction>(&tsr_fft_irfft2), 1863, &kInfo_fft_irfft2, &kCall_TjjSP},
+    {"tsr_fft_irfft2_out", reinterpret_cast<AnyFunction>(&tsr_fft_irfft2_out), 67399, &kInfo_fft_irfft2, &kCall_TjjST},
+    {"tsr_fft_irfft_out", reinterpret_cast<AnyFunction>(&tsr_fft_irfft_out), 67389, &kInfo_fft_irfft, &kCall_TiIST},
+    {"tsr_fft_irfftn", reinterpret_cast<AnyFunction>(&tsr_fft_irfftn), 1859, &kInfo_fft_irfftn, &kCall_TjjSP},
+    {"tsr_fft_irfftn_out", reinterpret_cast<AnyFunction>(&tsr_fft_irfftn_out), 67395, &kInfo_fft_irfftn, &kCall_TjjST},
+    {"tsr_fft_rfft", reinterpret_cast<AnyFunction>(&tsr_fft_rfft), 1852, &kInfo_fft_rfft, &kCall_TiISP},
+    {"tsr_fft_rfft2", reinterpret_cast<AnyFunction>(&tsr_fft_rfft2), 1862, &kInfo_fft_rfft2, &kCall_TjjSP},
+    {"tsr_fft_rfft2_out", reinterpret_cast<AnyFunction>(&tsr_fft_rfft2_out), 67398, &kInfo_fft_rfft2, &kCall_TjjST},
+    {"tsr_fft_rfft_out", reinterpret_cast<AnyFunction>(&tsr_fft_rfft_out), 67388, &kInfo_fft_rfft, &kCall_TiIST},
+    {"tsr_fft_rfftfreq", reinterpret_cast<AnyFunction>(&tsr_fft_rfftfreq), 1865, &kInfo_fft_rfftfreq, &kCall_IRdcP},
+    {"tsr_fft_rfftn", reinterpret_cast<AnyFunction>(&tsr_fft_rfftn), 1858, &kInfo_fft_rfftn, &kCall_TjjSP},
+    {"tsr_fft_rfftn_out", reinterpret_cast<AnyFunction>(&tsr_fft_rfftn_out), 67394, &kInfo_fft_rfftn, &kCall_TjjST},
     {"tsr_fill_inplace", reinterpret_cast<AnyFunction>(&tsr_fill_inplace), 133478, &kInfo_fill, &kCall_TN},
     {"tsr_flatten", reinterpret_cast<AnyFunction>(&tsr_flatten), 2502, &kInfo_flatten, &kCall_TIIP},
     {"tsr_flip", reinterpret_cast<AnyFunction>(&tsr_flip), 2544, &kInfo_flip, &kCall_TjP},
@@ -967,6 +1008,7 @@ const Symbol kSymbols[] = {
     {"tsr_isneginf_out", reinterpret_cast<AnyFunction>(&tsr_isneginf_out), 66649, &kInfo_isneginf, &kCall_TT},
     {"tsr_isposinf", reinterpret_cast<AnyFunction>(&tsr_isposinf), 1112, &kInfo_isposinf, &kCall_TP},
     {"tsr_isposinf_out", reinterpret_cast<AnyFunction>(&tsr_isposinf_out), 66648, &kInfo_isposinf, &kCall_TT},
+    {"tsr_istft", reinterpret_cast<AnyFunction>(&tsr_istft), 1871, &kInfo_istft, &kCall_TIiitBBbiBP},
     {"tsr_kaiser_window", reinterpret_cast<AnyFunction>(&tsr_kaiser_window), 1194, &kInfo_kaiser_window, &kCall_IBRdcP},
     {"tsr_kl_div", reinterpret_cast<AnyFunction>(&tsr_kl_div), 3203, &kInfo_kl_div, &kCall_TTSBP},
     {"tsr_kron", reinterpret_cast<AnyFunction>(&tsr_kron), 1630, &kInfo_kron, &kCall_TTP},
@@ -1518,6 +1560,7 @@ const Symbol kSymbols[] = {
     {"tsr_std_mean", reinterpret_cast<AnyFunction>(&tsr_std_mean), 1553, &kInfo_std_mean, &kCall_TjRBPP},
     {"tsr_std_mean_out", reinterpret_cast<AnyFunction>(&tsr_std_mean_out), 67089, &kInfo_std_mean, &kCall_TjRBTT},
     {"tsr_std_out", reinterpret_cast<AnyFunction>(&tsr_std_out), 66940, &kInfo_std, &kCall_TjRBT},
+    {"tsr_stft", reinterpret_cast<AnyFunction>(&tsr_stft), 1870, &kInfo_stft, &kCall_TIiitBSBbBP},
     {"tsr_stream_create", reinterpret_cast<AnyFunction>(&tsr_stream_create), 327, &kInfo_stream_create, nullptr},
     {"tsr_stream_current", reinterpret_cast<AnyFunction>(&tsr_stream_current), 333, &kInfo_stream_current, nullptr},
     {"tsr_stream_device", reinterpret_cast<AnyFunction>(&tsr_stream_device), 332, &kInfo_stream_device, nullptr},
@@ -1687,7 +1730,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeta_scalar_left_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_left_out), 591144, &kInfo_zeta, &kCall_NTT},
     {"tsr_zeta_scalar_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_out), 329000, &kInfo_zeta, &kCall_TNT},
 };
-const size_t kSymbolCount = 1350;
+const size_t kSymbolCount = 1386;
 
 namespace {
 
@@ -1910,6 +1953,28 @@ constexpr int32_t kIds[] = {
     2011,
     133255,
     3464, 134536, 69000,
+    1850,
+    1860, 67396,
+    67386,
+    1864,
+    1856, 67392,
+    1866, 67402,
+    1854, 67390,
+    1851,
+    1861, 67397,
+    67387,
+    1857, 67393,
+    1867, 67403,
+    1855, 67391,
+    1853,
+    1863, 67399,
+    67389,
+    1859, 67395,
+    1852,
+    1862, 67398,
+    67388,
+    1865,
+    1858, 67394,
     133478,
     2502,
     2544, 68080,
@@ -2002,6 +2067,7 @@ constexpr int32_t kIds[] = {
     1031, 66567,
     1113, 66649,
     1112, 66648,
+    1871,
     1194,
     3203,
     1630, 67166,
@@ -2299,6 +2365,7 @@ constexpr int32_t kIds[] = {
     1404,
     1553, 67089,
     66940,
+    1870,
     327,
     333,
     332,

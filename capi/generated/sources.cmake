@@ -8,6 +8,7 @@ set(TSR_CAPI_GENERATED
     generated/ops_create.cpp
     generated/ops_create_copy.cpp
     generated/ops_create_window.cpp
+    generated/ops_fft.cpp
     generated/ops_index.cpp
     generated/ops_index_scatter.cpp
     generated/ops_index_search.cpp

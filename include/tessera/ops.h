@@ -2046,6 +2046,211 @@ TSR_API TSR_NODISCARD tsr_status tsr_masked_cumsum(
 TSR_API TSR_NODISCARD tsr_status tsr_masked_cumprod(
     tsr_tensor input, int64_t axis, tsr_tensor mask, tsr_dtype dtype, tsr_tensor* out);
 
+/* ---- Ops: discrete Fourier transforms ---- */
+
+/* The discrete Fourier transform along an axis: sums of x[j] exp(-2 pi i j k / n).
+ * n: length of the transform; absent means the size of the axis
+ * norm: backward, ortho or forward */
+TSR_API TSR_NODISCARD tsr_status tsr_fft_fft(
+    tsr_tensor input, int64_t n, int64_t axis, const char* norm, int64_t norm_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fft_fft_out(
+    tsr_tensor input, int64_t n, int64_t axis, const char* norm, int64_t norm_len, tsr_tensor dst);
+
+/* The backward transform along an axis: sums of x[k] exp(2 pi i j k / n), divided by n.
+ * n: length of the transform; absent means the size of the axis
+ * norm: backward, ortho or forward */
+TSR_API TSR_NODISCARD tsr_status tsr_fft_ifft(
+    tsr_tensor input, int64_t n, int64_t axis, const char* norm, int64_t norm_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fft_ifft_out(
+    tsr_tensor input, int64_t n, int64_t axis, const char* norm, int64_t norm_len, tsr_tensor dst);
+
+/* The transform of real numbers along an axis: the n/2 + 1 results of which the others are
+ * conjugates.
+ * n: length of the transform; absent means the size of the axis
+ * norm: backward, ortho or forward */
+TSR_API TSR_NODISCARD tsr_status tsr_fft_rfft(
+    tsr_tensor input, int64_t n, int64_t axis, const char* norm, int64_t norm_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fft_rfft_out(
+    tsr_tensor input, int64_t n, int64_t axis, const char* norm, int64_t norm_len, tsr_tensor dst);
+
+/* The reverse of rfft, to real numbers; the imaginary parts of the first and, for even n, of the
+ * last number do not count.
+ * n: number of results; absent means 2 (size - 1)
+ * norm: backward, ortho or forward */
+TSR_API TSR_NODISCARD tsr_status tsr_fft_irfft(
+    tsr_tensor input, int64_t n, int64_t axis, const char* norm, int64_t norm_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fft_irfft_out(
+    tsr_tensor input, int64_t n, int64_t axis, const char* norm, int64_t norm_len, tsr_tensor dst);
+
+/* The transform, along an axis, of numbers whose second half is the conjugate of the first,
+ * which is given; the results are real.
+ * n: number of results; absent means 2 (size - 1)
+ * norm: backward, ortho or forward */
+TSR_API TSR_NODISCARD tsr_status tsr_fft_hfft(
+    tsr_tensor input, int64_t n, int64_t axis, const char* norm, int64_t norm_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fft_hfft_out(
+    tsr_tensor input, int64_t n, int64_t axis, const char* norm, int64_t norm_len, tsr_tensor dst);
+
+/* The reverse of hfft, of real numbers.
+ * n: length of the transform; absent means the size of the axis
+ * norm: backward, ortho or forward */
+TSR_API TSR_NODISCARD tsr_status tsr_fft_ihfft(
+    tsr_tensor input, int64_t n, int64_t axis, const char* norm, int64_t norm_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fft_ihfft_out(
+    tsr_tensor input, int64_t n, int64_t axis, const char* norm, int64_t norm_len, tsr_tensor dst);
+
+/* The transform along several axes.
+ * s: sizes along the axes; -1 keeps one, absent keeps all
+ * axes: absent means the last ones that s has sizes for, or all
+ * norm: backward, ortho or forward */
+TSR_API TSR_NODISCARD tsr_status tsr_fft_fftn(
+    tsr_tensor input, const int64_t* s, int32_t n_s, const int64_t* axes, int32_t n_axes,
+    const char* norm, int64_t norm_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fft_fftn_out(
+    tsr_tensor input, const int64_t* s, int32_t n_s, const int64_t* axes, int32_t n_axes,
+    const char* norm, int64_t norm_len, tsr_tensor dst);
+
+/* The backward transform along several axes.
+ * s: sizes along the axes; -1 keeps one, absent keeps all
+ * axes: absent means the last ones that s has sizes for, or all
+ * norm: backward, ortho or forward */
+TSR_API TSR_NODISCARD tsr_status tsr_fft_ifftn(
+    tsr_tensor input, const int64_t* s, int32_t n_s, const int64_t* axes, int32_t n_axes,
+    const char* norm, int64_t norm_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fft_ifftn_out(
+    tsr_tensor input, const int64_t* s, int32_t n_s, const int64_t* axes, int32_t n_axes,
+    const char* norm, int64_t norm_len, tsr_tensor dst);
+
+/* The transform of real numbers along several axes: rfft along the last one of them, fft along
+ * the others.
+ * s: sizes along the axes; -1 keeps one, absent keeps all
+ * axes: absent means the last ones that s has sizes for, or all
+ * norm: backward, ortho or forward */
+TSR_API TSR_NODISCARD tsr_status tsr_fft_rfftn(
+    tsr_tensor input, const int64_t* s, int32_t n_s, const int64_t* axes, int32_t n_axes,
+    const char* norm, int64_t norm_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fft_rfftn_out(
+    tsr_tensor input, const int64_t* s, int32_t n_s, const int64_t* axes, int32_t n_axes,
+    const char* norm, int64_t norm_len, tsr_tensor dst);
+
+/* The reverse of rfftn, to real numbers; the last size is 2 (size - 1) when absent.
+ * s: sizes along the axes; -1 keeps one, absent keeps all
+ * axes: absent means the last ones that s has sizes for, or all
+ * norm: backward, ortho or forward */
+TSR_API TSR_NODISCARD tsr_status tsr_fft_irfftn(
+    tsr_tensor input, const int64_t* s, int32_t n_s, const int64_t* axes, int32_t n_axes,
+    const char* norm, int64_t norm_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fft_irfftn_out(
+    tsr_tensor input, const int64_t* s, int32_t n_s, const int64_t* axes, int32_t n_axes,
+    const char* norm, int64_t norm_len, tsr_tensor dst);
+
+/* The transform along two axes.
+ * s: sizes along the axes; -1 keeps one, absent keeps all
+ * axes: absent means the last two
+ * norm: backward, ortho or forward */
+TSR_API TSR_NODISCARD tsr_status tsr_fft_fft2(
+    tsr_tensor input, const int64_t* s, int32_t n_s, const int64_t* axes, int32_t n_axes,
+    const char* norm, int64_t norm_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fft_fft2_out(
+    tsr_tensor input, const int64_t* s, int32_t n_s, const int64_t* axes, int32_t n_axes,
+    const char* norm, int64_t norm_len, tsr_tensor dst);
+
+/* The backward transform along two axes.
+ * s: sizes along the axes; -1 keeps one, absent keeps all
+ * axes: absent means the last two
+ * norm: backward, ortho or forward */
+TSR_API TSR_NODISCARD tsr_status tsr_fft_ifft2(
+    tsr_tensor input, const int64_t* s, int32_t n_s, const int64_t* axes, int32_t n_axes,
+    const char* norm, int64_t norm_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fft_ifft2_out(
+    tsr_tensor input, const int64_t* s, int32_t n_s, const int64_t* axes, int32_t n_axes,
+    const char* norm, int64_t norm_len, tsr_tensor dst);
+
+/* rfftn along two axes.
+ * s: sizes along the axes; -1 keeps one, absent keeps all
+ * axes: absent means the last two
+ * norm: backward, ortho or forward */
+TSR_API TSR_NODISCARD tsr_status tsr_fft_rfft2(
+    tsr_tensor input, const int64_t* s, int32_t n_s, const int64_t* axes, int32_t n_axes,
+    const char* norm, int64_t norm_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fft_rfft2_out(
+    tsr_tensor input, const int64_t* s, int32_t n_s, const int64_t* axes, int32_t n_axes,
+    const char* norm, int64_t norm_len, tsr_tensor dst);
+
+/* irfftn along two axes.
+ * s: sizes along the axes; -1 keeps one, absent keeps all
+ * axes: absent means the last two
+ * norm: backward, ortho or forward */
+TSR_API TSR_NODISCARD tsr_status tsr_fft_irfft2(
+    tsr_tensor input, const int64_t* s, int32_t n_s, const int64_t* axes, int32_t n_axes,
+    const char* norm, int64_t norm_len, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fft_irfft2_out(
+    tsr_tensor input, const int64_t* s, int32_t n_s, const int64_t* axes, int32_t n_axes,
+    const char* norm, int64_t norm_len, tsr_tensor dst);
+
+/* The frequencies of the results of fft: 0, 1, ..., (n-1)/2, -n/2, ..., -1, divided by n d.
+ * d: distance between samples
+ * dtype: absent means the default floating dtype
+ * device: absent means the default device */
+TSR_API TSR_NODISCARD tsr_status tsr_fft_fftfreq(
+    int64_t n, double d, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
+    tsr_tensor* out);
+
+/* The frequencies of the results of rfft: 0, 1, ..., n/2, divided by n d.
+ * d: distance between samples
+ * dtype: absent means the default floating dtype
+ * device: absent means the default device */
+TSR_API TSR_NODISCARD tsr_status tsr_fft_rfftfreq(
+    int64_t n, double d, tsr_dtype dtype, tsr_device_type device_type, int32_t device_index,
+    tsr_tensor* out);
+
+/* Moves frequency 0 to the middle of the axes; a copy.
+ * axes: absent means all */
+TSR_API TSR_NODISCARD tsr_status tsr_fft_fftshift(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fft_fftshift_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor dst);
+
+/* The reverse of fftshift; a copy.
+ * axes: absent means all */
+TSR_API TSR_NODISCARD tsr_status tsr_fft_ifftshift(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_fft_ifftshift_out(
+    tsr_tensor input, const int64_t* axes, int32_t n_axes, tsr_tensor dst);
+
+/* The short-time Fourier transform: transforms of overlapping windows of a signal, (...,
+ * frequencies, windows).
+ * input: (samples) or (batch, samples)
+ * n_fft: samples in a window
+ * hop_length: between windows; absent means n_fft / 4
+ * win_length: of the window function, which zeros fill to n_fft at both ends; absent means n_fft
+ * window: the window function; absent means ones
+ * center: pad the signal by n_fft / 2 at both ends
+ * normalized: divide by the square root of n_fft
+ * onesided: only frequencies 0 to n_fft / 2; absent: of real signals
+ * return_complex: else a last axis has the two parts */
+TSR_API TSR_NODISCARD tsr_status tsr_stft(
+    tsr_tensor input, int64_t n_fft, int64_t hop_length, int64_t win_length, tsr_tensor window,
+    int32_t center, const char* pad_mode, int64_t pad_mode_len, int32_t normalized,
+    int32_t onesided, int32_t return_complex, tsr_tensor* out);
+
+/* The signal of a short-time Fourier transform: its windows added where they overlap, divided by
+ * the sum of the squares of the window function.
+ * VALUE where that sum vanishes.
+ * input: (frequencies, windows) or (batch, frequencies, windows), complex
+ * n_fft: samples in a window
+ * hop_length: between windows; absent means n_fft / 4
+ * win_length: of the window function, which zeros fill to n_fft at both ends; absent means n_fft
+ * window: the window function; absent means ones
+ * center: the signal was padded by n_fft / 2 at both ends
+ * onesided: absent: unless there are n_fft frequencies
+ * length: of the signal
+ * return_complex: of two-sided transforms */
+TSR_API TSR_NODISCARD tsr_status tsr_istft(
+    tsr_tensor input, int64_t n_fft, int64_t hop_length, int64_t win_length, tsr_tensor window,
+    int32_t center, int32_t normalized, int32_t onesided, int64_t length, int32_t return_complex,
+    tsr_tensor* out);
+
 /* ---- Ops: creation ---- */
 
 /* A tensor with undefined contents; bools are false.

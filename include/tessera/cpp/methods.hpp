@@ -716,6 +716,20 @@ class TensorMethods {
   Tensor matrix_exp() const;
   // How many singular values are not 0 (int64).
   Tensor matrix_rank(std::optional<double> rtol = std::nullopt, bool hermitian = false) const;
+  // The short-time Fourier transform: transforms of overlapping windows of a signal, (...,
+  // frequencies, windows).
+  Tensor stft(
+      int64_t n_fft, std::optional<int64_t> hop_length, std::optional<int64_t> win_length,
+      const Tensor& window, bool center = true, std::string_view pad_mode = "reflect",
+      bool normalized = false, std::optional<bool> onesided = std::nullopt,
+      bool return_complex = true) const;
+  // The signal of a short-time Fourier transform: its windows added where they overlap, divided by
+  // the sum of the squares of the window function.
+  Tensor istft(
+      int64_t n_fft, std::optional<int64_t> hop_length, std::optional<int64_t> win_length,
+      const Tensor& window, bool center = true, bool normalized = false,
+      std::optional<bool> onesided = std::nullopt, std::optional<int64_t> length = std::nullopt,
+      bool return_complex = false) const;
   // 1 with the probability that the element of the input gives, else 0; floating dtypes.
   Tensor bernoulli(const Generator& generator = {}) const;
   // Overwrites the input with uniform random numbers in [low, high); floating dtypes.

@@ -3202,6 +3202,284 @@ inline Tensor masked_cumprod(
   return detail::one<tsr_masked_cumprod>(input.handle(), axis, mask.handle(), detail::bits(dtype));
 }
 
+// ---- Ops: discrete Fourier transforms ----
+
+// The discrete Fourier transform along an axis: sums of x[j] exp(-2 pi i j k / n).
+inline Tensor fft_fft(
+    const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
+    std::string_view norm = "backward") {
+  return detail::one<tsr_fft_fft>(
+      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+}
+inline Tensor& fft_fft_out(
+    Tensor& dst, const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
+    std::string_view norm = "backward") {
+  return detail::written<tsr_fft_fft_out>(
+      dst, input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+}
+
+// The backward transform along an axis: sums of x[k] exp(2 pi i j k / n), divided by n.
+inline Tensor fft_ifft(
+    const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
+    std::string_view norm = "backward") {
+  return detail::one<tsr_fft_ifft>(
+      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+}
+inline Tensor& fft_ifft_out(
+    Tensor& dst, const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
+    std::string_view norm = "backward") {
+  return detail::written<tsr_fft_ifft_out>(
+      dst, input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+}
+
+// The transform of real numbers along an axis: the n/2 + 1 results of which the others are
+// conjugates.
+inline Tensor fft_rfft(
+    const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
+    std::string_view norm = "backward") {
+  return detail::one<tsr_fft_rfft>(
+      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+}
+inline Tensor& fft_rfft_out(
+    Tensor& dst, const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
+    std::string_view norm = "backward") {
+  return detail::written<tsr_fft_rfft_out>(
+      dst, input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+}
+
+// The reverse of rfft, to real numbers; the imaginary parts of the first and, for even n, of the
+// last number do not count.
+inline Tensor fft_irfft(
+    const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
+    std::string_view norm = "backward") {
+  return detail::one<tsr_fft_irfft>(
+      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+}
+inline Tensor& fft_irfft_out(
+    Tensor& dst, const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
+    std::string_view norm = "backward") {
+  return detail::written<tsr_fft_irfft_out>(
+      dst, input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+}
+
+// The transform, along an axis, of numbers whose second half is the conjugate of the first, which
+// is given; the results are real.
+inline Tensor fft_hfft(
+    const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
+    std::string_view norm = "backward") {
+  return detail::one<tsr_fft_hfft>(
+      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+}
+inline Tensor& fft_hfft_out(
+    Tensor& dst, const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
+    std::string_view norm = "backward") {
+  return detail::written<tsr_fft_hfft_out>(
+      dst, input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+}
+
+// The reverse of hfft, of real numbers.
+inline Tensor fft_ihfft(
+    const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
+    std::string_view norm = "backward") {
+  return detail::one<tsr_fft_ihfft>(
+      input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+}
+inline Tensor& fft_ihfft_out(
+    Tensor& dst, const Tensor& input, std::optional<int64_t> n = std::nullopt, int64_t axis = -1,
+    std::string_view norm = "backward") {
+  return detail::written<tsr_fft_ihfft_out>(
+      dst, input.handle(), n.value_or(tsr_none()), axis, norm.data(), detail::length(norm));
+}
+
+// The transform along several axes.
+inline Tensor fft_fftn(
+    const Tensor& input, const OptionalIntList& s = std::nullopt,
+    const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
+  return detail::one<tsr_fft_fftn>(
+      input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm));
+}
+inline Tensor& fft_fftn_out(
+    Tensor& dst, const Tensor& input, const OptionalIntList& s = std::nullopt,
+    const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
+  return detail::written<tsr_fft_fftn_out>(
+      dst, input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm));
+}
+
+// The backward transform along several axes.
+inline Tensor fft_ifftn(
+    const Tensor& input, const OptionalIntList& s = std::nullopt,
+    const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
+  return detail::one<tsr_fft_ifftn>(
+      input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm));
+}
+inline Tensor& fft_ifftn_out(
+    Tensor& dst, const Tensor& input, const OptionalIntList& s = std::nullopt,
+    const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
+  return detail::written<tsr_fft_ifftn_out>(
+      dst, input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm));
+}
+
+// The transform of real numbers along several axes: rfft along the last one of them, fft along the
+// others.
+inline Tensor fft_rfftn(
+    const Tensor& input, const OptionalIntList& s = std::nullopt,
+    const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
+  return detail::one<tsr_fft_rfftn>(
+      input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm));
+}
+inline Tensor& fft_rfftn_out(
+    Tensor& dst, const Tensor& input, const OptionalIntList& s = std::nullopt,
+    const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
+  return detail::written<tsr_fft_rfftn_out>(
+      dst, input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm));
+}
+
+// The reverse of rfftn, to real numbers; the last size is 2 (size - 1) when absent.
+inline Tensor fft_irfftn(
+    const Tensor& input, const OptionalIntList& s = std::nullopt,
+    const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
+  return detail::one<tsr_fft_irfftn>(
+      input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm));
+}
+inline Tensor& fft_irfftn_out(
+    Tensor& dst, const Tensor& input, const OptionalIntList& s = std::nullopt,
+    const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
+  return detail::written<tsr_fft_irfftn_out>(
+      dst, input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm));
+}
+
+// The transform along two axes.
+inline Tensor fft_fft2(
+    const Tensor& input, const OptionalIntList& s = std::nullopt,
+    const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
+  return detail::one<tsr_fft_fft2>(
+      input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm));
+}
+inline Tensor& fft_fft2_out(
+    Tensor& dst, const Tensor& input, const OptionalIntList& s = std::nullopt,
+    const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
+  return detail::written<tsr_fft_fft2_out>(
+      dst, input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm));
+}
+
+// The backward transform along two axes.
+inline Tensor fft_ifft2(
+    const Tensor& input, const OptionalIntList& s = std::nullopt,
+    const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
+  return detail::one<tsr_fft_ifft2>(
+      input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm));
+}
+inline Tensor& fft_ifft2_out(
+    Tensor& dst, const Tensor& input, const OptionalIntList& s = std::nullopt,
+    const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
+  return detail::written<tsr_fft_ifft2_out>(
+      dst, input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm));
+}
+
+// rfftn along two axes.
+inline Tensor fft_rfft2(
+    const Tensor& input, const OptionalIntList& s = std::nullopt,
+    const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
+  return detail::one<tsr_fft_rfft2>(
+      input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm));
+}
+inline Tensor& fft_rfft2_out(
+    Tensor& dst, const Tensor& input, const OptionalIntList& s = std::nullopt,
+    const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
+  return detail::written<tsr_fft_rfft2_out>(
+      dst, input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm));
+}
+
+// irfftn along two axes.
+inline Tensor fft_irfft2(
+    const Tensor& input, const OptionalIntList& s = std::nullopt,
+    const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
+  return detail::one<tsr_fft_irfft2>(
+      input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm));
+}
+inline Tensor& fft_irfft2_out(
+    Tensor& dst, const Tensor& input, const OptionalIntList& s = std::nullopt,
+    const OptionalIntList& axes = std::nullopt, std::string_view norm = "backward") {
+  return detail::written<tsr_fft_irfft2_out>(
+      dst, input.handle(), s.data(), s.size(), axes.data(), axes.size(), norm.data(),
+      detail::length(norm));
+}
+
+// The frequencies of the results of fft: 0, 1, ..., (n-1)/2, -n/2, ..., -1, divided by n d.
+inline Tensor fft_fftfreq(
+    int64_t n, double d = 1.0, std::optional<DType> dtype = std::nullopt,
+    std::optional<Device> device = std::nullopt) {
+  return detail::one<tsr_fft_fftfreq>(
+      n, d, detail::bits(dtype), detail::device_of(device).type, detail::device_of(device).index);
+}
+
+// The frequencies of the results of rfft: 0, 1, ..., n/2, divided by n d.
+inline Tensor fft_rfftfreq(
+    int64_t n, double d = 1.0, std::optional<DType> dtype = std::nullopt,
+    std::optional<Device> device = std::nullopt) {
+  return detail::one<tsr_fft_rfftfreq>(
+      n, d, detail::bits(dtype), detail::device_of(device).type, detail::device_of(device).index);
+}
+
+// Moves frequency 0 to the middle of the axes; a copy.
+inline Tensor fft_fftshift(const Tensor& input, const OptionalIntList& axes = std::nullopt) {
+  return detail::one<tsr_fft_fftshift>(input.handle(), axes.data(), axes.size());
+}
+inline Tensor& fft_fftshift_out(
+    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt) {
+  return detail::written<tsr_fft_fftshift_out>(dst, input.handle(), axes.data(), axes.size());
+}
+
+// The reverse of fftshift; a copy.
+inline Tensor fft_ifftshift(const Tensor& input, const OptionalIntList& axes = std::nullopt) {
+  return detail::one<tsr_fft_ifftshift>(input.handle(), axes.data(), axes.size());
+}
+inline Tensor& fft_ifftshift_out(
+    Tensor& dst, const Tensor& input, const OptionalIntList& axes = std::nullopt) {
+  return detail::written<tsr_fft_ifftshift_out>(dst, input.handle(), axes.data(), axes.size());
+}
+
+// The short-time Fourier transform: transforms of overlapping windows of a signal, (...,
+// frequencies, windows).
+inline Tensor stft(
+    const Tensor& input, int64_t n_fft, std::optional<int64_t> hop_length = std::nullopt,
+    std::optional<int64_t> win_length = std::nullopt, const Tensor& window = {}, bool center = true,
+    std::string_view pad_mode = "reflect", bool normalized = false,
+    std::optional<bool> onesided = std::nullopt, bool return_complex = true) {
+  return detail::one<tsr_stft>(
+      input.handle(), n_fft, hop_length.value_or(tsr_none()), win_length.value_or(tsr_none()),
+      window.handle(), center, pad_mode.data(), detail::length(pad_mode), normalized,
+      onesided ? *onesided : -1, return_complex);
+}
+
+// The signal of a short-time Fourier transform: its windows added where they overlap, divided by
+// the sum of the squares of the window function. VALUE where that sum vanishes.
+inline Tensor istft(
+    const Tensor& input, int64_t n_fft, std::optional<int64_t> hop_length = std::nullopt,
+    std::optional<int64_t> win_length = std::nullopt, const Tensor& window = {}, bool center = true,
+    bool normalized = false, std::optional<bool> onesided = std::nullopt,
+    std::optional<int64_t> length = std::nullopt, bool return_complex = false) {
+  return detail::one<tsr_istft>(
+      input.handle(), n_fft, hop_length.value_or(tsr_none()), win_length.value_or(tsr_none()),
+      window.handle(), center, normalized, onesided ? *onesided : -1, length.value_or(tsr_none()),
+      return_complex);
+}
+
 // ---- Ops: creation ----
 
 // A tensor with undefined contents; bools are false.
@@ -7156,6 +7434,18 @@ inline LstsqResult TensorMethods::lstsq(const Tensor& other, std::optional<doubl
 inline Tensor TensorMethods::matrix_exp() const { return tessera::matrix_exp(self()); }
 inline Tensor TensorMethods::matrix_rank(std::optional<double> rtol, bool hermitian) const {
   return tessera::matrix_rank(self(), rtol, hermitian);
+}
+inline Tensor TensorMethods::stft(
+    int64_t n_fft, std::optional<int64_t> hop_length, std::optional<int64_t> win_length,
+    const Tensor& window, bool center, std::string_view pad_mode, bool normalized,
+    std::optional<bool> onesided, bool return_complex) const {
+  return tessera::stft(self(), n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, return_complex);
+}
+inline Tensor TensorMethods::istft(
+    int64_t n_fft, std::optional<int64_t> hop_length, std::optional<int64_t> win_length,
+    const Tensor& window, bool center, bool normalized, std::optional<bool> onesided,
+    std::optional<int64_t> length, bool return_complex) const {
+  return tessera::istft(self(), n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex);
 }
 inline Tensor TensorMethods::bernoulli(const Generator& generator) const {
   return tessera::bernoulli(self(), generator);

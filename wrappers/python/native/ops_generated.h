@@ -1236,6 +1236,66 @@ TPY_OP(masked_cumsum, 1, NULL, "($input, axis, mask=None, *, dtype=None)\n--\n\n
 TPY_OP(masked_cumprod, 1, NULL, "($input, axis, mask=None, *, dtype=None)\n--\n\nThe products of the first 1, 2, ... elements along an axis, of which a mask selects some; dtypes as cumulative_prod.",
     {"masked_cumprod", 4, 3, 2, -1, 5u, takes_input_axis_mask_dtype, keys_input_axis_mask_dtype}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_titwo, NULL, (tpy_function)tsr_masked_cumprod, NULL}, {0}})
+TPY_OP(fft_fft, 1, NULL, "($input, n=None, axis=-1, norm='backward', *, out=None)\n--\n\nThe discrete Fourier transform along an axis: sums of x[j] exp(-2 pi i j k / n).",
+    {"fft", 5, 4, 1, -1, 1u, takes_input_n_axis_norm_out, keys_input_n_axis_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiiso, call_tiist, (tpy_function)tsr_fft_fft, (tpy_function)tsr_fft_fft_out}, {0}})
+TPY_OP(fft_ifft, 1, NULL, "($input, n=None, axis=-1, norm='backward', *, out=None)\n--\n\nThe backward transform along an axis: sums of x[k] exp(2 pi i j k / n), divided by n.",
+    {"ifft", 5, 4, 1, -1, 1u, takes_input_n_axis_norm_out, keys_input_n_axis_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiiso, call_tiist, (tpy_function)tsr_fft_ifft, (tpy_function)tsr_fft_ifft_out}, {0}})
+TPY_OP(fft_rfft, 1, NULL, "($input, n=None, axis=-1, norm='backward', *, out=None)\n--\n\nThe transform of real numbers along an axis: the n/2 + 1 results of which the others are conjugates.",
+    {"rfft", 5, 4, 1, -1, 1u, takes_input_n_axis_norm_out, keys_input_n_axis_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiiso, call_tiist, (tpy_function)tsr_fft_rfft, (tpy_function)tsr_fft_rfft_out}, {0}})
+TPY_OP(fft_irfft, 1, NULL, "($input, n=None, axis=-1, norm='backward', *, out=None)\n--\n\nThe reverse of rfft, to real numbers; the imaginary parts of the first and, for even n, of the last number do not count.",
+    {"irfft", 5, 4, 1, -1, 1u, takes_input_n_axis_norm_out, keys_input_n_axis_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiiso, call_tiist, (tpy_function)tsr_fft_irfft, (tpy_function)tsr_fft_irfft_out}, {0}})
+TPY_OP(fft_hfft, 1, NULL, "($input, n=None, axis=-1, norm='backward', *, out=None)\n--\n\nThe transform, along an axis, of numbers whose second half is the conjugate of the first, which is given; the results are real.",
+    {"hfft", 5, 4, 1, -1, 1u, takes_input_n_axis_norm_out, keys_input_n_axis_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiiso, call_tiist, (tpy_function)tsr_fft_hfft, (tpy_function)tsr_fft_hfft_out}, {0}})
+TPY_OP(fft_ihfft, 1, NULL, "($input, n=None, axis=-1, norm='backward', *, out=None)\n--\n\nThe reverse of hfft, of real numbers.",
+    {"ihfft", 5, 4, 1, -1, 1u, takes_input_n_axis_norm_out, keys_input_n_axis_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiiso, call_tiist, (tpy_function)tsr_fft_ihfft, (tpy_function)tsr_fft_ihfft_out}, {0}})
+TPY_OP(fft_fftn, 1, NULL, "($input, s=None, axis=None, norm='backward', *, out=None)\n--\n\nThe transform along several axes.",
+    {"fftn", 5, 4, 1, -1, 1u, takes_input_s_axes_norm_out, keys_input_s_axes_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLLso, call_tLLst, (tpy_function)tsr_fft_fftn, (tpy_function)tsr_fft_fftn_out}, {0}})
+TPY_OP(fft_ifftn, 1, NULL, "($input, s=None, axis=None, norm='backward', *, out=None)\n--\n\nThe backward transform along several axes.",
+    {"ifftn", 5, 4, 1, -1, 1u, takes_input_s_axes_norm_out, keys_input_s_axes_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLLso, call_tLLst, (tpy_function)tsr_fft_ifftn, (tpy_function)tsr_fft_ifftn_out}, {0}})
+TPY_OP(fft_rfftn, 1, NULL, "($input, s=None, axis=None, norm='backward', *, out=None)\n--\n\nThe transform of real numbers along several axes: rfft along the last one of them, fft along the others.",
+    {"rfftn", 5, 4, 1, -1, 1u, takes_input_s_axes_norm_out, keys_input_s_axes_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLLso, call_tLLst, (tpy_function)tsr_fft_rfftn, (tpy_function)tsr_fft_rfftn_out}, {0}})
+TPY_OP(fft_irfftn, 1, NULL, "($input, s=None, axis=None, norm='backward', *, out=None)\n--\n\nThe reverse of rfftn, to real numbers; the last size is 2 (size - 1) when absent.",
+    {"irfftn", 5, 4, 1, -1, 1u, takes_input_s_axes_norm_out, keys_input_s_axes_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLLso, call_tLLst, (tpy_function)tsr_fft_irfftn, (tpy_function)tsr_fft_irfftn_out}, {0}})
+TPY_OP(fft_fft2, 1, NULL, "($input, s=None, axis=None, norm='backward', *, out=None)\n--\n\nThe transform along two axes.",
+    {"fft2", 5, 4, 1, -1, 1u, takes_input_s_axes_norm_out, keys_input_s_axes_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLLso, call_tLLst, (tpy_function)tsr_fft_fft2, (tpy_function)tsr_fft_fft2_out}, {0}})
+TPY_OP(fft_ifft2, 1, NULL, "($input, s=None, axis=None, norm='backward', *, out=None)\n--\n\nThe backward transform along two axes.",
+    {"ifft2", 5, 4, 1, -1, 1u, takes_input_s_axes_norm_out, keys_input_s_axes_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLLso, call_tLLst, (tpy_function)tsr_fft_ifft2, (tpy_function)tsr_fft_ifft2_out}, {0}})
+TPY_OP(fft_rfft2, 1, NULL, "($input, s=None, axis=None, norm='backward', *, out=None)\n--\n\nrfftn along two axes.",
+    {"rfft2", 5, 4, 1, -1, 1u, takes_input_s_axes_norm_out, keys_input_s_axes_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLLso, call_tLLst, (tpy_function)tsr_fft_rfft2, (tpy_function)tsr_fft_rfft2_out}, {0}})
+TPY_OP(fft_irfft2, 1, NULL, "($input, s=None, axis=None, norm='backward', *, out=None)\n--\n\nirfftn along two axes.",
+    {"irfft2", 5, 4, 1, -1, 1u, takes_input_s_axes_norm_out, keys_input_s_axes_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLLso, call_tLLst, (tpy_function)tsr_fft_irfft2, (tpy_function)tsr_fft_irfft2_out}, {0}})
+TPY_OP(fft_fftfreq, 1, NULL, "(n, d=1, *, dtype=None, device=None, requires_grad=False)\n--\n\nThe frequencies of the results of fft: 0, 1, ..., (n-1)/2, -n/2, ..., -1, divided by n d.",
+    {"fftfreq", 5, 2, 1, -1, 0u, takes_n_d_dtype_device_requires_grad, keys_n_d_dtype_device_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_idwDo, NULL, (tpy_function)tsr_fft_fftfreq, NULL}, {0}})
+TPY_OP(fft_rfftfreq, 1, NULL, "(n, d=1, *, dtype=None, device=None, requires_grad=False)\n--\n\nThe frequencies of the results of rfft: 0, 1, ..., n/2, divided by n d.",
+    {"rfftfreq", 5, 2, 1, -1, 0u, takes_n_d_dtype_device_requires_grad, keys_n_d_dtype_device_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_idwDo, NULL, (tpy_function)tsr_fft_rfftfreq, NULL}, {0}})
+TPY_OP(fft_fftshift, 1, NULL, "($input, axis=None, *, out=None)\n--\n\nMoves frequency 0 to the middle of the axes; a copy.",
+    {"fftshift", 3, 2, 1, -1, 1u, takes_input_axes_out, keys_input_axes_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLo, call_tLt, (tpy_function)tsr_fft_fftshift, (tpy_function)tsr_fft_fftshift_out}, {0}})
+TPY_OP(fft_ifftshift, 1, NULL, "($input, axis=None, *, out=None)\n--\n\nThe reverse of fftshift; a copy.",
+    {"ifftshift", 3, 2, 1, -1, 1u, takes_input_axes_out, keys_input_axes_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tLo, call_tLt, (tpy_function)tsr_fft_ifftshift, (tpy_function)tsr_fft_ifftshift_out}, {0}})
+TPY_OP(stft, 1, "stft", "($input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode='reflect', normalized=False, onesided=None, return_complex=True)\n--\n\nThe short-time Fourier transform: transforms of overlapping windows of a signal, (..., frequencies, windows).",
+    {"stft", 10, 10, 2, -1, 17u, takes_input_n_fft_hop_length_win_length_window_center_pad_mode_normalized_onesided_return_complex, keys_input_n_fft_hop_length_win_length_window_center_pad_mode_normalized_onesided_return_complex}, TPY_FUNCTIONAL, 10, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiiitwswwwo, NULL, (tpy_function)tsr_stft, NULL}, {0}})
+TPY_OP(istft, 1, "istft", "($input, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=None, length=None, return_complex=False)\n--\n\nThe signal of a short-time Fourier transform: its windows added where they overlap, divided by the sum of the squares of the window function.",
+    {"istft", 10, 10, 2, -1, 17u, takes_input_n_fft_hop_length_win_length_window_center_normalized_onesided_length_return_complex, keys_input_n_fft_hop_length_win_length_window_center_normalized_onesided_length_return_complex}, TPY_FUNCTIONAL, 10, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tiiitwwwiwo, NULL, (tpy_function)tsr_istft, NULL}, {0}})
 TPY_OP(empty, 1, NULL, "(shape, *, dtype=None, device=None, requires_grad=False)\n--\n\nA tensor with undefined contents; bools are false.",
     {"empty", 4, 1, 1, 0, 0u, takes_shape_dtype_device_requires_grad, keys_shape_dtype_device_requires_grad}, TPY_FUNCTIONAL, 3, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_LwDo, NULL, (tpy_function)tsr_empty, NULL}, {0}})

@@ -44,7 +44,9 @@ def test_all_names_what_the_package_has() -> None:
 def test_every_op_stands_in_its_namespace() -> None:
     from tessera import _ops
 
-    spaces = ((_ops.NN_FUNCTIONAL, ts.nn.functional), (_ops.OPTIM_FUNCTIONAL, ts.optim.functional), (_ops.LINALG, ts.linalg))
+    spaces = (
+        (_ops.FFT, ts.fft), (_ops.LINALG, ts.linalg), (_ops.NN_FUNCTIONAL, ts.nn.functional), (_ops.OPTIM_FUNCTIONAL, ts.optim.functional),
+    )  # fmt: skip
     for names, module in spaces:
         assert set(names) <= set(module.__all__), module.__name__
 

@@ -2333,6 +2333,126 @@
 @c tsr_masked_cumprod(input::tsr_tensor, axis::Int64, mask::tsr_tensor, dtype::tsr_dtype,
     out::Ptr{tsr_tensor})::tsr_status
 
+# The discrete Fourier transform along an axis: sums of x[j] exp(-2 pi i j k / n).
+@c tsr_fft_fft(input::tsr_tensor, n::Int64, axis::Int64, norm::Ptr{UInt8}, norm_len::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fft_fft_out(input::tsr_tensor, n::Int64, axis::Int64, norm::Ptr{UInt8}, norm_len::Int64,
+    dst::tsr_tensor)::tsr_status
+
+# The backward transform along an axis: sums of x[k] exp(2 pi i j k / n), divided by n.
+@c tsr_fft_ifft(input::tsr_tensor, n::Int64, axis::Int64, norm::Ptr{UInt8}, norm_len::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fft_ifft_out(input::tsr_tensor, n::Int64, axis::Int64, norm::Ptr{UInt8}, norm_len::Int64,
+    dst::tsr_tensor)::tsr_status
+
+# The transform of real numbers along an axis: the n/2 + 1 results of which the others are
+# conjugates.
+@c tsr_fft_rfft(input::tsr_tensor, n::Int64, axis::Int64, norm::Ptr{UInt8}, norm_len::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fft_rfft_out(input::tsr_tensor, n::Int64, axis::Int64, norm::Ptr{UInt8}, norm_len::Int64,
+    dst::tsr_tensor)::tsr_status
+
+# The reverse of rfft, to real numbers; the imaginary parts of the first and, for even n, of
+# the last number do not count.
+@c tsr_fft_irfft(input::tsr_tensor, n::Int64, axis::Int64, norm::Ptr{UInt8}, norm_len::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fft_irfft_out(input::tsr_tensor, n::Int64, axis::Int64, norm::Ptr{UInt8},
+    norm_len::Int64, dst::tsr_tensor)::tsr_status
+
+# The transform, along an axis, of numbers whose second half is the conjugate of the first,
+# which is given; the results are real.
+@c tsr_fft_hfft(input::tsr_tensor, n::Int64, axis::Int64, norm::Ptr{UInt8}, norm_len::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fft_hfft_out(input::tsr_tensor, n::Int64, axis::Int64, norm::Ptr{UInt8}, norm_len::Int64,
+    dst::tsr_tensor)::tsr_status
+
+# The reverse of hfft, of real numbers.
+@c tsr_fft_ihfft(input::tsr_tensor, n::Int64, axis::Int64, norm::Ptr{UInt8}, norm_len::Int64,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fft_ihfft_out(input::tsr_tensor, n::Int64, axis::Int64, norm::Ptr{UInt8},
+    norm_len::Int64, dst::tsr_tensor)::tsr_status
+
+# The transform along several axes.
+@c tsr_fft_fftn(input::tsr_tensor, s::Ptr{Int64}, n_s::Int32, axes::Ptr{Int64}, n_axes::Int32,
+    norm::Ptr{UInt8}, norm_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fft_fftn_out(input::tsr_tensor, s::Ptr{Int64}, n_s::Int32, axes::Ptr{Int64},
+    n_axes::Int32, norm::Ptr{UInt8}, norm_len::Int64, dst::tsr_tensor)::tsr_status
+
+# The backward transform along several axes.
+@c tsr_fft_ifftn(input::tsr_tensor, s::Ptr{Int64}, n_s::Int32, axes::Ptr{Int64}, n_axes::Int32,
+    norm::Ptr{UInt8}, norm_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fft_ifftn_out(input::tsr_tensor, s::Ptr{Int64}, n_s::Int32, axes::Ptr{Int64},
+    n_axes::Int32, norm::Ptr{UInt8}, norm_len::Int64, dst::tsr_tensor)::tsr_status
+
+# The transform of real numbers along several axes: rfft along the last one of them, fft along
+# the others.
+@c tsr_fft_rfftn(input::tsr_tensor, s::Ptr{Int64}, n_s::Int32, axes::Ptr{Int64}, n_axes::Int32,
+    norm::Ptr{UInt8}, norm_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fft_rfftn_out(input::tsr_tensor, s::Ptr{Int64}, n_s::Int32, axes::Ptr{Int64},
+    n_axes::Int32, norm::Ptr{UInt8}, norm_len::Int64, dst::tsr_tensor)::tsr_status
+
+# The reverse of rfftn, to real numbers; the last size is 2 (size - 1) when absent.
+@c tsr_fft_irfftn(input::tsr_tensor, s::Ptr{Int64}, n_s::Int32, axes::Ptr{Int64}, n_axes::Int32,
+    norm::Ptr{UInt8}, norm_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fft_irfftn_out(input::tsr_tensor, s::Ptr{Int64}, n_s::Int32, axes::Ptr{Int64},
+    n_axes::Int32, norm::Ptr{UInt8}, norm_len::Int64, dst::tsr_tensor)::tsr_status
+
+# The transform along two axes.
+@c tsr_fft_fft2(input::tsr_tensor, s::Ptr{Int64}, n_s::Int32, axes::Ptr{Int64}, n_axes::Int32,
+    norm::Ptr{UInt8}, norm_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fft_fft2_out(input::tsr_tensor, s::Ptr{Int64}, n_s::Int32, axes::Ptr{Int64},
+    n_axes::Int32, norm::Ptr{UInt8}, norm_len::Int64, dst::tsr_tensor)::tsr_status
+
+# The backward transform along two axes.
+@c tsr_fft_ifft2(input::tsr_tensor, s::Ptr{Int64}, n_s::Int32, axes::Ptr{Int64}, n_axes::Int32,
+    norm::Ptr{UInt8}, norm_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fft_ifft2_out(input::tsr_tensor, s::Ptr{Int64}, n_s::Int32, axes::Ptr{Int64},
+    n_axes::Int32, norm::Ptr{UInt8}, norm_len::Int64, dst::tsr_tensor)::tsr_status
+
+# rfftn along two axes.
+@c tsr_fft_rfft2(input::tsr_tensor, s::Ptr{Int64}, n_s::Int32, axes::Ptr{Int64}, n_axes::Int32,
+    norm::Ptr{UInt8}, norm_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fft_rfft2_out(input::tsr_tensor, s::Ptr{Int64}, n_s::Int32, axes::Ptr{Int64},
+    n_axes::Int32, norm::Ptr{UInt8}, norm_len::Int64, dst::tsr_tensor)::tsr_status
+
+# irfftn along two axes.
+@c tsr_fft_irfft2(input::tsr_tensor, s::Ptr{Int64}, n_s::Int32, axes::Ptr{Int64}, n_axes::Int32,
+    norm::Ptr{UInt8}, norm_len::Int64, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fft_irfft2_out(input::tsr_tensor, s::Ptr{Int64}, n_s::Int32, axes::Ptr{Int64},
+    n_axes::Int32, norm::Ptr{UInt8}, norm_len::Int64, dst::tsr_tensor)::tsr_status
+
+# The frequencies of the results of fft: 0, 1, ..., (n-1)/2, -n/2, ..., -1, divided by n d.
+@c tsr_fft_fftfreq(n::Int64, d::Float64, dtype::tsr_dtype, device_type::tsr_device_type,
+    device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
+
+# The frequencies of the results of rfft: 0, 1, ..., n/2, divided by n d.
+@c tsr_fft_rfftfreq(n::Int64, d::Float64, dtype::tsr_dtype, device_type::tsr_device_type,
+    device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
+
+# Moves frequency 0 to the middle of the axes; a copy.
+@c tsr_fft_fftshift(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fft_fftshift_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# The reverse of fftshift; a copy.
+@c tsr_fft_ifftshift(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_fft_ifftshift_out(input::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32,
+    dst::tsr_tensor)::tsr_status
+
+# The short-time Fourier transform: transforms of overlapping windows of a signal, (...,
+# frequencies, windows).
+@c tsr_stft(input::tsr_tensor, n_fft::Int64, hop_length::Int64, win_length::Int64,
+    window::tsr_tensor, center::Int32, pad_mode::Ptr{UInt8}, pad_mode_len::Int64,
+    normalized::Int32, onesided::Int32, return_complex::Int32, out::Ptr{tsr_tensor})::tsr_status
+
+# The signal of a short-time Fourier transform: its windows added where they overlap, divided
+# by the sum of the squares of the window function.
+@c tsr_istft(input::tsr_tensor, n_fft::Int64, hop_length::Int64, win_length::Int64,
+    window::tsr_tensor, center::Int32, normalized::Int32, onesided::Int32, length::Int64,
+    return_complex::Int32, out::Ptr{tsr_tensor})::tsr_status
+
 # A tensor with undefined contents; bools are false.
 @c tsr_empty(shape::Ptr{Int64}, n_shape::Int32, dtype::tsr_dtype, device_type::tsr_device_type,
     device_index::Int32, out::Ptr{tsr_tensor})::tsr_status

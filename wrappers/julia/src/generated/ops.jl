@@ -35,19 +35,23 @@ export eig, eig!, eigh, eigh!, eigvalsh, eigvalsh!, einsum, einsum!, elu, elu!, 
     embedding!, embedding_bag, empty_like, empty_strided, entr, entr!, equal!, erf, erf!, erfc,
     erfc!, erfcx, erfcx!, erfinv, erfinv!, exp!, exp2!, expand, expand_dims, expm1!,
     exponential!, eye, eye!
-export feature_alpha_dropout, feature_alpha_dropout!, flatten, fliplr, fliplr!, flipud, flipud!,
-    float_power, float_power!, floor!, floor_divide!, fmax, fmax!, fmin, fmin!, fmod!, frac,
-    frac!, full, full_like
+export feature_alpha_dropout, feature_alpha_dropout!, fft, fft!, fft2, fft2!, fftfreq, fftn,
+    fftn!, fftshift, fftshift!, flatten, fliplr, fliplr!, flipud, flipud!, float_power,
+    float_power!, floor!, floor_divide!, fmax, fmax!, fmin, fmin!, fmod!, frac, frac!, full,
+    full_like
 export gather, gather!, gaussian_nll_loss, gcd!, gelu, gelu!, geometric!, glu, glu!, greater!,
     greater_equal!, grid_sample, group_norm, group_norm!, gru, gru_cell, gumbel_softmax
 export hamming_window, hann_window, hardshrink, hardshrink!, hardsigmoid, hardsigmoid!,
-    hardswish, hardswish!, hardtanh, hardtanh!, heaviside, heaviside!, hinge_embedding_loss,
-    histc, histc!, histogram, histogram!, hstack, hstack!, huber_loss, hypot!
-export i0, i0!, i0e, i0e!, i1, i1!, i1e, i1e!, igamma, igamma!, igammac, igammac!, im2col,
-    index_add, index_add!, index_copy, index_copy!, index_fill, index_fill!, index_put,
-    index_put!, index_reduce, index_reduce!, index_select, index_select!, inner, inner!,
-    instance_norm, instance_norm!, interpolate, interpolate!, inv!, isclose, isfinite!, isin,
-    isinf!, isnan!, isneginf, isneginf!, isposinf, isposinf!
+    hardswish, hardswish!, hardtanh, hardtanh!, heaviside, heaviside!, hfft, hfft!,
+    hinge_embedding_loss, histc, histc!, histogram, histogram!, hstack, hstack!, huber_loss,
+    hypot!
+export i0, i0!, i0e, i0e!, i1, i1!, i1e, i1e!, ifft, ifft!, ifft2, ifft2!, ifftn, ifftn!,
+    ifftshift, ifftshift!, igamma, igamma!, igammac, igammac!, ihfft, ihfft!, im2col, index_add,
+    index_add!, index_copy, index_copy!, index_fill, index_fill!, index_put, index_put!,
+    index_reduce, index_reduce!, index_select, index_select!, inner, inner!, instance_norm,
+    instance_norm!, interpolate, interpolate!, inv!, irfft, irfft!, irfft2, irfft2!, irfftn,
+    irfftn!, isclose, isfinite!, isin, isinf!, isnan!, isneginf, isneginf!, isposinf, isposinf!,
+    istft
 export kaiser_window, kl_div, kthvalue, kthvalue!
 export l1_loss, layer_norm, layer_norm!, lcm!, ldexp!, leaky_relu, leaky_relu!, lerp, lerp!,
     less!, less_equal!, lgamma, lgamma!, linear, linear!, linspace, local_response_norm,
@@ -81,8 +85,9 @@ export pad, pad!, pairwise_distance, pdist, permute_dims, pinv!, pinv_by_rtol, p
     polygamma!, positive, positive!, pow!, prelu, prelu!, put
 export rad2deg!, rand_like, randint, randint_like, randn_like, random!, reciprocal!, relu,
     relu!, relu6, relu6!, remainder!, renorm, renorm!, repeat_interleave, repeat_interleave!,
-    reshape_row_major, rms_norm, rms_norm!, rnn_relu, rnn_relu_cell, rnn_tanh, rnn_tanh_cell,
-    roll, roll!, rot90, rot90!, round!, round_decimals, round_decimals!, rsqrt, rsqrt!
+    reshape_row_major, rfft, rfft!, rfft2, rfft2!, rfftfreq, rfftn, rfftn!, rms_norm, rms_norm!,
+    rnn_relu, rnn_relu_cell, rnn_tanh, rnn_tanh_cell, roll, roll!, rot90, rot90!, round!,
+    round_decimals, round_decimals!, rsqrt, rsqrt!
 export scaled_dot_product_attention, scatter, scatter!, scatter_add, scatter_add!,
     scatter_reduce, scatter_reduce!, segment_reduce, select, select_scatter, select_scatter!,
     selu, selu!, sgd_step!, sigmoid, sigmoid!, sign!, signbit!, silu, silu!, sin!, sinc!, sinh!,
@@ -90,7 +95,7 @@ export scaled_dot_product_attention, scatter, scatter!, scatter_add, scatter_add
     softmax!, softmin, softmin!, softplus, softplus!, softshrink, softshrink!, softsign,
     softsign!, solve, solve!, solve_triangular, solve_triangular!, sort_with_indices,
     sort_with_indices!, sparse!, split_with_sizes, sqrt!, square, square!, stack, stack!,
-    standard_gamma, standard_gamma_grad, standard_gamma_grad!, std!, std_mean, std_mean!,
+    standard_gamma, standard_gamma_grad, standard_gamma_grad!, std!, std_mean, std_mean!, stft,
     subtract!, swapaxes
 export take, take_along_axis, take_along_axis!, tan!, tanh!, tanhshrink, tanhshrink!,
     tensor_split, tensor_split_at, tensordot, tensordot!, threshold, threshold!, tile, tile!,
@@ -116,6 +121,7 @@ include("ops_linalg_products.jl")
 include("ops_linalg_lapack.jl")
 include("ops_linalg_distance.jl")
 include("ops_reduce_masked.jl")
+include("ops_fft.jl")
 include("ops_create.jl")
 include("ops_random.jl")
 include("ops_pointwise_ternary.jl")

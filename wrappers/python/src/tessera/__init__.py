@@ -89,6 +89,7 @@ from ._variadic import (  # type: ignore[assignment]  # noqa: F401
 )
 from . import autograd, capi, io, linalg, masked, memory, nn, optim, tracing, utils
 from . import autograd, capi, distributions, io, linalg, memory, nn, optim, tracing, utils
+from . import autograd, capi, fft, io, linalg, memory, nn, optim, tracing, utils
 from .autograd import (
     enable_grad,
     inference_mode,
@@ -107,6 +108,8 @@ __all__ = [
     "CallbackError", "can_cast", "capi", "CancelledError", "complex128", "complex64", "default_generator",
     "Device", "device", "device_count", "DeviceError", "distributions", "dsplit", "DType", "dtype", "DTypeError", "e", "einsum",
     "enable_grad", "FileError", "finfo", "float16", "float32", "float64", "from_dlpack",
+    "Device", "device", "device_count", "DeviceError", "dsplit", "DType", "dtype", "DTypeError", "e", "einsum",
+    "enable_grad", "fft", "FileError", "finfo", "float16", "float32", "float64", "from_dlpack",
     "from_numpy", "frombuffer", "Generator", "get_default_device", "get_float32_matmul_precision", "get_num_threads",
     "get_rng_state", "hsplit", "iinfo", "inf", "inference_mode", "initial_seed", "int16", "int32", "int64", "int8", "InternalError",
     "InvalidArgumentError", "InvalidValueError", "io", "is_grad_enabled",

@@ -266,6 +266,26 @@ masked_log_softmax = _core.masked_log_softmax
 masked_normalize = _core.masked_normalize
 masked_cumsum = _core.masked_cumsum
 masked_cumprod = _core.masked_cumprod
+fft = _core.fft
+ifft = _core.ifft
+rfft = _core.rfft
+irfft = _core.irfft
+hfft = _core.hfft
+ihfft = _core.ihfft
+fftn = _core.fftn
+ifftn = _core.ifftn
+rfftn = _core.rfftn
+irfftn = _core.irfftn
+fft2 = _core.fft2
+ifft2 = _core.ifft2
+rfft2 = _core.rfft2
+irfft2 = _core.irfft2
+fftfreq = _core.fftfreq
+rfftfreq = _core.rfftfreq
+fftshift = _core.fftshift
+ifftshift = _core.ifftshift
+stft = _core.stft
+istft = _core.istft
 empty = _core.empty
 zeros = _core.zeros
 ones = _core.ones
@@ -764,6 +784,8 @@ __all__ = [
     "masked_normalize",
     "masked_cumsum",
     "masked_cumprod",
+    "stft",
+    "istft",
     "empty",
     "zeros",
     "ones",
@@ -914,6 +936,27 @@ __all__ = [
     "put",
     "softmax",
     "log_softmax",
+]
+
+FFT = [
+    "fft",
+    "ifft",
+    "rfft",
+    "irfft",
+    "hfft",
+    "ihfft",
+    "fftn",
+    "ifftn",
+    "rfftn",
+    "irfftn",
+    "fft2",
+    "ifft2",
+    "rfft2",
+    "irfft2",
+    "fftfreq",
+    "rfftfreq",
+    "fftshift",
+    "ifftshift",
 ]
 
 LINALG = [

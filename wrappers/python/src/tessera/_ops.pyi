@@ -549,6 +549,68 @@ def masked_cumprod(input: Tensor, axis: int, mask: Tensor | None = ..., *,
 @overload
 def masked_cumprod(input: Tensor, *, dim: int = ..., axes: int = ..., dims: int = ...,
         mask: Tensor | None = ..., dtype: DType | type | None = ...) -> Tensor: ...
+def fft(input: Tensor, n: int | None = ..., axis: int = ..., norm: str = ..., *,
+        out: Tensor | None = ..., dim: int = ..., axes: int = ..., dims: int = ...) -> Tensor: ...
+def ifft(input: Tensor, n: int | None = ..., axis: int = ..., norm: str = ..., *,
+        out: Tensor | None = ..., dim: int = ..., axes: int = ..., dims: int = ...) -> Tensor: ...
+def rfft(input: Tensor, n: int | None = ..., axis: int = ..., norm: str = ..., *,
+        out: Tensor | None = ..., dim: int = ..., axes: int = ..., dims: int = ...) -> Tensor: ...
+def irfft(input: Tensor, n: int | None = ..., axis: int = ..., norm: str = ..., *,
+        out: Tensor | None = ..., dim: int = ..., axes: int = ..., dims: int = ...) -> Tensor: ...
+def hfft(input: Tensor, n: int | None = ..., axis: int = ..., norm: str = ..., *,
+        out: Tensor | None = ..., dim: int = ..., axes: int = ..., dims: int = ...) -> Tensor: ...
+def ihfft(input: Tensor, n: int | None = ..., axis: int = ..., norm: str = ..., *,
+        out: Tensor | None = ..., dim: int = ..., axes: int = ..., dims: int = ...) -> Tensor: ...
+def fftn(input: Tensor, s: int | Sequence[int] | None = ..., axis: int | Sequence[int] | None = ...,
+        norm: str = ..., *, out: Tensor | None = ..., dim: int | Sequence[int] | None = ...,
+        axes: int | Sequence[int] | None = ...,
+        dims: int | Sequence[int] | None = ...) -> Tensor: ...
+def ifftn(input: Tensor, s: int | Sequence[int] | None = ...,
+        axis: int | Sequence[int] | None = ..., norm: str = ..., *, out: Tensor | None = ...,
+        dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+        dims: int | Sequence[int] | None = ...) -> Tensor: ...
+def rfftn(input: Tensor, s: int | Sequence[int] | None = ...,
+        axis: int | Sequence[int] | None = ..., norm: str = ..., *, out: Tensor | None = ...,
+        dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+        dims: int | Sequence[int] | None = ...) -> Tensor: ...
+def irfftn(input: Tensor, s: int | Sequence[int] | None = ...,
+        axis: int | Sequence[int] | None = ..., norm: str = ..., *, out: Tensor | None = ...,
+        dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+        dims: int | Sequence[int] | None = ...) -> Tensor: ...
+def fft2(input: Tensor, s: int | Sequence[int] | None = ..., axis: int | Sequence[int] | None = ...,
+        norm: str = ..., *, out: Tensor | None = ..., dim: int | Sequence[int] | None = ...,
+        axes: int | Sequence[int] | None = ...,
+        dims: int | Sequence[int] | None = ...) -> Tensor: ...
+def ifft2(input: Tensor, s: int | Sequence[int] | None = ...,
+        axis: int | Sequence[int] | None = ..., norm: str = ..., *, out: Tensor | None = ...,
+        dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+        dims: int | Sequence[int] | None = ...) -> Tensor: ...
+def rfft2(input: Tensor, s: int | Sequence[int] | None = ...,
+        axis: int | Sequence[int] | None = ..., norm: str = ..., *, out: Tensor | None = ...,
+        dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+        dims: int | Sequence[int] | None = ...) -> Tensor: ...
+def irfft2(input: Tensor, s: int | Sequence[int] | None = ...,
+        axis: int | Sequence[int] | None = ..., norm: str = ..., *, out: Tensor | None = ...,
+        dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+        dims: int | Sequence[int] | None = ...) -> Tensor: ...
+def fftfreq(n: int, d: float = ..., *, dtype: DType | type | None = ...,
+        device: Device | str | None = ..., requires_grad: bool = ...) -> Tensor: ...
+def rfftfreq(n: int, d: float = ..., *, dtype: DType | type | None = ...,
+        device: Device | str | None = ..., requires_grad: bool = ...) -> Tensor: ...
+def fftshift(input: Tensor, axis: int | Sequence[int] | None = ..., *, out: Tensor | None = ...,
+        dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+        dims: int | Sequence[int] | None = ...) -> Tensor: ...
+def ifftshift(input: Tensor, axis: int | Sequence[int] | None = ..., *, out: Tensor | None = ...,
+        dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+        dims: int | Sequence[int] | None = ...) -> Tensor: ...
+def stft(input: Tensor, n_fft: int, hop_length: int | None = ..., win_length: int | None = ...,
+        window: Tensor | None = ..., center: bool = ..., pad_mode: str = ...,
+        normalized: bool = ..., onesided: bool | None = ...,
+        return_complex: bool = ...) -> Tensor: ...
+def istft(input: Tensor, n_fft: int, hop_length: int | None = ..., win_length: int | None = ...,
+        window: Tensor | None = ..., center: bool = ..., normalized: bool = ...,
+        onesided: bool | None = ..., length: int | None = ...,
+        return_complex: bool = ...) -> Tensor: ...
 @overload
 def empty(shape: int | Sequence[int], *, dtype: DType | type | None = ...,
         device: Device | str | None = ..., requires_grad: bool = ...) -> Tensor: ...
@@ -1534,6 +1596,8 @@ __all__ = [
     "masked_normalize",
     "masked_cumsum",
     "masked_cumprod",
+    "stft",
+    "istft",
     "empty",
     "zeros",
     "ones",
@@ -1685,6 +1749,7 @@ __all__ = [
     "softmax",
     "log_softmax",
 ]
+FFT: list[str]
 LINALG: list[str]
 NN_FUNCTIONAL: list[str]
 OPTIM_FUNCTIONAL: list[str]

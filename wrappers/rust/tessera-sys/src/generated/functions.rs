@@ -3754,6 +3754,269 @@ extern "C" {
         input: tsr_tensor, axis: i64, mask: tsr_tensor, dtype: tsr_dtype, out: *mut tsr_tensor,
     ) -> tsr_status;
 
+    /// The discrete Fourier transform along an axis: sums of x\[j\] exp(-2 pi i j k / n).
+    /// n: length of the transform; absent means the size of the axis
+    /// norm: backward, ortho or forward
+    pub fn tsr_fft_fft(
+        input: tsr_tensor, n: i64, axis: i64, norm: *const c_char, norm_len: i64,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fft_fft`].
+    pub fn tsr_fft_fft_out(
+        input: tsr_tensor, n: i64, axis: i64, norm: *const c_char, norm_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The backward transform along an axis: sums of x\[k\] exp(2 pi i j k / n), divided by n.
+    /// n: length of the transform; absent means the size of the axis
+    /// norm: backward, ortho or forward
+    pub fn tsr_fft_ifft(
+        input: tsr_tensor, n: i64, axis: i64, norm: *const c_char, norm_len: i64,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fft_ifft`].
+    pub fn tsr_fft_ifft_out(
+        input: tsr_tensor, n: i64, axis: i64, norm: *const c_char, norm_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The transform of real numbers along an axis: the n/2 + 1 results of which the others are
+    /// conjugates.
+    /// n: length of the transform; absent means the size of the axis
+    /// norm: backward, ortho or forward
+    pub fn tsr_fft_rfft(
+        input: tsr_tensor, n: i64, axis: i64, norm: *const c_char, norm_len: i64,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fft_rfft`].
+    pub fn tsr_fft_rfft_out(
+        input: tsr_tensor, n: i64, axis: i64, norm: *const c_char, norm_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The reverse of rfft, to real numbers; the imaginary parts of the first and, for even n, of
+    /// the last number do not count.
+    /// n: number of results; absent means 2 (size - 1)
+    /// norm: backward, ortho or forward
+    pub fn tsr_fft_irfft(
+        input: tsr_tensor, n: i64, axis: i64, norm: *const c_char, norm_len: i64,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fft_irfft`].
+    pub fn tsr_fft_irfft_out(
+        input: tsr_tensor, n: i64, axis: i64, norm: *const c_char, norm_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The transform, along an axis, of numbers whose second half is the conjugate of the first,
+    /// which is given; the results are real.
+    /// n: number of results; absent means 2 (size - 1)
+    /// norm: backward, ortho or forward
+    pub fn tsr_fft_hfft(
+        input: tsr_tensor, n: i64, axis: i64, norm: *const c_char, norm_len: i64,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fft_hfft`].
+    pub fn tsr_fft_hfft_out(
+        input: tsr_tensor, n: i64, axis: i64, norm: *const c_char, norm_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The reverse of hfft, of real numbers.
+    /// n: length of the transform; absent means the size of the axis
+    /// norm: backward, ortho or forward
+    pub fn tsr_fft_ihfft(
+        input: tsr_tensor, n: i64, axis: i64, norm: *const c_char, norm_len: i64,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fft_ihfft`].
+    pub fn tsr_fft_ihfft_out(
+        input: tsr_tensor, n: i64, axis: i64, norm: *const c_char, norm_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The transform along several axes.
+    /// s: sizes along the axes; -1 keeps one, absent keeps all
+    /// axes: absent means the last ones that s has sizes for, or all
+    /// norm: backward, ortho or forward
+    pub fn tsr_fft_fftn(
+        input: tsr_tensor, s: *const i64, n_s: i32, axes: *const i64, n_axes: i32,
+        norm: *const c_char, norm_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fft_fftn`].
+    pub fn tsr_fft_fftn_out(
+        input: tsr_tensor, s: *const i64, n_s: i32, axes: *const i64, n_axes: i32,
+        norm: *const c_char, norm_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The backward transform along several axes.
+    /// s: sizes along the axes; -1 keeps one, absent keeps all
+    /// axes: absent means the last ones that s has sizes for, or all
+    /// norm: backward, ortho or forward
+    pub fn tsr_fft_ifftn(
+        input: tsr_tensor, s: *const i64, n_s: i32, axes: *const i64, n_axes: i32,
+        norm: *const c_char, norm_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fft_ifftn`].
+    pub fn tsr_fft_ifftn_out(
+        input: tsr_tensor, s: *const i64, n_s: i32, axes: *const i64, n_axes: i32,
+        norm: *const c_char, norm_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The transform of real numbers along several axes: rfft along the last one of them, fft
+    /// along the others.
+    /// s: sizes along the axes; -1 keeps one, absent keeps all
+    /// axes: absent means the last ones that s has sizes for, or all
+    /// norm: backward, ortho or forward
+    pub fn tsr_fft_rfftn(
+        input: tsr_tensor, s: *const i64, n_s: i32, axes: *const i64, n_axes: i32,
+        norm: *const c_char, norm_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fft_rfftn`].
+    pub fn tsr_fft_rfftn_out(
+        input: tsr_tensor, s: *const i64, n_s: i32, axes: *const i64, n_axes: i32,
+        norm: *const c_char, norm_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The reverse of rfftn, to real numbers; the last size is 2 (size - 1) when absent.
+    /// s: sizes along the axes; -1 keeps one, absent keeps all
+    /// axes: absent means the last ones that s has sizes for, or all
+    /// norm: backward, ortho or forward
+    pub fn tsr_fft_irfftn(
+        input: tsr_tensor, s: *const i64, n_s: i32, axes: *const i64, n_axes: i32,
+        norm: *const c_char, norm_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fft_irfftn`].
+    pub fn tsr_fft_irfftn_out(
+        input: tsr_tensor, s: *const i64, n_s: i32, axes: *const i64, n_axes: i32,
+        norm: *const c_char, norm_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The transform along two axes.
+    /// s: sizes along the axes; -1 keeps one, absent keeps all
+    /// axes: absent means the last two
+    /// norm: backward, ortho or forward
+    pub fn tsr_fft_fft2(
+        input: tsr_tensor, s: *const i64, n_s: i32, axes: *const i64, n_axes: i32,
+        norm: *const c_char, norm_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fft_fft2`].
+    pub fn tsr_fft_fft2_out(
+        input: tsr_tensor, s: *const i64, n_s: i32, axes: *const i64, n_axes: i32,
+        norm: *const c_char, norm_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The backward transform along two axes.
+    /// s: sizes along the axes; -1 keeps one, absent keeps all
+    /// axes: absent means the last two
+    /// norm: backward, ortho or forward
+    pub fn tsr_fft_ifft2(
+        input: tsr_tensor, s: *const i64, n_s: i32, axes: *const i64, n_axes: i32,
+        norm: *const c_char, norm_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fft_ifft2`].
+    pub fn tsr_fft_ifft2_out(
+        input: tsr_tensor, s: *const i64, n_s: i32, axes: *const i64, n_axes: i32,
+        norm: *const c_char, norm_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// rfftn along two axes.
+    /// s: sizes along the axes; -1 keeps one, absent keeps all
+    /// axes: absent means the last two
+    /// norm: backward, ortho or forward
+    pub fn tsr_fft_rfft2(
+        input: tsr_tensor, s: *const i64, n_s: i32, axes: *const i64, n_axes: i32,
+        norm: *const c_char, norm_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fft_rfft2`].
+    pub fn tsr_fft_rfft2_out(
+        input: tsr_tensor, s: *const i64, n_s: i32, axes: *const i64, n_axes: i32,
+        norm: *const c_char, norm_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// irfftn along two axes.
+    /// s: sizes along the axes; -1 keeps one, absent keeps all
+    /// axes: absent means the last two
+    /// norm: backward, ortho or forward
+    pub fn tsr_fft_irfft2(
+        input: tsr_tensor, s: *const i64, n_s: i32, axes: *const i64, n_axes: i32,
+        norm: *const c_char, norm_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fft_irfft2`].
+    pub fn tsr_fft_irfft2_out(
+        input: tsr_tensor, s: *const i64, n_s: i32, axes: *const i64, n_axes: i32,
+        norm: *const c_char, norm_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The frequencies of the results of fft: 0, 1, ..., (n-1)/2, -n/2, ..., -1, divided by n d.
+    /// d: distance between samples
+    /// dtype: absent means the default floating dtype
+    /// device: absent means the default device
+    pub fn tsr_fft_fftfreq(
+        n: i64, d: f64, dtype: tsr_dtype, device_type: tsr_device_type, device_index: i32,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The frequencies of the results of rfft: 0, 1, ..., n/2, divided by n d.
+    /// d: distance between samples
+    /// dtype: absent means the default floating dtype
+    /// device: absent means the default device
+    pub fn tsr_fft_rfftfreq(
+        n: i64, d: f64, dtype: tsr_dtype, device_type: tsr_device_type, device_index: i32,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Moves frequency 0 to the middle of the axes; a copy.
+    /// axes: absent means all
+    pub fn tsr_fft_fftshift(
+        input: tsr_tensor, axes: *const i64, n_axes: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fft_fftshift`].
+    pub fn tsr_fft_fftshift_out(
+        input: tsr_tensor, axes: *const i64, n_axes: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The reverse of fftshift; a copy.
+    /// axes: absent means all
+    pub fn tsr_fft_ifftshift(
+        input: tsr_tensor, axes: *const i64, n_axes: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_fft_ifftshift`].
+    pub fn tsr_fft_ifftshift_out(
+        input: tsr_tensor, axes: *const i64, n_axes: i32, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The short-time Fourier transform: transforms of overlapping windows of a signal, (...,
+    /// frequencies, windows).
+    /// input: (samples) or (batch, samples)
+    /// n_fft: samples in a window
+    /// hop_length: between windows; absent means n_fft / 4
+    /// win_length: of the window function, which zeros fill to n_fft at both ends; absent means
+    /// n_fft
+    /// window: the window function; absent means ones
+    /// center: pad the signal by n_fft / 2 at both ends
+    /// normalized: divide by the square root of n_fft
+    /// onesided: only frequencies 0 to n_fft / 2; absent: of real signals
+    /// return_complex: else a last axis has the two parts
+    pub fn tsr_stft(
+        input: tsr_tensor, n_fft: i64, hop_length: i64, win_length: i64, window: tsr_tensor,
+        center: i32, pad_mode: *const c_char, pad_mode_len: i64, normalized: i32, onesided: i32,
+        return_complex: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The signal of a short-time Fourier transform: its windows added where they overlap, divided
+    /// by the sum of the squares of the window function.
+    /// VALUE where that sum vanishes.
+    /// input: (frequencies, windows) or (batch, frequencies, windows), complex
+    /// n_fft: samples in a window
+    /// hop_length: between windows; absent means n_fft / 4
+    /// win_length: of the window function, which zeros fill to n_fft at both ends; absent means
+    /// n_fft
+    /// window: the window function; absent means ones
+    /// center: the signal was padded by n_fft / 2 at both ends
+    /// onesided: absent: unless there are n_fft frequencies
+    /// length: of the signal
+    /// return_complex: of two-sided transforms
+    pub fn tsr_istft(
+        input: tsr_tensor, n_fft: i64, hop_length: i64, win_length: i64, window: tsr_tensor,
+        center: i32, normalized: i32, onesided: i32, length: i64, return_complex: i32,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+
     /// A tensor with undefined contents; bools are false.
     /// dtype: absent means the default floating dtype
     /// device: absent means the default device

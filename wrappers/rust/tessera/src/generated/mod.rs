@@ -17,6 +17,7 @@ mod ops_linalg_products;
 mod ops_linalg_lapack;
 mod ops_linalg_distance;
 mod ops_reduce_masked;
+mod ops_fft;
 mod ops_create;
 mod ops_random;
 mod ops_pointwise_ternary;
@@ -53,6 +54,7 @@ pub mod ops {
     pub use super::ops_linalg_lapack::*;
     pub use super::ops_linalg_distance::*;
     pub use super::ops_reduce_masked::*;
+    pub use super::ops_fft::*;
     pub use super::ops_create::*;
     pub use super::ops_random::*;
     pub use super::ops_pointwise_ternary::*;
