@@ -255,6 +255,15 @@ inline constexpr CallInfoOf kInfo_i0{1127, "i0", {{"input", 'T'}, {"out", 'P'}}}
 inline constexpr CallInfoOf kInfo_i0e{1128, "i0e", {{"input", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_i1{1129, "i1", {{"input", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_i1e{1130, "i1e", {{"input", 'T'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_bessel_j0{1140, "bessel_j0", {{"input", 'T'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_bessel_j1{1141, "bessel_j1", {{"input", 'T'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_bessel_y0{1142, "bessel_y0", {{"input", 'T'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_bessel_y1{1143, "bessel_y1", {{"input", 'T'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_modified_bessel_k0{1144, "modified_bessel_k0", {{"input", 'T'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_modified_bessel_k1{1145, "modified_bessel_k1", {{"input", 'T'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_scaled_modified_bessel_k0{1146, "scaled_modified_bessel_k0", {{"input", 'T'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_scaled_modified_bessel_k1{1147, "scaled_modified_bessel_k1", {{"input", 'T'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_spherical_bessel_j0{1148, "spherical_bessel_j0", {{"input", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_multigammaln{1131, "multigammaln", {{"input", 'T'}, {"p", 'I'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_bartlett_window{1190, "bartlett_window", {{"n", 'I'}, {"periodic", 'B'}, {"dtype", 'd'}, {"device", 'c'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_blackman_window{1191, "blackman_window", {{"n", 'I'}, {"periodic", 'B'}, {"dtype", 'd'}, {"device", 'c'}, {"out", 'P'}}};

@@ -476,6 +476,164 @@ tsr_status tsr_i1e_inplace(tsr_tensor input) {
   }, input);
 }
 
+tsr_status tsr_bessel_j0(tsr_tensor input, tsr_tensor* out) {
+  return one(kInfo_bessel_j0, 0, out, [&] {
+    return ops::bessel_j0(TensorArg(input, "input").get());
+  }, input);
+}
+tsr_status tsr_bessel_j0_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_bessel_j0, 0x10474, [&] {
+    ops::bessel_j0(TensorArg(input, "input").get(), ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, dst);
+}
+tsr_status tsr_bessel_j0_inplace(tsr_tensor input) {
+  return guard(kInfo_bessel_j0, 0x20474, [&] {
+    ops::bessel_j0(TensorArg(input, "input").get(),
+        ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input);
+}
+
+tsr_status tsr_bessel_j1(tsr_tensor input, tsr_tensor* out) {
+  return one(kInfo_bessel_j1, 0, out, [&] {
+    return ops::bessel_j1(TensorArg(input, "input").get());
+  }, input);
+}
+tsr_status tsr_bessel_j1_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_bessel_j1, 0x10475, [&] {
+    ops::bessel_j1(TensorArg(input, "input").get(), ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, dst);
+}
+tsr_status tsr_bessel_j1_inplace(tsr_tensor input) {
+  return guard(kInfo_bessel_j1, 0x20475, [&] {
+    ops::bessel_j1(TensorArg(input, "input").get(),
+        ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input);
+}
+
+tsr_status tsr_bessel_y0(tsr_tensor input, tsr_tensor* out) {
+  return one(kInfo_bessel_y0, 0, out, [&] {
+    return ops::bessel_y0(TensorArg(input, "input").get());
+  }, input);
+}
+tsr_status tsr_bessel_y0_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_bessel_y0, 0x10476, [&] {
+    ops::bessel_y0(TensorArg(input, "input").get(), ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, dst);
+}
+tsr_status tsr_bessel_y0_inplace(tsr_tensor input) {
+  return guard(kInfo_bessel_y0, 0x20476, [&] {
+    ops::bessel_y0(TensorArg(input, "input").get(),
+        ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input);
+}
+
+tsr_status tsr_bessel_y1(tsr_tensor input, tsr_tensor* out) {
+  return one(kInfo_bessel_y1, 0, out, [&] {
+    return ops::bessel_y1(TensorArg(input, "input").get());
+  }, input);
+}
+tsr_status tsr_bessel_y1_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_bessel_y1, 0x10477, [&] {
+    ops::bessel_y1(TensorArg(input, "input").get(), ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, dst);
+}
+tsr_status tsr_bessel_y1_inplace(tsr_tensor input) {
+  return guard(kInfo_bessel_y1, 0x20477, [&] {
+    ops::bessel_y1(TensorArg(input, "input").get(),
+        ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input);
+}
+
+tsr_status tsr_modified_bessel_k0(tsr_tensor input, tsr_tensor* out) {
+  return one(kInfo_modified_bessel_k0, 0, out, [&] {
+    return ops::modified_bessel_k0(TensorArg(input, "input").get());
+  }, input);
+}
+tsr_status tsr_modified_bessel_k0_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_modified_bessel_k0, 0x10478, [&] {
+    ops::modified_bessel_k0(TensorArg(input, "input").get(),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, dst);
+}
+tsr_status tsr_modified_bessel_k0_inplace(tsr_tensor input) {
+  return guard(kInfo_modified_bessel_k0, 0x20478, [&] {
+    ops::modified_bessel_k0(TensorArg(input, "input").get(),
+        ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input);
+}
+
+tsr_status tsr_modified_bessel_k1(tsr_tensor input, tsr_tensor* out) {
+  return one(kInfo_modified_bessel_k1, 0, out, [&] {
+    return ops::modified_bessel_k1(TensorArg(input, "input").get());
+  }, input);
+}
+tsr_status tsr_modified_bessel_k1_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_modified_bessel_k1, 0x10479, [&] {
+    ops::modified_bessel_k1(TensorArg(input, "input").get(),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, dst);
+}
+tsr_status tsr_modified_bessel_k1_inplace(tsr_tensor input) {
+  return guard(kInfo_modified_bessel_k1, 0x20479, [&] {
+    ops::modified_bessel_k1(TensorArg(input, "input").get(),
+        ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input);
+}
+
+tsr_status tsr_scaled_modified_bessel_k0(tsr_tensor input, tsr_tensor* out) {
+  return one(kInfo_scaled_modified_bessel_k0, 0, out, [&] {
+    return ops::scaled_modified_bessel_k0(TensorArg(input, "input").get());
+  }, input);
+}
+tsr_status tsr_scaled_modified_bessel_k0_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_scaled_modified_bessel_k0, 0x1047a, [&] {
+    ops::scaled_modified_bessel_k0(TensorArg(input, "input").get(),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, dst);
+}
+tsr_status tsr_scaled_modified_bessel_k0_inplace(tsr_tensor input) {
+  return guard(kInfo_scaled_modified_bessel_k0, 0x2047a, [&] {
+    ops::scaled_modified_bessel_k0(TensorArg(input, "input").get(),
+        ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input);
+}
+
+tsr_status tsr_scaled_modified_bessel_k1(tsr_tensor input, tsr_tensor* out) {
+  return one(kInfo_scaled_modified_bessel_k1, 0, out, [&] {
+    return ops::scaled_modified_bessel_k1(TensorArg(input, "input").get());
+  }, input);
+}
+tsr_status tsr_scaled_modified_bessel_k1_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_scaled_modified_bessel_k1, 0x1047b, [&] {
+    ops::scaled_modified_bessel_k1(TensorArg(input, "input").get(),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, dst);
+}
+tsr_status tsr_scaled_modified_bessel_k1_inplace(tsr_tensor input) {
+  return guard(kInfo_scaled_modified_bessel_k1, 0x2047b, [&] {
+    ops::scaled_modified_bessel_k1(TensorArg(input, "input").get(),
+        ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input);
+}
+
+tsr_status tsr_spherical_bessel_j0(tsr_tensor input, tsr_tensor* out) {
+  return one(kInfo_spherical_bessel_j0, 0, out, [&] {
+    return ops::spherical_bessel_j0(TensorArg(input, "input").get());
+  }, input);
+}
+tsr_status tsr_spherical_bessel_j0_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_spherical_bessel_j0, 0x1047c, [&] {
+    ops::spherical_bessel_j0(TensorArg(input, "input").get(),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, dst);
+}
+tsr_status tsr_spherical_bessel_j0_inplace(tsr_tensor input) {
+  return guard(kInfo_spherical_bessel_j0, 0x2047c, [&] {
+    ops::spherical_bessel_j0(TensorArg(input, "input").get(),
+        ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input);
+}
+
 tsr_status tsr_multigammaln(tsr_tensor input, int64_t p, tsr_tensor* out) {
   return one(kInfo_multigammaln, 0, out, [&] {
     return ops::multigammaln(TensorArg(input, "input").get(), p);

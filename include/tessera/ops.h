@@ -385,6 +385,53 @@ TSR_API TSR_NODISCARD tsr_status tsr_i1e(tsr_tensor input, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_i1e_out(tsr_tensor input, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_i1e_inplace(tsr_tensor input);
 
+/* Bessel function of the first kind and order 0 of each element. */
+TSR_API TSR_NODISCARD tsr_status tsr_bessel_j0(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bessel_j0_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_bessel_j0_inplace(tsr_tensor input);
+
+/* Bessel function of the first kind and order 1 of each element. */
+TSR_API TSR_NODISCARD tsr_status tsr_bessel_j1(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bessel_j1_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_bessel_j1_inplace(tsr_tensor input);
+
+/* Bessel function of the second kind and order 0 of each element; NaN left of 0. */
+TSR_API TSR_NODISCARD tsr_status tsr_bessel_y0(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bessel_y0_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_bessel_y0_inplace(tsr_tensor input);
+
+/* Bessel function of the second kind and order 1 of each element; NaN left of 0. */
+TSR_API TSR_NODISCARD tsr_status tsr_bessel_y1(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bessel_y1_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_bessel_y1_inplace(tsr_tensor input);
+
+/* Modified Bessel function of the second kind and order 0 of each element; NaN left of 0. */
+TSR_API TSR_NODISCARD tsr_status tsr_modified_bessel_k0(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_modified_bessel_k0_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_modified_bessel_k0_inplace(tsr_tensor input);
+
+/* Modified Bessel function of the second kind and order 1 of each element; NaN left of 0. */
+TSR_API TSR_NODISCARD tsr_status tsr_modified_bessel_k1(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_modified_bessel_k1_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_modified_bessel_k1_inplace(tsr_tensor input);
+
+/* exp(x) modified_bessel_k0(x) of each element. */
+TSR_API TSR_NODISCARD tsr_status tsr_scaled_modified_bessel_k0(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_scaled_modified_bessel_k0_out(
+    tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_scaled_modified_bessel_k0_inplace(tsr_tensor input);
+
+/* exp(x) modified_bessel_k1(x) of each element. */
+TSR_API TSR_NODISCARD tsr_status tsr_scaled_modified_bessel_k1(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_scaled_modified_bessel_k1_out(
+    tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_scaled_modified_bessel_k1_inplace(tsr_tensor input);
+
+/* sin(x) / x of each element, 1 at 0. */
+TSR_API TSR_NODISCARD tsr_status tsr_spherical_bessel_j0(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_spherical_bessel_j0_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_spherical_bessel_j0_inplace(tsr_tensor input);
+
 /* Logarithm of the multivariate gamma function of dimension p; NaN unless x > (p - 1) / 2.
  * p: at least 1 */
 TSR_API TSR_NODISCARD tsr_status tsr_multigammaln(tsr_tensor input, int64_t p, tsr_tensor* out);

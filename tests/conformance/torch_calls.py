@@ -28,6 +28,15 @@ ABSENT = {
     "soft_margin_loss": "not differentiable towards the target there",
     "polygamma": "its trigamma has nine digits there",
     "floor_divide": "has no derivative there; here it is 0 as for floor",
+    "bessel_j0": "no derivative there",
+    "bessel_j1": "no derivative there",
+    "bessel_y0": "no derivative there",
+    "bessel_y1": "no derivative there",
+    "modified_bessel_k0": "no derivative there",
+    "modified_bessel_k1": "no derivative there",
+    "scaled_modified_bessel_k0": "no derivative there",
+    "scaled_modified_bessel_k1": "no derivative there",
+    "spherical_bessel_j0": "no derivative there",
     "as_strided_scatter": "its derivative in 1.13 shows memory that nothing has written",
 }
 

@@ -262,6 +262,33 @@ class TensorMethods {
   // exp(-|x|) i1(x) of each element.
   Tensor i1e() const;
   Tensor& i1e_();
+  // Bessel function of the first kind and order 0 of each element.
+  Tensor bessel_j0() const;
+  Tensor& bessel_j0_();
+  // Bessel function of the first kind and order 1 of each element.
+  Tensor bessel_j1() const;
+  Tensor& bessel_j1_();
+  // Bessel function of the second kind and order 0 of each element; NaN left of 0.
+  Tensor bessel_y0() const;
+  Tensor& bessel_y0_();
+  // Bessel function of the second kind and order 1 of each element; NaN left of 0.
+  Tensor bessel_y1() const;
+  Tensor& bessel_y1_();
+  // Modified Bessel function of the second kind and order 0 of each element; NaN left of 0.
+  Tensor modified_bessel_k0() const;
+  Tensor& modified_bessel_k0_();
+  // Modified Bessel function of the second kind and order 1 of each element; NaN left of 0.
+  Tensor modified_bessel_k1() const;
+  Tensor& modified_bessel_k1_();
+  // exp(x) modified_bessel_k0(x) of each element.
+  Tensor scaled_modified_bessel_k0() const;
+  Tensor& scaled_modified_bessel_k0_();
+  // exp(x) modified_bessel_k1(x) of each element.
+  Tensor scaled_modified_bessel_k1() const;
+  Tensor& scaled_modified_bessel_k1_();
+  // sin(x) / x of each element, 1 at 0.
+  Tensor spherical_bessel_j0() const;
+  Tensor& spherical_bessel_j0_();
   // Logarithm of the multivariate gamma function of dimension p; NaN unless x > (p - 1) / 2.
   Tensor multigammaln(int64_t p) const;
   Tensor& multigammaln_(int64_t p);

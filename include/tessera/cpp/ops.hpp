@@ -788,6 +788,89 @@ inline Tensor& i1e_out(Tensor& dst, const Tensor& input) {
   return detail::written<tsr_i1e_out>(dst, input.handle());
 }
 
+// Bessel function of the first kind and order 0 of each element.
+inline Tensor bessel_j0(const Tensor& input) { return detail::one<tsr_bessel_j0>(input.handle()); }
+inline Tensor& bessel_j0_(Tensor& input) { return detail::changed<tsr_bessel_j0_inplace>(input); }
+inline Tensor& bessel_j0_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_bessel_j0_out>(dst, input.handle());
+}
+
+// Bessel function of the first kind and order 1 of each element.
+inline Tensor bessel_j1(const Tensor& input) { return detail::one<tsr_bessel_j1>(input.handle()); }
+inline Tensor& bessel_j1_(Tensor& input) { return detail::changed<tsr_bessel_j1_inplace>(input); }
+inline Tensor& bessel_j1_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_bessel_j1_out>(dst, input.handle());
+}
+
+// Bessel function of the second kind and order 0 of each element; NaN left of 0.
+inline Tensor bessel_y0(const Tensor& input) { return detail::one<tsr_bessel_y0>(input.handle()); }
+inline Tensor& bessel_y0_(Tensor& input) { return detail::changed<tsr_bessel_y0_inplace>(input); }
+inline Tensor& bessel_y0_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_bessel_y0_out>(dst, input.handle());
+}
+
+// Bessel function of the second kind and order 1 of each element; NaN left of 0.
+inline Tensor bessel_y1(const Tensor& input) { return detail::one<tsr_bessel_y1>(input.handle()); }
+inline Tensor& bessel_y1_(Tensor& input) { return detail::changed<tsr_bessel_y1_inplace>(input); }
+inline Tensor& bessel_y1_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_bessel_y1_out>(dst, input.handle());
+}
+
+// Modified Bessel function of the second kind and order 0 of each element; NaN left of 0.
+inline Tensor modified_bessel_k0(const Tensor& input) {
+  return detail::one<tsr_modified_bessel_k0>(input.handle());
+}
+inline Tensor& modified_bessel_k0_(Tensor& input) {
+  return detail::changed<tsr_modified_bessel_k0_inplace>(input);
+}
+inline Tensor& modified_bessel_k0_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_modified_bessel_k0_out>(dst, input.handle());
+}
+
+// Modified Bessel function of the second kind and order 1 of each element; NaN left of 0.
+inline Tensor modified_bessel_k1(const Tensor& input) {
+  return detail::one<tsr_modified_bessel_k1>(input.handle());
+}
+inline Tensor& modified_bessel_k1_(Tensor& input) {
+  return detail::changed<tsr_modified_bessel_k1_inplace>(input);
+}
+inline Tensor& modified_bessel_k1_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_modified_bessel_k1_out>(dst, input.handle());
+}
+
+// exp(x) modified_bessel_k0(x) of each element.
+inline Tensor scaled_modified_bessel_k0(const Tensor& input) {
+  return detail::one<tsr_scaled_modified_bessel_k0>(input.handle());
+}
+inline Tensor& scaled_modified_bessel_k0_(Tensor& input) {
+  return detail::changed<tsr_scaled_modified_bessel_k0_inplace>(input);
+}
+inline Tensor& scaled_modified_bessel_k0_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_scaled_modified_bessel_k0_out>(dst, input.handle());
+}
+
+// exp(x) modified_bessel_k1(x) of each element.
+inline Tensor scaled_modified_bessel_k1(const Tensor& input) {
+  return detail::one<tsr_scaled_modified_bessel_k1>(input.handle());
+}
+inline Tensor& scaled_modified_bessel_k1_(Tensor& input) {
+  return detail::changed<tsr_scaled_modified_bessel_k1_inplace>(input);
+}
+inline Tensor& scaled_modified_bessel_k1_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_scaled_modified_bessel_k1_out>(dst, input.handle());
+}
+
+// sin(x) / x of each element, 1 at 0.
+inline Tensor spherical_bessel_j0(const Tensor& input) {
+  return detail::one<tsr_spherical_bessel_j0>(input.handle());
+}
+inline Tensor& spherical_bessel_j0_(Tensor& input) {
+  return detail::changed<tsr_spherical_bessel_j0_inplace>(input);
+}
+inline Tensor& spherical_bessel_j0_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_spherical_bessel_j0_out>(dst, input.handle());
+}
+
 // Logarithm of the multivariate gamma function of dimension p; NaN unless x > (p - 1) / 2.
 inline Tensor multigammaln(const Tensor& input, int64_t p) {
   return detail::one<tsr_multigammaln>(input.handle(), p);
@@ -6735,6 +6818,40 @@ inline Tensor TensorMethods::i1() const { return tessera::i1(self()); }
 inline Tensor& TensorMethods::i1_() { return tessera::i1_(self()); }
 inline Tensor TensorMethods::i1e() const { return tessera::i1e(self()); }
 inline Tensor& TensorMethods::i1e_() { return tessera::i1e_(self()); }
+inline Tensor TensorMethods::bessel_j0() const { return tessera::bessel_j0(self()); }
+inline Tensor& TensorMethods::bessel_j0_() { return tessera::bessel_j0_(self()); }
+inline Tensor TensorMethods::bessel_j1() const { return tessera::bessel_j1(self()); }
+inline Tensor& TensorMethods::bessel_j1_() { return tessera::bessel_j1_(self()); }
+inline Tensor TensorMethods::bessel_y0() const { return tessera::bessel_y0(self()); }
+inline Tensor& TensorMethods::bessel_y0_() { return tessera::bessel_y0_(self()); }
+inline Tensor TensorMethods::bessel_y1() const { return tessera::bessel_y1(self()); }
+inline Tensor& TensorMethods::bessel_y1_() { return tessera::bessel_y1_(self()); }
+inline Tensor TensorMethods::modified_bessel_k0() const {
+  return tessera::modified_bessel_k0(self());
+}
+inline Tensor& TensorMethods::modified_bessel_k0_() { return tessera::modified_bessel_k0_(self()); }
+inline Tensor TensorMethods::modified_bessel_k1() const {
+  return tessera::modified_bessel_k1(self());
+}
+inline Tensor& TensorMethods::modified_bessel_k1_() { return tessera::modified_bessel_k1_(self()); }
+inline Tensor TensorMethods::scaled_modified_bessel_k0() const {
+  return tessera::scaled_modified_bessel_k0(self());
+}
+inline Tensor& TensorMethods::scaled_modified_bessel_k0_() {
+  return tessera::scaled_modified_bessel_k0_(self());
+}
+inline Tensor TensorMethods::scaled_modified_bessel_k1() const {
+  return tessera::scaled_modified_bessel_k1(self());
+}
+inline Tensor& TensorMethods::scaled_modified_bessel_k1_() {
+  return tessera::scaled_modified_bessel_k1_(self());
+}
+inline Tensor TensorMethods::spherical_bessel_j0() const {
+  return tessera::spherical_bessel_j0(self());
+}
+inline Tensor& TensorMethods::spherical_bessel_j0_() {
+  return tessera::spherical_bessel_j0_(self());
+}
 inline Tensor TensorMethods::multigammaln(int64_t p) const {
   return tessera::multigammaln(self(), p);
 }

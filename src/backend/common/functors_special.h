@@ -149,6 +149,69 @@ struct I1e {
     return bessel_i1e(x);
   }
 };
+struct BesselJ0 {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return bessel_j0(x);
+  }
+};
+struct BesselJ1 {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return bessel_j1(x);
+  }
+};
+struct BesselY0 {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return bessel_y0(x);
+  }
+};
+struct BesselY1 {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return bessel_y1(x);
+  }
+};
+struct ModifiedBesselK0 {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return modified_bessel_k0(x);
+  }
+};
+struct ModifiedBesselK1 {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return modified_bessel_k1(x);
+  }
+};
+struct ScaledModifiedBesselK0 {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return scaled_modified_bessel_k0(x);
+  }
+};
+struct ScaledModifiedBesselK1 {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return scaled_modified_bessel_k1(x);
+  }
+};
+struct SphericalBesselJ0 {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return spherical_bessel_j0(x);
+  }
+};
 // -x log x, 0 at 0, minus infinity left of it.
 struct Entr {
   static constexpr unsigned kTypes = kReal;

@@ -4,6 +4,7 @@
 // of their functors.
 #pragma once
 
+#include "backend/common/bessel_more_math.h"
 #include "backend/common/gamma_math.h"
 #include "backend/common/math_any.h"
 #include "backend/common/math_bessel.h"
@@ -124,6 +125,42 @@ template <class T>
       (b == limited) & (round_even(b) == b) & (size > VD(0x1p-500)) & (size < VD(0x1p500));
   return patch_lanes(!exact, a * power_of_two(limited), a, b,
                      [](double x, double y) { return math::ldexp_of(x, y); });
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> bessel_j0(Vec<T> x) {
+  return in_double(x, [](double lane) { return math::bessel_j<0>(lane); });
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> bessel_j1(Vec<T> x) {
+  return in_double(x, [](double lane) { return math::bessel_j<1>(lane); });
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> bessel_y0(Vec<T> x) {
+  return in_double(x, [](double lane) { return math::bessel_y<0>(lane); });
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> bessel_y1(Vec<T> x) {
+  return in_double(x, [](double lane) { return math::bessel_y<1>(lane); });
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> modified_bessel_k0(Vec<T> x) {
+  return in_double(x, [](double lane) { return math::bessel_k<0, false>(lane); });
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> modified_bessel_k1(Vec<T> x) {
+  return in_double(x, [](double lane) { return math::bessel_k<1, false>(lane); });
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> scaled_modified_bessel_k0(Vec<T> x) {
+  return in_double(x, [](double lane) { return math::bessel_k<0, true>(lane); });
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> scaled_modified_bessel_k1(Vec<T> x) {
+  return in_double(x, [](double lane) { return math::bessel_k<1, true>(lane); });
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> spherical_bessel_j0(Vec<T> x) {
+  return in_double(x, [](double lane) { return math::spherical_bessel_j(lane); });
 }
 template <class T>
 [[gnu::always_inline]] inline Vec<T> ndtri(Vec<T> x) {

@@ -52,9 +52,9 @@ struct Level {
   // The order is that of the initialiser in isa/level.cpp.
   using Tables = decltype(std::tuple_cat(
       PointersTo<CopyRows, IndexRows, IntegerProductRows, PointwiseRows, RandomRows, ReduceRows>{},
-      FloatingPointersTo<AttentionRows, ClassLossRows, DepthwiseRows, DistanceRows, GatesRows,
-                         NormRows, OptimRows, PoolRows, ResampleRows, SkinnyRows, SoftmaxRows,
-                         WeightedGatherRows>{}));
+      FloatingPointersTo<AttentionRows, ClassLossRows, DepthwiseRows, DistanceRows, FftRows,
+                         GatesRows, NormRows, OptimRows, PoolRows, ResampleRows, SkinnyRows,
+                         SoftmaxRows, WeightedGatherRows>{}));
 
   template <class Rows>
   [[nodiscard]] const Rows& rows() const noexcept {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "backend/common/bessel_math.h"
+#include "backend/common/bessel_more_math.h"
 #include "backend/common/gamma_math.h"
 #include "backend/common/special_math.h"
 #include "backend/cuda/number.cuh"
@@ -90,6 +91,51 @@ template <class T>
 TSR_HD Number<T> bessel_i1e(Number<T> a) {
   const double x = static_cast<double>(a.v);
   return number<T>(math::bessel_i<1, true>(x));
+}
+template <class T>
+TSR_HD Number<T> bessel_j0(Number<T> a) {
+  const double x = static_cast<double>(a.v);
+  return number<T>(math::bessel_j<0>(x));
+}
+template <class T>
+TSR_HD Number<T> bessel_j1(Number<T> a) {
+  const double x = static_cast<double>(a.v);
+  return number<T>(math::bessel_j<1>(x));
+}
+template <class T>
+TSR_HD Number<T> bessel_y0(Number<T> a) {
+  const double x = static_cast<double>(a.v);
+  return number<T>(math::bessel_y<0>(x));
+}
+template <class T>
+TSR_HD Number<T> bessel_y1(Number<T> a) {
+  const double x = static_cast<double>(a.v);
+  return number<T>(math::bessel_y<1>(x));
+}
+template <class T>
+TSR_HD Number<T> modified_bessel_k0(Number<T> a) {
+  const double x = static_cast<double>(a.v);
+  return number<T>(math::bessel_k<0, false>(x));
+}
+template <class T>
+TSR_HD Number<T> modified_bessel_k1(Number<T> a) {
+  const double x = static_cast<double>(a.v);
+  return number<T>(math::bessel_k<1, false>(x));
+}
+template <class T>
+TSR_HD Number<T> scaled_modified_bessel_k0(Number<T> a) {
+  const double x = static_cast<double>(a.v);
+  return number<T>(math::bessel_k<0, true>(x));
+}
+template <class T>
+TSR_HD Number<T> scaled_modified_bessel_k1(Number<T> a) {
+  const double x = static_cast<double>(a.v);
+  return number<T>(math::bessel_k<1, true>(x));
+}
+template <class T>
+TSR_HD Number<T> spherical_bessel_j0(Number<T> a) {
+  const double x = static_cast<double>(a.v);
+  return number<T>(math::spherical_bessel_j(x));
 }
 template <class T>
 TSR_HD Number<T> ndtri(Number<T> a) {

@@ -73,6 +73,15 @@ const char* kernel_name(int32_t id) noexcept {
     case 1128: return "i0e";
     case 1129: return "i1";
     case 1130: return "i1e";
+    case 1140: return "bessel_j0";
+    case 1141: return "bessel_j1";
+    case 1142: return "bessel_y0";
+    case 1143: return "bessel_y1";
+    case 1144: return "modified_bessel_k0";
+    case 1145: return "modified_bessel_k1";
+    case 1146: return "scaled_modified_bessel_k0";
+    case 1147: return "scaled_modified_bessel_k1";
+    case 1148: return "spherical_bessel_j0";
     case 1150: return "elu";
     case 1151: return "selu";
     case 1152: return "mish";

@@ -84,6 +84,15 @@ enum class UnaryOp : int32_t {
   kI0e = 1128,
   kI1 = 1129,
   kI1e = 1130,
+  kBesselJ0 = 1140,
+  kBesselJ1 = 1141,
+  kBesselY0 = 1142,
+  kBesselY1 = 1143,
+  kModifiedBesselK0 = 1144,
+  kModifiedBesselK1 = 1145,
+  kScaledModifiedBesselK0 = 1146,
+  kScaledModifiedBesselK1 = 1147,
+  kSphericalBesselJ0 = 1148,
   kElu = 1150,  // p0: alpha, p1: rate
   kSelu = 1151,  // scaled elu
   kMish = 1152,  // x tanh(softplus(x))

@@ -11,6 +11,8 @@ extern const Unary
     cos, tan, asin, acos, atan, sinh, cosh, tanh, floor, ceil, round, trunc, sigmoid, erf, erfc,
     conj, relu, silu, isnan, isinf, isfinite, logical_not, bitwise_invert, acosh, asinh, atanh,
     exp2, sinc, lgamma, digamma, erfinv, frac, signbit, isposinf, isneginf, angle, deg2rad, rad2deg,
-    ndtr, ndtri, log_ndtr, erfcx, entr, i0, i0e, i1, i1e;
+    ndtr, ndtri, log_ndtr, erfcx, entr, i0, i0e, i1, i1e, bessel_j0, bessel_j1, bessel_y0,
+    bessel_y1, modified_bessel_k0, modified_bessel_k1, scaled_modified_bessel_k0,
+    scaled_modified_bessel_k1, spherical_bessel_j0;
 
 }  // namespace tsr::ops

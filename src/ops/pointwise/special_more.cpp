@@ -68,6 +68,47 @@ Tensor d_i1e(const Tensor& g, const Tensor& x) {
   return multiply(g, subtract(subtract(i0e(x), over_argument(value, x)), fall));
 }
 
+// ---- Bessel functions (Abramowitz and Stegun, 9.1.27, 9.1.28 and 9.6.26 to 9.6.28) ----
+
+Tensor d_bessel_j0(const Tensor& g, const Tensor& x) {
+  return negative(multiply(g, bessel_j1(x)));
+}
+Tensor d_bessel_j1(const Tensor& g, const Tensor& x) {
+  return multiply(g, subtract(bessel_j0(x), over_argument(bessel_j1(x), x)));
+}
+Tensor d_bessel_y0(const Tensor& g, const Tensor& x) {
+  return negative(multiply(g, bessel_y1(x)));
+}
+Tensor d_bessel_y1(const Tensor& g, const Tensor& x) {
+  return multiply(g, subtract(bessel_y0(x), divide(bessel_y1(x), x)));
+}
+Tensor d_k0(const Tensor& g, const Tensor& x) {
+  return negative(multiply(g, modified_bessel_k1(x)));
+}
+Tensor d_k1(const Tensor& g, const Tensor& x) {
+  return negative(multiply(g, add(modified_bessel_k0(x), divide(modified_bessel_k1(x), x))));
+}
+Tensor d_scaled_k0(const Tensor& g, const Tensor& x) {
+  return multiply(g, subtract(scaled_modified_bessel_k0(x), scaled_modified_bessel_k1(x)));
+}
+Tensor d_scaled_k1(const Tensor& g, const Tensor& x) {
+  const Tensor value = scaled_modified_bessel_k1(x);
+  return multiply(g, subtract(subtract(value, scaled_modified_bessel_k0(x)), divide(value, x)));
+}
+// (cos x - sin(x) / x) / x; near 0, where that cancels, the series with the coefficients
+// (-1)^k 2k / (2k + 1)!.
+Tensor d_spherical_bessel_j0(const Tensor& g, const Tensor& x) {
+  constexpr double kSeries[] = {-1.0 / 3,       1.0 / 30,        -1.0 / 840,        1.0 / 45360,
+                                -1.0 / 3991680, 1.0 / 518918400, -1.0 / 93405312000};
+  const Tensor near = less(abs(x), 0.5);
+  const Tensor z = square(where(near, x, 0.0));
+  Tensor sum = full_like(z, kSeries[6]);
+  for (int k = 5; k >= 0; --k) sum = add(multiply(sum, z), kSeries[k]);
+  const Tensor far = where(near, 1.0, x);
+  const Tensor slope = divide(subtract(cos(far), spherical_bessel_j0(far)), far);
+  return multiply(g, where(near, multiply(sum, x), slope));
+}
+
 // ---- two operands ----
 
 Tensor no_derivative(const BinaryContext&) {
@@ -231,6 +272,15 @@ constinit const Unary i0{{UnaryOp::kI0, "I0Backward", UnaryType::kFloatReal, kIn
 constinit const Unary i0e{{UnaryOp::kI0e, "I0eBackward", UnaryType::kFloatReal, kInput, d_i0e}};
 constinit const Unary i1{{UnaryOp::kI1, "I1Backward", UnaryType::kFloatReal, kInput, d_i1}};
 constinit const Unary i1e{{UnaryOp::kI1e, "I1eBackward", UnaryType::kFloatReal, kInput, d_i1e}};
+constinit const Unary bessel_j0{{UnaryOp::kBesselJ0, "BesselJ0Backward", UnaryType::kFloatReal, kInput, d_bessel_j0}};
+constinit const Unary bessel_j1{{UnaryOp::kBesselJ1, "BesselJ1Backward", UnaryType::kFloatReal, kInput, d_bessel_j1}};
+constinit const Unary bessel_y0{{UnaryOp::kBesselY0, "BesselY0Backward", UnaryType::kFloatReal, kInput, d_bessel_y0}};
+constinit const Unary bessel_y1{{UnaryOp::kBesselY1, "BesselY1Backward", UnaryType::kFloatReal, kInput, d_bessel_y1}};
+constinit const Unary modified_bessel_k0{{UnaryOp::kModifiedBesselK0, "ModifiedBesselK0Backward", UnaryType::kFloatReal, kInput, d_k0}};
+constinit const Unary modified_bessel_k1{{UnaryOp::kModifiedBesselK1, "ModifiedBesselK1Backward", UnaryType::kFloatReal, kInput, d_k1}};
+constinit const Unary scaled_modified_bessel_k0{{UnaryOp::kScaledModifiedBesselK0, "ScaledModifiedBesselK0Backward", UnaryType::kFloatReal, kInput, d_scaled_k0}};
+constinit const Unary scaled_modified_bessel_k1{{UnaryOp::kScaledModifiedBesselK1, "ScaledModifiedBesselK1Backward", UnaryType::kFloatReal, kInput, d_scaled_k1}};
+constinit const Unary spherical_bessel_j0{{UnaryOp::kSphericalBesselJ0, "SphericalBesselJ0Backward", UnaryType::kFloatReal, kInput, d_spherical_bessel_j0}};
 constinit const Binary zeta{{BinaryOp::kZeta, "ZetaBackward", BinaryType::kFloatReal, {kSaveNothing, no_derivative}, {kSaveBoth, zeta_q}}};
 constinit const Binary igamma{{BinaryOp::kIgamma, "IgammaBackward", BinaryType::kFloatReal, {kSaveNothing, no_derivative}, {kSaveBoth, igamma_x}}};
 constinit const Binary standard_gamma_grad{{BinaryOp::kStandardGammaGrad, "StandardGammaGradBackward", BinaryType::kFloatReal, {kSaveNothing, no_second_derivative}, {kSaveNothing, no_second_derivative}}};

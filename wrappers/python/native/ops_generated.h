@@ -389,6 +389,60 @@ TPY_OP(i1e, 1, "i1e", "($input, *, out=None)\n--\n\nexp(-|x|) i1(x) of each elem
 TPY_OP(i1e_inplace, 0, "i1e_", "($input)\n--\n\nexp(-|x|) i1(x) of each element.",
     {"i1e_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_i1e_inplace, NULL}, {0}})
+TPY_OP(bessel_j0, 1, "bessel_j0", "($input, *, out=None)\n--\n\nBessel function of the first kind and order 0 of each element.",
+    {"bessel_j0", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_bessel_j0, (tpy_function)tsr_bessel_j0_out}, {0}})
+TPY_OP(bessel_j0_inplace, 0, "bessel_j0_", "($input)\n--\n\nBessel function of the first kind and order 0 of each element.",
+    {"bessel_j0_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_bessel_j0_inplace, NULL}, {0}})
+TPY_OP(bessel_j1, 1, "bessel_j1", "($input, *, out=None)\n--\n\nBessel function of the first kind and order 1 of each element.",
+    {"bessel_j1", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_bessel_j1, (tpy_function)tsr_bessel_j1_out}, {0}})
+TPY_OP(bessel_j1_inplace, 0, "bessel_j1_", "($input)\n--\n\nBessel function of the first kind and order 1 of each element.",
+    {"bessel_j1_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_bessel_j1_inplace, NULL}, {0}})
+TPY_OP(bessel_y0, 1, "bessel_y0", "($input, *, out=None)\n--\n\nBessel function of the second kind and order 0 of each element; NaN left of 0.",
+    {"bessel_y0", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_bessel_y0, (tpy_function)tsr_bessel_y0_out}, {0}})
+TPY_OP(bessel_y0_inplace, 0, "bessel_y0_", "($input)\n--\n\nBessel function of the second kind and order 0 of each element; NaN left of 0.",
+    {"bessel_y0_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_bessel_y0_inplace, NULL}, {0}})
+TPY_OP(bessel_y1, 1, "bessel_y1", "($input, *, out=None)\n--\n\nBessel function of the second kind and order 1 of each element; NaN left of 0.",
+    {"bessel_y1", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_bessel_y1, (tpy_function)tsr_bessel_y1_out}, {0}})
+TPY_OP(bessel_y1_inplace, 0, "bessel_y1_", "($input)\n--\n\nBessel function of the second kind and order 1 of each element; NaN left of 0.",
+    {"bessel_y1_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_bessel_y1_inplace, NULL}, {0}})
+TPY_OP(modified_bessel_k0, 1, "modified_bessel_k0", "($input, *, out=None)\n--\n\nModified Bessel function of the second kind and order 0 of each element; NaN left of 0.",
+    {"modified_bessel_k0", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_modified_bessel_k0, (tpy_function)tsr_modified_bessel_k0_out}, {0}})
+TPY_OP(modified_bessel_k0_inplace, 0, "modified_bessel_k0_", "($input)\n--\n\nModified Bessel function of the second kind and order 0 of each element; NaN left of 0.",
+    {"modified_bessel_k0_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_modified_bessel_k0_inplace, NULL}, {0}})
+TPY_OP(modified_bessel_k1, 1, "modified_bessel_k1", "($input, *, out=None)\n--\n\nModified Bessel function of the second kind and order 1 of each element; NaN left of 0.",
+    {"modified_bessel_k1", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_modified_bessel_k1, (tpy_function)tsr_modified_bessel_k1_out}, {0}})
+TPY_OP(modified_bessel_k1_inplace, 0, "modified_bessel_k1_", "($input)\n--\n\nModified Bessel function of the second kind and order 1 of each element; NaN left of 0.",
+    {"modified_bessel_k1_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_modified_bessel_k1_inplace, NULL}, {0}})
+TPY_OP(scaled_modified_bessel_k0, 1, "scaled_modified_bessel_k0", "($input, *, out=None)\n--\n\nexp(x) modified_bessel_k0(x) of each element.",
+    {"scaled_modified_bessel_k0", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_scaled_modified_bessel_k0, (tpy_function)tsr_scaled_modified_bessel_k0_out}, {0}})
+TPY_OP(scaled_modified_bessel_k0_inplace, 0, "scaled_modified_bessel_k0_", "($input)\n--\n\nexp(x) modified_bessel_k0(x) of each element.",
+    {"scaled_modified_bessel_k0_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_scaled_modified_bessel_k0_inplace, NULL}, {0}})
+TPY_OP(scaled_modified_bessel_k1, 1, "scaled_modified_bessel_k1", "($input, *, out=None)\n--\n\nexp(x) modified_bessel_k1(x) of each element.",
+    {"scaled_modified_bessel_k1", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_scaled_modified_bessel_k1, (tpy_function)tsr_scaled_modified_bessel_k1_out}, {0}})
+TPY_OP(scaled_modified_bessel_k1_inplace, 0, "scaled_modified_bessel_k1_", "($input)\n--\n\nexp(x) modified_bessel_k1(x) of each element.",
+    {"scaled_modified_bessel_k1_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_scaled_modified_bessel_k1_inplace, NULL}, {0}})
+TPY_OP(spherical_bessel_j0, 1, "spherical_bessel_j0", "($input, *, out=None)\n--\n\nsin(x) / x of each element, 1 at 0.",
+    {"spherical_bessel_j0", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_spherical_bessel_j0, (tpy_function)tsr_spherical_bessel_j0_out}, {0}})
+TPY_OP(spherical_bessel_j0_inplace, 0, "spherical_bessel_j0_", "($input)\n--\n\nsin(x) / x of each element, 1 at 0.",
+    {"spherical_bessel_j0_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_spherical_bessel_j0_inplace, NULL}, {0}})
 TPY_OP(multigammaln, 1, "multigammaln", "($input, p, *, out=None)\n--\n\nLogarithm of the multivariate gamma function of dimension p; NaN unless x > (p - 1) / 2.",
     {"multigammaln", 3, 2, 2, -1, 1u, takes_input_p_out, keys_input_p_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tio, call_tit, (tpy_function)tsr_multigammaln, (tpy_function)tsr_multigammaln_out}, {0}})

@@ -23,6 +23,12 @@ try:
         i0e,
         i1,
         i1e,
+        j0,
+        j1,
+        k0,
+        k0e,
+        k1,
+        k1e,
         log_ndtr,
         log_softmax,
         logsumexp,
@@ -33,6 +39,8 @@ try:
         softmax,
         xlog1py,
         xlogy,
+        y0,
+        y1,
         zeta,
     )
 except ImportError:
@@ -64,6 +72,30 @@ except ImportError:
 
     def i1e(x: Any) -> Any:
         return _by_torch("i1e", x)
+
+    def j0(x: Any) -> Any:
+        return _by_torch("bessel_j0", x)
+
+    def j1(x: Any) -> Any:
+        return _by_torch("bessel_j1", x)
+
+    def k0(x: Any) -> Any:
+        return _by_torch("modified_bessel_k0", x)
+
+    def k0e(x: Any) -> Any:
+        return _by_torch("scaled_modified_bessel_k0", x)
+
+    def k1(x: Any) -> Any:
+        return _by_torch("modified_bessel_k1", x)
+
+    def k1e(x: Any) -> Any:
+        return _by_torch("scaled_modified_bessel_k1", x)
+
+    def y0(x: Any) -> Any:
+        return _by_torch("bessel_y0", x)
+
+    def y1(x: Any) -> Any:
+        return _by_torch("bessel_y1", x)
 
     def log_ndtr(x: Any) -> Any:
         return _by_torch("log_ndtr", x)
@@ -115,6 +147,7 @@ except ImportError:
 
 
 __all__ = [
-    "digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "gammainc", "gammaincc", "gammaln", "i0", "i0e", "i1", "i1e", "log_ndtr",
-    "log_softmax", "logsumexp", "multigammaln", "ndtr", "ndtri", "polygamma", "softmax", "xlog1py", "xlogy", "zeta",
+    "digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "gammainc", "gammaincc", "gammaln", "i0", "i0e", "i1", "i1e", "j0", "j1", "k0",
+    "k0e", "k1", "k1e", "log_ndtr", "log_softmax", "logsumexp", "multigammaln", "ndtr", "ndtri", "polygamma", "softmax", "xlog1py",
+    "xlogy", "y0", "y1", "zeta",
 ]  # fmt: skip

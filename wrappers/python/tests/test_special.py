@@ -30,6 +30,9 @@ def wide(low: float, high: float, signs: bool) -> Any:
         ("ndtri", special.ndtri, -300, 0, False, 1e-14), ("erfinv", special.erfinv, -300, 0, True, 1e-14),
         ("i0", special.i0, -8, 2.8, True, 1e-14), ("i0e", special.i0e, -8, 8, True, 1e-14), ("i1", special.i1, -8, 2.8, True, 1e-14),
         ("i1e", special.i1e, -8, 8, True, 1e-14), ("entr", special.entr, -300, 300, False, 1e-14),
+        ("modified_bessel_k0", special.k0, -300, 2.84, False, 5e-14), ("modified_bessel_k1", special.k1, -300, 2.84, False, 5e-14),
+        ("scaled_modified_bessel_k0", special.k0e, -300, 300, False, 1e-14),
+        ("scaled_modified_bessel_k1", special.k1e, -300, 300, False, 1e-14),
     ],
 )  # fmt: skip
 def test_values_over_the_whole_range(name: str, reference: Any, low: float, high: float, signs: bool, limit: float) -> None:
@@ -37,6 +40,14 @@ def test_values_over_the_whole_range(name: str, reference: Any, low: float, high
     found = getattr(ts, name)(ts.tensor(x)).numpy()
     with np.errstate(all="ignore"):
         np.testing.assert_allclose(found, reference(x), limit, 1e-300 if name != "digamma" else 1e-13)
+
+
+@pytest.mark.parametrize("name", ["bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1"])
+def test_oscillating_bessel_functions_keep_their_digits_beside_their_size(name: str) -> None:
+    x = wide(-8, 6, name[-2] == "j")
+    found = getattr(ts, name)(ts.tensor(x)).numpy()
+    size = np.minimum(1, 1 / np.sqrt(abs(x))) + (abs(1 / x) if name == "bessel_y1" else 0)
+    assert (abs(found - getattr(special, name[-2:])(x)) <= 1e-12 * size * np.maximum(1, abs(x) * 1e-3)).all()
 
 
 @pytest.mark.parametrize("function", ["igamma", "igammac"])
@@ -57,7 +68,11 @@ SPECIAL_VALUES: dict[str, list[tuple[Any, ...]]] = {
     "logit": [(0.0, -INF), (1.0, INF), (-0.1, NAN), (1.1, NAN)], "ndtri": [(0.0, -INF), (1.0, INF), (-0.1, NAN)],
     "log_ndtr": [(-INF, -INF), (INF, -0.0)], "erfcx": [(INF, 0.0), (-INF, INF), (1e10, 5.641895835477563e-11)],
     "entr": [(0.0, 0.0), (-1.0, -INF), (INF, -INF)], "i0": [(INF, INF), (-INF, INF), (0.0, 1.0)], "i1": [(-INF, -INF), (0.0, 0.0)],
-    "i0e": [(INF, 0.0)], "angle": [(-2.0, np.pi), (0.0, 0.0)],
+    "i0e": [(INF, 0.0)], "bessel_j0": [(INF, 0.0), (-INF, 0.0), (0.0, 1.0)], "bessel_j1": [(INF, 0.0), (0.0, 0.0)],
+    "bessel_y0": [(0.0, -INF), (-1.0, NAN), (INF, 0.0)], "bessel_y1": [(0.0, -INF), (-1.0, NAN), (INF, 0.0)],
+    "modified_bessel_k0": [(0.0, INF), (-1.0, NAN), (INF, 0.0)], "modified_bessel_k1": [(0.0, INF), (-1.0, NAN), (INF, 0.0)],
+    "scaled_modified_bessel_k0": [(0.0, INF), (INF, 0.0)], "scaled_modified_bessel_k1": [(-1.0, NAN), (INF, 0.0)],
+    "spherical_bessel_j0": [(0.0, 1.0), (INF, 0.0), (-INF, 0.0)], "angle": [(-2.0, np.pi), (0.0, 0.0)],
     "copysign": [(1.0, -0.0, -1.0), (-INF, 2.0, INF)], "logaddexp": [(-INF, -INF, -INF), (INF, INF, INF), (INF, -INF, INF)],
     "logaddexp2": [(-INF, -INF, -INF), (1e4, 1e4, 10001.0)],
     "xlogy": [(0.0, 0.0, 0.0), (0.0, INF, 0.0), (1.0, 0.0, -INF), (1.0, -1.0, NAN)],

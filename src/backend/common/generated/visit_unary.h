@@ -78,6 +78,15 @@ constexpr auto visit_functor(kernel::UnaryOp op, const Visit& visit) {
     case kernel::UnaryOp::kI0e: return visit.template operator()<I0e>();
     case kernel::UnaryOp::kI1: return visit.template operator()<I1>();
     case kernel::UnaryOp::kI1e: return visit.template operator()<I1e>();
+    case kernel::UnaryOp::kBesselJ0: return visit.template operator()<BesselJ0>();
+    case kernel::UnaryOp::kBesselJ1: return visit.template operator()<BesselJ1>();
+    case kernel::UnaryOp::kBesselY0: return visit.template operator()<BesselY0>();
+    case kernel::UnaryOp::kBesselY1: return visit.template operator()<BesselY1>();
+    case kernel::UnaryOp::kModifiedBesselK0: return visit.template operator()<ModifiedBesselK0>();
+    case kernel::UnaryOp::kModifiedBesselK1: return visit.template operator()<ModifiedBesselK1>();
+    case kernel::UnaryOp::kScaledModifiedBesselK0: return visit.template operator()<ScaledModifiedBesselK0>();
+    case kernel::UnaryOp::kScaledModifiedBesselK1: return visit.template operator()<ScaledModifiedBesselK1>();
+    case kernel::UnaryOp::kSphericalBesselJ0: return visit.template operator()<SphericalBesselJ0>();
     case kernel::UnaryOp::kElu: return visit.template operator()<Elu>();
     case kernel::UnaryOp::kSelu: return visit.template operator()<Selu>();
     case kernel::UnaryOp::kMish: return visit.template operator()<Mish>();

@@ -33,12 +33,12 @@ const Level kLevel{
     {&kCopyRows, &kIndexRows, &kIntegerProductRows, &kPointwiseRows, &kRandomRows, &kReduceRows,
      // float32
      &kAttentionRows<float>, &kClassLossRows<float>, &kDepthwiseRows<float>, &kDistanceRows<float>,
-     &kGatesRows<float>, &kNormRows<float>, &kOptimRows<float>, &kPoolRows<float>,
+     &kFftRowsFloat, &kGatesRows<float>, &kNormRows<float>, &kOptimRows<float>, &kPoolRows<float>,
      &kResampleRows<float>, &kSkinnyRows<float>, &kSoftmaxRows<float>, &kWeightedGatherRows<float>,
      // float64
      &kAttentionRows<double>, &kClassLossRows<double>, &kDepthwiseRows<double>,
-     &kDistanceRows<double>, &kGatesRows<double>, &kNormRows<double>, &kOptimRows<double>,
-     &kPoolRows<double>, &kResampleRows<double>, &kSkinnyRows<double>, &kSoftmaxRows<double>,
-     &kWeightedGatherRows<double>}};
+     &kDistanceRows<double>, &kFftRowsDouble, &kGatesRows<double>, &kNormRows<double>,
+     &kOptimRows<double>, &kPoolRows<double>, &kResampleRows<double>, &kSkinnyRows<double>,
+     &kSoftmaxRows<double>, &kWeightedGatherRows<double>}};
 
 }  // namespace tsr::cpu::TSR_ISA

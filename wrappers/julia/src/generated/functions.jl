@@ -1164,6 +1164,51 @@
 @c tsr_i1e_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_i1e_inplace(input::tsr_tensor)::tsr_status
 
+# Bessel function of the first kind and order 0 of each element.
+@c tsr_bessel_j0(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_bessel_j0_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_bessel_j0_inplace(input::tsr_tensor)::tsr_status
+
+# Bessel function of the first kind and order 1 of each element.
+@c tsr_bessel_j1(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_bessel_j1_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_bessel_j1_inplace(input::tsr_tensor)::tsr_status
+
+# Bessel function of the second kind and order 0 of each element; NaN left of 0.
+@c tsr_bessel_y0(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_bessel_y0_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_bessel_y0_inplace(input::tsr_tensor)::tsr_status
+
+# Bessel function of the second kind and order 1 of each element; NaN left of 0.
+@c tsr_bessel_y1(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_bessel_y1_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_bessel_y1_inplace(input::tsr_tensor)::tsr_status
+
+# Modified Bessel function of the second kind and order 0 of each element; NaN left of 0.
+@c tsr_modified_bessel_k0(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_modified_bessel_k0_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_modified_bessel_k0_inplace(input::tsr_tensor)::tsr_status
+
+# Modified Bessel function of the second kind and order 1 of each element; NaN left of 0.
+@c tsr_modified_bessel_k1(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_modified_bessel_k1_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_modified_bessel_k1_inplace(input::tsr_tensor)::tsr_status
+
+# exp(x) modified_bessel_k0(x) of each element.
+@c tsr_scaled_modified_bessel_k0(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_scaled_modified_bessel_k0_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_scaled_modified_bessel_k0_inplace(input::tsr_tensor)::tsr_status
+
+# exp(x) modified_bessel_k1(x) of each element.
+@c tsr_scaled_modified_bessel_k1(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_scaled_modified_bessel_k1_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_scaled_modified_bessel_k1_inplace(input::tsr_tensor)::tsr_status
+
+# sin(x) / x of each element, 1 at 0.
+@c tsr_spherical_bessel_j0(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_spherical_bessel_j0_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_spherical_bessel_j0_inplace(input::tsr_tensor)::tsr_status
+
 # Logarithm of the multivariate gamma function of dimension p; NaN unless x > (p - 1) / 2.
 @c tsr_multigammaln(input::tsr_tensor, p::Int64, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_multigammaln_out(input::tsr_tensor, p::Int64, dst::tsr_tensor)::tsr_status

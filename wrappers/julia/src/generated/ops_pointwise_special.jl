@@ -398,6 +398,121 @@ i1e!(dst::Tensor, input::Tensor) = written(dst, C.tsr_i1e_out, input)
 i1e!(input::Tensor) = changed(input, C.tsr_i1e_inplace)
 
 """
+    bessel_j0(input)
+    bessel_j0!(input)
+    bessel_j0!(dst, input)
+
+Bessel function of the first kind and order 0 of each element.
+"""
+bessel_j0(input::Tensor) = fresh(C.tsr_bessel_j0, input)
+"Writes the result to its first argument; see [`bessel_j0`](@ref)."
+bessel_j0!(dst::Tensor, input::Tensor) = written(dst, C.tsr_bessel_j0_out, input)
+bessel_j0!(input::Tensor) = changed(input, C.tsr_bessel_j0_inplace)
+
+"""
+    bessel_j1(input)
+    bessel_j1!(input)
+    bessel_j1!(dst, input)
+
+Bessel function of the first kind and order 1 of each element.
+"""
+bessel_j1(input::Tensor) = fresh(C.tsr_bessel_j1, input)
+"Writes the result to its first argument; see [`bessel_j1`](@ref)."
+bessel_j1!(dst::Tensor, input::Tensor) = written(dst, C.tsr_bessel_j1_out, input)
+bessel_j1!(input::Tensor) = changed(input, C.tsr_bessel_j1_inplace)
+
+"""
+    bessel_y0(input)
+    bessel_y0!(input)
+    bessel_y0!(dst, input)
+
+Bessel function of the second kind and order 0 of each element; NaN left of 0.
+"""
+bessel_y0(input::Tensor) = fresh(C.tsr_bessel_y0, input)
+"Writes the result to its first argument; see [`bessel_y0`](@ref)."
+bessel_y0!(dst::Tensor, input::Tensor) = written(dst, C.tsr_bessel_y0_out, input)
+bessel_y0!(input::Tensor) = changed(input, C.tsr_bessel_y0_inplace)
+
+"""
+    bessel_y1(input)
+    bessel_y1!(input)
+    bessel_y1!(dst, input)
+
+Bessel function of the second kind and order 1 of each element; NaN left of 0.
+"""
+bessel_y1(input::Tensor) = fresh(C.tsr_bessel_y1, input)
+"Writes the result to its first argument; see [`bessel_y1`](@ref)."
+bessel_y1!(dst::Tensor, input::Tensor) = written(dst, C.tsr_bessel_y1_out, input)
+bessel_y1!(input::Tensor) = changed(input, C.tsr_bessel_y1_inplace)
+
+"""
+    modified_bessel_k0(input)
+    modified_bessel_k0!(input)
+    modified_bessel_k0!(dst, input)
+
+Modified Bessel function of the second kind and order 0 of each element; NaN left of 0.
+"""
+modified_bessel_k0(input::Tensor) = fresh(C.tsr_modified_bessel_k0, input)
+"Writes the result to its first argument; see [`modified_bessel_k0`](@ref)."
+modified_bessel_k0!(dst::Tensor, input::Tensor) =
+    written(dst, C.tsr_modified_bessel_k0_out, input)
+modified_bessel_k0!(input::Tensor) = changed(input, C.tsr_modified_bessel_k0_inplace)
+
+"""
+    modified_bessel_k1(input)
+    modified_bessel_k1!(input)
+    modified_bessel_k1!(dst, input)
+
+Modified Bessel function of the second kind and order 1 of each element; NaN left of 0.
+"""
+modified_bessel_k1(input::Tensor) = fresh(C.tsr_modified_bessel_k1, input)
+"Writes the result to its first argument; see [`modified_bessel_k1`](@ref)."
+modified_bessel_k1!(dst::Tensor, input::Tensor) =
+    written(dst, C.tsr_modified_bessel_k1_out, input)
+modified_bessel_k1!(input::Tensor) = changed(input, C.tsr_modified_bessel_k1_inplace)
+
+"""
+    scaled_modified_bessel_k0(input)
+    scaled_modified_bessel_k0!(input)
+    scaled_modified_bessel_k0!(dst, input)
+
+exp(x) modified_bessel_k0(x) of each element.
+"""
+scaled_modified_bessel_k0(input::Tensor) = fresh(C.tsr_scaled_modified_bessel_k0, input)
+"Writes the result to its first argument; see [`scaled_modified_bessel_k0`](@ref)."
+scaled_modified_bessel_k0!(dst::Tensor, input::Tensor) =
+    written(dst, C.tsr_scaled_modified_bessel_k0_out, input)
+scaled_modified_bessel_k0!(input::Tensor) =
+    changed(input, C.tsr_scaled_modified_bessel_k0_inplace)
+
+"""
+    scaled_modified_bessel_k1(input)
+    scaled_modified_bessel_k1!(input)
+    scaled_modified_bessel_k1!(dst, input)
+
+exp(x) modified_bessel_k1(x) of each element.
+"""
+scaled_modified_bessel_k1(input::Tensor) = fresh(C.tsr_scaled_modified_bessel_k1, input)
+"Writes the result to its first argument; see [`scaled_modified_bessel_k1`](@ref)."
+scaled_modified_bessel_k1!(dst::Tensor, input::Tensor) =
+    written(dst, C.tsr_scaled_modified_bessel_k1_out, input)
+scaled_modified_bessel_k1!(input::Tensor) =
+    changed(input, C.tsr_scaled_modified_bessel_k1_inplace)
+
+"""
+    spherical_bessel_j0(input)
+    spherical_bessel_j0!(input)
+    spherical_bessel_j0!(dst, input)
+
+sin(x) / x of each element, 1 at 0.
+"""
+spherical_bessel_j0(input::Tensor) = fresh(C.tsr_spherical_bessel_j0, input)
+"Writes the result to its first argument; see [`spherical_bessel_j0`](@ref)."
+spherical_bessel_j0!(dst::Tensor, input::Tensor) =
+    written(dst, C.tsr_spherical_bessel_j0_out, input)
+spherical_bessel_j0!(input::Tensor) = changed(input, C.tsr_spherical_bessel_j0_inplace)
+
+"""
     multigammaln(input, p)
     multigammaln!(input, p)
     multigammaln!(dst, input, p)

@@ -86,6 +86,15 @@ i0 = _core.i0
 i0e = _core.i0e
 i1 = _core.i1
 i1e = _core.i1e
+bessel_j0 = _core.bessel_j0
+bessel_j1 = _core.bessel_j1
+bessel_y0 = _core.bessel_y0
+bessel_y1 = _core.bessel_y1
+modified_bessel_k0 = _core.modified_bessel_k0
+modified_bessel_k1 = _core.modified_bessel_k1
+scaled_modified_bessel_k0 = _core.scaled_modified_bessel_k0
+scaled_modified_bessel_k1 = _core.scaled_modified_bessel_k1
+spherical_bessel_j0 = _core.spherical_bessel_j0
 multigammaln = _core.multigammaln
 bartlett_window = _core.bartlett_window
 blackman_window = _core.blackman_window
@@ -651,6 +660,15 @@ __all__ = [
     "i0e",
     "i1",
     "i1e",
+    "bessel_j0",
+    "bessel_j1",
+    "bessel_y0",
+    "bessel_y1",
+    "modified_bessel_k0",
+    "modified_bessel_k1",
+    "scaled_modified_bessel_k0",
+    "scaled_modified_bessel_k1",
+    "spherical_bessel_j0",
     "multigammaln",
     "bartlett_window",
     "blackman_window",

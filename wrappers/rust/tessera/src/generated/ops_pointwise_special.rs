@@ -261,6 +261,69 @@ impl Tensor {
     }
 
     op! {
+        /// Bessel function of the first kind and order 0 of each element.
+        bessel_j0(&self) = tsr_bessel_j0(self.raw()),
+        out bessel_j0_out = tsr_bessel_j0_out,
+        inplace bessel_j0_ = tsr_bessel_j0_inplace
+    }
+
+    op! {
+        /// Bessel function of the first kind and order 1 of each element.
+        bessel_j1(&self) = tsr_bessel_j1(self.raw()),
+        out bessel_j1_out = tsr_bessel_j1_out,
+        inplace bessel_j1_ = tsr_bessel_j1_inplace
+    }
+
+    op! {
+        /// Bessel function of the second kind and order 0 of each element; NaN left of 0.
+        bessel_y0(&self) = tsr_bessel_y0(self.raw()),
+        out bessel_y0_out = tsr_bessel_y0_out,
+        inplace bessel_y0_ = tsr_bessel_y0_inplace
+    }
+
+    op! {
+        /// Bessel function of the second kind and order 1 of each element; NaN left of 0.
+        bessel_y1(&self) = tsr_bessel_y1(self.raw()),
+        out bessel_y1_out = tsr_bessel_y1_out,
+        inplace bessel_y1_ = tsr_bessel_y1_inplace
+    }
+
+    op! {
+        /// Modified Bessel function of the second kind and order 0 of each element; NaN left of 0.
+        modified_bessel_k0(&self) = tsr_modified_bessel_k0(self.raw()),
+        out modified_bessel_k0_out = tsr_modified_bessel_k0_out,
+        inplace modified_bessel_k0_ = tsr_modified_bessel_k0_inplace
+    }
+
+    op! {
+        /// Modified Bessel function of the second kind and order 1 of each element; NaN left of 0.
+        modified_bessel_k1(&self) = tsr_modified_bessel_k1(self.raw()),
+        out modified_bessel_k1_out = tsr_modified_bessel_k1_out,
+        inplace modified_bessel_k1_ = tsr_modified_bessel_k1_inplace
+    }
+
+    op! {
+        /// exp(x) modified_bessel_k0(x) of each element.
+        scaled_modified_bessel_k0(&self) = tsr_scaled_modified_bessel_k0(self.raw()),
+        out scaled_modified_bessel_k0_out = tsr_scaled_modified_bessel_k0_out,
+        inplace scaled_modified_bessel_k0_ = tsr_scaled_modified_bessel_k0_inplace
+    }
+
+    op! {
+        /// exp(x) modified_bessel_k1(x) of each element.
+        scaled_modified_bessel_k1(&self) = tsr_scaled_modified_bessel_k1(self.raw()),
+        out scaled_modified_bessel_k1_out = tsr_scaled_modified_bessel_k1_out,
+        inplace scaled_modified_bessel_k1_ = tsr_scaled_modified_bessel_k1_inplace
+    }
+
+    op! {
+        /// sin(x) / x of each element, 1 at 0.
+        spherical_bessel_j0(&self) = tsr_spherical_bessel_j0(self.raw()),
+        out spherical_bessel_j0_out = tsr_spherical_bessel_j0_out,
+        inplace spherical_bessel_j0_ = tsr_spherical_bessel_j0_inplace
+    }
+
+    op! {
         /// Logarithm of the multivariate gamma function of dimension p; NaN unless x \> (p - 1) /
         /// 2.
         ///
