@@ -19,16 +19,33 @@ constexpr Signature kCall_JJdcP{"JJdcP", [](AnyFunction f, tsr_value* v) { retur
 constexpr Signature kCall_JNdcP{"JNdcP", [](AnyFunction f, tsr_value* v) { return as<const int64_t*, int32_t, const tsr_number*, int32_t, int32_t, int32_t, tsr_tensor*>(f)(list<int64_t>(v[0]), count(v[0]), Number(v[1]), small(v[2]), small(v[3]), device_index(v[3]), place(v[4])); }};
 constexpr Signature kCall_JdcP{"JdcP", [](AnyFunction f, tsr_value* v) { return as<const int64_t*, int32_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(list<int64_t>(v[0]), count(v[0]), small(v[1]), small(v[2]), device_index(v[2]), place(v[3])); }};
 constexpr Signature kCall_JdcgP{"JdcgP", [](AnyFunction f, tsr_value* v) { return as<const int64_t*, int32_t, int32_t, int32_t, int32_t, tsr_generator, tsr_tensor*>(f)(list<int64_t>(v[0]), count(v[0]), small(v[1]), small(v[2]), device_index(v[2]), generator(v[3]), place(v[4])); }};
+constexpr Signature kCall_L{"L", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t>(f)(list<tsr_tensor>(v[0]), count(v[0])); }};
 constexpr Signature kCall_LIP{"LIP", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, int64_t, tsr_tensor*>(f)(list<tsr_tensor>(v[0]), count(v[0]), integer(v[1]), place(v[2])); }};
 constexpr Signature kCall_LIT{"LIT", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, int64_t, tsr_tensor>(f)(list<tsr_tensor>(v[0]), count(v[0]), integer(v[1]), tensor(v[2])); }};
+constexpr Signature kCall_LL{"LL", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const tsr_tensor*, int32_t>(f)(list<tsr_tensor>(v[0]), count(v[0]), list<tsr_tensor>(v[1]), count(v[1])); }};
+constexpr Signature kCall_LLL{"LLL", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t>(f)(list<tsr_tensor>(v[0]), count(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2])); }};
 constexpr Signature kCall_LLLLLIRRRRRB{"LLLLLIRRRRRB", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, int64_t, double, double, double, double, double, int32_t>(f)(list<tsr_tensor>(v[0]), count(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), list<tsr_tensor>(v[3]), count(v[3]), list<tsr_tensor>(v[4]), count(v[4]), integer(v[5]), v[6].real, v[7].real, v[8].real, v[9].real, v[10].real, small(v[11])); }};
+constexpr Signature kCall_LLLQ{"LLLQ", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, tsr_tensor*, int32_t, int32_t*>(f)(list<tsr_tensor>(v[0]), count(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), place(v[3]), v[3].n, &v[3].n); }};
 constexpr Signature kCall_LLLRRRRBBB{"LLLRRRRBBB", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, double, double, double, double, int32_t, int32_t, int32_t>(f)(list<tsr_tensor>(v[0]), count(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), v[3].real, v[4].real, v[5].real, v[6].real, small(v[7]), small(v[8]), small(v[9])); }};
+constexpr Signature kCall_LLLSV{"LLLSV", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const char*, int64_t, const double*, int32_t>(f)(list<tsr_tensor>(v[0]), count(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), text(v[3]), text_length(v[3]), list<double>(v[4]), count(v[4])); }};
+constexpr Signature kCall_LLLSVQ{"LLLSVQ", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const char*, int64_t, const double*, int32_t, tsr_tensor*, int32_t, int32_t*>(f)(list<tsr_tensor>(v[0]), count(v[0]), list<tsr_tensor>(v[1]), count(v[1]), list<tsr_tensor>(v[2]), count(v[2]), text(v[3]), text_length(v[3]), list<double>(v[4]), count(v[4]), place(v[5]), v[5].n, &v[5].n); }};
+constexpr Signature kCall_LLR{"LLR", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, double>(f)(list<tsr_tensor>(v[0]), count(v[0]), list<tsr_tensor>(v[1]), count(v[1]), v[2].real); }};
+constexpr Signature kCall_LLRQ{"LLRQ", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, double, tsr_tensor*, int32_t, int32_t*>(f)(list<tsr_tensor>(v[0]), count(v[0]), list<tsr_tensor>(v[1]), count(v[1]), v[2].real, place(v[3]), v[3].n, &v[3].n); }};
+constexpr Signature kCall_LLSR{"LLSR", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const char*, int64_t, double>(f)(list<tsr_tensor>(v[0]), count(v[0]), list<tsr_tensor>(v[1]), count(v[1]), text(v[2]), text_length(v[2]), v[3].real); }};
+constexpr Signature kCall_LLSRQ{"LLSRQ", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const tsr_tensor*, int32_t, const char*, int64_t, double, tsr_tensor*, int32_t, int32_t*>(f)(list<tsr_tensor>(v[0]), count(v[0]), list<tsr_tensor>(v[1]), count(v[1]), text(v[2]), text_length(v[2]), v[3].real, place(v[4]), v[4].n, &v[4].n); }};
+constexpr Signature kCall_LNS{"LNS", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const tsr_number*, const char*, int64_t>(f)(list<tsr_tensor>(v[0]), count(v[0]), Number(v[1]), text(v[2]), text_length(v[2])); }};
+constexpr Signature kCall_LNSQ{"LNSQ", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const tsr_number*, const char*, int64_t, tsr_tensor*, int32_t, int32_t*>(f)(list<tsr_tensor>(v[0]), count(v[0]), Number(v[1]), text(v[2]), text_length(v[2]), place(v[3]), v[3].n, &v[3].n); }};
 constexpr Signature kCall_LP{"LP", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, tsr_tensor*>(f)(list<tsr_tensor>(v[0]), count(v[0]), place(v[1])); }};
 constexpr Signature kCall_LQ{"LQ", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, tsr_tensor*, int32_t, int32_t*>(f)(list<tsr_tensor>(v[0]), count(v[0]), place(v[1]), v[1].n, &v[1].n); }};
 constexpr Signature kCall_LR{"LR", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, double>(f)(list<tsr_tensor>(v[0]), count(v[0]), v[1].real); }};
+constexpr Signature kCall_LRQ{"LRQ", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, double, tsr_tensor*, int32_t, int32_t*>(f)(list<tsr_tensor>(v[0]), count(v[0]), v[1].real, place(v[2]), v[2].n, &v[2].n); }};
 constexpr Signature kCall_LRRBP{"LRRBP", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, double, double, int32_t, tsr_tensor*>(f)(list<tsr_tensor>(v[0]), count(v[0]), v[1].real, v[2].real, small(v[3]), place(v[4])); }};
+constexpr Signature kCall_LS{"LS", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const char*, int64_t>(f)(list<tsr_tensor>(v[0]), count(v[0]), text(v[1]), text_length(v[1])); }};
 constexpr Signature kCall_LSQ{"LSQ", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const char*, int64_t, tsr_tensor*, int32_t, int32_t*>(f)(list<tsr_tensor>(v[0]), count(v[0]), text(v[1]), text_length(v[1]), place(v[2]), v[2].n, &v[2].n); }};
 constexpr Signature kCall_LT{"LT", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, tsr_tensor>(f)(list<tsr_tensor>(v[0]), count(v[0]), tensor(v[1])); }};
+constexpr Signature kCall_LTT{"LTT", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, tsr_tensor, tsr_tensor>(f)(list<tsr_tensor>(v[0]), count(v[0]), tensor(v[1]), tensor(v[2])); }};
+constexpr Signature kCall_LVS{"LVS", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const double*, int32_t, const char*, int64_t>(f)(list<tsr_tensor>(v[0]), count(v[0]), list<double>(v[1]), count(v[1]), text(v[2]), text_length(v[2])); }};
+constexpr Signature kCall_LVSQ{"LVSQ", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, const double*, int32_t, const char*, int64_t, tsr_tensor*, int32_t, int32_t*>(f)(list<tsr_tensor>(v[0]), count(v[0]), list<double>(v[1]), count(v[1]), text(v[2]), text_length(v[2]), place(v[3]), v[3].n, &v[3].n); }};
 constexpr Signature kCall_LiP{"LiP", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, int64_t, tsr_tensor*>(f)(list<tsr_tensor>(v[0]), count(v[0]), integer(v[1]), place(v[2])); }};
 constexpr Signature kCall_LiT{"LiT", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, int64_t, tsr_tensor>(f)(list<tsr_tensor>(v[0]), count(v[0]), integer(v[1]), tensor(v[2])); }};
 constexpr Signature kCall_NNIdBcP{"NNIdBcP", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, const tsr_number*, int64_t, int32_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(Number(v[0]), Number(v[1]), integer(v[2]), small(v[3]), small(v[4]), small(v[5]), device_index(v[5]), place(v[6])); }};
@@ -257,6 +274,7 @@ constexpr Signature kCall_TTTNP{"TTTNP", [](AnyFunction f, tsr_value* v) { retur
 constexpr Signature kCall_TTTNT{"TTTNT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, const tsr_number*, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), Number(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_TTTP{"TTTP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), place(v[3])); }};
 constexpr Signature kCall_TTTRR{"TTTRR", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, double, double>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), v[3].real, v[4].real); }};
+constexpr Signature kCall_TTTRRI{"TTTRRI", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, double, double, int64_t>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), v[3].real, v[4].real, integer(v[5])); }};
 constexpr Signature kCall_TTTRRP{"TTTRRP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, double, double, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), v[3].real, v[4].real, place(v[5])); }};
 constexpr Signature kCall_TTTRRRBSP{"TTTRRRBSP", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, double, double, double, int32_t, const char*, int64_t, tsr_tensor*>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), v[3].real, v[4].real, v[5].real, small(v[6]), text(v[7]), text_length(v[7]), place(v[8])); }};
 constexpr Signature kCall_TTTRRT{"TTTRRT", [](AnyFunction f, tsr_value* v) { return as<tsr_tensor, tsr_tensor, tsr_tensor, double, double, tsr_tensor>(f)(tensor(v[0]), tensor(v[1]), tensor(v[2]), v[3].real, v[4].real, tensor(v[5])); }};
@@ -412,6 +430,8 @@ const Symbol kSymbols[] = {
     {"tsr_amin_out", reinterpret_cast<AnyFunction>(&tsr_amin_out), 66944, &kInfo_amin, &kCall_TjBT},
     {"tsr_aminmax", reinterpret_cast<AnyFunction>(&tsr_aminmax), 1551, &kInfo_aminmax, &kCall_TjBPP},
     {"tsr_aminmax_out", reinterpret_cast<AnyFunction>(&tsr_aminmax_out), 67087, &kInfo_aminmax, &kCall_TjBTT},
+    {"tsr_amp_unscale", reinterpret_cast<AnyFunction>(&tsr_amp_unscale), 3690, &kInfo_amp_unscale, &kCall_LTT},
+    {"tsr_amp_update_scale", reinterpret_cast<AnyFunction>(&tsr_amp_update_scale), 3691, &kInfo_amp_update_scale, &kCall_TTTRRI},
     {"tsr_angle", reinterpret_cast<AnyFunction>(&tsr_angle), 1114, &kInfo_angle, &kCall_TP},
     {"tsr_angle_out", reinterpret_cast<AnyFunction>(&tsr_angle_out), 66650, &kInfo_angle, &kCall_TT},
     {"tsr_any", reinterpret_cast<AnyFunction>(&tsr_any), 1411, &kInfo_any, &kCall_TjBP},
@@ -849,6 +869,23 @@ const Symbol kSymbols[] = {
     {"tsr_fmod_scalar_left", reinterpret_cast<AnyFunction>(&tsr_fmod_scalar_left), 525595, &kInfo_fmod, &kCall_NTP},
     {"tsr_fmod_scalar_left_out", reinterpret_cast<AnyFunction>(&tsr_fmod_scalar_left_out), 591131, &kInfo_fmod, &kCall_NTT},
     {"tsr_fmod_scalar_out", reinterpret_cast<AnyFunction>(&tsr_fmod_scalar_out), 328987, &kInfo_fmod, &kCall_TNT},
+    {"tsr_foreach_binary", reinterpret_cast<AnyFunction>(&tsr_foreach_binary), 3652, &kInfo_foreach_binary, &kCall_LLSRQ},
+    {"tsr_foreach_binary_inplace", reinterpret_cast<AnyFunction>(&tsr_foreach_binary_inplace), 3653, &kInfo_foreach_binary_inplace, &kCall_LLSR},
+    {"tsr_foreach_copy", reinterpret_cast<AnyFunction>(&tsr_foreach_copy), 3666, &kInfo_foreach_copy, &kCall_LL},
+    {"tsr_foreach_lerp", reinterpret_cast<AnyFunction>(&tsr_foreach_lerp), 3660, &kInfo_foreach_lerp, &kCall_LLRQ},
+    {"tsr_foreach_lerp_inplace", reinterpret_cast<AnyFunction>(&tsr_foreach_lerp_inplace), 3661, &kInfo_foreach_lerp_inplace, &kCall_LLR},
+    {"tsr_foreach_lerp_tensors", reinterpret_cast<AnyFunction>(&tsr_foreach_lerp_tensors), 3662, &kInfo_foreach_lerp_tensors, &kCall_LLLQ},
+    {"tsr_foreach_lerp_tensors_inplace", reinterpret_cast<AnyFunction>(&tsr_foreach_lerp_tensors_inplace), 3663, &kInfo_foreach_lerp_tensors_inplace, &kCall_LLL},
+    {"tsr_foreach_norm", reinterpret_cast<AnyFunction>(&tsr_foreach_norm), 3664, &kInfo_foreach_norm, &kCall_LRQ},
+    {"tsr_foreach_scalar", reinterpret_cast<AnyFunction>(&tsr_foreach_scalar), 3654, &kInfo_foreach_scalar, &kCall_LNSQ},
+    {"tsr_foreach_scalar_inplace", reinterpret_cast<AnyFunction>(&tsr_foreach_scalar_inplace), 3655, &kInfo_foreach_scalar_inplace, &kCall_LNS},
+    {"tsr_foreach_scalars", reinterpret_cast<AnyFunction>(&tsr_foreach_scalars), 3656, &kInfo_foreach_scalars, &kCall_LVSQ},
+    {"tsr_foreach_scalars_inplace", reinterpret_cast<AnyFunction>(&tsr_foreach_scalars_inplace), 3657, &kInfo_foreach_scalars_inplace, &kCall_LVS},
+    {"tsr_foreach_ternary", reinterpret_cast<AnyFunction>(&tsr_foreach_ternary), 3658, &kInfo_foreach_ternary, &kCall_LLLSVQ},
+    {"tsr_foreach_ternary_inplace", reinterpret_cast<AnyFunction>(&tsr_foreach_ternary_inplace), 3659, &kInfo_foreach_ternary_inplace, &kCall_LLLSV},
+    {"tsr_foreach_unary", reinterpret_cast<AnyFunction>(&tsr_foreach_unary), 3650, &kInfo_foreach_unary, &kCall_LSQ},
+    {"tsr_foreach_unary_inplace", reinterpret_cast<AnyFunction>(&tsr_foreach_unary_inplace), 3651, &kInfo_foreach_unary_inplace, &kCall_LS},
+    {"tsr_foreach_zero", reinterpret_cast<AnyFunction>(&tsr_foreach_zero), 3665, &kInfo_foreach_zero, &kCall_L},
     {"tsr_frac", reinterpret_cast<AnyFunction>(&tsr_frac), 1110, &kInfo_frac, &kCall_TP},
     {"tsr_frac_inplace", reinterpret_cast<AnyFunction>(&tsr_frac_inplace), 132182, &kInfo_frac, &kCall_T},
     {"tsr_frac_out", reinterpret_cast<AnyFunction>(&tsr_frac_out), 66646, &kInfo_frac, &kCall_TT},
@@ -1757,7 +1794,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeta_scalar_left_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_left_out), 591144, &kInfo_zeta, &kCall_NTT},
     {"tsr_zeta_scalar_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_out), 329000, &kInfo_zeta, &kCall_TNT},
 };
-const size_t kSymbolCount = 1413;
+const size_t kSymbolCount = 1432;
 
 namespace {
 
@@ -1797,6 +1834,8 @@ constexpr int32_t kIds[] = {
     325,
     1408, 66944,
     1551, 67087,
+    3690,
+    3691,
     1114, 66650,
     1411, 66947,
     2008,
@@ -2018,6 +2057,23 @@ constexpr int32_t kIds[] = {
     1308, 132380, 66844, 263452, 394524, 328988,
     1309, 132381, 66845, 263453, 394525, 328989,
     1307, 132379, 66843, 263451, 394523, 525595, 591131, 328987,
+    3652,
+    3653,
+    3666,
+    3660,
+    3661,
+    3662,
+    3663,
+    3664,
+    3654,
+    3655,
+    3656,
+    3657,
+    3658,
+    3659,
+    3650,
+    3651,
+    3665,
     1110, 132182, 66646,
     280,
     281,

@@ -721,5 +721,24 @@ inline constexpr CallInfoOf kInfo_col2im{3594, "col2im", {{"input", 'T'}, {"outp
 inline constexpr CallInfoOf kInfo_interpolate{3595, "interpolate", {{"input", 'T'}, {"scale_factor", 'V'}, {"size", 'j'}, {"mode", 'S'}, {"align_corners", 'b'}, {"recompute_scale_factor", 'B'}, {"antialias", 'B'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_grid_sample{3596, "grid_sample", {{"input", 'T'}, {"grid", 'T'}, {"mode", 'S'}, {"padding_mode", 'S'}, {"align_corners", 'B'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_affine_grid{3597, "affine_grid", {{"theta", 'T'}, {"size", 'J'}, {"align_corners", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_foreach_unary{3650, "foreach_unary", {{"tensors", 'L'}, {"operation", 'S'}, {"out", 'Q'}}};
+inline constexpr CallInfoOf kInfo_foreach_unary_inplace{3651, "foreach_unary_inplace", {{"tensors", 'L'}, {"operation", 'S'}}};
+inline constexpr CallInfoOf kInfo_foreach_binary{3652, "foreach_binary", {{"tensors", 'L'}, {"others", 'L'}, {"operation", 'S'}, {"alpha", 'R'}, {"out", 'Q'}}};
+inline constexpr CallInfoOf kInfo_foreach_binary_inplace{3653, "foreach_binary_inplace", {{"tensors", 'L'}, {"others", 'L'}, {"operation", 'S'}, {"alpha", 'R'}}};
+inline constexpr CallInfoOf kInfo_foreach_scalar{3654, "foreach_scalar", {{"tensors", 'L'}, {"other", 'N'}, {"operation", 'S'}, {"out", 'Q'}}};
+inline constexpr CallInfoOf kInfo_foreach_scalar_inplace{3655, "foreach_scalar_inplace", {{"tensors", 'L'}, {"other", 'N'}, {"operation", 'S'}}};
+inline constexpr CallInfoOf kInfo_foreach_scalars{3656, "foreach_scalars", {{"tensors", 'L'}, {"others", 'V'}, {"operation", 'S'}, {"out", 'Q'}}};
+inline constexpr CallInfoOf kInfo_foreach_scalars_inplace{3657, "foreach_scalars_inplace", {{"tensors", 'L'}, {"others", 'V'}, {"operation", 'S'}}};
+inline constexpr CallInfoOf kInfo_foreach_ternary{3658, "foreach_ternary", {{"tensors", 'L'}, {"firsts", 'L'}, {"seconds", 'L'}, {"operation", 'S'}, {"values", 'V'}, {"out", 'Q'}}};
+inline constexpr CallInfoOf kInfo_foreach_ternary_inplace{3659, "foreach_ternary_inplace", {{"tensors", 'L'}, {"firsts", 'L'}, {"seconds", 'L'}, {"operation", 'S'}, {"values", 'V'}}};
+inline constexpr CallInfoOf kInfo_foreach_lerp{3660, "foreach_lerp", {{"tensors", 'L'}, {"ends", 'L'}, {"weight", 'R'}, {"out", 'Q'}}};
+inline constexpr CallInfoOf kInfo_foreach_lerp_inplace{3661, "foreach_lerp_inplace", {{"tensors", 'L'}, {"ends", 'L'}, {"weight", 'R'}}};
+inline constexpr CallInfoOf kInfo_foreach_lerp_tensors{3662, "foreach_lerp_tensors", {{"tensors", 'L'}, {"ends", 'L'}, {"weights", 'L'}, {"out", 'Q'}}};
+inline constexpr CallInfoOf kInfo_foreach_lerp_tensors_inplace{3663, "foreach_lerp_tensors_inplace", {{"tensors", 'L'}, {"ends", 'L'}, {"weights", 'L'}}};
+inline constexpr CallInfoOf kInfo_foreach_norm{3664, "foreach_norm", {{"tensors", 'L'}, {"ord", 'R'}, {"out", 'Q'}}};
+inline constexpr CallInfoOf kInfo_foreach_zero{3665, "foreach_zero", {{"tensors", 'L'}}};
+inline constexpr CallInfoOf kInfo_foreach_copy{3666, "foreach_copy", {{"tensors", 'L'}, {"sources", 'L'}}};
+inline constexpr CallInfoOf kInfo_amp_unscale{3690, "amp_unscale", {{"grads", 'L'}, {"found_inf", 'T'}, {"inverse_scale", 'T'}}};
+inline constexpr CallInfoOf kInfo_amp_update_scale{3691, "amp_update_scale", {{"scale", 'T'}, {"growth_tracker", 'T'}, {"found_inf", 'T'}, {"growth_factor", 'R'}, {"backoff_factor", 'R'}, {"growth_interval", 'I'}}};
 
 }  // namespace tsr::capi

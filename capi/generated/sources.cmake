@@ -9,6 +9,7 @@ set(TSR_CAPI_GENERATED
     generated/ops_create_copy.cpp
     generated/ops_create_window.cpp
     generated/ops_fft.cpp
+    generated/ops_foreach.cpp
     generated/ops_index.cpp
     generated/ops_index_scatter.cpp
     generated/ops_index_search.cpp

@@ -4777,6 +4777,127 @@ TSR_API TSR_NODISCARD tsr_status tsr_grid_sample(
 TSR_API TSR_NODISCARD tsr_status tsr_affine_grid(
     tsr_tensor theta, const int64_t* size, int32_t n_size, int32_t align_corners, tsr_tensor* out);
 
+/* ---- Ops: lists of tensors ---- */
+
+/* A pointwise function of every tensor of a list; one result for each tensor.
+ * operation: abs, exp, negative, reciprocal, sign or sqrt */
+TSR_API TSR_NODISCARD tsr_status tsr_foreach_unary(
+    const tsr_tensor* tensors, int32_t n_tensors, const char* operation, int64_t operation_len,
+    tsr_tensor* out, int32_t out_capacity, int32_t* out_count);
+
+/* A pointwise function of every tensor of a list; into the tensors.
+ * operation: abs, exp, negative, reciprocal, sign or sqrt */
+TSR_API TSR_NODISCARD tsr_status tsr_foreach_unary_inplace(
+    const tsr_tensor* tensors, int32_t n_tensors, const char* operation, int64_t operation_len);
+
+/* A pointwise function of every pair of two lists; one result for each tensor.
+ * operation: add, subtract, multiply, divide, maximum, minimum or pow
+ * alpha: factor of the second operand of add and subtract */
+TSR_API TSR_NODISCARD tsr_status tsr_foreach_binary(
+    const tsr_tensor* tensors, int32_t n_tensors, const tsr_tensor* others, int32_t n_others,
+    const char* operation, int64_t operation_len, double alpha, tsr_tensor* out,
+    int32_t out_capacity, int32_t* out_count);
+
+/* A pointwise function of every pair of two lists; into the tensors.
+ * operation: add, subtract, multiply, divide, maximum, minimum or pow
+ * alpha: factor of the second operand of add and subtract */
+TSR_API TSR_NODISCARD tsr_status tsr_foreach_binary_inplace(
+    const tsr_tensor* tensors, int32_t n_tensors, const tsr_tensor* others, int32_t n_others,
+    const char* operation, int64_t operation_len, double alpha);
+
+/* A pointwise function of every tensor of a list and a number; one result for each tensor.
+ * operation: add, subtract, multiply, divide, maximum, minimum or pow */
+TSR_API TSR_NODISCARD tsr_status tsr_foreach_scalar(
+    const tsr_tensor* tensors, int32_t n_tensors, const tsr_number* other, const char* operation,
+    int64_t operation_len, tsr_tensor* out, int32_t out_capacity, int32_t* out_count);
+
+/* A pointwise function of every tensor of a list and a number; into the tensors.
+ * operation: add, subtract, multiply, divide, maximum, minimum or pow */
+TSR_API TSR_NODISCARD tsr_status tsr_foreach_scalar_inplace(
+    const tsr_tensor* tensors, int32_t n_tensors, const tsr_number* other, const char* operation,
+    int64_t operation_len);
+
+/* A pointwise function of every tensor of a list and a number of its own; one result for each
+ * tensor.
+ * others: one for each tensor
+ * operation: add, subtract, multiply, divide, maximum, minimum or pow */
+TSR_API TSR_NODISCARD tsr_status tsr_foreach_scalars(
+    const tsr_tensor* tensors, int32_t n_tensors, const double* others, int32_t n_others,
+    const char* operation, int64_t operation_len, tsr_tensor* out, int32_t out_capacity,
+    int32_t* out_count);
+
+/* A pointwise function of every tensor of a list and a number of its own; into the tensors.
+ * others: one for each tensor
+ * operation: add, subtract, multiply, divide, maximum, minimum or pow */
+TSR_API TSR_NODISCARD tsr_status tsr_foreach_scalars_inplace(
+    const tsr_tensor* tensors, int32_t n_tensors, const double* others, int32_t n_others,
+    const char* operation, int64_t operation_len);
+
+/* addcmul or addcdiv of every triple of three lists; one result for each tensor.
+ * operation: addcmul or addcdiv
+ * values: the factor of the product or quotient: one for all tensors, or one for each */
+TSR_API TSR_NODISCARD tsr_status tsr_foreach_ternary(
+    const tsr_tensor* tensors, int32_t n_tensors, const tsr_tensor* firsts, int32_t n_firsts,
+    const tsr_tensor* seconds, int32_t n_seconds, const char* operation, int64_t operation_len,
+    const double* values, int32_t n_values, tsr_tensor* out, int32_t out_capacity,
+    int32_t* out_count);
+
+/* addcmul or addcdiv of every triple of three lists; into the tensors.
+ * operation: addcmul or addcdiv
+ * values: the factor of the product or quotient: one for all tensors, or one for each */
+TSR_API TSR_NODISCARD tsr_status tsr_foreach_ternary_inplace(
+    const tsr_tensor* tensors, int32_t n_tensors, const tsr_tensor* firsts, int32_t n_firsts,
+    const tsr_tensor* seconds, int32_t n_seconds, const char* operation, int64_t operation_len,
+    const double* values, int32_t n_values);
+
+/* tensor + weight (end - tensor) for every pair of two lists; one result for each tensor. */
+TSR_API TSR_NODISCARD tsr_status tsr_foreach_lerp(
+    const tsr_tensor* tensors, int32_t n_tensors, const tsr_tensor* ends, int32_t n_ends,
+    double weight, tsr_tensor* out, int32_t out_capacity, int32_t* out_count);
+
+/* tensor + weight (end - tensor) for every pair of two lists; into the tensors. */
+TSR_API TSR_NODISCARD tsr_status tsr_foreach_lerp_inplace(
+    const tsr_tensor* tensors, int32_t n_tensors, const tsr_tensor* ends, int32_t n_ends,
+    double weight);
+
+/* tensor + weight (end - tensor) for every triple of three lists; one result for each tensor. */
+TSR_API TSR_NODISCARD tsr_status tsr_foreach_lerp_tensors(
+    const tsr_tensor* tensors, int32_t n_tensors, const tsr_tensor* ends, int32_t n_ends,
+    const tsr_tensor* weights, int32_t n_weights, tsr_tensor* out, int32_t out_capacity,
+    int32_t* out_count);
+
+/* tensor + weight (end - tensor) for every triple of three lists; into the tensors. */
+TSR_API TSR_NODISCARD tsr_status tsr_foreach_lerp_tensors_inplace(
+    const tsr_tensor* tensors, int32_t n_tensors, const tsr_tensor* ends, int32_t n_ends,
+    const tsr_tensor* weights, int32_t n_weights);
+
+/* The norm of every tensor of a list.
+ * ord: any p, also infinity */
+TSR_API TSR_NODISCARD tsr_status tsr_foreach_norm(
+    const tsr_tensor* tensors, int32_t n_tensors, double ord, tsr_tensor* out, int32_t out_capacity,
+    int32_t* out_count);
+
+/* Overwrites every tensor of a list with zeros. */
+TSR_API TSR_NODISCARD tsr_status tsr_foreach_zero(const tsr_tensor* tensors, int32_t n_tensors);
+
+/* Copies every tensor of a second list into one of the first. */
+TSR_API TSR_NODISCARD tsr_status tsr_foreach_copy(
+    const tsr_tensor* tensors, int32_t n_tensors, const tsr_tensor* sources, int32_t n_sources);
+
+/* Multiplies gradients by the inverse of the scale of a loss, and tells whether all are finite.
+ * found_inf: float32, one element; becomes 1 where an element is infinite or NaN
+ * inverse_scale: float32, one element */
+TSR_API TSR_NODISCARD tsr_status tsr_amp_unscale(
+    const tsr_tensor* grads, int32_t n_grads, tsr_tensor found_inf, tsr_tensor inverse_scale);
+
+/* Changes the scale of a loss after a step, by what amp_unscale found.
+ * scale: float32, one element
+ * growth_tracker: int32, one element; steps since the last change
+ * found_inf: float32, one element */
+TSR_API TSR_NODISCARD tsr_status tsr_amp_update_scale(
+    tsr_tensor scale, tsr_tensor growth_tracker, tsr_tensor found_inf, double growth_factor,
+    double backoff_factor, int64_t growth_interval);
+
 #ifdef __cplusplus
 }
 #endif

@@ -105,9 +105,10 @@ def _pass(op: Op, arg: Arg, name: str, call: _Call) -> None:
     if kind.is_tensor_list:
         call.before.append(f"{name}_list = handles({name})")
         call.keep.append(name)
+    elif kind.text == "f64[]":
+        call.before.append(f"{name}_list = collect(Float64, {name})")
     elif kind.is_list:
-        convert = "zero_based_list" if is_position(op, arg) else "float_list" if kind.base == "f64" else "int_list"
-        call.before.append(f"{name}_list = {convert}({name})")
+        call.before.append(f"{name}_list = {'zero_based_list' if is_position(op, arg) else 'int_list'}({name})")
     elif kind.base == "str":
         call.before.append(f"{name}_text = String({name})")
 

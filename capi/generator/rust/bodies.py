@@ -66,6 +66,8 @@ def _converted(op: Op, arg: Arg, pad: str) -> str:
         return f"{pad}let {arg.name} = {maker}({arg.name});\n"
     if arg.name in operands(op):
         return f"{pad}let {arg.name} = {arg.name}.into();\n"
+    if arg.type.base == "scalar" and op.returns_list:  # the call may have to be repeated with more room
+        return f"{pad}let {arg.name}: Scalar = {arg.name}.into();\n"
     return ""
 
 

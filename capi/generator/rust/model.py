@@ -25,7 +25,7 @@ def is_free(op: Op) -> bool:
 
 
 def receiver(op: Op) -> Arg | None:
-    first = op.args[0] if op.args else None
+    first = op.args[0] if op.args and not is_free(op) else None
     return first if first is not None and first.type.is_tensor and not first.type.optional else None
 
 

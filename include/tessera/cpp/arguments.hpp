@@ -126,7 +126,7 @@ class OptionalIntList : public IntList {
       : IntList(list) {}
 };
 
-// Numbers: a braced list, a vector or one number.
+// Numbers: a braced list, a vector, an array or one number.
 class FloatList {
  public:
   // The braced list lives as long as the call that it is an argument of.
@@ -134,6 +134,9 @@ class FloatList {
       : data_(values.begin()), size_(static_cast<int32_t>(values.size())) {}
   FloatList(const std::vector<double>& values)  // NOLINT(google-explicit-constructor)
       : data_(values.data()), size_(static_cast<int32_t>(values.size())) {}
+  template <size_t kSize>
+  FloatList(const std::array<double, kSize>& values)  // NOLINT(google-explicit-constructor)
+      : data_(values.data()), size_(static_cast<int32_t>(kSize)) {}
   FloatList(double value)  // NOLINT(google-explicit-constructor)
       : size_(kSingle), single_(value) {}
 

@@ -6585,6 +6585,163 @@ inline Tensor affine_grid(const Tensor& theta, const IntList& size, bool align_c
   return detail::one<tsr_affine_grid>(theta.handle(), size.data(), size.size(), align_corners);
 }
 
+// ---- Ops: lists of tensors ----
+
+// A pointwise function of every tensor of a list; one result for each tensor.
+inline std::vector<Tensor> foreach_unary(const TensorList& tensors, std::string_view operation) {
+  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
+    return tsr_foreach_unary(
+        tensors.data(), tensors.size(), operation.data(), detail::length(operation), handles,
+        capacity, count);
+  });
+}
+
+// A pointwise function of every tensor of a list; into the tensors.
+inline void foreach_unary_inplace(const TensorList& tensors, std::string_view operation) {
+  check(tsr_foreach_unary_inplace(
+      tensors.data(), tensors.size(), operation.data(), detail::length(operation)));
+}
+
+// A pointwise function of every pair of two lists; one result for each tensor.
+inline std::vector<Tensor> foreach_binary(
+    const TensorList& tensors, const TensorList& others, std::string_view operation,
+    double alpha = 1.0) {
+  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
+    return tsr_foreach_binary(
+        tensors.data(), tensors.size(), others.data(), others.size(), operation.data(),
+        detail::length(operation), alpha, handles, capacity, count);
+  });
+}
+
+// A pointwise function of every pair of two lists; into the tensors.
+inline void foreach_binary_inplace(
+    const TensorList& tensors, const TensorList& others, std::string_view operation,
+    double alpha = 1.0) {
+  check(tsr_foreach_binary_inplace(
+      tensors.data(), tensors.size(), others.data(), others.size(), operation.data(),
+      detail::length(operation), alpha));
+}
+
+// A pointwise function of every tensor of a list and a number; one result for each tensor.
+inline std::vector<Tensor> foreach_scalar(
+    const TensorList& tensors, const Scalar& other, std::string_view operation) {
+  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
+    return tsr_foreach_scalar(
+        tensors.data(), tensors.size(), other.number(), operation.data(), detail::length(operation),
+        handles, capacity, count);
+  });
+}
+
+// A pointwise function of every tensor of a list and a number; into the tensors.
+inline void foreach_scalar_inplace(
+    const TensorList& tensors, const Scalar& other, std::string_view operation) {
+  check(tsr_foreach_scalar_inplace(
+      tensors.data(), tensors.size(), other.number(), operation.data(), detail::length(operation)));
+}
+
+// A pointwise function of every tensor of a list and a number of its own; one result for each
+// tensor.
+inline std::vector<Tensor> foreach_scalars(
+    const TensorList& tensors, const FloatList& others, std::string_view operation) {
+  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
+    return tsr_foreach_scalars(
+        tensors.data(), tensors.size(), others.data(), others.size(), operation.data(),
+        detail::length(operation), handles, capacity, count);
+  });
+}
+
+// A pointwise function of every tensor of a list and a number of its own; into the tensors.
+inline void foreach_scalars_inplace(
+    const TensorList& tensors, const FloatList& others, std::string_view operation) {
+  check(tsr_foreach_scalars_inplace(
+      tensors.data(), tensors.size(), others.data(), others.size(), operation.data(),
+      detail::length(operation)));
+}
+
+// addcmul or addcdiv of every triple of three lists; one result for each tensor.
+inline std::vector<Tensor> foreach_ternary(
+    const TensorList& tensors, const TensorList& firsts, const TensorList& seconds,
+    std::string_view operation, const FloatList& values) {
+  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
+    return tsr_foreach_ternary(
+        tensors.data(), tensors.size(), firsts.data(), firsts.size(), seconds.data(),
+        seconds.size(), operation.data(), detail::length(operation), values.data(), values.size(),
+        handles, capacity, count);
+  });
+}
+
+// addcmul or addcdiv of every triple of three lists; into the tensors.
+inline void foreach_ternary_inplace(
+    const TensorList& tensors, const TensorList& firsts, const TensorList& seconds,
+    std::string_view operation, const FloatList& values) {
+  check(tsr_foreach_ternary_inplace(
+      tensors.data(), tensors.size(), firsts.data(), firsts.size(), seconds.data(), seconds.size(),
+      operation.data(), detail::length(operation), values.data(), values.size()));
+}
+
+// tensor + weight (end - tensor) for every pair of two lists; one result for each tensor.
+inline std::vector<Tensor> foreach_lerp(
+    const TensorList& tensors, const TensorList& ends, double weight) {
+  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
+    return tsr_foreach_lerp(
+        tensors.data(), tensors.size(), ends.data(), ends.size(), weight, handles, capacity, count);
+  });
+}
+
+// tensor + weight (end - tensor) for every pair of two lists; into the tensors.
+inline void foreach_lerp_inplace(const TensorList& tensors, const TensorList& ends, double weight) {
+  check(tsr_foreach_lerp_inplace(tensors.data(), tensors.size(), ends.data(), ends.size(), weight));
+}
+
+// tensor + weight (end - tensor) for every triple of three lists; one result for each tensor.
+inline std::vector<Tensor> foreach_lerp_tensors(
+    const TensorList& tensors, const TensorList& ends, const TensorList& weights) {
+  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
+    return tsr_foreach_lerp_tensors(
+        tensors.data(), tensors.size(), ends.data(), ends.size(), weights.data(), weights.size(),
+        handles, capacity, count);
+  });
+}
+
+// tensor + weight (end - tensor) for every triple of three lists; into the tensors.
+inline void foreach_lerp_tensors_inplace(
+    const TensorList& tensors, const TensorList& ends, const TensorList& weights) {
+  check(tsr_foreach_lerp_tensors_inplace(
+      tensors.data(), tensors.size(), ends.data(), ends.size(), weights.data(), weights.size()));
+}
+
+// The norm of every tensor of a list.
+inline std::vector<Tensor> foreach_norm(const TensorList& tensors, double ord = 2.0) {
+  return detail::take_list([&](tsr_tensor* handles, int32_t capacity, int32_t* count) {
+    return tsr_foreach_norm(tensors.data(), tensors.size(), ord, handles, capacity, count);
+  });
+}
+
+// Overwrites every tensor of a list with zeros.
+inline void foreach_zero(const TensorList& tensors) {
+  check(tsr_foreach_zero(tensors.data(), tensors.size()));
+}
+
+// Copies every tensor of a second list into one of the first.
+inline void foreach_copy(const TensorList& tensors, const TensorList& sources) {
+  check(tsr_foreach_copy(tensors.data(), tensors.size(), sources.data(), sources.size()));
+}
+
+// Multiplies gradients by the inverse of the scale of a loss, and tells whether all are finite.
+inline void amp_unscale(
+    const TensorList& grads, const Tensor& found_inf, const Tensor& inverse_scale) {
+  check(tsr_amp_unscale(grads.data(), grads.size(), found_inf.handle(), inverse_scale.handle()));
+}
+
+// Changes the scale of a loss after a step, by what amp_unscale found.
+inline void amp_update_scale(
+    const Tensor& scale, const Tensor& growth_tracker, const Tensor& found_inf,
+    double growth_factor = 2.0, double backoff_factor = 0.5, int64_t growth_interval = 2000) {
+  check(tsr_amp_update_scale(
+      scale.handle(), growth_tracker.handle(), found_inf.handle(), growth_factor, backoff_factor,
+      growth_interval));
+}
+
 // ---- Operators ----
 
 inline Tensor operator-(const Tensor& a) { return negative(a); }

@@ -2292,3 +2292,60 @@ TPY_OP(grid_sample, 1, NULL, "($input, grid, mode='bilinear', padding_mode='zero
 TPY_OP(affine_grid, 1, NULL, "($theta, size, align_corners=False)\n--\n\nThe grid for grid_sample that takes an image through an affine map; floating dtypes.",
     {"affine_grid", 3, 3, 2, 1, 1u, takes_theta_size_align_corners, keys_theta_size_align_corners}, TPY_FUNCTIONAL, 3, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLwo, NULL, (tpy_function)tsr_affine_grid, NULL}, {0}})
+TPY_OP(foreach_unary, 1, NULL, "(tensors, operation)\n--\n\nA pointwise function of every tensor of a list; one result for each tensor.",
+    {"foreach_unary", 2, 2, 2, -1, 0u, takes_tensors_operation, keys_tensors_operation}, TPY_FUNCTIONAL, 2, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_TsO, NULL, (tpy_function)tsr_foreach_unary, NULL}, {0}})
+TPY_OP(foreach_unary_inplace, 1, NULL, "(tensors, operation)\n--\n\nA pointwise function of every tensor of a list; into the tensors.",
+    {"foreach_unary_", 2, 2, 2, -1, 0u, takes_tensors_operation, keys_tensors_operation}, TPY_FUNCTIONAL, 2, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_Ts, NULL, (tpy_function)tsr_foreach_unary_inplace, NULL}, {0}})
+TPY_OP(foreach_binary, 1, NULL, "(tensors, others, operation, alpha=1)\n--\n\nA pointwise function of every pair of two lists; one result for each tensor.",
+    {"foreach_binary", 4, 4, 3, -1, 0u, takes_tensors_others_operation_alpha, keys_tensors_others_operation_alpha}, TPY_FUNCTIONAL, 4, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_TTsdO, NULL, (tpy_function)tsr_foreach_binary, NULL}, {0}})
+TPY_OP(foreach_binary_inplace, 1, NULL, "(tensors, others, operation, alpha=1)\n--\n\nA pointwise function of every pair of two lists; into the tensors.",
+    {"foreach_binary_", 4, 4, 3, -1, 0u, takes_tensors_others_operation_alpha, keys_tensors_others_operation_alpha}, TPY_FUNCTIONAL, 4, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_TTsd, NULL, (tpy_function)tsr_foreach_binary_inplace, NULL}, {0}})
+TPY_OP(foreach_scalar, 1, NULL, "(tensors, other, operation)\n--\n\nA pointwise function of every tensor of a list and a number; one result for each tensor.",
+    {"foreach_scalar", 3, 3, 3, -1, 0u, takes_tensors_other_operation, keys_tensors_other_operation}, TPY_FUNCTIONAL, 3, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_TnsO, NULL, (tpy_function)tsr_foreach_scalar, NULL}, {0}})
+TPY_OP(foreach_scalar_inplace, 1, NULL, "(tensors, other, operation)\n--\n\nA pointwise function of every tensor of a list and a number; into the tensors.",
+    {"foreach_scalar_", 3, 3, 3, -1, 0u, takes_tensors_other_operation, keys_tensors_other_operation}, TPY_FUNCTIONAL, 3, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_Tns, NULL, (tpy_function)tsr_foreach_scalar_inplace, NULL}, {0}})
+TPY_OP(foreach_scalars, 1, NULL, "(tensors, others, operation)\n--\n\nA pointwise function of every tensor of a list and a number of its own; one result for each tensor.",
+    {"foreach_scalars", 3, 3, 3, -1, 0u, takes_tensors_others_operation, keys_tensors_others_operation}, TPY_FUNCTIONAL, 3, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_TFsO, NULL, (tpy_function)tsr_foreach_scalars, NULL}, {0}})
+TPY_OP(foreach_scalars_inplace, 1, NULL, "(tensors, others, operation)\n--\n\nA pointwise function of every tensor of a list and a number of its own; into the tensors.",
+    {"foreach_scalars_", 3, 3, 3, -1, 0u, takes_tensors_others_operation, keys_tensors_others_operation}, TPY_FUNCTIONAL, 3, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_TFs, NULL, (tpy_function)tsr_foreach_scalars_inplace, NULL}, {0}})
+TPY_OP(foreach_ternary, 1, NULL, "(tensors, firsts, seconds, operation, values)\n--\n\naddcmul or addcdiv of every triple of three lists; one result for each tensor.",
+    {"foreach_ternary", 5, 5, 5, -1, 0u, takes_tensors_firsts_seconds_operation_values, keys_tensors_firsts_seconds_operation_values}, TPY_FUNCTIONAL, 5, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_TTTsFO, NULL, (tpy_function)tsr_foreach_ternary, NULL}, {0}})
+TPY_OP(foreach_ternary_inplace, 1, NULL, "(tensors, firsts, seconds, operation, values)\n--\n\naddcmul or addcdiv of every triple of three lists; into the tensors.",
+    {"foreach_ternary_", 5, 5, 5, -1, 0u, takes_tensors_firsts_seconds_operation_values, keys_tensors_firsts_seconds_operation_values}, TPY_FUNCTIONAL, 5, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_TTTsF, NULL, (tpy_function)tsr_foreach_ternary_inplace, NULL}, {0}})
+TPY_OP(foreach_lerp, 1, NULL, "(tensors, ends, weight)\n--\n\ntensor + weight (end - tensor) for every pair of two lists; one result for each tensor.",
+    {"foreach_lerp", 3, 3, 3, -1, 0u, takes_tensors_ends_weight, keys_tensors_ends_weight}, TPY_FUNCTIONAL, 3, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_TTdO, NULL, (tpy_function)tsr_foreach_lerp, NULL}, {0}})
+TPY_OP(foreach_lerp_inplace, 1, NULL, "(tensors, ends, weight)\n--\n\ntensor + weight (end - tensor) for every pair of two lists; into the tensors.",
+    {"foreach_lerp_", 3, 3, 3, -1, 0u, takes_tensors_ends_weight, keys_tensors_ends_weight}, TPY_FUNCTIONAL, 3, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_TTd, NULL, (tpy_function)tsr_foreach_lerp_inplace, NULL}, {0}})
+TPY_OP(foreach_lerp_tensors, 1, NULL, "(tensors, ends, weights)\n--\n\ntensor + weight (end - tensor) for every triple of three lists; one result for each tensor.",
+    {"foreach_lerp_tensors", 3, 3, 3, -1, 0u, takes_tensors_ends_weights, keys_tensors_ends_weights}, TPY_FUNCTIONAL, 3, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_TTTO, NULL, (tpy_function)tsr_foreach_lerp_tensors, NULL}, {0}})
+TPY_OP(foreach_lerp_tensors_inplace, 1, NULL, "(tensors, ends, weights)\n--\n\ntensor + weight (end - tensor) for every triple of three lists; into the tensors.",
+    {"foreach_lerp_tensors_", 3, 3, 3, -1, 0u, takes_tensors_ends_weights, keys_tensors_ends_weights}, TPY_FUNCTIONAL, 3, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_TTT, NULL, (tpy_function)tsr_foreach_lerp_tensors_inplace, NULL}, {0}})
+TPY_OP(foreach_norm, 1, NULL, "(tensors, ord=2)\n--\n\nThe norm of every tensor of a list.",
+    {"foreach_norm", 2, 2, 1, -1, 0u, takes_tensors_ord, keys_tensors_ord}, TPY_FUNCTIONAL, 2, -1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_TdO, NULL, (tpy_function)tsr_foreach_norm, NULL}, {0}})
+TPY_OP(foreach_zero, 1, NULL, "(tensors)\n--\n\nOverwrites every tensor of a list with zeros.",
+    {"foreach_zero_", 1, 1, 1, -1, 0u, takes_tensors, keys_tensors}, TPY_FUNCTIONAL, 1, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_T, NULL, (tpy_function)tsr_foreach_zero, NULL}, {0}})
+TPY_OP(foreach_copy, 1, NULL, "(tensors, sources)\n--\n\nCopies every tensor of a second list into one of the first.",
+    {"foreach_copy_", 2, 2, 2, -1, 0u, takes_tensors_sources, keys_tensors_sources}, TPY_FUNCTIONAL, 2, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_TT, NULL, (tpy_function)tsr_foreach_copy, NULL}, {0}})
+TPY_OP(amp_unscale, 1, NULL, "(grads, found_inf, inverse_scale)\n--\n\nMultiplies gradients by the inverse of the scale of a loss, and tells whether all are finite.",
+    {"amp_unscale_", 3, 3, 3, -1, 6u, takes_grads_found_inf_inverse_scale, keys_grads_found_inf_inverse_scale}, TPY_FUNCTIONAL, 3, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_Ttt, NULL, (tpy_function)tsr_amp_unscale, NULL}, {0}})
+TPY_OP(amp_update_scale, 1, NULL, "($scale, growth_tracker, found_inf, growth_factor=2, backoff_factor=0.5, growth_interval=2000)\n--\n\nChanges the scale of a loss after a step, by what amp_unscale found.",
+    {"amp_update_scale_", 6, 6, 3, -1, 7u, takes_scale_growth_tracker_found_inf_growth_factor_backoff_factor_growth_interval, keys_scale_growth_tracker_found_inf_growth_factor_backoff_factor_growth_interval}, TPY_FUNCTIONAL, 6, 0, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttddi, NULL, (tpy_function)tsr_amp_update_scale, NULL}, {0}})

@@ -4018,3 +4018,92 @@
 # The grid for grid_sample that takes an image through an affine map; floating dtypes.
 @c tsr_affine_grid(theta::tsr_tensor, size::Ptr{Int64}, n_size::Int32, align_corners::Int32,
     out::Ptr{tsr_tensor})::tsr_status
+
+# A pointwise function of every tensor of a list; one result for each tensor.
+@c tsr_foreach_unary(tensors::Ptr{tsr_tensor}, n_tensors::Int32, operation::Ptr{UInt8},
+    operation_len::Int64, out::Ptr{tsr_tensor}, out_capacity::Int32,
+    out_count::Ptr{Int32})::tsr_status
+
+# A pointwise function of every tensor of a list; into the tensors.
+@c tsr_foreach_unary_inplace(tensors::Ptr{tsr_tensor}, n_tensors::Int32, operation::Ptr{UInt8},
+    operation_len::Int64)::tsr_status
+
+# A pointwise function of every pair of two lists; one result for each tensor.
+@c tsr_foreach_binary(tensors::Ptr{tsr_tensor}, n_tensors::Int32, others::Ptr{tsr_tensor},
+    n_others::Int32, operation::Ptr{UInt8}, operation_len::Int64, alpha::Float64,
+    out::Ptr{tsr_tensor}, out_capacity::Int32, out_count::Ptr{Int32})::tsr_status
+
+# A pointwise function of every pair of two lists; into the tensors.
+@c tsr_foreach_binary_inplace(tensors::Ptr{tsr_tensor}, n_tensors::Int32,
+    others::Ptr{tsr_tensor}, n_others::Int32, operation::Ptr{UInt8}, operation_len::Int64,
+    alpha::Float64)::tsr_status
+
+# A pointwise function of every tensor of a list and a number; one result for each tensor.
+@c tsr_foreach_scalar(tensors::Ptr{tsr_tensor}, n_tensors::Int32, other::Ptr{tsr_number},
+    operation::Ptr{UInt8}, operation_len::Int64, out::Ptr{tsr_tensor}, out_capacity::Int32,
+    out_count::Ptr{Int32})::tsr_status
+
+# A pointwise function of every tensor of a list and a number; into the tensors.
+@c tsr_foreach_scalar_inplace(tensors::Ptr{tsr_tensor}, n_tensors::Int32,
+    other::Ptr{tsr_number}, operation::Ptr{UInt8}, operation_len::Int64)::tsr_status
+
+# A pointwise function of every tensor of a list and a number of its own; one result for each
+# tensor.
+@c tsr_foreach_scalars(tensors::Ptr{tsr_tensor}, n_tensors::Int32, others::Ptr{Float64},
+    n_others::Int32, operation::Ptr{UInt8}, operation_len::Int64, out::Ptr{tsr_tensor},
+    out_capacity::Int32, out_count::Ptr{Int32})::tsr_status
+
+# A pointwise function of every tensor of a list and a number of its own; into the tensors.
+@c tsr_foreach_scalars_inplace(tensors::Ptr{tsr_tensor}, n_tensors::Int32, others::Ptr{Float64},
+    n_others::Int32, operation::Ptr{UInt8}, operation_len::Int64)::tsr_status
+
+# addcmul or addcdiv of every triple of three lists; one result for each tensor.
+@c tsr_foreach_ternary(tensors::Ptr{tsr_tensor}, n_tensors::Int32, firsts::Ptr{tsr_tensor},
+    n_firsts::Int32, seconds::Ptr{tsr_tensor}, n_seconds::Int32, operation::Ptr{UInt8},
+    operation_len::Int64, values::Ptr{Float64}, n_values::Int32, out::Ptr{tsr_tensor},
+    out_capacity::Int32, out_count::Ptr{Int32})::tsr_status
+
+# addcmul or addcdiv of every triple of three lists; into the tensors.
+@c tsr_foreach_ternary_inplace(tensors::Ptr{tsr_tensor}, n_tensors::Int32,
+    firsts::Ptr{tsr_tensor}, n_firsts::Int32, seconds::Ptr{tsr_tensor}, n_seconds::Int32,
+    operation::Ptr{UInt8}, operation_len::Int64, values::Ptr{Float64},
+    n_values::Int32)::tsr_status
+
+# tensor + weight (end - tensor) for every pair of two lists; one result for each tensor.
+@c tsr_foreach_lerp(tensors::Ptr{tsr_tensor}, n_tensors::Int32, ends::Ptr{tsr_tensor},
+    n_ends::Int32, weight::Float64, out::Ptr{tsr_tensor}, out_capacity::Int32,
+    out_count::Ptr{Int32})::tsr_status
+
+# tensor + weight (end - tensor) for every pair of two lists; into the tensors.
+@c tsr_foreach_lerp_inplace(tensors::Ptr{tsr_tensor}, n_tensors::Int32, ends::Ptr{tsr_tensor},
+    n_ends::Int32, weight::Float64)::tsr_status
+
+# tensor + weight (end - tensor) for every triple of three lists; one result for each tensor.
+@c tsr_foreach_lerp_tensors(tensors::Ptr{tsr_tensor}, n_tensors::Int32, ends::Ptr{tsr_tensor},
+    n_ends::Int32, weights::Ptr{tsr_tensor}, n_weights::Int32, out::Ptr{tsr_tensor},
+    out_capacity::Int32, out_count::Ptr{Int32})::tsr_status
+
+# tensor + weight (end - tensor) for every triple of three lists; into the tensors.
+@c tsr_foreach_lerp_tensors_inplace(tensors::Ptr{tsr_tensor}, n_tensors::Int32,
+    ends::Ptr{tsr_tensor}, n_ends::Int32, weights::Ptr{tsr_tensor},
+    n_weights::Int32)::tsr_status
+
+# The norm of every tensor of a list.
+@c tsr_foreach_norm(tensors::Ptr{tsr_tensor}, n_tensors::Int32, ord::Float64,
+    out::Ptr{tsr_tensor}, out_capacity::Int32, out_count::Ptr{Int32})::tsr_status
+
+# Overwrites every tensor of a list with zeros.
+@c tsr_foreach_zero(tensors::Ptr{tsr_tensor}, n_tensors::Int32)::tsr_status
+
+# Copies every tensor of a second list into one of the first.
+@c tsr_foreach_copy(tensors::Ptr{tsr_tensor}, n_tensors::Int32, sources::Ptr{tsr_tensor},
+    n_sources::Int32)::tsr_status
+
+# Multiplies gradients by the inverse of the scale of a loss, and tells whether all are
+# finite.
+@c tsr_amp_unscale(grads::Ptr{tsr_tensor}, n_grads::Int32, found_inf::tsr_tensor,
+    inverse_scale::tsr_tensor)::tsr_status
+
+# Changes the scale of a loss after a step, by what amp_unscale found.
+@c tsr_amp_update_scale(scale::tsr_tensor, growth_tracker::tsr_tensor, found_inf::tsr_tensor,
+    growth_factor::Float64, backoff_factor::Float64, growth_interval::Int64)::tsr_status

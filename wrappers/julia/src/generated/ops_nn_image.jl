@@ -105,7 +105,7 @@ takes no part, even an infinite one.
 """
 function interpolate(input::Tensor, scale_factor::Numbers; size=nothing, mode="nearest",
         align_corners=nothing, recompute_scale_factor::Bool=false, antialias::Bool=false)
-    scale_factor_list = float_list(scale_factor)
+    scale_factor_list = collect(Float64, scale_factor)
     size_list = int_list(size)
     mode_text = String(mode)
     return fresh(C.tsr_interpolate, input, scale_factor_list, list_count(scale_factor_list),
@@ -116,7 +116,7 @@ end
 function interpolate!(dst::Tensor, input::Tensor, scale_factor::Numbers; size=nothing,
         mode="nearest", align_corners=nothing, recompute_scale_factor::Bool=false,
         antialias::Bool=false)
-    scale_factor_list = float_list(scale_factor)
+    scale_factor_list = collect(Float64, scale_factor)
     size_list = int_list(size)
     mode_text = String(mode)
     return written(dst, C.tsr_interpolate_out, input, scale_factor_list,

@@ -592,6 +592,25 @@ col2im = _core.col2im
 interpolate = _core.interpolate
 grid_sample = _core.grid_sample
 affine_grid = _core.affine_grid
+foreach_unary = _core.foreach_unary
+foreach_unary_ = _core.foreach_unary_
+foreach_binary = _core.foreach_binary
+foreach_binary_ = _core.foreach_binary_
+foreach_scalar = _core.foreach_scalar
+foreach_scalar_ = _core.foreach_scalar_
+foreach_scalars = _core.foreach_scalars
+foreach_scalars_ = _core.foreach_scalars_
+foreach_ternary = _core.foreach_ternary
+foreach_ternary_ = _core.foreach_ternary_
+foreach_lerp = _core.foreach_lerp
+foreach_lerp_ = _core.foreach_lerp_
+foreach_lerp_tensors = _core.foreach_lerp_tensors
+foreach_lerp_tensors_ = _core.foreach_lerp_tensors_
+foreach_norm = _core.foreach_norm
+foreach_zero_ = _core.foreach_zero_
+foreach_copy_ = _core.foreach_copy_
+amp_unscale_ = _core.amp_unscale_
+amp_update_scale_ = _core.amp_update_scale_
 
 __all__ = [
     "abs", "absolute",
@@ -1156,4 +1175,23 @@ OPTIM_FUNCTIONAL = [
     "clip_norm",
     "clip_grad_norm",
     "clip_grad_value",
+    "foreach_unary",
+    "foreach_unary_",
+    "foreach_binary",
+    "foreach_binary_",
+    "foreach_scalar",
+    "foreach_scalar_",
+    "foreach_scalars",
+    "foreach_scalars_",
+    "foreach_ternary",
+    "foreach_ternary_",
+    "foreach_lerp",
+    "foreach_lerp_",
+    "foreach_lerp_tensors",
+    "foreach_lerp_tensors_",
+    "foreach_norm",
+    "foreach_zero_",
+    "foreach_copy_",
+    "amp_unscale_",
+    "amp_update_scale_",
 ]

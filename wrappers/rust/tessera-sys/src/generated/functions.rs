@@ -7071,4 +7071,143 @@ extern "C" {
     pub fn tsr_affine_grid(
         theta: tsr_tensor, size: *const i64, n_size: i32, align_corners: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
+
+    /// A pointwise function of every tensor of a list; one result for each tensor.
+    /// operation: abs, exp, negative, reciprocal, sign or sqrt
+    pub fn tsr_foreach_unary(
+        tensors: *const tsr_tensor, n_tensors: i32, operation: *const c_char, operation_len: i64,
+        out: *mut tsr_tensor, out_capacity: i32, out_count: *mut i32,
+    ) -> tsr_status;
+
+    /// A pointwise function of every tensor of a list; into the tensors.
+    /// operation: abs, exp, negative, reciprocal, sign or sqrt
+    pub fn tsr_foreach_unary_inplace(
+        tensors: *const tsr_tensor, n_tensors: i32, operation: *const c_char, operation_len: i64,
+    ) -> tsr_status;
+
+    /// A pointwise function of every pair of two lists; one result for each tensor.
+    /// operation: add, subtract, multiply, divide, maximum, minimum or pow
+    /// alpha: factor of the second operand of add and subtract
+    pub fn tsr_foreach_binary(
+        tensors: *const tsr_tensor, n_tensors: i32, others: *const tsr_tensor, n_others: i32,
+        operation: *const c_char, operation_len: i64, alpha: f64, out: *mut tsr_tensor,
+        out_capacity: i32, out_count: *mut i32,
+    ) -> tsr_status;
+
+    /// A pointwise function of every pair of two lists; into the tensors.
+    /// operation: add, subtract, multiply, divide, maximum, minimum or pow
+    /// alpha: factor of the second operand of add and subtract
+    pub fn tsr_foreach_binary_inplace(
+        tensors: *const tsr_tensor, n_tensors: i32, others: *const tsr_tensor, n_others: i32,
+        operation: *const c_char, operation_len: i64, alpha: f64,
+    ) -> tsr_status;
+
+    /// A pointwise function of every tensor of a list and a number; one result for each tensor.
+    /// operation: add, subtract, multiply, divide, maximum, minimum or pow
+    pub fn tsr_foreach_scalar(
+        tensors: *const tsr_tensor, n_tensors: i32, other: *const tsr_number,
+        operation: *const c_char, operation_len: i64, out: *mut tsr_tensor, out_capacity: i32,
+        out_count: *mut i32,
+    ) -> tsr_status;
+
+    /// A pointwise function of every tensor of a list and a number; into the tensors.
+    /// operation: add, subtract, multiply, divide, maximum, minimum or pow
+    pub fn tsr_foreach_scalar_inplace(
+        tensors: *const tsr_tensor, n_tensors: i32, other: *const tsr_number,
+        operation: *const c_char, operation_len: i64,
+    ) -> tsr_status;
+
+    /// A pointwise function of every tensor of a list and a number of its own; one result for each
+    /// tensor.
+    /// others: one for each tensor
+    /// operation: add, subtract, multiply, divide, maximum, minimum or pow
+    pub fn tsr_foreach_scalars(
+        tensors: *const tsr_tensor, n_tensors: i32, others: *const f64, n_others: i32,
+        operation: *const c_char, operation_len: i64, out: *mut tsr_tensor, out_capacity: i32,
+        out_count: *mut i32,
+    ) -> tsr_status;
+
+    /// A pointwise function of every tensor of a list and a number of its own; into the tensors.
+    /// others: one for each tensor
+    /// operation: add, subtract, multiply, divide, maximum, minimum or pow
+    pub fn tsr_foreach_scalars_inplace(
+        tensors: *const tsr_tensor, n_tensors: i32, others: *const f64, n_others: i32,
+        operation: *const c_char, operation_len: i64,
+    ) -> tsr_status;
+
+    /// addcmul or addcdiv of every triple of three lists; one result for each tensor.
+    /// operation: addcmul or addcdiv
+    /// values: the factor of the product or quotient: one for all tensors, or one for each
+    pub fn tsr_foreach_ternary(
+        tensors: *const tsr_tensor, n_tensors: i32, firsts: *const tsr_tensor, n_firsts: i32,
+        seconds: *const tsr_tensor, n_seconds: i32, operation: *const c_char, operation_len: i64,
+        values: *const f64, n_values: i32, out: *mut tsr_tensor, out_capacity: i32,
+        out_count: *mut i32,
+    ) -> tsr_status;
+
+    /// addcmul or addcdiv of every triple of three lists; into the tensors.
+    /// operation: addcmul or addcdiv
+    /// values: the factor of the product or quotient: one for all tensors, or one for each
+    pub fn tsr_foreach_ternary_inplace(
+        tensors: *const tsr_tensor, n_tensors: i32, firsts: *const tsr_tensor, n_firsts: i32,
+        seconds: *const tsr_tensor, n_seconds: i32, operation: *const c_char, operation_len: i64,
+        values: *const f64, n_values: i32,
+    ) -> tsr_status;
+
+    /// tensor + weight (end - tensor) for every pair of two lists; one result for each tensor.
+    pub fn tsr_foreach_lerp(
+        tensors: *const tsr_tensor, n_tensors: i32, ends: *const tsr_tensor, n_ends: i32,
+        weight: f64, out: *mut tsr_tensor, out_capacity: i32, out_count: *mut i32,
+    ) -> tsr_status;
+
+    /// tensor + weight (end - tensor) for every pair of two lists; into the tensors.
+    pub fn tsr_foreach_lerp_inplace(
+        tensors: *const tsr_tensor, n_tensors: i32, ends: *const tsr_tensor, n_ends: i32,
+        weight: f64,
+    ) -> tsr_status;
+
+    /// tensor + weight (end - tensor) for every triple of three lists; one result for each tensor.
+    pub fn tsr_foreach_lerp_tensors(
+        tensors: *const tsr_tensor, n_tensors: i32, ends: *const tsr_tensor, n_ends: i32,
+        weights: *const tsr_tensor, n_weights: i32, out: *mut tsr_tensor, out_capacity: i32,
+        out_count: *mut i32,
+    ) -> tsr_status;
+
+    /// tensor + weight (end - tensor) for every triple of three lists; into the tensors.
+    pub fn tsr_foreach_lerp_tensors_inplace(
+        tensors: *const tsr_tensor, n_tensors: i32, ends: *const tsr_tensor, n_ends: i32,
+        weights: *const tsr_tensor, n_weights: i32,
+    ) -> tsr_status;
+
+    /// The norm of every tensor of a list.
+    /// ord: any p, also infinity
+    pub fn tsr_foreach_norm(
+        tensors: *const tsr_tensor, n_tensors: i32, ord: f64, out: *mut tsr_tensor,
+        out_capacity: i32, out_count: *mut i32,
+    ) -> tsr_status;
+
+    /// Overwrites every tensor of a list with zeros.
+    pub fn tsr_foreach_zero(tensors: *const tsr_tensor, n_tensors: i32) -> tsr_status;
+
+    /// Copies every tensor of a second list into one of the first.
+    pub fn tsr_foreach_copy(
+        tensors: *const tsr_tensor, n_tensors: i32, sources: *const tsr_tensor, n_sources: i32,
+    ) -> tsr_status;
+
+    /// Multiplies gradients by the inverse of the scale of a loss, and tells whether all are
+    /// finite.
+    /// found_inf: float32, one element; becomes 1 where an element is infinite or NaN
+    /// inverse_scale: float32, one element
+    pub fn tsr_amp_unscale(
+        grads: *const tsr_tensor, n_grads: i32, found_inf: tsr_tensor, inverse_scale: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Changes the scale of a loss after a step, by what amp_unscale found.
+    /// scale: float32, one element
+    /// growth_tracker: int32, one element; steps since the last change
+    /// found_inf: float32, one element
+    pub fn tsr_amp_update_scale(
+        scale: tsr_tensor, growth_tracker: tsr_tensor, found_inf: tsr_tensor, growth_factor: f64,
+        backoff_factor: f64, growth_interval: i64,
+    ) -> tsr_status;
 }
