@@ -155,7 +155,7 @@ class Categorical(_Weighted):
         return self._given.shape[-1]
 
     @property
-    def support(self) -> constraints.Constraint:  # type: ignore[override]
+    def support(self) -> constraints.Constraint:
         return constraints.integer_interval(0, self._num_events - 1)
 
     @property
@@ -288,7 +288,7 @@ class Multinomial(_Weighted):
         return made
 
     @property
-    def support(self) -> constraints.Constraint:  # type: ignore[override]
+    def support(self) -> constraints.Constraint:
         return constraints.multinomial(self.total_count)
 
     @property
