@@ -4,9 +4,10 @@
 
 from . import functional, lr_scheduler
 from .kinds import ASGD, LAMB, SGD, Adadelta, Adagrad, Adam, Adamax, AdamW, Lion, Muon, NAdam, RAdam, RMSprop, Rprop
+from .lbfgs import LBFGS
 from .optimizer import Optimizer
 
 __all__ = [
-    "ASGD", "LAMB", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Lion", "Muon", "NAdam", "Optimizer", "RAdam",
+    "ASGD", "LAMB", "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Lion", "Muon", "NAdam", "Optimizer", "RAdam",
     "RMSprop", "Rprop", "functional", "lr_scheduler",
 ]  # fmt: skip

@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""LBFGS beside PyTorch's, and its state."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import tessera as ts
+from tessera import nn, optim
+
+START = np.array([-1.5, 2.0])
+OPTIONS: list[dict[str, Any]] = [
+    {"line_search_fn": "strong_wolfe"},
+    {"lr": 1e-3},
+    {"max_iter": 4, "line_search_fn": "strong_wolfe", "history_size": 3},
+    {"max_iter": 7, "max_eval": 3, "lr": 0.01},
+    {"max_iter": 3, "tolerance_change": 1e-3, "line_search_fn": "strong_wolfe"},
+    {"tolerance_grad": 1e6},
+]
+
+
+def rosenbrock(p: Any) -> Any:
+    return (1 - p[0]) ** 2 + 100 * (p[1] - p[0] ** 2) ** 2
+
+
+def run(optimizer: Any, parameter: Any, steps: int, loss: Any = rosenbrock) -> list[float]:
+    def closure() -> Any:
+        optimizer.zero_grad()
+        found = loss(parameter)
+        found.backward()
+        return found
+
+    return [float(optimizer.step(closure)) for _ in range(steps)]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_every_loss_is_pytorchs(options: dict[str, Any]) -> None:
+    p, q = nn.Parameter(ts.tensor(START)), torch.nn.Parameter(torch.tensor(START))
+    ours = run(optim.LBFGS([p], **options), p, 8)
+    np.testing.assert_allclose(ours, run(torch.optim.LBFGS([q], **options), q, 8), 1e-5, 1e-12)
+    np.testing.assert_allclose(p.detach().numpy(), q.detach().numpy(), 1e-5)
+
+
+def test_parameters_of_several_shapes_are_one_vector() -> None:
+    rng = np.random.default_rng(3)
+    x, y = rng.standard_normal((20, 3)), rng.standard_normal((20, 2))
+    ours = [nn.Parameter(ts.zeros((3, 2), dtype=ts.float64)), nn.Parameter(ts.zeros(2, dtype=ts.float64)), nn.Parameter(ts.ones(4))]
+    solver = optim.LBFGS(ours, line_search_fn="strong_wolfe")
+    features, target = ts.tensor(x), ts.tensor(y)
+    run(solver, ours, 5, lambda p: (features @ p[0] + p[1] - target).square().sum())
+    exact = np.linalg.lstsq(np.column_stack([x, np.ones(20)]), y, rcond=None)[0]
+    np.testing.assert_allclose(np.vstack([p.detach().numpy() for p in ours[:2]]), exact, 1e-4, 1e-6)
+    assert (ours[2].detach().numpy() == 1).all()  # without a gradient it does not move
+
+
+def test_a_saved_state_continues() -> None:
+    p = nn.Parameter(ts.tensor(START))
+    first = optim.LBFGS([p], max_iter=3, line_search_fn="strong_wolfe")
+    run(first, p, 4)
+    q = nn.Parameter(p.detach().clone())
+    second = optim.LBFGS([q], max_iter=3, line_search_fn="strong_wolfe")
+    second.load_state_dict(copy.deepcopy(first.state_dict()))
+    assert run(first, p, 4) == run(second, q, 4)
+    assert first.state[p]["n_iter"] == second.state[q]["n_iter"] and len(first.state[p]["old_dirs"]) <= 100
+
+
+def test_wrong_calls_are_refused() -> None:
+    p, q = nn.Parameter(ts.ones(2)), nn.Parameter(ts.ones(2))
+    with pytest.raises(NotImplementedError):
+        optim.LBFGS([p]).step()
+    with pytest.raises(ValueError):
+        optim.LBFGS([{"params": [p]}, {"params": [q]}])
+    with pytest.raises(ValueError):
+        optim.LBFGS([p], line_search_fn="armijo")
