@@ -134,6 +134,7 @@ from .transformer import (
     TransformerEncoder,
     TransformerEncoderLayer,
 )
+from .parameter_lists import ParameterDict, ParameterList
 
 __all__ = [
     "CELU",
@@ -234,6 +235,8 @@ __all__ = [
     "Parameter",
     "PixelShuffle",
     "PixelUnshuffle",
+    "ParameterDict",
+    "ParameterList",
     "PoissonNLLLoss",
     "RMSNorm",
     "RNNCell",

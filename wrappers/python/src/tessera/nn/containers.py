@@ -5,13 +5,84 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
-from .._errors import ArgumentTypeError, as_list
+from .._errors import ArgumentTypeError, OutOfRangeError, as_list
 from .module import Module
 
 
-class Sequential(Module):
+L = TypeVar("L", bound="_Listed")
+
+
+class _Listed(Module):
+    """Modules named 0, 1, ... (or by names that a dict gave), in their order."""
+
+    def append(self: L, module: Module) -> L:
+        self.add_module(str(len(self)), module)
+        return self
+
+    def extend(self: L, modules: Iterable[Module]) -> L:
+        for module in as_list(modules, "modules"):
+            self.append(module)
+        return self
+
+    def insert(self: L, index: int, module: Module) -> L:
+        """Puts a module before another; those behind it move."""
+        listed = list(self._modules.values())
+        count = len(listed)
+        if not -count <= index <= count:
+            raise OutOfRangeError(f"{type(self).__name__}.insert(): expected an index in [{-count}, {count}], got {index}")
+        listed.insert(index, module)
+        self._renumber(listed)
+        return self
+
+    def pop(self, index: int = -1) -> Module:
+        """Removes a module and returns it."""
+        found: Module = self[index]
+        del self[index]
+        return found
+
+    def _renumber(self, modules: list[Module]) -> None:
+        before = dict(self._modules)
+        self._modules.clear()
+        try:
+            for number, module in enumerate(modules):
+                self.add_module(str(number), module)
+        except BaseException:
+            self._modules.clear()
+            self._modules.update(before)
+            raise
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self._modules.values())
+
+    def __contains__(self, module: object) -> bool:
+        return any(module is item for item in self._modules.values())
+
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return self._of(dict(list(self._modules.items())[index]))
+        return list(self._modules.values())[index]
+
+    def __setitem__(self, index: int, module: Module) -> None:
+        self.add_module(list(self._modules)[index], module)
+
+    def __delitem__(self, index: int | slice) -> None:
+        names = list(self._modules)
+        numbered = names == [str(number) for number in range(len(names))]
+        for name in names[index] if isinstance(index, slice) else [names[index]]:
+            del self._modules[name]
+        if numbered:
+            self._renumber(list(self._modules.values()))
+
+    def _of(self: L, modules: dict[str, Module]) -> L:
+        raise NotImplementedError
+
+
+class Sequential(_Listed):
     """Calls its modules one after the other."""
 
     def __init__(self, *modules: Module | Mapping[str, Module]) -> None:
@@ -28,50 +99,28 @@ class Sequential(Module):
             input = module(input)
         return input
 
-    def append(self, module: Module) -> Sequential:
-        self.add_module(str(len(self)), module)
-        return self
+    def __add__(self, other: Sequential) -> Sequential:
+        return Sequential(*self, *other)
 
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __iter__(self) -> Iterator[Module]:
-        return iter(self._modules.values())
-
-    def __getitem__(self, index: int | slice) -> Any:
-        if isinstance(index, slice):
-            return Sequential(dict(list(self._modules.items())[index]))
-        return list(self._modules.values())[index]
+    def _of(self, modules: dict[str, Module]) -> Sequential:
+        return Sequential(modules)
 
 
-class ModuleList(Module):
+class ModuleList(_Listed):
     """Modules in a list."""
 
     def __init__(self, modules: Iterable[Module] = ()) -> None:
         super().__init__()
         self.extend(modules)
 
-    def append(self, module: Module) -> ModuleList:
-        self.add_module(str(len(self)), module)
-        return self
+    def __add__(self, other: Iterable[Module]) -> ModuleList:
+        return ModuleList([*self, *other])
 
-    def extend(self, modules: Iterable[Module]) -> ModuleList:
-        for module in as_list(modules, "modules"):
-            self.append(module)
-        return self
+    def __iadd__(self, modules: Iterable[Module]) -> ModuleList:
+        return self.extend(modules)
 
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __iter__(self) -> Iterator[Module]:
-        return iter(self._modules.values())
-
-    def __getitem__(self, index: int | slice) -> Any:
-        found = list(self._modules.values())[index]
-        return ModuleList(found) if isinstance(index, slice) else found
-
-    def __setitem__(self, index: int, module: Module) -> None:
-        self.add_module(list(self._modules)[index], module)
+    def _of(self, modules: dict[str, Module]) -> ModuleList:
+        return ModuleList(modules.values())
 
 
 class ModuleDict(Module):
@@ -105,6 +154,14 @@ class ModuleDict(Module):
 
     def __delitem__(self, name: str) -> None:
         del self._modules[name]
+
+    def pop(self, name: str) -> Module:
+        """Removes a module and returns it."""
+        found: Module = self._modules.pop(name)
+        return found
+
+    def clear(self) -> None:
+        self._modules.clear()
 
     def keys(self) -> Iterable[str]:
         return list(self._modules)

@@ -12,6 +12,10 @@ from ..._tensor import Tensor
 from . import rnn
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_", "rnn"]
+from .. import _ops
+from .._errors import ShapeError, as_list
+from .._tensor import Tensor
+from ..autograd import no_grad
 
 
 def clip_grad_norm_(
@@ -25,6 +29,24 @@ def clip_grad_norm_(
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
     """Clips each element of the gradients of the parameters in place to [-clip_value, clip_value]."""
     _ops.clip_grad_value(_listed(parameters), clip_value)
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """All elements of the parameters, one after the other; differentiable."""
+    return _ops.concat([_ops.reshape(p, (-1,)) for p in _listed(parameters)], 0)
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Copies the elements of a vector into the parameters, one after the other."""
+    listed = _listed(parameters)
+    size = sum(p.size for p in listed)
+    if vec.shape != (size,):
+        raise ShapeError(f"vector_to_parameters(): expected a vector of {size} elements, got shape {vec.shape}")
+    with no_grad():
+        begin = 0
+        for p in listed:
+            p.copy_(_ops.reshape(vec[begin : begin + p.size], p.shape))
+            begin += p.size
 
 
 def _listed(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
