@@ -784,6 +784,17 @@ class TensorMethods {
       int64_t low = 0, std::optional<int64_t> high = std::nullopt, const Generator& generator = {});
   // Overwrites the input with 1 with probability p, else 0; real dtypes.
   Tensor& bernoulli_fill_(double p = 0.5, const Generator& generator = {});
+  // Overwrites a matrix with the identity; floating dtypes.
+  Tensor& eye_fill_();
+  // Overwrites a weight so that the convolution gives back its input, in every group; floating
+  // dtypes.
+  Tensor& dirac_(int64_t groups = 1);
+  // Overwrites a matrix with random orthonormal rows or columns, whichever are fewer, times gain;
+  // floating dtypes.
+  Tensor& orthogonal_(double gain = 1.0, const Generator& generator = {});
+  // Overwrites a matrix with normal numbers and, in every column, zeros at random places; floating
+  // dtypes.
+  Tensor& sparse_normal_(double sparsity, double std = 0.01, const Generator& generator = {});
   // input + weight (other - input); floating and complex dtypes.
   Tensor lerp(const Tensor& other, const Tensor& weight) const;
   Tensor lerp(const Tensor& other, const Scalar& weight) const;

@@ -7760,6 +7760,15 @@ inline Tensor& TensorMethods::random_integers_(
 inline Tensor& TensorMethods::bernoulli_fill_(double p, const Generator& generator) {
   return tessera::bernoulli_fill_(self(), p, generator);
 }
+inline Tensor& TensorMethods::eye_fill_() { return tessera::eye_fill_(self()); }
+inline Tensor& TensorMethods::dirac_(int64_t groups) { return tessera::dirac_(self(), groups); }
+inline Tensor& TensorMethods::orthogonal_(double gain, const Generator& generator) {
+  return tessera::orthogonal_(self(), gain, generator);
+}
+inline Tensor& TensorMethods::sparse_normal_(
+    double sparsity, double std, const Generator& generator) {
+  return tessera::sparse_normal_(self(), sparsity, std, generator);
+}
 inline Tensor TensorMethods::lerp(const Tensor& other, const Tensor& weight) const {
   return tessera::lerp(self(), other, weight);
 }

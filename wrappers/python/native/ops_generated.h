@@ -1476,17 +1476,17 @@ TPY_OP(standard_gamma_grad_inplace, 1, NULL, "($input, other)\n--\n\nThe derivat
 TPY_OP(binomial, 1, NULL, "($count, prob, *, generator=None)\n--\n\nHow many of count trials succeed with the probability prob each; floating dtypes.",
     {"binomial", 3, 2, 2, -1, 3u, takes_count_prob_generator, keys_count_prob_generator}, TPY_FUNCTIONAL, 3, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttgo, NULL, (tpy_function)tsr_binomial, NULL}, {0}})
-TPY_OP(eye_fill_inplace, 1, NULL, "($input)\n--\n\nOverwrites a matrix with the identity; floating dtypes.",
+TPY_OP(eye_fill_inplace, 1, "eye_", "($input)\n--\n\nOverwrites a matrix with the identity; floating dtypes.",
     {"eye_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_eye_fill_inplace, NULL}, {0}})
-TPY_OP(dirac_inplace, 1, NULL, "($input, groups=1)\n--\n\nOverwrites a weight so that the convolution gives back its input, in every group; floating dtypes.",
+TPY_OP(dirac_inplace, 1, "dirac_", "($input, groups=1)\n--\n\nOverwrites a weight so that the convolution gives back its input, in every group; floating dtypes.",
     {"dirac_", 2, 2, 1, -1, 1u, takes_input_groups, keys_input_groups}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ti, NULL, (tpy_function)tsr_dirac_inplace, NULL}, {0}})
-TPY_OP(orthogonal_inplace, 1, NULL, "($input, gain=1, generator=None)\n--\n\nOverwrites a matrix with random orthonormal rows or columns, whichever are fewer, times gain; floating dtypes.",
-    {"orthogonal_", 3, 3, 1, -1, 1u, takes_input_gain_generator, keys_input_gain_generator}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+TPY_OP(orthogonal_inplace, 1, "orthogonal_", "($input, gain=1, *, generator=None)\n--\n\nOverwrites a matrix with random orthonormal rows or columns, whichever are fewer, times gain; floating dtypes.",
+    {"orthogonal_", 3, 2, 1, -1, 1u, takes_input_gain_generator, keys_input_gain_generator}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tdg, NULL, (tpy_function)tsr_orthogonal_inplace, NULL}, {0}})
-TPY_OP(sparse_normal_inplace, 1, NULL, "($input, sparsity, std=0.01, generator=None)\n--\n\nOverwrites a matrix with normal numbers and, in every column, zeros at random places; floating dtypes.",
-    {"sparse_", 4, 4, 2, -1, 1u, takes_input_sparsity_std_generator, keys_input_sparsity_std_generator}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+TPY_OP(sparse_normal_inplace, 1, "sparse_", "($input, sparsity, std=0.01, *, generator=None)\n--\n\nOverwrites a matrix with normal numbers and, in every column, zeros at random places; floating dtypes.",
+    {"sparse_", 4, 3, 2, -1, 1u, takes_input_sparsity_std_generator, keys_input_sparsity_std_generator}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tddg, NULL, (tpy_function)tsr_sparse_normal_inplace, NULL}, {0}})
 TPY_OP(where, 1, NULL, "($condition, input, other, *, out=None)\n--\n\nThe input where the condition is true, other elsewhere; all three broadcast.",
     {"where", 4, 3, 3, -1, 7u, takes_condition_input_other_out, keys_condition_input_other_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},

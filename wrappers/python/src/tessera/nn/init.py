@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from .. import _ops
 from .._errors import ArgumentTypeError, InvalidValueError, as_number
 from .._random import Generator
 from .._tensor import Tensor
@@ -78,27 +77,27 @@ def ones_(tensor: Tensor) -> Tensor:
 def eye_(tensor: Tensor) -> Tensor:
     """The identity, of two axes."""
     with no_grad():
-        return _ops.eye_(_checked(tensor))
+        return _checked(tensor).eye_()
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """The weight of a convolution (3 to 5 axes) that gives back its input channels, in each group."""
     with no_grad():
-        return _ops.dirac_(_checked(tensor), groups)
+        return _checked(tensor).dirac_(groups)
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Random orthonormal rows or columns, whichever are fewer, times gain (Saxe and others, "Exact solutions to the
     nonlinear dynamics of learning in deep linear neural networks", 2014)."""
     with no_grad():
-        return _ops.orthogonal_(_checked(tensor), gain, generator)
+        return _checked(tensor).orthogonal_(gain, generator=generator)
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
     """Normal numbers of which a share in each column is 0 (Martens, "Deep learning via Hessian-free optimization",
     2010)."""
     with no_grad():
-        return _ops.sparse_(_checked(tensor), sparsity, std, generator)
+        return _checked(tensor).sparse_(sparsity, std, generator=generator)
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
