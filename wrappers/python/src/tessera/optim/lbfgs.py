@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from .. import _ops
-from .._errors import InvalidValueError, NotSupportedError
+from .._errors import InvalidValueError, NotSupportedError, as_int, as_number
 from .._tensor import Tensor
 from ..autograd import enable_grad, no_grad
 from .optimizer import Optimizer
@@ -41,10 +41,13 @@ class LBFGS(Optimizer):
     ) -> None:
         if line_search_fn not in (None, "strong_wolfe"):
             raise InvalidValueError(f"line_search_fn: expected 'strong_wolfe' or None, got {line_search_fn!r}")
+        iterations = as_int(max_iter, "max_iter")
         super().__init__(params, {
-            "lr": lr, "max_iter": max_iter, "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-            "tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change, "history_size": history_size,
-            "line_search_fn": line_search_fn,
+            "lr": as_number(lr, "lr"), "max_iter": iterations,
+            "max_eval": iterations * 5 // 4 if max_eval is None else as_int(max_eval, "max_eval"),
+            "tolerance_grad": as_number(tolerance_grad, "tolerance_grad"),
+            "tolerance_change": as_number(tolerance_change, "tolerance_change"),
+            "history_size": as_int(history_size, "history_size"), "line_search_fn": line_search_fn,
         })  # fmt: skip
         if len(self.param_groups) != 1:
             raise InvalidValueError(f"LBFGS: expected one group of parameters, got {len(self.param_groups)}")
@@ -149,7 +152,7 @@ class LBFGS(Optimizer):
         if curvature > 1e-10:
             state["H_diag"] = curvature / _dot(y, y)
             for name, item in (("old_dirs", y), ("old_stps", s), ("ro", 1.0 / curvature)):
-                state[name] = [*state[name], item][-size:]
+                state[name] = [*state[name], item][-size:] if size > 0 else []
         history = list(zip(state["old_dirs"], state["old_stps"], state["ro"]))
         q, weights = -grad, []
         for y, s, rho in reversed(history):

@@ -13,7 +13,7 @@ from . import rnn
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_", "rnn"]
 from .. import _ops
-from .._errors import ShapeError, as_list
+from .._errors import ArgumentTypeError, ShapeError, as_list
 from .._tensor import Tensor
 from ..autograd import no_grad
 
@@ -39,6 +39,9 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     """Copies the elements of a vector into the parameters, one after the other."""
     listed = _listed(parameters)
+    for tensor in (vec, *listed):
+        if not isinstance(tensor, Tensor):
+            raise ArgumentTypeError(f"vector_to_parameters(): expected tensors, got {type(tensor).__name__}")
     size = sum(p.size for p in listed)
     if vec.shape != (size,):
         raise ShapeError(f"vector_to_parameters(): expected a vector of {size} elements, got shape {vec.shape}")
