@@ -18,6 +18,7 @@
 #include "tessera/cpp/print.hpp"
 #include "tessera/cpp/random.hpp"
 #include "tessera/cpp/saved_tensors.hpp"
+#include "tessera/cpp/schedules.hpp"
 #include "tessera/cpp/streams.hpp"
 #include "tessera/cpp/tensor.hpp"
 #include "tessera/cpp/threads.hpp"

@@ -160,7 +160,12 @@ TEST(Optim, state_continues_where_it_was) {
   expect_all_to_resume<optim::SGDOptions, optim::AdamOptions, optim::AdamWOptions,
                        optim::RMSpropOptions, optim::AdagradOptions, optim::AdadeltaOptions,
                        optim::AdamaxOptions, optim::NAdamOptions, optim::RAdamOptions,
-                       optim::LAMBOptions, optim::LionOptions, optim::MuonOptions>();
+                       optim::LAMBOptions, optim::LionOptions, optim::MuonOptions,
+                       optim::ASGDOptions>();
+  optim::RpropOptions changed;
+  changed.lr = 0.1;
+  changed.maximize = true;
+  expect_to_resume<optim::Rprop>(changed);
 }
 
 TEST(Optim, states_that_do_not_fit_are_refused) {
@@ -199,6 +204,8 @@ TEST(Optim, defaults_are_those_of_the_core) {
   expect_defaults<optim::LAMBOptions>();
   expect_defaults<optim::LionOptions>();
   expect_defaults<optim::MuonOptions>();
+  expect_defaults<optim::RpropOptions>();
+  expect_defaults<optim::ASGDOptions>();
 }
 
 TEST(Optim, gradients_may_be_given) {

@@ -18,4 +18,5 @@
 #include "tessera/cpp/nn/pooling.hpp"
 #include "tessera/cpp/nn/sizes.hpp"
 #include "tessera/cpp/nn/recurrent.hpp"
+#include "tessera/cpp/nn/more_losses.hpp"
 #include "tessera/cpp/nn/utils.hpp"

@@ -109,6 +109,27 @@ struct Hardshrink : Module {
   const double lambd;
 };
 
+// x above the limit, else the value.
+struct Threshold : Module {
+  Threshold(double limit, double otherwise) : threshold(limit), value(otherwise) {}
+  Tensor forward(const Tensor& input) override {
+    return tessera::threshold(input, threshold, value);
+  }
+
+  const double threshold, value;
+};
+
+// x where positive, weight x elsewhere; the weight is one number, or one for each channel.
+struct PReLU : Module {
+  explicit PReLU(int64_t num_parameters = 1, double init = 0.25)
+      : weight(full({num_parameters}, init)) {
+    register_parameter("weight", weight);
+  }
+  Tensor forward(const Tensor& input) override { return prelu(input, weight); }
+
+  Tensor weight;
+};
+
 struct GLU : Module {
   explicit GLU(int64_t along = -1) : axis(along) {}
   Tensor forward(const Tensor& input) override { return glu(input, axis); }

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Schedules against the rates of tests/conformance/schedules.txt, and what sets them.
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "support.hpp"
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+
+std::map<std::string, std::vector<double>> expected_rates() {
+  std::map<std::string, std::vector<double>> found;
+  std::ifstream file(TSR_SCHEDULES);
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    std::istringstream words(line);
+    std::string name;
+    words >> name;
+    for (double rate = 0; words >> rate;) found[name].push_back(rate);
+  }
+  return found;
+}
+
+optim::CyclicLR triangles(optim::CyclicLR::Mode mode, int64_t up, int64_t down, double gamma) {
+  optim::CyclicLR cyclic;
+  cyclic.base_lr = 0.01;
+  cyclic.max_lr = 0.2;
+  cyclic.step_size_up = up;
+  cyclic.step_size_down = down;
+  cyclic.mode = mode;
+  cyclic.gamma = gamma;
+  return cyclic;
+}
+
+optim::OneCycleLR cycle(int64_t steps, bool lines) {
+  optim::OneCycleLR one;
+  one.max_lr = 0.5;
+  one.total_steps = steps;
+  one.linear = one.three_phase = lines;
+  return one;
+}
+
+// The schedules of make_schedules.py.
+std::map<std::string, optim::Schedule> schedules() {
+  using Mode = optim::CyclicLR::Mode;
+  return {
+      {"step", optim::StepLR{7}},
+      {"multi_step", optim::MultiStepLR{{4, 9, 9, 20}, 0.3}},
+      {"constant", optim::ConstantLR{0.25, 9}},
+      {"linear", optim::LinearLR{0.1, 0.75, 11}},
+      {"exponential", optim::ExponentialLR{0.9}},
+      {"polynomial", optim::PolynomialLR{30, 1.7}},
+      {"cosine", optim::CosineAnnealingLR{9, 0.01}},
+      {"warm_restarts", optim::CosineAnnealingWarmRestarts{7}},
+      {"longer_restarts", optim::CosineAnnealingWarmRestarts{3, 2, 0.02}},
+      {"triangular", triangles(Mode::kTriangular, 5, 8, 1)},
+      {"triangular2", triangles(Mode::kTriangular2, 5, 0, 1)},
+      {"exp_range", triangles(Mode::kExpRange, 4, 0, 0.9)},
+      {"one_cycle", cycle(41, false)},
+      {"three_phases", cycle(45, true)},
+      {"sequence", optim::SequentialLR{{optim::LinearLR{0.1, 1, 4}, optim::CosineAnnealingLR{10},
+                                        optim::ExponentialLR{0.8}},
+                                       {4, 12}}},
+  };
+}
+
+}  // namespace
+
+TEST(Schedules, have_the_rates_of_the_table) {
+  const auto table = expected_rates();
+  const auto ours = schedules();
+  ASSERT_EQ(table.size(), ours.size());
+  for (const auto& [name, rates] : table) {
+    ASSERT_EQ(rates.size(), 41U);
+    for (size_t step = 0; step < rates.size(); ++step) {
+      EXPECT_NEAR(ours.at(name)(0.3, static_cast<int64_t>(step)), rates[step], 1e-12)
+          << name << ' ' << step;
+    }
+  }
+}
+
+TEST(Schedules, set_the_rates_of_all_groups) {
+  Tensor x = ones({1}).requires_grad_();
+  Tensor y = ones({1}).requires_grad_();
+  optim::SGDOptions options;
+  options.lr = 1;
+  optim::SGD sgd(x, options);
+  options.lr = 2;
+  sgd.add_group(y, options);
+  optim::Scheduler scheduler(sgd, optim::LambdaLR{[](int64_t step) { return 1.0 / (1 + step); }});
+  EXPECT_EQ(sgd.options(1).lr, 2);
+  scheduler.step();
+  EXPECT_EQ(sgd.options(0).lr, 0.5);
+  EXPECT_EQ(sgd.options(1).lr, 1);
+  scheduler.go_to(3);
+  EXPECT_EQ(scheduler.current_step(), 3);
+  EXPECT_EQ(sgd.options(1).lr, 0.5);
+  EXPECT_EQ(scheduler.initial_rates(), (std::vector<double>{1, 2}));
+}
+
+TEST(Schedules, that_do_not_fit_their_milestones_are_refused) {
+  const optim::SequentialLR wrong{{optim::StepLR{1}}, {3}};
+  EXPECT_THROW(wrong(1, 0), InvalidValueError);
+}
