@@ -16,6 +16,7 @@ from .. import _ops
 from .._errors import ArgumentTypeError, ShapeError, as_list
 from .._tensor import Tensor
 from ..autograd import no_grad
+from .weight_norms import remove_spectral_norm, remove_weight_norm, spectral_norm, weight_norm
 
 
 def clip_grad_norm_(
