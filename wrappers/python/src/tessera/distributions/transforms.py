@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _ops
+from .._creation import broadcast_shapes
 from .._errors import InvalidValueError, NotSupportedError, ShapeError
 from .._tensor import Tensor
 from . import constraints
@@ -331,6 +332,11 @@ class ExpTransform(_Increasing):
         return x
 
 
+def _with_parameters(shape: ShapeLike, *values: Value) -> Shape:
+    """The shape that broadcasting with parameters gives."""
+    return tuple(broadcast_shapes(shape_of(shape, "shape"), *(v.shape for v in values if isinstance(v, Tensor))))
+
+
 class PowerTransform(_Increasing):
     """y = x^exponent of positive numbers."""
 
@@ -344,6 +350,11 @@ class PowerTransform(_Increasing):
     @property
     def sign(self) -> Any:
         return _ops.sign(self.exponent) if isinstance(self.exponent, Tensor) else math.copysign(1, self.exponent)
+
+    def forward_shape(self, shape: ShapeLike) -> Shape:
+        return _with_parameters(shape, self.exponent)
+
+    inverse_shape = forward_shape
 
     def _call(self, x: Tensor) -> Tensor:
         return x**self.exponent
@@ -435,6 +446,11 @@ class AffineTransform(Transform):
         if isinstance(self.scale, Tensor):
             return _ops.sign(self.scale)
         return 1 if self.scale > 0 else -1 if self.scale < 0 else 0
+
+    def forward_shape(self, shape: ShapeLike) -> Shape:
+        return _with_parameters(shape, self.loc, self.scale)
+
+    inverse_shape = forward_shape
 
     def _call(self, x: Tensor) -> Tensor:
         return self.loc + self.scale * x
