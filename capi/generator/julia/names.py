@@ -43,7 +43,7 @@ EXTENDED = {
     "Statistics": "mean mean! var std median median! quantile quantile!",
 }
 # The package's own although Base has another function of this name: call them as Tessera.zeros.
-SHADOWING = {"cov", "empty", "kron", "mv", "zeros", "ones", "rand", "randn", "randperm", "searchsorted", "view_row_major"}
+SHADOWING = {"binomial", "cov", "empty", "kron", "mv", "zeros", "ones", "rand", "randn", "randperm", "searchsorted", "view_row_major"}
 # Pointwise ops with an operator or a function of Base: `operation` in generated/broadcast.jl.
 OPERATORS = {
     "negative": ["-"], "reciprocal": ["inv"], "logical_not": ["!"], "bitwise_invert": ["~"],

@@ -28,8 +28,14 @@ export MaxPool1d, MaxPool2d, MaxPool3d, AvgPool1d, AvgPool2d, AvgPool3d, LPPool1
 export AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool1d, AdaptiveMaxPool2d, AdaptiveMaxPool3d
 export RNN, LSTM, GRU, RNNCell, LSTMCell, GRUCell
 export ChannelShuffle, Fold, PixelShuffle, PixelUnshuffle, Unfold, Upsample
+export MSELoss, L1Loss, SmoothL1Loss, HuberLoss, KLDivLoss, CrossEntropyLoss, NLLLoss, BCELoss, BCEWithLogitsLoss
+export PoissonNLLLoss, GaussianNLLLoss, SoftMarginLoss, HingeEmbeddingLoss, MarginRankingLoss, CosineEmbeddingLoss
+export TripletMarginLoss, MultiMarginLoss, MultiLabelMarginLoss, MultiLabelSoftMarginLoss, CosineSimilarity
+export PairwiseDistance, LeakyReLU, ELU, CELU, Hardtanh, Softplus, Softshrink, Hardshrink, PReLU
 export convert!, set_data!, state_dict, load_state_dict!, train!, evaluate!, save_file, load_file
-export SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam, LAMB, Lion, Muon
+export SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam, LAMB, Lion, Muon, Rprop, ASGD
+export StepLR, MultiStepLR, ConstantLR, LinearLR, ExponentialLR, PolynomialLR, CosineAnnealingLR
+export CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR, SequentialLR, Scheduler, step!
 export setup, update!, add_group!, save_state, load_state!, DataLoader
 
 include("library.jl")
@@ -54,6 +60,7 @@ include("interop.jl")
 include("io.jl")
 include("nn.jl")
 include("optim.jl")
+include("schedules.jl")
 include("data.jl")
 
 function __init__()

@@ -289,3 +289,5 @@ end
 # ---- Topics ----
 
 include("nn/image.jl")
+include("nn/init.jl")
+include("nn/losses.jl")

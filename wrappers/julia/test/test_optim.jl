@@ -61,7 +61,7 @@ end
     @test_throws ArgumentError Tessera.adjust!(state; lr=-1.0)
 end
 
-const KINDS = (SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam, LAMB, Lion, Muon)
+const KINDS = (SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam, LAMB, Lion, Muon, Rprop, ASGD)
 
 @testset "test_defaults_are_those_of_the_core" begin
     for R in KINDS
@@ -93,7 +93,8 @@ end
     path = tempname()
     for R in KINDS
         x = leaf([1.0 -2.0; 0.5 3.0])
-        first_run = setup(R(lr=0.1, weight_decay=0.25, maximize=true), [x])
+        decay = R === Rprop ? (;) : (; weight_decay=0.25)
+        first_run = setup(R(; lr=0.1, maximize=true, decay...), [x])
         run!(first_run, 1:5)
         save_state(path, first_run)
         from_file, from_state = leaf(Array(detach(x))), leaf(Array(detach(x)))

@@ -16,9 +16,9 @@ export abs!, acos!, acosh!, adam_step!, adamw_step!, adaptive_avg_pool1d, adapti
 export baddbmm, baddbmm!, bartlett_window, batch_norm, batch_norm!, bernoulli, bernoulli!,
     bessel_j0, bessel_j0!, bessel_j1, bessel_j1!, bessel_y0, bessel_y0!, bessel_y1, bessel_y1!,
     bilinear, binary_cross_entropy, binary_cross_entropy_with_logits, bincount, bincount!,
-    binomial, bitwise_and!, bitwise_invert!, bitwise_left_shift!, bitwise_or!,
-    bitwise_right_shift!, bitwise_xor!, blackman_window, block_diag, block_diag!, bmm, bmm!,
-    broadcast_tensors, broadcast_to, bucketize, bucketize!
+    bitwise_and!, bitwise_invert!, bitwise_left_shift!, bitwise_or!, bitwise_right_shift!,
+    bitwise_xor!, blackman_window, block_diag, block_diag!, bmm, bmm!, broadcast_tensors,
+    broadcast_to, bucketize, bucketize!
 export cartesian_prod, cauchy!, cdist, ceil!, celu, celu!, channel_shuffle, cholesky_inverse,
     cholesky_inverse!, cholesky_solve, cholesky_solve!, choose, choose!, chunk, clip, clip!,
     clip_grad_norm!, clip_grad_value!, clip_norm!, clone, clone!, col2im, column_stack,

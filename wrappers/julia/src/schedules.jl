@@ -1,0 +1,169 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+# Schedules of learning rates: functions of the initial rate and the number of the step.
+
+"""
+A function of the initial rate and the step, counted from 0. Those here have the options and defaults of PyTorch's
+schedulers; any function of these two is one, too.
+"""
+abstract type Schedule end
+
+# Half a cosine from `from` to `to` while the share goes from 0 to 1.
+cosine(from, to, share) = to + (from - to) * (1 + cos(pi * share)) / 2
+share(step, whole) = min(step, whole) / whole
+
+"Times `gamma` every `step_size` steps."
+Base.@kwdef struct StepLR <: Schedule
+    step_size::Int
+    gamma::Float64 = 0.1
+end
+(s::StepLR)(base, step) = base * s.gamma^(step ÷ s.step_size)
+
+"Times `gamma` at each of the milestones."
+Base.@kwdef struct MultiStepLR <: Schedule
+    milestones::Vector{Int}
+    gamma::Float64 = 0.1
+end
+(s::MultiStepLR)(base, step) = base * s.gamma^count(<=(step), s.milestones)
+
+"Times `factor` until step `total_iters`."
+Base.@kwdef struct ConstantLR <: Schedule
+    factor::Float64 = 1 / 3
+    total_iters::Int = 5
+end
+(s::ConstantLR)(base, step) = step >= s.total_iters ? base : base * s.factor
+
+"Times a factor that goes from `start_factor` to `end_factor` in `total_iters` steps."
+Base.@kwdef struct LinearLR <: Schedule
+    start_factor::Float64 = 1 / 3
+    end_factor::Float64 = 1.0
+    total_iters::Int = 5
+end
+(s::LinearLR)(base, step) =
+    base * (s.start_factor + (s.end_factor - s.start_factor) * share(step, s.total_iters))
+
+"Times `gamma` at each step."
+Base.@kwdef struct ExponentialLR <: Schedule
+    gamma::Float64
+end
+(s::ExponentialLR)(base, step) = base * s.gamma^step
+
+"Falls as `(1 - step / total_iters)^power` to 0."
+Base.@kwdef struct PolynomialLR <: Schedule
+    total_iters::Int = 5
+    power::Float64 = 1.0
+end
+(s::PolynomialLR)(base, step) = base * (1 - share(step, s.total_iters))^s.power
+
+"Half a cosine from the initial rate to `eta_min` in `T_max` steps, and back."
+Base.@kwdef struct CosineAnnealingLR <: Schedule
+    T_max::Int
+    eta_min::Float64 = 0.0
+end
+(s::CosineAnnealingLR)(base, step) = cosine(base, s.eta_min, step / s.T_max)
+
+"Half a cosine in `T_0` steps, then again in `T_mult` times as many, and so on."
+Base.@kwdef struct CosineAnnealingWarmRestarts <: Schedule
+    T_0::Int
+    T_mult::Int = 1
+    eta_min::Float64 = 0.0
+end
+function (s::CosineAnnealingWarmRestarts)(base, step)
+    place, length = s.T_mult == 1 ? step % s.T_0 : step, s.T_0
+    while place >= length
+        place -= length
+        length *= s.T_mult
+    end
+    return cosine(base, s.eta_min, place / length)
+end
+
+"""
+Triangles between `base_lr` and `max_lr`, whose tops are of one height (`mode=:triangular`), of half the height before
+(`:triangular2`), or of the height `gamma^step` (`:exp_range`).
+"""
+Base.@kwdef struct CyclicLR <: Schedule
+    base_lr::Float64
+    max_lr::Float64
+    step_size_up::Int = 2000
+    step_size_down::Int = step_size_up
+    mode::Symbol = :triangular
+    gamma::Float64 = 1.0
+    function CyclicLR(base_lr, max_lr, step_size_up, step_size_down, mode, gamma)
+        mode in (:triangular, :triangular2, :exp_range) || throw(ArgumentError(
+            "CyclicLR: expected the mode :triangular, :triangular2 or :exp_range, got $(repr(mode))"))
+        return new(base_lr, max_lr, step_size_up, step_size_down, mode, gamma)
+    end
+end
+function (s::CyclicLR)(base, step)
+    cycle, place = divrem(step, s.step_size_up + s.step_size_down)
+    rises = place <= s.step_size_up
+    height = rises ? place / s.step_size_up : 1 - (place - s.step_size_up) / s.step_size_down
+    scale = s.mode === :triangular ? 1.0 : s.mode === :triangular2 ? 0.5^cycle : s.gamma^step
+    return s.base_lr + (s.max_lr - s.base_lr) * height * scale
+end
+
+"""
+One rise from `max_lr / div_factor` to `max_lr` in the share `pct_start` of the steps, and a fall to
+`1 / final_div_factor` of the start; in three phases the fall pauses at the start's rate.
+"""
+Base.@kwdef struct OneCycleLR <: Schedule
+    max_lr::Float64
+    total_steps::Int
+    pct_start::Float64 = 0.3
+    linear::Bool = false
+    div_factor::Float64 = 25.0
+    final_div_factor::Float64 = 1e4
+    three_phase::Bool = false
+end
+function (s::OneCycleLR)(base, step)
+    first_rate = s.max_lr / s.div_factor
+    least = first_rate / s.final_div_factor
+    top, last_step = s.pct_start * s.total_steps - 1, s.total_steps - 1
+    between(from, to, share) = s.linear ? from + (to - from) * share : cosine(from, to, share)
+    step <= top && return between(first_rate, s.max_lr, step / top)
+    s.three_phase || return between(s.max_lr, least, (step - top) / (last_step - top))
+    step <= 2top && return between(s.max_lr, first_rate, (step - top) / top)
+    return between(first_rate, least, (step - 2top) / (last_step - 2top))
+end
+
+"One schedule after the other: the next begins with its step 0 at each of the milestones, which are one fewer."
+struct SequentialLR <: Schedule
+    schedules::Vector{Any}
+    milestones::Vector{Int}
+    function SequentialLR(schedules, milestones)
+        length(schedules) == length(milestones) + 1 || throw(ArgumentError(
+            "SequentialLR: expected one milestone fewer than the $(length(schedules)) schedules, " *
+            "got $(length(milestones))"))
+        return new(collect(Any, schedules), milestones)
+    end
+end
+function (s::SequentialLR)(base, step)
+    number = count(<=(step), s.milestones)
+    return s.schedules[number+1](base, number == 0 ? step : step - s.milestones[number])
+end
+
+"""
+    Scheduler(state, schedule)
+
+Sets the rates of an optimizer's groups by a schedule: those of step 0 at once, those of the next step with
+[`step!`](@ref).
+"""
+mutable struct Scheduler{S}
+    state::OptimizerState
+    schedule::S
+    initial::Vector{Float64}
+    step::Int
+    function Scheduler(state::OptimizerState, schedule::S) where {S}
+        initial = [Float64(rule(state, group).lr) for group in 1:group_count(state)]
+        return step!(new{S}(state, schedule, initial, -1))
+    end
+end
+
+"Goes to the next step, or to the step with this number."
+function step!(scheduler::Scheduler, step::Integer=scheduler.step + 1)
+    scheduler.step = step
+    for (group, base) in enumerate(scheduler.initial)
+        adjust!(scheduler.state; group, lr=scheduler.schedule(base, step))
+    end
+    return scheduler
+end

@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+# Schedules against the rates of tests/conformance/schedules.txt, and what sets them.
+
+const SCHEDULE_TABLE = joinpath(@__DIR__, "..", "..", "..", "tests", "conformance", "schedules.txt")
+
+# The schedules of make_schedules.py.
+const SCHEDULES = Dict(
+    "step" => StepLR(step_size=7),
+    "multi_step" => MultiStepLR(milestones=[4, 9, 9, 20], gamma=0.3),
+    "constant" => ConstantLR(factor=0.25, total_iters=9),
+    "linear" => LinearLR(start_factor=0.1, end_factor=0.75, total_iters=11),
+    "exponential" => ExponentialLR(gamma=0.9),
+    "polynomial" => PolynomialLR(total_iters=30, power=1.7),
+    "cosine" => CosineAnnealingLR(T_max=9, eta_min=0.01),
+    "warm_restarts" => CosineAnnealingWarmRestarts(T_0=7),
+    "longer_restarts" => CosineAnnealingWarmRestarts(T_0=3, T_mult=2, eta_min=0.02),
+    "triangular" => CyclicLR(base_lr=0.01, max_lr=0.2, step_size_up=5, step_size_down=8),
+    "triangular2" => CyclicLR(base_lr=0.01, max_lr=0.2, step_size_up=5, mode=:triangular2),
+    "exp_range" => CyclicLR(base_lr=0.01, max_lr=0.2, step_size_up=4, mode=:exp_range, gamma=0.9),
+    "one_cycle" => OneCycleLR(max_lr=0.5, total_steps=41),
+    "three_phases" => OneCycleLR(max_lr=0.5, total_steps=45, linear=true, three_phase=true),
+    "sequence" => SequentialLR(
+        [LinearLR(start_factor=0.1, total_iters=4), CosineAnnealingLR(T_max=10), ExponentialLR(gamma=0.8)], [4, 12]),
+)
+
+@testset "test_schedules_have_the_rates_of_the_table" begin
+    rows = split.(filter(!startswith('#'), readlines(SCHEDULE_TABLE)))
+    @test sort(first.(rows)) == sort(collect(keys(SCHEDULES)))
+    for row in rows
+        name, rates = row[1], row[2:end]
+        @test length(rates) == 41
+        found = [SCHEDULES[name](0.3, step) for step in 0:40]
+        @test isapprox(found, parse.(Float64, rates); rtol=0, atol=1e-12)
+    end
+end
+
+@testset "test_schedulers_set_the_rates_of_all_groups" begin
+    state = add_group!(setup(SGD(lr=1.0), [leaf([1.0])]), SGD(lr=2.0), [leaf([1.0])])
+    scheduler = Scheduler(state, (base, step) -> base / (1 + step))
+    @test Tessera.rule(state, 2).lr == 2
+    step!(scheduler)
+    @test (Tessera.rule(state, 1).lr, Tessera.rule(state, 2).lr) == (0.5, 1.0)
+    step!(scheduler, 3)
+    @test Tessera.rule(state, 2).lr == 0.5 && scheduler.step == 3
+end
+
+@testset "test_wrong_schedules_are_refused" begin
+    @test_throws ArgumentError SequentialLR([StepLR(step_size=1)], [3])
+    @test_throws ArgumentError CyclicLR(base_lr=0.1, max_lr=0.2, mode=:square)
+end
