@@ -42,7 +42,6 @@ int_list(x::Tuple{Vararg{Any,N}}) where {N} =
 int_list(x::AbstractVector) = convert(Vector{Int64}, x)
 int_list(x::ShortList) = x
 
-
 list_count(::Absent) = -1
 list_count(list) = length(list)
 

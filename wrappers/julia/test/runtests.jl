@@ -12,8 +12,8 @@ include("json.jl")
 using .Reporter
 
 const FILES = ["package", "tensor", "indexing", "broadcast", "autograd", "errors", "memory",
-    "interop", "io", "nn", "nn_image", "nn_layers", "recurrent", "optim", "data", "layout", "tracing",
-    "interop", "io", "nn", "losses", "optim", "schedules", "data", "layout", "tracing",
+    "interop", "io", "nn", "nn_image", "nn_layers", "losses", "recurrent", "optim", "schedules", "data",
+    "layout", "tracing",
     "conformance", "chain_rules", "examples"]
 
 # Helpers for several files.
