@@ -25,9 +25,11 @@ struct ClassLossRows;
 template <class T>
 struct DepthwiseRows;
 template <class T>
-struct GatesRows;
 struct DistanceRows;
+template <class T>
 struct FftRows;
+template <class T>
+struct GatesRows;
 template <class T>
 struct NormRows;
 template <class T>
