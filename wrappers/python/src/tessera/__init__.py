@@ -87,9 +87,7 @@ from ._variadic import (  # type: ignore[assignment]  # noqa: F401
     vsplit,
     where,
 )
-from . import autograd, capi, io, linalg, masked, memory, nn, optim, tracing, utils
-from . import autograd, capi, distributions, io, linalg, memory, nn, optim, tracing, utils
-from . import autograd, capi, fft, io, linalg, memory, nn, optim, tracing, utils
+from . import autograd, capi, distributions, fft, io, linalg, masked, memory, nn, optim, tracing, utils
 from .autograd import (
     enable_grad,
     inference_mode,

@@ -34,13 +34,12 @@ from .activations import (
     Threshold,
     Unflatten,
 )
+from .adaptive import AdaptiveLogSoftmaxWithLoss
 from .attention import MultiheadAttention
 from .bags import Bilinear, EmbeddingBag
-from .adaptive import AdaptiveLogSoftmaxWithLoss
 from .containers import ModuleDict, ModuleList, Sequential
 from .conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .dropouts import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
-from .layers import Embedding, LayerNorm, Linear
 from .image import (
     ChannelShuffle,
     Fold,
@@ -51,14 +50,14 @@ from .image import (
     UpsamplingBilinear2d,
     UpsamplingNearest2d,
 )
-from .layers import BatchNorm2d, Conv2d, ConvTranspose2d, Embedding, LayerNorm, Linear
+from .layers import Embedding, LayerNorm, Linear
 from .losses import (
     BCELoss,
     BCEWithLogitsLoss,
+    CTCLoss,
     CosineEmbeddingLoss,
     CosineSimilarity,
     CrossEntropyLoss,
-    CTCLoss,
     GaussianNLLLoss,
     HingeEmbeddingLoss,
     HuberLoss,
@@ -106,6 +105,7 @@ from .padding import (
     ZeroPad3d,
 )
 from .parameter import Parameter
+from .parameter_lists import ParameterDict, ParameterList
 from .pooling import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
@@ -134,7 +134,6 @@ from .transformer import (
     TransformerEncoder,
     TransformerEncoderLayer,
 )
-from .parameter_lists import ParameterDict, ParameterList
 
 __all__ = [
     "CELU",
@@ -148,12 +147,12 @@ __all__ = [
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
     "AdaptiveAvgPool3d",
+    "AdaptiveLogSoftmaxWithLoss",
     "AdaptiveMaxPool1d",
     "AdaptiveMaxPool2d",
     "AdaptiveMaxPool3d",
     "AlphaDropout",
     "AvgPool1d",
-    "AdaptiveLogSoftmaxWithLoss",
     "AvgPool2d",
     "AvgPool3d",
     "BCELoss",
@@ -161,6 +160,9 @@ __all__ = [
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
+    "Bilinear",
+    "CTCLoss",
+    "ChannelShuffle",
     "CircularPad1d",
     "CircularPad2d",
     "CircularPad3d",
@@ -168,9 +170,6 @@ __all__ = [
     "ConstantPad2d",
     "ConstantPad3d",
     "Conv1d",
-    "CTCLoss",
-    "ChannelShuffle",
-    "Bilinear",
     "Conv2d",
     "Conv3d",
     "ConvTranspose1d",
@@ -184,11 +183,11 @@ __all__ = [
     "Dropout2d",
     "Dropout3d",
     "Embedding",
-    "FeatureAlphaDropout",
     "EmbeddingBag",
+    "FeatureAlphaDropout",
     "Flatten",
-    "GRUCell",
     "Fold",
+    "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",
     "Hardshrink",
@@ -233,10 +232,10 @@ __all__ = [
     "PReLU",
     "PairwiseDistance",
     "Parameter",
-    "PixelShuffle",
-    "PixelUnshuffle",
     "ParameterDict",
     "ParameterList",
+    "PixelShuffle",
+    "PixelUnshuffle",
     "PoissonNLLLoss",
     "RMSNorm",
     "RNNCell",
@@ -269,13 +268,13 @@ __all__ = [
     "TransformerEncoderLayer",
     "TripletMarginLoss",
     "Unflatten",
-    "ZeroPad1d",
-    "ZeroPad2d",
-    "ZeroPad3d",
     "Unfold",
     "Upsample",
     "UpsamplingBilinear2d",
     "UpsamplingNearest2d",
+    "ZeroPad1d",
+    "ZeroPad2d",
+    "ZeroPad3d",
     "functional",
     "init",
     "utils",

@@ -13,9 +13,9 @@ from .._errors import InvalidValueError
 from .._tensor import Tensor
 from . import functional as F
 from . import init
-from .activations import Dropout
 from .attention import MultiheadAttention
 from .containers import ModuleList
+from .dropouts import Dropout
 from .layers import LayerNorm, Linear
 from .module import Module
 

@@ -10,7 +10,7 @@ from .. import _ops
 from .._errors import ArgumentTypeError, InvalidArgumentError, InvalidValueError
 from .._tensor import Tensor
 from ..autograd import no_grad
-from .layers import ConvTranspose2d
+from .conv import ConvTranspose2d
 from .module import Module, RemovableHandle
 from .parameter import Parameter
 

@@ -7,16 +7,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ... import _ops
-from ..._errors import as_list
+from ..._errors import ArgumentTypeError, ShapeError, as_list
 from ..._tensor import Tensor
+from ...autograd import no_grad
+from ..weight_norms import remove_spectral_norm, remove_weight_norm, spectral_norm, weight_norm
 from . import rnn
 
-__all__ = ["clip_grad_norm_", "clip_grad_value_", "rnn"]
-from .. import _ops
-from .._errors import ArgumentTypeError, ShapeError, as_list
-from .._tensor import Tensor
-from ..autograd import no_grad
-from .weight_norms import remove_spectral_norm, remove_weight_norm, spectral_norm, weight_norm
+__all__ = [
+    "clip_grad_norm_",
+    "clip_grad_value_",
+    "parameters_to_vector",
+    "remove_spectral_norm",
+    "remove_weight_norm",
+    "rnn",
+    "spectral_norm",
+    "vector_to_parameters",
+    "weight_norm",
+]
 
 
 def clip_grad_norm_(
