@@ -43,13 +43,37 @@ struct Best {
     value[i] = wins ? candidate : value[i];
     position[i] = wins ? at : position[i];
   }
+  [[gnu::always_inline]] void start(int64_t i, Index at) { position[i] = at; }
   void keep(int64_t count, T* out, int64_t* positions) const {
     std::copy_n(value, count, out);
-    if (positions != nullptr) {
-      for (int64_t i = 0; i < count; ++i) positions[i] = static_cast<int64_t>(position[i]);
-    }
+    for (int64_t i = 0; i < count; ++i) positions[i] = static_cast<int64_t>(position[i]);
   }
 };
+
+// Where nobody asks for the positions.
+struct NoPosition {
+  explicit NoPosition(int64_t) {}
+};
+template <class T>
+struct Best<T, NoPosition> {
+  T value[kPoolTile];
+
+  [[gnu::always_inline]] void offer(int64_t i, T candidate, NoPosition) {
+    const bool wins = candidate > value[i] || candidate != candidate;
+    value[i] = wins ? candidate : value[i];
+  }
+  [[gnu::always_inline]] void start(int64_t, NoPosition) {}
+  void keep(int64_t count, T* out, int64_t*) const { std::copy_n(value, count, out); }
+};
+
+// base + step, added in the type of the positions.
+template <class Index>
+[[gnu::always_inline]] inline Index place_of(int64_t base, int64_t step) {
+  if constexpr (std::is_same_v<Index, NoPosition>)
+    return NoPosition(0);
+  else
+    return static_cast<Index>(static_cast<Index>(base) + static_cast<Index>(step));
+}
 
 // Outputs [from, to) of a row whose windows are inside the input. kStride 0: the stride of the
 // axis.
@@ -60,11 +84,9 @@ inline void max_inside(const PoolAxis& width, const T* row, int64_t offset, int6
   for (int64_t k = 0; k < width.kernel; ++k) {
     const int64_t start = from * stride - width.padding + k * width.dilation;
     const T* source = row + start;
-    const auto base = static_cast<Index>(offset + start);
 #pragma omp simd
     for (int64_t i = 0; i < to - from; ++i) {
-      best.offer(from - first + i, source[i * stride],
-                 static_cast<Index>(base + static_cast<Index>(i * stride)));
+      best.offer(from - first + i, source[i * stride], place_of<Index>(offset + start, i * stride));
     }
   }
 }
@@ -102,7 +124,7 @@ inline void max_row(const PoolShape& shape, int64_t d, int64_t h, const T* in, T
     const int64_t last = std::min(width.output, first + kPoolTile);
     for (int64_t o = first; o < last; ++o) {
       best.value[o - first] = -std::numeric_limits<T>::infinity();
-      best.position[o - first] = max_start<Index>(width, corner, o);
+      best.start(o - first, max_start<Index>(width, corner, o));
     }
     const int64_t from = std::clamp(width.inner_begin, first, last);
     const int64_t to = std::clamp(width.inner_end, from, last);
@@ -131,7 +153,7 @@ inline void max_row_channels(const PoolShape& shape, int64_t d, int64_t h, const
     for (int64_t tile = 0; tile < shape.channels; tile += kPoolTile) {
       const int64_t count = std::min(kPoolTile, shape.channels - tile);
       std::fill_n(best.value, count, -std::numeric_limits<T>::infinity());
-      std::fill_n(best.position, count, max_start<Index>(width, corner, o));
+      for (int64_t i = 0; i < count; ++i) best.start(i, max_start<Index>(width, corner, o));
       each_input_row(shape, d, h, [&](int64_t offset) {
         for (int64_t i = width.begin[o]; i < width.end[o]; i += width.dilation) {
           const T* source = in + (offset + i) * shape.channels + tile;
@@ -165,7 +187,9 @@ template <class T>
 void max_pool(const PoolShape& shape, int64_t begin, int64_t end, const T* in, T* out,
               int64_t* positions) {
   const int64_t plane = shape.axes[0].input * shape.axes[1].input * shape.axes[2].input;
-  if (plane <= std::numeric_limits<int32_t>::max()) {
+  if (positions == nullptr) {
+    max_rows<T, NoPosition>(shape, begin, end, in, out, positions);
+  } else if (plane <= std::numeric_limits<int32_t>::max()) {
     max_rows<T, Position<T>>(shape, begin, end, in, out, positions);
   } else {
     max_rows<T, int64_t>(shape, begin, end, in, out, positions);
@@ -277,34 +301,79 @@ void average_pool(const PoolShape& shape, int64_t begin, int64_t end, const T* i
   }
 }
 
+// Adds the share of output (d, h, w) in its slopes to the inputs that it covers.
+template <class T>
+inline void spread(const PoolShape& shape, int64_t d, int64_t h, int64_t w, const T* slope, T* dx) {
+  const PoolAxis& width = shape.axes[2];
+  const int64_t channels = shape.channels;
+  const T share = static_cast<T>(1 / window_divisor(shape, d, h, w));
+  const int64_t first = width.begin[w] * channels;
+  const int64_t last = width.end[w] * channels;
+  each_input_row(shape, d, h, [&](int64_t offset) {
+    T* row = dx + offset * channels;
+    if (channels == 1) {
+      const T part = *slope * share;
+#pragma omp simd
+      for (int64_t i = first; i < last; ++i) row[i] += part;
+    } else {
+      for (int64_t i = first; i < last; i += channels) {
+#pragma omp simd
+        for (int64_t c = 0; c < channels; ++c) row[i + c] += slope[c] * share;
+      }
+    }
+  });
+}
+
+// The same for outputs [from, to) of a row whose windows are inside the input, one per lane: the
+// lanes of a step write different inputs. kStride 0: the stride of the axis.
+template <int64_t kStride, class T>
+inline void spread_inside(const PoolAxis& width, const T* parts, int64_t from, int64_t count,
+                          T* row) {
+  const int64_t stride = kStride == 0 ? width.stride : kStride;
+  T* first = row + from * stride - width.padding;
+  for (int64_t k = 0; k < width.kernel; ++k) {
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) first[i * stride + k] += parts[i];
+  }
+}
+
+template <class T>
+inline void spread_row(const PoolShape& shape, int64_t d, int64_t h, const T* slopes, T* dx) {
+  const PoolAxis& width = shape.axes[2];
+  const T share = static_cast<T>(1 / window_divisor(shape, d, h, width.inner_begin));
+  T parts[kPoolTile];
+  for (int64_t from = width.inner_begin; from < width.inner_end; from += kPoolTile) {
+    const int64_t count = std::min(kPoolTile, width.inner_end - from);
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) parts[i] = slopes[from + i] * share;
+    each_input_row(shape, d, h, [&](int64_t offset) {
+      if (width.stride == 1)
+        spread_inside<1>(width, parts, from, count, dx + offset);
+      else if (width.stride == 2)
+        spread_inside<2>(width, parts, from, count, dx + offset);
+      else
+        spread_inside<0>(width, parts, from, count, dx + offset);
+    });
+  }
+}
+
 template <class T>
 void average_pool_backward(const PoolShape& shape, const T* g, T* dx) {
   const PoolAxis& height = shape.axes[1];
   const PoolAxis& width = shape.axes[2];
   const int64_t channels = shape.channels;
   std::fill_n(dx, shape.axes[0].input * height.input * width.input * channels, T{0});
+  // As forward: long windows are vectorised along the window.
+  const bool lanes = channels == 1 && width.kernel <= kLongWindow;
+  const int64_t from = lanes ? width.inner_begin : width.output;
+  const int64_t to = lanes ? width.inner_end : width.output;
   for (int64_t r = 0; r < shape.axes[0].output * height.output; ++r) {
     const int64_t d = r / height.output;
     const int64_t h = r % height.output;
-    for (int64_t w = 0; w < width.output; ++w) {
-      const T* slope = g + (r * width.output + w) * channels;
-      const T share = static_cast<T>(1 / window_divisor(shape, d, h, w));
-      const int64_t first = width.begin[w] * channels;
-      const int64_t last = width.end[w] * channels;
-      each_input_row(shape, d, h, [&](int64_t offset) {
-        T* row = dx + offset * channels;
-        if (channels == 1) {
-          const T part = *slope * share;
-#pragma omp simd
-          for (int64_t i = first; i < last; ++i) row[i] += part;
-        } else {
-          for (int64_t i = first; i < last; i += channels) {
-#pragma omp simd
-            for (int64_t c = 0; c < channels; ++c) row[i + c] += slope[c] * share;
-          }
-        }
-      });
-    }
+    const T* slopes = g + r * width.output * channels;
+    for (int64_t w = 0; w < from; ++w) spread(shape, d, h, w, slopes + w * channels, dx);
+    if (from < to) spread_row(shape, d, h, slopes, dx);
+    for (int64_t w = to; w < width.output; ++w) spread(shape, d, h, w, slopes + w * channels, dx);
   }
 }
 
