@@ -64,28 +64,30 @@ class Groups {
   // From the sums over the planes of a group: its statistics, or in a backward pass the
   // coefficients of dx = g a - (x - mean) b - c; and the coefficients of y = (x - mean) a + b.
   void set_group(int64_t group) {
+    const int64_t head = group * each_;
+    const int64_t c = channel(head);
     double sum = 0;
     double other = 0;
-    for (int64_t k = group * each_; k < (group + 1) * each_; ++k) {
-      const double weight = backward() ? static_cast<double>(norm_.weight_at(channel(k))) : 1;
-      sum += weight * first_[k];
-      other += weight * second_[k];
+    for (int64_t k = 0; k < each_; ++k) {
+      const double weight = backward() ? static_cast<double>(norm_.weight_at(c + k)) : 1;
+      sum += weight * first_[head + k];
+      other += weight * second_[head + k];
     }
     const auto count = static_cast<double>(each_ * plan_.inner);
     math::NormSlope slope{};
     if (backward()) {
       slope = math::norm_slope(false, 1, static_cast<double>(norm_.rstd[group]), sum, other, count);
     } else {
-      const auto from = static_cast<double>(shift(group * each_));
+      const auto from = static_cast<double>(shift(head));
       const math::GroupMoments found = math::group_moments(from, sum, other, count);
       norm_.mean[group] = static_cast<T>(found.mean);
       norm_.rstd[group] = static_cast<T>(math::reciprocal_deviation(found.variance, plan_.eps));
     }
-    for (int64_t k = group * each_; k < (group + 1) * each_; ++k) {
-      mean_[k] = norm_.mean[group];
-      a_[k] = norm_.rstd[group] * norm_.weight_at(channel(k));
-      b_[k] = backward() ? static_cast<T>(slope.b) : norm_.bias_at(channel(k));
-      c_[k] = static_cast<T>(slope.c);
+    for (int64_t k = 0; k < each_; ++k) {
+      mean_[head + k] = norm_.mean[group];
+      a_[head + k] = norm_.rstd[group] * norm_.weight_at(c + k);
+      b_[head + k] = backward() ? static_cast<T>(slope.b) : norm_.bias_at(c + k);
+      c_[head + k] = static_cast<T>(slope.c);
     }
   }
 
@@ -111,7 +113,7 @@ class Groups {
     const int64_t grain = kGrain / (each_ * plan_.inner) + 1;
     parallel_for(plan_.outer * plan_.groups, grain, [&](int64_t begin, int64_t end) {
       for (int64_t group = begin; group < end; ++group) {
-        for (int64_t k = group * each_; k < (group + 1) * each_; ++k) sum_plane(k);
+        sum_planes(group * each_);
         set_group(group);
         if (!writes()) continue;
         for (int64_t k = group * each_; k < (group + 1) * each_; ++k) write_plane(k);
@@ -119,33 +121,41 @@ class Groups {
     });
   }
 
+  // Calls fn(offset, count) for the pieces of `length` numbers from the start of a plane on.
   template <class Fn>
-  void for_pieces(int64_t plane, Fn fn) const {
-    const int64_t most = kIsShort<S> ? kPiece : plan_.inner;
-    for (int64_t i = 0; i < plan_.inner; i += most)
-      fn(plane * plan_.inner + i, std::min(most, plan_.inner - i));
+  void for_pieces(int64_t plane, int64_t length, Fn fn) const {
+    const int64_t most = kIsShort<S> ? kPiece : length;
+    for (int64_t i = 0; i < length; i += most)
+      fn(plane * plan_.inner + i, std::min(most, length - i));
   }
 
-  void sum_plane(int64_t k) {
+  // The sums over the planes of the group from plane `head` on. A forward pass needs their total
+  // alone: it stands in the first plane, because the numbers of a group are contiguous.
+  void sum_planes(int64_t head) {
     T slopes[kPieceSize<S>];
     T numbers[kPieceSize<S>];
-    first_[k] = second_[k] = 0;
-    for_pieces(k, [&](int64_t at, int64_t count) {
-      const T* x = norm_.widen.read(count, norm_.x + at, numbers);
-      if (backward()) {
-        const T* g = norm_.widen.read(count, norm_.y + at, slopes);
-        norm_.rows.moments_backward(count, g, x, norm_.mean[k / each_], &first_[k], &second_[k]);
-      } else {
-        norm_.rows.moments(count, x, shift(k), &first_[k], &second_[k]);
-      }
-    });
+    std::fill_n(first_ + head, each_, 0.0);
+    std::fill_n(second_ + head, each_, 0.0);
+    const T center = backward() ? norm_.mean[head / each_] : shift(head);
+    const int64_t run = backward() ? plan_.inner : each_ * plan_.inner;
+    for (int64_t k = head; k < head + (backward() ? each_ : 1); ++k) {
+      for_pieces(k, run, [&](int64_t at, int64_t count) {
+        const T* x = norm_.widen.read(count, norm_.x + at, numbers);
+        if (backward()) {
+          const T* g = norm_.widen.read(count, norm_.y + at, slopes);
+          norm_.rows.moments_backward(count, g, x, center, &first_[k], &second_[k]);
+        } else {
+          norm_.rows.moments(count, x, center, &first_[k], &second_[k]);
+        }
+      });
+    }
   }
 
   void write_plane(int64_t k) const {
     T slopes[kPieceSize<S>];
     T numbers[kPieceSize<S>];
     S* to = backward() ? norm_.dx : norm_.y;
-    for_pieces(k, [&](int64_t at, int64_t count) {
+    for_pieces(k, plan_.inner, [&](int64_t at, int64_t count) {
       const T* x = norm_.widen.read(count, norm_.x + at, numbers);
       T* result = norm_.widen.target(to + at, numbers);
       if (backward()) {
