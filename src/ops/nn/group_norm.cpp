@@ -97,9 +97,10 @@ void check_running(const Tensor& input, const Tensor& running_mean, const Tensor
             "expected both running statistics or none, got one");
   TSR_CHECK(use_input_stats || running_mean.defined(), Code::kInvalidArgument, "running_mean",
             "expected running statistics without use_input_stats, got none");
-  TSR_CHECK(!use_input_stats || input.numel() != input.size(0) * input.size(1), Code::kShape,
-            "input", "expected more than 1 value per sample and channel, got shape ",
-            input.sizes());
+  int64_t points = 1;
+  for (int64_t d = 2; d < input.ndim(); ++d) points *= input.size(d);
+  TSR_CHECK(!use_input_stats || points != 1, Code::kShape, "input",
+            "expected more than 1 value per sample and channel, got shape ", input.sizes());
 }
 
 }  // namespace
