@@ -48,12 +48,14 @@ void check_input(const Tensor& input, int32_t axes) {
 
 int64_t pooled_size(const PoolGeometry& geometry, size_t d, int64_t size, bool ceil_mode) {
   const int64_t stride = geometry.stride[d];
-  const int64_t room =
-      size + 2 * geometry.padding[d] - (geometry.kernel[d] - 1) * geometry.dilation[d] - 1;
+  // What the first window leaves of the padded input, with what ceil_mode lets the last one exceed.
+  const int64_t room = size + 2 * geometry.padding[d] -
+                       (geometry.kernel[d] - 1) * geometry.dilation[d] - 1 +
+                       (ceil_mode ? stride - 1 : 0);
   TSR_CHECK(room >= 0, Code::kShape, "input",
             "expected a padded input at least as large as the window along axis ", d,
             ", got a size of ", size, " for a kernel of ", geometry.kernel[d]);
-  int64_t count = (room + (ceil_mode ? stride - 1 : 0)) / stride + 1;
+  int64_t count = room / stride + 1;
   // The last window must start inside the input or the padding before it.
   if (ceil_mode && (count - 1) * stride >= size + geometry.padding[d]) --count;
   return count;

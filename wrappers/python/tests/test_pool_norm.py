@@ -68,6 +68,15 @@ def test_the_first_of_equal_maxima_and_the_last_nan_win() -> None:
     np.testing.assert_array_equal(x.grad.numpy(), [[[1, 0, 0, 1]]])
 
 
+def test_with_ceil_mode_one_window_may_exceed_the_input() -> None:
+    x = ts.tensor([[1.0, 5.0, 3.0, 3.0]])
+    np.testing.assert_array_equal(F.max_pool1d(x, 3, 2, dilation=2, ceil_mode=True).numpy(), [[3]])
+    np.testing.assert_array_equal(F.avg_pool1d(x, 5, 2, ceil_mode=True).numpy(), [[3]])
+    for wrong in ({"kernel_size": 5}, {"kernel_size": 6, "stride": 2, "ceil_mode": True}):
+        with pytest.raises(ts.ShapeError):
+            F.avg_pool1d(x, **wrong)
+
+
 def test_a_norm_of_zeros_has_gradient_zero() -> None:
     x = ts.zeros((1, 1, 4)).requires_grad_()
     F.lp_pool1d(x, 2.0, 2).sum().backward()
