@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Local response normalisation, made of average pooling over the channels (Krizhevsky et al.,
 // "ImageNet classification with deep convolutional neural networks", 2012, section 3.3).
+#include <algorithm>
+
 #include "base/error.h"
 #include "ops/composition.h"
 #include "ops/create/copy.h"
@@ -27,11 +29,15 @@ Tensor local_response_norm(const Tensor& input, int64_t size, double alpha, doub
   if (x.numel() == 0) return settle(astype(multiply(x, 1), input.dtype()), out);
   // Images of one channel whose rows are the channels.
   const Dims planes{x.size(0), 1, x.size(1), x.numel() / (x.size(0) * x.size(1))};
-  const Dims around{0, 0, size / 2, (size - 1) / 2};
-  const Dims window{size, 1};
+  // Zeros beyond the last window change nothing.
+  const int64_t before = std::min(size / 2, x.size(1));
+  const int64_t after = std::min((size - 1) / 2, x.size(1));
+  const Dims around{0, 0, before, after};
+  const Dims window{before + 1 + after, 1};
   const Dims step{1};
   const Tensor squares = pad(reshape(square(x), planes), around);
-  const Tensor means = reshape(avg_pool<2>(squares, window, DimsView(step)), x.sizes());
+  const Tensor means =
+      reshape(avg_pool<2>(squares, window, DimsView(step), {}, false, true, size), x.sizes());
   const Tensor scale = pow(add(multiply(means, alpha), k), beta);
   return settle(astype(divide(x, scale), input.dtype()), out);
 }

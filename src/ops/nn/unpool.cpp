@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // The partial inverse of maximum pooling, made of scattering.
+#include <algorithm>
+
 #include "base/error.h"
 #include "ops/composition.h"
 #include "ops/create/create.h"
@@ -26,6 +28,8 @@ void check_positions(const Tensor& input, const Tensor& positions, int32_t axes)
 // it is less than a stride away from that.
 int64_t unpooled_size(int64_t size, int64_t kernel, int64_t stride, int64_t padding,
                       std::optional<int64_t> asked) {
+  TSR_CHECK(size <= INT32_MAX, Code::kShape, "input",
+            "expected spatial sizes below 2147483648, got ", size);
   const int64_t least = (size - 1) * stride - 2 * padding + kernel;
   const int64_t found = asked.value_or(least);
   TSR_CHECK(found >= 1 && found > least - stride && found < least + stride, Code::kValue,
@@ -56,14 +60,12 @@ Tensor max_unpool(const Tensor& input, const Tensor& positions, DimsView kernel_
   const SpatialArg asked = spatial_part(output_size, input, kAxes);
   Dims sizes = input.sizes();
   const size_t kept = sizes.size() - kAxes;
-  int64_t points = 1;
   for (size_t d = 0; d < static_cast<size_t>(kAxes); ++d) {
     sizes[kept + d] = unpooled_size(sizes[kept + d], kernel[d], steps[d], before[d],
                                     asked.has_value() ? std::optional((*asked)[d]) : std::nullopt);
-    points *= sizes[kept + d];
   }
   Dims planes(DimsView(sizes.data(), kept));
-  planes.push_back(points);
+  planes.push_back(checked_numel(DimsView(sizes.data() + kept, kAxes), itemsize(input.dtype())));
   const auto first = static_cast<int64_t>(kept);
   const Tensor filled = scatter(zeros(planes, input.dtype(), input.device()), first,
                                 flatten(positions, first), flatten(input, first));

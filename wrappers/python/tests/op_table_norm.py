@@ -62,6 +62,7 @@ def neighbours(make: Make) -> list[Sample]:
         sample(make(2, 5, 3), 3),
         sample(make(1, 4, 2, 2), 2, 0.5, 0.6, 2.0),
         sample(make(1, 2, 1, 2, 2), 5, alpha=1.0),
+        sample(make(1, 3, 2), 12, alpha=1.0),
         sample(make(2, 3, 2), 1, k=0.5),
     ]
 
