@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // group_norm, and instance_norm, whose groups are single channels.
+#include <algorithm>
+
 #include "base/error.h"
 #include "ops/create/copy.h"
 #include "ops/nn/norm.h"
@@ -45,9 +47,40 @@ NormShape group_shape(const Tensor& x, int64_t groups, double eps) {
   return shape;
 }
 
+// The running statistics, which may be undefined.
+struct Running {
+  const Tensor& mean;
+  const Tensor& var;
+  double momentum;
+};
+
+// running += momentum (mean over the samples of `batch` - running), in place.
+void move_statistic(const Tensor& running, const Tensor& batch, double momentum) {
+  const Dims samples{0};
+  const Tensor goal = mean(batch, DimsView(samples));
+  const Tensor moved = add(multiply(running.detached(), 1 - momentum), multiply(goal, momentum));
+  begin_inplace(running, needs_grad(running));
+  copy_memory(running, moved);
+}
+
+void move_statistics(const Tensor& input, const Running& running) {
+  if (!running.mean.defined()) return;
+  const NoGrad pause;
+  const Tensor x = astype(input.detached(), kernel::opmath(input.dtype()));
+  Dims points;
+  for (int64_t d = 2; d < x.ndim(); ++d) points.push_back(d);
+  const Tensor means = mean(x, DimsView(points));
+  const Tensor spreads = var(x, DimsView(points), 1);
+  move_statistic(running.mean, means, running.momentum);
+  move_statistic(running.var, spreads, running.momentum);
+}
+
 Tensor run_groups(const char* node, const Tensor& x, int64_t groups, const Tensor& w,
-                  const Tensor& b, double eps, const Out& out) {
+                  const Tensor& b, double eps, const Running& running, const Out& out) {
   const bool grad = needs_grad(x, w, b);
+  const Tensor none;
+  // Checked now, before the running statistics are written.
+  if (grad) check_saves(norm_saves(x, w, none));
   const bool last = is_channels_last(x);
   const Tensor dense = image_memory(x, last);
   const NormShape shape = group_shape(dense, groups, eps);
@@ -56,31 +89,16 @@ Tensor run_groups(const char* node, const Tensor& x, int64_t groups, const Tenso
   const Dims statistics{shape.outer * groups};
   const Tensor mean = empty(statistics, kernel::opmath(x.dtype()), x.device());
   const Tensor rstd = empty(statistics, kernel::opmath(x.dtype()), x.device());
-  Result result = allocate_image(out, x.sizes(), x.dtype(), x.device(), grad, {&x, &w, &b}, last);
-  if (x.numel() != 0) launch_norm(shape, {dense, weight, bias, mean, rstd, result.value()});
+  // Neither the input nor the statistics are overwritten before finish().
+  Result result = allocate_image(out, x.sizes(), x.dtype(), x.device(), grad,
+                                 {&x, &w, &b, &running.mean, &running.var}, last);
+  if (x.numel() != 0) {
+    launch_norm(shape, {dense, weight, bias, mean, rstd, result.value()});
+    move_statistics(x, running);
+  }
   Tensor output = result.finish();
   if (grad) record_norm(output, node, shape, x, w, b, dense, mean, rstd);
   return output;
-}
-
-// running += momentum (mean over the samples of `batch` - running), in place.
-void move_statistic(const Tensor& running, const Tensor& batch, double momentum) {
-  const Dims samples{0};
-  const Tensor goal = mean(batch, DimsView(samples));
-  const Tensor old = running.detached();
-  const Tensor moved = add(multiply(old, 1 - momentum), multiply(goal, momentum));
-  begin_inplace(running, needs_grad(running));
-  copy_memory(running, moved);
-}
-
-void move_statistics(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
-                     double momentum) {
-  const NoGrad pause;
-  const Tensor x = astype(input.detached(), kernel::opmath(input.dtype()));
-  Dims points;
-  for (int64_t d = 2; d < x.ndim(); ++d) points.push_back(d);
-  move_statistic(running_mean, mean(x, DimsView(points)), momentum);
-  move_statistic(running_var, var(x, DimsView(points), 1), momentum);
 }
 
 void check_running(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
@@ -112,7 +130,9 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
   TSR_CHECK(input.size(1) % num_groups == 0, Code::kShape, "input",
             "expected a number of channels that ", num_groups, " groups divide, got shape ",
             input.sizes());
-  return run_groups("GroupNormBackward", input, num_groups, weight, bias, eps, out);
+  const Tensor none;
+  return run_groups("GroupNormBackward", input, num_groups, weight, bias, eps, {none, none, 0},
+                    out);
 }
 
 Tensor instance_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
@@ -123,11 +143,8 @@ Tensor instance_norm(const Tensor& input, const Tensor& running_mean, const Tens
   if (!use_input_stats) {
     return batch_norm(input, running_mean, running_var, weight, bias, false, momentum, eps, out);
   }
-  const Tensor result = run_groups("InstanceNormBackward", input,
-                                   std::max<int64_t>(1, input.size(1)), weight, bias, eps, out);
-  if (running_mean.defined() && input.numel() != 0)
-    move_statistics(input, running_mean, running_var, momentum);
-  return result;
+  return run_groups("InstanceNormBackward", input, std::max<int64_t>(1, input.size(1)), weight,
+                    bias, eps, {running_mean, running_var, momentum}, out);
 }
 
 }  // namespace tsr::ops

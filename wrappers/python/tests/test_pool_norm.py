@@ -142,6 +142,12 @@ def test_instance_norm_moves_running_statistics_like_pytorch() -> None:
     np.testing.assert_allclose(ours(ts.asarray(x)).detach().numpy(), theirs(torch.from_numpy(x)).detach().numpy(), 1e-5, 1e-5)
 
 
+def test_instance_norm_into_its_input_reads_it_for_the_statistics_first() -> None:
+    x, mean, var = ts.tensor([[[1.0, 3.0]]]), ts.zeros(1), ts.ones(1)
+    F.instance_norm(x, mean, var, momentum=0.5, eps=0.0, out=x)
+    np.testing.assert_allclose([*x.numpy().ravel(), mean.item(), var.item()], [-1, 1, 1, 1.5])
+
+
 @pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16, ts.float32, ts.float64])
 def test_rms_norm_takes_the_epsilon_of_the_dtype(dtype: Any) -> None:
     tiny = ts.zeros((1, 2), dtype=dtype) + 2.0**-10
