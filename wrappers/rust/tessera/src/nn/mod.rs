@@ -31,6 +31,8 @@ macro_rules! setters {
 }
 
 mod activations;
+mod attention;
+mod bags;
 mod conv;
 #[allow(unsafe_code)]
 mod convert;
@@ -53,6 +55,12 @@ pub use conv::{
     ConvTranspose1dConfig, ConvTranspose2d, ConvTranspose2dConfig, ConvTranspose3d,
     ConvTranspose3dConfig,
 };
+pub use attention::{
+    Activation, AttentionCall, MultiheadAttention, MultiheadAttentionConfig,
+    TransformerEncoderLayer, TransformerEncoderLayerConfig,
+};
+pub use bags::{BagMode, Bilinear, EmbeddingBag, EmbeddingBagConfig};
+pub use conv::{Conv2d, Conv2dConfig, ConvTranspose2d, ConvTranspose2dConfig};
 pub use convert::convert;
 pub use dropouts::{AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout};
 pub use image::{ChannelShuffle, Fold, PixelShuffle, PixelUnshuffle, Unfold, Upsample};
