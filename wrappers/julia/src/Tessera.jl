@@ -32,6 +32,7 @@ export MSELoss, L1Loss, SmoothL1Loss, HuberLoss, KLDivLoss, CrossEntropyLoss, NL
 export PoissonNLLLoss, GaussianNLLLoss, SoftMarginLoss, HingeEmbeddingLoss, MarginRankingLoss, CosineEmbeddingLoss
 export TripletMarginLoss, MultiMarginLoss, MultiLabelMarginLoss, MultiLabelSoftMarginLoss, CosineSimilarity
 export PairwiseDistance, LeakyReLU, ELU, CELU, Hardtanh, Softplus, Softshrink, Hardshrink, PReLU
+export MultiheadAttention, TransformerEncoderLayer, EmbeddingBag, Bilinear
 export convert!, set_data!, state_dict, load_state_dict!, train!, evaluate!, save_file, load_file
 export SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam, LAMB, Lion, Muon, Rprop, ASGD
 export StepLR, MultiStepLR, ConstantLR, LinearLR, ExponentialLR, PolynomialLR, CosineAnnealingLR

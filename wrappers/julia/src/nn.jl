@@ -291,3 +291,5 @@ end
 include("nn/image.jl")
 include("nn/init.jl")
 include("nn/losses.jl")
+include("nn/attention.jl")
+include("nn/bags.jl")

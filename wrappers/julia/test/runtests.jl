@@ -14,6 +14,7 @@ using .Reporter
 const FILES = ["package", "tensor", "indexing", "broadcast", "autograd", "errors", "memory",
     "interop", "io", "nn", "nn_image", "nn_layers", "losses", "recurrent", "optim", "schedules", "data",
     "layout", "tracing",
+    "interop", "io", "nn", "attention", "optim", "data", "layout", "tracing",
     "conformance", "chain_rules", "examples"]
 
 # Helpers for several files.
