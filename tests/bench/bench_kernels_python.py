@@ -296,6 +296,23 @@ def recurrent_cases(rows: int) -> Iterator[Case]:
     )
 
 
+def attention_cases(rows: int) -> Iterator[Case]:
+    """8 heads of 64 features; PyTorch's function is there from 2.0 on."""
+    length = max(1, rows // 4)
+    ours, theirs = zip(*(pair(1, 8, length, 64) for _ in range(3)))
+    attend, peer = F.scaled_dot_product_attention, getattr(TF, "scaled_dot_product_attention", None)
+    if peer is not None:
+        half, short = [x.astype(ts.bfloat16) for x in ours], [x.bfloat16() for x in theirs]
+        yield "attention", lambda: attend(*ours), lambda: peer(*theirs)
+        yield "attention, causal", lambda: attend(*ours, is_causal=True), lambda: peer(*theirs, is_causal=True)
+        yield "attention, bfloat16", lambda: attend(*half), lambda: peer(*short)
+        yield "attention, forward and backward", Passes(ts, attend, list(ours)), Passes(torch, peer, list(theirs))
+    (i, j), (table, weights) = indices(10000, rows, 16), pair(10000, 64)
+    yield "embedding_bag", lambda: F.embedding_bag(i, table), lambda: TF.embedding_bag(j, weights)
+    (a, p), (b, q), (w, u) = pair(rows, 32), pair(rows, 32), pair(64, 32, 32)
+    yield "bilinear", lambda: F.bilinear(a, b, w), lambda: TF.bilinear(p, q, u)
+
+
 class Passes:
     """One call and its gradients."""
 
@@ -313,6 +330,7 @@ FAMILIES = {
     "layout": layout_cases,
     "integer": integer_cases,
     "backward": backward_cases,
+    "attention": attention_cases,
     "pointwise": pointwise_cases,
     "reduction": reduction_cases,
     "moving": moving_cases,
