@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Union
 
 from .. import _ops
-from .._errors import InvalidValueError
+from .._errors import ArgumentTypeError, InvalidValueError, as_int
 from .._tensor import Tensor
 from . import functional as F
 from . import init
@@ -25,9 +25,10 @@ Activation = Union[str, Callable[[Tensor], Tensor]]
 def _activation(activation: Activation) -> Callable[[Tensor], Tensor]:
     if callable(activation):
         return activation
-    if activation not in ("relu", "gelu"):
+    functions: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu}
+    if activation not in functions:
         raise InvalidValueError(f"activation: expected relu, gelu or a function, got {activation!r}")
-    return F.relu if activation == "relu" else F.gelu
+    return functions[activation]
 
 
 def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
@@ -60,11 +61,13 @@ class _Layer(Module):
             self.add_module(f"dropout{k}", Dropout(dropout))
         self.norm_first, self.activation = norm_first, _activation(activation)
 
-    def _add(self, x: Tensor, block: Callable[[Tensor], Tensor], norm: Module) -> Tensor:
-        return x + block(norm(x)) if self.norm_first else norm(x + block(x))
+    def _sum_with(self, x: Tensor, block: Callable[[Tensor], Tensor], norm: Module) -> Tensor:
+        total: Tensor = x + block(norm(x)) if self.norm_first else norm(x + block(x))
+        return total
 
     def _feed_forward(self, x: Tensor, dropout: Module) -> Tensor:
-        return dropout(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+        fed: Tensor = dropout(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+        return fed
 
 
 class TransformerEncoderLayer(_Layer):
@@ -78,10 +81,11 @@ class TransformerEncoderLayer(_Layer):
     ) -> Tensor:
         def attend(x: Tensor) -> Tensor:
             found, _ = self.self_attn(x, x, x, src_key_padding_mask, False, src_mask, is_causal=is_causal)
-            return self.dropout1(found)
+            dropped: Tensor = self.dropout1(found)
+            return dropped
 
-        x = self._add(src, attend, self.norm1)
-        return self._add(x, lambda y: self._feed_forward(y, self.dropout2), self.norm2)
+        x = self._sum_with(src, attend, self.norm1)
+        return self._sum_with(x, lambda y: self._feed_forward(y, self.dropout2), self.norm2)
 
 
 class TransformerDecoderLayer(_Layer):
@@ -97,17 +101,27 @@ class TransformerDecoderLayer(_Layer):
     ) -> Tensor:
         def attend(x: Tensor) -> Tensor:
             found, _ = self.self_attn(x, x, x, tgt_key_padding_mask, False, tgt_mask, is_causal=tgt_is_causal)
-            return self.dropout1(found)
+            dropped: Tensor = self.dropout1(found)
+            return dropped
 
         def look(x: Tensor) -> Tensor:
             found, _ = self.multihead_attn(
                 x, memory, memory, memory_key_padding_mask, False, memory_mask, is_causal=memory_is_causal
             )
-            return self.dropout2(found)
+            dropped: Tensor = self.dropout2(found)
+            return dropped
 
-        x = self._add(tgt, attend, self.norm1)
-        x = self._add(x, look, self.norm2)
-        return self._add(x, lambda y: self._feed_forward(y, self.dropout3), self.norm3)
+        x = self._sum_with(tgt, attend, self.norm1)
+        x = self._sum_with(x, look, self.norm2)
+        return self._sum_with(x, lambda y: self._feed_forward(y, self.dropout3), self.norm3)
+
+
+def _copies(layer: Module, count: int) -> ModuleList:
+    if not isinstance(layer, Module):
+        raise ArgumentTypeError(f"expected a Module as the layer, got {type(layer).__name__}")
+    if as_int(count, "num_layers") < 0:
+        raise InvalidValueError(f"num_layers: expected a number that is not negative, got {count}")
+    return ModuleList([copy.deepcopy(layer) for _ in range(as_int(count, "num_layers"))])
 
 
 class TransformerEncoder(Module):
@@ -115,7 +129,7 @@ class TransformerEncoder(Module):
 
     def __init__(self, encoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
-        self.layers = ModuleList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
+        self.layers = _copies(encoder_layer, num_layers)
         self.num_layers, self.norm = num_layers, norm
 
     def forward(
@@ -125,7 +139,8 @@ class TransformerEncoder(Module):
         x = src
         for layer in self.layers:
             x = layer(x, mask, src_key_padding_mask, bool(is_causal))
-        return x if self.norm is None else self.norm(x)
+        last: Tensor = x if self.norm is None else self.norm(x)
+        return last
 
 
 class TransformerDecoder(Module):
@@ -133,7 +148,7 @@ class TransformerDecoder(Module):
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
-        self.layers = ModuleList([copy.deepcopy(decoder_layer) for _ in range(num_layers)])
+        self.layers = _copies(decoder_layer, num_layers)
         self.num_layers, self.norm = num_layers, norm
 
     def forward(
@@ -147,7 +162,8 @@ class TransformerDecoder(Module):
                 x, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask, bool(tgt_is_causal),
                 memory_is_causal,
             )
-        return x if self.norm is None else self.norm(x)
+        last: Tensor = x if self.norm is None else self.norm(x)
+        return last
 
 
 class Transformer(Module):
@@ -188,7 +204,8 @@ class Transformer(Module):
         src_is_causal: bool | None = None, tgt_is_causal: bool | None = None, memory_is_causal: bool = False,
     ) -> Tensor:
         memory = self.encoder(src, src_mask, src_key_padding_mask, src_is_causal)
-        return self.decoder(
+        result: Tensor = self.decoder(
             tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal,
             memory_is_causal,
         )
+        return result
