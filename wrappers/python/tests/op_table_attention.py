@@ -54,6 +54,7 @@ def attention_samples(make: Make) -> list[Sample]:
         sample(make(0, 3), make(2, 3), make(2, 2)),
         sample(make(0, 2, 3), make(0, 2, 3), make(0, 2, 2)),
         sample(make(130, 3), make(300, 3), make(300, 2), is_causal=True),
+        sample(make(3, 40), make(5, 40), make(5, 70)),
     ]
 
 

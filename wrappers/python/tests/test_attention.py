@@ -72,6 +72,26 @@ def test_heads_of_a_wider_tensor_are_read_in_place_and_the_result_joins_again() 
     np.testing.assert_array_equal(ts.swapaxes(joined, 1, 2).numpy(), sdpa(dense, dense, dense).numpy())
 
 
+LONG: list[dict[str, Any]] = [
+    {}, {"is_causal": True}, {"attn_mask": "bool"}, {"attn_mask": "numbers"}, {"enable_gqa": True, "is_causal": True},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", LONG, ids=["plain", "causal", "bool", "numbers", "grouped"])
+def test_blocks_of_the_gradients_join_as_the_ones_made_of_ops(options: dict[str, Any]) -> None:
+    masks = {"bool": normal(300, 530, seed=5) > 0, "numbers": normal(300, 530, seed=5)}
+    options = {name: masks[value] if value in masks else value for name, value in options.items()}
+    heads = 2 if options.get("enable_gqa") else 1
+    inputs = [normal(heads, 300, 4), normal(1, 530, 4, seed=1), normal(1, 530, 3, seed=2)]
+    for x in inputs:
+        x.requires_grad_()
+    loss = (sdpa(*inputs, **options) * normal(heads, 300, 3, seed=9)).sum()
+    fused = ts.autograd.grad(loss, inputs, retain_graph=True)
+    composed = ts.autograd.grad(loss, inputs, create_graph=True)
+    for a, b in zip(fused, composed):
+        np.testing.assert_allclose(a.numpy(), b.detach().numpy(), rtol=1e-9, atol=1e-12)
+
+
 def factors_of(p: float, seed: int, length: int) -> Any:
     """The weights after dropout, as the result for values that are a unit matrix."""
     ts.manual_seed(seed)
