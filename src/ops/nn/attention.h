@@ -17,8 +17,8 @@ namespace tsr::ops {
 // others are divided by 1 - dropout_p. scale is 1 / √E if absent. enable_gqa: the axis before the
 // last two counts heads, those of the query a multiple of those of key and value; neighbouring
 // heads share a key. Memory grows with L + S; only the gradient of the mask and second derivatives
-// have tensors of L x S elements. Floating dtypes. Throws kShape, kDType, kDevice, kValue,
-// kInvalidArgument.
+// have tensors of L x S elements. The result has the query's order of rows and heads in memory.
+// Floating dtypes. Throws kShape, kDType, kDevice, kValue, kInvalidArgument.
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const Tensor& attn_mask = {}, double dropout_p = 0,
                                     bool is_causal = false, std::optional<double> scale = {},

@@ -101,6 +101,24 @@ Tensor with_row(const Tensor& tensor, const Tensor& row, const char* arg) {
   return ops::concat(both, 1);
 }
 
+// Adds the keys and values that no input has; returns how many.
+int64_t add_keys(Three& of, const Tensor& bias_k, const Tensor& bias_v, bool zeros) {
+  TSR_CHECK(bias_k.defined() == bias_v.defined(), Code::kInvalidArgument,
+            bias_k.defined() ? "bias_v" : "bias_k", "expected both or none, got one");
+  int64_t count = 0;
+  const auto add_row = [&](const Tensor& key, const Tensor& value) {
+    of.key = with_row(of.key, key, "bias_k");
+    of.value = with_row(of.value, value, "bias_v");
+    ++count;
+  };
+  if (bias_k.defined()) add_row(bias_k, bias_v);
+  if (zeros) {
+    const Tensor none = zeros_like_shape(Dims{of.key.size(2)}, of.key.dtype(), of.key.device());
+    add_row(none, none);
+  }
+  return count;
+}
+
 // (batch, heads, length, features of a head)
 Tensor by_heads(const Tensor& tensor, int64_t heads) {
   const Dims shape{tensor.size(0), tensor.size(1), heads, tensor.size(2) / heads};
@@ -170,8 +188,10 @@ Tensor joined_mask(const Tensor& attn_mask, const Tensor& key_padding_mask, cons
   return of.extra > 0 ? pad(sum, behind, "constant", 0) : sum;
 }
 
-Tensor causal_mask(int64_t queries, int64_t keys, Device device) {
-  const Tensor whole = empty(Dims{queries, keys}, DType::kBool, device);
+// The caller's mask, which is causal then, or one that hides later keys.
+Tensor causal_or(const Tensor& attn_mask, const MaskSizes& of, Device device) {
+  if (attn_mask.defined()) return attn_mask;
+  const Tensor whole = empty(Dims{of.queries, of.keys}, DType::kBool, device);
   fill_memory(whole, true);
   return triu(whole, 1);
 }
@@ -210,26 +230,14 @@ std::tuple<Tensor, Tensor> multi_head_attention(
   const bool same = query.is_same(key) && key.is_same(value);
   Three of = project(given, same, in_proj_weight, {q_proj_weight, k_proj_weight, v_proj_weight},
                      in_proj_bias);
-  TSR_CHECK(bias_k.defined() == bias_v.defined(), Code::kInvalidArgument,
-            bias_k.defined() ? "bias_v" : "bias_k", "expected both or none, got one");
   MaskSizes sizes{given.query.size(0), num_heads, given.query.size(1), given.key.size(1), 0};
-  if (bias_k.defined()) {
-    of.key = with_row(of.key, bias_k, "bias_k");
-    of.value = with_row(of.value, bias_v, "bias_v");
-    ++sizes.extra;
-  }
-  if (add_zero_attn) {
-    const Tensor zeros = zeros_like_shape(Dims{width}, query.dtype(), query.device());
-    of.key = with_row(of.key, zeros, "key");
-    of.value = with_row(of.value, zeros, "value");
-    ++sizes.extra;
-  }
+  sizes.extra = add_keys(of, bias_k, bias_v, add_zero_attn);
   // Beside other masks, a causal one is a mask like them.
   const bool causal = is_causal && !key_padding_mask.defined() && sizes.extra == 0 && !need_weights;
-  const Tensor own = !is_causal || causal  ? attn_mask
-                     : attn_mask.defined() ? attn_mask
-                                           : causal_mask(sizes.queries, sizes.keys, query.device());
-  const Tensor mask = joined_mask(causal ? Tensor() : own, key_padding_mask, sizes, query.dtype());
+  const Tensor mask = joined_mask(causal      ? Tensor()
+                                  : is_causal ? causal_or(attn_mask, sizes, query.device())
+                                              : attn_mask,
+                                  key_padding_mask, sizes, query.dtype());
   const Three heads{by_heads(of.query, num_heads), by_heads(of.key, num_heads),
                     by_heads(of.value, num_heads)};
   if (!need_weights) {

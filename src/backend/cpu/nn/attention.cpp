@@ -31,6 +31,7 @@ class Forward {
         parts_((plan.queries + queries_ - 1) / queries_) {}
 
   [[nodiscard]] int64_t tasks() const { return attention_matrices(plan_) * parts_; }
+  [[nodiscard]] int64_t grain() const { return attention_grain(plan_, queries_); }
   [[nodiscard]] int64_t space_bytes() const {
     return Divided<T>::bytes({queries_ * keys_, queries_, queries_, keys_,
                               widened(queries_ * plan_.width),
@@ -133,7 +134,7 @@ Status forward(const AttentionPlan& plan) {
     if (!blas) return blas.status();
     const Forward<S> pass(plan, blas);
     std::atomic<bool> ok{true};
-    parallel_for(pass.tasks(), 1, [&](int64_t begin, int64_t end) {
+    parallel_for(pass.tasks(), pass.grain(), [&](int64_t begin, int64_t end) {
       const Workspace space(pass.space_bytes());
       if (space.data() == nullptr) {
         ok = false;

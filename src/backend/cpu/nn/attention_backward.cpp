@@ -197,7 +197,7 @@ Status attention_backward(const AttentionPlan& plan) {
     if (!blas) return blas.status();
     const Gradients<S> pass(plan, blas);
     std::atomic<bool> ok{true};
-    parallel_for(matrices, 1, [&](int64_t begin, int64_t end) {
+    parallel_for(matrices, attention_grain(plan, plan.queries), [&](int64_t begin, int64_t end) {
       const Workspace space(pass.space_bytes());
       if (space.data() == nullptr) {
         ok = false;

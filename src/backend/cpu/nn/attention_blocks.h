@@ -30,6 +30,13 @@ inline int64_t attention_offset(const kernel::AttentionPlan& plan,
          rest % plan.batch[1] * operand.batch_strides[1] + inner * operand.batch_strides[2];
 }
 
+// How many tasks of so many queries are worth a thread.
+inline int64_t attention_grain(const kernel::AttentionPlan& plan, int64_t queries) {
+  constexpr int64_t kGrain = 65536;  // multiplications
+  const int64_t work = queries * plan.keys * (plan.width + plan.value_width);
+  return std::max<int64_t>(1, kGrain / std::max<int64_t>(work, 1));
+}
+
 // Rows of numbers of type T, `step` apart.
 template <class T>
 struct Block {
