@@ -69,10 +69,10 @@ Bags bags_of(const Tensor& input, const Tensor& offsets, bool closed) {
             "expected at least one bag for ", input.numel(), " indices, got shape ",
             offsets.sizes());
   const Tensor places = arange(0, input.numel(), 1, DType::kInt64, input.device());
-  const Tensor starts = make_view(contiguous_memory(offsets.detached()), Dims{count}, Dims{1}, 0);
+  const Tensor whole = cast_memory(contiguous_memory(offsets.detached()), DType::kInt64);
+  const Tensor starts = make_view(whole, Dims{count}, Dims{1}, whole.offset());
   // A place before the first offset gets the number -1, at which index_add raises.
-  return {count,
-          subtract(searchsorted(cast_memory(starts, DType::kInt64), places, "right", {}), 1)};
+  return {count, subtract(searchsorted(starts, places, "right", {}), 1)};
 }
 
 // The rows; the gradient of each is divided by how often the row occurs.

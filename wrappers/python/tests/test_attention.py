@@ -318,6 +318,13 @@ def test_bags_are_pytorchs(mode: str) -> None:
         compare(*pair_of("EmbeddingBag", 7, 3, mode=mode), ts.asarray([[1, 2], [0, 0]]), per_sample_weights=normal(2, 2))
 
 
+def test_offsets_may_be_a_part_of_a_tensor() -> None:
+    table, line = normal(5, 2), ts.asarray([1, 2, 3, 4])
+    found = F.embedding_bag(line, table, ts.asarray([9, 9, 0, 3])[2:], mode="sum")
+    np.testing.assert_allclose(found.numpy(), F.embedding_bag(line, table, ts.asarray([0, 3]), mode="sum").numpy())
+    np.testing.assert_allclose(found[1].numpy(), table[4].numpy())
+
+
 def test_a_bag_divides_the_gradient_by_the_frequency() -> None:
     bag = nn.EmbeddingBag(4, 2, scale_grad_by_freq=True, mode="sum")
     bag(ts.asarray([[1, 1, 1], [1, 2, 3]])).sum().backward()
