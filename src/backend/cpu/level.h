@@ -35,6 +35,8 @@ struct NormRows;
 template <class T>
 struct OptimRows;
 template <class T>
+struct PackedRows;
+template <class T>
 struct PoolRows;
 template <class T>
 struct ResampleRows;
@@ -55,8 +57,8 @@ struct Level {
   using Tables = decltype(std::tuple_cat(
       PointersTo<CopyRows, IndexRows, IntegerProductRows, PointwiseRows, RandomRows, ReduceRows>{},
       FloatingPointersTo<AttentionRows, ClassLossRows, DepthwiseRows, DistanceRows, FftRows,
-                         GatesRows, NormRows, OptimRows, PoolRows, ResampleRows, SkinnyRows,
-                         SoftmaxRows, WeightedGatherRows>{}));
+                         GatesRows, NormRows, OptimRows, PackedRows, PoolRows, ResampleRows,
+                         SkinnyRows, SoftmaxRows, WeightedGatherRows>{}));
 
   template <class Rows>
   [[nodiscard]] const Rows& rows() const noexcept {

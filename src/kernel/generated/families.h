@@ -12,6 +12,7 @@
 #include "kernel/linalg.h"
 #include "kernel/nn.h"
 #include "kernel/optim.h"
+#include "kernel/packed.h"
 #include "kernel/pointwise.h"
 #include "kernel/random.h"
 #include "kernel/recurrent.h"
@@ -50,6 +51,7 @@ struct KernelTable {
   Status (*norm)(const NormPlan& plan);  // normalization and its gradients
   Status (*attention)(const AttentionPlan& plan);  // attention and its gradients
   Status (*class_loss)(const ClassLossPlan& plan);  // losses of class indices and their gradients
+  Status (*packed)(const PackedPlan& plan);  // products with a matrix that is packed once
   Status (*gates)(const GatesPlan& plan);  // one time step of a recurrent layer
   Status (*align_loss)(const AlignLossPlan& plan);  // the loss of alignments (CTC) and its gradient
   Status (*optim)(const OptimPlan& plan);  // steps of optimizers
@@ -88,6 +90,7 @@ inline constexpr Family<&KernelTable::weighted_gather> kWeightedGather{"weighted
 inline constexpr Family<&KernelTable::norm> kNorm{"norm"};
 inline constexpr Family<&KernelTable::attention> kAttention{"attention"};
 inline constexpr Family<&KernelTable::class_loss> kClassLoss{"class_loss"};
+inline constexpr Family<&KernelTable::packed> kPacked{"packed"};
 inline constexpr Family<&KernelTable::gates> kGates{"gates"};
 inline constexpr Family<&KernelTable::align_loss> kAlignLoss{"align_loss"};
 inline constexpr Family<&KernelTable::optim> kOptim{"optim"};

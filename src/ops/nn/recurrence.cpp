@@ -9,6 +9,7 @@
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
+#include "ops/linalg/fixed_product.h"
 #include "ops/linalg/gemm.h"
 #include "ops/opmath.h"
 #include "ops/pointwise/binary.h"
@@ -22,15 +23,11 @@ namespace {
 
 using kernel::GatesOp;
 using kernel::GatesPlan;
-using kernel::GemmPlan;
 
-// Rows [first, first + count) of a matrix, or its columns, without a node.
+// Rows [first, first + count) of a matrix, and its transpose, without a node.
 Tensor rows_of(const Tensor& matrix, int64_t first, int64_t count) {
   return make_view(matrix, Dims{count, matrix.size(1)}, matrix.strides(),
                    matrix.offset() + first * matrix.stride(0));
-}
-Tensor columns_of(const Tensor& matrix, int64_t count) {
-  return make_view(matrix, Dims{matrix.size(0), count}, matrix.strides(), matrix.offset());
 }
 Tensor turned(const Tensor& matrix) {
   return make_view(matrix, Dims{matrix.size(1), matrix.size(0)},
@@ -55,51 +52,15 @@ void for_steps(const std::vector<int64_t>& sizes, bool from_the_end, const Visit
   }
 }
 
-// result = left right (+ result) for a matrix `right` that is the same at every step: the plan is
-// made once, and a step sets the rows.
-class StepProduct {
- public:
-  // `left` and `result` have the strides of all their steps.
-  StepProduct(const Tensor& left, const Tensor& right, const Tensor& result, bool adds)
-      : right_(right), device_(result.device()) {
-    plan_.dtype = result.dtype();
-    plan_.precision = kernel::g_matmul_precision.load(std::memory_order_relaxed);
-    plan_.k = right.size(0);
-    plan_.n = right.size(1);
-    plan_.b = right.data();
-    set_strides(plan_.a_strides, left.stride(0), plan_.k);
-    set_strides(plan_.c_strides, result.stride(0), plan_.n);
-    plan_.b_strides[0] = plan_.k == 1 ? plan_.n : right.stride(0);
-    plan_.b_strides[1] = plan_.k == 1 ? 1 : right.stride(1);
-    Scalar(1).store(plan_.dtype, plan_.alpha.bytes);
-    Scalar(adds ? 1 : 0).store(plan_.dtype, plan_.beta.bytes);
-    plan_.place = kernel::place_on(device_);
-    plan_.batch = 1;
-  }
-  void run(const void* left, void* result, int64_t rows) {
-    if (rows == 0 || plan_.n == 0) return;
-    plan_.m = rows;
-    plan_.a = left;
-    plan_.c = result;
-    kernel::launch(kernel::kGemm, device_, plan_);
-  }
-
- private:
-  static void set_strides(int64_t (&strides)[2], int64_t row, int64_t columns) {
-    strides[0] = std::max({row, columns, int64_t{1}});
-    strides[1] = 1;
-  }
-
-  GemmPlan plan_{};
-  Tensor right_;
-  Device device_;
-};
-
 std::byte* at_row(const Tensor& matrix, int64_t row) {
   return static_cast<std::byte*>(matrix.data()) + row * matrix.stride(0) * itemsize(matrix.dtype());
 }
 void* row_or_null(const Tensor& matrix, int64_t row) {
   return matrix.defined() ? at_row(matrix, row) : nullptr;
+}
+
+FixedProduct::Rows whole(const Tensor& matrix) {
+  return {matrix.data(), matrix.stride(0)};
 }
 
 // What the forward keeps for the backward. With a projection, `raw` has the outputs before it.
@@ -151,7 +112,7 @@ RecurrenceOutputs run_forward(const RecurrenceSpec& spec, const RecurrenceInputs
 
   // The input's products of all steps.
   const Tensor gates = empty(Dims{total, width}, dtype, device);
-  if (gates.numel() != 0) launch_gemm(columns_of(gates, blocks * hidden), in.x, turned(in.w_ih));
+  FixedProduct(turned(in.w_ih), total).run(whole(in.x), whole(gates), total, false);
   const Tensor bias = joined_bias(spec, in, hidden);
 
   RecurrenceOutputs out;
@@ -167,7 +128,7 @@ RecurrenceOutputs run_forward(const RecurrenceSpec& spec, const RecurrenceInputs
   const Tensor product =
       gru ? empty(Dims{out.h.size(0), blocks * hidden}, dtype, device) : Tensor();
 
-  StepProduct by_state(out.h, turned(in.w_hh), gru ? product : gates, !gru);
+  FixedProduct by_state(turned(in.w_hh), total);
   GatesPlan plan = plan_of(spec, gates, hidden);
   plan.bias = data_or_null(bias);
   plan.product = data_or_null(product);
@@ -176,7 +137,9 @@ RecurrenceOutputs run_forward(const RecurrenceSpec& spec, const RecurrenceInputs
   const Tensor& y = projected ? keep.raw : out.y;
   plan.y_step = y.stride(0);
   for_steps(spec.sizes, spec.reverse, [&](int64_t first, int64_t rows) {
-    by_state.run(out.h.data(), gru ? product.data() : at_row(gates, first), rows);
+    const FixedProduct::Rows target =
+        gru ? whole(product) : FixedProduct::Rows{at_row(gates, first), width};
+    by_state.run(whole(out.h), target, rows, !gru);
     plan.rows = rows;
     plan.gates = at_row(gates, first);
     plan.y = at_row(y, first);
@@ -232,7 +195,7 @@ Through through_time(const RecurrenceSpec& spec, const RecurrenceInputs& in, con
   if (projected) result.outputs = started(up.y, kept.h_before);
   const Tensor raw = projected ? empty(Dims{in.h.size(0), hidden}, dtype, device) : Tensor();
 
-  StepProduct to_state(result.product, in.w_hh, result.h, gru);
+  FixedProduct to_state(in.w_hh, total);
   GatesPlan plan = plan_of(spec, result.gates, hidden);
   plan.backward = 1;
   plan.y_step = projected ? hidden : in.h.size(1);
@@ -255,7 +218,7 @@ Through through_time(const RecurrenceSpec& spec, const RecurrenceInputs& in, con
     kernel::launch(kernel::kGates, device, plan);
     left -= rows;
     if (left > 0 || needs_first_state)
-      to_state.run(at_row(result.product, first), result.h.data(), rows);
+      to_state.run({at_row(result.product, first), blocks * hidden}, whole(result.h), rows, gru);
   });
   return result;
 }
@@ -278,7 +241,7 @@ void set_fused(Backward& ctx, const RecurrenceSpec& spec, const RecurrenceInputs
   const Through through = through_time(spec, in, kept, up, ctx.needs(1));
   if (ctx.needs(0)) {
     const Tensor dx = empty(in.x.sizes(), in.x.dtype(), in.x.device());
-    if (dx.numel() != 0) launch_gemm(dx, through.gates, in.w_ih);
+    FixedProduct(in.w_ih, dx.size(0)).run(whole(through.gates), whole(dx), dx.size(0), false);
     ctx.set(0, dx);
   }
   if (ctx.needs(1)) ctx.set(1, through.h);

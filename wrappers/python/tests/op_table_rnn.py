@@ -80,6 +80,7 @@ def networks(name: str) -> Callable[[Make], list[Sample]]:
             sample(make(5, 2), states(make, 1, 2, 1), own(2, 1), batch_sizes=[2, 2, 1]),
             sample(make(2, 0, 2), states(make, 1, 0, 3), own(2, 3)),
             sample(make(4, 3, 5), states(make, 1, 3, 17), own(5, 17)),
+            sample(make(26, 5, 3), states(make, 1, 5, 9), own(3, 9)),  # enough rows to pack the weights
         ]
         if pair:
             found += [

@@ -36,6 +36,7 @@ kernel::Status weighted_gather(const kernel::WeightedGatherPlan& plan);
 kernel::Status norm(const kernel::NormPlan& plan);
 kernel::Status attention(const kernel::AttentionPlan& plan);
 kernel::Status class_loss(const kernel::ClassLossPlan& plan);
+kernel::Status packed(const kernel::PackedPlan& plan);
 kernel::Status gates(const kernel::GatesPlan& plan);
 kernel::Status align_loss(const kernel::AlignLossPlan& plan);
 kernel::Status optim(const kernel::OptimPlan& plan);
@@ -69,6 +70,7 @@ inline constexpr kernel::KernelTable kKernels = {
     .norm = norm,
     .attention = attention,
     .class_loss = class_loss,
+    .packed = packed,
     .gates = gates,
     .align_loss = align_loss,
     .optim = optim,

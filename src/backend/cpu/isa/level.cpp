@@ -11,6 +11,7 @@
 #include "backend/cpu/isa/index.h"
 #include "backend/cpu/isa/norm.h"
 #include "backend/cpu/isa/optim.h"
+#include "backend/cpu/isa/packed.h"
 #include "backend/cpu/isa/pool.h"
 #include "backend/cpu/isa/resample.h"
 #include "backend/cpu/isa/skinny.h"
@@ -33,12 +34,13 @@ const Level kLevel{
     {&kCopyRows, &kIndexRows, &kIntegerProductRows, &kPointwiseRows, &kRandomRows, &kReduceRows,
      // float32
      &kAttentionRows<float>, &kClassLossRows<float>, &kDepthwiseRows<float>, &kDistanceRows<float>,
-     &kFftRowsFloat, &kGatesRows<float>, &kNormRows<float>, &kOptimRows<float>, &kPoolRows<float>,
-     &kResampleRows<float>, &kSkinnyRows<float>, &kSoftmaxRows<float>, &kWeightedGatherRows<float>,
+     &kFftRowsFloat, &kGatesRows<float>, &kNormRows<float>, &kOptimRows<float>, &kPackedRows<float>,
+     &kPoolRows<float>, &kResampleRows<float>, &kSkinnyRows<float>, &kSoftmaxRows<float>,
+     &kWeightedGatherRows<float>,
      // float64
      &kAttentionRows<double>, &kClassLossRows<double>, &kDepthwiseRows<double>,
      &kDistanceRows<double>, &kFftRowsDouble, &kGatesRows<double>, &kNormRows<double>,
-     &kOptimRows<double>, &kPoolRows<double>, &kResampleRows<double>, &kSkinnyRows<double>,
-     &kSoftmaxRows<double>, &kWeightedGatherRows<double>}};
+     &kOptimRows<double>, &kPackedRows<double>, &kPoolRows<double>, &kResampleRows<double>,
+     &kSkinnyRows<double>, &kSoftmaxRows<double>, &kWeightedGatherRows<double>}};
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -42,4 +42,34 @@ struct SkinnyRows {
   void (*outer)(const SkinnyProduct<T>& product, int64_t begin, int64_t end);
 };
 
+// A matrix before it is packed: strides in elements.
+template <class T>
+struct MatrixToPack {
+  const T* data;
+  int64_t rows, columns;
+  int64_t row_step, column_step;
+};
+
+// out (+)= left times a packed matrix (inner, columns); rows of left and out are contiguous.
+template <class T>
+struct PackedProduct {
+  const T* left;
+  int64_t left_step;
+  const T* packed;
+  T* out;
+  int64_t out_step;
+  int64_t rows, inner, columns;
+  bool adds;
+};
+
+// T is float or double.
+template <class T>
+struct PackedRows {
+  int64_t panel;  // columns
+  // Packs the panels [begin, end) to their places.
+  void (*pack)(const MatrixToPack<T>& matrix, int64_t begin, int64_t end, T* packed);
+  // The columns of the result that belong to the panels [begin, end).
+  void (*multiply)(const PackedProduct<T>& product, int64_t begin, int64_t end);
+};
+
 }  // namespace tsr::cpu

@@ -69,6 +69,7 @@ inline constexpr kernel::KernelTable kKernels = {
     .norm = norm,
     .attention = attention,
     .class_loss = class_loss,
+    .packed = nullptr,
     .gates = gates,
     .align_loss = align_loss,
     .optim = optim,

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Products with a right matrix that is packed once and used many times: a tile of the result stays
+// in registers while a panel of the packed matrix goes by.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "backend/common/math_any.h"
+#include "backend/common/vec.h"
+#include "backend/cpu/linalg/product_rows.h"
+
+namespace tsr::cpu::TSR_ISA {
+
+// A tile is kTileRows rows of two registers: with those of the panel's line and of the row's
+// element they fit into 32 or 16 registers.
+inline constexpr int kTileRows = kVecBytes == 64 ? 12 : 6;
+template <class T>
+inline constexpr int64_t kPanel = 2 * Vec<T>::kSize;
+
+// out[r][j] (+)= Σ_i left[r][i] panel[i][j] for kRows rows and `columns` of a panel's columns.
+template <int kRows, class T>
+void packed_tile(const PackedProduct<T>& p, const T* left, const T* panel, int64_t columns,
+                 T* out) {
+  using V = Vec<T>;
+  V sums[kRows][2];
+#pragma GCC unroll 12
+  for (int r = 0; r < kRows; ++r) sums[r][0] = sums[r][1] = V(0);
+  for (int64_t i = 0; i < p.inner; ++i) {
+    const V first = V::load(panel + i * kPanel<T>);
+    const V second = V::load(panel + i * kPanel<T> + V::kSize);
+#pragma GCC unroll 12
+    for (int r = 0; r < kRows; ++r) {
+      const V factor(left[r * p.left_step + i]);
+      sums[r][0] = fma(factor, first, sums[r][0]);
+      sums[r][1] = fma(factor, second, sums[r][1]);
+    }
+  }
+#pragma GCC unroll 12
+  for (int r = 0; r < kRows; ++r) {
+    T* const to = out + r * p.out_step;
+#pragma GCC unroll 2
+    for (int half = 0; half < 2; ++half) {
+      const int64_t count = columns - half * V::kSize;
+      T* const place = to + half * V::kSize;
+      if (count >= V::kSize) {
+        (p.adds ? V::load(place) + sums[r][half] : sums[r][half]).store(place);
+      } else if (count > 0) {
+        const V before = p.adds ? V::load_part(place, count, T{0}) : V(0);
+        (before + sums[r][half]).store_part(place, count);
+      }
+    }
+  }
+}
+
+template <class T>
+using Tile = void (*)(const PackedProduct<T>& p, const T* left, const T* panel, int64_t columns,
+                      T* out);
+// packed_tile for every number of rows; entry kRows - 1.
+template <class T, int... kRow>
+constexpr std::array<Tile<T>, sizeof...(kRow)> tiles(std::integer_sequence<int, kRow...> /*all*/) {
+  return {packed_tile<kRow + 1, T>...};
+}
+
+// The panels [begin, end). All rows of a panel come one after the other, so that it is read from
+// memory once.
+template <class T>
+void packed_multiply(const PackedProduct<T>& p, int64_t begin, int64_t end) {
+  static constexpr auto kTiles = tiles<T>(std::make_integer_sequence<int, kTileRows>());
+  for (int64_t panel = begin; panel < end; ++panel) {
+    const int64_t column = panel * kPanel<T>;
+    const int64_t columns = std::min(kPanel<T>, p.columns - column);
+    // Tiles of nearly equal heights: a tile of few rows waits for its sums.
+    const int64_t parts = (p.rows + kTileRows - 1) / kTileRows;
+    for (int64_t part = 0; part < parts; ++part) {
+      const int64_t row = p.rows * part / parts;
+      const int64_t rows = p.rows * (part + 1) / parts - row;
+      kTiles[static_cast<size_t>(rows - 1)](p, p.left + row * p.left_step,
+                                            p.packed + column * p.inner, columns,
+                                            p.out + row * p.out_step + column);
+    }
+  }
+}
+
+inline constexpr int64_t kPackedRun = 16;
+
+// Panel by panel; a panel holds its columns of all rows of the matrix, row by row, with zeros
+// behind the last column.
+template <class T>
+void pack_panels(const MatrixToPack<T>& m, int64_t begin, int64_t end, T* packed) {
+  for (int64_t panel = begin; panel < end; ++panel) {
+    const int64_t column = panel * kPanel<T>;
+    const int64_t columns = std::min(kPanel<T>, m.columns - column);
+    T* const to = packed + column * m.rows;
+    const T* const from = m.data + column * m.column_step;
+    for (int64_t i = 0; i < m.rows; ++i)
+      std::fill(to + i * kPanel<T> + columns, to + (i + 1) * kPanel<T>, T{0});
+    if (m.column_step == 1) {
+      for (int64_t i = 0; i < m.rows; ++i)
+        std::copy_n(from + i * m.row_step, columns, to + i * kPanel<T>);
+      continue;
+    }
+    // A few rows at a time, so that whole cache lines of a transposed matrix are read.
+    for (int64_t start = 0; start < m.rows; start += kPackedRun) {
+      const int64_t stop = std::min(start + kPackedRun, m.rows);
+      for (int64_t j = 0; j < columns; ++j) {
+        for (int64_t i = start; i < stop; ++i)
+          to[i * kPanel<T> + j] = from[i * m.row_step + j * m.column_step];
+      }
+    }
+  }
+}
+
+template <class T>
+inline constexpr PackedRows<T> kPackedRows{
+    .panel = kPanel<T>,
+    .pack = pack_panels<T>,
+    .multiply = packed_multiply<T>,
+};
+
+}  // namespace tsr::cpu::TSR_ISA
