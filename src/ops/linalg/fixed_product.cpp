@@ -29,11 +29,15 @@ PackedPlan plan_of(const Tensor& right, const Tensor& packed, PackedPass pass) {
 
 }  // namespace
 
+bool FixedProduct::packs(const Tensor& right, int64_t total) {
+  return total >= kWorthPacking && right.numel() != 0 &&
+         kernel::backend_for(right.device()).kernels->packed != nullptr;
+}
+
 FixedProduct::FixedProduct(const Tensor& right, int64_t total) : right_(right) {
   const int64_t inner = right.size(0);
   const int64_t columns = right.size(1);
-  const bool can_pack = kernel::backend_for(right.device()).kernels->packed != nullptr;
-  if (can_pack && total >= kWorthPacking && right.numel() != 0) {
+  if (packs(right, total)) {
     constexpr int64_t kUnit = kernel::kPackedColumns;
     const int64_t room = (columns + kUnit - 1) / kUnit * kUnit;
     packed_ = empty(Dims{inner, room}, right.dtype(), right.device());

@@ -22,6 +22,8 @@ class FixedProduct {
   // `right` is a matrix or its transpose, without gaps, of float32 or float64; `total` is the
   // number of rows of all blocks.
   FixedProduct(const Tensor& right, int64_t total);
+  // Whether such a matrix is packed.
+  static bool packs(const Tensor& right, int64_t total);
   void run(Rows left, Rows out, int64_t rows, bool adds);
 
  private:

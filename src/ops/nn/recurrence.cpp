@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/nn/recurrence.h"
 
+#include <algorithm>
 #include <array>
 
 #include "autograd/engine.h"
@@ -223,13 +224,26 @@ Through through_time(const RecurrenceSpec& spec, const RecurrenceInputs& in, con
   return result;
 }
 
-// leftᵀ right for matrices of one height.
-Tensor crossed(const Tensor& left, const Tensor& right) {
-  Tensor result = empty(Dims{left.size(1), right.size(1)}, left.dtype(), left.device());
-  if (left.size(0) == 0)
+// leftᵀ right for matrices of one height, in parts of the height whose panels stay in a cache.
+// `columns` keeps leftᵀ for a further product.
+Tensor crossed(const Tensor& left, const Tensor& right, Tensor& columns) {
+  constexpr int64_t kHeight = 4096;
+  const int64_t height = left.size(0);
+  const int64_t rows = left.size(1);
+  Tensor result = empty(Dims{rows, right.size(1)}, left.dtype(), left.device());
+  if (height == 0) {
     fill_memory(result, 0);
-  else if (result.numel() != 0)
-    launch_gemm(result, turned(left), right);
+  } else if (!FixedProduct::packs(right, rows)) {
+    if (result.numel() != 0) launch_gemm(result, turned(left), right);
+  } else {
+    if (!columns.defined()) columns = contiguous_memory(turned(left));
+    for (int64_t first = 0; first < height; first += kHeight) {
+      const int64_t count = std::min(kHeight, height - first);
+      auto* start = static_cast<std::byte*>(columns.data()) + first * itemsize(left.dtype());
+      FixedProduct(rows_of(right, first, count), rows)
+          .run({start, height}, whole(result), rows, first > 0);
+    }
+  }
   return result;
 }
 
@@ -246,12 +260,15 @@ void set_fused(Backward& ctx, const RecurrenceSpec& spec, const RecurrenceInputs
   }
   if (ctx.needs(1)) ctx.set(1, through.h);
   if (ctx.needs(2)) ctx.set(2, through.c);
-  if (ctx.needs(3)) ctx.set(3, crossed(through.gates, in.x));
-  if (ctx.needs(4)) ctx.set(4, crossed(through.product, kept.h_before));
+  Tensor columns;
+  if (ctx.needs(3)) ctx.set(3, crossed(through.gates, in.x, columns));
+  if (spec.op == GatesOp::kGru) columns = {};
+  if (ctx.needs(4)) ctx.set(4, crossed(through.product, kept.h_before, columns));
   const Dims steps{0};
   if (ctx.needs(5)) ctx.set(5, sum(through.gates, DimsView(steps)));
   if (ctx.needs(6)) ctx.set(6, sum(through.product, DimsView(steps)));
-  if (ctx.needs(7)) ctx.set(7, crossed(through.outputs, kept.raw));
+  columns = {};
+  if (ctx.needs(7)) ctx.set(7, crossed(through.outputs, kept.raw, columns));
 }
 
 // The gradients of the composed form, which are recorded. An alias of each input cuts the history:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "arrays.h"
+#include "base/error.h"
 #include "kernel/packed.h"
 
 namespace tsr::test {

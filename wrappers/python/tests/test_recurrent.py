@@ -86,6 +86,16 @@ def test_long_sequences_agree_with_pytorch(kind: str) -> None:
     np.testing.assert_allclose(mine.grad.numpy(), other.grad.numpy(), 1e-3, 1e-5)
 
 
+def test_weights_gradient_of_many_rows_agrees_with_pytorch() -> None:
+    """More rows than one product of the backward takes."""
+    ours, theirs = pair_of("LSTM", 3, 33)
+    x = normal(70, 60, 3)
+    ours(ts.tensor(x))[0].mean().backward()
+    theirs(torch.tensor(x))[0].mean().backward()
+    for p, q in zip(ours.parameters(), theirs.parameters()):
+        np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), 1e-3, 1e-6)
+
+
 @pytest.mark.parametrize("kind, options", OPTIONS)
 def test_network_takes_one_sequence_and_a_first_state(kind: str, options: dict[str, Any]) -> None:
     ours, theirs = pair_of(kind, 3, 5, **options)
