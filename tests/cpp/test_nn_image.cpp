@@ -30,7 +30,8 @@ TEST(NnImage, upsample_takes_a_size_or_factors) {
   corners.align_corners = true;
   expect_near(nn::Upsample(corners)(x), {1, 2, 3});
   factors.size = {2};
-  EXPECT_THROW(nn::Upsample(factors)(x), InvalidValueError);
+  nn::Upsample both(factors);
+  EXPECT_THROW(both(x), InvalidValueError);
 }
 
 TEST(NnImage, shuffles_move_elements_between_channels_and_positions) {
@@ -44,7 +45,7 @@ TEST(NnImage, shuffles_move_elements_between_channels_and_positions) {
 
 TEST(NnImage, windows_become_columns_and_add_up_again) {
   const Tensor x = image({1, 2, 3});
-  const Tensor columns = nn::Unfold({1, 2})(x);
+  const Tensor columns = nn::Unfold(nn::Pair{1, 2})(x);
   EXPECT_EQ(columns.shape(), (Shape{1, 2, 2}));
   expect_near(columns, {1, 2, 2, 3});
   expect_near(nn::Fold({1, 3}, {1, 2})(columns), {1, 4, 3});
