@@ -8,9 +8,8 @@ using namespace tessera::test;
 
 namespace {
 
-Tensor image(std::vector<double> numbers) {
-  const auto width = static_cast<int64_t>(numbers.size());
-  return tensor(std::move(numbers)).reshape({1, 1, 1, width});
+Tensor image(std::initializer_list<double> numbers) {
+  return tensor(numbers).reshape({1, 1, 1, static_cast<int64_t>(numbers.size())});
 }
 
 nn::UpsampleOptions sized(std::vector<int64_t> size, std::string mode) {

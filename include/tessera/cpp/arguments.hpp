@@ -130,8 +130,9 @@ class OptionalIntList : public IntList {
 class FloatList {
  public:
   // The braced list lives as long as the call that it is an argument of.
-  FloatList(std::initializer_list<double> values)
-      : data_(values.begin()), size_(static_cast<int32_t>(values.size())) {}
+  FloatList(std::initializer_list<double> values) : size_(static_cast<int32_t>(values.size())) {
+    data_ = values.begin();
+  }
   FloatList(const std::vector<double>& values)  // NOLINT(google-explicit-constructor)
       : data_(values.data()), size_(static_cast<int32_t>(values.size())) {}
   template <size_t kSize>
