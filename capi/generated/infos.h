@@ -412,7 +412,7 @@ inline constexpr CallInfoOf kInfo_matrix_rank_by_rtol{1707, "matrix_rank_by_rtol
 inline constexpr CallInfoOf kInfo_cond{1704, "cond", {{"input", 'T'}, {"p", 'S'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_cdist{1800, "cdist", {{"x1", 'T'}, {"x2", 'T'}, {"p", 'R'}, {"compute_mode", 'S'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_pdist{1801, "pdist", {{"input", 'T'}, {"p", 'R'}, {"out", 'P'}}};
-inline constexpr CallInfoOf kInfo_segment_reduce{1810, "segment_reduce", {{"input", 'T'}, {"reduce", 'S'}, {"lengths", 't'}, {"offsets", 't'}, {"axis", 'I'}, {"initial", 'r'}, {"unsafe", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_segment_reduce{1810, "segment_reduce", {{"input", 'T'}, {"reduce", 'S'}, {"lengths", 't'}, {"offsets", 't'}, {"axis", 'I'}, {"initial", 'r'}, {"unchecked", 'B'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_masked_sum{1811, "masked_sum", {{"input", 'T'}, {"mask", 't'}, {"axes", 'j'}, {"keepdims", 'B'}, {"dtype", 'd'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_masked_prod{1812, "masked_prod", {{"input", 'T'}, {"mask", 't'}, {"axes", 'j'}, {"keepdims", 'B'}, {"dtype", 'd'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_masked_mean{1813, "masked_mean", {{"input", 'T'}, {"mask", 't'}, {"axes", 'j'}, {"keepdims", 'B'}, {"dtype", 'd'}, {"out", 'P'}}};

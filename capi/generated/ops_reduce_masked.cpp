@@ -12,13 +12,13 @@ extern "C" {
 
 tsr_status tsr_segment_reduce(tsr_tensor input, const char* reduce, int64_t reduce_len,
     tsr_tensor lengths, tsr_tensor offsets, int64_t axis, double initial, int32_t has_initial,
-    int32_t unsafe, tsr_tensor* out) {
+    int32_t unchecked, tsr_tensor* out) {
   return one(kInfo_segment_reduce, 0, out, [&] {
     return ops::segment_reduce(TensorArg(input, "input").get(),
         text_arg(reduce, reduce_len, "reduce"), OptionalTensorArg(lengths, "lengths").get(),
         OptionalTensorArg(offsets, "offsets").get(), axis,
-        optional_double(initial, has_initial, "initial"), bool_arg(unsafe, "unsafe"));
-  }, input, TextOf{reduce, reduce_len}, lengths, offsets, axis, MaybeOf{initial, has_initial}, unsafe);
+        optional_double(initial, has_initial, "initial"), bool_arg(unchecked, "unchecked"));
+  }, input, TextOf{reduce, reduce_len}, lengths, offsets, axis, MaybeOf{initial, has_initial}, unchecked);
 }
 
 tsr_status tsr_masked_sum(tsr_tensor input, tsr_tensor mask, const int64_t* axes, int32_t n_axes,

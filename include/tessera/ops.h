@@ -1940,10 +1940,10 @@ TSR_API TSR_NODISCARD tsr_status tsr_pdist(tsr_tensor input, double p, tsr_tenso
  * offsets: integers, (axes before the axis, segments + 1): where the segments begin and the last
  * one ends
  * initial: takes part in every segment
- * unsafe: do not check that the segments cover the axis */
+ * unchecked: do not check that the segments cover the axis */
 TSR_API TSR_NODISCARD tsr_status tsr_segment_reduce(
     tsr_tensor input, const char* reduce, int64_t reduce_len, tsr_tensor lengths,
-    tsr_tensor offsets, int64_t axis, double initial, int32_t has_initial, int32_t unsafe,
+    tsr_tensor offsets, int64_t axis, double initial, int32_t has_initial, int32_t unchecked,
     tsr_tensor* out);
 
 /* Sum over axes of the elements that a mask selects; dtypes as sum.

@@ -1329,7 +1329,7 @@ tsr_status tsr_cond(tsr_tensor input, const char* p, int64_t p_len, tsr_tensor* 
 tsr_status tsr_cond_out(tsr_tensor input, const char* p, int64_t p_len, tsr_tensor dst);
 tsr_status tsr_cdist(tsr_tensor x1, tsr_tensor x2, double p, const char* compute_mode, int64_t compute_mode_len, tsr_tensor* out);
 tsr_status tsr_pdist(tsr_tensor input, double p, tsr_tensor* out);
-tsr_status tsr_segment_reduce(tsr_tensor input, const char* reduce, int64_t reduce_len, tsr_tensor lengths, tsr_tensor offsets, int64_t axis, double initial, int32_t has_initial, int32_t unsafe, tsr_tensor* out);
+tsr_status tsr_segment_reduce(tsr_tensor input, const char* reduce, int64_t reduce_len, tsr_tensor lengths, tsr_tensor offsets, int64_t axis, double initial, int32_t has_initial, int32_t unchecked, tsr_tensor* out);
 tsr_status tsr_masked_sum(tsr_tensor input, tsr_tensor mask, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype, tsr_tensor* out);
 tsr_status tsr_masked_prod(tsr_tensor input, tsr_tensor mask, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype, tsr_tensor* out);
 tsr_status tsr_masked_mean(tsr_tensor input, tsr_tensor mask, const int64_t* axes, int32_t n_axes, int32_t keepdims, tsr_dtype dtype, tsr_tensor* out);

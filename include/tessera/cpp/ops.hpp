@@ -3130,10 +3130,10 @@ inline Tensor pdist(const Tensor& input, double p = 2.0) {
 inline Tensor segment_reduce(
     const Tensor& input, std::string_view reduce, const Tensor& lengths = {},
     const Tensor& offsets = {}, int64_t axis = 0, std::optional<double> initial = std::nullopt,
-    bool unsafe = false) {
+    bool unchecked = false) {
   return detail::one<tsr_segment_reduce>(
       input.handle(), reduce.data(), detail::length(reduce), lengths.handle(), offsets.handle(),
-      axis, initial.value_or(0), initial.has_value(), unsafe);
+      axis, initial.value_or(0), initial.has_value(), unchecked);
 }
 
 // Sum over axes of the elements that a mask selects; dtypes as sum.

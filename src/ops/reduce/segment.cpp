@@ -121,23 +121,23 @@ Tensor divided(const Tensor& sums, const Tensor& counts, std::optional<double> i
 
 Tensor segment_reduce(const Tensor& input, std::string_view reduce, const Tensor& lengths,
                       const Tensor& offsets, int64_t axis, std::optional<double> initial,
-                      bool unsafe) {
+                      bool unchecked) {
   TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
             input.dtype());
   TSR_CHECK(input.ndim() >= 1, Code::kShape, "input", "expected at least one axis, got shape ()");
   const Fold& fold = fold_of(reduce);
   const int64_t along = wrap_axis(axis, input.ndim());
   const Tensor places = places_of(input, lengths, offsets, along);
-  if (!unsafe) check_cover(places, input.size(along), lengths.defined() ? "lengths" : "offsets");
+  if (!unchecked) check_cover(places, input.size(along), lengths.defined() ? "lengths" : "offsets");
   const Tensor counts = subtract(slice(places, along, 1, {}), slice(places, along, {}, -1));
   const int64_t segments = counts.size(along);
   const Tensor x = in_opmath(input);
-  // One more segment takes what lies behind the last, which only `unsafe` allows.
+  // One more segment takes what lies behind the last, which only `unchecked` allows.
   const Tensor start = full(with_size(x, along, segments + 1), initial.value_or(fold.identity),
                             x.dtype(), x.device());
   const bool folds_start = initial.has_value() || fold.scatter == "sum";
   const Tensor numbers =
-      unsafe ? searched_numbers(input, places, along) : covering_numbers(input, counts, along);
+      unchecked ? searched_numbers(input, places, along) : covering_numbers(input, counts, along);
   const Tensor index =
       expand_to(with_trailing(reshape(numbers, with_size(counts, along, input.size(along))), input),
                 input.sizes());

@@ -474,8 +474,8 @@ static const tpy_parameter takes_x1_x2_p_compute_mode[] = {{"x1", TPY_TENSOR}, {
 static PyObject* keys_x1_x2_p_compute_mode[sizeof takes_x1_x2_p_compute_mode / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_p_2[] = {{"input", TPY_TENSOR}, {"p", TPY_F64, NULL, {.real = 2.0}}};
 static PyObject* keys_input_p_2[sizeof takes_input_p_2 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
-static const tpy_parameter takes_input_reduce_lengths_offsets_axis_initial_unsafe[] = {{"input", TPY_TENSOR}, {"reduce", TPY_TEXT}, {"lengths", TPY_OPTIONAL_TENSOR}, {"offsets", TPY_OPTIONAL_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = 0}}, {"initial", TPY_OPTIONAL_F64}, {"unsafe", TPY_BOOL}};
-static PyObject* keys_input_reduce_lengths_offsets_axis_initial_unsafe[sizeof takes_input_reduce_lengths_offsets_axis_initial_unsafe / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_reduce_lengths_offsets_axis_initial_unchecked[] = {{"input", TPY_TENSOR}, {"reduce", TPY_TEXT}, {"lengths", TPY_OPTIONAL_TENSOR}, {"offsets", TPY_OPTIONAL_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = 0}}, {"initial", TPY_OPTIONAL_F64}, {"unchecked", TPY_BOOL}};
+static PyObject* keys_input_reduce_lengths_offsets_axis_initial_unchecked[sizeof takes_input_reduce_lengths_offsets_axis_initial_unchecked / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_mask_axes_keepdims_dtype[] = {{"input", TPY_TENSOR}, {"mask", TPY_OPTIONAL_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}};
 static PyObject* keys_input_mask_axes_keepdims_dtype[sizeof takes_input_mask_axes_keepdims_dtype / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_mask_axes_keepdims[] = {{"input", TPY_TENSOR}, {"mask", TPY_OPTIONAL_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"keepdims|keepdim", TPY_BOOL}};

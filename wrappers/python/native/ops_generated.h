@@ -1233,8 +1233,8 @@ TPY_OP(cdist, 1, NULL, "($x1, x2, p=2, compute_mode='use_mm_for_euclid_dist_if_n
 TPY_OP(pdist, 1, NULL, "($input, p=2)\n--\n\nThe p-norm of the difference of each two rows i < j, in row-major order; floating dtypes.",
     {"pdist", 2, 2, 1, -1, 1u, takes_input_p_2, keys_input_p_2}, TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tdo, NULL, (tpy_function)tsr_pdist, NULL}, {0}})
-TPY_OP(segment_reduce, 1, NULL, "($input, reduce, *, lengths=None, offsets=None, axis=0, initial=None, unsafe=False)\n--\n\nThe sum, mean, product, largest or smallest element of segments that follow each other along an axis; floating dtypes.",
-    {"segment_reduce", 7, 2, 2, -1, 13u, takes_input_reduce_lengths_offsets_axis_initial_unsafe, keys_input_reduce_lengths_offsets_axis_initial_unsafe}, TPY_FUNCTIONAL, 7, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+TPY_OP(segment_reduce, 1, NULL, "($input, reduce, *, lengths=None, offsets=None, axis=0, initial=None, unchecked=False)\n--\n\nThe sum, mean, product, largest or smallest element of segments that follow each other along an axis; floating dtypes.",
+    {"segment_reduce", 7, 2, 2, -1, 13u, takes_input_reduce_lengths_offsets_axis_initial_unchecked, keys_input_reduce_lengths_offsets_axis_initial_unchecked}, TPY_FUNCTIONAL, 7, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tsttiewo, NULL, (tpy_function)tsr_segment_reduce, NULL}, {0}})
 TPY_OP(masked_sum, 1, NULL, "($input, mask=None, axis=None, *, keepdims=False, dtype=None)\n--\n\nSum over axes of the elements that a mask selects; dtypes as sum.",
     {"masked_sum", 5, 3, 1, -1, 3u, takes_input_mask_axes_keepdims_dtype, keys_input_mask_axes_keepdims_dtype}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},

@@ -214,7 +214,7 @@ def test_masked_extremum_is_never_one_that_is_left_out() -> None:
 
 def test_segments_can_leave_out_the_rest() -> None:
     x = ts.asarray([1.0, 2.0, 4.0]).requires_grad_()
-    result = ts.segment_reduce(x, "max", lengths=ts.asarray([2]), unsafe=True)
+    result = ts.segment_reduce(x, "max", lengths=ts.asarray([2]), unchecked=True)
     assert result.tolist() == [2.0]
     result.backward()
     assert x.grad.tolist() == [0.0, 1.0, 0.0]

@@ -2292,7 +2292,7 @@
 # an axis; floating dtypes.
 @c tsr_segment_reduce(input::tsr_tensor, reduce::Ptr{UInt8}, reduce_len::Int64,
     lengths::tsr_tensor, offsets::tsr_tensor, axis::Int64, initial::Float64, has_initial::Int32,
-    unsafe::Int32, out::Ptr{tsr_tensor})::tsr_status
+    unchecked::Int32, out::Ptr{tsr_tensor})::tsr_status
 
 # Sum over axes of the elements that a mask selects; dtypes as sum.
 @c tsr_masked_sum(input::tsr_tensor, mask::tsr_tensor, axes::Ptr{Int64}, n_axes::Int32,

@@ -3644,10 +3644,10 @@ extern "C" {
     /// offsets: integers, (axes before the axis, segments + 1): where the segments begin and the
     /// last one ends
     /// initial: takes part in every segment
-    /// unsafe: do not check that the segments cover the axis
+    /// unchecked: do not check that the segments cover the axis
     pub fn tsr_segment_reduce(
         input: tsr_tensor, reduce: *const c_char, reduce_len: i64, lengths: tsr_tensor,
-        offsets: tsr_tensor, axis: i64, initial: f64, has_initial: i32, unsafe: i32,
+        offsets: tsr_tensor, axis: i64, initial: f64, has_initial: i32, unchecked: i32,
         out: *mut tsr_tensor,
     ) -> tsr_status;
 

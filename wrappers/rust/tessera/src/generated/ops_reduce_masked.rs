@@ -17,7 +17,7 @@ options! {
     /// takes part in every segment; default: absent
     initial: Option<f64> = None, f64 => Some(initial);
     /// do not check that the segments cover the axis; default: `false`
-    unsafe: bool = false, bool => unsafe;
+    unchecked: bool = false, bool => unchecked;
 }
 
 options! {
@@ -232,7 +232,7 @@ impl Tensor {
             tsr_segment_reduce(self.raw(), reduce.as_ptr().cast(), reduce.len() as i64,
                 o.lengths.map_or(null_mut(), Tensor::raw),
                 o.offsets.map_or(null_mut(), Tensor::raw), o.axis, o.initial.unwrap_or(0.0),
-                i32::from(o.initial.is_some()), i32::from(o.unsafe))
+                i32::from(o.initial.is_some()), i32::from(o.unchecked))
     }
 
     op! {
