@@ -167,10 +167,10 @@ Tensor spread(const Tensor& taps, size_t place, size_t count) {
 // The offset of each tap in the plane as int32, and -elements where it lies outside, so that the
 // sum over the axes is negative if one of them is outside.
 Tensor offsets(const Tensor& places, int64_t size, int64_t step, int64_t elements) {
-  const Tensor inside =
-      logical_and(greater_equal(places, 0), less(places, static_cast<double>(size)));
-  const Tensor element = astype(where(inside, places, 0), DType::kInt32);
-  return where(inside, multiply(element, step), -elements);
+  const Tensor nearest = clip(places, 0, static_cast<double>(size - 1));
+  const Tensor inside = equal(places, nearest);  // not where it is NaN
+  const Tensor element = astype(nearest, DType::kInt32);
+  return where(inside, step == 1 ? element : multiply(element, step), -elements);
 }
 
 // The taps of all axes together, (batch, taps, points).

@@ -30,6 +30,7 @@ VALUES: dict[str, Callable[[Any, int], Any]] = {
     )},
     "masked_softmax": lambda x, a: ts.masked.softmax(x, a) * x, "masked_softmin": lambda x, a: ts.masked.softmin(x, a) * x,
     "masked_log_softmax": lambda x, a: ts.masked.log_softmax(x, a) + x, "masked_var": lambda x, a: ts.masked.var(x, axis=a) + x,
+    "masked_std": lambda x, a: ts.masked.std(x, axis=a) + x,
     "masked_normalize": lambda x, a: ts.masked.normalize(x, 2, a) * x,
     "softmax": lambda x, a: ts.nn.functional.softmax(x, a) * x, "log_softmax": lambda x, a: ts.nn.functional.log_softmax(x, a) + x,
     "quantile": lambda x, a: ts.quantile(x, 0.5, axis=a), "nanquantile": lambda x, a: ts.nanquantile(x, 0.5, axis=a),
@@ -53,6 +54,7 @@ VALUES: dict[str, Callable[[Any, int], Any]] = {
 WANTED = {"var": 0.0, "log_softmax": X, "std": X}
 POSITIONS: dict[str, Callable[[Any, int], Any]] = {
     "argmax": lambda x, a: ts.argmax(x, axis=a), "argmin": lambda x, a: ts.argmin(x, axis=a),
+    "masked_argmax": lambda x, a: ts.masked.argmax(x, axis=a), "masked_argmin": lambda x, a: ts.masked.argmin(x, axis=a),
     "argsort": lambda x, a: ts.argsort(x, axis=a), "count_nonzero": lambda x, a: ts.count_nonzero(x, axis=a) - 1,
     "any": lambda x, a: ts.any(x, axis=a).astype(ts.int64) - 1, "all": lambda x, a: ts.all(x, axis=a).astype(ts.int64) - 1,
 }  # fmt: skip

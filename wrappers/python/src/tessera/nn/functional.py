@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .. import _ops
+from .._errors import as_number
 from .._ops import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -315,8 +316,10 @@ def interpolate(
     nearest-exact, area, linear, bilinear, bicubic or trilinear.
     """
     factors: Sequence[float] = ()
-    if scale_factor is not None:
-        factors = scale_factor if isinstance(scale_factor, Sequence) else [float(scale_factor)]
+    if isinstance(scale_factor, (list, tuple)):
+        factors = scale_factor
+    elif scale_factor is not None:
+        factors = [as_number(scale_factor, "interpolate: scale_factor")]
     return _ops.interpolate(
         input, factors, size, mode, align_corners, bool(recompute_scale_factor), antialias, out=out
     )
