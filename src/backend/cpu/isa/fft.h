@@ -139,9 +139,30 @@ inline void store_transposed(int64_t length, const FftOperands<T>& at, const T* 
   }
 }
 
+// A single transform, in all lanes.
+template <class T>
+inline void load_one(int64_t length, const FftOperands<T>& at, T* blocks) {
+  const int64_t re = at.swap ? 1 : 0;
+  for (int64_t j = 0; j < length; ++j) {
+    const T* source = at.input + j * at.input_step;
+    Lanes<T>{Vec<T>(source[re]), Vec<T>(source[1 - re])}.store(blocks + j * kBlock<T>);
+  }
+}
+template <class T>
+inline void store_one(int64_t length, const FftOperands<T>& at, const T* blocks) {
+  const int64_t re = at.swap ? 1 : 0;
+  for (int64_t j = 0; j < length; ++j) {
+    T* target = at.output + j * at.output_step;
+    const T* block = blocks + j * kBlock<T>;
+    target[re] = block[0] * at.scale;
+    target[1 - re] = block[Vec<T>::kSize] * at.scale;
+  }
+}
+
 // Lanes that are neighbours, and few lanes of any step.
 template <class T>
 inline void load_lanes(int64_t length, const FftOperands<T>& at, T* blocks) {
+  if (at.lanes == 1) return load_one(length, at, blocks);
   const bool whole = at.lanes == Vec<T>::kSize && at.input_lane == 2;
   for (int64_t j = 0; j < length; ++j) {
     const T* source = at.input + j * at.input_step;
@@ -152,6 +173,7 @@ inline void load_lanes(int64_t length, const FftOperands<T>& at, T* blocks) {
 }
 template <class T>
 inline void store_lanes(int64_t length, const FftOperands<T>& at, const T* blocks) {
+  if (at.lanes == 1) return store_one(length, at, blocks);
   const bool whole = at.lanes == Vec<T>::kSize && at.output_lane == 2;
   const Vec<T> scale(at.scale);
   for (int64_t j = 0; j < length; ++j) {
