@@ -26,9 +26,8 @@ int64_t fft_axis(const Tensor& input, int64_t axis) {
   return wrap_axis(axis, input.ndim());
 }
 
-// The factor of a transform of `count` elements.
-double scale_of(std::string_view norm, int64_t count, bool inverse) {
-  const auto n = static_cast<double>(count);
+// The factor of a transform of n elements.
+double scale_of(std::string_view norm, double n, bool inverse) {
   if (norm == "backward") return inverse ? 1 / n : 1;
   if (norm == "forward") return inverse ? 1 : 1 / n;
   TSR_CHECK(norm == "ortho", Code::kValue, "norm",
@@ -84,7 +83,7 @@ Tensor one_axis(const Tensor& input, std::optional<int64_t> n, int64_t axis, std
                 bool inverse, Out out) {
   const int64_t along = fft_axis(input, axis);
   const int64_t length = length_of(input, n, along);
-  const double scale = scale_of(norm, length, inverse);
+  const double scale = scale_of(norm, static_cast<double>(length), inverse);
   const Tensor numbers = ready_complex(resized(input, along, length));
   return deliver(transform_complex(numbers, Dims{along}, inverse, scale), out, needs_grad(input));
 }
@@ -93,7 +92,7 @@ Tensor real_axis(const Tensor& input, std::optional<int64_t> n, int64_t axis, st
                  bool inverse, Out out) {
   const int64_t along = fft_axis(input, axis);
   const int64_t length = length_of(input, n, along);
-  const double scale = scale_of(norm, length, inverse);
+  const double scale = scale_of(norm, static_cast<double>(length), inverse);
   const Tensor numbers = resized(ready_real(input), along, length);
   return deliver(transform_real(numbers, along, inverse, scale), out, needs_grad(input));
 }
@@ -102,7 +101,7 @@ Tensor half_axis(const Tensor& input, std::optional<int64_t> n, int64_t axis, st
                  bool inverse, Out out) {
   const int64_t along = fft_axis(input, axis);
   const int64_t length = whole_length_of(input, n, along);
-  const double scale = scale_of(norm, length, inverse);
+  const double scale = scale_of(norm, static_cast<double>(length), inverse);
   const Tensor numbers = ready_complex(resized(input, along, length / 2 + 1));
   return deliver(transform_half(numbers, along, length, inverse, scale), out, needs_grad(input));
 }
@@ -113,7 +112,7 @@ Tensor half_axis(const Tensor& input, std::optional<int64_t> n, int64_t axis, st
 // of the transform.
 struct Space {
   Dims axes, sizes;
-  int64_t count = 1;
+  double count = 1;  // the product of the sizes
 };
 
 Dims default_axes(const Tensor& input, const std::optional<DimsView>& s) {
@@ -138,7 +137,7 @@ Space space_of(const Tensor& input, std::optional<DimsView> s, std::optional<Dim
     if (half && i + 1 == count) size = 2 * (size - 1);
     const bool given = s.has_value() && (*s)[i] != -1;
     space.sizes.push_back(given ? check_length((*s)[i], "s") : check_length(size, "input"));
-    space.count *= space.sizes.back();
+    space.count *= static_cast<double>(space.sizes.back());
   }
   return space;
 }

@@ -28,9 +28,12 @@ struct Frames {
 
 Frames frames_of(int64_t n_fft, std::optional<int64_t> hop_length,
                  std::optional<int64_t> win_length) {
-  TSR_CHECK(n_fft >= 1, Code::kValue, "n_fft", "expected at least 1, got ", n_fft);
+  constexpr int64_t kLimit = int64_t{1} << 31;
+  TSR_CHECK(n_fft >= 1 && n_fft < kLimit, Code::kValue, "n_fft", "expected a number in [1, 2^31), ",
+            "got ", n_fft);
   const Frames frames{n_fft, hop_length.value_or(n_fft / 4), win_length.value_or(n_fft)};
-  TSR_CHECK(frames.hop >= 1, Code::kValue, "hop_length", "expected at least 1, got ", frames.hop);
+  TSR_CHECK(frames.hop >= 1 && frames.hop < kLimit, Code::kValue, "hop_length",
+            "expected a number in [1, 2^31), got ", frames.hop);
   TSR_CHECK(frames.window >= 1 && frames.window <= n_fft, Code::kValue, "win_length",
             "expected a length in [1, ", n_fft, "], got ", frames.window);
   return frames;
@@ -62,7 +65,7 @@ Tensor overlap_add(const Tensor& frames, int64_t hop) {
   const int64_t batch = frames.size(0);
   const int64_t count = frames.size(1);
   const int64_t size = frames.size(2);
-  const int64_t samples = size + hop * (count - 1);
+  const int64_t samples = size + hop * (count - 1);  // below 2^63: see frames_of
   const Tensor starts = arange(int64_t{0}, count, int64_t{1}, DType::kInt64, frames.device());
   const Tensor within = arange(int64_t{0}, size, int64_t{1}, DType::kInt64, frames.device());
   const Tensor places = add(expand_dims(multiply(starts, hop), 1), within);
