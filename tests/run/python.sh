@@ -43,7 +43,7 @@ case "$part" in
   types) command_part check_types ;;
   wheel) command_part check_wheel ;;
   gpu-runner) pytest_part "$python" tests/gpu ;;
-  random-shapes) TSR_TEST_LONG=1 pytest_part "$python" "$tests/test_random_shapes.py" ;;
+  random-shapes) TSR_TEST_LONG=1 pytest_part "$python" "$tests/test_random_shapes.py" "$tests/test_op_shapes.py" ;;
   random-programs) TSR_TEST_LONG=1 pytest_part "$python" "$tests/test_random_programs.py" ;;
   numpy2) numpy2 ;;
   *) exit 2 ;;
