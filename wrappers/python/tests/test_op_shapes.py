@@ -22,9 +22,9 @@ from op_table import ROWS
 LONG = bool(os.environ.get("TSR_TEST_LONG"))
 SMALL, LARGE = st.sampled_from([0, 1, 2, 3, 4, 7, 8, 9]), st.sampled_from([1, 16, 33])
 SIZES = st.fixed_dictionaries({}, optional={**dict.fromkeys(range(1, 7), SMALL), 17: LARGE})
-# References that read and write past the memory when strides no longer fit the sizes, or that have fewer axes where one
-# of them has the size 0 or 1.
-OWN_RULES = ("as_strided", "as_strided_scatter", "cov", "corrcoef", "tolist")
+# References that read and write past the memory when strides no longer fit the sizes, that have fewer axes where one of
+# them has the size 0 or 1, or that give what stood in memory as the mean of nothing.
+OWN_RULES = ("as_strided", "as_strided_scatter", "cov", "corrcoef", "tolist", "multi_margin_loss")
 
 
 def takes_every_shape(row: Row) -> bool:
