@@ -50,6 +50,8 @@ constexpr Signature kCall_LiP{"LiP", [](AnyFunction f, tsr_value* v) { return as
 constexpr Signature kCall_LiT{"LiT", [](AnyFunction f, tsr_value* v) { return as<const tsr_tensor*, int32_t, int64_t, tsr_tensor>(f)(list<tsr_tensor>(v[0]), count(v[0]), integer(v[1]), tensor(v[2])); }};
 constexpr Signature kCall_NNIdBcP{"NNIdBcP", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, const tsr_number*, int64_t, int32_t, int32_t, int32_t, int32_t, tsr_tensor*>(f)(Number(v[0]), Number(v[1]), integer(v[2]), small(v[3]), small(v[4]), small(v[5]), device_index(v[5]), place(v[6])); }};
 constexpr Signature kCall_NNNdcP{"NNNdcP", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, const tsr_number*, const tsr_number*, int32_t, int32_t, int32_t, tsr_tensor*>(f)(Number(v[0]), Number(v[1]), Number(v[2]), small(v[3]), small(v[4]), device_index(v[4]), place(v[5])); }};
+constexpr Signature kCall_NTBBP{"NTBBP", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, tsr_tensor, int32_t, int32_t, tsr_tensor*>(f)(Number(v[0]), tensor(v[1]), small(v[2]), small(v[3]), place(v[4])); }};
+constexpr Signature kCall_NTBBT{"NTBBT", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, tsr_tensor, int32_t, int32_t, tsr_tensor>(f)(Number(v[0]), tensor(v[1]), small(v[2]), small(v[3]), tensor(v[4])); }};
 constexpr Signature kCall_NTBP{"NTBP", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, tsr_tensor, int32_t, tsr_tensor*>(f)(Number(v[0]), tensor(v[1]), small(v[2]), place(v[3])); }};
 constexpr Signature kCall_NTP{"NTP", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, tsr_tensor, tsr_tensor*>(f)(Number(v[0]), tensor(v[1]), place(v[2])); }};
 constexpr Signature kCall_NTSP{"NTSP", [](AnyFunction f, tsr_value* v) { return as<const tsr_number*, tsr_tensor, const char*, int64_t, tsr_tensor*>(f)(Number(v[0]), tensor(v[1]), text(v[2]), text_length(v[2]), place(v[3])); }};
@@ -561,6 +563,8 @@ const Symbol kSymbols[] = {
     {"tsr_broadcast_to", reinterpret_cast<AnyFunction>(&tsr_broadcast_to), 2510, &kInfo_broadcast_to, &kCall_TJP},
     {"tsr_bucketize", reinterpret_cast<AnyFunction>(&tsr_bucketize), 2351, &kInfo_bucketize, &kCall_TTBBP},
     {"tsr_bucketize_out", reinterpret_cast<AnyFunction>(&tsr_bucketize_out), 67887, &kInfo_bucketize, &kCall_TTBBT},
+    {"tsr_bucketize_scalar", reinterpret_cast<AnyFunction>(&tsr_bucketize_scalar), 264495, &kInfo_bucketize, &kCall_NTBBP},
+    {"tsr_bucketize_scalar_out", reinterpret_cast<AnyFunction>(&tsr_bucketize_scalar_out), 330031, &kInfo_bucketize, &kCall_NTBBT},
     {"tsr_buffer_data", reinterpret_cast<AnyFunction>(&tsr_buffer_data), 2, &kInfo_buffer_data, nullptr},
     {"tsr_buffer_release", reinterpret_cast<AnyFunction>(&tsr_buffer_release), 3, &kInfo_buffer_release, nullptr},
     {"tsr_buffer_retain", reinterpret_cast<AnyFunction>(&tsr_buffer_retain), 4, &kInfo_buffer_retain, nullptr},
@@ -1794,7 +1798,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeta_scalar_left_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_left_out), 591144, &kInfo_zeta, &kCall_NTT},
     {"tsr_zeta_scalar_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_out), 329000, &kInfo_zeta, &kCall_TNT},
 };
-const size_t kSymbolCount = 1432;
+const size_t kSymbolCount = 1434;
 
 namespace {
 
@@ -1895,7 +1899,7 @@ constexpr int32_t kIds[] = {
     1603, 67139,
     2566,
     2510,
-    2351, 67887,
+    2351, 67887, 264495, 330031,
     2,
     3,
     4,

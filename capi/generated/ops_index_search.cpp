@@ -61,6 +61,21 @@ tsr_status tsr_bucketize_out(tsr_tensor input, tsr_tensor boundaries, int32_t ri
         ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, boundaries, right, out_int32, dst);
 }
+tsr_status tsr_bucketize_scalar(const tsr_number* input, tsr_tensor boundaries, int32_t right,
+    int32_t out_int32, tsr_tensor* out) {
+  return one(kInfo_bucketize, 0x4092f, out, [&] {
+    return ops::bucketize(number_arg(input, "input"), TensorArg(boundaries, "boundaries").get(),
+        bool_arg(right, "right"), bool_arg(out_int32, "out_int32"));
+  }, input, boundaries, right, out_int32);
+}
+tsr_status tsr_bucketize_scalar_out(const tsr_number* input, tsr_tensor boundaries, int32_t right,
+    int32_t out_int32, tsr_tensor dst) {
+  return guard(kInfo_bucketize, 0x5092f, [&] {
+    ops::bucketize(number_arg(input, "input"), TensorArg(boundaries, "boundaries").get(),
+        bool_arg(right, "right"), bool_arg(out_int32, "out_int32"),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, boundaries, right, out_int32, dst);
+}
 
 tsr_status tsr_unique_all(tsr_tensor input, tsr_tensor* values, tsr_tensor* indices,
     tsr_tensor* inverse_indices, tsr_tensor* counts) {

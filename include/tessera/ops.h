@@ -2774,6 +2774,12 @@ TSR_API TSR_NODISCARD tsr_status tsr_bucketize(
     tsr_tensor input, tsr_tensor boundaries, int32_t right, int32_t out_int32, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_bucketize_out(
     tsr_tensor input, tsr_tensor boundaries, int32_t right, int32_t out_int32, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_bucketize_scalar(
+    const tsr_number* input, tsr_tensor boundaries, int32_t right, int32_t out_int32,
+    tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_bucketize_scalar_out(
+    const tsr_number* input, tsr_tensor boundaries, int32_t right, int32_t out_int32,
+    tsr_tensor dst);
 
 /* The different elements in order, where each occurs first, the number of each element's value,
  * and how often each occurs. */

@@ -1479,6 +1479,8 @@ tsr_status tsr_searchsorted_scalar(tsr_tensor input, const tsr_number* values, c
 tsr_status tsr_searchsorted_scalar_out(tsr_tensor input, const tsr_number* values, const char* side, int64_t side_len, tsr_tensor sorter, tsr_tensor dst);
 tsr_status tsr_bucketize(tsr_tensor input, tsr_tensor boundaries, int32_t right, int32_t out_int32, tsr_tensor* out);
 tsr_status tsr_bucketize_out(tsr_tensor input, tsr_tensor boundaries, int32_t right, int32_t out_int32, tsr_tensor dst);
+tsr_status tsr_bucketize_scalar(const tsr_number* input, tsr_tensor boundaries, int32_t right, int32_t out_int32, tsr_tensor* out);
+tsr_status tsr_bucketize_scalar_out(const tsr_number* input, tsr_tensor boundaries, int32_t right, int32_t out_int32, tsr_tensor dst);
 tsr_status tsr_unique_all(tsr_tensor input, tsr_tensor* values, tsr_tensor* indices, tsr_tensor* inverse_indices, tsr_tensor* counts);
 tsr_status tsr_unique_counts(tsr_tensor input, tsr_tensor* values, tsr_tensor* counts);
 tsr_status tsr_unique_inverse(tsr_tensor input, tsr_tensor* values, tsr_tensor* inverse_indices);

@@ -38,6 +38,21 @@ TEST(ScalarRange, knows_the_ends_of_every_integer_dtype) {
   }
 }
 
+TEST(ScalarRange, puts_numbers_beyond_int64_into_uint64_alone) {
+  const Scalar large = Scalar::from_unsigned(UINT64_MAX);
+  EXPECT_TRUE(large.is_large());
+  EXPECT_EQ(large.to<uint64_t>(), UINT64_MAX);
+  EXPECT_EQ(large.to<double>(), 0x1p64);
+  EXPECT_TRUE(large.to<bool>());
+  EXPECT_EQ(fit_of(large, DType::kUInt64), Fit::kInside);
+  EXPECT_EQ(fit_of(large, DType::kInt64), Fit::kAbove);
+  EXPECT_EQ(fit_of(large, DType::kFloat32), Fit::kInside);
+  const Scalar small = Scalar::from_unsigned(INT64_MAX);
+  EXPECT_FALSE(small.is_large());
+  EXPECT_EQ(small.to<int64_t>(), INT64_MAX);
+  EXPECT_EQ(fit_of(small, DType::kInt64), Fit::kInside);
+}
+
 TEST(ScalarRange, cuts_fractions_off_and_leaves_other_dtypes_alone) {
   EXPECT_EQ(fit_of(-0.5, DType::kUInt8), Fit::kInside);
   EXPECT_EQ(fit_of(255.9, DType::kUInt8), Fit::kInside);

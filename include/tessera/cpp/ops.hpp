@@ -4142,11 +4142,21 @@ inline Tensor bucketize(
     const Tensor& input, const Tensor& boundaries, bool right = false, bool out_int32 = false) {
   return detail::one<tsr_bucketize>(input.handle(), boundaries.handle(), right, out_int32);
 }
+inline Tensor bucketize(
+    const Scalar& input, const Tensor& boundaries, bool right = false, bool out_int32 = false) {
+  return detail::one<tsr_bucketize_scalar>(input.number(), boundaries.handle(), right, out_int32);
+}
 inline Tensor& bucketize_out(
     Tensor& dst, const Tensor& input, const Tensor& boundaries, bool right = false,
     bool out_int32 = false) {
   return detail::written<tsr_bucketize_out>(
       dst, input.handle(), boundaries.handle(), right, out_int32);
+}
+inline Tensor& bucketize_out(
+    Tensor& dst, const Scalar& input, const Tensor& boundaries, bool right = false,
+    bool out_int32 = false) {
+  return detail::written<tsr_bucketize_scalar_out>(
+      dst, input.number(), boundaries.handle(), right, out_int32);
 }
 
 // The different elements in order, where each occurs first, the number of each element's value, and

@@ -20,6 +20,14 @@
 namespace tsr::ops {
 namespace {
 
+// A number as a tensor, of the dtype of the sorted rows where that has its kind.
+Tensor beside(const Tensor& rows, const Scalar& number, const char* arg) {
+  const bool weak = number.category() <= category(rows.dtype());
+  if (weak) check_fits(number, rows.dtype(), arg);
+  const auto dtype = weak ? std::optional(rows.dtype()) : std::nullopt;
+  return full({}, number, dtype, rows.device());
+}
+
 // The sorted rows and the values fit each other.
 void check_rows(const Tensor& input, const Tensor& values) {
   TSR_CHECK(input.ndim() > 0, Code::kShape, "input",
@@ -88,11 +96,7 @@ Tensor searchsorted(const Tensor& input, const Tensor& values, std::string_view 
 
 Tensor searchsorted(const Tensor& input, const Scalar& values, std::string_view side,
                     const Tensor& sorter, Out out) {
-  // A number takes the dtype of the input where that has its kind.
-  const bool weak = values.category() <= category(input.dtype());
-  if (weak) check_fits(values, input.dtype(), "values");
-  const auto dtype = weak ? std::optional(input.dtype()) : std::nullopt;
-  return searchsorted(input, full({}, values, dtype, input.device()), side, sorter, out);
+  return searchsorted(input, beside(input, values, "values"), side, sorter, out);
 }
 
 Tensor bucketize(const Tensor& input, const Tensor& boundaries, bool right, bool out_int32,
@@ -105,6 +109,11 @@ Tensor bucketize(const Tensor& input, const Tensor& boundaries, bool right, bool
             "expected fewer boundaries for int32, got ", boundaries.numel());
   const Tensor found = searchsorted(boundaries, input, side, {});
   return deliver(cast_memory(found, DType::kInt32), out, false);
+}
+
+Tensor bucketize(const Scalar& input, const Tensor& boundaries, bool right, bool out_int32,
+                 Out out) {
+  return bucketize(beside(boundaries, input, "input"), boundaries, right, out_int32, out);
 }
 
 }  // namespace tsr::ops

@@ -25,5 +25,8 @@ Tensor searchsorted(const Tensor& input, const Scalar& values, std::string_view 
 // smaller, or not larger when `right`. int32 when `out_int32`.
 Tensor bucketize(const Tensor& input, const Tensor& boundaries, bool right = false,
                  bool out_int32 = false, Out out = {});
+// The same for one number: 0-dim.
+Tensor bucketize(const Scalar& input, const Tensor& boundaries, bool right = false,
+                 bool out_int32 = false, Out out = {});
 
 }  // namespace tsr::ops

@@ -49,6 +49,8 @@ static tsr_status call_ntso(tpy_function f, const tpy_value* v) { return ((tsr_s
 static tsr_status call_ntst(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_number*, tsr_tensor, const char*, int64_t, tsr_tensor))f)(&v[0].number, v[1].tensor, v[2].text, v[2].length, v[3].tensor); }
 static tsr_status call_ntt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_number*, tsr_tensor, tsr_tensor))f)(&v[0].number, v[1].tensor, v[2].tensor); }
 static tsr_status call_ntwo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_number*, tsr_tensor, int32_t, tsr_tensor*))f)(&v[0].number, v[1].tensor, v[2].word, v[3].place); }
+static tsr_status call_ntwwo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_number*, tsr_tensor, int32_t, int32_t, tsr_tensor*))f)(&v[0].number, v[1].tensor, v[2].word, v[3].word, v[4].place); }
+static tsr_status call_ntwwt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const tsr_number*, tsr_tensor, int32_t, int32_t, tsr_tensor))f)(&v[0].number, v[1].tensor, v[2].word, v[3].word, v[4].tensor); }
 static tsr_status call_sTLo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const char*, int64_t, const tsr_tensor*, int32_t, const int64_t*, int32_t, tsr_tensor*))f)(v[0].text, v[0].length, v[1].tensors->at, v[1].tensors->n, v[2].list->at, v[2].list->n, v[3].place); }
 static tsr_status call_sTLt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(const char*, int64_t, const tsr_tensor*, int32_t, const int64_t*, int32_t, tsr_tensor))f)(v[0].text, v[0].length, v[1].tensors->at, v[1].tensors->n, v[2].list->at, v[2].list->n, v[3].tensor); }
 static tsr_status call_t(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor))f)(v[0].tensor); }
@@ -584,7 +586,7 @@ static const tpy_parameter takes_input_k_axis_largest_sorted_out[] = {{"input", 
 static PyObject* keys_input_k_axis_largest_sorted_out[sizeof takes_input_k_axis_largest_sorted_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_values_side_sorter_out[] = {{"input", TPY_TENSOR}, {"values", TPY_OPERAND}, {"side", TPY_TEXT, NULL, {.text = "left", .length = 4}}, {"sorter", TPY_OPTIONAL_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_values_side_sorter_out[sizeof takes_input_values_side_sorter_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
-static const tpy_parameter takes_input_boundaries_right_out_int32_out[] = {{"input", TPY_TENSOR}, {"boundaries", TPY_TENSOR}, {"right", TPY_BOOL}, {"out_int32", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}};
+static const tpy_parameter takes_input_boundaries_right_out_int32_out[] = {{"input", TPY_OPERAND}, {"boundaries", TPY_TENSOR}, {"right", TPY_BOOL}, {"out_int32", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_boundaries_right_out_int32_out[sizeof takes_input_boundaries_right_out_int32_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_axis[] = {{"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = INT64_MIN}}};
 static PyObject* keys_input_axis[sizeof takes_input_axis / sizeof(tpy_parameter) * TPY_MAX_ALIASES];

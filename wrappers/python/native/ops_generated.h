@@ -1549,7 +1549,9 @@ TPY_OP(searchsorted, 1, "searchsorted", "($input, values, *, side='left', sorter
         {0}})
 TPY_OP(bucketize, 1, "bucketize", "($input, boundaries, *, right=False, out_int32=False, out=None)\n--\n\nThe number of the bucket between boundaries that each element falls into; real dtypes.",
     {"bucketize", 5, 2, 2, -1, 3u, takes_input_boundaries_right_out_int32_out, keys_input_boundaries_right_out_int32_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
-    (const tpy_way[]){{0, 0, call_ttwwo, call_ttwwt, (tpy_function)tsr_bucketize, (tpy_function)tsr_bucketize_out}, {0}})
+    (const tpy_way[]){{0, 0, call_ttwwo, call_ttwwt, (tpy_function)tsr_bucketize, (tpy_function)tsr_bucketize_out},
+        {1, 0, call_ntwwo, call_ntwwt, (tpy_function)tsr_bucketize_scalar, (tpy_function)tsr_bucketize_scalar_out},
+        {0}})
 TPY_OP(unique_all, 1, "unique_all", "($input)\n--\n\nThe different elements in order, where each occurs first, the number of each element's value, and how often each occurs.",
     {"unique_all", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_FUNCTIONAL, 1, 4, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_toooo, NULL, (tpy_function)tsr_unique_all, NULL}, {0}})
@@ -1720,7 +1722,7 @@ TPY_OP(stack, 1, NULL, "(tensors, axis=0, *, out=None)\n--\n\nTensors of the sam
 TPY_OP(tile, 1, "tile", "($input, repetitions, *, out=None)\n--\n\nThe whole tensor repeated along its axes.",
     {"tile", 3, 2, 2, 1, 1u, takes_input_repetitions_out, keys_input_repetitions_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLo, call_tLt, (tpy_function)tsr_tile, (tpy_function)tsr_tile_out}, {0}})
-TPY_OP(repeat, 1, "repeat|repeat_interleave", "($input, repeats, *, axis=None, out=None)\n--\n\nEach element repeated in place.",
+TPY_OP(repeat, 1, "repeat", "($input, repeats, *, axis=None, out=None)\n--\n\nEach element repeated in place.",
     {"repeat", 4, 2, 2, -1, 3u, takes_input_repeats_axis_out, keys_input_repeats_axis_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttio, call_ttit, (tpy_function)tsr_repeat, (tpy_function)tsr_repeat_out},
         {2, 0, call_tnio, call_tnit, (tpy_function)tsr_repeat_scalar, (tpy_function)tsr_repeat_scalar_out},
@@ -1809,7 +1811,7 @@ TPY_OP(embedding, 1, NULL, "($input, weight, padding_idx=None, *, out=None)\n--\
 TPY_OP(gather, 1, "gather", "($input, axis, index, *, out=None)\n--\n\nout[i, j] = input[i, index[i, j]] for axis 1, and so on.",
     {"gather", 4, 3, 3, -1, 5u, takes_input_axis_index_out, keys_input_axis_index_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tito, call_titt, (tpy_function)tsr_gather, (tpy_function)tsr_gather_out}, {0}})
-TPY_OP(take_along_axis, 1, "take_along_axis|take_along_dim", "($input, indices, axis=-1, *, out=None)\n--\n\nOne position of an axis for each element of the indices.",
+TPY_OP(take_along_axis, 1, "take_along_axis", "($input, indices, axis=-1, *, out=None)\n--\n\nOne position of an axis for each element of the indices.",
     {"take_along_axis", 4, 3, 2, -1, 3u, takes_input_indices_axis_out_2, keys_input_indices_axis_out_2}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttio, call_ttit, (tpy_function)tsr_take_along_axis, (tpy_function)tsr_take_along_axis_out}, {0}})
 TPY_OP(scatter_add, 1, "scatter_add", "($input, axis, index, source, *, out=None)\n--\n\ninput[i, index[i, j]] += source[i, j] for axis 1, and so on; every occurrence counts.",

@@ -1,11 +1,12 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * Names with a second meaning that follows from the arguments: view(dtype) beside view(shape), and
- * where(condition) beside where(condition, input, other). Each takes the place of the op's own
+ * Names with a second meaning that follows from the arguments: view(dtype) beside view(shape),
+ * where(condition) beside where(condition, input, other), and split(sizes) beside split(size). Each
+ * takes the place of the op's own
  * function where the tables are made and passes every other call on. */
 #include "rows.h"
 
-static tpy_fast view_shape, view_dtype, where_three, nonzero;
+static tpy_fast view_shape, view_dtype, where_three, nonzero, split_evenly, split_sizes;
 
 static int tpy_is_dtype(PyObject* object) {
   for (int k = 0; k < tpy.n_dtypes; ++k) {
@@ -33,6 +34,13 @@ static PyObject* py_where_any(PyObject* self, PyObject* const* args, Py_ssize_t 
   return (positions ? nonzero : where_three)(self, args, nargs, kwnames);
 }
 
+static PyObject* py_split_any(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                              PyObject* kwnames) {
+  const Py_ssize_t second = self != NULL && tpy_is_tensor(self) ? 0 : 1;
+  const int listed = nargs > second && (PyList_Check(args[second]) || PyTuple_Check(args[second]));
+  return (listed ? split_sizes : split_evenly)(self, args, nargs, kwnames);
+}
+
 static tpy_fast tpy_function_of(const char* name) {
   for (const tpy_op* op = tpy_ops; op->row != NULL; ++op) {
     if (op->is_function && strcmp(op->row->sig.name, name) == 0) return op->call;
@@ -45,11 +53,14 @@ int tpy_find_overloaded(void) {
   return (view_shape = tpy_function_of("view")) != NULL &&
          (view_dtype = tpy_function_of("view_dtype")) != NULL &&
          (where_three = tpy_function_of("where")) != NULL &&
-         (nonzero = tpy_function_of("nonzero")) != NULL;
+         (nonzero = tpy_function_of("nonzero")) != NULL &&
+         (split_evenly = tpy_function_of("split")) != NULL &&
+         (split_sizes = tpy_function_of("split_with_sizes")) != NULL;
 }
 
 tpy_fast tpy_overload(const tpy_op* op, int is_function) {
   if (op->call == view_shape) return py_view_any;
+  if (op->call == split_evenly) return py_split_any;
   if (is_function && op->call == where_three) return py_where_any;
   return op->call;
 }

@@ -2800,6 +2800,10 @@
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_bucketize_out(input::tsr_tensor, boundaries::tsr_tensor, right::Int32, out_int32::Int32,
     dst::tsr_tensor)::tsr_status
+@c tsr_bucketize_scalar(input::Ptr{tsr_number}, boundaries::tsr_tensor, right::Int32,
+    out_int32::Int32, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_bucketize_scalar_out(input::Ptr{tsr_number}, boundaries::tsr_tensor, right::Int32,
+    out_int32::Int32, dst::tsr_tensor)::tsr_status
 
 # The different elements in order, where each occurs first, the number of each element's
 # value, and how often each occurs.

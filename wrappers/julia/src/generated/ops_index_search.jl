@@ -53,6 +53,13 @@ function bucketize!(dst::Tensor, input::Tensor, boundaries::Tensor; right::Bool=
         out_int32::Bool=false)
     return written(dst, C.tsr_bucketize_out, input, boundaries, right, out_int32)
 end
+bucketize(input::Number, boundaries::Tensor; right::Bool=false, out_int32::Bool=false) =
+    fresh(C.tsr_bucketize_scalar, host_number(input), boundaries, right, out_int32)
+function bucketize!(dst::Tensor, input::Number, boundaries::Tensor; right::Bool=false,
+        out_int32::Bool=false)
+    return written(dst, C.tsr_bucketize_scalar_out, host_number(input), boundaries, right,
+        out_int32)
+end
 
 """
     unique_all(input)

@@ -72,6 +72,7 @@ from ._random import (
 from ._repr import set_printoptions
 from ._tensor import Tensor
 from ._creation import astype  # noqa: F401
+from ._forms import as_tensor, bernoulli_, empty_permuted, repeat_interleave, take_along_dim  # noqa: F401
 from ._variadic import (  # type: ignore[assignment]  # noqa: F401
     atleast_1d,
     atleast_2d,
@@ -101,22 +102,24 @@ from .io import load_file, save_file
 from .linalg import einsum, tensordot
 
 __all__ = [
-    "AbiError", "arange", "ArgumentTypeError", "asarray", "AsyncError", "autograd",
+    "AbiError", "arange", "ArgumentTypeError", "as_tensor", "asarray", "AsyncError", "autograd",
     "AutogradError", "BackendError", "bfloat16", "bool", "bool_", "broadcast_arrays", "broadcast_shapes",
     "CallbackError", "can_cast", "capi", "CancelledError", "complex128", "complex64", "default_generator",
     "Device", "device", "device_count", "DeviceError", "distributions", "dsplit", "DType", "dtype", "DTypeError", "e", "einsum",
     "enable_grad", "FileError", "finfo", "float16", "float32", "float64", "from_dlpack",
     "Device", "device", "device_count", "DeviceError", "dsplit", "DType", "dtype", "DTypeError", "e", "einsum",
     "enable_grad", "fft", "FileError", "finfo", "float16", "float32", "float64", "from_dlpack",
+    "Device", "device", "device_count", "DeviceError", "dsplit", "DType", "dtype", "DTypeError", "e", "einsum",
+    "empty_permuted",    "enable_grad", "FileError", "finfo", "float16", "float32", "float64", "from_dlpack",
     "from_numpy", "frombuffer", "Generator", "get_default_device", "get_float32_matmul_precision", "get_num_threads",
     "get_rng_state", "hsplit", "iinfo", "inf", "inference_mode", "initial_seed", "int16", "int32", "int64", "int8", "InternalError",
     "InvalidArgumentError", "InvalidValueError", "io", "is_grad_enabled",
     "is_inference_mode_enabled", "is_tensor", "isdtype", "LinAlgError", "linalg", "load_file", "manual_seed", "masked",
     "memory", "MemoryAccessError", "nan", "newaxis", "nn", "no_grad", "NotSupportedError",
-    "optim", "OutOfMemoryError", "OutOfRangeError", "pi", "promote_types", "result_type",
+    "optim", "OutOfMemoryError", "OutOfRangeError", "pi", "promote_types", "repeat_interleave", "result_type",
     "save_file", "set_default_device", "set_float32_matmul_precision", "set_grad_enabled", "set_num_threads",
     "set_printoptions",
-    "set_rng_state", "ShapeError", "synchronize", "Tensor", "tensor", "tensor_split", "tensordot", "TesseraError", "tracing",
+    "set_rng_state", "ShapeError", "synchronize", "take_along_dim", "Tensor", "tensor", "tensor_split", "tensordot", "TesseraError", "tracing",
     "uint16", "uint32", "uint64", "uint8", "utils", "vsplit",
 ]  # fmt: skip
 __all__ += _ops.__all__

@@ -418,7 +418,6 @@ concatenate = _core.concat
 stack = _core.stack
 tile = _core.tile
 repeat = _core.repeat
-repeat_interleave = _core.repeat
 flip = _core.flip
 roll = _core.roll
 tril = _core.tril
@@ -445,7 +444,6 @@ take = _core.take
 embedding = _core.embedding
 gather = _core.gather
 take_along_axis = _core.take_along_axis
-take_along_dim = _core.take_along_axis
 scatter_add = _core.scatter_add
 masked_fill = _core.masked_fill
 masked_select = _core.masked_select
@@ -933,7 +931,7 @@ __all__ = [
     "concat", "cat", "concatenate",
     "stack",
     "tile",
-    "repeat", "repeat_interleave",
+    "repeat",
     "flip",
     "roll",
     "tril",
@@ -957,7 +955,7 @@ __all__ = [
     "index_select",
     "take",
     "gather",
-    "take_along_axis", "take_along_dim",
+    "take_along_axis",
     "scatter_add",
     "masked_fill",
     "masked_select",

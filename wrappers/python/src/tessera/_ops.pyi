@@ -786,8 +786,8 @@ def topk(input: Tensor, k: int, axis: int = ..., largest: bool = ..., sorted: bo
 def msort(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def searchsorted(input: Tensor, values: Tensor | _Complex, *, side: str = ...,
         sorter: Tensor | None = ..., out: Tensor | None = ...) -> Tensor: ...
-def bucketize(input: Tensor, boundaries: Tensor, *, right: bool = ..., out_int32: bool = ...,
-        out: Tensor | None = ...) -> Tensor: ...
+def bucketize(input: Tensor | _Complex, boundaries: Tensor, *, right: bool = ...,
+        out_int32: bool = ..., out: Tensor | None = ...) -> Tensor: ...
 def unique_all(input: Tensor) -> UniqueAllResult: ...
 def unique_counts(input: Tensor) -> UniqueCountsResult: ...
 def unique_inverse(input: Tensor) -> UniqueInverseResult: ...
@@ -936,7 +936,6 @@ def tile(input: Tensor, *repetitions: int, out: Tensor | None = ...) -> Tensor: 
 def repeat(input: Tensor, repeats: Tensor | _Complex, *, axis: int | None = ...,
         out: Tensor | None = ..., dim: int | None = ..., axes: int | None = ...,
         dims: int | None = ...) -> Tensor: ...
-repeat_interleave = repeat
 def flip(input: Tensor, axis: int | Sequence[int] | None = ..., *, out: Tensor | None = ...,
         dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
         dims: int | Sequence[int] | None = ...) -> Tensor: ...
@@ -1018,7 +1017,6 @@ def gather(input: Tensor, *, dim: int = ..., axes: int = ..., dims: int = ..., i
         out: Tensor | None = ...) -> Tensor: ...
 def take_along_axis(input: Tensor, indices: Tensor, axis: int = ..., *, out: Tensor | None = ...,
         dim: int = ..., axes: int = ..., dims: int = ...) -> Tensor: ...
-take_along_dim = take_along_axis
 @overload
 def scatter_add(input: Tensor, axis: int, index: Tensor, source: Tensor, *,
         out: Tensor | None = ...) -> Tensor: ...
@@ -1758,7 +1756,7 @@ __all__ = [
     "concat", "cat", "concatenate",
     "stack",
     "tile",
-    "repeat", "repeat_interleave",
+    "repeat",
     "flip",
     "roll",
     "tril",
@@ -1782,7 +1780,7 @@ __all__ = [
     "index_select",
     "take",
     "gather",
-    "take_along_axis", "take_along_dim",
+    "take_along_axis",
     "scatter_add",
     "masked_fill",
     "masked_select",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
 
-from . import _core, _interop, _ops, _repr, _ufuncs, _variadic
+from . import _core, _forms, _interop, _ops, _repr, _ufuncs, _variadic
 from ._backward import backward as run_backward
 from ._core import TensorBase
 from ._device import CPU, Device, device_of, device_pair, make_device
@@ -65,6 +65,16 @@ class Tensor(TensorBase):
         """The last two axes swapped."""
         return self.matrix_transpose()
 
+    @property
+    def mH(self) -> Tensor:  # noqa: N802 (PyTorch's name)
+        """The last two axes swapped, of complex numbers the conjugates."""
+        return self.matrix_transpose().conj() if self.is_complex() else self.matrix_transpose()
+
+    @property
+    def H(self) -> Tensor:  # noqa: N802 (PyTorch's name)
+        """The adjoint of a matrix."""
+        return self.T.conj() if self.is_complex() else self.T
+
     def t(self) -> Tensor:
         """The transpose of a matrix; a tensor of fewer axes is returned as it is."""
         return self if self.ndim < 2 else self.T
@@ -93,6 +103,17 @@ class Tensor(TensorBase):
 
     def dsplit(self, indices_or_sections: Any) -> tuple[Tensor, ...]:
         return _variadic.dsplit(self, indices_or_sections)
+
+    def take_along_dim(self, indices: Tensor, dim: int | None = None, *, out: Tensor | None = None) -> Tensor:
+        return _forms.take_along_dim(self, indices, dim, out=out)
+
+    def repeat_interleave(
+        self, repeats: Tensor | int | None = None, dim: int | None = None, *, axis: int | None = None, output_size: int | None = None
+    ) -> Tensor:
+        return _forms.repeat_interleave(self, repeats, dim, axis=axis, output_size=output_size)
+
+    def bernoulli_(self, p: Tensor | float = 0.5, *, generator: Any = None) -> Tensor:
+        return _forms.bernoulli_(self, p, generator=generator)
 
     if TYPE_CHECKING:  # made in C: native/overloads.c
 

@@ -4673,6 +4673,16 @@ extern "C" {
     pub fn tsr_bucketize_out(
         input: tsr_tensor, boundaries: tsr_tensor, right: i32, out_int32: i32, dst: tsr_tensor,
     ) -> tsr_status;
+    /// Another form of [`tsr_bucketize`].
+    pub fn tsr_bucketize_scalar(
+        input: *const tsr_number, boundaries: tsr_tensor, right: i32, out_int32: i32,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_bucketize`].
+    pub fn tsr_bucketize_scalar_out(
+        input: *const tsr_number, boundaries: tsr_tensor, right: i32, out_int32: i32,
+        dst: tsr_tensor,
+    ) -> tsr_status;
 
     /// The different elements in order, where each occurs first, the number of each element's
     /// value, and how often each occurs.

@@ -220,7 +220,6 @@ impl Tensor {
         /// One position of an axis for each element of the indices.
         ///
         /// * `indices`: integers, of the input's rank; the other axes broadcast
-        #[doc(alias = "take_along_dim")]
         take_along_axis, take_along_axis_with(&self, indices: &Tensor; o: TakeAlongAxisOptions) =
             tsr_take_along_axis(self.raw(), indices.raw(), o.axis),
         out take_along_axis_out = tsr_take_along_axis_out

@@ -134,6 +134,21 @@ impl Tensor {
         out bucketize_out = tsr_bucketize_out
     }
 
+    /// [`Tensor::bucketize`] of a number and this tensor, in this order.
+    #[inline]
+    pub fn bucketize_left(
+        &self, input: impl Into<Scalar>,
+        options: impl FnOnce(BucketizeOptions) -> BucketizeOptions,
+    ) -> Result<Tensor> {
+        let o = options(BucketizeOptions::default());
+        let input = input.into();
+        one(|out| unsafe {
+            sys::tsr_bucketize_scalar(
+                &input.number(), self.raw(), i32::from(o.right), i32::from(o.out_int32), out,
+            )
+        })
+    }
+
     /// The different elements in order, where each occurs first, the number of each element's
     /// value, and how often each occurs.
     #[inline]

@@ -417,7 +417,6 @@ impl Tensor {
     /// Each element repeated in place.
     ///
     /// * `repeats`: a count for each position of the axis, or one for all
-    #[doc(alias = "repeat_interleave")]
     #[inline]
     pub fn repeat<'a>(&self, repeats: impl Into<Operand<'a>>) -> Result<Tensor> {
         self.repeat_with(repeats, |o| o)
