@@ -217,7 +217,7 @@ def _whole(value: Tensor) -> Tensor:
 
 
 def _bound(bound: Any) -> Any:
-    return bound.item() if isinstance(bound, Tensor) and bound.size == 1 else bound
+    return bound.item() if isinstance(bound, Tensor) and bound.numel() == 1 else bound
 
 
 dependent = _Dependent()

@@ -176,5 +176,5 @@ class Distribution:
         for name in self.arg_constraints:
             value = self.__dict__.get(name)
             if isinstance(value, Tensor):
-                shown.append(f"{name}: {value.item() if value.size == 1 else value.shape}")
+                shown.append(f"{name}: {value.item() if value.numel() == 1 else value.shape}")
         return f"{type(self).__name__}({', '.join(shown)})"

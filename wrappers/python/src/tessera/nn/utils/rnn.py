@@ -74,7 +74,7 @@ def _present(lengths: Tensor, steps: int) -> Tensor:
 
 def _positions(present: Tensor) -> Tensor:
     """The positions of the packed rows in the flattened padded batch."""
-    return present.flatten().nonzero()[0]
+    return _ops.nonzero(_ops.flatten(present))[0]
 
 
 def pack_padded_sequence(
