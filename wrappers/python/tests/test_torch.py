@@ -76,7 +76,7 @@ def test_gradients_in_hooks_are_of_the_class() -> None:
 def test_the_package_itself_avoids_members_on_which_the_classes_differ() -> None:
     """Code of the library gets tensors of both classes, so it uses functions where the methods differ."""
     differing = {"size", "nonzero", "unique", "median", "sort", "std", "var", "allclose"}
-    of_arrays = {"array.size", "sizes.size", "base.size", "analytic.size", "task.size", "np.allclose"}
+    of_arrays = {"array.size", "sizes.size", "base.size", "analytic.size", "task.size", "self.size", "np.allclose"}
     root = Path(ts.__file__).parent
     found = []
     for path in sorted(root.rglob("*.py")):
@@ -239,6 +239,19 @@ def test_switches_of_programs() -> None:
     assert torch.__version__.startswith("2.")
 
 
+def test_print_options() -> None:
+    x = torch.tensor([1e-5, 1.0])
+    try:
+        torch.set_printoptions(precision=2, sci_mode=False)
+        assert repr(x) == "tensor([0.00, 1.00])"
+        torch.set_printoptions(profile="default", sci_mode=None)
+        assert repr(x) == "tensor([1.0000e-05, 1.0000e+00])"
+        torch.set_printoptions(threshold=float("inf"))
+        assert "..." not in repr(torch.zeros(2000))
+    finally:
+        torch.set_printoptions(profile="default")
+
+
 def test_out_arguments() -> None:
     out = torch.empty(0)
     assert torch.zeros(2, 2, out=out) is out
@@ -349,6 +362,9 @@ def test_a_program_that_imports_torch_runs(tmp_path: Path) -> None:
     script.write_text(
         "import sys\nimport torch, torch.nn as nn, torch.nn.functional as F\nfrom torch.utils.data import DataLoader\n"
         "from torch import optim\nimport torch.optim.lr_scheduler\nimport beside\n"
+        "from torch.nn.parameter import Parameter\nfrom torch.utils.data.dataset import Dataset\n"
+        "from torch.cuda.amp import GradScaler\nassert Parameter is nn.Parameter and GradScaler is torch.amp.GradScaler\n"
+        "try:\n    import torch.onnx\nexcept ModuleNotFoundError:\n    pass\nelse:\n    raise AssertionError\n"
         "import tessera.torch\nassert torch is tessera.torch and nn is tessera.torch.nn\n"
         "assert sys.modules['torch.nn.functional'] is F is nn.functional\n"
         "print(sys.argv[1:], __name__, torch.float32, beside.value.double())\n"
@@ -357,6 +373,8 @@ def test_a_program_that_imports_torch_runs(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     assert done.stdout == "['--steps', '3'] __main__ torch.float32 tensor([1.], dtype=torch.float64)\n"
+    module = subprocess.run([*command[:3], "-m", "beside"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (module.returncode, module.stderr) == (0, "")
     done = subprocess.run(command[:3], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "usage: python -m tessera.torch script.py" in done.stderr

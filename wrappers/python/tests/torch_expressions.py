@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 import numpy as np
+from torch_expressions_nn import FUNCTIONAL
 
 POINTWISE = """
 torch.{}(f) | abs acos acosh angle asin asinh atan atanh ceil cos cosh deg2rad digamma erf erfc erfinv exp exp2
@@ -76,6 +77,13 @@ f ** 2
 f @ g.t()
 torch.isclose(f, f + 1e-9)
 torch.allclose(f, f)
+torch.mm(input=f, mat2=g.t())
+torch.pow(f, exponent=2)
+f.pow(exponent=3)
+torch.outer(v, vec2=v)
+torch.tile(f, dims=(2, 1))
+torch.true_divide(f, g)
+torch.linalg.inv(A=s)
 torch.equal(f, f.clone())
 torch.is_floating_point(i)
 torch.is_nonzero(f[0, 0])
@@ -318,6 +326,8 @@ f.new_zeros((2, 3))
 f.new_ones(2)
 f.new_full((2, 2), 3.5)
 f.new_tensor([1, 2])
+f.clone().fill_(torch.tensor(2.0))
+f.clone().fill_(3)
 i.new_zeros(2)
 f.hsplit(2)
 f.vsplit(3)
@@ -590,88 +600,6 @@ torch.special.polygamma(1, p)
 torch.special.round(f)
 """
 
-FUNCTIONAL = """
-F.{}(f) | relu relu6 elu selu celu gelu silu mish hardswish hardsigmoid hardtanh softplus softsign tanhshrink
-    softshrink hardshrink logsigmoid leaky_relu sigmoid tanh
-F.{}(f.clone(), inplace=True) | relu relu6 elu selu celu silu mish hardswish hardsigmoid hardtanh leaky_relu
-F.{}(f, dim=1) | softmax log_softmax softmin glu
-F.softmax(f, -1)
-F.softmax(f, dim=-1, dtype=torch.float64)
-F.gelu(f, approximate="tanh")
-F.leaky_relu(f, 0.2)
-F.elu(f, alpha=0.5)
-F.threshold(f, 0.1, 20)
-F.prelu(f, torch.tensor([0.25]))
-F.dropout(f, 0.5, False)
-F.dropout(f, p=0.5, training=False)
-F.linear(f, g)
-F.linear(f, g, torch.ones(3))
-F.{}(f, g) | mse_loss l1_loss smooth_l1_loss huber_loss
-F.{}(f, g, reduction="sum") | mse_loss l1_loss smooth_l1_loss huber_loss
-F.mse_loss(f, g, reduction="none")
-F.mse_loss(f, g, size_average=False)
-F.mse_loss(f, g, reduce=False)
-F.smooth_l1_loss(f, g, beta=0.5)
-F.cross_entropy(f, y)
-F.cross_entropy(f, y, ignore_index=1)
-F.cross_entropy(f, y, reduction="none")
-F.cross_entropy(f, y, weight=torch.tensor([1.0, 2.0, 3.0, 4.0]))
-F.cross_entropy(f, y, label_smoothing=0.1)
-F.cross_entropy(f, g.softmax(1))
-F.nll_loss(f.log_softmax(1), y)
-F.nll_loss(f.log_softmax(1), y, reduction="sum")
-F.binary_cross_entropy(u, u.round())
-F.binary_cross_entropy(u, u.round(), reduction="sum")
-F.binary_cross_entropy_with_logits(f, u)
-F.binary_cross_entropy_with_logits(f, u, pos_weight=torch.ones(4) * 2)
-F.kl_div(f.log_softmax(1), g.softmax(1), reduction="batchmean")
-F.poisson_nll_loss(f, p)
-F.gaussian_nll_loss(f, g, p)
-F.margin_ranking_loss(f, g, torch.ones(3, 4))
-F.hinge_embedding_loss(f, torch.ones(3, 4))
-F.cosine_embedding_loss(f, g, torch.ones(3))
-F.triplet_margin_loss(f, g, p)
-F.multi_margin_loss(f, y)
-F.multilabel_soft_margin_loss(f, u.round())
-F.soft_margin_loss(f, torch.ones(3, 4))
-F.cosine_similarity(f, g)
-F.cosine_similarity(f, g, dim=0)
-F.pairwise_distance(f, g)
-F.normalize(f)
-F.normalize(f, p=1, dim=0)
-F.one_hot(y)
-F.one_hot(y, num_classes=6)
-F.embedding(y, g.t())
-F.embedding(y, f.t(), padding_idx=1)
-F.pad(f, (1, 2))
-F.pad(f, (1, 2, 0, 1), "constant", 3.0)
-F.pad(im, (1, 1, 1, 1), mode="reflect")
-F.pad(im, (1, 1, 1, 1), mode="replicate")
-F.conv2d(im, w)
-F.conv2d(im, w, torch.ones(3), stride=2, padding=1)
-F.conv2d(im, w, padding="same")
-F.conv2d(im, w, None, (1, 2), (1, 0), (1, 1), 1)
-F.conv1d(t3, w1)
-F.conv1d(t3, w1, padding=1)
-F.conv_transpose2d(im, w.transpose(0, 1), stride=2)
-F.conv_transpose2d(im, w.transpose(0, 1), None, 2, 1, 1)
-F.max_pool2d(im, 2)
-F.max_pool2d(im, 2, 1)
-F.max_pool2d(im, kernel_size=3, stride=2, padding=1)
-F.max_pool2d(im, 2, return_indices=True)
-F.avg_pool2d(im, 2)
-F.avg_pool2d(im, 2, 1, ceil_mode=True)
-F.adaptive_avg_pool2d(im, 1)
-F.adaptive_avg_pool2d(im, (2, None))
-F.batch_norm(im, torch.zeros(2), torch.ones(2))
-F.batch_norm(im, None, None, training=True)
-F.batch_norm(im, torch.zeros(2), torch.ones(2), torch.ones(2), torch.zeros(2), True, 0.1, 1e-5)
-F.layer_norm(f, (4,))
-F.layer_norm(f, [4], torch.ones(4), torch.zeros(4))
-F.dropout(f, 0.0, True)
-F.gumbel_softmax(f, hard=True).sum(1)
-"""
-
 GRADIENTS = """
 grad(lambda x: x.max(1)[0].sum(), f)
 grad(lambda x: x.max(), f)
@@ -703,6 +631,32 @@ grad(lambda x: x.prod(), f)
 grad(lambda x: x.mean(0, keepdim=True).pow(2).sum(), f)
 """
 
+DISTRIBUTIONS = """
+D.Normal(f, p).log_prob(g)
+D.Normal(0.0, 1.0).log_prob(f)
+D.Normal(f, p).entropy()
+D.Normal(f, p).cdf(g)
+D.Normal(f, p).variance
+D.Normal(f, p).batch_shape
+D.Normal(f, p).sample((2,)).shape
+D.Normal(f, p).rsample().requires_grad
+D.Normal(0.0, 1.0).sample((3,)).dtype == torch.float32
+D.Bernoulli(u).log_prob(u.round())
+D.Bernoulli(logits=f).mean
+D.Bernoulli(probs=u).entropy()
+D.Categorical(f.softmax(1)).log_prob(y)
+D.Categorical(logits=f).probs
+D.Categorical(logits=f).entropy()
+D.Categorical(torch.tensor([0.0, 1.0, 0.0])).sample()
+D.Categorical(torch.tensor([0.0, 1.0, 0.0])).sample().item()
+D.Categorical(f.softmax(1)).sample((5,)).shape
+D.HalfNormal(p).log_prob(p)
+D.OneHotCategorical(logits=f).mean
+D.Multinomial(3, f.softmax(1)).log_prob(torch.tensor([[1.0, 1, 1, 0]]))
+D.kl_divergence(D.Normal(f, p), D.Normal(g, u))
+D.kl_divergence(D.Categorical(logits=f), D.Categorical(logits=g))
+"""
+
 PRINTING = """
 repr({}) | f i t3 c n b f.double() f.half() f*1e-5 f*1e6 f.max(1) f.shape torch.zeros(0) torch.zeros(2,0)
     torch.zeros(100,100) torch.arange(2000) torch.tensor(3) torch.tensor(2.5) torch.tensor([1e10,1]) torch.tensor([True])
@@ -715,7 +669,7 @@ repr(torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU()))
 
 FAMILIES = {
     "pointwise": POINTWISE, "reductions": REDUCTIONS, "shapes": SHAPES, "indexing": INDEXING, "creation": CREATION,
-    "linear": LINEAR, "functional": FUNCTIONAL, "gradients": GRADIENTS, "printing": PRINTING,
+    "linear": LINEAR, "functional": FUNCTIONAL, "gradients": GRADIENTS, "distributions": DISTRIBUTIONS, "printing": PRINTING,
 }  # fmt: skip
 
 
@@ -758,5 +712,5 @@ def inputs(torch: Any) -> dict[str, Any]:
         "j": torch.tensor([[2, 3, 1, 4], [5, 2, 2, 3], [1, 4, 6, 2]]), "k": torch.tensor([1, 1, 3, 0, 3, 3]),
         "x": torch.tensor([[0, 1, 2, 3], [3, 2, 1, 0], [1, 0, 3, 2]]), "y": torch.tensor([0, 3, 1]),
         "im": real(1, 2, 4, 6), "w": real(3, 2, 3, 3), "w1": real(2, 3, 2),
-        "np": np, "torch": torch, "F": torch.nn.functional, "grad": grad,
+        "np": np, "torch": torch, "F": torch.nn.functional, "D": torch.distributions, "grad": grad,
     }  # fmt: skip

@@ -15,14 +15,21 @@ from ._errors import ArgumentTypeError, as_int
 if TYPE_CHECKING:
     from ._tensor import Tensor
 
-OPTIONS: dict[str, Any] = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80}
+OPTIONS: dict[str, Any] = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
 
 
 def set_printoptions(**options: Any) -> None:
-    """Sets precision, threshold, edgeitems or linewidth for all tensors."""
+    """Sets precision, threshold, edgeitems, linewidth or sci_mode for all tensors. sci_mode writes all floats with an
+    exponent (True), none (False), or those of wide ranges (None)."""
     if unknown := options.keys() - OPTIONS.keys():
         raise ArgumentTypeError(f"set_printoptions(): unknown option {', '.join(sorted(unknown))}")
-    OPTIONS.update({name: as_int(value, f"set_printoptions(): {name}") for name, value in options.items()})
+    for name, value in options.items():
+        if name != "sci_mode":
+            OPTIONS[name] = as_int(value, f"set_printoptions(): {name}")
+        elif value in (None, True, False):
+            OPTIONS[name] = value
+        else:
+            raise ArgumentTypeError(f"set_printoptions(): sci_mode: expected True, False or None, got {value!r}")
 
 
 def values(tensor: Tensor) -> Any:
@@ -53,9 +60,10 @@ def _float_style(shown: Any) -> Callable[[float], str]:
     precision = OPTIONS["precision"]
     sizes = np.abs(shown[np.isfinite(shown) & (shown != 0)].astype(np.float64))
     whole = bool((sizes == np.ceil(sizes)).all())
-    if sizes.size and (
+    wide = sizes.size and (
         sizes.max() / sizes.min() > 1000 or sizes.max() > 1e8 or (not whole and sizes.min() < 1e-4)
-    ):
+    )
+    if wide if OPTIONS["sci_mode"] is None else OPTIONS["sci_mode"]:
         return lambda number: f"{number:.{precision}e}"
     if whole:
         return lambda number: f"{number:.0f}." if np.isfinite(number) else f"{number:.0f}"

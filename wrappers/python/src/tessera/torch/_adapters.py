@@ -392,6 +392,22 @@ def counts(input: Any, repeats: Any) -> tuple[Any, Any]:
     return input, repeats
 
 
+_PROFILES = {
+    "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
+    "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
+    "full": {"precision": 4, "threshold": 2**62, "edgeitems": 3, "linewidth": 80},
+}
+
+
+def options_of(precision: Any, threshold: Any, edgeitems: Any, linewidth: Any, profile: Any, sci_mode: Any) -> dict[str, Any]:
+    """The options of printing: those of a profile, then the given ones."""
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    if given["threshold"] == math.inf:
+        given["threshold"] = 2**62
+    named_ = {name: value for name, value in given.items() if value is not None}
+    return {**_PROFILES.get(profile, {}), **named_, "sci_mode": sci_mode}
+
+
 def only(value: Any, expected: Any, what: str) -> None:
     """Raises for a setting of PyTorch that the library does not have."""
     if value != expected:

@@ -12,16 +12,16 @@ reported as missing. A line that begins with spaces continues its row. `_rows.py
 # ---- functions of torch that are methods of Tensor as well; the first parameter is the tensor ----
 
 SAME_BOTH = """
-abs absolute acos acosh addbmm addcdiv addcmul addmm addmv addr angle arccos arccosh arcsin arcsinh arctan arctan2 arctanh
-argwhere asin asinh atan atan2 atanh baddbmm bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or
-bitwise_right_shift bitwise_xor bmm broadcast_to ceil clamp clip conj copysign corrcoef cos cosh deg2rad detach diagflat
-digamma dist dot dsplit eq erf erfc erfinv exp exp2 expm1 fliplr flipud float_power floor floor_divide fmax fmin fmod frac
-gcd ge greater greater_equal gt heaviside hsplit hypot i0 igamma igammac imag index_put inner isclose isfinite isinf isnan
-isneginf isposinf kron lcm ldexp le less less_equal lgamma log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not
-logical_or logical_xor logit lt masked_fill masked_scatter masked_select matmul matrix_exp matrix_power maximum minimum mm
-moveaxis movedim msort mul multiply mv nan_to_num ne neg negative nextafter not_equal outer permute positive pow rad2deg
-ravel real reciprocal relu remainder reshape rsqrt sigmoid sign signbit sin sinc sinh sqrt square tan tanh tile trace tril
-triu true_divide trunc vdot view_as_complex view_as_real vsplit xlogy
+abs absolute acos acosh addbmm addcdiv addcmul addmm addmv addr angle arccos arccosh arcsin arcsinh arctan arctan2
+arctanh argwhere asin asinh atan atan2 atanh baddbmm bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or
+bitwise_right_shift bitwise_xor broadcast_to ceil clamp clip conj copysign corrcoef cos cosh deg2rad detach diagflat
+digamma dist dot dsplit eq erf erfc erfinv exp exp2 expm1 fliplr flipud floor floor_divide fmax fmin fmod frac gcd ge
+greater greater_equal gt hsplit hypot i0 igamma igammac imag index_put inner isclose isfinite isinf isnan isneginf
+isposinf kron lcm ldexp le less less_equal lgamma log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not
+logical_or logical_xor logit lt masked_fill masked_scatter masked_select matmul matrix_exp matrix_power maximum minimum
+moveaxis movedim msort mul multiply nan_to_num ne neg negative nextafter not_equal permute positive rad2deg ravel real
+reciprocal relu remainder reshape rsqrt sigmoid sign signbit sin sinc sinh sqrt square tan tanh trace tril triu trunc
+vdot view_as_complex view_as_real vsplit xlogy
 """
 
 BOTH = """
@@ -40,6 +40,7 @@ as_strided(input, size, stride, storage_offset=None) = as_strided(input, size, s
 as_strided_scatter(input, src, size, stride, storage_offset=None)
     = as_strided_scatter(input, src, size, stride, storage_offset)
 bernoulli(input, p=None, *, generator=None) = drawn(input, p, generator)
+bmm(input, mat2, *, out=None) = bmm(input, mat2, out=out)
 cholesky(input, upper=False) = cholesky(input, upper=upper)
 cholesky_inverse(input, upper=False) = cholesky_inverse(input, upper)
 cholesky_solve(input, input2, upper=False) = cholesky_solve(input, input2, upper)
@@ -68,9 +69,11 @@ equal(input, other) = truth(array_equal(input, other))
 fix(input, *, out=None) = trunc(input, out=out)
 flatten(input, start_dim=0, end_dim=-1) = flatten(input, start_dim, end_dim)
 flip(input, dims, *more) = flip(input, many(dims, more))
+float_power(input, exponent, *, out=None) = float_power(input, exponent, out=out)
 gather(input, dim, index, *, sparse_grad=False, out=None) = gather(input, dim, index, out=out)
 ger(input, vec2, *, out=None) = outer(input, vec2, out=out)
 hardshrink(input, lambd=0.5) = hardshrink(input, lambd)
+heaviside(input, values, *, out=None) = heaviside(input, values, out=out)
 histc(input, bins=100, min=0, max=0) = histc(input, bins, min, max)
 histogram(input, bins, *, range=None, weight=None, density=False) = counted(input, bins, range, weight, density)
 index_add(input, dim, index, source, *, alpha=1) = index_add(input, dim, index, source, alpha=alpha)
@@ -101,9 +104,11 @@ mean(input, dim=None, keepdim=False, *, dtype=None, out=None)
     = mean(input, some(dim), keepdims=keepdim, dtype=dtype, out=out)
 median(input, dim=None, keepdim=False) = middle("median", input, dim, keepdim)
 min(input, dim=None, keepdim=False, *, other=None, out=None) = extreme("min", input, dim, keepdim, other, out)
+mm(input, mat2, *, out=None) = mm(input, mat2, out=out)
 mode(input, dim=-1, keepdim=False) = named("mode", mode(input, dim, keepdim))
 multinomial(input, num_samples, replacement=False, *, generator=None, out=None)
     = multinomial(input, num_samples, replacement, generator=generator)
+mv(input, vec, *, out=None) = mv(input, vec, out=out)
 mvlgamma(input, p) = multigammaln(input, p)
 nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None)
     = nanmean(input, some(dim), keepdims=keepdim, dtype=dtype, out=out)
@@ -116,7 +121,9 @@ narrow(input, dim, start, length) = narrow(input, dim, integer(start), length)
 nonzero(input, *, as_tuple=False) = nonzero(input) if as_tuple else argwhere(input)
 norm(input, p="fro", dim=None, keepdim=False, dtype=None, out=None) = normed(input, p, dim, keepdim, dtype, out)
 numel(input) = base.numel(input)
+outer(input, vec2, *, out=None) = outer(input, vec2, out=out)
 pinverse(input, rcond=1e-15) = pinv(input, rtol=rcond)
+pow(input, exponent, *, out=None) = pow(input, exponent, out=out)
 prelu(input, weight) = prelu(input, weight)
 prod(input, dim=None, keepdim=False, *, dtype=None, out=None) = prod(input, dim, keepdims=keepdim, dtype=dtype, out=out)
 put(input, index, source, accumulate=False) = put(input, index, source, accumulate)
@@ -165,11 +172,13 @@ take_along_dim(input, indices, dim=None, *, out=None)
     = take_along_axis(input if dim is not None else flatten(input), indices if dim is not None else
         flatten(indices), 0 if dim is None else dim, out=out)
 tensor_split(input, indices_or_sections, dim=0) = tensor_split(input, indices_or_sections, dim)
+tile(input, dims, *more) = tile(input, many(dims, more))
 topk(input, k, dim=-1, largest=True, sorted=True, *, out=None)
     = named("topk", topk(input, k, dim, largest, sorted, out=out))
 transpose(input, dim0, dim1) = transpose(input, dim0, dim1)
 triangular_solve(input, A, upper=True, transpose=False, unitriangular=False)
     = solved_triangle(input, A, upper, transpose, unitriangular)
+true_divide(dividend, divisor, *, out=None) = divide(dividend, divisor, out=out)
 unbind(input, dim=0) = unstack(input, dim)
 unflatten(input, dim, sizes) = unflatten(input, dim, sizes)
 unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None)
@@ -187,10 +196,11 @@ var(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None)
 # ---- functions of torch only ----
 
 SAME_TORCH = """
-atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod column_stack combinations dstack get_num_threads
-hstack is_grad_enabled is_inference_mode_enabled is_tensor manual_seed promote_types can_cast initial_seed set_num_threads
-polar row_stack vstack celu selu set_float32_matmul_precision get_float32_matmul_precision set_printoptions result_type
-conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d enable_grad inference_mode no_grad set_grad_enabled
+atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod column_stack combinations dstack
+get_num_threads hstack is_grad_enabled is_inference_mode_enabled is_tensor manual_seed promote_types can_cast
+initial_seed set_num_threads row_stack vstack celu selu set_float32_matmul_precision get_float32_matmul_precision
+result_type conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d enable_grad inference_mode no_grad
+set_grad_enabled
 """
 
 TORCH = """
@@ -286,6 +296,7 @@ pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False) = pairwise_distance(x
 pixel_shuffle(input, upscale_factor) = pixel_shuffle(input, upscale_factor)
 pixel_unshuffle(input, downscale_factor) = pixel_unshuffle(input, downscale_factor)
 poisson(input, generator=None) = poisson(input, generator=generator)
+polar(abs, angle, *, out=None) = polar(abs, angle, out=out)
 polygamma(n, input, *, out=None) = polygamma(input, n, out=out)
 rand(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
     = made(rand(sizes(size), dtype=floating(dtype), device=device, generator=generator,
@@ -316,6 +327,8 @@ scalar_tensor(s, *, dtype=None, device=None, requires_grad=False)
 searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None)
     = placed(sorted_sequence, input, out_int32, right, side, sorter, out)
 set_flush_denormal(mode) = False
+set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None)
+    = set_printoptions(**options_of(precision, threshold, edgeitems, linewidth, profile, sci_mode))
 squeeze_copy(input, dim=None) = clone(squeeze(input) if dim is None else squeezed(input, dim))
 stack(tensors, dim=0, *, out=None) = stack(list(tensors), dim, out=out)
 std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None)
@@ -349,7 +362,7 @@ T abs_ absolute_ acos_ acosh_ addbmm_ addcdiv_ addcmul_ addmm_ addmv_ addr_ arcc
 arctan_ arctanh_ asin_ asinh_ atan2_ atan_ atanh_ backward baddbmm_ bfloat16 bitwise_and_ bitwise_left_shift_ bitwise_not_
 bitwise_or_ bitwise_right_shift_ bitwise_xor_ bool byte cauchy_ ceil_ char clamp_ clip_ copy_ copysign_ cos_ cosh_ cpu cuda
 data data_ptr deg2rad_ device digamma_ dim double dtype element_size erf_ erfc_ erfinv_ exp2_ exp_ expand expand_as expm1_
-fill_ float float_power_ floor_ floor_divide_ fmod_ frac_ gcd_ geometric_ grad grad_fn half heaviside_ hypot_ i0_
+float float_power_ floor_ floor_divide_ fmod_ frac_ gcd_ geometric_ grad grad_fn half heaviside_ hypot_ i0_
 igamma_ igammac_ index_put_ int is_complex is_cuda is_floating_point is_leaf is_pinned item itemsize lcm_ ldexp_
 lgamma_ log10_ log1p_ log2_ log_ log_normal_ logit_ long mT masked_fill_ masked_scatter_ mul_ multiply_ nan_to_num_ nbytes ndim
 ndimension neg_ negative_ nelement nextafter_ normal_ pin_memory polygamma polygamma_ pow_ put_ rad2deg_ reciprocal_
@@ -383,6 +396,7 @@ div_(input, other, *, rounding_mode=None)
 eq_(input, other) = base.copy_(input, equal(input, other))
 exponential_(input, lambd=1, *, generator=None) = base.exponential_(input, lambd, generator=generator)
 fill_diagonal_(input, fill_value, wrap=False) = diagonal_filled(input, fill_value, wrap)
+fill_(input, value) = base.fill_(input, number(value))
 fix_(input) = base.trunc_(input)
 get_device(input) = -1 if input.device.type == "cpu" else input.device.index
 ge_(input, other) = base.copy_(input, greater_equal(input, other))

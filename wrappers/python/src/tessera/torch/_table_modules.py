@@ -2,16 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The functions of torch.linalg, torch.fft and torch.special, as rows of the table of differences."""
 
-SAME_LINALG = """
-cond det eig eigvals inv lu matmul matrix_exp matrix_power slogdet solve svdvals
-"""
-
 LINALG = """
 cholesky(A, *, upper=False, out=None) = cholesky(A, upper=upper, out=out)
 cross(input, other, *, dim=-1, out=None) = cross(input, other, axis=dim, out=out)
 diagonal(A, *, offset=0, dim1=-2, dim2=-1) = plain_diagonal(A, offset, dim1, dim2)
 eigh(A, UPLO="L", *, out=None) = eigh(A, UPLO, out=out)
 eigvalsh(A, UPLO="L", *, out=None) = eigvalsh(A, UPLO, out=out)
+cond(A, p=None, *, out=None) = cond(A, p, out=out)
+det(A, *, out=None) = det(A, out=out)
+eig(A, *, out=None) = eig(A, out=out)
+eigvals(A, *, out=None) = eigvals(A, out=out)
+inv(A, *, out=None) = inv(A, out=out)
+lu(A, *, pivot=True, out=None) = (only(pivot, True, "torch.linalg.lu(): pivot"), lu(A, out=out))[1]
+matmul(input, other, *, out=None) = matmul(input, other, out=out)
+matrix_exp(A) = matrix_exp(A)
+matrix_power(A, n, *, out=None) = matrix_power(A, n, out=out)
+slogdet(A, *, out=None) = slogdet(A, out=out)
+solve(A, B, *, left=True, out=None) = solve(A, B, left=left, out=out)
+svdvals(A, *, driver=None, out=None) = svdvals(A, out=out)
 lstsq(input, B, rcond=None, *, driver=None) = lstsq(input, B, rcond)
 lu_factor(A, *, pivot=True, out=None) = (only(pivot, True, "torch.linalg.lu_factor(): pivot"), lu_factor(A, out=out))[1]
 lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None)

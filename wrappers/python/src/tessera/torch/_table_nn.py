@@ -5,7 +5,7 @@ PyTorch's signatures alone: an argument reaches the library's layer under the sa
 that the layer does not take must have its default."""
 
 SAME_FUNCTIONAL = """
-celu_ conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d elu_ hardtanh_ linear logsigmoid one_hot
+celu_ conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d elu_ hardtanh_ linear logsigmoid
 prelu selu_ sigmoid softsign tanh tanhshrink threshold_ hardshrink softshrink softplus gelu scaled_dot_product_attention
 pixel_shuffle pixel_unshuffle channel_shuffle pdist bilinear leaky_relu_ rrelu_
 """
@@ -132,6 +132,7 @@ multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduc
 nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean")
     = nll_loss(input, target, weight, ignore_index, reduction_of(size_average, reduce, reduction))
 normalize(input, p=2.0, dim=1, eps=1e-12, out=None) = normalize(input, p, dim, eps, out=out)
+one_hot(tensor, num_classes=-1) = one_hot(tensor, num_classes)
 pad(input, pad, mode="constant", value=None) = pad_(input, tuple(pad), mode, 0 if value is None else value)
 pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False) = pairwise_distance(x1, x2, p, eps, keepdim)
 poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None,
@@ -210,6 +211,9 @@ Unflatten(dim, unflattened_size)
 GLU(dim=-1)
 HingeEmbeddingLoss(margin=1.0, size_average=None, reduce=None, reduction="mean")
 Identity(*args, **kwargs)
+InstanceNorm1d(num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False)
+InstanceNorm2d(num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False)
+InstanceNorm3d(num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False)
 KLDivLoss(size_average=None, reduce=None, reduction="mean", log_target=False)
 L1Loss(size_average=None, reduce=None, reduction="mean")
 LeakyReLU(negative_slope=0.01, inplace=False)
@@ -242,7 +246,11 @@ TripletMarginLoss(margin=1.0, p=2.0, eps=1e-06, swap=False, size_average=None, r
 _POOL = "kernel_size={kernel_size}, stride={stride}, padding={padding}, dilation={dilation}, ceil_mode={ceil_mode}"
 _NORM = "{num_features}, eps={eps}, momentum={momentum}, affine={affine}, track_running_stats={track_running_stats}"
 _TEXTS = {
-    "BatchNorm1d BatchNorm2d BatchNorm3d": _NORM,
+    "AvgPool1d AvgPool2d AvgPool3d": "kernel_size={kernel_size}, stride={stride}, padding={padding}",
+    "BatchNorm1d BatchNorm2d BatchNorm3d InstanceNorm1d InstanceNorm2d InstanceNorm3d": _NORM,
+    "ZeroPad1d ZeroPad2d ZeroPad3d ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d "
+    "ReplicationPad3d CircularPad1d CircularPad2d CircularPad3d": "{padding}",
+    "Unflatten": "dim={dim}, unflattened_size={unflattened_size}",
     "MaxPool1d MaxPool2d MaxPool3d": _POOL,
     "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout": "p={p}, inplace={inplace!r}",
     "ReLU ReLU6 SiLU Mish SELU Hardswish Hardsigmoid": "{inplace}",

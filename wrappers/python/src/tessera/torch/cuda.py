@@ -8,10 +8,11 @@ from typing import Any
 
 from .. import _device, _random, memory
 from .._device import Device
+from . import amp
 from ._namespace import lookup
 
 __all__ = [
-    "device", "device_count", "empty_cache", "current_device", "is_available", "is_bf16_supported", "is_initialized", "manual_seed",
+    "amp", "device", "device_count", "empty_cache", "current_device", "is_available", "is_bf16_supported", "is_initialized", "manual_seed",
     "manual_seed_all", "max_memory_allocated", "memory_allocated", "memory_reserved", "reset_peak_memory_stats",
     "set_device", "synchronize",
 ]  # fmt: skip

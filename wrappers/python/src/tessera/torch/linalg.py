@@ -33,7 +33,6 @@ _SPACE = {
     "norm_of_any": _norm_of_any, "plain_diagonal": _ops.diagonal,
 }  # fmt: skip
 _TABLE: dict[str, Any] = {
-    **_rows.same(_table_modules.SAME_LINALG, _linalg, _ops),
     **_rows.functions(_table_modules.LINALG, _SPACE, "tessera.torch.linalg"),
     "LinAlgError": _linalg.LinAlgError,
 }

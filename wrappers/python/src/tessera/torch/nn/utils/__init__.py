@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import tessera.nn.utils as _utils
 
+from ..._names import NAMES
 from ..._namespace import lookup
 from ..._tensor import retyped
+from . import rnn  # noqa: F401 (torch.nn.utils.rnn)
 
 
 def clip_grad_norm_(
@@ -22,5 +25,10 @@ def clip_grad_value_(parameters: Any, clip_value: float, foreach: Any = None) ->
     _utils.clip_grad_value_(parameters, clip_value)
 
 
-_NAMES = "parameters_to_vector vector_to_parameters weight_norm remove_weight_norm spectral_norm remove_spectral_norm"
-__getattr__, __dir__ = lookup(__name__, {}, lambda name: getattr(_utils, name, None) if name in _NAMES.split() else None)
+def _find(name: str) -> Any:
+    """A function of the library that PyTorch has, too, with PyTorch's tensors as results."""
+    found: Any = getattr(_utils, name, None) if name in NAMES["nn.utils"] else None
+    return found if found is None else functools.wraps(found)(lambda *args, **kwargs: retyped(found(*args, **kwargs)))
+
+
+__getattr__, __dir__ = lookup(__name__, {}, _find)
