@@ -62,15 +62,15 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         if input.ndim != target.ndim + 1 or input.shape[:-1] != target.shape:
             raise ShapeError(f"target: expected one class for each row of {tuple(input.shape)}, got shape {tuple(target.shape)}")
         rows, classes = (input, target) if input.ndim == 2 else (_ops.expand_dims(input, 0), _ops.expand_dims(target, 0))
-        if classes.size and not 0 <= int(classes.min()) <= int(classes.max()) < self.n_classes:
+        if classes.numel() and not 0 <= int(classes.min()) <= int(classes.max()) < self.n_classes:
             raise OutOfRangeError(f"target: expected classes from 0 to {self.n_classes - 1}")
         columns = classes.astype(int64)
         tails = _ops.zeros(classes.shape, dtype=input.dtype, device=input.device)
         for i, (low, high) in enumerate(zip(self.cutoffs, self.cutoffs[1:])):
             inside = (classes >= low) & (classes < high)
-            found = inside.nonzero()[0]
+            found = _ops.nonzero(inside)[0]
             columns = _ops.where(inside, self.shortlist_size + i, columns)
-            if found.size:
+            if found.numel():
                 scores = F.log_softmax(self.tail[i](_ops.index_select(rows, 0, found)), 1)
                 own = _ops.expand_dims(_ops.index_select(classes, 0, found) - low, 1)
                 tails = _ops.index_add(tails, 0, found, _ops.gather(scores, 1, own).flatten())

@@ -57,7 +57,7 @@ class LBFGS(Optimizer):
 
     def _gather(self) -> Tensor:
         flat = [
-            _ops.zeros((p.size,), dtype=p.dtype, device=p.device) if p.grad is None else _ops.reshape(p.grad, (-1,))
+            _ops.zeros((p.numel(),), dtype=p.dtype, device=p.device) if p.grad is None else _ops.reshape(p.grad, (-1,))
             for p in self._params
         ]
         return _ops.concat(flat, 0)
@@ -65,9 +65,9 @@ class LBFGS(Optimizer):
     def _move(self, length: float, direction: Tensor) -> None:
         begin = 0
         for p in self._params:
-            part = direction[begin : begin + p.size]
+            part = direction[begin : begin + p.numel()]
             p.add_(length * _ops.reshape(part, p.shape))
-            begin += p.size
+            begin += p.numel()
 
     def _evaluate(self, closure: Callable[[], Tensor], start: list[Tensor], t: float, direction: Tensor) -> Point:
         """The loss and its gradient at `t` along the direction; the parameters are left where they were."""
@@ -176,7 +176,7 @@ def _dot(a: Tensor, b: Tensor) -> float:
 
 
 def _largest(vector: Tensor) -> float:
-    return float(_ops.max(_ops.abs(vector))) if vector.size else 0.0
+    return float(_ops.max(_ops.abs(vector))) if vector.numel() else 0.0
 
 
 # ---- the line search ----

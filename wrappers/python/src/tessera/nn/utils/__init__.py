@@ -50,14 +50,14 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     for tensor in (vec, *listed):
         if not isinstance(tensor, Tensor):
             raise ArgumentTypeError(f"vector_to_parameters(): expected tensors, got {type(tensor).__name__}")
-    size = sum(p.size for p in listed)
+    size = sum(p.numel() for p in listed)
     if vec.shape != (size,):
         raise ShapeError(f"vector_to_parameters(): expected a vector of {size} elements, got shape {vec.shape}")
     with no_grad():
         begin = 0
         for p in listed:
-            p.copy_(_ops.reshape(vec[begin : begin + p.size], p.shape))
-            begin += p.size
+            p.copy_(_ops.reshape(vec[begin : begin + p.numel()], p.shape))
+            begin += p.numel()
 
 
 def _listed(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
