@@ -128,6 +128,12 @@ def test_a_setting_that_a_layer_lacks_says_so() -> None:
         nn.functional.embedding(torch.tensor([0]), torch.ones(2, 2), max_norm=1.0)
 
 
+def test_the_table_of_coverage_is_up_to_date() -> None:
+    script = Path(__file__).parents[1] / "torch_coverage.py"
+    done = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 # ---- autograd ----
 
 

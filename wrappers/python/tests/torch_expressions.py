@@ -651,6 +651,17 @@ D.Categorical(torch.tensor([0.0, 1.0, 0.0])).sample()
 D.Categorical(torch.tensor([0.0, 1.0, 0.0])).sample().item()
 D.Categorical(f.softmax(1)).sample((5,)).shape
 D.HalfNormal(p).log_prob(p)
+D.Uniform(0.0, 2.0).log_prob(u)
+D.Exponential(p).log_prob(p)
+D.Gamma(p, 2.0).log_prob(p)
+D.Beta(p, p).mean
+D.Dirichlet(p).log_prob(f.softmax(1))
+D.Poisson(p).log_prob(y[0])
+D.Laplace(f, p).entropy()
+D.LogNormal(f, p).mean
+D.MultivariateNormal(v[:3], s).log_prob(v[1:])
+D.Independent(D.Normal(f, p), 1).log_prob(g)
+D.StudentT(3.0).log_prob(f)
 D.OneHotCategorical(logits=f).mean
 D.Multinomial(3, f.softmax(1)).log_prob(torch.tensor([[1.0, 1, 1, 0]]))
 D.kl_divergence(D.Normal(f, p), D.Normal(g, u))

@@ -392,7 +392,7 @@ def counts(input: Any, repeats: Any) -> tuple[Any, Any]:
     return input, repeats
 
 
-_PROFILES = {
+_PROFILES: dict[Any, dict[str, Any]] = {
     "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
     "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
     "full": {"precision": 4, "threshold": 2**62, "edgeitems": 3, "linewidth": 80},

@@ -45,7 +45,7 @@ def _adapted(plain: type) -> Any:
     get: Any = plain.__getattribute__
 
     def __getattribute__(self: Any, name: str) -> Any:
-        return retyped(get(self, name))
+        return get(self, name) if name.startswith("_") else retyped(get(self, name))
 
     body["__getattribute__"] = __getattribute__
     return type(plain.__name__, (plain,), body)

@@ -75,12 +75,15 @@ class _Flag:
         return repr(self.value)
 
 
-def _printer(text: str) -> Callable[[Any], str]:
-    """extra_repr() by a text with the names of attributes."""
+def _printer(text: str, layer: _Layer | None) -> Callable[[Any], str]:
+    """extra_repr() by a text with the names of attributes; one that the library's layer lacks has its default."""
+    defaults: dict[str, Any] = {} if layer is None else layer.defaults
     names = [name for _, name, _, _ in string.Formatter().parse(text) if name]
 
     def extra_repr(self: Any) -> str:
-        values = {name: getattr(self, name) for name in names}
+        values: dict[str, Any] = {}
+        for name in names:
+            values[name] = getattr(self, name, getattr(self, RENAMED.get(name, name), defaults.get(name)))
         if "inplace" in values:
             values["inplace"] = _Flag(values["inplace"])
         return text.format(**values).strip(", ")
@@ -96,8 +99,13 @@ def _adapted(name: str) -> Any:
     layer = _Layer(name, plain) if name in _ROWS else None
     body = {"__init__": _initializer(plain, layer), "__module__": __name__, "__doc__": plain.__doc__}
     if name in TEXTS:
-        body["extra_repr"] = _printer(TEXTS[name])
+        body["extra_repr"] = _printer(TEXTS[name], layer)
     return type(name, (plain, Module), body)
+
+
+def class_for(plain: type) -> Any:
+    """The class of torch.nn for a class of the library's layers, None for another class."""
+    return _class(plain.__name__) if getattr(_nn, plain.__name__, None) is plain else None
 
 
 def _class(name: str) -> Any:

@@ -55,6 +55,22 @@ def _parameter(given: Any) -> Any:
     return TensorBase.__new__(Parameter, given)
 
 
+def _adopted(module: Any) -> Any:
+    """The module itself; if it is one of the library's layers, as those are inside its larger layers, it becomes one of
+    torch.nn with all that is in it."""
+    if module is None or isinstance(module, Module):
+        return module
+    import tessera.torch.nn as adapted
+
+    if (cls := adapted.class_for(type(module))) is not None:
+        module.__class__ = cls
+        for table, convert in ((module._parameters, _parameter), (module._buffers, retyped)):
+            table.update({name: convert(value) for name, value in table.items()})
+    for child in module.children():
+        _adopted(child)
+    return module
+
+
 class Module(_Module):
     """PyTorch's Module."""
 
@@ -69,6 +85,11 @@ class Module(_Module):
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
         super().register_buffer(name, retyped(tensor), persistent)
+
+    def add_module(self, name: str, module: Any) -> None:
+        super().add_module(name, _adopted(module))
+
+    register_module = add_module
 
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, TensorBase):
