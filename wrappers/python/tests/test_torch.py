@@ -350,6 +350,13 @@ def test_batches_are_pytorchs() -> None:
     assert plain.tolist() == [0, 1, 2]
 
 
+def test_workers_load_in_the_process_where_torch_is_an_alias(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    with pytest.warns(UserWarning, match="this process loads the data"):
+        loader = DataLoader(TensorDataset(torch.arange(4)), batch_size=2, num_workers=2, persistent_workers=True)
+    assert [batch[0].tolist() for batch in loader] == [[0, 1], [2, 3]]
+
+
 def test_splits_and_samplers() -> None:
     data = TensorDataset(torch.arange(10))
     parts = random_split(data, [0.7, 0.3], generator=torch.Generator().manual_seed(0))

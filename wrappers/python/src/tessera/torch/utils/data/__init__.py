@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import math
+import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -120,7 +122,8 @@ class WeightedRandomSampler(Sampler):
 
 class DataLoader(_data.DataLoader):
     """Iterates over batches of a data set. Workers are started by forkserver or spawn, so the data set must be
-    picklable."""
+    picklable; they import the program anew, where `torch` is not this package. Therefore a program that was started by
+    `python -m tessera.torch` has none."""
 
     def __init__(
         self, dataset: Any, batch_size: Any = 1, shuffle: Any = None, sampler: Any = None, batch_sampler: Any = None,
@@ -128,6 +131,9 @@ class DataLoader(_data.DataLoader):
         worker_init_fn: Any = None, multiprocessing_context: Any = None, generator: Any = None, *,
         prefetch_factor: Any = None, persistent_workers: bool = False, pin_memory_device: str = "", in_order: bool = True,
     ) -> None:
+        if num_workers and getattr(sys.modules.get("torch"), "__name__", "") == "tessera.torch":
+            warnings.warn("DataLoader: workers would import another torch, so this process loads the data", stacklevel=2)
+            num_workers, persistent_workers, timeout = 0, False, 0
         if collate_fn is None and not hasattr(type(dataset), "_batch"):
             collate_fn = default_convert if batch_size is None and batch_sampler is None else default_collate
         super().__init__(
