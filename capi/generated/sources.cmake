@@ -9,7 +9,6 @@ set(TSR_CAPI_GENERATED
     generated/ops_create_copy.cpp
     generated/ops_create_window.cpp
     generated/ops_fft.cpp
-    generated/ops_foreach.cpp
     generated/ops_index.cpp
     generated/ops_index_scatter.cpp
     generated/ops_index_search.cpp
@@ -28,6 +27,7 @@ set(TSR_CAPI_GENERATED
     generated/ops_nn_rnn.cpp
     generated/ops_nn_sequence.cpp
     generated/ops_optim.cpp
+    generated/ops_optim_foreach.cpp
     generated/ops_pointwise_binary.cpp
     generated/ops_pointwise_binary_more.cpp
     generated/ops_pointwise_special.cpp

@@ -39,7 +39,7 @@ mod ops_nn_attention;
 mod ops_nn_rnn;
 mod ops_nn_sequence;
 mod ops_nn_image;
-mod ops_foreach;
+mod ops_optim_foreach;
 
 /// Options of the op methods of [`Tensor`](crate::Tensor), and the ops that are functions.
 pub mod ops {
@@ -77,5 +77,5 @@ pub mod ops {
     pub use super::ops_nn_rnn::*;
     pub use super::ops_nn_sequence::*;
     pub use super::ops_nn_image::*;
-    pub use super::ops_foreach::*;
+    pub use super::ops_optim_foreach::*;
 }
