@@ -28,20 +28,26 @@ end
 @settings SmoothL1Loss smooth_l1_loss 2 reduction::String="mean" beta::Float64=1.0
 @settings HuberLoss huber_loss 2 reduction::String="mean" delta::Float64=1.0
 @settings KLDivLoss kl_div 2 reduction::String="mean" log_target::Bool=false
-@settings CrossEntropyLoss cross_entropy 2 weight::Weight=nothing ignore_index::Int=-100 reduction::String="mean" label_smoothing::Float64=0.0
+@settings(CrossEntropyLoss, cross_entropy, 2,
+    weight::Weight=nothing, ignore_index::Int=-100, reduction::String="mean", label_smoothing::Float64=0.0)
 @settings NLLLoss nll_loss 2 weight::Weight=nothing ignore_index::Int=-100 reduction::String="mean"
 @settings BCELoss binary_cross_entropy 2 weight::Weight=nothing reduction::String="mean"
-@settings BCEWithLogitsLoss binary_cross_entropy_with_logits 2 weight::Weight=nothing reduction::String="mean" pos_weight::Weight=nothing
-@settings PoissonNLLLoss poisson_nll_loss 2 log_input::Bool=true full::Bool=false eps::Float64=1e-8 reduction::String="mean"
+@settings(BCEWithLogitsLoss, binary_cross_entropy_with_logits, 2,
+    weight::Weight=nothing, reduction::String="mean", pos_weight::Weight=nothing)
+@settings(PoissonNLLLoss, poisson_nll_loss, 2,
+    log_input::Bool=true, full::Bool=false, eps::Float64=1e-8, reduction::String="mean")
 @settings GaussianNLLLoss gaussian_nll_loss 3 full::Bool=false eps::Float64=1e-6 reduction::String="mean"
 @settings SoftMarginLoss soft_margin_loss 2 reduction::String="mean"
 @settings HingeEmbeddingLoss hinge_embedding_loss 2 margin::Float64=1.0 reduction::String="mean"
 @settings MarginRankingLoss margin_ranking_loss 3 margin::Float64=0.0 reduction::String="mean"
 @settings CosineEmbeddingLoss cosine_embedding_loss 3 margin::Float64=0.0 reduction::String="mean"
-@settings TripletMarginLoss triplet_margin_loss 3 margin::Float64=1.0 p::Float64=2.0 eps::Float64=1e-6 swap::Bool=false reduction::String="mean"
-@settings MultiMarginLoss multi_margin_loss 2 p::Float64=1.0 margin::Float64=1.0 weight::Weight=nothing reduction::String="mean"
+@settings(TripletMarginLoss, triplet_margin_loss, 3,
+    margin::Float64=1.0, p::Float64=2.0, eps::Float64=1e-6, swap::Bool=false, reduction::String="mean")
+@settings(MultiMarginLoss, multi_margin_loss, 2,
+    p::Float64=1.0, margin::Float64=1.0, weight::Weight=nothing, reduction::String="mean")
 @settings MultiLabelMarginLoss multilabel_margin_loss 2 reduction::String="mean"
-@settings MultiLabelSoftMarginLoss multilabel_soft_margin_loss 2 weight::Weight=nothing reduction::String="mean"
+@settings(MultiLabelSoftMarginLoss, multilabel_soft_margin_loss, 2,
+    weight::Weight=nothing, reduction::String="mean")
 @settings CosineSimilarity cosine_similarity 2 dims::Int=2 eps::Float64=1e-8
 @settings PairwiseDistance pairwise_distance 2 p::Float64=2.0 eps::Float64=1e-6 keepdims::Bool=false
 
