@@ -6,8 +6,8 @@ use std::slice::from_ref;
 use tessera::nn::{Linear, Module, Relu, Sequential};
 use tessera::optim::{clip_grad_norm, clip_grad_norm_with, clip_grad_value, clip_norm};
 use tessera::optim::{
-    Adadelta, Adagrad, Adam, AdamW, Adamax, Lamb, Lion, Muon, NAdam, Optimizer, RAdam, RmsProp,
-    Rule, Sgd,
+    Adadelta, Adagrad, Adam, AdamW, Adamax, Asgd, Lamb, Lion, Muon, NAdam, Optimizer, RAdam,
+    RmsProp, Rprop, Rule, Sgd,
 };
 use tessera::{manual_seed, no_grad, DType, ErrorKind, Result, Tensor};
 
@@ -202,6 +202,8 @@ fn state_continues_where_it_was() -> Result<()> {
     check(RAdam { beta2: 0.9, ..Default::default() })?;
     check(Lamb { lr: 0.05, ..Default::default() })?;
     check(Lion { lr: 0.05, ..Default::default() })?;
+    check(Rprop { lr: 0.05, etaplus: 1.5, ..Default::default() })?;
+    check(Asgd { lr: 0.05, weight_decay: 0.1, ..Default::default() })?;
     check(Muon { ns_steps: 3, ..Default::default() })
 }
 

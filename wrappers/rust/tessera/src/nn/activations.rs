@@ -68,6 +68,8 @@ activations! {
     Softshrink (f64), |Self(lambd), x| x.softshrink_with(|o| o.lambd(*lambd));
     /// `x`, and 0 where it is at most this number away from 0.
     Hardshrink (f64), |Self(lambd), x| x.hardshrink_with(|o| o.lambd(*lambd));
+    /// `x` above the first number, else the second.
+    Threshold (f64, f64), |Self(limit, value), x| x.threshold(*limit, *value);
     /// The logarithm of the sigmoid function.
     LogSigmoid (), |_, x| x.logsigmoid();
     /// `a * sigmoid(b)` for the halves of the input along this axis.

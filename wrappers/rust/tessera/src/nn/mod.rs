@@ -3,7 +3,8 @@
 //! Neural networks: layers that know their parameters by name.
 //!
 //! Losses and activations are methods of [`Tensor`](crate::Tensor), such as
-//! [`cross_entropy`](crate::Tensor::cross_entropy) and [`relu`](crate::Tensor::relu).
+//! [`cross_entropy`](crate::Tensor::cross_entropy) and [`relu`](crate::Tensor::relu); with their
+//! settings they are structs, such as [`CrossEntropyLoss`] and [`LeakyRelu`].
 //!
 //! ```
 //! # fn main() -> tessera::Result<()> {
@@ -40,6 +41,7 @@ mod dropouts;
 mod image;
 pub mod init;
 mod layers;
+mod losses;
 mod module;
 mod norm;
 mod pooling;
@@ -49,6 +51,13 @@ pub use activations::{
     Celu, Elu, Flatten, Func, Gelu, Glu, Hardshrink, Hardsigmoid, Hardswish, Hardtanh, Identity,
     LeakyRelu, LogSigmoid, LogSoftmax, Mish, Relu, Relu6, Selu, Sigmoid, Silu, Softmax, Softmin,
     Softplus, Softshrink, Softsign, Tanh, Tanhshrink, Unflatten,
+mod prelu;
+
+pub use activations::{
+    AdaptiveAvgPool2d, AvgPool2d, Celu, Dropout, Elu, Flatten, Func, Gelu, Glu, Hardshrink,
+    Hardsigmoid, Hardswish, Hardtanh, Identity, LeakyRelu, LogSigmoid, LogSoftmax, MaxPool2d, Mish,
+    Relu, Relu6, Selu, Sigmoid, Silu, Softmax, Softmin, Softplus, Softshrink, Softsign, Tanh,
+    Tanhshrink, Threshold,
 };
 pub use conv::{
     Conv1d, Conv1dConfig, Conv2d, Conv2dConfig, Conv3d, Conv3dConfig, ConvTranspose1d,
@@ -65,6 +74,12 @@ pub use convert::convert;
 pub use dropouts::{AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout};
 pub use image::{ChannelShuffle, Fold, PixelShuffle, PixelUnshuffle, Unfold, Upsample};
 pub use layers::{Embedding, Linear, Sequential};
+pub use losses::{
+    BceLoss, BceWithLogitsLoss, CosineEmbeddingLoss, CosineSimilarity, CrossEntropyLoss,
+    GaussianNllLoss, HingeEmbeddingLoss, HuberLoss, KlDivLoss, L1Loss, MarginRankingLoss, MseLoss,
+    MultiLabelMarginLoss, MultiLabelSoftMarginLoss, MultiMarginLoss, NllLoss, PairwiseDistance,
+    PoissonNllLoss, Reduction, SmoothL1Loss, SoftMarginLoss, TripletMarginLoss,
+};
 pub use module::{Module, Training, Visitor};
 pub use norm::{
     BatchNorm1d, BatchNorm1dConfig, BatchNorm2d, BatchNorm2dConfig, BatchNorm3d, BatchNorm3dConfig,
@@ -78,3 +93,4 @@ pub use pooling::{
 };
 pub use norm::{BatchNorm2d, BatchNorm2dConfig, LayerNorm};
 pub use recurrent::{Gru, GruCell, Lstm, LstmCell, RecurrentConfig, Rnn, RnnCell};
+pub use prelu::Prelu;

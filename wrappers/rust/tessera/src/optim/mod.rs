@@ -4,6 +4,8 @@
 //! all parameters.
 
 mod rules;
+#[forbid(unsafe_code)]
+mod schedules;
 
 use crate::arguments::{count, handles, many, sparse_handles};
 use crate::error::done;
@@ -16,7 +18,13 @@ use std::ptr::{null_mut, NonNull};
 use tessera_sys as sys;
 
 pub use rules::{
-    Adadelta, Adagrad, Adam, AdamW, Adamax, Lamb, Lion, Muon, NAdam, RAdam, RmsProp, Rule, Sgd,
+    Adadelta, Adagrad, Adam, AdamW, Adamax, Asgd, Lamb, Lion, Muon, NAdam, RAdam, RmsProp, Rprop,
+    Rule, Sgd,
+};
+pub use schedules::{
+    ConstantLr, CosineAnnealingLr, CosineAnnealingWarmRestarts, CyclicLr, CyclicMode,
+    ExponentialLr, LinearLr, MultiStepLr, OneCycleLr, PolynomialLr, Schedule, Scheduler,
+    SequentialLr, StepLr,
 };
 
 pub use crate::ops::{
@@ -112,15 +120,22 @@ impl<R: Rule> Optimizer<R> {
         done(unsafe { sys::tsr_optimizer_options_set(self.raw(), group as i64, &rule.to_raw()) })
     }
 
-    /// Sets the learning rate of all groups, for learning-rate schedules.
+    /// The learning rate of a group.
+    pub fn lr(&self, group: usize) -> Result<f64> {
+        Ok(self.rule(group)?.to_raw().lr)
+    }
+
+    /// Sets the learning rate of a group.
+    pub fn set_group_lr(&mut self, group: usize, lr: f64) -> Result<()> {
+        let mut options = self.rule(group)?.to_raw();
+        options.lr = lr;
+        // SAFETY: as in set_rule.
+        done(unsafe { sys::tsr_optimizer_options_set(self.raw(), group as i64, &options) })
+    }
+
+    /// Sets the learning rate of all groups.
     pub fn set_lr(&mut self, lr: f64) -> Result<()> {
-        for group in 0..self.group_count() {
-            let mut options = self.rule(group)?.to_raw();
-            options.lr = lr;
-            // SAFETY: as in set_rule.
-            done(unsafe { sys::tsr_optimizer_options_set(self.raw(), group as i64, &options) })?;
-        }
-        Ok(())
+        (0..self.group_count()).try_for_each(|group| self.set_group_lr(group, lr))
     }
 
     /// The parameters of a group.

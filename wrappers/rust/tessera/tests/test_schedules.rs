@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+//! Schedules against the rates of tests/conformance/schedules.txt, and what sets them.
+
+use std::collections::BTreeMap;
+use tessera::optim::{
+    ConstantLr, CosineAnnealingLr, CosineAnnealingWarmRestarts, CyclicLr, CyclicMode,
+    ExponentialLr, LinearLr, MultiStepLr, OneCycleLr, Optimizer, PolynomialLr, Schedule, Scheduler,
+    SequentialLr, Sgd, StepLr,
+};
+use tessera::{ErrorKind, Result, Tensor};
+
+const TABLE: &str = include_str!("../../../../tests/conformance/schedules.txt");
+
+fn table() -> BTreeMap<&'static str, Vec<f64>> {
+    let lines = TABLE.lines().filter(|line| !line.starts_with('#'));
+    let row = |line: &'static str| {
+        let mut words = line.split(' ');
+        (words.next().unwrap(), words.map(|word| word.parse().unwrap()).collect())
+    };
+    lines.map(row).collect()
+}
+
+/// The schedules of make_schedules.py.
+fn schedules() -> Result<BTreeMap<&'static str, Box<dyn Schedule>>> {
+    let mut all: BTreeMap<&'static str, Box<dyn Schedule>> = BTreeMap::new();
+    let triangles = |up, down, mode| {
+        Box::new(CyclicLr {
+            base_lr: 0.01,
+            max_lr: 0.2,
+            step_size_up: up,
+            step_size_down: down,
+            mode,
+        })
+    };
+    all.insert("step", Box::new(StepLr { step_size: 7, ..Default::default() }));
+    all.insert("multi_step", Box::new(MultiStepLr { milestones: vec![4, 9, 9, 20], gamma: 0.3 }));
+    all.insert("constant", Box::new(ConstantLr { factor: 0.25, total_iters: 9 }));
+    let linear = LinearLr { start_factor: 0.1, end_factor: 0.75, total_iters: 11 };
+    all.insert("linear", Box::new(linear));
+    all.insert("exponential", Box::new(ExponentialLr { gamma: 0.9 }));
+    all.insert("polynomial", Box::new(PolynomialLr { total_iters: 30, power: 1.7 }));
+    all.insert("cosine", Box::new(CosineAnnealingLr { t_max: 9, eta_min: 0.01 }));
+    let restarts = CosineAnnealingWarmRestarts { t_0: 7, ..Default::default() };
+    all.insert("warm_restarts", Box::new(restarts));
+    let longer = CosineAnnealingWarmRestarts { t_0: 3, t_mult: 2, eta_min: 0.02 };
+    all.insert("longer_restarts", Box::new(longer));
+    all.insert("triangular", triangles(5, Some(8), CyclicMode::Triangular));
+    all.insert("triangular2", triangles(5, None, CyclicMode::Triangular2));
+    all.insert("exp_range", triangles(4, None, CyclicMode::ExpRange(0.9)));
+    let one = OneCycleLr { max_lr: 0.5, total_steps: 41, ..Default::default() };
+    let three = OneCycleLr { total_steps: 45, linear: true, three_phase: true, ..one.clone() };
+    all.insert("one_cycle", Box::new(one));
+    all.insert("three_phases", Box::new(three));
+    let parts: Vec<Box<dyn Schedule>> = vec![
+        Box::new(LinearLr { start_factor: 0.1, total_iters: 4, ..Default::default() }),
+        Box::new(CosineAnnealingLr { t_max: 10, ..Default::default() }),
+        Box::new(ExponentialLr { gamma: 0.8 }),
+    ];
+    all.insert("sequence", Box::new(SequentialLr::new(parts, &[4, 12])?));
+    Ok(all)
+}
+
+#[test]
+fn schedules_have_the_rates_of_the_table() -> Result<()> {
+    let (table, ours) = (table(), schedules()?);
+    assert!(table.keys().eq(ours.keys()));
+    for (name, rates) in table {
+        assert_eq!(rates.len(), 41);
+        for (step, expected) in rates.into_iter().enumerate() {
+            let found = ours[name].rate(0.3, step as u32);
+            assert!((found - expected).abs() < 1e-12, "{name} at {step}: {found}, not {expected}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn schedulers_set_the_rates_of_all_groups() -> Result<()> {
+    let parameter = || Tensor::ones(&[1])?.requiring_grad();
+    let rule = |lr| Sgd { lr, ..Default::default() };
+    let mut optimizer = Optimizer::new(rule(1.0), &[parameter()?])?;
+    optimizer.add_group(rule(2.0), &[parameter()?])?;
+    let half = |base: f64, step: u32| base / (1.0 + f64::from(step));
+    let mut scheduler = Scheduler::new(&mut optimizer, half)?;
+    assert_eq!(optimizer.lr(1)?, 2.0);
+    scheduler.step(&mut optimizer)?;
+    assert_eq!((optimizer.lr(0)?, optimizer.lr(1)?), (0.5, 1.0));
+    scheduler.go_to(&mut optimizer, 3)?;
+    assert_eq!((scheduler.current_step(), optimizer.lr(1)?), (3, 0.5));
+    Ok(())
+}
+
+#[test]
+fn sequences_need_fitting_milestones() {
+    let parts: Vec<Box<dyn Schedule>> = vec![Box::new(StepLr::default())];
+    assert_eq!(SequentialLr::new(parts, &[3]).err().unwrap().kind(), ErrorKind::Value);
+}
