@@ -175,6 +175,29 @@ def test_constraints_tell_each_value(name: str) -> None:
     assert constraint.check(ts.tensor(values)).tolist() == [bool(w) for w in wanted]
 
 
+@pytest.mark.parametrize("registry", ["biject_to", "transform_to"])
+def test_registries_lead_to_the_values_of_a_constraint(registry: str) -> None:
+    ours, theirs = getattr(distributions, registry), getattr(reference, registry)
+    for name in ("real", "positive", "nonnegative", "unit_interval", "simplex", "lower_cholesky", "real_vector"):
+        x = RNG.standard_normal((4, 3, 3))
+        one, two = (getattr(kinds, name) for kinds in (constraints, reference.constraints))
+        if name == "nonnegative":
+            two = reference.constraints.greater_than_eq(0.0)
+        y = ours(one)(ours_of(x))
+        assert bool(one.check(y).all())
+        if name != "lower_cholesky":  # PyTorch 1.13 has it in transform_to alone
+            same(y, theirs(two)(torch.tensor(x)))
+    for one, two in (
+        (constraints.less_than(2.0), reference.constraints.less_than(2.0)), (constraints.interval(-1.0, 3.0), reference.constraints.interval(-1.0, 3.0)),
+        (constraints.greater_than(0.5), reference.constraints.greater_than(0.5)), (constraints.half_open_interval(0.0, 4.0), reference.constraints.half_open_interval(0.0, 4.0)),
+    ):  # fmt: skip
+        same(ours(one)(ours_of(PLAIN)), theirs(two)(torch.tensor(PLAIN)))
+    with pytest.raises(NotImplementedError):
+        ours(constraints.boolean)
+    with pytest.raises(TypeError):
+        ours.register(5)
+
+
 def test_dependent_constraints_check_nothing() -> None:
     assert constraints.is_dependent(constraints.dependent) and not constraints.is_dependent(constraints.real)
     with pytest.raises(NotImplementedError):

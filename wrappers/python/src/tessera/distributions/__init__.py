@@ -9,6 +9,7 @@ where a class names no other source.
 from . import constraints, kl_table, transforms
 from .categorical import Bernoulli, Categorical, Multinomial, OneHotCategorical, OneHotCategoricalStraightThrough
 from .composed import Independent, LogNormal, TransformedDistribution
+from .constraint_registry import biject_to, transform_to
 from .counts import Binomial, Geometric, Poisson
 from .distribution import Distribution
 from .gamma import Beta, Chi2, Dirichlet, Exponential, Gamma, StudentT
@@ -24,6 +25,7 @@ __all__ = [
     "ExpRelaxedCategorical", "Exponential", "Gamma", "Geometric", "Gumbel", "HalfCauchy", "HalfNormal", "Independent",
     "Laplace", "LogNormal", "LogitRelaxedBernoulli", "Multinomial", "MultivariateNormal", "Normal", "OneHotCategorical",
     "OneHotCategoricalStraightThrough", "Poisson", "RelaxedBernoulli", "RelaxedOneHotCategorical", "StudentT",
-    "TransformedDistribution", "Uniform", "constraints", "kl_divergence", "register_kl", "transforms",
+    "TransformedDistribution", "Uniform", "biject_to", "constraints", "kl_divergence", "register_kl", "transform_to",
+    "transforms",
 ]  # fmt: skip
 __all__ += transforms.__all__
