@@ -315,7 +315,7 @@ def test_wrong_parameters_and_values_are_refused() -> None:
     for make in (
         lambda: distributions.Normal(0.0, -1.0), lambda: distributions.Normal(math.nan, 1.0), lambda: distributions.Bernoulli(1.5),
         lambda: distributions.Uniform(1.0, 1.0), lambda: distributions.Gamma(0.0, 1.0), lambda: distributions.Multinomial(-1, ts.ones(2)),
-        lambda: distributions.MultivariateNormal(ts.zeros(2), -ts.eye(2)), lambda: distributions.Binomial(1.5, 0.5),
+        lambda: distributions.MultivariateNormal(ts.zeros(2), -ts.eye(2)), lambda: distributions.Binomial(1.5, 0.5), lambda: distributions.Geometric(0.0),
         lambda: distributions.Bernoulli(), lambda: distributions.Bernoulli(0.5, 0.5), lambda: distributions.Categorical(ts.tensor(0.5)),
         lambda: distributions.MultivariateNormal(ts.zeros(2)), lambda: distributions.MultivariateNormal(ts.zeros(2), ts.eye(3)),
         lambda: distributions.Independent(distributions.Normal(0.0, 1.0), 1), lambda: distributions.Categorical(ts.tensor([-1.0, 2.0])),

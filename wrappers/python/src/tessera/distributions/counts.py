@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import ClassVar
 
 from .. import _ops
 from .._creation import arange
-from .._errors import NotSupportedError
+from .._errors import InvalidValueError, NotSupportedError
 from .._tensor import Tensor
 from ..autograd import no_grad
 from . import constraints
@@ -53,9 +52,7 @@ class Poisson(Distribution):
 class Geometric(_Chance):
     """The failures before the first success: (1 - p)^k p for k = 0, 1, ..."""
 
-    arg_constraints: ClassVar = {
-        "probs": constraints.interval(math.ulp(0.0), 1.0), "logits": constraints.real,
-    }  # fmt: skip
+    arg_constraints: ClassVar = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.nonnegative_integer
 
     def __init__(
@@ -63,6 +60,11 @@ class Geometric(_Chance):
     ) -> None:
         self._take(probs, logits)
         super().__init__(self._given.shape, validate_args=validate_args)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if "probs" in self.__dict__ and bool(_ops.any(self.probs == 0)):
+            raise InvalidValueError("Geometric: probs: expected probabilities above 0, got one that is 0")
 
     @property
     def mean(self) -> Tensor:
