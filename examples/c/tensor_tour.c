@@ -78,7 +78,7 @@ static void creation(void) {
   show("zeros", zeros);
   check(tsr_arange(TSR_I64(0), TSR_I64(5), TSR_I64(1), -1, -1, -1, &counted));
   show("counted", counted);
-  check(tsr_linspace(0, 1, 5, -1, 1, -1, -1, &spaced));
+  check(tsr_linspace(TSR_I64(0), TSR_I64(1), 5, -1, 1, -1, -1, &spaced));
   show("spaced", spaced);
   check(tsr_full(&two, 1, TSR_F64(2.5), TSR_FLOAT64, -1, -1, &filled));
   show("filled", filled);

@@ -12,10 +12,8 @@ include("json.jl")
 using .Reporter
 
 const FILES = ["package", "tensor", "indexing", "broadcast", "autograd", "errors", "memory",
-    "interop", "io", "nn", "nn_image", "nn_layers", "losses", "recurrent", "optim", "schedules", "data",
-    "layout", "tracing",
-    "interop", "io", "nn", "attention", "optim", "data", "layout", "tracing",
-    "conformance", "chain_rules", "examples"]
+    "interop", "io", "nn", "nn_image", "nn_layers", "attention", "losses", "recurrent", "optim",
+    "schedules", "data", "layout", "tracing", "conformance", "chain_rules", "examples"]
 
 # Helpers for several files.
 values_of(t::Tensor) = Array(t)

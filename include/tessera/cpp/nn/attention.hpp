@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "tessera/cpp/nn/activations.hpp"
+#include "tessera/cpp/nn/dropouts.hpp"
 #include "tessera/cpp/nn/layers.hpp"
+#include "tessera/cpp/nn/norm.hpp"
 
 namespace tessera::nn {
 
