@@ -55,14 +55,14 @@ GateRow<T> first_row(const kernel::GatesPlan& plan) {
 }
 
 template <class P>
-TSR_HD P* moved_by(P* pointer, int64_t count) {
+[[gnu::always_inline]] TSR_HD inline P* moved_by(P* pointer, int64_t count) {
   return pointer == nullptr ? nullptr : pointer + count;
 }
 
 // Row `index` of the plan whose first row is given.
 template <class T>
-TSR_HD GateRow<T> row_at(const GateRow<T>& first, kernel::GatesOp op, int64_t y_step,
-                         int64_t index) {
+[[gnu::always_inline]] TSR_HD inline GateRow<T> row_at(const GateRow<T>& first, kernel::GatesOp op,
+                                                       int64_t y_step, int64_t index) {
   const int64_t one = index * first.hidden;
   const int64_t gates = one * kernel::gates_width(op);
   const int64_t grads = op == kernel::GatesOp::kGru ? 3 * one : gates;

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "backend/common/math_any.h"
@@ -60,15 +59,18 @@ using Tile = void (*)(const PackedProduct<T>& p, const T* left, const T* panel, 
                       T* out);
 // packed_tile for every number of rows; entry kRows - 1.
 template <class T, int... kRow>
-constexpr std::array<Tile<T>, sizeof...(kRow)> tiles(std::integer_sequence<int, kRow...> /*all*/) {
-  return {packed_tile<kRow + 1, T>...};
-}
+struct TileList {
+  static constexpr Tile<T> kEach[] = {packed_tile<kRow + 1, T>...};
+};
+template <class T, int... kRow>
+TileList<T, kRow...> list_tiles(std::integer_sequence<int, kRow...> /*all*/);
+template <class T>
+using Tiles = decltype(list_tiles<T>(std::make_integer_sequence<int, kTileRows>()));
 
 // The panels [begin, end). All rows of a panel come one after the other, so that it is read from
 // memory once.
 template <class T>
 void packed_multiply(const PackedProduct<T>& p, int64_t begin, int64_t end) {
-  static constexpr auto kTiles = tiles<T>(std::make_integer_sequence<int, kTileRows>());
   for (int64_t panel = begin; panel < end; ++panel) {
     const int64_t column = panel * kPanel<T>;
     const int64_t columns = std::min(kPanel<T>, p.columns - column);
@@ -77,9 +79,8 @@ void packed_multiply(const PackedProduct<T>& p, int64_t begin, int64_t end) {
     for (int64_t part = 0; part < parts; ++part) {
       const int64_t row = p.rows * part / parts;
       const int64_t rows = p.rows * (part + 1) / parts - row;
-      kTiles[static_cast<size_t>(rows - 1)](p, p.left + row * p.left_step,
-                                            p.packed + column * p.inner, columns,
-                                            p.out + row * p.out_step + column);
+      Tiles<T>::kEach[rows - 1](p, p.left + row * p.left_step, p.packed + column * p.inner, columns,
+                                p.out + row * p.out_step + column);
     }
   }
 }
