@@ -29,7 +29,7 @@ namespace tsr::cpu::TSR_ISA {
   const VD rest = (x - product) - product_error(quotient, y, product);
   const VD found = with_sign(select(rest < VD(0.0), rest + y, rest), a);
   const Mask<double> easy =
-      (quotient < VD(0x1p52)) & (x < VD(0x1p990)) & (y > VD(0x1p-900)) & (y < VD(kInfinity));
+      (quotient < VD(0x1p52)) & (x < VD(0x1p990)) & (y > VD(0x1p-900)) & (y < VD(0x1p990));
   return patch_lanes(!easy, found, a, b,
                      [](double u, double v) { return math::trunc_remainder(u, v); });
 }

@@ -11,6 +11,7 @@
 
 #include "tessera/cpp/nn/layers.hpp"
 #include "tessera/cpp/nn/module.hpp"
+#include "tessera/cpp/nn/sizes.hpp"
 
 namespace tessera::nn {
 

@@ -156,9 +156,10 @@ def spectral_norm(
 
 def remove_spectral_norm(module: M, name: str = "weight") -> M:
     """Makes a weight of spectral_norm a parameter again."""
+    hook = _hook(module, name, _SpectralNorm)
     training, module.training = module.training, False
     try:
-        _hook(module, name, _SpectralNorm).detach(module, ("orig", "u", "v"))
+        hook.detach(module, ("orig", "u", "v"))
     finally:
         module.training = training
     return module
