@@ -45,31 +45,24 @@ mod losses;
 mod module;
 mod norm;
 mod pooling;
+mod prelu;
 mod recurrent;
 
 pub use activations::{
     Celu, Elu, Flatten, Func, Gelu, Glu, Hardshrink, Hardsigmoid, Hardswish, Hardtanh, Identity,
     LeakyRelu, LogSigmoid, LogSoftmax, Mish, Relu, Relu6, Selu, Sigmoid, Silu, Softmax, Softmin,
-    Softplus, Softshrink, Softsign, Tanh, Tanhshrink, Unflatten,
-mod prelu;
-
-pub use activations::{
-    AdaptiveAvgPool2d, AvgPool2d, Celu, Dropout, Elu, Flatten, Func, Gelu, Glu, Hardshrink,
-    Hardsigmoid, Hardswish, Hardtanh, Identity, LeakyRelu, LogSigmoid, LogSoftmax, MaxPool2d, Mish,
-    Relu, Relu6, Selu, Sigmoid, Silu, Softmax, Softmin, Softplus, Softshrink, Softsign, Tanh,
-    Tanhshrink, Threshold,
-};
-pub use conv::{
-    Conv1d, Conv1dConfig, Conv2d, Conv2dConfig, Conv3d, Conv3dConfig, ConvTranspose1d,
-    ConvTranspose1dConfig, ConvTranspose2d, ConvTranspose2dConfig, ConvTranspose3d,
-    ConvTranspose3dConfig,
+    Softplus, Softshrink, Softsign, Tanh, Tanhshrink, Threshold, Unflatten,
 };
 pub use attention::{
     Activation, AttentionCall, MultiheadAttention, MultiheadAttentionConfig,
     TransformerEncoderLayer, TransformerEncoderLayerConfig,
 };
 pub use bags::{BagMode, Bilinear, EmbeddingBag, EmbeddingBagConfig};
-pub use conv::{Conv2d, Conv2dConfig, ConvTranspose2d, ConvTranspose2dConfig};
+pub use conv::{
+    Conv1d, Conv1dConfig, Conv2d, Conv2dConfig, Conv3d, Conv3dConfig, ConvTranspose1d,
+    ConvTranspose1dConfig, ConvTranspose2d, ConvTranspose2dConfig, ConvTranspose3d,
+    ConvTranspose3dConfig,
+};
 pub use convert::convert;
 pub use dropouts::{AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout};
 pub use image::{ChannelShuffle, Fold, PixelShuffle, PixelUnshuffle, Unfold, Upsample};
@@ -91,6 +84,5 @@ pub use pooling::{
     AdaptiveMaxPool3d, AvgPool1d, AvgPool2d, AvgPool3d, LpPool1d, LpPool2d, LpPool3d, MaxPool1d,
     MaxPool2d, MaxPool3d, MaxUnpool1d, MaxUnpool2d, MaxUnpool3d,
 };
-pub use norm::{BatchNorm2d, BatchNorm2dConfig, LayerNorm};
-pub use recurrent::{Gru, GruCell, Lstm, LstmCell, RecurrentConfig, Rnn, RnnCell};
 pub use prelu::Prelu;
+pub use recurrent::{Gru, GruCell, Lstm, LstmCell, RecurrentConfig, Rnn, RnnCell};

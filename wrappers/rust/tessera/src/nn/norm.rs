@@ -206,7 +206,7 @@ macro_rules! instance_norm {
                 if input.shape().len() == $rank {
                     return normalize(input);
                 }
-                normalize(&input.expand_dims(0)?)?.select(0, 0)
+                normalize(&input.expand_dims(&[0])?)?.select(0, 0)
             }
         }
     };
