@@ -9,8 +9,10 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "backend/cpu/host.h"
+#include "backend/cpu/nn/onednn/sgemm.h"
 #include "base/guarded_mutex.h"
 #include "base/immortal.h"
 #include "base/parallel.h"
@@ -58,6 +60,32 @@ struct Loaded {
 Loaded& loaded() {
   return immortal<Loaded>();
 }
+
+// ---- Products of float32 ----
+
+// From this many multiplications on oneDNN is faster than OpenBLAS, unless both operands are
+// transposed (docs/adr/0018).
+constexpr int64_t kForOneDnn = int64_t{1} << 15;
+// The library's own; written before `ready`.
+Blas::Gemm<float> g_library_sgemm = nullptr;
+
+// oneDNN reads rows: columns in order are the transposed product of rows.
+void sgemm(BlasOrder order, BlasTranspose transpose_a, BlasTranspose transpose_b, int m, int n,
+           int k, float alpha, const float* a, int lda, const float* b, int ldb, float beta,
+           float* c, int ldc) {
+  const bool turned_a = transpose_a == BlasTranspose::kYes;
+  const bool turned_b = transpose_b == BlasTranspose::kYes;
+  if (int64_t{m} * n * k >= kForOneDnn && !(turned_a && turned_b)) {
+    const bool done =
+        order == BlasOrder::kRows
+            ? onednn::sgemm(turned_a, turned_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+            : onednn::sgemm(turned_b, turned_a, n, m, k, alpha, b, ldb, a, lda, beta, c, ldc);
+    if (done) return;
+  }
+  g_library_sgemm(order, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+// ---- The library ----
 
 template <class Function>
 bool bind(void* handle, const char* name, Function*& function) noexcept {
@@ -125,6 +153,7 @@ Status load(Loaded& library) noexcept {
   library.handle = handle;
   library.flavour = flavour_of(handle);
   bind_all(handle, library.blas);
+  g_library_sgemm = std::exchange(library.blas.sgemm, &sgemm);
   if (library.flavour > 0) bind(handle, "openblas_set_num_threads", library.set_num_threads);
   library.ready.store(true, std::memory_order_release);
   return kernel::kOk;
@@ -188,7 +217,7 @@ void* BlasUse::find(const char* name) const noexcept {
 BlasLibrary blas_library() noexcept {
   const BlasUse use(BlasCalls::kInTurn);
   Dl_info where{};
-  if (!use || dladdr(reinterpret_cast<void*>(use->sgemm), &where) == 0) return {"", kNoOpenBlas};
+  if (!use || dladdr(reinterpret_cast<void*>(use->dgemm), &where) == 0) return {"", kNoOpenBlas};
   return {where.dli_fname, loaded().flavour};
 }
 

@@ -80,7 +80,7 @@ const Lapack<T>* find_lapack(const BlasUse& blas) noexcept {
   if (state == Search::kFound) return &bound.functions;
   char text[512];
   Dl_info where{};
-  dladdr(reinterpret_cast<void*>(blas->sgemm), &where);
+  dladdr(reinterpret_cast<void*>(blas->dgemm), &where);
   std::snprintf(text, sizeof text,
                 "expected a BLAS library with LAPACK's functions, got %s, which lacks them; "
                 "OpenBLAS has them unless it was built without LAPACK",
