@@ -80,22 +80,34 @@ inline constexpr double kHugeHyperbolic = 1152921504606846976.0;  // 2**60
   const VD sum = fma(log1p(exp2(-abs(a - b))), VD(kLog2E), larger);
   return select(a == b, a + VD(1.0), sum);
 }
-// In float32 where the result is not near 0, as a sum of opposite signs may be.
+// log(1 + e**-d) for d >= 0 to nine digits: Taylor's series of the exponential, and that of 2 atanh
+// s for s = e / (2 + e). A result near 0, which is a difference, keeps what float32 holds.
+[[gnu::always_inline]] inline VD softplus_short(VD d) {
+  const VD x = -at_most(d, VD(120.0));
+  const VD n = round_even(x * VD(kLog2E));
+  const VD r = fma(n, VD(-kLn2), x);
+  const VD series =
+      polynomial(r, 1.0, 1.0, 0.5, 0.16666666666666667, 0.041666666666666667, 0.0083333333333333333,
+                 0.0013888888888888889, 0.00019841269841269841, 2.4801587301587302e-05);
+  const VD e = series * power_of_two(n);
+  const VD s = e / (e + VD(2.0));
+  const VD z = s * s;
+  return (s + s) * polynomial(z, 1.0, 0.33333333333333333, 0.2, 0.14285714285714285,
+                              0.11111111111111111, 0.090909090909090909, 0.076923076923076923,
+                              0.066666666666666667, 0.058823529411764705);
+}
 [[gnu::always_inline]] inline VF logaddexp(VF a, VF b) {
-  const VF larger = select((a > b) | (a != a), a, b);
-  const VF rest = log1p(exp(-abs(a - b)));
-  const VF sum = larger + rest;
-  if (__builtin_expect(any(abs(sum) < VF(2.0) * rest), 0))
-    return narrow(each_half(widen(a), widen(b), [](VD x, VD y) { return logaddexp(x, y); }));
-  return select(a == b, a + VF(kLn2), sum);
+  return narrow(each_half(widen(a), widen(b), [](VD x, VD y) {
+    const VD larger = select((x > y) | (x != x), x, y);
+    return select(x == y, x + VD(kLn2), larger + softplus_short(abs(x - y)));
+  }));
 }
 [[gnu::always_inline]] inline VF logaddexp2(VF a, VF b) {
-  const VF larger = select((a > b) | (a != a), a, b);
-  const VF rest = log1p(exp2(-abs(a - b))) * VF(kLog2E);
-  const VF sum = larger + rest;
-  if (__builtin_expect(any(abs(sum) < VF(2.5) * rest), 0))
-    return narrow(each_half(widen(a), widen(b), [](VD x, VD y) { return logaddexp2(x, y); }));
-  return select(a == b, a + VF(1.0), sum);
+  return narrow(each_half(widen(a), widen(b), [](VD x, VD y) {
+    const VD larger = select((x > y) | (x != x), x, y);
+    const VD rest = softplus_short(abs(x - y) * VD(kLn2));
+    return select(x == y, x + VD(1.0), fma(rest, VD(kLog2E), larger));
+  }));
 }
 
 // ---- sin(pi x) / (pi x) ----
