@@ -63,6 +63,10 @@ bool can_map(size_t nbytes) noexcept {
   return true;
 }
 
+bool ForeignCall::ending() noexcept {
+  return g_ending.load(std::memory_order_relaxed);
+}
+
 int64_t ForeignCall::running() noexcept {
   return g_running.load(std::memory_order_relaxed);
 }

@@ -26,6 +26,9 @@ class ForeignCall {
   [[nodiscard]] bool refused() const noexcept { return refused_; }
   // Reports a refused call to the host and returns the status.
   static kernel::Status refuse() noexcept;
+  // Whether the process is ending; its exiting thread may then no longer call oneDNN, whose objects
+  // may be gone.
+  [[nodiscard]] static bool ending() noexcept;
   // The number of running calls; never less than the calls of any one thread.
   [[nodiscard]] static int64_t running() noexcept;
 

@@ -75,7 +75,7 @@ void sgemm(BlasOrder order, BlasTranspose transpose_a, BlasTranspose transpose_b
            float* c, int ldc) {
   const bool turned_a = transpose_a == BlasTranspose::kYes;
   const bool turned_b = transpose_b == BlasTranspose::kYes;
-  if (int64_t{m} * n * k >= kForOneDnn && !(turned_a && turned_b)) {
+  if (int64_t{m} * n * k >= kForOneDnn && !(turned_a && turned_b) && !ForeignCall::ending()) {
     const bool done =
         order == BlasOrder::kRows
             ? onednn::sgemm(turned_a, turned_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
