@@ -29,7 +29,7 @@ using toy::values;
 
 using Engine = toy::GraphTest;
 
-TEST_F(Engine, no_node_is_made_when_nothing_requires_grad) {
+TEST_F(Engine, A3_no_node_is_made_when_nothing_requires_grad) {
   const int64_t before = live_nodes();
   const Tensor y = toy::sum(toy::mul(make({2}, {1, 2}), make({2}, {3, 4})));
   EXPECT_EQ(live_nodes(), before);
@@ -37,7 +37,7 @@ TEST_F(Engine, no_node_is_made_when_nothing_requires_grad) {
   EXPECT_FALSE(y.requires_grad());
 }
 
-TEST_F(Engine, graph_of_the_example_has_the_edges_it_should) {
+TEST_F(Engine, E2_graph_of_the_example_has_the_edges_it_should) {
   // Mean(Mul(Mul(Add(x, y), x), y)) without the mean's factor. Sequence numbers: Add 0, Mul 1, Mul
   // 2, Mean 3.
   const Tensor x = leaf({2}, {1, 2});
@@ -67,7 +67,7 @@ TEST_F(Engine, graph_of_the_example_has_the_edges_it_should) {
   EXPECT_EQ(grad_values(y), (Values{1 + 2 * 1 * 3, 4 + 2 * 2 * 5}));
 }
 
-TEST_F(Engine, diamond_sums_both_sides) {
+TEST_F(Engine, E3_diamond_sums_both_sides) {
   const Tensor x = leaf({1}, {3});
   const Tensor left = toy::scale(x, 2);
   const Tensor right = toy::mul(x, x);
@@ -75,7 +75,7 @@ TEST_F(Engine, diamond_sums_both_sides) {
   EXPECT_EQ(grad_values(x), (Values{54}));
 }
 
-TEST_F(Engine, tensor_used_three_times_gets_three_gradients) {
+TEST_F(Engine, E3_tensor_used_three_times_gets_three_gradients) {
   const Tensor x = leaf({2}, {2, 3});
   const Tensor y = toy::mul(toy::mul(x, x), x);
   backward(std::array{toy::sum(y)});
@@ -105,7 +105,7 @@ TEST_F(Engine, gradient_is_cast_to_the_input_dtype) {
   EXPECT_EQ(grad_values(x), (Values{1, 1}));
 }
 
-TEST_F(Engine, second_backward_needs_retain_graph) {
+TEST_F(Engine, A5_second_backward_needs_retain_graph) {
   const Tensor x = leaf({1}, {3});
   const Tensor y = toy::mul(x, x);
   backward(std::array{y}, {}, {.retain_graph = true});
@@ -116,7 +116,7 @@ TEST_F(Engine, second_backward_needs_retain_graph) {
   EXPECT_EQ(grad_values(x), (Values{12}));
 }
 
-TEST_F(Engine, graph_without_saved_tensors_runs_twice) {
+TEST_F(Engine, A5_graph_without_saved_tensors_runs_twice) {
   const Tensor x = leaf({1}, {3});
   const Tensor y = toy::add(x, make({1}, {1}));
   backward(std::array{y});
@@ -124,7 +124,7 @@ TEST_F(Engine, graph_without_saved_tensors_runs_twice) {
   EXPECT_EQ(grad_values(x), (Values{2}));
 }
 
-TEST_F(Engine, implicit_gradient_needs_one_element) {
+TEST_F(Engine, A4_implicit_gradient_needs_one_element) {
   const Tensor x = leaf({2}, {1, 2});
   const Tensor y = toy::scale(x, 2);
   const std::string text = message_of([&] { backward(std::array{y}); }, Code::kAutograd);
@@ -150,7 +150,7 @@ TEST_F(Engine, leaf_can_be_a_root) {
   EXPECT_EQ(grad_values(x), (Values{1}));
 }
 
-TEST_F(Engine, several_roots_add_up_and_may_depend_on_each_other) {
+TEST_F(Engine, E4_several_roots_add_up_and_may_depend_on_each_other) {
   const Tensor x = leaf({1}, {3});
   const Tensor y = toy::mul(x, x);
   const Tensor z = toy::scale(y, 10);
@@ -158,7 +158,7 @@ TEST_F(Engine, several_roots_add_up_and_may_depend_on_each_other) {
   EXPECT_EQ(grad_values(x), (Values{2 * 6 + 60}));
 }
 
-TEST_F(Engine, grad_touches_no_grad_and_runs_only_what_is_asked) {
+TEST_F(Engine, A6_E16_grad_touches_no_grad_and_runs_only_what_is_asked) {
   const Tensor x = leaf({1}, {3});
   const Tensor y = leaf({1}, {4});
   const Tensor z = toy::mul(toy::mul(x, x), toy::mul(y, y));
@@ -171,7 +171,7 @@ TEST_F(Engine, grad_touches_no_grad_and_runs_only_what_is_asked) {
   EXPECT_FALSE(grad_of(y).defined());
 }
 
-TEST_F(Engine, grad_of_an_intermediate_stops_there) {
+TEST_F(Engine, E16_grad_of_an_intermediate_stops_there) {
   const Tensor x = leaf({1}, {3});
   const Tensor m = toy::mul(x, x);
   const Tensor z = toy::mul(m, m);
@@ -180,7 +180,7 @@ TEST_F(Engine, grad_of_an_intermediate_stops_there) {
   EXPECT_EQ(toy::mul_gradients() - before, 2);
 }
 
-TEST_F(Engine, grad_takes_intermediates_and_leaves_at_once) {
+TEST_F(Engine, E16_grad_takes_intermediates_and_leaves_at_once) {
   const Tensor x = leaf({1}, {3});
   const Tensor m = toy::mul(x, x);
   const Tensor z = toy::scale(m, 5);
@@ -190,7 +190,7 @@ TEST_F(Engine, grad_takes_intermediates_and_leaves_at_once) {
   EXPECT_EQ(values(grads[2]), (Values{5}));
 }
 
-TEST_F(Engine, unused_input_raises_unless_allowed) {
+TEST_F(Engine, A6_unused_input_raises_unless_allowed) {
   const Tensor x = leaf({1}, {3});
   const Tensor unused = leaf({1}, {4});
   const Tensor y = toy::scale(x, 2);
@@ -205,7 +205,7 @@ TEST_F(Engine, unused_input_raises_unless_allowed) {
   EXPECT_FALSE(grads[1].defined());
 }
 
-TEST_F(Engine, backward_with_inputs_accumulates_only_there) {
+TEST_F(Engine, A4_backward_with_inputs_accumulates_only_there) {
   const Tensor x = leaf({1}, {3});
   const Tensor y = leaf({1}, {4});
   const Tensor m = toy::mul(x, y);
@@ -288,7 +288,7 @@ TEST_F(Engine, gradient_takes_the_leafs_layout) {
   EXPECT_EQ(grad_values(x), Values(6, 2.0));
 }
 
-TEST_F(Engine, newest_node_runs_first_and_leaves_before_all) {
+TEST_F(Engine, E11_newest_node_runs_first_and_leaves_before_all) {
   const Tensor x = leaf({1}, {1});
   const Tensor w = leaf({1}, {1});
   const Tensor a = toy::scale(x, 2);
@@ -309,7 +309,7 @@ TEST_F(Engine, newest_node_runs_first_and_leaves_before_all) {
   EXPECT_EQ(order, "ocwba");
 }
 
-TEST_F(Engine, memory_is_freed_node_by_node_during_backward) {
+TEST_F(Engine, A17_memory_is_freed_node_by_node_during_backward) {
   // Each node saves one tensor of the forward. While a node runs, only the tensors of older nodes
   // are alive.
   constexpr int kLength = 10;
@@ -339,7 +339,7 @@ TEST_F(Engine, memory_is_freed_node_by_node_during_backward) {
   for (size_t i = 2; i < alive.size(); ++i) EXPECT_EQ(alive[i], kLength - i + 1);
 }
 
-TEST_F(Engine, million_node_chain_is_built_run_and_freed) {
+TEST_F(Engine, E23_million_node_chain_is_built_run_and_freed) {
   const int64_t before = live_nodes();
   const Tensor x = leaf({}, {1});
   Tensor y = x;
@@ -356,7 +356,7 @@ TEST_F(Engine, million_node_chain_is_built_run_and_freed) {
   EXPECT_EQ(live_nodes(), before);
 }
 
-TEST_F(Engine, exception_leaves_the_engine_usable) {
+TEST_F(Engine, E19_exception_leaves_the_engine_usable) {
   const Tensor x = leaf({1}, {2});
   for (int round = 0; round < 3; ++round) {
     const Tensor y = toy::mul(toy::mul(x, x), x);
@@ -371,7 +371,7 @@ TEST_F(Engine, exception_leaves_the_engine_usable) {
   EXPECT_EQ(backward_depth(), 0);
 }
 
-TEST_F(Engine, error_inside_a_node_names_the_node) {
+TEST_F(Engine, E19_error_inside_a_node_names_the_node) {
   const Tensor x = leaf({1}, {2});
   Tensor y = toy::scale(x, 1).detached();
   record(y, "FailBackward", {x}, {},
@@ -407,13 +407,13 @@ Tensor nested(const Tensor& x, int depth) {
   return y;
 }
 
-TEST_F(Engine, backward_nests_a_thousand_deep) {
+TEST_F(Engine, E17_backward_nests_a_thousand_deep) {
   const Tensor x = leaf({}, {1});
   backward(std::array{nested(x, kMaxBackwardDepth)});
   EXPECT_EQ(grad_values(x), (Values{1}));
 }
 
-TEST_F(Engine, backward_nested_deeper_is_a_typed_error) {
+TEST_F(Engine, E17_backward_nested_deeper_is_a_typed_error) {
   const Tensor x = leaf({}, {1});
   const std::string text =
       message_of([&] { backward(std::array{nested(x, kMaxBackwardDepth + 1)}); }, Code::kAutograd);
@@ -421,7 +421,7 @@ TEST_F(Engine, backward_nested_deeper_is_a_typed_error) {
   EXPECT_EQ(backward_depth(), 0);
 }
 
-TEST_F(Engine, nested_backward_may_walk_the_graph_that_is_running) {
+TEST_F(Engine, E17_nested_backward_may_walk_the_graph_that_is_running) {
   const Tensor x = leaf({}, {3});
   const Tensor m = toy::mul(x, x);
   Tensor y = m.detached();
@@ -449,7 +449,7 @@ TEST_F(Engine, final_callbacks_run_after_the_graph_and_may_add_more) {
   message_of([] { queue_callback([] {}); }, Code::kAutograd);
 }
 
-TEST_F(Engine, threads_add_up_in_a_shared_leaf) {
+TEST_F(Engine, E24_threads_add_up_in_a_shared_leaf) {
   constexpr int kThreads = 4;
   constexpr int kRounds = 200;
   const Tensor x = leaf({4}, {1, 2, 3, 4});
@@ -463,7 +463,7 @@ TEST_F(Engine, threads_add_up_in_a_shared_leaf) {
   EXPECT_EQ(grad_values(x), Values(4, 2.0 * kThreads * kRounds));
 }
 
-TEST_F(Engine, threads_may_run_one_retained_graph) {
+TEST_F(Engine, E24_threads_may_run_one_retained_graph) {
   const Tensor x = leaf({2}, {1, 2});
   const Tensor y = toy::sum(toy::mul(toy::mul(x, x), x));
   std::vector<std::thread> threads;
@@ -476,7 +476,7 @@ TEST_F(Engine, threads_may_run_one_retained_graph) {
   EXPECT_EQ(grad_values(x), (Values{400 * 3, 400 * 12}));
 }
 
-TEST_F(Engine, losers_of_a_race_for_one_graph_get_the_retain_graph_error) {
+TEST_F(Engine, E24_losers_of_a_race_for_one_graph_get_the_retain_graph_error) {
   for (int round = 0; round < 50; ++round) {
     const Tensor x = leaf({1}, {3});
     const Tensor y = toy::mul(x, x);
@@ -560,7 +560,7 @@ TEST_F(Engine, backward_in_inference_mode_gives_ordinary_gradients) {
   EXPECT_EQ(grad_values(x), (Values{4}));
 }
 
-TEST_F(Engine, backward_starts_no_threads) {
+TEST_F(Engine, E10_backward_starts_no_threads) {
   const auto threads = [] {
     const std::filesystem::directory_iterator tasks("/proc/self/task");
     return std::distance(begin(tasks), end(tasks));
@@ -571,7 +571,7 @@ TEST_F(Engine, backward_starts_no_threads) {
   EXPECT_EQ(threads(), before);
 }
 
-TEST_F(Engine, leaf_is_held_by_its_graph_and_by_nothing_else) {
+TEST_F(Engine, A16_leaf_is_held_by_its_graph_and_by_nothing_else) {
   const Tensor x = leaf({1}, {3});
   const auto users = [&] { return x.impl()->refs.load(); };
   EXPECT_EQ(users(), 1U);
@@ -601,7 +601,7 @@ TEST_F(Engine, ten_thousand_steps_leave_no_memory_behind) {
   EXPECT_EQ(allocator_for(Device{}).stats().allocated_bytes.all.current, bytes);
 }
 
-TEST_F(Engine, backward_works_in_a_forked_child) {
+TEST_F(Engine, E22_backward_works_in_a_forked_child) {
   const Tensor x = leaf({1}, {3});
   const Tensor y = toy::mul(x, x);
   backward(std::array{y}, {}, {.retain_graph = true});

@@ -17,7 +17,7 @@ using toy::make;
 
 using GradModeTest = toy::GraphTest;
 
-TEST_F(GradModeTest, result_requires_grad_when_an_input_does) {
+TEST_F(GradModeTest, A1_result_requires_grad_when_an_input_does) {
   const Tensor x = leaf({1}, {1});
   const Tensor c = make({1}, {1});
   EXPECT_TRUE(toy::add(x, c).requires_grad());
@@ -28,7 +28,7 @@ TEST_F(GradModeTest, result_requires_grad_when_an_input_does) {
   EXPECT_TRUE(needs_grad(std::vector<Tensor>{c, x}));
 }
 
-TEST_F(GradModeTest, modes_nest_and_are_restored_by_exceptions) {
+TEST_F(GradModeTest, A2_modes_nest_and_are_restored_by_exceptions) {
   const Tensor x = leaf({1}, {1});
   try {
     const NoGrad off;
@@ -44,7 +44,7 @@ TEST_F(GradModeTest, modes_nest_and_are_restored_by_exceptions) {
   EXPECT_TRUE(grad_enabled());
 }
 
-TEST_F(GradModeTest, another_thread_is_not_affected) {
+TEST_F(GradModeTest, A2_another_thread_is_not_affected) {
   const NoGrad off;
   std::thread([] { EXPECT_TRUE(grad_enabled()); }).join();
 }
@@ -76,7 +76,7 @@ TEST_F(GradModeTest, backward_records_only_when_asked) {
   run(true);
 }
 
-TEST_F(GradModeTest, only_leaves_of_floating_dtype_can_be_switched) {
+TEST_F(GradModeTest, A1_only_leaves_of_floating_dtype_can_be_switched) {
   const Tensor whole = empty(std::array<int64_t, 1>{1}, DType::kInt32);
   expect_error([&] { set_requires_grad(whole, true); }, "floating or complex", Code::kDType);
   set_requires_grad(whole, false);
@@ -87,7 +87,7 @@ TEST_F(GradModeTest, only_leaves_of_floating_dtype_can_be_switched) {
   EXPECT_FALSE(toy::scale(x, 2).requires_grad());
 }
 
-TEST_F(GradModeTest, leaf_facts) {
+TEST_F(GradModeTest, A7_leaf_facts) {
   const Tensor x = leaf({1}, {1});
   const Tensor y = toy::scale(x, 2);
   EXPECT_TRUE(is_leaf(x));

@@ -25,7 +25,7 @@ uint32_t users(const Tensor& tensor) {
   return tensor.storage()->refs.load();
 }
 
-TEST_F(SavedTensorTest, node_dies_with_its_output_although_it_saved_it) {
+TEST_F(SavedTensorTest, A15_node_dies_with_its_output_although_it_saved_it) {
   const Tensor x = leaf({1}, {2});
   const int64_t before = live_nodes();
   Tensor y = toy::exp(x);
@@ -36,7 +36,7 @@ TEST_F(SavedTensorTest, node_dies_with_its_output_although_it_saved_it) {
   EXPECT_EQ(memory->refs.load(), 1U);
 }
 
-TEST_F(SavedTensorTest, in_place_use_of_an_input_makes_no_cycle) {
+TEST_F(SavedTensorTest, A15_in_place_use_of_an_input_makes_no_cycle) {
   // h.add_(f(h)): the new node of h refers to the node that saved h.
   const int64_t before = live_nodes();
   {
@@ -52,7 +52,7 @@ TEST_F(SavedTensorTest, in_place_use_of_an_input_makes_no_cycle) {
   EXPECT_EQ(live_nodes(), before);
 }
 
-TEST_F(SavedTensorTest, saved_view_does_not_keep_its_base_in_a_cycle) {
+TEST_F(SavedTensorTest, A15_saved_view_does_not_keep_its_base_in_a_cycle) {
   const int64_t before = live_nodes();
   {
     const Tensor w = leaf({1}, {3});
@@ -65,7 +65,7 @@ TEST_F(SavedTensorTest, saved_view_does_not_keep_its_base_in_a_cycle) {
   EXPECT_EQ(live_nodes(), before);
 }
 
-TEST_F(SavedTensorTest, memory_is_given_up_when_the_node_has_run) {
+TEST_F(SavedTensorTest, A17_memory_is_given_up_when_the_node_has_run) {
   const Tensor x = leaf({1}, {2});
   const Tensor c = make({1}, {5});
   const Tensor y = toy::mul(x, c);
@@ -74,7 +74,7 @@ TEST_F(SavedTensorTest, memory_is_given_up_when_the_node_has_run) {
   EXPECT_EQ(users(c), 1U);
 }
 
-TEST_F(SavedTensorTest, write_to_a_saved_input_is_found) {
+TEST_F(SavedTensorTest, I2_write_to_a_saved_input_is_found) {
   const Tensor x = leaf({2}, {1, 2});
   const Tensor a = toy::scale(x, 3);
   const Tensor y = toy::sin(a);
@@ -86,7 +86,7 @@ TEST_F(SavedTensorTest, write_to_a_saved_input_is_found) {
   EXPECT_NE(text.find("is at version 1; expected version 0"), std::string::npos) << text;
 }
 
-TEST_F(SavedTensorTest, write_to_a_saved_output_is_found) {
+TEST_F(SavedTensorTest, I2_write_to_a_saved_output_is_found) {
   const Tensor x = leaf({3}, {1, 2, 3});
   const Tensor y = toy::exp(x);
   const Tensor z = toy::sum(y);
@@ -94,7 +94,7 @@ TEST_F(SavedTensorTest, write_to_a_saved_output_is_found) {
   expect_error([&] { backward(std::array{z}); }, "output 0 of ExpBackward");
 }
 
-TEST_F(SavedTensorTest, write_without_grad_mode_is_found) {
+TEST_F(SavedTensorTest, I2_write_without_grad_mode_is_found) {
   const Tensor x = leaf({1}, {1});
   const Tensor y = toy::exp(x);
   {
@@ -104,7 +104,7 @@ TEST_F(SavedTensorTest, write_without_grad_mode_is_found) {
   expect_error([&] { backward(std::array{y}); }, "in-place operation");
 }
 
-TEST_F(SavedTensorTest, write_through_a_view_or_a_detached_alias_is_found) {
+TEST_F(SavedTensorTest, I2_write_through_a_view_or_a_detached_alias_is_found) {
   const Tensor x = leaf({2}, {1, 2});
   for (const bool through_view : {true, false}) {
     const Tensor y = toy::exp(x);
@@ -114,7 +114,7 @@ TEST_F(SavedTensorTest, write_through_a_view_or_a_detached_alias_is_found) {
   }
 }
 
-TEST_F(SavedTensorTest, write_to_what_nobody_saved_is_fine) {
+TEST_F(SavedTensorTest, I3_write_to_what_nobody_saved_is_fine) {
   const Tensor x = leaf({2}, {1, 2});
   const Tensor y = toy::scale(x, 2);
   const Tensor z = toy::sum(y);
@@ -124,7 +124,7 @@ TEST_F(SavedTensorTest, write_to_what_nobody_saved_is_fine) {
   EXPECT_EQ(grad_values(x), (Values{2, 2}));
 }
 
-TEST_F(SavedTensorTest, optimizer_step_between_iterations_is_fine) {
+TEST_F(SavedTensorTest, I3_optimizer_step_between_iterations_is_fine) {
   const Tensor w = leaf({1}, {2});
   for (int i = 0; i < 3; ++i) {
     backward(std::array{toy::mul(w, w)});
@@ -152,7 +152,7 @@ TEST_F(SavedTensorTest, input_that_the_op_destroyed_raises_when_used) {
   expect_error([&] { backward(std::array{y}); }, "in-place operation");
 }
 
-TEST_F(SavedTensorTest, released_tensors_raise_with_the_remedy) {
+TEST_F(SavedTensorTest, A5_released_tensors_raise_with_the_remedy) {
   const Tensor x = leaf({1}, {2});
   const Tensor y = toy::mul(x, x);
   const NodePtr node = grad_fn(y);

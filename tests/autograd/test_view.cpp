@@ -20,7 +20,7 @@ using toy::values;
 
 using ViewTest = toy::GraphTest;
 
-TEST_F(ViewTest, version_counts_writes_of_the_whole_storage_family) {
+TEST_F(ViewTest, I1_version_counts_writes_of_the_whole_storage_family) {
   const Tensor x = make({2}, {1, 2});
   const Tensor view = toy::slice(x, 0, 1);
   const Tensor alias = x.detached();
@@ -36,7 +36,7 @@ TEST_F(ViewTest, version_counts_writes_of_the_whole_storage_family) {
   EXPECT_EQ(alias.version(), 3U);
 }
 
-TEST_F(ViewTest, write_to_a_leaf_that_requires_grad_raises) {
+TEST_F(ViewTest, I4_write_to_a_leaf_that_requires_grad_raises) {
   const Tensor x = leaf({2}, {1, 2});
   expect_error([&] { toy::scale_inplace(x, 2); }, "a leaf that requires grad");
   expect_error([&] { toy::scale_inplace(toy::slice(x, 0, 1), 2); }, "a view of a leaf");
@@ -46,7 +46,7 @@ TEST_F(ViewTest, write_to_a_leaf_that_requires_grad_raises) {
   EXPECT_EQ(values(x), (Values{2, 4}));
 }
 
-TEST_F(ViewTest, in_place_write_rebases_the_history) {
+TEST_F(ViewTest, I5_in_place_write_rebases_the_history) {
   const Tensor x = leaf({2}, {1, 2});
   const Tensor y = toy::scale(x, 3);
   const NodePtr old = grad_fn(y);
@@ -57,7 +57,7 @@ TEST_F(ViewTest, in_place_write_rebases_the_history) {
   EXPECT_EQ(grad_values(x), (Values{6, 6}));
 }
 
-TEST_F(ViewTest, old_graph_stays_valid_for_others) {
+TEST_F(ViewTest, A13_old_graph_stays_valid_for_others) {
   const Tensor x = leaf({1}, {1});
   const Tensor y = toy::scale(x, 3);
   const Tensor z = toy::scale(y, 5);
@@ -75,7 +75,7 @@ TEST_F(ViewTest, in_place_write_makes_a_constant_part_of_the_graph) {
   EXPECT_EQ(grad_values(w), (Values{1, 2}));
 }
 
-TEST_F(ViewTest, in_place_product_has_both_derivatives) {
+TEST_F(ViewTest, I5_in_place_product_has_both_derivatives) {
   const Tensor x = leaf({2}, {1, 2});
   const Tensor w = leaf({2}, {3, 4});
   const Tensor y = toy::scale(x, 1);
@@ -88,7 +88,7 @@ TEST_F(ViewTest, in_place_product_has_both_derivatives) {
   EXPECT_EQ(values(second[0]), (Values{1, 1}));
 }
 
-TEST_F(ViewTest, write_through_a_view_reaches_the_base) {
+TEST_F(ViewTest, E6_I6_write_through_a_view_reaches_the_base) {
   const Tensor x = leaf({3}, {1, 2, 3});
   const Tensor base = toy::scale(x, 1);
   toy::scale_inplace(toy::slice(base, 1, 3), 10);
@@ -98,7 +98,7 @@ TEST_F(ViewTest, write_through_a_view_reaches_the_base) {
   EXPECT_EQ(grad_values(x), (Values{1, 10, 10}));
 }
 
-TEST_F(ViewTest, written_view_gets_a_new_history_from_its_base) {
+TEST_F(ViewTest, I6_written_view_gets_a_new_history_from_its_base) {
   const Tensor x = leaf({3}, {1, 2, 3});
   const Tensor base = toy::scale(x, 1);
   const Tensor view = toy::slice(base, 1, 3);
@@ -110,7 +110,7 @@ TEST_F(ViewTest, written_view_gets_a_new_history_from_its_base) {
   EXPECT_EQ(grad_values(x), (Values{0, 10, 10}));
 }
 
-TEST_F(ViewTest, write_to_the_base_reaches_its_views) {
+TEST_F(ViewTest, I7_write_to_the_base_reaches_its_views) {
   const Tensor x = leaf({2, 2}, {1, 2, 3, 4});
   const Tensor y = toy::scale(x, 1);
   const Tensor v = toy::select(y, 0);
@@ -119,7 +119,7 @@ TEST_F(ViewTest, write_to_the_base_reaches_its_views) {
   EXPECT_EQ(grad_values(x), (Values{2, 2, 0, 0}));
 }
 
-TEST_F(ViewTest, write_through_one_view_reaches_another) {
+TEST_F(ViewTest, I7_write_through_one_view_reaches_another) {
   const Tensor x = leaf({3}, {1, 2, 3});
   const Tensor base = toy::scale(x, 1);
   const Tensor first = toy::slice(base, 0, 2);
@@ -142,7 +142,7 @@ TEST_F(ViewTest, written_view_makes_base_and_other_views_require_grad) {
   EXPECT_EQ(grad_values(w), (Values{6, 4}));
 }
 
-TEST_F(ViewTest, writes_through_transposed_and_nested_views) {
+TEST_F(ViewTest, E6_writes_through_transposed_and_nested_views) {
   const Tensor x = leaf({2, 3}, {1, 2, 3, 4, 5, 6});
   const Tensor w = leaf({2}, {10, 100});
   const Tensor base = toy::scale(x, 1);
@@ -154,7 +154,7 @@ TEST_F(ViewTest, writes_through_transposed_and_nested_views) {
   EXPECT_EQ(grad_values(w), (Values{2, 5}));
 }
 
-TEST_F(ViewTest, copy_and_fill_cut_the_old_value) {
+TEST_F(ViewTest, E6_copy_and_fill_cut_the_old_value) {
   const Tensor x = leaf({3}, {1, 2, 3});
   const Tensor w = leaf({1}, {7});
   const Tensor base = toy::scale(x, 1);
@@ -165,7 +165,7 @@ TEST_F(ViewTest, copy_and_fill_cut_the_old_value) {
   EXPECT_EQ(grad_values(w), (Values{20}));
 }
 
-TEST_F(ViewTest, second_derivative_goes_through_copy_slices) {
+TEST_F(ViewTest, E6_second_derivative_goes_through_copy_slices) {
   // f = sum(b * b) with b = x, b[1:] *= w: first derivatives 2 x0, 2 x1 w^2 and 2 x1^2 w.
   const Tensor x = leaf({2}, {3, 5});
   const Tensor w = leaf({1}, {2});
@@ -216,7 +216,7 @@ TEST_F(ViewTest, strided_window_has_second_derivatives) {
   EXPECT_EQ(values(second[0]), (Values{12, 96, 108}));
 }
 
-TEST_F(ViewTest, views_made_by_one_call_cannot_be_written) {
+TEST_F(ViewTest, I8_views_made_by_one_call_cannot_be_written) {
   const Tensor x = leaf({2, 2}, {1, 2, 3, 4});
   const Tensor y = toy::scale(x, 1);
   const std::vector<Tensor> rows = toy::unbind(y);
@@ -225,14 +225,14 @@ TEST_F(ViewTest, views_made_by_one_call_cannot_be_written) {
   EXPECT_EQ(grad_values(x), (Values{0, 0, 1, 1}));
 }
 
-TEST_F(ViewTest, views_made_by_one_call_raise_after_a_write_to_their_base) {
+TEST_F(ViewTest, I8_views_made_by_one_call_raise_after_a_write_to_their_base) {
   const Tensor y = toy::scale(leaf({2, 2}, {1, 2, 3, 4}), 1);
   const std::vector<Tensor> rows = toy::unbind(y);
   toy::scale_inplace(y, 2);
   expect_error([&] { toy::sum(rows[0]); }, "its base or another view of its base");
 }
 
-TEST_F(ViewTest, view_made_without_grad_mode_cannot_be_written_with_it) {
+TEST_F(ViewTest, I8_view_made_without_grad_mode_cannot_be_written_with_it) {
   const Tensor x = leaf({2}, {1, 2});
   const Tensor y = toy::scale(x, 1);
   Tensor view;
@@ -362,7 +362,7 @@ TEST_F(ViewTest, writes_through_views_of_constants_have_derivatives) {
   EXPECT_EQ(grad_values(w), (Values{2 + 4 * 4, 4 * 3 + 4}));
 }
 
-TEST_F(ViewTest, inference_tensors_are_neither_counted_nor_written_outside) {
+TEST_F(ViewTest, I8_inference_tensors_are_neither_counted_nor_written_outside) {
   Tensor x;
   {
     const InferenceMode guard;
@@ -376,7 +376,7 @@ TEST_F(ViewTest, inference_tensors_are_neither_counted_nor_written_outside) {
   EXPECT_FALSE(toy::slice(x, 0, 1).has(kViewFlag));
 }
 
-TEST_F(ViewTest, write_to_a_tensor_that_repeats_elements_raises) {
+TEST_F(ViewTest, I11_write_to_a_tensor_that_repeats_elements_raises) {
   const Tensor wide = toy::expand(make({1}, {1}), std::array<int64_t, 1>{3});
   expect_error([&] { toy::scale_inplace(wide, 2); }, "overlapping elements", Code::kValue);
 }
@@ -396,7 +396,7 @@ TEST_F(ViewTest, out_forms_refuse_tensors_that_require_grad) {
   EXPECT_EQ(out.version(), 1U);
 }
 
-TEST_F(ViewTest, detached_and_integer_views_are_not_tracked) {
+TEST_F(ViewTest, I9_detached_and_integer_views_are_not_tracked) {
   const Tensor x = leaf({2}, {1, 2});
   const Tensor y = toy::scale(x, 1);
   const Tensor cut = detach(y);

@@ -42,7 +42,7 @@ void expect_both(const testing::Differentiable& fn, const std::vector<Tensor>& i
   EXPECT_TRUE(gradgradcheck(fn, inputs));
 }
 
-TEST_F(EngineWithOps, diamond) {
+TEST_F(EngineWithOps, E3_diamond) {
   expect_both(
       [](Inputs x) {
         const Tensor a = ops::exp(x[0]);
@@ -51,7 +51,7 @@ TEST_F(EngineWithOps, diamond) {
       {random_leaf(std::array<int64_t, 1>{3}, 1)});
 }
 
-TEST_F(EngineWithOps, tensor_used_three_times) {
+TEST_F(EngineWithOps, E3_tensor_used_three_times) {
   expect_both([](Inputs x) { return ops::multiply(ops::multiply(x[0], x[0]), x[0]); },
               {random_leaf(std::array<int64_t, 1>{3}, 2)});
 }
@@ -124,7 +124,7 @@ const std::vector<std::pair<const char*, Write>> kWrites = {
     {"zero", [](const Tensor& t, const Tensor&) { ops::zero_(t); }},
 };
 
-TEST_F(EngineWithOps, every_in_place_write_through_every_view) {
+TEST_F(EngineWithOps, I6_every_in_place_write_through_every_view) {
   for (const auto& [view_name, view] : kViews) {
     for (const auto& [write_name, write] : kWrites) {
       SCOPED_TRACE(std::string(write_name) + " through " + view_name);
@@ -141,7 +141,7 @@ TEST_F(EngineWithOps, every_in_place_write_through_every_view) {
   }
 }
 
-TEST_F(EngineWithOps, every_in_place_write_to_a_base_with_views) {
+TEST_F(EngineWithOps, I7_every_in_place_write_to_a_base_with_views) {
   for (const auto& [view_name, view] : kViews) {
     for (const auto& [write_name, write] : kWrites) {
       SCOPED_TRACE(std::string(write_name) + " under " + view_name);
@@ -180,7 +180,7 @@ class LaunchCounter {
   static inline std::atomic<int> count_{0};
 };
 
-TEST_F(EngineWithOps, frozen_weight_costs_no_product) {
+TEST_F(EngineWithOps, A3_frozen_weight_costs_no_product) {
   const Tensor x = random_leaf(std::array<int64_t, 2>{3, 4}, 15);
   const Tensor weight = random_leaf(std::array<int64_t, 2>{4, 5}, 16);
   for (const bool frozen : {false, true}) {
@@ -192,7 +192,7 @@ TEST_F(EngineWithOps, frozen_weight_costs_no_product) {
   }
 }
 
-TEST_F(EngineWithOps, peak_of_backward_is_the_forwards_and_a_little) {
+TEST_F(EngineWithOps, A17_peak_of_backward_is_the_forwards_and_a_little) {
   constexpr int64_t kElements = 1 << 14;
   constexpr int kLayers = 20;
   constexpr int64_t kBytes = kElements * 8;
@@ -213,7 +213,7 @@ TEST_F(EngineWithOps, peak_of_backward_is_the_forwards_and_a_little) {
   EXPECT_LE(allocated().current - before, kBytes + 4096);  // the gradient of x
 }
 
-TEST_F(EngineWithOps, sum_of_three_gradients_needs_no_memory_of_its_own) {
+TEST_F(EngineWithOps, E14_sum_of_three_gradients_needs_no_memory_of_its_own) {
   const Tensor x = random_leaf(std::array<int64_t, 1>{1 << 14}, 18);
   const Tensor y = ops::sin(x);
   const Tensor z =

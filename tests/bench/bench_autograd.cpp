@@ -1,9 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // The cost of differentiation for each op, from C, on tensors of 4 elements: recording, backward,
-// freeing.
+// freeing; for short and long chains, and on two threads at once.
 #include <array>
+#include <atomic>
 #include <cstdlib>
+#include <ctime>
+#include <thread>
 #include <vector>
 
 #include "bench/harness.h"
@@ -20,7 +23,7 @@ void must(tsr_status status) {
 
 tsr_tensor ones(bool requires_grad) {
   tsr_tensor result = nullptr;
-  must(tsr_ones(&kFour, 1, TSR_FLOAT32, -1, 0, &result));
+  must(tsr_ones(&kFour, 1, TSR_FLOAT32, -1, -1, &result));
   must(tsr_tensor_set_requires_grad(result, requires_grad ? 1 : 0));
   return result;
 }
@@ -62,13 +65,84 @@ void run_chain(const char* name, Step step, tsr_tensor leaf, tsr_tensor other, i
     tsr_tensor_release(root);
   };
   run(both);
-  Case again = per_node((text + ", backward alone").c_str(), length);
-  tsr_tensor root = chain(step, leaf, other, length);
-  again.ours = [=] {
+  tsr_tensor root = nullptr;
+  Case alone = per_node((text + ", backward, and freed").c_str(), length);
+  alone.prepare = [&] { root = chain(step, leaf, other, length); };
+  alone.ours = [&] {
+    must(tsr_backward(&root, 1, &other, 1, nullptr, 0, 0));
+    tsr_tensor_release(root);
+  };
+  run(alone);
+  Case freed = per_node((text + ", freed").c_str(), length);
+  freed.prepare = alone.prepare;
+  freed.ours = [&] { tsr_tensor_release(root); };
+  run(freed);
+  Case again = per_node((text + ", backward of a retained graph").c_str(), length);
+  root = chain(step, leaf, other, length);
+  again.ours = [&] {
     must(tsr_backward(&root, 1, &other, 1, nullptr, 0, TSR_BACKWARD_RETAIN_GRAPH));
   };
   run(again);
   tsr_tensor_release(root);
+}
+
+double seconds_of_clock(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+struct PerNode {
+  double wall,
+      processor;  // seconds; processor time of the thread, which other load does not change
+};
+
+// What a node costs while so many threads run backwards of chains of their own.
+PerNode cost_on(int threads) {
+  constexpr int kRounds = 300;
+  constexpr int64_t kLength = 1000;
+  std::atomic<int> waiting{threads};
+  std::vector<PerNode> sums(static_cast<size_t>(threads));
+  std::vector<std::thread> workers;
+  for (PerNode& sum : sums) {
+    workers.emplace_back([&] {
+      tsr_tensor leaf = ones(true);
+      tsr_tensor constant = ones(false);
+      --waiting;
+      while (waiting > 0) std::this_thread::yield();
+      sum = {-seconds_of_clock(CLOCK_MONOTONIC), -seconds_of_clock(CLOCK_THREAD_CPUTIME_ID)};
+      for (int i = 0; i < kRounds; ++i) {
+        tsr_tensor root = chain(tsr_multiply, leaf, constant, kLength);
+        must(tsr_backward(&root, 1, &constant, 1, nullptr, 0, 0));
+        tsr_tensor_release(root);
+      }
+      sum.wall += seconds_of_clock(CLOCK_MONOTONIC);
+      sum.processor += seconds_of_clock(CLOCK_THREAD_CPUTIME_ID);
+      tsr_tensor_release(leaf);
+      tsr_tensor_release(constant);
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+  PerNode mean{};
+  for (const PerNode& sum : sums) {
+    mean.wall += sum.wall / (threads * kRounds * static_cast<double>(kLength));
+    mean.processor += sum.processor / (threads * kRounds * static_cast<double>(kLength));
+  }
+  return mean;
+}
+
+// How much more two threads do than one. The figure of the processor time shows what they cost each
+// other (shared cache lines, locks that spin), also where other programs use the processors.
+void scaling() {
+  if (!is_chosen("scaling")) return;
+  cost_on(1);
+  const PerNode one = cost_on(1);
+  const PerNode two = cost_on(2);
+  std::printf(
+      "{\"name\": \"scaling\", \"threads\": 2, \"ns_alone\": %.1f, \"ns_of_two\": %.1f, "
+      "\"by_wall_clock\": %.3f, \"by_processor_time\": %.3f}\n",
+      one.processor * 1e9, two.processor * 1e9, 2 * one.wall / two.wall,
+      2 * one.processor / two.processor);
 }
 
 }  // namespace
@@ -87,5 +161,6 @@ int main() {
   }
   tsr_tensor_release(leaf);
   tsr_tensor_release(constant);
+  scaling();
   return 0;
 }

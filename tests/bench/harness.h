@@ -24,7 +24,8 @@ struct Case {
   int threads = 1;
   int rounds = 20;
   std::function<void()> ours;
-  std::function<void()> peer{};  // optional
+  std::function<void()> prepare{};  // before each call of `ours`, not measured; optional
+  std::function<void()> peer{};     // optional
   std::string peer_name{};
 };
 
@@ -74,9 +75,11 @@ inline void run(const Case& c) {
   if (!is_chosen(c.name)) return;
   std::vector<double> ours;
   std::vector<double> peer;
+  if (c.prepare) c.prepare();
   c.ours();  // warm-up
   if (c.peer) c.peer();
   for (int i = 0; i < c.rounds; ++i) {
+    if (c.prepare) c.prepare();
     ours.push_back(seconds_of(c.ours));
     if (c.peer) peer.push_back(seconds_of(c.peer));
   }

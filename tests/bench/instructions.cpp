@@ -27,12 +27,14 @@ tsr_tensor ones() {
   return t;
 }
 
-tsr_tensor chain() {
+using Step = tsr_status (*)(tsr_tensor, tsr_tensor, tsr_tensor*);
+
+tsr_tensor chain(Step step) {
   tsr_tensor y = g_leaf;
   tsr_tensor_retain(y);
   for (int i = 0; i < kCalls; ++i) {
     tsr_tensor next = nullptr;
-    check(tsr_multiply(y, g_a, &next));
+    check(step(y, g_a, &next));
     tsr_tensor_release(y);
     y = next;
   }
@@ -75,9 +77,18 @@ extern "C" {
   }
 }
 
-// One node for each call.
+// One node for each call, with one kernel.
 [[gnu::noinline]] void case_backward(tsr_tensor y) {
   check(tsr_backward(&y, 1, &g_ones, 1, nullptr, 0, 0));
+}
+
+// Nodes that pass the gradient on.
+[[gnu::noinline]] void case_backward_without_kernels(tsr_tensor y) {
+  check(tsr_backward(&y, 1, &g_ones, 1, nullptr, 0, 0));
+}
+
+[[gnu::noinline]] void case_free_graph(tsr_tensor y) {
+  tsr_tensor_release(y);
 }
 
 [[gnu::noinline]] void case_tensor_info() {
@@ -97,18 +108,23 @@ int main() {
   check(tsr_tensor_set_requires_grad(g_leaf, 1));
   // The first round fills caches and free lists.
   for (int round = 0; round < 2; ++round) {
-    tsr_tensor y = chain();
+    tsr_tensor y = chain(tsr_multiply);
+    tsr_tensor sum = chain(tsr_add);
     if (round == 1) {
       case_add();
       case_add_scalar();
       case_exp();
       case_add_with_node();
       case_backward(y);
+      case_backward_without_kernels(sum);
+      case_free_graph(y);
       case_tensor_info();
     } else {
       check(tsr_backward(&y, 1, &g_ones, 1, nullptr, 0, 0));
+      check(tsr_backward(&sum, 1, &g_ones, 1, nullptr, 0, 0));
+      tsr_tensor_release(y);
     }
-    tsr_tensor_release(y);
+    tsr_tensor_release(sum);
   }
   for (tsr_tensor t : {g_a, g_b, g_ones, g_leaf}) tsr_tensor_release(t);
 }

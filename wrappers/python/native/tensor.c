@@ -206,12 +206,28 @@ static void tpy_cache_grad(PyObject* self, PyObject* object) {
   grad->users = user;
 }
 
+/* None, with a warning when a backward can never store a gradient in the tensor. */
+static PyObject* tpy_no_grad(PyObject* self) {
+  int32_t leaf = 1, retains = 1;
+  tsr_status status = tsr_tensor_is_leaf(tpy_handle(self), &leaf);
+  if (status == TSR_OK && leaf == 0) status = tsr_tensor_retains_grad(tpy_handle(self), &retains);
+  if (status != TSR_OK) return tpy_fail(status);
+  if (retains == 0 &&
+      PyErr_WarnEx(PyExc_UserWarning,
+                   "grad: the tensor is no leaf, so a backward stores no gradient in it; to keep "
+                   "its gradient, call retain_grad() before the backward",
+                   1) < 0) {
+    return NULL;
+  }
+  Py_RETURN_NONE;
+}
+
 static PyObject* tensor_get_grad(PyObject* self, void* closure) {
   (void)closure;
   tsr_tensor grad = NULL;
   const tsr_status status = tsr_tensor_grad(tpy_handle(self), &grad);
   if (status != TSR_OK) return tpy_fail(status);
-  if (grad == NULL) Py_RETURN_NONE;
+  if (grad == NULL) return tpy_no_grad(self);
   PyObject* object = tpy_cached_grad(self, grad);
   if (object != NULL) {
     tsr_tensor_release(grad);

@@ -309,7 +309,7 @@ class Stop(Exception):
     pass
 
 
-def test_exceptions_pass_through_as_themselves() -> None:
+def test_e19_exceptions_pass_through_as_themselves() -> None:
     x = leaf(1.0)
     raised = Stop("in a hook")
 
@@ -390,7 +390,7 @@ class NumpyCube(Function):
         return grad * 3 * x * x
 
 
-def test_function_over_numpy_passes_gradcheck() -> None:
+def test_a11_function_over_numpy_passes_gradcheck() -> None:
     x = leaf(0.5, -1.0, 2.0)
     assert gradcheck(NumpyCube.apply, (x,)) and gradgradcheck(NumpyCube.apply, (x,))
     y = NumpyCube.apply(x)
@@ -433,7 +433,7 @@ class Dirty(Function):
         return grad * 2
 
 
-def test_mark_dirty_returns_the_same_object() -> None:
+def test_i10_mark_dirty_returns_the_same_object() -> None:
     x = leaf(1.0, 2.0)
     y = x * 1
     version = y._version
@@ -552,7 +552,7 @@ def test_missing_backward_raises() -> None:
         Half.apply(leaf(1.0)).backward()
 
 
-def test_once_differentiable_refuses_a_second_derivative() -> None:
+def test_e7_once_differentiable_refuses_a_second_derivative() -> None:
     made = make_function(once_differentiable(lambda ctx, g: g * 2))
     x, weight = leaf(1.0), leaf(3.0)
     (first,) = autograd.grad(made.apply(x), x, weight, create_graph=True)
@@ -579,7 +579,7 @@ def test_functions_and_hooks_leave_nothing_behind() -> None:
     assert ts.memory.live_handles() == handles and ts.memory.live_nodes() == nodes
 
 
-def test_nodes_die_with_the_last_output() -> None:
+def test_a14_nodes_die_with_the_last_output() -> None:
     gc.collect()
     nodes = ts.memory.live_nodes()
     x = leaf(1.0)
@@ -589,7 +589,7 @@ def test_nodes_die_with_the_last_output() -> None:
     assert ts.memory.live_nodes() <= nodes + 1  # the leaf may keep its accumulator
 
 
-def test_threads_run_backward_at_once() -> None:
+def test_e24_threads_run_backward_at_once() -> None:
     x = leaf(*range(1, 101))
     errors: list[BaseException] = []
 
@@ -637,7 +637,7 @@ def test_gradcheck_finds_wrong_derivatives() -> None:
         gradcheck(wrong.apply, (leaf(1.0, dtype=ts.float32),))
 
 
-def test_diamonds_reuse_and_expansion_have_second_derivatives() -> None:
+def test_e3_diamonds_reuse_and_expansion_have_second_derivatives() -> None:
     x = leaf(0.5, 1.5)
     assert gradgradcheck(lambda t: t.exp() * t.sin() + t.exp(), (x,))
     assert gradgradcheck(lambda t: t * t * t, (x,))

@@ -252,7 +252,7 @@ def test_first_derivative_matches_finite_differences(row: Row) -> None:
 
 
 @pytest.mark.parametrize("row", [p for p in GRAD if p.values[0].gradgrad])
-def test_second_derivative_matches_finite_differences(row: Row) -> None:
+def test_a12_e25_second_derivative_matches_finite_differences(row: Row) -> None:
     for function, leaves in gradient_calls(row):
         if sum(leaf.size for leaf in leaves) <= 24:
             gradgradcheck(function, leaves)
