@@ -479,6 +479,65 @@ TEST_F(Rows, E24_backwards_of_several_threads_run_at_the_same_time) {
   EXPECT_EQ(number(ops::max(grad_of(shared))), 2.0 * kThreads);
 }
 
+// ---- Gradients whose memory is taken for the next ones ----
+
+std::vector<double> values(const Tensor& t) {
+  const auto* data = static_cast<const double*>(t.data());
+  return {data, data + t.numel()};
+}
+
+TEST_F(Rows, E14_product_takes_the_memory_of_a_gradient_that_nobody_else_sees) {
+  const Tensor x = leaf(21);
+  const Tensor factor = ops::add(ops::zeros(Shape{3}, DType::kFloat64), 2);
+  const Tensor y = ops::multiply(ops::multiply(ops::exp(x), factor), factor);
+  std::vector<const void*> memory;
+  const auto look = [&](std::span<Tensor> grads) { memory.push_back(grads[0].data()); };
+  NodePtr node = grad_fn(y);
+  for (int i = 0; i < 3; ++i) {
+    add_pre_hook(*node, look);
+    node = node->next_edge(0).node;
+  }
+  const Tensor given = ops::ones_like(y);
+  backward(std::array{y}, std::array{given});
+  EXPECT_NE(memory[1], memory[0]);  // the caller's
+  EXPECT_EQ(memory[2], memory[1]);
+  EXPECT_EQ(values(given), (std::vector<double>{1, 1, 1}));
+}
+
+TEST_F(Rows, E14_gradient_that_somebody_sees_stays_as_it_is) {
+  const Tensor x = leaf(22);
+  const Tensor factor = ops::add(ops::zeros(Shape{3}, DType::kFloat64), 2);
+  const Tensor a = ops::multiply(x, 1);
+  const Tensor b = ops::multiply(a, factor);
+  const Tensor y = ops::multiply(b, factor);
+  retain_grad(b);
+  Tensor kept;
+  std::vector<double> after;
+  add_tensor_hook(a, [&](const Tensor& grad) {
+    kept = grad;
+    return Tensor();
+  });
+  add_post_hook(*grad_fn(b), [&](std::span<Tensor>, std::span<const Tensor> grads) {
+    after = values(grads[0]);
+  });
+  const auto found = grad(std::array{y}, std::array{a, b, x}, std::array{ops::ones_like(y)},
+                          {.retain_graph = true});
+  EXPECT_EQ(values(found[0]), (std::vector<double>{4, 4, 4}));
+  EXPECT_EQ(values(found[1]), (std::vector<double>{2, 2, 2}));
+  EXPECT_EQ(values(found[2]), (std::vector<double>{4, 4, 4}));
+  backward(std::array{y}, std::array{ops::ones_like(y)});
+  EXPECT_EQ(values(kept), (std::vector<double>{4, 4, 4}));
+  EXPECT_EQ(values(grad_of(b)), (std::vector<double>{2, 2, 2}));
+  EXPECT_EQ(after, (std::vector<double>{2, 2, 2}));
+  // Both factors need a gradient: the first is computed before the memory is taken.
+  const Tensor u = leaf(23);
+  const Tensor v = leaf(24);
+  const auto both =
+      grad(std::array{ops::sum(ops::multiply(ops::multiply(u, v), factor))}, std::array{u, v});
+  EXPECT_EQ(values(both[0]), values(ops::multiply(v.detached(), 2)));
+  EXPECT_EQ(values(both[1]), values(ops::multiply(u.detached(), 2)));
+}
+
 TEST_F(Rows, A5_graph_is_retained_by_default_when_the_backward_is_recorded) {
   const Tensor x = leaf(19);
   const Tensor y = ops::sum(ops::exp(x));

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Breaks the lines that implement some rows of docs/features.md, one at a time, and shows that the rows' tests fail.
+
+Usage: break_rows.py [--build build/release] [row...]
+
+Not a part of the test run: each row costs a build. The sources are restored, also after an error, but not rebuilt; build
+before the next test. Exit status 1 if a test still passes, or if a line is no longer there.
+"""
+
+import argparse
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Break:
+    row: str
+    file: str  # under src/autograd
+    line: str  # stands there exactly once
+    instead: str
+    test: str  # GoogleTest filter
+    program: str = "autograd"
+
+
+BREAKS = (
+    Break("A3", "graph_task.cpp", "if (child != nullptr && i < 64) needs |= uint64_t{1} << i;",
+          "if (i < 64) needs |= uint64_t{1} << i;", "*.A3_frozen*"),
+    Break("A5", "node.cpp", "  released_ = true;\n", "", "*.A5_second*"),
+    Break("A17", "graph_task.cpp", "if (!retain_graph_) node.release();", "", "*.A17_layers*"),
+    Break("E1", "accumulate_grad.cpp", "  record.accumulator = fresh.get();\n", "", "*.E1_leaf*"),
+    Break("E3", "graph_task.cpp", "      ++slot.dependencies;\n", "      slot.dependencies = 1;\n", "*.E3_*"),
+    Break("E11", "ready_queue.h", "sequence < other.sequence", "sequence > other.sequence", "*.E11_newest*"),
+    Break("E13", "graph_task.cpp", "edge.node->topological() < lowest_target_", "false", "*.E13_*", "allocation_failures"),
+    Break("E16", "graph_task.cpp", "path.back().slot->needed |= slot.needed || slot.wanted;",
+          "path.back().slot->needed = true;", "*.A6_E16_*"),
+    Break("E17", "engine.cpp", "t_engine.depth < kMaxBackwardDepth", "t_engine.depth < 2 * kMaxBackwardDepth",
+          "*.E17_backward_nested_deeper*"),
+    Break("E19", "engine.cpp", "~RunningTask() { t_engine = previous_; }", "~RunningTask() = default;",
+          "*.E19_exception*"),
+    Break("E23", "node.cpp", "  if (mine.destroying) {\n", "  if (false) {\n", "*.E23_million_operators*"),
+    Break("I2", "saved_tensor.cpp", "if (found == version_) return;", "if (found >= version_) return;", "*.I2_*"),
+    Break("I8", "view.cpp", "  if (record.view_kind == ViewKind::kNormal) return;\n",
+          "  if (record.view_kind != ViewKind::kInference) return;\n", "*.I8_views*"),
+)
+
+
+def build(folder: Path, program: str) -> None:
+    subprocess.run(["ninja", "-C", folder, f"test_{program}"], check=True, stdout=subprocess.DEVNULL)
+
+
+def fails(folder: Path, chosen: Break) -> tuple[bool, str]:
+    """Whether a test fails or ends the process, and the last line of its output."""
+    sub = "ops" if chosen.program == "allocation_failures" else chosen.program
+    program = folder / "tests" / sub / f"test_{chosen.program}"
+    run = subprocess.run([program, f"--gtest_filter={chosen.test}"], capture_output=True, text=True, timeout=300)
+    if "Running 0 tests" in run.stdout:
+        return False, "no test"
+    failed = [line.split("] ")[1].split(" (")[0] for line in run.stdout.splitlines() if line.startswith("[  FAILED  ] ")]
+    return run.returncode != 0, failed[0] if failed else f"exit status {run.returncode}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "release")
+    parser.add_argument("rows", nargs="*")
+    args = parser.parse_args()
+    problems = 0
+    print("| row | line | test that fails |\n|---|---|---|")
+    for chosen in BREAKS:
+        if args.rows and chosen.row not in args.rows:
+            continue
+        path = ROOT / "src" / "autograd" / chosen.file
+        text = path.read_text()
+        if text.count(chosen.line) != 1:
+            problems += 1
+            print(f"| {chosen.row} | `{chosen.file}`: {chosen.line.strip()} | the line is not there once |")
+            continue
+        try:
+            path.write_text(text.replace(chosen.line, chosen.instead))
+            build(args.build, chosen.program)
+            failed, what = fails(args.build, chosen)
+        finally:
+            path.write_text(text)
+        problems += not failed
+        print(f"| {chosen.row} | `{chosen.file}`: `{chosen.line.strip()}` | {what if failed else 'NONE FAILED'} |", flush=True)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
