@@ -23,6 +23,8 @@ struct GradientOps {
   void (*copy_into)(const Tensor& dst, const Tensor& src);
   Tensor (*zeros)(DimsView sizes, DType dtype, Device device);
   Tensor (*ones)(DimsView sizes, DType dtype, Device device);
+  // Whether an element is not a number.
+  bool (*has_nan)(const Tensor& tensor);
 };
 
 // Called once at start-up, before any backward.

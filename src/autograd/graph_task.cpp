@@ -217,7 +217,10 @@ void GraphTask::run_node(Node& node, Gradients& grads, Results& results, uint64_
   const Gradients before = post ? grads : Gradients();
   Backward ctx(node, given, wanted, needs);
   try {
-    node.apply(ctx);
+    if (watched_) [[unlikely]]
+      apply_watched(node, ctx);
+    else
+      node.apply(ctx);
   } catch (Error& error) {
     // Where backwards nest, the innermost node is the one to name.
     if (error.code() != Code::kCallback && !error.message().starts_with("in ")) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "autograd/anomaly.h"
 #include "autograd/ready_queue.h"
 #include "autograd/slot_table.h"
 
@@ -22,7 +23,7 @@ class GraphTask {
  public:
   // `root` must outlive the task and keeps the graph alive.
   GraphTask(const GraphRoot& root, bool retain_graph) noexcept
-      : root_(root), retain_graph_(retain_graph) {}
+      : root_(root), retain_graph_(retain_graph), watched_(anomaly_mode().on) {}
 
   // Without targets everything reachable runs. With targets only nodes on a path to one do.
   // Stores the gradient that arrives at `edge` as result `index` of take_captured.
@@ -63,6 +64,7 @@ class GraphTask {
   std::vector<std::function<void()>> callbacks_;
   uint32_t lowest_target_ = UINT32_MAX;
   bool retain_graph_;
+  bool watched_;  // in anomaly mode
   bool has_targets_ = false;
 };
 

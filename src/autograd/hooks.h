@@ -115,6 +115,7 @@ struct RetainedGrad {
   TensorImpl* tensor = nullptr;  // null once the tensor is gone
 };
 
+struct NodeMetadata;
 struct NodeHooks {
   struct OnOutput {
     uint32_t output;
@@ -128,6 +129,7 @@ struct NodeHooks {
   std::vector<Retained> retained;
   HookList<PreHook> pre;
   HookList<PostHook> post;
+  std::shared_ptr<NodeMetadata> metadata;  // null until the first entry, see metadata.h
 };
 
 struct TensorHooks {

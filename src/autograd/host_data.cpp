@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "autograd/hooks.h"
+#include "autograd/metadata.h"
 #include "autograd/tensor_record.h"
 
 namespace tsr {
@@ -37,6 +38,9 @@ void visit_own_data(const Node& node, const HostVisitor& visitor) {
   }
   visit_hooks(hooks->pre, visitor);
   visit_hooks(hooks->post, visitor);
+  if (hooks->metadata != nullptr) {
+    for (const auto& [key, value] : hooks->metadata->entries) visit(value.host, visitor);
+  }
 }
 
 // Every node that the walk reaches has exactly one owner, and the walk came from it. So the walk

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "autograd/anomaly.h"
 #include "autograd/grad_mode.h"
 #include "autograd/gradient_ops.h"
 #include "autograd/hooks.h"
@@ -25,6 +26,8 @@ struct ThreadCounts {
   Node* pending = nullptr;  // nodes that wait for the running destroy
   bool destroying = false;
   bool registered = false;
+  bool watched = false;  // see watch_new_nodes
+  bool plain = false;    // registered and not watched: nothing else to do for a node
 };
 constinit thread_local ThreadCounts t_counts;
 
@@ -42,11 +45,17 @@ void leave_registry() noexcept {
   registry().threads.erase(&t_counts);
   registry().of_exited_threads += t_counts.live.exchange(0);
   t_counts.registered = false;
+  t_counts.plain = false;
+}
+
+void count_here(int64_t change) noexcept {
+  t_counts.live.store(t_counts.live.load(std::memory_order_relaxed) + change,
+                      std::memory_order_relaxed);
 }
 
 // Adds this thread's counter to the registry. If there is no memory for that, counts this change in
 // the counter that all threads share; the next change tries again.
-[[gnu::noinline, gnu::cold]] void count_slowly(int64_t change) noexcept {
+void count_first(int64_t change) noexcept {
   if (!at_thread_exit(ThreadPart::kNodeCounts, leave_registry)) {
     registry().of_exited_threads += change;
     return;
@@ -59,14 +68,24 @@ void leave_registry() noexcept {
     return;
   }
   t_counts.registered = true;
+  t_counts.plain = !t_counts.watched;
   t_counts.live += change;
 }
 
-void count(int64_t change) noexcept {
-  if (!t_counts.registered) [[unlikely]]
-    return count_slowly(change);
-  t_counts.live.store(t_counts.live.load(std::memory_order_relaxed) + change,
-                      std::memory_order_relaxed);
+// `made` is the node that is being made, or null.
+[[gnu::noinline, gnu::cold]] void count_slowly(int64_t change, Node* made) noexcept {
+  if (t_counts.registered) {
+    count_here(change);
+  } else {
+    count_first(change);
+  }
+  if (made != nullptr && t_counts.watched) note_origin(*made);
+}
+
+void count(int64_t change, Node* made) noexcept {
+  if (!t_counts.plain) [[unlikely]]
+    return count_slowly(change, made);
+  count_here(change);
 }
 
 }  // namespace
@@ -80,14 +99,19 @@ int64_t live_nodes() noexcept {
   return sum;
 }
 
+void watch_new_nodes(bool on) noexcept {
+  t_counts.watched = on;
+  t_counts.plain = t_counts.registered && !on;
+}
+
 Node::Node(const char* name) noexcept
     : Object(ObjectTag::kNode), sequence_(t_counts.next_sequence++), name_(name) {
-  count(+1);
+  count(+1, this);
 }
 
 Node::~Node() {
   delete hooks_.load(std::memory_order_relaxed);
-  count(-1);
+  count(-1, nullptr);
   tag = ObjectTag::kDead;
 }
 
@@ -142,20 +166,29 @@ Tensor Node::saved(size_t index) const {
   SavedTensor copy;
   {
     const std::lock_guard guard(lock_);
-    check_not_released();
-    TSR_CHECK(index < saved_.size(), Code::kIndex, nullptr, "expected the index of one of the ",
-              saved_.size(), " tensors that ", name_, " saved, got ", index);
-    copy = saved_[index];
+    copy = saved_at(index);
   }
   return copy.unpack(*this);
 }
 
 // Needs the lock.
+const SavedTensor& Node::saved_at(size_t index) const {
+  check_not_released();
+  TSR_CHECK(index < saved_.size(), Code::kIndex, nullptr, "expected the index of one of the ",
+            saved_.size(), " tensors that ", name_, " saved, got ", index);
+  return saved_[index];
+}
+
+SavedTensor::Origin Node::saved_origin(size_t index) const {
+  const std::lock_guard guard(lock_);
+  return saved_at(index).origin();
+}
+
+// Needs the lock.
 void Node::check_not_released() const {
   TSR_CHECK(!released_, Code::kAutograd, nullptr, "expected the tensors that ", name_,
-            " saved, got a graph that has already been used by a backward, which freed them; to "
-            "go through the graph a second time, the first backward must retain it "
-            "(retain_graph)");
+            " saved, got a graph that a backward has used: they have already been freed; to go "
+            "through the graph a second time, the first backward must retain it (retain_graph)");
 }
 
 size_t Node::saved_count() const {

@@ -49,6 +49,10 @@ struct OutputMeta {
 // Numbers that tests compare: nodes alive in the process.
 int64_t live_nodes() noexcept;
 
+// While it is on, note_origin (anomaly.h) gets every node that this thread makes. Costs nothing
+// while it is off: the constructor tests it together with the count of nodes.
+void watch_new_nodes(bool on) noexcept;
+
 // An output tensor owns its node, a node owns the nodes of its inputs, and nothing owns outputs.
 // The graph never changes: edges are set once, before the node is published. Two threads may run a
 // backward through one node at the same time; the lock guards the state that a run releases.
@@ -93,6 +97,8 @@ class Node : public Object {
   [[nodiscard]] Tensor saved(size_t index) const;
   // Throws as saved does when released by an earlier backward.
   [[nodiscard]] size_t saved_count() const;
+  // What was saved, without its value. Throws as saved does when released or out of range.
+  [[nodiscard]] SavedTensor::Origin saved_origin(size_t index) const;
 
   // Whether anything was ever saved.
   [[nodiscard]] bool has_saved() const noexcept { return has_saved_; }
@@ -112,6 +118,7 @@ class Node : public Object {
 
  private:
   void check_not_released() const;
+  [[nodiscard]] const SavedTensor& saved_at(size_t index) const;
 
   friend class CopySlices;
   friend class SavedTensor;

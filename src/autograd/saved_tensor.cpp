@@ -91,6 +91,18 @@ void SavedTensor::pack(const std::shared_ptr<SavedTensorHooks>& hooks) {
   data_.reset();
 }
 
+SavedTensor::Origin SavedTensor::origin() const {
+  Origin origin{kind_, index_, {}, DType::kBool};
+  if (packed_) {
+    origin.sizes = packed_->sizes;
+    origin.dtype = packed_->dtype;
+  } else if (data_.defined()) {
+    origin.sizes = data_.sizes();
+    origin.dtype = data_.dtype();
+  }
+  return origin;
+}
+
 Tensor SavedTensor::unpack_by_hooks() const {
   Tensor value = packed_->hooks->unpack(packed_->value);
   TSR_CHECK(value.defined(), Code::kAutograd, nullptr,

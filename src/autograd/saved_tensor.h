@@ -56,6 +56,15 @@ class SavedTensor {
   // node that holds this. With grad mode on the result carries its history.
   [[nodiscard]] Tensor unpack(const Node& owner) const;
 
+  // What was saved, without its value.
+  struct Origin {
+    Kind kind = Kind::kNone;
+    uint32_t index = 0;  // of the input or output that it is; 0 for other kinds
+    Dims sizes;          // not known of an overwritten tensor
+    DType dtype = DType::kBool;
+  };
+  [[nodiscard]] Origin origin() const;
+
  private:
   struct Packed;
 

@@ -10,7 +10,7 @@
 namespace tsr {
 namespace {
 
-constexpr size_t kParts = 8;
+constexpr size_t kParts = static_cast<size_t>(ThreadPart::kHandleCounts) + 1;
 std::atomic<void (*)() noexcept> g_runs[kParts];
 constinit thread_local uint32_t t_parts = 0;
 

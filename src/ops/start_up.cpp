@@ -6,6 +6,8 @@
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
 #include "ops/pointwise/binary.h"
+#include "ops/pointwise/unary.h"
+#include "ops/reduce/reduce.h"
 #include "ops/reduce/sum_to.h"
 
 namespace tsr::ops {
@@ -31,6 +33,12 @@ void copy_into(const Tensor& dst, const Tensor& src) {
 Tensor make_ones(DimsView sizes, DType dtype, Device device) {
   return ones(sizes, dtype, device);
 }
+bool has_nan(const Tensor& tensor) {
+  const Tensor found = any(isnan(tensor));
+  const Tensor host = empty(found.sizes(), found.dtype(), Device{});
+  copy_memory(host, found);
+  return *host.data_as<bool>();
+}
 
 }  // namespace
 
@@ -44,6 +52,7 @@ void start_up() {
       .copy_into = copy_into,
       .zeros = zeros_like_shape,
       .ones = make_ones,
+      .has_nan = has_nan,
   });
 }
 

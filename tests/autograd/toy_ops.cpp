@@ -61,6 +61,13 @@ void fill(const Tensor& out, double value) {
   map_into(out, out, out, [=](double, double) { return value; });
 }
 
+bool has_nan(const Tensor& tensor) {
+  for (const int64_t at : offsets(tensor, tensor.sizes())) {
+    if (std::isnan(load(tensor.data(), tensor.dtype(), at))) return true;
+  }
+  return false;
+}
+
 void mul_backward(Backward& ctx) {
   for (size_t i = 0; i < 2; ++i) {
     if (!ctx.needs(i)) continue;
@@ -99,7 +106,7 @@ void expect_error(const std::function<void()>& call, const std::string& fact, Co
 }
 
 void install() {
-  set_gradient_ops({add, add_inplace, sum_to, cast, clone, copy_inplace, zeros, ones});
+  set_gradient_ops({add, add_inplace, sum_to, cast, clone, copy_inplace, zeros, ones, has_nan});
 }
 
 int64_t mul_gradients() {

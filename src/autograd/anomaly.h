@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Anomaly mode: every node keeps where the host called its forward, and a backward that fails or
+// makes nan says which forward that was.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "autograd/node.h"
+
+namespace tsr {
+
+struct AnomalyMode {
+  bool on = false;
+  bool check_nan = false;  // with on: a backward fails at the first nan that a node makes
+};
+
+// The mode of the calling thread.
+[[nodiscard]] AnomalyMode anomaly_mode() noexcept;
+void set_anomaly_mode(AnomalyMode mode) noexcept;
+
+// Returns the call stack of the host as text. The calling thread's; null: none is known. Whoever
+// sets it keeps it alive until the next set.
+using StackSource = std::function<std::string()>;
+void set_stack_source(const StackSource* source) noexcept;
+
+// Stores the host's stack in the metadata of a node that is being made, and where the node that
+// runs now was made, if a backward makes it. A failure leaves the node without.
+void note_origin(Node& node) noexcept;
+
+// Runs a node and explains what goes wrong: throws the node's own error with the stack of its
+// forward added, or kAutograd if a result has nan while no gradient that came in had.
+void apply_watched(Node& node, Backward& ctx);
+
+// Begins the part of a message that apply_watched adds.
+inline constexpr const char* kOriginMark = "\nThe forward of ";
+
+}  // namespace tsr
