@@ -3,6 +3,7 @@
 // The state that the library keeps for each thread, as an object that another thread can restore.
 #include "autograd/grad_mode.h"
 #include "base/generator.h"
+#include "capi/anomaly.h"
 #include "capi/callback.h"
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
@@ -28,6 +29,8 @@ struct AmbientObject final : Object {
   IntrusivePtr<Generator> generator = IntrusivePtr<Generator>::share(&current_generator());
   std::vector<IntrusivePtr<Stream>> streams = current_streams();
   std::shared_ptr<const PushedHooks> saved_hooks = pushed_hooks();
+  AnomalyMode anomaly = anomaly_mode();
+  std::shared_ptr<const StackSource> stack = host_stack();
   // A scope belongs to one thread, so only that thread restores it.
   uint64_t thread = this_slot().thread;
   IntrusivePtr<ScopeObject> scope = IntrusivePtr<ScopeObject>::share(t_scope);
@@ -59,6 +62,8 @@ tsr_status tsr_ambient_restore(tsr_ambient ambient) {
     if (at_home) t_scope = state.scope.get();
     set_drops_deferred(state.defer_drops);
     set_pushed_hooks(state.saved_hooks);
+    set_host_stack(state.stack);
+    set_anomaly_mode(state.anomaly);
   });
 }
 

@@ -13,6 +13,7 @@ const StructSize kStructSizes[] = {
     {"tsr_info", sizeof(tsr_info)},
     {"tsr_node_vtable", sizeof(tsr_node_vtable)},
     {"tsr_saved_hooks_vtable", sizeof(tsr_saved_hooks_vtable)},
+    {"tsr_node_output", sizeof(tsr_node_output)},
     {"tsr_allocator_vtable", sizeof(tsr_allocator_vtable)},
     {"tsr_memory_stat", sizeof(tsr_memory_stat)},
     {"tsr_memory_pool_stat", sizeof(tsr_memory_pool_stat)},
@@ -23,7 +24,7 @@ const StructSize kStructSizes[] = {
     {"tsr_trace_event", sizeof(tsr_trace_event)},
     {"tsr_optimizer_options", sizeof(tsr_optimizer_options)},
 };
-const size_t kStructCount = 14;
+const size_t kStructCount = 15;
 
 const StatusName kStatusNames[] = {
     {0, "OK"},

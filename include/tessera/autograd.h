@@ -27,8 +27,40 @@ enum {
   TSR_NODE_UNDEFINED_GRADS = 2 /* pass undefined gradients as NULL instead of zeros */
 };
 
+/* Bits of tsr_node_output.flags. */
+typedef int32_t tsr_node_output_flag;
+enum {
+  TSR_NODE_OUTPUT_EXISTS = 1, /* the caller asked for this output; else the other fields are 0 */
+  TSR_NODE_OUTPUT_DIFFERENTIABLE = 2 /* the output takes part in the graph */
+};
+
+/* The format of a drawing. */
+typedef int32_t tsr_graph_format;
+enum {
+  TSR_GRAPH_DOT = 1, /* text in the language of Graphviz */
+  TSR_GRAPH_SVG = 2 /* a complete picture */
+};
+
+/* Bits of the flags of tsr_graph_draw. */
+typedef int32_t tsr_graph_flag;
+enum {
+  TSR_GRAPH_SHOW_SAVED = 1 /* list the tensors that each node saved */
+};
+
+/* Bits of the anomaly mode. */
+typedef int32_t tsr_anomaly_flag;
+enum {
+  TSR_ANOMALY_ENABLED = 1, /* nodes keep the call stack of their forward, and errors of a backward say it */
+  TSR_ANOMALY_CHECK_NAN = 2 /* with ENABLED: a backward fails at the first node that makes nan */
+};
+
 typedef struct tsr_node_vtable tsr_node_vtable;
 typedef struct tsr_saved_hooks_vtable tsr_saved_hooks_vtable;
+typedef struct tsr_node_output tsr_node_output;
+/* Writes the call stack of the host language as text, innermost call last. The text stays valid
+ * until the next call of the callback or its drop. The callback must not fail the function that
+ * calls it: after a failure the node has no stack. */
+typedef tsr_status (*tsr_stack_fn)(void* user, const char** text, int64_t* text_len);
 /* Gets a finished gradient, borrowed. It may write an owned handle to replacement, which then
  * replaces the gradient. replacement is NULL at first, which keeps the gradient. */
 typedef tsr_status (*tsr_hook_fn)(void* user, tsr_tensor grad, tsr_tensor* replacement);
@@ -79,6 +111,17 @@ struct tsr_saved_hooks_vtable {
   tsr_saved_pack_fn pack;
   tsr_saved_unpack_fn unpack;
   tsr_drop_fn drop; /* runs once with the user pointer, when no callback will get it any more: popped and nothing packed left, or the push failed; may be NULL */
+};
+
+/* What the gradient of one output of a node looks like; pointers are borrowed from the node. */
+struct tsr_node_output {
+  uint32_t struct_size;
+  int32_t flags; /* bits of tsr_node_output_flag */
+  tsr_dtype dtype;
+  tsr_device_type device_type;
+  int32_t device_index;
+  int32_t ndim;
+  const int64_t* sizes;
 };
 
 
@@ -269,6 +312,79 @@ TSR_API TSR_NODISCARD tsr_status tsr_tensor_traverse(
 /* As tsr_tensor_traverse, for a node whose only reference is the caller's. Visits the hooks and
  * custom functions of the graph that it keeps alive. */
 TSR_API TSR_NODISCARD tsr_status tsr_node_traverse(tsr_node node, tsr_visit_fn visit, void* arg);
+
+/* The name of a saved tensor: the argument of the function that it was, "result" for an output,
+ * or what the function made for its derivative. Tensors of one list have the same name. The text
+ * stays valid for ever.
+ * As tsr_node_saved for a freed graph or an index beyond the saved tensors. */
+TSR_API TSR_NODISCARD tsr_status tsr_node_saved_name(
+    tsr_node node, int64_t index, const char** name, int64_t* name_len);
+
+/* How many outputs the function of the node had. */
+TSR_API TSR_NODISCARD tsr_status tsr_node_output_count(tsr_node node, int64_t* count);
+
+/* Fills in shape, dtype and device that the gradient of an output has. */
+TSR_API TSR_NODISCARD tsr_status tsr_node_output_info(
+    tsr_node node, int64_t index, tsr_node_output* info);
+
+/* Stores a text in the metadata of a node; it replaces what the key had before. The metadata
+ * lives as long as the node. Anomaly mode uses the keys "stack" and "parent". */
+TSR_API TSR_NODISCARD tsr_status tsr_node_metadata_set(
+    tsr_node node, const char* key, int64_t key_len, const char* text, int64_t text_len);
+
+/* As tsr_node_metadata_set, for an object of the host. drop(object) runs once, when the entry is
+ * replaced or removed, when the node is gone, or at once when this function fails.
+ * tsr_node_traverse visits it. */
+TSR_API TSR_NODISCARD tsr_status tsr_node_metadata_set_object(
+    tsr_node node, const char* key, int64_t key_len, void* object, tsr_drop_fn drop);
+
+/* The text that a key of the metadata has; NULL if there is no such key, or if it has an object. */
+TSR_API TSR_NODISCARD tsr_status tsr_node_metadata_text(
+    tsr_node node, const char* key, int64_t key_len, tsr_buffer* text);
+
+/* The object that a key of the metadata has and its drop function, which tells whose it is; NULL
+ * if there is none. The object is borrowed: valid until the entry is replaced or removed, or the
+ * node is gone. */
+TSR_API TSR_NODISCARD tsr_status tsr_node_metadata_object(
+    tsr_node node, const char* key, int64_t key_len, void** object, tsr_drop_fn* drop);
+
+/* The keys of the metadata in alphabetical order, as a JSON array of strings. */
+TSR_API TSR_NODISCARD tsr_status tsr_node_metadata_keys(tsr_node node, tsr_buffer* json);
+
+/* Removes an entry of the metadata; VALUE if there is no such key. */
+TSR_API TSR_NODISCARD tsr_status tsr_node_metadata_remove(
+    tsr_node node, const char* key, int64_t key_len);
+
+/* Draws the graph behind some tensors, in the direction of the forward: leaves, nodes with the
+ * shapes that pass between them, and the roots. `named` and `names` label leaves and roots.
+ * AUTOGRAD for a root that does not require grad; VALUE when the number of names is not the
+ * number of tensors.
+ * names: a JSON array of strings, one for each tensor of named
+ * flags: bits of tsr_graph_flag */
+TSR_API TSR_NODISCARD tsr_status tsr_graph_draw(
+    const tsr_tensor* roots, int32_t n_roots, const tsr_tensor* named, int32_t n_named,
+    const char* names, int64_t names_len, tsr_graph_format format, int32_t flags,
+    tsr_buffer* picture);
+
+/* The anomaly mode of this thread, bits of tsr_anomaly_flag. */
+TSR_API int32_t tsr_anomaly_mode(void);
+
+/* Sets the anomaly mode of this thread and returns the previous one. While it is on, each node
+ * that functions on this thread make keeps the call stack of the host in its metadata, under
+ * "stack", and a node made in a backward also where the node came from that made it, under
+ * "parent". A backward that starts in the mode and fails says where the forward of the failing
+ * node was called.
+ * With CHECK_NAN the backward fails with AUTOGRAD when a node returns nan although the gradients
+ * that it got have none. The mode costs time in every function and node; it is for finding
+ * errors.
+ * mode: bits of tsr_anomaly_flag */
+TSR_API TSR_NODISCARD tsr_status tsr_anomaly_mode_set(int32_t mode, int32_t* previous);
+
+/* Sets the callback that gives this thread's call stack in anomaly mode; NULL: the stack is not
+ * known. It replaces the previous one, whose drop runs then. tsr_ambient_save includes mode and
+ * callback. */
+TSR_API TSR_NODISCARD tsr_status tsr_anomaly_stack_set(
+    tsr_stack_fn callback, void* user, tsr_drop_fn drop);
 
 #ifdef __cplusplus
 }

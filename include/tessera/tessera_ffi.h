@@ -110,6 +110,29 @@ enum {
   TSR_NODE_UNDEFINED_GRADS = 2
 };
 
+typedef int32_t tsr_node_output_flag;
+enum {
+  TSR_NODE_OUTPUT_EXISTS = 1,
+  TSR_NODE_OUTPUT_DIFFERENTIABLE = 2
+};
+
+typedef int32_t tsr_graph_format;
+enum {
+  TSR_GRAPH_DOT = 1,
+  TSR_GRAPH_SVG = 2
+};
+
+typedef int32_t tsr_graph_flag;
+enum {
+  TSR_GRAPH_SHOW_SAVED = 1
+};
+
+typedef int32_t tsr_anomaly_flag;
+enum {
+  TSR_ANOMALY_ENABLED = 1,
+  TSR_ANOMALY_CHECK_NAN = 2
+};
+
 typedef int32_t tsr_pressure_action;
 enum {
   TSR_PRESSURE_NOTHING = 0,
@@ -201,6 +224,7 @@ typedef struct tsr_error_view tsr_error_view;
 typedef struct tsr_info tsr_info;
 typedef struct tsr_node_vtable tsr_node_vtable;
 typedef struct tsr_saved_hooks_vtable tsr_saved_hooks_vtable;
+typedef struct tsr_node_output tsr_node_output;
 typedef struct tsr_allocator_vtable tsr_allocator_vtable;
 typedef struct tsr_memory_stat tsr_memory_stat;
 typedef struct tsr_memory_pool_stat tsr_memory_pool_stat;
@@ -214,6 +238,7 @@ typedef void (*tsr_drop_fn)(void* user);
 typedef void (*tsr_log_fn)(
     void* user, tsr_log_level level, const char* component, const char* message,
     int64_t message_len);
+typedef tsr_status (*tsr_stack_fn)(void* user, const char** text, int64_t* text_len);
 typedef tsr_status (*tsr_hook_fn)(void* user, tsr_tensor grad, tsr_tensor* replacement);
 typedef tsr_status (*tsr_accumulate_hook_fn)(void* user, tsr_tensor leaf);
 typedef tsr_status (*tsr_node_backward_fn)(
@@ -300,6 +325,16 @@ struct tsr_saved_hooks_vtable {
   tsr_saved_pack_fn pack;
   tsr_saved_unpack_fn unpack;
   tsr_drop_fn drop;
+};
+
+struct tsr_node_output {
+  uint32_t struct_size;
+  int32_t flags;
+  tsr_dtype dtype;
+  tsr_device_type device_type;
+  int32_t device_index;
+  int32_t ndim;
+  const int64_t* sizes;
 };
 
 struct tsr_allocator_vtable {
@@ -513,6 +548,19 @@ tsr_status tsr_saved_hooks_push(const tsr_saved_hooks_vtable* vtable, void* user
 tsr_status tsr_saved_hooks_pop(void);
 tsr_status tsr_tensor_traverse(tsr_tensor tensor, tsr_visit_fn visit, void* arg);
 tsr_status tsr_node_traverse(tsr_node node, tsr_visit_fn visit, void* arg);
+tsr_status tsr_node_saved_name(tsr_node node, int64_t index, const char** name, int64_t* name_len);
+tsr_status tsr_node_output_count(tsr_node node, int64_t* count);
+tsr_status tsr_node_output_info(tsr_node node, int64_t index, tsr_node_output* info);
+tsr_status tsr_node_metadata_set(tsr_node node, const char* key, int64_t key_len, const char* text, int64_t text_len);
+tsr_status tsr_node_metadata_set_object(tsr_node node, const char* key, int64_t key_len, void* object, tsr_drop_fn drop);
+tsr_status tsr_node_metadata_text(tsr_node node, const char* key, int64_t key_len, tsr_buffer* text);
+tsr_status tsr_node_metadata_object(tsr_node node, const char* key, int64_t key_len, void** object, tsr_drop_fn* drop);
+tsr_status tsr_node_metadata_keys(tsr_node node, tsr_buffer* json);
+tsr_status tsr_node_metadata_remove(tsr_node node, const char* key, int64_t key_len);
+tsr_status tsr_graph_draw(const tsr_tensor* roots, int32_t n_roots, const tsr_tensor* named, int32_t n_named, const char* names, int64_t names_len, tsr_graph_format format, int32_t flags, tsr_buffer* picture);
+int32_t tsr_anomaly_mode(void);
+tsr_status tsr_anomaly_mode_set(int32_t mode, int32_t* previous);
+tsr_status tsr_anomaly_stack_set(tsr_stack_fn callback, void* user, tsr_drop_fn drop);
 tsr_status tsr_memory_stats_get(tsr_device_type device_type, int32_t device_index, tsr_memory_stats* stats);
 tsr_status tsr_memory_stats_json(tsr_device_type device_type, int32_t device_index, tsr_buffer* json);
 tsr_status tsr_memory_snapshot(tsr_device_type device_type, int32_t device_index, tsr_buffer* json);

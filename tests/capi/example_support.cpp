@@ -137,6 +137,11 @@ tsr_status ignore_accumulate_hook(void*, tsr_tensor) {
 tsr_status ignore_final(void*) {
   return TSR_OK;
 }
+tsr_status example_stack(void*, const char** text, int64_t* text_len) {
+  *text = "here";
+  *text_len = 4;
+  return TSR_OK;
+}
 tsr_pressure_action ignore_pressure(void*, const tsr_memory_event*) {
   return TSR_PRESSURE_NOTHING;
 }

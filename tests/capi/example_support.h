@@ -51,6 +51,7 @@ tsr_status ignore_hook(void* user, tsr_tensor grad, tsr_tensor* replacement);
 tsr_status ignore_accumulate(void* user, tsr_tensor leaf);
 tsr_status ignore_accumulate_hook(void* user, tsr_tensor leaf);
 tsr_status ignore_final(void* user);
+tsr_status example_stack(void* user, const char** text, int64_t* text_len); /* "here" */
 tsr_pressure_action ignore_pressure(void* user, const tsr_memory_event* event);
 /* The payload is the tensor itself, retained. */
 tsr_status keep_packed(void* user, tsr_tensor tensor, void** payload, tsr_drop_fn* drop);

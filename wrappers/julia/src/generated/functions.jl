@@ -355,6 +355,73 @@
 # and custom functions of the graph that it keeps alive.
 @c tsr_node_traverse(node::tsr_node, visit::Ptr{Cvoid}, arg::Ptr{Cvoid})::tsr_status
 
+# The name of a saved tensor: the argument of the function that it was, "result" for an
+# output, or what the function made for its derivative. Tensors of one list have the same
+# name. The text stays valid for ever.
+# As tsr_node_saved for a freed graph or an index beyond the saved tensors.
+@c tsr_node_saved_name(node::tsr_node, index::Int64, name::Ptr{Ptr{UInt8}},
+    name_len::Ptr{Int64})::tsr_status
+
+# How many outputs the function of the node had.
+@c tsr_node_output_count(node::tsr_node, count::Ptr{Int64})::tsr_status
+
+# Fills in shape, dtype and device that the gradient of an output has.
+@c tsr_node_output_info(node::tsr_node, index::Int64, info::Ptr{tsr_node_output})::tsr_status
+
+# Stores a text in the metadata of a node; it replaces what the key had before. The metadata
+# lives as long as the node. Anomaly mode uses the keys "stack" and "parent".
+@c tsr_node_metadata_set(node::tsr_node, key::Ptr{UInt8}, key_len::Int64, text::Ptr{UInt8},
+    text_len::Int64)::tsr_status
+
+# As tsr_node_metadata_set, for an object of the host. drop(object) runs once, when the entry
+# is replaced or removed, when the node is gone, or at once when this function fails.
+# tsr_node_traverse visits it.
+@c tsr_node_metadata_set_object(node::tsr_node, key::Ptr{UInt8}, key_len::Int64,
+    object::Ptr{Cvoid}, drop::Ptr{Cvoid})::tsr_status
+
+# The text that a key of the metadata has; NULL if there is no such key, or if it has an
+# object.
+@c tsr_node_metadata_text(node::tsr_node, key::Ptr{UInt8}, key_len::Int64,
+    text::Ptr{tsr_buffer})::tsr_status
+
+# The object that a key of the metadata has and its drop function, which tells whose it is;
+# NULL if there is none. The object is borrowed: valid until the entry is replaced or removed,
+# or the node is gone.
+@c tsr_node_metadata_object(node::tsr_node, key::Ptr{UInt8}, key_len::Int64,
+    object::Ptr{Ptr{Cvoid}}, drop::Ptr{Ptr{Cvoid}})::tsr_status
+
+# The keys of the metadata in alphabetical order, as a JSON array of strings.
+@c tsr_node_metadata_keys(node::tsr_node, json::Ptr{tsr_buffer})::tsr_status
+
+# Removes an entry of the metadata; VALUE if there is no such key.
+@c tsr_node_metadata_remove(node::tsr_node, key::Ptr{UInt8}, key_len::Int64)::tsr_status
+
+# Draws the graph behind some tensors, in the direction of the forward: leaves, nodes with the
+# shapes that pass between them, and the roots. `named` and `names` label leaves and roots.
+# AUTOGRAD for a root that does not require grad; VALUE when the number of names is not the
+# number of tensors.
+@c tsr_graph_draw(roots::Ptr{tsr_tensor}, n_roots::Int32, named::Ptr{tsr_tensor},
+    n_named::Int32, names::Ptr{UInt8}, names_len::Int64, format::tsr_graph_format, flags::Int32,
+    picture::Ptr{tsr_buffer})::tsr_status
+
+# The anomaly mode of this thread, bits of tsr_anomaly_flag.
+@c tsr_anomaly_mode()::Int32
+
+# Sets the anomaly mode of this thread and returns the previous one. While it is on, each node
+# that functions on this thread make keeps the call stack of the host in its metadata, under
+# "stack", and a node made in a backward also where the node came from that made it, under
+# "parent". A backward that starts in the mode and fails says where the forward of the failing
+# node was called.
+# With CHECK_NAN the backward fails with AUTOGRAD when a node returns nan although the
+# gradients that it got have none. The mode costs time in every function and node; it is for
+# finding errors.
+@c tsr_anomaly_mode_set(mode::Int32, previous::Ptr{Int32})::tsr_status
+
+# Sets the callback that gives this thread's call stack in anomaly mode; NULL: the stack is
+# not known. It replaces the previous one, whose drop runs then. tsr_ambient_save includes
+# mode and callback.
+@c tsr_anomaly_stack_set(callback::Ptr{Cvoid}, user::Ptr{Cvoid}, drop::Ptr{Cvoid})::tsr_status
+
 # Fills in the statistics of a device's allocator.
 @c tsr_memory_stats_get(device_type::tsr_device_type, device_index::Int32,
     stats::Ptr{tsr_memory_stats})::tsr_status

@@ -159,6 +159,25 @@ const tsr_node_flag = Int32
 const TSR_NODE_ONCE_DIFFERENTIABLE = Int32(1)
 const TSR_NODE_UNDEFINED_GRADS = Int32(2)
 
+# Bits of tsr_node_output.flags.
+const tsr_node_output_flag = Int32
+const TSR_NODE_OUTPUT_EXISTS = Int32(1)
+const TSR_NODE_OUTPUT_DIFFERENTIABLE = Int32(2)
+
+# The format of a drawing.
+const tsr_graph_format = Int32
+const TSR_GRAPH_DOT = Int32(1)
+const TSR_GRAPH_SVG = Int32(2)
+
+# Bits of the flags of tsr_graph_draw.
+const tsr_graph_flag = Int32
+const TSR_GRAPH_SHOW_SAVED = Int32(1)
+
+# Bits of the anomaly mode.
+const tsr_anomaly_flag = Int32
+const TSR_ANOMALY_ENABLED = Int32(1)
+const TSR_ANOMALY_CHECK_NAN = Int32(2)
+
 # The result of a pressure callback.
 const tsr_pressure_action = Int32
 const TSR_PRESSURE_NOTHING = Int32(0)
@@ -318,6 +337,20 @@ struct tsr_saved_hooks_vtable
 end
 tsr_saved_hooks_vtable() = tsr_saved_hooks_vtable(
     sizeof(tsr_saved_hooks_vtable), 0, C_NULL, C_NULL, C_NULL)
+
+"""
+What the gradient of one output of a node looks like; pointers are borrowed from the node.
+"""
+struct tsr_node_output
+    struct_size::UInt32
+    flags::Int32
+    dtype::tsr_dtype
+    device_type::tsr_device_type
+    device_index::Int32
+    ndim::Int32
+    sizes::Ptr{Int64}
+end
+tsr_node_output() = tsr_node_output(sizeof(tsr_node_output), 0, 0, 0, 0, 0, C_NULL)
 
 """
 An allocator of the host. Its functions get the user pointer that is passed together with
@@ -502,6 +535,7 @@ const STRUCTS = (
     ("tsr_info", tsr_info),
     ("tsr_node_vtable", tsr_node_vtable),
     ("tsr_saved_hooks_vtable", tsr_saved_hooks_vtable),
+    ("tsr_node_output", tsr_node_output),
     ("tsr_allocator_vtable", tsr_allocator_vtable),
     ("tsr_memory_stats", tsr_memory_stats),
     ("tsr_memory_event", tsr_memory_event),

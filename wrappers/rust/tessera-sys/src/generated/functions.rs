@@ -416,6 +416,89 @@ extern "C" {
     /// and custom functions of the graph that it keeps alive.
     pub fn tsr_node_traverse(node: tsr_node, visit: tsr_visit_fn, arg: *mut c_void) -> tsr_status;
 
+    /// The name of a saved tensor: the argument of the function that it was, "result" for an
+    /// output, or what the function made for its derivative. Tensors of one list have the same
+    /// name. The text stays valid for ever.
+    /// As tsr_node_saved for a freed graph or an index beyond the saved tensors.
+    pub fn tsr_node_saved_name(
+        node: tsr_node, index: i64, name: *mut *const c_char, name_len: *mut i64,
+    ) -> tsr_status;
+
+    /// How many outputs the function of the node had.
+    pub fn tsr_node_output_count(node: tsr_node, count: *mut i64) -> tsr_status;
+
+    /// Fills in shape, dtype and device that the gradient of an output has.
+    pub fn tsr_node_output_info(
+        node: tsr_node, index: i64, info: *mut tsr_node_output,
+    ) -> tsr_status;
+
+    /// Stores a text in the metadata of a node; it replaces what the key had before. The metadata
+    /// lives as long as the node. Anomaly mode uses the keys "stack" and "parent".
+    pub fn tsr_node_metadata_set(
+        node: tsr_node, key: *const c_char, key_len: i64, text: *const c_char, text_len: i64,
+    ) -> tsr_status;
+
+    /// As tsr_node_metadata_set, for an object of the host. drop(object) runs once, when the entry
+    /// is replaced or removed, when the node is gone, or at once when this function fails.
+    /// tsr_node_traverse visits it.
+    pub fn tsr_node_metadata_set_object(
+        node: tsr_node, key: *const c_char, key_len: i64, object: *mut c_void, drop: tsr_drop_fn,
+    ) -> tsr_status;
+
+    /// The text that a key of the metadata has; NULL if there is no such key, or if it has an
+    /// object.
+    pub fn tsr_node_metadata_text(
+        node: tsr_node, key: *const c_char, key_len: i64, text: *mut tsr_buffer,
+    ) -> tsr_status;
+
+    /// The object that a key of the metadata has and its drop function, which tells whose it is;
+    /// NULL if there is none. The object is borrowed: valid until the entry is replaced or
+    /// removed, or the node is gone.
+    pub fn tsr_node_metadata_object(
+        node: tsr_node, key: *const c_char, key_len: i64, object: *mut *mut c_void,
+        drop: *mut tsr_drop_fn,
+    ) -> tsr_status;
+
+    /// The keys of the metadata in alphabetical order, as a JSON array of strings.
+    pub fn tsr_node_metadata_keys(node: tsr_node, json: *mut tsr_buffer) -> tsr_status;
+
+    /// Removes an entry of the metadata; VALUE if there is no such key.
+    pub fn tsr_node_metadata_remove(node: tsr_node, key: *const c_char, key_len: i64) -> tsr_status;
+
+    /// Draws the graph behind some tensors, in the direction of the forward: leaves, nodes with
+    /// the shapes that pass between them, and the roots. `named` and `names` label leaves and
+    /// roots.
+    /// AUTOGRAD for a root that does not require grad; VALUE when the number of names is not the
+    /// number of tensors.
+    /// names: a JSON array of strings, one for each tensor of named
+    /// flags: bits of tsr_graph_flag
+    pub fn tsr_graph_draw(
+        roots: *const tsr_tensor, n_roots: i32, named: *const tsr_tensor, n_named: i32,
+        names: *const c_char, names_len: i64, format: tsr_graph_format, flags: i32,
+        picture: *mut tsr_buffer,
+    ) -> tsr_status;
+
+    /// The anomaly mode of this thread, bits of tsr_anomaly_flag.
+    pub fn tsr_anomaly_mode() -> i32;
+
+    /// Sets the anomaly mode of this thread and returns the previous one. While it is on, each
+    /// node that functions on this thread make keeps the call stack of the host in its metadata,
+    /// under "stack", and a node made in a backward also where the node came from that made it,
+    /// under "parent". A backward that starts in the mode and fails says where the forward of the
+    /// failing node was called.
+    /// With CHECK_NAN the backward fails with AUTOGRAD when a node returns nan although the
+    /// gradients that it got have none. The mode costs time in every function and node; it is for
+    /// finding errors.
+    /// mode: bits of tsr_anomaly_flag
+    pub fn tsr_anomaly_mode_set(mode: i32, previous: *mut i32) -> tsr_status;
+
+    /// Sets the callback that gives this thread's call stack in anomaly mode; NULL: the stack is
+    /// not known. It replaces the previous one, whose drop runs then. tsr_ambient_save includes
+    /// mode and callback.
+    pub fn tsr_anomaly_stack_set(
+        callback: tsr_stack_fn, user: *mut c_void, drop: tsr_drop_fn,
+    ) -> tsr_status;
+
     /// Fills in the statistics of a device's allocator.
     pub fn tsr_memory_stats_get(
         device_type: tsr_device_type, device_index: i32, stats: *mut tsr_memory_stats,

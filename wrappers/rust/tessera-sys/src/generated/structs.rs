@@ -226,6 +226,47 @@ impl Default for tsr_saved_hooks_vtable {
     }
 }
 
+/// What the gradient of one output of a node looks like; pointers are borrowed from the node.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct tsr_node_output {
+    /// struct size.
+    pub struct_size: u32,
+    /// bits of tsr_node_output_flag
+    pub flags: i32,
+    /// dtype.
+    pub dtype: tsr_dtype,
+    /// device type.
+    pub device_type: tsr_device_type,
+    /// device index.
+    pub device_index: i32,
+    /// ndim.
+    pub ndim: i32,
+    /// sizes.
+    pub sizes: *const i64,
+}
+
+const _: () = {
+    assert!(size_of::<tsr_node_output>() == 32);
+    assert!(offset_of!(tsr_node_output, struct_size) == 0);
+    assert!(offset_of!(tsr_node_output, flags) == 4);
+    assert!(offset_of!(tsr_node_output, dtype) == 8);
+    assert!(offset_of!(tsr_node_output, device_type) == 12);
+    assert!(offset_of!(tsr_node_output, device_index) == 16);
+    assert!(offset_of!(tsr_node_output, ndim) == 20);
+    assert!(offset_of!(tsr_node_output, sizes) == 24);
+};
+
+impl Default for tsr_node_output {
+    /// All zero, but for the size.
+    fn default() -> Self {
+        // SAFETY: numbers, nullable pointers and functions, for which zero is a value.
+        let mut zero: Self = unsafe { std::mem::zeroed() };
+        zero.struct_size = size_of::<Self>() as u32;
+        zero
+    }
+}
+
 /// An allocator of the host. Its functions get the user pointer that is passed together with the
 /// table. They are called with no lock held, from any thread and from several threads at once, and
 /// must not call functions of this library that allocate on the device.
@@ -733,6 +774,7 @@ mod tests {
             ("tsr_info", size_of::<tsr_info>()),
             ("tsr_node_vtable", size_of::<tsr_node_vtable>()),
             ("tsr_saved_hooks_vtable", size_of::<tsr_saved_hooks_vtable>()),
+            ("tsr_node_output", size_of::<tsr_node_output>()),
             ("tsr_allocator_vtable", size_of::<tsr_allocator_vtable>()),
             ("tsr_memory_stat", size_of::<tsr_memory_stat>()),
             ("tsr_memory_pool_stat", size_of::<tsr_memory_pool_stat>()),

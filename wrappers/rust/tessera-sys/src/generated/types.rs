@@ -252,6 +252,32 @@ pub const TSR_NODE_ONCE_DIFFERENTIABLE: tsr_node_flag = 1;
 /// pass undefined gradients as NULL instead of zeros
 pub const TSR_NODE_UNDEFINED_GRADS: tsr_node_flag = 2;
 
+/// Bits of tsr_node_output.flags.
+pub type tsr_node_output_flag = i32;
+/// the caller asked for this output; else the other fields are 0
+pub const TSR_NODE_OUTPUT_EXISTS: tsr_node_output_flag = 1;
+/// the output takes part in the graph
+pub const TSR_NODE_OUTPUT_DIFFERENTIABLE: tsr_node_output_flag = 2;
+
+/// The format of a drawing.
+pub type tsr_graph_format = i32;
+/// text in the language of Graphviz
+pub const TSR_GRAPH_DOT: tsr_graph_format = 1;
+/// a complete picture
+pub const TSR_GRAPH_SVG: tsr_graph_format = 2;
+
+/// Bits of the flags of tsr_graph_draw.
+pub type tsr_graph_flag = i32;
+/// list the tensors that each node saved
+pub const TSR_GRAPH_SHOW_SAVED: tsr_graph_flag = 1;
+
+/// Bits of the anomaly mode.
+pub type tsr_anomaly_flag = i32;
+/// nodes keep the call stack of their forward, and errors of a backward say it
+pub const TSR_ANOMALY_ENABLED: tsr_anomaly_flag = 1;
+/// with ENABLED: a backward fails at the first node that makes nan
+pub const TSR_ANOMALY_CHECK_NAN: tsr_anomaly_flag = 2;
+
 /// The result of a pressure callback.
 pub type tsr_pressure_action = i32;
 /// Of [`tsr_pressure_action`].
@@ -395,6 +421,13 @@ pub type tsr_log_fn = Option<unsafe extern "C" fn(
     user: *mut c_void, level: tsr_log_level, component: *const c_char, message: *const c_char,
     message_len: i64,
 )>;
+
+/// Writes the call stack of the host language as text, innermost call last. The text stays valid
+/// until the next call of the callback or its drop. The callback must not fail the function that
+/// calls it: after a failure the node has no stack.
+pub type tsr_stack_fn = Option<unsafe extern "C" fn(
+    user: *mut c_void, text: *mut *const c_char, text_len: *mut i64,
+) -> tsr_status>;
 
 /// Gets a finished gradient, borrowed. It may write an owned handle to replacement, which then
 /// replaces the gradient. replacement is NULL at first, which keeps the gradient.
