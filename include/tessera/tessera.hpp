@@ -8,6 +8,7 @@
 #include "tessera/cpp/custom_function.hpp"
 #include "tessera/cpp/data.hpp"
 #include "tessera/cpp/error.hpp"
+#include "tessera/cpp/graph.hpp"
 #include "tessera/cpp/index.hpp"
 #include "tessera/cpp/interop.hpp"
 #include "tessera/cpp/io.hpp"

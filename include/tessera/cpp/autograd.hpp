@@ -4,9 +4,12 @@
 // backward.
 #pragma once
 
+#include <any>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -207,6 +210,7 @@ void queue_callback(Callable callable) {
 class Node {
  public:
   struct Edge;
+  struct Output;
 
   Node() noexcept = default;
   Node(const Node& other) noexcept : handle_(other.handle_) { tsr_node_retain(handle_); }
@@ -245,6 +249,25 @@ class Node {
   }
   // The destinations of the gradients of the inputs.
   std::vector<Edge> next() const;
+
+  // Defined in graph.hpp.
+  std::vector<Output> outputs() const;
+  // What the node saved for the backward, and the name of each: the argument that it was, or
+  // "result" for an output. Throw after a backward has freed them.
+  std::vector<Tensor> saved() const;
+  std::vector<std::string> saved_names() const;
+  Tensor saved(std::string_view name) const;
+  // Texts that belong to the node, by key; anomaly mode stores the stack of the forward as "stack".
+  std::optional<std::string> metadata(std::string_view key) const;
+  void set_metadata(std::string_view key, std::string_view text) const;
+  // The same for values of C++; null if the key has none.
+  std::any* metadata_value(std::string_view key) const;
+  void set_metadata_value(std::string_view key, std::any value) const;
+  void remove_metadata(std::string_view key) const;
+  std::vector<std::string> metadata_keys() const;
+
+  friend bool operator==(const Node& a, const Node& b) noexcept { return a.handle_ == b.handle_; }
+  friend bool operator!=(const Node& a, const Node& b) noexcept { return !(a == b); }
 
  private:
   tsr_node handle_ = nullptr;
