@@ -112,16 +112,29 @@ static void tpy_raise_record(tsr_status status, const tsr_error_view* view) {
   Py_XDECREF(op);
 }
 
+/* In anomaly mode the message says where the failing node comes from; the host's own exception gets
+ * that part as a note. */
+static void tpy_add_origin(PyObject* exception, const tsr_error_view* view) {
+  static const char mark[] = "\nThe forward of ";
+  const char* found = view->message != NULL ? strstr(view->message, mark) : NULL;
+  if (found == NULL) return;
+  PyObject* done = PyObject_CallMethod(exception, "add_note", "s", found + 1);
+  if (done == NULL) PyErr_Clear();
+  Py_XDECREF(done);
+}
+
 PyObject* tpy_fail(tsr_status status) {
   tsr_error_view view = {sizeof view};
   if (tsr_error_last(&view) != TSR_OK || tpy.errors == NULL) {
     return PyErr_Format(PyExc_RuntimeError, "tessera status %d", (int)status);
   }
   PyObject* host = view.payload != NULL ? tpy_unpack_parcel(view.payload) : NULL;
-  if (host != NULL)
+  if (host != NULL) {
+    tpy_add_origin(host, &view);
     tpy_raise_again(host);
-  else
+  } else {
     tpy_raise_record(status, &view);
+  }
   return NULL;
 }
 

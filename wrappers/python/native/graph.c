@@ -52,6 +52,90 @@ PyObject* py_saved_tensors(PyObject* self, PyObject* given) {
   return found;
 }
 
+/* ---- metadata ---- */
+
+/* set_metadata(node, key, value): a str is stored as text, which every language reads. */
+PyObject* py_set_metadata(PyObject* self, PyObject* args) {
+  (void)self;
+  PyObject *node, *name, *value;
+  if (!PyArg_ParseTuple(args, "O!UO", tpy.node, &node, &name, &value)) return NULL;
+  Py_ssize_t key_size = 0;
+  const char* key = PyUnicode_AsUTF8AndSize(name, &key_size);
+  if (key == NULL) return NULL;
+  const tsr_node handle = ((tpy_held*)node)->handle;
+  tsr_status status;
+  if (PyUnicode_Check(value)) {
+    Py_ssize_t size = 0;
+    const char* text = PyUnicode_AsUTF8AndSize(value, &size);
+    if (text == NULL) return NULL;
+    TPY_CALL(status, tsr_node_metadata_set(handle, key, key_size, text, size));
+  } else {
+    void* object = Py_NewRef(value);
+    TPY_CALL(status, tsr_node_metadata_set_object(handle, key, key_size, object, tpy_drop));
+  }
+  if (status != TSR_OK) return tpy_fail(status);
+  Py_RETURN_NONE;
+}
+
+/* metadata_object(node, key): the Python object stored there, or NotImplemented. The lock of the
+ * interpreter is kept: another thread that removes the object needs it for that. */
+PyObject* py_metadata_object(PyObject* self, PyObject* args) {
+  (void)self;
+  PyObject *node, *name;
+  if (!PyArg_ParseTuple(args, "O!U", tpy.node, &node, &name)) return NULL;
+  Py_ssize_t key_size = 0;
+  const char* key = PyUnicode_AsUTF8AndSize(name, &key_size);
+  if (key == NULL) return NULL;
+  void* object = NULL;
+  tsr_drop_fn drop = NULL;
+  const tsr_status status =
+      tsr_node_metadata_object(((tpy_held*)node)->handle, key, key_size, &object, &drop);
+  if (status != TSR_OK) return tpy_fail(status);
+  return Py_NewRef(object != NULL && drop == tpy_drop ? (PyObject*)object : Py_NotImplemented);
+}
+
+/* ---- anomaly mode ---- */
+
+/* user: a list of a callable that returns the stack as str, and the last one that it returned. */
+static tsr_status tpy_stack(void* user, const char** text, int64_t* text_len) {
+  TPY_ENTER;
+  tsr_status status = TSR_OK;
+  Py_ssize_t size = 0;
+  PyObject* found = PyObject_CallNoArgs(PyList_GET_ITEM((PyObject*)user, 0));
+  const char* data = found != NULL ? PyUnicode_AsUTF8AndSize(found, &size) : NULL;
+  if (data == NULL) {
+    Py_XDECREF(found);
+    status = tpy_hand_over();
+  } else {
+    PyList_SetItem((PyObject*)user, 1, found);
+    *text = data;
+    *text_len = (int64_t)size;
+  }
+  TPY_LEAVE;
+  return status;
+}
+
+/* set_anomaly(mode, stack) -> the previous mode. While the mode is on, nodes that this thread makes
+ * keep the text that `stack` returns. */
+PyObject* py_set_anomaly(PyObject* self, PyObject* args) {
+  (void)self;
+  int mode;
+  PyObject* stack;
+  if (!PyArg_ParseTuple(args, "iO", &mode, &stack)) return NULL;
+  tsr_status status = TSR_OK;
+  if (mode != 0) {
+    PyObject* user = PyList_New(2);
+    if (user == NULL) return NULL;
+    PyList_SET_ITEM(user, 0, Py_NewRef(stack));
+    PyList_SET_ITEM(user, 1, Py_NewRef(Py_None));
+    status = tsr_anomaly_stack_set(tpy_stack, user, tpy_drop);
+  }
+  int32_t previous = 0;
+  if (status == TSR_OK) status = tsr_anomaly_mode_set(mode, &previous);
+  if (status != TSR_OK) return tpy_fail(status);
+  return PyLong_FromLong(previous);
+}
+
 /* ---- lists of tensors ---- */
 
 static const tpy_parameter graph_parameters[] = {{.names = "tensors", .kind = TPY_TENSORS}};

@@ -532,6 +532,9 @@ void tpy_free_lists(tpy_tensors* lists, int count);
 /* Raises unless a private function got as many arguments as it takes. */
 int tpy_count_arguments(const char* name, Py_ssize_t nargs, Py_ssize_t wanted);
 PyObject* py_saved_tensors(PyObject* self, PyObject* node);
+PyObject* py_set_metadata(PyObject* self, PyObject* args);
+PyObject* py_metadata_object(PyObject* self, PyObject* args);
+PyObject* py_set_anomaly(PyObject* self, PyObject* args);
 PyObject* py_backward(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_grad(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_needs_grad(PyObject* self, PyObject* given);

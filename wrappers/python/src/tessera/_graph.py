@@ -4,13 +4,67 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, MutableMapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._core import NodeBase, register, remove_hook, saved_tensors
-from .capi import adopt, check, ffi, handle, lib, made, out, text
+from ._core import NodeBase, metadata_object, register, remove_hook, saved_tensors, set_metadata
+from ._device import Device, make_device
+from ._dtypes import BY_BITS, DType
+from .capi import adopt, check, document, ffi, handle, lib, made, out, text
 
 if TYPE_CHECKING:
     from ._tensor import Tensor
+
+_SAVED = "_saved_"
+# PyTorch calls the first argument of a function self.
+_SAVED_ALIASES = {"self": "input"}
+
+
+class NodeOutput(NamedTuple):
+    """What the gradient of an output of a node looks like."""
+
+    shape: tuple[int, ...]
+    dtype: DType
+    device: Device
+
+
+class NodeMetadata(MutableMapping[str, Any]):
+    """The metadata of a node: a dictionary that lives as long as the node. Texts are visible in every language."""
+
+    __slots__ = ("_node",)
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    def __getitem__(self, key: str) -> Any:
+        data = key.encode()
+        found = metadata_object(self._node, key)
+        if found is not NotImplemented:
+            return found
+        buffer = ffi.gc(
+            out("tsr_buffer", lib.tsr_node_metadata_text, handle(self._node), data, len(data)), lib.tsr_buffer_release
+        )
+        if buffer == ffi.NULL:
+            raise KeyError(key)
+        return text(lib.tsr_buffer_data, buffer)
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        set_metadata(self._node, key, value)
+
+    def __delitem__(self, key: str) -> None:
+        if key not in list(self):
+            raise KeyError(key)
+        data = key.encode()
+        check(lib.tsr_node_metadata_remove(handle(self._node), data, len(data)))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(document(lib.tsr_node_metadata_keys, handle(self._node)))
+
+    def __len__(self) -> int:
+        return len(list(self))
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
 
 
 class Node(NodeBase):
@@ -45,6 +99,53 @@ class Node(NodeBase):
     def saved_tensors(self) -> tuple[Tensor, ...]:
         """The tensors that the forward saved for the backward; raises after a backward has freed them."""
         return saved_tensors(self)
+
+    @property
+    def saved_names(self) -> tuple[str, ...]:
+        """The names of `saved_tensors`: the argument that each one was, or "result" for an output."""
+        count = out("int64_t", lib.tsr_node_saved_count, handle(self))
+        return tuple(text(lib.tsr_node_saved_name, handle(self), index) for index in range(count))
+
+    @property
+    def outputs(self) -> tuple[NodeOutput | None, ...]:
+        """Shape, dtype and device of each output of the function; None for one that the caller skipped."""
+        found: list[NodeOutput | None] = []
+        info = ffi.new("tsr_node_output*", {"struct_size": ffi.sizeof("tsr_node_output")})
+        for index in range(out("int64_t", lib.tsr_node_output_count, handle(self))):
+            check(lib.tsr_node_output_info(handle(self), index, info))
+            if not info.flags & lib.TSR_NODE_OUTPUT_EXISTS:
+                found.append(None)
+                continue
+            shape = tuple(int(size) for size in ffi.unpack(info.sizes, info.ndim)) if info.ndim else ()
+            device = make_device(info.device_type, info.device_index)
+            found.append(NodeOutput(shape, BY_BITS[info.dtype], device))
+        return tuple(found)
+
+    @property
+    def metadata(self) -> NodeMetadata:
+        """A dictionary for the program; anomaly mode stores the stack of the forward under "stack"."""
+        return NodeMetadata(self)
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith(_SAVED):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        wanted = name[len(_SAVED) :]
+        names = self.saved_names
+        wanted = wanted if wanted in names else _SAVED_ALIASES.get(wanted, wanted)
+        places = [index for index, known in enumerate(names) if known == wanted]
+        if not places or not wanted:
+            raise AttributeError(f"{self.name()} saved no {wanted!r}, only {', '.join(filter(None, names)) or 'nothing'}")
+        found = tuple(
+            made("tsr_tensor", lib.tsr_node_saved, handle(self), index) for index in places
+        )
+        return found if len(found) > 1 or wanted == "indices" and self.name().startswith("Index") else found[0]
+
+    def __dir__(self) -> list[str]:
+        try:
+            saved = [_SAVED + name for name in self.saved_names if name]
+        except RuntimeError:  # freed by a backward
+            saved = []
+        return sorted({*super().__dir__(), *saved})
 
     def __repr__(self) -> str:
         return f"<{self.name()} at {hash(self):#x}>"

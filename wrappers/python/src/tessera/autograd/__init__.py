@@ -6,6 +6,7 @@ from .._core import is_grad_enabled, is_inference_mode_enabled
 from .._backward import backward, grad, queue_callback
 from .._graph import HookHandle, Node
 from . import functional, graph
+from ._anomaly import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
 from ._function import Function, FunctionCtx, once_differentiable
 from ._gradcheck import GradcheckError, gradcheck, gradgradcheck
 from ._modes import (
@@ -22,6 +23,7 @@ __all__ = [
     "HookHandle",
     "Node",
     "backward",
+    "detect_anomaly",
     "enable_grad",
     "functional",
     "grad",
@@ -29,10 +31,13 @@ __all__ = [
     "gradgradcheck",
     "graph",
     "inference_mode",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
     "is_grad_enabled",
     "is_inference_mode_enabled",
     "no_grad",
     "once_differentiable",
     "queue_callback",
+    "set_detect_anomaly",
     "set_grad_enabled",
 ]

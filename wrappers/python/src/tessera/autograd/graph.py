@@ -1,17 +1,87 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hooks on the tensors that nodes of the graph save."""
+"""The graph: walks over its nodes, drawings, and hooks on the tensors that nodes save."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
+from .._errors import InvalidValueError
+from .._graph import Node, NodeMetadata, NodeOutput
+from ..capi import ffi, handles, lib, out, text
 
 if TYPE_CHECKING:
     from .._tensor import Tensor
+
+_FORMATS = {"dot": lib.TSR_GRAPH_DOT, "svg": lib.TSR_GRAPH_SVG}
+
+
+def nodes(root: Tensor | Node) -> Iterator[Node]:
+    """The nodes behind a tensor, each once: depth first, along `next_functions` in order."""
+    start = root if isinstance(root, Node) else root.grad_fn
+    seen: set[Node] = set()
+    waiting = [] if start is None else [start]
+    while waiting:
+        node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        yield node
+        waiting.extend(next_node for next_node, _ in reversed(node.next_functions) if next_node is not None)
+
+
+class Drawing(str):
+    """The text of a drawing. A notebook shows an SVG as a picture."""
+
+    __slots__ = ("format",)
+    format: str
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the drawing to a file."""
+        Path(path).write_text(self, encoding="utf-8")
+
+    def _repr_svg_(self) -> str | None:
+        return str(self) if self.format == "svg" else None
+
+
+def draw(
+    roots: Tensor | Sequence[Tensor],
+    params: Mapping[str, Tensor] | None = None,
+    format: str = "svg",
+    show_saved: bool = False,
+) -> Drawing:
+    """Draws the graph behind one or several tensors, in the direction of the forward.
+
+    `params` names leaves and roots, for example `dict(model.named_parameters())`. `format` is "svg", a complete picture,
+    or "dot", text for Graphviz. With `show_saved` each node lists the tensors that it keeps for the backward.
+    """
+    if format not in _FORMATS:
+        raise InvalidValueError(f"draw(): format: expected one of {', '.join(_FORMATS)}, got {format!r}")
+    listed = [roots] if isinstance(roots, _core.TensorBase) else list(roots)
+    named = dict(params or {})
+    names = json.dumps(list(named)).encode()
+    buffer = out(
+        "tsr_buffer",
+        lib.tsr_graph_draw,
+        handles(listed),
+        len(listed),
+        handles(named.values()),
+        len(named),
+        names,
+        len(names),
+        _FORMATS[format],
+        lib.TSR_GRAPH_SHOW_SAVED if show_saved else 0,
+    )
+    owned = ffi.gc(buffer, lib.tsr_buffer_release)
+    drawing = Drawing(text(lib.tsr_buffer_data, owned))
+    drawing.format = format
+    return drawing
 
 
 class saved_tensors_hooks:  # noqa: N801  (PyTorch's name)
@@ -35,4 +105,4 @@ class saved_tensors_hooks:  # noqa: N801  (PyTorch's name)
         _core.pop_saved_hooks()
 
 
-__all__ = ["saved_tensors_hooks"]
+__all__ = ["Drawing", "Node", "NodeMetadata", "NodeOutput", "draw", "nodes", "saved_tensors_hooks"]

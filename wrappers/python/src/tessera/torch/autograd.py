@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import autograd as _autograd
 from ..autograd import (
+    detect_anomaly,
     enable_grad,
     functional,
     gradcheck,
@@ -15,6 +16,7 @@ from ..autograd import (
     graph,
     inference_mode,
     no_grad,
+    set_detect_anomaly,
     set_grad_enabled,
 )
 from ..autograd._function import FunctionCtx, once_differentiable
@@ -101,24 +103,6 @@ def _with_setup(function: Any, setup: Any) -> Any:
         return result
 
     return call
-
-
-class set_detect_anomaly:  # noqa: N801 (PyTorch's name)
-    """PyTorch's switch for more checks. The library names the failing operation in every error, so this does nothing."""
-
-    def __init__(self, mode: bool = True, check_nan: bool = True) -> None:
-        self.mode = mode
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *exception: object) -> None:
-        return None
-
-
-class detect_anomaly(set_detect_anomaly):  # noqa: N801 (PyTorch's name)
-    def __init__(self, check_nan: bool = True) -> None:
-        super().__init__(True, check_nan)
 
 
 __getattr__, __dir__ = lookup(__name__, {name: globals()[name] for name in __all__})

@@ -3,5 +3,6 @@
 """Helpers for training."""
 
 from . import checkpoint, data
+from ._summary import Summary, summary
 
-__all__ = ["checkpoint", "data"]
+__all__ = ["Summary", "checkpoint", "data", "summary"]
