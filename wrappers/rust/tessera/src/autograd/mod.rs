@@ -2,16 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Differentiation: backward, gradients as values, modes of recording, hooks, custom functions.
 
+mod anomaly;
 mod function;
 mod gradcheck;
 mod hooks;
+mod inspect;
 mod modes;
 mod node;
 mod saved;
 
+pub use anomaly::{detect_anomaly, is_anomaly_enabled, AnomalyGuard};
 pub use function::{custom_function, BackwardContext, NodeBuilder, NodeOptions, Saver};
 pub use gradcheck::gradcheck;
 pub use hooks::{on_backward_end, Hook};
+pub use inspect::{draw_graph, graph_nodes, GraphFormat, NodeOutput};
 pub use modes::{
     enable_grad, inference_mode, is_grad_enabled, is_inference_mode, no_grad, ModeGuard,
 };
