@@ -20,6 +20,7 @@ export share, item, free!, scope, device, on, allowscalar, isfreed
 export backward!, grad, grad!, requires_grad, requires_grad!, retain_grad!, zero_grad!, is_leaf
 export taped, no_grad, enable_grad, inference_mode, hook!, accumulate_hook!, after_backward!, remove!
 export grad_fn, differentiable, save!, saved, needs_grad, mark_dirty!, mark_constant!
+export graph_nodes, next_nodes, next_edges, metadata, draw_graph, detect_anomaly
 export Dense, Linear, Sequential, Conv2d, BatchNorm2d, LayerNorm, Embedding, Dropout, Chain, params, named_params
 export Conv1d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d, BatchNorm1d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
 export GroupNorm, RMSNorm, LocalResponseNorm, Unflatten
@@ -59,6 +60,7 @@ include("tracing.jl")
 include("random.jl")
 include("interop.jl")
 include("io.jl")
+include("graph.jl")
 include("nn.jl")
 include("optim.jl")
 include("schedules.jl")
