@@ -91,7 +91,7 @@ constexpr std::array kLegend = {
     Sample{VertexKind::kLeaf, "leaf: gets a gradient"},
     Sample{VertexKind::kOperation, "node: runs in the backward"},
     Sample{VertexKind::kOutput, "output: the backward begins here"},
-    Sample{VertexKind::kReference, "drawn in full elsewhere"},
+    Sample{VertexKind::kReference, "copy: the original is further up"},
 };
 constexpr double kLegendRow = 20;
 
@@ -287,20 +287,32 @@ class Picture {
     append_text(out_, concat("<path marker-end=\"url(#end)\" d=\"", path, "\"/>\n"));
   }
 
-  // Last, so that no line crosses a label; on the side that the first link does not turn to.
+  // Last, so that no line crosses a label; on the side to which no link of the output turns.
   void draw_labels() {
-    std::vector<std::map<uint32_t, bool>> done(outputs_.size());
+    struct Turns {
+      bool left = false;
+      bool right = false;
+      const std::string* label = nullptr;
+    };
+    std::vector<std::map<uint32_t, Turns>> turns(outputs_.size());
     for (uint32_t i = 0; i < graph_.view.links.size(); ++i) {
       const Link& link = graph_.view.links[i];
-      if (link.label.empty() || graph_.way[i].empty() || done[link.from][link.output]) continue;
-      done[link.from][link.output] = true;
-      const uint32_t row = graph_.items[link.from].row;
-      const double x = exit_of(link.from, link.output);
-      const bool to_right = kMargin + boxes_[graph_.way[i][1]].x > x + 12;
-      append_text(out_,
-                  concat("<text class=\"s\" text-anchor=\"", to_right ? "end" : "start", "\" x=\"",
-                         at(to_right ? x - 5 : x + 5), "\" y=\"", at(top_[row] + height_[row] + 12),
-                         "\">", escaped(link.label), "</text>\n"));
+      if (link.label.empty() || graph_.way[i].empty()) continue;
+      const double turn = kMargin + boxes_[graph_.way[i][1]].x - exit_of(link.from, link.output);
+      Turns& seen = turns[link.from][link.output];
+      seen.left |= turn < -12;
+      seen.right |= turn > 12;
+      seen.label = &link.label;
+    }
+    for (uint32_t v = 0; v < turns.size(); ++v) {
+      for (const auto& [output, seen] : turns[v]) {
+        const bool to_left = seen.right && !seen.left;
+        const uint32_t row = graph_.items[v].row;
+        append_text(out_, concat("<text class=\"s\" text-anchor=\"", to_left ? "end" : "start",
+                                 "\" x=\"", at(exit_of(v, output) + (to_left ? -5 : 5)), "\" y=\"",
+                                 at(top_[row] + height_[row] + 12), "\">", escaped(*seen.label),
+                                 "</text>\n"));
+      }
     }
   }
 
