@@ -84,9 +84,9 @@ class TestSaved:
     def test_A21_an_unknown_name_says_what_there_is(self):
         node = ts.exp(leaf(2)).grad_fn
         with pytest.raises(AttributeError, match="ExpBackward saved no 'weight', only result"):
-            node._saved_weight
+            _ = node._saved_weight
         with pytest.raises(AttributeError, match="no attribute 'weight'"):
-            node.weight
+            _ = node.weight
 
     def test_A21_saved_values_are_gone_after_a_backward(self):
         y = ts.exp(leaf(2))

@@ -39,15 +39,14 @@ def nodes(root: Tensor | Node) -> Iterator[Node]:
 class Drawing(str):
     """The text of a drawing. A notebook shows an SVG as a picture."""
 
-    __slots__ = ("format",)
-    format: str
+    kind = "svg"  # or "dot"
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the drawing to a file."""
         Path(path).write_text(self, encoding="utf-8")
 
     def _repr_svg_(self) -> str | None:
-        return str(self) if self.format == "svg" else None
+        return str(self) if self.kind == "svg" else None
 
 
 def draw(
@@ -80,7 +79,7 @@ def draw(
     )
     owned = ffi.gc(buffer, lib.tsr_buffer_release)
     drawing = Drawing(text(lib.tsr_buffer_data, owned))
-    drawing.format = format
+    drawing.kind = format
     return drawing
 
 

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+//! Looking into the graph: nodes, walks, drawings, anomaly mode (row A21).
+
+use std::sync::Arc;
+use tessera::autograd::{detect_anomaly, draw_graph, graph_nodes, is_anomaly_enabled, GraphFormat};
+use tessera::{DType, Device, ErrorKind, Result, Tensor};
+
+const NODES: &str = include_str!("../../../../tests/conformance/graph_nodes.txt");
+
+fn leaf(shape: &[i64]) -> Result<Tensor> {
+    Tensor::ones(shape)?.requiring_grad()
+}
+
+/// The network of tests/conformance/graph_nodes.txt, the same in every language.
+fn network() -> Result<Tensor> {
+    let hidden = leaf(&[4, 3])?.linear(&leaf(&[5, 3])?, Some(&leaf(&[5])?))?.relu()?;
+    let mixed = (&hidden * &hidden).softmax(1)?.matmul(&leaf(&[5, 2])?)?;
+    (mixed.exp()? + &mixed * &Tensor::ones(&[4, 2])?).mean()
+}
+
+#[test]
+fn a21_a_walk_gives_the_nodes_and_edges_of_every_language() -> Result<()> {
+    let nodes = graph_nodes(&network()?)?;
+    let number = |node| nodes.iter().position(|other| other == node).unwrap();
+    let mut found = String::new();
+    for (index, node) in nodes.iter().enumerate() {
+        found += &format!("{index} {}", node.name()?);
+        if let Some(variable) = node.variable()? {
+            found += &format!(" {:?}", variable.shape());
+        }
+        for edge in node.next()? {
+            found += &edge.map_or(" -".into(), |(next, output)| format!(" {}.{output}", number(&next)));
+        }
+        found += "\n";
+    }
+    assert_eq!(found, NODES);
+    Ok(())
+}
+
+#[test]
+fn a21_outputs_tell_shape_dtype_and_device() -> Result<()> {
+    let y = Tensor::from([[1.0, 2.0, 3.0]]).requiring_grad()?.exp()?;
+    let outputs = y.grad_fn()?.unwrap().outputs()?;
+    let output = outputs[0].as_ref().unwrap();
+    assert_eq!((output.shape.as_slice(), output.dtype), (&[1, 3][..], DType::F64));
+    assert!(output.device == Device::CPU && output.differentiable);
+    Ok(())
+}
+
+#[test]
+fn a21_saved_values_have_names_until_a_backward_frees_them() -> Result<()> {
+    let (x, y) = (leaf(&[2])?, leaf(&[2])?);
+    let product = &x * &y;
+    let node = product.grad_fn()?.unwrap();
+    let saved = node.saved()?;
+    let names: Vec<&str> = saved.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["input", "other"]);
+    assert_eq!(saved[0].1.as_ref().unwrap().shape(), [2]);
+    product.sum()?.backward()?;
+    let error = node.saved().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Autograd);
+    assert!(error.message().contains("already been freed"));
+    Ok(())
+}
+
+#[test]
+fn a21_metadata_belongs_to_the_node() -> Result<()> {
+    let y = leaf(&[2])?.exp()?;
+    let node = y.grad_fn()?.unwrap();
+    let counted = Arc::new(7);
+    node.set_metadata("layer", "first")?;
+    node.set_metadata_value("count", counted.clone())?;
+    assert_eq!(node.metadata("layer")?.as_deref(), Some("first"));
+    assert_eq!(node.metadata("none")?, None);
+    assert_eq!(node.metadata_keys()?, ["count", "layer"]);
+    assert_eq!(**node.metadata_value::<Arc<i32>>("count")?.unwrap(), 7);
+    assert!(node.metadata_value::<String>("count")?.is_none());
+    assert!(node.metadata_value::<String>("layer")?.is_none());
+    node.set_metadata("count", "now a text")?;
+    assert_eq!(Arc::strong_count(&counted), 1);
+    node.set_metadata_value("again", counted.clone())?;
+    drop((node, y));
+    assert_eq!(Arc::strong_count(&counted), 1);
+    Ok(())
+}
+
+#[test]
+fn a21_removing_what_is_not_there_is_an_error() -> Result<()> {
+    let node = leaf(&[2])?.exp()?.grad_fn()?.unwrap();
+    node.set_metadata("layer", "first")?;
+    node.remove_metadata("layer")?;
+    assert_eq!(node.remove_metadata("layer").unwrap_err().kind(), ErrorKind::Value);
+    Ok(())
+}
+
+#[test]
+fn a21_a_graph_is_drawn_as_a_picture_and_as_text() -> Result<()> {
+    let x = leaf(&[2, 3])?;
+    let y = x.exp()?;
+    let picture = draw_graph(&[&y], &[("weight <1>", &x)], GraphFormat::Svg, true)?;
+    assert!(picture.starts_with("<svg") && picture.contains("weight &lt;1&gt;"));
+    assert!(picture.contains("saves result [2, 3]"));
+    let unnamed: &[(&str, &Tensor)] = &[];
+    assert!(draw_graph(&[&y], unnamed, GraphFormat::Dot, false)?.starts_with("digraph"));
+    let plain = Tensor::ones(&[2])?;
+    let error = draw_graph(&[&plain], unnamed, GraphFormat::Dot, false).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Autograd);
+    Ok(())
+}
+
+fn the_function_to_blame(x: &Tensor) -> Result<Tensor> {
+    x.sqrt()
+}
+
+#[test]
+fn a21_nan_is_blamed_on_the_node_that_makes_it_with_the_stack_of_its_forward() -> Result<()> {
+    let x = Tensor::from([0.0]).requiring_grad()?;
+    {
+        let _guard = detect_anomaly(true)?;
+        let loss = (the_function_to_blame(&x)? * 0.0).sum()?;
+        let error = loss.backward().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Autograd);
+        let text = error.message();
+        assert!(text.contains("'SqrtBackward' returned nan values in its 0th output"), "{text}");
+        assert!(text.contains("The forward of SqrtBackward was called here:"), "{text}");
+        assert!(text.contains("the_function_to_blame"), "{text}");
+    }
+    assert!(!is_anomaly_enabled());
+    Ok(())
+}
+
+#[test]
+fn a21_guards_nest_and_belong_to_their_thread() -> Result<()> {
+    let outer = detect_anomaly(false)?;
+    drop(detect_anomaly(true)?);
+    assert!(is_anomaly_enabled());
+    assert!(!std::thread::spawn(is_anomaly_enabled).join().unwrap());
+    drop(outer);
+    assert!(!is_anomaly_enabled());
+    Ok(())
+}
