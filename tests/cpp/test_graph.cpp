@@ -113,6 +113,15 @@ TEST(A21_Graph, is_drawn_as_a_picture_and_as_text) {
   EXPECT_THROW(draw_graph(ones({2})), AutogradError);
 }
 
+TEST(A21_Graph, a_summary_lists_parameters_and_totals) {
+  nn::Linear layer(3, 2);
+  EXPECT_EQ(nn::summary(layer),
+            "Parameter  Shape   Elements\n"
+            "weight     [2, 3]         6\n"
+            "bias       [2]            2\n"
+            "Parameters: 8 (8 trainable), 0.00 MB\n");
+}
+
 TEST(A21_Anomaly, nan_is_blamed_on_the_node_that_makes_it_with_the_stack_of_its_forward) {
   const Tensor x = zeros({2}).requires_grad_();
   const AnomalyGuard guard(true, [] { return std::string("model.cpp:12\n"); });

@@ -47,6 +47,25 @@ function named_params(layer::Layer)
     return found
 end
 
+"""
+    summarize(layer)
+
+A table of the parameters with their names, sizes and lengths, and the totals. Sizes that pass between layers
+and multiply-adds are not in it: layers of Julia have no hooks at their calls. [`draw_graph`](@ref) shows the
+sizes of a forward.
+"""
+function summarize(layer::Layer)
+    parameters = named_params(layer)
+    rows = [("Parameter", "Size", "Length")]
+    append!(rows, [(name, "[" * join(size(t), ", ") * "]", string(length(t))) for (name, t) in parameters])
+    widths = [maximum(length(row[column]) for row in rows) for column in 1:3]
+    lines = [rpad(a, widths[1]) * "  " * rpad(b, widths[2]) * "  " * lpad(c, widths[3]) for (a, b, c) in rows]
+    total = sum(Int[length(t) for (_, t) in parameters])
+    trainable = sum(Int[length(t) for (_, t) in parameters if requires_grad(t)])
+    megabytes = round(sum(Int[sizeof(t) for (_, t) in parameters]) / 1e6; digits=2)
+    return join(lines, "\n") * "\nParameters: $total ($trainable trainable), $megabytes MB\n"
+end
+
 "The parameters."
 params(layer::Layer) = (found = Tensor[]; each_param(t -> push!(found, t), layer); found)
 

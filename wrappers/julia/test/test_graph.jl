@@ -100,3 +100,10 @@ the_function_to_blame(x) = sqrt.(x)
     @test !Tessera.is_anomaly_enabled()
     @test detect_anomaly(() -> Tessera.is_anomaly_enabled(); check_nan=false)
 end
+
+@testset "test_A21_a_summary_lists_parameters_and_totals" begin
+    lines = split(Tessera.summarize(Chain(Dense(3 => 4), Dense(4 => 2))), "\n")
+    @test split(lines[1]) == ["Parameter", "Size", "Length"]
+    @test lines[2] == "0.weight   [4, 3]      12"
+    @test lines[end - 1] == "Parameters: 26 (26 trainable), 0.0 MB"
+end

@@ -30,7 +30,8 @@ fn a21_a_walk_gives_the_nodes_and_edges_of_every_language() -> Result<()> {
             found += &format!(" {:?}", variable.shape());
         }
         for edge in node.next()? {
-            found += &edge.map_or(" -".into(), |(next, output)| format!(" {}.{output}", number(&next)));
+            found +=
+                &edge.map_or(" -".into(), |(next, output)| format!(" {}.{output}", number(&next)));
         }
         found += "\n";
     }

@@ -47,6 +47,7 @@ mod norm;
 mod pooling;
 mod prelu;
 mod recurrent;
+mod summary;
 
 pub use activations::{
     Celu, Elu, Flatten, Func, Gelu, Glu, Hardshrink, Hardsigmoid, Hardswish, Hardtanh, Identity,
@@ -86,3 +87,4 @@ pub use pooling::{
 };
 pub use prelu::Prelu;
 pub use recurrent::{Gru, GruCell, Lstm, LstmCell, RecurrentConfig, Rnn, RnnCell};
+pub use summary::summary;

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// summary: the parameters of a model as a table.
+#pragma once
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "tessera/cpp/nn/module.hpp"
+
+namespace tessera::nn {
+
+// One line for each parameter with its path, shape and number of elements, then the totals. Shapes
+// that pass between layers and multiply-adds are not in it: modules of C++ have no hooks at their
+// calls. draw_graph shows the shapes of a forward.
+inline std::string summary(Module& module) {
+  struct Row {
+    std::string name, shape, count;
+  };
+  std::vector<Row> rows{{"Parameter", "Shape", "Elements"}};
+  int64_t total = 0;
+  int64_t trainable = 0;
+  int64_t nbytes = 0;
+  for (const auto& [name, tensor] : module.named_parameters()) {
+    rows.push_back(
+        {name, tessera::detail::text_of(tensor.shape()), std::to_string(tensor.numel())});
+    total += tensor.numel();
+    trainable += tensor.requires_grad() ? tensor.numel() : 0;
+    nbytes += tensor.nbytes();
+  }
+  size_t names = 0;
+  size_t shapes = 0;
+  size_t counts = 0;
+  for (const Row& row : rows) {
+    names = std::max(names, row.name.size());
+    shapes = std::max(shapes, row.shape.size());
+    counts = std::max(counts, row.count.size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    text += row.name + std::string(names - row.name.size() + 2, ' ') + row.shape +
+            std::string(shapes - row.shape.size() + 2 + counts - row.count.size(), ' ') +
+            row.count + "\n";
+  }
+  char megabytes[32];
+  std::snprintf(megabytes, sizeof megabytes, "%.2f", static_cast<double>(nbytes) / 1e6);
+  return text + "Parameters: " + std::to_string(total) + " (" + std::to_string(trainable) +
+         " trainable), " + megabytes + " MB\n";
+}
+
+}  // namespace tessera::nn
