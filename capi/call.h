@@ -55,6 +55,9 @@ struct ArgInfo {
   char type;
 };
 
+// What autocast does with the tensors of an operator: the list of autocast.yaml that it stands in.
+enum class Autocast : uint8_t { kNone, kLower, kFloat32, kPromote, kRefuse };
+
 // One row of the schema: what errors, traces and calls by number need to know about a function. All
 // forms of an operator share it. The arguments come first, then the results.
 struct CallInfo {
@@ -62,13 +65,15 @@ struct CallInfo {
   int32_t n;
   const char* name;
   const ArgInfo* args = nullptr;
+  Autocast autocast = Autocast::kNone;
 };
 
 // A record together with its arguments.
 template <int32_t N>
 struct CallInfoOf : CallInfo {
-  constexpr CallInfoOf(int32_t number, const char* text, const ArgInfo (&list)[N])
-      : CallInfo{number, N, text, own} {
+  constexpr CallInfoOf(int32_t number, const char* text, const ArgInfo (&list)[N],
+                       Autocast listed = Autocast::kNone)
+      : CallInfo{number, N, text, own, listed} {
     std::copy(std::begin(list), std::end(list), own);
   }
   CallInfoOf(const CallInfoOf&) = delete;  // `args` points into the object

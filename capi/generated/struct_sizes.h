@@ -31,5 +31,9 @@ template <>
 inline constexpr uint32_t kFirstSize<tsr_trace_event> = 112;
 template <>
 inline constexpr uint32_t kFirstSize<tsr_optimizer_options> = 176;
+template <>
+inline constexpr uint32_t kFirstSize<tsr_autocast_state> = 20;
+template <>
+inline constexpr uint32_t kFirstSize<tsr_grad_scaler_state> = 48;
 
 }  // namespace tsr::capi

@@ -23,8 +23,10 @@ const StructSize kStructSizes[] = {
     {"tsr_value", sizeof(tsr_value)},
     {"tsr_trace_event", sizeof(tsr_trace_event)},
     {"tsr_optimizer_options", sizeof(tsr_optimizer_options)},
+    {"tsr_autocast_state", sizeof(tsr_autocast_state)},
+    {"tsr_grad_scaler_state", sizeof(tsr_grad_scaler_state)},
 };
-const size_t kStructCount = 15;
+const size_t kStructCount = 17;
 
 const StatusName kStatusNames[] = {
     {0, "OK"},

@@ -59,9 +59,10 @@ TSR_API TSR_NODISCARD tsr_status tsr_device_set_default(
     int32_t* previous_index);
 
 /* Saves the state that the library keeps for this thread, for schedulers that move a task to
- * another thread. The state is recording and inference mode, default device, current generator,
- * current streams, pushed saved-tensor hooks, innermost scope, and deferral of drops; the last
- * error is not part of it. A saved state never changes and holds references to its parts. */
+ * another thread. The state is recording and inference mode, autocast, default device, current
+ * generator, current streams, pushed saved-tensor hooks, innermost scope, and deferral of drops;
+ * the last error is not part of it. A saved state never changes and holds references to its
+ * parts. */
 TSR_API TSR_NODISCARD tsr_status tsr_ambient_save(tsr_ambient* ambient);
 
 /* Restores a saved state on this thread. A state may be restored any number of times, on any

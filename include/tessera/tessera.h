@@ -47,6 +47,7 @@
 #include "tessera/call.h"
 #include "tessera/trace.h"
 #include "tessera/optim.h"
+#include "tessera/amp.h"
 #include "tessera/ops.h"
 
 #endif

@@ -15,6 +15,7 @@ typedef struct tsr_scope_s* tsr_scope;
 typedef struct tsr_ambient_s* tsr_ambient;
 typedef struct tsr_archive_s* tsr_archive;
 typedef struct tsr_optimizer_s* tsr_optimizer;
+typedef struct tsr_grad_scaler_s* tsr_grad_scaler;
 typedef int32_t tsr_dtype;
 enum {
   TSR_BOOL = 0x10806,
@@ -234,6 +235,8 @@ typedef struct tsr_exchange_table tsr_exchange_table;
 typedef struct tsr_value tsr_value;
 typedef struct tsr_trace_event tsr_trace_event;
 typedef struct tsr_optimizer_options tsr_optimizer_options;
+typedef struct tsr_autocast_state tsr_autocast_state;
+typedef struct tsr_grad_scaler_state tsr_grad_scaler_state;
 typedef void (*tsr_drop_fn)(void* user);
 typedef void (*tsr_log_fn)(
     void* user, tsr_log_level level, const char* component, const char* message,
@@ -467,6 +470,24 @@ struct tsr_optimizer_options {
   double t0;
 };
 
+struct tsr_autocast_state {
+  uint32_t struct_size;
+  tsr_device_type device_type;
+  int32_t enabled;
+  tsr_dtype dtype;
+  int32_t cache_enabled;
+};
+
+struct tsr_grad_scaler_state {
+  uint32_t struct_size;
+  int32_t enabled;
+  double scale;
+  double growth_factor;
+  double backoff_factor;
+  int64_t growth_interval;
+  int64_t growth_tracker;
+};
+
 
 int64_t tsr_none(void);
 void tsr_buffer_retain(tsr_buffer buffer);
@@ -659,6 +680,25 @@ tsr_status tsr_optimizer_state(tsr_optimizer optimizer, tsr_buffer* description,
 tsr_status tsr_optimizer_state_load(tsr_optimizer optimizer, const char* description, int64_t description_len, const char* names, int64_t names_len, const tsr_tensor* tensors, int32_t n_tensors);
 tsr_status tsr_optimizer_save(tsr_optimizer optimizer, const char* path, int64_t path_len);
 tsr_status tsr_optimizer_load(tsr_optimizer optimizer, const char* path, int64_t path_len);
+tsr_status tsr_autocast_get(tsr_device_type device_type, tsr_autocast_state* state);
+tsr_status tsr_autocast_set(const tsr_autocast_state* state);
+tsr_status tsr_autocast_begin(const tsr_autocast_state* state, tsr_autocast_state* previous);
+tsr_status tsr_autocast_end(const tsr_autocast_state* previous);
+tsr_status tsr_autocast_clear_cache(void);
+tsr_status tsr_grad_scaler_defaults(tsr_grad_scaler_state* state);
+tsr_status tsr_grad_scaler_new(const tsr_grad_scaler_state* state, tsr_grad_scaler* scaler);
+void tsr_grad_scaler_retain(tsr_grad_scaler scaler);
+void tsr_grad_scaler_release(tsr_grad_scaler scaler);
+tsr_status tsr_grad_scaler_scale(tsr_grad_scaler scaler, tsr_tensor loss, tsr_tensor* out);
+tsr_status tsr_grad_scaler_unscale(tsr_grad_scaler scaler, tsr_optimizer optimizer);
+tsr_status tsr_grad_scaler_begin_step(tsr_grad_scaler scaler, tsr_optimizer optimizer, int32_t* finite);
+tsr_status tsr_grad_scaler_step(tsr_grad_scaler scaler, tsr_optimizer optimizer, int32_t* stepped);
+tsr_status tsr_grad_scaler_update(tsr_grad_scaler scaler, double new_scale, int32_t has_new_scale);
+tsr_status tsr_grad_scaler_found_inf(tsr_grad_scaler scaler, tsr_optimizer optimizer, int32_t* found);
+tsr_status tsr_grad_scaler_state_get(tsr_grad_scaler scaler, tsr_grad_scaler_state* state);
+tsr_status tsr_grad_scaler_state_set(tsr_grad_scaler scaler, const tsr_grad_scaler_state* state);
+tsr_status tsr_grad_scaler_save(tsr_grad_scaler scaler, const char* path, int64_t path_len);
+tsr_status tsr_grad_scaler_load(tsr_grad_scaler scaler, const char* path, int64_t path_len);
 tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_abs_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_abs_inplace(tsr_tensor input);

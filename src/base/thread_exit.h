@@ -27,6 +27,7 @@ namespace tsr {
 // again.
 enum class ThreadPart : uint8_t {
   kAnomaly,
+  kAutocast,
   kSavedHooks,
   kScopes,
   kError,

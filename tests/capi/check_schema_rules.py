@@ -40,7 +40,7 @@ GOOD = {
 }
 
 
-def load(*trees):
+def load(*trees, autocast=None):
     """The schema made of the real types file and `trees`."""
     with tempfile.TemporaryDirectory() as folder:
         for name in ("types.yaml", "memory.yaml"):
@@ -48,6 +48,8 @@ def load(*trees):
             (pathlib.Path(folder) / name).write_text(text, encoding="utf-8")
         for i, tree in enumerate(trees):
             (pathlib.Path(folder) / f"test{i}.yaml").write_text(yaml.safe_dump(tree))
+        if autocast is not None:
+            (pathlib.Path(folder) / "autocast.yaml").write_text(yaml.safe_dump(autocast))
         return schema.load(pathlib.Path(folder))
 
 
@@ -63,6 +65,23 @@ class SchemaRules(unittest.TestCase):
     def test_good_file_gives_every_form(self):
         names = [f.name for op in load(GOOD).ops for f in op.functions]
         self.assertEqual(names, ["tsr_twice", "tsr_twice_out", "tsr_twice_inplace"])
+
+    def test_autocast_lists_hold_operators_that_can_be_cast(self):
+        empty = {kind: [] for kind in model.AUTOCAST}
+        self.assertEqual(load(GOOD, autocast={**empty, "lower": ["twice"]}).autocast, {"twice": "lower"})
+        view = copy.deepcopy(GOOD)
+        view["ops"][0]["effects"] = {"alias": "input"}
+        for tree, lists, word in (
+            (GOOD, {"lower": ["thrice"]}, "thrice"),
+            (GOOD, {"lower": ["twice"], "float32": ["twice"]}, "twice in"),
+            (GOOD, {"refuse": ["twice"]}, "twice_with_logits"),
+            (GOOD, {"higher": []}, "higher"),
+            (view, {"promote": ["twice"]}, "view"),
+        ):
+            with self.assertRaises(SchemaError) as caught:
+                load(tree, autocast={**empty, **lists})
+            self.assertIn("autocast", str(caught.exception))
+            self.assertIn(word, str(caught.exception))
 
     def test_list_becomes_pointer_and_count(self):
         function = load(GOOD).ops[0].functions[0]

@@ -98,6 +98,16 @@ tsr_optimizer example_optimizer(tsr_tensor param) {
   return optimizer;
 }
 
+tsr_grad_scaler example_scaler() {
+  tsr_grad_scaler_state state = {};
+  state.struct_size = sizeof(state);
+  tsr_grad_scaler scaler = nullptr;
+  CHECK_OK(tsr_grad_scaler_defaults(&state));
+  state.scale = 8;
+  CHECK_OK(tsr_grad_scaler_new(&state, &scaler));
+  return scaler;
+}
+
 int64_t numel(tsr_tensor tensor) {
   tsr_info info = {};
   info.struct_size = sizeof(info);

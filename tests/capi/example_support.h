@@ -37,6 +37,7 @@ tsr_node exp_node(void);        /* the node of exp(leaf) */
 tsr_node custom_node(tsr_tensor input, int* drops);
 tsr_archive example_archive(void); /* "weight", as f32_vector(3); metadata made: here */
 tsr_optimizer example_optimizer(tsr_tensor param); /* SGD with the rate 0.5 */
+tsr_grad_scaler example_scaler(void);              /* with the scale 8 */
 int64_t numel(tsr_tensor tensor);
 double item(tsr_tensor tensor, int64_t index);
 int64_t live_tensors(void);

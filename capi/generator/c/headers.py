@@ -50,13 +50,15 @@ def _includes(headers: list[str]) -> str:
 
 
 def _needed(schema: Schema, name: str) -> list[str]:
-    """The headers that must come before this one: the types of all, and whose structs it names."""
+    """The headers that must come before this one: the types of all, and whose structs and handles it names."""
     domains = [d for d in schema.domains if d.header == name]
     ctypes = [p.ctype for d in domains for c in d.callbacks for p in c.params]
     ctypes += [f.ctype for d in domains for s in d.structs for f in s.fields]
     ctypes += [p.ctype for d in domains for row in d.functions for p in row.functions[0].params]
     named = set(re.findall(r"\btsr_\w+", " ".join(ctypes)))
-    used = {s.header for s in schema.structs if s.name in named} - {name}
+    used = {s.header for s in schema.structs if s.name in named}
+    used |= {h.header for h in schema.handles if f"tsr_{h.name}" in named}
+    used.discard(name)
     return [h for h in schema.headers if h in used or h == schema.headers[0]]
 
 

@@ -14,6 +14,7 @@ from .types import CParam, Type, c_params, parse_type
 
 KERNEL_FAMILIES = ("unary", "binary", "ternary", "reduce")
 FORMS = ("functional", "out", "inplace")  # numbered: part of the ids of functions
+AUTOCAST = ("lower", "float32", "promote", "refuse")  # the lists of autocast.yaml; Autocast of capi/call.h
 BACKENDS = ("cpu", "cuda")  # whose tables of kernels are generated
 FLIPPED = {
     "less": "greater",
@@ -392,6 +393,7 @@ def _all(kind: str) -> Callable[[Any], list[Any]]:
 class Schema:
     domains: tuple[Domain, ...]
     families: tuple[Family, ...] = ()
+    autocast: dict[str, str] = field(default_factory=dict)  # the name of an op -> the list of AUTOCAST that it stands in
 
     # All rows of a kind, in the order of the files.
     ops = cached_property[list[Op]](_all("ops"))

@@ -64,6 +64,7 @@ def load(folder: Path) -> m.Schema:
     """Reads every schema file; raises SchemaError on the first mistake."""
     domains: list[m.Domain] = []
     families: tuple[m.Family, ...] = ()
+    autocast: dict[str, str] = {}
     for path in sorted(folder.glob("*.yaml")):
         with path.open(encoding="utf-8") as text:
             tree = yaml.safe_load(text)
@@ -72,13 +73,16 @@ def load(folder: Path) -> m.Schema:
                 continue
             if path.stem == "families":
                 families = read_families(tree)
+            elif path.stem == "autocast":
+                autocast = read_autocast(tree)
             else:
                 domains.append(read_domain(path.stem, tree))
         except SchemaError as error:
             raise SchemaError(f"{path.name}: {error}") from None
     domains.sort(key=lambda d: d.ids)
-    schema = m.Schema(tuple(domains), families)
+    schema = m.Schema(tuple(domains), families, autocast)
     _check_whole(schema)
+    _check_autocast(schema)
     return schema
 
 
@@ -152,6 +156,31 @@ def read_families(tree: Any) -> tuple[m.Family, ...]:
     if len({f.name for f in families}) != len(families):
         raise SchemaError("two families have one name")
     return families
+
+
+def read_autocast(tree: Any) -> dict[str, str]:
+    lists = take(tree, "autocast", " ".join(m.AUTOCAST))
+    found: dict[str, str] = {}
+    for kind, names in lists.items():
+        for name in names:
+            if name in found:
+                raise SchemaError(f"autocast: '{name}' stands twice in its lists")
+            found[name] = kind
+    return found
+
+
+def _check_autocast(schema: m.Schema) -> None:
+    by_name = {op.name: op for op in schema.ops}
+    for name, kind in schema.autocast.items():
+        op = by_name.get(name)
+        if op is None:
+            raise SchemaError(f"autocast.yaml: {kind}: there is no operator '{name}'")
+        if "functional" not in op.forms or not op.returns or op.returns_list or op.alias is not None:
+            raise SchemaError(f"autocast.yaml: {kind}: '{name}' returns a view, a list or nothing")
+        if not any(a.type.is_tensor or a.type.text == "tensor[]" for a in op.args):
+            raise SchemaError(f"autocast.yaml: {kind}: '{name}' has no tensor among its arguments")
+        if kind == "refuse" and f"{name}_with_logits" not in by_name:
+            raise SchemaError(f"autocast.yaml: refuse: there is no operator '{name}_with_logits' to name instead")
 
 
 def _family(row: Any) -> m.Family:

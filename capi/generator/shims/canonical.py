@@ -27,6 +27,7 @@ def canonical(schema: Schema) -> dict[str, Any]:
                 "alias": op.alias,
                 "mutates": list(op.mutates),
                 "mutates_grad": list(op.mutates_grad),
+                "autocast": schema.autocast.get(op.name),
                 "python": op.python.name or None,
             }
             for op in schema.ops

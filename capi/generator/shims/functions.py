@@ -38,7 +38,8 @@ UNWRAPPED = {  # schema type -> what the op gets
 
 def family(schema: Schema, domain: Domain) -> str:
     """The shims of one family: unwrap, call the op, wrap; all inside the one guard."""
-    includes = ["capi/generated/infos.h", *(["capi/number.h"] if _takes_numbers(domain) else []), "capi/shim.h"]
+    includes = [*(["capi/autocast.h"] if _is_listed(schema, domain) else []), "capi/generated/infos.h"]
+    includes += [*(["capi/number.h"] if _takes_numbers(domain) else []), "capi/shim.h"]
     functions = "".join("\n" + "".join(_shim(schema, f) for f in op.functions) for op in domain.ops)
     return TEMPLATE(
         "family",
@@ -46,6 +47,10 @@ def family(schema: Schema, domain: Domain) -> str:
         includes="".join(f'#include "{path}"\n' for path in [*includes, *domain.includes]),
         functions=functions,
     )
+
+
+def _is_listed(schema: Schema, domain: Domain) -> bool:
+    return any(op.name in schema.autocast for op in domain.ops)
 
 
 def _takes_numbers(domain: Domain) -> bool:
@@ -56,6 +61,10 @@ def _shim(schema: Schema, function: CFunction) -> str:
     op = function.op
     assert op is not None
     head = fill_call(f"{function.returns} {function.name}(", [str(p) for p in function.params], ") {")
+    if op.name in schema.autocast and function.form == "functional":
+        given = [f"kInfo_{op.name}", function.name, *(p.name for p in function.params)]
+        recast = fill_call("    const Recast done = autocast(", given, ");", indent=8)
+        head += f"\n  if (is_autocast_used()) [[unlikely]] {{\n{recast}\n    if (done.called) return done.status;\n  }}"
     frame, places = _frame(function)
     if places or function.id != op.id:
         places = [f"{function.id:#x}" if function.id != op.id else "0", *places]

@@ -614,7 +614,7 @@
     previous_type::Ptr{tsr_device_type}, previous_index::Ptr{Int32})::tsr_status
 
 # Saves the state that the library keeps for this thread, for schedulers that move a task to
-# another thread. The state is recording and inference mode, default device, current
+# another thread. The state is recording and inference mode, autocast, default device, current
 # generator, current streams, pushed saved-tensor hooks, innermost scope, and deferral of
 # drops; the last error is not part of it. A saved state never changes and holds references to
 # its parts.
@@ -878,6 +878,99 @@
 # Loads a state that tsr_optimizer_save wrote, in any language.
 # IO when the file cannot be read; otherwise as tsr_optimizer_state_load.
 @c tsr_optimizer_load(optimizer::tsr_optimizer, path::Ptr{UInt8}, path_len::Int64)::tsr_status
+
+# Fills in the state of this thread for a kind of device.
+# DEVICE for an unknown kind.
+@c tsr_autocast_get(device_type::tsr_device_type, state::Ptr{tsr_autocast_state})::tsr_status
+
+# Sets the state of this thread for the kind of device that the state names. No region begins.
+# DEVICE for an unknown kind, DTYPE for another dtype than float16 and bfloat16.
+@c tsr_autocast_set(state::Ptr{tsr_autocast_state})::tsr_status
+
+# Begins a region of this thread with this state, and fills in the one before, with which
+# tsr_autocast_end ends the region. Regions may be nested.
+# As tsr_autocast_set.
+@c tsr_autocast_begin(state::Ptr{tsr_autocast_state},
+    previous::Ptr{tsr_autocast_state})::tsr_status
+
+# Ends the innermost region of this thread and sets the state that was before it.
+# VALUE when no region is open. The end of the outermost region drops the casts that were
+# kept.
+@c tsr_autocast_end(previous::Ptr{tsr_autocast_state})::tsr_status
+
+# Drops the casts that this thread's regions keep.
+# Needed only to free their memory; a leaf that was written in place is cast again without it.
+@c tsr_autocast_clear_cache()::tsr_status
+
+# Fills in the numbers that a scaler begins with; they are PyTorch's.
+@c tsr_grad_scaler_defaults(state::Ptr{tsr_grad_scaler_state})::tsr_status
+
+# A scaler with these numbers.
+# VALUE for a number that is out of range.
+@c tsr_grad_scaler_new(state::Ptr{tsr_grad_scaler_state},
+    scaler::Ptr{tsr_grad_scaler})::tsr_status
+
+# Adds a reference; NULL is ignored.
+@c tsr_grad_scaler_retain(scaler::tsr_grad_scaler)::Cvoid
+
+# Releases a reference; NULL is ignored.
+@c tsr_grad_scaler_release(scaler::tsr_grad_scaler)::Cvoid
+
+# The loss times the scale, for the backward; of a scaler that is not enabled the loss itself.
+# DTYPE unless the loss is floating.
+@c tsr_grad_scaler_scale(scaler::tsr_grad_scaler, loss::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# Divides the gradients of the optimizer by the scale, in place, and looks whether all are
+# finite. Without this call the step does it; with it the gradients may be clipped before the
+# step.
+# VALUE when it was called for this optimizer since the last update, or the step was; before
+# any loss was scaled; and for a gradient of float16.
+@c tsr_grad_scaler_unscale(scaler::tsr_grad_scaler, optimizer::tsr_optimizer)::tsr_status
+
+# Unscales unless that was done, and tells whether the gradients are finite; the caller then
+# steps the optimizer itself. For optimizers that are part of a language and lend an optimizer
+# of the library as the list of their parameters.
+# VALUE when a step was begun for this optimizer since the last update, and when no parameter
+# has a gradient.
+@c tsr_grad_scaler_begin_step(scaler::tsr_grad_scaler, optimizer::tsr_optimizer,
+    finite::Ptr{Int32})::tsr_status
+
+# Unscales unless that was done, and steps the optimizer if all its gradients are finite.
+# As tsr_grad_scaler_begin_step and tsr_optimizer_step. `stepped` is 0 where the step was
+# skipped.
+@c tsr_grad_scaler_step(scaler::tsr_grad_scaler, optimizer::tsr_optimizer,
+    stepped::Ptr{Int32})::tsr_status
+
+# Ends an iteration: the scale shrinks if gradients were not finite, else grows after
+# growth_interval such iterations; or it becomes new_scale.
+# VALUE when no gradients were looked at since the last update, unless a new scale is given.
+@c tsr_grad_scaler_update(scaler::tsr_grad_scaler, new_scale::Float64,
+    has_new_scale::Int32)::tsr_status
+
+# Whether gradients of this optimizer that are not finite were found since the last update.
+@c tsr_grad_scaler_found_inf(scaler::tsr_grad_scaler, optimizer::tsr_optimizer,
+    found::Ptr{Int32})::tsr_status
+
+# Fills in the numbers of a scaler.
+@c tsr_grad_scaler_state_get(scaler::tsr_grad_scaler,
+    state::Ptr{tsr_grad_scaler_state})::tsr_status
+
+# Sets the numbers of a scaler.
+# VALUE for a number that is out of range; nothing has changed then.
+@c tsr_grad_scaler_state_set(scaler::tsr_grad_scaler,
+    state::Ptr{tsr_grad_scaler_state})::tsr_status
+
+# Writes the numbers of a scaler to a file that every language loads.
+# A safetensors file without tensors; its metadata `tessera.grad_scaler` is a JSON object with
+# scale, growth_factor, backoff_factor, growth_interval and _growth_tracker, as PyTorch's
+# state_dict; {} for a scaler that is not enabled.
+@c tsr_grad_scaler_save(scaler::tsr_grad_scaler, path::Ptr{UInt8}, path_len::Int64)::tsr_status
+
+# Reads the numbers of a scaler from a file; a scaler that is not enabled only checks the
+# file.
+# VALUE for a file without the numbers of an enabled scaler; nothing has changed then.
+@c tsr_grad_scaler_load(scaler::tsr_grad_scaler, path::Ptr{UInt8}, path_len::Int64)::tsr_status
 
 # Absolute value of each element; a complex element gives its magnitude.
 @c tsr_abs(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status

@@ -72,6 +72,12 @@ Groups of parameters with their options and states.
 mutable struct tsr_optimizer_s end
 const tsr_optimizer = Ptr{tsr_optimizer_s}
 
+"""
+The scale of a loss, and what the gradients of each optimizer looked like.
+"""
+mutable struct tsr_grad_scaler_s end
+const tsr_grad_scaler = Ptr{tsr_grad_scaler_s}
+
 const tsr_dtype = Int32
 const TSR_BOOL = Int32(0x10806)
 const TSR_UINT8 = Int32(0x10801)
@@ -529,6 +535,32 @@ tsr_optimizer_options() = tsr_optimizer_options(
     sizeof(tsr_optimizer_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
     0, 0, 0)
 
+"""
+What autocast does on this thread with tensors of one kind of device.
+"""
+struct tsr_autocast_state
+    struct_size::UInt32
+    device_type::tsr_device_type
+    enabled::Int32
+    dtype::tsr_dtype
+    cache_enabled::Int32
+end
+tsr_autocast_state() = tsr_autocast_state(sizeof(tsr_autocast_state), 0, 0, 0, 0)
+
+"""
+The numbers of a scaler. tsr_grad_scaler_defaults fills them.
+"""
+struct tsr_grad_scaler_state
+    struct_size::UInt32
+    enabled::Int32
+    scale::Float64
+    growth_factor::Float64
+    backoff_factor::Float64
+    growth_interval::Int64
+    growth_tracker::Int64
+end
+tsr_grad_scaler_state() = tsr_grad_scaler_state(sizeof(tsr_grad_scaler_state), 0, 0, 0, 0, 0, 0)
+
 # What tsr_abi_probe checks when the library is loaded.
 const STRUCTS = (
     ("tsr_error_view", tsr_error_view),
@@ -542,6 +574,8 @@ const STRUCTS = (
     ("tsr_exchange_table", tsr_exchange_table),
     ("tsr_trace_event", tsr_trace_event),
     ("tsr_optimizer_options", tsr_optimizer_options),
+    ("tsr_autocast_state", tsr_autocast_state),
+    ("tsr_grad_scaler_state", tsr_grad_scaler_state),
 )
 
 const STATUS_NAMES = Dict{Int32,Symbol}(

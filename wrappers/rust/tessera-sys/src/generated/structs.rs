@@ -762,6 +762,83 @@ impl Default for tsr_optimizer_options {
     }
 }
 
+/// What autocast does on this thread with tensors of one kind of device.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct tsr_autocast_state {
+    /// struct size.
+    pub struct_size: u32,
+    /// whose tensors it is about
+    pub device_type: tsr_device_type,
+    /// 0 or 1
+    pub enabled: i32,
+    /// float16 or bfloat16; -1 when set leaves it as it is. At first bfloat16, on CUDA float16
+    pub dtype: tsr_dtype,
+    /// 0 or 1, at first 1: casts of leaves that require grad are kept until the outermost region
+    /// ends
+    pub cache_enabled: i32,
+}
+
+const _: () = {
+    assert!(size_of::<tsr_autocast_state>() == 20);
+    assert!(offset_of!(tsr_autocast_state, struct_size) == 0);
+    assert!(offset_of!(tsr_autocast_state, device_type) == 4);
+    assert!(offset_of!(tsr_autocast_state, enabled) == 8);
+    assert!(offset_of!(tsr_autocast_state, dtype) == 12);
+    assert!(offset_of!(tsr_autocast_state, cache_enabled) == 16);
+};
+
+impl Default for tsr_autocast_state {
+    /// All zero, but for the size.
+    fn default() -> Self {
+        // SAFETY: numbers, nullable pointers and functions, for which zero is a value.
+        let mut zero: Self = unsafe { std::mem::zeroed() };
+        zero.struct_size = size_of::<Self>() as u32;
+        zero
+    }
+}
+
+/// The numbers of a scaler. tsr_grad_scaler_defaults fills them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct tsr_grad_scaler_state {
+    /// struct size.
+    pub struct_size: u32,
+    /// 0 or 1; 0: losses, gradients and steps are as without a scaler
+    pub enabled: i32,
+    /// above 0, rounded to float32
+    pub scale: f64,
+    /// above 1
+    pub growth_factor: f64,
+    /// above 0, below 1
+    pub backoff_factor: f64,
+    /// at least 1: so many steps in a row with finite gradients let the scale grow
+    pub growth_interval: i64,
+    /// such steps so far
+    pub growth_tracker: i64,
+}
+
+const _: () = {
+    assert!(size_of::<tsr_grad_scaler_state>() == 48);
+    assert!(offset_of!(tsr_grad_scaler_state, struct_size) == 0);
+    assert!(offset_of!(tsr_grad_scaler_state, enabled) == 4);
+    assert!(offset_of!(tsr_grad_scaler_state, scale) == 8);
+    assert!(offset_of!(tsr_grad_scaler_state, growth_factor) == 16);
+    assert!(offset_of!(tsr_grad_scaler_state, backoff_factor) == 24);
+    assert!(offset_of!(tsr_grad_scaler_state, growth_interval) == 32);
+    assert!(offset_of!(tsr_grad_scaler_state, growth_tracker) == 40);
+};
+
+impl Default for tsr_grad_scaler_state {
+    /// All zero, but for the size.
+    fn default() -> Self {
+        // SAFETY: numbers, nullable pointers and functions, for which zero is a value.
+        let mut zero: Self = unsafe { std::mem::zeroed() };
+        zero.struct_size = size_of::<Self>() as u32;
+        zero
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -784,6 +861,8 @@ mod tests {
             ("tsr_value", size_of::<tsr_value>()),
             ("tsr_trace_event", size_of::<tsr_trace_event>()),
             ("tsr_optimizer_options", size_of::<tsr_optimizer_options>()),
+            ("tsr_autocast_state", size_of::<tsr_autocast_state>()),
+            ("tsr_grad_scaler_state", size_of::<tsr_grad_scaler_state>()),
         ];
         for (name, size) in structs {
             // SAFETY: text and its length.

@@ -94,6 +94,14 @@ pub struct tsr_optimizer_s {
 /// Groups of parameters with their options and states.
 pub type tsr_optimizer = *mut tsr_optimizer_s;
 
+/// Behind a handle; never seen.
+#[repr(C)]
+pub struct tsr_grad_scaler_s {
+    _opaque: [u8; 0],
+}
+/// The scale of a loss, and what the gradients of each optimizer looked like.
+pub type tsr_grad_scaler = *mut tsr_grad_scaler_s;
+
 /// A struct that the DLPack standard defines.
 #[repr(C)]
 pub struct DLManagedTensor {

@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "optim/grad_scaler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "autograd/tensor_grad.h"
+#include "base/error.h"
+#include "ops/create/copy.h"
+#include "ops/create/create.h"
+#include "ops/optim/foreach.h"
+
+namespace tsr::optim {
+namespace {
+
+double as_float32(double value) {
+  return static_cast<double>(static_cast<float>(value));
+}
+
+void check_scale(double scale) {
+  TSR_CHECK(as_float32(scale) > 0 && std::isfinite(as_float32(scale)), Code::kValue, "scale",
+            "expected a finite float32 above 0, got ", scale);
+}
+
+double number_in(const nlohmann::json& tree, const char* name) {
+  TSR_CHECK(tree.is_object() && tree.contains(name) && tree[name].is_number(), Code::kValue,
+            "text", "expected the state of an enabled scaler, got one without the number '", name,
+            "'");
+  return tree[name].get<double>();
+}
+
+int64_t count_in(const nlohmann::json& tree, const char* name) {
+  const double number = number_in(tree, name);
+  TSR_CHECK(tree[name].is_number_integer(), Code::kValue, "text", "expected a whole number for '",
+            name, "', got ", number);
+  return tree[name].get<int64_t>();
+}
+
+}  // namespace
+
+void ScalerState::check() const {
+  check_scale(scale);
+  TSR_CHECK(growth_factor > 1 && std::isfinite(growth_factor), Code::kValue, "growth_factor",
+            "expected a number above 1, got ", growth_factor);
+  TSR_CHECK(backoff_factor > 0 && backoff_factor < 1, Code::kValue, "backoff_factor",
+            "expected a number above 0 and below 1, got ", backoff_factor);
+  TSR_CHECK(growth_interval >= 1, Code::kValue, "growth_interval", "expected at least 1, got ",
+            growth_interval);
+  TSR_CHECK(growth_tracker >= 0, Code::kValue, "growth_tracker", "expected at least 0, got ",
+            growth_tracker);
+}
+
+GradScaler::GradScaler(const ScalerState& state) : Object(kGradScalerTag) {
+  set_state(state);
+}
+
+void GradScaler::destroy(GradScaler* scaler) noexcept {
+  scaler->tag = ObjectTag::kDead;
+  delete scaler;
+}
+
+void GradScaler::set_state(const ScalerState& state) {
+  state.check();
+  state_ = state;
+  state_.scale = as_float32(state.scale);
+}
+
+Tensor GradScaler::scale(const Tensor& loss) {
+  if (!state_.enabled) return loss;
+  TSR_CHECK(is_floating(loss.dtype()), Code::kDType, "loss", "expected a floating dtype, got ",
+            loss.dtype());
+  Tensor scaled = ops::multiply(loss, Scalar(state_.scale));
+  scaled_ = true;
+  return scaled;
+}
+
+void GradScaler::check_scaled(const char* function) const {
+  TSR_CHECK(scaled_, Code::kValue, nullptr, "expected ", function,
+            " after a loss was scaled, got it before the first");
+}
+
+GradScaler::Iteration& GradScaler::iteration(Optimizer& optimizer) {
+  Iteration& found = iterations_[&optimizer];
+  if (!found.optimizer) found.optimizer = IntrusivePtr<Optimizer>::share(&optimizer);
+  return found;
+}
+
+void GradScaler::look_at_gradients(Iteration& iteration) const {
+  const Quiet quiet;
+  std::vector<std::vector<Tensor>> devices;
+  for (const Group& group : iteration.optimizer->groups()) {
+    for (const Tensor& param : group.params) {
+      const Tensor grad = grad_of(param);
+      if (!grad.defined()) continue;
+      TSR_CHECK(grad.dtype() != DType::kFloat16, Code::kValue, "optimizer",
+                "expected gradients of float32, bfloat16 or float64, got float16, which may have "
+                "no room for a divided gradient; keep the parameters in float32");
+      const auto known = std::find_if(devices.begin(), devices.end(), [&](const auto& list) {
+        return list[0].device() == grad.device();
+      });
+      (known == devices.end() ? devices.emplace_back() : *known).push_back(grad);
+    }
+  }
+  const double inverse = as_float32(1 / state_.scale);
+  iteration.found.clear();
+  iteration.infinite.reset();
+  for (const std::vector<Tensor>& grads : devices) {
+    const Device device = grads[0].device();
+    const Tensor factor = ops::full({}, inverse, DType::kFloat32, device);
+    const Tensor found = ops::zeros({}, DType::kFloat32, device);
+    ops::amp_unscale_(grads, found, factor);
+    iteration.found.push_back(found);
+  }
+}
+
+// Waits for the devices, once.
+bool GradScaler::is_infinite(Iteration& iteration) {
+  if (!iteration.infinite) {
+    const Quiet quiet;
+    iteration.infinite = std::any_of(
+        iteration.found.begin(), iteration.found.end(), [](const Tensor& found) {
+          return *ops::to(found, Device{}, std::nullopt).data_as<float>() != 0;
+        });
+  }
+  return *iteration.infinite;
+}
+
+void GradScaler::unscale(Optimizer& optimizer) {
+  if (!state_.enabled) return;
+  check_scaled("gradients");
+  Iteration& own = iteration(optimizer);
+  TSR_CHECK(own.stage != Stage::kUnscaled, Code::kValue, "optimizer",
+            "unscale has already been called for this optimizer since the last update");
+  TSR_CHECK(own.stage != Stage::kStepped, Code::kValue, "optimizer",
+            "unscale is being called after the step of this optimizer; update comes first");
+  look_at_gradients(own);
+  own.stage = Stage::kUnscaled;
+}
+
+bool GradScaler::begin_step(Optimizer& optimizer) {
+  if (!state_.enabled) return true;
+  check_scaled("a step");
+  Iteration& own = iteration(optimizer);
+  TSR_CHECK(own.stage != Stage::kStepped, Code::kValue, "optimizer",
+            "step has already been called for this optimizer since the last update");
+  if (own.stage == Stage::kReady) unscale(optimizer);
+  TSR_CHECK(!own.found.empty(), Code::kValue, "optimizer",
+            "expected a parameter with a gradient, got none, so nothing was looked at");
+  const bool infinite = is_infinite(own);
+  own.stage = Stage::kStepped;
+  return !infinite;
+}
+
+bool GradScaler::step(Optimizer& optimizer) {
+  const bool may = begin_step(optimizer);
+  if (may) optimizer.step();
+  return may;
+}
+
+bool GradScaler::found_inf(const Optimizer& optimizer) {
+  const auto known = iterations_.find(&optimizer);
+  return known != iterations_.end() && is_infinite(known->second);
+}
+
+void GradScaler::update(std::optional<double> scale) {
+  if (!state_.enabled) return;
+  check_scaled("an update");
+  if (scale) {
+    check_scale(*scale);
+    state_.scale = as_float32(*scale);
+    iterations_.clear();
+    return;
+  }
+  bool looked = false, infinite = false;
+  for (auto& [optimizer, own] : iterations_) {
+    looked |= !own.found.empty();
+    infinite |= is_infinite(own);
+  }
+  TSR_CHECK(looked, Code::kValue, nullptr,
+            "expected unscale or step of an optimizer since the last update, got none");
+  if (infinite) {
+    // Not to 0, from which no growth leads back.
+    const double smaller = as_float32(state_.scale * state_.backoff_factor);
+    if (smaller > 0) state_.scale = smaller;
+    state_.growth_tracker = 0;
+  } else if (++state_.growth_tracker >= state_.growth_interval) {
+    const double larger = as_float32(state_.scale * state_.growth_factor);
+    if (std::isfinite(larger)) state_.scale = larger;
+    state_.growth_tracker = 0;
+  }
+  iterations_.clear();
+}
+
+// ---- the state as text ----
+
+std::string GradScaler::json() const {
+  if (!state_.enabled) return "{}";
+  return nlohmann::ordered_json{{"scale", state_.scale},
+                                {"growth_factor", state_.growth_factor},
+                                {"backoff_factor", state_.backoff_factor},
+                                {"growth_interval", state_.growth_interval},
+                                {"_growth_tracker", state_.growth_tracker}}
+      .dump();
+}
+
+void GradScaler::load(std::string_view text) {
+  const auto tree = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
+  TSR_CHECK(!tree.is_discarded(), Code::kValue, "text", "expected JSON, got '",
+            text.substr(0, 80), "'");
+  if (!state_.enabled) return;
+  ScalerState next;
+  next.scale = number_in(tree, "scale");
+  next.growth_factor = number_in(tree, "growth_factor");
+  next.backoff_factor = number_in(tree, "backoff_factor");
+  next.growth_interval = count_in(tree, "growth_interval");
+  next.growth_tracker = count_in(tree, "_growth_tracker");
+  set_state(next);
+}
+
+}  // namespace tsr::optim
