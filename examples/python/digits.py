@@ -28,6 +28,7 @@ from tqdm import tqdm
 
 import tessera as ts
 from tessera import optim
+from tessera.amp import GradScaler
 from tessera.utils.data import DataLoader, TensorDataset
 
 from digits_model import BATCH_SIZE, LEARNING_RATE, WEIGHT_DECAY, Net, accuracy, set_rate, train_epoch
@@ -74,32 +75,38 @@ def trainer(seed: int, images: ts.Tensor, classes: ts.Tensor) -> tuple[Net, opti
     return model, optimizer, loader
 
 
-def train_on_file(data: Path, out: Path, epochs: int, seed: int) -> None:
+def scaler_for(amp: ts.DType | None) -> GradScaler:
+    """bfloat16 has the range of float32: its gradients need no scale."""
+    return GradScaler(enabled=amp is ts.float16)
+
+
+def train_on_file(data: Path, out: Path, epochs: int, seed: int, amp: ts.DType | None) -> None:
     """The digits program of every language: train on all training images, test, write the weights."""
     tensors = ts.load_file(data)
     model, optimizer, loader = trainer(seed, tensors["train_images"], tensors["train_classes"])
+    scaler = scaler_for(amp)
     with tqdm(range(epochs), unit="epoch") as progress:
         for epoch in progress:
             set_rate(optimizer, epoch, epochs)
-            loss, met = train_epoch(model, optimizer, loader)
+            loss, met = train_epoch(model, optimizer, loader, amp, scaler)
             progress.set_postfix(loss=f"{loss:.4f}", accuracy=f"{met:.4f}")
     out.mkdir(parents=True, exist_ok=True)
     ts.save_file(model.state_dict(), out / "digits.safetensors")
     print(f"test accuracy {accuracy(model, tensors['test_images'], tensors['test_classes']):.4f}")
 
 
-def run(seed: int, epochs: int, data: tuple[np.ndarray, ...]) -> Run:
+def run(seed: int, epochs: int, data: tuple[np.ndarray, ...], amp: ts.DType | None) -> Run:
     start = time.perf_counter()
     train_x, test_x, train_y, test_y = data
     # A part of the training data is held out for validation; the test data is not used until the end.
     fit_x, watch_x, fit_y, watch_y = train_test_split(train_x, train_y, test_size=0.1, random_state=seed, stratify=train_y)
     model, optimizer, loader = trainer(seed, ts.from_numpy(fit_x), ts.from_numpy(fit_y))
     watch = ts.from_numpy(watch_x), ts.from_numpy(watch_y)
-    history = History()
+    history, scaler = History(), scaler_for(amp)
     with tqdm(range(epochs), desc=f"seed {seed}", unit="epoch") as progress:
         for epoch in progress:
             set_rate(optimizer, epoch, epochs)
-            loss, met = train_epoch(model, optimizer, loader)
+            loss, met = train_epoch(model, optimizer, loader, amp, scaler)
             history.loss.append(loss)
             history.train_accuracy.append(met)
             history.held_out_accuracy.append(accuracy(model, *watch))
@@ -133,6 +140,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="without")
     parser.add_argument("--out", type=Path, default=Path("build/digits"))
     parser.add_argument("--only-data", action="store_true", help="write the file of the data and stop")
+    parser.add_argument("--amp", choices=["float16", "bfloat16"], help="train in mixed precision")
     options = parser.parse_args()
     if len(options.files) not in (0, 2):
         parser.error("expected both DATA and OUT, or neither")
@@ -141,15 +149,16 @@ def read_options() -> argparse.Namespace:
 
 def main() -> int:
     options = read_options()
+    amp = options.amp and getattr(ts, options.amp)
     if options.files:
-        train_on_file(*options.files, options.epochs, options.seed)
+        train_on_file(*options.files, options.epochs, options.seed, amp)
         return 0
     options.out.mkdir(parents=True, exist_ok=True)
     data = load()
     write_data(data, options.out / "data.safetensors")
     if options.only_data:
         return 0
-    runs = [run(seed, options.epochs, data) for seed in options.seeds]
+    runs = [run(seed, options.epochs, data, amp) for seed in options.seeds]
     for item in runs:
         print(f"seed {item.seed}: test accuracy {item.test_accuracy:.4f} in {item.seconds:.1f} s")
     mean = statistics.mean(r.test_accuracy for r in runs)

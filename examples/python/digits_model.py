@@ -9,6 +9,7 @@ import math
 import tessera as ts
 import tessera.nn.functional as F
 from tessera import nn, optim
+from tessera.amp import GradScaler, autocast
 from tessera.utils.data import DataLoader
 
 LEARNING_RATE = 2e-3
@@ -60,15 +61,20 @@ def set_rate(optimizer: optim.Optimizer, epoch: int, epochs: int) -> None:
         group["lr"] = LEARNING_RATE * 0.5 * (1 + math.cos(math.pi * epoch / epochs))
 
 
-def train_epoch(model: Net, optimizer: optim.Optimizer, loader: DataLoader) -> tuple[float, float]:
-    """The mean loss and accuracy of the batches during training."""
+def train_epoch(
+    model: Net, optimizer: optim.Optimizer, loader: DataLoader, amp: ts.DType | None = None, scaler: GradScaler | None = None
+) -> tuple[float, float]:
+    """The mean loss and accuracy of the batches during training. With `amp`, float16 or bfloat16, in mixed precision."""
+    scaler = scaler or GradScaler(enabled=False)  # which passes losses and steps on
     total, right, count = 0.0, 0, 0
     for images, classes in loader:
         optimizer.zero_grad()
-        logits = model(images)
-        loss = F.cross_entropy(logits, classes)
-        loss.backward()
-        optimizer.step()
+        with autocast("cpu", amp, enabled=amp is not None):
+            logits = model(images)
+            loss = F.cross_entropy(logits, classes)
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
         size = len(classes)
         total += loss.item() * size
         right += int((ts.argmax(logits.detach(), axis=1) == classes).sum().item())

@@ -240,8 +240,6 @@ def test_switches_of_programs() -> None:
     assert not torch.backends.mps.is_available()
     with torch.autocast("cpu", enabled=False):
         assert torch.GradScaler(enabled=False).scale(torch.ones(1)).item() == 1
-    with pytest.raises(NotImplementedError, match="autocast.*enabled=True"):
-        torch.autocast("cpu", dtype=torch.bfloat16)
     assert torch.__version__.startswith("2.")
 
 
@@ -376,7 +374,7 @@ def test_a_program_that_imports_torch_runs(tmp_path: Path) -> None:
         "import sys\nimport torch, torch.nn as nn, torch.nn.functional as F\nfrom torch.utils.data import DataLoader\n"
         "from torch import optim\nimport torch.optim.lr_scheduler\nimport beside\n"
         "from torch.nn.parameter import Parameter\nfrom torch.utils.data.dataset import Dataset\n"
-        "from torch.cuda.amp import GradScaler\nassert Parameter is nn.Parameter and GradScaler is torch.amp.GradScaler\n"
+        "from torch.cuda.amp import GradScaler\nassert Parameter is nn.Parameter and issubclass(GradScaler, torch.amp.GradScaler)\n"
         "try:\n    import torch.onnx\nexcept ModuleNotFoundError:\n    pass\nelse:\n    raise AssertionError\n"
         "import tessera.torch\nassert torch is tessera.torch and nn is tessera.torch.nn\n"
         "assert sys.modules['torch.nn.functional'] is F is nn.functional\n"

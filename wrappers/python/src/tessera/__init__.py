@@ -88,7 +88,7 @@ from ._variadic import (  # type: ignore[assignment]  # noqa: F401
     vsplit,
     where,
 )
-from . import autograd, capi, distributions, fft, io, linalg, masked, memory, nn, optim, tracing, utils
+from . import amp, autograd, capi, distributions, fft, io, linalg, masked, memory, nn, optim, tracing, utils
 from .autograd import (
     enable_grad,
     inference_mode,
@@ -102,7 +102,7 @@ from .io import load_file, save_file
 from .linalg import einsum, tensordot
 
 __all__ = [
-    "AbiError", "arange", "ArgumentTypeError", "as_tensor", "asarray", "AsyncError", "autograd", "AutogradError",
+    "AbiError", "amp", "arange", "ArgumentTypeError", "as_tensor", "asarray", "AsyncError", "autograd", "AutogradError",
     "BackendError", "bfloat16", "bool", "bool_", "broadcast_arrays", "broadcast_shapes", "CallbackError", "can_cast",
     "CancelledError", "capi", "complex128", "complex64", "default_generator", "Device", "device", "device_count",
     "DeviceError", "distributions", "dsplit", "DType", "dtype", "DTypeError", "e", "einsum", "empty_permuted",

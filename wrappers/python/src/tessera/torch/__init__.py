@@ -35,7 +35,7 @@ from ._tensor import (
     strided,
 )
 from . import accelerator, amp, autograd, backends, cuda, distributions, fft, linalg, nn, optim, random, special, utils, version
-from .amp import GradScaler, autocast
+from .amp import OF_TORCH as _OF_TORCH, GradScaler, autocast
 from .nn import functional as _F
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 
@@ -97,6 +97,7 @@ conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d selu_ ce
 globals().update({name: _functions[name] for name in _functions if name not in globals()})
 globals().update({n: getattr(_F, n) for n in _FROM_FUNCTIONAL.split() if hasattr(_F, n) and n not in globals()})
 globals().update(TYPES)
+globals().update(_OF_TORCH)
 
 
 def _in_place(name: str) -> Any:
@@ -125,4 +126,4 @@ __all__ = [
     "set_default_tensor_type", "set_rng_state", "short", "special", "strided", "uint16", "uint32", "uint64", "uint8",
     "use_deterministic_algorithms", "utils", "version",
 ]  # fmt: skip
-__all__ += sorted({*_functions, *TYPES, *(name for name in _FROM_FUNCTIONAL.split() if name in globals())})
+__all__ += sorted({*_functions, *TYPES, *(_OF_TORCH.keys() - set(__all__)), *(name for name in _FROM_FUNCTIONAL.split() if name in globals())})

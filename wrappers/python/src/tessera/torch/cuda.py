@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _device, _random, memory
 from .._device import Device
-from . import amp
+from . import _cuda_amp as amp
 from ._namespace import lookup
 
 __all__ = [
