@@ -9,6 +9,8 @@
 #[allow(unsafe_code)]
 mod ambient;
 #[allow(unsafe_code)]
+pub mod amp;
+#[allow(unsafe_code)]
 mod arguments;
 #[allow(unsafe_code)]
 pub mod autograd;

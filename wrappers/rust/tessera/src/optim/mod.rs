@@ -83,7 +83,7 @@ impl<R: Rule> Optimizer<R> {
         Ok(Self { handle, _rule: std::marker::PhantomData })
     }
 
-    fn raw(&self) -> sys::tsr_optimizer {
+    pub(crate) fn raw(&self) -> sys::tsr_optimizer {
         self.handle.as_ptr()
     }
 
