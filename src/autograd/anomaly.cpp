@@ -18,7 +18,7 @@ struct ThreadState {
   AnomalyMode mode;
   const StackSource* source = nullptr;
   Node* running = nullptr;  // the innermost node that runs in a watched backward
-  bool noting = false;      // the host is asked for its stack, which may make nodes
+  bool noting = false;      // no node is noted now, for example because the host is being asked
 };
 constinit thread_local ThreadState t_state;
 
@@ -119,6 +119,11 @@ void note_origin(Node& node) noexcept {
     set_metadata(node, kParentKey, std::move(parent));
   } catch (...) {  // no memory: the node stays without
   }
+}
+
+NoOrigins::NoOrigins() noexcept : before_(std::exchange(t_state.noting, true)) {}
+NoOrigins::~NoOrigins() {
+  t_state.noting = before_;
 }
 
 void apply_watched(Node& node, Backward& ctx) {

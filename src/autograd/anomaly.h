@@ -29,6 +29,19 @@ void set_stack_source(const StackSource* source) noexcept;
 // runs now was made, if a backward makes it. A failure leaves the node without.
 void note_origin(Node& node) noexcept;
 
+// While it lives, nodes that this thread makes are not noted: for code that holds a lock, under
+// which the host must not run.
+class NoOrigins {
+ public:
+  NoOrigins() noexcept;
+  NoOrigins(const NoOrigins&) = delete;
+  NoOrigins& operator=(const NoOrigins&) = delete;
+  ~NoOrigins();
+
+ private:
+  bool before_;
+};
+
 // Runs a node and explains what goes wrong: throws the node's own error with the stack of its
 // forward added, or kAutograd if a result has nan while no gradient that came in had.
 void apply_watched(Node& node, Backward& ctx);

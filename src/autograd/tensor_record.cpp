@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "autograd/accumulate_grad.h"
+#include "autograd/anomaly.h"
 #include "autograd/copy_slices.h"
 #include "autograd/hooks.h"
 #include "base/error.h"
@@ -124,6 +125,7 @@ void refresh_view(const Tensor& view, TensorRecord& record) {
     return;
   }
   check_view_kind(record, "its base or another view of its base was written in place");
+  const NoOrigins under_lock;
   node = make_strided_node(gradient_edge(record.base), Geometry(record.base), view);
   move_retained_grad(record, *node, 0);
   record.generation.store(generation, std::memory_order_relaxed);
