@@ -107,8 +107,12 @@ std::string name_by_kind(const Node& node, size_t index) {
     // What the in-place form overwrites, or a copy of it.
     return index == 0 ? "input" : concat("saved", index);
   }
-  if (origin.index < 2) return origin.index == 0 ? "input" : "other";
-  return concat("input", origin.index);
+  if (origin.index > 1) return concat("input", origin.index);
+  if (origin.index == 1) return "other";
+  // f(x, x) saves its first input twice.
+  const bool again =
+      index == 1 && node.saved_origin(0).kind == Kind::kInput && node.saved_origin(0).index == 0;
+  return again ? "other" : "input";
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ class A21_SavedNames : public ::testing::Test {
 TEST_F(A21_SavedNames, are_the_arguments_of_the_function) {
   EXPECT_EQ(names_of(ops::multiply(a, b)), (Names{"input", "other"}));
   EXPECT_EQ(names_of(ops::multiply(a, b.detached())), Names{"other"});
+  EXPECT_EQ(names_of(ops::multiply(a, a)), (Names{"input", "other"}));
   EXPECT_EQ(names_of(ops::sin(a)), Names{"input"});
   EXPECT_EQ(names_of(ops::matmul(a, b)), (Names{"input", "other"}));
   EXPECT_EQ(names_of(ops::addcmul(a, a, b, Scalar(2.0))), (Names{"tensor1", "tensor2"}));

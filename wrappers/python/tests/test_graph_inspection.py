@@ -13,6 +13,7 @@ import tessera as ts
 import tessera.nn.functional as F
 from tessera import autograd
 from tessera.autograd import graph
+from test_ops import GRAD, gradient_calls
 
 ROOT = pathlib.Path(__file__).parents[3]
 
@@ -74,6 +75,16 @@ class TestSaved:
         assert node._saved_self.tolist() == node._saved_input.tolist()
         assert {"_saved_input", "_saved_other"} <= set(dir(node))
         assert ts.exp(x).grad_fn._saved_result.shape == (2, 3)
+
+    @pytest.mark.parametrize("row", GRAD)
+    def test_A21_every_op_names_what_it_saves(self, row):
+        for function, leaves in gradient_calls(row)[:4]:
+            found = function(*leaves)
+            for result in found if isinstance(found, (tuple, list)) else [found]:
+                for node in graph.nodes(result) if result.requires_grad else []:
+                    names = [name for name, saved in zip(node.saved_names, node.saved_tensors) if saved is not None]
+                    assert all(name and not name.startswith("saved") for name in names), (node, names)
+                    assert names == ["indices"] * len(names) or len(set(names)) == len(names), (node, names)
 
     def test_A21_an_unneeded_tensor_is_none_and_a_list_is_a_tuple(self):
         x = leaf(3, 4)

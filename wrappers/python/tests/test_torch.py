@@ -194,7 +194,8 @@ def test_grad_and_modes() -> None:
 
     assert not quiet().requires_grad
     with torch.set_grad_enabled(False), torch.autograd.set_detect_anomaly(True):
-        assert not (x * 2).requires_grad
+        assert not (x * 2).requires_grad and torch.is_anomaly_enabled()
+    assert not torch.is_anomaly_enabled() and not torch.is_anomaly_check_nan_enabled()
 
 
 # ---- settings ----

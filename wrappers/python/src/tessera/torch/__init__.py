@@ -36,6 +36,7 @@ from ._tensor import (
 )
 from . import accelerator, amp, autograd, backends, cuda, distributions, fft, linalg, nn, optim, random, special, utils, version
 from .amp import OF_TORCH as _OF_TORCH, GradScaler, autocast
+from ..autograd import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .nn import functional as _F
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 
@@ -121,7 +122,8 @@ __all__ = [
     "cdouble", "cfloat", "channels_last", "channels_last_3d", "compile", "complex128", "complex64", "contiguous_format", "cuda",
     "default_generator", "device", "distributions", "double", "dtype", "e", "fft", "finfo", "float", "float16", "float32",
     "float64", "get_default_device", "get_default_dtype", "get_rng_state", "half", "iinfo", "inf", "initial_seed", "int",
-    "int16", "int32", "int64", "int8", "is_storage", "layout", "linalg", "load", "long", "manual_seed", "memory_format", "nan",
+    "int16", "int32", "int64", "int8", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_storage", "layout",
+    "linalg", "load", "long", "manual_seed", "memory_format", "nan",
     "newaxis", "nn", "optim", "pi", "preserve_format", "random", "save", "seed", "set_default_device", "set_default_dtype",
     "set_default_tensor_type", "set_rng_state", "short", "special", "strided", "uint16", "uint32", "uint64", "uint8",
     "use_deterministic_algorithms", "utils", "version",
