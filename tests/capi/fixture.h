@@ -109,6 +109,7 @@ struct Fixture {
   const char* text = nullptr;
   alignas(8) char bytes[64] = {};
   int drops = 0, node_drops = 0;
+  tsr_drop_fn drop = nullptr;
   tsr_error error = nullptr;
   tsr_buffer buffer = nullptr;
   tsr_buffer second_buffer = nullptr;

@@ -106,7 +106,8 @@ end
 function Base.get(d::NodeMetadata, key::AbstractString, default)
     object, drop = Ref{Ptr{Cvoid}}(), Ref{Ptr{Cvoid}}()
     check(C.tsr_node_metadata_object(d.node, key, sizeof(key), object, drop))
-    drop[] == drop_pointer() && object[] != C_NULL && return unbox(object[])
+    ours = lock(() -> object[] in ROOTS, BOXES_LOCK)  # else another language's
+    ours && return unbox(object[])
     buffer = Ref{C.tsr_buffer}()
     check(C.tsr_node_metadata_text(d.node, key, sizeof(key), buffer))
     return buffer[] == C_NULL ? default : take_text(buffer[])

@@ -52,16 +52,20 @@ class NodeMetadata(MutableMapping[str, Any]):
         set_metadata(self._node, key, value)
 
     def __delitem__(self, key: str) -> None:
-        if key not in list(self):
+        if key not in self._keys():
             raise KeyError(key)
         data = key.encode()
         check(lib.tsr_node_metadata_remove(handle(self._node), data, len(data)))
 
+    def _keys(self) -> list[str]:
+        found: list[str] = document(lib.tsr_node_metadata_keys, handle(self._node))
+        return found
+
     def __iter__(self) -> Iterator[str]:
-        return iter(document(lib.tsr_node_metadata_keys, handle(self._node)))
+        return iter(self._keys())
 
     def __len__(self) -> int:
-        return len(list(self))
+        return len(self._keys())
 
     def __repr__(self) -> str:
         return repr(dict(self))
