@@ -56,6 +56,7 @@ tsr_status tsr_node_output_count(tsr_node node, int64_t* count) {
 tsr_status tsr_node_output_info(tsr_node node, int64_t index, tsr_node_output* info) {
   return guard(Call(kInfo_node_output_info, node, index, info), [&] {
     const auto& outputs = node_arg(node).outputs();
+    check_struct_size(info, "info");
     const OutputMeta& meta = outputs[index_arg(index, outputs.size())];
     fill_struct(info, "info", [&meta](tsr_node_output& value) {
       value.flags = (meta.exists ? TSR_NODE_OUTPUT_EXISTS : 0) |
@@ -104,8 +105,8 @@ tsr_status tsr_node_metadata_text(tsr_node node, const char* key, int64_t key_le
   });
 }
 
-tsr_status tsr_node_metadata_object(tsr_node node, const char* key, int64_t key_len,
-                                    void** object, tsr_drop_fn* drop) {
+tsr_status tsr_node_metadata_object(tsr_node node, const char* key, int64_t key_len, void** object,
+                                    tsr_drop_fn* drop) {
   return guard(Call(kInfo_node_metadata_object, node, TextOf{key, key_len}), [&] {
     out_arg(object, "object");
     out_arg(drop, "drop");
@@ -141,15 +142,15 @@ tsr_status tsr_graph_draw(const tsr_tensor* roots, int32_t n_roots, const tsr_te
                   TextOf{names, names_len}, format, flags);
   return guard(call, [&] {
     out_arg(picture, "picture");
+    const auto shown = tensors_arg(roots, n_roots, "roots");
+    const auto tensors = tensors_arg(named, n_named, "named");
+    const std::string_view text = text_arg(names, names_len, "names");
     check_flags(flags, TSR_GRAPH_SHOW_SAVED, "flags");
     TSR_CHECK(format == TSR_GRAPH_DOT || format == TSR_GRAPH_SVG, Code::kInvalidArgument, "format",
               "expected DOT or SVG, got ", static_cast<int32_t>(format));
-    const auto tensors = tensors_arg(named, n_named, "named");
-    const std::vector<std::string> texts =
-        names_arg(text_arg(names, names_len, "names"), tensors.size());
+    const std::vector<std::string> texts = names_arg(text, tensors.size());
     inspect::GraphView view =
-        inspect::view_of(tensors_arg(roots, n_roots, "roots"), {tensors, texts},
-                         (flags & TSR_GRAPH_SHOW_SAVED) != 0);
+        inspect::view_of(shown, {tensors, texts}, (flags & TSR_GRAPH_SHOW_SAVED) != 0);
     give_text(format == TSR_GRAPH_SVG ? inspect::svg_of(std::move(view)) : inspect::dot_of(view),
               picture);
   });

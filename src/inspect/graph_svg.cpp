@@ -298,7 +298,9 @@ class Picture {
     for (uint32_t i = 0; i < graph_.view.links.size(); ++i) {
       const Link& link = graph_.view.links[i];
       if (link.label.empty() || graph_.way[i].empty()) continue;
-      const double turn = kMargin + boxes_[graph_.way[i][1]].x - exit_of(link.from, link.output);
+      const auto& way = graph_.way[i];
+      const double end = way.size() == 2 ? entry_of(way[1], way[0]) : kMargin + boxes_[way[1]].x;
+      const double turn = end - exit_of(link.from, link.output);
       Turns& seen = turns[link.from][link.output];
       seen.left |= turn < -12;
       seen.right |= turn > 12;

@@ -50,7 +50,12 @@ bool overlap(const Rect& a, const Rect& b) {
 
 class A21_GraphSvg : public ::testing::Test {
  protected:
-  void SetUp() override { testing::start_up(); }
+  void SetUp() override {
+    testing::start_up();
+    x = leaf({4, 3});
+    weight = leaf({5, 3});
+    bias = leaf({5});
+  }
 
   static Tensor leaf(Dims sizes) { return testing::random_leaf(sizes, 1, -1, 1, DType::kFloat32); }
 
@@ -61,9 +66,9 @@ class A21_GraphSvg : public ::testing::Test {
     return ops::mean(ops::softmax(ops::add(square, hidden), 1));
   }
 
-  Tensor x = leaf({4, 3});
-  Tensor weight = leaf({5, 3});
-  Tensor bias = leaf({5});
+  Tensor x;
+  Tensor weight;
+  Tensor bias;
 };
 
 TEST_F(A21_GraphSvg, has_a_box_for_each_node_leaf_and_output_and_none_overlap) {

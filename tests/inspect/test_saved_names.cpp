@@ -24,7 +24,11 @@ using Names = std::vector<std::string>;
 
 class A21_SavedNames : public ::testing::Test {
  protected:
-  void SetUp() override { testing::start_up(); }
+  void SetUp() override {
+    testing::start_up();
+    a = testing::random_leaf(Dims{2, 2}, 1);
+    b = testing::random_leaf(Dims{2, 2}, 2);
+  }
 
   static Names names_of(const Tensor& tensor) {
     const NodePtr node = grad_fn(tensor);
@@ -33,8 +37,8 @@ class A21_SavedNames : public ::testing::Test {
     return names;
   }
 
-  Tensor a = testing::random_leaf(Dims{2, 2}, 1);
-  Tensor b = testing::random_leaf(Dims{2, 2}, 2);
+  Tensor a;
+  Tensor b;
 };
 
 TEST_F(A21_SavedNames, are_the_arguments_of_the_function) {

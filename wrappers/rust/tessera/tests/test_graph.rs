@@ -3,7 +3,8 @@
 //! Looking into the graph: nodes, walks, drawings, anomaly mode (row A21).
 
 use std::sync::Arc;
-use tessera::autograd::{detect_anomaly, draw_graph, graph_nodes, is_anomaly_enabled, GraphFormat};
+use tessera::autograd::{detect_anomaly, draw_graph, graph_nodes, is_anomaly_enabled};
+use tessera::autograd::{GraphFormat, Node};
 use tessera::{DType, Device, ErrorKind, Result, Tensor};
 
 const NODES: &str = include_str!("../../../../tests/conformance/graph_nodes.txt");
@@ -14,15 +15,17 @@ fn leaf(shape: &[i64]) -> Result<Tensor> {
 
 /// The network of tests/conformance/graph_nodes.txt, the same in every language.
 fn network() -> Result<Tensor> {
-    let hidden = leaf(&[4, 3])?.linear(&leaf(&[5, 3])?, Some(&leaf(&[5])?))?.relu()?;
-    let mixed = (&hidden * &hidden).softmax(1)?.matmul(&leaf(&[5, 2])?)?;
+    let bias = leaf(&[5])?;
+    let hidden = leaf(&[4, 3])?.linear_with(&leaf(&[5, 3])?, |o| o.bias(&bias))?.relu()?;
+    let shares = (&hidden * &hidden).softmax_with(|o| o.axis(1))?;
+    let mixed = shares.matmul(&leaf(&[5, 2])?)?;
     (mixed.exp()? + &mixed * &Tensor::ones(&[4, 2])?).mean()
 }
 
 #[test]
 fn a21_a_walk_gives_the_nodes_and_edges_of_every_language() -> Result<()> {
     let nodes = graph_nodes(&network()?)?;
-    let number = |node| nodes.iter().position(|other| other == node).unwrap();
+    let number = |node: &Node| nodes.iter().position(|other| other == node).unwrap();
     let mut found = String::new();
     for (index, node) in nodes.iter().enumerate() {
         found += &format!("{index} {}", node.name()?);
