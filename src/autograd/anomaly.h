@@ -44,7 +44,7 @@ class NoOrigins {
 
 // Runs a node and explains what goes wrong: throws the node's own error with the stack of its
 // forward added, or kAutograd if a result has nan while no gradient that came in had.
-void apply_watched(Node& node, Backward& ctx);
+[[gnu::cold, gnu::noinline]] void apply_watched(Node& node, Backward& ctx);
 
 // Begins the part of a message that apply_watched adds.
 inline constexpr const char* kOriginMark = "\nThe forward of ";

@@ -12,12 +12,12 @@
 #include "autograd/tensor_grad.h"
 #include "base/error.h"
 #include "inspect/graph_dot.h"
+#include "ops/create/create.h"
 #include "ops/linalg/linalg.h"
 #include "ops/nn/softmax.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/reduce.h"
-#include "support/gradcheck.h"
 #include "support/start_up.h"
 
 namespace tsr::inspect {
@@ -57,7 +57,11 @@ class A21_GraphSvg : public ::testing::Test {
     bias = leaf({5});
   }
 
-  static Tensor leaf(Dims sizes) { return testing::random_leaf(sizes, 1, -1, 1, DType::kFloat32); }
+  static Tensor leaf(Dims sizes) {
+    const Tensor made = ops::ones(sizes, DType::kFloat32, Device{});
+    set_requires_grad(made, true);
+    return made;
+  }
 
   // Two layers with a softmax, and a value that is used twice.
   Tensor network() {

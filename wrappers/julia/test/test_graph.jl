@@ -9,7 +9,7 @@ graph_leaf(sizes...) = leaf(ones(Float32, sizes...))
 # The network of tests/conformance/graph_nodes.txt, the same in every language.
 function graph_network()
     hidden = Tessera.relu(Tessera.linear(graph_leaf(4, 3), graph_leaf(5, 3); bias=graph_leaf(5)))
-    mixed = Tessera.matmul(Tessera.softmax(hidden .* hidden, 2), graph_leaf(5, 2))
+    mixed = Tessera.matmul(Tessera.softmax(hidden .* hidden; dims=2), graph_leaf(5, 2))
     return Statistics.mean(exp.(mixed) .+ mixed .* Tensor(ones(Float32, 4, 2)))
 end
 

@@ -133,7 +133,8 @@ impl Node {
         done(unsafe {
             sys::tsr_node_metadata_object(self.raw(), data, length, &mut object, &mut drop)
         })?;
-        if object.is_null() || drop.map(|f| f as usize) != Some(drop_value as usize) {
+        let ours: unsafe extern "C" fn(*mut c_void) = drop_value;
+        if object.is_null() || !drop.is_some_and(|drop| std::ptr::fn_addr_eq(drop, ours)) {
             return Ok(None);
         }
         // SAFETY: what has our drop function is a box of a Value; the lock keeps it there.
