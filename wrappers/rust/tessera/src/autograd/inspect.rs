@@ -134,7 +134,7 @@ impl Node {
             sys::tsr_node_metadata_object(self.raw(), data, length, &mut object, &mut drop)
         })?;
         let ours: unsafe extern "C" fn(*mut c_void) = drop_value;
-        if object.is_null() || !drop.is_some_and(|drop| std::ptr::fn_addr_eq(drop, ours)) {
+        if object.is_null() || drop.map(|drop| drop as *const ()) != Some(ours as *const ()) {
             return Ok(None);
         }
         // SAFETY: what has our drop function is a box of a Value; the lock keeps it there.
