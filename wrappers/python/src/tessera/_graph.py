@@ -29,7 +29,10 @@ class NodeOutput(NamedTuple):
 
 
 class NodeMetadata(MutableMapping[str, Any]):
-    """The metadata of a node: a dictionary that lives as long as the node. Texts are visible in every language."""
+    """The metadata of a node: a dictionary that lives as long as the node. Texts are visible in every language.
+
+    Do not store a tensor of the same graph: it keeps its node, and the node would keep it.
+    """
 
     __slots__ = ("_node",)
 
