@@ -1,13 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Walks over the graph with the functions of C: the nodes and edges that every language finds.
+// The graph with the functions of C: a walk finds the nodes and edges that every language finds;
+// anomaly mode is a part of a thread's state.
 #include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "capi/abi_support.h"
+#include "capi/example_support.h"
 
 using namespace tsr::test;
 
@@ -105,4 +108,68 @@ TEST(A21_Graph, a_walk_in_c_gives_the_nodes_and_edges_of_every_language) {
   std::ostringstream wanted;
   wanted << std::ifstream(TSR_GRAPH_NODES).rdbuf();
   EXPECT_EQ(found.str(), wanted.str());
+}
+
+namespace {
+
+std::string stack_of_a_new_node() {
+  const tsr_node node = exp_node();
+  tsr_buffer text = nullptr;
+  ok(tsr_node_metadata_text(node, "stack", -1, &text));
+  std::string found = "none";
+  if (text != nullptr) {
+    const char* data = nullptr;
+    int64_t size = 0;
+    ok(tsr_buffer_data(text, &data, &size));
+    found.assign(data, static_cast<size_t>(size));
+  }
+  tsr_buffer_release(text);
+  tsr_node_release(node);
+  return found;
+}
+
+}  // namespace
+
+TEST(A21_Anomaly, mode_and_stack_move_with_the_state_of_a_thread) {
+  int drops = 0;
+  int32_t previous = -1;
+  tsr_ambient ambient = nullptr;
+  ok(tsr_anomaly_stack_set(example_stack, &drops, count_drop));
+  ok(tsr_anomaly_mode_set(TSR_ANOMALY_ENABLED, &previous));
+  ok(tsr_ambient_save(&ambient));
+  ok(tsr_anomaly_mode_set(0, &previous));
+  ok(tsr_anomaly_stack_set(nullptr, nullptr, nullptr));
+  EXPECT_EQ(stack_of_a_new_node(), "none");
+  EXPECT_EQ(drops, 0) << "the saved state keeps the callback";
+  std::thread([&] {
+    EXPECT_EQ(stack_of_a_new_node(), "none");
+    ok(tsr_ambient_restore(ambient));
+    EXPECT_EQ(tsr_anomaly_mode(), TSR_ANOMALY_ENABLED);
+    EXPECT_EQ(stack_of_a_new_node(), "here");
+    int32_t unused = -1;
+    ok(tsr_anomaly_mode_set(0, &unused));
+    ok(tsr_anomaly_stack_set(nullptr, nullptr, nullptr));
+  }).join();
+  tsr_ambient_release(ambient);
+  EXPECT_EQ(drops, 1);
+}
+
+TEST(A21_Anomaly, a_thread_that_ends_in_the_mode_leaves_the_drop_to_poll) {
+  int drops = 0;
+  std::thread([&] {
+    int32_t previous = -1;
+    ok(tsr_anomaly_stack_set(example_stack, &drops, count_drop));
+    ok(tsr_anomaly_mode_set(TSR_ANOMALY_ENABLED, &previous));
+    EXPECT_EQ(stack_of_a_new_node(), "here");
+  }).join();
+  EXPECT_EQ(drops, 0);
+  int64_t count = 0;
+  ok(tsr_poll(&count));
+  EXPECT_EQ(drops, 1);
+}
+
+TEST(A21_Anomaly, unknown_bits_of_the_mode_are_refused) {
+  int32_t previous = -1;
+  refused(tsr_anomaly_mode_set(4, &previous), TSR_INVALID_ARGUMENT);
+  EXPECT_EQ(tsr_anomaly_mode(), 0);
 }
