@@ -162,6 +162,14 @@ void Node::save(SavedTensor saved) {
   saved_.emplace_back(std::move(saved));
 }
 
+// Needs the lock.
+[[gnu::always_inline]] inline const SavedTensor& Node::saved_at(size_t index) const {
+  check_not_released();
+  TSR_CHECK(index < saved_.size(), Code::kIndex, nullptr, "expected the index of one of the ",
+            saved_.size(), " tensors that ", name_, " saved, got ", index);
+  return saved_[index];
+}
+
 Tensor Node::saved(size_t index) const {
   SavedTensor copy;
   {
@@ -169,14 +177,6 @@ Tensor Node::saved(size_t index) const {
     copy = saved_at(index);
   }
   return copy.unpack(*this);
-}
-
-// Needs the lock.
-const SavedTensor& Node::saved_at(size_t index) const {
-  check_not_released();
-  TSR_CHECK(index < saved_.size(), Code::kIndex, nullptr, "expected the index of one of the ",
-            saved_.size(), " tensors that ", name_, " saved, got ", index);
-  return saved_[index];
 }
 
 SavedTensor::Origin Node::saved_origin(size_t index) const {
