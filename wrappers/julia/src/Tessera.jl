@@ -38,6 +38,7 @@ export convert!, set_data!, state_dict, load_state_dict!, train!, evaluate!, sav
 export SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam, LAMB, Lion, Muon, Rprop, ASGD
 export StepLR, MultiStepLR, ConstantLR, LinearLR, ExponentialLR, PolynomialLR, CosineAnnealingLR
 export CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR, SequentialLR, Scheduler, step!
+export autocast, GradScaler, scale_loss, unscale!, found_inf
 export setup, update!, add_group!, save_state, load_state!, DataLoader
 
 include("library.jl")
@@ -63,6 +64,7 @@ include("io.jl")
 include("graph.jl")
 include("nn.jl")
 include("optim.jl")
+include("amp.jl")
 include("schedules.jl")
 include("data.jl")
 
