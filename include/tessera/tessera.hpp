@@ -3,6 +3,7 @@
 // Tessera for C++17 and up: header-only, over the C ABI and the standard library alone.
 #pragma once
 
+#include "tessera/cpp/amp.hpp"
 #include "tessera/cpp/autograd.hpp"
 #include "tessera/cpp/create.hpp"
 #include "tessera/cpp/custom_function.hpp"
