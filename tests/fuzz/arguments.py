@@ -26,6 +26,7 @@ COUNTS = [-(2**31), -7, -1, 2**31 - 1]
 SMALL = [-(2**31), -77, -1, 0, 1, 2, 3, 12345, 1 << 30, 2**31 - 1]
 DOUBLES = [-1.0, 0.0, 0.5, 1.0, 2.0, 1e300, float("inf"), float("-inf"), float("nan")]
 TEXTS = [b"", b"mean", b"tanh", b"\xff\xfe nonsense", b"no such file"]
+HALVES = (0x11002, 0x11004)  # float16, bfloat16
 SHORTS = ("f32", "f32", "f64", "i64", "bool", "bf16", "f16", "c64", "u8")
 
 
@@ -152,6 +153,21 @@ class Arguments:
             self.library.check("tsr_optimizer_step_with", place[0], ffi.new("tsr_tensor[]", [grad]), 1)
         return place[0]
 
+    def _scaler(self) -> Any:
+        """A scaler that mostly has scaled a loss."""
+        ffi, rng = self.library.ffi, self.rng
+        numbers, place = self.tensors.keep("tsr_grad_scaler_state*"), ffi.new("tsr_grad_scaler*")
+        numbers.struct_size = ffi.sizeof("tsr_grad_scaler_state")
+        self.library.check("tsr_grad_scaler_defaults", numbers)
+        numbers.enabled = rng.random() < 0.8
+        self.library.check("tsr_grad_scaler_new", numbers, place)
+        self.tensors.others.append(("grad_scaler", place[0]))
+        if rng.random() < 0.8:
+            loss, out = self.tensors.make(Value(random_numbers(rng, (), "f32"), "f32")), ffi.new("tsr_tensor*")
+            self.library.check("tsr_grad_scaler_scale", place[0], loss, out)
+            self.library.lib.tsr_tensor_release(out[0])
+        return place[0]
+
     def _handle(self, kind: str, roll: float) -> Any:
         if roll < 0.15:
             return self.library.ffi.NULL
@@ -159,6 +175,8 @@ class Arguments:
             return self._generator()
         if kind == "optimizer" and roll < 0.8:
             return self._optimizer()
+        if kind == "grad_scaler" and roll < 0.8:
+            return self._scaler()
         if kind == "node" and roll < 0.8:
             place = self.library.ffi.new("tsr_node*")
             self.library.check("tsr_tensor_grad_fn", self.tensor(), place)
@@ -194,6 +212,11 @@ class Arguments:
         struct.struct_size = self.rng.choice([0, 3, size, size, size, 4096, 2**32 - 1])
         if name == "optimizer_options" and struct.struct_size == size:
             self._optimizer_options(struct)
+        if name == "grad_scaler_state" and struct.struct_size == size:
+            self.library.call("tsr_grad_scaler_defaults", struct)
+        if name == "autocast_state":
+            struct.device_type, struct.dtype = self.rng.choice([1, 2, 3, 12]), self.rng.choice([-1, -1, *HALVES, 77])
+            struct.enabled, struct.cache_enabled = self.rng.choice([0, 0, 1, 2]), self.rng.choice([0, 1, 1, 7])
         if name == "node_vtable" and self.rng.random() < 0.8:
             struct.forward, struct.backward = self.callbacks.forward, self.callbacks.backward
         return struct

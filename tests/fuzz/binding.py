@@ -101,6 +101,11 @@ class Library:
         lib.tsr_generator_release(generator[0])
         while lib.tsr_saved_hooks_pop() == OK:
             pass
+        off = ffi.new("tsr_autocast_state*", {"struct_size": ffi.sizeof("tsr_autocast_state"), "dtype": -1, "cache_enabled": 1})
+        for off.device_type in (1, 2, 12):
+            lib.tsr_autocast_set(off)
+        while lib.tsr_autocast_end(off) == OK:
+            pass
         lib.tsr_poll(ffi.new("int64_t*"))
 
     def close(self) -> None:
