@@ -25,9 +25,9 @@ constexpr const char* kMetadataKey = "tessera.grad_scaler";
 // A kind of device whose tensors may be cast, whether such a device is present or not.
 DeviceType device_type_arg(tsr_device_type type, const char* arg) {
   const auto found = static_cast<DeviceType>(type);
-  TSR_CHECK(found == DeviceType::kCpu || found == DeviceType::kCuda ||
-                found == DeviceType::kSimulated,
-            Code::kDevice, arg, "expected a kind of device, got ", type);
+  TSR_CHECK(
+      found == DeviceType::kCpu || found == DeviceType::kCuda || found == DeviceType::kSimulated,
+      Code::kDevice, arg, "expected a kind of device, got ", type);
   return found;
 }
 
@@ -66,8 +66,12 @@ Optimizer& optimizer_arg(tsr_optimizer handle) {
 
 ScalerState numbers_arg(const tsr_grad_scaler_state* from) {
   const auto given = read_struct(from, "state");
-  return {bool_arg(given.enabled, "state"), given.scale,           given.growth_factor,
-          given.backoff_factor,             given.growth_interval, given.growth_tracker};
+  return {bool_arg(given.enabled, "state"),
+          given.scale,
+          given.growth_factor,
+          given.backoff_factor,
+          given.growth_interval,
+          given.growth_tracker};
 }
 
 void give_numbers(const ScalerState& numbers, tsr_grad_scaler_state* to) {
@@ -86,9 +90,8 @@ void give_numbers(const ScalerState& numbers, tsr_grad_scaler_state* to) {
 extern "C" {
 
 tsr_status tsr_autocast_get(tsr_device_type device_type, tsr_autocast_state* state) {
-  return guard(Call(kInfo_autocast_get, device_type, state), [&] {
-    give_state(device_type_arg(device_type, "device_type"), state, "state");
-  });
+  return guard(Call(kInfo_autocast_get, device_type, state),
+               [&] { give_state(device_type_arg(device_type, "device_type"), state, "state"); });
 }
 
 tsr_status tsr_autocast_set(const tsr_autocast_state* state) {
@@ -156,8 +159,7 @@ tsr_status tsr_grad_scaler_begin_step(tsr_grad_scaler scaler, tsr_optimizer opti
   });
 }
 
-tsr_status tsr_grad_scaler_step(tsr_grad_scaler scaler, tsr_optimizer optimizer,
-                                int32_t* stepped) {
+tsr_status tsr_grad_scaler_step(tsr_grad_scaler scaler, tsr_optimizer optimizer, int32_t* stepped) {
   return guard(Call(kInfo_grad_scaler_step, scaler, optimizer), [&] {
     out_arg(stepped, "stepped");
     *stepped = scaler_arg(scaler).step(optimizer_arg(optimizer)) ? 1 : 0;

@@ -163,9 +163,10 @@ bool Casts::wanted() const {
     case Autocast::kPromote:
       return (seen_ & kSeenHalf) != 0 && !std::has_single_bit(seen_);
     case Autocast::kRefuse:
-      TSR_CHECK(seen_ == 0, Code::kDType, nullptr,
-                "expected float64, or a call outside of autocast, because it is unsafe in 16 bits; ",
-                info_.name, "_with_logits is safe");
+      TSR_CHECK(
+          seen_ == 0, Code::kDType, nullptr,
+          "expected float64, or a call outside of autocast, because it is unsafe in 16 bits; ",
+          info_.name, "_with_logits is safe");
       return false;
     case Autocast::kNone:
       return false;
@@ -178,8 +179,8 @@ tsr_tensor Casts::cast(tsr_tensor handle) {
   const Borrowed borrowed(reinterpret_cast<TensorImpl*>(handle));
   const Tensor& tensor = borrowed.get();
   if (!is_eligible(*tensor.impl())) return handle;
-  const DType target = info_.autocast == Autocast::kLower ? state_.of(tensor.device().type).dtype
-                                                          : DType::kFloat32;
+  const DType target =
+      info_.autocast == Autocast::kLower ? state_.of(tensor.device().type).dtype : DType::kFloat32;
   if (tensor.dtype() == target) return handle;
   casts_.push_back(cast_of(tensor, target));
   hand_out(casts_.back().impl());  // where handles are checked, the call must know this one

@@ -25,9 +25,8 @@ void check_scale(double scale) {
 }
 
 double number_in(const nlohmann::json& tree, const char* name) {
-  TSR_CHECK(tree.is_object() && tree.contains(name) && tree[name].is_number(), Code::kValue,
-            "text", "expected the state of an enabled scaler, got one without the number '", name,
-            "'");
+  TSR_CHECK(tree.is_object() && tree.contains(name) && tree[name].is_number(), Code::kValue, "text",
+            "expected the state of an enabled scaler, got one without the number '", name, "'");
   return tree[name].get<double>();
 }
 
@@ -119,8 +118,8 @@ void GradScaler::look_at_gradients(Iteration& iteration) const {
 bool GradScaler::is_infinite(Iteration& iteration) {
   if (!iteration.infinite) {
     const Quiet quiet;
-    iteration.infinite = std::any_of(
-        iteration.found.begin(), iteration.found.end(), [](const Tensor& found) {
+    iteration.infinite =
+        std::any_of(iteration.found.begin(), iteration.found.end(), [](const Tensor& found) {
           return *ops::to(found, Device{}, std::nullopt).data_as<float>() != 0;
         });
   }
@@ -207,8 +206,8 @@ std::string GradScaler::json() const {
 
 void GradScaler::load(std::string_view text) {
   const auto tree = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
-  TSR_CHECK(!tree.is_discarded(), Code::kValue, "text", "expected JSON, got '",
-            text.substr(0, 80), "'");
+  TSR_CHECK(!tree.is_discarded(), Code::kValue, "text", "expected JSON, got '", text.substr(0, 80),
+            "'");
   if (!state_.enabled) return;
   ScalerState next;
   next.scale = number_in(tree, "scale");

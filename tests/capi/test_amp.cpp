@@ -541,7 +541,7 @@ TEST(AMP_GradScaler, file_is_that_of_all_languages) {
 
 TEST(AMP_GradScaler, refuses_files_that_hold_no_numbers) {
   const std::string path = testing::TempDir() + "tessera_scaler_none";
-  const Scaler scaler, off([](auto& state) { state.enabled = 0; });
+  const Scaler scaler, off([](auto&state) { state.enabled = 0; });
   ok(tsr_grad_scaler_save(off, path.c_str(), -1));
   refused(tsr_grad_scaler_load(scaler, path.c_str(), -1), TSR_VALUE);
   EXPECT_EQ(scaler.state().scale, 8);

@@ -47,7 +47,7 @@ fn a_gradient_has_the_dtype_of_its_parameter() -> Result<()> {
 #[test]
 fn infinite_gradients_are_skipped() -> Result<()> {
     let x = Tensor::from([1.0_f64]).requiring_grad()?;
-    let mut sgd = Optimizer::new(Sgd::default(), &[x.clone()])?;
+    let mut sgd = Optimizer::new(Sgd::default(), std::slice::from_ref(&x))?;
     let mut scaler = GradScaler::with(ScalerState { scale: 8.0, ..Default::default() })?;
     assert_eq!(scaler.scale(&Tensor::from([2.0_f64]))?.to_vec::<f64>()?, [16.0]);
     x.set_grad(Some(&Tensor::from([f64::INFINITY])))?;
