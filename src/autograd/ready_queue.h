@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace tsr {
@@ -22,17 +23,28 @@ struct Slot;
 class ReadyQueue {
  public:
   void push(uint64_t sequence, Slot* slot) {
-    heap_.push_back({sequence, arrivals_++, slot});
-    std::push_heap(heap_.begin(), heap_.end());
+    const Entry entry{sequence, arrivals_++, slot};
+    if (first_.slot == nullptr) {
+      first_ = entry;
+    } else if (first_ < entry) {
+      push_behind(std::exchange(first_, entry));
+    } else {
+      push_behind(entry);
+    }
   }
   // Not when empty.
   Slot* pop() {
-    std::pop_heap(heap_.begin(), heap_.end());
-    Slot* slot = heap_.back().slot;
-    heap_.pop_back();
+    Slot* slot = first_.slot;
+    if (heap_.empty()) {
+      first_.slot = nullptr;
+    } else {
+      std::pop_heap(heap_.begin(), heap_.end());
+      first_ = heap_.back();
+      heap_.pop_back();
+    }
     return slot;
   }
-  [[nodiscard]] bool empty() const noexcept { return heap_.empty(); }
+  [[nodiscard]] bool empty() const noexcept { return first_.slot == nullptr; }
 
  private:
   struct Entry {
@@ -43,7 +55,13 @@ class ReadyQueue {
       return sequence != other.sequence ? sequence < other.sequence : arrival > other.arrival;
     }
   };
-  std::vector<Entry> heap_;
+  void push_behind(const Entry& entry) {
+    heap_.push_back(entry);
+    std::push_heap(heap_.begin(), heap_.end());
+  }
+
+  Entry first_{};            // the next one; in a chain it is the only one
+  std::vector<Entry> heap_;  // the others
   uint64_t arrivals_ = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "autograd/ownership.h"
 #include "base/error.h"
 #include "base/scalar_range.h"
 #include "kernel/plan.h"
@@ -136,6 +137,25 @@ void launch_outside(const BinaryRule& rule, const Tensor& result, const Arg& a, 
   launch_binary(rule, result, a.is_tensor() ? a : one, b.is_tensor() ? b : one, compute);
 }
 
+// Whether the memory of a gradient may become that of the result: nobody else sees it, and nothing
+// is recorded. On a device the memory would stay with the stream that made it.
+bool is_spare(const Tensor& g) {
+  return !grad_enabled() && g.device().is_cpu() && !g.requires_grad() && !g.has(kViewFlag) &&
+         !g.has(kInferenceFlag) && g.is_contiguous() && owns_alone(g);
+}
+
+// g times the conjugate of the other operand, in the memory of g: g has the shape and the dtype of
+// the product, and shares no memory with x.
+Tensor multiply_here(const BinaryRule& rule, const Tensor& g, const Arg& x);
+
+// dL/d(operand). `last`: nobody reads g afterwards.
+Tensor derivative_of(const BinaryRule& rule, bool of_a, const BinaryContext& seen, bool last) {
+  if (last && rule.op == BinaryOp::kMultiply && is_spare(seen.g)) {
+    return multiply_here(rule, seen.g, of_a ? seen.b : seen.a);
+  }
+  return (of_a ? rule.a : rule.b).derivative(seen);
+}
+
 // The derivative of one call. Saved slots come in the order a, b, y; scalars are stored by value.
 struct BinaryDerivative {
   const BinaryRule* rule;
@@ -156,8 +176,9 @@ struct BinaryDerivative {
     const BinaryContext seen{ctx.grad(), tensor_a ? Arg(a) : Arg(scalar_a),
                              tensor_b ? Arg(b) : Arg(scalar_b), y};
     const size_t input_b = tensor_a ? 1 : 0;
-    if (tensor_a && ctx.needs(0)) ctx.set(0, rule->a.derivative(seen));
-    if (tensor_b && ctx.needs(input_b)) ctx.set(input_b, rule->b.derivative(seen));
+    const bool needs_b = tensor_b && ctx.needs(input_b);
+    if (tensor_a && ctx.needs(0)) ctx.set(0, derivative_of(*rule, true, seen, !needs_b));
+    if (needs_b) ctx.set(input_b, derivative_of(*rule, false, seen, true));
   }
 };
 
@@ -219,6 +240,14 @@ Tensor pass(const BinaryContext& ctx) {
 }
 Tensor pass_negative(const BinaryContext& ctx) {
   return negative(ctx.g);
+}
+Tensor multiply_here(const BinaryRule& rule, const Tensor& g, const Arg& x) {
+  if (x.is_tensor()) {
+    launch_binary(rule, g, g, conj_of(x.tensor()), g.dtype());
+  } else {
+    launch_binary(rule, g, g, conj_of(x.scalar()), g.dtype());
+  }
+  return g;
 }
 Tensor multiply_a(const BinaryContext& ctx) {
   return times(ctx.g, ctx.b);
