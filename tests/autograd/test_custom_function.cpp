@@ -58,7 +58,7 @@ void square_backward(CustomNode& node, std::span<const Tensor> grads, std::span<
   results[0] = toy::scale(toy::mul(grads[0], node.saved(0)), 2);
 }
 
-TEST_F(CustomFunctionTest, derivative_runs_and_is_dropped_once) {
+TEST_F(CustomFunctionTest, E9_derivative_runs_and_is_dropped_once) {
   g_drops = 0;
   {
     const Tensor x = leaf({2}, {3, 4});
@@ -79,7 +79,7 @@ TEST_F(CustomFunctionTest, derivative_made_of_ops_is_differentiable) {
   EXPECT_EQ(values(grad(std::array{first[0]}, std::array{x})[0]), (Values{108}));
 }
 
-TEST_F(CustomFunctionTest, once_differentiable_raises_only_when_differentiated_again) {
+TEST_F(CustomFunctionTest, E7_once_differentiable_raises_only_when_differentiated_again) {
   const Tensor x = leaf({1}, {3});
   const auto node = make_node(std::array{x}, square_backward);
   const Tensor y = make({1}, {9});
@@ -133,7 +133,7 @@ TEST_F(CustomFunctionTest, nothing_is_recorded_when_no_input_needs_grad) {
   EXPECT_EQ(node->saved_count(), 0U);
 }
 
-TEST_F(CustomFunctionTest, needs_input_grad_tells_inputs_apart) {
+TEST_F(CustomFunctionTest, A10_needs_input_grad_tells_inputs_apart) {
   const Tensor x = leaf({1}, {3});
   const Tensor c = make({1}, {2});
   const auto node = make_node(std::array{x, c}, [](auto& self, auto grads, auto results) {
@@ -149,7 +149,7 @@ TEST_F(CustomFunctionTest, needs_input_grad_tells_inputs_apart) {
   expect_error([&] { static_cast<void>(node->needs_input_grad(2)); }, "2", Code::kIndex);
 }
 
-TEST_F(CustomFunctionTest, unused_outputs_get_zeros_unless_told_otherwise) {
+TEST_F(CustomFunctionTest, A10_unused_outputs_get_zeros_unless_told_otherwise) {
   for (const bool materialize : {true, false}) {
     const Tensor x = leaf({1}, {3});
     const auto node = make_node(std::array{x}, [=](auto&, auto grads, auto results) {
@@ -168,7 +168,7 @@ TEST_F(CustomFunctionTest, unused_outputs_get_zeros_unless_told_otherwise) {
   }
 }
 
-TEST_F(CustomFunctionTest, non_differentiable_and_integer_outputs_stay_outside) {
+TEST_F(CustomFunctionTest, A10_non_differentiable_and_integer_outputs_stay_outside) {
   const Tensor x = leaf({1}, {3});
   const auto node =
       make_node(std::array{x}, [](auto&, auto grads, auto results) { results[0] = grads[0]; });
@@ -182,7 +182,7 @@ TEST_F(CustomFunctionTest, non_differentiable_and_integer_outputs_stay_outside) 
   EXPECT_FALSE(index.requires_grad());
 }
 
-TEST_F(CustomFunctionTest, dirty_input_is_rebased_and_its_version_raised) {
+TEST_F(CustomFunctionTest, A10_I10_dirty_input_is_rebased_and_its_version_raised) {
   const Tensor x = leaf({1}, {3});
   const Tensor h = toy::scale(x, 1);
   const auto node = make_node(
@@ -196,7 +196,7 @@ TEST_F(CustomFunctionTest, dirty_input_is_rebased_and_its_version_raised) {
   EXPECT_EQ(grad_values(x), (Values{7}));
 }
 
-TEST_F(CustomFunctionTest, dirty_view_reaches_its_base) {
+TEST_F(CustomFunctionTest, I10_dirty_view_reaches_its_base) {
   const Tensor x = leaf({2}, {3, 4});
   const Tensor base = toy::scale(x, 1);
   const Tensor part = toy::slice(base, 1, 2);
@@ -209,7 +209,7 @@ TEST_F(CustomFunctionTest, dirty_view_reaches_its_base) {
   EXPECT_EQ(grad_values(x), (Values{1, 7}));
 }
 
-TEST_F(CustomFunctionTest, wrong_outputs_are_refused) {
+TEST_F(CustomFunctionTest, A10_wrong_outputs_are_refused) {
   const Tensor x = toy::scale(leaf({1}, {3}), 1);
   const Call none = [](auto&, auto, auto) {};
   expect_error([&] { make_node(std::array{x}, none)->attach(std::array{x}); }, "got an input");
@@ -225,7 +225,7 @@ TEST_F(CustomFunctionTest, wrong_outputs_are_refused) {
   expect_error([&] { node->attach(std::array{make({1}, {1})}); }, "one call");
 }
 
-TEST_F(CustomFunctionTest, view_from_a_custom_function_cannot_be_written) {
+TEST_F(CustomFunctionTest, I8_view_from_a_custom_function_cannot_be_written) {
   const Tensor x = leaf({2}, {3, 4});
   const auto node =
       make_node(std::array{x}, [](auto&, auto grads, auto results) { results[0] = grads[0]; });
@@ -238,7 +238,7 @@ TEST_F(CustomFunctionTest, view_from_a_custom_function_cannot_be_written) {
   expect_error([&] { toy::scale_inplace(view, 2); }, "custom function");
 }
 
-TEST_F(CustomFunctionTest, saved_output_makes_no_cycle_in_either_order) {
+TEST_F(CustomFunctionTest, A15_saved_output_makes_no_cycle_in_either_order) {
   for (const bool save_first : {true, false}) {
     const int64_t before = live_nodes();
     {
@@ -268,7 +268,7 @@ TEST_F(CustomFunctionTest, saved_tensors_are_checked_and_released_as_in_every_no
   expect_error([&] { backward(std::array{y}); }, "(retain_graph)");
 }
 
-TEST_F(CustomFunctionTest, exception_of_the_host_comes_out_as_it_went_in) {
+TEST_F(CustomFunctionTest, E19_exception_of_the_host_comes_out_as_it_went_in) {
   const Tensor x = leaf({1}, {3});
   const auto payload = std::make_shared<int>(42);
   const Tensor y = square(x, [&](auto&, auto, auto) {
@@ -285,7 +285,7 @@ TEST_F(CustomFunctionTest, exception_of_the_host_comes_out_as_it_went_in) {
   }
 }
 
-TEST_F(CustomFunctionTest, wrong_gradient_shape_names_the_function) {
+TEST_F(CustomFunctionTest, A10_E20_wrong_gradient_shape_names_the_function) {
   const Tensor x = leaf({3}, {1, 2, 3});
   const Tensor y = square(x, [](auto&, auto, auto results) {
     results[0] = make({5}, {1, 2, 3, 4, 5});

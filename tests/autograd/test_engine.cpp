@@ -82,7 +82,7 @@ TEST_F(Engine, E3_tensor_used_three_times_gets_three_gradients) {
   EXPECT_EQ(grad_values(x), (Values{12, 27}));
 }
 
-TEST_F(Engine, broadcast_input_gets_the_sum) {
+TEST_F(Engine, E20_broadcast_input_gets_the_sum) {
   const Tensor x = leaf({1, 2}, {1, 2});
   const Tensor y = make({3, 2}, {1, 2, 3, 4, 5, 6});
   backward(std::array{toy::sum(toy::mul(x, y))});
@@ -97,7 +97,7 @@ TEST_F(Engine, expanded_input_gets_the_sum) {
   EXPECT_EQ(grad_values(x), (Values{6, 12}));
 }
 
-TEST_F(Engine, gradient_is_cast_to_the_input_dtype) {
+TEST_F(Engine, E20_gradient_is_cast_to_the_input_dtype) {
   const Tensor x = leaf({2}, {1, 2}, DType::kFloat32);
   const Tensor y = toy::cast(x, DType::kFloat64);
   backward(std::array{toy::sum(y)});
@@ -216,7 +216,7 @@ TEST_F(Engine, A4_backward_with_inputs_accumulates_only_there) {
   EXPECT_FALSE(grad_of(y).defined());
 }
 
-TEST_F(Engine, create_graph_gives_higher_derivatives) {
+TEST_F(Engine, A12_create_graph_gives_higher_derivatives) {
   const Tensor x = leaf({1}, {2});
   const Tensor y = toy::mul(toy::mul(x, x), x);
   const BackwardOptions again{.create_graph = true};
@@ -228,7 +228,7 @@ TEST_F(Engine, create_graph_gives_higher_derivatives) {
   EXPECT_EQ(values(third), (Values{6}));
 }
 
-TEST_F(Engine, create_graph_accumulates_out_of_place) {
+TEST_F(Engine, E5_create_graph_accumulates_out_of_place) {
   const Tensor x = leaf({1}, {2});
   const Tensor y = toy::mul(x, x);
   backward(std::array{y}, {}, {.create_graph = true});
@@ -241,7 +241,7 @@ TEST_F(Engine, create_graph_accumulates_out_of_place) {
   set_grad(x, {});  // .grad refers to x's own accumulator: the test breaks the cycle
 }
 
-TEST_F(Engine, second_accumulation_writes_into_the_same_tensor) {
+TEST_F(Engine, E5_second_accumulation_writes_into_the_same_tensor) {
   const Tensor x = leaf({2}, {1, 2});
   backward(std::array{toy::sum(x)});
   const Tensor first = grad_of(x);
@@ -250,7 +250,7 @@ TEST_F(Engine, second_accumulation_writes_into_the_same_tensor) {
   EXPECT_EQ(values(first), (Values{4, 4}));
 }
 
-TEST_F(Engine, gradient_that_nobody_else_has_becomes_grad_itself) {
+TEST_F(Engine, E5_gradient_that_nobody_else_has_becomes_grad_itself) {
   const Tensor x = leaf({2}, {1, 2});
   const Tensor y = toy::scale(x, 2);
   const void* made = nullptr;
@@ -261,7 +261,7 @@ TEST_F(Engine, gradient_that_nobody_else_has_becomes_grad_itself) {
   EXPECT_EQ(grad_of(x).data(), made);
 }
 
-TEST_F(Engine, gradient_shared_by_two_leaves_is_copied) {
+TEST_F(Engine, E5_gradient_shared_by_two_leaves_is_copied) {
   const Tensor x = leaf({2}, {1, 2});
   const Tensor y = leaf({2}, {1, 2});
   backward(std::array{toy::add(x, y)}, std::array{make({2}, {5, 6})});
@@ -270,7 +270,7 @@ TEST_F(Engine, gradient_shared_by_two_leaves_is_copied) {
   EXPECT_EQ(grad_values(y), (Values{5, 6}));
 }
 
-TEST_F(Engine, callers_gradient_is_never_taken) {
+TEST_F(Engine, E5_callers_gradient_is_never_taken) {
   const Tensor x = leaf({1}, {1});
   const Tensor given = make({1}, {5});
   backward(std::array{x}, std::array{given});
@@ -279,7 +279,7 @@ TEST_F(Engine, callers_gradient_is_never_taken) {
   EXPECT_EQ(grad_values(x), (Values{10}));
 }
 
-TEST_F(Engine, gradient_takes_the_leafs_layout) {
+TEST_F(Engine, E5_gradient_takes_the_leafs_layout) {
   const Tensor base = make({2, 3}, {1, 2, 3, 4, 5, 6});
   const Tensor x = make_view(base, std::array<int64_t, 2>{3, 2}, std::array<int64_t, 2>{1, 3}, 0);
   set_requires_grad(x, true);
@@ -380,7 +380,7 @@ TEST_F(Engine, E19_error_inside_a_node_names_the_node) {
             "in FailBackward: expected this");
 }
 
-TEST_F(Engine, invalid_gradient_shape_is_a_typed_error) {
+TEST_F(Engine, E20_invalid_gradient_shape_is_a_typed_error) {
   const Tensor x = leaf({3}, {1, 2, 3});
   Tensor y = toy::scale(x, 1).detached();
   record(y, "WrongBackward", {x}, {}, [](Backward& ctx) {
@@ -433,7 +433,7 @@ TEST_F(Engine, E17_nested_backward_may_walk_the_graph_that_is_running) {
   EXPECT_EQ(grad_values(x), (Values{12}));
 }
 
-TEST_F(Engine, final_callbacks_run_after_the_graph_and_may_add_more) {
+TEST_F(Engine, E18_final_callbacks_run_after_the_graph_and_may_add_more) {
   const Tensor x = leaf({}, {3});
   const Tensor y = toy::scale(x, 2);
   std::vector<double> seen;
@@ -500,7 +500,7 @@ TEST_F(Engine, E24_losers_of_a_race_for_one_graph_get_the_retain_graph_error) {
   }
 }
 
-TEST_F(Engine, grad_may_be_cleared_while_another_thread_accumulates) {
+TEST_F(Engine, E24_grad_may_be_cleared_while_another_thread_accumulates) {
   const Tensor x = leaf({1}, {1});
   std::atomic<bool> done = false;
   std::thread clearing([&] {
@@ -528,7 +528,7 @@ TEST_F(Engine, chain_of_gradients_of_gradients_is_freed) {
   EXPECT_EQ(first->refs.load(), 1U);
 }
 
-TEST_F(Engine, leaf_frozen_after_the_forward_receives_nothing) {
+TEST_F(Engine, E5_leaf_frozen_after_the_forward_receives_nothing) {
   const Tensor x = leaf({1}, {2});
   const Tensor w = leaf({1}, {3});
   int calls = 0;
@@ -583,7 +583,7 @@ TEST_F(Engine, A16_leaf_is_held_by_its_graph_and_by_nothing_else) {
   EXPECT_EQ(users(), 1U);
 }
 
-TEST_F(Engine, ten_thousand_steps_leave_no_memory_behind) {
+TEST_F(Engine, A17_ten_thousand_steps_leave_no_memory_behind) {
   const Tensor w = leaf({4}, {1, 2, 3, 4});
   const auto step = [&] {
     const Tensor h = toy::mul(w, w);

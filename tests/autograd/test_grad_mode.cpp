@@ -57,7 +57,7 @@ TEST_F(GradModeTest, inference_mode_turns_recording_off_for_good) {
   EXPECT_FALSE(grad_enabled());
 }
 
-TEST_F(GradModeTest, backward_records_only_when_asked) {
+TEST_F(GradModeTest, E12_backward_records_only_when_asked) {
   const Tensor x = leaf({1}, {1});
   bool seen = true;
   const auto run = [&](bool create_graph) {

@@ -26,7 +26,7 @@ TensorHook times(double factor) {
   return [=](const Tensor& g) { return toy::scale(g, factor); };
 }
 
-TEST_F(HooksTest, tensor_hooks_replace_the_gradient_in_order_of_registration) {
+TEST_F(HooksTest, A8_tensor_hooks_replace_the_gradient_in_order_of_registration) {
   const Tensor x = leaf({1}, {1});
   const Tensor y = toy::scale(x, 1);
   Values seen;
@@ -41,7 +41,7 @@ TEST_F(HooksTest, tensor_hooks_replace_the_gradient_in_order_of_registration) {
   EXPECT_EQ(grad_values(x), (Values{3}));
 }
 
-TEST_F(HooksTest, leaf_hook_sees_the_whole_gradient_before_it_is_accumulated) {
+TEST_F(HooksTest, A8_leaf_hook_sees_the_whole_gradient_before_it_is_accumulated) {
   const Tensor x = leaf({1}, {3});
   int calls = 0;
   add_tensor_hook(x, [&](const Tensor& g) {
@@ -54,7 +54,7 @@ TEST_F(HooksTest, leaf_hook_sees_the_whole_gradient_before_it_is_accumulated) {
   EXPECT_EQ(grad_values(x), (Values{60}));
 }
 
-TEST_F(HooksTest, hooks_also_change_what_grad_returns) {
+TEST_F(HooksTest, A8_hooks_also_change_what_grad_returns) {
   const Tensor x = leaf({1}, {3});
   const Tensor m = toy::mul(x, x);
   add_tensor_hook(x, times(10));
@@ -150,7 +150,7 @@ TEST_F(HooksTest, hook_on_one_output_of_several_sees_only_that) {
   EXPECT_EQ(grad_values(x), (Values{1, 100}));
 }
 
-TEST_F(HooksTest, removed_hook_does_not_run_and_gives_up_its_callable) {
+TEST_F(HooksTest, A8_removed_hook_does_not_run_and_gives_up_its_callable) {
   const Tensor x = leaf({1}, {1});
   const Tensor y = toy::scale(x, 1);
   const auto token = std::make_shared<int>(0);
@@ -166,7 +166,7 @@ TEST_F(HooksTest, removed_hook_does_not_run_and_gives_up_its_callable) {
   EXPECT_EQ(*token, 0);
 }
 
-TEST_F(HooksTest, hook_may_remove_itself_while_it_runs) {
+TEST_F(HooksTest, A8_hook_may_remove_itself_while_it_runs) {
   const Tensor x = leaf({1}, {1});
   HookHandle handle;
   int calls = 0;
@@ -182,7 +182,7 @@ TEST_F(HooksTest, hook_may_remove_itself_while_it_runs) {
   EXPECT_EQ(token.use_count(), 1);
 }
 
-TEST_F(HooksTest, callable_is_destroyed_with_the_graph) {
+TEST_F(HooksTest, E9_callable_is_destroyed_with_the_graph) {
   const auto token = std::make_shared<int>(0);
   {
     const Tensor y = toy::scale(leaf({1}, {1}), 1);
@@ -205,7 +205,7 @@ TEST_F(HooksTest, hooks_are_removed_by_number) {
   EXPECT_EQ(grad_values(x), (Values{3}));
 }
 
-TEST_F(HooksTest, order_is_tensor_hook_pre_hook_node_post_hook) {
+TEST_F(HooksTest, A9_order_is_tensor_hook_pre_hook_node_post_hook) {
   const Tensor x = leaf({1}, {1});
   std::string order;
   Tensor y = x.detached();
@@ -232,7 +232,7 @@ TEST_F(HooksTest, order_is_tensor_hook_pre_hook_node_post_hook) {
   EXPECT_EQ(order, "tbnpla");
 }
 
-TEST_F(HooksTest, pre_and_post_hooks_may_replace_gradients) {
+TEST_F(HooksTest, A9_pre_and_post_hooks_may_replace_gradients) {
   const Tensor x = leaf({1}, {1});
   const Tensor y = toy::scale(x, 2);
   add_pre_hook(*grad_fn(y), [](std::span<Tensor> grads) { grads[0] = toy::scale(grads[0], 10); });
@@ -244,7 +244,7 @@ TEST_F(HooksTest, pre_and_post_hooks_may_replace_gradients) {
   EXPECT_EQ(grad_values(x), (Values{21}));
 }
 
-TEST_F(HooksTest, retained_gradient_is_stored_and_adds_up) {
+TEST_F(HooksTest, A7_retained_gradient_is_stored_and_adds_up) {
   const Tensor x = leaf({1}, {3});
   const Tensor y = toy::scale(x, 2);
   EXPECT_FALSE(retains_grad(y));

@@ -112,7 +112,7 @@ TEST(Hook, error_of_a_call_inside_it_is_the_error_of_backward) {
   EXPECT_NE(std::string(last().message).find("add"), std::string::npos);
 }
 
-TEST(Hook, user_data_is_dropped_once_when_tensor_and_graph_are_gone) {
+TEST(Hook, E9_user_data_is_dropped_once_when_tensor_and_graph_are_gone) {
   int drops = 0;
   {
     const Owned x(leaf(2));
@@ -134,7 +134,7 @@ TEST(Hook, user_data_is_dropped_once_when_registration_fails) {
   EXPECT_EQ(drops, 2);
 }
 
-TEST(CustomFunction, failure_of_its_backward_carries_the_payload) {
+TEST(CustomFunction, E9_failure_of_its_backward_carries_the_payload) {
   const Owned x(leaf(2));
   const Tensor y(reals(TSR_FLOAT32, {2}, {2, 4}));
   tsr_node_vtable vtable = {};
@@ -151,7 +151,7 @@ TEST(CustomFunction, failure_of_its_backward_carries_the_payload) {
   EXPECT_EQ(last().payload, &g_exception);
 }
 
-TEST(CustomFunction, refused_table_still_drops_its_user_data) {
+TEST(CustomFunction, E9_refused_table_still_drops_its_user_data) {
   int drops = 0;
   tsr_node_vtable vtable = {};
   vtable.struct_size = sizeof(vtable);
@@ -177,7 +177,7 @@ TEST(CustomFunction, without_gradients_gives_its_data_back_at_once) {
   EXPECT_EQ(drops, 1);
 }
 
-TEST(FinalCallback, runs_once_after_the_backward) {
+TEST(FinalCallback, E18_runs_once_after_the_backward) {
   static int order = 0, hook_at = 0, final_at = 0, drops = 0;
   order = hook_at = final_at = drops = 0;
   const Owned x(leaf(2));

@@ -487,7 +487,7 @@ TEST(Autograd, exceptions_of_pack_and_unpack_pass_through) {
   EXPECT_THROW((x * x).sum().backward(), HostError);
 }
 
-TEST(Autograd, functions_and_hooks_leave_nothing_behind) {
+TEST(Autograd, E9_functions_and_hooks_leave_nothing_behind) {
   const int64_t handles = live_handles();
   const int64_t nodes = live_nodes();
   const auto owned = std::make_shared<int>(1);

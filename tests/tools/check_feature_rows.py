@@ -3,11 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the table of docs/features.md: every row is there once, and every test that it names exists.
 
-Usage: check_feature_rows.py [<repository root>] [--list]
+Usage: check_feature_rows.py [<repository root>] [--list | --fill]
 
 A test is written `path: name`; both may contain *, and then at least one test must match. Its name carries the id of the
-row: E23_..., A6_E16_..., test_e23_...
-A row that holds names at least one test. --list prints all tests whose names carry an id, by row.
+row: E23_..., A6_E16_..., test_e23_... A row that holds names at least one test. --list prints all tests whose names carry
+an id, by row; --fill writes them into the table, and says which open rows have tests now, for a person to close.
 """
 
 import re
@@ -62,6 +62,33 @@ def rows_of(page: Path) -> list[tuple[str, str, str]]:
     return rows
 
 
+def tests_by_row(tests: dict[str, set[str]]) -> dict[str, list[str]]:
+    """The entries of the table for all tests whose names carry an id."""
+    found: dict[str, list[str]] = {row: [] for row in IDS}
+    for file, names in sorted(tests.items()):
+        for test in sorted(names):
+            for row in ids_of(test):
+                found[row].append(f"`{file}: {test}`")
+    return found
+
+
+def fill(page: Path, tests: dict[str, set[str]]) -> None:
+    """Writes the tests of each row into the table; entries of tests without an id stay."""
+    lines, found = page.read_text().splitlines(), tests_by_row(tests)
+    for number, (line, row) in enumerate(zip(lines, [line.split(" | ")[0].strip("| ") for line in lines])):
+        if row not in IDS:
+            continue
+        cells = line.strip().strip("|").split(" | ")
+        stay = [f"`{path}: {name}`" for path, name in ENTRY.findall(cells[2]) if name.startswith("check_")]
+        entries = found[row] + stay
+        if entries:
+            cells[2] = "<br>".join(entries)
+        if entries and cells[3].strip() == "open":
+            print(f"{row} is open and has {len(entries)} tests")
+        lines[number] = "| " + " | ".join(cell.strip() for cell in cells) + " |"
+    page.write_text("\n".join(lines) + "\n")
+
+
 def problems_of(rows: list[tuple[str, str, str]], tests: dict[str, set[str]]) -> list[str]:
     problems = []
     if [row[0] for row in rows] != IDS:
@@ -83,16 +110,15 @@ def problems_of(rows: list[tuple[str, str, str]], tests: dict[str, set[str]]) ->
 
 
 def main() -> int:
-    arguments = [a for a in sys.argv[1:] if a != "--list"]
+    arguments = [a for a in sys.argv[1:] if not a.startswith("--")]
     root = Path(arguments[0] if arguments else ".").resolve()
     tests = tests_of(root)
     if "--list" in sys.argv:
-        for row in IDS:
-            for file, names in sorted(tests.items()):
-                for test in sorted(names):
-                    if row in ids_of(test):
-                        print(f"{row} `{file}: {test}`")
+        for row, entries in tests_by_row(tests).items():
+            print("\n".join(f"{row} {entry}" for entry in entries), end="\n" if entries else "")
         return 0
+    if "--fill" in sys.argv:
+        fill(root / "docs" / "features.md", tests)
     rows = rows_of(root / "docs" / "features.md")
     problems = problems_of(rows, tests)
     for problem in problems:

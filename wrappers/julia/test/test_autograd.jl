@@ -312,7 +312,7 @@ end
     @test_throws TesseraError grad(sum(g), x)
 end
 
-@testset "test_functions_and_hooks_leave_nothing_behind" begin
+@testset "test_e9_functions_and_hooks_leave_nothing_behind" begin
     function work()
         for _ in 1:20
             x = leaf([1.0])

@@ -151,7 +151,7 @@ def test_modes_nest_and_restore() -> None:
     assert ts.is_grad_enabled()
 
 
-def test_modes_decorate() -> None:
+def test_a2_modes_decorate() -> None:
     x = leaf(1.0)
 
     @ts.no_grad()
@@ -247,7 +247,7 @@ def test_requires_grad_rules() -> None:
     assert x.detach().tolist() == [2]
 
 
-def test_retain_grad() -> None:
+def test_a7_retain_grad() -> None:
     x = leaf(1.0, 2.0)
     y = x * 3
     y.retain_grad()
@@ -266,7 +266,7 @@ def test_changed_saved_tensors_are_noticed() -> None:
         z.backward()
 
 
-def test_graph_can_be_walked() -> None:
+def test_a21_graph_can_be_walked() -> None:
     x = leaf(1.0)
     y = (x * x).exp()
     node = y.grad_fn
@@ -348,7 +348,7 @@ def test_hooks_must_return_tensors() -> None:
         (x * 2).backward()
 
 
-def test_callbacks_run_when_the_backward_ends() -> None:
+def test_e18_callbacks_run_when_the_backward_ends() -> None:
     order: list[str] = []
     x = leaf(1.0)
 
@@ -412,7 +412,7 @@ class Two(Function):
         return left, None, right
 
 
-def test_function_of_several_inputs_and_outputs() -> None:
+def test_a10_function_of_several_inputs_and_outputs() -> None:
     x, y = leaf(1.0, 2.0), leaf(3.0, 4.0)
     assert gradcheck(lambda a, b: Two.apply(a, 2.5, b), (x, y))
     assert gradgradcheck(lambda a, b: Two.apply(a, 2.5, b), (x, y))
@@ -455,7 +455,7 @@ def make_function(backward: Any, prepare: Any = None) -> Any:
     return Made
 
 
-def test_mark_non_differentiable_and_materialize() -> None:
+def test_a10_mark_non_differentiable_and_materialize() -> None:
     def prepare(ctx: Any, x: ts.Tensor) -> Any:
         index = ts.argmax(x)
         ctx.mark_non_differentiable(index)
@@ -488,7 +488,7 @@ def test_mark_non_differentiable_and_materialize() -> None:
     (lambda ctx, g: "x", RuntimeError, "expected a Tensor"),
     (lambda ctx, g: 1 / 0, ZeroDivisionError, ""),
 ])  # fmt: skip
-def test_wrong_backwards_raise(backward: Any, kind: type[Exception], text: str) -> None:
+def test_a10_wrong_backwards_raise(backward: Any, kind: type[Exception], text: str) -> None:
     with pytest.raises(kind, match=text):
         make_function(backward).apply(leaf(1.0, 2.0)).sum().backward()
 
@@ -542,7 +542,7 @@ def test_function_takes_tensors_that_require_grad_by_position() -> None:
         Scaled.apply(leaf(1.0), scale=leaf(2.0))
 
 
-def test_missing_backward_raises() -> None:
+def test_a10_missing_backward_raises() -> None:
     class Half(Function):
         @staticmethod
         def forward(ctx: Any, x: ts.Tensor) -> ts.Tensor:
@@ -563,7 +563,7 @@ def test_e7_once_differentiable_refuses_a_second_derivative() -> None:
     assert constant.tolist() == [2] and not constant.requires_grad
 
 
-def test_functions_and_hooks_leave_nothing_behind() -> None:
+def test_e9_functions_and_hooks_leave_nothing_behind() -> None:
     gc.collect()
     handles, nodes = ts.memory.live_handles(), ts.memory.live_nodes()
     for _ in range(20):

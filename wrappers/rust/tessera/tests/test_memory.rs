@@ -90,7 +90,7 @@ fn pressure_comes_before_growth_above_a_threshold() -> Result<()> {
 }
 
 #[test]
-fn functions_and_hooks_leave_nothing_behind() -> Result<()> {
+fn e9_functions_and_hooks_leave_nothing_behind() -> Result<()> {
     let _turn = turn();
     let before = (live_tensors(), live_nodes());
     {
