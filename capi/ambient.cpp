@@ -60,7 +60,7 @@ tsr_status tsr_ambient_restore(tsr_ambient ambient) {
     set_current_streams(state.streams);      // may run out of memory, so it comes first
     set_current_generator(state.generator);  // so may this
     set_autocast_state(state.autocast);      // and this
-    t_grad_mode = state.grad_mode;
+    set_grad_mode(state.grad_mode);
     t_default_device = state.default_device;
     if (at_home) t_scope = state.scope.get();
     set_drops_deferred(state.defer_drops);

@@ -125,7 +125,9 @@ tsr_status tsr_grad_mode_set(int32_t enabled, int32_t* previous) {
   return guard(Call(kInfo_grad_mode_set, enabled), [&] {
     const bool value = bool_arg(enabled, "enabled");
     *out_arg(previous, "previous") = t_grad_mode.record ? 1 : 0;
-    t_grad_mode.record = value && !t_grad_mode.inference;
+    GradMode mode = t_grad_mode;
+    mode.record = value && !mode.inference;
+    set_grad_mode(mode);
   });
 }
 
@@ -137,10 +139,12 @@ tsr_status tsr_inference_mode_set(int32_t enabled, int32_t* previous) {
   return guard(Call(kInfo_inference_mode_set, enabled), [&] {
     const bool value = bool_arg(enabled, "enabled");
     *out_arg(previous, "previous") = t_grad_mode.inference ? 1 : 0;
-    if (value == t_grad_mode.inference) return;
-    if (value) t_grad_mode.record_outside = t_grad_mode.record;
-    t_grad_mode.inference = value;
-    t_grad_mode.record = !value && t_grad_mode.record_outside;
+    GradMode mode = t_grad_mode;
+    if (value == mode.inference) return;
+    if (value) mode.record_outside = mode.record;
+    mode.inference = value;
+    mode.record = !value && mode.record_outside;
+    set_grad_mode(mode);
   });
 }
 

@@ -3,7 +3,9 @@
 // Custom differentiable functions: a CustomFunction that calls the host's table.
 #include "autograd/custom_function.h"
 
+#include "autograd/forward.h"
 #include "capi/callback.h"
+#include "capi/custom_node.h"
 #include "capi/generated/infos.h"
 #include "capi/lend.h"
 #include "capi/structs.h"
@@ -43,6 +45,12 @@ class HostFunction final : public CustomFunction {
     call_host("backward", table_.backward, data_.get(), self.get(), lent.handles(), lent.count(),
               returned.places(), returned.count());
     returned.consume(results, "a gradient from the backward callback");
+  }
+
+  [[nodiscard]] bool has_jvp() const noexcept override { return table_.jvp != nullptr; }
+  void jvp(CustomNode& node, std::span<const Tensor> tangents,
+           std::span<Tensor> results) override {
+    run(table_.jvp, "jvp", node, tangents, results);
   }
 
   [[nodiscard]] HostData host_data() const noexcept override { return {data_.get(), table_.drop}; }
@@ -85,14 +93,6 @@ Made make_node(const char* name, int64_t name_len, const tsr_node_vtable& table,
   node->set_once_differentiable((table.flags & TSR_NODE_ONCE_DIFFERENTIABLE) != 0);
   node->set_materialize_grads((table.flags & TSR_NODE_UNDEFINED_GRADS) == 0);
   return {std::move(node), raw};
-}
-
-CustomNode& custom_arg(tsr_node handle) {
-  auto* node = object_arg<Node>(handle, ObjectTag::kNode, "node", "node");
-  auto* custom = dynamic_cast<CustomNode*>(node);
-  TSR_CHECK(custom != nullptr, Code::kType, "node", "expected the node of a custom function, got ",
-            node->name());
-  return *custom;
 }
 
 }  // namespace
@@ -160,6 +160,7 @@ tsr_status tsr_function_apply(const char* name, int64_t name_len, const tsr_node
     std::vector<Tensor> outputs(static_cast<size_t>(n_results));
     {
       const NoGrad guard;
+      const ForwardOff off;
       made.function->forward(*made.node, given, outputs);
     }
     made.node->attach(outputs);

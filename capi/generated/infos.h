@@ -217,6 +217,15 @@ inline constexpr CallInfoOf kInfo_grad_scaler_state_get{456, "tsr_grad_scaler_st
 inline constexpr CallInfoOf kInfo_grad_scaler_state_set{457, "tsr_grad_scaler_state_set", {{"scaler", 'O'}, {"state", 'O'}}};
 inline constexpr CallInfoOf kInfo_grad_scaler_save{458, "tsr_grad_scaler_save", {{"scaler", 'O'}, {"path", 'S'}}};
 inline constexpr CallInfoOf kInfo_grad_scaler_load{459, "tsr_grad_scaler_load", {{"scaler", 'O'}, {"path", 'S'}}};
+inline constexpr CallInfoOf kInfo_forward_enter{470, "tsr_forward_enter", {{"level", 'W'}}};
+inline constexpr CallInfoOf kInfo_forward_exit{471, "tsr_forward_exit", {{"level", 'I'}}};
+inline constexpr CallInfo kInfo_forward_level{472, 0, "tsr_forward_level"};
+inline constexpr CallInfoOf kInfo_make_dual{473, "tsr_make_dual", {{"primal", 'T'}, {"tangent", 'T'}, {"level", 'I'}, {"dual", 'P'}}};
+inline constexpr CallInfoOf kInfo_unpack_dual{474, "tsr_unpack_dual", {{"dual", 'T'}, {"level", 'I'}, {"primal", 'P'}, {"tangent", 'P'}}};
+inline constexpr CallInfo kInfo_forward_mode{475, 0, "tsr_forward_mode"};
+inline constexpr CallInfoOf kInfo_forward_mode_set{476, "tsr_forward_mode_set", {{"enabled", 'B'}, {"previous", 'W'}}};
+inline constexpr CallInfoOf kInfo_node_save_for_forward{477, "tsr_node_save_for_forward", {{"node", 'O'}, {"tensors", 'L'}}};
+inline constexpr CallInfoOf kInfo_node_saved_for_forward{478, "tsr_node_saved_for_forward", {{"node", 'O'}, {"index", 'I'}, {"tensor", 'P'}}};
 inline constexpr CallInfoOf kInfo_abs{1001, "abs", {{"input", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_negative{1002, "negative", {{"input", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_sign{1003, "sign", {{"input", 'T'}, {"out", 'P'}}};

@@ -72,6 +72,13 @@ typedef tsr_status (*tsr_accumulate_hook_fn)(void* user, tsr_tensor leaf);
 typedef tsr_status (*tsr_node_backward_fn)(
     void* user, tsr_node node, const tsr_tensor* grad_out, int32_t n_grad_out, tsr_tensor* grad_in,
     int32_t n_grad_in);
+/* The derivative in forward mode, called once for each level while the outputs are attached.
+ * tangents has one borrowed handle for each input, NULL where there is none (zero). Writes one
+ * owned handle for each output to results, whose entries are NULL at first (zero). The library
+ * takes over these handles on success. */
+typedef tsr_status (*tsr_node_jvp_fn)(
+    void* user, tsr_node node, const tsr_tensor* tangents, int32_t n_tangents, tsr_tensor* results,
+    int32_t n_results);
 /* The forward of tsr_function_apply, run without recording. Writes one owned handle for each
  * output. */
 typedef tsr_status (*tsr_node_forward_fn)(
@@ -100,6 +107,7 @@ struct tsr_node_vtable {
   tsr_node_forward_fn forward; /* only for tsr_function_apply */
   tsr_node_backward_fn backward; /* required */
   tsr_drop_fn drop; /* runs once with the user pointer, when the node is gone or its creation fails; may be NULL */
+  tsr_node_jvp_fn jvp; /* the derivative in forward mode; may be NULL, then dual inputs are refused */
 };
 
 /* How nodes keep the tensors they save (compressed, on disk, on another device, computed again).

@@ -247,6 +247,9 @@ typedef tsr_status (*tsr_accumulate_hook_fn)(void* user, tsr_tensor leaf);
 typedef tsr_status (*tsr_node_backward_fn)(
     void* user, tsr_node node, const tsr_tensor* grad_out, int32_t n_grad_out, tsr_tensor* grad_in,
     int32_t n_grad_in);
+typedef tsr_status (*tsr_node_jvp_fn)(
+    void* user, tsr_node node, const tsr_tensor* tangents, int32_t n_tangents, tsr_tensor* results,
+    int32_t n_results);
 typedef tsr_status (*tsr_node_forward_fn)(
     void* user, tsr_node node, const tsr_tensor* inputs, int32_t n_inputs, tsr_tensor* outputs,
     int32_t n_outputs);
@@ -320,6 +323,7 @@ struct tsr_node_vtable {
   tsr_node_forward_fn forward;
   tsr_node_backward_fn backward;
   tsr_drop_fn drop;
+  tsr_node_jvp_fn jvp;
 };
 
 struct tsr_saved_hooks_vtable {
@@ -699,6 +703,15 @@ tsr_status tsr_grad_scaler_state_get(tsr_grad_scaler scaler, tsr_grad_scaler_sta
 tsr_status tsr_grad_scaler_state_set(tsr_grad_scaler scaler, const tsr_grad_scaler_state* state);
 tsr_status tsr_grad_scaler_save(tsr_grad_scaler scaler, const char* path, int64_t path_len);
 tsr_status tsr_grad_scaler_load(tsr_grad_scaler scaler, const char* path, int64_t path_len);
+tsr_status tsr_forward_enter(int64_t* level);
+tsr_status tsr_forward_exit(int64_t level);
+int64_t tsr_forward_level(void);
+tsr_status tsr_make_dual(tsr_tensor primal, tsr_tensor tangent, int64_t level, tsr_tensor* dual);
+tsr_status tsr_unpack_dual(tsr_tensor dual, int64_t level, tsr_tensor* primal, tsr_tensor* tangent);
+int32_t tsr_forward_mode(void);
+tsr_status tsr_forward_mode_set(int32_t enabled, int32_t* previous);
+tsr_status tsr_node_save_for_forward(tsr_node node, const tsr_tensor* tensors, int32_t n_tensors);
+tsr_status tsr_node_saved_for_forward(tsr_node node, int64_t index, tsr_tensor* tensor);
 tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_abs_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_abs_inplace(tsr_tensor input);

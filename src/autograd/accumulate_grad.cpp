@@ -21,9 +21,9 @@ bool has_layout_for(const Tensor& grad, const Tensor& leaf) {
 }
 
 // Whether .grad may be this tensor itself: nobody else owns it, it fills its storage, and it has no
-// history.
+// history and no tangent.
 bool may_take(const Tensor& grad, const Tensor& leaf) {
-  return !requires_grad(grad) && owns_alone(grad) &&
+  return !requires_grad(grad) && !needs_grad(grad) && owns_alone(grad) &&
          static_cast<uint64_t>(grad.nbytes()) == grad.storage()->nbytes &&
          has_layout_for(grad, leaf);
 }
@@ -88,7 +88,7 @@ void AccumulateGrad::accumulate(TensorRecord& record, Tensor grad) {
     } else {
       store(record, copy_for(grad, leaf_));
     }
-  } else if (grad_enabled()) {
+  } else if (recording_enabled()) {
     store(record, gradient_ops().add(sum, grad));
   } else {
     gradient_ops().add_inplace(sum, grad);

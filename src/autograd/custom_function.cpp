@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "autograd/error_node.h"
+#include "autograd/forward.h"
 #include "autograd/tensor_grad.h"
 #include "autograd/tensor_record.h"
 #include "base/error.h"
@@ -16,11 +17,29 @@ CustomNode::CustomNode(std::string name, std::span<const Tensor> inputs,
     : Node(""), text_(std::move(name)), function_(std::move(function)) {
   set_name(text_.c_str());
   for (const Tensor& input : inputs) {
-    needs_.push_back(needs_grad(input));
+    needs_.push_back(needs_history(input));
     records_ = records_ || needs_.back();
   }
-  if (!records_) return;
+  const bool dual = std::any_of(inputs.begin(), inputs.end(), has_tangent);
+  TSR_CHECK(!dual || function_->has_jvp(), Code::kAutograd, "inputs", "expected tensors without ",
+            "tangent, because ", text_, " has no jvp, got a dual tensor");
+  if (!records_ && !dual) return;
   inputs_.assign(inputs.begin(), inputs.end());
+  if (dual) keep_tangents();
+}
+
+void CustomFunction::jvp(CustomNode& node, std::span<const Tensor>, std::span<Tensor>) {
+  TSR_ASSERT(false, node.name(), " has no jvp");
+}
+
+void CustomNode::keep_tangents() {
+  for (ForwardLevel* level = t_forward_mode.level; level != nullptr; level = outer_level(*level)) {
+    std::vector<Tensor> found;
+    for (const Tensor& input : inputs_) found.push_back(tangent_of(input, *level));
+    const bool any = std::any_of(found.begin(), found.end(),
+                                 [](const Tensor& tangent) { return tangent.defined(); });
+    if (any) tangents_.emplace_back(level, std::move(found));
+  }
 }
 
 IntrusivePtr<CustomNode> CustomNode::create(std::string name, std::span<const Tensor> inputs,
@@ -36,7 +55,7 @@ bool CustomNode::needs_input_grad(size_t input) const {
 }
 
 void CustomNode::save(std::span<const Tensor> tensors) {
-  if (!records_) return;
+  if (!records_ && tangents_.empty()) return;
   for (const Tensor& tensor : tensors) pending_.push_back(tensor);
   if (attached_) save_pending({});
 }
@@ -74,11 +93,20 @@ void CustomNode::attach(std::span<const Tensor> outputs) {
   check_outputs(outputs);
   attached_ = true;
   for (const Tensor& output : outputs) {
-    if (output.defined() && is_dirty(output)) begin_inplace(output, records_);
+    if (!output.defined() || !is_dirty(output)) continue;
+    // The tangent is written below.
+    const ForwardOff off(t_forward_mode.off || !tangents_.empty());
+    begin_inplace(output, records_);
   }
-  if (!records_) return;
+  if (records_ || !tangents_.empty()) record_outputs(outputs);
+  if (!tangents_.empty()) push_forward(outputs);
+  forward_saved_.clear();
+  inputs_.clear();
+}
+
+void CustomNode::record_outputs(std::span<const Tensor> outputs) {
   for (const Tensor& input : inputs_) {
-    add_edge(input.defined() ? gradient_edge(input) : Edge{});
+    add_edge(records_ && input.defined() ? gradient_edge(input) : Edge{});
   }
   for (const Tensor& output : outputs) {
     const bool excluded = std::find(non_differentiable_.begin(), non_differentiable_.end(),
@@ -86,8 +114,45 @@ void CustomNode::attach(std::span<const Tensor> outputs) {
     add_output(output, output.defined() && !excluded && is_differentiable(output.dtype()));
   }
   save_pending(outputs);
-  for (uint32_t k = 0; k < outputs.size(); ++k) attach_output(outputs[k], k);
-  inputs_.clear();
+  for (uint32_t k = 0; records_ && k < outputs.size(); ++k) attach_output(outputs[k], k);
+}
+
+void CustomNode::push_forward(std::span<const Tensor> outputs) {
+  auto by_level = std::exchange(tangents_, {});
+  std::reverse(by_level.begin(), by_level.end());  // from the outermost, as for every op
+  for (auto& [level, tangents] : by_level) {
+    const BelowLevel below(*level);
+    std::vector<Tensor> results(outputs.size());
+    function_->jvp(*this, tangents, results);
+    for (size_t k = 0; k < outputs.size(); ++k) {
+      if (!this->outputs()[k].differentiable) continue;
+      check_tangent(results[k], k);
+      set_tangent(outputs[k], *level, std::move(results[k]));
+    }
+  }
+  for (uint32_t k = 0; records_ && k < outputs.size(); ++k) copy_output_tangents(k, outputs[k]);
+}
+
+void CustomNode::check_tangent(const Tensor& result, size_t output) const {
+  if (!result.defined()) return;
+  const OutputMeta& meta = outputs()[output];
+  TSR_CHECK(result.sizes() == meta.sizes && result.device() == meta.device &&
+                is_complex(result.dtype()) == is_complex(meta.dtype),
+            Code::kAutograd, nullptr, "expected the jvp of ", name(),
+            " to return a tangent for its output ", output, " like the output, ", meta.dtype, " ",
+            meta.sizes, " on ", meta.device, ", got ", result.dtype(), " ", result.sizes(), " on ",
+            result.device());
+}
+
+void CustomNode::save_for_forward(std::span<const Tensor> tensors) {
+  forward_saved_.assign(tensors.begin(), tensors.end());
+}
+
+const Tensor& CustomNode::saved_for_forward(size_t index) const {
+  TSR_CHECK(index < forward_saved_.size(), Code::kIndex, nullptr,
+            "expected the number of one of the ", forward_saved_.size(),
+            " tensors that are saved for forward, got ", index);
+  return forward_saved_[index];
 }
 
 void CustomNode::attach_output(const Tensor& output, uint32_t index) {

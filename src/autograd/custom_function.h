@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "autograd/node.h"
@@ -27,6 +28,10 @@ class CustomFunction {
   // throw.
   virtual void backward(CustomNode& node, std::span<const Tensor> grads,
                         std::span<Tensor> results) = 0;
+  // Whether the function has a rule for forward mode; if not, dual inputs are refused.
+  [[nodiscard]] virtual bool has_jvp() const noexcept { return false; }
+  // tangents: one per input; fills `results`, one per output. Undefined means zero. Runs in attach.
+  virtual void jvp(CustomNode& node, std::span<const Tensor> tangents, std::span<Tensor> results);
   // The objects of the host language that this function owns.
   [[nodiscard]] virtual HostData host_data() const noexcept { return {}; }
 };
@@ -34,7 +39,8 @@ class CustomFunction {
 // Node form: the forward runs in the host language, under no_grad, then
 //   create(inputs) ; save(...) ; mark_...(...) ; attach(outputs)
 // When no input needs grad, the node is in no graph: save() and attach() then do nothing, so that
-// callers need no second code path.
+// callers need no second code path. With dual inputs, attach() also sets the tangents of the
+// outputs; the forward must run under ForwardOff then.
 class CustomNode final : public Node {
  public:
   static IntrusivePtr<CustomNode> create(std::string name, std::span<const Tensor> inputs,
@@ -47,6 +53,9 @@ class CustomNode final : public Node {
 
   // Inputs, outputs or anything else; read back by saved(i) in backward. Undefined is allowed.
   void save(std::span<const Tensor> tensors);
+  // What jvp reads, until attach has run it; nothing checks it against in-place writes.
+  void save_for_forward(std::span<const Tensor> tensors);
+  [[nodiscard]] const Tensor& saved_for_forward(size_t index) const;
   // Inputs that the forward wrote in place; they must be given to attach as outputs.
   void mark_dirty(std::span<const Tensor> tensors);
   // Outputs without gradient.
@@ -69,15 +78,22 @@ class CustomNode final : public Node {
              std::unique_ptr<CustomFunction> function);
   void check_outputs(std::span<const Tensor> outputs) const;
   void check_result(const Tensor& result, size_t input) const;
+  void check_tangent(const Tensor& result, size_t output) const;
   void save_pending(std::span<const Tensor> outputs);
   [[nodiscard]] SavedTensor make_saved(const Tensor& tensor, std::span<const Tensor> outputs) const;
   void attach_output(const Tensor& output, uint32_t index);
+  void record_outputs(std::span<const Tensor> outputs);
+  void keep_tangents();
+  void push_forward(std::span<const Tensor> outputs);
   [[nodiscard]] bool is_dirty(const Tensor& tensor) const noexcept;
 
   std::string text_;
   std::unique_ptr<CustomFunction> function_;
   SmallVector<bool, 8> needs_;
   std::vector<Tensor> inputs_;   // until attach
+  std::vector<Tensor> forward_saved_;
+  // The tangents of the inputs before the forward wrote in place, by level; until attach.
+  std::vector<std::pair<ForwardLevel*, std::vector<Tensor>>> tangents_;
   std::vector<Tensor> pending_;  // saved before attach
   std::vector<const TensorImpl*> dirty_;
   std::vector<const TensorImpl*> non_differentiable_;

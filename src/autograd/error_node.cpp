@@ -15,7 +15,7 @@ void ErrorNode::apply(Backward&) {
 }
 
 Tensor delay_error(const Tensor& tensor, std::span<const Tensor> inputs, std::string message) {
-  if (!tensor.defined() || !needs_grad(inputs)) return tensor;
+  if (!tensor.defined() || !needs_history(inputs)) return tensor;
   const NodePtr node = NodePtr::adopt(new ErrorNode(std::move(message)));
   for (const Tensor& input : inputs) {
     node->add_edge(input.defined() ? gradient_edge(input) : Edge{});

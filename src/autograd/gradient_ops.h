@@ -25,6 +25,10 @@ struct GradientOps {
   Tensor (*ones)(DimsView sizes, DType dtype, Device device);
   // Whether an element is not a number.
   bool (*has_nan)(const Tensor& tensor);
+  Tensor (*conj)(const Tensor& tensor);
+  // A complex tensor as real numbers, with a last axis of size 2, and the way back. Views.
+  Tensor (*as_real)(const Tensor& tensor);
+  Tensor (*as_complex)(const Tensor& tensor);
 };
 
 // Called once at start-up, before any backward.

@@ -26,7 +26,7 @@ void add_to(Tensor& sum, Tensor grad) {
     sum = std::move(grad);
     return;
   }
-  if (!grad_enabled()) {
+  if (!recording_enabled()) {
     if (!may_add_into(sum)) std::swap(sum, grad);
     if (may_add_into(sum)) {
       gradient_ops().add_inplace(sum, grad);

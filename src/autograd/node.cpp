@@ -171,6 +171,8 @@ void Node::save(SavedTensor saved) {
 }
 
 Tensor Node::saved(size_t index) const {
+  if (forward_ != nullptr && forward_->saves != nullptr) [[unlikely]]
+    return *forward_->saves[index];
   SavedTensor copy;
   {
     const std::lock_guard guard(lock_);
@@ -205,6 +207,10 @@ void Node::release() noexcept {
   old = std::move(saved_);
 }
 
+void Node::copy_output_tangents(uint32_t index, const Tensor& output) {
+  for (SavedTensor& saved : saved_) saved.copy_output_tangents(index, output);
+}
+
 NodeHooks& Node::ensure_hooks() {
   NodeHooks* current = hooks();
   if (current != nullptr) return *current;
@@ -218,7 +224,12 @@ Edge Node::output_edge(uint32_t index) const {
 }
 
 bool Backward::create_graph() const noexcept {
-  return grad_enabled();
+  return recording_enabled();
+}
+
+bool Backward::needs_late(size_t i) const noexcept {
+  if (node_.forward_ != nullptr) return node_.forward_->tangents[i].defined();
+  return static_cast<bool>(node_.next_edge(i).node);
 }
 
 Tensor Backward::grad_or_zeros(size_t k) const {

@@ -46,6 +46,13 @@ struct OutputMeta {
   bool differentiable = false;  // takes part in the graph
 };
 
+// What a node reads instead of its own saved tensors and edges while forward mode uses its
+// derivative.
+struct ForwardUse {
+  const Tensor* const* saves;  // null: the node has saved them itself
+  const Tensor* tangents;      // one per input
+};
+
 // Numbers that tests compare: nodes alive in the process.
 int64_t live_nodes() noexcept;
 
@@ -108,6 +115,11 @@ class Node : public Object {
   [[nodiscard]] NodeHooks* hooks() const noexcept { return hooks_.load(std::memory_order_acquire); }
   NodeHooks& ensure_hooks();
 
+  // Null at all times but while the RECORD step runs.
+  void set_forward_use(const ForwardUse* use) noexcept { forward_ = use; }
+  // After the outputs have got their tangents.
+  void copy_output_tangents(uint32_t index, const Tensor& output);
+
  protected:
   void set_sequence(uint64_t value) noexcept { sequence_ = value; }
   void set_name(const char* name) noexcept { name_ = name; }
@@ -120,6 +132,7 @@ class Node : public Object {
   void check_not_released() const;
   [[nodiscard]] const SavedTensor& saved_at(size_t index) const;
 
+  friend class Backward;
   friend class CopySlices;
   friend class SavedTensor;
   friend class SlotTable;  // claims nodes for a backward
@@ -132,6 +145,7 @@ class Node : public Object {
   bool has_saved_ = false;  // set while building
   const char* name_;
   Node* outer_ = nullptr;
+  const ForwardUse* forward_ = nullptr;
   // The backward that walks this node now, and its place in that backward's table; scratch_ also
   // links nodes that wait to be freed.
   std::atomic<const void*> owner_{nullptr};
@@ -159,14 +173,15 @@ class Backward {
   [[nodiscard]] Tensor take_grad(size_t k = 0) noexcept { return std::move(grads_[k]); }
   // Whether the gradient of input i is needed.
   [[nodiscard]] bool needs(size_t i) const noexcept {
-    return i < 64 ? ((needs_ >> i) & 1U) != 0 : static_cast<bool>(node_.next_edge(i).node);
+    return i < 64 ? ((needs_ >> i) & 1U) != 0 : needs_late(i);
   }
   // The engine sums a gradient of the broadcast shape to the input's shape and casts another dtype.
   // Setting a gradient that is not needed does nothing.
   void set(size_t i, Tensor grad) noexcept { results_[i] = std::move(grad); }
   // Item i of the list of saves; checked against in-place writes.
   [[nodiscard]] Tensor saved(size_t i) const { return node_.saved(i); }
-  // False when the backward is not itself recorded: a fused kernel may stand in.
+  // False when the backward is not itself recorded, for a backward or for forward mode: a fused
+  // kernel may stand in.
   [[nodiscard]] bool create_graph() const noexcept;
 
   [[nodiscard]] size_t grad_count() const noexcept { return grads_.size(); }
@@ -177,6 +192,8 @@ class Backward {
   [[nodiscard]] std::span<Tensor> results() const noexcept { return results_; }
 
  private:
+  [[nodiscard]] bool needs_late(size_t i) const noexcept;
+
   Node& node_;
   std::span<Tensor> grads_;
   std::span<Tensor> results_;

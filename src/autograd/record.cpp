@@ -2,8 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "autograd/record.h"
 
+#include <algorithm>
+
+#include "autograd/forward.h"
 #include "autograd/gradient_ops.h"
+#include "autograd/push_forward.h"
 #include "autograd/tensor_record.h"
+#include "autograd/view.h"
 #include "base/error.h"
 
 namespace tsr::detail {
@@ -47,15 +52,15 @@ SavedTensor make_saved(const Save& save, const TensorRefs& outputs, const Tensor
 
 }  // namespace
 
-void connect(Node* raw, TensorRefs outputs, TensorRefs inputs, Saves saves) {
-  const NodePtr node = NodePtr::adopt(raw);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    node->add_edge(inputs[i].defined() ? gradient_edge(inputs[i]) : Edge{});
-  }
+namespace {
+
+void add_outputs(Node& node, TensorRefs outputs) {
   for (size_t k = 0; k < outputs.size(); ++k) {
-    node->add_output(outputs[k], outputs[k].defined() && is_differentiable(outputs[k].dtype()));
+    node.add_output(outputs[k], outputs[k].defined() && is_differentiable(outputs[k].dtype()));
   }
-  for (const Save& save : saves) node->save(make_saved(save, outputs, inputs));
+}
+
+void attach(const NodePtr& node, TensorRefs outputs, TensorRefs inputs) {
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (!node->outputs()[k].differentiable) continue;
     const size_t input = index_of(outputs[k], inputs);
@@ -65,6 +70,107 @@ void connect(Node* raw, TensorRefs outputs, TensorRefs inputs, Saves saves) {
       rebase_history(outputs[k], node, static_cast<uint32_t>(k), input);
     }
   }
+}
+
+// ---- forward mode ----
+
+using Tangents = SmallVector<Tensor, 4>;
+
+// Whether the output's tangent is that of its base, so that no rule is needed.
+bool shows_base(const Tensor& output, const TensorRefs& inputs) {
+  return view_base(output).defined() && index_of(output, inputs) == kNone;
+}
+
+bool any_to_compute(const Node& node, const TensorRefs& outputs, const TensorRefs& inputs) {
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    if (node.outputs()[k].differentiable && !shows_base(outputs[k], inputs)) return true;
+  }
+  return false;
+}
+
+bool any_overwritten(const Saves& saves, const TensorRefs& outputs, const TensorRefs& inputs) {
+  return std::any_of(saves.begin(), saves.end(), [&](const Save& save) {
+    return save.input != nullptr && save.tensor->defined() &&
+           overwrites(outputs, inputs, *save.tensor);
+  });
+}
+
+// As connect, while ops see a level of forward mode. The node is dropped if nothing requires grad.
+void connect_forward(const NodePtr& node, TensorRefs outputs, TensorRefs inputs, Saves saves,
+                     const ForwardRule* rule) {
+  add_outputs(*node, outputs);
+  Edges edges;
+  bool attached = false;
+  for (size_t i = 0; grad_enabled() && i < inputs.size(); ++i) {
+    edges.emplace_back(inputs[i].defined() ? gradient_edge(inputs[i]) : Edge{});
+    attached = attached || edges.back().node;
+  }
+  SmallVector<const Tensor*, 4> lent;
+  if (attached) {
+    for (Edge& edge : edges) node->add_edge(std::move(edge));
+  }
+  if (attached || any_overwritten(saves, outputs, inputs)) {
+    for (size_t i = 0; !attached && i < inputs.size(); ++i) node->add_edge({});
+    for (const Save& save : saves) node->save(make_saved(save, outputs, inputs));
+  } else {
+    for (const Save& save : saves) lent.push_back(save.tensor);
+  }
+  Tangents tangents(inputs.size());
+  const ForwardUse use{lent.empty() ? nullptr : lent.data(), tangents.data()};
+  // Before the tangents, which an in-place form of a view changes together with the history.
+  if (attached) attach(node, outputs, inputs);
+  if (!any_to_compute(*node, outputs, inputs)) return;
+  // From the outermost level: the tangent at an inner level is computed from values, also saved
+  // outputs, that have tangents at the outer ones.
+  SmallVector<ForwardLevel*, 4> levels;
+  for (ForwardLevel* each = t_forward_mode.level; each != nullptr; each = outer_level(*each)) {
+    levels.push_back(each);
+  }
+  while (!levels.empty()) {
+    ForwardLevel* level = levels.back();
+    levels.pop_back();
+    bool any = false;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      tangents[i] = tangent_of(inputs[i], *level);
+      any = any || tangents[i].defined();
+    }
+    if (!any) continue;
+    const BelowLevel below(*level);
+    Tangents results(outputs.size());
+    node->set_forward_use(&use);
+    try {
+      push_forward(*node, rule, outputs, {tangents.data(), tangents.size()},
+                   {results.data(), results.size()});
+    } catch (...) {
+      node->set_forward_use(nullptr);
+      throw;
+    }
+    node->set_forward_use(nullptr);
+    for (size_t k = 0; k < outputs.size(); ++k) {
+      if (!node->outputs()[k].differentiable || shows_base(outputs[k], inputs)) continue;
+      if (results[k].defined() || index_of(outputs[k], inputs) != kNone) {
+        set_tangent(outputs[k], *level, std::move(results[k]));
+      }
+    }
+  }
+  for (size_t k = 0; attached && k < outputs.size(); ++k) {
+    if (outputs[k].defined()) node->copy_output_tangents(static_cast<uint32_t>(k), outputs[k]);
+  }
+}
+
+}  // namespace
+
+void connect(Node* raw, TensorRefs outputs, TensorRefs inputs, Saves saves,
+             const ForwardRule* rule) {
+  const NodePtr node = NodePtr::adopt(raw);
+  if (forward_enabled()) [[unlikely]]
+    return connect_forward(node, outputs, inputs, saves, rule);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    node->add_edge(inputs[i].defined() ? gradient_edge(inputs[i]) : Edge{});
+  }
+  add_outputs(*node, outputs);
+  for (const Save& save : saves) node->save(make_saved(save, outputs, inputs));
+  attach(node, outputs, inputs);
 }
 
 }  // namespace tsr::detail

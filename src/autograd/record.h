@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "autograd/forward_rule.h"
 #include "autograd/grad_mode.h"
 #include "autograd/node.h"
 
@@ -75,6 +76,7 @@ class Saves {
   Saves(const std::array<Save, N>& saves) noexcept : data_(saves.data()), count_(N) {}
   [[nodiscard]] const Save* begin() const noexcept { return data_; }
   [[nodiscard]] const Save* end() const noexcept { return data_ + count_; }
+  [[nodiscard]] size_t size() const noexcept { return count_; }
 
  private:
   const Save* data_;
@@ -87,8 +89,9 @@ class Saves {
 void check_saves(Saves saves);
 
 namespace detail {
-// Takes over the node's first reference, also when it throws.
-void connect(Node* node, TensorRefs outputs, TensorRefs inputs, Saves saves);
+// Takes over the node's first reference, also when it throws. `rule` may be null.
+void connect(Node* node, TensorRefs outputs, TensorRefs inputs, Saves saves,
+             const ForwardRule* rule);
 }  // namespace detail
 
 // Call only under needs_grad(inputs...), after LAUNCH:
@@ -102,17 +105,28 @@ void connect(Node* node, TensorRefs outputs, TensorRefs inputs, Saves saves);
 //   that the write has destroyed cannot be saved as it is: a backward through it would raise. Where
 //   the derivative needs the old value, the op saves a copy: save_input(copy, input).
 // - The gradient set for an input may have any shape that sums to the input's, and any dtype.
+// - With forward mode on, also sets the tangents of the outputs: Note [Rules of forward mode].
 // Throws kAutograd when a tensor of inference mode is saved.
 template <class F>
 void record(const Tensor& output, const char* name, TensorRefs inputs, Saves saves, F derivative) {
-  detail::connect(new LambdaNode<F>(name, std::move(derivative)), {output}, inputs, saves);
+  detail::connect(new LambdaNode<F>(name, std::move(derivative)), {output}, inputs, saves, nullptr);
+}
+template <class F>
+void record(const Tensor& output, const char* name, TensorRefs inputs, Saves saves, F derivative,
+            const ForwardRule& rule) {
+  detail::connect(new LambdaNode<F>(name, std::move(derivative)), {output}, inputs, saves, &rule);
 }
 
 // As record, for several outputs: ctx.grad(k) belongs to outputs[k] and may be undefined.
 template <class F>
 void record_outputs(TensorRefs outputs, const char* name, TensorRefs inputs, Saves saves,
                     F derivative) {
-  detail::connect(new LambdaNode<F>(name, std::move(derivative)), outputs, inputs, saves);
+  detail::connect(new LambdaNode<F>(name, std::move(derivative)), outputs, inputs, saves, nullptr);
+}
+template <class F>
+void record_outputs(TensorRefs outputs, const char* name, TensorRefs inputs, Saves saves,
+                    F derivative, const ForwardRule& rule) {
+  detail::connect(new LambdaNode<F>(name, std::move(derivative)), outputs, inputs, saves, &rule);
 }
 
 }  // namespace tsr

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "autograd/grad_mode.h"
+#include "autograd/forward.h"
 #include "autograd/node.h"
 #include "autograd/tensor_grad.h"
 #include "autograd/tensor_record.h"
@@ -25,18 +25,6 @@ namespace {
 constinit thread_local const std::shared_ptr<SavedTensorHooks>* t_hooks = nullptr;
 constinit thread_local bool t_packing = false;
 
-// Holds while a pack callback runs, which may push hooks of its own.
-class PackingScope {
- public:
-  PackingScope() noexcept : before_(std::exchange(t_packing, true)) {}
-  PackingScope(const PackingScope&) = delete;
-  PackingScope& operator=(const PackingScope&) = delete;
-  ~PackingScope() { t_packing = before_; }
-
- private:
-  bool before_;
-};
-
 bool keeps_its_history(const Tensor& tensor, SavedTensor::Kind kind) {
   if (kind == SavedTensor::Kind::kPrivate || !is_differentiable(tensor.dtype())) return true;
   if (kind != SavedTensor::Kind::kInput || !tensor.requires_grad()) return false;
@@ -45,6 +33,11 @@ bool keeps_its_history(const Tensor& tensor, SavedTensor::Kind kind) {
 }
 
 }  // namespace
+
+SavedTensorHooksOff::SavedTensorHooksOff() noexcept : before_(std::exchange(t_packing, true)) {}
+SavedTensorHooksOff::~SavedTensorHooksOff() {
+  t_packing = before_;
+}
 
 void set_saved_tensor_hooks(const std::shared_ptr<SavedTensorHooks>* hooks) noexcept {
   t_hooks = hooks;
@@ -62,6 +55,14 @@ struct SavedTensor::Packed {
   Dims sizes;
   Device device;
   DType dtype;
+  Tensor tangents;  // a tensor without memory that has those of the packed one; may be undefined
+
+  const Tensor& carrier() {
+    if (tangents.defined()) return tangents;
+    const StoragePtr none = wrap_storage(device, nullptr, 0, nullptr, nullptr);
+    tangents = make_fresh(none, dtype, sizes, contiguous_strides(sizes));
+    return tangents;
+  }
 };
 
 SavedTensor::SavedTensor(const Tensor& tensor, Kind kind, uint32_t index) {
@@ -76,15 +77,16 @@ SavedTensor::SavedTensor(const Tensor& tensor, Kind kind, uint32_t index) {
     return;
   }
   original_ = keeps_its_history(tensor, kind);
-  data_ = original_ ? tensor : tensor.detached();
+  data_ = original_ ? tensor : detached_dual(tensor);
   if (t_hooks == nullptr || *t_hooks == nullptr || t_packing) return;
   if (kind != Kind::kPrivate || !requires_grad(tensor)) pack(*t_hooks);
 }
 
 void SavedTensor::pack(const std::shared_ptr<SavedTensorHooks>& hooks) {
   auto packed = std::make_shared<Packed>(
-      Packed{hooks, nullptr, data_.sizes(), data_.device(), data_.dtype()});
-  const PackingScope packing;
+      Packed{hooks, nullptr, data_.sizes(), data_.device(), data_.dtype(), {}});
+  if (has_tangent(data_)) copy_tangents(data_, packed->carrier());
+  const SavedTensorHooksOff packing;  // pack may push hooks of its own
   const NoGrad guard;
   packed->value = packed->hooks->pack(data_.detached());
   packed_ = std::move(packed);
@@ -112,7 +114,9 @@ Tensor SavedTensor::unpack_by_hooks() const {
             Code::kAutograd, nullptr, "expected the unpack hook to return what was packed, ",
             packed_->dtype, " ", packed_->sizes, " on ", packed_->device, ", got ", value.dtype(),
             " ", value.sizes(), " on ", value.device());
-  return requires_grad(value) ? value.detached() : value;
+  if (requires_grad(value) || packed_->tangents.defined()) value = value.detached();
+  if (packed_->tangents.defined()) copy_tangents(packed_->tangents, value);
+  return value;
 }
 
 void SavedTensor::check_version(const Node& owner) const {
@@ -154,9 +158,14 @@ Tensor SavedTensor::unpack(const Node& owner) const {
   if (!grad_enabled()) return value;
   Edge edge = history(owner);
   if (!edge.node) return value;
-  Tensor result = value.detached();
+  Tensor result = detached_dual(value);
   set_history(result, std::move(edge.node), edge.output);
   return result;
+}
+
+void SavedTensor::copy_output_tangents(uint32_t index, const Tensor& output) {
+  if (kind_ != Kind::kOutput || index_ != index) return;
+  copy_tangents(output, packed_ ? packed_->carrier() : data_);
 }
 
 }  // namespace tsr

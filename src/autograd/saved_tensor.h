@@ -33,6 +33,19 @@ class SavedTensorHooks {
 // the next set.
 void set_saved_tensor_hooks(const std::shared_ptr<SavedTensorHooks>* hooks) noexcept;
 
+// Keeps the hooks from seeing what is saved in a scope: while a pack callback runs, and in graphs
+// that only the library itself knows.
+class SavedTensorHooksOff {
+ public:
+  SavedTensorHooksOff() noexcept;
+  SavedTensorHooksOff(const SavedTensorHooksOff&) = delete;
+  SavedTensorHooksOff& operator=(const SavedTensorHooksOff&) = delete;
+  ~SavedTensorHooksOff();
+
+ private:
+  bool before_;
+};
+
 // Throws kAutograd for a tensor made in inference mode.
 void check_savable(const Tensor& tensor);
 
@@ -55,6 +68,8 @@ class SavedTensor {
   // The tensor as it was saved. Throws kAutograd when its memory was written since; `owner` is the
   // node that holds this. With grad mode on the result carries its history.
   [[nodiscard]] Tensor unpack(const Node& owner) const;
+  // If output `index` is what was saved: gives it the tangents of `output`.
+  void copy_output_tangents(uint32_t index, const Tensor& output);
 
   // What was saved, without its value.
   struct Origin {

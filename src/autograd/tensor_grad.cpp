@@ -4,6 +4,7 @@
 
 #include <mutex>
 
+#include "autograd/forward.h"
 #include "autograd/hooks.h"
 #include "autograd/tensor_record.h"
 #include "base/error.h"
@@ -116,6 +117,9 @@ void set_grad(const Tensor& tensor, const Tensor& value) {
 void set_data(const Tensor& tensor, const Tensor& data) {
   check_new_data(tensor, data);
   if (tensor.is_same(data)) return;
+  TSR_CHECK(!has_tangent(tensor), Code::kAutograd, "tensor",
+            "expected a tensor without tangent, because a tangent speaks of the data before, got a "
+            "dual tensor");
   if (!fits(tensor, data)) forget_accumulator(tensor);
   const uint32_t before = tensor.version();
   TensorImpl& impl = *tensor.impl();
@@ -143,7 +147,7 @@ uint32_t output_number(const Tensor& tensor) {
 }
 
 Tensor detach(const Tensor& tensor) {
-  return tensor.detached();
+  return detached_dual(tensor);
 }
 
 void detach_inplace(const Tensor& tensor) {

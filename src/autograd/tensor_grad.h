@@ -33,7 +33,7 @@ void set_data(const Tensor& tensor, const Tensor& data);
 // Which output of grad_fn the tensor is; 0 in leaves.
 [[nodiscard]] uint32_t output_number(const Tensor& tensor);
 
-// The same memory, without history; shares the version counter.
+// The same memory, without history; shares the version counter. Keeps the tangents of forward mode.
 [[nodiscard]] Tensor detach(const Tensor& tensor);
 // Cuts the tensor itself from its history; throws kAutograd for views.
 void detach_inplace(const Tensor& tensor);

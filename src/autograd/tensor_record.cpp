@@ -8,6 +8,7 @@
 #include "autograd/accumulate_grad.h"
 #include "autograd/anomaly.h"
 #include "autograd/copy_slices.h"
+#include "autograd/forward.h"
 #include "autograd/hooks.h"
 #include "base/error.h"
 #include "memory/small_alloc.h"
@@ -45,6 +46,8 @@ void free_record(TensorRecord* record) noexcept {
 // A record may hold the last reference to another record (a gradient of a gradient). Such records
 // are queued here instead of being freed recursively inside the destructor.
 void TensorRecord::operator delete(TensorRecord* record, std::destroying_delete_t) noexcept {
+  if (record->cells.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+    drop_cells(*record);
   if (!record->grad.defined() && !record->base.defined()) return free_record(record);
   DyingRecords& mine = t_dying;
   if (mine.running) {

@@ -13,6 +13,7 @@
 namespace tsr {
 
 class AccumulateGrad;
+struct DualCell;
 struct TensorHooks;
 
 struct TensorRecord final : AutogradMeta {
@@ -34,6 +35,8 @@ struct TensorRecord final : AutogradMeta {
   // In a tensor that is no view: the number of changes of its history. In a view: the number of its
   // base for which grad_fn was made; if they differ, grad_fn is stale and is made again.
   std::atomic<uint32_t> generation{0};
+  // The tangents of forward mode (forward.cpp); null in views that look into their base.
+  std::atomic<DualCell*> cells{nullptr};
   mutable SpinLock lock;
   ViewKind view_kind = ViewKind::kNormal;
 };

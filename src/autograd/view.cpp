@@ -4,6 +4,7 @@
 
 #include "autograd/accumulate_grad.h"
 #include "autograd/copy_slices.h"
+#include "autograd/forward.h"
 #include "autograd/gradient_ops.h"
 #include "autograd/tensor_record.h"
 #include "base/error.h"
@@ -117,9 +118,22 @@ void track_view(const Tensor& view, const Tensor& source, ViewKind kind) {
 
 }  // namespace detail
 
+namespace {
+
+// The op would leave the tangent as it was.
+void check_no_tangent(const Tensor& target) {
+  TSR_CHECK(!has_tangent(target), Code::kAutograd, nullptr,
+            "expected a tensor without tangent, because the write cannot be differentiated, got a "
+            "dual tensor; write to its primal, or with forward mode off");
+}
+
+}  // namespace
+
 void begin_inplace(const Tensor& target, bool recording) {
   check_writable(target);
-  if (recording || writes_recorded_base(target)) check_recorded_write(target);
+  if ((recording && grad_enabled()) || writes_recorded_base(target)) check_recorded_write(target);
+  if (!recording && forward_enabled()) [[unlikely]]
+    check_no_tangent(target);
   target.bump_version();
 }
 
@@ -128,9 +142,13 @@ namespace {
 void check_out(const Tensor& out, bool recording) {
   const bool taken =
       recording || (grad_enabled() && detail::one_needs_grad(out)) || writes_recorded_base(out);
-  TSR_CHECK(!taken, Code::kAutograd, "out",
+  if (!taken && !has_tangent(out)) return;
+  TSR_CHECK(forward_enabled(), Code::kAutograd, "out",
             "expected tensors that do not require grad, because out= forms are not "
             "differentiable, got one that does");
+  fail(Code::kAutograd, "out", __FILE__, __LINE__,
+       "expected tensors that do not require grad and have no tangent, because out= forms are not "
+       "differentiable, got one that does or has");
 }
 
 }  // namespace
@@ -164,7 +182,7 @@ void leave_base(const Tensor& tensor) {
 Tensor as_strided_view(const Tensor& source, DimsView sizes, DimsView strides, int64_t offset) {
   Tensor window = make_view(source, sizes, strides, offset);
   detail::track_view(window, source, ViewKind::kNormal);
-  if (needs_grad(source)) {
+  if (needs_history(source)) {
     set_history(window, make_strided_node(gradient_edge(source), Geometry(source), window), 0);
   }
   return window;

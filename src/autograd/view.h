@@ -30,10 +30,11 @@ void track_alias(const Tensor& output, const Tensor& source, Node* node);
 //   Tensor view = make_view(input, sizes, strides, offset);
 //   record_view(view, input, "PermuteBackward", [axes](Backward& ctx) { ctx.set(0, ...); });
 // `view` shares `source`'s storage and dtype. Integer and inference tensors are not tracked.
+// Forward mode needs no rule: the tangent of a view is the view of its base's tangent (forward.h).
 template <class F>
 void record_view(const Tensor& view, const Tensor& source, const char* name, F derivative) {
   detail::track_view(view, source, ViewKind::kNormal);
-  if (needs_grad(source)) record(view, name, {source}, {}, std::move(derivative));
+  if (needs_history(source)) record(view, name, {source}, {}, std::move(derivative));
 }
 
 // As record_view, for a view that has another dtype than `source`. Writes through it cannot be
@@ -41,7 +42,7 @@ void record_view(const Tensor& view, const Tensor& source, const char* name, F d
 template <class F>
 void record_cast_view(const Tensor& view, const Tensor& source, const char* name, F derivative) {
   detail::track_view(view, source, ViewKind::kOtherDType);
-  if (needs_grad(source)) record(view, name, {source}, {}, std::move(derivative));
+  if (needs_history(source)) record(view, name, {source}, {}, std::move(derivative));
 }
 
 // Several views made by one call; ctx.grad(k) belongs to views[k] and may be undefined.
@@ -49,7 +50,7 @@ template <class F>
 void record_views(std::span<const Tensor> views, const Tensor& source, const char* name,
                   F derivative) {
   for (const Tensor& view : views) detail::track_view(view, source, ViewKind::kMultiOutput);
-  if (needs_grad(source)) record_outputs(views, name, {source}, {}, std::move(derivative));
+  if (needs_history(source)) record_outputs(views, name, {source}, {}, std::move(derivative));
 }
 
 // Every in-place form calls this before LAUNCH: refuses forbidden writes and counts the write.

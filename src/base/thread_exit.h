@@ -28,6 +28,7 @@ namespace tsr {
 enum class ThreadPart : uint8_t {
   kAnomaly,
   kAutocast,
+  kForwardLevels,
   kSavedHooks,
   kScopes,
   kError,

@@ -6,6 +6,7 @@
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
 #include "ops/pointwise/binary.h"
+#include "ops/pointwise/complex_parts.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/sum_to.h"
@@ -39,6 +40,9 @@ bool has_nan(const Tensor& tensor) {
   copy_memory(host, found);
   return *host.data_as<bool>();
 }
+Tensor conjugate(const Tensor& tensor) {
+  return conj(tensor);
+}
 
 }  // namespace
 
@@ -53,6 +57,9 @@ void start_up() {
       .zeros = zeros_like_shape,
       .ones = make_ones,
       .has_nan = has_nan,
+      .conj = conjugate,
+      .as_real = view_as_real,
+      .as_complex = view_as_complex,
   });
 }
 

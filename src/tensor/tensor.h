@@ -29,6 +29,7 @@ enum TensorFlag : uint32_t {
   kInferenceFlag = 1U << 2,     // made in inference mode (make_fresh): no version counting, no view
                                 // tracking
   kViewFlag = 1U << 3,          // autograd tracks it as a view of another tensor
+  kDualFlag = 1U << 4,          // has a tangent at some level of forward mode; not set in views
 };
 
 // Reads of the layout are safe from any thread; a write needs exclusive access.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "autograd/tensor_grad.h"
 #include "base/scalar_range.h"
 #include "kernel/plan.h"
 #include "kernel/registry.h"
@@ -134,7 +135,7 @@ Tensor clone(const Tensor& input, Out out) {
   Tensor output = result.finish();
   if (grad)
     record(output, "CloneBackward", {input}, {},
-           [](Backward& ctx) { ctx.set(0, ctx.take_grad()); });
+           [](Backward& ctx) { ctx.set(0, ctx.take_grad()); }, kElementwise);
   return output;
 }
 
@@ -144,7 +145,7 @@ Tensor contiguous(const Tensor& input) {
   copy_memory(output, input);
   if (needs_grad(input)) {
     record(output, "ContiguousBackward", {input}, {},
-           [](Backward& ctx) { ctx.set(0, ctx.take_grad()); });
+           [](Backward& ctx) { ctx.set(0, ctx.take_grad()); }, kElementwise);
   }
   return output;
 }
@@ -157,7 +158,7 @@ Tensor astype(const Tensor& input, DType dtype, bool copy) {
   // The engine casts the gradient back to the input's dtype.
   if (is_differentiable(dtype) && needs_grad(input)) {
     record(output, "AstypeBackward", {input}, {},
-           [](Backward& ctx) { ctx.set(0, ctx.take_grad()); });
+           [](Backward& ctx) { ctx.set(0, ctx.take_grad()); }, kElementwise);
   }
   return output;
 }
@@ -174,7 +175,7 @@ Tensor to(const Tensor& input, std::optional<Device> device, std::optional<DType
   if (needs_grad(source)) {
     record(output, "ToBackward", {source}, {}, [home = source.device()](Backward& ctx) {
       ctx.set(0, to(ctx.grad(), home, std::nullopt));
-    });
+    }, [&](Forward& ctx) { ctx.set(0, to(ctx.tangent(), target, std::nullopt)); });
   }
   return output;
 }
@@ -184,13 +185,14 @@ Tensor real_part(const Tensor& input) {
   Tensor output = cast_memory(input, real_dtype(input.dtype()));
   if (needs_grad(input)) {
     record(output, "RealPartBackward", {input}, {},
-           [](Backward& ctx) { ctx.set(0, ctx.take_grad()); });
+           [](Backward& ctx) { ctx.set(0, ctx.take_grad()); },
+           [](Forward& ctx) { ctx.set(0, real_part(ctx.tangent())); });
   }
   return output;
 }
 
 Tensor detach(const Tensor& input) {
-  return input.detached();
+  return tsr::detach(input);
 }
 
 Tensor pin_memory(const Tensor& input, std::optional<Device> device) {
@@ -230,6 +232,8 @@ Tensor copy_(const Tensor& input, const Tensor& src, bool non_blocking) {
     record(input, "CopyBackward", {input, src}, {}, [](Backward& ctx) {
       if (ctx.needs(0)) ctx.set(0, zeros_of(ctx.grad()));
       if (ctx.needs(1)) ctx.set(1, ctx.grad());
+    }, [&](Forward& ctx) {
+      if (ctx.has(1)) ctx.set(0, to(ctx.tangent(1), input.device(), std::nullopt));
     });
   }
   return input;
@@ -248,7 +252,7 @@ Tensor fill_(const Tensor& input, const Scalar& value) {
   fill_memory(input, value);
   if (grad) {
     record(input, "FillBackward", {input}, {},
-           [](Backward& ctx) { ctx.set(0, zeros_of(ctx.grad())); });
+           [](Backward& ctx) { ctx.set(0, zeros_of(ctx.grad())); }, [](Forward&) {});
   }
   return input;
 }

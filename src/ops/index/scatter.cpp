@@ -4,6 +4,7 @@
 // index that repeats.
 #include "ops/index/scatter.h"
 
+#include "autograd/forward.h"
 #include "base/error.h"
 #include "base/scalar_range.h"
 #include "ops/create/create.h"
@@ -184,7 +185,7 @@ void Reducing::fold_memory(const Tensor& target, const Tensor& positions,
     launch_index(op, walk(array), array, values);
   }
   if (fold != Fold::kMean) return;
-  const NoGrad guard;
+  const Unrecorded guard;
   const bool whole = !is_differentiable(target.dtype());
   const DType counting = whole ? DType::kInt64 : real_dtype(target.dtype());
   const Tensor number = counts(target.sizes(), positions, counting);

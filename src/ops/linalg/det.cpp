@@ -4,6 +4,7 @@
 #include <complex>
 
 #include "autograd/grad_mode.h"
+#include "autograd/forward.h"
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
 #include "ops/linalg/factor.h"
@@ -31,7 +32,7 @@ struct Diagonal {
   Tensor entries, sign;
 };
 Diagonal lu_diagonal(const Tensor& input) {
-  const NoGrad no_grad;
+  const Unrecorded no_grad;
   const auto [factors, pivots] = lu_factor(input);
   const int64_t n = input.size(input.ndim() - 1);
   const Tensor in_place = arange(1, n + 1, 1, DType::kInt32, input.device());
@@ -68,7 +69,7 @@ bool any_zero(const Tensor& determinants) {
 Tensor det_gradient(const Tensor& g, const Tensor& input, const Tensor& determinant,
                     bool create_graph) {
   if (!create_graph && any_zero(determinant)) {
-    const NoGrad no_grad;
+    const Unrecorded no_grad;
     return multiply(over_matrices(g), cofactors_by_svd(input));
   }
   const Tensor scale = multiply(g, is_complex(input.dtype()) ? conj(determinant) : determinant);
@@ -93,7 +94,7 @@ Tensor det(const Tensor& input, Out out) {
   const Diagonal diagonal = lu_diagonal(input);
   Tensor value;
   {
-    const NoGrad no_grad;
+    const Unrecorded no_grad;
     value = multiply(prod(diagonal.entries, DimsView(Dims{-1})), diagonal.sign);
   }
   Tensor output = deliver(value, out, grad);
@@ -114,7 +115,7 @@ std::tuple<Tensor, Tensor> slogdet(const Tensor& input, Out phase_out, Out logab
   Tensor phase;
   Tensor size;
   {
-    const NoGrad no_grad;
+    const Unrecorded no_grad;
     const Dims last{-1};
     phase = multiply(prod(ops::sign(diagonal.entries), DimsView(last)), diagonal.sign);
     size = sum(log(abs(diagonal.entries)), DimsView(last));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "autograd/forward.h"
 #include "base/error.h"
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
@@ -107,7 +108,7 @@ void pull_euclidean(Backward& ctx) {
 Tensor all_pairs(const Tensor& x1, const Tensor& x2, double p, bool product) {
   Tensor distances;
   {
-    const NoGrad guard;
+    const Unrecorded guard;
     distances = product ? by_product(x1, x2) : by_differences(x1, x2, p, false);
   }
   if (needs_grad(x1, x2)) {

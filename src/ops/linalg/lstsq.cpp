@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "autograd/forward.h"
 #include "autograd/grad_mode.h"
 #include "base/error.h"
 #include "ops/create/copy.h"
@@ -85,7 +86,7 @@ Found least_squares(const Tensor& a, const Tensor& b, double rcond) {
 
 // |A X - B|² by columns, where there is such a thing.
 Tensor residuals_of(const Problem& problem, const Found& found) {
-  const NoGrad no_grad;
+  const Unrecorded no_grad;
   const int64_t m = problem.a.size(problem.a.ndim() - 2);
   const int64_t n = problem.a.size(problem.a.ndim() - 1);
   const DType real = real_dtype(problem.a.dtype());

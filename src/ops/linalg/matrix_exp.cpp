@@ -10,6 +10,7 @@
 #include <cmath>
 #include <span>
 
+#include "autograd/forward.h"
 #include "autograd/grad_mode.h"
 #include "ops/create/copy.h"
 #include "ops/linalg/factor.h"
@@ -67,7 +68,7 @@ Tensor pade(const Tensor& a, std::span<const double> c) {
 // How often to halve each matrix, as float64, with room for the two axes of the matrices. NaN and
 // infinities need none: they come out as NaN.
 Tensor halvings_of(const Tensor& input, double bound) {
-  const NoGrad no_grad;
+  const Unrecorded no_grad;
   const Tensor norm = cast_memory(matrix_norm(input, true, "1"), DType::kFloat64);
   const Tensor count = ceil(log2(multiply(norm, 1 / bound)));
   return where(logical_and(isfinite(count), greater(count, 0)), count, 0.0);
@@ -84,7 +85,7 @@ Tensor matrix_exp(const Tensor& input, Out out) {
   Tensor scale;
   Tensor finite;
   {
-    const NoGrad no_grad;
+    const Unrecorded no_grad;
     scale = cast_memory(pow(2.0, negative(halvings)), real_dtype(input.dtype()));
     finite = all(isfinite(input), DimsView(Dims{-2, -1}), true);
   }

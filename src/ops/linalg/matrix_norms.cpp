@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/linalg/matrix_norms.h"
 
+#include "autograd/forward.h"
 #include "autograd/grad_mode.h"
 #include "base/error.h"
 #include "ops/create/create.h"
@@ -51,7 +52,7 @@ Tensor matrix_norm(const Tensor& input, bool keepdims, std::string_view ord, Out
 namespace {
 
 Tensor count_rank(const Tensor& input, const Arg& rtol, bool hermitian, const Out& out) {
-  const NoGrad no_grad;
+  const Unrecorded no_grad;
   const Tensor sizes = hermitian ? abs(eigvalsh(input)) : svdvals(input);
   const Dims last{-1};
   if (sizes.size(sizes.ndim() - 1) == 0) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "autograd/forward.h"
 #include "autograd/grad_mode.h"
 #include "base/error.h"
 #include "ops/create/copy.h"
@@ -53,7 +54,7 @@ Factors factor(const Tensor& input, int64_t columns) {
   }
   factoring.run();
   const int64_t rows = columns > std::min(m, n) ? m : std::min(m, n);
-  const NoGrad no_grad;
+  const Unrecorded no_grad;
   found.r = triu(narrow(packed, -2, 0, rows));
   return found;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "autograd/forward.h"
 #include "autograd/grad_mode.h"
 #include "base/error.h"
 #include "ops/create/copy.h"
@@ -116,7 +117,7 @@ Tensor inverted(const Tensor& values, const Arg& rtol) {
 }
 
 Tensor pseudo_inverse(const Tensor& input, const Arg& rtol, bool hermitian) {
-  const NoGrad no_grad;
+  const Unrecorded no_grad;
   if (hermitian) {
     const auto [values, vectors] = eigh(input);
     const Tensor scaled = multiply(vectors, expand_dims(inverted(values, rtol), -2));

@@ -5,6 +5,7 @@
 #include <array>
 #include <span>
 
+#include "autograd/forward.h"
 #include "base/error.h"
 #include "kernel/plan.h"
 #include "kernel/registry.h"
@@ -267,7 +268,7 @@ Tensor gumbel_softmax(const Tensor& input, double tau, bool hard, int64_t axis,
   const int64_t along = wrap_axis(axis, input.ndim());
   Tensor noise;
   {
-    const NoGrad pause;
+    const Unrecorded pause;
     const DType wide = kernel::opmath(input.dtype());
     const Tensor uniform = rand(input.sizes(), wide, input.device(), generator);
     noise = astype(negative(log(negative(log(uniform)))), input.dtype());

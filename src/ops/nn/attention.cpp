@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "autograd/forward.h"
 #include "base/error.h"
 #include "kernel/attention.h"
 #include "kernel/random.h"
@@ -168,7 +169,7 @@ class Operand {
   Operand(const AttentionShape& shape, const Tensor& tensor, int64_t rows, int64_t columns,
           bool shared) {
     if (!tensor.defined()) return;
-    const NoGrad pause;
+    const Unrecorded pause;
     Dims whole = shape.with(rows, columns);
     if (shared && !shape.batch.empty()) whole[shape.batch.size() - 1] /= shape.group;
     kept_ = reshape(broadcast_to(tensor, whole), shape.five(rows, columns, shared));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/nn/fold.h"
 
+#include "autograd/forward.h"
 #include "base/error.h"
 #include "ops/create/copy.h"
 #include "ops/opmath.h"
@@ -49,7 +50,7 @@ Tensor sum_columns(const Tensor& columns, const Windows& windows);
 Tensor take_columns(const Tensor& image, const Windows& w) {
   Tensor columns;
   {
-    const NoGrad guard;
+    const Unrecorded guard;
     const Dims around{w.padding[1], w.padding[1], w.padding[0], w.padding[0]};
     const bool pads = w.padding[0] != 0 || w.padding[1] != 0;
     Tensor shown = pads ? pad(image, around) : image;
@@ -85,7 +86,7 @@ Tensor places(const Tensor& padded, const Windows& w, int64_t row, int64_t colum
 Tensor sum_columns(const Tensor& columns, const Windows& w) {
   Tensor image;
   {
-    const NoGrad guard;
+    const Unrecorded guard;
     const Tensor numbers = in_opmath(columns);
     const int64_t batch = columns.size(0);
     const int64_t channels = columns.size(1) / (w.kernel[0] * w.kernel[1]);

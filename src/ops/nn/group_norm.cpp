@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "autograd/forward.h"
 #include "ops/create/copy.h"
 #include "ops/nn/norm.h"
 #include "ops/nn/norm_passes.h"
@@ -65,7 +66,7 @@ void move_statistic(const Tensor& running, const Tensor& batch, double momentum)
 
 void move_statistics(const Tensor& input, const Running& running) {
   if (!running.mean.defined()) return;
-  const NoGrad pause;
+  const Unrecorded pause;
   const Tensor x = astype(input.detached(), kernel::opmath(input.dtype()));
   Dims points;
   for (int64_t d = 2; d < x.ndim(); ++d) points.push_back(d);

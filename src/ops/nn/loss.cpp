@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/nn/loss.h"
 
+#include "autograd/forward.h"
 #include "base/error.h"
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
@@ -301,7 +302,7 @@ Tensor logits_loss(const Tensor& x, const Tensor& t, const Tensor& p) {
   const bool grad = needs_grad(x, t);
   Tensor output;
   {
-    const NoGrad pause;
+    const Unrecorded pause;
     output = logits_value(x, t, p);
   }
   if (grad) {

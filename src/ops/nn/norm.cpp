@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "autograd/forward.h"
 #include "base/error.h"
 #include "ops/create/copy.h"
 #include "ops/nn/norm_passes.h"
@@ -103,7 +104,7 @@ Tensor run_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor&
     mean = empty(channels, kernel::opmath(x.dtype()), x.device());
     rstd = empty(channels, kernel::opmath(x.dtype()), x.device());
   } else {
-    const NoGrad pause;
+    const Unrecorded pause;
     mean = contiguous_memory(running_mean.detached());
     rstd = rsqrt(add(running_var.detached(), eps));
   }

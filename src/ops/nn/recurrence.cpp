@@ -6,6 +6,7 @@
 #include <array>
 
 #include "autograd/engine.h"
+#include "autograd/forward.h"
 #include "autograd/record.h"
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
@@ -100,7 +101,7 @@ RecurrenceInputs without_history(const RecurrenceInputs& in) {
 
 RecurrenceOutputs run_forward(const RecurrenceSpec& spec, const RecurrenceInputs& given,
                               Kept* kept) {
-  const NoGrad pause;
+  const Unrecorded pause;
   const RecurrenceInputs in = without_history(given);
   const int64_t blocks = weight_blocks(spec.op);
   const int64_t hidden = in.w_ih.size(0) / blocks;
@@ -249,7 +250,7 @@ Tensor crossed(const Tensor& left, const Tensor& right, Tensor& columns) {
 
 void set_fused(Backward& ctx, const RecurrenceSpec& spec, const RecurrenceInputs& given,
                const Kept& kept) {
-  const NoGrad pause;
+  const Unrecorded pause;
   const RecurrenceInputs in = without_history(given);
   const Upstream up{ctx.grad(0), ctx.grad(1), ctx.grad_count() > 2 ? ctx.grad(2) : Tensor()};
   const Through through = through_time(spec, in, kept, up, ctx.needs(1));

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "autograd/forward.h"
 #include "autograd/view.h"
 #include "ops/create/copy.h"
 #include "ops/reduce/sum_to.h"
@@ -17,7 +18,7 @@ template <class Window>
 Tensor scatter_window(const Tensor& g, const Dims& sizes, const char* node, const Window& window) {
   Tensor whole = zeros_like_shape(sizes, g.dtype(), g.device());
   {
-    const NoGrad guard;
+    const Unrecorded guard;
     copy_memory(window(whole), g);
   }
   if (needs_grad(g)) {

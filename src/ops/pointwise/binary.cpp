@@ -206,9 +206,10 @@ void record_binary(const BinaryRule& rule, const Tensor& output, const Arg& a, c
   if ((saves & kSaveY) != 0) kept.push_back(save_output(output));
   const std::span<const Save> saved(kept.data(), kept.size());
   if (a.is_tensor() && b.is_tensor()) {
-    record(output, rule.node, {a.tensor(), b.tensor()}, saved, derivative);
+    record(output, rule.node, {a.tensor(), b.tensor()}, saved, derivative, kElementwise);
   } else {
-    record(output, rule.node, {a.is_tensor() ? a.tensor() : b.tensor()}, saved, derivative);
+    record(output, rule.node, {a.is_tensor() ? a.tensor() : b.tensor()}, saved, derivative,
+           kElementwise);
   }
 }
 

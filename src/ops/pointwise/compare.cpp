@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "autograd/forward.h"
 #include "base/error.h"
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
@@ -56,7 +57,7 @@ Tensor found_by_search(const Tensor& x, const Tensor& numbers) {
 Tensor isclose(const Tensor& input, const Tensor& other, double rtol, double atol, bool equal_nan) {
   TSR_CHECK(rtol >= 0, Code::kValue, "rtol", "expected at least 0, got ", rtol);
   TSR_CHECK(atol >= 0, Code::kValue, "atol", "expected at least 0, got ", atol);
-  const NoGrad pause;
+  const Unrecorded pause;
   Tensor close = equal(input, other);
   if (equal_nan) close = logical_or(close, logical_and(isnan(input), isnan(other)));
   if (rtol == 0 && atol == 0) return close;
@@ -80,7 +81,7 @@ Tensor array_equal(const Tensor& input, const Tensor& other) {
 }
 
 Tensor isin(const Tensor& input, const Arg& other, bool invert) {
-  const NoGrad pause;
+  const Unrecorded pause;
   Tensor found;
   if (!other.is_tensor()) {
     found = equal(input, other);
@@ -103,7 +104,7 @@ Tensor isin(const Tensor& input, const Arg& other, bool invert) {
 }
 
 Tensor isin(const Scalar& input, const Tensor& other, bool invert) {
-  const NoGrad pause;
+  const Unrecorded pause;
   const Tensor found = any(equal(other, input));
   return invert ? logical_not(found) : found;
 }

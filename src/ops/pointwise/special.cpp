@@ -8,6 +8,7 @@
 #include <limits>
 #include <numbers>
 
+#include "autograd/forward.h"
 #include "base/error.h"
 #include "base/scalar_range.h"
 #include "kernel/plan.h"
@@ -175,7 +176,7 @@ Tensor round_decimals(const Tensor& input, int64_t decimals, Out out) {
   const bool grad = needs_grad(input);
   Tensor value;
   {
-    const NoGrad pause;
+    const Unrecorded pause;
     const Tensor x = in_opmath(input);
     // Larger powers are infinite in the dtype, and smaller numbers round to 0 or not at all.
     const double places = std::fmin(std::fabs(static_cast<double>(decimals)),
@@ -189,7 +190,7 @@ Tensor round_decimals(const Tensor& input, int64_t decimals, Out out) {
   Tensor output = deliver(value, out, grad);
   if (grad) {
     record(output, "RoundDecimalsBackward", {input}, {save_input(Tensor())},
-           [](Backward& ctx) { ctx.set(0, zeros_of(ctx.grad())); });
+           [](Backward& ctx) { ctx.set(0, zeros_of(ctx.grad())); }, kElementwise);
   }
   return output;
 }
@@ -215,7 +216,8 @@ Tensor nan_to_num(const Tensor& input, double nan, std::optional<double> posinf,
   Tensor output = result.finish();
   if (grad) {
     record(output, "NanToNumBackward", {input}, {save_input(original)},
-           [](Backward& ctx) { ctx.set(0, where(isfinite(ctx.saved(0)), ctx.grad(), 0.0)); });
+           [](Backward& ctx) { ctx.set(0, where(isfinite(ctx.saved(0)), ctx.grad(), 0.0)); },
+           kElementwise);
   }
   return output;
 }

@@ -7,6 +7,7 @@
 #include <numbers>
 #include <span>
 
+#include "autograd/forward.h"
 #include "base/error.h"
 #include "ops/composition.h"
 #include "ops/create/create.h"
@@ -188,7 +189,7 @@ Places places_of(int64_t n, bool periodic, std::optional<DType> dtype,
 // Σ (-1)^k c[k] cos(k angle); a window of one number is 1.
 Tensor cosine_window(int64_t n, bool periodic, std::span<const double> c,
                      std::optional<DType> dtype, std::optional<Device> device) {
-  const NoGrad pause;
+  const Unrecorded pause;
   const Places places = places_of(n, periodic, dtype, device);
   if (n == 1) return ones(places.angles.sizes(), places.dtype, places.angles.device());
   Tensor sum = full(places.angles.sizes(), c[0], DType::kFloat64, places.angles.device());
@@ -221,7 +222,7 @@ Tensor multigammaln(const Tensor& input, int64_t p, Out out) {
 
 Tensor bartlett_window(int64_t n, bool periodic, std::optional<DType> dtype,
                        std::optional<Device> device) {
-  const NoGrad pause;
+  const Unrecorded pause;
   const Places places = places_of(n, periodic, dtype, device);
   if (n == 1) return ones(places.angles.sizes(), places.dtype, places.angles.device());
   const Tensor place = subtract(divide(places.angles, std::numbers::pi), 1);  // from -1 to 1
@@ -248,7 +249,7 @@ Tensor hann_window(int64_t n, bool periodic, std::optional<DType> dtype,
 
 Tensor kaiser_window(int64_t n, bool periodic, double beta, std::optional<DType> dtype,
                      std::optional<Device> device) {
-  const NoGrad pause;
+  const Unrecorded pause;
   const Places places = places_of(n, periodic, dtype, device);
   if (n == 1) return ones(places.angles.sizes(), places.dtype, places.angles.device());
   const Tensor place = subtract(divide(places.angles, std::numbers::pi), 1);  // from -1 to 1

@@ -5,6 +5,7 @@
 #include <array>
 #include <complex>
 
+#include "autograd/forward.h"
 #include "base/error.h"
 #include "base/scalar_range.h"
 #include "kernel/plan.h"
@@ -103,7 +104,7 @@ Tensor complex_lerp(const Tensor& from, const Tensor& to, const Arg& weight, boo
                     const Out& out) {
   Tensor value;
   {
-    const NoGrad pause;
+    const Unrecorded pause;
     const Tensor step = subtract(to, from);
     const auto near_start = [&] { return add(from, multiply(step, weight)); };
     if (weight.is_tensor()) {
@@ -160,9 +161,10 @@ Tensor where(const Tensor& condition, const Arg& input, const Arg& other, Out ou
       where_backward(ctx, ta, tb);
     };
     if (a.defined() && b.defined()) {
-      record(output, "WhereBackward", {a, b}, {save_input(condition)}, derivative);
+      record(output, "WhereBackward", {a, b}, {save_input(condition)}, derivative, kElementwise);
     } else {
-      record(output, "WhereBackward", {a.defined() ? a : b}, {save_input(condition)}, derivative);
+      record(output, "WhereBackward", {a.defined() ? a : b}, {save_input(condition)}, derivative,
+             kElementwise);
     }
   }
   return output;
@@ -195,7 +197,7 @@ Tensor lerp(const Tensor& input, const Tensor& other, const Arg& given, Out out)
            if (tensor_weight && ctx.needs(2)) {
              ctx.set(2, multiply(ctx.grad(), conj_of(subtract(ctx.saved(2), ctx.saved(1)))));
            }
-         });
+         }, kElementwise);
   return output;
 }
 
@@ -218,7 +220,7 @@ Tensor addcmul(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2
     const Tensor scaled = multiply(ctx.grad(), conj_of(value));
     if (ctx.needs(1)) ctx.set(1, multiply(scaled, conj_of(ctx.saved(1))));
     if (ctx.needs(2)) ctx.set(2, multiply(scaled, conj_of(ctx.saved(0))));
-  });
+  }, kElementwise);
   return output;
 }
 
@@ -243,7 +245,7 @@ Tensor addcdiv(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2
     if (ctx.needs(2)) {
       ctx.set(2, negative(multiply(quotient, divide(conj_of(ctx.saved(0)), divisor))));
     }
-  });
+  }, kElementwise);
   return output;
 }
 
@@ -306,7 +308,7 @@ Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar
       const Tensor mask =
           inside(ctx.saved(0), min.has_value() ? &low : nullptr, max.has_value() ? &high : nullptr);
       ctx.set(0, where(mask, ctx.grad(), 0));
-    });
+    }, kElementwise);
   }
   return output;
 }

@@ -47,7 +47,13 @@ Tensor run_unary(const UnaryRule& rule, const Tensor& input, const Out& out,
     const Save save = rule.saves == UnarySaves::kOutput  ? save_output(output)
                       : rule.saves == UnarySaves::kInput ? save_input(keep ? original : input)
                                                          : save_input(none);
-    record(output, rule.node, {input}, {save}, std::move(derivative));
+    const bool holomorphic = rule.type != UnaryType::kMagnitude &&
+                             rule.type != UnaryType::kAngle && rule.op != kernel::UnaryOp::kSign;
+    if (holomorphic || !is_complex(compute)) {
+      record(output, rule.node, {input}, {save}, std::move(derivative), kElementwise);
+    } else {
+      record(output, rule.node, {input}, {save}, std::move(derivative));
+    }
   }
   return output;
 }

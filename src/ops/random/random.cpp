@@ -60,7 +60,7 @@ Tensor refill(const Tensor& input, const RandomPlan& plan, DType drawn, Generato
   if (!whole) copy_memory(input, values);
   if (grad) {
     record(input, "RandomFillBackward", {input}, {},
-           [](Backward& ctx) { ctx.set(0, zeros_of(ctx.grad())); });
+           [](Backward& ctx) { ctx.set(0, zeros_of(ctx.grad())); }, [](Forward&) {});
   }
   return input;
 }

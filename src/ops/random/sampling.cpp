@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "autograd/forward.h"
 #include "base/error.h"
 #include "base/scalar_range.h"
 #include "kernel/registry.h"
@@ -147,7 +148,7 @@ Tensor bernoulli_(const Tensor& input, double p, Generator* generator) {
 }
 
 Tensor normal_tensors(const Arg& centre, const Arg& std, Generator* generator) {
-  const NoGrad guard;
+  const Unrecorded guard;
   const Tensor& first = centre.is_tensor() ? centre.tensor() : std.tensor();
   const Tensor none;
   const Tensor& second = centre.is_tensor() && std.is_tensor() ? std.tensor() : none;
@@ -173,7 +174,7 @@ Tensor normal_tensors(const Arg& centre, const Arg& std, Generator* generator) {
 
 Tensor poisson(const Tensor& input, Generator* generator) {
   check_floating(input);
-  const NoGrad guard;
+  const Unrecorded guard;
   const Tensor rates = contiguous_memory(input.detached());
   const double infinity = std::numeric_limits<double>::infinity();
   TSR_CHECK(holds_for_all(logical_and(greater_equal(rates, 0), less(rates, infinity))),
@@ -190,7 +191,7 @@ Tensor standard_gamma(const Tensor& input, Generator* generator) {
   check_floating(input);
   Tensor result = empty(input.sizes(), input.dtype(), input.device());
   {
-    const NoGrad guard;
+    const Unrecorded guard;
     const Tensor shapes = contiguous_memory(input.detached());
     const double infinity = std::numeric_limits<double>::infinity();
     TSR_CHECK(holds_for_all(logical_and(greater_equal(shapes, 0), less(shapes, infinity))),
@@ -217,7 +218,7 @@ Tensor binomial(const Tensor& count, const Tensor& prob, Generator* generator) {
   TSR_CHECK(is_floating(dtype) && is_floating(prob.dtype()), Code::kDType, "prob",
             "expected a floating dtype, got ", prob.dtype());
   const Dims shape = broadcast_shapes(count.sizes(), prob.sizes(), "prob");
-  const NoGrad guard;
+  const Unrecorded guard;
   const auto operand = [&](const Tensor& given) {
     return contiguous_memory(broadcast_to(cast_memory(given.detached(), dtype), shape));
   };
@@ -293,7 +294,7 @@ Tensor multinomial(const Tensor& input, int64_t n, bool replacement, Generator* 
   TSR_CHECK(input.ndim() == 1 || input.ndim() == 2, Code::kShape, "input",
             "expected 1 or 2 dimensions, got shape ", input.sizes());
   TSR_CHECK(n > 0, Code::kValue, "n", "expected at least 1 draw, got ", n);
-  const NoGrad guard;
+  const Unrecorded guard;
   const int64_t rows = input.ndim() == 1 ? 1 : input.size(0);
   const int64_t columns = input.size(input.ndim() - 1);
   TSR_CHECK(columns > 0, Code::kShape, "input", "expected at least one position, got shape ",

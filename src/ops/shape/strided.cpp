@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "autograd/forward.h"
 #include "base/error.h"
 #include "ops/create/create.h"
 #include "ops/index/getitem.h"
@@ -47,7 +48,7 @@ bool sum_by_position(const Tensor& flat, const Tensor& g, const Place& window) {
     rest.sizes.erase(d);
     rest.strides.erase(d);
     if (may_overlap_itself(rest.sizes, rest.strides)) continue;
-    const NoGrad guard;
+    const Unrecorded guard;
     for (int64_t i = 0; i < window.sizes[d]; ++i) {
       const int64_t first = rest.offset + i * window.strides[d];
       const Tensor part = make_view(flat, rest.sizes, rest.strides, first);

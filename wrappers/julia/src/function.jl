@@ -67,7 +67,7 @@ give_borrowed(other, f) =
 
 function create_node(f::Differentiable, inputs)
     table = Ref(C.tsr_node_vtable(
-        sizeof(C.tsr_node_vtable), f.flags, C_NULL, node_backward_pointer(), drop_pointer()))
+        sizeof(C.tsr_node_vtable), f.flags, C_NULL, node_backward_pointer(), drop_pointer(), C_NULL))
     raw = handles(inputs)
     node = Ref{tsr_node}()
     GC.@preserve inputs check(C.tsr_node_create(

@@ -42,6 +42,41 @@ static tsr_status tpy_node_backward(void* user, tsr_node node, const tsr_tensor*
   return status;
 }
 
+/* user: has a method push(tuple of tangents or None) -> tuple, one entry per output. */
+static tsr_status tpy_node_jvp(void* user, tsr_node node, const tsr_tensor* tangents,
+                               int32_t n_tangents, tsr_tensor* results, int32_t n_results) {
+  (void)node;
+  TPY_ENTER;
+  PyObject* found = NULL;
+  PyObject* given = PyTuple_New(n_tangents);
+  int good = given != NULL;
+  for (int32_t i = 0; good && i < n_tangents; ++i) {
+    PyObject* tangent = tpy_borrow(tangents[i]);
+    good = tangent != NULL;
+    if (good) PyTuple_SET_ITEM(given, i, tangent);
+  }
+  if (good) found = PyObject_CallMethod((PyObject*)user, "push", "(O)", given);
+  good = found != NULL && PyTuple_Check(found) && PyTuple_GET_SIZE(found) == n_results;
+  int32_t done = 0;
+  for (; good && done < n_results; ++done) {
+    good = tpy_give(PyTuple_GET_ITEM(found, done), results + done, "a tangent of a custom function");
+  }
+  tsr_status status = TSR_OK;
+  if (!good) {
+    for (int32_t i = 0; i < done; ++i) {
+      tsr_tensor_release(results[i]);
+      results[i] = NULL;
+    }
+    if (!PyErr_Occurred())
+      PyErr_Format(tpy.value_error, "expected a tuple of %d tangents", (int)n_results);
+    status = tpy_hand_over();
+  }
+  Py_XDECREF(given);
+  Py_XDECREF(found);
+  TPY_LEAVE;
+  return status;
+}
+
 /* needs_grad(arguments) -> tuple of bools: which arguments are tensors that autograd would
  * record. */
 PyObject* py_needs_grad(PyObject* self, PyObject* given) {
@@ -73,7 +108,7 @@ static tsr_status tpy_finish_node(tsr_node node, const tpy_tensors* dirty,
 }
 
 /* attach_node(inputs, dirty, constant, saved, outputs, name, callable, flags): makes a new node;
- * the outputs become its results. */
+ * the outputs become its results. Bit 30 of the flags: the callable also has a jvp. */
 PyObject* py_attach_node(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   (void)self;
   if (!tpy_count_arguments("attach_node", nargs, 8)) return NULL;
@@ -88,8 +123,9 @@ PyObject* py_attach_node(PyObject* self, PyObject* const* args, Py_ssize_t nargs
     tsr_node_vtable table;
     memset(&table, 0, sizeof table);
     table.struct_size = sizeof table;
-    table.flags = flags;
+    table.flags = flags & ~(1U << 30);
     table.backward = tpy_node_backward;
+    if ((flags & (1U << 30)) != 0) table.jvp = tpy_node_jvp;
     table.drop = tpy_drop;
     void* user = Py_NewRef(args[6]);
     TPY_CALL(status, tsr_node_create(name, -1, &table, user, lists[0].at, lists[0].n, &node));

@@ -972,6 +972,48 @@
 # VALUE for a file without the numbers of an enabled scaler; nothing has changed then.
 @c tsr_grad_scaler_load(scaler::tsr_grad_scaler, path::Ptr{UInt8}, path_len::Int64)::tsr_status
 
+# Opens a level of forward mode on this thread, inside those that are open. Numbers of levels
+# are never used again.
+@c tsr_forward_enter(level::Ptr{Int64})::tsr_status
+
+# Closes the innermost level of this thread; its tangents are gone, and dual tensors become
+# ordinary ones.
+# AUTOGRAD when the level is not the innermost one. A thread that ends closes its levels.
+@c tsr_forward_exit(level::Int64)::tsr_status
+
+# The innermost level whose tangents functions of this thread compute; -1 when there is none.
+@c tsr_forward_level()::Int64
+
+# A new tensor on the primal's memory, with its history, that has a tangent at a level. Level
+# -1 is the innermost one. A primal with overlapping elements is copied.
+# AUTOGRAD when the level is not open on this thread, the primal has a tangent there, or the
+# tangent has one there or at a level inside it; DTYPE, SHAPE and DEVICE for a tangent unlike
+# the primal.
+@c tsr_make_dual(primal::tsr_tensor, tangent::tsr_tensor, level::Int64,
+    dual::Ptr{tsr_tensor})::tsr_status
+
+# The parts of a tensor at a level (-1 is the innermost): the value, with its history and
+# without tangent at the level, and the tangent, NULL when it has none, which means zero.
+@c tsr_unpack_dual(dual::tsr_tensor, level::Int64, primal::Ptr{tsr_tensor},
+    tangent::Ptr{tsr_tensor})::tsr_status
+
+# Whether functions of this thread may compute tangents, 0 or 1; 1 at first.
+@c tsr_forward_mode()::Int32
+
+# Switches forward mode on this thread off or on again and returns the previous state. While
+# it is off, dual tensors count as ordinary ones. For the forward of custom functions, whose
+# tangents their jvp computes.
+@c tsr_forward_mode_set(enabled::Int32, previous::Ptr{Int32})::tsr_status
+
+# Keeps tensors for the jvp of a custom function until its outputs are attached; NULL entries
+# are allowed. A second call replaces the first.
+@c tsr_node_save_for_forward(node::tsr_node, tensors::Ptr{tsr_tensor},
+    n_tensors::Int32)::tsr_status
+
+# A tensor that node_save_for_forward kept, as a new reference.
+# INDEX for a number beyond the kept tensors, of which there are none after attach.
+@c tsr_node_saved_for_forward(node::tsr_node, index::Int64, tensor::Ptr{tsr_tensor})::tsr_status
+
 # Absolute value of each element; a complex element gives its magnitude.
 @c tsr_abs(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_abs_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status

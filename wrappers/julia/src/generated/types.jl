@@ -326,8 +326,9 @@ struct tsr_node_vtable
     forward::Ptr{Cvoid}
     backward::Ptr{Cvoid}
     drop::Ptr{Cvoid}
+    jvp::Ptr{Cvoid}
 end
-tsr_node_vtable() = tsr_node_vtable(sizeof(tsr_node_vtable), 0, C_NULL, C_NULL, C_NULL)
+tsr_node_vtable() = tsr_node_vtable(sizeof(tsr_node_vtable), 0, C_NULL, C_NULL, C_NULL, C_NULL)
 
 """
 How nodes keep the tensors they save (compressed, on disk, on another device, computed

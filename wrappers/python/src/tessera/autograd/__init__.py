@@ -5,7 +5,7 @@
 from .._core import is_grad_enabled, is_inference_mode_enabled
 from .._backward import backward, grad, queue_callback
 from .._graph import HookHandle, Node
-from . import functional, graph
+from . import forward_ad, functional, graph
 from ._anomaly import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
 from ._function import Function, FunctionCtx, once_differentiable
 from ._gradcheck import GradcheckError, gradcheck, gradgradcheck
@@ -25,6 +25,7 @@ __all__ = [
     "backward",
     "detect_anomaly",
     "enable_grad",
+    "forward_ad",
     "functional",
     "grad",
     "gradcheck",

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, TypeVar
 
 from .._constants import NODE_ONCE_DIFFERENTIABLE, NODE_UNDEFINED_GRADS
@@ -13,9 +14,12 @@ from .._core import TensorBase, attach_node, is_same, needs_grad, saved_tensors
 from .._errors import ArgumentTypeError, AutogradError, NotSupportedError
 from .._graph import Node
 from .._tensor import Tensor
+from ..capi import lib
 from ._modes import no_grad
+from .forward_ad import forward_off
 
 F = TypeVar("F", bound=Callable[..., Any])
+_HAS_JVP = 1 << 30  # in the flags of attach_node: the callable has a method push
 
 
 class FunctionCtx:
@@ -23,6 +27,7 @@ class FunctionCtx:
 
     needs_input_grad: tuple[bool, ...] = ()
     _saved: tuple[Any, ...] = ()
+    _for_forward: tuple[Any, ...] | None = None
     _dirty: tuple[Any, ...] = ()
     _constant: tuple[Any, ...] = ()
     _materialize = True
@@ -34,6 +39,14 @@ class FunctionCtx:
             if item is not None and not isinstance(item, TensorBase):
                 raise ArgumentTypeError(f"save_for_backward(): expected Tensors, got {type(item).__name__}")
         self._saved = tensors
+
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Keeps tensors for jvp, which finds them in saved_tensors; without this call jvp finds what
+        save_for_backward saved."""
+        for item in tensors:
+            if item is not None and not isinstance(item, TensorBase):
+                raise ArgumentTypeError(f"save_for_forward(): expected Tensors, got {type(item).__name__}")
+        self._for_forward = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Declares the inputs that forward changed in place; forward must return them."""
@@ -50,12 +63,15 @@ class FunctionCtx:
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         if self._node is None:
-            return self._saved
+            return self._saved if self._for_forward is None else self._for_forward
         return saved_tensors(self._node)
 
 
 class Function:
     """Base of custom functions: static methods forward(ctx, ...) and backward(ctx, *grads), also called vjp.
+
+    For forward mode add a static method jvp(ctx, *tangents), which gets one tangent, or None, for each argument of
+    forward, and returns one for each result.
 
     Call apply(...). backward returns one gradient, or None, for each argument of forward; it gets one for each result of
     forward, None for results that are not tensors.
@@ -68,6 +84,10 @@ class Function:
     @staticmethod
     def backward(*args: Any, **kwargs: Any) -> Any:
         raise NotSupportedError("a custom function needs a static method backward(ctx, *grads)")
+
+    @staticmethod
+    def jvp(*args: Any, **kwargs: Any) -> Any:
+        raise NotSupportedError("a custom function needs a static method jvp(ctx, *tangents) for forward mode")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -82,14 +102,16 @@ class Function:
             _check_keywords(cls, kwargs)
         ctx = FunctionCtx()
         ctx.needs_input_grad = needs = needs_grad(args)
-        with no_grad():
+        forward_mode = lib.tsr_forward_level() >= 0
+        with no_grad(), forward_off() if forward_mode else nullcontext():
             result = cls.forward(ctx, *args, **kwargs)
+        wanted = True in needs or forward_mode
         if isinstance(result, TensorBase):
-            return _attach(cls, ctx, args, (result,))[0] if True in needs or ctx._dirty else result
+            return _attach(cls, ctx, args, (result,))[0] if wanted or ctx._dirty else result
         outputs = tuple(result) if isinstance(result, (tuple, list)) else (result,)
         if not any(isinstance(output, TensorBase) for output in outputs):
             raise ArgumentTypeError(f"{cls.__name__}.forward: expected a Tensor among the results, got {result!r:.80}")
-        if True in needs or ctx._dirty:  # a write must be checked even if nothing is recorded
+        if wanted or ctx._dirty:  # a write must be checked even if nothing is recorded
             outputs = _attach(cls, ctx, args, outputs)
         return outputs if isinstance(result, tuple) else list(outputs)
 
@@ -122,10 +144,13 @@ def _attach(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], output
     flags = 0 if ctx._materialize else NODE_UNDEFINED_GRADS
     if getattr(cls.backward, "_once_differentiable", False):
         flags |= NODE_ONCE_DIFFERENTIABLE
+    if cls.jvp is not Function.jvp:
+        flags |= _HAS_JVP
     caller = _Caller(cls, ctx, len(args), places, kinds)
     name = cls.__name__ + "Backward"
     attach_node(inputs, ctx._dirty, ctx._constant, ctx._saved, defined, name, caller, flags)
     ctx._saved = ctx._dirty = ctx._constant = ()
+    ctx._for_forward = None
     return tuple(results)
 
 
@@ -164,6 +189,21 @@ class _Caller:
                 raise AutogradError(f"{name}: gradient {place}: expected a Tensor or None, got {type(value).__name__}")
         needs = self.ctx.needs_input_grad
         return tuple([back[p] if needs[p] else None for p in self.places])
+
+    def push(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The tangents of the outputs from those of the tensors among the arguments."""
+        tangents: list[Any] = [None] * self.count
+        for place, tangent in zip(self.places, given):
+            tangents[place] = tangent
+        found = self.cls.jvp(self.ctx, *tangents)
+        results = tuple(found) if isinstance(found, (tuple, list)) else (found,)
+        name = self.cls.__name__ + ".jvp"
+        if len(results) != len(self.defined):
+            raise AutogradError(f"{name}: expected {len(self.defined)} tangents, one for each result, got {len(results)}")
+        for place, value in enumerate(results):
+            if value is not None and not isinstance(value, TensorBase):
+                raise AutogradError(f"{name}: tangent {place}: expected a Tensor or None, got {type(value).__name__}")
+        return tuple([value for value, defined in zip(results, self.defined) if defined])
 
 
 def once_differentiable(function: F) -> F:

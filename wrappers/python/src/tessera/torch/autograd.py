@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from .. import autograd as _autograd
@@ -20,15 +21,17 @@ from ..autograd import (
     set_grad_enabled,
 )
 from ..autograd._function import FunctionCtx, once_differentiable
+from . import _forward_ad as forward_ad
 from ._namespace import lookup
 from ._tensor import Tensor, retyped
 
 __all__ = [
-    "Function", "FunctionCtx", "Variable", "backward", "detect_anomaly", "enable_grad", "functional", "grad", "gradcheck",
+    "Function", "FunctionCtx", "Variable", "backward", "detect_anomaly", "enable_grad", "forward_ad", "functional", "grad", "gradcheck",
     "gradgradcheck", "graph", "inference_mode", "no_grad", "once_differentiable", "set_detect_anomaly", "set_grad_enabled",
 ]  # fmt: skip
 
 Variable = Tensor
+sys.modules[f"{__name__}.forward_ad"] = forward_ad  # this module is no package, and programs import that one
 function = __import__("types").SimpleNamespace(FunctionCtx=FunctionCtx, once_differentiable=once_differentiable)
 
 
@@ -74,6 +77,9 @@ class Function(_autograd.Function):
         if forward is not None:
             call = forward.__func__ if isinstance(forward, staticmethod) else forward
             cls.forward = staticmethod(_with_setup(call, setup) if setup is not None else _with_ctx(call))  # type: ignore[assignment]
+        push = cls.__dict__.get("jvp")
+        if push is not None:
+            cls.jvp = staticmethod(_with_ctx(push.__func__ if isinstance(push, staticmethod) else push))  # type: ignore[method-assign]
         back = cls.__dict__.get("backward")
         if back is not None:
             call = back.__func__ if isinstance(back, staticmethod) else back

@@ -1161,6 +1161,53 @@ extern "C" {
         scaler: tsr_grad_scaler, path: *const c_char, path_len: i64,
     ) -> tsr_status;
 
+    /// Opens a level of forward mode on this thread, inside those that are open. Numbers of levels
+    /// are never used again.
+    pub fn tsr_forward_enter(level: *mut i64) -> tsr_status;
+
+    /// Closes the innermost level of this thread; its tangents are gone, and dual tensors become
+    /// ordinary ones.
+    /// AUTOGRAD when the level is not the innermost one. A thread that ends closes its levels.
+    pub fn tsr_forward_exit(level: i64) -> tsr_status;
+
+    /// The innermost level whose tangents functions of this thread compute; -1 when there is none.
+    pub fn tsr_forward_level() -> i64;
+
+    /// A new tensor on the primal's memory, with its history, that has a tangent at a level. Level
+    /// -1 is the innermost one. A primal with overlapping elements is copied.
+    /// AUTOGRAD when the level is not open on this thread, the primal has a tangent there, or the
+    /// tangent has one there or at a level inside it; DTYPE, SHAPE and DEVICE for a tangent unlike
+    /// the primal.
+    pub fn tsr_make_dual(
+        primal: tsr_tensor, tangent: tsr_tensor, level: i64, dual: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The parts of a tensor at a level (-1 is the innermost): the value, with its history and
+    /// without tangent at the level, and the tangent, NULL when it has none, which means zero.
+    pub fn tsr_unpack_dual(
+        dual: tsr_tensor, level: i64, primal: *mut tsr_tensor, tangent: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Whether functions of this thread may compute tangents, 0 or 1; 1 at first.
+    pub fn tsr_forward_mode() -> i32;
+
+    /// Switches forward mode on this thread off or on again and returns the previous state. While
+    /// it is off, dual tensors count as ordinary ones. For the forward of custom functions, whose
+    /// tangents their jvp computes.
+    pub fn tsr_forward_mode_set(enabled: i32, previous: *mut i32) -> tsr_status;
+
+    /// Keeps tensors for the jvp of a custom function until its outputs are attached; NULL entries
+    /// are allowed. A second call replaces the first.
+    pub fn tsr_node_save_for_forward(
+        node: tsr_node, tensors: *const tsr_tensor, n_tensors: i32,
+    ) -> tsr_status;
+
+    /// A tensor that node_save_for_forward kept, as a new reference.
+    /// INDEX for a number beyond the kept tensors, of which there are none after attach.
+    pub fn tsr_node_saved_for_forward(
+        node: tsr_node, index: i64, tensor: *mut tsr_tensor,
+    ) -> tsr_status;
+
     /// Absolute value of each element; a complex element gives its magnitude.
     pub fn tsr_abs(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_abs`].

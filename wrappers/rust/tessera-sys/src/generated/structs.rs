@@ -167,15 +167,18 @@ pub struct tsr_node_vtable {
     pub backward: tsr_node_backward_fn,
     /// runs once with the user pointer, when the node is gone or its creation fails; may be NULL
     pub drop: tsr_drop_fn,
+    /// the derivative in forward mode; may be NULL, then dual inputs are refused
+    pub jvp: tsr_node_jvp_fn,
 }
 
 const _: () = {
-    assert!(size_of::<tsr_node_vtable>() == 32);
+    assert!(size_of::<tsr_node_vtable>() == 40);
     assert!(offset_of!(tsr_node_vtable, struct_size) == 0);
     assert!(offset_of!(tsr_node_vtable, flags) == 4);
     assert!(offset_of!(tsr_node_vtable, forward) == 8);
     assert!(offset_of!(tsr_node_vtable, backward) == 16);
     assert!(offset_of!(tsr_node_vtable, drop) == 24);
+    assert!(offset_of!(tsr_node_vtable, jvp) == 32);
 };
 
 impl Default for tsr_node_vtable {

@@ -456,6 +456,15 @@ pub type tsr_node_backward_fn = Option<unsafe extern "C" fn(
     grad_in: *mut tsr_tensor, n_grad_in: i32,
 ) -> tsr_status>;
 
+/// The derivative in forward mode, called once for each level while the outputs are attached.
+/// tangents has one borrowed handle for each input, NULL where there is none (zero). Writes one
+/// owned handle for each output to results, whose entries are NULL at first (zero). The library
+/// takes over these handles on success.
+pub type tsr_node_jvp_fn = Option<unsafe extern "C" fn(
+    user: *mut c_void, node: tsr_node, tangents: *const tsr_tensor, n_tangents: i32,
+    results: *mut tsr_tensor, n_results: i32,
+) -> tsr_status>;
+
 /// The forward of tsr_function_apply, run without recording. Writes one owned handle for each
 /// output.
 pub type tsr_node_forward_fn = Option<unsafe extern "C" fn(

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "autograd/push_forward.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "autograd/engine.h"
+#include "autograd/forward.h"
+#include "autograd/gradient_ops.h"
+#include "autograd/ownership.h"
+#include "autograd/tensor_grad.h"
+#include "base/error.h"
+
+namespace tsr {
+
+Tensor Forward::tangent_or_zeros(size_t i, const Tensor& input) const {
+  if (has(i)) return tangent(i);
+  return gradient_ops().zeros(input.sizes(), input.dtype(), input.device());
+}
+
+void Forward::add(size_t k, const Tensor& tangent) {
+  Tensor& sum = results_[k];
+  sum = sum.defined() ? gradient_ops().add(sum, tangent) : tangent;
+}
+
+namespace detail {
+namespace {
+
+uint64_t bit_of(size_t input) {
+  return input < 64 ? uint64_t{1} << input : 0;
+}
+
+Tensor conj_of(const Tensor& tensor) {
+  return is_complex(tensor.dtype()) ? gradient_ops().conj(tensor) : tensor;
+}
+
+// Adds in place where nobody can tell.
+void add_to(Tensor& sum, const Tensor& part) {
+  if (!sum.defined()) {
+    sum = part;
+  } else if (!recording_enabled() && owns_alone(sum) && sum.sizes() == part.sizes() &&
+             sum.dtype() == part.dtype() && !may_overlap_itself(sum.sizes(), sum.strides())) {
+    gradient_ops().add_inplace(sum, part);
+  } else {
+    sum = gradient_ops().add(sum, part);
+  }
+}
+
+Tensor push_elementwise(Node& node, const Tensor& output, std::span<const Tensor> tangents) {
+  Tensor sum;
+  for (size_t i = 0; i < tangents.size(); ++i) {
+    if (!tangents[i].defined()) continue;
+    Tensor grad = conj_of(fit_tangent(tangents[i], output.sizes(), output.dtype()));
+    SmallVector<Tensor, 4> parts(tangents.size());
+    Backward ctx(node, {&grad, 1}, {parts.data(), parts.size()}, bit_of(i));
+    node.apply(ctx);
+    if (!parts[i].defined()) continue;
+    const Tensor part = conj_of(parts[i]);
+    parts.clear();
+    add_to(sum, part);
+  }
+  return sum;
+}
+
+// The derivative is a linear map from gradients of outputs to gradients of inputs. Applied to
+// variables and differentiated by them in the direction of the tangents it gives its transpose.
+void push_transposed(Node& node, const TensorRefs& outputs, std::span<const Tensor> tangents,
+                     std::span<Tensor> results) {
+  std::vector<Tensor> variables;
+  std::vector<size_t> places;
+  SmallVector<Tensor, 2> grads(std::max<size_t>(outputs.size(), 1));
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    if (!node.outputs()[k].differentiable) continue;
+    const Tensor& output = outputs[k];
+    grads[k] = gradient_ops().zeros(output.sizes(), output.dtype(), output.device());
+    set_requires_grad(grads[k], true);
+    variables.push_back(grads[k]);
+    places.push_back(k);
+  }
+  SmallVector<Tensor, 4> parts(tangents.size());
+  {
+    const EnableGrad on;
+    const SavedTensorHooksOff unseen;
+    uint64_t needs = 0;
+    for (size_t i = 0; i < tangents.size(); ++i) needs |= tangents[i].defined() ? bit_of(i) : 0;
+    Backward ctx(node, {grads.data(), grads.size()}, {parts.data(), parts.size()}, needs);
+    node.apply(ctx);
+  }
+  std::vector<Tensor> found;
+  std::vector<Tensor> weights;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    // What does not depend on the variables is zero.
+    if (!tangents[i].defined() || !parts[i].defined() || !requires_grad(parts[i])) continue;
+    found.push_back(parts[i]);
+    weights.push_back(fit_tangent(tangents[i], parts[i].sizes(), parts[i].dtype()));
+  }
+  if (found.empty()) return;
+  const std::vector<Tensor> pushed =
+      grad(found, variables, weights, {.create_graph = grad_enabled()}, true);
+  for (size_t k = 0; k < places.size(); ++k) results[places[k]] = pushed[k];
+}
+
+}  // namespace
+
+void push_forward(Node& node, const ForwardRule* rule, const TensorRefs& outputs,
+                  std::span<const Tensor> tangents, std::span<Tensor> results) {
+  if (rule == nullptr) {
+    push_transposed(node, outputs, tangents, results);
+  } else if (rule->is_elementwise()) {
+    results[0] = push_elementwise(node, outputs[0], tangents);
+  } else {
+    Forward ctx(node, tangents, results);
+    (*rule)(ctx);
+  }
+}
+
+}  // namespace detail
+}  // namespace tsr
