@@ -30,6 +30,21 @@ std::span<const Tensor> grads_arg(const tsr_tensor* grads, int32_t count) {
   return sparse_tensors_arg(grads, count == -1 ? 0 : count, "grads");
 }
 
+Edges edges_arg(const tsr_node* nodes, int32_t n_nodes, const int64_t* numbers, int32_t n_numbers) {
+  const auto handles = list_arg(nodes, n_nodes, "nodes");
+  const auto outputs = list_arg(numbers, n_numbers, "numbers");
+  TSR_CHECK(handles.size() == outputs.size(), Code::kValue, "numbers",
+            "expected one number for each of the ", handles.size(), " nodes, got ", outputs.size());
+  Edges edges;
+  for (size_t i = 0; i < handles.size(); ++i) {
+    auto* node = object_arg<Node>(handles[i], ObjectTag::kNode, "node", "nodes");
+    TSR_CHECK(outputs[i] >= 0 && outputs[i] <= UINT32_MAX, Code::kIndex, "numbers",
+              "expected the number of an output of ", node->name(), ", got ", outputs[i]);
+    edges.push_back({NodePtr::share(node), static_cast<uint32_t>(outputs[i])});
+  }
+  return edges;
+}
+
 }  // namespace
 
 extern "C" {
@@ -95,6 +110,21 @@ tsr_status tsr_backward(const tsr_tensor* roots, int32_t n_roots, const tsr_tens
   });
 }
 
+tsr_status tsr_backward_edges(const tsr_tensor* roots, int32_t n_roots, const tsr_tensor* grads,
+                              int32_t n_grads, const tsr_node* nodes, int32_t n_nodes,
+                              const int64_t* numbers, int32_t n_numbers, int32_t flags) {
+  const Call call(kInfo_backward_edges, ListOf{roots, n_roots}, ListOf{grads, n_grads}, nodes,
+                  ListOf{numbers, n_numbers}, flags);
+  return guard(call, [&] {
+    check_flags(flags,
+                TSR_BACKWARD_RETAIN_GRAPH | TSR_BACKWARD_CREATE_GRAPH | TSR_BACKWARD_FREE_GRAPH,
+                "flags");
+    const auto edges = edges_arg(nodes, n_nodes, numbers, n_numbers);
+    backward_to_edges(tensors_arg(roots, n_roots, "roots"), grads_arg(grads, n_grads),
+                      options_of(flags), {edges.data(), edges.size()});
+  });
+}
+
 tsr_status tsr_grad(const tsr_tensor* outputs, int32_t n_outputs, const tsr_tensor* grads,
                     int32_t n_grads, const tsr_tensor* inputs, int32_t n_inputs, int32_t flags,
                     tsr_tensor* results) {
@@ -114,6 +144,29 @@ tsr_status tsr_grad(const tsr_tensor* outputs, int32_t n_outputs, const tsr_tens
   });
   if (status != TSR_OK) [[unlikely]]
     clear_list(results, n_inputs);
+  return status;
+}
+
+tsr_status tsr_grad_edges(const tsr_tensor* outputs, int32_t n_outputs, const tsr_tensor* grads,
+                          int32_t n_grads, const tsr_node* nodes, int32_t n_nodes,
+                          const int64_t* numbers, int32_t n_numbers, int32_t flags,
+                          tsr_tensor* results) {
+  const Call call(kInfo_grad_edges, ListOf{outputs, n_outputs}, ListOf{grads, n_grads}, nodes,
+                  ListOf{numbers, n_numbers}, flags);
+  const tsr_status status = guard(call, [&] {
+    check_flags(flags,
+                TSR_BACKWARD_RETAIN_GRAPH | TSR_BACKWARD_CREATE_GRAPH | TSR_BACKWARD_ALLOW_UNUSED |
+                    TSR_BACKWARD_FREE_GRAPH,
+                "flags");
+    const auto edges = edges_arg(nodes, n_nodes, numbers, n_numbers);
+    if (n_nodes > 0) out_arg(results, "results");
+    std::vector<Tensor> found = grad_at_edges(
+        tensors_arg(outputs, n_outputs, "outputs"), {edges.data(), edges.size()},
+        grads_arg(grads, n_grads), options_of(flags), (flags & TSR_BACKWARD_ALLOW_UNUSED) != 0);
+    for (size_t i = 0; i < found.size(); ++i) give(std::move(found[i]), results + i);
+  });
+  if (status != TSR_OK) [[unlikely]]
+    clear_list(results, n_nodes);
   return status;
 }
 

@@ -34,6 +34,7 @@ class UserData {
   ~UserData() { run_drop(drop_, user_); }
 
   [[nodiscard]] void* get() const noexcept { return user_; }
+  [[nodiscard]] tsr_drop_fn drop_function() const noexcept { return drop_; }
   // Releases ownership: drop() will no longer be called.
   void forget() noexcept { drop_ = nullptr; }
 

@@ -50,16 +50,25 @@ class HostSavedHooks final : public SavedTensorHooks {
     void* payload = nullptr;
     tsr_drop_fn drop = nullptr;
     call_host("pack", table_.pack, data_.get(), lent.first(), &payload, &drop);
-    return payload_owner(UserData(payload, drop));
+    return share(UserData(payload, drop));
   }
 
   Tensor unpack(const std::shared_ptr<void>& packed) override {
     tsr_tensor handle = nullptr;
-    call_host("unpack", table_.unpack, data_.get(), packed.get(), &handle);
+    call_host("unpack", table_.unpack, data_.get(), payload_of(packed).get(), &handle);
     return consume_handle(handle, "a tensor from the unpack callback");
   }
 
+  [[nodiscard]] HostData host_data() const noexcept override { return {data_.get(), table_.drop}; }
+  [[nodiscard]] HostData host_data_of(const std::shared_ptr<void>& packed) const override {
+    return {payload_of(packed).get(), payload_of(packed).drop_function()};
+  }
+
  private:
+  static const UserData& payload_of(const std::shared_ptr<void>& packed) noexcept {
+    return *static_cast<const UserData*>(packed.get());
+  }
+
   tsr_saved_hooks_vtable table_;
   UserData data_;
 };

@@ -135,6 +135,15 @@ tsr_status tsr_tensor_version(tsr_tensor tensor, int64_t* version) {
                [&] { *out_arg(version, "version") = TensorArg(tensor, "tensor").get().version(); });
 }
 
+tsr_status tsr_tensor_version_increment(tsr_tensor tensor) {
+  return guard(Call(kInfo_tensor_version_increment, tensor), [&] {
+    const TensorArg arg(tensor, "tensor");
+    TSR_CHECK(!arg.get().has(kInferenceFlag), Code::kAutograd, "tensor",
+              "expected a tensor with a version, got one made in inference mode");
+    arg.get().bump_version();
+  });
+}
+
 tsr_status tsr_tensor_set_data(tsr_tensor tensor, tsr_tensor data) {
   return guard(Call(kInfo_tensor_set_data, tensor, data),
                [&] { set_data(TensorArg(tensor, "tensor").get(), TensorArg(data, "data").get()); });

@@ -100,6 +100,14 @@ inline constexpr CallInfoOf kInfo_graph_draw{199, "tsr_graph_draw", {{"roots", '
 inline constexpr CallInfo kInfo_anomaly_mode{200, 0, "tsr_anomaly_mode"};
 inline constexpr CallInfoOf kInfo_anomaly_mode_set{201, "tsr_anomaly_mode_set", {{"mode", 'I'}, {"previous", 'W'}}};
 inline constexpr CallInfoOf kInfo_anomaly_stack_set{202, "tsr_anomaly_stack_set", {{"callback", 'o'}}};
+inline constexpr CallInfoOf kInfo_tensor_gradient_edge{179, "tsr_tensor_gradient_edge", {{"tensor", 'T'}, {"node", 'W'}, {"output", 'W'}}};
+inline constexpr CallInfoOf kInfo_node_prehook_add{180, "tsr_node_prehook_add", {{"node", 'O'}, {"callback", 'O'}, {"id", 'W'}}};
+inline constexpr CallInfoOf kInfo_node_posthook_add{181, "tsr_node_posthook_add", {{"node", 'O'}, {"callback", 'O'}, {"id", 'W'}}};
+inline constexpr CallInfoOf kInfo_hook_remove{182, "tsr_hook_remove", {{"id", 'I'}}};
+inline constexpr CallInfoOf kInfo_multi_hook_add{183, "tsr_multi_hook_add", {{"tensors", 'L'}, {"vtable", 'O'}, {"user", 'o'}, {"id", 'W'}}};
+inline constexpr CallInfoOf kInfo_backward_edges{184, "tsr_backward_edges", {{"roots", 'L'}, {"grads", 'L'}, {"nodes", 'O'}, {"numbers", 'J'}, {"flags", 'I'}}};
+inline constexpr CallInfoOf kInfo_grad_edges{185, "tsr_grad_edges", {{"outputs", 'L'}, {"grads", 'L'}, {"nodes", 'O'}, {"numbers", 'J'}, {"flags", 'I'}, {"results", 'Q'}}};
+inline constexpr CallInfoOf kInfo_tensor_version_increment{186, "tsr_tensor_version_increment", {{"tensor", 'T'}}};
 inline constexpr CallInfoOf kInfo_memory_stats_get{240, "tsr_memory_stats_get", {{"device", 'C'}, {"stats", 'O'}}};
 inline constexpr CallInfoOf kInfo_memory_stats_json{241, "tsr_memory_stats_json", {{"device", 'C'}, {"json", 'W'}}};
 inline constexpr CallInfoOf kInfo_memory_snapshot{242, "tsr_memory_snapshot", {{"device", 'C'}, {"json", 'W'}}};

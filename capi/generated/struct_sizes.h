@@ -20,6 +20,8 @@ inline constexpr uint32_t kFirstSize<tsr_saved_hooks_vtable> = 32;
 template <>
 inline constexpr uint32_t kFirstSize<tsr_node_output> = 32;
 template <>
+inline constexpr uint32_t kFirstSize<tsr_multi_hook_vtable> = 32;
+template <>
 inline constexpr uint32_t kFirstSize<tsr_allocator_vtable> = 48;
 template <>
 inline constexpr uint32_t kFirstSize<tsr_memory_stats> = 984;

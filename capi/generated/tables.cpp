@@ -14,6 +14,7 @@ const StructSize kStructSizes[] = {
     {"tsr_node_vtable", sizeof(tsr_node_vtable)},
     {"tsr_saved_hooks_vtable", sizeof(tsr_saved_hooks_vtable)},
     {"tsr_node_output", sizeof(tsr_node_output)},
+    {"tsr_multi_hook_vtable", sizeof(tsr_multi_hook_vtable)},
     {"tsr_allocator_vtable", sizeof(tsr_allocator_vtable)},
     {"tsr_memory_stat", sizeof(tsr_memory_stat)},
     {"tsr_memory_pool_stat", sizeof(tsr_memory_pool_stat)},
@@ -26,7 +27,7 @@ const StructSize kStructSizes[] = {
     {"tsr_autocast_state", sizeof(tsr_autocast_state)},
     {"tsr_grad_scaler_state", sizeof(tsr_grad_scaler_state)},
 };
-const size_t kStructCount = 17;
+const size_t kStructCount = 18;
 
 const StatusName kStatusNames[] = {
     {0, "OK"},

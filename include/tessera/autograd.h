@@ -54,9 +54,17 @@ enum {
   TSR_ANOMALY_CHECK_NAN = 2 /* with ENABLED: a backward fails at the first node that makes nan */
 };
 
+/* When a hook on several tensors runs in a backward that reaches any of them. */
+typedef int32_t tsr_multi_hook_mode;
+enum {
+  TSR_MULTI_HOOK_ALL = 0, /* once, with all gradients: when the last is there, or at the end if some tensors get none */
+  TSR_MULTI_HOOK_ANY = 1 /* once, with the first gradient */
+};
+
 typedef struct tsr_node_vtable tsr_node_vtable;
 typedef struct tsr_saved_hooks_vtable tsr_saved_hooks_vtable;
 typedef struct tsr_node_output tsr_node_output;
+typedef struct tsr_multi_hook_vtable tsr_multi_hook_vtable;
 /* Writes the call stack of the host language as text, innermost call last. The text stays valid
  * until the next call of the callback or its drop. The callback must not fail the function that
  * calls it: after a failure the node has no stack. */
@@ -66,6 +74,24 @@ typedef tsr_status (*tsr_stack_fn)(void* user, const char** text, int64_t* text_
 typedef tsr_status (*tsr_hook_fn)(void* user, tsr_tensor grad, tsr_tensor* replacement);
 /* Runs after the gradient of a leaf has been updated; the handle is borrowed. */
 typedef tsr_status (*tsr_accumulate_hook_fn)(void* user, tsr_tensor leaf);
+/* Gets the gradients of a node's outputs before the node runs, borrowed, NULL where there is
+ * none. To replace them it writes 1 to replaced, which is 0 at first, and an owned handle for
+ * each gradient to replacements, whose entries are NULL at first (no gradient). The library
+ * takes over these handles on success. */
+typedef tsr_status (*tsr_node_prehook_fn)(
+    void* user, const tsr_tensor* grads, int32_t n_grads, tsr_tensor* replacements,
+    int32_t* replaced);
+/* Gets what a node has computed, the gradients of its inputs, and the gradients of its outputs
+ * that it got; borrowed, NULL where there is none. It replaces the results as a
+ * tsr_node_prehook_fn replaces gradients. */
+typedef tsr_status (*tsr_node_posthook_fn)(
+    void* user, const tsr_tensor* results, int32_t n_results, const tsr_tensor* grads,
+    int32_t n_grads, tsr_tensor* replacements, int32_t* replaced);
+/* Gets one entry for each tensor it was registered on, in their order; borrowed, NULL where
+ * there is no gradient. With TSR_MULTI_HOOK_ANY all entries but one are NULL. */
+typedef tsr_status (*tsr_multi_hook_fn)(void* user, const tsr_tensor* grads, int32_t n_grads);
+/* Adds a reference to an object of the host, which a tsr_drop_fn takes back. */
+typedef void (*tsr_user_retain_fn)(void* user);
 /* The derivative. grad_out has one borrowed handle for each output. Writes one owned handle for
  * each input to grad_in, whose entries are NULL at first (no gradient). The library takes over
  * these handles on success. */
@@ -130,6 +156,16 @@ struct tsr_node_output {
   int32_t device_index;
   int32_t ndim;
   const int64_t* sizes;
+};
+
+/* A hook on several tensors. All callbacks get the user pointer that is passed together with the
+ * table. */
+struct tsr_multi_hook_vtable {
+  uint32_t struct_size;
+  tsr_multi_hook_mode mode;
+  tsr_multi_hook_fn run; /* required */
+  tsr_user_retain_fn retain; /* may be NULL. Else it runs once for each tensor but the first, and drop once for each tensor, so that each of them owns a reference that tsr_tensor_traverse can visit; for hosts with a tracing garbage collector */
+  tsr_drop_fn drop; /* runs once with the user pointer, when the hook is removed or its tensors and their graphs are gone, or when the registration fails; may be NULL */
 };
 
 
@@ -308,17 +344,19 @@ TSR_API TSR_NODISCARD tsr_status tsr_saved_hooks_push(
  * pushed itself can be popped; those it leaves are removed. */
 TSR_API TSR_NODISCARD tsr_status tsr_saved_hooks_pop(void);
 
-/* Calls visit(arg, user, drop) for each callback that only this reference keeps alive (the hooks
- * of the tensor, and the hooks and custom functions of its graph). Calls nothing when the tensor
- * has any other owner except optimizers, whose parameters a tracing host reaches by itself. A
- * host with a tracing garbage collector calls this where it visits the references of the object
- * that owns the handle; so it finds cycles that go through the library.
- * Payloads of saved-tensor hooks are not visited. */
+/* Calls visit(arg, user, drop) for each callback that only this reference keeps alive: the hooks
+ * of the tensor, and of its graph the hooks, the custom functions, and the saved-tensor hooks
+ * with what they packed. Calls nothing when the tensor has any other owner except optimizers,
+ * whose parameters a tracing host reaches by itself. A host with a tracing garbage collector
+ * calls this where it visits the references of the object that owns the handle; so it finds
+ * cycles that go through the library.
+ * No other thread may use the graph during the call. A host whose threads may do so visits
+ * nothing while one of them is inside a function of the library. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_traverse(
     tsr_tensor tensor, tsr_visit_fn visit, void* arg);
 
-/* As tsr_tensor_traverse, for a node whose only reference is the caller's. Visits the hooks and
- * custom functions of the graph that it keeps alive. */
+/* As tsr_tensor_traverse, for a node whose only reference is the caller's. Visits the callbacks
+ * of the graph that it keeps alive. */
 TSR_API TSR_NODISCARD tsr_status tsr_node_traverse(tsr_node node, tsr_visit_fn visit, void* arg);
 
 /* The name of a saved tensor: the argument of the function that it was, "result" for an output,
@@ -393,6 +431,68 @@ TSR_API TSR_NODISCARD tsr_status tsr_anomaly_mode_set(int32_t mode, int32_t* pre
  * callback. */
 TSR_API TSR_NODISCARD tsr_status tsr_anomaly_stack_set(
     tsr_stack_fn callback, void* user, tsr_drop_fn drop);
+
+/* Where the gradient of the tensor goes: a node as a new reference, and the number of that
+ * node's output. For a leaf it is the AccumulateGrad node, which lives as long as a graph or a
+ * reference to it.
+ * AUTOGRAD when the tensor does not require grad. */
+TSR_API TSR_NODISCARD tsr_status tsr_tensor_gradient_edge(
+    tsr_tensor tensor, tsr_node* node, int64_t* output);
+
+/* Calls the hook each time before a backward runs the node, after the hooks of its tensors, in
+ * order of registration. drop(user) runs once, when the hook is removed, when the node is
+ * destroyed, or at once when this function fails.
+ * The backward fails with AUTOGRAD when a replacement differs from the node's output in shape,
+ * dtype or device. A node is destroyed with the last graph or reference that uses it; also the
+ * AccumulateGrad node of a leaf. */
+TSR_API TSR_NODISCARD tsr_status tsr_node_prehook_add(
+    tsr_node node, tsr_node_prehook_fn callback, void* user, tsr_drop_fn drop, int64_t* id);
+
+/* Calls the hook each time after a backward has run the node; otherwise as tsr_node_prehook_add.
+ * What the hook puts in place of a result is summed to the input's shape and cast like a result
+ * of the node. */
+TSR_API TSR_NODISCARD tsr_status tsr_node_posthook_add(
+    tsr_node node, tsr_node_posthook_fn callback, void* user, tsr_drop_fn drop, int64_t* id);
+
+/* Removes a hook of a node or of several tensors by its number. Does nothing if the hook is
+ * gone: removed before, or destroyed with its node or tensors.
+ * VALUE for a number that is no hook's. */
+TSR_API TSR_NODISCARD tsr_status tsr_hook_remove(int64_t id);
+
+/* Registers one hook on several tensors; tsr_hook_remove removes it from all of them. Each
+ * backward counts by itself, also one on another thread or inside the first.
+ * AUTOGRAD when a tensor does not require grad; INVALID_ARGUMENT for no tensors or no run
+ * callback.
+ * Needs exclusive access to its arguments. */
+TSR_API TSR_NODISCARD tsr_status tsr_multi_hook_add(
+    const tsr_tensor* tensors, int32_t n_tensors, const tsr_multi_hook_vtable* vtable, void* user,
+    int64_t* id);
+
+/* As tsr_backward, for edges of tsr_tensor_gradient_edge or of other nodes in place of the
+ * inputs: adds to the gradients of leaves and of tensors that retain theirs. At other edges
+ * hooks run and nothing is kept.
+ * INDEX for a number that is not that of one of the node's outputs.
+ * numbers: of the nodes' outputs, one for each node
+ * flags: bits of tsr_backward_flag */
+TSR_API TSR_NODISCARD tsr_status tsr_backward_edges(
+    const tsr_tensor* roots, int32_t n_roots, const tsr_tensor* grads, int32_t n_grads,
+    const tsr_node* nodes, int32_t n_nodes, const int64_t* numbers, int32_t n_numbers,
+    int32_t flags);
+
+/* As tsr_grad, for edges of tsr_tensor_gradient_edge or of other nodes in place of the inputs.
+ * INDEX for a number that is not that of one of the node's outputs.
+ * numbers: of the nodes' outputs, one for each node
+ * flags: bits of tsr_backward_flag
+ * results: one slot for each edge */
+TSR_API TSR_NODISCARD tsr_status tsr_grad_edges(
+    const tsr_tensor* outputs, int32_t n_outputs, const tsr_tensor* grads, int32_t n_grads,
+    const tsr_node* nodes, int32_t n_nodes, const int64_t* numbers, int32_t n_numbers,
+    int32_t flags, tsr_tensor* results);
+
+/* Raises the version of the tensor's memory, as an in-place function does, for memory that was
+ * written outside the library. A later backward that needs the values of before fails.
+ * AUTOGRAD for a tensor made in inference mode, which has no version. */
+TSR_API TSR_NODISCARD tsr_status tsr_tensor_version_increment(tsr_tensor tensor);
 
 #ifdef __cplusplus
 }

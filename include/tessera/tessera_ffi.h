@@ -134,6 +134,12 @@ enum {
   TSR_ANOMALY_CHECK_NAN = 2
 };
 
+typedef int32_t tsr_multi_hook_mode;
+enum {
+  TSR_MULTI_HOOK_ALL = 0,
+  TSR_MULTI_HOOK_ANY = 1
+};
+
 typedef int32_t tsr_pressure_action;
 enum {
   TSR_PRESSURE_NOTHING = 0,
@@ -226,6 +232,7 @@ typedef struct tsr_info tsr_info;
 typedef struct tsr_node_vtable tsr_node_vtable;
 typedef struct tsr_saved_hooks_vtable tsr_saved_hooks_vtable;
 typedef struct tsr_node_output tsr_node_output;
+typedef struct tsr_multi_hook_vtable tsr_multi_hook_vtable;
 typedef struct tsr_allocator_vtable tsr_allocator_vtable;
 typedef struct tsr_memory_stat tsr_memory_stat;
 typedef struct tsr_memory_pool_stat tsr_memory_pool_stat;
@@ -244,6 +251,14 @@ typedef void (*tsr_log_fn)(
 typedef tsr_status (*tsr_stack_fn)(void* user, const char** text, int64_t* text_len);
 typedef tsr_status (*tsr_hook_fn)(void* user, tsr_tensor grad, tsr_tensor* replacement);
 typedef tsr_status (*tsr_accumulate_hook_fn)(void* user, tsr_tensor leaf);
+typedef tsr_status (*tsr_node_prehook_fn)(
+    void* user, const tsr_tensor* grads, int32_t n_grads, tsr_tensor* replacements,
+    int32_t* replaced);
+typedef tsr_status (*tsr_node_posthook_fn)(
+    void* user, const tsr_tensor* results, int32_t n_results, const tsr_tensor* grads,
+    int32_t n_grads, tsr_tensor* replacements, int32_t* replaced);
+typedef tsr_status (*tsr_multi_hook_fn)(void* user, const tsr_tensor* grads, int32_t n_grads);
+typedef void (*tsr_user_retain_fn)(void* user);
 typedef tsr_status (*tsr_node_backward_fn)(
     void* user, tsr_node node, const tsr_tensor* grad_out, int32_t n_grad_out, tsr_tensor* grad_in,
     int32_t n_grad_in);
@@ -342,6 +357,14 @@ struct tsr_node_output {
   int32_t device_index;
   int32_t ndim;
   const int64_t* sizes;
+};
+
+struct tsr_multi_hook_vtable {
+  uint32_t struct_size;
+  tsr_multi_hook_mode mode;
+  tsr_multi_hook_fn run;
+  tsr_user_retain_fn retain;
+  tsr_drop_fn drop;
 };
 
 struct tsr_allocator_vtable {
@@ -586,6 +609,14 @@ tsr_status tsr_graph_draw(const tsr_tensor* roots, int32_t n_roots, const tsr_te
 int32_t tsr_anomaly_mode(void);
 tsr_status tsr_anomaly_mode_set(int32_t mode, int32_t* previous);
 tsr_status tsr_anomaly_stack_set(tsr_stack_fn callback, void* user, tsr_drop_fn drop);
+tsr_status tsr_tensor_gradient_edge(tsr_tensor tensor, tsr_node* node, int64_t* output);
+tsr_status tsr_node_prehook_add(tsr_node node, tsr_node_prehook_fn callback, void* user, tsr_drop_fn drop, int64_t* id);
+tsr_status tsr_node_posthook_add(tsr_node node, tsr_node_posthook_fn callback, void* user, tsr_drop_fn drop, int64_t* id);
+tsr_status tsr_hook_remove(int64_t id);
+tsr_status tsr_multi_hook_add(const tsr_tensor* tensors, int32_t n_tensors, const tsr_multi_hook_vtable* vtable, void* user, int64_t* id);
+tsr_status tsr_backward_edges(const tsr_tensor* roots, int32_t n_roots, const tsr_tensor* grads, int32_t n_grads, const tsr_node* nodes, int32_t n_nodes, const int64_t* numbers, int32_t n_numbers, int32_t flags);
+tsr_status tsr_grad_edges(const tsr_tensor* outputs, int32_t n_outputs, const tsr_tensor* grads, int32_t n_grads, const tsr_node* nodes, int32_t n_nodes, const int64_t* numbers, int32_t n_numbers, int32_t flags, tsr_tensor* results);
+tsr_status tsr_tensor_version_increment(tsr_tensor tensor);
 tsr_status tsr_memory_stats_get(tsr_device_type device_type, int32_t device_index, tsr_memory_stats* stats);
 tsr_status tsr_memory_stats_json(tsr_device_type device_type, int32_t device_index, tsr_buffer* json);
 tsr_status tsr_memory_snapshot(tsr_device_type device_type, int32_t device_index, tsr_buffer* json);

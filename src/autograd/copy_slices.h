@@ -27,7 +27,7 @@ class CopySlices final : public Node {
 
   void apply(Backward& ctx) override;
   void release() noexcept override;
-  [[nodiscard]] HostData host_data() const noexcept override { return fn_->host_data(); }
+  [[nodiscard]] const Node* part() const noexcept override { return fn_.get(); }
 
  protected:
   // The view's new value, seen from the base's new value.

@@ -93,6 +93,16 @@ void check_inputs(std::span<const Tensor> inputs) {
   }
 }
 
+void check_edges(std::span<const Edge> edges) {
+  for (size_t i = 0; i < edges.size(); ++i) {
+    TSR_CHECK(edges[i].node, Code::kAutograd, "inputs", "expected edges with a node, got none at ",
+              i);
+    const size_t count = edges[i].node->outputs().size();
+    TSR_CHECK(edges[i].output < count, Code::kIndex, "inputs", "expected the number of one of the ",
+              count, " outputs of ", edges[i].node->name(), ", got ", edges[i].output);
+  }
+}
+
 }  // namespace
 
 void backward(std::span<const Tensor> roots, std::span<const Tensor> grads, BackwardOptions options,
@@ -107,15 +117,31 @@ void backward(std::span<const Tensor> roots, std::span<const Tensor> grads, Back
   run_task(task, root, options.create_graph);
 }
 
+void backward_to_edges(std::span<const Tensor> roots, std::span<const Tensor> grads,
+                       BackwardOptions options, std::span<const Edge> inputs) {
+  check_edges(inputs);
+  const GraphRoot root = make_root(roots, grads);
+  GraphTask task(root, options.retain_graph.value_or(options.create_graph));
+  for (const Edge& input : inputs) task.deliver(input);
+  run_task(task, root, options.create_graph);
+}
+
 std::vector<Tensor> grad(std::span<const Tensor> outputs, std::span<const Tensor> inputs,
                          std::span<const Tensor> grads, BackwardOptions options,
                          bool allow_unused) {
   check_inputs(inputs);
+  SmallVector<Edge, 4> edges;
+  for (const Tensor& input : inputs) edges.push_back(gradient_edge(input));
+  return grad_at_edges(outputs, {edges.data(), edges.size()}, grads, options, allow_unused);
+}
+
+std::vector<Tensor> grad_at_edges(std::span<const Tensor> outputs, std::span<const Edge> inputs,
+                                  std::span<const Tensor> grads, BackwardOptions options,
+                                  bool allow_unused) {
+  check_edges(inputs);
   const GraphRoot root = make_root(outputs, grads);
   GraphTask task(root, options.retain_graph.value_or(options.create_graph));
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    task.capture(gradient_edge(inputs[i]), i);
-  }
+  for (size_t i = 0; i < inputs.size(); ++i) task.capture(inputs[i], i);
   run_task(task, root, options.create_graph);
   std::vector<Tensor> results = task.take_captured();
   results.resize(inputs.size());
@@ -131,6 +157,10 @@ void queue_callback(std::function<void()> callback) {
   TSR_CHECK(t_engine.current != nullptr, Code::kAutograd, nullptr,
             "expected to be called while a backward runs on this thread, got a call outside one");
   t_engine.current->queue_callback(std::move(callback));
+}
+
+const void* current_backward() noexcept {
+  return t_engine.current;
 }
 
 int backward_depth() noexcept {

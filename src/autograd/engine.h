@@ -40,9 +40,22 @@ std::vector<Tensor> grad(std::span<const Tensor> outputs, std::span<const Tensor
                          std::span<const Tensor> grads = {}, BackwardOptions options = {},
                          bool allow_unused = false);
 
+// The same for edges in place of tensors: of a gradient_edge, or of a node and the number of one of
+// its outputs. backward adds to the .grad of leaves and of tensors that retain theirs; other edges
+// only make the graph run up to them. Throws kIndex for a number that is no output's.
+void backward_to_edges(std::span<const Tensor> roots, std::span<const Tensor> grads,
+                       BackwardOptions options, std::span<const Edge> inputs);
+std::vector<Tensor> grad_at_edges(std::span<const Tensor> outputs, std::span<const Edge> inputs,
+                                  std::span<const Tensor> grads = {}, BackwardOptions options = {},
+                                  bool allow_unused = false);
+
 // Runs `callback` when the innermost running backward of this thread has finished; callbacks may
 // queue more. Throws kAutograd outside a backward.
 void queue_callback(std::function<void()> callback);
+
+// Tells backwards apart: the innermost one that runs on this thread; null outside. Another one may
+// have the same value when it has finished.
+[[nodiscard]] const void* current_backward() noexcept;
 
 // How many backwards are nested on this thread now.
 [[nodiscard]] int backward_depth() noexcept;

@@ -213,7 +213,7 @@ void GraphTask::run_node(Node& node, Gradients& grads, Results& results, uint64_
   const TracedNode traced(node);
   if (node.hooks() != nullptr) run_pre_hooks(node, given);
   // Post hooks see the gradients as the node got them.
-  const bool post = node.hooks() != nullptr && !node.hooks()->post.empty();
+  const bool post = node.hooks() != nullptr && has_post_hooks(node);
   const Gradients before = post ? grads : Gradients();
   Backward ctx(node, given, wanted, needs);
   try {

@@ -2,13 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "autograd/hooks.h"
 
+#include <algorithm>
 #include <mutex>
+#include <unordered_map>
 
 #include "autograd/accumulate_grad.h"
 #include "autograd/gradient_ops.h"
 #include "autograd/tensor_grad.h"
 #include "autograd/tensor_record.h"
 #include "base/error.h"
+#include "base/guarded_mutex.h"
+#include "base/immortal.h"
 
 namespace tsr {
 namespace {
@@ -50,32 +54,33 @@ List copy_of(const List& list, SpinLock& lock) {
 }
 
 // A hook changes the value of a gradient and nothing else: a cast would hide its author's mistake.
-void check_replacement(const Tensor& replacement, const Tensor& grad, const char* who) {
-  TSR_CHECK(replacement.sizes() == grad.sizes(), Code::kAutograd, nullptr, "expected ", who,
-            " to return a gradient of shape ", grad.sizes(), ", got shape ", replacement.sizes());
-  TSR_CHECK(replacement.dtype() == grad.dtype(), Code::kAutograd, nullptr, "expected ", who,
-            " to return a gradient of dtype ", grad.dtype(), ", got ", replacement.dtype());
-  TSR_CHECK(replacement.device() == grad.device(), Code::kAutograd, nullptr, "expected ", who,
-            " to return a gradient on ", grad.device(), ", got one on ", replacement.device());
+void check_replacement(const Tensor& replacement, const Dims& sizes, DType dtype, Device device,
+                       const char* who) {
+  TSR_CHECK(replacement.sizes() == sizes, Code::kAutograd, nullptr, "expected ", who,
+            " to return a gradient of shape ", sizes, ", got shape ", replacement.sizes());
+  TSR_CHECK(replacement.dtype() == dtype, Code::kAutograd, nullptr, "expected ", who,
+            " to return a gradient of dtype ", dtype, ", got ", replacement.dtype());
+  TSR_CHECK(replacement.device() == device, Code::kAutograd, nullptr, "expected ", who,
+            " to return a gradient on ", device, ", got one on ", replacement.device());
 }
 
 void apply_hook(Hook<TensorHook>& hook, Tensor& grad) {
   hook.run([&](const TensorHook& callable) {
     Tensor replacement = callable(grad);
     if (!replacement.defined()) return;
-    check_replacement(replacement, grad, "a tensor hook");
+    check_replacement(replacement, grad.sizes(), grad.dtype(), grad.device(), "a tensor hook");
     grad = std::move(replacement);
   });
 }
 
-void apply_pre_hook(Hook<PreHook>& hook, std::span<Tensor> grads) {
+void apply_pre_hook(const Node& node, Hook<PreHook>& hook, std::span<Tensor> grads) {
   hook.run([&](const PreHook& callable) {
     const std::vector<Tensor> before(grads.begin(), grads.end());
     callable(grads);
-    for (size_t k = 0; k < grads.size(); ++k) {
-      if (grads[k].defined() && before[k].defined()) {
-        check_replacement(grads[k], before[k], "a pre hook");
-      }
+    for (size_t k = 0; k < grads.size() && k < node.outputs().size(); ++k) {
+      const OutputMeta& meta = node.outputs()[k];
+      if (!grads[k].defined() || grads[k].is_same(before[k])) continue;
+      check_replacement(grads[k], meta.sizes, meta.dtype, meta.device, "a pre hook");
     }
   });
 }
@@ -144,16 +149,34 @@ HookHandle add_accumulate_hook(const Tensor& leaf, AccumulateHook hook, HostData
       append(ensure_hooks(record).after_accumulate, std::move(hook), host, record.lock));
 }
 
-HookHandle add_pre_hook(Node& node, PreHook hook) {
-  return HookHandle(append(node.ensure_hooks().pre, std::move(hook), {}, node.lock()));
+HookHandle add_pre_hook(Node& node, PreHook hook, HostData host) {
+  return HookHandle(append(node.ensure_hooks().pre, std::move(hook), host, node.lock()));
 }
-HookHandle add_post_hook(Node& node, PostHook hook) {
-  return HookHandle(append(node.ensure_hooks().post, std::move(hook), {}, node.lock()));
+HookHandle add_post_hook(Node& node, PostHook hook, HostData host) {
+  return HookHandle(append(node.ensure_hooks().post, std::move(hook), host, node.lock()));
 }
+
+namespace {
+
+int64_t next_hook_id() noexcept {
+  return g_next_hook_id.fetch_add(1, std::memory_order_relaxed);
+}
+
+// Hooks by number. Those that went with their nodes are taken out when the table has doubled.
+struct HookTable {
+  GuardedMutex mutex;
+  std::unordered_map<int64_t, HookHandle> hooks;
+  size_t sweep_at = 64;
+};
+HookTable& hook_table() {
+  return immortal<HookTable>();
+}
+
+}  // namespace
 
 int64_t hook_id(const Tensor& tensor, HookHandle handle) {
   TensorRecord& record = ensure_record(tensor);
-  const int64_t id = g_next_hook_id.fetch_add(1, std::memory_order_relaxed);
+  const int64_t id = next_hook_id();
   TensorHooks& hooks = ensure_hooks(record);
   const std::lock_guard guard(record.lock);
   hooks.by_id.emplace_back(id, std::move(handle));
@@ -176,6 +199,33 @@ bool remove_hook(const Tensor& tensor, int64_t id) {
   }
   handle.remove();
   return true;
+}
+
+int64_t hook_id(HookHandle handle) {
+  const int64_t id = next_hook_id();
+  HookTable& table = hook_table();
+  const std::lock_guard guard(table.mutex);
+  if (table.hooks.size() >= table.sweep_at) {
+    std::erase_if(table.hooks, [](const auto& entry) { return entry.second.gone(); });
+    table.sweep_at = std::max<size_t>(64, 2 * table.hooks.size());
+  }
+  table.hooks.emplace(id, std::move(handle));
+  return id;
+}
+
+bool remove_hook(int64_t id) {
+  HookHandle handle;
+  {
+    HookTable& table = hook_table();
+    const std::lock_guard guard(table.mutex);
+    const auto found = table.hooks.find(id);
+    if (found != table.hooks.end()) {
+      handle = found->second;
+      table.hooks.erase(found);
+    }
+  }
+  handle.remove();
+  return id > 0 && id < g_next_hook_id.load(std::memory_order_relaxed);
 }
 
 void add_retained_grad(const Tensor& tensor, const Edge& edge) {
@@ -217,8 +267,13 @@ void run_tensor_hooks(Node& node, std::span<Tensor> grads) {
 
 void run_pre_hooks(Node& node, std::span<Tensor> grads) {
   for (const auto& hook : copy_of(node.hooks()->pre, node.lock())) {
-    apply_pre_hook(*hook, grads);
+    apply_pre_hook(node, *hook, grads);
   }
+}
+
+bool has_post_hooks(const Node& node) {
+  const std::lock_guard guard(node.lock());
+  return !node.hooks()->post.empty();
 }
 
 void run_post_hooks(Node& node, std::span<Tensor> results, std::span<const Tensor> grads) {

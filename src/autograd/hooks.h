@@ -85,6 +85,8 @@ class HookHandle {
   void remove() const noexcept {
     if (const std::shared_ptr<HookBase> hook = hook_.lock()) hook->remove();
   }
+  // Whether the hook was destroyed, for example with its tensor or node.
+  [[nodiscard]] bool gone() const noexcept { return hook_.expired(); }
 
  private:
   std::weak_ptr<HookBase> hook_;
@@ -97,14 +99,21 @@ class HookHandle {
 HookHandle add_tensor_hook(const Tensor& tensor, TensorHook hook, HostData host = {});
 // Leaves only; throws kAutograd otherwise.
 HookHandle add_accumulate_hook(const Tensor& leaf, AccumulateHook hook, HostData host = {});
-HookHandle add_pre_hook(Node& node, PreHook hook);
-HookHandle add_post_hook(Node& node, PostHook hook);
+// A node's hooks run in a backward that runs the node. What a pre hook writes must fit the node's
+// outputs, else the backward throws kAutograd; what a post hook writes is treated as the node's own
+// result.
+HookHandle add_pre_hook(Node& node, PreHook hook, HostData host = {});
+HookHandle add_post_hook(Node& node, PostHook hook, HostData host = {});
 
 // The same by number, for languages without handles: ids are unique in the process and never
-// reused.
+// reused. A hook of a tensor is removed through the tensor.
 int64_t hook_id(const Tensor& tensor, HookHandle handle);
 // False when `tensor` knows no such hook.
 bool remove_hook(const Tensor& tensor, int64_t id);
+// Any other hook, by its number alone. Removing does nothing when the hook is gone; false for a
+// number that was never given out.
+int64_t hook_id(HookHandle handle);
+bool remove_hook(int64_t id);
 
 // ---- What nodes and tensors keep; for the engine ----
 
@@ -151,6 +160,7 @@ void run_tensor_hooks(Node& node, std::span<Tensor> grads);
 void run_accumulate_hooks(const Tensor& leaf);
 // Only for nodes with hooks().
 void run_pre_hooks(Node& node, std::span<Tensor> grads);
+[[nodiscard]] bool has_post_hooks(const Node& node);
 void run_post_hooks(Node& node, std::span<Tensor> results, std::span<const Tensor> grads);
 
 }  // namespace tsr

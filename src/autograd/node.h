@@ -21,13 +21,6 @@ class GraphTask;
 class Node;
 struct NodeHooks;
 
-// What a callable of the host language owns; hosts with a tracing collector ask for it
-// (host_data.h).
-struct HostData {
-  void* user = nullptr;
-  void (*drop)(void*) = nullptr;
-};
-
 using NodePtr = IntrusivePtr<Node>;
 
 // The gradient of one output of `node`, numbered as the forward's outputs.
@@ -84,6 +77,8 @@ class Node : public Object {
   [[nodiscard]] virtual bool runs_on_undefined() const noexcept { return false; }
   // The host-language objects that the derivative owns.
   [[nodiscard]] virtual HostData host_data() const noexcept { return {}; }
+  // A node that this one runs as a part of itself; null if there is none.
+  [[nodiscard]] virtual const Node* part() const noexcept { return nullptr; }
 
   [[nodiscard]] const char* name() const noexcept { return name_; }
   [[nodiscard]] bool is_accumulator() const noexcept { return sequence_ == kFirst; }
@@ -106,6 +101,9 @@ class Node : public Object {
   [[nodiscard]] size_t saved_count() const;
   // What was saved, without its value. Throws as saved does when released or out of range.
   [[nodiscard]] SavedTensor::Origin saved_origin(size_t index) const;
+
+  // What is saved now, for visit_host_data; guarded by the lock.
+  [[nodiscard]] const SmallVector<SavedTensor, 2>& saved_list() const noexcept { return saved_; }
 
   // Whether anything was ever saved.
   [[nodiscard]] bool has_saved() const noexcept { return has_saved_; }

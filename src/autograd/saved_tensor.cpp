@@ -105,6 +105,14 @@ SavedTensor::Origin SavedTensor::origin() const {
   return origin;
 }
 
+const std::shared_ptr<SavedTensorHooks>* SavedTensor::hooks() const noexcept {
+  return packed_ ? &packed_->hooks : nullptr;
+}
+
+HostData SavedTensor::packed_data() const noexcept {
+  return packed_.use_count() == 1 ? packed_->hooks->host_data_of(packed_->value) : HostData{};
+}
+
 Tensor SavedTensor::unpack_by_hooks() const {
   Tensor value = packed_->hooks->unpack(packed_->value);
   TSR_CHECK(value.defined(), Code::kAutograd, nullptr,

@@ -13,6 +13,13 @@ namespace tsr {
 struct Edge;
 class Node;
 
+// What a callable of the host language owns; hosts with a tracing collector ask for it
+// (host_data.h).
+struct HostData {
+  void* user = nullptr;
+  void (*drop)(void*) = nullptr;
+};
+
 // Somebody else's way of keeping saved tensors (compressed, on disk, on another device). While one
 // is set on the thread that records, what is saved there goes through it: inputs, outputs, and what
 // an op made for itself, unless that has a history of its own. Nothing that pack does is recorded
@@ -27,6 +34,11 @@ class SavedTensorHooks {
   virtual std::shared_ptr<void> pack(const Tensor& tensor) = 0;
   // Returns a tensor of the packed one's shape, dtype and device; kAutograd otherwise.
   virtual Tensor unpack(const std::shared_ptr<void>& packed) = 0;
+  // What the hooks, and what pack returned, own of the host language.
+  [[nodiscard]] virtual HostData host_data() const noexcept { return {}; }
+  [[nodiscard]] virtual HostData host_data_of(const std::shared_ptr<void>& /*packed*/) const {
+    return {};
+  }
 };
 
 // Sets the hooks of the calling thread; null: none. Whoever sets them keeps the pointer alive until
@@ -79,6 +91,11 @@ class SavedTensor {
     DType dtype = DType::kBool;
   };
   [[nodiscard]] Origin origin() const;
+
+  // The hooks that packed it; null if none did. The pointer is valid while this is.
+  [[nodiscard]] const std::shared_ptr<SavedTensorHooks>* hooks() const noexcept;
+  // What pack returned, of the host language, if nobody else is using it at the moment.
+  [[nodiscard]] HostData packed_data() const noexcept;
 
  private:
   struct Packed;

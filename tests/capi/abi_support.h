@@ -34,6 +34,8 @@ inline constexpr double kInf = std::numeric_limits<double>::infinity();
 inline constexpr int64_t kInts[2] = {0, 1};
 inline constexpr double kDoubles[2] = {0, 1};
 inline constexpr tsr_tensor kNulls[2] = {nullptr, nullptr};
+template <class Handle>
+inline constexpr Handle kNoHandles[2] = {nullptr, nullptr};
 inline constexpr int64_t kHuge[2] = {INT64_MAX, INT64_MAX};
 inline constexpr int64_t kNegative[1] = {-5};
 inline constexpr int64_t kLowest[1] = {INT64_MIN};

@@ -53,6 +53,13 @@ tsr_status ignore_accumulate(void* user, tsr_tensor leaf);
 tsr_status ignore_accumulate_hook(void* user, tsr_tensor leaf);
 tsr_status ignore_final(void* user);
 tsr_status example_stack(void* user, const char** text, int64_t* text_len); /* "here" */
+tsr_status ignore_node_prehook(void* user, const tsr_tensor* grads, int32_t n_grads,
+                               tsr_tensor* replacements, int32_t* replaced);
+tsr_status ignore_node_posthook(void* user, const tsr_tensor* results, int32_t n_results,
+                                const tsr_tensor* grads, int32_t n_grads, tsr_tensor* replacements,
+                                int32_t* replaced);
+/* Adds 50 to *(int*)user for each gradient. */
+tsr_status count_multi_hook(void* user, const tsr_tensor* grads, int32_t n_grads);
 tsr_pressure_action ignore_pressure(void* user, const tsr_memory_event* event);
 /* The payload is the tensor itself, retained. */
 tsr_status keep_packed(void* user, tsr_tensor tensor, void** payload, tsr_drop_fn* drop);

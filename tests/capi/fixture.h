@@ -44,6 +44,10 @@ struct Fixture {
   }
 
   tsr_node make_node() { return nodes.emplace_back(custom_node(tensors[0], &node_drops)); }
+  const tsr_node* list_of(tsr_node made) {
+    listed_nodes[0] = made;
+    return listed_nodes;
+  }
   tsr_error make_error() {
     tsr_error made = nullptr;
     ok(tsr_error_set(TSR_VALUE, "a test", -1, nullptr, nullptr));
@@ -127,6 +131,7 @@ struct Fixture {
   std::vector<tsr_stream> streams;
   std::vector<tsr_event> events;
   std::vector<tsr_node> nodes;
+  tsr_node listed_nodes[1] = {};
   std::vector<tsr_error> errors;
   std::vector<tsr_buffer> buffers;
   std::vector<tsr_generator> generators;

@@ -18,7 +18,7 @@ FIXTURE_IN = {
     "f64": "0", "bool": "0", "dtype": "TSR_FLOAT32", "status": "TSR_CANCELLED", "str": ('"no such name"', "-1"),
     "device": ("TSR_DEVICE_CPU", "0"), "enum": "1", "ptr": "f.bytes", "ptr?": "nullptr", "cptr": "nullptr", "cfn": "nullptr",
     "fn": ("ignore_{0}", "&f.drops", "count_drop"), "handle": "f.make_{0}()", "extern": "f.make_{0}()",
-    "struct": "f.sized<tsr_{0}>()", "struct[]": ("f.sized<tsr_{0}>()", "1"),
+    "struct": "f.sized<tsr_{0}>()", "struct[]": ("f.sized<tsr_{0}>()", "1"), "handle[]": ("f.list_of(f.make_{0}())", "1"),
 }  # fmt: skip
 FIXTURE_OUT = {
     "tensor": "&f.slots[0]", "[]": ("f.slots", "4", "&f.i32"), "bool": "&f.i32", "int32": "&f.i32", "int64": "&f.i64",

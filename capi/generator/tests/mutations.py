@@ -55,12 +55,15 @@ def _spoil_out(arg: Arg, good: list[str]) -> Spoiled:
 
 
 def _spoil_list(arg: Arg, good: list[str], extremes: bool) -> Spoiled:
-    some = {"int64": "kInts", "f64": "kDoubles"}.get(arg.type.base, "kNulls")
+    no_handles = f"kNoHandles<tsr_{arg.type.name}>"
+    some = {"int64": "kInts", "f64": "kDoubles", "handle": no_handles}.get(arg.type.base, "kNulls")
     found: Spoiled = [(["nullptr", "2"], BAD), ([some, "-7"], BAD), ([some, "INT32_MAX"], BAD)]
     if arg.type.base == "tensor" and not arg.type.holes:
         found.append((["kNulls", "1"], BAD))
     if arg.type.base == "tensor":
         found.append((["wrong_kinds()", "1"], BAD))
+    if arg.type.base == "handle":
+        found.append(([no_handles, "1"], BAD))
     if arg.type.base == "int64" and extremes:
         shape = ANY if arg.name == "shape" else None
         found += [

@@ -184,6 +184,11 @@ const tsr_anomaly_flag = Int32
 const TSR_ANOMALY_ENABLED = Int32(1)
 const TSR_ANOMALY_CHECK_NAN = Int32(2)
 
+# When a hook on several tensors runs in a backward that reaches any of them.
+const tsr_multi_hook_mode = Int32
+const TSR_MULTI_HOOK_ALL = Int32(0)
+const TSR_MULTI_HOOK_ANY = Int32(1)
+
 # The result of a pressure callback.
 const tsr_pressure_action = Int32
 const TSR_PRESSURE_NOTHING = Int32(0)
@@ -358,6 +363,20 @@ struct tsr_node_output
     sizes::Ptr{Int64}
 end
 tsr_node_output() = tsr_node_output(sizeof(tsr_node_output), 0, 0, 0, 0, 0, C_NULL)
+
+"""
+A hook on several tensors. All callbacks get the user pointer that is passed together with
+the table.
+"""
+struct tsr_multi_hook_vtable
+    struct_size::UInt32
+    mode::tsr_multi_hook_mode
+    run::Ptr{Cvoid}
+    retain::Ptr{Cvoid}
+    drop::Ptr{Cvoid}
+end
+tsr_multi_hook_vtable() = tsr_multi_hook_vtable(
+    sizeof(tsr_multi_hook_vtable), 0, C_NULL, C_NULL, C_NULL)
 
 """
 An allocator of the host. Its functions get the user pointer that is passed together with
@@ -569,6 +588,7 @@ const STRUCTS = (
     ("tsr_node_vtable", tsr_node_vtable),
     ("tsr_saved_hooks_vtable", tsr_saved_hooks_vtable),
     ("tsr_node_output", tsr_node_output),
+    ("tsr_multi_hook_vtable", tsr_multi_hook_vtable),
     ("tsr_allocator_vtable", tsr_allocator_vtable),
     ("tsr_memory_stats", tsr_memory_stats),
     ("tsr_memory_event", tsr_memory_event),

@@ -401,19 +401,20 @@ extern "C" {
     /// has pushed itself can be popped; those it leaves are removed.
     pub fn tsr_saved_hooks_pop() -> tsr_status;
 
-    /// Calls visit(arg, user, drop) for each callback that only this reference keeps alive (the
-    /// hooks of the tensor, and the hooks and custom functions of its graph). Calls nothing when
-    /// the tensor has any other owner except optimizers, whose parameters a tracing host reaches
-    /// by itself. A host with a tracing garbage collector calls this where it visits the
-    /// references of the object that owns the handle; so it finds cycles that go through the
-    /// library.
-    /// Payloads of saved-tensor hooks are not visited.
+    /// Calls visit(arg, user, drop) for each callback that only this reference keeps alive: the
+    /// hooks of the tensor, and of its graph the hooks, the custom functions, and the saved-tensor
+    /// hooks with what they packed. Calls nothing when the tensor has any other owner except
+    /// optimizers, whose parameters a tracing host reaches by itself. A host with a tracing
+    /// garbage collector calls this where it visits the references of the object that owns the
+    /// handle; so it finds cycles that go through the library.
+    /// No other thread may use the graph during the call. A host whose threads may do so visits
+    /// nothing while one of them is inside a function of the library.
     pub fn tsr_tensor_traverse(
         tensor: tsr_tensor, visit: tsr_visit_fn, arg: *mut c_void,
     ) -> tsr_status;
 
-    /// As tsr_tensor_traverse, for a node whose only reference is the caller's. Visits the hooks
-    /// and custom functions of the graph that it keeps alive.
+    /// As tsr_tensor_traverse, for a node whose only reference is the caller's. Visits the
+    /// callbacks of the graph that it keeps alive.
     pub fn tsr_node_traverse(node: tsr_node, visit: tsr_visit_fn, arg: *mut c_void) -> tsr_status;
 
     /// The name of a saved tensor: the argument of the function that it was, "result" for an
@@ -498,6 +499,77 @@ extern "C" {
     pub fn tsr_anomaly_stack_set(
         callback: tsr_stack_fn, user: *mut c_void, drop: tsr_drop_fn,
     ) -> tsr_status;
+
+    /// Where the gradient of the tensor goes: a node as a new reference, and the number of that
+    /// node's output. For a leaf it is the AccumulateGrad node, which lives as long as a graph or
+    /// a reference to it.
+    /// AUTOGRAD when the tensor does not require grad.
+    pub fn tsr_tensor_gradient_edge(
+        tensor: tsr_tensor, node: *mut tsr_node, output: *mut i64,
+    ) -> tsr_status;
+
+    /// Calls the hook each time before a backward runs the node, after the hooks of its tensors,
+    /// in order of registration. drop(user) runs once, when the hook is removed, when the node is
+    /// destroyed, or at once when this function fails.
+    /// The backward fails with AUTOGRAD when a replacement differs from the node's output in
+    /// shape, dtype or device. A node is destroyed with the last graph or reference that uses it;
+    /// also the AccumulateGrad node of a leaf.
+    pub fn tsr_node_prehook_add(
+        node: tsr_node, callback: tsr_node_prehook_fn, user: *mut c_void, drop: tsr_drop_fn,
+        id: *mut i64,
+    ) -> tsr_status;
+
+    /// Calls the hook each time after a backward has run the node; otherwise as
+    /// tsr_node_prehook_add.
+    /// What the hook puts in place of a result is summed to the input's shape and cast like a
+    /// result of the node.
+    pub fn tsr_node_posthook_add(
+        node: tsr_node, callback: tsr_node_posthook_fn, user: *mut c_void, drop: tsr_drop_fn,
+        id: *mut i64,
+    ) -> tsr_status;
+
+    /// Removes a hook of a node or of several tensors by its number. Does nothing if the hook is
+    /// gone: removed before, or destroyed with its node or tensors.
+    /// VALUE for a number that is no hook's.
+    pub fn tsr_hook_remove(id: i64) -> tsr_status;
+
+    /// Registers one hook on several tensors; tsr_hook_remove removes it from all of them. Each
+    /// backward counts by itself, also one on another thread or inside the first.
+    /// AUTOGRAD when a tensor does not require grad; INVALID_ARGUMENT for no tensors or no run
+    /// callback.
+    /// Needs exclusive access to its arguments.
+    pub fn tsr_multi_hook_add(
+        tensors: *const tsr_tensor, n_tensors: i32, vtable: *const tsr_multi_hook_vtable,
+        user: *mut c_void, id: *mut i64,
+    ) -> tsr_status;
+
+    /// As tsr_backward, for edges of tsr_tensor_gradient_edge or of other nodes in place of the
+    /// inputs: adds to the gradients of leaves and of tensors that retain theirs. At other edges
+    /// hooks run and nothing is kept.
+    /// INDEX for a number that is not that of one of the node's outputs.
+    /// numbers: of the nodes' outputs, one for each node
+    /// flags: bits of tsr_backward_flag
+    pub fn tsr_backward_edges(
+        roots: *const tsr_tensor, n_roots: i32, grads: *const tsr_tensor, n_grads: i32,
+        nodes: *const tsr_node, n_nodes: i32, numbers: *const i64, n_numbers: i32, flags: i32,
+    ) -> tsr_status;
+
+    /// As tsr_grad, for edges of tsr_tensor_gradient_edge or of other nodes in place of the
+    /// inputs.
+    /// INDEX for a number that is not that of one of the node's outputs.
+    /// numbers: of the nodes' outputs, one for each node
+    /// flags: bits of tsr_backward_flag
+    /// results: one slot for each edge
+    pub fn tsr_grad_edges(
+        outputs: *const tsr_tensor, n_outputs: i32, grads: *const tsr_tensor, n_grads: i32,
+        nodes: *const tsr_node, n_nodes: i32, numbers: *const i64, n_numbers: i32, flags: i32,
+        results: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Raises the version of the tensor's memory, as an in-place function does, for memory that
+    /// was written outside the library. A later backward that needs the values of before fails.
+    /// AUTOGRAD for a tensor made in inference mode, which has no version.
+    pub fn tsr_tensor_version_increment(tensor: tsr_tensor) -> tsr_status;
 
     /// Fills in the statistics of a device's allocator.
     pub fn tsr_memory_stats_get(

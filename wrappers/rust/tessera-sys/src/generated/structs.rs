@@ -270,6 +270,45 @@ impl Default for tsr_node_output {
     }
 }
 
+/// A hook on several tensors. All callbacks get the user pointer that is passed together with the
+/// table.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct tsr_multi_hook_vtable {
+    /// struct size.
+    pub struct_size: u32,
+    /// mode.
+    pub mode: tsr_multi_hook_mode,
+    /// required
+    pub run: tsr_multi_hook_fn,
+    /// may be NULL. Else it runs once for each tensor but the first, and drop once for each
+    /// tensor, so that each of them owns a reference that tsr_tensor_traverse can visit; for hosts
+    /// with a tracing garbage collector
+    pub retain: tsr_user_retain_fn,
+    /// runs once with the user pointer, when the hook is removed or its tensors and their graphs
+    /// are gone, or when the registration fails; may be NULL
+    pub drop: tsr_drop_fn,
+}
+
+const _: () = {
+    assert!(size_of::<tsr_multi_hook_vtable>() == 32);
+    assert!(offset_of!(tsr_multi_hook_vtable, struct_size) == 0);
+    assert!(offset_of!(tsr_multi_hook_vtable, mode) == 4);
+    assert!(offset_of!(tsr_multi_hook_vtable, run) == 8);
+    assert!(offset_of!(tsr_multi_hook_vtable, retain) == 16);
+    assert!(offset_of!(tsr_multi_hook_vtable, drop) == 24);
+};
+
+impl Default for tsr_multi_hook_vtable {
+    /// All zero, but for the size.
+    fn default() -> Self {
+        // SAFETY: numbers, nullable pointers and functions, for which zero is a value.
+        let mut zero: Self = unsafe { std::mem::zeroed() };
+        zero.struct_size = size_of::<Self>() as u32;
+        zero
+    }
+}
+
 /// An allocator of the host. Its functions get the user pointer that is passed together with the
 /// table. They are called with no lock held, from any thread and from several threads at once, and
 /// must not call functions of this library that allocate on the device.
@@ -855,6 +894,7 @@ mod tests {
             ("tsr_node_vtable", size_of::<tsr_node_vtable>()),
             ("tsr_saved_hooks_vtable", size_of::<tsr_saved_hooks_vtable>()),
             ("tsr_node_output", size_of::<tsr_node_output>()),
+            ("tsr_multi_hook_vtable", size_of::<tsr_multi_hook_vtable>()),
             ("tsr_allocator_vtable", size_of::<tsr_allocator_vtable>()),
             ("tsr_memory_stat", size_of::<tsr_memory_stat>()),
             ("tsr_memory_pool_stat", size_of::<tsr_memory_pool_stat>()),

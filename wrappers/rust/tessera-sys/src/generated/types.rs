@@ -286,6 +286,13 @@ pub const TSR_ANOMALY_ENABLED: tsr_anomaly_flag = 1;
 /// with ENABLED: a backward fails at the first node that makes nan
 pub const TSR_ANOMALY_CHECK_NAN: tsr_anomaly_flag = 2;
 
+/// When a hook on several tensors runs in a backward that reaches any of them.
+pub type tsr_multi_hook_mode = i32;
+/// once, with all gradients: when the last is there, or at the end if some tensors get none
+pub const TSR_MULTI_HOOK_ALL: tsr_multi_hook_mode = 0;
+/// once, with the first gradient
+pub const TSR_MULTI_HOOK_ANY: tsr_multi_hook_mode = 1;
+
 /// The result of a pressure callback.
 pub type tsr_pressure_action = i32;
 /// Of [`tsr_pressure_action`].
@@ -447,6 +454,32 @@ pub type tsr_hook_fn = Option<unsafe extern "C" fn(
 pub type tsr_accumulate_hook_fn = Option<unsafe extern "C" fn(
     user: *mut c_void, leaf: tsr_tensor,
 ) -> tsr_status>;
+
+/// Gets the gradients of a node's outputs before the node runs, borrowed, NULL where there is
+/// none. To replace them it writes 1 to replaced, which is 0 at first, and an owned handle for
+/// each gradient to replacements, whose entries are NULL at first (no gradient). The library takes
+/// over these handles on success.
+pub type tsr_node_prehook_fn = Option<unsafe extern "C" fn(
+    user: *mut c_void, grads: *const tsr_tensor, n_grads: i32, replacements: *mut tsr_tensor,
+    replaced: *mut i32,
+) -> tsr_status>;
+
+/// Gets what a node has computed, the gradients of its inputs, and the gradients of its outputs
+/// that it got; borrowed, NULL where there is none. It replaces the results as a
+/// tsr_node_prehook_fn replaces gradients.
+pub type tsr_node_posthook_fn = Option<unsafe extern "C" fn(
+    user: *mut c_void, results: *const tsr_tensor, n_results: i32, grads: *const tsr_tensor,
+    n_grads: i32, replacements: *mut tsr_tensor, replaced: *mut i32,
+) -> tsr_status>;
+
+/// Gets one entry for each tensor it was registered on, in their order; borrowed, NULL where there
+/// is no gradient. With TSR_MULTI_HOOK_ANY all entries but one are NULL.
+pub type tsr_multi_hook_fn = Option<unsafe extern "C" fn(
+    user: *mut c_void, grads: *const tsr_tensor, n_grads: i32,
+) -> tsr_status>;
+
+/// Adds a reference to an object of the host, which a tsr_drop_fn takes back.
+pub type tsr_user_retain_fn = Option<unsafe extern "C" fn(user: *mut c_void)>;
 
 /// The derivative. grad_out has one borrowed handle for each output. Writes one owned handle for
 /// each input to grad_in, whose entries are NULL at first (no gradient). The library takes over
