@@ -23,6 +23,31 @@ void tpy_drop(void* user) {
   TPY_LEAVE;
 }
 
+void* tpy_keep(PyObject* object) {
+  ++tpy.callables;
+  return Py_NewRef(object);
+}
+
+void tpy_drop_callable(void* user) {
+  if (user == NULL || !Py_IsInitialized()) return;
+  TPY_ENTER;
+  --tpy.callables;
+  Py_DECREF((PyObject*)user);
+  TPY_LEAVE;
+}
+
+PyObject* tpy_borrow_all(const tsr_tensor* handles, int32_t count) {
+  PyObject* tensors = PyTuple_New(count);
+  for (int32_t i = 0; tensors != NULL && i < count; ++i) {
+    PyObject* tensor = tpy_borrow(handles[i]);
+    if (tensor == NULL)
+      Py_CLEAR(tensors);
+    else
+      PyTuple_SET_ITEM(tensors, i, tensor);
+  }
+  return tensors;
+}
+
 /* Converts the result of a callback to an owned handle; None becomes NULL. Returns 0 for any other
  * object. */
 int tpy_give(PyObject* object, tsr_tensor* out, const char* who) {
@@ -81,12 +106,13 @@ PyObject* py_add_hook(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   }
   int64_t id = 0;
   tsr_status status;
-  void* user = Py_NewRef(callback);
+  void* user = tpy_keep(callback);
   if (kind == 0) {
-    TPY_CALL(status, tsr_tensor_hook_add(tpy_handle(tensor), tpy_hook, user, tpy_drop, &id));
+    TPY_CALL(status,
+             tsr_tensor_hook_add(tpy_handle(tensor), tpy_hook, user, tpy_drop_callable, &id));
   } else {
     TPY_CALL(status, tsr_tensor_accumulate_hook_add(tpy_handle(tensor), tpy_accumulate_hook, user,
-                                                    tpy_drop, &id));
+                                                    tpy_drop_callable, &id));
   }
   if (status != TSR_OK) return tpy_fail(status);
   tpy_show_to_collector(tensor);
@@ -96,21 +122,27 @@ PyObject* py_add_hook(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
 PyObject* py_queue_callback(PyObject* self, PyObject* callback) {
   (void)self;
   tsr_status status;
-  void* user = Py_NewRef(callback);
-  TPY_CALL(status, tsr_backward_queue(tpy_final, user, tpy_drop));
+  void* user = tpy_keep(callback);
+  TPY_CALL(status, tsr_backward_queue(tpy_final, user, tpy_drop_callable));
   if (status != TSR_OK) return tpy_fail(status);
   Py_RETURN_NONE;
 }
 
-/* remove_hook(tensor, id) */
+/* remove_hook(tensor, id); None in place of the tensor for a hook of a node or of several tensors
+ */
 PyObject* py_remove_hook(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   (void)self;
   if (!tpy_count_arguments("remove_hook", nargs, 2)) return NULL;
   const int64_t id = PyLong_AsLongLong(args[1]);
   if (PyErr_Occurred()) return NULL;
-  if (!tpy_is_tensor(args[0])) return PyErr_Format(PyExc_TypeError, "remove_hook() takes a Tensor");
   tsr_status status;
-  TPY_CALL(status, tsr_tensor_hook_remove(tpy_handle(args[0]), id));
+  if (args[0] == Py_None) {
+    TPY_CALL(status, tsr_hook_remove(id));
+  } else if (tpy_is_tensor(args[0])) {
+    TPY_CALL(status, tsr_tensor_hook_remove(tpy_handle(args[0]), id));
+  } else {
+    return PyErr_Format(PyExc_TypeError, "remove_hook() takes a Tensor");
+  }
   if (status != TSR_OK) return tpy_fail(status);
   Py_RETURN_NONE;
 }

@@ -8,13 +8,8 @@ static tsr_status tpy_node_backward(void* user, tsr_node node, const tsr_tensor*
                                     int32_t n_out, tsr_tensor* grad_in, int32_t n_in) {
   TPY_ENTER;
   PyObject* back = NULL;
-  PyObject* grads = PyTuple_New(n_out);
+  PyObject* grads = tpy_borrow_all(grad_out, n_out);
   int good = grads != NULL;
-  for (int32_t i = 0; good && i < n_out; ++i) {
-    PyObject* grad = tpy_borrow(grad_out[i]);
-    good = grad != NULL;
-    if (good) PyTuple_SET_ITEM(grads, i, grad);
-  }
   tsr_node_retain(node);
   PyObject* owner = tpy_wrap_node(node);
   if (good && owner != NULL)
@@ -126,8 +121,8 @@ PyObject* py_attach_node(PyObject* self, PyObject* const* args, Py_ssize_t nargs
     table.flags = flags & ~(1U << 30);
     table.backward = tpy_node_backward;
     if ((flags & (1U << 30)) != 0) table.jvp = tpy_node_jvp;
-    table.drop = tpy_drop;
-    void* user = Py_NewRef(args[6]);
+    table.drop = tpy_drop_callable;
+    void* user = tpy_keep(args[6]);
     TPY_CALL(status, tsr_node_create(name, -1, &table, user, lists[0].at, lists[0].n, &node));
     if (status == TSR_OK)
       TPY_CALL(status, tpy_finish_node(node, lists + 1, lists + 2, lists + 3, lists + 4));

@@ -7,22 +7,42 @@
 
 static void node_dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
   if (((tpy_held*)self)->weakrefs != NULL) PyObject_ClearWeakRefs(self);
   tsr_node_release(((tpy_held*)self)->handle);
   type->tp_free(self);
   Py_DECREF(type);
 }
 
+/* As tensor_traverse: Note [What the collector sees]. */
+static int node_traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  const tsr_node node = ((tpy_held*)self)->handle;
+  tpy_visitor visitor = {visit, arg, 0};
+  if (node == NULL || tpy.running > 0) return 0;
+  const tsr_status status = tsr_node_traverse(node, tpy_visit_user, &visitor);
+  return status == TSR_OK ? visitor.result : 0;
+}
+
+static int node_clear(PyObject* self) {
+  const tsr_node node = ((tpy_held*)self)->handle;
+  ((tpy_held*)self)->handle = NULL;
+  tsr_node_release(node);
+  return 0;
+}
+
 int tpy_make_nodes(PyObject* table) {
   PyType_Slot slots[] = {
       {Py_tp_dealloc, node_dealloc},
+      {Py_tp_traverse, node_traverse},
+      {Py_tp_clear, node_clear},
       {Py_tp_members, held_members},
       {Py_tp_richcompare, held_compare},
       {Py_tp_hash, held_hash},
       {0, NULL},
   };
-  const unsigned flags =
-      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION;
+  const unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
+                         Py_TPFLAGS_DISALLOW_INSTANTIATION;
   PyType_Spec spec = {"tessera.NodeBase", sizeof(tpy_held), 0, flags, slots};
   tpy.node = (PyTypeObject*)PyType_FromSpec(&spec);
   return tpy.node != NULL && PyDict_SetItemString(table, "NodeBase", (PyObject*)tpy.node) == 0;

@@ -4,6 +4,8 @@
  */
 #include "rows.h"
 
+#include <pthread.h>
+
 tpy_state tpy;
 
 /* Gets an attribute; the name becomes an interned string at the first call, kept in *cell. */
@@ -17,8 +19,8 @@ static PyObject* py_is_tensor(PyObject* self, PyObject* object) {
   return PyBool_FromLong(tpy_is_tensor(object));
 }
 
-/* Python's cycle collector tracks the objects of every class that is written in Python. Nodes own
- * no other Python object, so tracking them is useless: without it they are made and freed faster.
+/* Python's cycle collector tracks the objects of every class that is written in Python. Generators
+ * own no other Python object, so tracking them is useless.
  * Must be called before the first object is made. */
 static void tpy_leave_to_counting(PyTypeObject* type) {
   if (!(type->tp_flags & Py_TPFLAGS_HAVE_GC) || type->tp_free != PyObject_GC_Del ||
@@ -111,7 +113,6 @@ static int tpy_register_one(PyObject* name, PyObject* object) {
     memcpy(entry->place, &object, sizeof object);
     if (object == (PyObject*)tpy.tensor) tpy_make_light(tpy.tensor);
     if (object == (PyObject*)tpy.dialect) tpy_make_light(tpy.dialect);
-    if (object == (PyObject*)tpy.node) tpy_leave_to_counting(tpy.node);
     if (object == (PyObject*)tpy.generator) tpy_leave_to_counting(tpy.generator);
     return 1;
   }
@@ -135,6 +136,18 @@ static PyObject* py_register(PyObject* self, PyObject* args, PyObject* given) {
   Py_RETURN_NONE;
 }
 
+/* calling(change): counts calls through cffi that use graphs: Note [What the collector sees]. */
+static PyObject* py_calling(PyObject* self, PyObject* change) {
+  (void)self;
+  tpy.running += PyObject_IsTrue(change) == 1 ? 1 : -1;
+  Py_RETURN_NONE;
+}
+
+/* The threads of the parent that were inside the library do not exist in the child. */
+static void tpy_after_fork(void) {
+  tpy.running = 0;
+}
+
 /* ---- the module ---- */
 
 static PyMethodDef tpy_private[] = {
@@ -153,6 +166,16 @@ static PyMethodDef tpy_private[] = {
      "Whether two Tensors are one tensor."},
     {"add_hook", (PyCFunction)(void (*)(void))py_add_hook, METH_FASTCALL,
      "Adds a hook to a tensor."},
+    {"calling", py_calling, METH_O, "Counts a call that cffi makes."},
+    {"add_node_hook", (PyCFunction)(void (*)(void))py_add_node_hook, METH_FASTCALL,
+     "Adds a hook to a node."},
+    {"add_multi_hook", (PyCFunction)(void (*)(void))py_add_multi_hook, METH_FASTCALL,
+     "Adds one hook to several tensors."},
+    {"gradient_edge", py_gradient_edge, METH_O, "Where the gradient of a tensor goes."},
+    {"backward_edges", (PyCFunction)(void (*)(void))py_backward_edges, METH_FASTCALL,
+     "As backward, up to edges."},
+    {"grad_edges", (PyCFunction)(void (*)(void))py_grad_edges, METH_FASTCALL,
+     "Gradients at edges as a tuple."},
     {"queue_callback", py_queue_callback, METH_O,
      "Runs a callable when the backward has finished."},
     {"push_saved_hooks", py_push_saved_hooks, METH_VARARGS,
@@ -168,8 +191,7 @@ static PyMethodDef tpy_private[] = {
     {"backward", (PyCFunction)(void (*)(void))py_backward, METH_FASTCALL,
      "Adds gradients to leaves."},
     {"grad", (PyCFunction)(void (*)(void))py_grad, METH_FASTCALL, "Gradients as a tuple."},
-    {"remove_hook", (PyCFunction)(void (*)(void))py_remove_hook, METH_FASTCALL,
-     "Removes a hook of a tensor."},
+    {"remove_hook", (PyCFunction)(void (*)(void))py_remove_hook, METH_FASTCALL, "Removes a hook."},
     {"is_grad_enabled", py_is_grad_enabled, METH_NOARGS,
      "Whether operations record on this thread."},
     {"is_inference_mode_enabled", py_is_inference_mode_enabled, METH_NOARGS,
@@ -305,6 +327,7 @@ static struct PyModuleDef tpy_module = {PyModuleDef_HEAD_INIT, "tessera._core",
                                         "The C parts of the package.", -1, NULL};
 
 PyMODINIT_FUNC PyInit__core(void) {  // NOLINT(readability-identifier-naming)
+  pthread_atfork(NULL, NULL, tpy_after_fork);
   PyObject* module = PyModule_Create(&tpy_module);
   if (module == NULL) return NULL;
   PyObject* table = PyModule_GetDict(module);

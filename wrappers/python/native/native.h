@@ -73,6 +73,8 @@ typedef struct {
   tsr_dtype dtype_bits[TPY_MAX_DTYPES];
   PyObject* dtypes[TPY_MAX_DTYPES];
   PyObject* dtype_at[TPY_DTYPE_PLACES]; /* the same by tpy_dtype_place */
+  int running;       /* calls of the library that have released the interpreter's lock */
+  int64_t callables; /* Python callables that the library holds */
 } tpy_state;
 
 extern tpy_state tpy;
@@ -121,9 +123,11 @@ static inline Py_ssize_t tpy_itemsize(tsr_dtype dtype) {
  * take the lock again. A macro, because the call must be between the two lines. */
 #define TPY_CALL(status, call)                     \
   do {                                             \
+    ++tpy.running;                                 \
     PyThreadState* tpy_save = PyEval_SaveThread(); \
     (status) = (call);                             \
     PyEval_RestoreThread(tpy_save);                \
+    --tpy.running;                                 \
   } while (0)
 
 /* ---- module.c: the module ---- */
@@ -143,6 +147,10 @@ PyObject* py_check(PyObject* self, PyObject* status);
 
 /* ---- results.c: handles as Python objects ---- */
 
+/* Makes the collector track a new tensor if it requires grad; for as long as the library holds
+ * callables, which such a tensor may keep alive. */
+void tpy_show_recorded(PyObject* tensor);
+
 /* Takes over the handle; on failure to make the object, releases it. */
 static inline PyObject* tpy_wrap_as(PyTypeObject* type, tsr_tensor handle) {
   PyObject* self = type->tp_alloc(type, 0);
@@ -151,6 +159,7 @@ static inline PyObject* tpy_wrap_as(PyTypeObject* type, tsr_tensor handle) {
     return NULL;
   }
   ((tpy_object*)self)->handle = handle;
+  if (__builtin_expect(tpy.callables != 0, 0)) tpy_show_recorded(self);
   return self;
 }
 
@@ -170,6 +179,7 @@ static inline PyObject* tpy_result(tsr_status status, tsr_tensor handle) {
 /* The result of an in-place or out= call: the tensor that was written. */
 static inline PyObject* tpy_same(tsr_status status, PyObject* object) {
   if (status != TSR_OK) return tpy_fail(status);
+  if (__builtin_expect(tpy.callables != 0, 0)) tpy_show_recorded(object);
   return Py_NewRef(object);
 }
 
@@ -498,11 +508,30 @@ void tpy_stay_when_unwound(const int* inside);
 /* Every user pointer that the library gets is an owned PyObject*; this function releases it. May
  * be called on any thread, without the interpreter's lock. */
 void tpy_drop(void* user);
+/* The same for callables, which the collector follows; tpy_keep makes the pointer. */
+void* tpy_keep(PyObject* object);
+void tpy_drop_callable(void* user);
+typedef struct {
+  visitproc visit;
+  void* arg;
+  int result;
+} tpy_visitor;
+void tpy_visit_user(void* arg, void* user, tsr_drop_fn drop);
+/* A tuple; None for NULL. */
+PyObject* tpy_borrow_all(const tsr_tensor* handles, int32_t count);
 /* Converts a callback's result to an owned handle, None to NULL; 0 for any other object. */
 int tpy_give(PyObject* object, tsr_tensor* out, const char* who);
 PyObject* py_add_hook(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_remove_hook(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_queue_callback(PyObject* self, PyObject* callback);
+
+/* ---- node_hooks.c: hooks on nodes and on several tensors, edges of the graph ---- */
+
+PyObject* py_add_node_hook(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
+PyObject* py_add_multi_hook(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
+PyObject* py_gradient_edge(PyObject* self, PyObject* tensor);
+PyObject* py_backward_edges(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
+PyObject* py_grad_edges(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 
 /* ---- door.c: handles to and from cffi ---- */
 

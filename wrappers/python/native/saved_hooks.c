@@ -11,7 +11,8 @@ static tsr_status tpy_pack(void* user, tsr_tensor tensor, void** payload, tsr_dr
       given != NULL ? PyObject_CallOneArg(PyTuple_GET_ITEM((PyObject*)user, 0), given) : NULL;
   const tsr_status status = packed != NULL ? TSR_OK : tpy_hand_over();
   *payload = packed;
-  *drop = tpy_drop;
+  *drop = tpy_drop_callable;
+  tpy.callables += packed != NULL;
   Py_XDECREF(given);
   TPY_LEAVE;
   return status;
@@ -42,8 +43,8 @@ PyObject* py_push_saved_hooks(PyObject* self, PyObject* args) {
   table.struct_size = sizeof table;
   table.pack = tpy_pack;
   table.unpack = tpy_unpack;
-  table.drop = tpy_drop;
-  const tsr_status status = tsr_saved_hooks_push(&table, Py_NewRef(args));
+  table.drop = tpy_drop_callable;
+  const tsr_status status = tsr_saved_hooks_push(&table, tpy_keep(args));
   if (status != TSR_OK) return tpy_fail(status);
   Py_RETURN_NONE;
 }

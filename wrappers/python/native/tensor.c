@@ -26,9 +26,10 @@ void tensor_dealloc(PyObject* self) {
 }
 
 /* ---- the collector ----
- * A tensor refers to Python objects only through the library: the callables of its hooks and of
- * custom functions. Most tensors have none, so the collector tracks a tensor only once it gets one;
- * until then it costs the collector nothing. */
+ * A tensor refers to Python objects only through the library: the callables of its hooks, and those
+ * of its graph. Most tensors have none, so the collector tracks a tensor only once it gets one, and
+ * those with a graph that are made while the library holds any callable; otherwise a tensor costs
+ * the collector nothing. */
 
 PyObject* tensor_alloc(PyTypeObject* type, Py_ssize_t count) {
   (void)count;
@@ -42,23 +43,27 @@ void tpy_show_to_collector(PyObject* tensor) {
   if (!PyObject_GC_IsTracked(tensor)) PyObject_GC_Track(tensor);
 }
 
-typedef struct {
-  visitproc visit;
-  void* arg;
-  int result;
-} tpy_visitor;
+void tpy_show_recorded(PyObject* tensor) {
+  if (tpy_wants_grad(tensor)) tpy_show_to_collector(tensor);
+}
 
-static void tpy_visit_user(void* arg, void* user, tsr_drop_fn drop) {
+void tpy_visit_user(void* arg, void* user, tsr_drop_fn drop) {
   tpy_visitor* visitor = arg;
-  if (drop == tpy_drop && visitor->result == 0)
+  if (drop == tpy_drop_callable && visitor->result == 0)
     visitor->result = visitor->visit(user, visitor->arg);
 }
 
-/* The library reports callables only if this object's reference is the last one. */
+/* Note [What the collector sees]
+ * The library reports callables only if this object's reference is the last one. The collector asks
+ * twice, to subtract references and to find what can be reached, and must get the same answer. A
+ * thread that is inside the library, without the interpreter's lock, may take references of its own
+ * between the two. So nothing is visited while any thread is: `running` cannot change in between,
+ * because that needs the lock, which the collector holds. What is garbage then is found next time.
+ */
 int tensor_traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   tpy_visitor visitor = {visit, arg, 0};
-  if (tpy_handle(self) == NULL) return 0;
+  if (tpy_handle(self) == NULL || tpy.running > 0) return 0;
   const tsr_status status = tsr_tensor_traverse(tpy_handle(self), tpy_visit_user, &visitor);
   return status == TSR_OK ? visitor.result : 0;
 }
@@ -260,6 +265,7 @@ static PyObject* tensor_get_grad_fn(PyObject* self, void* closure) {
   tsr_node node = NULL;
   const tsr_status status = tsr_tensor_grad_fn(tpy_handle(self), &node);
   if (status != TSR_OK) return tpy_fail(status);
+  tpy_show_to_collector(self); /* the node may get hooks */
   return tpy_wrap_node(node);
 }
 

@@ -8,6 +8,7 @@ import contextlib
 import gc
 import subprocess
 import sys
+import threading
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 
 import tessera as ts
 from tessera import autograd, nn, optim
+from tessera.autograd import graph
 
 
 @pytest.fixture(autouse=True)
@@ -119,9 +121,132 @@ def hook_of_a_parameter_that_left(thing: Thing) -> None:
     optimizer.step()
 
 
+def keep(*things: Any) -> None:
+    """What a hook calls that needs these objects."""
+
+
+def later_result_of_a_hooked_tensor(thing: Thing) -> None:
+    held: list[Any] = [thing]
+    y = ts.ones(2, requires_grad=True) * 2
+    y.register_hook(lambda g: keep(held))
+    z = y * 3  # has no hook of its own, and is all that keeps the graph
+    held.append(z)
+
+
+class Holds(autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: ts.Tensor, held: Any) -> ts.Tensor:
+        ctx.held = held
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, g: ts.Tensor) -> Any:
+        return g * 2, None
+
+
+def later_result_of_a_function(thing: Thing) -> None:
+    held: list[Any] = [thing]
+    held.append(Holds.apply(ts.ones(2, requires_grad=True), held).exp())
+
+
+def function_that_keeps_its_node(thing: Thing) -> None:
+    held: list[Any] = [thing]
+    held.append(Holds.apply(ts.ones(2, requires_grad=True), held).grad_fn)
+
+
+def node_hooks_of_a_result(thing: Thing) -> None:
+    y = ts.ones(2, requires_grad=True) * 2
+    assert y.grad_fn is not None
+    y.grad_fn.register_prehook(lambda grads: keep(thing, y))
+    y.grad_fn.register_hook(lambda results, grads: keep(thing, y))
+
+
+def hooks_of_a_node_that_hold_it(thing: Thing) -> None:
+    node = (ts.ones(2, requires_grad=True) * 2).exp().grad_fn
+    assert node is not None and node.next_functions[0][0] is not None
+    node.next_functions[0][0].register_prehook(lambda grads: keep(thing, node))
+
+
+def hook_of_an_accumulator(thing: Thing) -> None:
+    x = ts.ones(2, requires_grad=True)
+    edge = graph.get_gradient_edge(x)
+    edge.node.register_prehook(lambda grads: keep(thing, edge, x))
+
+
+def hook_on_several_tensors(thing: Thing) -> None:
+    tensors = [ts.ones(2, requires_grad=True) for _ in range(3)]
+    graph.register_multi_grad_hook(tensors, lambda grads: keep(thing, tensors))
+    graph.register_multi_grad_hook(tensors, lambda grad: keep(thing, tensors), mode="any")
+    sum(tensors, start=ts.zeros(2)).sum().backward()
+
+
+def hook_on_several_parameters(thing: Thing) -> None:
+    module = nn.Linear(3, 3)
+    handle = graph.register_multi_grad_hook(list(module.parameters()), lambda grads: keep(thing, module, handle))
+
+
+class Packed:
+    def __init__(self, tensor: ts.Tensor, held: Any) -> None:
+        self.tensor, self.held = tensor, held
+
+
+def packed_tensors_that_hold_the_result(thing: Thing) -> None:
+    held: list[Any] = [thing]
+    x = ts.ones(2, requires_grad=True)
+    with graph.saved_tensors_hooks(lambda t: Packed(t, held), lambda p: p.tensor):
+        held.append((x * x).exp())
+
+
+def saved_tensor_hooks_that_hold_the_result(thing: Thing) -> None:
+    held: list[Any] = [thing]
+    x = ts.ones(2, requires_grad=True)
+    with graph.saved_tensors_hooks(lambda t: t.numpy().copy(), lambda p: held and ts.from_numpy(p)):
+        held.append((x * x).exp())  # three saved tensors
+
+
+class Overwrites(autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: ts.Tensor, thing: Any) -> ts.Tensor:
+        ctx.thing = thing
+        ctx.mark_dirty(x)
+        return x.mul_(2)
+
+    @staticmethod
+    def backward(ctx: Any, g: ts.Tensor) -> Any:
+        return g * 2, None
+
+
+def function_that_wrote_a_view(thing: Thing) -> None:
+    held: list[Any] = [thing]
+    x = ts.ones(4, requires_grad=True)
+    x.register_hook(lambda g: None)  # from now on the collector looks at results
+    base = x * 1
+    Overwrites.apply(base[:2], held)
+    held.append(base)
+
+
+def in_place_result_of_a_function(thing: Thing) -> None:
+    held: list[Any] = [thing]
+    total = ts.zeros(2)
+    y = Holds.apply(ts.ones(2, requires_grad=True), held)
+    total += y
+    held.append(total)
+
+
+def attribute_of_a_subclass(thing: Thing) -> None:
+    class Own(ts.Tensor):
+        pass
+
+    own: Any = Own(ts.ones(2))
+    own.parts = (thing, own)
+
+
 MAKERS = [
     hook_that_steps, hook_of_a_parameter_that_left, hook_on_itself, hook_on_a_result, hook_deep_in_the_graph,
-    function_that_keeps_its_result,
+    function_that_keeps_its_result, later_result_of_a_hooked_tensor, later_result_of_a_function, function_that_keeps_its_node,
+    node_hooks_of_a_result, hooks_of_a_node_that_hold_it, hook_of_an_accumulator, hook_on_several_tensors,
+    hook_on_several_parameters, packed_tensors_that_hold_the_result, saved_tensor_hooks_that_hold_the_result,
+    function_that_wrote_a_view, in_place_result_of_a_function, attribute_of_a_subclass,
 ]  # fmt: skip
 
 
@@ -130,6 +255,63 @@ def test_cycle_through_the_library_is_collected(make: Callable[[Thing], None]) -
     found = watched(make)
     gc.collect()
     assert found() is None
+
+
+def test_hooks_of_several_tensors_stay_for_those_that_can_be_reached() -> None:
+    """[A9] the first of the tensors is garbage, the hook is not."""
+    seen: list[Any] = []
+    kept = ts.ones(1, requires_grad=True)
+
+    def make() -> None:
+        lost = ts.ones(1, requires_grad=True)
+        graph.register_multi_grad_hook([lost, kept], lambda grads: seen.append((lost is None, len(grads))))
+
+    make()
+    gc.collect()
+    (kept * 2).backward()
+    assert seen == [(False, 2)]
+
+
+def test_packed_tensors_stay_while_the_graph_can_be_reached() -> None:
+    """[A9]"""
+    x = ts.tensor([2.0, 3.0]).requires_grad_()
+    with graph.saved_tensors_hooks(lambda t: [t], lambda p: p[0]):
+        y = (x * x).exp().log()
+    gc.collect()
+    y.sum().backward()
+    assert x.grad is not None and x.grad.numpy().tolist() == pytest.approx([4.0, 6.0])
+
+
+def test_collection_while_other_threads_run_backwards_takes_nothing_away() -> None:
+    """[A9] [A20] the threads release the interpreter's lock inside the library, where they hold references of their own."""
+    done, errors = threading.Event(), []
+
+    def work() -> None:
+        try:
+            while not done.is_set():
+                log: list[int] = []
+                x = ts.ones(64, requires_grad=True)
+                x.register_hook(lambda g, log=log, x=x: log.append(1))  # a cycle, too
+                y = Holds.apply(x * 2, log)
+                y.grad_fn.register_prehook(lambda grads, log=log: log.append(2))
+                graph.register_multi_grad_hook([x, y], lambda grads, log=log: log.append(3))
+                with graph.saved_tensors_hooks(lambda t, log=log: (t, log), lambda p: p[0]):
+                    z = (y * y).exp().sum()
+                z.backward()
+                if log != [2, 1, 3] and log != [2, 3, 1]:
+                    errors.append(log)
+        except BaseException as error:  # of any kind
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(150):
+        gc.collect()
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert errors == []
 
 
 def test_hook_stays_while_anybody_can_reach_the_tensor() -> None:
@@ -189,10 +371,21 @@ def test_nothing_stays_of_views_however_they_are_used(leaf: bool, freeze: bool) 
 
 
 def test_ordinary_tensors_are_none_of_the_collectors_business() -> None:
-    x = ts.ones(2, requires_grad=True)
-    assert not gc.is_tracked(x) and not gc.is_tracked(x * 2)
-    x.register_hook(lambda g: None)
-    assert gc.is_tracked(x)
+    program = """
+import gc
+import tessera as ts
+x = ts.ones(2, requires_grad=True)
+assert not gc.is_tracked(x) and not gc.is_tracked(x * 2)
+hooked = ts.ones(2, requires_grad=True)
+handle = hooked.register_hook(lambda g: None)
+assert gc.is_tracked(hooked)
+assert gc.is_tracked(x * 2) and not gc.is_tracked(ts.ones(2) * 2)  # results with a graph, while there is a callable
+handle.remove()
+assert not gc.is_tracked(x * 2)
+print("end")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "end\n"), done.stderr
 
 
 def test_gradients_of_gradients_are_freed_without_recursion() -> None:

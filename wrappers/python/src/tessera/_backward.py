@@ -16,11 +16,13 @@ from ._constants import (
 from . import _core
 from ._core import TensorBase
 from ._errors import ArgumentTypeError, InvalidValueError, as_list
+from ._graph import GradientEdge, get_gradient_edge
 
 if TYPE_CHECKING:
     from ._tensor import Tensor
 
 Tensors = Union["Tensor", Sequence["Tensor"]]
+Inputs = Union["Tensor", GradientEdge, Sequence[Union["Tensor", GradientEdge]]]
 Grads = Union["Tensor", Sequence[Union["Tensor", None]], None]
 
 
@@ -30,6 +32,22 @@ def _many(given: Any, what: str, holes: bool = False) -> list[Any]:
         if not isinstance(item, TensorBase) and not (holes and item is None):
             raise ArgumentTypeError(f"{what}: expected Tensors, got {type(item).__name__}")
     return items
+
+
+def _inputs(given: Any, what: str) -> tuple[list[Any], bool]:
+    """The inputs as a list, and whether there are edges among them."""
+    edges = isinstance(given, GradientEdge)
+    items = [given] if edges else [given] if isinstance(given, TensorBase) else as_list(given, what)
+    edges = edges or any(isinstance(item, GradientEdge) for item in items)
+    if not edges:
+        items = _many(items, what)
+    if not items:
+        raise InvalidValueError(f"{what} must not be empty")
+    return items, edges
+
+
+def _edges(items: list[Any]) -> list[Any]:
+    return [item if isinstance(item, GradientEdge) else get_gradient_edge(item) for item in items]
 
 
 def _flags(retain_graph: bool | None, create_graph: bool, allow_unused: bool = False) -> int:
@@ -51,21 +69,29 @@ def backward(
     grad_tensors: Grads = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    inputs: Tensors | None = None,
+    inputs: Inputs | None = None,
 ) -> None:
-    """Computes the gradients of the tensors and adds them to .grad of the leaves, or of `inputs` only."""
+    """Computes the gradients of the tensors and adds them to .grad of the leaves, or of `inputs` only.
+
+    An input may be a GradientEdge. At one that belongs to no leaf only hooks run, and gradients are retained.
+    """
     flags = _flags(retain_graph, create_graph) if retain_graph or create_graph else 0
     roots = _many(tensors, "backward()")
     grads = _grads(grad_tensors, roots, "backward(): grad_tensors")
-    wanted = [] if inputs is None else _many(inputs, "backward(): inputs")
-    if inputs is not None and not wanted:
-        raise InvalidValueError("backward(): inputs must not be empty")
-    _core.backward(roots, grads, wanted, flags)
+    if inputs is None:
+        return _core.backward(roots, grads, [], flags)
+    wanted, edges = _inputs(inputs, "backward(): inputs")
+    if not edges:
+        return _core.backward(roots, grads, wanted, flags)
+    computed: list[Any] = [item for item in wanted if isinstance(item, TensorBase) and not item.is_leaf]
+    for item in computed:
+        item.retain_grad()  # as an input without edges does
+    return _core.backward_edges(roots, grads, _edges(wanted), flags)
 
 
 def grad(
     outputs: Tensors,
-    inputs: Tensors,
+    inputs: Inputs,
     grad_outputs: Grads = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
@@ -75,12 +101,11 @@ def grad(
 
     An input that was not used is an error; with allow_unused its gradient is None.
     """
-    roots, wanted = _many(outputs, "grad(): outputs"), _many(inputs, "grad(): inputs")
-    if not wanted:
-        raise InvalidValueError("grad(): inputs must not be empty")
+    roots = _many(outputs, "grad(): outputs")
+    wanted, edges = _inputs(inputs, "grad(): inputs")
     grads = _grads(grad_outputs, roots, "grad(): grad_outputs")
-    found: tuple[Any, ...] = _core.grad(roots, grads, wanted, _flags(retain_graph, create_graph, allow_unused))
-    return found
+    flags = _flags(retain_graph, create_graph, allow_unused)
+    return _core.grad_edges(roots, grads, _edges(wanted), flags) if edges else _core.grad(roots, grads, wanted, flags)
 
 
 def queue_callback(callback: Callable[[], None]) -> None:

@@ -4,10 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._core import NodeBase, metadata_object, register, remove_hook, saved_tensors, set_metadata
+from ._core import (
+    NodeBase,
+    add_node_hook,
+    gradient_edge,
+    metadata_object,
+    register,
+    remove_hook,
+    saved_tensors,
+    set_metadata,
+)
 from ._device import Device, make_device
 from ._dtypes import BY_BITS, DType
 from .capi import adopt, check, document, ffi, handle, lib, made, out, text
@@ -154,6 +163,23 @@ class Node(NodeBase):
             saved = []
         return sorted({*super().__dir__(), *saved})
 
+    def register_prehook(self, hook: Callable[[tuple[Any, ...]], Any]) -> HookHandle:
+        """Calls hook(gradients of the outputs) before a backward runs the node.
+
+        Gradients that are not there are None. The hook returns None, or a tuple that replaces them. The hooks of the
+        node's tensors have run before; hooks run in order of registration. The node is destroyed with the last graph that
+        uses it, also the AccumulateGrad node of a leaf.
+        """
+        return HookHandle(None, add_node_hook(self, hook, False))
+
+    def register_hook(self, hook: Callable[[tuple[Any, ...], tuple[Any, ...]], Any]) -> HookHandle:
+        """Calls hook(gradients of the inputs, gradients of the outputs) after a backward has run the node.
+
+        Gradients that are not there are None. The hook returns None, or a tuple that replaces the gradients of the
+        inputs.
+        """
+        return HookHandle(None, add_node_hook(self, hook, True))
+
     def __repr__(self) -> str:
         return f"<{self.name()} at {hash(self):#x}>"
 
@@ -161,20 +187,33 @@ class Node(NodeBase):
 register(node=Node)
 
 
+class GradientEdge(NamedTuple):
+    """Where the gradient of a tensor goes: output number `output_nr` of `node`. backward and grad take it as an input."""
+
+    node: Node
+    output_nr: int
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The edge of a tensor that requires grad; of a leaf it is its AccumulateGrad node."""
+    return GradientEdge(*gradient_edge(tensor))
+
+
 class HookHandle:
     """Removes a hook, also at the end of a with block. The tensor need not outlive it."""
 
     __slots__ = ("__weakref__", "_number", "_tensor")
 
-    def __init__(self, tensor: Tensor, number: int) -> None:
-        self._tensor: Tensor | None = tensor
-        self._number = number
+    def __init__(self, tensor: Tensor | None, number: int) -> None:
+        self._tensor = tensor  # None: the hook of a node or of several tensors
+        self._number: int | None = number
 
     def remove(self) -> None:
         """Removes the hook; a second call does nothing."""
+        number, self._number = self._number, None
         tensor, self._tensor = self._tensor, None
-        if tensor is not None:
-            remove_hook(tensor, self._number)
+        if number is not None:
+            remove_hook(tensor, number)
 
     def __enter__(self) -> HookHandle:
         return self

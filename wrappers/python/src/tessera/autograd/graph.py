@@ -1,20 +1,22 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The graph: walks over its nodes, drawings, and hooks on the tensors that nodes save."""
+"""The graph: its nodes and edges, drawings, hooks on several tensors, hooks on the tensors that nodes save."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
+from .._constants import MULTI_HOOK_ALL, MULTI_HOOK_ANY
+from .._core import TensorBase
 from .._errors import InvalidValueError
-from .._graph import Node, NodeMetadata, NodeOutput
-from ..capi import ffi, handles, lib, out, text
+from .._graph import GradientEdge, HookHandle, Node, NodeMetadata, NodeOutput, get_gradient_edge
+from ..capi import check, ffi, handle, handles, lib, out, text
 
 if TYPE_CHECKING:
     from .._tensor import Tensor
@@ -104,4 +106,35 @@ class saved_tensors_hooks:  # noqa: N801  (PyTorch's name)
         _core.pop_saved_hooks()
 
 
-__all__ = ["Drawing", "Node", "NodeMetadata", "NodeOutput", "draw", "nodes", "saved_tensors_hooks"]
+def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[[Any], Any], *, mode: str = "all") -> HookHandle:
+    """Calls a function once in each backward that reaches any of the tensors.
+
+    With "all" it gets the gradients of all tensors as a tuple, None for those that get none in this backward; it runs as
+    soon as the last is there, or, if some get none, after the last node. With "any" it gets the first gradient that is
+    there. Backwards on several threads, or inside each other, count by themselves.
+    """
+    modes = {"all": MULTI_HOOK_ALL, "any": MULTI_HOOK_ANY}
+    if mode not in modes:
+        raise InvalidValueError(f"register_multi_grad_hook(): expected the mode 'all' or 'any', got {mode!r}")
+    return HookHandle(None, _core.add_multi_hook(list(tensors), fn, modes[mode]))
+
+
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
+    """Says that the memory of a tensor, or of several, was changed outside the library: raises its version."""
+    for item in [tensor] if isinstance(tensor, TensorBase) else tensor:
+        check(lib.tsr_tensor_version_increment(handle(item)))
+
+
+__all__ = [
+    "Drawing",
+    "GradientEdge",
+    "Node",
+    "NodeMetadata",
+    "NodeOutput",
+    "draw",
+    "get_gradient_edge",
+    "increment_version",
+    "nodes",
+    "register_multi_grad_hook",
+    "saved_tensors_hooks",
+]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .. import _ops
+from .._core import calling
 from .._dtypes import float64, int64
 from .._errors import InvalidValueError, about_file, as_int, as_list, as_number
 from .._tensor import Tensor
@@ -60,14 +61,23 @@ class CoreOptimizer(Optimizer):
         loss = self._loss(closure)
         self._tell()
         if self._handle is not None:
-            check(lib.tsr_optimizer_step(self._handle))
+            self._call(lib.tsr_optimizer_step, self._handle)
         return loss
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Sets the gradients of all parameters to None, or fills existing ones with zeros."""
         self._tell()
         if self._handle is not None:
-            check(lib.tsr_optimizer_zero_grad(self._handle, bool(set_to_none)))
+            self._call(lib.tsr_optimizer_zero_grad, self._handle, bool(set_to_none))
+
+    @staticmethod
+    def _call(function: Callable[..., int], *args: Any) -> None:
+        """Calls a function that holds the parameters meanwhile: the collector must not look at them then."""
+        calling(True)
+        try:
+            check(function(*args))
+        finally:
+            calling(False)
 
     # ---- groups: from Python to the core ----
 

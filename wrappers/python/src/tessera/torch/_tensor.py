@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _core, _dtypes, _interop, _ops, _repr
+from .. import _graph as _nodes
 from .. import _tensor as _plain
 from .._core import TensorBase
 from .._device import Device
@@ -80,6 +81,10 @@ class Tensor(_plain.Tensor):
     def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> Any:
         return super().register_post_accumulate_grad_hook(with_tensors(hook))
 
+    @property
+    def grad_fn(self) -> Any:
+        return Node.of(super().grad_fn)
+
     def to(self, *args: Any, memory_format: Any = None, **options: Any) -> Any:
         made: Any = TensorBase.to(self, *args, **options)
         return made if memory_format is None else like_format(made, memory_format)
@@ -126,6 +131,37 @@ def retyped(value: Any) -> Any:
 def with_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     """A callable whose arguments are tensors of this class, for what calls with plain ones."""
     return lambda *args: function(*[retyped(item) for item in args])
+
+
+class Node(_nodes.Node):
+    """A node whose hooks and tensors are of this module's class."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def of(node: Any) -> Any:
+        """The node itself, as one of this class."""
+        if node is not None:
+            node.__class__ = Node
+        return node
+
+    def register_hook(self, hook: Callable[..., Any]) -> Any:
+        return super().register_hook(with_tensors(hook))
+
+    def register_prehook(self, hook: Callable[..., Any]) -> Any:
+        return super().register_prehook(with_tensors(hook))
+
+    @property
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        return tuple([(Node.of(node), number) for node, number in super().next_functions])
+
+    @property
+    def variable(self) -> Any:
+        return retyped(super().variable)
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        return tuple(retyped(super().saved_tensors))
 
 
 def legacy(dtype: DType, *args: Any, device: Any = None, **options: Any) -> Any:

@@ -14,7 +14,6 @@ from ..autograd import (
     functional,
     gradcheck,
     gradgradcheck,
-    graph,
     inference_mode,
     no_grad,
     set_detect_anomaly,
@@ -22,6 +21,7 @@ from ..autograd import (
 )
 from ..autograd._function import FunctionCtx, once_differentiable
 from . import _forward_ad as forward_ad
+from . import _graph as graph
 from ._namespace import lookup
 from ._tensor import Tensor, retyped
 
