@@ -120,11 +120,15 @@ class InferenceGuard {
 class HookHandle {
  public:
   HookHandle(Tensor tensor, int64_t id) : tensor_(std::move(tensor)), id_(id) {}
+  // The hook of a node or of several tensors, which it does not keep alive.
+  explicit HookHandle(int64_t id) noexcept : id_(id) {}
 
+  // Does nothing the second time.
   void remove() {
-    if (!tensor_.defined()) return;
-    check(tsr_tensor_hook_remove(tensor_.handle(), id_));
-    tensor_ = Tensor();
+    const int64_t id = std::exchange(id_, 0);
+    if (id == 0) return;
+    const Tensor tensor = std::move(tensor_);
+    check(tensor.defined() ? tsr_tensor_hook_remove(tensor.handle(), id) : tsr_hook_remove(id));
   }
 
  private:
@@ -265,6 +269,14 @@ class Node {
   void set_metadata_value(std::string_view key, std::any value) const;
   void remove_metadata(std::string_view key) const;
   std::vector<std::string> metadata_keys() const;
+
+  // Calls hook(gradients), a std::vector<Tensor>&, before a backward runs this node, and
+  // hook(results, gradients), a vector that may change and one that may not, after it. What a hook
+  // puts into the vector replaces the gradient. Defined in hooks.hpp.
+  template <class Hook>
+  HookHandle register_prehook(Hook hook) const;
+  template <class Hook>
+  HookHandle register_hook(Hook hook) const;
 
   friend bool operator==(const Node& a, const Node& b) noexcept { return a.handle_ == b.handle_; }
   friend bool operator!=(const Node& a, const Node& b) noexcept { return !(a == b); }
