@@ -48,29 +48,30 @@ T& at(const ElementwisePlan& plan, int operand, const int64_t* offset) {
   return *reinterpret_cast<T*>(static_cast<char*>(plan.data[operand]) + offset[operand]);
 }
 
-constexpr uint64_t kKernelTime = 10;
-
-Status done(const ElementwisePlan& plan) {
-  sim::launch(plan.place.stream, kKernelTime, nullptr, 0, plan.place.device);
+// Queues the kernel that calls visit(plan, offsets) for every element.
+template <class Visit>
+Status run(const ElementwisePlan& plan, Visit visit) {
+  sim::launch_kernel(
+      plan.place.stream,
+      [plan, visit] { walk(plan, [&](const int64_t* offset) { visit(plan, offset); }); },
+      plan.place.device);
   return kernel::kOk;
 }
 
 Status fill(const ElementwisePlan& plan) {
   const auto size = static_cast<size_t>(itemsize(plan.dtypes[0]));
-  walk(plan, [&](const int64_t* offset) {
-    std::memcpy(&at<char>(plan, 0, offset), plan.params[0].bytes, size);
+  return run(plan, [size](const ElementwisePlan& p, const int64_t* offset) {
+    std::memcpy(&at<char>(p, 0, offset), p.params[0].bytes, size);
   });
-  return done(plan);
 }
 
 Status copy(const ElementwisePlan& plan) {
   if (plan.dtypes[0] != plan.dtypes[1])
     return refuse("the simulated device copies one dtype to itself only");
   const auto size = static_cast<size_t>(itemsize(plan.dtypes[0]));
-  walk(plan, [&](const int64_t* offset) {
-    std::memcpy(&at<char>(plan, 0, offset), &at<char>(plan, 1, offset), size);
+  return run(plan, [size](const ElementwisePlan& p, const int64_t* offset) {
+    std::memcpy(&at<char>(p, 0, offset), &at<char>(p, 1, offset), size);
   });
-  return done(plan);
 }
 
 Status unary(kernel::UnaryOp op, const ElementwisePlan& plan) {
@@ -78,32 +79,40 @@ Status unary(kernel::UnaryOp op, const ElementwisePlan& plan) {
     return refuse("the simulated device computes in float32 only");
   switch (op) {
     case kernel::UnaryOp::kExp:
-      walk(plan, [&](const int64_t* offset) {
-        at<float>(plan, 0, offset) = std::exp(at<float>(plan, 1, offset));
+      return run(plan, [](const ElementwisePlan& p, const int64_t* offset) {
+        at<float>(p, 0, offset) = std::exp(at<float>(p, 1, offset));
       });
-      return done(plan);
     case kernel::UnaryOp::kNegative:
-      walk(plan, [&](const int64_t* offset) {
-        at<float>(plan, 0, offset) = -at<float>(plan, 1, offset);
+      return run(plan, [](const ElementwisePlan& p, const int64_t* offset) {
+        at<float>(p, 0, offset) = -at<float>(p, 1, offset);
       });
-      return done(plan);
     default:
       return refuse("the simulated device knows exp and negative only");
   }
 }
 
+// Operands in host memory are read when the kernel is queued.
 Status binary(kernel::BinaryOp op, const ElementwisePlan& plan) {
   if (plan.dtypes[1] != DType::kFloat32)
     return refuse("the simulated device computes in float32 only");
   const bool add = op == kernel::BinaryOp::kAdd;
   if (!add && op != kernel::BinaryOp::kMultiply)
     return refuse("the simulated device knows add and multiply only");
-  walk(plan, [&](const int64_t* offset) {
-    const float a = at<float>(plan, 1, offset);
-    const float b = at<float>(plan, 2, offset);
-    at<float>(plan, 0, offset) = add ? a + b : a * b;
-  });
-  return done(plan);
+  float numbers[kernel::kMaxOperands] = {};
+  for (int k = 1; k < plan.operands; ++k) {
+    if (((plan.host_operands >> k) & 1U) != 0) {
+      std::memcpy(&numbers[k], plan.data[k], sizeof(float));
+    }
+  }
+  return run(
+      plan, [add, a = numbers[1], b = numbers[2]](const ElementwisePlan& p, const int64_t* offset) {
+        const auto value = [&](int k, float number) {
+          return ((p.host_operands >> k) & 1U) != 0 ? number : at<float>(p, k, offset);
+        };
+        const float left = value(1, a);
+        const float right = value(2, b);
+        at<float>(p, 0, offset) = add ? left + right : left * right;
+      });
 }
 
 int64_t offset_of(int64_t linear, int32_t ndim, const int64_t* sizes, const int64_t* strides) {
@@ -115,10 +124,7 @@ int64_t offset_of(int64_t linear, int32_t ndim, const int64_t* sizes, const int6
   return offset;
 }
 
-Status reduce(const kernel::ReducePlan& plan) {
-  if (plan.op != kernel::ReduceOp::kSum) return refuse("the simulated device reduces by sum only");
-  if (plan.input_dtype != DType::kFloat32 || plan.output_dtype != DType::kFloat32)
-    return refuse("the simulated device computes in float32 only");
+void sum(const kernel::ReducePlan& plan) {
   for (int64_t i = 0; i < plan.kept_numel; ++i) {
     const auto* from = static_cast<const char*>(plan.input) +
                        offset_of(i, plan.kept_ndim, plan.kept_sizes, plan.kept_input_strides);
@@ -131,6 +137,14 @@ Status reduce(const kernel::ReducePlan& plan) {
                offset_of(i, plan.kept_ndim, plan.kept_sizes, plan.kept_output_strides);
     *reinterpret_cast<float*>(to) = static_cast<float>(total);
   }
+}
+
+Status reduce(const kernel::ReducePlan& plan) {
+  if (plan.op != kernel::ReduceOp::kSum) return refuse("the simulated device reduces by sum only");
+  if (plan.input_dtype != DType::kFloat32 || plan.output_dtype != DType::kFloat32)
+    return refuse("the simulated device computes in float32 only");
+  sim::launch_kernel(
+      plan.place.stream, [plan] { sum(plan); }, plan.place.device);
   return kernel::kOk;
 }
 

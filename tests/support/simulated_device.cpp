@@ -19,6 +19,7 @@ namespace {
 
 struct Stream {
   uint64_t busy_until = 0;
+  uint64_t kernel_time = kKernelTime;
 };
 struct Event {
   uint64_t time = 0;
@@ -65,9 +66,57 @@ uint64_t end_of_all_work(const State& s) {
   return end;
 }
 
+// ---- Delayed effects ----
+
+// Of all devices, by the time at which they take place.
+struct Effects {
+  std::mutex mutex;
+  bool delayed = false;
+  std::multimap<uint64_t, std::function<void()>> pending;
+};
+Effects& effects() {
+  static auto* const all = new Effects;
+  return *all;
+}
+
+void run_effects(uint64_t until) {
+  Effects& all = effects();
+  const std::lock_guard lock(all.mutex);
+  while (!all.pending.empty() && all.pending.begin()->first <= until) {
+    const std::function<void()> run = std::move(all.pending.begin()->second);
+    all.pending.erase(all.pending.begin());
+    run();
+  }
+}
+
+// `run` takes place at `time`, or now.
+void add_effect(uint64_t time, std::function<void()> run) {
+  Effects& all = effects();
+  {
+    const std::lock_guard lock(all.mutex);
+    if (all.delayed) {
+      all.pending.emplace(time, std::move(run));
+      return;
+    }
+  }
+  run();
+}
+
+bool effects_are_delayed() {
+  const std::lock_guard lock(effects().mutex);
+  return effects().delayed;
+}
+
 void wait_until(State& s, uint64_t time) {
   s.clock = std::max(s.clock, time);
+  run_effects(s.clock);
   std::erase_if(s.uses, [&](const Use& use) { return use.until <= s.clock; });
+}
+
+uint64_t end_of_stream(int32_t index, StreamHandle stream) {
+  State& s = state(index);
+  const std::lock_guard lock(s.mutex);
+  return stream_of(s, stream).busy_until;
 }
 
 std::byte* map_host(uint64_t nbytes) {
@@ -262,17 +311,27 @@ int32_t event_synchronize(int32_t device, EventHandle event) {
   return kDeviceOk;
 }
 
-// The bytes are copied at once. Only a copy to the host waits for earlier work.
+// Only a copy to the host waits for earlier work.
 int32_t copy(int32_t device, void* dst, const void* src, uint64_t nbytes, CopyKind kind,
              StreamHandle stream) {
+  if (kind == CopyKind::kHostToDevice && effects_are_delayed()) {
+    const auto* const begin = static_cast<const std::byte*>(src);
+    std::vector<std::byte> bytes(begin, begin + nbytes);
+    launch_kernel(
+        stream, [dst, kept = std::move(bytes)] { std::memcpy(dst, kept.data(), kept.size()); },
+        device);
+    return kDeviceOk;
+  }
+  const int32_t code =
+      kind == CopyKind::kDeviceToHost ? stream_synchronize(device, stream) : kDeviceOk;
   std::memcpy(dst, src, nbytes);
-  return kind == CopyKind::kDeviceToHost ? stream_synchronize(device, stream) : kDeviceOk;
+  return code;
 }
 
 int32_t copy_peer(int32_t, void* dst, int32_t src_device, const void* src, uint64_t nbytes,
                   StreamHandle stream) {
-  std::memcpy(dst, src, nbytes);
   launch(stream, kPeerCopyTime, src, nbytes, src_device);
+  add_effect(end_of_stream(src_device, stream), [=] { std::memcpy(dst, src, nbytes); });
   return kDeviceOk;
 }
 
@@ -293,11 +352,11 @@ int32_t host_free(int32_t device, void* data, uint64_t nbytes) {
   return kDeviceOk;
 }
 
-// The bytes are copied at once; the simulated time says how long the host memory is in use.
+// The simulated time says how long the host memory is in use.
 int32_t copy_unwaited(int32_t device, void* dst, const void* src, uint64_t nbytes, CopyKind kind,
                       StreamHandle stream) {
-  std::memcpy(dst, src, nbytes);
   launch(stream, kHostCopyTime, kind == CopyKind::kHostToDevice ? src : dst, nbytes, device);
+  add_effect(end_of_stream(device, stream), [=] { std::memcpy(dst, src, nbytes); });
   State& s = state(device);
   const std::lock_guard lock(s.mutex);
   ++s.calls.copy_unwaited;
@@ -431,6 +490,36 @@ void launch(StreamHandle stream, uint64_t duration, const void* data, uint64_t n
   if (data == nullptr) return;
   const auto* begin = static_cast<const std::byte*>(data);
   s.uses.push_back(Use{stream, begin, begin + nbytes, queue.busy_until});
+}
+
+void launch_kernel(StreamHandle stream, std::function<void()> run, int32_t index) {
+  uint64_t end = 0;
+  {
+    State& s = state(index);
+    const std::lock_guard lock(s.mutex);
+    Stream& queue = stream_of(s, stream);
+    queue.busy_until = end = std::max(queue.busy_until, s.clock) + queue.kernel_time;
+  }
+  add_effect(end, std::move(run));
+}
+
+void delay_effects(bool on) {
+  {
+    const std::lock_guard lock(effects().mutex);
+    effects().delayed = on;
+  }
+  if (on) return;
+  for (int32_t index = 0; index < kDeviceCount; ++index) {
+    State& s = state(index);
+    const std::lock_guard lock(s.mutex);
+    wait_until(s, end_of_all_work(s));
+  }
+}
+
+void set_kernel_time(StreamHandle stream, uint64_t duration, int32_t index) {
+  State& s = state(index);
+  const std::lock_guard lock(s.mutex);
+  stream_of(s, stream).kernel_time = duration;
 }
 
 uint64_t now(int32_t index) {

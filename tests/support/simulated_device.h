@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "base/device.h"
 #include "base/device_interface.h"
@@ -16,6 +17,7 @@ inline constexpr uint64_t kDefaultCapacity = uint64_t{1} << 30;
 inline constexpr uint64_t kGranularity = 512;
 inline constexpr int32_t kBrokenDevice = 77;  // the code of an injected failure
 
+inline constexpr uint64_t kKernelTime = 10;
 inline constexpr uint64_t kPeerCopyTime = 10;  // the duration of a copy to another device
 inline constexpr uint64_t kHostCopyTime = 10;  // and of a copy from or to pinned host memory
 // A handle that adopt_stream refuses, like cudaStreamPerThread.
@@ -38,7 +40,9 @@ struct Calls {
 
 // Memory is host memory, paged in lazily; only the accounting of capacity is simulated. Work is a
 // duration on a stream: streams run concurrently, the work of one stream runs in order. Waiting for
-// work moves the clock to its end.
+// work moves the clock to its end. Kernels and copies write their results when they are queued, or,
+// after delay_effects, at their end: a stream that does not wait for a slower one then reads what
+// was there before.
 const DeviceInterface& device_interface();
 // The same device, which also supports reserve, map and unmap.
 const DeviceInterface& expandable_device_interface();
@@ -60,6 +64,12 @@ StreamHandle make_stream(int32_t index = 0);
 // Queues work of this duration that reads or writes the memory (null: none).
 void launch(StreamHandle stream, uint64_t duration, const void* data = nullptr, uint64_t nbytes = 0,
             int32_t index = 0);
+// Queues a kernel; `run` writes its results.
+void launch_kernel(StreamHandle stream, std::function<void()> run, int32_t index = 0);
+// For all devices: their clocks then pass together. Switching it off ends all work.
+void delay_effects(bool on);
+// How long each kernel on the stream takes from now on; kKernelTime at first.
+void set_kernel_time(StreamHandle stream, uint64_t duration, int32_t index = 0);
 uint64_t now(int32_t index = 0);
 void advance(uint64_t duration, int32_t index = 0);
 
