@@ -28,7 +28,7 @@ struct AmbientObject final : Object {
   bool defer_drops = drops_deferred();
   Device default_device = t_default_device;
   IntrusivePtr<Generator> generator = IntrusivePtr<Generator>::share(&current_generator());
-  std::vector<IntrusivePtr<Stream>> streams = current_streams();
+  StreamSetPtr streams = current_streams();
   std::shared_ptr<const PushedHooks> saved_hooks = pushed_hooks();
   AnomalyMode anomaly = anomaly_mode();
   std::shared_ptr<const StackSource> stack = host_stack();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "autograd/accumulate_grad.h"
 
+#include "autograd/backward_streams.h"
 #include "autograd/grad_mode.h"
 #include "autograd/gradient_ops.h"
 #include "autograd/hooks.h"
@@ -54,6 +55,25 @@ void store(TensorRecord& record, Tensor value) {
   std::swap(record.grad, value);
 }
 
+// Backwards of several threads may accumulate on streams of their own: the second waits for the
+// first.
+void follow_last_accumulation(TensorRecord& record, const Tensor& leaf) {
+  const Device device = leaf.device();
+  TensorHooks* hooks = hooks_of(record);
+  IntrusivePtr<Stream> now = current_stream_object(device);
+  const IntrusivePtr<Stream> last = hooks == nullptr ? nullptr : hooks->accumulated_on;
+  const auto native = [](const IntrusivePtr<Stream>& stream) {
+    return stream ? stream->native() : nullptr;
+  };
+  if (native(now) == native(last)) return;
+  if (const Tensor sum = grad_of(leaf); sum.defined()) {
+    wait_for(now, last, device);
+    record_current_stream(*sum.storage());
+  }
+  if (hooks == nullptr) hooks = &ensure_hooks(record);
+  hooks->accumulated_on = std::move(now);
+}
+
 }  // namespace
 
 AccumulateGrad::AccumulateGrad(const Tensor& leaf) : Node("AccumulateGrad"), leaf_(leaf) {
@@ -74,6 +94,8 @@ void AccumulateGrad::apply(Backward& ctx) {
   TensorRecord& record = *record_of(leaf_);
   {
     const std::lock_guard guard(mutex_);
+    if (!leaf_.device().is_cpu()) [[unlikely]]
+      follow_last_accumulation(record, leaf_);
     accumulate(record, std::move(grad));
   }
   run_accumulate_hooks(leaf_);

@@ -28,6 +28,7 @@ class CopySlices final : public Node {
   void apply(Backward& ctx) override;
   void release() noexcept override;
   [[nodiscard]] const Node* part() const noexcept override { return fn_.get(); }
+  void record_saved_use() const override { fn_->record_saved_use(); }
 
  protected:
   // The view's new value, seen from the base's new value.

@@ -16,6 +16,7 @@ struct GradientOps {
   Tensor (*sum_to)(const Tensor& tensor, DimsView sizes);
   // A complex tensor cast to a real dtype keeps its real part.
   Tensor (*cast)(const Tensor& tensor, DType dtype);
+  Tensor (*to_device)(const Tensor& tensor, Device device);
   // A copy, row-major.
   Tensor (*clone)(const Tensor& tensor);
   // Writes src into dst in place: the ordinary in-place copy, which records on views too. Same

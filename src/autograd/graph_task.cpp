@@ -146,11 +146,16 @@ void GraphTask::walk_to_targets(Slot& start) {
   }
 }
 
+template <bool kOnStreams>
 void GraphTask::seed() {
   for (size_t i = 0; i < root_.edges.size(); ++i) {
     const Edge& edge = root_.edges[i];
     Slot& slot = *table_.find(*edge.node);
-    add_to(slot.gradient(edge.output), root_.grads[i]);
+    if constexpr (kOnStreams) {
+      deliver_on_streams(slot, edge.output, root_.grads[i], true);
+    } else {
+      add_to(slot.gradient(edge.output), root_.grads[i]);
+    }
   }
   for (const Edge& edge : root_.edges) {
     Slot& slot = *table_.find(*edge.node);
@@ -158,6 +163,27 @@ void GraphTask::seed() {
     slot.queued = true;
     ready_.push(edge.node->sequence(), &slot);
   }
+}
+
+template <bool kOnStreams>
+void GraphTask::run_nodes() {
+  seed<kOnStreams>();
+  while (!ready_.empty()) {
+    Slot& slot = *ready_.pop();
+    if constexpr (kOnStreams) {
+      run_slot_on_streams(slot);
+    } else {
+      run_slot<false>(slot);
+    }
+  }
+}
+
+void GraphTask::run_on_streams() {
+  BackwardStreams streams;
+  streams_ = &streams;
+  run_nodes<true>();
+  streams.finish();
+  streams_ = nullptr;
 }
 
 void GraphTask::run() {
@@ -172,8 +198,11 @@ void GraphTask::run() {
   } else {
     count_dependencies();
   }
-  seed();
-  while (!ready_.empty()) run_slot(*ready_.pop());
+  if (BackwardStreams::needed()) {
+    run_on_streams();
+  } else {
+    run_nodes<false>();
+  }
   // A callback may queue more.
   for (size_t i = 0; i < callbacks_.size(); ++i) std::exchange(callbacks_[i], nullptr)();
 }
@@ -182,6 +211,17 @@ void GraphTask::queue_callback(std::function<void()> callback) {
   callbacks_.push_back(std::move(callback));
 }
 
+// The node under the streams of its forward.
+void GraphTask::run_slot_on_streams(Slot& slot) {
+  const Node& node = *slot.node;
+  const CurrentStreams there(streams_->of(node));
+  streams_->start(node);
+  const size_t count = std::max<size_t>(node.outputs().size(), 1);
+  for (uint32_t k = 0; k < count; ++k) streams_->receive(slot.gradient(k));
+  run_slot<true>(slot);
+}
+
+template <bool kOnStreams>
 void GraphTask::run_slot(Slot& slot) {
   Node& node = *slot.node;
   Gradients grads;
@@ -192,9 +232,13 @@ void GraphTask::run_slot(Slot& slot) {
   }
   const std::span<Tensor> given{grads.data(), grads.size()};
   if (node.hooks() != nullptr || node.is_accumulator()) run_tensor_hooks(node, given);
+  if constexpr (kOnStreams) {
+    for (const Tensor& grad : retained_grads(node)) streams_->keep_for_caller(grad);
+  }
   for (int32_t c = slot.first_capture; c >= 0; c = captures_[static_cast<size_t>(c)].next) {
     const Capture& capture = captures_[static_cast<size_t>(c)];
     captured_[capture.index] = grads[capture.output];
+    if constexpr (kOnStreams) streams_->keep_for_caller(grads[capture.output]);
   }
   if (!slot.needed) return table_.let_go(slot);
   Children children;
@@ -204,7 +248,7 @@ void GraphTask::run_slot(Slot& slot) {
   if (node.runs_on_undefined() || any_defined(given)) run_node(node, grads, results, needs);
   if (!retain_graph_) node.release();
   grads.clear();
-  pass_on(node, results, children);
+  pass_on<kOnStreams>(node, results, children);
 }
 
 void GraphTask::run_node(Node& node, Gradients& grads, Results& results, uint64_t needs) {
@@ -245,6 +289,7 @@ uint64_t GraphTask::find_children(const Node& node, Children& children) {
   return needs;
 }
 
+template <bool kOnStreams>
 void GraphTask::pass_on(const Node& node, Results& results, const Children& children) {
   const Edges& edges = node.next_edges();
   for (size_t i = 0; i < edges.size(); ++i) {
@@ -252,10 +297,31 @@ void GraphTask::pass_on(const Node& node, Results& results, const Children& chil
     if (child == nullptr) continue;
     if (results[i].defined()) {
       fit_gradient(results[i], edges[i].node->outputs()[edges[i].output], node, i);
-      add_to(child->gradient(edges[i].output), std::move(results[i]));
+      if constexpr (kOnStreams) {
+        deliver_on_streams(*child, edges[i].output, std::move(results[i]), false);
+      } else {
+        add_to(child->gradient(edges[i].output), std::move(results[i]));
+      }
     }
     if (--child->dependencies == 0) ready_.push(edges[i].node->sequence(), child);
   }
+}
+
+// While the streams that made the gradient are current.
+void GraphTask::deliver_on_streams(Slot& slot, uint32_t output, Tensor grad, bool from_caller) {
+  Tensor& place = slot.gradient(output);
+  const Node& consumer = *slot.node;
+  if (!place.defined()) {
+    place = std::move(grad);
+    streams_->send(place, consumer, from_caller);
+    return;
+  }
+  const IntrusivePtr<Event> ready = streams_->ready(grad, consumer);
+  const CurrentStreams there(streams_->of(consumer));
+  streams_->start(consumer);
+  streams_->receive(place);
+  streams_->wait(ready, grad);
+  add_to(place, std::move(grad));
 }
 
 }  // namespace tsr

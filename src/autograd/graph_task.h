@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "autograd/anomaly.h"
+#include "autograd/backward_streams.h"
 #include "autograd/ready_queue.h"
 #include "autograd/slot_table.h"
 
@@ -49,16 +50,26 @@ class GraphTask {
   Slot& target(const Edge& edge);
   void count_dependencies();
   void walk_to_targets(Slot& start);
+  // Without streams everything runs on default streams, and there is nothing to order.
+  template <bool kOnStreams>
+  void run_nodes();
+  void run_on_streams();
+  template <bool kOnStreams>
   void seed();
+  template <bool kOnStreams>
   void run_slot(Slot& slot);
+  void run_slot_on_streams(Slot& slot);
   void run_node(Node& node, Gradients& grads, Results& results, uint64_t needs);
   uint64_t find_children(const Node& node, Children& children);
+  template <bool kOnStreams>
   void pass_on(const Node& node, Results& results, const Children& children);
+  void deliver_on_streams(Slot& slot, uint32_t output, Tensor grad, bool from_caller);
 
   const GraphRoot& root_;
   SmallVector<Edge, 2> targets_;  // alive as long as the table, which names their nodes
   SlotTable table_;
   ReadyQueue ready_;
+  BackwardStreams* streams_ = nullptr;  // while the backward runs, if it needs them
   std::vector<Capture> captures_;
   std::vector<Tensor> captured_;
   std::vector<std::function<void()>> callbacks_;

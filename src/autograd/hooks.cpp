@@ -19,19 +19,6 @@ namespace {
 
 std::atomic<int64_t> g_next_hook_id{1};
 
-// Once there, hooks stay as long as the record: a pointer to them needs no lock, what they hold
-// does.
-TensorHooks& ensure_hooks(TensorRecord& record) {
-  auto fresh = std::make_unique<TensorHooks>();
-  const std::lock_guard guard(record.lock);
-  if (!record.hooks) record.hooks = std::move(fresh);
-  return *record.hooks;
-}
-TensorHooks* hooks_of(TensorRecord& record) {
-  const std::lock_guard guard(record.lock);
-  return record.hooks.get();
-}
-
 TensorRecord& record_that_needs_grad(const Tensor& tensor) {
   TSR_CHECK(detail::one_needs_grad(tensor), Code::kAutograd, nullptr,
             "expected a tensor that requires grad to register a hook on, got one that does not");
@@ -85,13 +72,16 @@ void apply_pre_hook(const Node& node, Hook<PreHook>& hook, std::span<Tensor> gra
   });
 }
 
+// Undefined once the tensor is gone.
+Tensor tensor_of(RetainedGrad& cell) {
+  const std::lock_guard guard(cell.lock);
+  if (cell.tensor == nullptr || !try_retain(cell.tensor)) return {};
+  return Tensor::adopt(cell.tensor);
+}
+
 void store_retained(RetainedGrad& cell, const Tensor& grad) {
-  Tensor tensor;
-  {
-    const std::lock_guard guard(cell.lock);
-    if (cell.tensor == nullptr || !try_retain(cell.tensor)) return;
-    tensor = Tensor::adopt(cell.tensor);
-  }
+  const Tensor tensor = tensor_of(cell);
+  if (!tensor.defined()) return;
   TensorRecord& record = *record_of(tensor);
   const GradientOps& ops = gradient_ops();
   const Tensor sum = grad_of(tensor);
@@ -253,6 +243,19 @@ void move_retained_grad(TensorRecord& record, Node& to, uint32_t output) {
   to.ensure_hooks().retained.push_back({output, cell});
 }
 
+// A pointer to the hooks needs no lock, what they hold does.
+TensorHooks& ensure_hooks(TensorRecord& record) {
+  auto fresh = std::make_unique<TensorHooks>();
+  const std::lock_guard guard(record.lock);
+  if (!record.hooks) record.hooks = std::move(fresh);
+  return *record.hooks;
+}
+
+TensorHooks* hooks_of(TensorRecord& record) {
+  const std::lock_guard guard(record.lock);
+  return record.hooks.get();
+}
+
 void run_tensor_hooks(Node& node, std::span<Tensor> grads) {
   if (node.is_accumulator()) run_leaf_hooks(static_cast<AccumulateGrad&>(node), grads[0]);
   NodeHooks* hooks = node.hooks();
@@ -263,6 +266,18 @@ void run_tensor_hooks(Node& node, std::span<Tensor> grads) {
   for (const auto& entry : copy_of(hooks->retained, node.lock())) {
     if (grads[entry.output].defined()) store_retained(*entry.cell, grads[entry.output]);
   }
+}
+
+std::vector<Tensor> retained_grads(const Node& node) {
+  std::vector<Tensor> found;
+  const NodeHooks* hooks = node.hooks();
+  if (hooks == nullptr) return found;
+  for (const auto& entry : copy_of(hooks->retained, node.lock())) {
+    if (const Tensor tensor = tensor_of(*entry.cell); tensor.defined()) {
+      found.push_back(grad_of(tensor));
+    }
+  }
+  return found;
 }
 
 void run_pre_hooks(Node& node, std::span<Tensor> grads) {

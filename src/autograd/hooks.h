@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "autograd/node.h"
+#include "memory/stream.h"
 
 namespace tsr {
 
@@ -125,6 +126,27 @@ struct RetainedGrad {
 };
 
 struct NodeMetadata;
+// The streams on which a node runs; see Note [Backward on streams].
+class ForwardStreams {
+ public:
+  ForwardStreams() noexcept = default;
+  explicit ForwardStreams(StreamSetPtr streams) noexcept;
+  ForwardStreams(ForwardStreams&& other) noexcept = default;
+  ForwardStreams& operator=(ForwardStreams&& other) noexcept {
+    std::swap(streams_, other.streams_);
+    return *this;
+  }
+  ~ForwardStreams();
+  [[nodiscard]] StreamSet* get() const noexcept { return streams_.get(); }
+
+ private:
+  StreamSetPtr streams_;
+};
+// Whether any node in the process has streams of its own.
+[[nodiscard]] bool nodes_on_streams() noexcept;
+// Tells the allocator that the thread's current stream uses the memory.
+void record_current_stream(const Storage& storage);
+
 struct NodeHooks {
   struct OnOutput {
     uint32_t output;
@@ -139,6 +161,7 @@ struct NodeHooks {
   HookList<PreHook> pre;
   HookList<PostHook> post;
   std::shared_ptr<NodeMetadata> metadata;  // null until the first entry, see metadata.h
+  ForwardStreams streams;  // set while building
 };
 
 struct TensorHooks {
@@ -146,7 +169,13 @@ struct TensorHooks {
   HookList<AccumulateHook> after_accumulate;
   std::shared_ptr<RetainedGrad> retained;
   std::vector<std::pair<int64_t, HookHandle>> by_id;
+  // Where .grad was last accumulated; null: on the default stream. Guarded by the accumulator.
+  IntrusivePtr<Stream> accumulated_on;
 };
+// The record's hooks, made if there are none. Once there, they stay as long as the record.
+TensorHooks& ensure_hooks(TensorRecord& record);
+// Null if there are none.
+TensorHooks* hooks_of(TensorRecord& record);
 
 // Stores the gradient of `tensor`, output `edge` of its node, in its .grad from now on.
 void add_retained_grad(const Tensor& tensor, const Edge& edge);
@@ -157,6 +186,8 @@ void move_retained_grad(TensorRecord& record, Node& to, uint32_t output);
 // Runs what is registered on the gradients that `node` is about to receive: tensor hooks, then
 // retained gradients.
 void run_tensor_hooks(Node& node, std::span<Tensor> grads);
+// The .grad of each tensor whose gradient the node retains.
+[[nodiscard]] std::vector<Tensor> retained_grads(const Node& node);
 void run_accumulate_hooks(const Tensor& leaf);
 // Only for nodes with hooks().
 void run_pre_hooks(Node& node, std::span<Tensor> grads);

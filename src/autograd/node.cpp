@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "autograd/node.h"
 
+#include <algorithm>
 #include <mutex>
 #include <unordered_set>
 
@@ -14,6 +15,7 @@
 #include "base/immortal.h"
 #include "base/thread_exit.h"
 #include "memory/quarantine.h"
+#include "memory/stream.h"
 
 namespace tsr {
 namespace {
@@ -155,6 +157,24 @@ void Node::add_output(const Tensor& output, bool differentiable) {
   meta.device = output.device();
   meta.exists = true;
   meta.differentiable = differentiable;
+  if (!on_default_streams()) [[unlikely]]
+    remember_streams(meta.device);
+}
+
+// Streams are kept with the hooks, which few nodes have, so that other nodes do not grow.
+void Node::remember_streams(Device output) {
+  const auto on_device = [](const Edge& edge) {
+    return edge.node && !edge.node->outputs()[edge.output].device.is_cpu();
+  };
+  if (is_accumulator()) return;  // runs on the streams of the backward's caller
+  if (output.is_cpu() && std::none_of(next_.begin(), next_.end(), on_device)) return;
+  NodeHooks& hooks = ensure_hooks();
+  if (!hooks.streams.get()) hooks.streams = ForwardStreams(current_streams());
+}
+
+StreamSet* Node::streams() const noexcept {
+  const NodeHooks* hooks = this->hooks();
+  return hooks == nullptr ? nullptr : hooks->streams.get();
 }
 
 void Node::save(SavedTensor saved) {
@@ -197,6 +217,13 @@ size_t Node::saved_count() const {
   const std::lock_guard guard(lock_);
   check_not_released();
   return saved_.size();
+}
+
+void Node::record_saved_use() const {
+  const std::lock_guard guard(lock_);
+  for (const SavedTensor& saved : saved_) {
+    if (saved.memory() != nullptr) record_current_stream(*saved.memory());
+  }
 }
 
 void Node::release() noexcept {

@@ -19,6 +19,7 @@ namespace tsr {
 class Backward;
 class GraphTask;
 class Node;
+class StreamSet;
 struct NodeHooks;
 
 using NodePtr = IntrusivePtr<Node>;
@@ -73,6 +74,8 @@ class Node : public Object {
   virtual void apply(Backward& ctx) = 0;
   // Frees what was saved, after the node has run, unless the graph is retained.
   virtual void release() noexcept;
+  // Tells the allocator that the current streams use what was saved.
+  virtual void record_saved_use() const;
   // Whether apply runs although every gradient is undefined (zero).
   [[nodiscard]] virtual bool runs_on_undefined() const noexcept { return false; }
   // The host-language objects that the derivative owns.
@@ -112,6 +115,9 @@ class Node : public Object {
   // Null until the first hook; guarded by the lock.
   [[nodiscard]] NodeHooks* hooks() const noexcept { return hooks_.load(std::memory_order_acquire); }
   NodeHooks& ensure_hooks();
+  // The current streams of the thread that made this node; null where they were default streams, or
+  // where the node uses no device but the CPU.
+  [[nodiscard]] StreamSet* streams() const noexcept;
 
   // Null at all times but while the RECORD step runs.
   void set_forward_use(const ForwardUse* use) noexcept { forward_ = use; }
@@ -129,6 +135,7 @@ class Node : public Object {
  private:
   void check_not_released() const;
   [[nodiscard]] const SavedTensor& saved_at(size_t index) const;
+  void remember_streams(Device output);
 
   friend class Backward;
   friend class CopySlices;

@@ -96,6 +96,10 @@ class SavedTensor {
   [[nodiscard]] const std::shared_ptr<SavedTensorHooks>* hooks() const noexcept;
   // What pack returned, of the host language, if nobody else is using it at the moment.
   [[nodiscard]] HostData packed_data() const noexcept;
+  // The memory that it keeps; null if none, or if hooks keep it.
+  [[nodiscard]] const Storage* memory() const noexcept {
+    return data_.defined() ? data_.storage().get() : nullptr;
+  }
 
  private:
   struct Packed;

@@ -23,14 +23,14 @@ bool expands_to(const Dims& from, const Dims& to) {
 void fit_gradient_slowly(Tensor& grad, const OutputMeta& meta, const Node& from, size_t input) {
   TSR_CHECK(meta.differentiable, Code::kAutograd, nullptr, from.name(),
             " returned a gradient for its input ", input, ", which is not differentiable");
-  TSR_CHECK(expands_to(meta.sizes, grad.sizes()), Code::kAutograd, nullptr, "expected ",
-            from.name(), " to return a gradient for its input ", input,
-            " whose shape is compatible with ", meta.sizes, ", got an invalid gradient of shape ",
-            grad.sizes());
-  TSR_CHECK(grad.device() == meta.device, Code::kAutograd, nullptr, "expected ", from.name(),
-            " to return a gradient for its input ", input, " on ", meta.device, ", got one on ",
-            grad.device());
+  TSR_CHECK(expands_to(meta.sizes, grad.sizes()), Code::kAutograd, nullptr, from.name(),
+            " returned an invalid gradient at index ", input, " - got ", grad.sizes(),
+            " but expected shape compatible with ", meta.sizes);
+  TSR_CHECK(grad.device() == meta.device || meta.sizes.empty(), Code::kAutograd, nullptr,
+            from.name(), " returned an invalid gradient at index ", input, " - got device ",
+            grad.device(), " but expected ", meta.device);
   if (!(grad.sizes() == meta.sizes)) grad = gradient_ops().sum_to(grad, meta.sizes);
+  if (grad.device() != meta.device) grad = gradient_ops().to_device(grad, meta.device);
   if (grad.dtype() != meta.dtype) grad = gradient_ops().cast(grad, meta.dtype);
 }
 

@@ -11,8 +11,9 @@ namespace detail {
 void fit_gradient_slowly(Tensor& grad, const OutputMeta& meta, const Node& from, size_t input);
 }
 
-// Sums over the dimensions that broadcasting repeated, and casts. Throws kAutograd if the shape or
-// the device cannot match. `from` is the node that returned the gradient of its input `input`.
+// Sums over the dimensions that broadcasting repeated, casts, and moves the gradient of a tensor
+// without dimensions to its device. Throws kAutograd if the shape or the device cannot match.
+// `from` is the node that returned the gradient of its input `input`.
 inline void fit_gradient(Tensor& grad, const OutputMeta& meta, const Node& from, size_t input) {
   if (grad.dtype() == meta.dtype && grad.device() == meta.device && grad.sizes() == meta.sizes) {
     return;

@@ -226,69 +226,62 @@ void synchronize_device(Device device, const DeviceInterface& interface) {
   check_faults(device, interface);
 }
 
-// ---- The current stream of a thread ----
+// ---- The current streams of a thread ----
+
+StreamSetPtr StreamSet::with(const StreamSet* before, IntrusivePtr<Stream> stream) {
+  auto set = StreamSetPtr::adopt(new StreamSet);
+  if (before != nullptr) {
+    for (const IntrusivePtr<Stream>& other : before->streams_) {
+      if (other->device() != stream->device()) set->streams_.push_back(other);
+    }
+  }
+  if (stream->native() != nullptr) set->streams_.push_back(std::move(stream));
+  return set->streams_.empty() ? nullptr : set;
+}
+
+Stream* StreamSet::find(Device device) const noexcept {
+  for (const IntrusivePtr<Stream>& stream : streams_) {
+    if (stream->device() == device) return stream.get();
+  }
+  return nullptr;
+}
 
 namespace detail {
 
-constinit thread_local CurrentStream* t_current_streams = nullptr;
+constinit thread_local StreamSet* t_current_streams = nullptr;
+
+StreamHandle find_current_stream(Device device) noexcept {
+  const Stream* stream = t_current_streams->find(device);
+  return stream == nullptr ? nullptr : stream->native();
+}
 
 namespace {
 
-void end_list(CurrentStream* list) noexcept {
-  while (list != nullptr) {
-    const std::unique_ptr<CurrentStream> entry(list);
-    list = entry->next;
-  }
-}
-
 void forget_streams() noexcept {
-  end_list(std::exchange(t_current_streams, nullptr));
-}
-
-CurrentStream* find(Device device) noexcept {
-  CurrentStream* entry = t_current_streams;
-  while (entry != nullptr && entry->device != device) entry = entry->next;
-  return entry;
+  (void)StreamSetPtr::adopt(std::exchange(t_current_streams, nullptr));
 }
 
 }  // namespace
-
-StreamHandle find_current_stream(Device device) noexcept {
-  const CurrentStream* entry = find(device);
-  return entry == nullptr ? nullptr : entry->stream->native();
-}
-
 }  // namespace detail
 
 IntrusivePtr<Stream> current_stream_object(Device device) noexcept {
-  const detail::CurrentStream* entry = detail::find(device);
-  return entry == nullptr ? IntrusivePtr<Stream>() : entry->stream;
+  if (on_default_streams()) return {};
+  return IntrusivePtr<Stream>::share(detail::t_current_streams->find(device));
 }
 
 void set_current_stream(IntrusivePtr<Stream> stream) {
-  const Device device = stream->device();
-  if (device.is_cpu()) return;  // has the one
-  detail::CurrentStream* entry = detail::find(device);
-  if (entry != nullptr) {
-    entry->stream = std::move(stream);
-    return;
-  }
-  if (!at_thread_exit(ThreadPart::kStreams, detail::forget_streams)) throw std::bad_alloc();
-  detail::t_current_streams =
-      new detail::CurrentStream{device, std::move(stream), detail::t_current_streams};
+  if (stream->device().is_cpu()) return;  // has the one
+  set_current_streams(StreamSet::with(detail::t_current_streams, std::move(stream)));
 }
 
-std::vector<IntrusivePtr<Stream>> current_streams() {
-  std::vector<IntrusivePtr<Stream>> streams;
-  for (const auto* entry = detail::t_current_streams; entry != nullptr; entry = entry->next) {
-    streams.push_back(entry->stream);
-  }
-  return streams;
+StreamSetPtr current_streams() noexcept {
+  return StreamSetPtr::share(detail::t_current_streams);
 }
 
-void set_current_streams(std::span<const IntrusivePtr<Stream>> streams) {
-  detail::end_list(std::exchange(detail::t_current_streams, nullptr));
-  for (const IntrusivePtr<Stream>& stream : streams) set_current_stream(stream);
+void set_current_streams(StreamSetPtr streams) {
+  if (streams && !at_thread_exit(ThreadPart::kStreams, detail::forget_streams))
+    throw std::bad_alloc();
+  (void)StreamSetPtr::adopt(std::exchange(detail::t_current_streams, streams.detach()));
 }
 
 }  // namespace tsr

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Streams and events: queues of work on a device, marks in these queues, and the stream that a
+// Streams and events: queues of work on a device, marks in these queues, and the streams that a
 // thread uses.
 #pragma once
 
-#include <span>
+#include <utility>
 #include <vector>
 
 #include "base/device.h"
@@ -80,30 +80,64 @@ void check_faults(Device device, const DeviceInterface& interface);
 // Waits for all work of the device. Throws kAsync.
 void synchronize_device(Device device, const DeviceInterface& interface);
 
-// ---- The current stream of a thread ----
+// ---- The current streams of a thread ----
+
+// The streams that a thread uses, one for each device on which it does not use the default stream.
+// A set never changes, so that threads, nodes of a graph and saved states can share it.
+class StreamSet final : public Object {
+ public:
+  // `before` (null: an empty set) with `stream` for its device. Null if that leaves only default
+  // streams.
+  static IntrusivePtr<StreamSet> with(const StreamSet* before, IntrusivePtr<Stream> stream);
+  static void destroy(StreamSet* set) noexcept { delete set; }
+
+  // Null: the default stream.
+  [[nodiscard]] Stream* find(Device device) const noexcept;
+
+ private:
+  // No handle names a set, so its tag is that of no handle.
+  StreamSet() noexcept : Object(ObjectTag::kDead) {}
+  std::vector<IntrusivePtr<Stream>> streams_;
+};
+using StreamSetPtr = IntrusivePtr<StreamSet>;  // null: default streams only
 
 namespace detail {
-struct CurrentStream {
-  Device device;
-  IntrusivePtr<Stream> stream;
-  CurrentStream* next;
-};
-extern constinit thread_local CurrentStream* t_current_streams;  // null mostly
+extern constinit thread_local StreamSet* t_current_streams;  // owned; null mostly
 StreamHandle find_current_stream(Device device) noexcept;
 }  // namespace detail
 
+// Whether the thread uses the default stream of every device.
+[[nodiscard]] inline bool on_default_streams() noexcept {
+  return detail::t_current_streams == nullptr;
+}
 // The stream on which the calling thread queues work and allocates memory; null is the default
 // stream, with which every thread starts.
 [[nodiscard]] inline StreamHandle current_stream(Device device) noexcept {
-  if (device.is_cpu() || detail::t_current_streams == nullptr) [[likely]]
+  if (device.is_cpu() || on_default_streams()) [[likely]]
     return nullptr;
   return detail::find_current_stream(device);
 }
 // The same as an object; null for the default stream.
 [[nodiscard]] IntrusivePtr<Stream> current_stream_object(Device device) noexcept;
 void set_current_stream(IntrusivePtr<Stream> stream);
-// All current streams of the thread, for another thread to take over.
-[[nodiscard]] std::vector<IntrusivePtr<Stream>> current_streams();
-void set_current_streams(std::span<const IntrusivePtr<Stream>> streams);
+// All current streams of the thread, for a node or another thread to take over.
+[[nodiscard]] StreamSetPtr current_streams() noexcept;
+void set_current_streams(StreamSetPtr streams);
+
+// Gives the thread other current streams for a scope, and gives back those it had, also when the
+// scope ends by an exception.
+class CurrentStreams {
+ public:
+  explicit CurrentStreams(StreamSetPtr streams) noexcept
+      : before_(std::exchange(detail::t_current_streams, streams.detach())) {}
+  CurrentStreams(const CurrentStreams&) = delete;
+  CurrentStreams& operator=(const CurrentStreams&) = delete;
+  ~CurrentStreams() {
+    (void)StreamSetPtr::adopt(std::exchange(detail::t_current_streams, before_));
+  }
+
+ private:
+  StreamSet* before_;
+};
 
 }  // namespace tsr

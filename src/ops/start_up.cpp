@@ -25,6 +25,9 @@ Tensor cast(const Tensor& tensor, DType dtype) {
   return is_complex(tensor.dtype()) && !is_complex(dtype) ? astype(real_part(tensor), dtype)
                                                           : astype(tensor, dtype);
 }
+Tensor to_device(const Tensor& tensor, Device device) {
+  return to(tensor, device, std::nullopt);
+}
 Tensor row_major_clone(const Tensor& tensor) {
   return tensor.is_contiguous() ? clone(tensor) : contiguous(tensor);
 }
@@ -52,6 +55,7 @@ void start_up() {
       .add_inplace = add_in_place,
       .sum_to = sum_to,
       .cast = cast,
+      .to_device = to_device,
       .clone = row_major_clone,
       .copy_into = copy_into,
       .zeros = zeros_like_shape,
