@@ -229,12 +229,18 @@ Tensor copy_(const Tensor& input, const Tensor& src, bool non_blocking) {
   copy_memory(input, overlap_of(src, input) == Overlap::kSome ? clone(src.detached()) : src,
               non_blocking);
   if (grad) {
-    record(input, "CopyBackward", {input, src}, {}, [](Backward& ctx) {
-      if (ctx.needs(0)) ctx.set(0, zeros_of(ctx.grad()));
-      if (ctx.needs(1)) ctx.set(1, ctx.grad());
-    }, [&](Forward& ctx) {
-      if (ctx.has(1)) ctx.set(0, to(ctx.tangent(1), input.device(), std::nullopt));
-    });
+    record(
+        input, "CopyBackward", {input, src}, {},
+        [home = src.device(), sizes = src.sizes()](Backward& ctx) {
+          if (ctx.needs(0)) ctx.set(0, zeros_of(ctx.grad()));
+          if (!ctx.needs(1)) return;
+          const Tensor& g = ctx.grad();
+          // Over the border goes the sum, which is not larger.
+          ctx.set(1, g.device() == home ? g : to(sum_to(g, sizes), home, std::nullopt));
+        },
+        [&](Forward& ctx) {
+          if (ctx.has(1)) ctx.set(0, to(ctx.tangent(1), input.device(), std::nullopt));
+        });
   }
   return input;
 }
