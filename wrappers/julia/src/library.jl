@@ -22,7 +22,7 @@ include("generated/functions.jl")
 
 end
 
-using .C: tsr_tensor, tsr_node, tsr_generator, tsr_ambient, tsr_number
+using .C: tsr_tensor, tsr_node, tsr_generator, tsr_ambient, tsr_number, tsr_stream, tsr_event
 using Libdl: Libdl
 
 """

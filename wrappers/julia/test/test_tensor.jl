@@ -262,6 +262,23 @@ end
     Tessera.device_count(CUDA()) == 0 && @test_throws TesseraError on(CUDA(), t)
 end
 
+@testset "test_streams" begin  # [R3] [R6]
+    stream, event = Tessera.Stream(CPU), Tessera.Event(CPU)
+    @test Tessera.device(stream) == CPU && Tessera.native(stream) == C_NULL
+    t = Tessera.with_stream(() -> Tensor([1.0, 2.0]) .* 2, stream)
+    @test Array(t) == [2, 4]
+    @test Tessera.record!(event, stream) === event
+    Tessera.wait_for(Tessera.current_stream(CPU), event)
+    Tessera.wait_for(Tessera.current_stream(CPU), stream)
+    @test Tessera.is_done(event) && Tessera.is_done(stream)
+    @test Tessera.synchronize(stream) === nothing && Tessera.synchronize(event) === nothing
+    @test Tessera.record_stream(t, stream) === nothing
+    @test Tessera.native(Tessera.wrap_stream(CPU, C_NULL)) == C_NULL
+    @test_throws TesseraError Tessera.wrap_stream(CPU, Ptr{Cvoid}(8))
+    @test_throws TesseraError Tessera.Stream(Device(CPU.type, 7))
+    @test Tessera.is_inference(inference_mode(() -> t .* 2)) && !Tessera.is_inference(t)
+end
+
 @testset "test_dtypes_promote_as_the_library_says" begin
     @test Tessera.promote_types(Int8, UInt8) === Int16
     @test Tessera.promote_types(Float16, Tessera.BFloat16) === Float32
