@@ -88,7 +88,7 @@ from ._variadic import (  # type: ignore[assignment]  # noqa: F401
     vsplit,
     where,
 )
-from . import amp, autograd, capi, distributions, fft, io, linalg, masked, memory, nn, optim, tracing, utils
+from . import amp, autograd, capi, distributions, fft, io, linalg, masked, memory, nn, optim, streams, tracing, utils
 from .autograd import (
     enable_grad,
     inference_mode,
@@ -114,7 +114,7 @@ __all__ = [
     "newaxis", "nn", "no_grad", "NotSupportedError", "optim", "OutOfMemoryError", "OutOfRangeError", "pi",
     "promote_types", "repeat_interleave", "result_type", "save_file", "set_default_device",
     "set_float32_matmul_precision", "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state",
-    "ShapeError", "synchronize", "take_along_dim", "Tensor", "tensor", "tensor_split", "tensordot", "TesseraError",
+    "ShapeError", "streams", "synchronize", "take_along_dim", "Tensor", "tensor", "tensor_split", "tensordot", "TesseraError",
     "tracing", "uint16", "uint32", "uint64", "uint8", "utils", "vsplit",
 ]  # fmt: skip
 __all__ += _ops.__all__

@@ -25,6 +25,7 @@ from ._errors import (
 from ._graph import HookHandle, Node
 from ._results import RESULTS
 from .capi import check, handle, lib
+from .streams import Stream, as_stream
 
 
 class Tensor(TensorBase):
@@ -229,6 +230,15 @@ class Tensor(TensorBase):
     def to_device(self, device: Device | str, /, *, stream: Any = None) -> Tensor:
         """The tensor on another device."""
         return self.to(device)
+
+    def record_stream(self, stream: Stream) -> None:
+        """Tells the allocator that the stream uses this memory too: once the tensor is gone, the memory is used again
+        only after the work that is queued on the stream by then."""
+        check(lib.tsr_tensor_record_stream(handle(self), as_stream(stream)._handle))
+
+    def is_inference(self) -> Any:
+        """Whether the tensor was made in inference mode."""
+        return self._inference
 
     # ---- dtype and device ----
 

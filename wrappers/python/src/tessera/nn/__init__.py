@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Layers, models, losses, initialisation of parameters."""
 
-from . import functional, init, utils
+from . import functional, init, parallel, utils
 from .activations import (
     CELU,
     ELU,
@@ -277,5 +277,6 @@ __all__ = [
     "ZeroPad3d",
     "functional",
     "init",
+    "parallel",
     "utils",
 ]

@@ -366,7 +366,7 @@ float float_power_ floor_ floor_divide_ fmod_ frac_ gcd_ geometric_ grad grad_fn
 igamma_ igammac_ index_put_ int is_complex is_cuda is_floating_point is_leaf is_pinned item itemsize lcm_ ldexp_
 lgamma_ log10_ log1p_ log2_ log_ log_normal_ logit_ long mT masked_fill_ masked_scatter_ mul_ multiply_ nan_to_num_ nbytes ndim
 ndimension neg_ negative_ nelement nextafter_ normal_ pin_memory polygamma polygamma_ pow_ put_ rad2deg_ reciprocal_
-relu_ remainder_ requires_grad requires_grad_ reshape_as retain_grad retains_grad rsqrt_ shape short sigmoid_ sign_ sin_
+record_stream relu_ remainder_ requires_grad requires_grad_ reshape_as retain_grad retains_grad rsqrt_ shape short sigmoid_ sign_ sin_
 sinc_ sinh_ sqrt_ square_ storage_offset tan_ tanh_ to tolist tril_ triu_ true_divide_ trunc_ type_as view view_as
 xlogy_ zero_
 """
