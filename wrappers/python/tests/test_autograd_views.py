@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from op_engine import Make, as_tuple, prepare
-from op_table import ROWS
 
 import tessera as ts
 from tessera import autograd
@@ -195,32 +193,6 @@ def test_saved_tensors_of_a_used_graph_raise_with_the_remedy() -> None:
         _ = node.saved_tensors
     sum_node = x.sum().grad_fn
     assert sum_node is not None and sum_node.saved_tensors == ()
-
-
-@pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ROWS])
-def test_every_result_of_inference_mode_is_marked(row: Any) -> None:
-    dtype = "float32" if "float32" in row.dtypes else row.dtypes[0]
-    given = next(iter(row.samples(Make(dtype))))
-    ordinary = prepare(row, given, dtype)
-    with ts.inference_mode():
-        made = prepare(row, given, dtype)
-        inside = row.function(*made.args, **made.kwargs)
-        mixed = row.function(*ordinary.args, **ordinary.kwargs)
-    for result in as_tuple(inside):
-        assert not isinstance(result, ts.Tensor) or result._inference
-    for result in as_tuple(mixed):
-        # A view of an ordinary tensor is ordinary itself.
-        assert not isinstance(result, ts.Tensor) or result._inference or shares(result, ordinary)
-
-
-def shares(result: ts.Tensor, call: Any) -> bool:
-    """Whether the result begins inside the memory of an argument."""
-    given = [*call.args, *call.kwargs.values()]
-    tensors = [t for item in given for t in (item if isinstance(item, (list, tuple)) else [item])]
-    first = result._data_address
-    return any(
-        t._data_address <= first < t._data_address + max(t.nbytes, 1) for t in tensors if isinstance(t, ts.Tensor)
-    )
 
 
 def test_inference_tensors_do_not_leave_their_mode() -> None:

@@ -181,7 +181,9 @@ class _Caller:
             back = back[: self.count]
         name = self.cls.__name__ + "Backward"
         if len(back) != self.count:
-            raise AutogradError(f"{name}: expected {self.count} gradients, one for each argument, got {len(back)}")
+            raise AutogradError(
+                f"function {name} returned an incorrect number of gradients (expected {self.count}, got {len(back)})"
+            )
         for place, value in enumerate(back):
             if value is not None and place not in self.places:
                 raise AutogradError(f"{name}: argument {place} of forward is no Tensor and takes no gradient")
