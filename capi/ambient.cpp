@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state that the library keeps for each thread, as an object that another thread can restore.
 #include "autograd/grad_mode.h"
+#include "base/ambient_parts.h"
 #include "base/generator.h"
 #include "capi/anomaly.h"
 #include "capi/autocast.h"
@@ -33,6 +34,7 @@ struct AmbientObject final : Object {
   AnomalyMode anomaly = anomaly_mode();
   std::shared_ptr<const StackSource> stack = host_stack();
   AutocastState autocast = autocast_state();  // not the regions: they end where they began
+  AmbientParts parts = AmbientParts::save();
   // A scope belongs to one thread, so only that thread restores it.
   uint64_t thread = this_slot().thread;
   IntrusivePtr<ScopeObject> scope = IntrusivePtr<ScopeObject>::share(t_scope);
@@ -67,6 +69,7 @@ tsr_status tsr_ambient_restore(tsr_ambient ambient) {
     set_pushed_hooks(state.saved_hooks);
     set_host_stack(state.stack);
     set_anomaly_mode(state.anomaly);
+    state.parts.restore();
   });
 }
 

@@ -7,9 +7,13 @@
 
 #include "base/thread_exit.h"
 #include "capi/callback.h"
+#include "capi/checkpoint.h"
 #include "capi/generated/infos.h"
+#include "capi/json_args.h"
 #include "capi/lend.h"
 #include "capi/structs.h"
+#include "io/saved_files.h"
+#include "ops/create/saved_copies.h"
 
 using namespace tsr;
 using namespace tsr::capi;
@@ -73,6 +77,20 @@ class HostSavedHooks final : public SavedTensorHooks {
   UserData data_;
 };
 
+// Puts hooks over what this thread has pushed; null turns hooks off.
+void push(std::shared_ptr<SavedTensorHooks> hooks) {
+  std::shared_ptr<const PushedHooks> outer = pushed_hooks();
+  if (outer != nullptr && outer->refusal != nullptr && hooks != nullptr) {
+    fail(Code::kAutograd, nullptr, __FILE__, __LINE__, *outer->refusal);
+  }
+  std::shared_ptr<const std::string> refusal = outer != nullptr ? outer->refusal : nullptr;
+  set_pushed_hooks(std::make_shared<const PushedHooks>(
+      PushedHooks{std::move(hooks), std::move(outer), std::move(refusal)}));
+}
+
+constexpr int32_t kCheckpointFlags =
+    TSR_CHECKPOINT_FRESH_RANDOM | TSR_CHECKPOINT_RUN_TO_END | TSR_CHECKPOINT_UNCHECKED;
+
 }  // namespace
 
 namespace tsr::capi {
@@ -105,8 +123,55 @@ tsr_status tsr_saved_hooks_push(const tsr_saved_hooks_vtable* vtable, void* user
               "vtable", "expected pack and unpack, or neither");
     std::shared_ptr<SavedTensorHooks> hooks;
     if (table.pack != nullptr) hooks = std::make_shared<HostSavedHooks>(table, std::move(data));
-    set_pushed_hooks(
-        std::make_shared<const PushedHooks>(PushedHooks{std::move(hooks), pushed_hooks()}));
+    push(std::move(hooks));
+  });
+}
+
+tsr_status tsr_saved_hooks_push_device(tsr_device_type device_type, int32_t device_index,
+                                       int32_t pinned, int32_t copy) {
+  const Call call(kInfo_saved_hooks_push_device, DeviceOf{device_type, device_index}, pinned, copy);
+  return guard(call, [&] {
+    ops::SavedCopies where;
+    where.device = optional_device_arg(device_type, device_index, "device");
+    where.pinned = bool_arg(pinned, "pinned");
+    where.always = bool_arg(copy, "copy");
+    push(ops::save_copies(where));
+  });
+}
+
+tsr_status tsr_saved_hooks_push_disk(const char* folder, int64_t folder_len, int64_t min_bytes) {
+  return guard(Call(kInfo_saved_hooks_push_disk, TextOf{folder, folder_len}, min_bytes),
+               [&] { push(io::save_in_files(path_arg(folder, folder_len), min_bytes)); });
+}
+
+tsr_status tsr_saved_hooks_disable(const char* message, int64_t message_len) {
+  return guard(Call(kInfo_saved_hooks_disable, TextOf{message, message_len}), [&] {
+    const std::string_view text = text_arg(message, message_len, "message");
+    TSR_CHECK(!text.empty(), Code::kValue, "message", "expected the text of the error, got none");
+    std::shared_ptr<const PushedHooks> outer = pushed_hooks();
+    if (outer != nullptr && outer->hooks != nullptr) {
+      fail(Code::kAutograd, nullptr, __FILE__, __LINE__, text);
+    }
+    set_pushed_hooks(std::make_shared<const PushedHooks>(
+        PushedHooks{nullptr, std::move(outer), std::make_shared<const std::string>(text)}));
+  });
+}
+
+tsr_status tsr_checkpoint_begin(const tsr_tensor* inputs, int32_t n_inputs,
+                                tsr_checkpoint_run_fn callback, void* user, tsr_drop_fn drop,
+                                int32_t flags) {
+  UserData data(user, drop);
+  const Call call(kInfo_checkpoint_begin, ListOf{inputs, n_inputs}, callback, flags);
+  return guard(call, [&] {
+    const std::span<const Tensor> tensors = tensors_arg(inputs, n_inputs, "inputs");
+    out_arg(callback, "callback");
+    TSR_CHECK((flags & ~kCheckpointFlags) == 0, Code::kInvalidArgument, "flags",
+              "expected known flags, got ", flags);
+    CheckpointOptions options;
+    options.restore_random = (flags & TSR_CHECKPOINT_FRESH_RANDOM) == 0;
+    options.stop_early = (flags & TSR_CHECKPOINT_RUN_TO_END) == 0;
+    options.check_metadata = (flags & TSR_CHECKPOINT_UNCHECKED) == 0;
+    push(make_checkpoint(tensors, callback, std::move(data), options));
   });
 }
 

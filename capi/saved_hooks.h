@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "autograd/saved_tensor.h"
 
@@ -13,6 +14,7 @@ namespace tsr::capi {
 struct PushedHooks {
   std::shared_ptr<SavedTensorHooks> hooks;  // null turns hooks off
   std::shared_ptr<const PushedHooks> outer;
+  std::shared_ptr<const std::string> refusal;  // the error of pushing hooks here; null: allowed
 };
 
 // The innermost push of this thread; usually null.

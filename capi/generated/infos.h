@@ -108,6 +108,11 @@ inline constexpr CallInfoOf kInfo_multi_hook_add{183, "tsr_multi_hook_add", {{"t
 inline constexpr CallInfoOf kInfo_backward_edges{184, "tsr_backward_edges", {{"roots", 'L'}, {"grads", 'L'}, {"nodes", 'O'}, {"numbers", 'J'}, {"flags", 'I'}}};
 inline constexpr CallInfoOf kInfo_grad_edges{185, "tsr_grad_edges", {{"outputs", 'L'}, {"grads", 'L'}, {"nodes", 'O'}, {"numbers", 'J'}, {"flags", 'I'}, {"results", 'Q'}}};
 inline constexpr CallInfoOf kInfo_tensor_version_increment{186, "tsr_tensor_version_increment", {{"tensor", 'T'}}};
+inline constexpr CallInfoOf kInfo_saved_hooks_push_device{215, "tsr_saved_hooks_push_device", {{"device", 'c'}, {"pinned", 'B'}, {"copy", 'B'}}};
+inline constexpr CallInfoOf kInfo_saved_hooks_push_disk{216, "tsr_saved_hooks_push_disk", {{"folder", 'S'}, {"min_bytes", 'I'}}};
+inline constexpr CallInfoOf kInfo_saved_hooks_disable{217, "tsr_saved_hooks_disable", {{"message", 'S'}}};
+inline constexpr CallInfoOf kInfo_checkpoint_begin{218, "tsr_checkpoint_begin", {{"inputs", 'L'}, {"callback", 'O'}, {"flags", 'I'}}};
+inline constexpr CallInfoOf kInfo_backward_reaches_all{219, "tsr_backward_reaches_all", {{"value", 'W'}}};
 inline constexpr CallInfoOf kInfo_memory_stats_get{240, "tsr_memory_stats_get", {{"device", 'C'}, {"stats", 'O'}}};
 inline constexpr CallInfoOf kInfo_memory_stats_json{241, "tsr_memory_stats_json", {{"device", 'C'}, {"json", 'W'}}};
 inline constexpr CallInfoOf kInfo_memory_snapshot{242, "tsr_memory_snapshot", {{"device", 'C'}, {"json", 'W'}}};
@@ -225,6 +230,12 @@ inline constexpr CallInfoOf kInfo_grad_scaler_state_get{456, "tsr_grad_scaler_st
 inline constexpr CallInfoOf kInfo_grad_scaler_state_set{457, "tsr_grad_scaler_state_set", {{"scaler", 'O'}, {"state", 'O'}}};
 inline constexpr CallInfoOf kInfo_grad_scaler_save{458, "tsr_grad_scaler_save", {{"scaler", 'O'}, {"path", 'S'}}};
 inline constexpr CallInfoOf kInfo_grad_scaler_load{459, "tsr_grad_scaler_load", {{"scaler", 'O'}, {"path", 'S'}}};
+inline constexpr CallInfo kInfo_deterministic_get{460, 0, "tsr_deterministic_get"};
+inline constexpr CallInfoOf kInfo_deterministic_set{461, "tsr_deterministic_set", {{"mode", 'E'}, {"previous", 'W'}}};
+inline constexpr CallInfo kInfo_deterministic_fill{462, 0, "tsr_deterministic_fill"};
+inline constexpr CallInfoOf kInfo_deterministic_set_fill{463, "tsr_deterministic_set_fill", {{"enabled", 'B'}, {"previous", 'W'}}};
+inline constexpr CallInfoOf kInfo_deterministic_require{464, "tsr_deterministic_require", {{"operation", 'S'}}};
+inline constexpr CallInfoOf kInfo_deterministic_list{465, "tsr_deterministic_list", {{"json", 'W'}}};
 inline constexpr CallInfoOf kInfo_forward_enter{470, "tsr_forward_enter", {{"level", 'W'}}};
 inline constexpr CallInfoOf kInfo_forward_exit{471, "tsr_forward_exit", {{"level", 'I'}}};
 inline constexpr CallInfo kInfo_forward_level{472, 0, "tsr_forward_level"};

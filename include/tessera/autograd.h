@@ -61,6 +61,14 @@ enum {
   TSR_MULTI_HOOK_ANY = 1 /* once, with the first gradient */
 };
 
+/* Bits of the flags of tsr_checkpoint_begin. */
+typedef int32_t tsr_checkpoint_flag;
+enum {
+  TSR_CHECKPOINT_FRESH_RANDOM = 1, /* the second run goes on with the generator instead of repeating the random numbers of the first */
+  TSR_CHECKPOINT_RUN_TO_END = 2, /* the second run goes to its end; without it, a function that saves the last tensor needed fails with CANCELLED */
+  TSR_CHECKPOINT_UNCHECKED = 4 /* do not compare the number, sizes, dtypes and devices of what the two runs save */
+};
+
 typedef struct tsr_node_vtable tsr_node_vtable;
 typedef struct tsr_saved_hooks_vtable tsr_saved_hooks_vtable;
 typedef struct tsr_node_output tsr_node_output;
@@ -120,6 +128,10 @@ typedef tsr_status (*tsr_saved_pack_fn)(
  * the thread that runs the backward, once for each use; a backward over a retained graph calls
  * it again. */
 typedef tsr_status (*tsr_saved_unpack_fn)(void* user, void* payload, tsr_tensor* tensor);
+/* Runs the function of a checkpoint again, with borrowed tensors in place of the inputs; the
+ * results are not needed. A function inside may fail with CANCELLED, which ends the run early;
+ * hand its status on. */
+typedef tsr_status (*tsr_checkpoint_run_fn)(void* user, const tsr_tensor* inputs, int32_t n_inputs);
 /* Runs once when a backward has finished. */
 typedef tsr_status (*tsr_final_fn)(void* user);
 /* Gets the user pointer of a callback and the drop function it was registered with, which
@@ -334,8 +346,9 @@ TSR_API TSR_NODISCARD tsr_status tsr_function_apply(
  * fail, each with its payload. The stack of hooks belongs to the thread; tsr_ambient_save
  * includes it.
  * INVALID_ARGUMENT for one callback without the other. The backward fails with AUTOGRAD when
- * unpack returns a tensor that differs from the packed one in shape, dtype or device. Later in-
- * place writes to a packed tensor are not detected, because pack decides what is kept. */
+ * unpack returns a tensor that differs from the packed one in shape, dtype or device. AUTOGRAD
+ * when pack modifies its tensor in place, and when hooks are disabled (tsr_saved_hooks_disable).
+ * Later in-place writes to a packed tensor are not detected, because pack decides what is kept. */
 TSR_API TSR_NODISCARD tsr_status tsr_saved_hooks_push(
     const tsr_saved_hooks_vtable* vtable, void* user);
 
@@ -493,6 +506,53 @@ TSR_API TSR_NODISCARD tsr_status tsr_grad_edges(
  * written outside the library. A later backward that needs the values of before fails.
  * AUTOGRAD for a tensor made in inference mode, which has no version. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_version_increment(tsr_tensor tensor);
+
+/* Pushes hooks of the library, until tsr_saved_hooks_pop: saved tensors are kept as copies on
+ * this device and come back to their own when the backward needs them. Tensors that are there
+ * already, and leaves that require grad, are saved as they are. With copy, all tensors are
+ * copied, to the device or, without one, where they are; a program may then write to a tensor
+ * that a function has saved.
+ * DEVICE when no backend serves the device; AUTOGRAD when hooks are disabled.
+ * device: where the copies lie; absent means beside the original
+ * pinned: copies in host memory are pinned, so that they move without waiting
+ * copy: copy what is on the device already, too */
+TSR_API TSR_NODISCARD tsr_status tsr_saved_hooks_push_device(
+    tsr_device_type device_type, int32_t device_index, int32_t pinned, int32_t copy);
+
+/* Pushes hooks of the library, until tsr_saved_hooks_pop: saved tensors of at least min_bytes
+ * are safetensors files in this folder, each until no node needs it any more. Leaves that
+ * require grad stay in memory.
+ * IO when no file can be made in the folder; AUTOGRAD when hooks are disabled.
+ * min_bytes: smaller tensors stay in memory */
+TSR_API TSR_NODISCARD tsr_status tsr_saved_hooks_push_disk(
+    const char* folder, int64_t folder_len, int64_t min_bytes);
+
+/* Until tsr_saved_hooks_pop, pushing hooks on this thread fails with AUTOGRAD and this message,
+ * so code can say that it does not work with them. Checkpoints are hooks too. A second call
+ * inside replaces the message.
+ * AUTOGRAD, with the message, when hooks are pushed already; VALUE for an empty message. */
+TSR_API TSR_NODISCARD tsr_status tsr_saved_hooks_disable(const char* message, int64_t message_len);
+
+/* Begins the first run of a checkpoint: until tsr_saved_hooks_pop, nothing that functions on
+ * this thread save for a backward is kept. When the backward needs it, the callback must repeat
+ * what was called in between, with the tensors that it gets in place of the inputs; it saves its
+ * tensors again, and the library takes those. A tensor is kept from then on as long as its node.
+ * The second run has the default device and, unless FRESH_RANDOM is given, the random numbers of
+ * the first; the generator then continues as if there had been no second run. Checkpoints can be
+ * nested. drop(user) runs once, when no node needs the function any more, or when this function
+ * fails.
+ * The backward fails with AUTOGRAD when an input was modified in place since, when the two runs
+ * do not save the same tensors, and when the function modifies what it has saved.
+ * flags: bits of tsr_checkpoint_flag */
+TSR_API TSR_NODISCARD tsr_status tsr_checkpoint_begin(
+    const tsr_tensor* inputs, int32_t n_inputs, tsr_checkpoint_run_fn callback, void* user,
+    tsr_drop_fn drop, int32_t flags);
+
+/* Whether the innermost running backward of this thread, and those around it, add to all leaves.
+ * 0 inside tsr_grad and a backward with given inputs: a function that runs a backward of its own
+ * would miss what was asked for.
+ * AUTOGRAD outside a backward. */
+TSR_API TSR_NODISCARD tsr_status tsr_backward_reaches_all(int32_t* value);
 
 #ifdef __cplusplus
 }

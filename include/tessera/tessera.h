@@ -48,6 +48,7 @@
 #include "tessera/trace.h"
 #include "tessera/optim.h"
 #include "tessera/amp.h"
+#include "tessera/determinism.h"
 #include "tessera/forward.h"
 #include "tessera/ops.h"
 

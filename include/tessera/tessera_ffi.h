@@ -140,6 +140,13 @@ enum {
   TSR_MULTI_HOOK_ANY = 1
 };
 
+typedef int32_t tsr_checkpoint_flag;
+enum {
+  TSR_CHECKPOINT_FRESH_RANDOM = 1,
+  TSR_CHECKPOINT_RUN_TO_END = 2,
+  TSR_CHECKPOINT_UNCHECKED = 4
+};
+
 typedef int32_t tsr_pressure_action;
 enum {
   TSR_PRESSURE_NOTHING = 0,
@@ -217,6 +224,13 @@ enum {
   TSR_OPTIMIZER_ASGD = 14
 };
 
+typedef int32_t tsr_deterministic_mode;
+enum {
+  TSR_DETERMINISTIC_OFF = 0,
+  TSR_DETERMINISTIC_ON = 1,
+  TSR_DETERMINISTIC_WARN = 2
+};
+
 typedef int32_t tsr_index_kind;
 enum {
   TSR_INDEX_KIND_INTEGER = 0,
@@ -271,6 +285,7 @@ typedef tsr_status (*tsr_node_forward_fn)(
 typedef tsr_status (*tsr_saved_pack_fn)(
     void* user, tsr_tensor tensor, void** payload, tsr_drop_fn* drop);
 typedef tsr_status (*tsr_saved_unpack_fn)(void* user, void* payload, tsr_tensor* tensor);
+typedef tsr_status (*tsr_checkpoint_run_fn)(void* user, const tsr_tensor* inputs, int32_t n_inputs);
 typedef tsr_status (*tsr_final_fn)(void* user);
 typedef void (*tsr_visit_fn)(void* arg, void* user, tsr_drop_fn drop);
 typedef tsr_pressure_action (*tsr_pressure_fn)(void* user, const tsr_memory_event* event);
@@ -617,6 +632,11 @@ tsr_status tsr_multi_hook_add(const tsr_tensor* tensors, int32_t n_tensors, cons
 tsr_status tsr_backward_edges(const tsr_tensor* roots, int32_t n_roots, const tsr_tensor* grads, int32_t n_grads, const tsr_node* nodes, int32_t n_nodes, const int64_t* numbers, int32_t n_numbers, int32_t flags);
 tsr_status tsr_grad_edges(const tsr_tensor* outputs, int32_t n_outputs, const tsr_tensor* grads, int32_t n_grads, const tsr_node* nodes, int32_t n_nodes, const int64_t* numbers, int32_t n_numbers, int32_t flags, tsr_tensor* results);
 tsr_status tsr_tensor_version_increment(tsr_tensor tensor);
+tsr_status tsr_saved_hooks_push_device(tsr_device_type device_type, int32_t device_index, int32_t pinned, int32_t copy);
+tsr_status tsr_saved_hooks_push_disk(const char* folder, int64_t folder_len, int64_t min_bytes);
+tsr_status tsr_saved_hooks_disable(const char* message, int64_t message_len);
+tsr_status tsr_checkpoint_begin(const tsr_tensor* inputs, int32_t n_inputs, tsr_checkpoint_run_fn callback, void* user, tsr_drop_fn drop, int32_t flags);
+tsr_status tsr_backward_reaches_all(int32_t* value);
 tsr_status tsr_memory_stats_get(tsr_device_type device_type, int32_t device_index, tsr_memory_stats* stats);
 tsr_status tsr_memory_stats_json(tsr_device_type device_type, int32_t device_index, tsr_buffer* json);
 tsr_status tsr_memory_snapshot(tsr_device_type device_type, int32_t device_index, tsr_buffer* json);
@@ -734,6 +754,12 @@ tsr_status tsr_grad_scaler_state_get(tsr_grad_scaler scaler, tsr_grad_scaler_sta
 tsr_status tsr_grad_scaler_state_set(tsr_grad_scaler scaler, const tsr_grad_scaler_state* state);
 tsr_status tsr_grad_scaler_save(tsr_grad_scaler scaler, const char* path, int64_t path_len);
 tsr_status tsr_grad_scaler_load(tsr_grad_scaler scaler, const char* path, int64_t path_len);
+int32_t tsr_deterministic_get(void);
+tsr_status tsr_deterministic_set(tsr_deterministic_mode mode, int32_t* previous);
+int32_t tsr_deterministic_fill(void);
+tsr_status tsr_deterministic_set_fill(int32_t enabled, int32_t* previous);
+tsr_status tsr_deterministic_require(const char* operation, int64_t operation_len);
+tsr_status tsr_deterministic_list(const char** json, int64_t* json_len);
 tsr_status tsr_forward_enter(int64_t* level);
 tsr_status tsr_forward_exit(int64_t level);
 int64_t tsr_forward_level(void);

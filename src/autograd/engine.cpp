@@ -17,6 +17,7 @@ namespace {
 struct EngineState {
   GraphTask* current = nullptr;
   int depth = 0;
+  bool reaches_all = true;
 };
 constinit thread_local EngineState t_engine;
 
@@ -26,7 +27,7 @@ class RunningTask {
   explicit RunningTask(GraphTask* task) : previous_(t_engine) {
     TSR_CHECK(t_engine.depth < kMaxBackwardDepth, Code::kAutograd, nullptr, "expected at most ",
               kMaxBackwardDepth, " backwards nested in each other, got one more");
-    t_engine = {task, previous_.depth + 1};
+    t_engine = {task, previous_.depth + 1, previous_.reaches_all && !task->has_targets()};
   }
   RunningTask(const RunningTask&) = delete;
   RunningTask& operator=(const RunningTask&) = delete;
@@ -161,6 +162,12 @@ void queue_callback(std::function<void()> callback) {
 
 const void* current_backward() noexcept {
   return t_engine.current;
+}
+
+bool backward_reaches_all_leaves() {
+  TSR_CHECK(t_engine.current != nullptr, Code::kAutograd, nullptr,
+            "expected to be called while a backward runs on this thread, got a call outside one");
+  return t_engine.reaches_all;
 }
 
 int backward_depth() noexcept {

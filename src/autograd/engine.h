@@ -57,6 +57,10 @@ void queue_callback(std::function<void()> callback);
 // have the same value when it has finished.
 [[nodiscard]] const void* current_backward() noexcept;
 
+// Whether the innermost running backward of this thread, and those around it, reach all leaves:
+// false when one was asked for the gradients of given inputs. Throws kAutograd outside a backward.
+[[nodiscard]] bool backward_reaches_all_leaves();
+
 // How many backwards are nested on this thread now.
 [[nodiscard]] int backward_depth() noexcept;
 

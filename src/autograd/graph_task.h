@@ -36,6 +36,7 @@ class GraphTask {
   void run();
   [[nodiscard]] std::vector<Tensor> take_captured() noexcept { return std::move(captured_); }
   void queue_callback(std::function<void()> callback);
+  [[nodiscard]] bool has_targets() const noexcept { return has_targets_; }
 
  private:
   struct Capture {

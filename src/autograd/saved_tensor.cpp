@@ -32,6 +32,10 @@ bool keeps_its_history(const Tensor& tensor, SavedTensor::Kind kind) {
   return !record->grad_fn && !record->base.defined();
 }
 
+std::string packed_text(const Tensor& tensor) {
+  return concat(tensor.dtype(), " ", tensor.sizes(), " on ", tensor.device());
+}
+
 }  // namespace
 
 SavedTensorHooksOff::SavedTensorHooksOff() noexcept : before_(std::exchange(t_packing, true)) {}
@@ -79,7 +83,8 @@ SavedTensor::SavedTensor(const Tensor& tensor, Kind kind, uint32_t index) {
   original_ = keeps_its_history(tensor, kind);
   data_ = original_ ? tensor : detached_dual(tensor);
   if (t_hooks == nullptr || *t_hooks == nullptr || t_packing) return;
-  if (kind != Kind::kPrivate || !requires_grad(tensor)) pack(*t_hooks);
+  if (kind == Kind::kPrivate && requires_grad(tensor)) return;
+  if ((*t_hooks)->wants(data_)) pack(*t_hooks);
 }
 
 void SavedTensor::pack(const std::shared_ptr<SavedTensorHooks>& hooks) {
@@ -89,6 +94,10 @@ void SavedTensor::pack(const std::shared_ptr<SavedTensorHooks>& hooks) {
   const SavedTensorHooksOff packing;  // pack may push hooks of its own
   const NoGrad guard;
   packed->value = packed->hooks->pack(data_.detached());
+  TSR_CHECK(data_.version() == version_, Code::kAutograd, nullptr,
+            "expected the pack hook to leave the tensor that it gets unchanged, got one that "
+            "modified it in place: ",
+            packed_text(data_), "; write to a clone of it instead");
   packed_ = std::move(packed);
   data_.reset();
 }

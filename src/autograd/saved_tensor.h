@@ -30,7 +30,13 @@ class SavedTensorHooks {
   SavedTensorHooks(const SavedTensorHooks&) = delete;
   SavedTensorHooks& operator=(const SavedTensorHooks&) = delete;
   virtual ~SavedTensorHooks() = default;
-  // Keeps `tensor` in any form; the result is given to unpack, possibly more than once.
+  // False: the tensor is saved as it is, with the check against later writes.
+  [[nodiscard]] virtual bool wants(const Tensor& tensor) const {
+    static_cast<void>(tensor);
+    return true;
+  }
+  // Keeps `tensor` in any form; the result is given to unpack, possibly more than once. Must not
+  // write to it; kAutograd otherwise, since the function's result may share its memory.
   virtual std::shared_ptr<void> pack(const Tensor& tensor) = 0;
   // Returns a tensor of the packed one's shape, dtype and device; kAutograd otherwise.
   virtual Tensor unpack(const std::shared_ptr<void>& packed) = 0;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/determinism.h"
 #include "base/openmp_team.h"
 #include "base/thread_pool.h"
 
@@ -51,7 +52,7 @@ void set_num_threads(int32_t count) {
 }
 
 OpenMpThreads::OpenMpThreads(bool serial) noexcept : before_(omp_get_max_threads()) {
-  const int32_t wanted = serial || in_parallel_region() ? 1 : num_threads();
+  const int32_t wanted = serial || deterministic() || in_parallel_region() ? 1 : num_threads();
   // All threads or one: at every other number OpenBLAS changes its team, for all threads at once.
   count_ = ready_team(wanted) == wanted ? wanted : 1;
   if (count_ != before_) omp_set_num_threads(count_);

@@ -15,8 +15,8 @@ int32_t num_threads() noexcept;
 // Sets it for all later regions of the process, on every thread.
 void set_num_threads(int32_t count);
 // While this object lives, OpenBLAS and oneDNN use the configured number of threads in calls from
-// the calling thread. They use one thread if `serial` is true, inside a parallel region, or if the
-// system has not enough threads.
+// the calling thread. They use one thread if `serial` is true, in deterministic mode, inside a
+// parallel region, or if the system has not enough threads.
 class OpenMpThreads {
  public:
   explicit OpenMpThreads(bool serial = false) noexcept;

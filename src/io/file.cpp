@@ -100,13 +100,13 @@ void NewFile::write(const void* bytes, uint64_t count) {
 
 // Writes the bytes to the disk before the rename, and the rename before it returns. After a power
 // failure, either the old file or the new one is there.
-void NewFile::commit() {
-  if (::fsync(descriptor_) != 0) fail_io("cannot write", temporary_);
+void NewFile::commit(bool durable) {
+  if (durable && ::fsync(descriptor_) != 0) fail_io("cannot write", temporary_);
   const int descriptor = std::exchange(descriptor_, -1);
   if (::close(descriptor) != 0) fail_io("cannot write", temporary_);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_io("cannot rename to", path_);
   temporary_.clear();
-  sync_folder_of(path_);
+  if (durable) sync_folder_of(path_);
 }
 
 }  // namespace tsr::io

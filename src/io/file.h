@@ -38,7 +38,8 @@ class NewFile {
   // Removes the temporary file unless commit() succeeded.
   ~NewFile();
   void write(const void* bytes, uint64_t count);
-  void commit();
+  // Without `durable` the file is as complete for other processes, but a power failure may lose it.
+  void commit(bool durable = true);
 
  private:
   std::string path_, temporary_;

@@ -136,7 +136,7 @@ Tensor Archive::tensor(size_t index) const {
 }
 
 void save_archive(const std::string& path, std::span<const NamedTensor> tensors,
-                  const Metadata& metadata) {
+                  const Metadata& metadata, bool durable) {
   std::set<std::string_view> names;
   for (const auto& [name, tensor] : tensors) {
     TSR_CHECK(names.insert(name).second && name != "__metadata__", Code::kValue, "names",
@@ -156,7 +156,7 @@ void save_archive(const std::string& path, std::span<const NamedTensor> tensors,
     const Tensor dense = ops::contiguous_memory(*tensor);
     file.write(dense.data(), static_cast<uint64_t>(dense.nbytes()));
   }
-  file.commit();
+  file.commit(durable);
 }
 
 }  // namespace tsr::io

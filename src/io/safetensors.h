@@ -60,8 +60,8 @@ struct NamedTensor {
   const Tensor* tensor;
 };
 // Writes a new file beside `path` and then renames it, so that a failure does not change the old
-// file. Throws kIo, kValue for a repeated name, kDType for complex128.
+// file. Throws kIo, kValue for a repeated name, kDType for complex128. `durable`: see NewFile.
 void save_archive(const std::string& path, std::span<const NamedTensor> tensors,
-                  const Metadata& metadata);
+                  const Metadata& metadata, bool durable = true);
 
 }  // namespace tsr::io

@@ -93,6 +93,8 @@ class Library:
         previous = ffi.new("int32_t*")
         lib.tsr_inference_mode_set(0, previous)
         lib.tsr_grad_mode_set(1, previous)
+        lib.tsr_deterministic_set(0, previous)
+        lib.tsr_deterministic_set_fill(1, previous)
         lib.tsr_defer_drops(0)
         lib.tsr_trace_stop()
         lib.tsr_memory_set_limit(CPU, 0, MEMORY_LIMIT)

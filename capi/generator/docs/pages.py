@@ -25,6 +25,9 @@ def outputs(schema: Schema) -> dict[str, str]:
 
 def _page(domain: Domain) -> str:
     text = HEAD + NOTE + f"# {domain.title}\n\nHeader `tessera/{domain.header}`. {domain.doc}\n"
+    if domain.nondeterministic:
+        text += "\n| kernels | backend | the result depends on more than the inputs when | in deterministic mode |\n|---|---|---|---|\n"
+        text += "".join(f"| {k.family} | {k.backend} | {k.when} | {k.instead} |\n" for k in domain.nondeterministic)
     for enum in domain.enums:
         text += f"\n## `{enum.name}`\n\n{enum.doc}\n\n| constant | value | |\n|---|---|---|\n"
         text += "".join(f"| `{c.name}` | {c.value} | {c.doc} |\n" for c in enum.constants)

@@ -157,6 +157,16 @@ class Family:
 
 
 @dataclass(frozen=True)
+class Nondeterministic:
+    """Kernels whose results depend on more than their inputs, unless the mode is deterministic."""
+
+    family: str  # the name of a Family
+    backend: str  # one of BACKENDS
+    when: str  # what they depend on
+    instead: str  # what happens in deterministic mode
+
+
+@dataclass(frozen=True)
 class Op:
     name: str
     id: int
@@ -378,6 +388,7 @@ class Domain:
     handles: tuple[Handle, ...]
     dtypes: tuple[DType, ...]
     externs: tuple[str, ...]
+    nondeterministic: tuple[Nondeterministic, ...]
 
     @property
     def rows(self) -> tuple[Function | Op, ...]:

@@ -90,6 +90,10 @@ def _check_whole(schema: m.Schema) -> None:
     for before, after in zip(schema.domains, schema.domains[1:]):
         if before.ids[1] >= after.ids[0]:
             raise SchemaError(f"{after.name}: its id range overlaps that of {before.name}")
+    entries = {(f.name, b) for f in schema.families for b in f.backends}
+    for kernel in (k for d in schema.domains for k in d.nondeterministic):
+        if (kernel.family, kernel.backend) not in entries:
+            raise SchemaError(f"nondeterministic: the backend {kernel.backend} has no family {kernel.family}")
     names: set[str] = set()
     for function in schema.c_functions:
         if function.name in names:
@@ -116,7 +120,7 @@ def read_domain(name: str, tree: Any) -> m.Domain:
         tree,
         name,
         "title header ids",
-        "doc include retired externs dtypes kernels ops functions structs enums callbacks handles",
+        "doc include retired externs dtypes kernels ops functions structs enums callbacks handles nondeterministic",
     )
     low, high = row["ids"]
     ids = set(row.get("retired", ()))
@@ -147,6 +151,7 @@ def read_domain(name: str, tree: Any) -> m.Domain:
         handles=tuple(_handle(h, header) for h in row.get("handles") or ()),
         dtypes=tuple(_dtype(d) for d in row.get("dtypes") or ()),
         externs=tuple(row.get("externs", ())),
+        nondeterministic=tuple(_nondeterministic(n) for n in row.get("nondeterministic") or ()),
     )
 
 
@@ -190,6 +195,11 @@ def _family(row: Any) -> m.Family:
     if unknown := set(backends) - set(m.BACKENDS):
         raise SchemaError(f"{where}: unknown backends {', '.join(sorted(unknown))}")
     return m.Family(_op_name(row["name"], where), row["plan"], row["header"], row.get("op"), backends, _text(row, "doc"))
+
+
+def _nondeterministic(row: Any) -> m.Nondeterministic:
+    row = take(row, "nondeterministic", "family backend when instead")
+    return m.Nondeterministic(row["family"], row["backend"], _text(row, "when"), _text(row, "instead"))
 
 
 def _dtype(short: str) -> m.DType:

@@ -14,6 +14,7 @@ def outputs(schema: Schema) -> dict[str, str]:
     files |= calls.outputs(schema)
     files["capi/generated/struct_sizes.h"] = tables.struct_sizes(schema)
     files["capi/generated/tables.cpp"] = tables.tables(schema)
+    files["capi/generated/nondeterministic.h"] = tables.nondeterministic(schema)
     files["capi/generated/consistency.cpp"] = tables.consistency(schema)
     # Installed, for generators that run without loading the library, and embedded by schema_json.cpp.
     files["capi/generated/schema.json"] = canonical.canonical_text(schema)

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import json
+
 from ..schema.model import Schema
 from ..template import Template
 from ..text import banner, camel
@@ -18,6 +20,20 @@ def struct_sizes(schema: Schema) -> str:
         "struct_sizes",
         banner=banner("//", "The sizes with which the public structs were first released."),
         sizes="".join(f"template <>\ninline constexpr uint32_t kFirstSize<{s.name}> = {s.first_size};\n" for s in sized),
+    )
+
+
+def nondeterministic(schema: Schema) -> str:
+    """What tsr_deterministic_list gives out."""
+    rows = [
+        json.dumps({"family": k.family, "backend": k.backend, "when": k.when, "instead": k.instead})
+        for d in schema.domains
+        for k in d.nondeterministic
+    ]
+    return TEMPLATE(
+        "nondeterministic",
+        banner=banner("//", "The kernels whose results depend on more than their inputs, as JSON."),
+        rows=",\n".join(rows),
     )
 
 

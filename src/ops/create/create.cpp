@@ -6,7 +6,9 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <limits>
 
+#include "base/determinism.h"
 #include "base/error.h"
 #include "base/scalar_range.h"
 #include "kernel/registry.h"
@@ -42,8 +44,37 @@ Tensor allocate(DimsView shape, std::optional<DType> dtype, std::optional<Device
   return tsr::empty(shape, dtype.value_or(default_dtype()), device.value_or(t_default_device));
 }
 
+// What a program notices that reads memory before it has written it.
+Scalar most_visible(DType dtype) {
+  switch (dtype) {
+    case DType::kBool:
+      return true;
+    case DType::kUInt8:
+      return int64_t{UINT8_MAX};
+    case DType::kInt8:
+      return int64_t{INT8_MAX};
+    case DType::kUInt16:
+      return int64_t{UINT16_MAX};
+    case DType::kInt16:
+      return int64_t{INT16_MAX};
+    case DType::kUInt32:
+      return int64_t{UINT32_MAX};
+    case DType::kInt32:
+      return int64_t{INT32_MAX};
+    case DType::kUInt64:
+    case DType::kInt64:
+      return INT64_MAX;
+    default:
+      return std::numeric_limits<double>::quiet_NaN();
+  }
+}
+
 // A byte other than 0 and 1 is not a bool: a sum over such bytes would exceed their number.
 Tensor without_garbage(Tensor result) {
+  if (fills_new_memory()) [[unlikely]] {
+    fill_memory(result, most_visible(result.dtype()));
+    return result;
+  }
   if (result.dtype() == DType::kBool) fill_memory(result, 0);
   return result;
 }

@@ -10,6 +10,7 @@
 
 #include "backend/cpu/host.h"
 #include "backend/cpu/linalg/spectra.h"
+#include "base/determinism.h"
 #include "base/parallel.h"
 #include "base/round_up.h"
 
@@ -53,7 +54,8 @@ template <template <class> class Task, class T>
 Status run(const FactorPlan& plan) {
   const int64_t least = std::min(plan.rows, plan.columns);
   const int64_t work = plan.rows * plan.columns * (least + plan.others);
-  const bool in_turn = plan.batch <= 1 || work >= kLarge;
+  // With one thread for each matrix, deterministic mode has no reason to take them in turn.
+  const bool in_turn = plan.batch <= 1 || (work >= kLarge && !deterministic());
   const BlasUse use(in_turn ? BlasCalls::kInTurn : BlasCalls::kSideBySide);
   if (!use) return use.status();
   const Lapack<T>* lapack = find_lapack<T>(use);

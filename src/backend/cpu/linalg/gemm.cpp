@@ -17,6 +17,7 @@
 #include "backend/cpu/level.h"
 #include "backend/cpu/linalg/blas.h"
 #include "backend/cpu/pointwise/strided.h"
+#include "base/determinism.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {
@@ -192,6 +193,54 @@ Status multiply_real_or_complex(const BlasUse* use, const GemmPlan& plan, const 
   return kernel::kOk;
 }
 
+// ---- Deterministic mode ----
+
+// BLAS and oneDNN divide the work by the number of their threads, and a sum that is divided in
+// another way has other last bits. So a large product is divided here, by its sizes alone: into
+// tiles with all of the sums over k, each of which one thread computes.
+constexpr int64_t kTile = 128;  // rows or columns of the result, whichever are more
+
+bool divides_into_tiles(const GemmPlan& plan) {
+  return deterministic() && plan.m * plan.n * plan.k >= kLarge &&
+         std::max(plan.m, plan.n) >= 2 * kTile;
+}
+
+Status multiply_in_tiles(const BlasUse* use, const GemmPlan& plan, const void* a, const void* b,
+                         void* c) {
+  const bool by_rows = plan.m >= plan.n;
+  const int64_t lines = by_rows ? plan.m : plan.n;
+  const int64_t tiles = lines / kTile;
+  const int64_t size = itemsize(plan.dtype);
+  std::atomic<Status> result{kernel::kOk};
+  parallel_for(tiles, 1, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const int64_t begin = lines * i / tiles;
+      GemmPlan tile = plan;
+      (by_rows ? tile.m : tile.n) = lines * (i + 1) / tiles - begin;
+      const auto* left = static_cast<const std::byte*>(a);
+      const auto* right = static_cast<const std::byte*>(b);
+      auto* target = static_cast<std::byte*>(c);
+      if (by_rows) {
+        left += begin * plan.a_strides[0] * size;
+        target += begin * plan.c_strides[0] * size;
+      } else {
+        right += begin * plan.b_strides[1] * size;
+        target += begin * plan.c_strides[1] * size;
+      }
+      const Status status = multiply_real_or_complex(use, tile, left, right, target);
+      if (status != kernel::kOk) result.store(status, std::memory_order_relaxed);
+    }
+  });
+  return result.load();
+}
+
+Status multiply_floats(const BlasUse* use, const GemmPlan& plan, const void* a, const void* b,
+                       void* c) {
+  if (divides_into_tiles(plan)) [[unlikely]]
+    return multiply_in_tiles(use, plan, a, b, c);
+  return multiply_real_or_complex(use, plan, a, b, c);
+}
+
 // Converts a strided matrix to a dense row-major one of another type, or back.
 void cast_matrix(CastRow cast, int64_t rows, int64_t columns, void* to, int64_t to_size,
                  const int64_t to_strides[2], const void* from, int64_t from_size,
@@ -239,7 +288,7 @@ Status multiply_short(const BlasUse* blas, const GemmPlan& plan, const void* a, 
   cast_matrix(widen, plan.k, plan.n, y, 4, wide.b_strides, b, 2, plan.b_strides);
   if (parameter<float>(plan.beta) != 0)
     cast_matrix(widen, plan.m, plan.n, z, 4, wide.c_strides, c, 2, plan.c_strides);
-  const Status status = multiply_real_or_complex(blas, wide, x, y, z);
+  const Status status = multiply_floats(blas, wide, x, y, z);
   if (status != kernel::kOk) return status;
   cast_matrix(narrow, plan.m, plan.n, c, 2, plan.c_strides, z, 4, wide.c_strides);
   return kernel::kOk;
@@ -251,7 +300,7 @@ Status multiply(const BlasUse* blas, const GemmPlan& plan, const void* a, const 
     case DType::kFloat64:
     case DType::kComplex64:
     case DType::kComplex128:
-      return multiply_real_or_complex(blas, plan, a, b, c);
+      return multiply_floats(blas, plan, a, b, c);
     case DType::kFloat16:
     case DType::kBFloat16:
       return multiply_short(blas, plan, a, b, c);
@@ -276,7 +325,11 @@ Status gemm(const GemmPlan& plan) {
   const int64_t work = plan.m * plan.n * std::max<int64_t>(plan.k, 1);
   const bool in_turn = plan.batch <= 1 || work >= kLarge;
   std::optional<BlasUse> use;
-  if (needs_blas(plan, work)) use.emplace(in_turn ? BlasCalls::kInTurn : BlasCalls::kSideBySide);
+  // Tiles of one product are computed side by side, too.
+  const bool one_by_one = in_turn && !deterministic();
+  if (needs_blas(plan, work)) {
+    use.emplace(one_by_one ? BlasCalls::kInTurn : BlasCalls::kSideBySide);
+  }
   const BlasUse* blas = use ? &*use : nullptr;
   const int64_t size = itemsize(plan.dtype);
   std::atomic<Status> result{kernel::kOk};

@@ -334,8 +334,10 @@
 # fail, each with its payload. The stack of hooks belongs to the thread; tsr_ambient_save
 # includes it.
 # INVALID_ARGUMENT for one callback without the other. The backward fails with AUTOGRAD when
-# unpack returns a tensor that differs from the packed one in shape, dtype or device. Later
-# in-place writes to a packed tensor are not detected, because pack decides what is kept.
+# unpack returns a tensor that differs from the packed one in shape, dtype or device. AUTOGRAD
+# when pack modifies its tensor in place, and when hooks are disabled
+# (tsr_saved_hooks_disable). Later in-place writes to a packed tensor are not detected,
+# because pack decides what is kept.
 @c tsr_saved_hooks_push(vtable::Ptr{tsr_saved_hooks_vtable}, user::Ptr{Cvoid})::tsr_status
 
 # Removes the innermost hooks of this thread; the tensors that they packed keep using them.
@@ -477,6 +479,47 @@
 # written outside the library. A later backward that needs the values of before fails.
 # AUTOGRAD for a tensor made in inference mode, which has no version.
 @c tsr_tensor_version_increment(tensor::tsr_tensor)::tsr_status
+
+# Pushes hooks of the library, until tsr_saved_hooks_pop: saved tensors are kept as copies on
+# this device and come back to their own when the backward needs them. Tensors that are there
+# already, and leaves that require grad, are saved as they are. With copy, all tensors are
+# copied, to the device or, without one, where they are; a program may then write to a tensor
+# that a function has saved.
+# DEVICE when no backend serves the device; AUTOGRAD when hooks are disabled.
+@c tsr_saved_hooks_push_device(device_type::tsr_device_type, device_index::Int32, pinned::Int32,
+    copy::Int32)::tsr_status
+
+# Pushes hooks of the library, until tsr_saved_hooks_pop: saved tensors of at least min_bytes
+# are safetensors files in this folder, each until no node needs it any more. Leaves that
+# require grad stay in memory.
+# IO when no file can be made in the folder; AUTOGRAD when hooks are disabled.
+@c tsr_saved_hooks_push_disk(folder::Ptr{UInt8}, folder_len::Int64,
+    min_bytes::Int64)::tsr_status
+
+# Until tsr_saved_hooks_pop, pushing hooks on this thread fails with AUTOGRAD and this
+# message, so code can say that it does not work with them. Checkpoints are hooks too. A
+# second call inside replaces the message.
+# AUTOGRAD, with the message, when hooks are pushed already; VALUE for an empty message.
+@c tsr_saved_hooks_disable(message::Ptr{UInt8}, message_len::Int64)::tsr_status
+
+# Begins the first run of a checkpoint: until tsr_saved_hooks_pop, nothing that functions on
+# this thread save for a backward is kept. When the backward needs it, the callback must
+# repeat what was called in between, with the tensors that it gets in place of the inputs; it
+# saves its tensors again, and the library takes those. A tensor is kept from then on as long
+# as its node. The second run has the default device and, unless FRESH_RANDOM is given, the
+# random numbers of the first; the generator then continues as if there had been no second
+# run. Checkpoints can be nested. drop(user) runs once, when no node needs the function any
+# more, or when this function fails.
+# The backward fails with AUTOGRAD when an input was modified in place since, when the two
+# runs do not save the same tensors, and when the function modifies what it has saved.
+@c tsr_checkpoint_begin(inputs::Ptr{tsr_tensor}, n_inputs::Int32, callback::Ptr{Cvoid},
+    user::Ptr{Cvoid}, drop::Ptr{Cvoid}, flags::Int32)::tsr_status
+
+# Whether the innermost running backward of this thread, and those around it, add to all
+# leaves. 0 inside tsr_grad and a backward with given inputs: a function that runs a backward
+# of its own would miss what was asked for.
+# AUTOGRAD outside a backward.
+@c tsr_backward_reaches_all(value::Ptr{Int32})::tsr_status
 
 # Fills in the statistics of a device's allocator.
 @c tsr_memory_stats_get(device_type::tsr_device_type, device_index::Int32,
@@ -1027,6 +1070,33 @@
 # file.
 # VALUE for a file without the numbers of an enabled scaler; nothing has changed then.
 @c tsr_grad_scaler_load(scaler::tsr_grad_scaler, path::Ptr{UInt8}, path_len::Int64)::tsr_status
+
+# The deterministic mode of the process, a tsr_deterministic_mode; OFF at first.
+@c tsr_deterministic_get()::Int32
+
+# Sets the deterministic mode of the process and returns the one before. It holds for kernels
+# that begin later, on every thread. Products, convolutions and factorizations on the CPU then
+# have the same bits for every number of threads.
+@c tsr_deterministic_set(mode::tsr_deterministic_mode, previous::Ptr{Int32})::tsr_status
+
+# Whether tsr_empty and its like fill their memory in deterministic mode; 1 at first.
+@c tsr_deterministic_fill()::Int32
+
+# Sets whether tsr_empty, tsr_empty_like and tsr_empty_strided fill their memory in
+# deterministic mode, with NaN, with the largest integer, or with true, and returns the
+# setting before. A program that reads what it has not written then does so in the same way
+# each time.
+@c tsr_deterministic_set_fill(enabled::Int32, previous::Ptr{Int32})::tsr_status
+
+# For operations outside the library whose results may differ from run to run: call it before
+# such an operation. Does nothing with the mode OFF, fails with the mode ON, and writes a
+# warning to the log with the mode WARN.
+# NOT_IMPLEMENTED in deterministic mode.
+@c tsr_deterministic_require(operation::Ptr{UInt8}, operation_len::Int64)::tsr_status
+
+# The table of kernels whose results depend on more than their inputs while the mode is OFF,
+# as a JSON list of objects with the texts family, backend, when and instead; never released.
+@c tsr_deterministic_list(json::Ptr{Ptr{UInt8}}, json_len::Ptr{Int64})::tsr_status
 
 # Opens a level of forward mode on this thread, inside those that are open. Numbers of levels
 # are never used again.

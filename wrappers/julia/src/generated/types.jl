@@ -189,6 +189,12 @@ const tsr_multi_hook_mode = Int32
 const TSR_MULTI_HOOK_ALL = Int32(0)
 const TSR_MULTI_HOOK_ANY = Int32(1)
 
+# Bits of the flags of tsr_checkpoint_begin.
+const tsr_checkpoint_flag = Int32
+const TSR_CHECKPOINT_FRESH_RANDOM = Int32(1)
+const TSR_CHECKPOINT_RUN_TO_END = Int32(2)
+const TSR_CHECKPOINT_UNCHECKED = Int32(4)
+
 # The result of a pressure callback.
 const tsr_pressure_action = Int32
 const TSR_PRESSURE_NOTHING = Int32(0)
@@ -258,6 +264,12 @@ const TSR_OPTIMIZER_LION = Int32(11)
 const TSR_OPTIMIZER_MUON = Int32(12)
 const TSR_OPTIMIZER_RPROP = Int32(13)
 const TSR_OPTIMIZER_ASGD = Int32(14)
+
+# What kernels do whose results may differ from run to run.
+const tsr_deterministic_mode = Int32
+const TSR_DETERMINISTIC_OFF = Int32(0)
+const TSR_DETERMINISTIC_ON = Int32(1)
+const TSR_DETERMINISTIC_WARN = Int32(2)
 
 # The kind of an item of an index. An index is a list of items of four numbers each: kind,
 # start, stop, step. Numbers that a kind does not use are ignored; tsr_none() means an absent

@@ -390,8 +390,10 @@ extern "C" {
     /// fail, each with its payload. The stack of hooks belongs to the thread; tsr_ambient_save
     /// includes it.
     /// INVALID_ARGUMENT for one callback without the other. The backward fails with AUTOGRAD when
-    /// unpack returns a tensor that differs from the packed one in shape, dtype or device. Later
-    /// in-place writes to a packed tensor are not detected, because pack decides what is kept.
+    /// unpack returns a tensor that differs from the packed one in shape, dtype or device.
+    /// AUTOGRAD when pack modifies its tensor in place, and when hooks are disabled
+    /// (tsr_saved_hooks_disable). Later in-place writes to a packed tensor are not detected,
+    /// because pack decides what is kept.
     pub fn tsr_saved_hooks_push(
         vtable: *const tsr_saved_hooks_vtable, user: *mut c_void,
     ) -> tsr_status;
@@ -570,6 +572,56 @@ extern "C" {
     /// was written outside the library. A later backward that needs the values of before fails.
     /// AUTOGRAD for a tensor made in inference mode, which has no version.
     pub fn tsr_tensor_version_increment(tensor: tsr_tensor) -> tsr_status;
+
+    /// Pushes hooks of the library, until tsr_saved_hooks_pop: saved tensors are kept as copies on
+    /// this device and come back to their own when the backward needs them. Tensors that are there
+    /// already, and leaves that require grad, are saved as they are. With copy, all tensors are
+    /// copied, to the device or, without one, where they are; a program may then write to a tensor
+    /// that a function has saved.
+    /// DEVICE when no backend serves the device; AUTOGRAD when hooks are disabled.
+    /// device: where the copies lie; absent means beside the original
+    /// pinned: copies in host memory are pinned, so that they move without waiting
+    /// copy: copy what is on the device already, too
+    pub fn tsr_saved_hooks_push_device(
+        device_type: tsr_device_type, device_index: i32, pinned: i32, copy: i32,
+    ) -> tsr_status;
+
+    /// Pushes hooks of the library, until tsr_saved_hooks_pop: saved tensors of at least min_bytes
+    /// are safetensors files in this folder, each until no node needs it any more. Leaves that
+    /// require grad stay in memory.
+    /// IO when no file can be made in the folder; AUTOGRAD when hooks are disabled.
+    /// min_bytes: smaller tensors stay in memory
+    pub fn tsr_saved_hooks_push_disk(
+        folder: *const c_char, folder_len: i64, min_bytes: i64,
+    ) -> tsr_status;
+
+    /// Until tsr_saved_hooks_pop, pushing hooks on this thread fails with AUTOGRAD and this
+    /// message, so code can say that it does not work with them. Checkpoints are hooks too. A
+    /// second call inside replaces the message.
+    /// AUTOGRAD, with the message, when hooks are pushed already; VALUE for an empty message.
+    pub fn tsr_saved_hooks_disable(message: *const c_char, message_len: i64) -> tsr_status;
+
+    /// Begins the first run of a checkpoint: until tsr_saved_hooks_pop, nothing that functions on
+    /// this thread save for a backward is kept. When the backward needs it, the callback must
+    /// repeat what was called in between, with the tensors that it gets in place of the inputs; it
+    /// saves its tensors again, and the library takes those. A tensor is kept from then on as long
+    /// as its node. The second run has the default device and, unless FRESH_RANDOM is given, the
+    /// random numbers of the first; the generator then continues as if there had been no second
+    /// run. Checkpoints can be nested. drop(user) runs once, when no node needs the function any
+    /// more, or when this function fails.
+    /// The backward fails with AUTOGRAD when an input was modified in place since, when the two
+    /// runs do not save the same tensors, and when the function modifies what it has saved.
+    /// flags: bits of tsr_checkpoint_flag
+    pub fn tsr_checkpoint_begin(
+        inputs: *const tsr_tensor, n_inputs: i32, callback: tsr_checkpoint_run_fn,
+        user: *mut c_void, drop: tsr_drop_fn, flags: i32,
+    ) -> tsr_status;
+
+    /// Whether the innermost running backward of this thread, and those around it, add to all
+    /// leaves. 0 inside tsr_grad and a backward with given inputs: a function that runs a backward
+    /// of its own would miss what was asked for.
+    /// AUTOGRAD outside a backward.
+    pub fn tsr_backward_reaches_all(value: *mut i32) -> tsr_status;
 
     /// Fills in the statistics of a device's allocator.
     pub fn tsr_memory_stats_get(
@@ -1232,6 +1284,34 @@ extern "C" {
     pub fn tsr_grad_scaler_load(
         scaler: tsr_grad_scaler, path: *const c_char, path_len: i64,
     ) -> tsr_status;
+
+    /// The deterministic mode of the process, a tsr_deterministic_mode; OFF at first.
+    pub fn tsr_deterministic_get() -> i32;
+
+    /// Sets the deterministic mode of the process and returns the one before. It holds for kernels
+    /// that begin later, on every thread. Products, convolutions and factorizations on the CPU
+    /// then have the same bits for every number of threads.
+    pub fn tsr_deterministic_set(mode: tsr_deterministic_mode, previous: *mut i32) -> tsr_status;
+
+    /// Whether tsr_empty and its like fill their memory in deterministic mode; 1 at first.
+    pub fn tsr_deterministic_fill() -> i32;
+
+    /// Sets whether tsr_empty, tsr_empty_like and tsr_empty_strided fill their memory in
+    /// deterministic mode, with NaN, with the largest integer, or with true, and returns the
+    /// setting before. A program that reads what it has not written then does so in the same way
+    /// each time.
+    pub fn tsr_deterministic_set_fill(enabled: i32, previous: *mut i32) -> tsr_status;
+
+    /// For operations outside the library whose results may differ from run to run: call it before
+    /// such an operation. Does nothing with the mode OFF, fails with the mode ON, and writes a
+    /// warning to the log with the mode WARN.
+    /// NOT_IMPLEMENTED in deterministic mode.
+    /// operation: named by the message
+    pub fn tsr_deterministic_require(operation: *const c_char, operation_len: i64) -> tsr_status;
+
+    /// The table of kernels whose results depend on more than their inputs while the mode is OFF,
+    /// as a JSON list of objects with the texts family, backend, when and instead; never released.
+    pub fn tsr_deterministic_list(json: *mut *const c_char, json_len: *mut i64) -> tsr_status;
 
     /// Opens a level of forward mode on this thread, inside those that are open. Numbers of levels
     /// are never used again.

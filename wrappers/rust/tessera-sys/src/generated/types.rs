@@ -293,6 +293,16 @@ pub const TSR_MULTI_HOOK_ALL: tsr_multi_hook_mode = 0;
 /// once, with the first gradient
 pub const TSR_MULTI_HOOK_ANY: tsr_multi_hook_mode = 1;
 
+/// Bits of the flags of tsr_checkpoint_begin.
+pub type tsr_checkpoint_flag = i32;
+/// the second run goes on with the generator instead of repeating the random numbers of the first
+pub const TSR_CHECKPOINT_FRESH_RANDOM: tsr_checkpoint_flag = 1;
+/// the second run goes to its end; without it, a function that saves the last tensor needed fails
+/// with CANCELLED
+pub const TSR_CHECKPOINT_RUN_TO_END: tsr_checkpoint_flag = 2;
+/// do not compare the number, sizes, dtypes and devices of what the two runs save
+pub const TSR_CHECKPOINT_UNCHECKED: tsr_checkpoint_flag = 4;
+
 /// The result of a pressure callback.
 pub type tsr_pressure_action = i32;
 /// Of [`tsr_pressure_action`].
@@ -412,6 +422,15 @@ pub const TSR_OPTIMIZER_RPROP: tsr_optimizer_kind = 13;
 /// uses lr, lambd, alpha, t0, weight_decay (added to the gradient), maximize
 pub const TSR_OPTIMIZER_ASGD: tsr_optimizer_kind = 14;
 
+/// What kernels do whose results may differ from run to run.
+pub type tsr_deterministic_mode = i32;
+/// the fastest kernels
+pub const TSR_DETERMINISTIC_OFF: tsr_deterministic_mode = 0;
+/// deterministic kernels; NOT_IMPLEMENTED where there is none
+pub const TSR_DETERMINISTIC_ON: tsr_deterministic_mode = 1;
+/// deterministic kernels; a warning in the log where there is none
+pub const TSR_DETERMINISTIC_WARN: tsr_deterministic_mode = 2;
+
 /// The kind of an item of an index. An index is a list of items of four numbers each: kind, start,
 /// stop, step. Numbers that a kind does not use are ignored; tsr_none() means an absent start,
 /// stop or step. Axes beyond the items are taken whole.
@@ -518,6 +537,13 @@ pub type tsr_saved_pack_fn = Option<unsafe extern "C" fn(
 /// again.
 pub type tsr_saved_unpack_fn = Option<unsafe extern "C" fn(
     user: *mut c_void, payload: *mut c_void, tensor: *mut tsr_tensor,
+) -> tsr_status>;
+
+/// Runs the function of a checkpoint again, with borrowed tensors in place of the inputs; the
+/// results are not needed. A function inside may fail with CANCELLED, which ends the run early;
+/// hand its status on.
+pub type tsr_checkpoint_run_fn = Option<unsafe extern "C" fn(
+    user: *mut c_void, inputs: *const tsr_tensor, n_inputs: i32,
 ) -> tsr_status>;
 
 /// Runs once when a backward has finished.
