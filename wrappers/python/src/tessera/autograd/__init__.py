@@ -8,7 +8,8 @@ from .._graph import HookHandle, Node
 from . import forward_ad, functional, graph
 from ._anomaly import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
 from ._function import Function, FunctionCtx, once_differentiable
-from ._gradcheck import GradcheckError, gradcheck, gradgradcheck
+from ._gradcheck import gradcheck, gradgradcheck
+from ._jacobians import GradcheckError
 from ._modes import (
     enable_grad,
     inference_mode,
