@@ -181,6 +181,8 @@ static PyMethodDef tpy_private[] = {
     {"push_saved_hooks", py_push_saved_hooks, METH_VARARGS,
      "What nodes save goes through two callables."},
     {"pop_saved_hooks", py_pop_saved_hooks, METH_NOARGS, "Takes them off again."},
+    {"begin_checkpoint", (PyCFunction)(void (*)(void))py_begin_checkpoint, METH_FASTCALL,
+     "What nodes save is computed again by a callable."},
     {"attach_node", (PyCFunction)(void (*)(void))py_attach_node, METH_FASTCALL,
      "Makes tensors the results of a custom function."},
     {"needs_grad", py_needs_grad, METH_O, "Which arguments want gradients."},

@@ -570,6 +570,7 @@ PyObject* py_needs_grad(PyObject* self, PyObject* given);
 PyObject* py_attach_node(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_push_saved_hooks(PyObject* self, PyObject* args);
 PyObject* py_pop_saved_hooks(PyObject* self, PyObject* unused);
+PyObject* py_begin_checkpoint(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_is_grad_enabled(PyObject* self, PyObject* unused);
 PyObject* py_is_inference_mode_enabled(PyObject* self, PyObject* unused);
 

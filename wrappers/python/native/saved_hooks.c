@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * Saved-tensor hooks: a pair of Python callables replaces the tensors that nodes save. */
+ * Saved-tensor hooks: Python callables decide how the tensors that nodes save are kept, or compute
+ * them again. */
 #include "native.h"
 
 /* user: the tuple (pack, unpack). The payload is whatever pack returned, owned by the graph. */
@@ -53,6 +54,46 @@ PyObject* py_pop_saved_hooks(PyObject* self, PyObject* unused) {
   (void)self;
   (void)unused;
   const tsr_status status = tsr_saved_hooks_pop();
+  if (status != TSR_OK) return tpy_fail(status);
+  Py_RETURN_NONE;
+}
+
+/* ---- Checkpoints ---- */
+
+/* user: a callable that gets the inputs of a function and runs it again. */
+static tsr_status tpy_run_again(void* user, const tsr_tensor* inputs, int32_t n_inputs) {
+  TPY_ENTER;
+  PyObject* given = PyTuple_New(n_inputs);
+  for (int32_t i = 0; given != NULL && i < n_inputs; ++i) {
+    PyObject* input = tpy_borrow(inputs[i]);
+    if (input == NULL)
+      Py_CLEAR(given);
+    else
+      PyTuple_SET_ITEM(given, i, input);
+  }
+  PyObject* done = given != NULL ? PyObject_Call((PyObject*)user, given, NULL) : NULL;
+  const tsr_status status = done != NULL ? TSR_OK : tpy_hand_over();
+  Py_XDECREF(done);
+  Py_XDECREF(given);
+  TPY_LEAVE;
+  return status;
+}
+
+/* begin_checkpoint(function, tensors, flags) */
+PyObject* py_begin_checkpoint(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+  (void)self;
+  if (!tpy_count_arguments("begin_checkpoint", nargs, 3)) return NULL;
+  const long flags = PyLong_AsLong(args[2]);
+  if (flags == -1 && PyErr_Occurred()) return NULL;
+  tpy_tensors inputs;
+  const int read = tpy_read_lists(args + 1, 1, &inputs);
+  tsr_status status = TSR_OK;
+  if (read) {
+    status = tsr_checkpoint_begin(inputs.at, inputs.n, tpy_run_again, Py_NewRef(args[0]), tpy_drop,
+                                  (int32_t)flags);
+  }
+  tpy_free_lists(&inputs, 1);
+  if (!read) return NULL;
   if (status != TSR_OK) return tpy_fail(status);
   Py_RETURN_NONE;
 }

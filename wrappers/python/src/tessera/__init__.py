@@ -100,22 +100,31 @@ from .autograd import (
 
 from .io import load_file, save_file
 from .linalg import einsum, tensordot
+from .utils.deterministic import (
+    are_deterministic_algorithms_enabled,
+    get_deterministic_debug_mode,
+    is_deterministic_algorithms_warn_only_enabled,
+    set_deterministic_debug_mode,
+    use_deterministic_algorithms,
+)
 
 __all__ = [
-    "AbiError", "amp", "arange", "ArgumentTypeError", "as_tensor", "asarray", "AsyncError", "autograd", "AutogradError",
-    "BackendError", "bfloat16", "bool", "bool_", "broadcast_arrays", "broadcast_shapes", "CallbackError", "can_cast",
-    "CancelledError", "capi", "complex128", "complex64", "default_generator", "Device", "device", "device_count",
-    "DeviceError", "distributions", "dsplit", "DType", "dtype", "DTypeError", "e", "einsum", "empty_permuted",
-    "enable_grad", "fft", "FileError", "finfo", "float16", "float32", "float64", "from_dlpack", "from_numpy",
-    "frombuffer", "Generator", "get_default_device", "get_float32_matmul_precision", "get_num_threads", "get_rng_state",
-    "hsplit", "iinfo", "inf", "inference_mode", "initial_seed", "int16", "int32", "int64", "int8", "InternalError",
-    "InvalidArgumentError", "InvalidValueError", "io", "is_grad_enabled", "is_inference_mode_enabled", "is_tensor",
-    "isdtype", "linalg", "LinAlgError", "load_file", "manual_seed", "masked", "memory", "MemoryAccessError", "nan",
-    "newaxis", "nn", "no_grad", "NotSupportedError", "optim", "OutOfMemoryError", "OutOfRangeError", "pi",
-    "promote_types", "repeat_interleave", "result_type", "save_file", "set_default_device",
-    "set_float32_matmul_precision", "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state",
-    "ShapeError", "streams", "synchronize", "take_along_dim", "Tensor", "tensor", "tensor_split", "tensordot", "TesseraError",
-    "tracing", "uint16", "uint32", "uint64", "uint8", "utils", "vsplit",
+    "AbiError", "amp", "arange", "are_deterministic_algorithms_enabled", "ArgumentTypeError", "as_tensor", "asarray",
+    "AsyncError", "autograd", "AutogradError", "BackendError", "bfloat16", "bool", "bool_", "broadcast_arrays",
+    "broadcast_shapes", "CallbackError", "can_cast", "CancelledError", "capi", "complex128", "complex64",
+    "default_generator", "Device", "device", "device_count", "DeviceError", "distributions", "dsplit", "DType", "dtype",
+    "DTypeError", "e", "einsum", "empty_permuted", "enable_grad", "fft", "FileError", "finfo", "float16", "float32",
+    "float64", "from_dlpack", "from_numpy", "frombuffer", "Generator", "get_default_device",
+    "get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_threads", "get_rng_state", "hsplit",
+    "iinfo", "inf", "inference_mode", "initial_seed", "int16", "int32", "int64", "int8", "InternalError",
+    "InvalidArgumentError", "InvalidValueError", "io", "is_deterministic_algorithms_warn_only_enabled",
+    "is_grad_enabled", "is_inference_mode_enabled", "is_tensor", "isdtype", "linalg", "LinAlgError", "load_file",
+    "manual_seed", "masked", "memory", "MemoryAccessError", "nan", "newaxis", "nn", "no_grad", "NotSupportedError",
+    "optim", "OutOfMemoryError", "OutOfRangeError", "pi", "promote_types", "repeat_interleave", "result_type",
+    "save_file", "set_default_device", "set_deterministic_debug_mode", "set_float32_matmul_precision",
+    "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state", "ShapeError", "streams", "synchronize",
+    "take_along_dim", "Tensor", "tensor", "tensor_split", "tensordot", "TesseraError", "tracing", "uint16", "uint32",
+    "uint64", "uint8", "use_deterministic_algorithms", "utils", "vsplit",
 ]  # fmt: skip
 __all__ += _ops.__all__
 

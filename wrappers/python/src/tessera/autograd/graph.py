@@ -8,7 +8,6 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
@@ -16,6 +15,14 @@ from .._constants import MULTI_HOOK_ALL, MULTI_HOOK_ANY
 from .._core import TensorBase
 from .._errors import InvalidValueError
 from .._graph import GradientEdge, HookHandle, Node, NodeMetadata, NodeOutput, get_gradient_edge
+from ._saved_hooks import (
+    allow_mutation_on_saved_tensors,
+    disable_saved_tensors_hooks,
+    save_on_cpu,
+    save_on_device,
+    save_to_disk,
+    saved_tensors_hooks,
+)
 from ..capi import check, ffi, handle, handles, lib, out, text
 
 if TYPE_CHECKING:
@@ -85,27 +92,6 @@ def draw(
     return drawing
 
 
-class saved_tensors_hooks:  # noqa: N801  (PyTorch's name)
-    """Inside the block, two callables replace the tensors that functions of this thread save for the backward.
-
-    `pack_hook(tensor)` returns any object, which is saved instead of the tensor; `unpack_hook(packed)` must return a
-    tensor of the same shape, dtype and device, and is called once for each use. An exception of either comes out of the
-    function or of the backward. Blocks can be nested; the innermost applies.
-    """
-
-    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
-        self.pack_hook = pack_hook
-        self.unpack_hook = unpack_hook
-
-    def __enter__(self) -> None:
-        _core.push_saved_hooks(self.pack_hook, self.unpack_hook)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        _core.pop_saved_hooks()
-
-
 def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[[Any], Any], *, mode: str = "all") -> HookHandle:
     """Calls a function once in each backward that reaches any of the tensors.
 
@@ -131,10 +117,15 @@ __all__ = [
     "Node",
     "NodeMetadata",
     "NodeOutput",
+    "allow_mutation_on_saved_tensors",
+    "disable_saved_tensors_hooks",
     "draw",
     "get_gradient_edge",
     "increment_version",
     "nodes",
     "register_multi_grad_hook",
+    "save_on_cpu",
+    "save_on_device",
+    "save_to_disk",
     "saved_tensors_hooks",
 ]

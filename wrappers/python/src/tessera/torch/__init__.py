@@ -17,6 +17,13 @@ from .. import _dtypes
 from .._device import Device as device  # noqa: N813 (PyTorch's name)
 from .._dtypes import DType as dtype  # noqa: N813 (PyTorch's name)
 from .._dtypes import finfo, iinfo
+from ..utils.deterministic import (
+    are_deterministic_algorithms_enabled,
+    get_deterministic_debug_mode,
+    is_deterministic_algorithms_warn_only_enabled,
+    set_deterministic_debug_mode,
+    use_deterministic_algorithms,
+)
 from . import _rows
 from ._namespace import functions as _functions
 from ._names import NAMES as _NAMES
@@ -74,14 +81,6 @@ def set_default_tensor_type(t: Any) -> None:
     set_default_dtype((TYPES[t.rpartition(".")[2]] if isinstance(t, str) else t).dtype)
 
 
-def use_deterministic_algorithms(mode: Any, *, warn_only: Any = False) -> None:
-    """The library's operations are deterministic: nothing to switch."""
-
-
-def are_deterministic_algorithms_enabled() -> Any:
-    return True
-
-
 def compile(model: Any = None, **_: Any) -> Any:
     """The function or model itself: there is no compiler."""
     return (lambda given: given) if model is None else model
@@ -117,15 +116,16 @@ def __getattr__(name: str) -> Any:
 _rows.mark_missing(Tensor, _NAMES["Tensor"], "torch.Tensor")
 
 __all__ = [
-    "Generator", "GradScaler", "OutOfMemoryError", "Size", "Tensor", "accelerator", "amp", "are_deterministic_algorithms_enabled",
-    "autocast", "autograd", "backends", "bfloat16", "bool",
-    "cdouble", "cfloat", "channels_last", "channels_last_3d", "compile", "complex128", "complex64", "contiguous_format", "cuda",
+    "Generator", "GradScaler", "OutOfMemoryError", "Size", "Tensor", "accelerator", "amp",
+    "are_deterministic_algorithms_enabled", "autocast", "autograd", "backends", "bfloat16", "bool", "cdouble", "cfloat",
+    "channels_last", "channels_last_3d", "compile", "complex128", "complex64", "contiguous_format", "cuda",
     "default_generator", "device", "distributions", "double", "dtype", "e", "fft", "finfo", "float", "float16", "float32",
-    "float64", "get_default_device", "get_default_dtype", "get_rng_state", "half", "iinfo", "inf", "initial_seed", "int",
-    "int16", "int32", "int64", "int8", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_storage", "layout",
-    "linalg", "load", "long", "manual_seed", "memory_format", "nan",
-    "newaxis", "nn", "optim", "pi", "preserve_format", "random", "save", "seed", "set_default_device", "set_default_dtype",
-    "set_default_tensor_type", "set_rng_state", "short", "special", "strided", "uint16", "uint32", "uint64", "uint8",
+    "float64", "get_default_device", "get_default_dtype", "get_deterministic_debug_mode", "get_rng_state", "half",
+    "iinfo", "inf", "initial_seed", "int", "int16", "int32", "int64", "int8", "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled", "is_deterministic_algorithms_warn_only_enabled", "is_storage", "layout", "linalg", "load",
+    "long", "manual_seed", "memory_format", "nan", "newaxis", "nn", "optim", "pi", "preserve_format", "random", "save",
+    "seed", "set_default_device", "set_default_dtype", "set_default_tensor_type", "set_deterministic_debug_mode",
+    "set_rng_state", "short", "special", "strided", "uint16", "uint32", "uint64", "uint8",
     "use_deterministic_algorithms", "utils", "version",
 ]  # fmt: skip
 __all__ += sorted({*_functions, *TYPES, *(_OF_TORCH.keys() - set(__all__)), *(name for name in _FROM_FUNCTIONAL.split() if name in globals())})

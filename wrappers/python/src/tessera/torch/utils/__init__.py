@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.utils."""
 
+from ...utils import deterministic
 from . import checkpoint, data
 
-__all__ = ["checkpoint", "data"]
+__all__ = ["checkpoint", "data", "deterministic"]

@@ -6,10 +6,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...utils.checkpoint import checkpoint as _checkpoint
+from ...utils import checkpoint as _checkpoint
+from ...utils.checkpoint import set_checkpoint_early_stop
 from .._tensor import retyped
 
+__all__ = ["checkpoint", "checkpoint_sequential", "set_checkpoint_early_stop"]
 
-def checkpoint(function: Any, *args: Any, use_reentrant: Any = None, preserve_rng_state: bool = True, **kwargs: Any) -> Any:
-    """Runs a part of a model without keeping what its backward needs; the backward runs it again."""
-    return retyped(_checkpoint(lambda *given, **more: function(*retyped(given), **more), *args, **kwargs))
+
+def _torch_function(function: Any) -> Any:
+    return lambda *given, **more: function(*retyped(given), **more)
+
+
+def checkpoint(function: Any, *args: Any, use_reentrant: bool | None = None, debug: bool = False, **kwargs: Any) -> Any:
+    """Runs a part of a model without keeping what its backward needs; the backward runs it again.
+
+    use_reentrant is False unless it is given.
+    """
+    return retyped(_checkpoint.checkpoint(_torch_function(function), *args, use_reentrant=bool(use_reentrant), **kwargs))
+
+
+def checkpoint_sequential(
+    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
+) -> Any:
+    """Runs a Sequential or a list of functions in segments, all except the last as checkpoints."""
+    layers = [_torch_function(layer) for layer in functions]
+    return retyped(
+        _checkpoint.checkpoint_sequential(layers, segments, input, use_reentrant=bool(use_reentrant), **kwargs)
+    )
