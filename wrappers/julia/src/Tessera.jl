@@ -19,6 +19,8 @@ export Tensor, BFloat16, Device, CPU, CUDA, Generator, Node, TesseraError
 export share, item, free!, scope, device, on, allowscalar, isfreed
 export backward!, grad, grad!, requires_grad, requires_grad!, retain_grad!, zero_grad!, is_leaf
 export taped, no_grad, enable_grad, inference_mode, hook!, accumulate_hook!, after_backward!, remove!
+export checkpoint, save_on, save_to_disk, save_copies, save_with, without_saved_hooks
+export deterministic!, deterministic_mode
 export grad_fn, differentiable, save!, saved, needs_grad, mark_dirty!, mark_constant!
 export graph_nodes, next_nodes, next_edges, metadata, draw_graph, detect_anomaly
 export Dense, Linear, Sequential, Conv2d, BatchNorm2d, LayerNorm, Embedding, Dropout, Chain, params, named_params
@@ -57,6 +59,7 @@ include("broadcast.jl")
 include("show.jl")
 include("autograd.jl")
 include("function.jl")
+include("checkpoint.jl")
 include("memory.jl")
 include("tracing.jl")
 include("random.jl")
