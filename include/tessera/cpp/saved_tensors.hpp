@@ -3,7 +3,9 @@
 // Hooks on the tensors that nodes save for their backward, to compress, move or recompute them.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -65,6 +67,55 @@ class SavedTensorHooks {
     } catch (...) {
       return detail::report_exception();
     }
+  }
+};
+
+// ---- Hooks of the library ----
+
+namespace detail {
+
+// Hooks that some call has pushed, until the guard is destroyed.
+class PushedHooks {
+ public:
+  PushedHooks(const PushedHooks&) = delete;
+  PushedHooks& operator=(const PushedHooks&) = delete;
+  ~PushedHooks() { ignore(tsr_saved_hooks_pop()); }
+
+ protected:
+  explicit PushedHooks(tsr_status pushed) { check(pushed); }
+};
+
+}  // namespace detail
+
+// While this object lives, saved tensors are kept on a device, and come back to their own when the
+// backward needs them. What is there already, and leaves that require grad, are saved as they are.
+// With `pinned`, copies in host memory are pinned for the device that they come from.
+class SaveOnDevice : public detail::PushedHooks {
+ public:
+  explicit SaveOnDevice(Device device = {}, bool pinned = false)
+      : PushedHooks(tsr_saved_hooks_push_device(device.type, device.index, pinned, 0)) {}
+};
+
+// While this object lives, saved tensors of at least `min_bytes` are files in a folder, each until
+// no node needs it any more.
+class SaveToDisk : public detail::PushedHooks {
+ public:
+  explicit SaveToDisk(std::string_view folder, int64_t min_bytes = 1 << 16)
+      : PushedHooks(tsr_saved_hooks_push_disk(folder.data(), static_cast<int64_t>(folder.size()),
+                                              min_bytes)) {}
+};
+
+// While this object lives, functions save copies, and a program may write to what they have saved.
+class SaveCopies : public detail::PushedHooks {
+ public:
+  SaveCopies() : PushedHooks(tsr_saved_hooks_push_device(-1, -1, 0, 1)) {}
+};
+
+// While this object lives, pushing hooks on this thread fails with this message; so do checkpoints.
+class NoSavedTensorHooks : public detail::PushedHooks {
+ public:
+  explicit NoSavedTensorHooks(std::string_view message)
+      : PushedHooks(tsr_saved_hooks_disable(message.data(), static_cast<int64_t>(message.size()))) {
   }
 };
 
