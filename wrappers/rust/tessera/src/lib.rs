@@ -16,6 +16,8 @@ mod arguments;
 pub mod autograd;
 pub mod data;
 #[allow(unsafe_code)]
+pub mod determinism;
+#[allow(unsafe_code)]
 mod device;
 #[allow(unsafe_code)]
 pub mod dlpack;

@@ -3,6 +3,7 @@
 //! Differentiation: backward, gradients as values, modes of recording, hooks, custom functions.
 
 mod anomaly;
+mod checkpoint;
 mod function;
 mod gradcheck;
 mod hooks;
@@ -12,6 +13,7 @@ mod node;
 mod saved;
 
 pub use anomaly::{detect_anomaly, is_anomaly_enabled, AnomalyGuard};
+pub use checkpoint::{checkpoint, checkpoint_with, CheckpointOptions};
 pub use function::{custom_function, BackwardContext, NodeBuilder, NodeOptions, Saver};
 pub use gradcheck::gradcheck;
 pub use hooks::{on_backward_end, Hook};
@@ -20,7 +22,10 @@ pub use modes::{
     enable_grad, inference_mode, is_grad_enabled, is_inference_mode, no_grad, ModeGuard,
 };
 pub use node::Node;
-pub use saved::{saved_tensor_hooks, SavedHooksGuard};
+pub use saved::{
+    disable_saved_tensor_hooks, save_copies, save_on_device, save_to_disk, saved_tensor_hooks,
+    SavedHooksGuard,
+};
 
 use crate::arguments::{count, handles, sparse_handles};
 use crate::error::done;
@@ -28,6 +33,15 @@ use crate::{Result, Tensor};
 use std::borrow::Borrow;
 use std::ptr::null_mut;
 use tessera_sys as sys;
+
+/// Whether the backward that is running on this thread, and those around it, add to all leaves;
+/// false inside [`grad`] and for a backward with given inputs. An error outside a backward.
+pub fn backward_reaches_all() -> Result<bool> {
+    let mut value = 0;
+    // SAFETY: `value` is writable.
+    done(unsafe { sys::tsr_backward_reaches_all(&mut value) })?;
+    Ok(value != 0)
+}
 
 /// How [`backward`] and [`grad`] run.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,9 +4,10 @@
 
 use super::hooks::lent;
 use crate::error::{callback, done, drop_box};
-use crate::{Result, Tensor};
+use crate::{Device, Result, Tensor};
 use std::ffi::c_void;
 use std::marker::PhantomData;
+use std::path::Path;
 use tessera_sys as sys;
 
 type Closure<A, B> = Box<dyn Fn(&A) -> Result<B> + Send + Sync>;
@@ -100,4 +101,56 @@ pub fn saved_tensor_hooks<P: Send + Sync + 'static>(
     // SAFETY: the table has its size; the box is freed by its drop once, also when this fails.
     done(unsafe { sys::tsr_saved_hooks_push(&table, Box::into_raw(Box::new(hooks)).cast()) })?;
     Ok(SavedHooksGuard { _thread: PhantomData })
+}
+
+fn pushed(status: i32) -> Result<SavedHooksGuard> {
+    done(status)?;
+    Ok(SavedHooksGuard { _thread: PhantomData })
+}
+
+/// Until the guard is dropped, saved tensors are kept on a device, and come back to their own when
+/// the backward needs them. What is there already, and leaves that require grad, are saved as they
+/// are. With `pinned`, copies in host memory are pinned for the device that they come from.
+pub fn save_on_device(device: Device, pinned: bool) -> Result<SavedHooksGuard> {
+    let (kind, index) = (device.kind as i32, device.index);
+    // SAFETY: plain numbers.
+    pushed(unsafe { sys::tsr_saved_hooks_push_device(kind, index, pinned.into(), 0) })
+}
+
+/// Until the guard is dropped, saved tensors of at least `min_bytes` are safetensors files in a
+/// folder, each until no node needs it any more. Leaves that require grad stay in memory.
+pub fn save_to_disk(folder: &Path, min_bytes: usize) -> Result<SavedHooksGuard> {
+    let folder = folder.as_os_str().as_encoded_bytes();
+    let (text, length) = (folder.as_ptr().cast(), folder.len() as i64);
+    // SAFETY: a text and its length.
+    pushed(unsafe { sys::tsr_saved_hooks_push_disk(text, length, min_bytes as i64) })
+}
+
+/// Until the guard is dropped, functions save copies: a program may then write to what they have
+/// saved.
+///
+/// ```
+/// # fn main() -> tessera::Result<()> {
+/// use tessera::{autograd::save_copies, Tensor};
+/// let x = Tensor::from([1.0, 2.0]).requiring_grad()?;
+/// let y = {
+///     let _guard = save_copies()?;
+///     x.square()?.exp()?
+/// };
+/// y.detach()?.zero_()?;
+/// y.sum()?.backward()?;
+/// assert!(x.grad()?.unwrap().to_vec::<f64>()?[0] > 0.0);
+/// # Ok(())
+/// # }
+/// ```
+pub fn save_copies() -> Result<SavedHooksGuard> {
+    // SAFETY: plain numbers.
+    pushed(unsafe { sys::tsr_saved_hooks_push_device(-1, -1, 0, 1) })
+}
+
+/// Until the guard is dropped, pushing hooks on this thread is an error with this message; so are
+/// checkpoints.
+pub fn disable_saved_tensor_hooks(message: &str) -> Result<SavedHooksGuard> {
+    // SAFETY: a text and its length.
+    pushed(unsafe { sys::tsr_saved_hooks_disable(message.as_ptr().cast(), message.len() as i64) })
 }
