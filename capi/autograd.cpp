@@ -256,8 +256,10 @@ tsr_status tsr_backward_queue(tsr_final_fn callback, void* user, tsr_drop_fn dro
 }
 
 tsr_status tsr_backward_reaches_all(int32_t* value) {
-  return guard(kInfo_backward_reaches_all,
-               [&] { *out_arg(value, "value") = backward_reaches_all_leaves() ? 1 : 0; });
+  return guard(kInfo_backward_reaches_all, [&] {
+    out_arg(value, "value");
+    *value = backward_reaches_all_leaves() ? 1 : 0;
+  });
 }
 
 }  // extern "C"

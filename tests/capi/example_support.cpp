@@ -163,6 +163,9 @@ tsr_status count_multi_hook(void* user, const tsr_tensor* grads, int32_t n_grads
   for (int32_t i = 0; i < n_grads; ++i) *static_cast<int*>(user) += grads[i] != nullptr ? 50 : 0;
   return TSR_OK;
 }
+tsr_status ignore_checkpoint_run(void*, const tsr_tensor*, int32_t) {
+  return TSR_OK;
+}
 tsr_status run_exp(void*, const tsr_tensor* inputs, int32_t) {
   tsr_tensor out = nullptr;
   const tsr_status status = tsr_exp(inputs[0], &out);

@@ -60,6 +60,7 @@ tsr_status ignore_node_posthook(void* user, const tsr_tensor* results, int32_t n
                                 int32_t* replaced);
 /* Adds 50 to *(int*)user for each gradient. */
 tsr_status count_multi_hook(void* user, const tsr_tensor* grads, int32_t n_grads);
+tsr_status ignore_checkpoint_run(void* user, const tsr_tensor* inputs, int32_t n_inputs);
 tsr_status run_exp(void* user, const tsr_tensor* inputs, int32_t n_inputs); /* exp(inputs[0]) */
 tsr_pressure_action ignore_pressure(void* user, const tsr_memory_event* event);
 /* The payload is the tensor itself, retained. */

@@ -26,6 +26,8 @@ struct Fixture {
     tsr_generator_release(generator);
     tsr_node_release(node);
     if (scope != nullptr) ok(tsr_scope_end(scope, nullptr, 0));
+    while (tsr_saved_hooks_pop() == TSR_OK) {  // what the call has pushed
+    }
     tsr_archive_release(archive);
     tsr_stream_release(stream);
     tsr_event_release(event);
