@@ -111,6 +111,19 @@ def test_nothing_is_left_behind() -> None:
     assert (ts.memory.live_handles(), ts.memory.live_nodes()) == (handles, nodes)
 
 
+def test_an_argument_that_gets_the_result_added_does_not_own_itself() -> None:
+    """[A15] The checkpoint keeps its argument without the argument's history."""
+    x = leaf(3)
+    gc.collect()
+    gc.disable()
+    nodes = ts.memory.live_nodes()
+    h = x * 1
+    h.add_(checkpoint(lambda t: t.exp(), h))
+    del h
+    gc.enable()
+    assert ts.memory.live_nodes() == nodes
+
+
 def test_writes_to_an_argument_are_noticed() -> None:
     x = leaf(2)
     y = x * 1
@@ -356,14 +369,15 @@ def test_a_reentrant_checkpoint_refuses_grad() -> None:
     assert found.tolist() == x.exp().tolist()
 
 
-def test_deep_nesting_of_reentrant_checkpoints() -> None:
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_deep_nesting(reentrant: bool) -> None:
     """[E17] From Python to a depth of 100."""
     x = leaf(1)
 
     def nest(t: ts.Tensor, depth: int) -> ts.Tensor:
-        return t * 1.01 if depth == 0 else checkpoint(nest, t, depth - 1, use_reentrant=True) * 1.0
+        return t * 1.01 if depth == 0 else checkpoint(nest, t, depth - 1, use_reentrant=reentrant) * 1.0
 
-    nest(x, 20).sum().backward()
+    nest(x, 100).sum().backward()
     assert x.grad is not None and x.grad.tolist() == pytest.approx([1.01])
 
 
