@@ -1,8 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Python package: the C of its extension (rows, native), its functions and constants (package), its stubs."""
+"""The Python package: the C of its extension (rows, native), its functions and constants (package), its
+stubs, its batching rules."""
 
 from ..schema.model import Schema
+from .batching import batching
 from .native import native
 from .package import constants, ops
 from .stubs import core_stub, ops_stub, result_types
@@ -18,4 +20,5 @@ def outputs(schema: Schema) -> dict[str, str]:
         PACKAGE + "_ops.pyi": ops_stub(schema, public),
         PACKAGE + "_core.pyi": core_stub(schema, public),
         PACKAGE + "_constants.py": constants(schema),
+        PACKAGE + "func/_table.py": batching(public),
     }

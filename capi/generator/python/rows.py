@@ -130,12 +130,14 @@ def signature_text(op: Op, form: str) -> str:
 
 def _prepared(op: Op) -> tuple[str, str]:
     """What Python says in other words: padding="same" and "valid" of convolutions, which have a switch for the first, and
-    squeeze() of all axes that can be."""
+    squeeze() of all axes that can be. What draws random numbers is looked at because func.vmap has a say in it."""
     index = {a.name: i for i, a in enumerate(op.args)}
     if "padding" in index and "same" in index:
         return "tpy_padding", f"{{{index['padding']}, {index['same']}}}"
     if op.name in FILLED_IN:
         return "tpy_axes_of_one", f"{{0, {index[FILLED_IN[op.name]]}}}"
+    if any(a.type.base == "generator" for a in op.args):
+        return "tpy_randomness", "{0, 0}"
     return "NULL", "{0, 0}"
 
 

@@ -16,6 +16,10 @@ KERNEL_FAMILIES = ("unary", "binary", "ternary", "reduce")
 FORMS = ("functional", "out", "inplace")  # numbered: part of the ids of functions
 AUTOCAST = ("lower", "float32", "promote", "refuse")  # the lists of autocast.yaml; Autocast of capi/call.h
 BACKENDS = ("cpu", "cuda")  # whose tables of kernels are generated
+BATCHING = (
+    "pointwise", "trailing", "reduce", "axes", "new_axes", "view", "expand", "fold", "loss", "fold_loss", "parts", "random",
+    "create", "loop",
+)  # the rules of func.vmap, which capi/schema/README.md describes
 FLIPPED = {
     "less": "greater",
     "less_equal": "greater_equal",
@@ -167,6 +171,15 @@ class Nondeterministic:
 
 
 @dataclass(frozen=True)
+class Batching:
+    """How func.vmap runs the op on a whole batch: the name of a rule in tessera/func/_rules.py and what it asks for."""
+
+    rule: str
+    rank: int = 0  # fold: axes of the arguments without their own batch axis; 0: they always have one
+    folded: tuple[str, ...] = ()  # fold: the arguments with a batch axis; none: the first tensor
+
+
+@dataclass(frozen=True)
 class Op:
     name: str
     id: int
@@ -186,6 +199,7 @@ class Op:
     doc: str
     notes: str
     kernel: Kernel | None  # None: made of other ops, or not of a family whose ids are generated
+    batching: Batching
     gradient: bool  # False: no gradient by nature, or one that finite differences cannot see
     gradient_args: dict[str, Any] | None  # where to differentiate, when the first fitting case is no good place
     cases: tuple[Case, ...]

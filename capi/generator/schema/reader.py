@@ -120,7 +120,7 @@ def read_domain(name: str, tree: Any) -> m.Domain:
         tree,
         name,
         "title header ids",
-        "doc include retired externs dtypes kernels ops functions structs enums callbacks handles nondeterministic",
+        "doc include retired batching externs dtypes kernels ops functions structs enums callbacks handles nondeterministic",
     )
     low, high = row["ids"]
     ids = set(row.get("retired", ()))
@@ -142,7 +142,7 @@ def read_domain(name: str, tree: Any) -> m.Domain:
         header=header,
         includes=tuple(row.get("include", ())),
         ids=(low, high),
-        ops=tuple(_op(o, name, header, claim) for o in row.get("ops") or ()),
+        ops=tuple(_op(o, name, header, row.get("batching", "loop"), claim) for o in row.get("ops") or ()),
         kernels=tuple(_kernel(k, claim) for k in row.get("kernels") or ()),
         functions=tuple(_function(f, header, claim) for f in row.get("functions") or ()),
         structs=_structs(row.get("structs") or (), header),
@@ -219,13 +219,13 @@ def _arg(row: Any, where: str) -> m.Arg:
     )
 
 
-def _op(row: Any, family: str, header: str, claim: Any) -> m.Op:
+def _op(row: Any, family: str, header: str, batching: Any, claim: Any) -> m.Op:
     where = f"op {row.get('name') if isinstance(row, dict) else row}"
     row = take(
         row,
         where,
         "name id args forms python doc cases",
-        "since returns scalar scalar_kinds cpp effects notes kernel gradient",
+        "since returns scalar scalar_kinds cpp effects notes kernel batching gradient",
     )
     args = tuple(_arg(a, where) for a in row["args"])
     returns = tuple(_arg(r, where) for r in row.get("returns", [{"name": "out", "type": "out tensor"}]))
@@ -256,12 +256,28 @@ def _op(row: Any, family: str, header: str, claim: Any) -> m.Op:
         doc=_text(row, "doc"),
         notes=str(row.get("notes", "")).strip(),
         kernel=_own_kernel(row, number, where),
+        batching=_batching(row.get("batching", batching), args, where),
         gradient=bool(gradient),
         gradient_args=place,
         cases=tuple(_case(c, args, returns, where) for c in row["cases"]),
     )
     _check_op(op, where)
     return op
+
+
+def _batching(entry: Any, args: tuple[m.Arg, ...], where: str) -> m.Batching:
+    """`batching: pointwise`, or `{rule: fold, rank: 3, folded: [input, grid]}`; a file's own key is that of its rows."""
+    entry = {"rule": entry} if isinstance(entry, str) else entry
+    entry = take(entry, f"{where}, batching", "rule", "rank folded")
+    made = m.Batching(entry["rule"], entry.get("rank", 0), tuple(entry.get("folded", ())))
+    if made.rule not in m.BATCHING:
+        raise SchemaError(f"{where}: unknown batching rule {made.rule}, expected one of {', '.join(m.BATCHING)}")
+    if (made.rank or made.folded) and made.rule not in ("fold", "fold_loss"):
+        raise SchemaError(f"{where}: only fold and fold_loss have a rank and folded arguments")
+    tensors = {a.name for a in args if a.type.base == "tensor"}
+    if unknown := set(made.folded) - tensors:
+        raise SchemaError(f"{where}, batching: no tensor named {', '.join(sorted(unknown))}")
+    return made
 
 
 def _own_kernel(row: dict[str, Any], number: int, where: str) -> m.Kernel | None:

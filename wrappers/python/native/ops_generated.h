@@ -1396,70 +1396,70 @@ TPY_OP(one_hot, 1, NULL, "($input, num_classes=-1)\n--\n\nA 1 at the position th
     {"one_hot", 2, 2, 1, -1, 1u, takes_input_num_classes, keys_input_num_classes}, TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tio, NULL, (tpy_function)tsr_one_hot, NULL}, {0}})
 TPY_OP(rand, 1, NULL, "(shape, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nUniform random numbers in [0, 1); floating dtypes.",
-    {"rand", 5, 1, 1, 0, 0u, takes_shape_dtype_device_generator_requires_grad, keys_shape_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
+    {"rand", 5, 1, 1, 0, 0u, takes_shape_dtype_device_generator_requires_grad, keys_shape_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_LwDgo, NULL, (tpy_function)tsr_rand, NULL}, {0}})
 TPY_OP(randn, 1, NULL, "(shape, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nRandom numbers of the standard normal distribution; floating dtypes.",
-    {"randn", 5, 1, 1, 0, 0u, takes_shape_dtype_device_generator_requires_grad, keys_shape_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
+    {"randn", 5, 1, 1, 0, 0u, takes_shape_dtype_device_generator_requires_grad, keys_shape_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_LwDgo, NULL, (tpy_function)tsr_randn, NULL}, {0}})
 TPY_OP(randint, 1, NULL, "(low, high, shape, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nUniform random integers in [low, high).",
-    {"randint", 7, 3, 3, -1, 0u, takes_low_high_shape_dtype_device_generator_requires_grad, keys_low_high_shape_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 6, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
+    {"randint", 7, 3, 3, -1, 0u, takes_low_high_shape_dtype_device_generator_requires_grad, keys_low_high_shape_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 6, 1, 0, 1, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_iiLwDgo, NULL, (tpy_function)tsr_randint, NULL}, {0}})
 TPY_OP(randperm, 1, NULL, "(n, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nThe numbers 0 to n - 1 in random order.",
-    {"randperm", 5, 1, 1, -1, 0u, takes_n_dtype_device_generator_requires_grad, keys_n_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
+    {"randperm", 5, 1, 1, -1, 0u, takes_n_dtype_device_generator_requires_grad, keys_n_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_iwDgo, NULL, (tpy_function)tsr_randperm, NULL}, {0}})
 TPY_OP(bernoulli, 1, "bernoulli", "($input, *, generator=None)\n--\n\n1 with the probability that the element of the input gives, else 0; floating dtypes.",
-    {"bernoulli", 2, 1, 1, -1, 1u, takes_input_generator, keys_input_generator}, TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    {"bernoulli", 2, 1, 1, -1, 1u, takes_input_generator, keys_input_generator}, TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, 1, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tgo, NULL, (tpy_function)tsr_bernoulli, NULL}, {0}})
 TPY_OP(uniform_inplace, 1, "uniform_", "($input, low=0, high=1, *, generator=None)\n--\n\nOverwrites the input with uniform random numbers in [low, high); floating dtypes.",
-    {"uniform_", 4, 3, 1, -1, 1u, takes_input_low_high_generator, keys_input_low_high_generator}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    {"uniform_", 4, 3, 1, -1, 1u, takes_input_low_high_generator, keys_input_low_high_generator}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tddg, NULL, (tpy_function)tsr_uniform_inplace, NULL}, {0}})
 TPY_OP(normal_inplace, 1, "normal_", "($input, mean=0, std=1, *, generator=None)\n--\n\nOverwrites the input with normal random numbers; floating dtypes.",
-    {"normal_", 4, 3, 1, -1, 1u, takes_input_mean_std_generator, keys_input_mean_std_generator}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    {"normal_", 4, 3, 1, -1, 1u, takes_input_mean_std_generator, keys_input_mean_std_generator}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tddg, NULL, (tpy_function)tsr_normal_inplace, NULL}, {0}})
 TPY_OP(rand_like, 1, NULL, "($input, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nUniform random numbers in [0, 1), of the input's shape; floating dtypes.",
-    {"rand_like", 5, 1, 1, -1, 1u, takes_input_dtype_device_generator_requires_grad, keys_input_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
+    {"rand_like", 5, 1, 1, -1, 1u, takes_input_dtype_device_generator_requires_grad, keys_input_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_twDgo, NULL, (tpy_function)tsr_rand_like, NULL}, {0}})
 TPY_OP(randn_like, 1, NULL, "($input, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nRandom numbers of the standard normal distribution, of the input's shape; floating dtypes.",
-    {"randn_like", 5, 1, 1, -1, 1u, takes_input_dtype_device_generator_requires_grad, keys_input_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
+    {"randn_like", 5, 1, 1, -1, 1u, takes_input_dtype_device_generator_requires_grad, keys_input_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_twDgo, NULL, (tpy_function)tsr_randn_like, NULL}, {0}})
 TPY_OP(randint_like, 1, NULL, "($input, low, high, *, dtype=None, device=None, generator=None, requires_grad=False)\n--\n\nUniform random integers in [low, high), of the input's shape.",
-    {"randint_like", 7, 3, 3, -1, 1u, takes_input_low_high_dtype_device_generator_requires_grad, keys_input_low_high_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 6, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
+    {"randint_like", 7, 3, 3, -1, 1u, takes_input_low_high_dtype_device_generator_requires_grad, keys_input_low_high_dtype_device_generator_requires_grad}, TPY_FUNCTIONAL, 6, 1, 0, 1, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tiiwDgo, NULL, (tpy_function)tsr_randint_like, NULL}, {0}})
 TPY_OP(multinomial, 1, "multinomial", "($input, n, replacement=False, *, generator=None)\n--\n\nPositions drawn with the probabilities that weights name, as int64; floating dtypes.",
-    {"multinomial", 4, 3, 2, -1, 1u, takes_input_n_replacement_generator, keys_input_n_replacement_generator}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    {"multinomial", 4, 3, 2, -1, 1u, takes_input_n_replacement_generator, keys_input_n_replacement_generator}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tiwgo, NULL, (tpy_function)tsr_multinomial, NULL}, {0}})
 TPY_OP(normal_tensors, 1, NULL, "($mean, std, *, generator=None)\n--\n\nNormal random numbers with a mean and a standard deviation for each; floating dtypes.",
-    {"normal", 3, 2, 2, -1, 3u, takes_mean_std_generator, keys_mean_std_generator}, TPY_FUNCTIONAL, 3, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    {"normal", 3, 2, 2, -1, 3u, takes_mean_std_generator, keys_mean_std_generator}, TPY_FUNCTIONAL, 3, 1, 0, 0, -1, 0, 1, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_ttgo, NULL, (tpy_function)tsr_normal_tensors, NULL},
         {2, 0, call_tngo, NULL, (tpy_function)tsr_normal_tensors_scalar, NULL},
         {1, 0, call_ntgo, NULL, (tpy_function)tsr_normal_tensors_scalar_left, NULL},
         {0}})
 TPY_OP(poisson, 1, "poisson", "($input, *, generator=None)\n--\n\nCounts of events that are expected as often as each element says; floating dtypes.",
-    {"poisson", 2, 1, 1, -1, 1u, takes_input_generator, keys_input_generator}, TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    {"poisson", 2, 1, 1, -1, 1u, takes_input_generator, keys_input_generator}, TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, 1, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tgo, NULL, (tpy_function)tsr_poisson, NULL}, {0}})
 TPY_OP(exponential_inplace, 1, "exponential_", "($input, rate=1, *, generator=None)\n--\n\nOverwrites the input with exponentially distributed numbers, all above 0; floating dtypes.",
-    {"exponential_", 3, 2, 1, -1, 1u, takes_input_rate_generator, keys_input_rate_generator}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    {"exponential_", 3, 2, 1, -1, 1u, takes_input_rate_generator, keys_input_rate_generator}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdg, NULL, (tpy_function)tsr_exponential_inplace, NULL}, {0}})
 TPY_OP(cauchy_inplace, 1, "cauchy_", "($input, median=0, sigma=1, *, generator=None)\n--\n\nOverwrites the input with numbers of the Cauchy distribution; floating dtypes.",
-    {"cauchy_", 4, 3, 1, -1, 1u, takes_input_median_sigma_generator, keys_input_median_sigma_generator}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    {"cauchy_", 4, 3, 1, -1, 1u, takes_input_median_sigma_generator, keys_input_median_sigma_generator}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tddg, NULL, (tpy_function)tsr_cauchy_inplace, NULL}, {0}})
 TPY_OP(log_normal_inplace, 1, "log_normal_", "($input, mean=1, std=2, *, generator=None)\n--\n\nOverwrites the input with numbers whose logarithms are normal; floating dtypes.",
-    {"log_normal_", 4, 3, 1, -1, 1u, takes_input_mean_std_generator_2, keys_input_mean_std_generator_2}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    {"log_normal_", 4, 3, 1, -1, 1u, takes_input_mean_std_generator_2, keys_input_mean_std_generator_2}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tddg, NULL, (tpy_function)tsr_log_normal_inplace, NULL}, {0}})
 TPY_OP(geometric_inplace, 1, "geometric_", "($input, p, *, generator=None)\n--\n\nOverwrites the input with numbers of trials up to the first success; numeric real dtypes.",
-    {"geometric_", 3, 2, 2, -1, 1u, takes_input_p_generator, keys_input_p_generator}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    {"geometric_", 3, 2, 2, -1, 1u, takes_input_p_generator, keys_input_p_generator}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdg, NULL, (tpy_function)tsr_geometric_inplace, NULL}, {0}})
 TPY_OP(trunc_normal_inplace, 1, "trunc_normal_", "($input, mean=0, std=1, low=-2, high=2, *, generator=None)\n--\n\nOverwrites the input with normal numbers, given that they lie in [low, high]; floating dtypes.",
-    {"trunc_normal_", 6, 5, 1, -1, 1u, takes_input_mean_std_low_high_generator, keys_input_mean_std_low_high_generator}, TPY_INPLACE, 6, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    {"trunc_normal_", 6, 5, 1, -1, 1u, takes_input_mean_std_low_high_generator, keys_input_mean_std_low_high_generator}, TPY_INPLACE, 6, 1, 0, 0, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tddddg, NULL, (tpy_function)tsr_trunc_normal_inplace, NULL}, {0}})
 TPY_OP(random_integers_inplace, 1, "random_", "($input, low=0, high=None, *, generator=None)\n--\n\nOverwrites the input with whole numbers in [low, high), equally likely; real dtypes.",
-    {"random_", 4, 3, 1, -1, 1u, takes_input_low_high_generator_2, keys_input_low_high_generator_2}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    {"random_", 4, 3, 1, -1, 1u, takes_input_low_high_generator_2, keys_input_low_high_generator_2}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tiig, NULL, (tpy_function)tsr_random_integers_inplace, NULL}, {0}})
 TPY_OP(bernoulli_fill_inplace, 1, "bernoulli_", "($input, p=0.5, *, generator=None)\n--\n\nOverwrites the input with 1 with probability p, else 0; real dtypes.",
-    {"bernoulli_", 3, 2, 1, -1, 1u, takes_input_p_generator_2, keys_input_p_generator_2}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    {"bernoulli_", 3, 2, 1, -1, 1u, takes_input_p_generator_2, keys_input_p_generator_2}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdg, NULL, (tpy_function)tsr_bernoulli_fill_inplace, NULL}, {0}})
 TPY_OP(standard_gamma, 1, NULL, "($input, *, generator=None)\n--\n\nGamma distributed numbers of rate 1 and the shapes that the elements give; floating dtypes.",
-    {"standard_gamma", 2, 1, 1, -1, 1u, takes_input_generator, keys_input_generator}, TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    {"standard_gamma", 2, 1, 1, -1, 1u, takes_input_generator, keys_input_generator}, TPY_FUNCTIONAL, 2, 1, 0, 0, -1, 0, 1, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tgo, NULL, (tpy_function)tsr_standard_gamma, NULL}, {0}})
 TPY_OP(standard_gamma_grad, 1, NULL, "($input, other, *, out=None)\n--\n\nThe derivative of a gamma distributed number of rate 1 with respect to its shape.",
     {"standard_gamma_grad", 3, 2, 2, -1, 3u, takes_input_other_out, keys_input_other_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
@@ -1474,7 +1474,7 @@ TPY_OP(standard_gamma_grad_inplace, 1, NULL, "($input, other)\n--\n\nThe derivat
         {1, 1, call_tn, NULL, (tpy_function)tsr_standard_gamma_grad_scalar, NULL},
         {0}})
 TPY_OP(binomial, 1, NULL, "($count, prob, *, generator=None)\n--\n\nHow many of count trials succeed with the probability prob each; floating dtypes.",
-    {"binomial", 3, 2, 2, -1, 3u, takes_count_prob_generator, keys_count_prob_generator}, TPY_FUNCTIONAL, 3, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    {"binomial", 3, 2, 2, -1, 3u, takes_count_prob_generator, keys_count_prob_generator}, TPY_FUNCTIONAL, 3, 1, 0, 0, -1, 0, 1, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_ttgo, NULL, (tpy_function)tsr_binomial, NULL}, {0}})
 TPY_OP(eye_fill_inplace, 1, "eye_", "($input)\n--\n\nOverwrites a matrix with the identity; floating dtypes.",
     {"eye_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
@@ -1483,10 +1483,10 @@ TPY_OP(dirac_inplace, 1, "dirac_", "($input, groups=1)\n--\n\nOverwrites a weigh
     {"dirac_", 2, 2, 1, -1, 1u, takes_input_groups, keys_input_groups}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ti, NULL, (tpy_function)tsr_dirac_inplace, NULL}, {0}})
 TPY_OP(orthogonal_inplace, 1, "orthogonal_", "($input, gain=1, *, generator=None)\n--\n\nOverwrites a matrix with random orthonormal rows or columns, whichever are fewer, times gain; floating dtypes.",
-    {"orthogonal_", 3, 2, 1, -1, 1u, takes_input_gain_generator, keys_input_gain_generator}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    {"orthogonal_", 3, 2, 1, -1, 1u, takes_input_gain_generator, keys_input_gain_generator}, TPY_INPLACE, 3, 1, 0, 0, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdg, NULL, (tpy_function)tsr_orthogonal_inplace, NULL}, {0}})
 TPY_OP(sparse_normal_inplace, 1, "sparse_", "($input, sparsity, std=0.01, *, generator=None)\n--\n\nOverwrites a matrix with normal numbers and, in every column, zeros at random places; floating dtypes.",
-    {"sparse_", 4, 3, 2, -1, 1u, takes_input_sparsity_std_generator, keys_input_sparsity_std_generator}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    {"sparse_", 4, 3, 2, -1, 1u, takes_input_sparsity_std_generator, keys_input_sparsity_std_generator}, TPY_INPLACE, 4, 1, 0, 0, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tddg, NULL, (tpy_function)tsr_sparse_normal_inplace, NULL}, {0}})
 TPY_OP(where, 1, NULL, "($condition, input, other, *, out=None)\n--\n\nThe input where the condition is true, other elsewhere; all three broadcast.",
     {"where", 4, 3, 3, -1, 7u, takes_condition_input_other_out, keys_condition_input_other_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
@@ -1950,10 +1950,10 @@ TPY_OP(binary_cross_entropy_with_logits, 1, NULL, "($input, target, weight=None,
     {"binary_cross_entropy_with_logits", 5, 5, 2, -1, 15u, takes_input_target_weight_pos_weight_reduction, keys_input_target_weight_pos_weight_reduction}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttttso, NULL, (tpy_function)tsr_binary_cross_entropy_with_logits, NULL}, {0}})
 TPY_OP(dropout, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nSets random elements to 0 and divides the others by 1 - p; floating dtypes.",
-    {"dropout", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, NULL, {0, 0},
+    {"dropout", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwgo, call_tdwgt, (tpy_function)tsr_dropout, (tpy_function)tsr_dropout_out}, {0}})
 TPY_OP(dropout_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nSets random elements to 0 and divides the others by 1 - p; floating dtypes.",
-    {"dropout_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
+    {"dropout_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwg, NULL, (tpy_function)tsr_dropout_inplace, NULL}, {0}})
 TPY_OP(elu, 1, NULL, "($input, alpha=1, *, out=None)\n--\n\nx, and alpha (exp(x) - 1) left of 0; floating dtypes, as for all activations.",
     {"elu", 3, 2, 1, -1, 1u, takes_input_alpha_out, keys_input_alpha_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
@@ -2055,7 +2055,7 @@ TPY_OP(softmin, 1, NULL, "($input, axis=-1, dtype=None, *, out=None)\n--\n\nsoft
     {"softmin", 4, 3, 1, -1, 1u, takes_input_axis_dtype_out, keys_input_axis_dtype_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tiwo, call_tiwt, (tpy_function)tsr_softmin, (tpy_function)tsr_softmin_out}, {0}})
 TPY_OP(gumbel_softmax, 1, NULL, "($input, tau=1, hard=False, axis=-1, generator=None)\n--\n\nsoftmax of (input + Gumbel noise) / tau; hard makes the largest 1 and the others 0, with the gradient of the soft result.",
-    {"gumbel_softmax", 5, 5, 1, -1, 1u, takes_input_tau_hard_axis_generator, keys_input_tau_hard_axis_generator}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    {"gumbel_softmax", 5, 5, 1, -1, 1u, takes_input_tau_hard_axis_generator, keys_input_tau_hard_axis_generator}, TPY_FUNCTIONAL, 5, 1, 0, 0, -1, 0, 1, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwigo, NULL, (tpy_function)tsr_gumbel_softmax, NULL}, {0}})
 TPY_OP(l1_loss, 1, NULL, "($input, target, reduction='mean')\n--\n\nThe absolute difference.",
     {"l1_loss", 3, 3, 2, -1, 3u, takes_input_target_reduction, keys_input_target_reduction}, TPY_FUNCTIONAL, 3, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
@@ -2202,40 +2202,40 @@ TPY_OP(local_response_norm, 1, NULL, "($input, size, alpha=0.0001, beta=0.75, k=
     {"local_response_norm", 6, 5, 2, -1, 1u, takes_input_size_alpha_beta_k_out, keys_input_size_alpha_beta_k_out}, TPY_FUNCTIONAL, 5, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tidddo, call_tidddt, (tpy_function)tsr_local_response_norm, (tpy_function)tsr_local_response_norm_out}, {0}})
 TPY_OP(dropout1d, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nSets random channels of sequences to 0 and divides the others by 1 - p; floating dtypes.",
-    {"dropout1d", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, NULL, {0, 0},
+    {"dropout1d", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwgo, call_tdwgt, (tpy_function)tsr_dropout1d, (tpy_function)tsr_dropout1d_out}, {0}})
 TPY_OP(dropout1d_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nSets random channels of sequences to 0 and divides the others by 1 - p; floating dtypes.",
-    {"dropout1d_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
+    {"dropout1d_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwg, NULL, (tpy_function)tsr_dropout1d_inplace, NULL}, {0}})
 TPY_OP(dropout2d, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nSets random channels of images to 0 and divides the others by 1 - p; floating dtypes.",
-    {"dropout2d", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, NULL, {0, 0},
+    {"dropout2d", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwgo, call_tdwgt, (tpy_function)tsr_dropout2d, (tpy_function)tsr_dropout2d_out}, {0}})
 TPY_OP(dropout2d_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nSets random channels of images to 0 and divides the others by 1 - p; floating dtypes.",
-    {"dropout2d_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
+    {"dropout2d_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwg, NULL, (tpy_function)tsr_dropout2d_inplace, NULL}, {0}})
 TPY_OP(dropout3d, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nSets random channels of volumes to 0 and divides the others by 1 - p; floating dtypes.",
-    {"dropout3d", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, NULL, {0, 0},
+    {"dropout3d", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwgo, call_tdwgt, (tpy_function)tsr_dropout3d, (tpy_function)tsr_dropout3d_out}, {0}})
 TPY_OP(dropout3d_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nSets random channels of volumes to 0 and divides the others by 1 - p; floating dtypes.",
-    {"dropout3d_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
+    {"dropout3d_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwg, NULL, (tpy_function)tsr_dropout3d_inplace, NULL}, {0}})
 TPY_OP(alpha_dropout, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nDropout that keeps mean 0 and variance 1 where selu is the activation; floating dtypes.",
-    {"alpha_dropout", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, NULL, {0, 0},
+    {"alpha_dropout", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwgo, call_tdwgt, (tpy_function)tsr_alpha_dropout, (tpy_function)tsr_alpha_dropout_out}, {0}})
 TPY_OP(alpha_dropout_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nDropout that keeps mean 0 and variance 1 where selu is the activation; floating dtypes.",
-    {"alpha_dropout_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
+    {"alpha_dropout_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwg, NULL, (tpy_function)tsr_alpha_dropout_inplace, NULL}, {0}})
 TPY_OP(feature_alpha_dropout, 1, NULL, "($input, p=0.5, training=True, generator=None, *, out=None)\n--\n\nalpha_dropout of whole channels (axis 1); floating dtypes.",
-    {"feature_alpha_dropout", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, NULL, {0, 0},
+    {"feature_alpha_dropout", 5, 4, 1, -1, 1u, takes_input_p_training_generator_out, keys_input_p_training_generator_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwgo, call_tdwgt, (tpy_function)tsr_feature_alpha_dropout, (tpy_function)tsr_feature_alpha_dropout_out}, {0}})
 TPY_OP(feature_alpha_dropout_inplace, 1, NULL, "($input, p=0.5, training=True, generator=None)\n--\n\nalpha_dropout of whole channels (axis 1); floating dtypes.",
-    {"feature_alpha_dropout_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, NULL, {0, 0},
+    {"feature_alpha_dropout_", 4, 4, 1, -1, 1u, takes_input_p_training_generator, keys_input_p_training_generator}, TPY_INPLACE, 4, 1, 0, 0, 0, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tdwg, NULL, (tpy_function)tsr_feature_alpha_dropout_inplace, NULL}, {0}})
 TPY_OP(scaled_dot_product_attention, 1, NULL, "($query, key, value, attn_mask=None, dropout_p=0, is_causal=False, *, scale=None, enable_gqa=False, generator=None)\n--\n\nsoftmax(scale Q Kᵀ + mask) V: (..., L, Ev); the leading axes broadcast.",
-    {"scaled_dot_product_attention", 9, 6, 3, -1, 15u, takes_query_key_value_attn_mask_dropout_p_is_causal_scale_enable_gqa_generator, keys_query_key_value_attn_mask_dropout_p_is_causal_scale_enable_gqa_generator}, TPY_FUNCTIONAL, 9, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
+    {"scaled_dot_product_attention", 9, 6, 3, -1, 15u, takes_query_key_value_attn_mask_dropout_p_is_causal_scale_enable_gqa_generator, keys_query_key_value_attn_mask_dropout_p_is_causal_scale_enable_gqa_generator}, TPY_FUNCTIONAL, 9, 1, 0, 0, -1, 0, 1, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_ttttdwewgo, NULL, (tpy_function)tsr_scaled_dot_product_attention, NULL}, {0}})
 TPY_OP(multi_head_attention, 1, NULL, "($query, key, value, num_heads, out_proj_weight, out_proj_bias=None, in_proj_weight=None, in_proj_bias=None, q_proj_weight=None, k_proj_weight=None, v_proj_weight=None, bias_k=None, bias_v=None, key_padding_mask=None, attn_mask=None, is_causal=False, add_zero_attn=False, dropout_p=0, need_weights=True, average_attn_weights=True, batch_first=False, generator=None)\n--\n\nProjects query, key and value, attends with every head, and projects the joined heads.",
-    {"multi_head_attention", 22, 22, 5, -1, 32759u, takes_query_key_value_num_heads_out_proj_weight_out_proj_bias_in_proj_weight_in_proj_bias_q_proj_weight_k_proj_weight_v_proj_weight_bias_k_bias_v_key_padding_mask_attn_mask_is_causal_add_zero_attn_dropout_p_need_weights_average_attn_weights_batch_first_generator, keys_query_key_value_num_heads_out_proj_weight_out_proj_bias_in_proj_weight_in_proj_bias_q_proj_weight_k_proj_weight_v_proj_weight_bias_k_bias_v_key_padding_mask_attn_mask_is_causal_add_zero_attn_dropout_p_need_weights_average_attn_weights_batch_first_generator}, TPY_FUNCTIONAL, 22, 2, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    {"multi_head_attention", 22, 22, 5, -1, 32759u, takes_query_key_value_num_heads_out_proj_weight_out_proj_bias_in_proj_weight_in_proj_bias_q_proj_weight_k_proj_weight_v_proj_weight_bias_k_bias_v_key_padding_mask_attn_mask_is_causal_add_zero_attn_dropout_p_need_weights_average_attn_weights_batch_first_generator, keys_query_key_value_num_heads_out_proj_weight_out_proj_bias_in_proj_weight_in_proj_bias_q_proj_weight_k_proj_weight_v_proj_weight_bias_k_bias_v_key_padding_mask_attn_mask_is_causal_add_zero_attn_dropout_p_need_weights_average_attn_weights_batch_first_generator}, TPY_FUNCTIONAL, 22, 2, 0, 0, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tttitttttttttttwwdwwwgoo, NULL, (tpy_function)tsr_multi_head_attention, NULL}, {0}})
 TPY_OP(embedding_bag, 1, NULL, "($input, weight, offsets=None, scale_grad_by_freq=False, mode='mean', per_sample_weights=None, include_last_offset=False, padding_idx=None)\n--\n\nThe sum, mean or maximum of the rows of a table that each bag names; 0 for an empty bag.",
     {"embedding_bag", 8, 8, 2, -1, 39u, takes_input_weight_offsets_scale_grad_by_freq_mode_per_sample_weights_include_last_offset_padding_idx, keys_input_weight_offsets_scale_grad_by_freq_mode_per_sample_weights_include_last_offset_padding_idx}, TPY_FUNCTIONAL, 8, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
@@ -2244,16 +2244,16 @@ TPY_OP(bilinear, 1, NULL, "($input1, input2, weight, bias=None)\n--\n\nx1ᵀ A x
     {"bilinear", 4, 4, 3, -1, 15u, takes_input1_input2_weight_bias, keys_input1_input2_weight_bias}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tttto, NULL, (tpy_function)tsr_bilinear, NULL}, {0}})
 TPY_OP(lstm, 1, NULL, "($input, hx, params, has_biases=True, num_layers=1, dropout=0, train=False, bidirectional=False, batch_first=False, *, batch_sizes=None, generator=None)\n--\n\nA long short-term memory network over sequences; blocks i f g o.",
-    {"lstm", 11, 9, 3, -1, 1u, takes_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator, keys_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator}, TPY_FUNCTIONAL, 11, 3, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    {"lstm", 11, 9, 3, -1, 1u, takes_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator, keys_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator}, TPY_FUNCTIONAL, 11, 3, 0, 0, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_tTTwidwwwLgooo, NULL, (tpy_function)tsr_lstm, NULL}, {0}})
 TPY_OP(gru, 1, NULL, "($input, hx, params, has_biases=True, num_layers=1, dropout=0, train=False, bidirectional=False, batch_first=False, *, batch_sizes=None, generator=None)\n--\n\nA network of gated recurrent units over sequences; blocks r z n.",
-    {"gru", 11, 9, 3, -1, 3u, takes_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator_2, keys_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator_2}, TPY_FUNCTIONAL, 11, 2, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    {"gru", 11, 9, 3, -1, 3u, takes_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator_2, keys_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator_2}, TPY_FUNCTIONAL, 11, 2, 0, 0, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_ttTwidwwwLgoo, NULL, (tpy_function)tsr_gru, NULL}, {0}})
 TPY_OP(rnn_tanh, 1, NULL, "($input, hx, params, has_biases=True, num_layers=1, dropout=0, train=False, bidirectional=False, batch_first=False, *, batch_sizes=None, generator=None)\n--\n\nA plain recurrent network over sequences: h = tanh(w_ih x + b_ih + w_hh h + b_hh).",
-    {"rnn_tanh", 11, 9, 3, -1, 3u, takes_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator_2, keys_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator_2}, TPY_FUNCTIONAL, 11, 2, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    {"rnn_tanh", 11, 9, 3, -1, 3u, takes_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator_2, keys_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator_2}, TPY_FUNCTIONAL, 11, 2, 0, 0, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_ttTwidwwwLgoo, NULL, (tpy_function)tsr_rnn_tanh, NULL}, {0}})
 TPY_OP(rnn_relu, 1, NULL, "($input, hx, params, has_biases=True, num_layers=1, dropout=0, train=False, bidirectional=False, batch_first=False, *, batch_sizes=None, generator=None)\n--\n\nA plain recurrent network over sequences: h = max(0, w_ih x + b_ih + w_hh h + b_hh).",
-    {"rnn_relu", 11, 9, 3, -1, 3u, takes_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator_2, keys_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator_2}, TPY_FUNCTIONAL, 11, 2, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    {"rnn_relu", 11, 9, 3, -1, 3u, takes_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator_2, keys_input_hx_params_has_biases_num_layers_dropout_train_bidirectional_batch_first_batch_sizes_generator_2}, TPY_FUNCTIONAL, 11, 2, 0, 0, -1, 0, 0, 0, tpy_randomness, {0, 0},
     (const tpy_way[]){{0, 0, call_ttTwidwwwLgoo, NULL, (tpy_function)tsr_rnn_relu, NULL}, {0}})
 TPY_OP(lstm_cell, 1, NULL, "($input, hx, w_ih, w_hh, b_ih=None, b_hh=None)\n--\n\nOne step of lstm.",
     {"lstm_cell", 6, 6, 4, -1, 61u, takes_input_hx_w_ih_w_hh_b_ih_b_hh, keys_input_hx_w_ih_w_hh_b_ih_b_hh}, TPY_FUNCTIONAL, 6, 2, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
