@@ -102,7 +102,7 @@ static int tpy_list_items(const tpy_signature* sig, int i, PyObject* object, con
   *items = NULL;
   if (tpy_absent(object)) return 1;
   if (!PyTuple_Check(object) && !PyList_Check(object)) {
-    if (!PySequence_Check(object) || PyUnicode_Check(object) || tpy_is_tensor(object)) {
+    if (!PySequence_Check(object) || PyUnicode_Check(object) || tpy_has_tensor_type(object)) {
       return tpy_mismatch(sig, i, expected, object);
     }
   }
@@ -151,7 +151,7 @@ int tpy_tensor_list(const tpy_signature* sig, int i, PyObject* object, int holes
   list->at = list->room;
   list->items = NULL;
   if (tpy_absent(object)) return 1;
-  if (tpy_is_tensor(object)) return tpy_mismatch(sig, i, "a sequence of Tensors", object);
+  if (tpy_has_tensor_type(object)) return tpy_mismatch(sig, i, "a sequence of Tensors", object);
   list->items = PySequence_Tuple(object);
   if (list->items == NULL) return tpy_unreadable(sig, i, "a sequence of Tensors", object);
   const Py_ssize_t count = PyTuple_GET_SIZE(list->items);

@@ -154,7 +154,9 @@ static PyObject* tpy_call(PyTypeObject* type, const tpy_row* row, tpy_value* val
                           tpy_frame* frame, PyObject** slots) {
   const int has_out =
       row->has_out ? tpy_read_out(row, slots[row->n_inputs], values + row->n_inputs, frame) : 0;
-  if (has_out < 0) return NULL;
+  if (has_out < 0) {
+    return tpy_met_blank(slots, row->sig.n) ? tpy_redirect(&row->sig, slots) : NULL;
+  }
   const tpy_way* way = tpy_choose(row, values, frame->numbers);
   if (way == NULL) {
     if (row->bounds) return tpy_call_between(type, row, values, has_out, slots);
@@ -223,6 +225,8 @@ static PyObject* tpy_run_parsed(const tpy_row* row, PyObject** slots) {
     PyTypeObject* type = tpy_class_of(slots, row->n_inputs);
     result =
         common ? tpy_call_plain(type, row, values) : tpy_call(type, row, values, &frame, slots);
+  } else if (tpy_met_blank(slots, row->sig.n)) {
+    result = tpy_redirect(&row->sig, slots);
   }
   if (frame.n_lists + frame.n_tensors > 0) tpy_free_frame(&frame);
   return result;
@@ -243,8 +247,12 @@ PyObject* tpy_run(const tpy_row* row, PyObject* self, PyObject* const* args, Py_
   }
   PyObject* slots[TPY_MAX_PARAMETERS + 1];
   if (!tpy_parse(&row->sig, self, args, nargs, kwnames, slots)) return NULL;
-  PyObject* result =
-      row->prepare == NULL || row->prepare(row, slots) ? tpy_run_parsed(row, slots) : NULL;
+  PyObject* result = NULL;
+  if (row->prepare == NULL || row->prepare(row, slots)) {
+    result = tpy_run_parsed(row, slots);
+  } else if (!PyErr_Occurred()) {
+    result = tpy_redirect(&row->sig, slots);
+  }
   Py_XDECREF(slots[row->sig.n]);
   return row->creates ? tpy_requiring(&row->sig, row->sig.n - 1, slots[row->sig.n - 1], result)
                       : result;
@@ -268,6 +276,13 @@ int tpy_padding(const tpy_row* row, PyObject** slots) {
   }
   slots[padding] = NULL;
   return 1;
+}
+
+/* Inside func.vmap, the draws of a thread are redirected. */
+int tpy_randomness(const tpy_row* row, PyObject** slots) {
+  (void)row;
+  (void)slots;
+  return !tpy_redirects_random();
 }
 
 /* Without axes, all axes of size 1 are taken; the last slot owns their tuple. */

@@ -226,3 +226,77 @@ PyObject* py_grad(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   tpy_free_lists(lists, 3);
   return result;
 }
+
+/* ---- the leaves that a graph reaches ---- */
+
+/* Whether the node belongs to a leaf that is not among those known; -1 on failure. */
+static int tpy_is_other_leaf(tsr_node node, const tpy_tensors* known) {
+  tsr_tensor leaf = NULL;
+  const tsr_status status = tsr_node_variable(node, &leaf);
+  if (status != TSR_OK) return tpy_fail(status), -1;
+  int other = leaf != NULL;
+  for (int32_t i = 0; i < known->n; ++i) other = other && leaf != known->at[i];
+  tsr_tensor_release(leaf);
+  return other;
+}
+
+/* Puts a node that was not seen before on the stack, which takes over the reference. */
+static int tpy_push_node(PyObject* seen, PyObject* stack, tsr_node node) {
+  if (node == NULL) return 1;
+  PyObject* key = PyLong_FromVoidPtr(node);
+  const int known = key != NULL ? PySet_Contains(seen, key) : -1;
+  PyObject* owner = known == 0 && PySet_Add(seen, key) == 0 ? tpy_wrap_node(node) : NULL;
+  if (owner == NULL && (known != 0 || PyErr_Occurred())) tsr_node_release(node);
+  const int good = known == 1 || (owner != NULL && PyList_Append(stack, owner) == 0);
+  Py_XDECREF(owner);
+  Py_XDECREF(key);
+  return good;
+}
+
+static int tpy_push_next(PyObject* seen, PyObject* stack, tsr_node node) {
+  int64_t count = 0, output = 0;
+  tsr_status status = tsr_node_next_count(node, &count);
+  for (int64_t i = 0; status == TSR_OK && i < count; ++i) {
+    tsr_node next = NULL;
+    status = tsr_node_next(node, i, &next, &output);
+    if (status == TSR_OK && !tpy_push_node(seen, stack, next)) return 0;
+  }
+  if (status != TSR_OK) tpy_fail(status);
+  return status == TSR_OK;
+}
+
+/* Takes nodes from the stack until one is a leaf that is not known: 1, 0 if there is none, -1 on
+ * failure. */
+static int tpy_search(PyObject* seen, PyObject* stack, const tpy_tensors* known) {
+  while (PyList_GET_SIZE(stack) > 0) {
+    const Py_ssize_t last = PyList_GET_SIZE(stack) - 1;
+    PyObject* owner = Py_NewRef(PyList_GET_ITEM(stack, last));
+    int found = PyList_SetSlice(stack, last, last + 1, NULL) < 0
+                    ? -1
+                    : tpy_is_other_leaf(((tpy_held*)owner)->handle, known);
+    if (found == 0 && !tpy_push_next(seen, stack, ((tpy_held*)owner)->handle)) found = -1;
+    Py_DECREF(owner);
+    if (found != 0) return found;
+  }
+  return 0;
+}
+
+/* has_other_leaves(outputs, leaves): whether the graph of the outputs reaches further leaves. */
+PyObject* py_has_other_leaves(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+  (void)self;
+  if (!tpy_count_arguments("has_other_leaves", nargs, 2)) return NULL;
+  tpy_tensors lists[2];
+  PyObject *seen = PySet_New(NULL), *stack = PyList_New(0);
+  int found = tpy_read_lists(args, 2, lists) && seen != NULL && stack != NULL ? 0 : -1;
+  for (int32_t i = 0; found == 0 && i < lists[0].n; ++i) {
+    tsr_node node = NULL;
+    const tsr_status status = tsr_tensor_grad_fn(lists[0].at[i], &node);
+    if (status != TSR_OK) tpy_fail(status);
+    found = status == TSR_OK && tpy_push_node(seen, stack, node) ? 0 : -1;
+  }
+  if (found == 0) found = tpy_search(seen, stack, lists + 1);
+  Py_XDECREF(seen);
+  Py_XDECREF(stack);
+  tpy_free_lists(lists, 2);
+  return found < 0 ? NULL : PyBool_FromLong(found);
+}

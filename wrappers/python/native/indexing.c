@@ -114,6 +114,8 @@ PyObject* tensor_subscript(PyObject* self, PyObject* key) {
     TPY_CALL(status, tsr_getitem(tpy_handle(self), index.items, index.n_items, index.arrays,
                                  index.n_arrays, &out));
     result = tpy_result_as(tpy_class_for(self, self), status, out);
+  } else if (tpy_met_blank(&key, 1)) {
+    result = tpy_redirect_call("getitem", "OO", self, key);
   }
   tpy_free_index(&index);
   return result;
@@ -152,8 +154,14 @@ int tensor_ass_subscript(PyObject* self, PyObject* key, PyObject* value) {
     return -1;
   }
   tpy_index index;
-  const int good = tpy_read_index(&index, key) && tpy_store(self, &index, value);
+  int good = tpy_read_index(&index, key) && tpy_store(self, &index, value);
   tpy_free_index(&index);
+  PyObject* const given[] = {key, value};
+  if (!good && tpy_met_blank(given, 2)) {
+    PyObject* none = tpy_redirect_call("setitem", "OOO", self, key, value);
+    good = none != NULL;
+    Py_XDECREF(none);
+  }
   return good ? 0 : -1;
 }
 

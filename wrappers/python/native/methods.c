@@ -91,6 +91,7 @@ static PyObject* tensor_contiguous(PyObject* self, PyObject* unused) {
   tsr_info info;
   if (!tpy_info(self, &info)) return NULL;
   if (info.flags & TSR_TENSOR_CONTIGUOUS) return Py_NewRef(self);
+  if (tpy_handle(self) == NULL) return tpy_redirect_call("contiguous", "(O)", self);
   return tpy_operate_unary(tsr_contiguous, self);
 }
 
@@ -154,6 +155,8 @@ static PyObject* tpy_move(PyObject* self, tsr_dtype dtype, int32_t type, int32_t
   tsr_tensor out = NULL;
   tsr_status status;
   TPY_CALL(status, tsr_to(tpy_handle(self), type, index, dtype, copy, non_blocking, &out));
+  if (status != TSR_OK && tpy_handle(self) == NULL)
+    return tpy_blank_converted(self, dtype, type, index, copy);
   return tpy_result_alias(status, out, self);
 }
 
@@ -165,6 +168,8 @@ static PyObject* tpy_convert(PyObject* self, tsr_dtype dtype, int32_t type, int3
   tsr_tensor out = NULL;
   tsr_status status;
   TPY_CALL(status, tsr_asarray(tpy_handle(self), dtype, type, index, copy, &out));
+  if (status != TSR_OK && tpy_handle(self) == NULL)
+    return tpy_blank_converted(self, dtype, type, index, copy);
   return tpy_result_alias(status, out, self);
 }
 
@@ -174,7 +179,8 @@ PyObject* py_convert(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   if (!tpy_count_arguments("convert", nargs, 4)) return NULL;
   tsr_dtype dtype;
   int32_t type, index;
-  if (!tpy_is_tensor(args[0])) return PyErr_Format(tpy.type_error, "convert(): expected a Tensor");
+  if (!tpy_has_tensor_type(args[0]))
+    return PyErr_Format(tpy.type_error, "convert(): expected a Tensor");
   if (!tpy_dtype(NULL, 0, args[1], &dtype) || !tpy_device(NULL, 0, args[2], &type, &index))
     return NULL;
   const int copy = args[3] == Py_None ? TPY_MAY_COPY : PyObject_IsTrue(args[3]);
@@ -244,7 +250,7 @@ typedef struct {
 } tpy_target;
 
 static int tpy_to_positional(tpy_target* to, PyObject* item) {
-  if (tpy_is_tensor(item)) {
+  if (tpy_has_tensor_type(item)) {
     to->like = item;
   } else if (PyBool_Check(item)) {
     to->copy = item == Py_True;

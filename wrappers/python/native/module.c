@@ -16,7 +16,7 @@ PyObject* tpy_attribute(PyObject* object, PyObject** cell, const char* name) {
 
 static PyObject* py_is_tensor(PyObject* self, PyObject* object) {
   (void)self;
-  return PyBool_FromLong(tpy_is_tensor(object));
+  return PyBool_FromLong(tpy_has_tensor_type(object));
 }
 
 /* Python's cycle collector tracks the objects of every class that is written in Python. Generators
@@ -79,6 +79,7 @@ static const tpy_entry entries[] = {
     {"as_array", &tpy.as_array, NULL, NULL},
     {"no_array", &tpy.no_array, NULL, NULL},
     {"from_ndarray", &tpy.from_ndarray, NULL, NULL},
+    {"redirect", &tpy.redirect, NULL, NULL},
 };
 
 static int tpy_register_dtypes(PyObject* dtypes) {
@@ -198,6 +199,11 @@ static PyMethodDef tpy_private[] = {
      "Whether operations record on this thread."},
     {"is_inference_mode_enabled", py_is_inference_mode_enabled, METH_NOARGS,
      "Whether this thread is in inference mode."},
+    {"has_other_leaves", (PyCFunction)(void (*)(void))py_has_other_leaves, METH_FASTCALL,
+     "Whether a graph reaches leaves beside those given."},
+    {"blank", py_blank, METH_O, "An object without a handle, of a subclass of Tensor."},
+    {"redirect_random", py_redirect_random, METH_O,
+     "Sets whether draws of this thread are redirected; returns whether they were."},
     {"from_numbers", (PyCFunction)(void (*)(void))py_from_numbers, METH_FASTCALL,
      "A tensor of plain numbers, or None."},
     {"arange", (PyCFunction)(void (*)(void))py_arange, METH_FASTCALL,

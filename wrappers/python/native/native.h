@@ -67,6 +67,7 @@ typedef struct {
   PyObject* type_error;    /* wrong types, values, indices: errors of the library and Python's */
   PyObject *value_error, *index_error;
   PyObject* results;      /* dict: name of an op -> named tuple of its results */
+  PyObject* redirect;     /* (name, arguments) calls an operation on objects without a handle */
   PyTypeObject* ndarray;  /* numpy.ndarray */
   PyObject* from_ndarray; /* (array, whether to copy) gives a tensor of its elements */
   int n_dtypes;
@@ -84,8 +85,19 @@ static inline unsigned tpy_dtype_place(tsr_dtype bits) {
   return ((unsigned)bits & 7) << 3 | ((unsigned)__builtin_ctz((unsigned)bits >> 8 | 0x100) & 7);
 }
 
-static inline int tpy_is_tensor(PyObject* object) {
+/* Note [Objects without a handle]
+ * A subclass of Tensor may have instances without a handle, made by blank() in redirect.c: tensors
+ * inside func.vmap are such objects. Nothing here computes with one. An operation that meets one
+ * fails to read its arguments; only then it is looked for among them, and the call goes to the
+ * Python function that register() got as `redirect`. So these objects cost other calls nothing. */
+static inline int tpy_has_tensor_type(PyObject* object) {
   return Py_TYPE(object) == tpy.tensor || PyObject_TypeCheck(object, tpy.base);
+}
+
+/* A tensor that has a handle. */
+static inline int tpy_is_tensor(PyObject* object) {
+  return Py_TYPE(object) == tpy.tensor ||
+         (PyObject_TypeCheck(object, tpy.base) && ((tpy_object*)object)->handle != NULL);
 }
 
 /* The handle of an object that tpy_is_tensor holds for; borrowed. */
@@ -350,6 +362,27 @@ static inline void tpy_free_tensors(tpy_tensors* list) {
   Py_XDECREF(list->items);
 }
 
+/* ---- redirect.c: operations on objects without a handle ---- */
+
+/* Whether an object is a tensor without a handle, or a sequence with one in it. */
+int tpy_is_blank(PyObject* object);
+/* Calls `redirect` with the name of a function and its arguments by name, of which those that are
+ * NULL are left out. */
+PyObject* tpy_redirect(const tpy_signature* sig, PyObject* const* slots);
+PyObject* tpy_redirect_call(const char* name, const char* format, ...);
+/* The metadata of a tensor without a handle: those of the tensor that stands for it, without axes
+ * in front. */
+int tpy_blank_info(PyObject* self, tsr_info* info);
+/* The result of a conversion that failed because its tensor has no handle. */
+PyObject* tpy_blank_converted(PyObject* self, tsr_dtype dtype, int32_t type, int32_t index,
+                              int copy);
+/* Whether a failed call was about such an object: the exception of the failure is then gone. */
+int tpy_met_blank(PyObject* const* objects, Py_ssize_t count);
+/* Whether calls of this thread that draw random numbers are redirected, too. */
+int tpy_redirects_random(void);
+PyObject* py_redirect_random(PyObject* self, PyObject* value);
+PyObject* py_blank(PyObject* self, PyObject* type);
+
 /* ---- numbers.c: numbers of the host ---- */
 
 /* What an object is; TPY_LARGE is an int beyond 64 bits, converted to the nearest float. */
@@ -451,6 +484,7 @@ int tpy_info(PyObject* self, tsr_info* info);
 /* Whether autograd records ops on this object; raises nothing. */
 int tpy_wants_grad(PyObject* object);
 PyObject* tpy_int_tuple(const int64_t* values, int32_t count);
+PyObject* tpy_find_dtype(tsr_dtype bits);
 
 /* ---- values.c: elements as Python's numbers ---- */
 
@@ -566,6 +600,7 @@ PyObject* py_metadata_object(PyObject* self, PyObject* args);
 PyObject* py_set_anomaly(PyObject* self, PyObject* args);
 PyObject* py_backward(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_grad(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
+PyObject* py_has_other_leaves(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_needs_grad(PyObject* self, PyObject* given);
 PyObject* py_attach_node(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_push_saved_hooks(PyObject* self, PyObject* args);

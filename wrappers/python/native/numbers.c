@@ -38,7 +38,7 @@ int tpy_as_number(PyObject* object, tsr_number* out) {
     out->imaginary = PyComplex_ImagAsDouble(object);
     return TPY_NUMBER;
   }
-  if (tpy_is_tensor(object) || Py_TYPE(object)->tp_as_number == NULL || tpy_is_array(object))
+  if (tpy_has_tensor_type(object) || Py_TYPE(object)->tp_as_number == NULL || tpy_is_array(object))
     return TPY_NO_NUMBER;
   PyObject* plain = PyObject_CallOneArg(tpy.number, object);
   if (plain == NULL) return TPY_ERROR;
@@ -64,7 +64,7 @@ int tpy_scalar(const tpy_signature* sig, int i, PyObject* object, const tsr_numb
     if (absent != NULL) *out = *absent;
     return 1;
   }
-  if (tpy_is_tensor(object)) return tpy_mismatch(sig, i, "a number", object);
+  if (tpy_has_tensor_type(object)) return tpy_mismatch(sig, i, "a number", object);
   const int found = tpy_sized_number(object, out);
   return found == TPY_NO_NUMBER ? tpy_mismatch(sig, i, "a number", object) : found == TPY_NUMBER;
 }

@@ -56,6 +56,7 @@ PyObject* tpy_operate_inplace(const tpy_inplace_operator* op, PyObject* a, PyObj
     Py_XDECREF(made);
     return result;
   }
+  if (tpy_has_tensor_type(b)) return tpy_redirect_call("inplace_operator", "OO", a, b);
   if (op->number == NULL) Py_RETURN_NOTIMPLEMENTED;
   tsr_number number;
   const int found = tpy_sized_number(b, &number);

@@ -17,7 +17,7 @@ static int tpy_is_dtype(PyObject* object) {
 
 /* `self` is the first argument of a method, and no tensor for a function. */
 static Py_ssize_t tpy_given(PyObject* self, Py_ssize_t nargs) {
-  return nargs + (self != NULL && tpy_is_tensor(self));
+  return nargs + (self != NULL && tpy_has_tensor_type(self));
 }
 
 static PyObject* py_view_any(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
@@ -36,7 +36,7 @@ static PyObject* py_where_any(PyObject* self, PyObject* const* args, Py_ssize_t 
 
 static PyObject* py_split_any(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                               PyObject* kwnames) {
-  const Py_ssize_t second = self != NULL && tpy_is_tensor(self) ? 0 : 1;
+  const Py_ssize_t second = self != NULL && tpy_has_tensor_type(self) ? 0 : 1;
   const int listed = nargs > second && (PyList_Check(args[second]) || PyTuple_Check(args[second]));
   return (listed ? split_sizes : split_evenly)(self, args, nargs, kwnames);
 }

@@ -42,15 +42,17 @@ typedef struct tpy_row {
   int plain;   /* gives one new tensor, which is no alias and needs no requires_grad */
   int quick;   /* it is plain and takes so many tensors or numbers, 1 or 2, and nothing else; else 0
                 */
-  int (*prepare)(const struct tpy_row* row, PyObject** slots);
-  int prepared[2];     /* arguments that `prepare` looks at */
-  const tpy_way* ways; /* for tensors first; the last one has no `call` */
+  int (*prepare)(const struct tpy_row* row,
+                 PyObject** slots); /* 0 without an exception: redirect */
+  int prepared[2];                  /* arguments that `prepare` looks at */
+  const tpy_way* ways;              /* for tensors first; the last one has no `call` */
 } tpy_row;
 
 PyObject* tpy_run(const tpy_row* row, PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                   PyObject* kwnames);
 int tpy_padding(const tpy_row* row, PyObject** slots);
 int tpy_axes_of_one(const tpy_row* row, PyObject** slots);
+int tpy_randomness(const tpy_row* row, PyObject** slots);
 
 /* ---- ops_generated.c, ops_generated.h: a row for each function and method; generated ---- */
 

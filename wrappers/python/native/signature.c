@@ -91,7 +91,7 @@ static int tpy_take_arrays(const tpy_signature* sig, PyObject** slots) {
 int tpy_parse(const tpy_signature* sig, PyObject* self, PyObject* const* args, Py_ssize_t nargs,
               PyObject* kwnames, PyObject** slots) {
   for (int i = 0; i <= sig->n; ++i) slots[i] = NULL;
-  const int first = self != NULL && tpy_is_tensor(self);
+  const int first = self != NULL && tpy_has_tensor_type(self);
   if (first) slots[0] = self;
   Py_ssize_t given = nargs + first;
   if (sig->vararg >= 0 && given > sig->vararg + 1 && PyIndex_Check(args[sig->vararg - first]) &&

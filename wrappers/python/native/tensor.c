@@ -85,6 +85,7 @@ PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   }
   if (!PyArg_ParseTuple(args, "O", &other)) return NULL;
   if (!tpy_is_tensor(other)) {
+    if (tpy_has_tensor_type(other)) return tpy_redirect_call("new", "OO", type, other);
     PyErr_Format(tpy.type_error,
                  "expected a Tensor, got %s; tessera.tensor(data) makes one from data",
                  Py_TYPE(other)->tp_name);
@@ -109,8 +110,10 @@ int tpy_wants_grad(PyObject* object) {
 int tpy_info(PyObject* self, tsr_info* info) {
   info->struct_size = sizeof *info;
   const tsr_status status = tsr_tensor_info(tpy_handle(self), info);
-  if (status != TSR_OK) tpy_fail(status);
-  return status == TSR_OK;
+  if (status == TSR_OK) return 1;
+  if (tpy_handle(self) == NULL) return tpy_blank_info(self, info);
+  tpy_fail(status);
+  return 0;
 }
 
 /* Fills a new tuple; NULL if making it failed. */
@@ -136,7 +139,7 @@ static PyObject* tpy_shape(PyObject* self, const tsr_info* info) {
   return tpy_fill_ints(type->tp_alloc(type, info->ndim), info->sizes, info->ndim);
 }
 
-static PyObject* tpy_find_dtype(tsr_dtype bits) {
+PyObject* tpy_find_dtype(tsr_dtype bits) {
   PyObject* dtype = tpy.dtype_at[tpy_dtype_place(bits)];
   if (dtype != NULL) return Py_NewRef(dtype);
   PyErr_Format(PyExc_RuntimeError, "unknown dtype bits %x", (unsigned)bits);
