@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  * A call of an op: its row says how the arguments are read, which C function is called, and what is
  * returned. */
+#include "redirect.h"
 #include "rows.h"
 
 tpy_list tpy_no_list = {.n = -1};

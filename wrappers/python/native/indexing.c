@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  * tensor[index] and tensor[index] = value: from Python's brackets to items of the ABI. */
 #include "native.h"
+#include "redirect.h"
 
 enum { TPY_MAX_ITEMS = 130 }; /* 64 axes, as many new axes, an ellipsis */
 

@@ -3,6 +3,7 @@
  * Methods of tensors that are not ops: metadata under PyTorch's names, conversions,
  * requires_grad. */
 #include "native.h"
+#include "redirect.h"
 
 /* ---- metadata ---- */
 

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  * The module tessera._core: types and functions put together, and what C needs of the Python layer.
  */
+#include "redirect.h"
 #include "rows.h"
 
 #include <pthread.h>

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  * The operators of tensors with numbers and arrays; two tensors are in native.h. */
 #include "native.h"
+#include "redirect.h"
 
 static int tpy_is_whole(PyObject* tensor) {
   tsr_info info = {sizeof info};

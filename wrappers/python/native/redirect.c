@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  * Operations on objects without a handle, which go to a Python function: Note [Objects without a
  * handle]. */
-#include <stdarg.h>
+#include "redirect.h"
 
-#include "native.h"
+#include <stdarg.h>
 
 static int tpy_lacks_handle(PyObject* object) {
   return tpy_has_tensor_type(object) && tpy_handle(object) == NULL;

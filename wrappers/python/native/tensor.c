@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  * The type TensorBase: lifetime of the handle, metadata. */
 #include "native.h"
+#include "redirect.h"
 
 /* ---- lifetime ---- */
 
