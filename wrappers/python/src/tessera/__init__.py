@@ -88,7 +88,23 @@ from ._variadic import (  # type: ignore[assignment]  # noqa: F401
     vsplit,
     where,
 )
-from . import amp, autograd, capi, distributions, fft, io, linalg, masked, memory, nn, optim, streams, tracing, utils
+from . import (
+    amp,
+    autograd,
+    capi,
+    distributions,
+    fft,
+    func,
+    io,
+    linalg,
+    masked,
+    memory,
+    nn,
+    optim,
+    streams,
+    tracing,
+    utils,
+)
 from .autograd import (
     enable_grad,
     inference_mode,
@@ -98,6 +114,7 @@ from .autograd import (
     set_grad_enabled,
 )
 
+from .func import vmap
 from .io import load_file, save_file
 from .linalg import einsum, tensordot
 from .utils.deterministic import (
@@ -114,7 +131,7 @@ __all__ = [
     "broadcast_shapes", "CallbackError", "can_cast", "CancelledError", "capi", "complex128", "complex64",
     "default_generator", "Device", "device", "device_count", "DeviceError", "distributions", "dsplit", "DType", "dtype",
     "DTypeError", "e", "einsum", "empty_permuted", "enable_grad", "fft", "FileError", "finfo", "float16", "float32",
-    "float64", "from_dlpack", "from_numpy", "frombuffer", "Generator", "get_default_device",
+    "float64", "from_dlpack", "from_numpy", "frombuffer", "func", "Generator", "get_default_device",
     "get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_threads", "get_rng_state", "hsplit",
     "iinfo", "inf", "inference_mode", "initial_seed", "int16", "int32", "int64", "int8", "InternalError",
     "InvalidArgumentError", "InvalidValueError", "io", "is_deterministic_algorithms_warn_only_enabled",
@@ -124,7 +141,7 @@ __all__ = [
     "save_file", "set_default_device", "set_deterministic_debug_mode", "set_float32_matmul_precision",
     "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state", "ShapeError", "streams", "synchronize",
     "take_along_dim", "Tensor", "tensor", "tensor_split", "tensordot", "TesseraError", "tracing", "uint16", "uint32",
-    "uint64", "uint8", "use_deterministic_algorithms", "utils", "vsplit",
+    "uint64", "uint8", "use_deterministic_algorithms", "utils", "vmap", "vsplit",
 ]  # fmt: skip
 __all__ += _ops.__all__
 

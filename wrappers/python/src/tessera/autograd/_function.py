@@ -18,6 +18,7 @@ from ..capi import lib
 from ._modes import no_grad
 from .forward_ad import forward_off
 
+in_batch: Any = None  # func._custom, once it is there: apply() inside vmap
 F = TypeVar("F", bound=Callable[..., Any])
 _HAS_JVP = 1 << 30  # in the flags of attach_node: the callable has a method push
 
@@ -73,9 +74,17 @@ class Function:
     For forward mode add a static method jvp(ctx, *tangents), which gets one tangent, or None, for each argument of
     forward, and returns one for each result.
 
+    With a static method setup_context(ctx, inputs, output), forward takes no ctx: it only computes, and setup_context saves.
+
+    Inside func.vmap, a static method vmap(info, in_dims, *args) runs the function on a whole batch and returns (output,
+    out_dims); info has batch_size and randomness. With generate_vmap_rule = True, forward and backward themselves run on the
+    batch, as any function inside vmap. Otherwise apply runs once for each sample.
+
     Call apply(...). backward returns one gradient, or None, for each argument of forward; it gets one for each result of
     forward, None for results that are not tensors.
     """
+
+    generate_vmap_rule = False
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -84,6 +93,14 @@ class Function:
     @staticmethod
     def backward(*args: Any, **kwargs: Any) -> Any:
         raise NotSupportedError("a custom function needs a static method backward(ctx, *grads)")
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        raise NotSupportedError("a custom function without setup_context() saves in forward(ctx, ...)")
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
+        raise NotSupportedError("a custom function without vmap() runs once for each sample")
 
     @staticmethod
     def jvp(*args: Any, **kwargs: Any) -> Any:
@@ -100,11 +117,17 @@ class Function:
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         if kwargs:
             _check_keywords(cls, kwargs)
+        if in_batch is not None and in_batch.takes(args):
+            return in_batch.apply(cls, args, kwargs)
         ctx = FunctionCtx()
         ctx.needs_input_grad = needs = needs_grad(args)
         forward_mode = lib.tsr_forward_level() >= 0
         with no_grad(), forward_off() if forward_mode else nullcontext():
-            result = cls.forward(ctx, *args, **kwargs)
+            if cls.setup_context is Function.setup_context:
+                result = cls.forward(ctx, *args, **kwargs)
+            else:
+                result = cls.forward(*args, **kwargs)
+                cls.setup_context(ctx, args, result)
         wanted = True in needs or forward_mode
         if isinstance(result, TensorBase):
             return _attach(cls, ctx, args, (result,))[0] if wanted or ctx._dirty else result

@@ -41,9 +41,26 @@ from ._tensor import (
     set_default_dtype,
     strided,
 )
-from . import accelerator, amp, autograd, backends, cuda, distributions, fft, linalg, nn, optim, random, special, utils, version
+from . import (
+    accelerator,
+    amp,
+    autograd,
+    backends,
+    cuda,
+    distributions,
+    fft,
+    func,
+    linalg,
+    nn,
+    optim,
+    random,
+    special,
+    utils,
+    version,
+)
 from .amp import OF_TORCH as _OF_TORCH, GradScaler, autocast
 from ..autograd import is_anomaly_check_nan_enabled, is_anomaly_enabled
+from ..func import vmap
 from .nn import functional as _F
 from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 
@@ -120,12 +137,12 @@ __all__ = [
     "are_deterministic_algorithms_enabled", "autocast", "autograd", "backends", "bfloat16", "bool", "cdouble", "cfloat",
     "channels_last", "channels_last_3d", "compile", "complex128", "complex64", "contiguous_format", "cuda",
     "default_generator", "device", "distributions", "double", "dtype", "e", "fft", "finfo", "float", "float16", "float32",
-    "float64", "get_default_device", "get_default_dtype", "get_deterministic_debug_mode", "get_rng_state", "half",
-    "iinfo", "inf", "initial_seed", "int", "int16", "int32", "int64", "int8", "is_anomaly_check_nan_enabled",
+    "float64", "func", "get_default_device", "get_default_dtype", "get_deterministic_debug_mode", "get_rng_state",
+    "half", "iinfo", "inf", "initial_seed", "int", "int16", "int32", "int64", "int8", "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled", "is_deterministic_algorithms_warn_only_enabled", "is_storage", "layout", "linalg", "load",
     "long", "manual_seed", "memory_format", "nan", "newaxis", "nn", "optim", "pi", "preserve_format", "random", "save",
     "seed", "set_default_device", "set_default_dtype", "set_default_tensor_type", "set_deterministic_debug_mode",
     "set_rng_state", "short", "special", "strided", "uint16", "uint32", "uint64", "uint8",
-    "use_deterministic_algorithms", "utils", "version",
+    "use_deterministic_algorithms", "utils", "version", "vmap",
 ]  # fmt: skip
 __all__ += sorted({*_functions, *TYPES, *(_OF_TORCH.keys() - set(__all__)), *(name for name in _FROM_FUNCTIONAL.split() if name in globals())})

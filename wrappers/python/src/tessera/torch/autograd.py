@@ -23,7 +23,7 @@ from ..autograd._function import FunctionCtx, once_differentiable
 from . import _forward_ad as forward_ad
 from . import _graph as graph
 from ._namespace import lookup
-from ._tensor import Tensor, retyped
+from ._tensor import Tensor, retyped, with_tensors
 
 __all__ = [
     "Function", "FunctionCtx", "Variable", "backward", "detect_anomaly", "enable_grad", "forward_ad", "functional", "grad", "gradcheck",
@@ -46,13 +46,18 @@ def grad(
     outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: Any = None, create_graph: bool = False,
     only_inputs: bool = True, allow_unused: Any = None, is_grads_batched: bool = False, materialize_grads: bool = False,
 ) -> Any:
-    if is_grads_batched:
-        raise NotImplementedError("torch.autograd.grad: is_grads_batched=True is not in tessera.torch")
-    found = _autograd.grad(outputs, inputs, grad_outputs, retain_graph, create_graph, bool(allow_unused or materialize_grads))
+    unused = bool(allow_unused or materialize_grads)
+    found = _autograd.grad(outputs, inputs, grad_outputs, retain_graph, create_graph, unused, is_grads_batched)
     if materialize_grads:
         wanted = [inputs] if isinstance(inputs, Tensor) else inputs
-        found = tuple(given.new_zeros(given.shape) if made is None else made for given, made in zip(wanted, found))
+        front = _rows_of(grad_outputs) if is_grads_batched else ()
+        found = tuple(given.new_zeros((*front, *given.shape)) if made is None else made for given, made in zip(wanted, found))
     return retyped(found)
+
+
+def _rows_of(grad_outputs: Any) -> tuple[int, ...]:
+    first = grad_outputs if isinstance(grad_outputs, Tensor) else next(g for g in grad_outputs if g is not None)
+    return (int(first.shape[0]),)
 
 
 class _Ctx:
@@ -74,12 +79,14 @@ class Function(_autograd.Function):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         forward, setup = cls.__dict__.get("forward"), cls.__dict__.get("setup_context")
+        if setup is not None:
+            cls.setup_context = staticmethod(_with_ctx(_function_of(setup)))  # type: ignore[assignment]
         if forward is not None:
-            call = forward.__func__ if isinstance(forward, staticmethod) else forward
-            cls.forward = staticmethod(_with_setup(call, setup) if setup is not None else _with_ctx(call))  # type: ignore[assignment]
+            bare = cls.setup_context is not _autograd.Function.setup_context
+            cls.forward = staticmethod((with_tensors if bare else _with_ctx)(_function_of(forward)))  # type: ignore[assignment]
         push = cls.__dict__.get("jvp")
         if push is not None:
-            cls.jvp = staticmethod(_with_ctx(push.__func__ if isinstance(push, staticmethod) else push))  # type: ignore[method-assign]
+            cls.jvp = staticmethod(_with_ctx(_function_of(push)))  # type: ignore[method-assign]
         back = cls.__dict__.get("backward")
         if back is not None:
             call = back.__func__ if isinstance(back, staticmethod) else back
@@ -99,16 +106,8 @@ def _with_ctx(function: Any) -> Any:
     return call
 
 
-def _with_setup(function: Any, setup: Any) -> Any:
-    """A forward without a context, and what fills the context afterwards."""
-    fill = setup.__func__ if isinstance(setup, staticmethod) else setup
-
-    def call(ctx: FunctionCtx, *args: Any) -> Any:
-        result = function(*args)
-        fill(_Ctx(ctx), args, result)
-        return result
-
-    return call
+def _function_of(method: Any) -> Any:
+    return method.__func__ if isinstance(method, staticmethod) else method
 
 
 __getattr__, __dir__ = lookup(__name__, {name: globals()[name] for name in __all__})

@@ -1,0 +1,318 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The rest of the operators whose batching rule is "parts": shapes, elements by index, comparisons and statistics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _ops
+from .._core import is_tensor
+from .._creation import broadcast_shapes
+from .._dtypes import bool_
+from .._errors import NotSupportedError
+from ._batched import make, physical
+from ._dispatch import Call, call, loop
+from ._parts import as_list, part
+from ._rules import aligned, axes, expand, expanded, padded, rank_of, shifted, whole
+
+# ---- shapes ----
+
+
+@part("flatten")
+def flatten(made: Call) -> Any:
+    x = made.given["input"]
+    rank = rank_of(x)
+    first = shifted("flatten", made.given.get("start", 0), rank) - 1
+    last = shifted("flatten", made.given.get("end_axis", -1), rank) - 1
+    if first > last and rank:
+        return call(made.name, {**made.given, "input": x._physical[0]})
+    count = 1
+    for size in x.shape[first : last + 1]:
+        count *= size
+    return _ops.reshape(x, (*x.shape[:first], count, *x.shape[last + 1 :]))
+
+
+@part("squeeze")
+def squeeze(made: Call) -> Any:
+    x = made.given["input"]
+    rank = rank_of(x)
+    wanted = made.given.get("axis")
+    if wanted is None:
+        places = [i for i, size in enumerate(x.shape) if size == 1]
+    else:
+        places = [shifted("squeeze", axis, rank) - 1 for axis in as_list(wanted)] if rank else []
+    return made.batched(input=physical(x), axis=tuple(i + 1 for i in places))
+
+
+@part("permute_dims")
+def permute(made: Call) -> Any:
+    x = made.given["input"]
+    name = "axes" if "axes" in made.given else next(k for k in made.given if k != "input")
+    order = [shifted("permute_dims", axis, rank_of(x)) for axis in as_list(made.given[name])] if rank_of(x) else []
+    return made.batched(**{"input": physical(x), name: (0, *order)})
+
+
+@part("moveaxis")
+def moveaxis(made: Call) -> Any:
+    rank = rank_of(made.given["input"])
+    changed = {k: tuple(shifted("moveaxis", a, rank) for a in as_list(made.given[k])) for k in ("source", "destination")}
+    return made.batched(input=physical(made.given["input"]), **changed)
+
+
+@part("stack")
+def stack(made: Call) -> Any:
+    tensors = whole(made.given["tensors"], made.level)
+    rank = max(rank_of(t) for t in made.given["tensors"])
+    return made.batched(tensors=tensors, **{_axis_name(made): shifted("stack", _axis(made, 0), rank + 1)})
+
+
+def _axis_name(made: Call) -> str:
+    return made.axes[0][0] if made.axes else "axis"
+
+
+def _axis(made: Call, default: Any = None) -> Any:
+    return made.given.get(_axis_name(made), default)
+
+
+@part("tile")
+def tile(made: Call) -> Any:
+    x = made.given["input"]
+    counts = as_list(made.given["repetitions"])
+    counts = [1] * (rank_of(x) - len(counts)) + counts
+    return made.batched(input=padded(physical(x), len(counts)), repetitions=(1, *counts))
+
+
+@part("repeat")
+def repeat(made: Call) -> Any:
+    return axes(_without(made, "repeats")) if made.only("input") else loop(made)
+
+
+@part("roll")
+def roll(made: Call) -> Any:
+    x = made.given["input"]
+    if _axis(made) is None and rank_of(x) != 1:
+        return _ops.reshape(_ops.roll(_ops.reshape(x, (-1,)), made.given["shift"], 0), x.shape)
+    if _axis(made) is None:
+        return made.batched(input=physical(x), **{_axis_name(made): (1,)})
+    return axes(made)
+
+
+@part("rot90")
+def rot90(made: Call) -> Any:
+    given = _axis(made)
+    rank = rank_of(made.given["input"])
+    places = tuple(shifted("rot90", axis, rank) for axis in (given if given is not None else (0, 1)))
+    return made.batched(input=physical(made.given["input"]), **{_axis_name(made): places})
+
+
+@part("fliplr")
+def fliplr(made: Call) -> Any:
+    return _ops.flip(made.given["input"], 1)
+
+
+@part("flipud")
+def flipud(made: Call) -> Any:
+    return _ops.flip(made.given["input"], 0)
+
+
+@part("diag")
+def diag(made: Call) -> Any:
+    x, offset = made.given["input"], made.given.get("offset", 0)
+    return _ops.diag_embed(x, offset) if rank_of(x) == 1 else _ops.diagonal(x, offset)
+
+
+@part("diagflat")
+def diagflat(made: Call) -> Any:
+    return _ops.diag_embed(_ops.reshape(made.given["input"], (-1,)), made.given.get("offset", 0))
+
+
+@part("hstack", "vstack", "dstack", "column_stack")
+def joins(made: Call) -> Any:
+    tensors = list(made.given["tensors"])
+    if made.name == "vstack":
+        return _ops.concat([_ops.atleast_2d(t) for t in tensors], 0)
+    if made.name == "dstack":
+        return _ops.concat([_ops.atleast_3d(t) for t in tensors], 2)
+    if made.name == "column_stack":
+        return _ops.concat([t if rank_of(t) > 1 else _ops.reshape(t, (-1, 1)) for t in tensors], 1)
+    tensors = [_ops.atleast_1d(t) for t in tensors]
+    return _ops.concat(tensors, 0 if rank_of(tensors[0]) == 1 else 1)
+
+
+@part("atleast_1d", "atleast_2d", "atleast_3d")
+def atleast(made: Call) -> Any:
+    x, wanted = made.given["input"], int(made.name[8])
+    rank = rank_of(x)
+    if rank >= wanted:
+        return x
+    places = {(0, 1): (0,), (0, 2): (0, 1), (1, 2): (0,), (0, 3): (0, 1, 2), (1, 3): (0, 2), (2, 3): (2,)}[rank, wanted]
+    return _ops.expand_dims(x, places)
+
+
+@part("broadcast_tensors")
+def broadcast(made: Call) -> Any:
+    tensors = list(made.given["tensors"])
+    shape = broadcast_shapes(*(t.shape for t in tensors))
+    return tuple(_ops.expand(t, shape) for t in tensors)
+
+
+@part("meshgrid")
+def meshgrid(made: Call) -> Any:
+    tensors = list(made.given["tensors"])
+    swap = made.given.get("indexing", "xy") == "xy" and len(tensors) > 1
+    count = len(tensors)
+    places = [1, 0, *range(2, count)] if swap else list(range(count))
+    shaped = [
+        _ops.reshape(t, tuple(-1 if axis == place else 1 for axis in range(count))) for t, place in zip(tensors, places)
+    ]
+    return _ops.broadcast_tensors(shaped)
+
+
+@part("view_dtype", "view_as_complex")
+def view_dtype(made: Call) -> Any:
+    """The last axis must have no gaps, which a sample that is a view of the batch may have."""
+    batch = physical(made.given["input"])
+    return made.batched(input=batch if batch._strides[-1] == 1 and batch.ndim > 1 else _ops.contiguous(batch))
+
+
+@part("as_strided", "as_strided_scatter")
+def as_strided(made: Call) -> Any:
+    """Strides and offset count in the memory of one sample, row-major."""
+    changed = expanded(made)
+    batch = _ops.contiguous(changed["input"])
+    changed["input"] = _ops.clone(batch) if batch._offset else batch
+    step = 1
+    for size in batch.shape[1:]:
+        step *= size
+    shape, strides = as_list(made.given["shape"]), as_list(made.given["strides"])
+    return made.batched(**changed, shape=(made.level.samples, *shape), strides=(step, *strides))
+
+
+# ---- elements by index ----
+
+
+@part("index_select", "take")
+def index_select(made: Call) -> Any:
+    x, index = made.given["input"], made.given.get("index", made.given.get("indices"))
+    axis = _axis(made)
+    if axis is None:
+        return _ops.reshape(x, (-1,))[index]
+    axis = shifted(made.name, axis, rank_of(x)) - 1
+    index = _ops.reshape(index, (1,)) if made.name == "index_select" and rank_of(index) == 0 else index
+    if rank_of(x) == 0:
+        found = _ops.reshape(x, (1,))[index]
+        return found if made.name == "take" else _ops.reshape(found, ())
+    moved = _ops.moveaxis(x, axis, 0)[index]
+    count = rank_of(index)
+    return _ops.moveaxis(moved, tuple(range(count)), tuple(range(axis, axis + count)))
+
+
+@part("embedding")
+def embedding(made: Call) -> Any:
+    if not made.of("weight"):
+        return made.batched(input=physical(made.given["input"]))
+    return made.given["weight"][made.given["input"]] if made.given.get("padding_idx") is None else loop(made)
+
+
+@part("masked_fill", "masked_fill_")
+def masked_fill(made: Call) -> Any:
+    x, mask, value = made.given["input"], made.given["mask"], made.given["value"]
+    if not made.of("value"):
+        changed, _ = aligned(made, ("input", "mask"))
+        if made.name == "masked_fill" or not made.of("mask") or rank_of(mask) <= rank_of(x):
+            return made.batched(**changed)
+    result = _ops.where(mask, _ops.astype(value, x.dtype) if is_tensor(value) else value, x)
+    return result if made.name == "masked_fill" else x.copy_(result)
+
+
+@part("index_add", "index_add_", "index_copy", "index_copy_", "index_reduce", "index_reduce_", "index_fill", "index_fill_")
+def index_add(made: Call) -> Any:
+    if made.of("index") or made.of("value") or rank_of(made.given["input"]) == 0:
+        return loop(made)
+    names = tuple(n for n in ("input", "source") if n in made.given)
+    return made.batched(**expanded(made, names), **{_axis_name(made): shifted(made.name, _axis(made), rank_of(made.given["input"]))})
+
+
+@part("searchsorted")
+def searchsorted(made: Call) -> Any:
+    if made.only("values") and rank_of(made.given["input"]) == 1:
+        return made.batched(values=physical(made.given["values"]))
+    if rank_of(made.given["input"]) != rank_of(made.given["values"]):
+        return loop(made)
+    return expand(made)
+
+
+@part("bucketize", "isin")
+def bucketize(made: Call) -> Any:
+    return made.batched(input=physical(made.given["input"])) if made.only("input") else loop(made)
+
+
+@part("one_hot")
+def one_hot(made: Call) -> Any:
+    if int(made.given.get("num_classes", -1)) == -1:
+        raise NotSupportedError("vmap: one_hot() needs num_classes, because the largest class may differ between samples")
+    return made.batched(input=physical(made.given["input"]))
+
+
+@part("msort")
+def msort(made: Call) -> Any:
+    return _ops.sort(made.given["input"], 0)
+
+
+# ---- comparisons, statistics ----
+
+
+@part("allclose")
+def allclose(made: Call) -> Any:
+    return _ops.all(_ops.isclose(**made.given))
+
+
+@part("array_equal")
+def array_equal(made: Call) -> Any:
+    a, b = made.given["input"], made.given["other"]
+    if tuple(a.shape) != tuple(b.shape):
+        return _ops.zeros((), dtype=bool_)
+    return _ops.all(_ops.equal(a, b))
+
+
+@part("dist")
+def dist(made: Call) -> Any:
+    return _ops.vector_norm(_ops.subtract(made.given["input"], made.given["other"]), ord=float(made.given.get("p", 2)))
+
+
+@part("quantile", "nanquantile")
+def quantile(made: Call) -> Any:
+    if not made.only("input"):
+        return loop(made)
+    single = rank_of(made.given["q"]) == 0
+    result = axes(_without(made, "q"))
+    return result if single else make(_ops.moveaxis(physical(result), 0, 1), made.level)
+
+
+def _without(made: Call, name: str) -> Call:
+    """The same call, whose rule does not look at one of its tensors."""
+    other = Call(made.name, made.given, made.level)
+    other.tensors = tuple(n for n in made.tensors if n != name)
+    return other
+
+
+@part("diff")
+def diff(made: Call) -> Any:
+    x = made.given["input"]
+    axis = shifted("diff", made.given.get("axis", -1), rank_of(x)) - 1
+    given = dict(made.given)
+    for name in ("prepend", "append"):
+        value: Any = given.get(name)
+        if is_tensor(value) and rank_of(value) == 0 < rank_of(x):
+            given[name] = _ops.expand(value, (*x.shape[:axis], 1, *x.shape[axis + 1 :]))
+    return expand(Call("diff", given, made.level))
+
+
+@part("trapezoid", "cumulative_trapezoid")
+def trapezoid(made: Call) -> Any:
+    x = made.given.get("x")
+    if x is None or rank_of(x) == 1 and not made.of("x"):
+        return axes(_without(made, "x"))
+    return axes(made) if rank_of(x) == rank_of(made.given["input"]) else loop(made)
+
