@@ -266,7 +266,7 @@ int tpy_outs(const tpy_signature* sig, int i, PyObject* object, int count, tpy_t
 /* requires_grad= of a function that makes a leaf; takes the result over. */
 PyObject* tpy_requiring(const tpy_signature* sig, int i, PyObject* object, PyObject* result) {
   int32_t value = 0;
-  if (result == NULL || object == NULL) return result;
+  if (result == NULL || object == NULL || tpy_handle(result) == NULL) return result;
   if (tpy_bool(sig, i, object, 0, &value)) {
     const tsr_status status = tsr_tensor_set_requires_grad(tpy_handle(result), value);
     if (status == TSR_OK) return result;

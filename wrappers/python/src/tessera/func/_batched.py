@@ -188,6 +188,13 @@ class Batched:
     def data(self) -> Any:
         return make(physical(self).data, self._level)
 
+    @data.setter
+    def data(self, value: Any) -> None:
+        whole = lowered(value, (self._level,)) if is_batched(value) else value
+        if not of_level(value, self._level):
+            whole = _ops.expand(whole, (self._level.samples, *whole.shape))
+        self._physical = whole
+
     def to(self, *args: Any, **options: Any) -> Any:
         plain = [_ops.select(physical(a), 0, 0) if is_batched(a) else a for a in args]
         return make(physical(self).to(*plain, **options), self._level)

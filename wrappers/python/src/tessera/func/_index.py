@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _interop, _ops
-from .._core import TensorBase, is_tensor
+from .._core import TensorBase, arange, is_tensor
 from .._errors import NotSupportedError
 from ._batched import Batched, make, of_level, physical
 from ._dispatch import refuse_write
@@ -90,7 +90,7 @@ class _Plan:
             else:
                 made.append(item)
         if own:
-            rows = _ops.arange(level.samples) if hasattr(_ops, "arange") else _interop.asarray(np.arange(level.samples))
+            rows = arange(0, level.samples, 1, None, None)
             made.insert(0, _ops.reshape(rows, (level.samples, *(1,) * axes)))
             adjacent = together[0] == 0 and adjacent
             at = 0

@@ -375,6 +375,33 @@ def cell(made: Call) -> Any:
     return wrapped(parted(made.plain(input=joined(x), hx=state), made.level.samples), made.level)
 
 
+@part("lstm", "gru", "rnn_tanh", "rnn_relu")
+def recurrent(made: Call) -> Any:
+    """The batch joins that of the sequences: of an input (time, batch, features), or (batch, time, features)."""
+    level, size = made.level, made.level.samples
+    if not made.only("input", "hx") or made.given.get("batch_sizes") is not None or size == 0:
+        return loop(made)
+    single = rank_of(made.given["input"]) == 2
+    axis = 0 if made.given.get("batch_first", False) and not single else 1
+
+    def together(value: Any, axis: int) -> Any:
+        batch = whole(value, level)
+        batch = _ops.expand_dims(batch, (axis + 1,)) if single else batch
+        batch = _ops.moveaxis(batch, 0, axis)
+        return _ops.reshape(batch, (*batch.shape[:axis], size * batch.shape[axis + 1], *batch.shape[axis + 2 :]))
+
+    def apart(result: Any, axis: int) -> Any:
+        shape = (size, result.shape[axis] // size)
+        parts = _ops.moveaxis(_ops.reshape(result, (*result.shape[:axis], *shape, *result.shape[axis + 1 :])), axis, 0)
+        return _ops.squeeze(parts, (axis + 1,)) if single else parts
+
+    hx = made.given["hx"]
+    states = [together(state, 1) for state in hx] if isinstance(hx, (list, tuple)) else together(hx, 1)
+    results = made.plain(input=together(made.given["input"], axis), hx=states, **({"batch_first": False} if single else {}))
+    items = [make(apart(result, axis if place == 0 else 1), level) for place, result in enumerate(results)]
+    return type(results)(*items)
+
+
 @part("bilinear")
 def bilinear(made: Call) -> Any:
     if not made.only("input1", "input2"):

@@ -7,11 +7,11 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _ops
-from .._core import is_tensor
+from .._core import arange, is_tensor
 from .._creation import broadcast_shapes
 from .._dtypes import bool_
 from .._errors import NotSupportedError
-from ._batched import make, physical
+from ._batched import is_batched, make, physical
 from ._dispatch import Call, call, loop
 from ._parts import as_list, part
 from ._rules import aligned, axes, expand, expanded, padded, rank_of, shifted, whole
@@ -232,6 +232,28 @@ def index_add(made: Call) -> Any:
         return loop(made)
     names = tuple(n for n in ("input", "source") if n in made.given)
     return made.batched(**expanded(made, names), **{_axis_name(made): shifted(made.name, _axis(made), rank_of(made.given["input"]))})
+
+
+@part("index_put", "index_put_")
+def index_put(made: Call) -> Any:
+    x, indices, values = made.given["input"], list(made.given["indices"]), made.given["values"]
+    varying = any(is_batched(i) for i in indices)
+    if made.given.get("accumulate", False):
+        return loop(made) if None in indices or not varying else _accumulated(made, indices)
+    if made.name == "index_put":
+        x = make(_ops.clone(whole(x, made.level)), made.level)
+    x[tuple(slice(None) if i is None else i for i in indices)] = values
+    return x
+
+
+def _accumulated(made: Call, indices: list[Any]) -> Any:
+    """Every sample adds to its own row of the batch."""
+    axes = max(rank_of(i) for i in indices)
+    rows = _ops.reshape(arange(0, made.level.samples, 1, None, None), (made.level.samples, *(1,) * axes))
+    places = [padded(whole(i, made.level), axes) for i in indices]
+    rank = axes + rank_of(made.given["input"]) - len(indices)
+    values = padded(whole(made.given["values"], made.level), rank)
+    return made.batched(input=whole(made.given["input"], made.level), indices=[rows, *places], values=values)
 
 
 @part("searchsorted")
