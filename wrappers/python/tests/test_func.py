@@ -384,6 +384,34 @@ def test_a10_a_generated_rule_sums_the_gradient_of_a_shared_input() -> None:
     close(vmap(vmap(lambda s: Scale.apply(s, s)))(x), x * x)
 
 
+def test_a10_jvp_of_custom_functions_inside_vmap() -> None:
+    class Square(Function):
+        generate_vmap_rule = True
+        pushed = 0
+
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return x * x
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def jvp(ctx: Any, tangent: Any) -> Any:
+            Square.pushed += 1
+            assert tangent.shape == (4,)
+            (x,) = ctx.saved_tensors
+            return 2 * x * tangent
+
+    x, v = normal(3, 4), normal(3, 4)
+    value, pushed = vmap(lambda s, t: jvp(Square.apply, (s,), (t,)))(x, v)
+    close(value, x * x)
+    close(pushed, 2 * x * v)
+    assert Square.pushed == 1
+    close(jvp(vmap(Square.apply), (x,), (v,))[1], 2 * x * v)
+
+
 def test_a10_a_function_without_a_rule_says_so_once() -> None:
     class Plain(Function):
         @staticmethod
@@ -407,7 +435,7 @@ def test_a10_a_function_without_a_rule_says_so_once() -> None:
 
 def test_functional_call_leaves_the_module_as_it_was() -> None:
     model = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2)).double()
-    before = {n: t for n, t in [*model.named_parameters(), *model.named_buffers()]}
+    before = dict([*model.named_parameters(), *model.named_buffers()])
     x = normal(4, 3)
     given = {n: p.detach() * 0 for n, p in model.named_parameters()}
     close(functional_call(model, given, (x,)), ts.zeros((4, 2), dtype=ts.float64))

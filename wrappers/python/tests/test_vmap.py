@@ -128,7 +128,7 @@ def test_a_sample_looks_like_a_tensor(kind: str) -> None:
 
 def test_operators_work_with_numbers_arrays_and_tensors_on_both_sides() -> None:
     x, t, n = ts.randn((3, 4)) + 3, ts.randn((4,)), np.arange(4, dtype=np.float32)
-    f = lambda a: ((1 - a) / t + t * a - n + (n - a) ** 2 + 2**a, -a, abs(a) // 2, a % 2, a > t, t <= a, a == a, 2 < a)  # noqa: E731
+    f = lambda a: ((1 - a) / t + t * a - n + (n - a) ** 2 + 2**a, -a, abs(a) // 2, a % 2, a > t, t <= a, a == a, a > 2)  # noqa: E731
     for got, want in zip(vmap(f)(x), f(x)):
         np.testing.assert_allclose(got.numpy(), want.numpy(), 1e-5)
 

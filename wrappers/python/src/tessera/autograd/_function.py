@@ -122,7 +122,8 @@ class Function:
         ctx = FunctionCtx()
         ctx.needs_input_grad = needs = needs_grad(args)
         forward_mode = lib.tsr_forward_level() >= 0
-        with no_grad(), forward_off() if forward_mode else nullcontext():
+        without_tangents: Any = forward_off() if forward_mode else nullcontext()
+        with no_grad(), without_tangents:
             if cls.setup_context is Function.setup_context:
                 result = cls.forward(ctx, *args, **kwargs)
             else:

@@ -96,6 +96,10 @@ class _BatchCtx(FunctionCtx):
         self._varying = tuple(of_level(t, self._level) for t in tensors)
         self._real.save_for_backward(*self._below(tensors))
 
+    def save_for_forward(self, *tensors: Any) -> None:
+        self._varying = tuple(of_level(t, self._level) for t in tensors)
+        self._real.save_for_forward(*self._below(tensors))
+
     def mark_dirty(self, *tensors: Any) -> None:
         self._real.mark_dirty(*self._below(tensors))
 
@@ -145,6 +149,15 @@ def _on_batch(cls: type[Function], args: tuple[Any, ...], inputs: tuple[Any, ...
                 back = back if isinstance(back, tuple) else tuple(back) if isinstance(back, list) else (back,)
                 return tuple(_gradient(g, v, now) for g, v in zip(back, [*varying, *[True] * len(back)]))
 
+    if cls.jvp is not Function.jvp:
+
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            samples = [make(t, level) if v and t is not None else t for t, v in zip(tangents, varying)]
+            found = cls.jvp(ctx.inner, *samples)
+            results = tuple(found) if isinstance(found, (tuple, list)) else (found,)
+            return tuple(None if t is None else _whole(t, level) for t in results)
+
+        setattr(Whole, "jvp", staticmethod(jvp))  # noqa: B010
     Whole.__name__ = cls.__name__
     setattr(Whole.backward, "_once_differentiable", getattr(cls.backward, "_once_differentiable", False))  # noqa: B010
     made = tuple(make(item, level) if is_tensor(item) else item for item in Whole.apply(*inputs))

@@ -16,10 +16,10 @@ from .. import _core, _ops
 from .._backward import _flags
 from .._core import TensorBase, is_tensor
 from .._errors import ArgumentTypeError, DTypeError, InvalidValueError, OutOfRangeError, ShapeError
-from .._tensor import Tensor
+from ..autograd import forward_ad
 from ..autograd._modes import enable_grad
 from . import _levels, _tree
-from ._batched import Batched, lifted, lowered, make
+from ._batched import Batched, lifted, lowered, make, physical
 from ._dispatch import sample
 from ._levels import Level
 from ._vmap import vmap
@@ -29,10 +29,10 @@ Argnums = "int | tuple[int, ...]"
 
 def _like(tensor: Any, other: Any) -> Any:
     """The tensor as one of the other's class."""
-    kind = type(other)
-    if isinstance(tensor, Batched) or type(tensor) is kind or kind is Tensor:
-        return tensor
-    return TensorBase.__new__(kind, tensor)
+    while isinstance(other, Batched):
+        other = other._physical
+    kind = next(c for c in type(other).__mro__ if c.__name__ == "Tensor")
+    return tensor if type(tensor) is kind else TensorBase.__new__(kind, tensor)
 
 
 def _plain(value: Any) -> Any:
@@ -77,9 +77,7 @@ class _Run:
             self.result = func(*changed, **kwargs)
         self.aux: Any = None
         if has_aux:
-            if not isinstance(self.result, tuple) or len(self.result) != 2:
-                raise ArgumentTypeError(f"{name}(): has_aux: expected the function to return (result, aux)")
-            self.result, self.aux = self.result
+            self.result, self.aux = _with_aux(name, self.result)
 
     def _fresh(self, leaf: Any) -> Any:
         low = lowered(leaf, self.levels)
@@ -235,34 +233,48 @@ def _newest(tensors: list[Any], levels: tuple[Level, ...]) -> Level | None:
     return max(found, key=lambda level: int(level.depth)) if found else None
 
 
-class _Linear:
-    """Jacobian @ tangents of one run. With dummies in place of the vectors, dummies @ Jacobian is linear in the dummies, and
-    its derivative by them is the Jacobian."""
-
-    def __init__(self, name: str, func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool) -> None:
-        self.run = run = _Run(name, func, primals, {}, tuple(range(len(primals))), has_aux)
-        self.leaves = run.outputs()
-        self.low = run.low
-        with enable_grad():
-            self.dummies = [_ops.zeros_like(_ops.detach(o)).requires_grad_() for o in self.low]
-            self.products = pulled(self.low, self.dummies, run.fresh, True, True)
-
-    def push(self, tangents: Any, retain: bool) -> Any:
-        run = self.run
-        given = _same_form(run.name, tangents, run.inputs, run.spec, "tangents for the primals")
-        vectors = [lowered(t, run.levels) for t in given]
-        recorded = run.recorded or _core.is_grad_enabled() and any(map(_wants_grad, vectors))
-        found = pulled(self.products, vectors, self.dummies, recorded, retain)
-        return _tree.unflatten([lifted(t, run.levels) for t in found], run.out_spec)
-
-
 def jvp(func: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], *, has_aux: bool = False) -> Any:
-    """(func(*primals), Jacobian @ tangents[, aux]); the tangents have the form of the primals."""
+    """(func(*primals), Jacobian @ tangents[, aux]) by forward mode; the tangents have the form of the primals."""
     _pair("jvp", primals, tangents)
-    linear = _Linear("jvp", func, tuple(primals), has_aux)
-    pushed = linear.push(tuple(tangents), False)
-    shown = linear.run.shown(linear.run.result)
-    return (shown, pushed, linear.run.shown(linear.run.aux)) if has_aux else (shown, pushed)
+    levels = _levels.active()
+    leaves, spec = _tree.flatten(tuple(primals))
+    for leaf in leaves:
+        _differentiable("jvp", leaf, "the primals")
+    vectors = _same_form("jvp", tuple(tangents), leaves, spec, "tangents for the primals")
+    with forward_ad.dual_level():
+        duals = [
+            _like(forward_ad.make_dual(lowered(leaf, levels), lowered(vector, levels)), leaf)
+            for leaf, vector in zip(leaves, vectors)
+        ]
+        result = func(*_tree.unflatten([lifted(dual, levels) for dual in duals], spec))
+        aux: Any = None
+        if has_aux:
+            result, aux = _with_aux("jvp", result)
+            aux = _tree.mapped(lambda value: _parts(value)[0] if is_tensor(value) else value, aux)
+        outputs, out_spec = _tree.flatten(result)
+        pairs = [_parts(output) for output in outputs]
+    shown, pushed = (_tree.unflatten([pair[i] for pair in pairs], out_spec) for i in range(2))
+    return (shown, pushed, aux) if has_aux else (shown, pushed)
+
+
+def _parts(output: Any) -> tuple[Any, Any]:
+    """The value and the tangent of a result."""
+    if not is_tensor(output):
+        raise ArgumentTypeError(f"jvp(): expected the function to return Tensors, got {type(output).__name__}")
+    below, around = output, []
+    while isinstance(below, Batched):
+        around.append(below._level)
+        below = physical(below)
+    primal, tangent = forward_ad.unpack_dual(below)
+    tangent = _ops.zeros_like(_ops.detach(below)) if tangent is None else _like(tangent, below)
+    levels = tuple(reversed(around))
+    return lifted(_like(primal, below), levels), lifted(tangent, levels)
+
+
+def _with_aux(name: str, result: Any) -> tuple[Any, Any]:
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise ArgumentTypeError(f"{name}(): has_aux: expected the function to return (result, aux)")
+    return result[0], result[1]
 
 
 def _pair(name: str, primals: Any, tangents: Any) -> None:
@@ -272,9 +284,22 @@ def _pair(name: str, primals: Any, tangents: Any) -> None:
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """(func(*primals), jvp_fn): jvp_fn(*tangents) gives Jacobian @ tangents without another run of the function."""
-    linear = _Linear("linearize", func, primals, False)
-    return linear.run.shown(linear.run.result), lambda *tangents: linear.push(tangents, True)
+    """(func(*primals), jvp_fn): jvp_fn(*tangents) gives Jacobian @ tangents without another run of the function. With
+    dummies in place of vectors, dummies @ Jacobian is linear in the dummies; its derivative by them is the Jacobian."""
+    run = _Run("linearize", func, primals, {}, tuple(range(len(primals))), False)
+    run.outputs()
+    with enable_grad():
+        dummies = [_ops.zeros_like(_ops.detach(o)).requires_grad_() for o in run.low]
+        products = pulled(run.low, dummies, run.fresh, True, True)
+
+    def push(*tangents: Any) -> Any:
+        given = _same_form("linearize", tangents, run.inputs, run.spec, "tangents for the primals")
+        vectors = [lowered(t, run.levels) for t in given]
+        recorded = run.recorded or _core.is_grad_enabled() and any(map(_wants_grad, vectors))
+        found = pulled(products, vectors, dummies, recorded, True)
+        return _tree.unflatten([lifted(t, run.levels) for t in found], run.out_spec)
+
+    return run.shown(run.result), push
 
 
 # ---- Jacobians ----
@@ -382,16 +407,9 @@ def _basis(leaves: list[Any]) -> list[Any]:
     for leaf in leaves:
         count = _numel(leaf)
         block = _ops.eye(total, count, k=-at, dtype=leaf.dtype, device=leaf.device)
-        made.append(_like_class(_ops.reshape(block, (total, *leaf.shape)), leaf))
+        made.append(_like(_ops.reshape(block, (total, *leaf.shape)), leaf))
         at += count
     return made
-
-
-def _like_class(tensor: Any, other: Any) -> Any:
-    while isinstance(other, Batched):
-        other = other._physical
-    kind = next(c for c in type(other).__mro__ if c.__name__ == "Tensor")
-    return tensor if type(tensor) is kind else TensorBase.__new__(kind, tensor)
 
 
 def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:

@@ -13,7 +13,7 @@ from .._core import TensorBase
 from .._errors import InvalidValueError, ShapeError
 from ._batched import make, of_level, physical
 from ._dispatch import PARTS, Call, call, loop, wrapped
-from ._rules import aligned, expanded, joined, padded, parted, pointwise, random, rank_of, reduced, shifted, whole
+from ._rules import expanded, joined, padded, parted, pointwise, random, rank_of, reduced, shifted, whole
 
 Rule = Callable[[Call], Any]
 

@@ -86,7 +86,7 @@ class Function(_autograd.Function):
             cls.forward = staticmethod((with_tensors if bare else _with_ctx)(_function_of(forward)))  # type: ignore[assignment]
         push = cls.__dict__.get("jvp")
         if push is not None:
-            cls.jvp = staticmethod(_with_ctx(_function_of(push)))  # type: ignore[method-assign]
+            cls.jvp = staticmethod(_with_ctx(_function_of(push)))  # type: ignore[assignment]
         back = cls.__dict__.get("backward")
         if back is not None:
             call = back.__func__ if isinstance(back, staticmethod) else back
