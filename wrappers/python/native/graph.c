@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  * Nodes of the graph as Python objects, backward and grad. */
 #include "native.h"
+#include "redirect.h"
 
 /* ---- nodes ---- */
 
@@ -199,7 +200,7 @@ PyObject* py_backward(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
                                   lists[2].n, flags));
   }
   tpy_free_lists(lists, 3);
-  if (!good) return NULL;
+  if (!good) return tpy_met_blank(args, 3) ? tpy_redirect_call("backward", "()") : NULL;
   if (status != TSR_OK) return tpy_fail(status);
   Py_RETURN_NONE;
 }
@@ -224,7 +225,7 @@ PyObject* py_grad(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   }
   PyMem_Free(made);
   tpy_free_lists(lists, 3);
-  return result;
+  return result == NULL && tpy_met_blank(args, 3) ? tpy_redirect_call("backward", "()") : result;
 }
 
 /* ---- the leaves that a graph reaches ---- */

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import warnings
 import weakref
 from collections import namedtuple
 from typing import Any
@@ -283,7 +284,8 @@ def test_new_tensors_of_a_sample_can_be_written() -> None:
         (lambda x: vmap(lambda a: a.sum(2))(x), ts.OutOfRangeError, "axis 2"),
         (lambda x: vmap(lambda a: a.reshape(3))(x), ts.TesseraError, "reshape"),
         (lambda x: vmap(lambda a: a.sum(a.argmax()))(x), ts.TesseraError, "same for all samples"),
-        (lambda x: vmap(lambda a: ts.autograd.grad(a.sum(), a))(x), ts.TesseraError, "Tensor"),
+        (lambda x: vmap(lambda a: ts.autograd.grad(a.sum(), a))(x), ts.NotSupportedError, "func.grad"),
+        (lambda x: vmap(lambda a: ts.autograd.backward(a.sum()))(x), ts.NotSupportedError, "func.grad"),
     ],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore:vmap")
@@ -390,6 +392,21 @@ def test_per_sample_gradients_of_a_network() -> None:
         one = grad(loss)(parameters, x[i], y[i])
         for name in parameters:
             np.testing.assert_allclose(got[name][i].numpy(), one[name].numpy(), 1e-4, 1e-5, err_msg=name)
+
+
+def test_per_sample_gradients_of_a_transformer() -> None:
+    model = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+    parameters = {n: p.detach() for n, p in model.named_parameters()}
+    x = ts.randn((3, 2, 5, 8))
+    by = grad(lambda p, x: functional_call(model, p, (x,)).square().sum())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # no loop
+        got = vmap(by, (None, 0))(parameters, x)
+        same(vmap(model)(x), ts.stack([model(s) for s in x]))
+    for i in range(3):
+        one = by(parameters, x[i])
+        for name in parameters:
+            np.testing.assert_allclose(got[name][i].numpy(), one[name].numpy(), 1e-3, 1e-4, err_msg=name)
 
 
 def test_batch_norm_keeps_statistics_for_each_model_of_an_ensemble() -> None:

@@ -151,6 +151,10 @@ def _inplace_operator(target: Any, value: Any) -> NoReturn:
     refuse_write("in-place operator")
 
 
+def _backward() -> NoReturn:
+    raise NotSupportedError("vmap: a backward of tensors inside vmap: use func.grad or func.vjp there")
+
+
 def _new(kind: type, tensor: Any) -> Any:
     """Class(tensor) of a sample."""
     base = class_for(type(tensor) if issubclass(type(tensor), kind) or kind.__name__ != "Tensor" else kind)
@@ -194,6 +198,7 @@ def _setitem(tensor: Any, key: Any, value: Any) -> None:
 
 _SPECIAL: dict[str, Callable[..., Any]] = {
     "inplace_operator": _inplace_operator,
+    "backward": _backward,
     "new": _new,
     "convert": _convert,
     "whole": _whole,

@@ -154,6 +154,16 @@ def einsum(made: Call) -> Any:
     return made.batched(equation=f"{','.join(named)}->{free}{result}", operands=items)
 
 
+@part("kron")
+def kron(made: Call) -> Any:
+    a, b = made.given["input"], made.given["other"]
+    rank = max(rank_of(a), rank_of(b))
+    left, right = (1,) * (rank - rank_of(a)) + tuple(a.shape), (1,) * (rank - rank_of(b)) + tuple(b.shape)
+    a = _ops.reshape(a, tuple(size for n in left for size in (n, 1)))
+    b = _ops.reshape(b, tuple(size for n in right for size in (1, n)))
+    return _ops.reshape(_ops.multiply(a, b), tuple(m * n for m, n in zip(left, right)))
+
+
 @part("multi_dot")
 def multi_dot(made: Call) -> Any:
     tensors = made.given["tensors"]
