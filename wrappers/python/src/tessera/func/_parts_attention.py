@@ -16,6 +16,7 @@ from ._parts import part
 from ._rules import joined, parted, rank_of, whole
 
 INPUTS = ("query", "key", "value")
+Result: Any = RESULTS["multi_head_attention"]
 
 
 @part("multi_head_attention")
@@ -54,7 +55,7 @@ def _with_one_weight(made: Call) -> Any:
         weights = _ops.expand(weights, (size, *weights.shape))
     elif not single:
         weights = parted(weights, size)
-    return RESULTS[made.name](make(output, level), make(weights, level))
+    return Result(make(output, level), make(weights, level))
 
 
 def _thirds(tensor: Any, width: int) -> list[Any]:
@@ -88,7 +89,7 @@ def _composed(given: dict[str, Any]) -> Any:
         output = _ops.squeeze(output, (0,))
     elif not given.get("batch_first", False):
         output = _ops.transpose(output, 0, 1)
-    return RESULTS["multi_head_attention"](output, chances)
+    return Result(output, chances)
 
 
 def call_linear(x: Any, weight: Any, bias: Any) -> Any:
