@@ -7,12 +7,12 @@
 
 use super::Node;
 use crate::arguments::{count, handles, one, sparse_handles};
-use crate::error::{callback, done, drop_box};
+use crate::error::{callback, done, drop_box, text};
 use crate::{no_grad, Error, ErrorKind, Result, Tensor};
 use std::borrow::Borrow;
 use std::ffi::c_void;
 use std::marker::PhantomData;
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 use tessera_sys as sys;
 
 // ---- The backward of a custom function ----
@@ -61,10 +61,15 @@ unsafe extern "C" fn run_backward(
         let context = BackwardContext { node, _lent: PhantomData };
         let results = backward(&context, grads)?;
         if results.len() != n_grad_in as usize {
-            let text = format!(
-                "a custom backward returned {} gradients for {n_grad_in} inputs",
-                results.len()
-            );
+            let (mut name, mut length) = (null(), 0);
+            // SAFETY: a lent node; the name is copied at once.
+            let name = unsafe {
+                done(sys::tsr_node_name(node, &mut name, &mut length))?;
+                text(name, length)
+            };
+            let count = results.len();
+            let text =
+                format!("{name}: expected {n_grad_in} gradients, one for each input, got {count}");
             return Err(Error::new(ErrorKind::Autograd, text));
         }
         for (index, result) in results.into_iter().enumerate() {

@@ -4,6 +4,7 @@
 
 mod anomaly;
 mod checkpoint;
+mod edges;
 mod function;
 mod gradcheck;
 mod hooks;
@@ -14,9 +15,10 @@ mod saved;
 
 pub use anomaly::{detect_anomaly, is_anomaly_enabled, AnomalyGuard};
 pub use checkpoint::{checkpoint, checkpoint_with, CheckpointOptions};
+pub use edges::{backward_to_edges, grad_at_edges, GradientEdge};
 pub use function::{custom_function, BackwardContext, NodeBuilder, NodeOptions, Saver};
 pub use gradcheck::gradcheck;
-pub use hooks::{on_backward_end, Hook};
+pub use hooks::{on_backward_end, register_any_grad_hook, register_multi_grad_hook, Hook};
 pub use inspect::{draw_graph, graph_nodes, GraphFormat, NodeOutput};
 pub use modes::{
     enable_grad, inference_mode, is_grad_enabled, is_inference_mode, no_grad, ModeGuard,
