@@ -145,4 +145,5 @@ __all__ = [
     "set_rng_state", "short", "special", "strided", "uint16", "uint32", "uint64", "uint8",
     "use_deterministic_algorithms", "utils", "version", "vmap",
 ]  # fmt: skip
-__all__ += sorted({*_functions, *TYPES, *(_OF_TORCH.keys() - set(__all__)), *(name for name in _FROM_FUNCTIONAL.split() if name in globals())})
+__all__ += sorted(_OF_TORCH.keys() - set(__all__))
+__all__ += sorted({*_functions, *TYPES, *(name for name in _FROM_FUNCTIONAL.split() if name in globals())})
