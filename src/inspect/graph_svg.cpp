@@ -122,12 +122,15 @@ class Picture {
   }
 
  private:
-  // Labels of the outputs that leave each vertex, by number: one for all links of an output.
+  // Labels of the outputs that leave each vertex, by number: one for all links of an output. And
+  // which links repeat an earlier one, as those of x * x.
   void find_outputs() {
     outputs_.resize(graph_.view.vertices.size());
     for (const Link& link : graph_.view.links) {
       outputs_[link.from].emplace(link.output, link.label);
     }
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> seen;
+    for (const Link& link : graph_.view.links) again_.push_back(seen[{link.from, link.to}]++);
   }
 
   void measure() {
@@ -181,7 +184,8 @@ class Picture {
   }
 
   // Where a link enters a vertex: as straight below its origin as the other links allow.
-  [[nodiscard]] double entry_of(uint32_t item, uint32_t from) const {
+  // `again` counts the earlier links of the same two items.
+  [[nodiscard]] double entry_of(uint32_t item, uint32_t from, uint32_t again) const {
     const Item& to = graph_.items[item];
     std::vector<uint32_t> sources(to.above.begin(), to.above.end());
     std::stable_sort(sources.begin(), sources.end(), [&](uint32_t a, uint32_t b) {
@@ -201,7 +205,7 @@ class Picture {
     const std::vector<double> found =
         spread(wished, weights_of(sources), std::vector<double>(sources.size() - 1, gap));
     const auto number = std::find(sources.begin(), sources.end(), from) - sources.begin();
-    return kMargin + boxes_[item].x + found[static_cast<size_t>(number)];
+    return kMargin + boxes_[item].x + found[static_cast<size_t>(number) + again];
   }
 
   // A chain enters straight; leaves make room.
@@ -272,7 +276,8 @@ class Picture {
       const bool last = i + 2 == way.size();
       const double from = top_[row] + height_[row];
       const double to = last ? top_[next] : top_[next];
-      const double end = last ? entry_of(lower, way[i]) : kMargin + boxes_[lower].x;
+      const double end = last ? entry_of(lower, way[i], way.size() == 2 ? again_[index] : 0)
+                              : kMargin + boxes_[lower].x;
       const double middle = (from + to) / 2;
       append_text(path, concat("V", at(from)));
       if (std::abs(end - x) < 0.5) {
@@ -299,7 +304,8 @@ class Picture {
       const Link& link = graph_.view.links[i];
       if (link.label.empty() || graph_.way[i].empty()) continue;
       const auto& way = graph_.way[i];
-      const double end = way.size() == 2 ? entry_of(way[1], way[0]) : kMargin + boxes_[way[1]].x;
+      const double end =
+          way.size() == 2 ? entry_of(way[1], way[0], again_[i]) : kMargin + boxes_[way[1]].x;
       const double turn = end - exit_of(link.from, link.output);
       Turns& seen = turns[link.from][link.output];
       seen.left |= turn < -12;
@@ -321,6 +327,7 @@ class Picture {
   LayeredGraph graph_;
   std::vector<Box> boxes_;
   std::vector<std::map<uint32_t, std::string>> outputs_;
+  std::vector<uint32_t> again_;
   std::vector<double> top_;
   std::vector<double> height_;
   double bottom_ = 0;

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <regex>
+#include <set>
 
 #include "autograd/engine.h"
 #include "autograd/tensor_grad.h"
@@ -100,6 +101,18 @@ TEST_F(A21_GraphSvg, names_the_shapes_that_pass_between_nodes) {
   const std::string svg = svg_of(view_of({&loss, 1}, {}, false));
   EXPECT_NE(svg.find(">[4, 5]</text>"), std::string::npos);
   EXPECT_EQ(svg.find("saves"), std::string::npos);
+}
+
+TEST_F(A21_GraphSvg, a_value_used_twice_by_one_node_has_two_arrows_side_by_side) {
+  const Tensor hidden = ops::relu(x);
+  const Tensor square = ops::multiply(hidden, hidden);
+  const std::string svg = svg_of(view_of({&square, 1}, {}, false));
+  const std::regex pattern("<path marker-end=[^>]* d=\"([^\"]*)\"");
+  std::set<std::string> paths;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), pattern), end; at != end; ++at) {
+    paths.insert((*at)[1]);
+  }
+  EXPECT_EQ(paths.size(), 4U);  // leaf to relu, twice relu to multiply, multiply to the output
 }
 
 TEST_F(A21_GraphSvg, says_when_saved_tensors_are_freed) {
