@@ -181,7 +181,6 @@ double through_a_chain(int length) {
   const Tensor x = random_leaf(DimsView{}, 20);
   Tensor y = x;
   for (int i = 0; i < length; ++i) y = ops::multiply(y, 1.0);
-  backward(std::array{y}, {}, {.retain_graph = true});
   backward(std::array{y});
   y.reset();
   return number(grad_of(x));
@@ -201,7 +200,7 @@ TEST_F(Rows, E23_million_operators_are_built_run_and_freed_on_a_small_stack) {
   ASSERT_EQ(pthread_create(&thread, &attributes, run, &found), 0);
   pthread_join(thread, nullptr);
   pthread_attr_destroy(&attributes);
-  EXPECT_EQ(found, 2);
+  EXPECT_EQ(found, 1);
   EXPECT_EQ(live_nodes(), before);
 }
 
