@@ -192,6 +192,9 @@ class Arguments:
         if kind.base == "tensor":
             entries = [ffi.NULL if rng.random() < 0.05 else self.tensor() for _ in range(count)]
             array = self.tensors.keep("tsr_tensor[]", entries)
+        elif kind.base == "handle":
+            name = kind.name or ""
+            array = self.tensors.keep(f"tsr_{name}[]", [self._handle(name, rng.random()) for _ in range(count)])
         elif kind.base == "f64":
             array = self.tensors.keep("double[]", [rng.choice(DOUBLES) for _ in range(count)])
         else:

@@ -34,6 +34,7 @@ class Callbacks:
         self.drop = ffi.callback("tsr_drop_fn", self._drop)
         quiet = {"error": library.codes["CALLBACK"], "onerror": lambda *_: None}
         self.hook = ffi.callback("tsr_hook_fn", self._hook, **quiet)
+        self.prehook = ffi.callback("tsr_node_prehook_fn", self._prehook, **quiet)
         self.forward = ffi.callback("tsr_node_forward_fn", self._forward, **quiet)
         self.backward = ffi.callback("tsr_node_backward_fn", self._backward, **quiet)
         self.pack = ffi.callback("tsr_saved_pack_fn", self._pack, **quiet)
@@ -86,6 +87,19 @@ class Callbacks:
         status, behaviour = self._behave(user)
         if behaviour == "replace":
             return int(self.library.call("tsr_multiply_scalar", grad, [number_fields(2.0)], replacement))
+        return status
+
+    def _prehook(self, user: Any, grads: Any, n_grads: int, replacements: Any, replaced: Any) -> int:
+        status, behaviour = self._behave(user)
+        for i in range(n_grads if behaviour == "replace" else 0):
+            if grads[i] != self.library.ffi.NULL:
+                status = int(
+                    self.library.call("tsr_multiply_scalar", grads[i], [number_fields(2.0)], replacements + i)
+                )
+            replaced[0] = 1
+            if status != OK:  # what it has made stays its own
+                self.library.lib.tsr_tensor_release_many(replacements, n_grads)
+                break
         return status
 
     def _forward(self, user: Any, node: Any, inputs: Any, n_inputs: int, outputs: Any, n_outputs: int) -> int:
@@ -195,6 +209,17 @@ class Graphs:
                 )
                 if self.rng.random() < 0.2:
                     self.library.check("tsr_tensor_hook_remove", handle, number[0])
+                if self.rng.random() < 0.5:
+                    self._add_prehook(handle, number)
+
+    def _add_prehook(self, handle: Any, number: Any) -> None:
+        node, output = self.library.ffi.new("tsr_node*"), self.library.ffi.new("int64_t*")
+        self.library.check("tsr_tensor_gradient_edge", handle, node, output)
+        user = self.callbacks.user(self.rng.choice(BEHAVIOURS))
+        self.library.check("tsr_node_prehook_add", node[0], self.callbacks.prehook, user, self.callbacks.drop, number)
+        self.library.lib.tsr_node_release(node[0])
+        if self.rng.random() < 0.2:
+            self.library.check("tsr_hook_remove", number[0])
 
     def _custom(self, handles: Handles) -> list[Any]:
         """A custom function over the floating inputs; its results, when it ran."""
