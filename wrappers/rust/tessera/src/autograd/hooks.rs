@@ -284,7 +284,7 @@ unsafe extern "C" fn run_any(user: *mut c_void, grads: *const sys::tsr_tensor, n
         // SAFETY: user is the box of `register_any_grad_hook`; the gradients are lent for the call.
         unsafe {
             let hook = &*user.cast::<LeafHook>();
-            Tensor::lent(grads, n).iter().flatten().try_for_each(|grad| hook(grad))
+            Tensor::lent(grads, n).iter().flatten().try_for_each(hook)
         }
     })
 }
