@@ -21,6 +21,7 @@ export backward!, grad, grad!, requires_grad, requires_grad!, retain_grad!, zero
 export taped, no_grad, enable_grad, inference_mode, hook!, accumulate_hook!, after_backward!, remove!
 export checkpoint, save_on, save_to_disk, save_copies, save_with, without_saved_hooks
 export deterministic!, deterministic_mode
+export prehook!, multi_hook!, gradient_edge, GradientEdge, increment_version!
 export grad_fn, differentiable, save!, saved, needs_grad, mark_dirty!, mark_constant!
 export graph_nodes, next_nodes, next_edges, metadata, draw_graph, detect_anomaly
 export Dense, Linear, Sequential, Conv2d, BatchNorm2d, LayerNorm, Embedding, Dropout, Chain, params, named_params
@@ -58,6 +59,8 @@ include("indexing.jl")
 include("broadcast.jl")
 include("show.jl")
 include("autograd.jl")
+include("hooks.jl")
+include("cycles.jl")
 include("function.jl")
 include("checkpoint.jl")
 include("memory.jl")

@@ -59,8 +59,9 @@ on this thread.
 """
 function backward!(root; gradient=nothing, inputs=nothing, retain_graph=false, create_graph=false)
     roots, seeds, targets = listed(root), listed(gradient), listed(inputs)
-    r, s, i = handles(roots), handles(seeds), handles(targets)
     flags = backward_flags(retain_graph, create_graph)
+    has_edges(inputs) && return backward_to_edges(roots, seeds, targets, flags)
+    r, s, i = handles(roots), handles(seeds), handles(targets)
     GC.@preserve roots seeds targets check(C.tsr_backward(
         r, length(r), s, length(s), i, length(i), flags))
     return nothing
@@ -74,8 +75,12 @@ Changes no gradient that tensors hold. With `allow_unused` the gradient of an un
 """
 function grad(outputs, inputs; gradient=nothing, retain_graph=false, create_graph=false, allow_unused=false)
     roots, seeds, targets = listed(outputs), listed(gradient), listed(inputs)
-    r, s, i = handles(roots), handles(seeds), handles(targets)
     flags = backward_flags(retain_graph, create_graph, allow_unused)
+    if has_edges(inputs)
+        found = grad_at_edges(roots, seeds, targets, flags)
+        return inputs isa GradientEdge ? found[1] : found
+    end
+    r, s, i = handles(roots), handles(seeds), handles(targets)
     results = fill(tsr_tensor(C_NULL), length(i))
     GC.@preserve roots seeds targets check(C.tsr_grad(
         r, length(r), s, length(s), i, length(i), flags, results))
@@ -128,7 +133,7 @@ is_grad_enabled() = C.tsr_grad_mode() != 0
 
 "A registered hook, for [`remove!`](@ref)."
 struct Hook
-    tensor::Tensor
+    tensor::Union{Nothing,Tensor}  # nothing: the hook of a node or of several tensors
     id::Int64
 end
 
@@ -146,11 +151,13 @@ accumulate_hook!(f, t::Tensor) = add_hook(C.tsr_tensor_accumulate_hook_add, accu
 function add_hook(add, callback, f, t)
     id = Ref{Int64}(0)
     check(add(t, callback, root(f), drop_pointer(), id))
+    own_callbacks(t)
     return Hook(t, id[])
 end
 
 "Removes a hook."
-remove!(hook::Hook) = check(C.tsr_tensor_hook_remove(hook.tensor, hook.id))
+remove!(hook::Hook) =
+    check(hook.tensor === nothing ? C.tsr_hook_remove(hook.id) : C.tsr_tensor_hook_remove(hook.tensor, hook.id))
 
 "Calls `f()` at the end of the backward that is running on this thread."
 after_backward!(f) = check(C.tsr_backward_queue(final_pointer(), root(f), drop_pointer()))

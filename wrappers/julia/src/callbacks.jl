@@ -2,14 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # Julia objects as user data of the library's callbacks, and exceptions through C frames.
 
-# The target of a user pointer. The library drops it once, possibly while the collector runs finalizers.
-# So dropping only overwrites the payload; the box itself is removed from the roots when the next one is
-# made.
+# The target of a user pointer. The library drops each of its references once, possibly while the
+# collector runs finalizers. So dropping the last only overwrites the content; the box itself is removed
+# from the roots when the next one is made.
 mutable struct Box
+    content::Any  # a Content, Dropped, or for the time of a collection Lent: see cycles.jl
+    references::Int
+end
+
+mutable struct Content
     payload::Any
 end
 
 struct Dropped end
+struct Lent end
 
 const ROOTS = Set{Ptr{Cvoid}}()
 const BOXES = Box[]
@@ -18,7 +24,7 @@ const SWEEP_AT = Ref(64)
 
 "A user pointer that keeps `payload` alive until the library drops it."
 function root(payload)
-    box = Box(payload)
+    box = Box(Content(payload), 1)
     pointer = pointer_from_objref(box)
     lock(BOXES_LOCK) do
         length(BOXES) >= SWEEP_AT[] && sweep_boxes()
@@ -29,21 +35,32 @@ function root(payload)
 end
 
 function sweep_boxes()
-    filter!(box -> !(box.payload isa Dropped), BOXES)
+    filter!(box -> !(box.content isa Dropped), BOXES)
     empty!(ROOTS)
     foreach(box -> push!(ROOTS, pointer_from_objref(box)), BOXES)
     SWEEP_AT[] = max(64, 2 * length(BOXES))
 end
 
 function drop_box(user::Ptr{Cvoid})::Cvoid
-    (unsafe_pointer_to_objref(user)::Box).payload = Dropped()
+    box = unsafe_pointer_to_objref(user)::Box
+    (box.references -= 1) == 0 && (box.content = Dropped())
+    return nothing
+end
+
+# For the library while it registers one callback for several owners, on this thread.
+function retain_box(user::Ptr{Cvoid})::Cvoid
+    (unsafe_pointer_to_objref(user)::Box).references += 1
     return nothing
 end
 
 # The C function pointers are made at their first use, because each one costs a compilation.
-drop_pointer() = @cfunction(drop_box, Cvoid, (Ptr{Cvoid},))
+# Not inlined: each copy would have a pointer of its own, and cycles.jl recognises boxes by this one.
+@noinline drop_pointer() = @cfunction(drop_box, Cvoid, (Ptr{Cvoid},))
+retain_pointer() = @cfunction(retain_box, Cvoid, (Ptr{Cvoid},))
 
-unbox(user::Ptr{Cvoid}) = (unsafe_pointer_to_objref(user)::Box).payload
+unbox(user::Ptr{Cvoid}) = opened((unsafe_pointer_to_objref(user)::Box).content)
+opened(content::Content) = content.payload
+opened(::Lent) = error("a callback was called during collect_cycles(): another thread uses the library")
 
 "The payload of a pointer in an error record; `nothing` if the pointer is not ours."
 function payload(user::Ptr{Cvoid})
@@ -52,7 +69,7 @@ function payload(user::Ptr{Cvoid})
 end
 
 "The number of callbacks and shared arrays that the library still holds."
-live_boxes() = lock(() -> count(box -> !(box.payload isa Dropped), BOXES), BOXES_LOCK)
+live_boxes() = lock(() -> count(box -> !(box.content isa Dropped), BOXES), BOXES_LOCK)
 
 "An exception that passes through C as a payload."
 struct Failure

@@ -54,6 +54,7 @@ function (f::Differentiable)(inputs::Tensor...)
         raw = map(o -> give_borrowed(o, f), outputs)
         attached = collect(tsr_tensor, raw)
         GC.@preserve outputs check(C.tsr_node_attach(ctx, attached, length(attached)))
+        foreach(own_callbacks, outputs)
         return result
     finally
         C.tsr_node_release(ctx.node)

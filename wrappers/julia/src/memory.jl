@@ -38,7 +38,7 @@ function collect_for(d::Device, requested)
     GC.gc(false)
     highest = threshold(d)
     if allocated_bytes(d) + requested > highest ÷ 4 * 3
-        GC.gc(true)
+        Threads.nthreads() == 1 ? collect_cycles() : GC.gc(true)
         highest = typemax(Int64)
     end
     # The requested bytes do not count: the request may be larger than all memory.
