@@ -34,9 +34,22 @@ std::shared_ptr<Hook<Fn>> append(HookList<Fn>& list, Fn callable, HostData host,
   return hook;
 }
 
+template <class Fn>
+bool is_removed(const std::shared_ptr<Hook<Fn>>& hook) {
+  return hook->removed();
+}
+bool is_removed(const NodeHooks::OnOutput& entry) {
+  return entry.hook->removed();
+}
+bool is_removed(const NodeHooks::Retained& /*entry*/) {
+  return false;
+}
+
+// What is to run now. Removed hooks leave the list, so that they cost nothing from then on.
 template <class List>
-List copy_of(const List& list, SpinLock& lock) {
+List copy_of(List& list, SpinLock& lock) {
   const std::lock_guard guard(lock);
+  std::erase_if(list, [](const auto& entry) { return is_removed(entry); });
   return list;
 }
 
