@@ -84,6 +84,11 @@ void BackwardStreams::use(Device device) {
   place.used.emplace_back(std::move(stream));
 }
 
+void BackwardStreams::use_memory(const Tensor& tensor) {
+  record_current_stream(*tensor.storage());
+  crossed_.insert(tensor.storage().get());
+}
+
 void BackwardStreams::start(const Node& node) {
   for (const OutputMeta& output : node.outputs()) use(output.device);
   for (const Edge& edge : node.next_edges()) {
@@ -104,7 +109,7 @@ void BackwardStreams::receive(const Tensor& place) {
   const auto sent = sent_.find(&place);
   if (sent == sent_.end()) return;
   if (sent->second.ready) stream_here(place.device())->wait(*sent->second.ready);
-  record_current_stream(*place.storage());
+  use_memory(place);
   sent_.erase(sent);
 }
 
@@ -117,7 +122,7 @@ IntrusivePtr<Event> BackwardStreams::ready(const Tensor& grad, const Node& consu
 void BackwardStreams::wait(const IntrusivePtr<Event>& ready, const Tensor& grad) {
   if (!ready) return;
   stream_here(grad.device())->wait(*ready);
-  record_current_stream(*grad.storage());
+  use_memory(grad);
 }
 
 void BackwardStreams::keep_for_caller(const Tensor& tensor) {

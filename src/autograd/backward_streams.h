@@ -4,6 +4,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "autograd/hooks.h"
 #include "autograd/node.h"
@@ -18,7 +19,8 @@ namespace tsr {
 // order between streams:
 // - A stream that the backward uses first waits for the caller's current stream of its device.
 // - A gradient waits with an event of the stream that made it; the stream that uses it waits for
-//   that event just before. Two gradients of one place are added on the stream of the consumer.
+//   that event just before. Two gradients of one place are added on the stream of the consumer, in
+//   place only if no other stream has used their memory.
 // - At the end the caller's current streams wait for all streams that the backward used.
 // So for its caller a backward is one function on the current streams, as any op is. Memory that a
 // second stream uses is reported to the allocator, which lends it again only after that use.
@@ -49,6 +51,10 @@ class BackwardStreams {
   [[nodiscard]] IntrusivePtr<Event> ready(const Tensor& grad, const Node& consumer);
   // While the streams of the consumer are current: waits for ready's event.
   void wait(const IntrusivePtr<Event>& ready, const Tensor& grad);
+  // Whether a stream other than the tensor's first one has used its memory in this backward.
+  [[nodiscard]] bool crossed(const Tensor& tensor) const noexcept {
+    return crossed_.contains(tensor.storage().get());
+  }
   // The caller will have the tensor: its streams may use the memory.
   void keep_for_caller(const Tensor& tensor);
 
@@ -68,11 +74,13 @@ class BackwardStreams {
 
   OnDevice& on(Device device);
   void use(Device device);
+  void use_memory(const Tensor& tensor);
   [[nodiscard]] StreamHandle stream_of(const Node& node, Device device) const noexcept;
 
   StreamSetPtr caller_;
   SmallVector<OnDevice, 2> devices_;
   std::unordered_map<const Tensor*, Sent> sent_;  // by the place of the gradient
+  std::unordered_set<const Storage*> crossed_;    // also those that are gone
 };
 
 // Makes `stream` wait for the work queued on `other` so far; null is the default stream.

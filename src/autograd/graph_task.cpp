@@ -20,15 +20,17 @@ bool may_add_into(const Tensor& tensor) {
          (tensor.is_contiguous() || !may_overlap_itself(tensor.sizes(), tensor.strides()));
 }
 
-// Adds in place when the sum so far, or what is added, belongs to this backward alone.
-void add_to(Tensor& sum, Tensor grad) {
+// Adds in place when the sum so far, or what is added, belongs to this backward alone, as
+// `writable` says.
+template <class Writable>
+void add_to(Tensor& sum, Tensor grad, const Writable& writable) {
   if (!sum.defined()) {
     sum = std::move(grad);
     return;
   }
   if (!recording_enabled()) {
-    if (!may_add_into(sum)) std::swap(sum, grad);
-    if (may_add_into(sum)) {
+    if (!writable(sum)) std::swap(sum, grad);
+    if (writable(sum)) {
       gradient_ops().add_inplace(sum, grad);
       return;
     }
@@ -154,7 +156,7 @@ void GraphTask::seed() {
     if constexpr (kOnStreams) {
       deliver_on_streams(slot, edge.output, root_.grads[i], true);
     } else {
-      add_to(slot.gradient(edge.output), root_.grads[i]);
+      add_to(slot.gradient(edge.output), root_.grads[i], may_add_into);
     }
   }
   for (const Edge& edge : root_.edges) {
@@ -300,7 +302,7 @@ void GraphTask::pass_on(const Node& node, Results& results, const Children& chil
       if constexpr (kOnStreams) {
         deliver_on_streams(*child, edges[i].output, std::move(results[i]), false);
       } else {
-        add_to(child->gradient(edges[i].output), std::move(results[i]));
+        add_to(child->gradient(edges[i].output), std::move(results[i]), may_add_into);
       }
     }
     if (--child->dependencies == 0) ready_.push(edges[i].node->sequence(), child);
@@ -321,7 +323,10 @@ void GraphTask::deliver_on_streams(Slot& slot, uint32_t output, Tensor grad, boo
   streams_->start(consumer);
   streams_->receive(place);
   streams_->wait(ready, grad);
-  add_to(place, std::move(grad));
+  // Nobody else has a tensor that went to several streams, but their work may still read it.
+  add_to(place, std::move(grad), [this](const Tensor& tensor) {
+    return may_add_into(tensor) && !streams_->crossed(tensor);
+  });
 }
 
 }  // namespace tsr

@@ -6,12 +6,13 @@
 
 #include <array>
 #include <initializer_list>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "autograd/custom_function.h"
+#include "autograd/backward_streams.h"
 #include "autograd/engine.h"
 #include "autograd/grad_mode.h"
 #include "autograd/hooks.h"
@@ -23,6 +24,7 @@
 #include "ops/create/create.h"
 #include "ops/pointwise/binary.h"
 #include "ops/reduce/reduce.h"
+#include "ops/shape/slice.h"
 #include "support/simulated_device.h"
 #include "support/start_up.h"
 
@@ -253,6 +255,33 @@ TEST_F(TwoProducers, E14_sum_is_made_on_the_stream_of_the_consumer) {
   EXPECT_EQ(ran, c_->native());
 }
 
+// The first gradient of `joint` is also read on a; nobody but the sum has it when the second comes.
+TEST_F(Streams, E14_gradient_that_another_stream_still_reads_is_not_added_to) {
+  const Tensor x = leaf(7);
+  const Tensor w = leaf(7);
+  Tensor joint, second, other, y;
+  {
+    const On current(b_);
+    joint = times(x, 1);
+    second = times(joint, 3);
+  }
+  {
+    const On current(a_);
+    other = times(w, 2);
+  }
+  settle();
+  {
+    const On current(b_);
+    const Tensor first = ops::add(other, joint);
+    y = times(ops::add(first, second), 2);
+  }
+  settle();
+  slow(a_);
+  backward(std::array{y}, std::array{full(1)});
+  EXPECT_EQ(read(grad_of(w)), all(4));
+  EXPECT_EQ(read(grad_of(x)), all(8));
+}
+
 TEST_F(Streams, E14_roots_that_share_a_node_are_added_on_its_stream) {
   const Tensor x = leaf(7);
   Tensor y;
@@ -391,6 +420,114 @@ TEST_F(Streams, R6_saved_tensor_of_another_stream_is_not_overwritten) {
   const Tensor found = grad(std::array{y}, std::array{x}, std::array{full(1)})[0];
   overwrite(b_);
   EXPECT_EQ(read(found), all(5));
+}
+
+TEST_F(Streams, R6_saved_tensor_of_a_write_through_a_view_is_not_overwritten) {
+  const Tensor x = leaf(7);
+  Tensor base;
+  {
+    Tensor factor;
+    {
+      const On current(b_);
+      factor = full(5);
+    }
+    settle();
+    const On current(a_);
+    base = times(x, 1);
+    const Tensor view = ops::narrow(base, 0, 0, kNumel);
+    ops::multiply(view, factor, ops::Out::inplace(view));
+  }
+  settle();
+  slow(a_);
+  const Tensor found = grad(std::array{base}, std::array{x}, std::array{full(1)})[0];
+  overwrite(b_);
+  EXPECT_EQ(read(found), all(5));
+}
+
+// ---- Any graph on any streams ----
+
+// Sums and products of whole numbers, which are exact in every order.
+class RandomStreams : public Streams {
+ protected:
+  struct Step {
+    size_t left, right;  // earlier values; the first kLeaves are the leaves
+    size_t kind;
+    size_t stream;  // 0: the default stream
+  };
+  static constexpr size_t kLeaves = 3;
+  static constexpr size_t kSteps = 10;
+
+  static std::vector<Step> program(std::mt19937& random) {
+    std::vector<Step> steps;
+    for (size_t i = 0; i < kSteps; ++i) {
+      const size_t known = kLeaves + i;
+      // Mostly recent values, so that most steps matter.
+      const size_t left = random() % 2 == 0 ? known - 1 : random() % known;
+      steps.push_back({left, random() % known, random() % 3, random() % 4});
+    }
+    return steps;
+  }
+
+  // Work of the current stream may read the tensor, which another stream made.
+  void bring(const Tensor& value, size_t from, size_t to) {
+    if (from == to) return;
+    wait_for(streams_[to], streams_[from], sim::device());
+    record_current_stream(*value.storage());
+  }
+
+  // The gradients of the leaves, read on the stream of the caller.
+  std::vector<Values> run(const std::vector<Step>& steps, bool on_streams, size_t caller) {
+    streams_ = {nullptr, a_, b_, c_};
+    std::vector<Tensor> values;
+    std::vector<size_t> made_on(kLeaves, 0);
+    for (size_t i = 0; i < kLeaves; ++i) values.push_back(leaf(2));
+    settle();
+    for (const Step& step : steps) {
+      const size_t place = on_streams ? step.stream : 0;
+      const CurrentStreams current(place == 0 ? nullptr
+                                              : StreamSet::with(nullptr, streams_[place]));
+      for (const size_t input : {step.left, step.right}) {
+        bring(values[input], made_on[input], place);
+      }
+      const Tensor& left = values[step.left];
+      values.push_back(step.kind == 0   ? ops::add(left, values[step.right])
+                       : step.kind == 1 ? times(left, 2)
+                                        : ops::multiply(left, values[step.right % kLeaves]));
+      if (step.kind == 2) record_current_stream(*values[step.right % kLeaves].storage());
+      made_on.push_back(place);
+    }
+    const std::vector<Tensor> leaves(values.begin(), values.begin() + kLeaves);
+    const std::vector<Tensor> roots = {values[kLeaves + kSteps - 1], values[kLeaves + kSteps - 2]};
+    values.clear();
+    const CurrentStreams current(caller == 0 ? nullptr
+                                             : StreamSet::with(nullptr, streams_[caller]));
+    if (caller != 0) wait_for(streams_[caller], nullptr, sim::device());
+    for (int round = 0; round < 2; ++round) {
+      backward(roots, std::array{full(1), full(3)}, {.retain_graph = round == 0});
+    }
+    std::vector<Values> found;
+    for (const Tensor& leaf : leaves) {
+      found.push_back(grad_of(leaf).defined() ? read(grad_of(leaf)) : Values());
+    }
+    return found;
+  }
+
+  std::array<StreamPtr, 4> streams_;
+};
+
+TEST_F(RandomStreams, E14_E21_gradients_do_not_depend_on_streams_and_their_speed) {
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    const std::vector<Step> steps = program(random);
+    settle();
+    const std::vector<Values> wanted = run(steps, false, 0);
+    settle();
+    for (const StreamHandle stream : {StreamHandle(), a_->native(), b_->native(), c_->native()}) {
+      sim::set_kernel_time(stream, random() % 3 == 0 ? 1 + random() % kSlow : 1 + random() % 10);
+    }
+    EXPECT_EQ(run(steps, true, random() % 4), wanted) << "seed " << seed;
+    settle();
+  }
 }
 
 // ---- The caller's state (E12) ----
