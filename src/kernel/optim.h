@@ -22,9 +22,10 @@ enum class OptimOp : int32_t {
   kLion,
   kRprop,
   kAsgd,
-  kLamb,  // writes the direction of the step to state2 and does not change the parameter
-  kNorm,  // norm[0] = the `norm_type`-norm of all gradients together
-  kClip,  // every parameter *= max_norm / (norm[0] + 1e-6) if that is below 1 or NaN
+  kLamb,     // writes the direction of the step to state2 and does not change the parameter
+  kNorm,     // norm[0] = the `norm_type`-norm of all gradients together
+  kClip,     // every parameter *= max_norm / (norm[0] + 1e-6) if that is below 1 or NaN
+  kUnscale,  // every parameter *= factor[0]; found[0] becomes 1 if an element was not finite
   kCount
 };
 
@@ -58,12 +59,14 @@ struct OptimPlan {
   double norm_type;        // any p, also 0 and infinity
   int32_t joins;           // 1: norm[0] holds a norm of other gradients, and the result includes it
   double max_norm;
-  double* norm;  // in device memory, so that the host need not wait
+  double* norm;         // in device memory, so that the host need not wait
+  const float* factor;  // these two as well
+  float* found;
 };
 
 inline const char* name_of(const OptimPlan& plan) noexcept {
   return name_in({"sgd", "adam", "adamw", "rmsprop", "adagrad", "adadelta", "adamax", "nadam",
-                  "radam", "lion", "rprop", "asgd", "lamb", "grad_norm", "clip_grad"},
+                  "radam", "lion", "rprop", "asgd", "lamb", "grad_norm", "clip_grad", "unscale"},
                  plan.op);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "ops/create/copy.h"
+#include "ops/optim/optim.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/reduce.h"
@@ -210,15 +211,19 @@ void check_number(const Tensor& tensor, DType dtype, const char* arg) {
 void amp_unscale_(TensorList grads, const Tensor& found_inf, const Tensor& inverse_scale) {
   check_number(found_inf, DType::kFloat32, "found_inf");
   check_number(inverse_scale, DType::kFloat32, "inverse_scale");
-  const NoGrad pause;
-  const Tensor factor = reshape(inverse_scale, {});
+  check_same_device(found_inf, inverse_scale, "inverse_scale");
   for (const Tensor& grad : grads) {
     TSR_CHECK(is_floating(grad.dtype()), Code::kDType, "grads", "expected floating dtypes, got ",
               grad.dtype());
-    const Tensor bad = astype(logical_not(all(isfinite(grad))), DType::kFloat32);
-    maximum(found_inf, bad, Out::inplace(found_inf));
-    multiply(grad, astype(factor, grad.dtype()), Out::inplace(grad));
+    check_same_device(found_inf, grad, "grads");
   }
+  const NoGrad pause;
+  begin_inplace(found_inf, false);
+  kernel::OptimPlan plan{};
+  plan.op = kernel::OptimOp::kUnscale;
+  plan.factor = inverse_scale.data_as<float>();
+  plan.found = found_inf.data_as<float>();
+  take_step(plan, grads, {}, {});
 }
 
 void amp_update_scale_(const Tensor& scale, const Tensor& growth_tracker, const Tensor& found_inf,

@@ -317,7 +317,7 @@ Tensor clip_together(TensorList tensors, double max_norm, double norm_type,
 void take_step(const kernel::OptimPlan& plan, TensorList params, TensorList grads,
                const StepStates& states) {
   check_params(params);
-  check_list({grads, "grads", false}, params, true);
+  check_list({grads, "grads", false}, params, plan.op != OptimOp::kUnscale);
   check_list({states.first, "state"}, params, false);
   check_list({states.second, "state"}, params, false);
   check_list({states.third, "state"}, params, false);

@@ -58,7 +58,7 @@ struct StepStates {
   TensorList first, second, third;
 };
 // Any step of the kernel family: the caller sets op and numbers in the plan; this function sets
-// slots, dtype and place.
+// slots, dtype and place. `grads` may be empty for kUnscale, which changes `params` alone.
 void take_step(const kernel::OptimPlan& plan, TensorList params, TensorList grads,
                const StepStates& states);
 

@@ -52,10 +52,22 @@ void scale(int64_t count, T factor, T* p) {
 }
 
 template <class T>
+bool unscale(int64_t count, T factor, T* p) {
+  T nothing = 0;  // a NaN as soon as an element is not finite
+#pragma omp simd reduction(+ : nothing)
+  for (int64_t i = 0; i < count; ++i) {
+    nothing += p[i] * T{0};
+    p[i] *= factor;
+  }
+  return nothing == T{0};
+}
+
+template <class T>
 inline constexpr OptimRows<T> kOptimRows{
     .steps = step_rows<T>(math::AllSteps<T>()),
     .sum_of_squares = sum_of_squares<T>,
     .scale = scale<T>,
+    .unscale = unscale<T>,
 };
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Optimizer steps over a whole list of parameters, divided evenly among the threads.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <type_traits>
 
@@ -92,6 +93,20 @@ void clip(const OptimPlan& plan) {
 }
 
 template <class S, class T>
+void unscale(const OptimPlan& plan) {
+  const T factor = static_cast<T>(*plan.factor);
+  std::atomic<bool> finite{true};
+  for_pieces(plan, piece_limit<S>(), [&](const OptimSlot& slot, int64_t first, int64_t count) {
+    Operand<S, T> parameter(slot.parameter, first, count);
+    if (!rows_of<OptimRows<T>>().unscale(count, factor, parameter.get())) {
+      finite.store(false, std::memory_order_relaxed);
+    }
+    parameter.put();
+  });
+  if (!finite.load(std::memory_order_relaxed)) *plan.found = 1;
+}
+
+template <class S, class T>
 void update(const OptimPlan& plan) {
   using Op = Operand<S, T>;
   math::with_step<T>(plan, [&plan](const auto& step) {
@@ -163,7 +178,9 @@ Status norm(const OptimPlan& plan) {
 template <class S, class T>
 Status run(const OptimPlan& plan) {
   if (plan.op == OptimOp::kNorm) return norm<S, T>(plan);
-  if (plan.op != OptimOp::kClip) {
+  if (plan.op == OptimOp::kUnscale) {
+    unscale<S, T>(plan);
+  } else if (plan.op != OptimOp::kClip) {
     update<S, T>(plan);
   } else if (!(math::clip_factor(plan.max_norm, *plan.norm) >= 1)) {
     clip<S, T>(plan);  // also for NaN, so that the gradients become NaN

@@ -23,6 +23,7 @@ struct OptimRows {
   StepRows<T> steps;
   double (*sum_of_squares)(int64_t count, const T* g);
   void (*scale)(int64_t count, T factor, T* p);
+  bool (*unscale)(int64_t count, T factor, T* p);  // whether all elements were finite
 };
 
 }  // namespace tsr::cpu

@@ -105,6 +105,19 @@ __global__ void clip_kernel(const __grid_constant__ Slots slots, double max_norm
   });
 }
 
+// Every thread that sees an infinite element writes the same 1.
+template <class S>
+__global__ void unscale_kernel(const __grid_constant__ Slots slots, const float* factor,
+                               float* found) {
+  const auto by = static_cast<typename S::Value::Element>(*factor);
+  slots.each_element([&](const OptimSlot& slot, int64_t i) {
+    Element<S> p(slot.parameter, i);
+    if (!(p.value - p.value == 0)) *found = 1;
+    p.value *= by;
+    p.put();
+  });
+}
+
 template <class S>
 Status step(const OptimPlan& plan, const Slots& slots) {
   using T = typename S::Value::Element;
@@ -113,6 +126,7 @@ Status step(const OptimPlan& plan, const Slots& slots) {
   };
   if (plan.op == OptimOp::kClip)
     return run(&clip_kernel<S>, plan.max_norm, static_cast<const double*>(plan.norm));
+  if (plan.op == OptimOp::kUnscale) return run(&unscale_kernel<S>, plan.factor, plan.found);
   return math::with_step<T>(plan, [&](const auto& numbers) {
     return run(&step_kernel<S, std::remove_cvref_t<decltype(numbers)>>, numbers);
   });
