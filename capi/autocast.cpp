@@ -60,18 +60,21 @@ bool is_current(const CachedCast& entry, DType dtype) noexcept {
 
 // Only of parameters: other tensors are seldom cast twice, and the cache would keep their memory.
 bool may_be_cached(const Tensor& tensor, DType dtype) noexcept {
-  return tensor.requires_grad() && !tensor.has(kViewFlag) && is_leaf(tensor) && is_half(dtype) &&
-         autocast_state().cache;
+  return is_half(dtype) && tensor.requires_grad() && !tensor.has(kViewFlag) && is_leaf(tensor);
+}
+
+// The cast that is kept of a tensor; null if there is none, or if the tensor was changed since.
+const Tensor* kept_cast(const Tensor& tensor, DType dtype) {
+  if (t_autocast.cache == nullptr || !tensor.requires_grad()) return nullptr;
+  const auto known = t_autocast.cache->find(tensor.impl());
+  if (known == t_autocast.cache->end() || !is_current(known->second, dtype)) return nullptr;
+  return &known->second.cast;
 }
 
 Tensor cast_of(const Tensor& tensor, DType dtype) {
+  if (!autocast_state().cache) return ops::astype(tensor, dtype);
+  if (const Tensor* kept = kept_cast(tensor, dtype)) return *kept;
   if (!may_be_cached(tensor, dtype)) return ops::astype(tensor, dtype);
-  if (t_autocast.cache != nullptr) {
-    const auto known = t_autocast.cache->find(tensor.impl());
-    if (known != t_autocast.cache->end() && is_current(known->second, dtype)) {
-      return known->second.cast;
-    }
-  }
   CachedCast entry{tensor, ops::astype(tensor, dtype), tensor.storage().get(), tensor.version(),
                    grad_enabled()};
   Tensor cast = entry.cast;

@@ -36,6 +36,8 @@ struct Fixture {
     for (tsr_archive made : archives) tsr_archive_release(made);
     tsr_optimizer_release(optimizer);
     for (tsr_optimizer made : optimizers) tsr_optimizer_release(made);
+    tsr_grad_scaler_release(grad_scaler);
+    for (tsr_grad_scaler made : scalers) tsr_grad_scaler_release(made);
     for (tsr_node made : nodes) tsr_node_release(made);
     for (tsr_error made : errors) tsr_error_release(made);
     for (tsr_buffer made : buffers) tsr_buffer_release(made);
@@ -78,6 +80,7 @@ struct Fixture {
   }
   tsr_archive make_archive() { return archives.emplace_back(example_archive()); }
   tsr_optimizer make_optimizer() { return optimizers.emplace_back(example_optimizer(tensors[0])); }
+  tsr_grad_scaler make_grad_scaler() { return scalers.emplace_back(example_scaler()); }
   tsr_scope make_scope() {
     ok(tsr_scope_begin(&scope));
     return scope;
@@ -99,6 +102,10 @@ struct Fixture {
     auto* value = reinterpret_cast<T*>(page.get());
     if constexpr (requires { value->struct_size; }) value->struct_size = size;
     if constexpr (std::is_same_v<T, tsr_optimizer_options>) value->kind = TSR_OPTIMIZER_SGD;
+    if constexpr (std::is_same_v<T, tsr_autocast_state>) {
+      value->device_type = TSR_DEVICE_CPU;
+      value->dtype = TSR_BFLOAT16;
+    }
     return value;
   }
 
@@ -126,6 +133,8 @@ struct Fixture {
   std::vector<tsr_archive> archives;
   tsr_optimizer optimizer = nullptr;
   std::vector<tsr_optimizer> optimizers;
+  tsr_grad_scaler grad_scaler = nullptr;
+  std::vector<tsr_grad_scaler> scalers;
   struct DLManagedTensor* DLManagedTensor = nullptr;
   struct DLManagedTensorVersioned* DLManagedTensorVersioned = nullptr;
   tsr_stream stream = nullptr;

@@ -15,7 +15,7 @@ Expressions = dict[str, list[str]]  # argument -> one C++ expression per C param
 # Arguments from the fixture `f`, by schema type; {0} is the name of a named one.
 FIXTURE_IN = {
     "tensor": "f.tensors[0]", "tensor[]": ("f.tensors", "1"), "[]": ("f.ones", "1"), "int32": "0", "int64": "0", "uint64": "0",
-    "f64": "0", "bool": "0", "dtype": "TSR_FLOAT32", "status": "TSR_CANCELLED", "str": ('"no such name"', "-1"),
+    "f64": "0", "f64?": ("0", "0"), "bool": "0", "dtype": "TSR_FLOAT32", "status": "TSR_CANCELLED", "str": ('"no such name"', "-1"),
     "device": ("TSR_DEVICE_CPU", "0"), "enum": "1", "ptr": "f.bytes", "ptr?": "nullptr", "cptr": "nullptr", "cfn": "nullptr",
     "fn": ("ignore_{0}", "&f.drops", "count_drop"), "handle": "f.make_{0}()", "extern": "f.make_{0}()",
     "struct": "f.sized<tsr_{0}>()", "struct[]": ("f.sized<tsr_{0}>()", "1"), "handle[]": ("f.list_of(f.make_{0}())", "1"),
