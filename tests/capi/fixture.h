@@ -99,7 +99,8 @@ struct Fixture {
   // a kind that must be valid.
   template <class T>
   T* sized(uint32_t size = sizeof(T)) {
-    auto* value = reinterpret_cast<T*>(page.get());
+    pages.push_back(std::make_unique<int64_t[]>(1024));
+    auto* value = reinterpret_cast<T*>(pages.back().get());
     if constexpr (requires { value->struct_size; }) value->struct_size = size;
     if constexpr (std::is_same_v<T, tsr_optimizer_options>) value->kind = TSR_OPTIMIZER_SGD;
     if constexpr (std::is_same_v<T, tsr_autocast_state>) {
@@ -146,7 +147,7 @@ struct Fixture {
   std::vector<tsr_error> errors;
   std::vector<tsr_buffer> buffers;
   std::vector<tsr_generator> generators;
-  std::unique_ptr<int64_t[]> page = std::make_unique<int64_t[]>(1024);
+  std::vector<std::unique_ptr<int64_t[]>> pages;  // one for each struct of a call
 };
 
 }  // namespace tsr::test

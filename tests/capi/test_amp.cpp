@@ -282,17 +282,17 @@ TEST(AMP_Autocast, casts_a_parameter_again_after_it_was_written) {
   const Region region;
   Tensor product;
   ok(tsr_matmul(one, weight, product.slot()));
-  EXPECT_EQ(item(product, 0), 1);
+  EXPECT_EQ(values_of(product)[0], 1);
   int32_t before = 0, ignored = 0;
   ok(tsr_grad_mode_set(0, &before));
   ok(tsr_fill_inplace(weight, TSR_F64(3)));
   ok(tsr_grad_mode_set(before, &ignored));
   ok(tsr_matmul(one, weight, product.slot()));
-  EXPECT_EQ(item(product, 0), 3);
+  EXPECT_EQ(values_of(product)[0], 3);
   const Tensor other(reals(TSR_FLOAT32, {1, 1}, {5}));
   ok(tsr_tensor_set_data(weight, other));
   ok(tsr_matmul(one, weight, product.slot()));
-  EXPECT_EQ(item(product, 0), 5);
+  EXPECT_EQ(values_of(product)[0], 5);
 }
 
 TEST(AMP_Autocast, records_the_cast_of_a_parameter_that_was_first_used_without_recording) {
