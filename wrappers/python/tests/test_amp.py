@@ -367,6 +367,23 @@ def test_custom_function_with_cast_inputs() -> None:
 # ---- GradScaler ----
 
 
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.float16, ts.bfloat16])
+@pytest.mark.parametrize("count", [1, 7, 8, 1023, 1025, 100003])
+def test_unscale_sees_every_element(count: int, dtype: ts.DType) -> None:
+    """One pass divides and looks; a number that is not finite is found wherever it stands, among several gradients."""
+    for bad, place in itertools.product([None, math.inf, -math.inf, math.nan], [0, count // 2, count - 1]):
+        numbers = (np.arange(count) % 64).astype(np.float64)
+        if bad is not None:
+            numbers[place] = bad
+        gradients = [ts.ones((2, 3), dtype=dtype), ts.asarray(numbers).astype(dtype), ts.zeros(0, dtype=dtype)]
+        found = ts.zeros(())
+        optim.functional.amp_unscale_(gradients, found, ts.full((), 0.5))
+        assert found.item() == (bad is not None)
+        np.testing.assert_array_equal(gradients[1].astype(ts.float64).numpy(), numbers * 0.5)
+        np.testing.assert_array_equal(gradients[0].astype(ts.float64).numpy(), np.full((2, 3), 0.5))
+
+
+
 def trained_once(
     gradient: float, *, scaler: GradScaler, dtype: ts.DType = ts.float32
 ) -> tuple[ts.Tensor, optim.Optimizer, Any]:
