@@ -28,7 +28,7 @@
 namespace tsr {
 namespace {
 
-constexpr int64_t kSide = 128;
+constexpr int64_t kSide = 64;
 constexpr int64_t kBytes = kSide * kSide * 8;  // of one tensor of a chain
 // The gradient that comes in, the one that goes out, and two temporaries of a derivative.
 constexpr int64_t kRoom = 4 * kBytes + 4096;

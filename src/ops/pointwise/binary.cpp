@@ -137,11 +137,12 @@ void launch_outside(const BinaryRule& rule, const Tensor& result, const Arg& a, 
   launch_binary(rule, result, a.is_tensor() ? a : one, b.is_tensor() ? b : one, compute);
 }
 
-// Whether the memory of a gradient may become that of the result: nobody else sees it, and nothing
-// is recorded. On a device the memory would stay with the stream that made it.
-bool is_spare(const Tensor& g) {
-  return !grad_enabled() && g.device().is_cpu() && !g.requires_grad() && !g.has(kViewFlag) &&
-         !g.has(kInferenceFlag) && g.is_contiguous() && owns_alone(g);
+// Whether the memory of a gradient may become that of its product with x: nobody else sees it, and
+// nothing is recorded. On a device the memory would stay with the stream that made it.
+bool is_spare(const Tensor& g, const Arg& x) {
+  if (grad_enabled() || needs_grad(g) || (x.is_tensor() && needs_grad(x.tensor()))) return false;
+  return g.device().is_cpu() && record_of(g) == nullptr && !g.has(kInferenceFlag) &&
+         g.is_contiguous() && owns_alone(g);
 }
 
 // g times the conjugate of the other operand, in the memory of g: g has the shape and the dtype of
@@ -150,8 +151,9 @@ Tensor multiply_here(const BinaryRule& rule, const Tensor& g, const Arg& x);
 
 // dL/d(operand). `last`: nobody reads g afterwards.
 Tensor derivative_of(const BinaryRule& rule, bool of_a, const BinaryContext& seen, bool last) {
-  if (last && rule.op == BinaryOp::kMultiply && is_spare(seen.g)) {
-    return multiply_here(rule, seen.g, of_a ? seen.b : seen.a);
+  const Arg& other = of_a ? seen.b : seen.a;
+  if (last && rule.op == BinaryOp::kMultiply && is_spare(seen.g, other)) {
+    return multiply_here(rule, seen.g, other);
   }
   return (of_a ? rule.a : rule.b).derivative(seen);
 }
