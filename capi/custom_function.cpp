@@ -48,8 +48,7 @@ class HostFunction final : public CustomFunction {
   }
 
   [[nodiscard]] bool has_jvp() const noexcept override { return table_.jvp != nullptr; }
-  void jvp(CustomNode& node, std::span<const Tensor> tangents,
-           std::span<Tensor> results) override {
+  void jvp(CustomNode& node, std::span<const Tensor> tangents, std::span<Tensor> results) override {
     run(table_.jvp, "jvp", node, tangents, results);
   }
 

@@ -127,6 +127,8 @@ void CustomNode::push_forward(std::span<const Tensor> outputs) {
     for (size_t k = 0; k < outputs.size(); ++k) {
       if (!this->outputs()[k].differentiable) continue;
       check_tangent(results[k], k);
+      // A view that forward returns has the tangent of jvp, and not the one of its base.
+      if (outputs[k].has(kViewFlag) && !is_dirty(outputs[k])) leave_base(outputs[k]);
       set_tangent(outputs[k], *level, std::move(results[k]));
     }
   }

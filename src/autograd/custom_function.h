@@ -90,7 +90,7 @@ class CustomNode final : public Node {
   std::string text_;
   std::unique_ptr<CustomFunction> function_;
   SmallVector<bool, 8> needs_;
-  std::vector<Tensor> inputs_;   // until attach
+  std::vector<Tensor> inputs_;  // until attach
   std::vector<Tensor> forward_saved_;
   // The tangents of the inputs before the forward wrote in place, by level; until attach.
   std::vector<std::pair<ForwardLevel*, std::vector<Tensor>>> tangents_;

@@ -203,10 +203,9 @@ void check_inside(const Tensor& base, const Tensor& view) {
   const int64_t to = view.itemsize();
   const Extent whole = extent_of(base.sizes(), base.strides());
   const Extent part = extent_of(view.sizes(), view.strides());
-  TSR_CHECK(view.numel() == 0 || ((base.offset() + whole.low) * from <=
-                                      (view.offset() + part.low) * to &&
-                                  (view.offset() + part.high) * to <=
-                                      (base.offset() + whole.high) * from),
+  TSR_CHECK(view.numel() == 0 ||
+                ((base.offset() + whole.low) * from <= (view.offset() + part.low) * to &&
+                 (view.offset() + part.high) * to <= (base.offset() + whole.high) * from),
             Code::kAutograd, nullptr,
             "expected a view inside the memory of the dual tensor that it is a view of");
 }
@@ -230,8 +229,8 @@ void write_part(const Tensor& base, const Tensor& view, ForwardLevel& level, con
   }
   const Tensor place = part_of(whole, base, view);
   gradient_ops().copy_into(
-      place, part.defined() ? part
-                            : gradient_ops().zeros(view.sizes(), view.dtype(), view.device()));
+      place,
+      part.defined() ? part : gradient_ops().zeros(view.sizes(), view.dtype(), view.device()));
   store_tangent(base, level, std::move(whole));
 }
 
@@ -257,8 +256,7 @@ void check_tangent(const Tensor& primal, const Tensor& tangent, const ForwardLev
             "expected a tangent on the primal's device ", primal.device(), ", got one on ",
             tangent.device());
   TSR_CHECK(tangent.sizes() == primal.sizes(), Code::kShape, "tangent",
-            "expected a tangent of the primal's shape ", primal.sizes(), ", got ",
-            tangent.sizes());
+            "expected a tangent of the primal's shape ", primal.sizes(), ", got ", tangent.sizes());
   TSR_CHECK(!inference_enabled(), Code::kAutograd, nullptr,
             "expected a call outside inference mode, which computes no tangents");
   TSR_CHECK(!tangent_of(primal, level).defined(), Code::kAutograd, "primal",

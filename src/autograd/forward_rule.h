@@ -56,9 +56,8 @@ class ForwardRule {
   template <class F>
   requires(std::is_invocable_v<const F&, Forward&>) ForwardRule(const F& rule)
   noexcept
-      : rule_(&rule), call_([](const void* object, Forward& ctx) {
-          (*static_cast<const F*>(object))(ctx);
-        }) {}
+      : rule_(&rule),
+        call_([](const void* object, Forward& ctx) { (*static_cast<const F*>(object))(ctx); }) {}
 
   [[nodiscard]] bool is_elementwise() const noexcept { return call_ == nullptr; }
   void operator()(Forward& ctx) const { call_(rule_, ctx); }

@@ -76,14 +76,19 @@ void attach(const NodePtr& node, TensorRefs outputs, TensorRefs inputs) {
 
 using Tangents = SmallVector<Tensor, 4>;
 
-// Whether the output's tangent is that of its base, so that no rule is needed.
-bool shows_base(const Tensor& output, const TensorRefs& inputs) {
-  return view_base(output).defined() && index_of(output, inputs) == kNone;
+// Whether the output is a view of an input, whose tangent is that of the base, so that no rule is
+// needed.
+bool shows_input(const Tensor& output, const TensorRefs& inputs) {
+  if (!output.has(kViewFlag) || index_of(output, inputs) != kNone) return false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].defined() && inputs[i].storage() == output.storage()) return true;
+  }
+  return false;
 }
 
 bool any_to_compute(const Node& node, const TensorRefs& outputs, const TensorRefs& inputs) {
   for (size_t k = 0; k < outputs.size(); ++k) {
-    if (node.outputs()[k].differentiable && !shows_base(outputs[k], inputs)) return true;
+    if (node.outputs()[k].differentiable && !shows_input(outputs[k], inputs)) return true;
   }
   return false;
 }
@@ -147,7 +152,7 @@ void connect_forward(const NodePtr& node, TensorRefs outputs, TensorRefs inputs,
     }
     node->set_forward_use(nullptr);
     for (size_t k = 0; k < outputs.size(); ++k) {
-      if (!node->outputs()[k].differentiable || shows_base(outputs[k], inputs)) continue;
+      if (!node->outputs()[k].differentiable || shows_input(outputs[k], inputs)) continue;
       if (results[k].defined() || index_of(outputs[k], inputs) != kNone) {
         set_tangent(outputs[k], *level, std::move(results[k]));
       }

@@ -339,8 +339,11 @@ TEST_F(ForwardTest, A18_no_node_is_attached_without_grad_mode) {
   ops::multiply(x, dual({1, 1}, {1, 1}), ops::Out::inplace(x));
   EXPECT_EQ(tangent(x), (Values{1, 2}));
   const EnableGrad on;
-  expect_error([&] { ops::multiply(x, dual({1, 1}, {1, 1}), ops::Out::inplace(x)); },
-               Code::kAutograd, "leaf that requires grad");
+  expect_error(
+      [&] {
+        ops::multiply(x, dual({1, 1}, {1, 1}), ops::Out::inplace(x));
+      },
+      Code::kAutograd, "leaf that requires grad");
 }
 
 TEST_F(ForwardTest, A18_detach_keeps_the_tangent_and_primal_has_none) {
@@ -424,8 +427,7 @@ class Square final : public CustomFunction {
 };
 
 Tensor square(const Tensor& x, bool with_jvp = true) {
-  const auto node =
-      CustomNode::create("Square", std::array{x}, std::make_unique<Square>(with_jvp));
+  const auto node = CustomNode::create("Square", std::array{x}, std::make_unique<Square>(with_jvp));
   Tensor y;
   {
     const NoGrad off;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tessera/cpp/autograd.hpp"
+#include "tessera/cpp/forward_ad.hpp"
 
 namespace tessera {
 
@@ -27,6 +28,9 @@ class FunctionContext {
 
   // Saves inputs and outputs; backward fails if one was written in place since.
   void save_for_backward(std::vector<Tensor> tensors) { saved_ = std::move(tensors); }
+  // Keeps tensors for jvp, which finds them in saved_for_forward().
+  void save_for_forward(std::vector<Tensor> tensors) { forward_saved_ = std::move(tensors); }
+  const std::vector<Tensor>& saved_for_forward() const { return forward_saved_; }
   // Marks the inputs that forward changed in place; forward must return them.
   void mark_dirty(std::vector<Tensor> tensors) { dirty_ = std::move(tensors); }
   // Marks the outputs that have no gradient.
@@ -55,7 +59,7 @@ class FunctionContext {
  private:
   friend struct FunctionCall;
 
-  std::vector<Tensor> saved_, dirty_, constant_;
+  std::vector<Tensor> saved_, forward_saved_, dirty_, constant_;
   std::vector<bool> needs_;
   int32_t flags_ = 0;
   tsr_node node_ = nullptr;  // while backward runs
@@ -68,6 +72,7 @@ struct FunctionCall {
   std::string name;
   std::shared_ptr<FunctionContext> context;
   Backward backward;
+  Backward jvp = nullptr;  // gets and returns tangents; empty: none
 
   // Records which inputs need a gradient; forward asks the context for it.
   void begin(const std::vector<Tensor>& inputs) const {
@@ -85,13 +90,15 @@ struct FunctionCall {
     FunctionContext& context = *call->context;
     const bool wanted =
         std::find(context.needs_.begin(), context.needs_.end(), true) != context.needs_.end();
-    if (!wanted && context.dirty_.empty()) return outputs;
+    const bool forward_mode = tsr_forward_level() >= 0;
+    if (!wanted && context.dirty_.empty() && !forward_mode) return outputs;
     alias_unchanged_inputs(context, inputs, outputs);
     tsr_node_vtable table{};
     table.struct_size = sizeof table;
     table.flags = static_cast<uint32_t>(context.flags_);
     table.backward = &FunctionCall::run;
     table.drop = [](void* user) { delete static_cast<FunctionCall*>(user); };
+    if (call->jvp) table.jvp = &FunctionCall::run_jvp;
     const TensorList sources(inputs);
     const std::string name = call->name;
     tsr_node handle = nullptr;
@@ -106,6 +113,7 @@ struct FunctionCall {
     const TensorList results(outputs);
     check(tsr_node_attach(handle, results.data(), results.size()));
     context.saved_.clear();  // the node keeps and checks them now
+    context.forward_saved_.clear();
     context.dirty_.clear();
     context.constant_.clear();
     return outputs;
@@ -130,6 +138,25 @@ struct FunctionCall {
                                      std::vector<Tensor>& outputs) {
     for (Tensor& output : outputs) {
       if (contains(inputs, output) && !contains(context.dirty_, output)) output = output.detach();
+    }
+  }
+
+  static tsr_status run_jvp(void* user, tsr_node /*node*/, const tsr_tensor* tangents,
+                            int32_t n_tangents, tsr_tensor* results, int32_t n_results) noexcept {
+    const detail::ScopePause outside_scopes;
+    auto& call = *static_cast<FunctionCall*>(user);
+    try {
+      std::vector<Tensor> found = call.jvp(detail::borrow_all(tangents, n_tangents));
+      if (found.size() != static_cast<size_t>(n_results)) {
+        throw AutogradError(call.name + ": expected " + std::to_string(n_results) +
+                                " tangents, one for each output, got " +
+                                std::to_string(found.size()),
+                            call.name);
+      }
+      for (size_t k = 0; k < found.size(); ++k) results[k] = found[k].release();
+      return TSR_OK;
+    } catch (...) {
+      return detail::report_exception();
     }
   }
 
@@ -174,16 +201,32 @@ std::vector<Tensor> apply_function(std::string_view name, const std::vector<Tens
   std::vector<Tensor> outputs;
   {
     const NoGradGuard no_grad;
+    const ForwardModeOff no_tangents;
     outputs = forward(*context, inputs);
   }
   return FunctionCall::finish(std::move(call), inputs, std::move(outputs));
 }
 
+namespace detail {
+
+template <class Derived, class Context, class = void>
+struct HasJvp : std::false_type {};
+template <class Derived, class Context>
+struct HasJvp<Derived, Context,
+              std::void_t<decltype(Derived::jvp(std::declval<Context&>(),
+                                                std::declval<const std::vector<Tensor>&>()))>>
+    : std::true_type {};
+
+}  // namespace detail
+
 // Base class of functions that are classes. Derived has
 //   static Tensor forward(Context&, arguments...)        or std::vector<Tensor>
 //   static std::vector<Tensor> backward(Context&, const std::vector<Tensor>& gradients)
 // and is called as Derived::apply(arguments...). backward returns one gradient for each Tensor
-// argument of forward.
+// argument of forward. For forward mode add
+//   static std::vector<Tensor> jvp(Context&, const std::vector<Tensor>& tangents)
+// which gets a tangent, or an undefined Tensor, for each Tensor argument, and returns one for each
+// result.
 template <class Derived, class Context = FunctionContext>
 class Function {
  public:
@@ -198,6 +241,11 @@ class Function {
     call->backward = [raw = context.get()](const std::vector<Tensor>& gradients) {
       return Derived::backward(*raw, gradients);
     };
+    if constexpr (detail::HasJvp<Derived, Context>::value) {
+      call->jvp = [raw = context.get()](const std::vector<Tensor>& tangents) {
+        return Derived::jvp(*raw, tangents);
+      };
+    }
     call->begin(inputs);
     using Result = decltype(Derived::forward(*context, arguments...));
     if constexpr (std::is_same_v<Result, Tensor>) {
@@ -216,6 +264,7 @@ class Function {
   template <class... Arguments>
   static auto without_recording(Context& context, const Arguments&... arguments) {
     const NoGradGuard no_grad;
+    const ForwardModeOff no_tangents;
     return Derived::forward(context, arguments...);
   }
 

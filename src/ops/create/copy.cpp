@@ -134,8 +134,9 @@ Tensor clone(const Tensor& input, Out out) {
   if (!result.value().is_same(input)) copy_memory(result.value(), input);
   Tensor output = result.finish();
   if (grad)
-    record(output, "CloneBackward", {input}, {},
-           [](Backward& ctx) { ctx.set(0, ctx.take_grad()); }, kElementwise);
+    record(
+        output, "CloneBackward", {input}, {}, [](Backward& ctx) { ctx.set(0, ctx.take_grad()); },
+        kElementwise);
   return output;
 }
 
@@ -144,8 +145,9 @@ Tensor contiguous(const Tensor& input) {
   Tensor output = empty(input.sizes(), input.dtype(), input.device());
   copy_memory(output, input);
   if (needs_grad(input)) {
-    record(output, "ContiguousBackward", {input}, {},
-           [](Backward& ctx) { ctx.set(0, ctx.take_grad()); }, kElementwise);
+    record(
+        output, "ContiguousBackward", {input}, {},
+        [](Backward& ctx) { ctx.set(0, ctx.take_grad()); }, kElementwise);
   }
   return output;
 }
@@ -157,8 +159,9 @@ Tensor astype(const Tensor& input, DType dtype, bool copy) {
   Tensor output = cast_memory(input, dtype);
   // The engine casts the gradient back to the input's dtype.
   if (is_differentiable(dtype) && needs_grad(input)) {
-    record(output, "AstypeBackward", {input}, {},
-           [](Backward& ctx) { ctx.set(0, ctx.take_grad()); }, kElementwise);
+    record(
+        output, "AstypeBackward", {input}, {}, [](Backward& ctx) { ctx.set(0, ctx.take_grad()); },
+        kElementwise);
   }
   return output;
 }
@@ -173,9 +176,10 @@ Tensor to(const Tensor& input, std::optional<Device> device, std::optional<DType
                          : empty(source.sizes(), source.dtype(), target);
   copy_memory(output, source, non_blocking);
   if (needs_grad(source)) {
-    record(output, "ToBackward", {source}, {}, [home = source.device()](Backward& ctx) {
-      ctx.set(0, to(ctx.grad(), home, std::nullopt));
-    }, [&](Forward& ctx) { ctx.set(0, to(ctx.tangent(), target, std::nullopt)); });
+    record(
+        output, "ToBackward", {source}, {},
+        [home = source.device()](Backward& ctx) { ctx.set(0, to(ctx.grad(), home, std::nullopt)); },
+        [&](Forward& ctx) { ctx.set(0, to(ctx.tangent(), target, std::nullopt)); });
   }
   return output;
 }
@@ -184,9 +188,9 @@ Tensor real_part(const Tensor& input) {
   if (!is_complex(input.dtype())) return input;
   Tensor output = cast_memory(input, real_dtype(input.dtype()));
   if (needs_grad(input)) {
-    record(output, "RealPartBackward", {input}, {},
-           [](Backward& ctx) { ctx.set(0, ctx.take_grad()); },
-           [](Forward& ctx) { ctx.set(0, real_part(ctx.tangent())); });
+    record(
+        output, "RealPartBackward", {input}, {}, [](Backward& ctx) { ctx.set(0, ctx.take_grad()); },
+        [](Forward& ctx) { ctx.set(0, real_part(ctx.tangent())); });
   }
   return output;
 }
@@ -257,8 +261,9 @@ Tensor fill_(const Tensor& input, const Scalar& value) {
   begin_inplace(input, grad);
   fill_memory(input, value);
   if (grad) {
-    record(input, "FillBackward", {input}, {},
-           [](Backward& ctx) { ctx.set(0, zeros_of(ctx.grad())); }, [](Forward&) {});
+    record(
+        input, "FillBackward", {input}, {}, [](Backward& ctx) { ctx.set(0, zeros_of(ctx.grad())); },
+        [](Forward&) {});
   }
   return input;
 }

@@ -70,9 +70,12 @@ Tensor transform_complex(const Tensor& input, DimsView axes, bool inverse, doubl
                      inverse, first ? scale : 1);
   }
   if (needs_grad(input)) {
-    record(result, "FftBackward", {input}, {}, [along = Dims(axes), inverse, scale](Backward& ctx) {
-      ctx.set(0, transform_complex(ctx.grad(), along, !inverse, scale));
-    });
+    record(
+        result, "FftBackward", {input}, {},
+        [along = Dims(axes), inverse, scale](Backward& ctx) {
+          ctx.set(0, transform_complex(ctx.grad(), along, !inverse, scale));
+        },
+        [&](Forward& ctx) { ctx.set(0, transform_complex(ctx.tangent(), axes, inverse, scale)); });
   }
   return result;
 }
@@ -86,10 +89,13 @@ Tensor transform_real(const Tensor& input, int64_t axis, bool inverse, double sc
   const Tensor result = empty(shape, complex_of(input.dtype()), input.device());
   launch_transform(FftOp::kRealToHalf, input, result, axis, n, inverse, scale);
   if (needs_grad(input)) {
-    record(result, "RfftBackward", {input}, {}, [axis, n, inverse, scale](Backward& ctx) {
-      const Tensor weighted = multiply(ctx.grad(), half_weights(ctx.grad(), axis, n, 0.5));
-      ctx.set(0, transform_half(weighted, axis, n, !inverse, scale));
-    });
+    record(
+        result, "RfftBackward", {input}, {},
+        [axis, n, inverse, scale](Backward& ctx) {
+          const Tensor weighted = multiply(ctx.grad(), half_weights(ctx.grad(), axis, n, 0.5));
+          ctx.set(0, transform_half(weighted, axis, n, !inverse, scale));
+        },
+        [&](Forward& ctx) { ctx.set(0, transform_real(ctx.tangent(), axis, inverse, scale)); });
   }
   return result;
 }
@@ -100,10 +106,13 @@ Tensor transform_half(const Tensor& input, int64_t axis, int64_t n, bool inverse
   const Tensor result = empty(shape, real_dtype(input.dtype()), input.device());
   launch_transform(FftOp::kHalfToReal, input, result, axis, n, inverse, scale);
   if (needs_grad(input)) {
-    record(result, "IrfftBackward", {input}, {}, [axis, n, inverse, scale](Backward& ctx) {
-      const Tensor half = transform_real(ctx.grad(), axis, !inverse, scale);
-      ctx.set(0, multiply(half, half_weights(half, axis, n, 2)));
-    });
+    record(
+        result, "IrfftBackward", {input}, {},
+        [axis, n, inverse, scale](Backward& ctx) {
+          const Tensor half = transform_real(ctx.grad(), axis, !inverse, scale);
+          ctx.set(0, multiply(half, half_weights(half, axis, n, 2)));
+        },
+        [&](Forward& ctx) { ctx.set(0, transform_half(ctx.tangent(), axis, n, inverse, scale)); });
   }
   return result;
 }

@@ -62,10 +62,12 @@ Tensor gather_at(const Tensor& input, int64_t axis, const Tensor& index, Indices
                at_least_1d_memory(result.value()));
   Tensor output = result.finish();
   if (grad) {
-    record(output, "GatherBackward", {input}, {save_input(positions)},
-           [sizes = input.sizes(), dim](Backward& ctx) {
-             ctx.set(0, gather_backward(ctx.grad(), sizes, dim, ctx.saved(0)));
-           });
+    record(
+        output, "GatherBackward", {input}, {save_input(positions)},
+        [sizes = input.sizes(), dim](Backward& ctx) {
+          ctx.set(0, gather_backward(ctx.grad(), sizes, dim, ctx.saved(0)));
+        },
+        [&](Forward& ctx) { ctx.set(0, gather_at(ctx.tangent(), dim, positions, kind, {})); });
   }
   return output;
 }

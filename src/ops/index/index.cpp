@@ -167,12 +167,14 @@ Tensor index_get_ready(const Tensor& input, const IndexArrays& indices, const Re
   Tensor output = read_at(input, ready, out, grad);
   if (grad) {
     const SmallVector<Save, 6> saves = saves_of(ready);
-    record(output, "IndexBackward", {input}, std::span<const Save>(saves.data(), saves.size()),
-           [sizes = input.sizes(), saved = SavedIndices(ready, indices.front)](Backward& ctx) {
-             const IndexList slots = saved.restore(ctx);
-             const IndexArrays same{{slots.data(), slots.size()}, saved.front};
-             ctx.set(0, index_accumulate(ctx.grad(), sizes, same));
-           });
+    record(
+        output, "IndexBackward", {input}, std::span<const Save>(saves.data(), saves.size()),
+        [sizes = input.sizes(), saved = SavedIndices(ready, indices.front)](Backward& ctx) {
+          const IndexList slots = saved.restore(ctx);
+          const IndexArrays same{{slots.data(), slots.size()}, saved.front};
+          ctx.set(0, index_accumulate(ctx.grad(), sizes, same));
+        },
+        [&](Forward& ctx) { ctx.set(0, index_get_ready(ctx.tangent(), indices, ready, {})); });
   }
   return output;
 }
@@ -265,10 +267,19 @@ Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<int64_
   if (grad) {
     const std::optional<int64_t> padding =
         padding_idx.has_value() ? std::optional(wanted < 0 ? wanted + rows : wanted) : std::nullopt;
-    record(output, "EmbeddingBackward", {weight}, {save_input(indices)},
-           [sizes = weight.sizes(), padding](Backward& ctx) {
-             ctx.set(0, embedding_backward(ctx.grad(), sizes, ctx.saved(0), padding));
-           });
+    record(
+        output, "EmbeddingBackward", {weight}, {save_input(indices)},
+        [sizes = weight.sizes(), padding](Backward& ctx) {
+          ctx.set(0, embedding_backward(ctx.grad(), sizes, ctx.saved(0), padding));
+        },
+        [&](Forward& ctx) {
+          Tensor table = ctx.tangent();
+          if (padding.has_value()) {  // the row of the padding counts as constant
+            table = clone(table);
+            zero_(select(table, 0, *padding));
+          }
+          ctx.set(0, embedding(input, table, padding_idx));
+        });
   }
   return output;
 }

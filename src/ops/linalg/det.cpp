@@ -3,8 +3,8 @@
 // Determinants: from the factors P L U, the product of the diagonal of U and the sign of P.
 #include <complex>
 
-#include "autograd/grad_mode.h"
 #include "autograd/forward.h"
+#include "autograd/grad_mode.h"
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
 #include "ops/linalg/factor.h"

@@ -55,13 +55,18 @@ Tensor matmul(const Tensor& input, const Tensor& other, Out out) {
   if (grad) {
     // Saves a factor only if the other one needs a gradient.
     const Tensor none;
-    record(output, "MatmulBackward", {a, b},
-           {save_input(needs_grad(b) ? a : none), save_input(needs_grad(a) ? b : none)},
-           [full](Backward& ctx) {
-             const Tensor g = reshape(ctx.grad(), full);
-             if (ctx.needs(0)) ctx.set(0, matmul(g, adjoint(ctx.saved(1))));
-             if (ctx.needs(1)) ctx.set(1, matmul(adjoint(ctx.saved(0)), g));
-           });
+    record(
+        output, "MatmulBackward", {a, b},
+        {save_input(needs_grad(b) ? a : none), save_input(needs_grad(a) ? b : none)},
+        [full](Backward& ctx) {
+          const Tensor g = reshape(ctx.grad(), full);
+          if (ctx.needs(0)) ctx.set(0, matmul(g, adjoint(ctx.saved(1))));
+          if (ctx.needs(1)) ctx.set(1, matmul(adjoint(ctx.saved(0)), g));
+        },
+        [&](Forward& ctx) {
+          if (ctx.has(0)) ctx.add(0, reshape(matmul(ctx.tangent(0), b), shape));
+          if (ctx.has(1)) ctx.add(0, reshape(matmul(a, ctx.tangent(1)), shape));
+        });
   }
   return output;
 }

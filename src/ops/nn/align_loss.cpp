@@ -7,6 +7,7 @@
 
 #include "autograd/engine.h"
 #include "autograd/record.h"
+#include "autograd/tensor_grad.h"
 #include "base/error.h"
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
@@ -196,13 +197,17 @@ Tensor composed_loss(const AlignSpec& spec, const Tensor& x, const AlignTensors&
 
 Tensor differentiable_gradient(const AlignSpec& spec, const Tensor& g, const Tensor& input,
                                const AlignTensors& of) {
+  const bool recorded = grad_enabled();
   const EnableGrad record_all;
   const Tensor x = multiply(input, 1);  // cuts the history
   if (x.numel() == 0) return x;
+  if (!requires_grad(x)) set_requires_grad(x, true);
   const Tensor roots[] = {composed_loss(spec, x, of)};
   const Tensor wanted[] = {x};
   const Tensor grads[] = {g};
-  return grad(roots, wanted, grads, {.create_graph = true}).front();
+  const Tensor found = grad(roots, wanted, grads, {.create_graph = true}).front();
+  // Without grad mode only the tangents of the gradient are wanted.
+  return recorded ? found : ops::detach(found);
 }
 
 Tensor losses(const AlignSpec& spec, const Tensor& input, const AlignTensors& of) {

@@ -100,6 +100,13 @@ void set_fused(Backward& ctx, const Tensor& x, const ConvGeometry& geometry) {
   ctx.set(2, db);
 }
 
+// The tangent of the bias for an image.
+Tensor per_channel(const Tensor& bias, const Tensor& image) {
+  Dims shape(static_cast<size_t>(image.ndim()), 1);
+  shape[1] = bias.numel();
+  return reshape(bias, shape);
+}
+
 }  // namespace
 
 // y = x * w + b: dx = conv_input(g, w), dw = conv_weight(x, g), db = Σ g over all but the channels.
@@ -117,17 +124,26 @@ Tensor conv_forward(const Tensor& x, const Tensor& w, const Tensor& b, const Con
   Tensor output = result.finish();
   if (grad) {
     const Tensor none;
-    record(output, "ConvBackward", {x, w, b},
-           {save_input(needs_grad(w) ? x : none), save_input(needs_grad(x) ? w : none)},
-           [geometry](Backward& ctx) {
-             if (ctx.needs(0)) ctx.set(0, conv_input(ctx.grad(), ctx.saved(1), {}, geometry));
-             if (ctx.needs(1) && ctx.needs(2) && !ctx.create_graph()) {
-               set_fused(ctx, ctx.saved(0), geometry);
-               return;
-             }
-             if (ctx.needs(1)) ctx.set(1, conv_weight(ctx.saved(0), ctx.grad(), geometry));
-             if (ctx.needs(2)) ctx.set(2, sum_channels(ctx.grad()));
-           });
+    record(
+        output, "ConvBackward", {x, w, b},
+        {save_input(needs_grad(w) ? x : none), save_input(needs_grad(x) ? w : none)},
+        [geometry](Backward& ctx) {
+          if (ctx.needs(0)) ctx.set(0, conv_input(ctx.grad(), ctx.saved(1), {}, geometry));
+          if (ctx.needs(1) && ctx.needs(2) && !ctx.create_graph()) {
+            set_fused(ctx, ctx.saved(0), geometry);
+            return;
+          }
+          if (ctx.needs(1)) ctx.set(1, conv_weight(ctx.saved(0), ctx.grad(), geometry));
+          if (ctx.needs(2)) ctx.set(2, sum_channels(ctx.grad()));
+        },
+        [&](Forward& ctx) {
+          if (ctx.has(0)) ctx.add(0, conv_forward(ctx.tangent(0), w, ctx.tangent(2), geometry));
+          if (ctx.has(1)) {
+            const Tensor& bias = ctx.has(0) ? none : ctx.tangent(2);
+            ctx.add(0, conv_forward(x, ctx.tangent(1), bias, geometry));
+          }
+          if (!ctx.has(0) && !ctx.has(1)) ctx.add(0, per_channel(ctx.tangent(2), output));
+        });
   }
   return output;
 }
@@ -148,13 +164,22 @@ Tensor conv_input(const Tensor& g, const Tensor& w, const Tensor& b, const ConvG
   Tensor output = result.finish();
   if (grad) {
     const Tensor none;
-    record(output, "ConvInputBackward", {g, w, b},
-           {save_input(needs_grad(w) ? g : none), save_input(needs_grad(g) ? w : none)},
-           [geometry](Backward& ctx) {
-             if (ctx.needs(0)) ctx.set(0, conv_forward(ctx.grad(), ctx.saved(1), {}, geometry));
-             if (ctx.needs(1)) ctx.set(1, conv_weight(ctx.grad(), ctx.saved(0), geometry));
-             if (ctx.needs(2)) ctx.set(2, sum_channels(ctx.grad()));
-           });
+    record(
+        output, "ConvInputBackward", {g, w, b},
+        {save_input(needs_grad(w) ? g : none), save_input(needs_grad(g) ? w : none)},
+        [geometry](Backward& ctx) {
+          if (ctx.needs(0)) ctx.set(0, conv_forward(ctx.grad(), ctx.saved(1), {}, geometry));
+          if (ctx.needs(1)) ctx.set(1, conv_weight(ctx.grad(), ctx.saved(0), geometry));
+          if (ctx.needs(2)) ctx.set(2, sum_channels(ctx.grad()));
+        },
+        [&](Forward& ctx) {
+          if (ctx.has(0)) ctx.add(0, conv_input(ctx.tangent(0), w, ctx.tangent(2), geometry));
+          if (ctx.has(1)) {
+            const Tensor& bias = ctx.has(0) ? none : ctx.tangent(2);
+            ctx.add(0, conv_input(g, ctx.tangent(1), bias, geometry));
+          }
+          if (!ctx.has(0) && !ctx.has(1)) ctx.add(0, per_channel(ctx.tangent(2), output));
+        });
   }
   return output;
 }
@@ -164,12 +189,17 @@ Tensor conv_weight(const Tensor& x, const Tensor& g, const ConvGeometry& geometr
   run_weight(x, g, output, {}, geometry);
   if (needs_grad(x, g)) {
     const Tensor none;
-    record(output, "ConvWeightBackward", {x, g},
-           {save_input(needs_grad(g) ? x : none), save_input(needs_grad(x) ? g : none)},
-           [geometry](Backward& ctx) {
-             if (ctx.needs(0)) ctx.set(0, conv_input(ctx.saved(1), ctx.grad(), {}, geometry));
-             if (ctx.needs(1)) ctx.set(1, conv_forward(ctx.saved(0), ctx.grad(), {}, geometry));
-           });
+    record(
+        output, "ConvWeightBackward", {x, g},
+        {save_input(needs_grad(g) ? x : none), save_input(needs_grad(x) ? g : none)},
+        [geometry](Backward& ctx) {
+          if (ctx.needs(0)) ctx.set(0, conv_input(ctx.saved(1), ctx.grad(), {}, geometry));
+          if (ctx.needs(1)) ctx.set(1, conv_forward(ctx.saved(0), ctx.grad(), {}, geometry));
+        },
+        [&](Forward& ctx) {
+          if (ctx.has(0)) ctx.add(0, conv_weight(ctx.tangent(0), g, geometry));
+          if (ctx.has(1)) ctx.add(0, conv_weight(x, ctx.tangent(1), geometry));
+        });
   }
   return output;
 }

@@ -65,8 +65,10 @@ Tensor take_columns(const Tensor& image, const Windows& w) {
     columns = reshape(permute_dims(shown, order), sizes, true);
   }
   if (needs_grad(image)) {
-    record(columns, "Im2ColBackward", {image}, {},
-           [w](Backward& ctx) { ctx.set(0, sum_columns(ctx.grad(), w)); });
+    record(
+        columns, "Im2ColBackward", {image}, {},
+        [w](Backward& ctx) { ctx.set(0, sum_columns(ctx.grad(), w)); },
+        [&](Forward& ctx) { ctx.set(0, take_columns(ctx.tangent(), w)); });
   }
   return columns;
 }
@@ -105,8 +107,10 @@ Tensor sum_columns(const Tensor& columns, const Windows& w) {
     image = contiguous(astype(inner, columns.dtype()));
   }
   if (needs_grad(columns)) {
-    record(image, "Col2ImBackward", {columns}, {},
-           [w](Backward& ctx) { ctx.set(0, take_columns(ctx.grad(), w)); });
+    record(
+        image, "Col2ImBackward", {columns}, {},
+        [w](Backward& ctx) { ctx.set(0, take_columns(ctx.grad(), w)); },
+        [&](Forward& ctx) { ctx.set(0, sum_columns(ctx.tangent(), w)); });
   }
   return image;
 }

@@ -3,8 +3,8 @@
 // group_norm, and instance_norm, whose groups are single channels.
 #include <algorithm>
 
-#include "base/error.h"
 #include "autograd/forward.h"
+#include "base/error.h"
 #include "ops/create/copy.h"
 #include "ops/nn/norm.h"
 #include "ops/nn/norm_passes.h"

@@ -170,10 +170,12 @@ Tensor resample(const Tensor& x, const Resampling& resampling, bool transpose,
   launch_resample(resampling, transpose, image_memory(x, last), result.value());
   Tensor output = result.finish();
   if (grad) {
-    record(output, transpose ? "InterpolateTransposedBackward" : "InterpolateBackward", {x}, {},
-           [resampling, transpose](Backward& ctx) {
-             ctx.set(0, resample(ctx.grad(), resampling, !transpose));
-           });
+    record(
+        output, transpose ? "InterpolateTransposedBackward" : "InterpolateBackward", {x}, {},
+        [resampling, transpose](Backward& ctx) {
+          ctx.set(0, resample(ctx.grad(), resampling, !transpose));
+        },
+        [&](Forward& ctx) { ctx.set(0, resample(ctx.tangent(), resampling, transpose)); });
   }
   return output;
 }

@@ -168,6 +168,36 @@ std::array<Save, 2> norm_saves(const Tensor& x, const Tensor& w, const Tensor& n
   return {save_input(needs_grad(x, w) ? x : none), save_input(needs_grad(x) ? w : none)};
 }
 
+// With t the tangent of x less its mean: that of h is rstd (t - h mean(t h)), or rstd t where the
+// statistics are constants; y = h w + b.
+Tensor pushed(const Forward& ctx, const NormShape& shape, const Tensor& x, const Tensor& w,
+              const Tensor& mean_saved, const Tensor& rstd_saved) {
+  const DimsView axes(shape.axes);
+  const bool fixed = shape.use_statistics;
+  const auto parameter = [&](const Tensor& t) { return reshape(in_opmath(t), shape.parameter); };
+  const Tensor center = centered(shape, viewed(shape, in_opmath(x)), mean_saved);
+  const Tensor r = fixed ? reshape(rstd_saved, shape.statistics)
+                         : rsqrt(add(mean(square(center), axes, true), shape.eps));
+  const Tensor h = multiply(center, r);
+  Tensor result;
+  if (ctx.has(0)) {
+    Tensor t = viewed(shape, in_opmath(ctx.tangent(0)));
+    if (!fixed && shape.kind != NormKind::kRms) t = subtract(t, mean(t, axes, true));
+    if (!fixed) t = subtract(t, multiply(h, mean(multiply(t, h), axes, true)));
+    result = multiply(t, r);
+    if (w.defined()) result = multiply(result, parameter(w));
+  }
+  if (ctx.has(1)) {
+    const Tensor part = multiply(h, parameter(ctx.tangent(1)));
+    result = result.defined() ? add(result, part) : part;
+  }
+  if (ctx.has(2)) {
+    const Tensor part = parameter(ctx.tangent(2));
+    result = result.defined() ? add(result, part) : broadcast_to(part, h.sizes());
+  }
+  return reshape(result, x.sizes());
+}
+
 void record_norm(const Tensor& output, const char* name, const NormShape& shape, const Tensor& x,
                  const Tensor& w, const Tensor& b, const Tensor& dense, const Tensor& center,
                  const Tensor& rstd) {
@@ -177,23 +207,25 @@ void record_norm(const Tensor& output, const char* name, const NormShape& shape,
                                  dtype_or(w, x.dtype()), dtype_or(b, x.dtype())};
   const Tensor none;
   const auto [saved_x, saved_w] = norm_saves(x, w, none);
-  record(output, name, {x, w, b}, {saved_x, saved_w, save_input(center), save_input(rstd)},
-         [shape, parameters, last = is_channels_last(dense)](Backward& ctx) {
-           const Tensor input = ctx.saved(0);
-           if (!input.defined()) {  // only the bias needs a gradient
-             const Tensor g = viewed(shape, ctx.grad());
-             ctx.set(2, reshape(sum(g, DimsView(shape.parameter_axes)), parameters.sizes));
-             return;
-           }
-           const Tensor weight = ctx.saved(1);
-           if (ctx.create_graph()) {
-             set_differentiable(ctx, shape, input, weight, ctx.saved(2), ctx.saved(3),
-                                parameters.sizes);
-           } else {
-             set_fused(ctx, shape, image_memory(input, last), weight, ctx.saved(2), ctx.saved(3),
-                       parameters);
-           }
-         });
+  record(
+      output, name, {x, w, b}, {saved_x, saved_w, save_input(center), save_input(rstd)},
+      [shape, parameters, last = is_channels_last(dense)](Backward& ctx) {
+        const Tensor input = ctx.saved(0);
+        if (!input.defined()) {  // only the bias needs a gradient
+          const Tensor g = viewed(shape, ctx.grad());
+          ctx.set(2, reshape(sum(g, DimsView(shape.parameter_axes)), parameters.sizes));
+          return;
+        }
+        const Tensor weight = ctx.saved(1);
+        if (ctx.create_graph()) {
+          set_differentiable(ctx, shape, input, weight, ctx.saved(2), ctx.saved(3),
+                             parameters.sizes);
+        } else {
+          set_fused(ctx, shape, image_memory(input, last), weight, ctx.saved(2), ctx.saved(3),
+                    parameters);
+        }
+      },
+      [&](Forward& ctx) { ctx.set(0, pushed(ctx, shape, x, w, center, rstd)); });
 }
 
 // ---- checks ----

@@ -166,9 +166,12 @@ Tensor pool_forward(const Tensor& x, const Tensor& positions, const PoolGeometry
   launch_pool(geometry, Pass::kForward, image_memory(x, last), result.value(), positions);
   Tensor output = result.finish();
   if (grad) {
-    record(output, "PoolBackward", {x}, {save_input(positions)}, [geometry](Backward& ctx) {
-      ctx.set(0, pool_transposed(ctx.grad(), ctx.saved(0), geometry));
-    });
+    record(
+        output, "PoolBackward", {x}, {save_input(positions)},
+        [geometry](Backward& ctx) {
+          ctx.set(0, pool_transposed(ctx.grad(), ctx.saved(0), geometry));
+        },
+        [&](Forward& ctx) { ctx.set(0, pool_forward(ctx.tangent(), positions, geometry)); });
   }
   return output;
 }
@@ -179,10 +182,10 @@ Tensor pool_transposed(const Tensor& g, const Tensor& positions, const PoolGeome
       empty_image(with_size(g, geometry, geometry.input), g.dtype(), g.device(), last);
   launch_pool(geometry, Pass::kBackward, output, image_memory(g, last), positions);
   if (needs_grad(g)) {
-    record(output, "PoolTransposedBackward", {g}, {save_input(positions)},
-           [geometry](Backward& ctx) {
-             ctx.set(0, pool_forward(ctx.grad(), ctx.saved(0), geometry));
-           });
+    record(
+        output, "PoolTransposedBackward", {g}, {save_input(positions)},
+        [geometry](Backward& ctx) { ctx.set(0, pool_forward(ctx.grad(), ctx.saved(0), geometry)); },
+        [&](Forward& ctx) { ctx.set(0, pool_transposed(ctx.tangent(), positions, geometry)); });
   }
   return output;
 }
@@ -206,8 +209,10 @@ Maximum run_max(const Tensor& x, const PoolGeometry& geometry, bool want_positio
   if (grad) {
     PoolGeometry pick = geometry;
     pick.op = PoolOp::kPick;
-    record(output, "MaxPoolBackward", {x}, {save_input(positions)},
-           [pick](Backward& ctx) { ctx.set(0, pool_transposed(ctx.grad(), ctx.saved(0), pick)); });
+    record(
+        output, "MaxPoolBackward", {x}, {save_input(positions)},
+        [pick](Backward& ctx) { ctx.set(0, pool_transposed(ctx.grad(), ctx.saved(0), pick)); },
+        [&](Forward& ctx) { ctx.set(0, pool_forward(ctx.tangent(), positions, pick)); });
   }
   return {output, positions};
 }

@@ -8,6 +8,7 @@
 #include "autograd/engine.h"
 #include "autograd/forward.h"
 #include "autograd/record.h"
+#include "autograd/tensor_grad.h"
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
@@ -275,6 +276,7 @@ void set_fused(Backward& ctx, const RecurrenceSpec& spec, const RecurrenceInputs
 // The gradients of the composed form, which are recorded. An alias of each input cuts the history:
 // an input may depend on another one.
 void set_differentiable(Backward& ctx, const RecurrenceSpec& spec, const RecurrenceInputs& in) {
+  const bool recorded = grad_enabled();
   const EnableGrad record_all;
   std::array<Tensor, kRecurrenceInputs> alias{in.x,    in.h,    in.c,    in.w_ih,
                                               in.w_hh, in.b_ih, in.b_hh, in.w_hr};
@@ -282,7 +284,9 @@ void set_differentiable(Backward& ctx, const RecurrenceSpec& spec, const Recurre
   for (size_t i = 0; i < alias.size(); ++i) {
     if (!alias[i].defined()) continue;
     alias[i] = multiply(alias[i], 1);
-    if (ctx.needs(i)) wanted.push_back(alias[i]);
+    if (!ctx.needs(i)) continue;
+    if (!requires_grad(alias[i])) set_requires_grad(alias[i], true);
+    wanted.push_back(alias[i]);
   }
   const RecurrenceOutputs out = composed_recurrence(
       spec, {alias[0], alias[1], alias[2], alias[3], alias[4], alias[5], alias[6], alias[7]});
@@ -297,7 +301,10 @@ void set_differentiable(Backward& ctx, const RecurrenceSpec& spec, const Recurre
   const std::vector<Tensor> found = grad(roots, wanted, grads, {.create_graph = true}, true);
   size_t next = 0;
   for (size_t i = 0; i < alias.size(); ++i) {
-    if (alias[i].defined() && ctx.needs(i)) ctx.set(i, found[next++]);
+    if (!alias[i].defined() || !ctx.needs(i)) continue;
+    // Without grad mode only the tangents of the gradients are wanted.
+    ctx.set(i, recorded || !found[next].defined() ? found[next] : ops::detach(found[next]));
+    ++next;
   }
 }
 

@@ -86,6 +86,19 @@ Tensor derivative(const Tensor& grad, const Tensor& output, int64_t axis, bool l
   return multiply(y, subtract(g, sum(multiply(g, y), DimsView(axes), true)));
 }
 
+// The tangent of the output. The Jacobian of softmax is symmetric: its derivative serves both
+// modes. log_softmax: t - Σ exp(y) t
+Tensor pushed(const Tensor& tangent, const Tensor& output, int64_t axis, bool log) {
+  if (!log) {
+    return recording_enabled() ? derivative(tangent, output, axis, log)
+                               : fused_derivative(tangent, output, axis, log);
+  }
+  const Tensor t = in_opmath(tangent);
+  const Dims axes{axis};
+  if (t.ndim() == 0) return multiply(t, 0);
+  return subtract(t, sum(multiply(exp(in_opmath(output)), t), DimsView(axes), true));
+}
+
 Tensor run(const Tensor& x, int64_t axis, bool log, const Out& out) {
   const bool grad = needs_grad(x);
   const Tensor dense =
@@ -98,12 +111,14 @@ Tensor run(const Tensor& x, int64_t axis, bool log, const Out& out) {
   if (x.numel() != 0) launch_softmax(kernel::kSoftmax, dense, Tensor(), result.value(), axis, log);
   Tensor output = result.finish();
   if (grad) {
-    record(output, log ? "LogSoftmaxBackward" : "SoftmaxBackward", {x}, {save_output(output)},
-           [axis, log](Backward& ctx) {
-             const Tensor y = ctx.saved(0);
-             ctx.set(0, ctx.create_graph() ? derivative(ctx.grad(), y, axis, log)
-                                           : fused_derivative(ctx.grad(), y, axis, log));
-           });
+    record(
+        output, log ? "LogSoftmaxBackward" : "SoftmaxBackward", {x}, {save_output(output)},
+        [axis, log](Backward& ctx) {
+          const Tensor y = ctx.saved(0);
+          ctx.set(0, ctx.create_graph() ? derivative(ctx.grad(), y, axis, log)
+                                        : fused_derivative(ctx.grad(), y, axis, log));
+        },
+        [&](Forward& ctx) { ctx.set(0, pushed(ctx.tangent(), output, axis, log)); });
   }
   return output;
 }

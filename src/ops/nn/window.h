@@ -22,7 +22,9 @@ Tensor scatter_window(const Tensor& g, const Dims& sizes, const char* node, cons
     copy_memory(window(whole), g);
   }
   if (needs_grad(g)) {
-    record(whole, node, {g}, {}, [window](Backward& ctx) { ctx.set(0, window(ctx.grad())); });
+    record(
+        whole, node, {g}, {}, [window](Backward& ctx) { ctx.set(0, window(ctx.grad())); },
+        [&](Forward& ctx) { ctx.set(0, scatter_window(ctx.tangent(), sizes, node, window)); });
   }
   return whole;
 }

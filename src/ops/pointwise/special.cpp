@@ -189,8 +189,9 @@ Tensor round_decimals(const Tensor& input, int64_t decimals, Out out) {
   }
   Tensor output = deliver(value, out, grad);
   if (grad) {
-    record(output, "RoundDecimalsBackward", {input}, {save_input(Tensor())},
-           [](Backward& ctx) { ctx.set(0, zeros_of(ctx.grad())); }, kElementwise);
+    record(
+        output, "RoundDecimalsBackward", {input}, {save_input(Tensor())},
+        [](Backward& ctx) { ctx.set(0, zeros_of(ctx.grad())); }, kElementwise);
   }
   return output;
 }
@@ -215,9 +216,10 @@ Tensor nan_to_num(const Tensor& input, double nan, std::optional<double> posinf,
   }
   Tensor output = result.finish();
   if (grad) {
-    record(output, "NanToNumBackward", {input}, {save_input(original)},
-           [](Backward& ctx) { ctx.set(0, where(isfinite(ctx.saved(0)), ctx.grad(), 0.0)); },
-           kElementwise);
+    record(
+        output, "NanToNumBackward", {input}, {save_input(original)},
+        [](Backward& ctx) { ctx.set(0, where(isfinite(ctx.saved(0)), ctx.grad(), 0.0)); },
+        kElementwise);
   }
   return output;
 }

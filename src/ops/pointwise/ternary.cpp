@@ -187,17 +187,19 @@ Tensor lerp(const Tensor& input, const Tensor& other, const Arg& given, Out out)
                                                  : run(call, grad, out);
   if (!grad) return output;
   // The slot of an absent weight stays undefined.
-  record(output, "LerpBackward", {input, other, w}, saves,
-         [tensor_weight, scalar = weight.scalar()](Backward& ctx) {
-           const Tensor kept = tensor_weight ? conj_of(ctx.saved(0)) : Tensor();
-           const Arg factor = tensor_weight ? Arg(kept) : Arg(conj_of(scalar));
-           const Tensor to_end = multiply(ctx.grad(), factor);
-           if (ctx.needs(0)) ctx.set(0, subtract(ctx.grad(), to_end));
-           if (ctx.needs(1)) ctx.set(1, to_end);
-           if (tensor_weight && ctx.needs(2)) {
-             ctx.set(2, multiply(ctx.grad(), conj_of(subtract(ctx.saved(2), ctx.saved(1)))));
-           }
-         }, kElementwise);
+  record(
+      output, "LerpBackward", {input, other, w}, saves,
+      [tensor_weight, scalar = weight.scalar()](Backward& ctx) {
+        const Tensor kept = tensor_weight ? conj_of(ctx.saved(0)) : Tensor();
+        const Arg factor = tensor_weight ? Arg(kept) : Arg(conj_of(scalar));
+        const Tensor to_end = multiply(ctx.grad(), factor);
+        if (ctx.needs(0)) ctx.set(0, subtract(ctx.grad(), to_end));
+        if (ctx.needs(1)) ctx.set(1, to_end);
+        if (tensor_weight && ctx.needs(2)) {
+          ctx.set(2, multiply(ctx.grad(), conj_of(subtract(ctx.saved(2), ctx.saved(1)))));
+        }
+      },
+      kElementwise);
   return output;
 }
 
@@ -214,13 +216,16 @@ Tensor addcmul(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2
   check_saves(saves);
   Tensor output = run(call, grad, out);
   if (!grad) return output;
-  record(output, "AddcmulBackward", {input, tensor1, tensor2}, saves, [value](Backward& ctx) {
-    if (ctx.needs(0)) ctx.set(0, ctx.grad());
-    if (!ctx.needs(1) && !ctx.needs(2)) return;
-    const Tensor scaled = multiply(ctx.grad(), conj_of(value));
-    if (ctx.needs(1)) ctx.set(1, multiply(scaled, conj_of(ctx.saved(1))));
-    if (ctx.needs(2)) ctx.set(2, multiply(scaled, conj_of(ctx.saved(0))));
-  }, kElementwise);
+  record(
+      output, "AddcmulBackward", {input, tensor1, tensor2}, saves,
+      [value](Backward& ctx) {
+        if (ctx.needs(0)) ctx.set(0, ctx.grad());
+        if (!ctx.needs(1) && !ctx.needs(2)) return;
+        const Tensor scaled = multiply(ctx.grad(), conj_of(value));
+        if (ctx.needs(1)) ctx.set(1, multiply(scaled, conj_of(ctx.saved(1))));
+        if (ctx.needs(2)) ctx.set(2, multiply(scaled, conj_of(ctx.saved(0))));
+      },
+      kElementwise);
   return output;
 }
 
@@ -236,16 +241,19 @@ Tensor addcdiv(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2
   check_saves(saves);
   Tensor output = run(call, grad, out);
   if (!grad) return output;
-  record(output, "AddcdivBackward", {input, tensor1, tensor2}, saves, [value](Backward& ctx) {
-    if (ctx.needs(0)) ctx.set(0, ctx.grad());
-    if (!ctx.needs(1) && !ctx.needs(2)) return;
-    const Tensor divisor = conj_of(ctx.saved(1));
-    const Tensor quotient = divide(multiply(ctx.grad(), conj_of(value)), divisor);
-    if (ctx.needs(1)) ctx.set(1, quotient);
-    if (ctx.needs(2)) {
-      ctx.set(2, negative(multiply(quotient, divide(conj_of(ctx.saved(0)), divisor))));
-    }
-  }, kElementwise);
+  record(
+      output, "AddcdivBackward", {input, tensor1, tensor2}, saves,
+      [value](Backward& ctx) {
+        if (ctx.needs(0)) ctx.set(0, ctx.grad());
+        if (!ctx.needs(1) && !ctx.needs(2)) return;
+        const Tensor divisor = conj_of(ctx.saved(1));
+        const Tensor quotient = divide(multiply(ctx.grad(), conj_of(value)), divisor);
+        if (ctx.needs(1)) ctx.set(1, quotient);
+        if (ctx.needs(2)) {
+          ctx.set(2, negative(multiply(quotient, divide(conj_of(ctx.saved(0)), divisor))));
+        }
+      },
+      kElementwise);
   return output;
 }
 
@@ -302,13 +310,16 @@ Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar
     output = result.finish();
   }
   if (grad) {
-    record(output, "ClipBackward", {input}, {save_input(original)}, [min, max](Backward& ctx) {
-      const Arg low = min.has_value() ? Arg(*min) : Arg(0);
-      const Arg high = max.has_value() ? Arg(*max) : Arg(0);
-      const Tensor mask =
-          inside(ctx.saved(0), min.has_value() ? &low : nullptr, max.has_value() ? &high : nullptr);
-      ctx.set(0, where(mask, ctx.grad(), 0));
-    }, kElementwise);
+    record(
+        output, "ClipBackward", {input}, {save_input(original)},
+        [min, max](Backward& ctx) {
+          const Arg low = min.has_value() ? Arg(*min) : Arg(0);
+          const Arg high = max.has_value() ? Arg(*max) : Arg(0);
+          const Tensor mask = inside(ctx.saved(0), min.has_value() ? &low : nullptr,
+                                     max.has_value() ? &high : nullptr);
+          ctx.set(0, where(mask, ctx.grad(), 0));
+        },
+        kElementwise);
   }
   return output;
 }

@@ -47,8 +47,8 @@ Tensor run_unary(const UnaryRule& rule, const Tensor& input, const Out& out,
     const Save save = rule.saves == UnarySaves::kOutput  ? save_output(output)
                       : rule.saves == UnarySaves::kInput ? save_input(keep ? original : input)
                                                          : save_input(none);
-    const bool holomorphic = rule.type != UnaryType::kMagnitude &&
-                             rule.type != UnaryType::kAngle && rule.op != kernel::UnaryOp::kSign;
+    const bool holomorphic = rule.type != UnaryType::kMagnitude && rule.type != UnaryType::kAngle &&
+                             rule.op != kernel::UnaryOp::kSign;
     if (holomorphic || !is_complex(compute)) {
       record(output, rule.node, {input}, {save}, std::move(derivative), kElementwise);
     } else {

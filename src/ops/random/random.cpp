@@ -59,8 +59,9 @@ Tensor refill(const Tensor& input, const RandomPlan& plan, DType drawn, Generato
   launch_random(values, plan, generator);
   if (!whole) copy_memory(input, values);
   if (grad) {
-    record(input, "RandomFillBackward", {input}, {},
-           [](Backward& ctx) { ctx.set(0, zeros_of(ctx.grad())); }, [](Forward&) {});
+    record(
+        input, "RandomFillBackward", {input}, {},
+        [](Backward& ctx) { ctx.set(0, zeros_of(ctx.grad())); }, [](Forward&) {});
   }
   return input;
 }

@@ -190,21 +190,40 @@ DType compute_dtype(ReductionType type, const Tensor& input, std::optional<DType
   return input.dtype();
 }
 
+// The tangent of the output. Each derivative is g times the slope of each element, so applied to
+// the tangent of the input it gives the summands.
+Tensor pushed(const Forward& ctx, const ReductionRule& rule, const Tensor& output,
+              const Dims& reduced, bool keepdims) {
+  const Tensor& t = ctx.tangent();
+  if (rule.derivative == d_mean) return mean(t, DimsView(reduced), keepdims);
+  if (rule.derivative == d_sum) return sum(t, DimsView(reduced), keepdims);
+  const auto conj_of = [](const Tensor& x) { return is_complex(x.dtype()) ? conj(x) : x; };
+  const Tensor g = conj_of(astype(t, output.dtype()));
+  const Tensor x = ctx.saved(0);
+  const Tensor y = rule.saves == ReductionSaves::kInputAndOutput
+                       ? restore_axes(ctx.saved(1), reduced, keepdims)
+                       : Tensor();
+  const Tensor parts = rule.derivative({g, x, y, reduced, t.sizes(), recording_enabled()});
+  return sum(conj_of(parts), DimsView(reduced), keepdims);
+}
+
 void record_reduction(const ReductionRule& rule, const Tensor& output, const Tensor& input,
                       const Dims& reduced, bool keepdims) {
   SmallVector<Save, 2> kept;
   if (rule.saves != ReductionSaves::kNothing) kept.push_back(save_input(input));
   if (rule.saves == ReductionSaves::kInputAndOutput) kept.push_back(save_output(output));
   const std::span<const Save> saved(kept.data(), kept.size());
-  record(output, rule.node, {input}, saved,
-         [row = &rule, shape = input.sizes(), reduced, keepdims](Backward& ctx) {
-           const Tensor g = restore_axes(ctx.grad(), reduced, keepdims);
-           const Tensor x = row->saves == ReductionSaves::kNothing ? Tensor() : ctx.saved(0);
-           const Tensor y = row->saves == ReductionSaves::kInputAndOutput
-                                ? restore_axes(ctx.saved(1), reduced, keepdims)
-                                : Tensor();
-           ctx.set(0, row->derivative({g, x, y, reduced, shape, ctx.create_graph()}));
-         });
+  record(
+      output, rule.node, {input}, saved,
+      [row = &rule, shape = input.sizes(), reduced, keepdims](Backward& ctx) {
+        const Tensor g = restore_axes(ctx.grad(), reduced, keepdims);
+        const Tensor x = row->saves == ReductionSaves::kNothing ? Tensor() : ctx.saved(0);
+        const Tensor y = row->saves == ReductionSaves::kInputAndOutput
+                             ? restore_axes(ctx.saved(1), reduced, keepdims)
+                             : Tensor();
+        ctx.set(0, row->derivative({g, x, y, reduced, shape, ctx.create_graph()}));
+      },
+      [&](Forward& ctx) { ctx.set(0, pushed(ctx, rule, output, reduced, keepdims)); });
 }
 
 Tensor reduce(const ReductionRule& rule, const Tensor& input, const Axes& axes, bool keepdims,

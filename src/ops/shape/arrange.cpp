@@ -166,10 +166,10 @@ Tensor triangle(const Tensor& input, int64_t diagonal, bool upper, const Out& ou
   }
   Tensor output = result.finish();
   if (grad) {
-    record(output, upper ? "TriuBackward" : "TrilBackward", {input}, {},
-           [diagonal, upper](Backward& ctx) {
-             ctx.set(0, triangle(ctx.grad(), diagonal, upper, {}));
-           });
+    record(
+        output, upper ? "TriuBackward" : "TrilBackward", {input}, {},
+        [diagonal, upper](Backward& ctx) { ctx.set(0, triangle(ctx.grad(), diagonal, upper, {})); },
+        [&](Forward& ctx) { ctx.set(0, triangle(ctx.tangent(), diagonal, upper, {})); });
   }
   return output;
 }
@@ -244,8 +244,10 @@ Tensor flip(const Tensor& input, std::optional<DimsView> axes, Out out) {
   copy_memory(result.value(), make_view(input, input.sizes(), strides, offset));
   Tensor output = result.finish();
   if (grad) {
-    record(output, "FlipBackward", {input}, {},
-           [flipped](Backward& ctx) { ctx.set(0, flip(ctx.grad(), DimsView(flipped))); });
+    record(
+        output, "FlipBackward", {input}, {},
+        [flipped](Backward& ctx) { ctx.set(0, flip(ctx.grad(), DimsView(flipped))); },
+        [&](Forward& ctx) { ctx.set(0, flip(ctx.tangent(), DimsView(flipped))); });
   }
   return output;
 }
@@ -293,15 +295,18 @@ Tensor roll(const Tensor& input, DimsView shifts, std::optional<DimsView> axes, 
   if (input.numel() != 0) roll_memory(result.value(), input, {rolls.data(), rolls.size()});
   Tensor output = result.finish();
   if (grad) {
-    record(output, "RollBackward", {input}, {}, [rolls](Backward& ctx) {
-      Dims back;
-      Dims dims;
-      for (const Roll& entry : rolls) {
-        back.push_back(-entry.shift);
-        dims.push_back(entry.axis);
-      }
-      ctx.set(0, rolls.empty() ? ctx.grad() : roll(ctx.grad(), back, DimsView(dims)));
-    });
+    record(
+        output, "RollBackward", {input}, {},
+        [rolls](Backward& ctx) {
+          Dims back;
+          Dims dims;
+          for (const Roll& entry : rolls) {
+            back.push_back(-entry.shift);
+            dims.push_back(entry.axis);
+          }
+          ctx.set(0, rolls.empty() ? ctx.grad() : roll(ctx.grad(), back, DimsView(dims)));
+        },
+        [&](Forward& ctx) { ctx.set(0, roll(ctx.tangent(), shifts, axes)); });
   }
   return output;
 }

@@ -48,6 +48,15 @@ std::vector<Tensor> flattened(std::span<const Tensor> tensors) {
   return flat;
 }
 
+// The tangents of a list, with zeros where there is none.
+std::vector<Tensor> complete(const Forward& ctx, std::span<const Tensor> tensors) {
+  std::vector<Tensor> tangents;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    tangents.push_back(ctx.tangent_or_zeros(i, tensors[i]));
+  }
+  return tangents;
+}
+
 }  // namespace
 
 Tensor concat(std::span<const Tensor> tensors, std::optional<int64_t> axis, Out out) {
@@ -69,13 +78,16 @@ Tensor concat(std::span<const Tensor> tensors, std::optional<int64_t> axis, Out 
   if (grad) {
     std::vector<int64_t> lengths;
     for (const Tensor& tensor : tensors) lengths.push_back(tensor.size(dim));
-    record(output, "ConcatBackward", tensors, {}, [dim, lengths](Backward& ctx) {
-      int64_t first = 0;
-      for (size_t i = 0; i < lengths.size(); ++i) {
-        if (ctx.needs(i)) ctx.set(i, narrow(ctx.grad(), dim, first, lengths[i]));
-        first += lengths[i];
-      }
-    });
+    record(
+        output, "ConcatBackward", tensors, {},
+        [dim, lengths](Backward& ctx) {
+          int64_t first = 0;
+          for (size_t i = 0; i < lengths.size(); ++i) {
+            if (ctx.needs(i)) ctx.set(i, narrow(ctx.grad(), dim, first, lengths[i]));
+            first += lengths[i];
+          }
+        },
+        [&](Forward& ctx) { ctx.set(0, ops::concat(complete(ctx, tensors), dim)); });
   }
   return output;
 }
@@ -97,11 +109,14 @@ Tensor stack(std::span<const Tensor> tensors, int64_t axis, Out out) {
     copy_memory(select_memory(result.value(), dim, static_cast<int64_t>(k)), tensors[k]);
   Tensor output = result.finish();
   if (grad) {
-    record(output, "StackBackward", tensors, {}, [dim](Backward& ctx) {
-      for (size_t i = 0; i < ctx.result_count(); ++i) {
-        if (ctx.needs(i)) ctx.set(i, select(ctx.grad(), dim, static_cast<int64_t>(i)));
-      }
-    });
+    record(
+        output, "StackBackward", tensors, {},
+        [dim](Backward& ctx) {
+          for (size_t i = 0; i < ctx.result_count(); ++i) {
+            if (ctx.needs(i)) ctx.set(i, select(ctx.grad(), dim, static_cast<int64_t>(i)));
+          }
+        },
+        [&](Forward& ctx) { ctx.set(0, stack(complete(ctx, tensors), dim)); });
   }
   return output;
 }

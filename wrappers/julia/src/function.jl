@@ -6,12 +6,13 @@
 struct Differentiable{F,B}
     forward::F
     backward::B
+    jvp::Any
     name::String
     flags::UInt32
 end
 
 """
-    differentiable(forward, backward; name, once=false, undefined=false)
+    differentiable(forward, backward; jvp, name, once=false, undefined=false)
 
 Makes a function of tensors with a custom derivative.
 
@@ -19,6 +20,9 @@ Makes a function of tensors with a custom derivative.
 the derivative with `save!(ctx, tensors...)`. `backward(ctx, gradients...)` gets one gradient for each
 output and returns one, or `nothing`, for each input, as a tuple if there are several; `saved(ctx)`
 returns the saved tensors. Both run on the calling thread, and their exceptions come out unchanged.
+
+`jvp(ctx, tangents...)`, for forward mode, gets a tangent, or `nothing`, for each input and returns one for
+each output; `saved(ctx)` works there too.
 
 With `once` the derivative is not differentiable again; with `undefined` a gradient that was not
 computed is `nothing` instead of zeros.
@@ -29,10 +33,10 @@ cube = differentiable(
     (ctx, dy) -> 3 .* saved(ctx)[1] .^ 2 .* dy)
 ```
 """
-function differentiable(forward, backward; name="Julia", once=false, undefined=false)
+function differentiable(forward, backward; jvp=nothing, name="Julia", once=false, undefined=false)
     flags = (once ? C.TSR_NODE_ONCE_DIFFERENTIABLE : Int32(0)) |
             (undefined ? C.TSR_NODE_UNDEFINED_GRADS : Int32(0))
-    return Differentiable(forward, backward, name, flags % UInt32)
+    return Differentiable(forward, backward, jvp, name, flags % UInt32)
 end
 
 "The context that forward passes to backward; valid while one of them runs."
@@ -49,7 +53,7 @@ end
 function (f::Differentiable)(inputs::Tensor...)
     ctx = FunctionContext(create_node(f, inputs))
     try
-        result = no_grad(() -> f.forward(ctx, inputs...))
+        result = no_grad(() -> forward_off(() -> f.forward(ctx, inputs...)))
         outputs = result isa Tuple ? result : (result,)
         raw = map(o -> give_borrowed(o, f), outputs)
         attached = collect(tsr_tensor, raw)
@@ -68,7 +72,8 @@ give_borrowed(other, f) =
 
 function create_node(f::Differentiable, inputs)
     table = Ref(C.tsr_node_vtable(
-        sizeof(C.tsr_node_vtable), f.flags, C_NULL, node_backward_pointer(), drop_pointer(), C_NULL))
+        sizeof(C.tsr_node_vtable), f.flags, C_NULL, node_backward_pointer(), drop_pointer(),
+        f.jvp === nothing ? C_NULL : node_jvp_pointer()))
     raw = handles(inputs)
     node = Ref{tsr_node}()
     GC.@preserve inputs check(C.tsr_node_create(
@@ -97,6 +102,31 @@ function run_node_backward(user::Ptr{Cvoid}, node::tsr_node, gradients::Ptr{tsr_
         foreach(i -> unsafe_store!(results, owned[i], i), 1:Int(n_results))
     end
 end
+
+function run_node_jvp(user::Ptr{Cvoid}, node::tsr_node, tangents::Ptr{tsr_tensor},
+        n_tangents::Int32, results::Ptr{tsr_tensor}, n_results::Int32)::Int32
+    return guarded() do
+        f = unbox(user)::Differentiable
+        given = ntuple(Int(n_tangents)) do i
+            handle = unsafe_load(tangents, i)
+            handle == C_NULL ? nothing : borrow(handle)
+        end
+        ctx = FunctionContext(node)
+        found = try
+            f.jvp(ctx, given...)
+        finally
+            ctx.node = C_NULL
+        end
+        found isa Tuple || (found = (found,))
+        length(found) == n_results || throw(ArgumentError(
+            "$(f.name): jvp returned $(length(found)) tangents for $n_results outputs"))
+        owned = map(t -> t === nothing ? tsr_tensor(C_NULL) : give(t, "jvp of $(f.name)"), found)
+        foreach(i -> unsafe_store!(results, owned[i], i), 1:Int(n_results))
+    end
+end
+node_jvp_pointer() = @cfunction(run_node_jvp, Int32,
+    (Ptr{Cvoid}, tsr_node, Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32))
+
 node_backward_pointer() = @cfunction(run_node_backward, Int32,
     (Ptr{Cvoid}, tsr_node, Ptr{tsr_tensor}, Int32, Ptr{tsr_tensor}, Int32))
 

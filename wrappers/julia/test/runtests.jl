@@ -11,7 +11,8 @@ include("reporter.jl")
 include("json.jl")
 using .Reporter
 
-const FILES = ["package", "tensor", "indexing", "broadcast", "autograd", "hooks", "checkpoint", "graph", "errors", "memory",
+const FILES = ["package", "tensor", "indexing", "broadcast", "autograd", "hooks", "checkpoint", "graph", "forward_ad", "errors",
+      "memory",
     "interop", "io", "nn", "nn_image", "nn_layers", "attention", "losses", "recurrent", "optim",
     "schedules", "data", "layout", "tracing", "conformance", "chain_rules", "examples"]
 

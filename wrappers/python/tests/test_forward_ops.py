@@ -89,7 +89,8 @@ def cases(row: Row, layouts: tuple[str, ...], limit: int) -> list[Case]:
 
 @pytest.mark.parametrize("row", GRAD)
 def test_forward_derivative_matches_finite_differences(row: Row) -> None:
-    found = [c for c in cases(row, ("contiguous", "transposed", "sliced"), 200)]
+    layouts = tuple(x for x in ("contiguous", "transposed", "sliced") if x in row.layouts)
+    found = cases(row, layouts, 200)
     assert found, f"{row.name}: no sample is small enough"
     for case in found:
         values, tangents = case.pushed()
@@ -107,9 +108,13 @@ def inner(a: Any, b: Any) -> float:
 
 @pytest.mark.parametrize("row", GRAD)
 def test_forward_derivative_is_the_transpose_of_the_backward(row: Row) -> None:
-    layouts = tuple({"contiguous", "transposed", "sliced", "expanded"} & set(row.layouts))
+    layouts = tuple(x for x in ("contiguous", "transposed", "sliced", "expanded") if x in row.layouts)
     for case in cases(row, layouts, 2000):
-        _, tangents = case.pushed()
+        try:
+            _, tangents = case.pushed()
+        except (ts.LinAlgError, ts.ShapeError):
+            assert case.layout == "expanded"  # a singular matrix, or no view of pairs
+            continue
         leaves = [x.detach().requires_grad_() for x in case.inputs]
         outputs = case.run(leaves)
         make = Make(row.grad_dtype, 11)

@@ -5,6 +5,7 @@
 //! [`custom_function`] takes two closures; [`NodeBuilder`] is the lower-level form, for forwards
 //! that do not fit a closure. The forward is plain Rust code, not a callback.
 
+use super::forward_ad::ForwardOff;
 use super::Node;
 use crate::arguments::{count, handles, one, sparse_handles};
 use crate::error::{callback, done, drop_box, text};
@@ -46,6 +47,40 @@ impl BackwardContext<'_> {
     }
 }
 
+type Jvp = Box<dyn Fn(&[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> + Send + Sync>;
+
+/// What a node owns.
+struct Rules {
+    backward: Backward,
+    jvp: Option<Jvp>,
+}
+
+unsafe extern "C" fn run_jvp(
+    user: *mut c_void,
+    _node: sys::tsr_node,
+    tangents: *const sys::tsr_tensor,
+    n_tangents: i32,
+    results: *mut sys::tsr_tensor,
+    n_results: i32,
+) -> i32 {
+    callback(|| {
+        // SAFETY: user is the box of `NodeBuilder::made`; the tangents are lent for the call.
+        let (rules, tangents) =
+            unsafe { (&*user.cast::<Rules>(), Tensor::lent(tangents, n_tangents)) };
+        let jvp = rules.jvp.as_ref().expect("the table has a jvp only with this closure");
+        let found = jvp(tangents)?;
+        if found.len() != n_results as usize {
+            let text = format!("a jvp returned {} tangents for {n_results} outputs", found.len());
+            return Err(Error::new(ErrorKind::Autograd, text));
+        }
+        for (index, tangent) in found.into_iter().enumerate() {
+            // SAFETY: there are n_results places; the library takes the references over.
+            unsafe { *results.add(index) = tangent.map_or(null_mut(), Tensor::into_raw) };
+        }
+        Ok(())
+    })
+}
+
 unsafe extern "C" fn run_backward(
     user: *mut c_void,
     node: sys::tsr_node,
@@ -55,11 +90,11 @@ unsafe extern "C" fn run_backward(
     n_grad_in: i32,
 ) -> i32 {
     callback(|| {
-        // SAFETY: user is the box of `NodeBuilder::new`; the gradients are lent for the call.
-        let (backward, grads) =
-            unsafe { (&*user.cast::<Backward>(), Tensor::lent(grad_out, n_grad_out)) };
+        // SAFETY: user is the box of `NodeBuilder::made`; the gradients are lent for the call.
+        let (rules, grads) =
+            unsafe { (&*user.cast::<Rules>(), Tensor::lent(grad_out, n_grad_out)) };
         let context = BackwardContext { node, _lent: PhantomData };
-        let results = backward(&context, grads)?;
+        let results = (rules.backward)(&context, grads)?;
         if results.len() != n_grad_in as usize {
             let (mut name, mut length) = (null(), 0);
             // SAFETY: a lent node; the name is copied at once.
@@ -151,14 +186,25 @@ impl NodeBuilder {
             + Sync
             + 'static,
     ) -> Result<Self> {
+        let rules = Rules { backward: Box::new(backward), jvp: None };
+        Self::made(name, inputs, options(NodeOptions::default()), rules)
+    }
+
+    fn made(
+        name: &str,
+        inputs: &[impl Borrow<Tensor>],
+        options: NodeOptions,
+        rules: Rules,
+    ) -> Result<Self> {
         let inputs = handles(inputs);
         let table = sys::tsr_node_vtable {
-            flags: options(NodeOptions::default()).flags,
+            flags: options.flags,
             backward: Some(run_backward),
-            drop: Some(drop_box::<Backward>),
+            drop: Some(drop_box::<Rules>),
+            jvp: if rules.jvp.is_some() { Some(run_jvp) } else { None },
             ..Default::default()
         };
-        let user = Box::into_raw(Box::new(Box::new(backward) as Backward)).cast();
+        let user = Box::into_raw(Box::new(rules)).cast();
         let node = Node::made(|node| {
             // SAFETY: valid lists and lengths; the box is freed by the table's drop, also on failure.
             unsafe {
@@ -283,12 +329,57 @@ pub fn custom_function(
         + Sync
         + 'static,
 ) -> Result<Vec<Tensor>> {
+    apply(name, inputs, forward, Rules { backward: Box::new(backward), jvp: None })
+}
+
+/// As [`custom_function`], with a rule for forward mode: `jvp` gets a tangent for each input, `None` where
+/// there is none, and returns one for each output.
+///
+/// ```
+/// # fn main() -> tessera::Result<()> {
+/// use tessera::{autograd::{custom_function_with_jvp, jvp}, Tensor};
+/// let double = |x: &Tensor| {
+///     let forward = |_: &mut _| Ok(vec![x * 2.0]);
+///     let y = custom_function_with_jvp(
+///         "Double",
+///         &[x],
+///         forward,
+///         |_, grads| Ok(vec![grads[0].as_ref().map(|g| g * 2.0)]),
+///         |tangents| Ok(vec![tangents[0].as_ref().map(|t| t * 2.0)]),
+///     )?;
+///     Ok(y[0].clone())
+/// };
+/// let (_, tangent) = jvp(double, &Tensor::from([1.0]), &Tensor::from([3.0]))?;
+/// assert_eq!(tangent.to_vec::<f64>()?, [6.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn custom_function_with_jvp(
+    name: &str,
+    inputs: &[impl Borrow<Tensor>],
+    forward: impl FnOnce(&mut Saver) -> Result<Vec<Tensor>>,
+    backward: impl Fn(&BackwardContext<'_>, &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>>
+        + Send
+        + Sync
+        + 'static,
+    jvp: impl Fn(&[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> + Send + Sync + 'static,
+) -> Result<Vec<Tensor>> {
+    apply(name, inputs, forward, Rules { backward: Box::new(backward), jvp: Some(Box::new(jvp)) })
+}
+
+fn apply(
+    name: &str,
+    inputs: &[impl Borrow<Tensor>],
+    forward: impl FnOnce(&mut Saver) -> Result<Vec<Tensor>>,
+    rules: Rules,
+) -> Result<Vec<Tensor>> {
     let mut saver = Saver::default();
     let outputs = {
         let _guard = no_grad();
+        let _no_tangents = ForwardOff::new()?;
         forward(&mut saver)?
     };
-    let node = NodeBuilder::with(name, inputs, |_| saver.options, backward)?;
+    let node = NodeBuilder::made(name, inputs, saver.options, rules)?;
     node.save(&saver.saved.iter().map(Option::as_ref).collect::<Vec<_>>())?;
     node.mark_dirty(&saver.dirty)?;
     node.mark_non_differentiable(&saver.non_differentiable)?;

@@ -5,6 +5,7 @@
 mod anomaly;
 mod checkpoint;
 mod edges;
+mod forward_ad;
 mod function;
 mod gradcheck;
 mod hooks;
@@ -16,7 +17,10 @@ mod saved;
 pub use anomaly::{detect_anomaly, is_anomaly_enabled, AnomalyGuard};
 pub use checkpoint::{checkpoint, checkpoint_with, CheckpointOptions};
 pub use edges::{backward_to_edges, grad_at_edges, GradientEdge};
-pub use function::{custom_function, BackwardContext, NodeBuilder, NodeOptions, Saver};
+pub use forward_ad::{hessian, jacobian, jvp, vjp, DualLevel};
+pub use function::{
+    custom_function, custom_function_with_jvp, BackwardContext, NodeBuilder, NodeOptions, Saver,
+};
 pub use gradcheck::gradcheck;
 pub use hooks::{on_backward_end, register_any_grad_hook, register_multi_grad_hook, Hook};
 pub use inspect::{draw_graph, graph_nodes, GraphFormat, NodeOutput};
