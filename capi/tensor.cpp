@@ -19,9 +19,12 @@ using namespace tsr::capi;
 static_assert(TSR_TENSOR_CONTIGUOUS == static_cast<int>(kContiguousFlag));
 static_assert(TSR_TENSOR_REQUIRES_GRAD == static_cast<int>(kRequiresGradFlag));
 static_assert(TSR_TENSOR_INFERENCE == static_cast<int>(kInferenceFlag));
-static_assert(TSR_TENSOR_VIEW == static_cast<int>(kViewFlag));  // the last: tensor_info gives all
+static_assert(TSR_TENSOR_VIEW == static_cast<int>(kViewFlag));
 
 namespace {
+
+// The flags that tensor_info gives as they are.
+constexpr uint32_t kPublicFlags = 2 * kViewFlag - 1;
 
 const Tensor& one_element(const Tensor& tensor) {
   TSR_CHECK(tensor.numel() == 1, Code::kValue, "tensor", "expected one element, got shape ",
@@ -96,7 +99,7 @@ tsr_status tsr_tensor_info(tsr_tensor tensor, tsr_info* info) {
       value.dtype = dtype_to_abi(t.dtype());
       value.device_type = static_cast<int32_t>(t.device().type);
       value.device_index = t.device().index;
-      value.flags = static_cast<int32_t>(t.impl()->flags);
+      value.flags = static_cast<int32_t>(t.impl()->flags & kPublicFlags);
       if (t.storage()->read_only) value.flags |= TSR_TENSOR_READ_ONLY;
       value.numel = t.numel();
       value.nbytes = t.nbytes();

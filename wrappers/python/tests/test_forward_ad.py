@@ -29,6 +29,11 @@ def test_tangent_is_computed_beside_the_value() -> None:
         assert not primal.requires_grad
 
 
+def test_dual_tensor_is_not_read_only() -> None:
+    with dual_level():
+        assert make_dual(vector(1), vector(1)).numpy().flags.writeable
+
+
 def test_levels_nest_and_end() -> None:
     with dual_level() as outer:
         x = make_dual(vector(2), vector(1), level=outer)

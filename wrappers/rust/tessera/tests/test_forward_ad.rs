@@ -28,7 +28,7 @@ fn a18_level_ends_with_its_guard() -> Result<()> {
 
 #[test]
 fn a18_products_with_the_jacobian() -> Result<()> {
-    let f = |x: &Tensor| Ok(x * x.sum()?);
+    let f = |x: &Tensor| -> Result<Tensor> { Ok(x * x.sum()?) };
     let x = Tensor::from([1.0, 2.0]);
     let (y, pushed) = jvp(f, &x, &Tensor::from([1.0, 0.0]))?;
     assert_eq!((values(&y), values(&pushed)), (vec![3.0, 6.0], vec![4.0, 2.0]));
@@ -42,7 +42,7 @@ fn a18_products_with_the_jacobian() -> Result<()> {
 #[test]
 fn a18_levels_nest() -> Result<()> {
     let one = Tensor::from([1.0]);
-    let slope = |x: &Tensor| Ok(jvp(|y| y.pow(3), x, &one)?.1);
+    let slope = |x: &Tensor| -> Result<Tensor> { Ok(jvp(|y| y.pow(3), x, &one)?.1) };
     assert_eq!(values(&jvp(slope, &Tensor::from([2.0]), &one)?.1), [12.0]);
     let h = hessian(|x| x.pow(3)?.sum(), &Tensor::from([1.0, 2.0]))?;
     assert_eq!(values(&h), [6.0, 0.0, 0.0, 12.0]);
@@ -51,7 +51,7 @@ fn a18_levels_nest() -> Result<()> {
 
 #[test]
 fn a18_custom_function_without_jvp_is_an_error() -> Result<()> {
-    let f = |x: &Tensor| {
+    let f = |x: &Tensor| -> Result<Tensor> {
         let found = custom_function("Same", &[x], |_| Ok(vec![x * 1.0]), |_, g| Ok(g.to_vec()))?;
         Ok(found[0].clone())
     };

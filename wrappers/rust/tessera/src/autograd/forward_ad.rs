@@ -169,7 +169,7 @@ pub fn jacobian(f: impl Fn(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<Ten
 /// # }
 /// ```
 pub fn hessian(f: impl Fn(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<Tensor> {
-    let gradient = |at: &Tensor| {
+    let gradient = |at: &Tensor| -> Result<Tensor> {
         let _guard = enable_grad();
         let leaf = at.detach()?.requiring_grad()?; // keeps the tangent
         let y = f(&leaf)?.reshape(&[])?;

@@ -338,12 +338,11 @@ pub fn custom_function(
 /// ```
 /// # fn main() -> tessera::Result<()> {
 /// use tessera::{autograd::{custom_function_with_jvp, jvp}, Tensor};
-/// let double = |x: &Tensor| {
-///     let forward = |_: &mut _| Ok(vec![x * 2.0]);
+/// let double = |x: &Tensor| -> tessera::Result<Tensor> {
 ///     let y = custom_function_with_jvp(
 ///         "Double",
 ///         &[x],
-///         forward,
+///         |_| Ok(vec![x * 2.0]),
 ///         |_, grads| Ok(vec![grads[0].as_ref().map(|g| g * 2.0)]),
 ///         |tangents| Ok(vec![tangents[0].as_ref().map(|t| t * 2.0)]),
 ///     )?;
