@@ -32,9 +32,12 @@ const Tensor& one_element(const Tensor& tensor) {
   return tensor;
 }
 
-// A view may need a gradient since its base was written; its own flag may still be unset.
-[[gnu::noinline]] int32_t flags_of_view(const Tensor& view) noexcept {
-  return requires_grad(view) ? TSR_TENSOR_REQUIRES_GRAD : 0;
+// The flags of a view, which may need a gradient since its base was written while its own flag is
+// still unset, and of a dual tensor, whose flag is not public.
+[[gnu::noinline]] int32_t special_flags(const Tensor& tensor) noexcept {
+  return static_cast<int32_t>(tensor.impl()->flags & kPublicFlags) |
+         (tensor.storage()->read_only ? TSR_TENSOR_READ_ONLY : 0) |
+         (requires_grad(tensor) ? TSR_TENSOR_REQUIRES_GRAD : 0);
 }
 
 // The same elements in row-major host memory.
@@ -99,7 +102,7 @@ tsr_status tsr_tensor_info(tsr_tensor tensor, tsr_info* info) {
       value.dtype = dtype_to_abi(t.dtype());
       value.device_type = static_cast<int32_t>(t.device().type);
       value.device_index = t.device().index;
-      value.flags = static_cast<int32_t>(t.impl()->flags & kPublicFlags);
+      value.flags = static_cast<int32_t>(t.impl()->flags);
       if (t.storage()->read_only) value.flags |= TSR_TENSOR_READ_ONLY;
       value.numel = t.numel();
       value.nbytes = t.nbytes();
@@ -108,8 +111,8 @@ tsr_status tsr_tensor_info(tsr_tensor tensor, tsr_info* info) {
       value.sizes = t.sizes().data();
       value.strides = t.strides().data();
     });
-    if ((info->flags & TSR_TENSOR_VIEW) != 0) [[unlikely]]
-      info->flags |= flags_of_view(t);
+    if ((info->flags & static_cast<int32_t>(kViewFlag | kDualFlag)) != 0) [[unlikely]]
+      info->flags = special_flags(t);
   });
 }
 

@@ -54,13 +54,15 @@ SavedTensor make_saved(const Save& save, const TensorRefs& outputs, const Tensor
 
 namespace {
 
-void add_outputs(Node& node, TensorRefs outputs) {
+// These two are parts of connect, the path of every recorded op.
+[[gnu::always_inline]] inline void add_outputs(Node& node, const TensorRefs& outputs) {
   for (size_t k = 0; k < outputs.size(); ++k) {
     node.add_output(outputs[k], outputs[k].defined() && is_differentiable(outputs[k].dtype()));
   }
 }
 
-void attach(const NodePtr& node, TensorRefs outputs, TensorRefs inputs) {
+[[gnu::always_inline]] inline void attach(const NodePtr& node, const TensorRefs& outputs,
+                                          const TensorRefs& inputs) {
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (!node->outputs()[k].differentiable) continue;
     const size_t input = index_of(outputs[k], inputs);
@@ -100,9 +102,32 @@ bool any_overwritten(const Saves& saves, const TensorRefs& outputs, const Tensor
   });
 }
 
+// The part of connect_forward for one level.
+void push_level(Node& node, const ForwardRule* rule, const TensorRefs& outputs,
+                const TensorRefs& inputs, std::span<const Tensor> tangents, ForwardLevel& level,
+                const ForwardUse& use) {
+  const BelowLevel below(level);
+  Tangents results(outputs.size());
+  node.set_forward_use(&use);
+  try {
+    push_forward(node, rule, outputs, tangents, {results.data(), results.size()});
+  } catch (...) {
+    node.set_forward_use(nullptr);
+    throw;
+  }
+  node.set_forward_use(nullptr);
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    if (!node.outputs()[k].differentiable || shows_input(outputs[k], inputs)) continue;
+    if (results[k].defined() || index_of(outputs[k], inputs) != kNone) {
+      set_tangent(outputs[k], level, std::move(results[k]));
+    }
+  }
+}
+
 // As connect, while ops see a level of forward mode. The node is dropped if nothing requires grad.
-void connect_forward(const NodePtr& node, TensorRefs outputs, TensorRefs inputs, Saves saves,
-                     const ForwardRule* rule) {
+[[gnu::noinline, gnu::cold]] void connect_forward(const NodePtr& node, const TensorRefs& outputs,
+                                                  const TensorRefs& inputs, const Saves& saves,
+                                                  const ForwardRule* rule) {
   add_outputs(*node, outputs);
   Edges edges;
   bool attached = false;
@@ -140,26 +165,10 @@ void connect_forward(const NodePtr& node, TensorRefs outputs, TensorRefs inputs,
       any = any || tangents[i].defined();
     }
     if (!any) continue;
-    const BelowLevel below(*level);
-    Tangents results(outputs.size());
-    node->set_forward_use(&use);
-    try {
-      push_forward(*node, rule, outputs, {tangents.data(), tangents.size()},
-                   {results.data(), results.size()});
-    } catch (...) {
-      node->set_forward_use(nullptr);
-      throw;
+    push_level(*node, rule, outputs, inputs, {tangents.data(), tangents.size()}, *level, use);
+    for (size_t k = 0; attached && k < outputs.size(); ++k) {
+      if (outputs[k].defined()) node->copy_output_tangents(static_cast<uint32_t>(k), outputs[k]);
     }
-    node->set_forward_use(nullptr);
-    for (size_t k = 0; k < outputs.size(); ++k) {
-      if (!node->outputs()[k].differentiable || shows_input(outputs[k], inputs)) continue;
-      if (results[k].defined() || index_of(outputs[k], inputs) != kNone) {
-        set_tangent(outputs[k], *level, std::move(results[k]));
-      }
-    }
-  }
-  for (size_t k = 0; attached && k < outputs.size(); ++k) {
-    if (outputs[k].defined()) node->copy_output_tangents(static_cast<uint32_t>(k), outputs[k]);
   }
 }
 

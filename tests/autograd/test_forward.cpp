@@ -327,6 +327,19 @@ TEST_F(ForwardTest, A18_saved_outputs_have_tangents_and_leak_nothing) {
   y.reset();
 }
 
+TEST_F(ForwardTest, A18_nested_levels_of_a_recorded_op_that_saves_its_output) {
+  const Tensor x = vector({0.5});
+  set_requires_grad(x, true);
+  const Level outer;
+  const Tensor p = make_dual(x, vector({1}), outer.id());
+  Tensor slope;
+  {
+    const Level inner;
+    slope = unpack_dual(ops::exp(make_dual(p, vector({1}))), inner.id()).tangent;
+  }
+  EXPECT_DOUBLE_EQ(tangent(slope, outer.id())[0], std::exp(0.5));
+}
+
 TEST_F(ForwardTest, A18_no_node_is_attached_without_grad_mode) {
   const Tensor x = vector({1, 2});
   set_requires_grad(x, true);
