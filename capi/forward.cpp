@@ -42,9 +42,11 @@ tsr_status tsr_unpack_dual(tsr_tensor dual, int64_t level, tsr_tensor* primal,
   clear(primal);
   clear(tangent);
   return guard(Call(kInfo_unpack_dual, dual, level), [&] {
+    out_arg(primal, "primal");
+    out_arg(tangent, "tangent");
     Unpacked parts = unpack_dual(TensorArg(dual, "dual").get(), level);
-    if (primal != nullptr) give(std::move(parts.primal), primal);
-    if (tangent != nullptr) give(std::move(parts.tangent), tangent);
+    give(std::move(parts.primal), primal);
+    give(std::move(parts.tangent), tangent);
   });
 }
 

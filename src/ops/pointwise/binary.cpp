@@ -200,6 +200,15 @@ SmallVector<Save, 3> operand_saves(const Arg& a, const Arg& b, const Tensor& ori
   return kept;
 }
 
+// The tangent of a product. The factors are saved in the order a, b; each only if the other one has
+// a tangent or requires grad.
+Tensor pushed_product(const Forward& ctx, uint8_t saves) {
+  const auto b = [&] { return ctx.saved((saves & kSaveA) != 0 ? 1 : 0); };
+  if (!ctx.has(1)) return multiply(ctx.tangent(0), b());
+  if (!ctx.has(0)) return multiply(ctx.saved(0), ctx.tangent(1));
+  return addcmul(multiply(ctx.tangent(0), b()), ctx.saved(0), ctx.tangent(1));
+}
+
 void record_binary(const BinaryRule& rule, const Tensor& output, const Arg& a, const Arg& b,
                    const Tensor& original_a, uint8_t saves) {
   const BinaryDerivative derivative{&rule,         a.scalar(),    b.scalar(),
@@ -207,6 +216,11 @@ void record_binary(const BinaryRule& rule, const Tensor& output, const Arg& a, c
   SmallVector<Save, 3> kept = operand_saves(a, b, original_a, saves);
   if ((saves & kSaveY) != 0) kept.push_back(save_output(output));
   const std::span<const Save> saved(kept.data(), kept.size());
+  if (rule.op == BinaryOp::kMultiply && a.is_tensor() && b.is_tensor()) {
+    record(output, rule.node, {a.tensor(), b.tensor()}, saved, derivative,
+           [&](Forward& ctx) { ctx.set(0, pushed_product(ctx, saves)); });
+    return;
+  }
   if (a.is_tensor() && b.is_tensor()) {
     record(output, rule.node, {a.tensor(), b.tensor()}, saved, derivative, kElementwise);
   } else {
