@@ -52,9 +52,7 @@ impl DualLevel {
     pub fn unpack_dual(&self, dual: &Tensor) -> Result<(Tensor, Option<Tensor>)> {
         let (mut primal, mut tangent) = (null_mut(), null_mut());
         // SAFETY: a valid handle, writable pointers.
-        done(unsafe {
-            sys::tsr_unpack_dual(dual.raw(), self.level, &mut primal, &mut tangent)
-        })?;
+        done(unsafe { sys::tsr_unpack_dual(dual.raw(), self.level, &mut primal, &mut tangent) })?;
         // SAFETY: a success hands out a new reference each; the second may be null.
         Ok(unsafe { (Tensor::adopt(primal), Tensor::adopt_optional(tangent)) })
     }
@@ -139,8 +137,7 @@ pub fn vjp(
 
 /// The Jacobian of `f` at `x`, of the shape of `f(x)` and then that of `x`; by forward mode.
 pub fn jacobian(f: impl Fn(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<Tensor> {
-    let directions =
-        Tensor::eye_with(x.numel() as i64, |o| o.dtype(x.dtype()).device(x.device()))?;
+    let directions = Tensor::eye_with(x.numel() as i64, |o| o.dtype(x.dtype()).device(x.device()))?;
     let mut columns = Vec::new();
     for i in 0..x.numel() {
         let v = directions.select(0, i as i64)?.reshape(&x.shape())?;
