@@ -5,7 +5,6 @@
 #include "base/ambient_parts.h"
 #include "base/generator.h"
 #include "capi/anomaly.h"
-#include "capi/autocast.h"
 #include "capi/callback.h"
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
@@ -33,7 +32,6 @@ struct AmbientObject final : Object {
   std::shared_ptr<const PushedHooks> saved_hooks = pushed_hooks();
   AnomalyMode anomaly = anomaly_mode();
   std::shared_ptr<const StackSource> stack = host_stack();
-  AutocastState autocast = autocast_state();  // not the regions: they end where they began
   AmbientParts parts = AmbientParts::save();
   // A scope belongs to one thread, so only that thread restores it.
   uint64_t thread = this_slot().thread;
@@ -61,7 +59,7 @@ tsr_status tsr_ambient_restore(tsr_ambient ambient) {
               "expected one whose scope is open, got one whose scope has ended");
     set_current_streams(state.streams);      // may run out of memory, so it comes first
     set_current_generator(state.generator);  // so may this
-    set_autocast_state(state.autocast);      // and this
+    state.parts.restore();                   // and this
     set_grad_mode(state.grad_mode);
     t_default_device = state.default_device;
     if (at_home) t_scope = state.scope.get();
@@ -69,7 +67,6 @@ tsr_status tsr_ambient_restore(tsr_ambient ambient) {
     set_pushed_hooks(state.saved_hooks);
     set_host_stack(state.stack);
     set_anomaly_mode(state.anomaly);
-    state.parts.restore();
   });
 }
 

@@ -283,7 +283,7 @@ void run_tensor_hooks(Node& node, std::span<Tensor> grads) {
 
 std::vector<Tensor> retained_grads(const Node& node) {
   std::vector<Tensor> found;
-  const NodeHooks* hooks = node.hooks();
+  NodeHooks* hooks = node.hooks();
   if (hooks == nullptr) return found;
   for (const auto& entry : copy_of(hooks->retained, node.lock())) {
     if (const Tensor tensor = tensor_of(*entry.cell); tensor.defined()) {
