@@ -113,7 +113,7 @@ def grad(
 
 
 def _rows(
-    outputs: Tensors, inputs: Tensors, grad_outputs: Grads, retain_graph: bool | None, create_graph: bool, allow_unused: bool
+    outputs: Tensors, inputs: Inputs, grad_outputs: Grads, retain_graph: bool | None, create_graph: bool, allow_unused: bool
 ) -> tuple[Any, ...]:
     """A backward for each row of the gradients; the graph is kept until the last one."""
     roots = _many(outputs, "grad(): outputs")
