@@ -15,6 +15,7 @@ typedef struct tsr_scope_s* tsr_scope;
 typedef struct tsr_ambient_s* tsr_ambient;
 typedef struct tsr_archive_s* tsr_archive;
 typedef struct tsr_optimizer_s* tsr_optimizer;
+typedef struct tsr_grad_scaler_s* tsr_grad_scaler;
 typedef int32_t tsr_dtype;
 enum {
   TSR_BOOL = 0x10806,
@@ -110,6 +111,42 @@ enum {
   TSR_NODE_UNDEFINED_GRADS = 2
 };
 
+typedef int32_t tsr_node_output_flag;
+enum {
+  TSR_NODE_OUTPUT_EXISTS = 1,
+  TSR_NODE_OUTPUT_DIFFERENTIABLE = 2
+};
+
+typedef int32_t tsr_graph_format;
+enum {
+  TSR_GRAPH_DOT = 1,
+  TSR_GRAPH_SVG = 2
+};
+
+typedef int32_t tsr_graph_flag;
+enum {
+  TSR_GRAPH_SHOW_SAVED = 1
+};
+
+typedef int32_t tsr_anomaly_flag;
+enum {
+  TSR_ANOMALY_ENABLED = 1,
+  TSR_ANOMALY_CHECK_NAN = 2
+};
+
+typedef int32_t tsr_multi_hook_mode;
+enum {
+  TSR_MULTI_HOOK_ALL = 0,
+  TSR_MULTI_HOOK_ANY = 1
+};
+
+typedef int32_t tsr_checkpoint_flag;
+enum {
+  TSR_CHECKPOINT_FRESH_RANDOM = 1,
+  TSR_CHECKPOINT_RUN_TO_END = 2,
+  TSR_CHECKPOINT_UNCHECKED = 4
+};
+
 typedef int32_t tsr_pressure_action;
 enum {
   TSR_PRESSURE_NOTHING = 0,
@@ -187,6 +224,13 @@ enum {
   TSR_OPTIMIZER_ASGD = 14
 };
 
+typedef int32_t tsr_deterministic_mode;
+enum {
+  TSR_DETERMINISTIC_OFF = 0,
+  TSR_DETERMINISTIC_ON = 1,
+  TSR_DETERMINISTIC_WARN = 2
+};
+
 typedef int32_t tsr_index_kind;
 enum {
   TSR_INDEX_KIND_INTEGER = 0,
@@ -201,6 +245,8 @@ typedef struct tsr_error_view tsr_error_view;
 typedef struct tsr_info tsr_info;
 typedef struct tsr_node_vtable tsr_node_vtable;
 typedef struct tsr_saved_hooks_vtable tsr_saved_hooks_vtable;
+typedef struct tsr_node_output tsr_node_output;
+typedef struct tsr_multi_hook_vtable tsr_multi_hook_vtable;
 typedef struct tsr_allocator_vtable tsr_allocator_vtable;
 typedef struct tsr_memory_stat tsr_memory_stat;
 typedef struct tsr_memory_pool_stat tsr_memory_pool_stat;
@@ -210,21 +256,36 @@ typedef struct tsr_exchange_table tsr_exchange_table;
 typedef struct tsr_value tsr_value;
 typedef struct tsr_trace_event tsr_trace_event;
 typedef struct tsr_optimizer_options tsr_optimizer_options;
+typedef struct tsr_autocast_state tsr_autocast_state;
+typedef struct tsr_grad_scaler_state tsr_grad_scaler_state;
 typedef void (*tsr_drop_fn)(void* user);
 typedef void (*tsr_log_fn)(
     void* user, tsr_log_level level, const char* component, const char* message,
     int64_t message_len);
+typedef tsr_status (*tsr_stack_fn)(void* user, const char** text, int64_t* text_len);
 typedef tsr_status (*tsr_hook_fn)(void* user, tsr_tensor grad, tsr_tensor* replacement);
 typedef tsr_status (*tsr_accumulate_hook_fn)(void* user, tsr_tensor leaf);
+typedef tsr_status (*tsr_node_prehook_fn)(
+    void* user, const tsr_tensor* grads, int32_t n_grads, tsr_tensor* replacements,
+    int32_t* replaced);
+typedef tsr_status (*tsr_node_posthook_fn)(
+    void* user, const tsr_tensor* results, int32_t n_results, const tsr_tensor* grads,
+    int32_t n_grads, tsr_tensor* replacements, int32_t* replaced);
+typedef tsr_status (*tsr_multi_hook_fn)(void* user, const tsr_tensor* grads, int32_t n_grads);
+typedef void (*tsr_user_retain_fn)(void* user);
 typedef tsr_status (*tsr_node_backward_fn)(
     void* user, tsr_node node, const tsr_tensor* grad_out, int32_t n_grad_out, tsr_tensor* grad_in,
     int32_t n_grad_in);
+typedef tsr_status (*tsr_node_jvp_fn)(
+    void* user, tsr_node node, const tsr_tensor* tangents, int32_t n_tangents, tsr_tensor* results,
+    int32_t n_results);
 typedef tsr_status (*tsr_node_forward_fn)(
     void* user, tsr_node node, const tsr_tensor* inputs, int32_t n_inputs, tsr_tensor* outputs,
     int32_t n_outputs);
 typedef tsr_status (*tsr_saved_pack_fn)(
     void* user, tsr_tensor tensor, void** payload, tsr_drop_fn* drop);
 typedef tsr_status (*tsr_saved_unpack_fn)(void* user, void* payload, tsr_tensor* tensor);
+typedef tsr_status (*tsr_checkpoint_run_fn)(void* user, const tsr_tensor* inputs, int32_t n_inputs);
 typedef tsr_status (*tsr_final_fn)(void* user);
 typedef void (*tsr_visit_fn)(void* arg, void* user, tsr_drop_fn drop);
 typedef tsr_pressure_action (*tsr_pressure_fn)(void* user, const tsr_memory_event* event);
@@ -292,6 +353,7 @@ struct tsr_node_vtable {
   tsr_node_forward_fn forward;
   tsr_node_backward_fn backward;
   tsr_drop_fn drop;
+  tsr_node_jvp_fn jvp;
 };
 
 struct tsr_saved_hooks_vtable {
@@ -299,6 +361,24 @@ struct tsr_saved_hooks_vtable {
   uint32_t flags;
   tsr_saved_pack_fn pack;
   tsr_saved_unpack_fn unpack;
+  tsr_drop_fn drop;
+};
+
+struct tsr_node_output {
+  uint32_t struct_size;
+  int32_t flags;
+  tsr_dtype dtype;
+  tsr_device_type device_type;
+  int32_t device_index;
+  int32_t ndim;
+  const int64_t* sizes;
+};
+
+struct tsr_multi_hook_vtable {
+  uint32_t struct_size;
+  tsr_multi_hook_mode mode;
+  tsr_multi_hook_fn run;
+  tsr_user_retain_fn retain;
   tsr_drop_fn drop;
 };
 
@@ -432,6 +512,24 @@ struct tsr_optimizer_options {
   double t0;
 };
 
+struct tsr_autocast_state {
+  uint32_t struct_size;
+  tsr_device_type device_type;
+  int32_t enabled;
+  tsr_dtype dtype;
+  int32_t cache_enabled;
+};
+
+struct tsr_grad_scaler_state {
+  uint32_t struct_size;
+  int32_t enabled;
+  double scale;
+  double growth_factor;
+  double backoff_factor;
+  int64_t growth_interval;
+  int64_t growth_tracker;
+};
+
 
 int64_t tsr_none(void);
 void tsr_buffer_retain(tsr_buffer buffer);
@@ -513,6 +611,32 @@ tsr_status tsr_saved_hooks_push(const tsr_saved_hooks_vtable* vtable, void* user
 tsr_status tsr_saved_hooks_pop(void);
 tsr_status tsr_tensor_traverse(tsr_tensor tensor, tsr_visit_fn visit, void* arg);
 tsr_status tsr_node_traverse(tsr_node node, tsr_visit_fn visit, void* arg);
+tsr_status tsr_node_saved_name(tsr_node node, int64_t index, const char** name, int64_t* name_len);
+tsr_status tsr_node_output_count(tsr_node node, int64_t* count);
+tsr_status tsr_node_output_info(tsr_node node, int64_t index, tsr_node_output* info);
+tsr_status tsr_node_metadata_set(tsr_node node, const char* key, int64_t key_len, const char* text, int64_t text_len);
+tsr_status tsr_node_metadata_set_object(tsr_node node, const char* key, int64_t key_len, void* object, tsr_drop_fn drop);
+tsr_status tsr_node_metadata_text(tsr_node node, const char* key, int64_t key_len, tsr_buffer* text);
+tsr_status tsr_node_metadata_object(tsr_node node, const char* key, int64_t key_len, void** object, tsr_drop_fn* drop);
+tsr_status tsr_node_metadata_keys(tsr_node node, tsr_buffer* json);
+tsr_status tsr_node_metadata_remove(tsr_node node, const char* key, int64_t key_len);
+tsr_status tsr_graph_draw(const tsr_tensor* roots, int32_t n_roots, const tsr_tensor* named, int32_t n_named, const char* names, int64_t names_len, tsr_graph_format format, int32_t flags, tsr_buffer* picture);
+int32_t tsr_anomaly_mode(void);
+tsr_status tsr_anomaly_mode_set(int32_t mode, int32_t* previous);
+tsr_status tsr_anomaly_stack_set(tsr_stack_fn callback, void* user, tsr_drop_fn drop);
+tsr_status tsr_tensor_gradient_edge(tsr_tensor tensor, tsr_node* node, int64_t* output);
+tsr_status tsr_node_prehook_add(tsr_node node, tsr_node_prehook_fn callback, void* user, tsr_drop_fn drop, int64_t* id);
+tsr_status tsr_node_posthook_add(tsr_node node, tsr_node_posthook_fn callback, void* user, tsr_drop_fn drop, int64_t* id);
+tsr_status tsr_hook_remove(int64_t id);
+tsr_status tsr_multi_hook_add(const tsr_tensor* tensors, int32_t n_tensors, const tsr_multi_hook_vtable* vtable, void* user, int64_t* id);
+tsr_status tsr_backward_edges(const tsr_tensor* roots, int32_t n_roots, const tsr_tensor* grads, int32_t n_grads, const tsr_node* nodes, int32_t n_nodes, const int64_t* numbers, int32_t n_numbers, int32_t flags);
+tsr_status tsr_grad_edges(const tsr_tensor* outputs, int32_t n_outputs, const tsr_tensor* grads, int32_t n_grads, const tsr_node* nodes, int32_t n_nodes, const int64_t* numbers, int32_t n_numbers, int32_t flags, tsr_tensor* results);
+tsr_status tsr_tensor_version_increment(tsr_tensor tensor);
+tsr_status tsr_saved_hooks_push_device(tsr_device_type device_type, int32_t device_index, int32_t pinned, int32_t copy);
+tsr_status tsr_saved_hooks_push_disk(const char* folder, int64_t folder_len, int64_t min_bytes);
+tsr_status tsr_saved_hooks_disable(const char* message, int64_t message_len);
+tsr_status tsr_checkpoint_begin(const tsr_tensor* inputs, int32_t n_inputs, tsr_checkpoint_run_fn callback, void* user, tsr_drop_fn drop, int32_t flags);
+tsr_status tsr_backward_reaches_all(int32_t* value);
 tsr_status tsr_memory_stats_get(tsr_device_type device_type, int32_t device_index, tsr_memory_stats* stats);
 tsr_status tsr_memory_stats_json(tsr_device_type device_type, int32_t device_index, tsr_buffer* json);
 tsr_status tsr_memory_snapshot(tsr_device_type device_type, int32_t device_index, tsr_buffer* json);
@@ -611,6 +735,40 @@ tsr_status tsr_optimizer_state(tsr_optimizer optimizer, tsr_buffer* description,
 tsr_status tsr_optimizer_state_load(tsr_optimizer optimizer, const char* description, int64_t description_len, const char* names, int64_t names_len, const tsr_tensor* tensors, int32_t n_tensors);
 tsr_status tsr_optimizer_save(tsr_optimizer optimizer, const char* path, int64_t path_len);
 tsr_status tsr_optimizer_load(tsr_optimizer optimizer, const char* path, int64_t path_len);
+tsr_status tsr_autocast_get(tsr_device_type device_type, tsr_autocast_state* state);
+tsr_status tsr_autocast_set(const tsr_autocast_state* state);
+tsr_status tsr_autocast_begin(const tsr_autocast_state* state, tsr_autocast_state* previous);
+tsr_status tsr_autocast_end(const tsr_autocast_state* previous);
+tsr_status tsr_autocast_clear_cache(void);
+tsr_status tsr_grad_scaler_defaults(tsr_grad_scaler_state* state);
+tsr_status tsr_grad_scaler_new(const tsr_grad_scaler_state* state, tsr_grad_scaler* scaler);
+void tsr_grad_scaler_retain(tsr_grad_scaler scaler);
+void tsr_grad_scaler_release(tsr_grad_scaler scaler);
+tsr_status tsr_grad_scaler_scale(tsr_grad_scaler scaler, tsr_tensor loss, tsr_tensor* out);
+tsr_status tsr_grad_scaler_unscale(tsr_grad_scaler scaler, tsr_optimizer optimizer);
+tsr_status tsr_grad_scaler_begin_step(tsr_grad_scaler scaler, tsr_optimizer optimizer, int32_t* finite);
+tsr_status tsr_grad_scaler_step(tsr_grad_scaler scaler, tsr_optimizer optimizer, int32_t* stepped);
+tsr_status tsr_grad_scaler_update(tsr_grad_scaler scaler, double new_scale, int32_t has_new_scale);
+tsr_status tsr_grad_scaler_found_inf(tsr_grad_scaler scaler, tsr_optimizer optimizer, int32_t* found);
+tsr_status tsr_grad_scaler_state_get(tsr_grad_scaler scaler, tsr_grad_scaler_state* state);
+tsr_status tsr_grad_scaler_state_set(tsr_grad_scaler scaler, const tsr_grad_scaler_state* state);
+tsr_status tsr_grad_scaler_save(tsr_grad_scaler scaler, const char* path, int64_t path_len);
+tsr_status tsr_grad_scaler_load(tsr_grad_scaler scaler, const char* path, int64_t path_len);
+int32_t tsr_deterministic_get(void);
+tsr_status tsr_deterministic_set(tsr_deterministic_mode mode, int32_t* previous);
+int32_t tsr_deterministic_fill(void);
+tsr_status tsr_deterministic_set_fill(int32_t enabled, int32_t* previous);
+tsr_status tsr_deterministic_require(const char* operation, int64_t operation_len);
+tsr_status tsr_deterministic_list(const char** json, int64_t* json_len);
+tsr_status tsr_forward_enter(int64_t* level);
+tsr_status tsr_forward_exit(int64_t level);
+int64_t tsr_forward_level(void);
+tsr_status tsr_make_dual(tsr_tensor primal, tsr_tensor tangent, int64_t level, tsr_tensor* dual);
+tsr_status tsr_unpack_dual(tsr_tensor dual, int64_t level, tsr_tensor* primal, tsr_tensor* tangent);
+int32_t tsr_forward_mode(void);
+tsr_status tsr_forward_mode_set(int32_t enabled, int32_t* previous);
+tsr_status tsr_node_save_for_forward(tsr_node node, const tsr_tensor* tensors, int32_t n_tensors);
+tsr_status tsr_node_saved_for_forward(tsr_node node, int64_t index, tsr_tensor* tensor);
 tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_abs_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_abs_inplace(tsr_tensor input);
