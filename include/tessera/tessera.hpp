@@ -3,12 +3,17 @@
 // Tessera for C++17 and up: header-only, over the C ABI and the standard library alone.
 #pragma once
 
+#include "tessera/cpp/amp.hpp"
 #include "tessera/cpp/autograd.hpp"
+#include "tessera/cpp/checkpoint.hpp"
 #include "tessera/cpp/create.hpp"
 #include "tessera/cpp/custom_function.hpp"
 #include "tessera/cpp/data.hpp"
+#include "tessera/cpp/determinism.hpp"
 #include "tessera/cpp/error.hpp"
 #include "tessera/cpp/forward_ad.hpp"
+#include "tessera/cpp/graph.hpp"
+#include "tessera/cpp/hooks.hpp"
 #include "tessera/cpp/index.hpp"
 #include "tessera/cpp/interop.hpp"
 #include "tessera/cpp/io.hpp"
