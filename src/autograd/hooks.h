@@ -161,7 +161,7 @@ struct NodeHooks {
   HookList<PreHook> pre;
   HookList<PostHook> post;
   std::shared_ptr<NodeMetadata> metadata;  // null until the first entry, see metadata.h
-  ForwardStreams streams;  // set while building
+  ForwardStreams streams;                  // set while building
 };
 
 struct TensorHooks {

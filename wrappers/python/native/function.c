@@ -54,7 +54,8 @@ static tsr_status tpy_node_jvp(void* user, tsr_node node, const tsr_tensor* tang
   good = found != NULL && PyTuple_Check(found) && PyTuple_GET_SIZE(found) == n_results;
   int32_t done = 0;
   for (; good && done < n_results; ++done) {
-    good = tpy_give(PyTuple_GET_ITEM(found, done), results + done, "a tangent of a custom function");
+    good =
+        tpy_give(PyTuple_GET_ITEM(found, done), results + done, "a tangent of a custom function");
   }
   tsr_status status = TSR_OK;
   if (!good) {
