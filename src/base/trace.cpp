@@ -4,8 +4,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
+#include <iterator>
 #include <mutex>
 #include <set>
 #include <string>
@@ -20,7 +22,11 @@ constinit std::atomic<uint32_t> g_traced_kinds{0};
 
 namespace {
 
-constinit std::atomic<TraceHook> g_hooks[kTraceListeners] = {};
+struct Listener {
+  std::atomic<TraceHook> hook;
+  std::atomic<uint32_t> kinds;
+};
+constinit Listener g_listeners[kTraceListeners] = {};
 constinit std::atomic<uint64_t> g_correlations{0};
 
 // See Note [Thread-local state].
@@ -47,13 +53,15 @@ int32_t thread_number() noexcept {
   return t_trace.number;
 }
 
-void call_hooks(const TraceEvent& event, void** kept) noexcept {
+void call_hooks(const TraceEvent& event, TraceSpan* span) noexcept {
   if (t_trace.in_hook) return;
   t_trace.in_hook = true;
-  uint32_t wanted = g_traced_kinds.load(std::memory_order_acquire);
-  for (size_t i = 0; wanted != 0; ++i, wanted >>= kTraceKindBits) {
+  for (size_t i = 0; i < kTraceListeners; ++i) {
+    const Listener& listener = g_listeners[i];
+    const uint32_t wanted = listener.kinds.load(std::memory_order_acquire);
     if ((wanted & static_cast<uint32_t>(event.kind)) == 0) continue;
-    g_hooks[i].load(std::memory_order_relaxed)(event, kept);
+    listener.hook.load(std::memory_order_relaxed)(event,
+                                                  span == nullptr ? nullptr : &span->kept[i]);
   }
   t_trace.in_hook = false;
 }
@@ -72,9 +80,9 @@ void begin_span(TraceSpan& span, const TraceEvent& event) noexcept {
   span.event = event;
   fill(span.event, TracePhase::kBegin);
   span.outer = t_trace.innermost;
-  span.kept = nullptr;
+  std::fill(std::begin(span.kept), std::end(span.kept), nullptr);
   t_trace.innermost = &span;
-  call_hooks(span.event, &span.kept);
+  call_hooks(span.event, &span);
   span.event.args = nullptr;  // the arguments no longer exist at the end
   span.event.n_args = 0;
 }
@@ -84,8 +92,8 @@ void end_span(TraceSpan& span, int64_t value) noexcept {
   span.event.phase = TracePhase::kEnd;
   if (span.event.kind != TraceKind::kNode) span.event.value = value;
   t_trace.innermost = span.outer;
-  call_hooks(span.event, &span.kept);
-  std::free(span.kept);
+  call_hooks(span.event, &span);
+  for (void* kept : span.kept) std::free(kept);
 }
 
 void trace_instant(const TraceEvent& event) noexcept {
@@ -96,12 +104,22 @@ void trace_instant(const TraceEvent& event) noexcept {
 }
 
 void set_trace_hook(TraceListener listener, TraceHook hook, uint32_t kinds) noexcept {
-  const auto place = static_cast<int>(listener);
-  const uint32_t own = kAllTraceKinds << (place * kTraceKindBits);
-  g_traced_kinds.fetch_and(~own, std::memory_order_relaxed);
-  if (hook == nullptr) return;
-  g_hooks[place].store(hook, std::memory_order_relaxed);
-  g_traced_kinds.fetch_or(kinds << (place * kTraceKindBits), std::memory_order_release);
+  Listener& own = g_listeners[static_cast<size_t>(listener)];
+  own.kinds.store(0);
+  if (hook != nullptr) {
+    own.hook.store(hook, std::memory_order_relaxed);
+    own.kinds.store(kinds);
+  }
+  // No lock: callers hold locks of their own. Another thread may change its kinds meanwhile, so
+  // look again after each store; the last thread that stores has seen everything.
+  const auto wanted_by_anybody = [] {
+    uint32_t kinds_of_all = 0;
+    for (const Listener& each : g_listeners) kinds_of_all |= each.kinds.load();
+    return kinds_of_all;
+  };
+  uint32_t all;
+  do g_traced_kinds.store(all = wanted_by_anybody());
+  while (wanted_by_anybody() != all);
 }
 
 const char* lasting_name(const char* name) noexcept {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/device.h"
@@ -20,7 +21,6 @@ enum class TraceKind : uint32_t {
   kFree = 16
 };
 inline constexpr uint32_t kAllTraceKinds = 31;
-inline constexpr int kTraceKindBits = 8;  // for each listener
 
 enum class TracePhase : int32_t { kBegin, kEnd, kInstant };
 
@@ -43,19 +43,31 @@ struct TraceEvent {
   const void* args;  // of a call, at its beginning: tsr_value (capi/call.h)
 };
 
+// Each listener has its own slot, so that they do not replace each other.
+enum class TraceListener : uint8_t {
+  kHandles,
+  kHost,
+  kBuffer,
+  kProfiler,
+  kProgram,
+  kMemory,
+  kTests
+};
+inline constexpr size_t kTraceListeners = 7;
+
 // An event with a beginning and an end, on the stack of the traced function. Uninitialised: only
 // begin_span and end_span touch it.
 struct TraceSpan {
   TraceEvent event;
   TraceSpan* outer;
-  void* kept;  // malloc'ed by a hook at the beginning, freed after the end unless a hook takes it
+  void* kept[kTraceListeners];  // malloc'ed by a hook at the beginning; freed after the end unless
+                                // it takes it then
 };
 
-// The kinds that listeners want: one byte for each listener.
+// The kinds that any listener wants.
 extern std::atomic<uint32_t> g_traced_kinds;
 inline bool is_traced(TraceKind kind) noexcept {
-  const uint32_t anybody = static_cast<uint32_t>(kind) * 0x01010101U;
-  return (g_traced_kinds.load(std::memory_order_relaxed) & anybody) != 0;
+  return (g_traced_kinds.load(std::memory_order_relaxed) & static_cast<uint32_t>(kind)) != 0;
 }
 
 // Fills the common fields, calls the hooks, and makes the span the innermost of this thread. Every
@@ -81,13 +93,9 @@ inline void trace_memory(TraceKind kind, Device device, uint64_t nbytes, const v
 
 // ---- Listeners ----
 
-// Each listener has its own slot, so that they do not replace each other; four fit g_traced_kinds.
-enum class TraceListener : uint8_t { kHandles, kHost, kBuffer, kTests };
-inline constexpr int kTraceListeners = 4;
-
 // May be called on any thread, on the one where the event happens, also inside a release. `kept` is
-// the span's, null for instants. Events that happen inside a hook on the same thread are not
-// traced.
+// the listener's own in the span, null for instants. Events that happen inside a hook on the same
+// thread are not traced.
 using TraceHook = void (*)(const TraceEvent& event, void** kept) noexcept;
 
 // From now on `hook` gets the events of these kinds; a null hook or no kinds end it. Other threads
