@@ -4,11 +4,9 @@
 #include "autograd/grad_mode.h"
 #include "base/ambient_parts.h"
 #include "base/generator.h"
-#include "capi/anomaly.h"
 #include "capi/callback.h"
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
-#include "capi/saved_hooks.h"
 #include "memory/stream.h"
 
 using namespace tsr;
@@ -29,10 +27,7 @@ struct AmbientObject final : Object {
   Device default_device = t_default_device;
   IntrusivePtr<Generator> generator = IntrusivePtr<Generator>::share(&current_generator());
   StreamSetPtr streams = current_streams();
-  std::shared_ptr<const PushedHooks> saved_hooks = pushed_hooks();
-  AnomalyMode anomaly = anomaly_mode();
-  std::shared_ptr<const StackSource> stack = host_stack();
-  AmbientParts parts = AmbientParts::save();
+  AmbientParts parts = AmbientParts::save(AmbientUse::kThread);
   // A scope belongs to one thread, so only that thread restores it.
   uint64_t thread = this_slot().thread;
   IntrusivePtr<ScopeObject> scope = IntrusivePtr<ScopeObject>::share(t_scope);
@@ -59,14 +54,11 @@ tsr_status tsr_ambient_restore(tsr_ambient ambient) {
               "expected one whose scope is open, got one whose scope has ended");
     set_current_streams(state.streams);      // may run out of memory, so it comes first
     set_current_generator(state.generator);  // so may this
-    state.parts.restore();                   // and this
+    set_drops_deferred(state.defer_drops);   // before what lets go of data of the host
+    state.parts.restore();                   // may run out of memory too
     set_grad_mode(state.grad_mode);
     t_default_device = state.default_device;
     if (at_home) t_scope = state.scope.get();
-    set_drops_deferred(state.defer_drops);
-    set_pushed_hooks(state.saved_hooks);
-    set_host_stack(state.stack);
-    set_anomaly_mode(state.anomaly);
   });
 }
 

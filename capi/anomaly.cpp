@@ -5,6 +5,7 @@
 
 #include <new>
 
+#include "autograd/anomaly.h"
 #include "base/thread_exit.h"
 #include "capi/callback.h"
 #include "capi/generated/infos.h"
@@ -30,14 +31,6 @@ int32_t flags_of(AnomalyMode mode) {
   return (mode.on ? TSR_ANOMALY_ENABLED : 0) | (mode.check_nan ? TSR_ANOMALY_CHECK_NAN : 0);
 }
 
-}  // namespace
-
-namespace tsr::capi {
-
-std::shared_ptr<const StackSource> host_stack() {
-  return t_stack.get();
-}
-
 void set_host_stack(std::shared_ptr<const StackSource> source) {
   if (source != nullptr && !at_thread_exit(ThreadPart::kAnomaly, forget_stack)) {
     throw std::bad_alloc();
@@ -46,6 +39,32 @@ void set_host_stack(std::shared_ptr<const StackSource> source) {
   std::shared_ptr<const StackSource>& now = t_stack.get();
   source.swap(now);
   set_stack_source(now.get());
+}
+
+struct AnomalyState {
+  AnomalyMode mode;
+  std::shared_ptr<const StackSource> stack;
+};
+
+// Null for a thread that never had to do with the mode.
+std::shared_ptr<const void> save_state() {
+  AnomalyState state{anomaly_mode(), t_stack.get()};
+  if (!state.mode.on && !state.mode.check_nan && state.stack == nullptr) return nullptr;
+  return std::make_shared<const AnomalyState>(std::move(state));
+}
+void restore_state(const std::shared_ptr<const void>& saved) {
+  const auto state =
+      saved == nullptr ? AnomalyState{} : *static_cast<const AnomalyState*>(saved.get());
+  set_host_stack(state.stack);
+  set_anomaly_mode(state.mode);
+}
+
+}  // namespace
+
+namespace tsr::capi {
+
+AmbientPart anomaly_part() noexcept {
+  return {save_state, restore_state, AmbientUse::kThread};
 }
 
 }  // namespace tsr::capi

@@ -1,16 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The callback that gives a thread's call stack in anomaly mode.
+// Anomaly mode as a part of a thread's state.
 #pragma once
 
-#include <memory>
-
-#include "autograd/anomaly.h"
+#include "base/ambient_parts.h"
 
 namespace tsr::capi {
 
-// That of this thread; usually null.
-std::shared_ptr<const StackSource> host_stack();
-void set_host_stack(std::shared_ptr<const StackSource> source);
+// The mode, and the callback that gives the host's call stack.
+AmbientPart anomaly_part() noexcept;
 
 }  // namespace tsr::capi

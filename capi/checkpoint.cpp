@@ -62,7 +62,7 @@ struct RunState {
   GeneratorState random;
   bool restores_random;
   Device default_device = t_default_device;
-  AmbientParts parts = AmbientParts::save();
+  AmbientParts parts = AmbientParts::save(AmbientUse::kReruns);
 
   void restore() const {
     t_default_device = default_device;

@@ -5,15 +5,15 @@
 
 #include "autograd/custom_function.h"
 #include "base/error.h"
-#include "capi/handle.h"
+#include "capi/node_args.h"
 
 namespace tsr::capi {
 
 inline CustomNode& custom_arg(tsr_node handle) {
-  auto* node = object_arg<Node>(handle, ObjectTag::kNode, "node", "node");
-  auto* custom = dynamic_cast<CustomNode*>(node);
+  Node& node = node_arg(handle);
+  auto* custom = dynamic_cast<CustomNode*>(&node);
   TSR_CHECK(custom != nullptr, Code::kType, "node", "expected the node of a custom function, got ",
-            node->name());
+            node.name());
   return *custom;
 }
 

@@ -3,28 +3,14 @@
 // The graph for the host: nodes, their names, edges and saved tensors.
 #include "autograd/accumulate_grad.h"
 #include "autograd/host_data.h"
-#include "autograd/node.h"
 #include "autograd/tensor_grad.h"
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
+#include "capi/node_args.h"
 #include "optim/owners.h"
 
 using namespace tsr;
 using namespace tsr::capi;
-
-namespace {
-
-Node& node_arg(tsr_node handle) {
-  return *object_arg<Node>(handle, ObjectTag::kNode, "node", "node");
-}
-
-size_t index_arg(int64_t index, size_t count) {
-  TSR_CHECK(index >= 0 && static_cast<uint64_t>(index) < count, Code::kIndex, "index",
-            "expected an index below ", count, ", got ", index);
-  return static_cast<size_t>(index);
-}
-
-}  // namespace
 
 extern "C" {
 

@@ -7,7 +7,7 @@
 #include "capi/callback.h"
 #include "capi/generated/infos.h"
 #include "capi/json_args.h"
-#include "capi/objects.h"
+#include "capi/node_args.h"
 #include "capi/structs.h"
 #include "inspect/graph_dot.h"
 #include "inspect/graph_svg.h"
@@ -17,16 +17,6 @@ using namespace tsr;
 using namespace tsr::capi;
 
 namespace {
-
-Node& node_arg(tsr_node handle) {
-  return *object_arg<Node>(handle, ObjectTag::kNode, "node", "node");
-}
-
-size_t index_arg(int64_t index, size_t count) {
-  TSR_CHECK(index >= 0 && static_cast<uint64_t>(index) < count, Code::kIndex, "index",
-            "expected an index below ", count, ", got ", index);
-  return static_cast<size_t>(index);
-}
 
 void give_text(std::string text, tsr_buffer* out) {
   give_object(new BufferObject(std::move(text)), out);

@@ -6,16 +6,13 @@
 #include "capi/callback.h"
 #include "capi/generated/infos.h"
 #include "capi/lend.h"
+#include "capi/node_args.h"
 #include "capi/structs.h"
 
 using namespace tsr;
 using namespace tsr::capi;
 
 namespace {
-
-Node& node_arg(tsr_node handle) {
-  return *object_arg<Node>(handle, ObjectTag::kNode, "node", "node");
-}
 
 // Host code writes replacements for all of `values` or for none.
 template <class Call>

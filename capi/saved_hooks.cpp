@@ -109,6 +109,15 @@ void set_pushed_hooks(std::shared_ptr<const PushedHooks> innermost) {
   set_saved_tensor_hooks(now != nullptr ? &now->hooks : nullptr);
 }
 
+// Not for reruns: a checkpoint's second run packs through hooks of its own.
+AmbientPart saved_hooks_part() noexcept {
+  return {[]() -> std::shared_ptr<const void> { return pushed_hooks(); },
+          [](const std::shared_ptr<const void>& saved) {
+            set_pushed_hooks(std::static_pointer_cast<const PushedHooks>(saved));
+          },
+          AmbientUse::kThread};
+}
+
 }  // namespace tsr::capi
 
 extern "C" {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "autograd/saved_tensor.h"
+#include "base/ambient_parts.h"
 
 namespace tsr::capi {
 
@@ -20,5 +21,8 @@ struct PushedHooks {
 // The innermost push of this thread; usually null.
 std::shared_ptr<const PushedHooks> pushed_hooks();
 void set_pushed_hooks(std::shared_ptr<const PushedHooks> innermost);
+
+// The pushed hooks as a part of a thread's state.
+AmbientPart saved_hooks_part() noexcept;
 
 }  // namespace tsr::capi

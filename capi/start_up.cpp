@@ -4,7 +4,9 @@
 
 #include "base/ambient_parts.h"
 #include "base/device.h"
+#include "capi/anomaly.h"
 #include "capi/autocast.h"
+#include "capi/saved_hooks.h"
 #include "kernel/registry.h"
 #include "ops/start_up.h"
 
@@ -30,7 +32,9 @@ void start_up() {
   static const bool kReady = [] {
     kernel::register_backend(cpu::backend_entry);
     ops::start_up();
-    add_ambient_part({save_autocast, restore_autocast});
+    add_ambient_part({save_autocast, restore_autocast, AmbientUse::kReruns});
+    add_ambient_part(anomaly_part());
+    add_ambient_part(saved_hooks_part());
     return true;
   }();
   static_cast<void>(kReady);

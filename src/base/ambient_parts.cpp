@@ -11,6 +11,10 @@ namespace {
 constinit std::array<AmbientPart, kMaxAmbientParts> g_parts{};
 constinit size_t g_count = 0;
 
+bool has_use(const AmbientPart& part, AmbientUse use) noexcept {
+  return part.use >= use;
+}
+
 }  // namespace
 
 void add_ambient_part(AmbientPart part) {
@@ -19,14 +23,18 @@ void add_ambient_part(AmbientPart part) {
   g_parts[g_count++] = part;
 }
 
-AmbientParts AmbientParts::save() {
-  AmbientParts all;
-  for (size_t i = 0; i < g_count; ++i) all.saved_[i] = g_parts[i].save();
+AmbientParts AmbientParts::save(AmbientUse use) {
+  AmbientParts all(use);
+  for (size_t i = 0; i < g_count; ++i) {
+    if (has_use(g_parts[i], use)) all.saved_[i] = g_parts[i].save();
+  }
   return all;
 }
 
 void AmbientParts::restore() const {
-  for (size_t i = 0; i < g_count; ++i) g_parts[i].restore(saved_[i]);
+  for (size_t i = 0; i < g_count; ++i) {
+    if (has_use(g_parts[i], use_)) g_parts[i].restore(saved_[i]);
+  }
 }
 
 }  // namespace tsr

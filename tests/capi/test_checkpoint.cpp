@@ -146,6 +146,22 @@ TEST(Checkpoint, P1_repeats_the_random_numbers_and_leaves_the_generator_alone) {
   }
 }
 
+TEST(Checkpoint, P1_its_second_run_has_the_anomaly_mode_of_the_backward) {
+  std::vector<int32_t> modes;
+  Function function{[&](const tsr_tensor* in, tsr_tensor* out) {
+    modes.push_back(tsr_anomaly_mode());
+    return exp_of_sin(in, out);
+  }};
+  const Tensor x = leaf_of({0.1, 0.2});
+  const Tensor y = function.checkpoint(x);
+  int32_t previous = -1;
+  ok(tsr_anomaly_mode_set(TSR_ANOMALY_ENABLED, &previous));
+  ok(backward(y));
+  EXPECT_EQ(tsr_anomaly_mode(), TSR_ANOMALY_ENABLED);
+  ok(tsr_anomaly_mode_set(previous, &previous));
+  EXPECT_EQ(modes, (std::vector<int32_t>{0, TSR_ANOMALY_ENABLED}));
+}
+
 TEST(Checkpoint, P1_ends_early_or_runs_to_the_end) {
   for (const int32_t flag : {0, static_cast<int32_t>(TSR_CHECKPOINT_RUN_TO_END)}) {
     int ends = 0;

@@ -301,6 +301,26 @@ TEST(SavedHooks, stack_belongs_to_its_thread) {
   EXPECT_EQ(offload.packed, 0);
 }
 
+TEST(SavedHooks, saved_state_carries_the_stack_to_another_thread) {
+  Offload offload;
+  const Tensor x = leaf_of({3});
+  tsr_ambient ambient = nullptr;
+  {
+    const Pushed hooks(Offload::pack, Offload::unpack, &offload);
+    ok(tsr_ambient_save(&ambient));
+  }
+  std::thread([&] {
+    ok(tsr_ambient_restore(ambient));
+    static_cast<void>(product(x, x));
+    ok(tsr_saved_hooks_pop());
+    static_cast<void>(product(x, x));
+  }).join();
+  EXPECT_EQ(offload.packed, 2);
+  static_cast<void>(product(x, x));
+  EXPECT_EQ(offload.packed, 2) << "this thread has none";
+  tsr_ambient_release(ambient);
+}
+
 TEST(SavedHooks, thread_that_ends_leaves_the_drop_to_poll) {
   int drops = 0;
   std::thread([&] {
