@@ -29,6 +29,37 @@ def test_import_is_quick() -> None:
     assert min(times) < 0.25
 
 
+def test_a_bare_import_leaves_what_few_programs_use() -> None:
+    code = "import sys, numpy; before = {*sys.modules}; import tessera; print(*sorted({*sys.modules} - before))"
+    loaded = set(subprocess.check_output([sys.executable, "-c", code], text=True).split())
+    parts = "amp autograd distributions fft func io linalg masked memory nn optim torch tracing utils"
+    assert "tessera._tensor" in loaded
+    assert not {f"tessera.{part}" for part in parts.split()} & loaded
+    assert not {"multiprocessing", "secrets", "hashlib", "tempfile", "dataclasses", "queue", "inspect"} & loaded
+
+
+def test_parts_are_loaded_when_they_are_asked_for() -> None:
+    code = """
+import sys, tessera as ts
+assert {*ts.__all__, "torch"} <= {*dir(ts)} and "tessera.nn" not in sys.modules
+assert ts.nn.Linear and "tessera.nn" in sys.modules and vars(ts)["nn"] is ts.nn
+assert ts.vmap is ts.func.vmap and vars(ts)["vmap"] is ts.vmap
+assert ts.use_deterministic_algorithms and "tessera.utils.data" not in sys.modules
+assert {*ts.utils.__all__} <= {*dir(ts.utils)} and ts.utils.summary and ts.utils.data.DataLoader
+everything = {}
+exec("from tessera import *", everything)
+assert everything["einsum"] is ts.linalg.einsum and everything["optim"] is ts.optim
+for module in ts, ts.utils:
+    try:
+        module.nothing
+    except AttributeError as error:
+        assert str(error) == f"module {module.__name__!r} has no attribute 'nothing'"
+    else:
+        raise AssertionError
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_every_public_name_exists() -> None:
     modules = (ts, ts.nn, ts.optim, ts.autograd, ts.utils.data, ts.io, ts.nn.functional, ts.optim.functional, ts.linalg)
     for module in modules:
@@ -37,7 +68,7 @@ def test_every_public_name_exists() -> None:
 
 
 def test_all_names_what_the_package_has() -> None:
-    present = {name for name in vars(ts) if not name.startswith("_")} - {"torch"}  # which other tests import
+    present = {name for name in dir(ts) if not name.startswith("_")} - {"torch"}  # the dialect
     assert present == set(ts.__all__) and len(ts.__all__) == len(set(ts.__all__))
 
 

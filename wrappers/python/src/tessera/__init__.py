@@ -6,8 +6,9 @@ The package is an array namespace of the Python Array API standard; all other na
 """
 
 import math as _math
+import typing as _typing
 
-from . import _ops
+from . import _ops, capi
 from ._core import is_tensor
 from ._creation import arange, broadcast_shapes
 from ._device import Device, device_count, get_default_device, set_default_device, synchronize
@@ -88,42 +89,58 @@ from ._variadic import (  # type: ignore[assignment]  # noqa: F401
     vsplit,
     where,
 )
-from . import (
-    amp,
-    autograd,
-    capi,
-    distributions,
-    fft,
-    func,
-    io,
-    linalg,
-    masked,
-    memory,
-    nn,
-    optim,
-    streams,
-    tracing,
-    utils,
-)
-from .autograd import (
-    enable_grad,
-    inference_mode,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_grad_enabled,
-)
+from ._core import is_grad_enabled, is_inference_mode_enabled
+from ._modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+from ._on_demand import on_demand as _on_demand
 
-from .func import vmap
-from .io import load_file, save_file
-from .linalg import einsum, tensordot
-from .utils.deterministic import (
-    are_deterministic_algorithms_enabled,
-    get_deterministic_debug_mode,
-    is_deterministic_algorithms_warn_only_enabled,
-    set_deterministic_debug_mode,
-    use_deterministic_algorithms,
-)
+if _typing.TYPE_CHECKING:
+    from . import (
+        amp,
+        autograd,
+        distributions,
+        fft,
+        func,
+        io,
+        linalg,
+        masked,
+        memory,
+        nn,
+        optim,
+        streams,
+        tracing,
+        utils,
+    )
+    from .func import vmap
+    from .io import load_file, save_file
+    from .linalg import einsum, tensordot
+    from .utils.deterministic import (
+        are_deterministic_algorithms_enabled,
+        get_deterministic_debug_mode,
+        is_deterministic_algorithms_warn_only_enabled,
+        set_deterministic_debug_mode,
+        use_deterministic_algorithms,
+    )
+else:
+    # tests/test_package.py lists what a bare import must not load.
+    __getattr__, __dir__ = _on_demand(
+        __name__,
+        frozenset({
+            "amp", "autograd", "distributions", "fft", "func", "io", "linalg", "masked", "memory", "nn", "optim",
+            "streams", "torch", "tracing", "utils",
+        }),  # fmt: skip
+        {
+            "vmap": "func",
+            "load_file": "io",
+            "save_file": "io",
+            "einsum": "linalg",
+            "tensordot": "linalg",
+            "are_deterministic_algorithms_enabled": "utils.deterministic",
+            "get_deterministic_debug_mode": "utils.deterministic",
+            "is_deterministic_algorithms_warn_only_enabled": "utils.deterministic",
+            "set_deterministic_debug_mode": "utils.deterministic",
+            "use_deterministic_algorithms": "utils.deterministic",
+        },
+    )
 
 __all__ = [
     "AbiError", "amp", "arange", "are_deterministic_algorithms_enabled", "ArgumentTypeError", "as_tensor", "asarray",

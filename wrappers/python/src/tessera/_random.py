@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from typing import Any
 
 from ._core import GeneratorBase, register
@@ -27,7 +27,7 @@ class Generator(GeneratorBase):
 
     def seed(self) -> int:
         """Restarts the stream from a seed of the operating system, and returns it."""
-        seed = secrets.randbits(63)
+        seed = int.from_bytes(os.urandom(8), "little") >> 1
         self.manual_seed(seed)
         return seed
 

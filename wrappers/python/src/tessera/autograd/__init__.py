@@ -10,7 +10,7 @@ from ._anomaly import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_e
 from ._function import Function, FunctionCtx, once_differentiable
 from ._gradcheck import gradcheck, gradgradcheck
 from ._jacobians import GradcheckError
-from ._modes import (
+from .._modes import (
     enable_grad,
     inference_mode,
     no_grad,

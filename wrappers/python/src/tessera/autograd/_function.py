@@ -15,7 +15,7 @@ from .._errors import ArgumentTypeError, AutogradError, NotSupportedError
 from .._graph import Node
 from .._tensor import Tensor
 from ..capi import lib
-from ._modes import no_grad
+from .._modes import no_grad
 from .forward_ad import forward_off
 
 in_batch: Any = None  # func._custom, once it is there: apply() inside vmap

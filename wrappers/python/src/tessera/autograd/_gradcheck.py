@@ -19,7 +19,7 @@ from .._tensor import Tensor
 from . import _jacobians as j
 from ._function import Function
 from ._jacobians import GradcheckError
-from ._modes import enable_grad
+from .._modes import enable_grad
 
 Inputs = Union[Tensor, Sequence[Any]]
 

@@ -20,7 +20,7 @@ from .._core import TensorBase
 from .._errors import NotSupportedError
 from .._interop import from_numpy
 from .._tensor import Tensor
-from ._modes import no_grad
+from .._modes import no_grad
 
 
 class GradcheckError(AssertionError):

@@ -15,7 +15,7 @@ from .. import _ops
 from .._tensor import Tensor
 from .._backward import grad
 from .._errors import ArgumentTypeError, AutogradError, InvalidValueError
-from ._modes import enable_grad
+from .._modes import enable_grad
 
 Inputs = Union[Tensor, Sequence[Tensor]]
 

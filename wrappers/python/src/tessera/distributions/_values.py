@@ -12,7 +12,7 @@ from .._dtypes import finfo
 from .._errors import ArgumentTypeError, as_int, as_list
 from .._tensor import Tensor
 from .._variadic import broadcast_tensors
-from ..autograd import enable_grad
+from .._modes import enable_grad
 
 Shape = tuple[int, ...]
 ShapeLike = Union[int, Sequence[int]]

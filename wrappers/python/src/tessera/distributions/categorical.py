@@ -16,7 +16,7 @@ from .._dtypes import finfo, int64
 from .._errors import InvalidArgumentError, InvalidValueError, ShapeError, as_int
 from .._tensor import Tensor
 from .._variadic import broadcast_tensors
-from ..autograd import no_grad
+from .._modes import no_grad
 from . import constraints
 from ._values import (
     Shape,

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from .. import _ops
 from .._errors import ArgumentTypeError, NotSupportedError, ShapeError
 from .._tensor import Tensor
-from ..autograd import no_grad
+from .._modes import no_grad
 from . import constraints
 from ._values import ShapeLike, Value, shape_of, sum_rightmost
 from .distribution import Distribution

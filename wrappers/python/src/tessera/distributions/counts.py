@@ -10,7 +10,7 @@ from .. import _ops
 from .._creation import arange
 from .._errors import InvalidValueError, NotSupportedError
 from .._tensor import Tensor
-from ..autograd import no_grad
+from .._modes import no_grad
 from . import constraints
 from ._values import ShapeLike, Value, broadcast_all, tiny_of
 from .categorical import _Chance

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 from .. import _ops
 from .._errors import ArgumentTypeError, InvalidValueError, NotSupportedError, ShapeError
 from .._tensor import Tensor
-from ..autograd import no_grad
+from .._modes import no_grad
 from . import constraints
 from ._values import Shape, ShapeLike, shape_of
 

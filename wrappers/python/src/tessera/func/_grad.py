@@ -17,7 +17,7 @@ from .._backward import _flags
 from .._core import TensorBase, is_tensor
 from .._errors import ArgumentTypeError, DTypeError, InvalidValueError, OutOfRangeError, ShapeError
 from ..autograd import forward_ad
-from ..autograd._modes import enable_grad
+from .._modes import enable_grad
 from . import _levels, _tree
 from ._batched import Batched, lifted, lowered, make, physical
 from ._dispatch import sample

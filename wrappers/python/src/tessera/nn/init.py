@@ -10,7 +10,7 @@ from collections.abc import Callable
 from .._errors import ArgumentTypeError, InvalidValueError, as_number
 from .._random import Generator
 from .._tensor import Tensor
-from ..autograd import no_grad
+from .._modes import no_grad
 
 _PLAIN = ("linear", "sigmoid", *(f"conv{kind}{n}d" for kind in ("", "_transpose") for n in (1, 2, 3)))
 _GAINS = {**dict.fromkeys(_PLAIN, 1.0), "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 0.75}

@@ -13,7 +13,7 @@ from .._device import CPU, Device, device_of
 from .._dtypes import DType, bfloat16, float16, float32
 from .._errors import ArgumentTypeError, DTypeError, InvalidValueError, NotSupportedError
 from .._tensor import Tensor
-from ..autograd import no_grad
+from .._modes import no_grad
 from .parameter import Parameter
 
 M = TypeVar("M", bound="Module")

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from .. import _ops
 from .._errors import ArgumentTypeError, InvalidArgumentError, InvalidValueError
 from .._tensor import Tensor
-from ..autograd import no_grad
+from .._modes import no_grad
 from .conv import ConvTranspose2d
 from .module import Module, RemovableHandle
 from .parameter import Parameter

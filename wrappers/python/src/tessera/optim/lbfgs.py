@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from .. import _ops
 from .._errors import InvalidValueError, NotSupportedError, as_int, as_number
 from .._tensor import Tensor
-from ..autograd import enable_grad, no_grad
+from .._modes import enable_grad, no_grad
 from .optimizer import Optimizer
 
 Evaluate = Callable[[float], "Point"]

@@ -11,7 +11,7 @@ from typing import Any
 from .._core import TensorBase
 from .._errors import ArgumentTypeError, InvalidValueError, NotSupportedError, as_list
 from .._tensor import Tensor
-from ..autograd import enable_grad
+from .._modes import enable_grad
 
 Group = dict[str, Any]
 State = defaultdict[Tensor, dict[str, Any]]

@@ -14,7 +14,7 @@ from .._core import TensorBase
 from .._dtypes import DType, float32
 from .._errors import InvalidValueError
 from .._tensor import Tensor
-from ..autograd import no_grad
+from .._modes import no_grad
 from ..nn import attention, bags, conv, layers, recurrent
 from ..nn.module import Module
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from ... import _ops
 from ..._errors import ArgumentTypeError, ShapeError, as_list
 from ..._tensor import Tensor
-from ...autograd import no_grad
+from ..._modes import no_grad
 from ..weight_norms import remove_spectral_norm, remove_weight_norm, spectral_norm, weight_norm
 from . import rnn
 

@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
-from .._core import ModeBase
+from ._core import ModeBase
 
 F = TypeVar("F", bound=Callable[..., Any])
 
