@@ -82,6 +82,66 @@ def test_hessian_and_its_products() -> None:
     np.testing.assert_allclose(blocks[1][1].numpy(), np.zeros((2, 2)))
 
 
+class Cube(ts.autograd.Function):
+    """Has no jvp."""
+
+    @staticmethod
+    def forward(ctx: Any, x: ts.Tensor) -> ts.Tensor:
+        ctx.save_for_backward(x)
+        return x * x * x
+
+    @staticmethod
+    def backward(ctx: Any, grad: ts.Tensor) -> ts.Tensor:
+        (x,) = ctx.saved_tensors
+        return grad * 3 * x * x
+
+
+def test_products_from_the_right_run_the_function_once_in_forward_mode() -> None:
+    x, v = tensor(2.0, -1.0), tensor(1.0, 10.0)
+    runs = []
+
+    def counted(t: ts.Tensor) -> ts.Tensor:
+        runs.append(ts.autograd.forward_ad.unpack_dual(t).tangent is not None)
+        return cubic(t)
+
+    assert jvp(counted, x, v)[1].item() == pytest.approx((v * ts.tensor([11.0, 5.0])).sum().item())
+    assert hvp(counted, x, v)[1].tolist() == [22.0, -59.0]
+    assert runs == [True, True]
+
+
+def test_a_function_without_jvp_takes_two_backwards() -> None:
+    x, v = tensor(2.0, -1.0), tensor(1.0, 10.0)
+    assert jvp(Cube.apply, x, v)[1].tolist() == [12, 30]
+    value, product = hvp(lambda t: Cube.apply(t).sum(), x, v)
+    assert value.item() == 7 and product.tolist() == [12, -60]
+
+
+def test_products_from_the_right_are_of_the_class_of_the_inputs() -> None:
+    import tessera.torch as torch
+
+    seen = []
+
+    def function(t: Any) -> Any:
+        seen.append(type(t))
+        return (t * t).sum()
+
+    x, v = torch.tensor([2.0, 3.0]), torch.tensor([1.0, 0.0])
+    value, pushed = torch.autograd.functional.jvp(function, x, v)
+    _, product = torch.autograd.functional.hvp(function, x, v)
+    assert {*seen, type(value), type(pushed), type(product)} == {torch.Tensor}
+    assert (pushed.item(), product.tolist()) == (4, [2, 0])
+
+
+def test_create_graph_of_products_from_the_right() -> None:
+    x, v = tensor(2.0, 3.0).requires_grad_(), tensor(1.0, 1.0)
+    value, product = hvp(lambda t: (t**4).sum(), x, v, create_graph=True)
+    assert value.requires_grad and product.tolist() == [48, 108]
+    product.sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [48, 72]
+    value, product = hvp(lambda t: (t**4).sum(), x, v)
+    assert not value.requires_grad and not product.requires_grad
+
+
 def test_create_graph_differentiates_further() -> None:
     x = tensor(2.0, 3.0).requires_grad_()
     third = jacobian(lambda t: hessian(lambda u: (u**3).sum(), t, create_graph=True), x)
@@ -127,7 +187,7 @@ def test_inputs_are_left_alone() -> None:
     (lambda: jacobian(lambda t: 3, ts.ones(2)), TypeError, "result"),
     (lambda: jacobian(lambda t: t, [3]), TypeError, "expected Tensors, got int at 0"),
     (lambda: hessian(lambda t: t, ts.ones(2)), ValueError, "one element, got shape"),
-    (lambda: hvp(lambda t: (t, t), ts.ones(2)), ValueError, "got tuple"),
+    (lambda: hvp(lambda t: (t, t), ts.ones(2), ts.ones(2)), ValueError, "got tuple"),
 ])  # fmt: skip
 def test_wrong_calls_say_what_is_wrong(call: Any, kind: type[Exception], text: str) -> None:
     with pytest.raises(kind, match=text):

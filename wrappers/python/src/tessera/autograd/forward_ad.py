@@ -16,6 +16,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
+from .._core import TensorBase
 from .._errors import AutogradError
 from .._tensor import Tensor
 from ..capi import adopt, check, ffi, handle, lib, made, out
@@ -55,6 +56,12 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     primal, tangent = ffi.new("tsr_tensor*"), ffi.new("tsr_tensor*")
     check(lib.tsr_unpack_dual(handle(tensor), -1 if level is None else level, primal, tangent))
     return UnpackedDualTensor(adopt(primal), adopt(tangent))
+
+
+def as_class_of(tensor: Tensor, other: Any) -> Any:
+    """The tensor as one of the class of tensors that the other is of: the package's, or that of the dialect."""
+    kind = next(c for c in type(other).__mro__ if c.__name__ == "Tensor")
+    return tensor if type(tensor) is kind else TensorBase.__new__(kind, tensor)
 
 
 class dual_level:  # noqa: N801

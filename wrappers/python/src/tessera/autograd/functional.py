@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Derivatives of functions of tensors: products with vectors, whole Jacobian and Hessian matrices.
 
-Everything uses reverse mode. The product Jacobian @ v is the derivative of u @ Jacobian with respect to u, and so takes
-two backwards.
+The products Jacobian @ v and Hessian @ v use forward mode, everything else reverse mode. Where forward mode cannot be
+used (with strict, which asks the graph, or for a custom function without jvp) Jacobian @ v is the derivative of
+u @ Jacobian with respect to u, which takes two backwards and for the latter a second run of the function.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from .._tensor import Tensor
 from .._backward import grad
 from .._errors import ArgumentTypeError, AutogradError, InvalidValueError
 from .._modes import enable_grad
+from .forward_ad import as_class_of, dual_level, make_dual, unpack_dual
 
 Inputs = Union[Tensor, Sequence[Tensor]]
 
@@ -36,15 +38,21 @@ def _like(items: tuple[Tensor, ...], given: Any) -> Any:
 class _Call:
     """One run of the function: its inputs as tensors that require grad, and its outputs.
 
-    With create_graph the inputs stay connected to their graph.
+    With create_graph the inputs stay connected to their graph. With `tangents` for v, in a level of forward mode, they are
+    dual tensors.
     """
 
-    def __init__(self, name: str, function: Callable[..., Any], inputs: Inputs, create_graph: bool, strict: bool) -> None:
+    def __init__(
+        self, name: str, function: Callable[..., Any], inputs: Inputs, create_graph: bool, strict: bool,
+        tangents: Callable[[_Call], tuple[Tensor, ...]] | None = None,
+    ) -> None:
         self.name, self.given, self.create_graph, self.strict = name, inputs, create_graph, strict
         self.inputs = tuple(
             x[...] if create_graph and x.requires_grad else x.detach().requires_grad_()
             for x in _tuple(inputs, f"{name}(): inputs")
         )
+        if tangents is not None:
+            self.inputs = tuple(as_class_of(make_dual(x, t), x) for x, t in zip(self.inputs, tangents(self)))
         self.result = function(*self.inputs)
         self.outputs = _tuple(self.result, f"{name}(): the function's result")
         for place, output in enumerate(self.outputs):
@@ -81,7 +89,7 @@ class _Call:
             )
         for place, g in enumerate(found):
             self.need(g is not None, f"the outputs do not depend on input {place}")
-        return tuple(_ops.zeros_like(x) if g is None else g for x, g in zip(inputs, found))
+        return tuple(_ops.zeros_like(x) if g is None else as_class_of(g, x) for x, g in zip(inputs, found))
 
     def done(self, *results: Any) -> Any:
         """The results, detached from the graph unless create_graph."""
@@ -115,11 +123,26 @@ def _push(call: _Call, outputs: tuple[Tensor, ...], vectors: tuple[Tensor, ...])
     return call.pull(products, dummies, vectors, call.create_graph)
 
 
+def _parts(duals: tuple[Tensor, ...]) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+    """The values and the tangents of dual tensors."""
+    pairs = [unpack_dual(dual) for dual in duals]
+    values = tuple(as_class_of(p, dual) for (p, _), dual in zip(pairs, duals))
+    return values, tuple(_ops.zeros_like(p) if t is None else as_class_of(t, p) for p, (_, t) in zip(values, pairs))
+
+
 @enable_grad()
 def jvp(
     func: Callable[..., Any], inputs: Inputs, v: Inputs | None = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
     """(func(*inputs), Jacobian @ v). v has the shapes of the inputs and may be left out for a single number."""
+    if not strict:
+        try:
+            with dual_level():
+                call = _Call("jvp", func, inputs, create_graph, False, lambda c: c.vectors(v, c.inputs, "inputs"))
+                values, products = _parts(call.outputs)
+            return call.done(_like(values, call.result), _like(products, call.result))  # type: ignore[no-any-return]
+        except AutogradError:
+            pass  # what else is wrong the other way finds, too
     call = _Call("jvp", func, inputs, create_graph, strict)
     products = _push(call, call.outputs, call.vectors(v, call.inputs, "inputs"))
     return call.done(_like(call.outputs, call.result), _like(products, call.result))  # type: ignore[no-any-return]
@@ -176,11 +199,12 @@ def hessian(func: Callable[..., Any], inputs: Inputs, create_graph: bool = False
 
 
 def _gradient(
-    name: str, func: Callable[..., Any], inputs: Inputs, create_graph: bool, strict: bool
+    name: str, func: Callable[..., Any], inputs: Inputs, create_graph: bool, strict: bool,
+    tangents: Callable[[_Call], tuple[Tensor, ...]] | None = None,
 ) -> tuple[_Call, tuple[Tensor, ...]]:
-    call = _Call(name, _scalar(name, func), inputs, create_graph, strict)
-    ones = (_ops.ones_like(call.outputs[0]),)
-    return call, call.pull(call.outputs, call.inputs, ones, True)
+    call = _Call(name, _scalar(name, func), inputs, create_graph, strict, tangents)
+    ones = (_ops.ones_like(call.outputs[0].detach()),)
+    return call, call.pull(call.outputs, call.inputs, ones, create_graph or tangents is None)
 
 
 @enable_grad()
@@ -197,8 +221,18 @@ def vhp(
 def hvp(
     func: Callable[..., Any], inputs: Inputs, v: Inputs | None = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Tensor, Any]:
-    """(func(*inputs), Hessian @ v) of a function to a single number. vhp costs less and gives the same if the second
-    derivatives are continuous."""
+    """(func(*inputs), Hessian @ v) of a function to a single number. vhp gives the same if the second derivatives are
+    continuous."""
+    if not strict:
+        try:
+            with dual_level():
+                tangents = lambda c: c.vectors(v, c.inputs, "inputs")  # noqa: E731
+                call, gradient = _gradient("hvp", func, inputs, create_graph, False, tangents)
+                (value,), _ = _parts((call.result,))
+                products = _parts(gradient)[1]
+            return call.done(value, _like(products, inputs))  # type: ignore[no-any-return]
+        except AutogradError:
+            pass
     call, gradient = _gradient("hvp", func, inputs, create_graph, strict)
     products = _push(call, gradient, call.vectors(v, call.inputs, "inputs"))
     return call.done(call.result, _like(products, inputs))  # type: ignore[no-any-return]

@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import _core, _ops
 from .._backward import _flags
-from .._core import TensorBase, is_tensor
+from .._core import is_tensor
 from .._errors import ArgumentTypeError, DTypeError, InvalidValueError, OutOfRangeError, ShapeError
 from ..autograd import forward_ad
 from .._modes import enable_grad
@@ -31,8 +31,7 @@ def _like(tensor: Any, other: Any) -> Any:
     """The tensor as one of the other's class."""
     while isinstance(other, Batched):
         other = other._physical
-    kind = next(c for c in type(other).__mro__ if c.__name__ == "Tensor")
-    return tensor if type(tensor) is kind else TensorBase.__new__(kind, tensor)
+    return forward_ad.as_class_of(tensor, other)
 
 
 def _plain(value: Any) -> Any:
