@@ -18,12 +18,13 @@
 namespace tsr::capi {
 namespace {
 
-constexpr int32_t kKnownFlags = TSR_TRACE_EVERYTHING | TSR_TRACE_ARGUMENTS;
-static_assert(TSR_TRACE_EVERYTHING == kAllTraceKinds);
+constexpr int32_t kKinds = TSR_TRACE_EVERYTHING | TSR_TRACE_ANNOTATION;
+constexpr int32_t kKnownFlags = kKinds | TSR_TRACE_ARGUMENTS;
+static_assert(kKinds == kAllTraceKinds);
 
 uint32_t kinds_arg(int32_t flags) {
   check_flags(flags, kKnownFlags, "flags");
-  return static_cast<uint32_t>(flags & TSR_TRACE_EVERYTHING);
+  return static_cast<uint32_t>(flags & kKinds);
 }
 bool wants_arguments(int32_t flags) {
   return (flags & TSR_TRACE_ARGUMENTS) != 0;

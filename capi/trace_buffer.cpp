@@ -127,7 +127,8 @@ tsr_trace_event to_public(const TraceEvent& event) noexcept {
   told.kind = static_cast<int32_t>(event.kind);
   told.phase = static_cast<int32_t>(event.phase);
   told.id = event.id;
-  told.name = event.name;
+  // The name of a range lives only as long as the range.
+  told.name = event.kind == TraceKind::kAnnotation ? lasting_name(event.name) : event.name;
   told.family = event.family;
   told.begin_time = event.begin;
   told.end_time = event.end;

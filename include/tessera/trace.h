@@ -24,7 +24,8 @@ enum {
   TSR_TRACE_NODE = 4, /* a node of the graph during a backward */
   TSR_TRACE_ALLOCATE = 8, /* memory for a tensor, or for a kernel's own use */
   TSR_TRACE_FREE = 16, /* memory given back */
-  TSR_TRACE_EVERYTHING = 31, /* all of these */
+  TSR_TRACE_EVERYTHING = 31, /* all of these; not what came later */
+  TSR_TRACE_ANNOTATION = 32, /* a range that the host has named (tsr_profile_range_begin) */
   TSR_TRACE_ARGUMENTS = 256 /* a flag, no kind: calls come with their arguments */
 };
 

@@ -15,6 +15,30 @@ using EventHandle = void*;
 
 enum class CopyKind : int32_t { kHostToDevice, kDeviceToHost, kDeviceToDevice };
 
+// One piece of work that the device has done.
+struct DeviceActivity {
+  uint64_t correlation;  // see DeviceTimeline::enter; 0 if the library did not queue it
+  const char* name;      // of the kernel or copy; valid during the call only
+  int64_t begin, end;    // nanoseconds of CLOCK_MONOTONIC
+  uint64_t stream;       // a number that tells the streams of a device apart
+  uint64_t nbytes;       // of a copy, else 0
+  int32_t device;
+  int32_t copies;  // 1: moves or fills memory; 0: a kernel
+};
+
+// When the work of the streams ran. The functions follow the rules of DeviceInterface.
+struct DeviceTimeline {
+  // Records the work of all devices of this type that is queued from now on.
+  int32_t (*start)();
+  int32_t (*stop)();
+  // What this thread queues until the matching `leave` belongs to `correlation`. Calls nest.
+  int32_t (*enter)(uint64_t correlation);
+  int32_t (*leave)();
+  // Hands over the work that has finished, in any order, and forgets it. The caller has waited for
+  // the devices. May be called between start and stop and after stop.
+  int32_t (*take)(void (*give)(void* user, const DeviceActivity* activity), void* user);
+};
+
 // Every function may be called from any thread and returns 0 or a backend error number; it never
 // throws. `device` is the index within the device type. Null entries mean "not offered".
 struct DeviceInterface {
@@ -70,6 +94,7 @@ struct DeviceInterface {
   // kDeviceFault if a finished kernel found an invalid argument; reported once, and error_text then
   // describes it. Called after every wait that a caller has asked for.
   int32_t (*take_fault)(int32_t device);
+  const DeviceTimeline* timeline;
 
   // ---- facts ----
   uint64_t allocation_granularity;  // rounding of small blocks: CUDA 512, CPU 64

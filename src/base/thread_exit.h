@@ -35,6 +35,7 @@ enum class ThreadPart : uint8_t {
   kKernelError,
   kGenerator,
   kStreams,
+  kTracedRanges,
   kNodeCounts,
   kHandleCounts,
 };

@@ -6,15 +6,19 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <iterator>
 #include <mutex>
+#include <new>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "base/fork_mutex.h"
 #include "base/guarded_mutex.h"
 #include "base/immortal.h"
+#include "base/thread_exit.h"
 
 namespace tsr {
 
@@ -29,9 +33,16 @@ struct Listener {
 constinit Listener g_listeners[kTraceListeners] = {};
 constinit std::atomic<uint64_t> g_correlations{0};
 
+// A range is no function, so its span is on the heap, followed by the text of its name.
+struct Range {
+  TraceSpan span;
+  Range* next;
+};
+
 // See Note [Thread-local state].
 struct ThreadTrace {
   TraceSpan* innermost;
+  Range* ranges;   // that are open
   int32_t number;  // of the thread, in the process of `mark`
   uint8_t mark;
   bool in_hook;
@@ -74,7 +85,63 @@ void fill(TraceEvent& event, TracePhase phase) noexcept {
   event.begin = now();
 }
 
+void finish(TraceSpan& span, int64_t value) noexcept {
+  span.event.end = now();
+  span.event.phase = TracePhase::kEnd;
+  if (span.event.kind != TraceKind::kNode) span.event.value = value;
+  call_hooks(span.event, &span);
+  for (void* kept : span.kept) std::free(kept);
+}
+
+void forget_ranges() noexcept {
+  while (t_trace.ranges != nullptr) {
+    Range* range = std::exchange(t_trace.ranges, t_trace.ranges->next);
+    for (void* kept : range->span.kept) std::free(kept);
+    std::free(range);
+  }
+}
+
+// Takes the span out of the open ones. It may not be the innermost one, and it is not among them at
+// all if the function in which it began has ended.
+void take_out(const TraceSpan& span) noexcept {
+  for (TraceSpan** link = &t_trace.innermost; *link != nullptr; link = &(*link)->outer) {
+    if (*link != &span) continue;
+    *link = span.outer;
+    return;
+  }
+}
+
 }  // namespace
+
+int64_t begin_traced_range(std::string_view name) noexcept {
+  void* memory = std::malloc(sizeof(Range) + name.size() + 1);
+  if (memory == nullptr || !at_thread_exit(ThreadPart::kTracedRanges, forget_ranges)) {
+    std::free(memory);
+    return 0;
+  }
+  auto* range = new (memory) Range;
+  char* text = reinterpret_cast<char*>(range + 1);
+  std::memcpy(text, name.data(), name.size());
+  text[name.size()] = '\0';
+  range->next = std::exchange(t_trace.ranges, range);
+  TraceEvent event{};
+  event.kind = TraceKind::kAnnotation;
+  event.name = text;
+  begin_span(range->span, event);
+  return static_cast<int64_t>(range->span.event.correlation);
+}
+
+void end_range(int64_t number) noexcept {
+  Range** link = &t_trace.ranges;
+  while (*link != nullptr && (*link)->span.event.correlation != static_cast<uint64_t>(number))
+    link = &(*link)->next;
+  Range* range = *link;
+  if (range == nullptr) return;
+  *link = range->next;
+  take_out(range->span);
+  finish(range->span, 0);
+  std::free(range);
+}
 
 void begin_span(TraceSpan& span, const TraceEvent& event) noexcept {
   span.event = event;
@@ -88,12 +155,8 @@ void begin_span(TraceSpan& span, const TraceEvent& event) noexcept {
 }
 
 void end_span(TraceSpan& span, int64_t value) noexcept {
-  span.event.end = now();
-  span.event.phase = TracePhase::kEnd;
-  if (span.event.kind != TraceKind::kNode) span.event.value = value;
   t_trace.innermost = span.outer;
-  call_hooks(span.event, &span);
-  for (void* kept : span.kept) std::free(kept);
+  finish(span, value);
 }
 
 void trace_instant(const TraceEvent& event) noexcept {

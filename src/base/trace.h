@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The stream of trace events: calls, kernels, nodes, memory. Costs one test when nobody traces.
+// The stream of trace events: calls, kernels, nodes, memory, annotated ranges. Costs one test when
+// nobody traces.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "base/device.h"
 #include "base/device_interface.h"
@@ -18,9 +20,10 @@ enum class TraceKind : uint32_t {
   kLaunch = 2,  // a kernel
   kNode = 4,    // a node of the graph in a backward
   kAllocate = 8,
-  kFree = 16
+  kFree = 16,
+  kAnnotation = 32  // a range of the host's program
 };
-inline constexpr uint32_t kAllTraceKinds = 31;
+inline constexpr uint32_t kAllTraceKinds = 63;
 
 enum class TracePhase : int32_t { kBegin, kEnd, kInstant };
 
@@ -41,6 +44,7 @@ struct TraceEvent {
   int32_t thread;  // the number that the system gave it
   int32_t n_args;
   const void* args;  // of a call, at its beginning: tsr_value (capi/call.h)
+  const void* plan;  // of a kernel, until its end: the plan, whose type the family tells
 };
 
 // Each listener has its own slot, so that they do not replace each other.
@@ -75,6 +79,18 @@ inline bool is_traced(TraceKind kind) noexcept {
 [[gnu::cold]] void begin_span(TraceSpan& span, const TraceEvent& event) noexcept;
 [[gnu::cold]] void end_span(TraceSpan& span, int64_t value) noexcept;
 [[gnu::cold]] void trace_instant(const TraceEvent& event) noexcept;
+
+// ---- Annotated ranges ----
+
+// Begins a span that the host names, and returns its number; 0 if nobody traces annotations. The
+// name is copied.
+[[gnu::cold]] int64_t begin_traced_range(std::string_view name) noexcept;
+inline int64_t begin_range(std::string_view name) noexcept {
+  return is_traced(TraceKind::kAnnotation) ? begin_traced_range(name) : 0;
+}
+// On the thread that began it, in any order, also after the listener has gone. Ignores numbers that
+// are no open range of this thread.
+void end_range(int64_t range) noexcept;
 
 inline void trace_memory(TraceKind kind, Device device, uint64_t nbytes, const void* block,
                          StreamHandle stream = nullptr) noexcept {

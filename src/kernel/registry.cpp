@@ -124,13 +124,14 @@ void throw_kernel_error(Device device, const char* family, Status status) {
 }
 
 void begin_launch(TraceSpan& span, Device device, const char* family, const char* name,
-                  int32_t kernel) noexcept {
+                  int32_t kernel, const void* plan) noexcept {
   TraceEvent event{};
   event.kind = TraceKind::kLaunch;
   event.id = kernel;
   if (name == nullptr) name = kernel == 0 ? family : kernel_name(kernel);
   event.name = name;
   event.family = family;
+  event.plan = plan;
   event.stream = current_stream(device);
   event.device_type = device.type;
   event.device_index = device.index;

@@ -41,7 +41,7 @@ void forget_kernel_error() noexcept;
 
 // `name` is null where the id or the family tells what runs.
 [[gnu::cold]] void begin_launch(TraceSpan& span, Device device, const char* family,
-                                const char* name, int32_t kernel) noexcept;
+                                const char* name, int32_t kernel, const void* plan) noexcept;
 
 // The id of the kernel that a launch runs; 0 if the family's operations have none.
 template <class Op>
@@ -70,6 +70,13 @@ const char* launch_name([[maybe_unused]] const Args&... args) {
   }
 }
 
+inline const void* plan_of(const auto& plan) {
+  return &plan;
+}
+inline const void* plan_of(const auto&, const auto& plan) {
+  return &plan;
+}
+
 // Calls the family's entry.
 template <auto Entry, class... Args>
 [[nodiscard]] Status run_entry(Family<Entry> family, Device device, const Args&... args) {
@@ -79,7 +86,8 @@ template <auto Entry, class... Args>
   TraceSpan span;
   const bool traced = is_traced(TraceKind::kLaunch);
   if (traced) [[unlikely]]
-    begin_launch(span, device, family.name, launch_name(args...), kernel_id(args...));
+    begin_launch(span, device, family.name, launch_name(args...), kernel_id(args...),
+                 plan_of(args...));
   const Status status = entry(args...);
   if (traced) [[unlikely]]
     end_span(span, status);

@@ -408,6 +408,7 @@ constexpr DeviceInterface kInterface = {
     .device_synchronize = nullptr,
     .adopt_stream = adopt_stream,
     .take_fault = nullptr,
+    .timeline = nullptr,
     .allocation_granularity = kGranularity,
     .error_text = error_text,
 };

@@ -240,6 +240,7 @@ const TSR_TRACE_NODE = Int32(4)
 const TSR_TRACE_ALLOCATE = Int32(8)
 const TSR_TRACE_FREE = Int32(16)
 const TSR_TRACE_EVERYTHING = Int32(31)
+const TSR_TRACE_ANNOTATION = Int32(32)
 const TSR_TRACE_ARGUMENTS = Int32(256)
 
 # The moment of a span that an event describes.

@@ -377,8 +377,10 @@ pub const TSR_TRACE_NODE: tsr_trace_kind = 4;
 pub const TSR_TRACE_ALLOCATE: tsr_trace_kind = 8;
 /// memory given back
 pub const TSR_TRACE_FREE: tsr_trace_kind = 16;
-/// all of these
+/// all of these; not what came later
 pub const TSR_TRACE_EVERYTHING: tsr_trace_kind = 31;
+/// a range that the host has named (tsr_profile_range_begin)
+pub const TSR_TRACE_ANNOTATION: tsr_trace_kind = 32;
 /// a flag, no kind: calls come with their arguments
 pub const TSR_TRACE_ARGUMENTS: tsr_trace_kind = 256;
 
