@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "ops/index/getitem.h"
 #include "optim/kinds.h"
+#include "profile/summary.h"
 #include "tessera/tessera.h"
 
 static_assert(tsr::dtype_to_abi(tsr::DType::kBool) == TSR_BOOL);
@@ -65,6 +66,16 @@ static_assert(static_cast<int32_t>(tsr::optim::Kind::kAsgd) == TSR_OPTIMIZER_ASG
 static_assert(static_cast<int32_t>(tsr::DeterministicMode::kOff) == TSR_DETERMINISTIC_OFF);
 static_assert(static_cast<int32_t>(tsr::DeterministicMode::kOn) == TSR_DETERMINISTIC_ON);
 static_assert(static_cast<int32_t>(tsr::DeterministicMode::kWarn) == TSR_DETERMINISTIC_WARN);
+static_assert(static_cast<int32_t>(tsr::profile::Group::kOps) == TSR_PROFILE_BY_OPS);
+static_assert(static_cast<int32_t>(tsr::profile::Group::kOpsShapes) == TSR_PROFILE_BY_OPS_SHAPES);
+static_assert(static_cast<int32_t>(tsr::profile::Group::kKernels) == TSR_PROFILE_BY_KERNELS);
+static_assert(static_cast<int32_t>(tsr::profile::SortBy::kSelf) == TSR_PROFILE_SORT_SELF);
+static_assert(static_cast<int32_t>(tsr::profile::SortBy::kTotal) == TSR_PROFILE_SORT_TOTAL);
+static_assert(static_cast<int32_t>(tsr::profile::SortBy::kDevice) == TSR_PROFILE_SORT_DEVICE);
+static_assert(static_cast<int32_t>(tsr::profile::SortBy::kCount) == TSR_PROFILE_SORT_COUNT);
+static_assert(static_cast<int32_t>(tsr::profile::SortBy::kFlops) == TSR_PROFILE_SORT_FLOPS);
+static_assert(static_cast<int32_t>(tsr::profile::SortBy::kBytes) == TSR_PROFILE_SORT_BYTES);
+static_assert(static_cast<int32_t>(tsr::profile::SortBy::kName) == TSR_PROFILE_SORT_NAME);
 static_assert(static_cast<int32_t>(tsr::ops::IndexKind::kInteger) == TSR_INDEX_KIND_INTEGER);
 static_assert(static_cast<int32_t>(tsr::ops::IndexKind::kSlice) == TSR_INDEX_KIND_SLICE);
 static_assert(static_cast<int32_t>(tsr::ops::IndexKind::kNewAxis) == TSR_INDEX_KIND_NEW_AXIS);

@@ -37,5 +37,7 @@ template <>
 inline constexpr uint32_t kFirstSize<tsr_autocast_state> = 20;
 template <>
 inline constexpr uint32_t kFirstSize<tsr_grad_scaler_state> = 48;
+template <>
+inline constexpr uint32_t kFirstSize<tsr_profiler_options> = 64;
 
 }  // namespace tsr::capi

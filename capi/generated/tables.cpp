@@ -26,8 +26,9 @@ const StructSize kStructSizes[] = {
     {"tsr_optimizer_options", sizeof(tsr_optimizer_options)},
     {"tsr_autocast_state", sizeof(tsr_autocast_state)},
     {"tsr_grad_scaler_state", sizeof(tsr_grad_scaler_state)},
+    {"tsr_profiler_options", sizeof(tsr_profiler_options)},
 };
-const size_t kStructCount = 18;
+const size_t kStructCount = 19;
 
 const StatusName kStatusNames[] = {
     {0, "OK"},

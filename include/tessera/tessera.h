@@ -50,6 +50,7 @@
 #include "tessera/amp.h"
 #include "tessera/determinism.h"
 #include "tessera/forward.h"
+#include "tessera/profile.h"
 #include "tessera/ops.h"
 
 #endif

@@ -16,6 +16,7 @@ typedef struct tsr_ambient_s* tsr_ambient;
 typedef struct tsr_archive_s* tsr_archive;
 typedef struct tsr_optimizer_s* tsr_optimizer;
 typedef struct tsr_grad_scaler_s* tsr_grad_scaler;
+typedef struct tsr_profiler_s* tsr_profiler;
 typedef int32_t tsr_dtype;
 enum {
   TSR_BOOL = 0x10806,
@@ -232,6 +233,39 @@ enum {
   TSR_DETERMINISTIC_WARN = 2
 };
 
+typedef int32_t tsr_profile_format;
+enum {
+  TSR_PROFILE_CHROME = 1,
+  TSR_PROFILE_EVENTS = 2,
+  TSR_PROFILE_HTML = 3
+};
+
+typedef int32_t tsr_profile_group;
+enum {
+  TSR_PROFILE_BY_OPS = 0,
+  TSR_PROFILE_BY_OPS_SHAPES = 1,
+  TSR_PROFILE_BY_KERNELS = 2
+};
+
+typedef int32_t tsr_profile_sort;
+enum {
+  TSR_PROFILE_SORT_SELF = 0,
+  TSR_PROFILE_SORT_TOTAL = 1,
+  TSR_PROFILE_SORT_DEVICE = 2,
+  TSR_PROFILE_SORT_COUNT = 3,
+  TSR_PROFILE_SORT_FLOPS = 4,
+  TSR_PROFILE_SORT_BYTES = 5,
+  TSR_PROFILE_SORT_NAME = 6
+};
+
+typedef int32_t tsr_profile_action;
+enum {
+  TSR_PROFILE_ACTION_NONE = 0,
+  TSR_PROFILE_ACTION_WARMUP = 1,
+  TSR_PROFILE_ACTION_RECORD = 2,
+  TSR_PROFILE_ACTION_RECORD_AND_SAVE = 3
+};
+
 typedef int32_t tsr_index_kind;
 enum {
   TSR_INDEX_KIND_INTEGER = 0,
@@ -259,6 +293,7 @@ typedef struct tsr_trace_event tsr_trace_event;
 typedef struct tsr_optimizer_options tsr_optimizer_options;
 typedef struct tsr_autocast_state tsr_autocast_state;
 typedef struct tsr_grad_scaler_state tsr_grad_scaler_state;
+typedef struct tsr_profiler_options tsr_profiler_options;
 typedef void (*tsr_drop_fn)(void* user);
 typedef void (*tsr_log_fn)(
     void* user, tsr_log_level level, const char* component, const char* message,
@@ -310,6 +345,7 @@ typedef tsr_status (*tsr_exchange_stream_fn)(
 typedef void (*tsr_exchange_retain_fn)(tsr_tensor tensor);
 typedef tsr_status (*tsr_exchange_error_fn)(tsr_error_view* view);
 typedef void (*tsr_trace_fn)(void* user, const tsr_trace_event* event);
+typedef tsr_status (*tsr_profile_ready_fn)(void* user, tsr_profiler profiler);
 struct tsr_number {
   tsr_number_kind kind;
   int32_t reserved;
@@ -529,6 +565,19 @@ struct tsr_grad_scaler_state {
   double backoff_factor;
   int64_t growth_interval;
   int64_t growth_tracker;
+};
+
+struct tsr_profiler_options {
+  uint32_t struct_size;
+  int32_t kinds;
+  int32_t shapes;
+  int32_t stacks;
+  int64_t skip_first;
+  int64_t wait;
+  int64_t warmup;
+  int64_t active;
+  int64_t repeat;
+  int64_t capacity;
 };
 
 
@@ -770,6 +819,20 @@ int32_t tsr_forward_mode(void);
 tsr_status tsr_forward_mode_set(int32_t enabled, int32_t* previous);
 tsr_status tsr_node_save_for_forward(tsr_node node, const tsr_tensor* tensors, int32_t n_tensors);
 tsr_status tsr_node_saved_for_forward(tsr_node node, int64_t index, tsr_tensor* tensor);
+tsr_status tsr_profiler_new(const tsr_profiler_options* options, tsr_profile_ready_fn callback, void* user, tsr_drop_fn drop, tsr_profiler* profiler);
+void tsr_profiler_retain(tsr_profiler profiler);
+void tsr_profiler_release(tsr_profiler profiler);
+tsr_status tsr_profiler_start(tsr_profiler profiler);
+tsr_status tsr_profiler_step(tsr_profiler profiler);
+tsr_status tsr_profiler_stop(tsr_profiler profiler);
+tsr_status tsr_profiler_action(tsr_profiler profiler, int32_t* action);
+tsr_status tsr_profiler_text(tsr_profiler profiler, tsr_profile_format format, tsr_buffer* text);
+tsr_status tsr_profiler_export(tsr_profiler profiler, tsr_profile_format format, const char* path, int64_t path_len);
+tsr_status tsr_profiler_table(tsr_profiler profiler, tsr_profile_group group, tsr_profile_sort sort, int64_t rows, tsr_buffer* text);
+tsr_status tsr_profiler_rows(tsr_profiler profiler, tsr_profile_group group, tsr_profile_sort sort, tsr_buffer* json);
+int64_t tsr_profile_range_begin(const char* name, int64_t name_len);
+void tsr_profile_range_end(int64_t range);
+tsr_status tsr_profile_roof(tsr_device_type device_type, int32_t device_index, double* bytes_per_second, double* flops_per_second);
 tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_abs_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_abs_inplace(tsr_tensor input);

@@ -100,6 +100,10 @@ void set_stack_source(const StackSource* source) noexcept {
   t_state.source = source;
 }
 
+const StackSource* stack_source() noexcept {
+  return t_state.source;
+}
+
 void note_origin(Node& node) noexcept {
   if (t_state.noting) return;
   const Setting<bool> noting(t_state.noting, true);

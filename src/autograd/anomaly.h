@@ -24,6 +24,7 @@ void set_anomaly_mode(AnomalyMode mode) noexcept;
 // sets it keeps it alive until the next set.
 using StackSource = std::function<std::string()>;
 void set_stack_source(const StackSource* source) noexcept;
+[[nodiscard]] const StackSource* stack_source() noexcept;
 
 // Stores the host's stack in the metadata of a node that is being made, and where the node that
 // runs now was made, if a backward makes it. A failure leaves the node without.

@@ -36,6 +36,7 @@ enum class ThreadPart : uint8_t {
   kGenerator,
   kStreams,
   kTracedRanges,
+  kProfile,
   kNodeCounts,
   kHandleCounts,
 };

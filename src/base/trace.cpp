@@ -101,8 +101,7 @@ void forget_ranges() noexcept {
   }
 }
 
-// Takes the span out of the open ones. It may not be the innermost one, and it is not among them at
-// all if the function in which it began has ended.
+// Takes the span out of the open ones. A range may have begun inside it and still be open.
 void take_out(const TraceSpan& span) noexcept {
   for (TraceSpan** link = &t_trace.innermost; *link != nullptr; link = &(*link)->outer) {
     if (*link != &span) continue;
@@ -155,7 +154,7 @@ void begin_span(TraceSpan& span, const TraceEvent& event) noexcept {
 }
 
 void end_span(TraceSpan& span, int64_t value) noexcept {
-  t_trace.innermost = span.outer;
+  take_out(span);
   finish(span, value);
 }
 

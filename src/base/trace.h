@@ -75,7 +75,7 @@ inline bool is_traced(TraceKind kind) noexcept {
 }
 
 // Fills the common fields, calls the hooks, and makes the span the innermost of this thread. Every
-// span must end, on the same thread, innermost first.
+// span must end, on the same thread. Functions end innermost first; ranges as they like.
 [[gnu::cold]] void begin_span(TraceSpan& span, const TraceEvent& event) noexcept;
 [[gnu::cold]] void end_span(TraceSpan& span, int64_t value) noexcept;
 [[gnu::cold]] void trace_instant(const TraceEvent& event) noexcept;

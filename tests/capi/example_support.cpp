@@ -152,6 +152,27 @@ tsr_status example_stack(void*, const char** text, int64_t* text_len) {
   *text_len = 4;
   return TSR_OK;
 }
+tsr_status count_profile(void* user, tsr_profiler) {
+  ++*static_cast<int*>(user);
+  return TSR_OK;
+}
+tsr_profiler example_profiler(void) {
+  tsr_profiler_options options = {};
+  options.struct_size = sizeof(options);
+  tsr_profiler profiler = nullptr;
+  ok(tsr_profiler_new(&options, nullptr, nullptr, nullptr, &profiler));
+  return profiler;
+}
+tsr_profiler recorded_profiler(void) {
+  tsr_profiler profiler = example_profiler();
+  tsr_tensor x = f32_vector(3), y = nullptr;
+  ok(tsr_profiler_start(profiler));
+  ok(tsr_exp(x, &y));
+  ok(tsr_profiler_stop(profiler));
+  tsr_tensor_release(y);
+  tsr_tensor_release(x);
+  return profiler;
+}
 tsr_status ignore_node_prehook(void*, const tsr_tensor*, int32_t, tsr_tensor*, int32_t*) {
   return TSR_OK;
 }

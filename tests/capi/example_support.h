@@ -38,6 +38,8 @@ tsr_node custom_node(tsr_tensor input, int* drops);
 tsr_archive example_archive(void); /* "weight", as f32_vector(3); metadata made: here */
 tsr_optimizer example_optimizer(tsr_tensor param); /* SGD with the rate 0.5 */
 tsr_grad_scaler example_scaler(void);              /* with the scale 8 */
+tsr_profiler example_profiler(void);               /* of everything, without a schedule */
+tsr_profiler recorded_profiler(void);              /* the same, with a recording of an exp */
 int64_t numel(tsr_tensor tensor);
 double item(tsr_tensor tensor, int64_t index);
 int64_t live_tensors(void);
@@ -53,6 +55,7 @@ tsr_status ignore_accumulate(void* user, tsr_tensor leaf);
 tsr_status ignore_accumulate_hook(void* user, tsr_tensor leaf);
 tsr_status ignore_final(void* user);
 tsr_status example_stack(void* user, const char** text, int64_t* text_len); /* "here" */
+tsr_status count_profile(void* user, tsr_profiler profiler); /* adds 1 to *(int*)user */
 tsr_status ignore_node_prehook(void* user, const tsr_tensor* grads, int32_t n_grads,
                                tsr_tensor* replacements, int32_t* replaced);
 tsr_status ignore_node_posthook(void* user, const tsr_tensor* results, int32_t n_results,

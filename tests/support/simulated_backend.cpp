@@ -50,17 +50,17 @@ T& at(const ElementwisePlan& plan, int operand, const int64_t* offset) {
 
 // Queues the kernel that calls visit(plan, offsets) for every element.
 template <class Visit>
-Status run(const ElementwisePlan& plan, Visit visit) {
+Status run(const char* name, const ElementwisePlan& plan, Visit visit) {
   sim::launch_kernel(
       plan.place.stream,
       [plan, visit] { walk(plan, [&](const int64_t* offset) { visit(plan, offset); }); },
-      plan.place.device);
+      plan.place.device, name);
   return kernel::kOk;
 }
 
 Status fill(const ElementwisePlan& plan) {
   const auto size = static_cast<size_t>(itemsize(plan.dtypes[0]));
-  return run(plan, [size](const ElementwisePlan& p, const int64_t* offset) {
+  return run("fill_kernel", plan, [size](const ElementwisePlan& p, const int64_t* offset) {
     std::memcpy(&at<char>(p, 0, offset), p.params[0].bytes, size);
   });
 }
@@ -69,7 +69,7 @@ Status copy(const ElementwisePlan& plan) {
   if (plan.dtypes[0] != plan.dtypes[1])
     return refuse("the simulated device copies one dtype to itself only");
   const auto size = static_cast<size_t>(itemsize(plan.dtypes[0]));
-  return run(plan, [size](const ElementwisePlan& p, const int64_t* offset) {
+  return run("copy_kernel", plan, [size](const ElementwisePlan& p, const int64_t* offset) {
     std::memcpy(&at<char>(p, 0, offset), &at<char>(p, 1, offset), size);
   });
 }
@@ -79,11 +79,11 @@ Status unary(kernel::UnaryOp op, const ElementwisePlan& plan) {
     return refuse("the simulated device computes in float32 only");
   switch (op) {
     case kernel::UnaryOp::kExp:
-      return run(plan, [](const ElementwisePlan& p, const int64_t* offset) {
+      return run("exp_kernel", plan, [](const ElementwisePlan& p, const int64_t* offset) {
         at<float>(p, 0, offset) = std::exp(at<float>(p, 1, offset));
       });
     case kernel::UnaryOp::kNegative:
-      return run(plan, [](const ElementwisePlan& p, const int64_t* offset) {
+      return run("negative_kernel", plan, [](const ElementwisePlan& p, const int64_t* offset) {
         at<float>(p, 0, offset) = -at<float>(p, 1, offset);
       });
     default:
@@ -105,7 +105,7 @@ Status binary(kernel::BinaryOp op, const ElementwisePlan& plan) {
     }
   }
   return run(
-      plan, [add, a = numbers[1], b = numbers[2]](const ElementwisePlan& p, const int64_t* offset) {
+      add ? "add_kernel" : "multiply_kernel", plan, [add, a = numbers[1], b = numbers[2]](const ElementwisePlan& p, const int64_t* offset) {
         const auto value = [&](int k, float number) {
           return ((p.host_operands >> k) & 1U) != 0 ? number : at<float>(p, k, offset);
         };
@@ -144,7 +144,7 @@ Status reduce(const kernel::ReducePlan& plan) {
   if (plan.input_dtype != DType::kFloat32 || plan.output_dtype != DType::kFloat32)
     return refuse("the simulated device computes in float32 only");
   sim::launch_kernel(
-      plan.place.stream, [plan] { sum(plan); }, plan.place.device);
+      plan.place.stream, [plan] { sum(plan); }, plan.place.device, "sum_kernel");
   return kernel::kOk;
 }
 

@@ -8,10 +8,13 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <ctime>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace tsr::sim {
@@ -106,6 +109,78 @@ bool effects_are_delayed() {
   const std::lock_guard lock(effects().mutex);
   return effects().delayed;
 }
+
+// ---- The timeline ----
+
+struct Timeline {
+  std::mutex mutex;
+  bool running = false;
+  std::map<std::pair<int32_t, StreamHandle>, int64_t> ends;  // of the work so far
+  std::vector<std::pair<std::string, DeviceActivity>> done;
+};
+Timeline& timeline() {
+  static auto* const of_all_devices = new Timeline;
+  return *of_all_devices;
+}
+thread_local std::vector<uint64_t> t_correlations;
+
+int64_t real_time() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * int64_t{1'000'000'000} + time.tv_nsec;
+}
+
+void note_work(StreamHandle stream, uint64_t duration, int32_t index, const char* name,
+               uint64_t copied) {
+  Timeline& line = timeline();
+  const std::lock_guard lock(line.mutex);
+  if (!line.running) return;
+  int64_t& end = line.ends[{index, stream}];
+  DeviceActivity work{};
+  work.begin = std::max(end, real_time());
+  work.end = end = work.begin + static_cast<int64_t>(duration) * kTimelineUnit;
+  work.correlation = t_correlations.empty() ? 0 : t_correlations.back();
+  work.stream = reinterpret_cast<uintptr_t>(stream);
+  work.nbytes = copied;
+  work.device = index;
+  work.copies = copied != 0 ? 1 : 0;
+  line.done.emplace_back(name, work);
+}
+
+int32_t run_timeline(bool on) {
+  const std::lock_guard lock(timeline().mutex);
+  timeline().running = on;
+  timeline().ends.clear();
+  if (on) timeline().done.clear();
+  return kDeviceOk;
+}
+int32_t start_timeline() {
+  return run_timeline(true);
+}
+int32_t stop_timeline() {
+  return run_timeline(false);
+}
+int32_t enter_launch(uint64_t correlation) {
+  t_correlations.push_back(correlation);
+  return kDeviceOk;
+}
+int32_t leave_launch() {
+  if (t_correlations.empty()) return kBrokenDevice;
+  t_correlations.pop_back();
+  return kDeviceOk;
+}
+int32_t take_work(void (*give)(void* user, const DeviceActivity* activity), void* user) {
+  Timeline& line = timeline();
+  const std::lock_guard lock(line.mutex);
+  for (auto& [name, work] : line.done) {
+    work.name = name.c_str();
+    give(user, &work);
+  }
+  line.done.clear();
+  return kDeviceOk;
+}
+constexpr DeviceTimeline kTimeline = {start_timeline, stop_timeline, enter_launch, leave_launch,
+                                      take_work};
 
 void wait_until(State& s, uint64_t time) {
   s.clock = std::max(s.clock, time);
@@ -319,9 +394,11 @@ int32_t copy(int32_t device, void* dst, const void* src, uint64_t nbytes, CopyKi
     std::vector<std::byte> bytes(begin, begin + nbytes);
     launch_kernel(
         stream, [dst, kept = std::move(bytes)] { std::memcpy(dst, kept.data(), kept.size()); },
-        device);
+        device, "copy to device", nbytes);
     return kDeviceOk;
   }
+  note_work(stream, kHostCopyTime, device,
+            kind == CopyKind::kDeviceToHost ? "copy to host" : "copy to device", nbytes);
   const int32_t code =
       kind == CopyKind::kDeviceToHost ? stream_synchronize(device, stream) : kDeviceOk;
   std::memcpy(dst, src, nbytes);
@@ -408,7 +485,7 @@ constexpr DeviceInterface kInterface = {
     .device_synchronize = nullptr,
     .adopt_stream = adopt_stream,
     .take_fault = nullptr,
-    .timeline = nullptr,
+    .timeline = &kTimeline,
     .allocation_granularity = kGranularity,
     .error_text = error_text,
 };
@@ -493,14 +570,18 @@ void launch(StreamHandle stream, uint64_t duration, const void* data, uint64_t n
   s.uses.push_back(Use{stream, begin, begin + nbytes, queue.busy_until});
 }
 
-void launch_kernel(StreamHandle stream, std::function<void()> run, int32_t index) {
+void launch_kernel(StreamHandle stream, std::function<void()> run, int32_t index, const char* name,
+                   uint64_t copied) {
   uint64_t end = 0;
+  uint64_t duration = 0;
   {
     State& s = state(index);
     const std::lock_guard lock(s.mutex);
     Stream& queue = stream_of(s, stream);
-    queue.busy_until = end = std::max(queue.busy_until, s.clock) + queue.kernel_time;
+    duration = queue.kernel_time;
+    queue.busy_until = end = std::max(queue.busy_until, s.clock) + duration;
   }
+  note_work(stream, duration, index, name, copied);
   add_effect(end, std::move(run));
 }
 

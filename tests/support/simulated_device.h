@@ -64,8 +64,12 @@ StreamHandle make_stream(int32_t index = 0);
 // Queues work of this duration that reads or writes the memory (null: none).
 void launch(StreamHandle stream, uint64_t duration, const void* data = nullptr, uint64_t nbytes = 0,
             int32_t index = 0);
-// Queues a kernel; `run` writes its results.
-void launch_kernel(StreamHandle stream, std::function<void()> run, int32_t index = 0);
+// Queues a kernel; `run` writes its results. `name` is what the timeline calls it.
+void launch_kernel(StreamHandle stream, std::function<void()> run, int32_t index = 0,
+                   const char* name = "kernel", uint64_t copied = 0);
+// The timeline tells real time: a kernel begins when it is queued or when the work before it on its
+// stream ends, and takes so many nanoseconds for each unit of its duration.
+inline constexpr int64_t kTimelineUnit = 2000;
 // For all devices: their clocks then pass together. Switching it off ends all work.
 void delay_effects(bool on);
 // How long each kernel on the stream takes from now on; kKernelTime at first.

@@ -1140,6 +1140,71 @@
 # INDEX for a number beyond the kept tensors, of which there are none after attach.
 @c tsr_node_saved_for_forward(node::tsr_node, index::Int64, tensor::Ptr{tsr_tensor})::tsr_status
 
+# A profiler that does not run yet.
+# VALUE for a schedule that cannot be.
+@c tsr_profiler_new(options::Ptr{tsr_profiler_options}, callback::Ptr{Cvoid}, user::Ptr{Cvoid},
+    drop::Ptr{Cvoid}, profiler::Ptr{tsr_profiler})::tsr_status
+
+# Adds a reference; NULL is ignored.
+@c tsr_profiler_retain(profiler::tsr_profiler)::Cvoid
+
+# Releases a reference; NULL is ignored. A profiler that runs ends without its callback.
+@c tsr_profiler_release(profiler::tsr_profiler)::Cvoid
+
+# Starts the first step.
+# VALUE when a profiler runs.
+@c tsr_profiler_start(profiler::tsr_profiler)::tsr_status
+
+# Ends the current step and begins the next one. With a schedule, each step is a range
+# "ProfilerStep#n".
+# VALUE when the profiler does not run; the status of a callback that fails.
+@c tsr_profiler_step(profiler::tsr_profiler)::tsr_status
+
+# Ends the profiler, and the cycle that it records.
+# VALUE when the profiler does not run; the status of a callback that fails.
+@c tsr_profiler_stop(profiler::tsr_profiler)::tsr_status
+
+# What the profiler does during the current step; NONE when it does not run.
+@c tsr_profiler_action(profiler::tsr_profiler, action::Ptr{Int32})::tsr_status
+
+# The last recording in a format.
+# VALUE before a cycle has ended.
+@c tsr_profiler_text(profiler::tsr_profiler, format::tsr_profile_format,
+    text::Ptr{tsr_buffer})::tsr_status
+
+# Writes the last recording to a file in a format.
+# VALUE before a cycle has ended; IO when the file cannot be written.
+@c tsr_profiler_export(profiler::tsr_profiler, format::tsr_profile_format, path::Ptr{UInt8},
+    path_len::Int64)::tsr_status
+
+# The last recording summed up, as a table of text. The share of the roof is there for devices
+# whose roof is measured (tsr_profile_roof).
+# VALUE before a cycle has ended.
+@c tsr_profiler_table(profiler::tsr_profiler, group::tsr_profile_group, sort::tsr_profile_sort,
+    rows::Int64, text::Ptr{tsr_buffer})::tsr_status
+
+# The rows of the table as a JSON list of objects: name, kind (range, call, node, kernel),
+# shapes, count, self_time, total_time, device_time, kernel_time (nanoseconds), allocated,
+# flops, bytes, floor_time (what the measured roof allows for the kernels).
+# VALUE before a cycle has ended.
+@c tsr_profiler_rows(profiler::tsr_profiler, group::tsr_profile_group, sort::tsr_profile_sort,
+    json::Ptr{tsr_buffer})::tsr_status
+
+# Begins a named range of this thread and returns its number for tsr_profile_range_end; 0, at
+# the cost of one test, when nothing records ranges.
+@c tsr_profile_range_begin(name::Ptr{UInt8}, name_len::Int64)::Int64
+
+# Ends a range, on the thread that began it. Ranges nest, but may end in any order. A number
+# that is no open range of this thread is ignored.
+@c tsr_profile_range_end(range::Int64)::Cvoid
+
+# What a device can do at most: the bytes per second of a copy and the operations per second
+# of a product of float32 matrices. Measured at the first call for the device, which takes
+# about half a second.
+# DEVICE for a device that is not there.
+@c tsr_profile_roof(device_type::tsr_device_type, device_index::Int32,
+    bytes_per_second::Ptr{Float64}, flops_per_second::Ptr{Float64})::tsr_status
+
 # Absolute value of each element; a complex element gives its magnitude.
 @c tsr_abs(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_abs_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status

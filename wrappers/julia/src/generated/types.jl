@@ -78,6 +78,12 @@ The scale of a loss, and what the gradients of each optimizer looked like.
 mutable struct tsr_grad_scaler_s end
 const tsr_grad_scaler = Ptr{tsr_grad_scaler_s}
 
+"""
+A profiler with its last recording.
+"""
+mutable struct tsr_profiler_s end
+const tsr_profiler = Ptr{tsr_profiler_s}
+
 const tsr_dtype = Int32
 const TSR_BOOL = Int32(0x10806)
 const TSR_UINT8 = Int32(0x10801)
@@ -271,6 +277,35 @@ const tsr_deterministic_mode = Int32
 const TSR_DETERMINISTIC_OFF = Int32(0)
 const TSR_DETERMINISTIC_ON = Int32(1)
 const TSR_DETERMINISTIC_WARN = Int32(2)
+
+# What a recording is written as.
+const tsr_profile_format = Int32
+const TSR_PROFILE_CHROME = Int32(1)
+const TSR_PROFILE_EVENTS = Int32(2)
+const TSR_PROFILE_HTML = Int32(3)
+
+# What a row of the table stands for.
+const tsr_profile_group = Int32
+const TSR_PROFILE_BY_OPS = Int32(0)
+const TSR_PROFILE_BY_OPS_SHAPES = Int32(1)
+const TSR_PROFILE_BY_KERNELS = Int32(2)
+
+# The order of the rows of a table, the largest first.
+const tsr_profile_sort = Int32
+const TSR_PROFILE_SORT_SELF = Int32(0)
+const TSR_PROFILE_SORT_TOTAL = Int32(1)
+const TSR_PROFILE_SORT_DEVICE = Int32(2)
+const TSR_PROFILE_SORT_COUNT = Int32(3)
+const TSR_PROFILE_SORT_FLOPS = Int32(4)
+const TSR_PROFILE_SORT_BYTES = Int32(5)
+const TSR_PROFILE_SORT_NAME = Int32(6)
+
+# What a profiler does during a step.
+const tsr_profile_action = Int32
+const TSR_PROFILE_ACTION_NONE = Int32(0)
+const TSR_PROFILE_ACTION_WARMUP = Int32(1)
+const TSR_PROFILE_ACTION_RECORD = Int32(2)
+const TSR_PROFILE_ACTION_RECORD_AND_SAVE = Int32(3)
 
 # The kind of an item of an index. An index is a list of items of four numbers each: kind,
 # start, stop, step. Numbers that a kind does not use are ignored; tsr_none() means an absent
@@ -594,6 +629,26 @@ struct tsr_grad_scaler_state
 end
 tsr_grad_scaler_state() = tsr_grad_scaler_state(sizeof(tsr_grad_scaler_state), 0, 0, 0, 0, 0, 0)
 
+"""
+Options of a profiler; zeros are the defaults. A schedule has cycles of `wait` steps without
+a recording, `warmup` steps whose recording is dropped, and `active` steps that are kept.
+Without active steps there is no schedule: the recording lasts from start to stop.
+"""
+struct tsr_profiler_options
+    struct_size::UInt32
+    kinds::Int32
+    shapes::Int32
+    stacks::Int32
+    skip_first::Int64
+    wait::Int64
+    warmup::Int64
+    active::Int64
+    repeat::Int64
+    capacity::Int64
+end
+tsr_profiler_options() = tsr_profiler_options(
+    sizeof(tsr_profiler_options), 0, 0, 0, 0, 0, 0, 0, 0, 0)
+
 # What tsr_abi_probe checks when the library is loaded.
 const STRUCTS = (
     ("tsr_error_view", tsr_error_view),
@@ -610,6 +665,7 @@ const STRUCTS = (
     ("tsr_optimizer_options", tsr_optimizer_options),
     ("tsr_autocast_state", tsr_autocast_state),
     ("tsr_grad_scaler_state", tsr_grad_scaler_state),
+    ("tsr_profiler_options", tsr_profiler_options),
 )
 
 const STATUS_NAMES = Dict{Int32,Symbol}(

@@ -1360,6 +1360,86 @@ extern "C" {
         node: tsr_node, index: i64, tensor: *mut tsr_tensor,
     ) -> tsr_status;
 
+    /// A profiler that does not run yet.
+    /// VALUE for a schedule that cannot be.
+    pub fn tsr_profiler_new(
+        options: *const tsr_profiler_options, callback: tsr_profile_ready_fn, user: *mut c_void,
+        drop: tsr_drop_fn, profiler: *mut tsr_profiler,
+    ) -> tsr_status;
+
+    /// Adds a reference; NULL is ignored.
+    pub fn tsr_profiler_retain(profiler: tsr_profiler);
+
+    /// Releases a reference; NULL is ignored. A profiler that runs ends without its callback.
+    pub fn tsr_profiler_release(profiler: tsr_profiler);
+
+    /// Starts the first step.
+    /// VALUE when a profiler runs.
+    /// Needs exclusive access to its arguments.
+    pub fn tsr_profiler_start(profiler: tsr_profiler) -> tsr_status;
+
+    /// Ends the current step and begins the next one. With a schedule, each step is a range
+    /// "ProfilerStep#n".
+    /// VALUE when the profiler does not run; the status of a callback that fails.
+    /// Needs exclusive access to its arguments.
+    pub fn tsr_profiler_step(profiler: tsr_profiler) -> tsr_status;
+
+    /// Ends the profiler, and the cycle that it records.
+    /// VALUE when the profiler does not run; the status of a callback that fails.
+    /// Needs exclusive access to its arguments.
+    pub fn tsr_profiler_stop(profiler: tsr_profiler) -> tsr_status;
+
+    /// What the profiler does during the current step; NONE when it does not run.
+    /// action: a tsr_profile_action
+    pub fn tsr_profiler_action(profiler: tsr_profiler, action: *mut i32) -> tsr_status;
+
+    /// The last recording in a format.
+    /// VALUE before a cycle has ended.
+    pub fn tsr_profiler_text(
+        profiler: tsr_profiler, format: tsr_profile_format, text: *mut tsr_buffer,
+    ) -> tsr_status;
+
+    /// Writes the last recording to a file in a format.
+    /// VALUE before a cycle has ended; IO when the file cannot be written.
+    pub fn tsr_profiler_export(
+        profiler: tsr_profiler, format: tsr_profile_format, path: *const c_char, path_len: i64,
+    ) -> tsr_status;
+
+    /// The last recording summed up, as a table of text. The share of the roof is there for
+    /// devices whose roof is measured (tsr_profile_roof).
+    /// VALUE before a cycle has ended.
+    /// rows: at most; 0 means all
+    pub fn tsr_profiler_table(
+        profiler: tsr_profiler, group: tsr_profile_group, sort: tsr_profile_sort, rows: i64,
+        text: *mut tsr_buffer,
+    ) -> tsr_status;
+
+    /// The rows of the table as a JSON list of objects: name, kind (range, call, node, kernel),
+    /// shapes, count, self_time, total_time, device_time, kernel_time (nanoseconds), allocated,
+    /// flops, bytes, floor_time (what the measured roof allows for the kernels).
+    /// VALUE before a cycle has ended.
+    pub fn tsr_profiler_rows(
+        profiler: tsr_profiler, group: tsr_profile_group, sort: tsr_profile_sort,
+        json: *mut tsr_buffer,
+    ) -> tsr_status;
+
+    /// Begins a named range of this thread and returns its number for tsr_profile_range_end; 0, at
+    /// the cost of one test, when nothing records ranges.
+    pub fn tsr_profile_range_begin(name: *const c_char, name_len: i64) -> i64;
+
+    /// Ends a range, on the thread that began it. Ranges nest, but may end in any order. A number
+    /// that is no open range of this thread is ignored.
+    pub fn tsr_profile_range_end(range: i64);
+
+    /// What a device can do at most: the bytes per second of a copy and the operations per second
+    /// of a product of float32 matrices. Measured at the first call for the device, which takes
+    /// about half a second.
+    /// DEVICE for a device that is not there.
+    pub fn tsr_profile_roof(
+        device_type: tsr_device_type, device_index: i32, bytes_per_second: *mut f64,
+        flops_per_second: *mut f64,
+    ) -> tsr_status;
+
     /// Absolute value of each element; a complex element gives its magnitude.
     pub fn tsr_abs(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_abs`].

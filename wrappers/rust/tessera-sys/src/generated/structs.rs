@@ -881,6 +881,59 @@ impl Default for tsr_grad_scaler_state {
     }
 }
 
+/// Options of a profiler; zeros are the defaults. A schedule has cycles of `wait` steps without a
+/// recording, `warmup` steps whose recording is dropped, and `active` steps that are kept. Without
+/// active steps there is no schedule: the recording lasts from start to stop.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct tsr_profiler_options {
+    /// struct size.
+    pub struct_size: u32,
+    /// bits of tsr_trace_kind to record; 0 means all
+    pub kinds: i32,
+    /// 0 or 1; the shapes and dtypes of the arguments of functions
+    pub shapes: i32,
+    /// 0 or 1; the call stack of each function, on threads that have set one
+    /// (tsr_anomaly_stack_set)
+    pub stacks: i32,
+    /// steps before the first cycle
+    pub skip_first: i64,
+    /// wait.
+    pub wait: i64,
+    /// warmup.
+    pub warmup: i64,
+    /// active.
+    pub active: i64,
+    /// cycles; 0 means without end
+    pub repeat: i64,
+    /// events of a cycle; further ones are lost and counted; 0 means four million
+    pub capacity: i64,
+}
+
+const _: () = {
+    assert!(size_of::<tsr_profiler_options>() == 64);
+    assert!(offset_of!(tsr_profiler_options, struct_size) == 0);
+    assert!(offset_of!(tsr_profiler_options, kinds) == 4);
+    assert!(offset_of!(tsr_profiler_options, shapes) == 8);
+    assert!(offset_of!(tsr_profiler_options, stacks) == 12);
+    assert!(offset_of!(tsr_profiler_options, skip_first) == 16);
+    assert!(offset_of!(tsr_profiler_options, wait) == 24);
+    assert!(offset_of!(tsr_profiler_options, warmup) == 32);
+    assert!(offset_of!(tsr_profiler_options, active) == 40);
+    assert!(offset_of!(tsr_profiler_options, repeat) == 48);
+    assert!(offset_of!(tsr_profiler_options, capacity) == 56);
+};
+
+impl Default for tsr_profiler_options {
+    /// All zero, but for the size.
+    fn default() -> Self {
+        // SAFETY: numbers, nullable pointers and functions, for which zero is a value.
+        let mut zero: Self = unsafe { std::mem::zeroed() };
+        zero.struct_size = size_of::<Self>() as u32;
+        zero
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -906,6 +959,7 @@ mod tests {
             ("tsr_optimizer_options", size_of::<tsr_optimizer_options>()),
             ("tsr_autocast_state", size_of::<tsr_autocast_state>()),
             ("tsr_grad_scaler_state", size_of::<tsr_grad_scaler_state>()),
+            ("tsr_profiler_options", size_of::<tsr_profiler_options>()),
         ];
         for (name, size) in structs {
             // SAFETY: text and its length.

@@ -102,6 +102,14 @@ pub struct tsr_grad_scaler_s {
 /// The scale of a loss, and what the gradients of each optimizer looked like.
 pub type tsr_grad_scaler = *mut tsr_grad_scaler_s;
 
+/// Behind a handle; never seen.
+#[repr(C)]
+pub struct tsr_profiler_s {
+    _opaque: [u8; 0],
+}
+/// A profiler with its last recording.
+pub type tsr_profiler = *mut tsr_profiler_s;
+
 /// A struct that the DLPack standard defines.
 #[repr(C)]
 pub struct DLManagedTensor {
@@ -433,6 +441,52 @@ pub const TSR_DETERMINISTIC_ON: tsr_deterministic_mode = 1;
 /// deterministic kernels; a warning in the log where there is none
 pub const TSR_DETERMINISTIC_WARN: tsr_deterministic_mode = 2;
 
+/// What a recording is written as.
+pub type tsr_profile_format = i32;
+/// JSON for chrome://tracing and Perfetto, with arrows from launches to kernels
+pub const TSR_PROFILE_CHROME: tsr_profile_format = 1;
+/// JSON with all facts of all events; times in nanoseconds
+pub const TSR_PROFILE_EVENTS: tsr_profile_format = 2;
+/// one page that needs no network: timeline, flame graph, operators, memory
+pub const TSR_PROFILE_HTML: tsr_profile_format = 3;
+
+/// What a row of the table stands for.
+pub type tsr_profile_group = i32;
+/// a range, function or node; the kernels that it launches are its own work
+pub const TSR_PROFILE_BY_OPS: tsr_profile_group = 0;
+/// the same, functions with different shapes apart
+pub const TSR_PROFILE_BY_OPS_SHAPES: tsr_profile_group = 1;
+/// a kernel
+pub const TSR_PROFILE_BY_KERNELS: tsr_profile_group = 2;
+
+/// The order of the rows of a table, the largest first.
+pub type tsr_profile_sort = i32;
+/// time without what is inside
+pub const TSR_PROFILE_SORT_SELF: tsr_profile_sort = 0;
+/// time with what is inside
+pub const TSR_PROFILE_SORT_TOTAL: tsr_profile_sort = 1;
+/// time of its kernels on devices
+pub const TSR_PROFILE_SORT_DEVICE: tsr_profile_sort = 2;
+/// number of calls
+pub const TSR_PROFILE_SORT_COUNT: tsr_profile_sort = 3;
+/// operations of its kernels
+pub const TSR_PROFILE_SORT_FLOPS: tsr_profile_sort = 4;
+/// bytes that its kernels read and write
+pub const TSR_PROFILE_SORT_BYTES: tsr_profile_sort = 5;
+/// in alphabetical order
+pub const TSR_PROFILE_SORT_NAME: tsr_profile_sort = 6;
+
+/// What a profiler does during a step.
+pub type tsr_profile_action = i32;
+/// nothing
+pub const TSR_PROFILE_ACTION_NONE: tsr_profile_action = 0;
+/// it records, and drops the recording
+pub const TSR_PROFILE_ACTION_WARMUP: tsr_profile_action = 1;
+/// it records
+pub const TSR_PROFILE_ACTION_RECORD: tsr_profile_action = 2;
+/// it records, and the cycle ends with this step
+pub const TSR_PROFILE_ACTION_RECORD_AND_SAVE: tsr_profile_action = 3;
+
 /// The kind of an item of an index. An index is a list of items of four numbers each: kind, start,
 /// stop, step. Numbers that a kind does not use are ignored; tsr_none() means an absent start,
 /// stop or step. Axes beyond the items are taken whole.
@@ -633,3 +687,10 @@ pub type tsr_exchange_error_fn = Option<unsafe extern "C" fn(
 pub type tsr_trace_fn = Option<unsafe extern "C" fn(
     user: *mut c_void, event: *const tsr_trace_event,
 )>;
+
+/// Called when a cycle has been recorded, by tsr_profiler_step or tsr_profiler_stop. The profiler
+/// is borrowed. Nothing is recorded meanwhile. The status of a failure becomes that of the
+/// function.
+pub type tsr_profile_ready_fn = Option<unsafe extern "C" fn(
+    user: *mut c_void, profiler: tsr_profiler,
+) -> tsr_status>;

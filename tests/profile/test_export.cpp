@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/export.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "profile/made_profile.h"
+#include "profile/page.h"
+
+namespace tsr::profile {
+namespace {
+
+using nlohmann::json;
+using test::example_profile;
+
+std::vector<json> with(const json& trace, const std::string& key, const std::string& value) {
+  std::vector<json> found;
+  for (const json& event : trace.at("traceEvents")) {
+    if (event.value(key, "") == value) found.push_back(event);
+  }
+  return found;
+}
+
+TEST(ChromeTrace, R11_has_spans_by_thread_and_stream_with_arrows_between) {
+  const auto made = example_profile();
+  const json trace = json::parse(chrome_trace(made.profile));
+  EXPECT_EQ(with(trace, "ph", "X").size(), 8U);
+  const json conv = with(trace, "name", "conv2d").at(0);
+  EXPECT_EQ(conv.at("ts"), 0.1);
+  EXPECT_EQ(conv.at("dur"), 0.3);
+  EXPECT_EQ(conv.at("cat"), "cpu_op");
+  EXPECT_EQ(conv.at("args").at("Input Dims"), json::parse("[[8,3],[4,3]]"));
+  const json kernel = with(trace, "name", "conv_kernel").at(0);
+  const json launch = with(trace, "name", "conv_backward").at(0);
+  EXPECT_EQ(kernel.at("cat"), "kernel");
+  EXPECT_NE(kernel.at("pid"), launch.at("pid"));
+  const auto starts = with(trace, "ph", "s"), ends = with(trace, "ph", "f");
+  ASSERT_EQ(starts.size(), 1U);
+  ASSERT_EQ(ends.size(), 1U);
+  EXPECT_EQ(starts[0].at("id"), ends[0].at("id"));
+  EXPECT_EQ(starts[0].at("tid"), launch.at("tid"));
+  EXPECT_EQ(starts[0].at("ts"), launch.at("ts"));
+  EXPECT_EQ(ends[0].at("tid"), kernel.at("tid"));
+  EXPECT_EQ(ends[0].at("ts"), kernel.at("ts"));
+}
+
+TEST(ChromeTrace, R11_names_threads_and_counts_memory) {
+  const auto made = example_profile();
+  const json trace = json::parse(chrome_trace(made.profile));
+  std::vector<std::string> names;
+  for (const json& label : with(trace, "name", "thread_name")) names.push_back(label["args"]["name"]);
+  EXPECT_EQ(names, (std::vector<std::string>{"thread 1 main", "thread 2 worker", "stream 7"}));
+  std::vector<int64_t> bytes;
+  for (const json& counter : with(trace, "ph", "C")) bytes.push_back(counter["args"]["bytes"]);
+  EXPECT_EQ(bytes, (std::vector<int64_t>{50, 4146, 4050}));
+}
+
+TEST(EventsJson, tells_all_facts) {
+  auto made = example_profile();
+  made.profile.lost = 3;
+  const json all = json::parse(events_json(made.profile));
+  EXPECT_EQ(all.at("lost"), 3);
+  EXPECT_EQ(all.at("events").size(), made.profile.events.size());
+  EXPECT_EQ(all["events"][0]["kind"], "range");
+  EXPECT_EQ(all["events"][3]["flops"], 4000);
+  EXPECT_EQ(all["activities"][0]["device"], "simulated:0");
+  EXPECT_EQ(all["memory"][0]["bytes"], 50);
+}
+
+TEST(JsonText, escapes_what_a_name_may_contain) {
+  test::Made made;
+  made.profile.end = 10;
+  made.add(TraceKind::kAnnotation, "a \"b\"\\\n\x01 </script>", 0, 10);
+  EXPECT_EQ(json::parse(events_json(made.profile))["events"][0]["name"], "a \"b\"\\\n\x01 </script>");
+  EXPECT_EQ(json::parse(chrome_trace(made.profile))["traceEvents"].size(), 2U);
+}
+
+TEST(Page, R11_is_one_file_whose_data_ends_no_script) {
+  test::Made made;
+  made.profile.end = 10;
+  made.add(TraceKind::kAnnotation, "</script>", 0, 10);
+  const std::string page = html_page(made.profile, {});
+  EXPECT_EQ(page.find("</script>"), page.rfind("</script>"));
+  EXPECT_EQ(page.find("http"), page.find("http://www.w3.org/2000/svg"));  // a name, no address
+  EXPECT_EQ(page.find("http", page.find("http") + 1), std::string::npos);
+  EXPECT_NE(page.find("class ZoomRange"), std::string::npos);
+  EXPECT_NE(page.find("--accent"), std::string::npos);
+}
+
+TEST(Page, escapes_its_title) {
+  const std::string page = make_page("a < b & c", "", "", "{}");
+  EXPECT_NE(page.find("<title>a &lt; b &amp; c</title>"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tsr::profile
