@@ -46,8 +46,8 @@ class Work final : public Object {
   explicit Work(std::unique_ptr<Parts> parts) noexcept;
 
  private:
-  friend class Group;
-  ~Work();
+  ~Work() = default;
+  void finish();
   std::unique_ptr<Parts> parts_;
 };
 using WorkPtr = IntrusivePtr<Work>;
@@ -78,7 +78,7 @@ class Group final : public Object {
   static GroupPtr init(std::string_view backend, const GroupOptions& options);
   // All ranks of a group of threads, for use by one thread each.
   static std::vector<GroupPtr> threads(int32_t size, double timeout = kDefaultTimeout);
-  // Operations that still run are cancelled.
+  // Operations under way go on with what they need.
   static void destroy(Group* group) noexcept;
 
   [[nodiscard]] int32_t rank() const noexcept;
@@ -124,10 +124,8 @@ class Group final : public Object {
   WorkPtr recv(const Tensor& tensor, std::optional<int32_t> peer, int32_t tag = 0);
 
  private:
-  explicit Group(ChannelPtr channel, std::vector<int32_t> ranks);
-  ~Group();
-  struct Start;  // an operation that is being prepared
-  WorkPtr finish(Start start);
+  Group(ChannelPtr channel, std::vector<int32_t> ranks);
+  ~Group() = default;
   int32_t check_rank(int32_t rank, const char* arg) const;
 
   ChannelPtr channel_;

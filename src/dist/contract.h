@@ -67,9 +67,9 @@ struct Buffer {
 
 struct InitOptions {
   uint32_t abi = kTransportAbi;
-  int32_t rank = -1;           // -1: the transport knows
-  int32_t size = -1;           // the same
-  int32_t check = 1;           // compare what the ranks ask for before data move, where that is possible
+  int32_t rank = -1;  // -1: the transport knows
+  int32_t size = -1;  // the same
+  int32_t check = 1;  // compare what the ranks ask for before data move, where that is possible
   double timeout_seconds = 0;  // for the ranks to meet, and of waits without one
   const char* address = "";    // where ranks meet; its meaning is the transport's
   Device device;               // of this rank's buffers, for transports that serve one device
@@ -111,8 +111,8 @@ struct Table {
   Status (*split)(ContextHandle context, int32_t color, int32_t key, ContextHandle* out,
                   Failure* failure);
   // Ends all operations of this rank with kCancelled and the reason, as far as the transport can
-  // tell also those of the others. Null reason: the caller only asks whether the context is aborted.
-  // Returns 1 if it was aborted before; then `failure` (may be null) has the first reason.
+  // tell also those of the others. Null reason: the caller only asks whether the context is
+  // aborted. Returns 1 if it was aborted before; then `failure` (may be null) has the first reason.
   int32_t (*abort)(ContextHandle context, const char* reason, Failure* failure);
   // All operations must have been released.
   void (*destroy)(ContextHandle context);
@@ -150,8 +150,9 @@ struct Table {
   Status (*test)(ContextHandle, WorkHandle work, int32_t* done, Failure*);
   // The rank that a finished receive came from.
   int32_t (*source)(ContextHandle, WorkHandle work);
-  // Of an operation that is done or failed.
-  void (*release)(ContextHandle, WorkHandle work);
+  // Of an operation that is done or failed. Returns 1 if the transport may still use the memory of
+  // a failed one, which must then never be freed.
+  int32_t (*release)(ContextHandle, WorkHandle work);
 };
 
 // The only function that a plugin exports, under the name kTransportEntryName. Returns null when

@@ -13,7 +13,8 @@ namespace tsr::dist {
 
 // The type that a sum of several ranks has before it is rounded.
 template <class T>
-using Accumulator = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
+using Accumulator =
+    std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
 
 // a op b; an average is a sum here. bool: sum and max are "or", prod and min are "and".
 template <class A>
@@ -75,7 +76,8 @@ inline void divide(DType dtype, void* data, int64_t count, int32_t size) {
       using A = Accumulator<T>;
       auto* values = static_cast<T*>(data);
       const A divisor = static_cast<A>(static_cast<float>(size));
-      for (int64_t i = 0; i < count; ++i) values[i] = static_cast<T>(static_cast<A>(values[i]) / divisor);
+      for (int64_t i = 0; i < count; ++i)
+        values[i] = static_cast<T>(static_cast<A>(values[i]) / divisor);
     }
   });
 }

@@ -39,7 +39,7 @@ struct Signature {
   int64_t count = 0;    // elements of one rank's part; 0 where ranks may differ
   int32_t reduce = -1;  // a ReduceOp
   int32_t root = -1;
-  int64_t number = 0;   // how many collectives the rank started before on this context
+  int64_t number = 0;  // how many collectives the rank started before on this context
 
   friend bool operator==(const Signature&, const Signature&) = default;
 };
@@ -51,7 +51,8 @@ inline std::string describe(const Signature& one) {
   text += " of ";
   if (one.kind != Collective::kAllToAll) text += std::to_string(one.count) + " ";
   text += name(static_cast<DType>(one.dtype));
-  if (one.reduce >= 0) text.append(" (").append(name(static_cast<ReduceOp>(one.reduce))).append(")");
+  if (one.reduce >= 0)
+    text.append(" (").append(name(static_cast<ReduceOp>(one.reduce))).append(")");
   if (one.root >= 0) text.append(", root ").append(std::to_string(one.root));
   return text;
 }
@@ -62,8 +63,10 @@ inline Status compare(std::span<const Signature> all, Failure* failure) {
     if (all[rank] == all[0]) continue;
     const Signature &first = all[0], &other = all[rank];
     Code code = Code::kValue;
-    if (first.kind == other.kind && first.dtype != other.dtype) code = Code::kDType;
-    else if (first.kind == other.kind && first.count != other.count) code = Code::kShape;
+    if (first.kind == other.kind && first.dtype != other.dtype)
+      code = Code::kDType;
+    else if (first.kind == other.kind && first.count != other.count)
+      code = Code::kShape;
     return failure->set(code, std::string("expected the same operation on every rank, got ") +
                                   describe(first) + " on rank 0 and " + describe(other) +
                                   " on rank " + std::to_string(rank));

@@ -52,37 +52,10 @@ std::vector<std::string> own_folders() {
   return folders;
 }
 
-struct Place {
-  std::string folder;
-  const char* source;  // where the folder comes from, for the error message
-};
-
-std::vector<Place> plugin_places() {
-  std::vector<Place> places;
-  if (const char* listed = std::getenv("TESSERA_PLUGIN_PATH"); listed != nullptr) {
-    const std::string_view all = listed;
-    for (size_t begin = 0; begin <= all.size();) {
-      const size_t end = std::min(all.find(':', begin), all.size());
-      if (end != begin) {
-        places.push_back(
-            {std::string(all.substr(begin, end - begin)) + "/", " (TESSERA_PLUGIN_PATH)"});
-      }
-      begin = end + 1;
-    }
-  }
-  // cmake/TesseraInstall.cmake and the wheel use the first two; the build tree uses the third.
-  for (const std::string& own : own_folders()) {
-    for (const char* below : {"tessera/", "", "src/backend/cuda/"}) {
-      places.push_back({own + below, ""});
-    }
-  }
-  return places;
-}
-
 // Loads the plugin, or returns the reason why it cannot.
 std::string try_cuda() {
   std::string searched;
-  for (const Place& place : plugin_places()) {
+  for (const PluginPlace& place : plugin_places("src/backend/cuda/")) {
     const std::string path = place.folder + kCudaPlugin;
     if (access(path.c_str(), F_OK) != 0) {
       searched += concat(searched.empty() ? "" : ", ", place.folder, place.source);
@@ -101,6 +74,28 @@ std::string try_cuda() {
 }
 
 }  // namespace
+
+std::vector<PluginPlace> plugin_places(const char* build_folder) {
+  std::vector<PluginPlace> places;
+  if (const char* listed = std::getenv("TESSERA_PLUGIN_PATH"); listed != nullptr) {
+    const std::string_view all = listed;
+    for (size_t begin = 0; begin <= all.size();) {
+      const size_t end = std::min(all.find(':', begin), all.size());
+      if (end != begin) {
+        places.push_back(
+            {std::string(all.substr(begin, end - begin)) + "/", " (TESSERA_PLUGIN_PATH)"});
+      }
+      begin = end + 1;
+    }
+  }
+  // cmake/TesseraInstall.cmake and the wheel use the first two; the build tree uses the third.
+  for (const std::string& own : own_folders()) {
+    for (const char* below : {"tessera/", "", build_folder}) {
+      places.push_back({own + below, ""});
+    }
+  }
+  return places;
+}
 
 const Backend& load_backend(std::string_view path) {
   const std::string file(path);

@@ -6,10 +6,20 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernel/kernels.h"
 
 namespace tsr::kernel {
+
+// A folder in which a plugin may be, with a slash at its end.
+struct PluginPlace {
+  std::string folder;
+  const char* source;  // where the folder comes from, for error messages
+};
+// The folders of TESSERA_PLUGIN_PATH and those beside the library, as load_default_backend says.
+// `build_folder`: the plugin's folder in the build tree, as "src/backend/cuda/".
+std::vector<PluginPlace> plugin_places(const char* build_folder);
 
 // Loads a plugin and registers it. Throws kIo if the file cannot be loaded or exports no entry, and
 // the errors of register_backend.

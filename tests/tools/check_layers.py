@@ -12,7 +12,7 @@ import sys
 
 # base <- memory <- tensor <- kernel <- autograd <- ops <- (neighbours of ops) <- capi.
 ORDER = ["base", "memory", "tensor", "kernel", "autograd", "ops"]
-NEIGHBOURS = ["inspect", "io", "optim", "profile"]
+NEIGHBOURS = ["inspect", "io", "optim", "profile", "dist"]
 BACKEND_SEES = {"base", "kernel", "backend/common"}
 
 # The folders of operators and kernels, and the other folders beside them.

@@ -1,0 +1,360 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Group: its life, and the collectives of tensors.
+#include <numeric>
+#include <thread>
+
+#include "base/error.h"
+#include "dist/channel.h"
+#include "dist/signature.h"
+#include "dist/threads.h"
+#include "dist/transports.h"
+
+namespace tsr::dist {
+namespace {
+
+using Parts = Work::Parts;
+
+std::unique_ptr<Parts> prepare(const ChannelPtr& channel, Collective kind) {
+  return std::make_unique<Parts>(channel, name(kind));
+}
+
+void check_reduces(ReduceOp op, DType dtype, const char* arg) {
+  TSR_CHECK(reduces(op, dtype), Code::kDType, arg, "expected a dtype that '", name(op),
+            "' can reduce, got ", dtype);
+}
+
+void check_count(size_t count, int32_t size, const char* arg) {
+  TSR_CHECK(count == static_cast<size_t>(size), Code::kValue, arg,
+            "expected one tensor for each of the ", size, " ranks, got ", count);
+}
+
+// Both sides of an operation: one dtype and device.
+void check_pair(const Tensor& output, const Tensor& input, const char* arg) {
+  TSR_CHECK(output.dtype() == input.dtype(), Code::kDType, arg, "expected ", output.dtype(),
+            " as the output, got ", input.dtype());
+  TSR_CHECK(output.device() == input.device(), Code::kDevice, arg, "expected the device ",
+            output.device(), " of the output, got ", input.device());
+}
+
+void check_numel(int64_t expected, int64_t got, const char* arg) {
+  TSR_CHECK(expected == got, Code::kShape, arg, "expected ", expected, " elements, got ", got);
+}
+
+void check_parts(std::span<const Tensor> list, const Tensor& like, const char* arg) {
+  for (const Tensor& tensor : list) {
+    check_pair(like, tensor, arg);
+    check_numel(like.numel(), tensor.numel(), arg);
+  }
+}
+
+// The elements of each rank's part along axis 0.
+std::vector<int64_t> counts_of(const Tensor& tensor, std::optional<std::span<const int64_t>> splits,
+                               int32_t size, const char* arg) {
+  TSR_CHECK(tensor.ndim() > 0, Code::kShape, arg, "expected at least one axis, got a scalar");
+  const int64_t rows = tensor.size(0);
+  std::vector<int64_t> counts(static_cast<size_t>(size));
+  if (splits) {
+    check_count(splits->size(), size, arg);
+    std::copy(splits->begin(), splits->end(), counts.begin());
+    for (const int64_t count : counts) {
+      TSR_CHECK(count >= 0, Code::kValue, arg, "expected sizes of parts from 0, got ", count);
+    }
+    const int64_t total = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+    TSR_CHECK(total == rows, Code::kShape, arg, "expected parts of ", rows, " rows together, got ",
+              total);
+  } else {
+    TSR_CHECK(rows % size == 0, Code::kShape, arg, "expected a length of axis 0 that ", size,
+              " divides, got ", rows);
+    std::fill(counts.begin(), counts.end(), rows / size);
+  }
+  const int64_t row = rows == 0 ? 0 : tensor.numel() / rows;
+  for (int64_t& count : counts) count *= row;
+  return counts;
+}
+
+std::vector<int64_t> counts_of(std::span<const Tensor> tensors) {
+  std::vector<int64_t> counts;
+  for (const Tensor& tensor : tensors) counts.push_back(tensor.numel());
+  return counts;
+}
+
+// Lists of tensors that can travel together.
+std::vector<std::vector<Tensor>> alike(std::span<const Tensor> tensors) {
+  std::vector<std::vector<Tensor>> lists;
+  for (const Tensor& tensor : tensors) {
+    const auto fits = [&](const std::vector<Tensor>& list) {
+      return list[0].dtype() == tensor.dtype() && list[0].device() == tensor.device();
+    };
+    const auto found = std::find_if(lists.begin(), lists.end(), fits);
+    if (found != lists.end()) {
+      found->push_back(tensor);
+    } else {
+      lists.push_back({tensor});
+    }
+  }
+  return lists;
+}
+
+}  // namespace
+
+// ---- Life ----
+
+Group::Group(ChannelPtr channel, std::vector<int32_t> ranks)
+    : Object(kGroupTag), channel_(std::move(channel)), ranks_(std::move(ranks)) {}
+
+GroupPtr Group::init(std::string_view backend, const GroupOptions& options) {
+  TSR_CHECK(options.timeout > 0, Code::kValue, "timeout", "expected a time above 0 s, got ",
+            options.timeout);
+  const Table& table = find_transport(backend);
+  InitOptions given;
+  given.rank = options.rank;
+  given.size = options.size;
+  given.check = options.check ? 1 : 0;
+  given.timeout_seconds = options.timeout;
+  given.address = options.address.c_str();
+  if (options.device) given.device = *options.device;
+  ContextHandle context = nullptr;
+  Failure failure;
+  const Status status = table.init(&given, &context, &failure);
+  if (status != kOk) throw_failure(status, failure, table.name);
+  auto channel = std::make_shared<Channel>(table, context, options.timeout);
+  std::vector<int32_t> ranks(static_cast<size_t>(channel->size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return GroupPtr::adopt(new Group(std::move(channel), std::move(ranks)));
+}
+
+std::vector<GroupPtr> Group::threads(int32_t size, double timeout) {
+  static std::atomic<int64_t> made{0};
+  GroupOptions options;
+  options.size = size;
+  options.timeout = timeout;
+  options.address = concat("tessera-threads-", made.fetch_add(1));
+  std::vector<GroupPtr> groups(static_cast<size_t>(std::max(size, 0)));
+  std::vector<std::thread> others;
+  for (int32_t rank = 1; rank < size; ++rank) {
+    others.emplace_back([&groups, options, rank]() mutable {
+      options.rank = rank;
+      groups[static_cast<size_t>(rank)] = init("threads", options);
+    });
+  }
+  options.rank = 0;
+  GroupPtr first = init("threads", options);
+  for (std::thread& thread : others) thread.join();
+  groups[0] = std::move(first);
+  return groups;
+}
+
+void Group::destroy(Group* group) noexcept {
+  group->tag = ObjectTag::kDead;
+  delete group;
+}
+
+int32_t Group::rank() const noexcept {
+  return channel_->rank;
+}
+int32_t Group::size() const noexcept {
+  return channel_->size;
+}
+const char* Group::backend() const noexcept {
+  return channel_->table.name;
+}
+double Group::timeout() const noexcept {
+  return channel_->timeout;
+}
+std::span<const int32_t> Group::ranks() const noexcept {
+  return ranks_;
+}
+
+GroupPtr Group::split(int32_t color, int32_t key) {
+  const Table& table = channel_->table;
+  ContextHandle context = nullptr;
+  Failure failure;
+  const Status status = table.split(channel_->context, color, key, &context, &failure);
+  if (status != kOk) throw_failure(status, failure, name(Collective::kSplit));
+  if (context == nullptr) return nullptr;
+  auto channel = std::make_shared<Channel>(table, context, channel_->timeout);
+  const auto size = static_cast<size_t>(channel->size);
+  const GroupPtr group = GroupPtr::adopt(new Group(std::move(channel), std::vector<int32_t>(size)));
+  // Every member tells the rank that it has in the first group.
+  const Tensor mine = empty(Dims{1}, DType::kInt32),
+               all = empty(Dims{group->size()}, DType::kInt32);
+  *mine.data_as<int32_t>() = ranks_[static_cast<size_t>(rank())];
+  group->all_gather(all, mine)->wait();
+  std::copy_n(all.data_as<int32_t>(), size, group->ranks_.begin());
+  return group;
+}
+
+void Group::abort(std::string_view reason) {
+  channel_->table.abort(channel_->context, std::string(reason).c_str(), nullptr);
+}
+
+bool Group::aborted() const noexcept {
+  return channel_->table.abort(channel_->context, nullptr, nullptr) != 0;
+}
+
+int32_t Group::check_rank(int32_t rank, const char* arg) const {
+  TSR_CHECK(rank >= 0 && rank < size(), Code::kIndex, arg, "expected a rank from 0 to ", size() - 1,
+            ", got ", rank);
+  return rank;
+}
+
+// ---- Collectives ----
+
+WorkPtr Group::all_reduce(std::span<const Tensor> tensors, ReduceOp op) {
+  for (const Tensor& tensor : tensors) check_reduces(op, tensor.dtype(), "tensors");
+  auto parts = prepare(channel_, Collective::kAllReduce);
+  for (const auto& list : alike(tensors)) {
+    Buffer data = parts->targets(list, true, "tensors");
+    parts->make_ready(parts->device, &data);
+    parts->start(channel_->table.all_reduce, data, op);
+  }
+  return Parts::give(std::move(parts));
+}
+
+WorkPtr Group::reduce(const Tensor& tensor, ReduceOp op, int32_t root) {
+  check_rank(root, "root");
+  check_reduces(op, tensor.dtype(), "tensor");
+  auto parts = prepare(channel_, Collective::kReduce);
+  Buffer data = rank() == root ? parts->target(tensor, true) : parts->source(tensor, &tensor);
+  parts->make_ready(parts->device, &data);
+  parts->start(channel_->table.reduce, data, op, root);
+  return Parts::give(std::move(parts));
+}
+
+WorkPtr Group::broadcast(std::span<const Tensor> tensors, int32_t root) {
+  check_rank(root, "root");
+  auto parts = prepare(channel_, Collective::kBroadcast);
+  for (const auto& list : alike(tensors)) {
+    Buffer data =
+        rank() == root ? parts->sources(list, "tensors") : parts->targets(list, false, "tensors");
+    parts->make_ready(parts->device, &data);
+    parts->start(channel_->table.broadcast, data, root);
+  }
+  return Parts::give(std::move(parts));
+}
+
+WorkPtr Group::all_gather(const Tensor& output, const Tensor& input) {
+  check_pair(output, input, "input");
+  check_numel(input.numel() * size(), output.numel(), "output");
+  auto parts = prepare(channel_, Collective::kAllGather);
+  Buffer send = parts->source(input, &output);
+  Buffer recv = parts->target(output, false);
+  parts->make_ready(parts->device, &send, &recv);
+  parts->start(channel_->table.all_gather, send, recv);
+  return Parts::give(std::move(parts));
+}
+
+WorkPtr Group::all_gather(std::span<const Tensor> outputs, const Tensor& input) {
+  check_count(outputs.size(), size(), "outputs");
+  check_parts(outputs, input, "outputs");
+  auto parts = prepare(channel_, Collective::kAllGather);
+  Buffer send = parts->source(input, &outputs[0]);
+  Buffer recv = parts->targets(outputs, false, "outputs");
+  parts->make_ready(parts->device, &send, &recv);
+  parts->start(channel_->table.all_gather, send, recv);
+  return Parts::give(std::move(parts));
+}
+
+WorkPtr Group::reduce_scatter(const Tensor& output, const Tensor& input, ReduceOp op) {
+  check_pair(output, input, "input");
+  check_reduces(op, input.dtype(), "input");
+  check_numel(output.numel() * size(), input.numel(), "input");
+  auto parts = prepare(channel_, Collective::kReduceScatter);
+  Buffer send = parts->source(input, &output);
+  Buffer recv = parts->target(output, false);
+  parts->make_ready(parts->device, &send, &recv);
+  parts->start(channel_->table.reduce_scatter, send, recv, op);
+  return Parts::give(std::move(parts));
+}
+
+WorkPtr Group::reduce_scatter(const Tensor& output, std::span<const Tensor> inputs, ReduceOp op) {
+  check_count(inputs.size(), size(), "inputs");
+  check_parts(inputs, output, "inputs");
+  check_reduces(op, output.dtype(), "inputs");
+  auto parts = prepare(channel_, Collective::kReduceScatter);
+  Buffer send = parts->sources(inputs, "inputs", &output);
+  Buffer recv = parts->target(output, false);
+  parts->make_ready(parts->device, &send, &recv);
+  parts->start(channel_->table.reduce_scatter, send, recv, op);
+  return Parts::give(std::move(parts));
+}
+
+WorkPtr Group::gather(std::span<const Tensor> outputs, const Tensor& input, int32_t root) {
+  check_rank(root, "root");
+  check_count(outputs.size(), rank() == root ? size() : 0, "outputs");
+  check_parts(outputs, input, "outputs");
+  auto parts = prepare(channel_, Collective::kGather);
+  Buffer send = parts->source(input, outputs.empty() ? nullptr : &outputs[0]);
+  Buffer recv = parts->targets(outputs, false, "outputs");
+  parts->make_ready(input.device(), &send, &recv);
+  parts->start(channel_->table.gather, send, recv, root);
+  return Parts::give(std::move(parts));
+}
+
+WorkPtr Group::scatter(const Tensor& output, std::span<const Tensor> inputs, int32_t root) {
+  check_rank(root, "root");
+  check_count(inputs.size(), rank() == root ? size() : 0, "inputs");
+  check_parts(inputs, output, "inputs");
+  auto parts = prepare(channel_, Collective::kScatter);
+  Buffer send = parts->sources(inputs, "inputs", &output);
+  Buffer recv = parts->target(output, false);
+  parts->make_ready(output.device(), &recv, &send);
+  parts->start(channel_->table.scatter, send, recv, root);
+  return Parts::give(std::move(parts));
+}
+
+WorkPtr Group::all_to_all(const Tensor& output, const Tensor& input,
+                          std::optional<std::span<const int64_t>> output_splits,
+                          std::optional<std::span<const int64_t>> input_splits) {
+  check_pair(output, input, "input");
+  const auto recv_counts = counts_of(output, output_splits, size(), "output");
+  const auto send_counts = counts_of(input, input_splits, size(), "input");
+  auto parts = prepare(channel_, Collective::kAllToAll);
+  Buffer send = parts->source(input, &output);
+  Buffer recv = parts->target(output, false);
+  parts->make_ready(parts->device, &send, &recv);
+  parts->start(channel_->table.all_to_all, send, send_counts.data(), recv, recv_counts.data());
+  return Parts::give(std::move(parts));
+}
+
+WorkPtr Group::all_to_all(std::span<const Tensor> outputs, std::span<const Tensor> inputs) {
+  check_count(outputs.size(), size(), "outputs");
+  check_count(inputs.size(), size(), "inputs");
+  check_pair(outputs[0], inputs[0], "inputs");
+  auto parts = prepare(channel_, Collective::kAllToAll);
+  Buffer send = parts->sources(inputs, "inputs", &outputs[0]);
+  Buffer recv = parts->targets(outputs, false, "outputs");
+  parts->make_ready(parts->device, &send, &recv);
+  parts->start(channel_->table.all_to_all, send, counts_of(inputs).data(), recv,
+               counts_of(outputs).data());
+  return Parts::give(std::move(parts));
+}
+
+WorkPtr Group::barrier() {
+  auto parts = prepare(channel_, Collective::kBarrier);
+  parts->start(channel_->table.barrier, Buffer{});
+  return Parts::give(std::move(parts));
+}
+
+WorkPtr Group::send(const Tensor& tensor, int32_t peer, int32_t number) {
+  check_rank(peer, "peer");
+  TSR_CHECK(number >= 0, Code::kValue, "tag", "expected a number from 0, got ", number);
+  auto parts = prepare(channel_, Collective::kSend);
+  Buffer data = parts->source(tensor);
+  parts->make_ready(parts->device, &data);
+  parts->start(channel_->table.send, data, peer, number);
+  return Parts::give(std::move(parts));
+}
+
+WorkPtr Group::recv(const Tensor& tensor, std::optional<int32_t> peer, int32_t number) {
+  if (peer) check_rank(*peer, "peer");
+  TSR_CHECK(number >= 0, Code::kValue, "tag", "expected a number from 0, got ", number);
+  auto parts = prepare(channel_, Collective::kRecv);
+  Buffer data = parts->target(tensor, false);
+  parts->make_ready(parts->device, &data);
+  parts->start(channel_->table.recv, data, peer.value_or(kAnySource), number);
+  return Parts::give(std::move(parts));
+}
+
+}  // namespace tsr::dist
