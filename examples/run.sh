@@ -2,11 +2,18 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Sets up, builds release and trains a convolutional network on handwritten digits from Python.
+# Sets up, builds release and runs an example: a convolutional network on handwritten digits from Python, or the one
+# that the first argument names.
 #
 # Usage: examples/run.sh [argument of digits.py...]
+#        examples/run.sh table1 [argument of models/table1.py...]
+#        examples/run.sh resnet18 [argument of resnet18.py...]
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 bash scripts/setup.sh build </dev/null
-exec .venv/bin/python examples/python/digits.py "$@"
+case "${1:-}" in
+  table1) exec .venv/bin/python examples/models/table1.py "${@:2}" ;;
+  resnet18) exec .venv/bin/python examples/python/resnet18.py "${@:2}" ;;
+  *) exec .venv/bin/python examples/python/digits.py "$@" ;;
+esac

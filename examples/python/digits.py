@@ -85,7 +85,7 @@ def train_on_file(data: Path, out: Path, epochs: int, seed: int, amp: ts.DType |
     tensors = ts.load_file(data)
     model, optimizer, loader = trainer(seed, tensors["train_images"], tensors["train_classes"])
     scaler = scaler_for(amp)
-    with tqdm(range(epochs), unit="epoch") as progress:
+    with tqdm(range(epochs), unit="epoch", disable=None) as progress:
         for epoch in progress:
             set_rate(optimizer, epoch, epochs)
             loss, met = train_epoch(model, optimizer, loader, amp, scaler)
@@ -103,7 +103,7 @@ def run(seed: int, epochs: int, data: tuple[np.ndarray, ...], amp: ts.DType | No
     model, optimizer, loader = trainer(seed, ts.from_numpy(fit_x), ts.from_numpy(fit_y))
     watch = ts.from_numpy(watch_x), ts.from_numpy(watch_y)
     history, scaler = History(), scaler_for(amp)
-    with tqdm(range(epochs), desc=f"seed {seed}", unit="epoch") as progress:
+    with tqdm(range(epochs), desc=f"seed {seed}", unit="epoch", disable=None) as progress:
         for epoch in progress:
             set_rate(optimizer, epoch, epochs)
             loss, met = train_epoch(model, optimizer, loader, amp, scaler)

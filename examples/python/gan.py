@@ -90,7 +90,7 @@ def main() -> None:
     loader = DataLoader(TensorDataset(ts.from_numpy(images)), batch_size=64, shuffle=True, drop_last=True)
     gan = Gan()
     noise = ts.randn((64, NOISE))
-    with tqdm(range(options.epochs), desc="gan", unit="epoch") as progress:
+    with tqdm(range(options.epochs), desc="gan", unit="epoch", disable=None) as progress:
         for _ in progress:
             losses = [gan.step(real) for (real,) in loader]
             d, g = np.mean(losses, axis=0)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compares training steps of whole models with PyTorch's, step by step in turns: one JSON line each, then a table.
+"""Compares training steps of whole models with PyTorch's, step by step in turns in one process: one JSON line each, then a
+table. examples/models/table1.py compares losses and throughput; this program is for profilers and for single cases.
 
-The models are in models.py, written once for both libraries. Both sides start from the same weights and get the same
-batch. The time of a step is forward, loss, backward and the optimizer's step. "cpu" is the processor time of the
+The models are those of examples/models, written once for both libraries. Both sides start from the same weights and get the
+same batch. The time of a step is forward, loss, backward and the optimizer's step. "cpu" is the processor time of the
 process, which other programs disturb less than wall-clock time.
 
 Usage: python tests/bench/bench_models.py [--models resnet50 ...] [--batch N] [--size PIXELS] [--last]
@@ -20,8 +21,10 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import argparse
 import json
 import statistics
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,41 +32,39 @@ import torch
 
 import tessera as ts
 
-from models import CLASSES, IMAGE_MODELS, ITEMS, USERS, Step, copy_weights, ncf, stepper
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples"))
 
-def image_steps(build: Callable[[Any], Any], options: argparse.Namespace) -> tuple[Step, Step]:
-    torch.manual_seed(0)
-    random = np.random.default_rng(0)
-    images = random.standard_normal((options.batch, 3, options.size, options.size)).astype(np.float32)
-    labels = random.integers(0, CLASSES, options.batch)
-    theirs, ours = build(torch.nn), build(ts.nn)
-    copy_weights(theirs, ours)
-    x, y, p, q = ts.from_numpy(images), ts.from_numpy(labels), torch.from_numpy(images), torch.from_numpy(labels)
-    if options.last:
-        x = ts.from_numpy(np.ascontiguousarray(images.transpose(0, 2, 3, 1))).permute((0, 3, 1, 2))
-        p = p.contiguous(memory_format=torch.channels_last)
-        theirs = theirs.to(memory_format=torch.channels_last)
-    return (
-        stepper(ours, ts.optim.SGD(ours.parameters(), 0.01, 0.9), ts.nn.CrossEntropyLoss(), x, y),
-        stepper(theirs, torch.optim.SGD(theirs.parameters(), 0.01, 0.9), torch.nn.CrossEntropyLoss(), p, q),
-    )
+from models import MODELS  # noqa: E402
+from models.common import images, queued_step, set_weights, weights_of  # noqa: E402
+
+Step = Callable[[], float]
 
 
-def ncf_steps(options: argparse.Namespace) -> tuple[Step, Step]:
-    torch.manual_seed(0)
-    random = np.random.default_rng(0)
-    pairs = np.stack([random.integers(0, USERS, options.pairs), random.integers(0, ITEMS, options.pairs)])
-    labels = random.integers(0, 2, options.pairs).astype(np.float32)
-    theirs, ours = ncf(torch.nn, torch.cat), ncf(ts.nn, ts.cat)
-    copy_weights(theirs, ours)
-    x, y, p, q = ts.from_numpy(pairs), ts.from_numpy(labels), torch.from_numpy(pairs), torch.from_numpy(labels)
-    return (
-        stepper(ours, ts.optim.Adam(ours.parameters()), ts.nn.BCEWithLogitsLoss(), x, y),
-        stepper(theirs, torch.optim.Adam(theirs.parameters()), torch.nn.BCEWithLogitsLoss(), p, q),
-    )
+def channels_last(lib: Any, model: Any, x: Any) -> tuple[Any, Any]:
+    if lib is torch:
+        return model.to(memory_format=torch.channels_last), x.contiguous(memory_format=torch.channels_last)
+    return model, ts.from_numpy(np.ascontiguousarray(x.numpy().transpose(0, 2, 3, 1))).permute((0, 3, 1, 2))
 
 
-MODELS = [*IMAGE_MODELS, "ncf"]
+def steps_of(name: str, options: argparse.Namespace) -> tuple[Step, Step]:
+    """A step of tessera and one of PyTorch."""
+    spec = MODELS[name]
+    sizes = dict(spec.sizes)
+    if spec.data is images:
+        sizes["size"] = options.size
+    ts.manual_seed(0)
+    ours, theirs = spec.build(ts, **sizes), spec.build(torch, **sizes)
+    set_weights(torch, theirs, weights_of(ours))
+    arrays = spec.data(np.random.default_rng(0), spec.batch * options.batch // 8, **sizes)
+
+    def side(lib: Any, model: Any) -> Step:
+        tensors = [lib.from_numpy(array) for array in arrays]
+        if options.last and spec.data is images:
+            model, tensors[0] = channels_last(lib, model, tensors[0])
+        step = queued_step(lib, spec, model)
+        return lambda: float(step(*tensors).item())
+
+    return side(ts, ours), side(torch, theirs)
 
 
 # ---- measuring ----
@@ -76,13 +77,12 @@ def milliseconds(step: Step) -> tuple[float, float, float]:
 
 
 def measure(name: str, options: argparse.Namespace) -> dict[str, Any]:
-    steps = ncf_steps(options) if name == "ncf" else image_steps(IMAGE_MODELS[name], options)
+    steps = steps_of(name, options)
     sides = [steps[i] for i in (0, 1) if options.only in (None, i)]
-    first = [step() for step in sides]  # makes oneDNN's primitives
-    for step in sides * 2:  # allocates memory
+    for step in sides * 3:  # makes oneDNN's primitives and allocates memory
         step()
     rounds = [[milliseconds(step) for step in sides] for _ in range(options.rounds)]
-    line: dict[str, Any] = {"name": name, "threads": options.threads, "first_losses": first}
+    line: dict[str, Any] = {"name": name, "threads": options.threads}
     for key, column, pick in (("wall", 0, statistics.median), ("best", 0, min), ("cpu", 1, statistics.median)):
         line[key] = [pick(r[side][column] for r in rounds) for side in range(len(sides))]
     return line
@@ -90,12 +90,11 @@ def measure(name: str, options: argparse.Namespace) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--models", nargs="*", choices=MODELS, default=MODELS)
+    parser.add_argument("--models", nargs="*", choices=MODELS, default=list(MODELS))
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--batch", type=int, default=8)
-    parser.add_argument("--size", type=int, default=224, help="pixels along an image's side")
-    parser.add_argument("--pairs", type=int, default=16384, help="the batch of ncf")
+    parser.add_argument("--batch", type=int, default=8, help="images; other batches grow in proportion")
+    parser.add_argument("--size", type=int, default=128, help="pixels along an image's side")
     parser.add_argument("--last", action="store_true", help="images with channels last")
     parser.add_argument("--only", type=int, choices=(0, 1), help="0: only ours, 1: only PyTorch, for profilers")
     options = parser.parse_args()

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "bench")]
+sys.path.insert(0, str(HERE))
 
 import build  # noqa: E402
 import machine  # noqa: E402
@@ -130,7 +130,7 @@ def test_every_goal_has_a_row_with_a_figure_or_a_reason(tmp_path: Path) -> None:
     assert list(rows) == GOAL_KEYS and len(set(GOAL_KEYS)) == len(GOAL_KEYS)
     assert rows["leaks.device_allocations"]["met"] is True and rows["bandwidth.worst"]["met"] is False
     assert rows["models.ncf.float32.ratio"]["measured"] == 1.25
-    assert "recurrent" in rows["models.gnmt.float32.ratio"]["reason"]
+    assert rows["models.gnmt.float32.ratio"]["reason"] == "the part models: timed out, because"
     assert rows["bandwidth.median"]["reason"] == "the part bandwidth did not come to it"
     assert rows["gemm.worst"]["reason"] == "the part gemm: failed, because"
     assert rows["overhead.worst"]["reason"] == "the part overhead was not asked for"
@@ -272,20 +272,3 @@ def test_shards_hold_every_test_once() -> None:
         Share(number, 3).pytest_collection_modifyitems(Config, items)  # type: ignore[arg-type]
         shares += items
     assert sorted(shares) == list(range(10))
-
-
-@pytest.mark.parametrize("name", ["resnet50", "mobilenet", "mobilenet_v2"])
-def test_a_model_has_the_same_first_loss_in_both_libraries(name: str) -> None:
-    np, torch, ts = (pytest.importorskip(module) for module in ("numpy", "torch", "tessera"))
-    from models import CLASSES, IMAGE_MODELS, copy_weights, stepper
-
-    torch.manual_seed(0)
-    random = np.random.default_rng(0)
-    images, labels = random.standard_normal((4, 3, 64, 64)).astype(np.float32), random.integers(0, CLASSES, 4)
-    losses = []
-    theirs, ours = IMAGE_MODELS[name](torch.nn), IMAGE_MODELS[name](ts.nn)
-    copy_weights(theirs, ours)
-    for library, model, of in ((ts, ours, ts.from_numpy), (torch, theirs, torch.from_numpy)):
-        optimizer = library.optim.SGD(model.parameters(), 0.01, 0.9)
-        losses.append(stepper(model, optimizer, library.nn.CrossEntropyLoss(), of(images), of(labels))())
-    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
