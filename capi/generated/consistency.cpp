@@ -5,6 +5,7 @@
 #include "base/device.h"
 #include "base/dtype.h"
 #include "base/error.h"
+#include "memory/shared_memory.h"
 #include "ops/index/getitem.h"
 #include "optim/kinds.h"
 #include "profile/summary.h"
@@ -76,6 +77,8 @@ static_assert(static_cast<int32_t>(tsr::profile::SortBy::kCount) == TSR_PROFILE_
 static_assert(static_cast<int32_t>(tsr::profile::SortBy::kFlops) == TSR_PROFILE_SORT_FLOPS);
 static_assert(static_cast<int32_t>(tsr::profile::SortBy::kBytes) == TSR_PROFILE_SORT_BYTES);
 static_assert(static_cast<int32_t>(tsr::profile::SortBy::kName) == TSR_PROFILE_SORT_NAME);
+static_assert(static_cast<int32_t>(tsr::ShareStrategy::kFileDescriptor) == TSR_SHARE_FILE_DESCRIPTOR);
+static_assert(static_cast<int32_t>(tsr::ShareStrategy::kFileSystem) == TSR_SHARE_FILE_SYSTEM);
 static_assert(static_cast<int32_t>(tsr::ops::IndexKind::kInteger) == TSR_INDEX_KIND_INTEGER);
 static_assert(static_cast<int32_t>(tsr::ops::IndexKind::kSlice) == TSR_INDEX_KIND_SLICE);
 static_assert(static_cast<int32_t>(tsr::ops::IndexKind::kNewAxis) == TSR_INDEX_KIND_NEW_AXIS);

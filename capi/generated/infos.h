@@ -259,6 +259,12 @@ inline constexpr CallInfoOf kInfo_profiler_rows{510, "tsr_profiler_rows", {{"pro
 inline constexpr CallInfoOf kInfo_profile_range_begin{511, "tsr_profile_range_begin", {{"name", 'S'}}};
 inline constexpr CallInfoOf kInfo_profile_range_end{512, "tsr_profile_range_end", {{"range", 'I'}}};
 inline constexpr CallInfoOf kInfo_profile_roof{513, "tsr_profile_roof", {{"device", 'C'}, {"bytes_per_second", 'W'}, {"flops_per_second", 'W'}}};
+inline constexpr CallInfoOf kInfo_storage_share{550, "tsr_storage_share", {{"tensor", 'T'}, {"strategy", 'E'}}};
+inline constexpr CallInfoOf kInfo_tensor_is_shared{551, "tsr_tensor_is_shared", {{"tensor", 'T'}, {"shared", 'W'}}};
+inline constexpr CallInfoOf kInfo_empty_shared{552, "tsr_empty_shared", {{"shape", 'J'}, {"dtype", 'D'}, {"strategy", 'E'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_storage_shared_handle{553, "tsr_storage_shared_handle", {{"tensor", 'T'}, {"flags", 'I'}, {"handle", 'O'}}};
+inline constexpr CallInfoOf kInfo_tensor_from_shared{554, "tsr_tensor_from_shared", {{"handle", 'O'}, {"offset", 'I'}, {"shape", 'J'}, {"strides", 'J'}, {"dtype", 'D'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_shared_memory_counts{555, "tsr_shared_memory_counts", {{"counts", 'O'}}};
 inline constexpr CallInfoOf kInfo_abs{1001, "abs", {{"input", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_negative{1002, "negative", {{"input", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_sign{1003, "sign", {{"input", 'T'}, {"out", 'P'}}};

@@ -39,5 +39,9 @@ template <>
 inline constexpr uint32_t kFirstSize<tsr_grad_scaler_state> = 48;
 template <>
 inline constexpr uint32_t kFirstSize<tsr_profiler_options> = 64;
+template <>
+inline constexpr uint32_t kFirstSize<tsr_shared_handle> = 32;
+template <>
+inline constexpr uint32_t kFirstSize<tsr_shared_counts> = 32;
 
 }  // namespace tsr::capi

@@ -27,8 +27,10 @@ const StructSize kStructSizes[] = {
     {"tsr_autocast_state", sizeof(tsr_autocast_state)},
     {"tsr_grad_scaler_state", sizeof(tsr_grad_scaler_state)},
     {"tsr_profiler_options", sizeof(tsr_profiler_options)},
+    {"tsr_shared_handle", sizeof(tsr_shared_handle)},
+    {"tsr_shared_counts", sizeof(tsr_shared_counts)},
 };
-const size_t kStructCount = 19;
+const size_t kStructCount = 21;
 
 const StatusName kStatusNames[] = {
     {0, "OK"},

@@ -266,6 +266,17 @@ enum {
   TSR_PROFILE_ACTION_RECORD_AND_SAVE = 3
 };
 
+typedef int32_t tsr_share_strategy;
+enum {
+  TSR_SHARE_FILE_DESCRIPTOR = 1,
+  TSR_SHARE_FILE_SYSTEM = 2
+};
+
+typedef int32_t tsr_shared_flag;
+enum {
+  TSR_SHARED_IN_TRANSIT = 1
+};
+
 typedef int32_t tsr_index_kind;
 enum {
   TSR_INDEX_KIND_INTEGER = 0,
@@ -294,6 +305,8 @@ typedef struct tsr_optimizer_options tsr_optimizer_options;
 typedef struct tsr_autocast_state tsr_autocast_state;
 typedef struct tsr_grad_scaler_state tsr_grad_scaler_state;
 typedef struct tsr_profiler_options tsr_profiler_options;
+typedef struct tsr_shared_handle tsr_shared_handle;
+typedef struct tsr_shared_counts tsr_shared_counts;
 typedef void (*tsr_drop_fn)(void* user);
 typedef void (*tsr_log_fn)(
     void* user, tsr_log_level level, const char* component, const char* message,
@@ -580,6 +593,23 @@ struct tsr_profiler_options {
   int64_t capacity;
 };
 
+struct tsr_shared_handle {
+  uint32_t struct_size;
+  int32_t fd;
+  int64_t nbytes;
+  const char* name;
+  int32_t flags;
+  int32_t pad0;
+};
+
+struct tsr_shared_counts {
+  uint32_t struct_size;
+  uint32_t pad0;
+  int64_t blocks;
+  int64_t nbytes;
+  int64_t descriptors;
+};
+
 
 int64_t tsr_none(void);
 void tsr_buffer_retain(tsr_buffer buffer);
@@ -833,6 +863,12 @@ tsr_status tsr_profiler_rows(tsr_profiler profiler, tsr_profile_group group, tsr
 int64_t tsr_profile_range_begin(const char* name, int64_t name_len);
 void tsr_profile_range_end(int64_t range);
 tsr_status tsr_profile_roof(tsr_device_type device_type, int32_t device_index, double* bytes_per_second, double* flops_per_second);
+tsr_status tsr_storage_share(tsr_tensor tensor, tsr_share_strategy strategy);
+tsr_status tsr_tensor_is_shared(tsr_tensor tensor, int32_t* shared);
+tsr_status tsr_empty_shared(const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_share_strategy strategy, tsr_tensor* out);
+tsr_status tsr_storage_shared_handle(tsr_tensor tensor, int32_t flags, tsr_shared_handle* handle);
+tsr_status tsr_tensor_from_shared(const tsr_shared_handle* handle, int64_t offset, const int64_t* shape, int32_t n_shape, const int64_t* strides, int32_t n_strides, tsr_dtype dtype, tsr_tensor* out);
+tsr_status tsr_shared_memory_counts(tsr_shared_counts* counts);
 tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_abs_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_abs_inplace(tsr_tensor input);

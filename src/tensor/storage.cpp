@@ -7,6 +7,7 @@
 #include "memory/pinned.h"
 #include "memory/small_alloc.h"
 #include "memory/stream.h"
+#include "tensor/shared_storage.h"
 
 namespace tsr {
 namespace {
@@ -32,6 +33,8 @@ void Storage::operator delete(void* block, size_t size) noexcept {
 void Storage::destroy(Storage* storage) noexcept {
   if (storage->deleter != nullptr)
     storage->deleter(storage->context, storage->data, storage->nbytes);
+  else if (storage->context != nullptr && !release_shared(*storage))
+    return;
   storage->tag = ObjectTag::kDead;
   delete storage;
 }
@@ -74,6 +77,7 @@ void record_stream(const Storage& storage, StreamHandle stream) {
 
 StoragePtr wrap_storage(Device device, void* data, uint64_t nbytes, Storage::Deleter deleter,
                         void* context) {
+  if (deleter == nullptr) context = nullptr;  // both: Note [Storages without a deleter]
   StoragePtr storage = StoragePtr::adopt(new Storage(device, data, nbytes, deleter, context));
   storage->foreign = true;
   return storage;

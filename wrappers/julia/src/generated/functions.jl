@@ -1205,6 +1205,47 @@
 @c tsr_profile_roof(device_type::tsr_device_type, device_index::Int32,
     bytes_per_second::Ptr{Float64}, flops_per_second::Ptr{Float64})::tsr_status
 
+# Moves the storage of a tensor to shared memory, with all views of it. Does nothing if it is
+# there, or not on the CPU.
+# No other thread may use the elements during the call. Pointers to the elements that were
+# given out before point to the old memory, which stays valid as long as the storage, but is
+# no longer that of the tensor. With more than a quarter of the file descriptors that the
+# process may open in use for this, memory gets a name instead. IO, OUT_OF_MEMORY.
+@c tsr_storage_share(tensor::tsr_tensor, strategy::tsr_share_strategy)::tsr_status
+
+# Whether other processes can open the memory of a tensor; always true for a device other than
+# the CPU.
+@c tsr_tensor_is_shared(tensor::tsr_tensor, shared::Ptr{Int32})::tsr_status
+
+# A row-major tensor of the CPU in new shared memory; its bytes are zero.
+# SHAPE for an impossible shape; IO, OUT_OF_MEMORY.
+@c tsr_empty_shared(shape::Ptr{Int64}, n_shape::Int32, dtype::tsr_dtype,
+    strategy::tsr_share_strategy, out::Ptr{tsr_tensor})::tsr_status
+
+# Fills in the handle by which another process opens the shared memory of a tensor.
+# The file descriptor and the name are borrowed from the storage. Duplicate the descriptor, or
+# send it, while the tensor lives. A name alone does not keep memory alive: with the flag
+# IN_TRANSIT the handle itself counts as a user, until tsr_tensor_from_shared opens it with
+# the same flag, which must happen exactly once. BUFFER for memory that is not shared; IO when
+# the descriptor was closed because the process has too many and it may not be opened again.
+@c tsr_storage_shared_handle(tensor::tsr_tensor, flags::Int32,
+    handle::Ptr{tsr_shared_handle})::tsr_status
+
+# A tensor on shared memory, as the handle of a process says. If this process has the memory
+# already, the tensor is a view of the same storage.
+# offset is that of the first element from the start of the storage, in elements. The file
+# descriptor stays the caller's and may be closed afterwards. Any file that can be mapped will
+# do; one that was opened for reading only gives a read-only tensor. The memory must not
+# shrink: the system ends a program that reads beyond the end of a file (SIGBUS). VALUE when
+# the handle is none of this library or names more bytes than there are; SHAPE when elements
+# lie outside; IO when the memory is gone.
+@c tsr_tensor_from_shared(handle::Ptr{tsr_shared_handle}, offset::Int64, shape::Ptr{Int64},
+    n_shape::Int32, strides::Ptr{Int64}, n_strides::Int32, dtype::tsr_dtype,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# Fills in how much shared memory this process has mapped.
+@c tsr_shared_memory_counts(counts::Ptr{tsr_shared_counts})::tsr_status
+
 # Absolute value of each element; a complex element gives its magnitude.
 @c tsr_abs(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_abs_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status

@@ -307,6 +307,15 @@ const TSR_PROFILE_ACTION_WARMUP = Int32(1)
 const TSR_PROFILE_ACTION_RECORD = Int32(2)
 const TSR_PROFILE_ACTION_RECORD_AND_SAVE = Int32(3)
 
+# How another process finds shared memory.
+const tsr_share_strategy = Int32
+const TSR_SHARE_FILE_DESCRIPTOR = Int32(1)
+const TSR_SHARE_FILE_SYSTEM = Int32(2)
+
+# Bits of the field flags of a tsr_shared_handle.
+const tsr_shared_flag = Int32
+const TSR_SHARED_IN_TRANSIT = Int32(1)
+
 # The kind of an item of an index. An index is a list of items of four numbers each: kind,
 # start, stop, step. Numbers that a kind does not use are ignored; tsr_none() means an absent
 # start, stop or step. Axes beyond the items are taken whole.
@@ -649,6 +658,31 @@ end
 tsr_profiler_options() = tsr_profiler_options(
     sizeof(tsr_profiler_options), 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
+"""
+What another process needs to open shared memory.
+"""
+struct tsr_shared_handle
+    struct_size::UInt32
+    fd::Int32
+    nbytes::Int64
+    name::Ptr{UInt8}
+    flags::Int32
+    pad0::Int32
+end
+tsr_shared_handle() = tsr_shared_handle(sizeof(tsr_shared_handle), 0, 0, C_NULL, 0, 0)
+
+"""
+The shared memory that this process has mapped.
+"""
+struct tsr_shared_counts
+    struct_size::UInt32
+    pad0::UInt32
+    blocks::Int64
+    nbytes::Int64
+    descriptors::Int64
+end
+tsr_shared_counts() = tsr_shared_counts(sizeof(tsr_shared_counts), 0, 0, 0, 0)
+
 # What tsr_abi_probe checks when the library is loaded.
 const STRUCTS = (
     ("tsr_error_view", tsr_error_view),
@@ -666,6 +700,8 @@ const STRUCTS = (
     ("tsr_autocast_state", tsr_autocast_state),
     ("tsr_grad_scaler_state", tsr_grad_scaler_state),
     ("tsr_profiler_options", tsr_profiler_options),
+    ("tsr_shared_handle", tsr_shared_handle),
+    ("tsr_shared_counts", tsr_shared_counts),
 )
 
 const STATUS_NAMES = Dict{Int32,Symbol}(

@@ -934,6 +934,79 @@ impl Default for tsr_profiler_options {
     }
 }
 
+/// What another process needs to open shared memory.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct tsr_shared_handle {
+    /// struct size.
+    pub struct_size: u32,
+    /// a file descriptor of this process, or -1 when there is a name
+    pub fd: i32,
+    /// of the storage
+    pub nbytes: i64,
+    /// ends with NUL; NULL when there is a file descriptor
+    pub name: *const c_char,
+    /// bits of tsr_shared_flag
+    pub flags: i32,
+    /// pad0.
+    pub pad0: i32,
+}
+
+const _: () = {
+    assert!(size_of::<tsr_shared_handle>() == 32);
+    assert!(offset_of!(tsr_shared_handle, struct_size) == 0);
+    assert!(offset_of!(tsr_shared_handle, fd) == 4);
+    assert!(offset_of!(tsr_shared_handle, nbytes) == 8);
+    assert!(offset_of!(tsr_shared_handle, name) == 16);
+    assert!(offset_of!(tsr_shared_handle, flags) == 24);
+    assert!(offset_of!(tsr_shared_handle, pad0) == 28);
+};
+
+impl Default for tsr_shared_handle {
+    /// All zero, but for the size.
+    fn default() -> Self {
+        // SAFETY: numbers, nullable pointers and functions, for which zero is a value.
+        let mut zero: Self = unsafe { std::mem::zeroed() };
+        zero.struct_size = size_of::<Self>() as u32;
+        zero
+    }
+}
+
+/// The shared memory that this process has mapped.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct tsr_shared_counts {
+    /// struct size.
+    pub struct_size: u32,
+    /// pad0.
+    pub pad0: u32,
+    /// number of storages
+    pub blocks: i64,
+    /// nbytes.
+    pub nbytes: i64,
+    /// file descriptors that are kept open, so that a storage can be sent again
+    pub descriptors: i64,
+}
+
+const _: () = {
+    assert!(size_of::<tsr_shared_counts>() == 32);
+    assert!(offset_of!(tsr_shared_counts, struct_size) == 0);
+    assert!(offset_of!(tsr_shared_counts, pad0) == 4);
+    assert!(offset_of!(tsr_shared_counts, blocks) == 8);
+    assert!(offset_of!(tsr_shared_counts, nbytes) == 16);
+    assert!(offset_of!(tsr_shared_counts, descriptors) == 24);
+};
+
+impl Default for tsr_shared_counts {
+    /// All zero, but for the size.
+    fn default() -> Self {
+        // SAFETY: numbers, nullable pointers and functions, for which zero is a value.
+        let mut zero: Self = unsafe { std::mem::zeroed() };
+        zero.struct_size = size_of::<Self>() as u32;
+        zero
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -960,6 +1033,8 @@ mod tests {
             ("tsr_autocast_state", size_of::<tsr_autocast_state>()),
             ("tsr_grad_scaler_state", size_of::<tsr_grad_scaler_state>()),
             ("tsr_profiler_options", size_of::<tsr_profiler_options>()),
+            ("tsr_shared_handle", size_of::<tsr_shared_handle>()),
+            ("tsr_shared_counts", size_of::<tsr_shared_counts>()),
         ];
         for (name, size) in structs {
             // SAFETY: text and its length.

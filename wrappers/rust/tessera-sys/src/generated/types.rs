@@ -487,6 +487,18 @@ pub const TSR_PROFILE_ACTION_RECORD: tsr_profile_action = 2;
 /// it records, and the cycle ends with this step
 pub const TSR_PROFILE_ACTION_RECORD_AND_SAVE: tsr_profile_action = 3;
 
+/// How another process finds shared memory.
+pub type tsr_share_strategy = i32;
+/// by a file descriptor, which is sent through a socket or inherited
+pub const TSR_SHARE_FILE_DESCRIPTOR: tsr_share_strategy = 1;
+/// by a name in /dev/shm
+pub const TSR_SHARE_FILE_SYSTEM: tsr_share_strategy = 2;
+
+/// Bits of the field flags of a tsr_shared_handle.
+pub type tsr_shared_flag = i32;
+/// the handle counts as a user of a name until it is opened once
+pub const TSR_SHARED_IN_TRANSIT: tsr_shared_flag = 1;
+
 /// The kind of an item of an index. An index is a list of items of four numbers each: kind, start,
 /// stop, step. Numbers that a kind does not use are ignored; tsr_none() means an absent start,
 /// stop or step. Axes beyond the items are taken whole.
