@@ -45,7 +45,8 @@ class Arrival {
 
 StoragePtr open_handle(const tsr_shared_handle& handle) {
   const auto nbytes = static_cast<uint64_t>(std::max<int64_t>(handle.nbytes, 1));
-  if (handle.name == nullptr) return open_shared_storage(handle.fd, nbytes);
+  const bool keep = (handle.flags & TSR_SHARED_NOT_SENT_ON) == 0;
+  if (handle.name == nullptr) return open_shared_storage(handle.fd, nbytes, keep);
   return open_shared_storage(handle.name, nbytes);
 }
 
@@ -108,14 +109,14 @@ tsr_status tsr_tensor_from_shared(const tsr_shared_handle* handle, int64_t offse
   return guard(call, [&] {
     out_arg(out, "out");
     const tsr_shared_handle from = read_struct(handle, "handle");
-    check_flags(from.flags, TSR_SHARED_IN_TRANSIT, "handle");
+    check_flags(from.flags, TSR_SHARED_IN_TRANSIT | TSR_SHARED_NOT_SENT_ON, "handle");
     TSR_CHECK((from.fd >= 0) != (from.name != nullptr) && from.nbytes >= 0, Code::kValue, "handle",
               "expected a file descriptor or a name, and a size, got ", from.fd, ", ",
               from.name == nullptr ? "no name" : from.name, " and ", from.nbytes, " bytes");
     const DimsView sizes = list_arg(shape, n_shape, "shape");
     const DimsView steps = list_arg(strides, n_strides, "strides");
     const DType type = dtype_arg(dtype, "dtype");
-    Arrival arrival(from.name != nullptr && from.flags != 0);
+    Arrival arrival(from.name != nullptr && (from.flags & TSR_SHARED_IN_TRANSIT) != 0);
     StoragePtr storage = open_handle(from);
     arrival.opened(storage);
     TSR_CHECK(steps.size() == sizes.size(), Code::kShape, "strides", "expected ", sizes.size(),

@@ -23,7 +23,8 @@ enum {
 /* Bits of the field flags of a tsr_shared_handle. */
 typedef int32_t tsr_shared_flag;
 enum {
-  TSR_SHARED_IN_TRANSIT = 1 /* the handle counts as a user of a name until it is opened once */
+  TSR_SHARED_IN_TRANSIT = 1, /* the handle counts as a user of a name until it is opened once */
+  TSR_SHARED_NOT_SENT_ON = 2 /* opening keeps no file descriptor: this process will not send the storage on */
 };
 
 typedef struct tsr_shared_handle tsr_shared_handle;
@@ -70,8 +71,9 @@ TSR_API TSR_NODISCARD tsr_status tsr_empty_shared(
  * The file descriptor and the name are borrowed from the storage. Duplicate the descriptor, or
  * send it, while the tensor lives. A name alone does not keep memory alive: with the flag
  * IN_TRANSIT the handle itself counts as a user, until tsr_tensor_from_shared opens it with the
- * same flag, which must happen exactly once. BUFFER for memory that is not shared; IO when the
- * descriptor was closed because the process has too many and it may not be opened again.
+ * same flag, which must happen exactly once. BUFFER for memory that is not shared; IO when this
+ * process keeps no descriptor, because it has too many or opened the memory with NOT_SENT_ON,
+ * and may not open the memory again.
  * flags: bits of tsr_shared_flag */
 TSR_API TSR_NODISCARD tsr_status tsr_storage_shared_handle(
     tsr_tensor tensor, int32_t flags, tsr_shared_handle* handle);

@@ -25,6 +25,7 @@
 #include "tessera/cpp/random.hpp"
 #include "tessera/cpp/saved_tensors.hpp"
 #include "tessera/cpp/schedules.hpp"
+#include "tessera/cpp/share.hpp"
 #include "tessera/cpp/streams.hpp"
 #include "tessera/cpp/tensor.hpp"
 #include "tessera/cpp/threads.hpp"

@@ -274,7 +274,8 @@ enum {
 
 typedef int32_t tsr_shared_flag;
 enum {
-  TSR_SHARED_IN_TRANSIT = 1
+  TSR_SHARED_IN_TRANSIT = 1,
+  TSR_SHARED_NOT_SENT_ON = 2
 };
 
 typedef int32_t tsr_index_kind;

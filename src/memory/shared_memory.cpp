@@ -145,13 +145,13 @@ std::unique_ptr<SharedMemory> SharedMemory::create(uint64_t nbytes, ShareStrateg
   return memory;
 }
 
-std::unique_ptr<SharedMemory> SharedMemory::open(int descriptor, uint64_t nbytes) {
+std::unique_ptr<SharedMemory> SharedMemory::open(int descriptor, uint64_t nbytes, bool keep) {
   std::unique_ptr<SharedMemory> memory(new SharedMemory);
   const uint64_t there = size_of(descriptor);
   TSR_CHECK(nbytes >= 1 && nbytes <= there, Code::kValue, "handle", "expected 1 to ", there,
             " bytes, the size of the file, got ", nbytes);
   memory->map(descriptor, nbytes, 0);
-  if (g_kept.load(std::memory_order_relaxed) < most_descriptors()) {
+  if (keep && g_kept.load(std::memory_order_relaxed) < most_descriptors()) {
     const int own = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     if (own >= 0) memory->keep(own);
   }
@@ -191,8 +191,8 @@ int SharedMemory::descriptor() {
   const int opened = ::open(path, O_RDWR | O_CLOEXEC);
   if (opened < 0) {
     fail_io(
-        "the descriptor was closed because the program has too many; raise the limit (ulimit -n) "
-        "or use the strategy file_system",
+        "this process keeps no descriptor of it, because it has too many (ulimit -n) or was not to "
+        "send it on",
         errno);
   }
   keep(opened);

@@ -41,9 +41,10 @@ struct SharedCounts {
 class SharedMemory {
  public:
   static std::unique_ptr<SharedMemory> create(uint64_t nbytes, ShareStrategy strategy);
-  // `descriptor` stays the caller's. Throws kValue when the file holds less than `nbytes`. A file
-  // that was opened for reading only gives memory that cannot be written.
-  static std::unique_ptr<SharedMemory> open(int descriptor, uint64_t nbytes);
+  // `descriptor` stays the caller's; with `keep` the memory has a copy of it. Throws kValue when
+  // the file holds less than `nbytes`. A file that was opened for reading only gives memory that
+  // cannot be written.
+  static std::unique_ptr<SharedMemory> open(int descriptor, uint64_t nbytes, bool keep);
   // Throws kValue when no process of this library made the name.
   static std::unique_ptr<SharedMemory> open(std::string_view name, uint64_t nbytes);
   static SharedKey key_of(int descriptor);
@@ -58,7 +59,7 @@ class SharedMemory {
   [[nodiscard]] bool read_only() const noexcept { return read_only_; }
   // Empty for memory that is reached by a descriptor.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  // Borrowed, open as long as this object lives. Throws kIo when it was closed (see the Note) and
+  // Borrowed, open as long as this object lives. Throws kIo when none was kept and
   // this process may not open the pages again.
   [[nodiscard]] int descriptor();
   // Count a handle of a name that is on its way to another process. add_user throws kIo when the

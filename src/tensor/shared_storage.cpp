@@ -110,12 +110,12 @@ void share_storage(Storage& storage, ShareStrategy strategy) {
   storage.context = shared.release();
 }
 
-StoragePtr open_shared_storage(int descriptor, uint64_t nbytes) {
+StoragePtr open_shared_storage(int descriptor, uint64_t nbytes, bool keep) {
   const SharedKey key = SharedMemory::key_of(descriptor);
   auto& registry = immortal<Registry>();
   const std::lock_guard lock(registry.mutex);
   if (StoragePtr storage = find(registry, key, nbytes)) return storage;
-  return add(registry, SharedMemory::open(descriptor, nbytes), nbytes);
+  return add(registry, SharedMemory::open(descriptor, nbytes, keep), nbytes);
 }
 
 StoragePtr open_shared_storage(std::string_view name, uint64_t nbytes) {

@@ -19,9 +19,9 @@ StoragePtr allocate_shared_storage(uint64_t nbytes, ShareStrategy strategy);
 // pages now.
 void share_storage(Storage& storage, ShareStrategy strategy);
 
-// Memory of another process. If this process has it already, the result is the same storage. Throws
-// as SharedMemory::open.
-StoragePtr open_shared_storage(int descriptor, uint64_t nbytes);
+// Memory of another process. If this process has it already, the result is the same storage.
+// Throws as SharedMemory::open.
+StoragePtr open_shared_storage(int descriptor, uint64_t nbytes, bool keep);
 StoragePtr open_shared_storage(std::string_view name, uint64_t nbytes);
 
 // Null for a storage that is not shared; valid as long as the storage.

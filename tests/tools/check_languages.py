@@ -57,8 +57,8 @@ def command(language: str, program: str) -> list[Path | str]:
 LANGUAGES = ("c", "cpp", "python", "rust", "julia")
 
 
-def run(language: str, program: str, *arguments: Path | str) -> str:
-    """The output of the program; raises Failed with the end of the output if it fails."""
+def run(language: str, program: str, *arguments: Path | str, files: tuple[int, ...] = ()) -> str:
+    """The output of the program, which inherits the open files; raises Failed with the end of the output if it fails."""
     line = command(language, program)
     for needed in (line[0], line[-1]):
         if not Path(needed).exists():
@@ -66,6 +66,7 @@ def run(language: str, program: str, *arguments: Path | str) -> str:
     done = subprocess.run(
         [str(part) for part in (*line, *arguments)],
         cwd=FOLDER, env={**os.environ, **TOLD}, capture_output=True, text=True, timeout=TIMEOUT,
+        pass_fds=files,
     )  # fmt: skip
     if done.returncode != 0:
         raise Failed(f"{program} ended with {done.returncode}:\n{done.stderr[-2000:]}")
@@ -218,6 +219,29 @@ def check_resuming(cases: Cases, languages: list[str]) -> None:
             second = second or (contents(done) if done else None)
 
 
+def check_sharing(cases: Cases, languages: list[str]) -> None:
+    """The same memory in a process of each language, by a file descriptor and by a name: each reads what the one before
+    wrote."""
+    for strategy in ts.multiprocessing.get_all_sharing_strategies():
+        ts.multiprocessing.set_sharing_strategy(strategy)
+        x = ts.arange(1000, dtype=ts.float32).share_memory_()
+        given = ts.multiprocessing.shared_handle(x)
+        place = given.name or f"fd:{given.file}"
+
+        def visit(name: str) -> None:
+            wanted = f"sum {x.sum().item():.1f}"
+            expected = x + 1
+            files = () if given.name else (given.file,)
+            found = run(name, "shared_tensor", place, str(given.nbytes), "1000", files=files).strip()
+            if found != wanted:
+                raise Failed(f"printed {found!r}, expected {wanted!r}")
+            if not bool((x == expected).all()):
+                raise Failed(f"left {x[:3].tolist()}, expected {expected[:3].tolist()}")
+
+        for name in languages:
+            cases.check("D6_shared_memory", f"{strategy}_{name}", lambda: visit(name))
+
+
 def table(languages: list[str], accuracies: dict[str, float], cells: dict[tuple[str, str], str]) -> str:
     lines = ["| model of | test accuracy | " + " | ".join(f"predicted by {name}" for name in languages) + " |"]
     lines.append("|---" * (len(languages) + 2) + "|")
@@ -256,6 +280,7 @@ def main() -> int:
             logits = cases.check("predict", f"{model}_by_{name}", lambda: compare(name, model, reference, cells))
             reference = logits if reference is None else reference
     check_resuming(cases, languages)
+    check_sharing(cases, languages)
     print(table(languages, accuracies, cells))
     if options.report:
         ET.ElementTree(cases.suite).write(options.report, encoding="unicode")

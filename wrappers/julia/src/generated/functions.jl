@@ -1227,7 +1227,8 @@
 # send it, while the tensor lives. A name alone does not keep memory alive: with the flag
 # IN_TRANSIT the handle itself counts as a user, until tsr_tensor_from_shared opens it with
 # the same flag, which must happen exactly once. BUFFER for memory that is not shared; IO when
-# the descriptor was closed because the process has too many and it may not be opened again.
+# this process keeps no descriptor, because it has too many or opened the memory with
+# NOT_SENT_ON, and may not open the memory again.
 @c tsr_storage_shared_handle(tensor::tsr_tensor, flags::Int32,
     handle::Ptr{tsr_shared_handle})::tsr_status
 

@@ -315,6 +315,7 @@ const TSR_SHARE_FILE_SYSTEM = Int32(2)
 # Bits of the field flags of a tsr_shared_handle.
 const tsr_shared_flag = Int32
 const TSR_SHARED_IN_TRANSIT = Int32(1)
+const TSR_SHARED_NOT_SENT_ON = Int32(2)
 
 # The kind of an item of an index. An index is a list of items of four numbers each: kind,
 # start, stop, step. Numbers that a kind does not use are ignored; tsr_none() means an absent

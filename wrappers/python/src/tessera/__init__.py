@@ -104,6 +104,7 @@ if _typing.TYPE_CHECKING:
         linalg,
         masked,
         memory,
+        multiprocessing,
         nn,
         optim,
         streams,
@@ -125,8 +126,8 @@ else:
     __getattr__, __dir__ = _on_demand(
         __name__,
         frozenset({
-            "amp", "autograd", "distributions", "fft", "func", "io", "linalg", "masked", "memory", "nn", "optim",
-            "streams", "torch", "tracing", "utils",
+            "amp", "autograd", "distributions", "fft", "func", "io", "linalg", "masked", "memory",
+            "multiprocessing", "nn", "optim", "streams", "torch", "tracing", "utils",
         }),  # fmt: skip
         {
             "vmap": "func",

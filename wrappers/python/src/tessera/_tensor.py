@@ -8,11 +8,11 @@ import math
 import operator
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
 import numpy as np
 
-from . import _core, _forms, _interop, _ops, _repr, _ufuncs, _variadic
+from . import _core, _forms, _interop, _ops, _repr, _shared, _ufuncs, _variadic
 from ._backward import backward as run_backward
 from ._core import TensorBase
 from ._device import CPU, Device, device_of, device_pair, make_device
@@ -26,6 +26,8 @@ from ._graph import HookHandle, Node
 from ._results import RESULTS
 from .capi import check, handle, lib
 from .streams import Stream, as_stream
+
+S = TypeVar("S", bound="Tensor")
 
 
 class Tensor(TensorBase):
@@ -273,6 +275,16 @@ class Tensor(TensorBase):
     @property
     def is_cuda(self) -> Any:
         return self.device.type == "cuda"
+
+    def share_memory_(self: S) -> S:
+        """Moves the storage to memory that other processes can map, with all views of it; returns the tensor. Does
+        nothing if it is there, or not on the CPU. NumPy arrays made before keep the old memory."""
+        _shared.share(self)
+        return self
+
+    def is_shared(self) -> bool:
+        """Whether the tensor can go to another process without a copy."""
+        return _shared.is_shared(self)
 
     # ---- autograd ----
 

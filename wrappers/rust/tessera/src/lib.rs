@@ -49,6 +49,8 @@ mod promotion;
 #[allow(unsafe_code)]
 mod random;
 #[allow(unsafe_code)]
+pub mod share;
+#[allow(unsafe_code)]
 mod stream;
 #[allow(unsafe_code)]
 mod tensor;

@@ -369,6 +369,14 @@ class Module:
     def cpu(self: M) -> M:
         return self.to(CPU)
 
+    def share_memory(self: M) -> M:
+        """Moves all parameters, their gradients and all buffers to memory that other processes can map."""
+        for tensor in (*self.parameters(), *self.buffers()):
+            tensor.share_memory_()
+            if tensor.grad is not None:
+                tensor.grad.share_memory_()
+        return self
+
     # ---- hooks ----
 
     def register_forward_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:

@@ -9,6 +9,7 @@ is missing raises an error that says so. The guide is docs/guide/torch.md, the d
 
 from __future__ import annotations
 
+from importlib import import_module as _import_module
 from typing import Any
 
 import tessera as _tessera
@@ -124,6 +125,8 @@ def _in_place(name: str) -> Any:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "multiprocessing":  # imported when it is asked for, because the standard library's is slow to import
+        return _import_module("tessera.torch.multiprocessing")
     found = None if name.startswith("__") else _in_place(name)
     if found is None:
         raise _rows.missing(f"torch.{name}")

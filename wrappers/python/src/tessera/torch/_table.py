@@ -363,11 +363,11 @@ arctan_ arctanh_ asin_ asinh_ atan2_ atan_ atanh_ backward baddbmm_ bfloat16 bit
 bitwise_or_ bitwise_right_shift_ bitwise_xor_ bool byte cauchy_ ceil_ char clamp_ clip_ copy_ copysign_ cos_ cosh_ cpu cuda
 data data_ptr deg2rad_ device digamma_ dim double dtype element_size erf_ erfc_ erfinv_ exp2_ exp_ expand expand_as expm1_
 float float_power_ floor_ floor_divide_ fmod_ frac_ gcd_ geometric_ grad grad_fn half heaviside_ hypot_ i0_
-igamma_ igammac_ index_put_ int is_complex is_cuda is_floating_point is_leaf is_pinned item itemsize lcm_ ldexp_
+igamma_ igammac_ index_put_ int is_complex is_cuda is_floating_point is_leaf is_pinned is_shared item itemsize lcm_ ldexp_
 lgamma_ log10_ log1p_ log2_ log_ log_normal_ logit_ long mT masked_fill_ masked_scatter_ mul_ multiply_ nan_to_num_ nbytes ndim
 ndimension neg_ negative_ nelement nextafter_ normal_ pin_memory polygamma polygamma_ pow_ put_ rad2deg_ reciprocal_
 record_stream relu_ remainder_ requires_grad requires_grad_ reshape_as retain_grad retains_grad rsqrt_ shape short sigmoid_ sign_ sin_
-sinc_ sinh_ sqrt_ square_ storage_offset tan_ tanh_ to tolist tril_ triu_ true_divide_ trunc_ type_as view view_as
+share_memory_ sinc_ sinh_ sqrt_ square_ storage_offset tan_ tanh_ to tolist tril_ triu_ true_divide_ trunc_ type_as view view_as
 xlogy_ zero_
 """
 
@@ -410,7 +410,6 @@ index_reduce_(input, dim, index, source, reduce, *, include_self=True)
     = base.copy_(input, index_reduce(input, dim, index, source, reduce, include_self=include_self))
 is_contiguous(input, memory_format=None) = has_format(input, memory_format)
 is_set_to(input, tensor) = is_same_memory(input, tensor)
-is_shared(input) = False
 lerp_(input, end, weight) = base.lerp_(input, end, weight)
 less_equal_(input, other) = base.copy_(input, less_equal(input, other))
 less_(input, other) = base.copy_(input, less(input, other))

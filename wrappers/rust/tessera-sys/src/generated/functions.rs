@@ -1464,8 +1464,8 @@ extern "C" {
     /// or send it, while the tensor lives. A name alone does not keep memory alive: with the flag
     /// IN_TRANSIT the handle itself counts as a user, until tsr_tensor_from_shared opens it with
     /// the same flag, which must happen exactly once. BUFFER for memory that is not shared; IO
-    /// when the descriptor was closed because the process has too many and it may not be opened
-    /// again.
+    /// when this process keeps no descriptor, because it has too many or opened the memory with
+    /// NOT_SENT_ON, and may not open the memory again.
     /// flags: bits of tsr_shared_flag
     pub fn tsr_storage_shared_handle(
         tensor: tsr_tensor, flags: i32, handle: *mut tsr_shared_handle,

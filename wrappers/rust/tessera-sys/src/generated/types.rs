@@ -498,6 +498,8 @@ pub const TSR_SHARE_FILE_SYSTEM: tsr_share_strategy = 2;
 pub type tsr_shared_flag = i32;
 /// the handle counts as a user of a name until it is opened once
 pub const TSR_SHARED_IN_TRANSIT: tsr_shared_flag = 1;
+/// opening keeps no file descriptor: this process will not send the storage on
+pub const TSR_SHARED_NOT_SENT_ON: tsr_shared_flag = 2;
 
 /// The kind of an item of an index. An index is a list of items of four numbers each: kind, start,
 /// stop, step. Numbers that a kind does not use are ignored; tsr_none() means an absent start,

@@ -144,9 +144,6 @@ class Module(_Module):
     def type(self, dst_type: Any) -> Any:
         return self.to(dst_type)
 
-    def share_memory(self) -> Any:
-        return self
-
     # ---- hooks ----
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:

@@ -4,13 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any, Generic, Protocol, TypeVar
 
 from ... import _ops
 from ..._errors import ArgumentTypeError, InvalidValueError, NotSupportedError, OutOfRangeError, as_int, as_list
 from ..._random import Generator
 from ..._tensor import Tensor
+from .collate import rows
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -31,12 +35,18 @@ class Dataset(Generic[T_co]):
     def __getitem__(self, index: int) -> T_co:
         raise NotSupportedError(f"{type(self).__name__} needs a method __getitem__")
 
+    def __add__(self, other: Any) -> Any:
+        return ConcatDataset([self, other])  # type: ignore[list-item]
+
 
 class IterableDataset(Dataset[T_co]):
     """A data set whose samples can only be read in order; subclasses define __iter__."""
 
     def __iter__(self) -> Iterator[T_co]:
         raise NotSupportedError(f"{type(self).__name__} needs a method __iter__")
+
+    def __add__(self, other: Any) -> Any:
+        return ChainDataset([self, other])
 
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
@@ -58,7 +68,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
     def _batch(self, indices: Sequence[int]) -> tuple[Tensor, ...]:
         """A whole batch at once, equal to the collated samples."""
-        return tuple(t[list(indices)] for t in self.tensors)
+        return tuple(rows(t, indices) for t in self.tensors)
 
 
 class Subset(Dataset[Any]):
@@ -77,29 +87,77 @@ class Subset(Dataset[Any]):
 class ConcatDataset(Dataset[Any]):
     """Data sets one after the other."""
 
-    def __init__(self, datasets: Sequence[Sized]) -> None:
+    def __init__(self, datasets: Iterable[Sized]) -> None:
         self.datasets = list(datasets)
+        if not self.datasets:
+            raise InvalidValueError("ConcatDataset(): expected at least one data set")
+        if any(isinstance(d, IterableDataset) for d in self.datasets):
+            raise ArgumentTypeError("ConcatDataset(): expected data sets with __getitem__; ChainDataset takes iterable ones")
+        self.cumulative_sizes = list(accumulate(len(d) for d in self.datasets))
 
     def __len__(self) -> int:
-        return sum(len(d) for d in self.datasets)
+        return self.cumulative_sizes[-1]
 
     def __getitem__(self, index: int) -> Any:
         place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise OutOfRangeError(f"index {index} is out of range for {len(self)} samples")
+        part = bisect_right(self.cumulative_sizes, place)
+        return self.datasets[part][place - (self.cumulative_sizes[part - 1] if part else 0)]
+
+
+class ChainDataset(IterableDataset[Any]):
+    """Iterable data sets one after the other."""
+
+    def __init__(self, datasets: Iterable[IterableDataset[Any]]) -> None:
+        self.datasets = datasets
+
+    def __iter__(self) -> Iterator[Any]:
         for dataset in self.datasets:
-            if 0 <= place < len(dataset):
-                return dataset[place]
-            place -= len(dataset)
-        raise OutOfRangeError(f"index {index} is out of range for {len(self)} samples")
+            if not isinstance(dataset, IterableDataset):
+                raise ArgumentTypeError(f"ChainDataset: expected an IterableDataset, got {type(dataset).__name__}")
+            yield from dataset
+
+    def __len__(self) -> int:
+        return sum(len(dataset) for dataset in self.datasets)  # type: ignore[arg-type]
 
 
-def random_split(dataset: Sized, lengths: Sequence[int], generator: Generator | None = None) -> list[Subset]:
-    """Parts of the given lengths, drawn at random without overlap."""
-    lengths = [as_int(n, "lengths") for n in as_list(lengths, "lengths")]
-    if sum(lengths) != len(dataset):
-        raise InvalidValueError(f"lengths: expected a sum of {len(dataset)}, got {sum(lengths)}")
+class StackDataset(Dataset[Any]):
+    """Data sets of equal length side by side: samples are tuples, or dicts for data sets given by name."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if bool(args) == bool(kwargs):
+            raise InvalidValueError("StackDataset(): expected data sets either in order or by name")
+        self.datasets: Any = kwargs or args
+        sizes = [len(d) for d in (kwargs.values() if kwargs else args)]
+        if len(set(sizes)) != 1:
+            raise InvalidValueError(f"StackDataset(): expected data sets of one length, got {sizes}")
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: dataset[index] for name, dataset in self.datasets.items()}
+        return tuple(dataset[index] for dataset in self.datasets)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.datasets.values() if isinstance(self.datasets, dict) else self.datasets)))
+
+
+def random_split(dataset: Sized, lengths: Sequence[float], generator: Generator | None = None) -> list[Subset]:
+    """Parts of the given lengths, or of the given fractions of the data set, drawn at random without overlap."""
+    counts = _counts(len(dataset), as_list(lengths, "lengths"))
+    if sum(counts) != len(dataset):
+        raise InvalidValueError(f"lengths: expected a sum of {len(dataset)}, got {sum(counts)}")
     order = _ops.randperm(len(dataset), generator=generator).tolist()
-    parts, start = [], 0
-    for length in lengths:
-        parts.append(Subset(dataset, order[start : start + length]))
-        start += length
-    return parts
+    return [Subset(dataset, order[end - count : end]) for count, end in zip(counts, accumulate(counts))]
+
+
+def _counts(size: int, lengths: Any) -> list[int]:
+    """The lengths of the parts; what fractions leave over goes to the first parts, one sample each."""
+    if not any(isinstance(n, float) for n in lengths) or not math.isclose(sum(lengths), 1):
+        return [as_int(n, "lengths") for n in lengths]
+    if any(not 0 <= part <= 1 for part in lengths):
+        raise InvalidValueError(f"lengths: expected fractions from 0 to 1, got {list(lengths)}")
+    counts = [math.floor(size * part) for part in lengths]
+    for place in range(size - sum(counts)):
+        counts[place % len(counts)] += 1
+    return counts

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from ..._core import TensorBase
 from .collate import default_collate
 
 Collate = Callable[[list[Any]], Any]
@@ -34,15 +35,15 @@ def _many(kind: type) -> str:
     return "__getitem__"
 
 
-def pinned(batch: Any) -> Any:
-    """The batch with its tensors, and other objects that have pin_memory, in pinned memory."""
+def pinned(batch: Any, device: str = "") -> Any:
+    """The batch with its tensors, and other objects that have pin_memory, in memory pinned for the device."""
     if hasattr(batch, "pin_memory"):
-        return batch.pin_memory()
+        return batch.pin_memory(device) if device and isinstance(batch, TensorBase) else batch.pin_memory()
     if isinstance(batch, Mapping):
-        return type(batch)({key: pinned(value) for key, value in batch.items()})  # type: ignore[call-arg]
+        return type(batch)({key: pinned(value, device) for key, value in batch.items()})  # type: ignore[call-arg]
     if isinstance(batch, tuple) and hasattr(batch, "_fields"):
-        return type(batch)(*map(pinned, batch))
-    return type(batch)(map(pinned, batch)) if isinstance(batch, (list, tuple)) else batch
+        return type(batch)(*(pinned(part, device) for part in batch))
+    return type(batch)(pinned(part, device) for part in batch) if isinstance(batch, (list, tuple)) else batch
 
 
 def stream(samples: Iterator[Any], size: int | None, drop_last: bool, collate: Collate | None) -> Iterator[Any]:

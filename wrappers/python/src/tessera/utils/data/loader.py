@@ -12,7 +12,6 @@ from ..._random import Generator
 from .dataset import IterableDataset
 from .fetch import Collate, fetch, pinned, stream
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
-from .workers import Pool
 
 
 class DataLoader:
@@ -21,9 +20,10 @@ class DataLoader:
     shuffle draws a new order for each pass, from `generator` if given. With num_workers, other processes make the
     batches and pass them in shared memory, always in the order of the sampler; an exception in a worker is raised here
     with its traceback. persistent_workers keeps the processes, and their copies of the data set, from one pass to the
-    next. Workers are started by forkserver or spawn, never by fork, so the data set, collate_fn and worker_init_fn must
-    be picklable: classes and functions of a module, not of a notebook. pin_memory puts the tensors of a batch, at any
-    depth of dicts and sequences, into pinned memory, in this process.
+    next. Workers are started by spawn, or as multiprocessing_context says. With spawn and forkserver the data set,
+    collate_fn and worker_init_fn must be picklable: classes and functions of a module, not of a notebook. With fork they
+    need not be, but no other thread of the program may be inside a library that a fork breaks. pin_memory puts the
+    tensors of a batch, at any depth of dicts and sequences, into memory pinned for pin_memory_device, in this process.
     """
 
     def __init__(
@@ -43,6 +43,7 @@ class DataLoader:
         prefetch_factor: int = 2,
         persistent_workers: bool = False,
         pin_memory: bool = False,
+        pin_memory_device: str = "",
     ) -> None:
         if num_workers < 0 or prefetch_factor < 1 or timeout < 0:
             raise InvalidValueError("num_workers and timeout must be at least 0, prefetch_factor at least 1")
@@ -58,8 +59,8 @@ class DataLoader:
         self.collate_fn = collate_fn
         self.multiprocessing_context = multiprocessing_context
         self.persistent_workers = persistent_workers
-        self.pin_memory = pin_memory
-        self._pool: Pool | None = None
+        self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
+        self._pool: Any = None
         self._iterable = isinstance(dataset, IterableDataset)
         if not self._iterable and not hasattr(dataset, "__getitem__"):
             raise ArgumentTypeError(f"dataset: expected one with __getitem__ and __len__, got {type(dataset).__name__}")
@@ -83,7 +84,9 @@ class DataLoader:
         return len(self.batch_sampler if self.batch_sampler is not None else self.sampler)
 
     def __iter__(self) -> Iterator[Any]:
-        return map(pinned, self._batches()) if self.pin_memory else self._batches()
+        if not self.pin_memory:
+            return self._batches()
+        return (pinned(batch, self.pin_memory_device) for batch in self._batches())
 
     def _batches(self) -> Iterator[Any]:
         if self.num_workers > 0:
@@ -96,6 +99,8 @@ class DataLoader:
         return iter(self.batch_sampler if self.batch_sampler is not None else self.sampler)
 
     def _from_workers(self) -> Iterator[Any]:
+        from .workers import Pool  # imports multiprocessing, which few programs need
+
         pool = self._pool
         if pool is None or pool.busy or not pool.usable:
             inner = pool is not None and pool.busy  # a pass within a pass has its own workers

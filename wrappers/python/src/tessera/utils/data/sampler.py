@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ... import _ops
+from ..._dtypes import float64
 from ..._errors import InvalidValueError, NotSupportedError, as_int
+from ..._interop import asarray
 from ..._random import Generator
 from .dataset import Sized
 
@@ -47,6 +49,41 @@ class RandomSampler(Sampler):
             drawn = _ops.randint(0, count, (self.num_samples,), generator=self.generator)
         else:
             drawn = _ops.randperm(count, generator=self.generator)[: self.num_samples]
+        return iter(drawn.tolist())
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class SubsetRandomSampler(Sampler):
+    """The given indices in a new random order each time."""
+
+    def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
+        self.indices, self.generator = indices, generator
+
+    def __iter__(self) -> Iterator[int]:
+        order = _ops.randperm(len(self.indices), generator=self.generator).tolist()
+        return (self.indices[place] for place in order)
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class WeightedRandomSampler(Sampler):
+    """`num_samples` indices drawn with the given weights, which need not sum to 1."""
+
+    def __init__(
+        self, weights: Any, num_samples: int, replacement: bool = True, generator: Generator | None = None
+    ) -> None:
+        if as_int(num_samples, "num_samples") < 1:
+            raise InvalidValueError(f"num_samples: expected at least 1, got {num_samples}")
+        self.weights = asarray(weights, dtype=float64)
+        if self.weights.ndim != 1:
+            raise InvalidValueError(f"weights: expected one axis, got the shape {tuple(self.weights.shape)}")
+        self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
+
+    def __iter__(self) -> Iterator[int]:
+        drawn = _ops.multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator)
         return iter(drawn.tolist())
 
     def __len__(self) -> int:

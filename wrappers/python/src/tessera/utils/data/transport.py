@@ -1,49 +1,102 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Objects between processes: the elements of tensors and arrays through shared memory, the rest through a pipe.
+"""Objects from workers: the elements of tensors and arrays through shared memory, the rest through a pipe.
 
-Shared memory is an anonymous file that is sent with the message: the system frees it when the last process that has it
-is gone, however that process ended. If there is no such memory, or no more of it, everything goes through the pipe.
+A tensor's memory is mapped by both processes, and only its handle is sent; what collate builds in shared memory is
+never copied. The elements of arrays are written to an anonymous file. The system frees both when the last process that
+has them is gone, however that process ended. If there is no such memory, or no more of it, everything goes through the
+pipe.
 """
 
 from __future__ import annotations
 
 import ctypes
+import io
 import mmap
 import os
 import pickle
 import weakref
 from multiprocessing import reduction
-from typing import Any, NamedTuple
+from typing import Any
 
-_SHARED_FROM = 1 << 16  # bytes; below, a pipe is faster
+from ... import _shared
+from ..._core import TensorBase
+from ..._dtypes import dtype_of
+from ..._errors import TesseraError
+from ...nn.parameter import Parameter
+
+SHARED_FROM = 1 << 16  # bytes; below, a pipe is faster
 _ALIGNMENT = 64
+_FILES_AT_ONCE = 200  # the system takes 253
 
 
-class Message(NamedTuple):
-    """The pickle of an object, the positions of its buffers, and the file that holds them, or -1."""
+class Message:
+    """The pickle of an object, its buffers or their places in a file of their own, and the files of the tensors, which
+    the message keeps alive."""
 
-    data: bytes
-    places: list[tuple[int, int]]
-    file: int
+    def __init__(self, value: Any) -> None:
+        self.tensors: list[Any] = []
+        self.files: list[int] = []
+        self.places: list[tuple[int, int]] = []
+        self.own = -1  # the file of the buffers
+        buffers: list[pickle.PickleBuffer] = []
+        self.data = _dumped(self, value, buffers.append)
+        raw = [b.raw() for b in buffers]
+        if sum(r.nbytes for r in raw) >= SHARED_FROM and hasattr(os, "memfd_create"):
+            end = 0
+            for r in raw:
+                self.places.append((end, r.nbytes))
+                end = -(-(end + r.nbytes) // _ALIGNMENT) * _ALIGNMENT
+            try:
+                self.own = _filled(raw, self.places, end)
+            except OSError:
+                self.places = []  # no memory to share
+        self.small = [] if self.own >= 0 else [bytes(r) for r in raw]
+
+    def close(self) -> None:
+        if self.own >= 0:
+            os.close(self.own)
+        self.own, self.files, self.tensors = -1, [], []
 
 
-def pack(value: Any) -> Message:
-    buffers: list[pickle.PickleBuffer] = []
-    data = pickle.dumps(value, 5, buffer_callback=buffers.append)
-    if not buffers:
-        return Message(data, [], -1)
-    raw = [b.raw() for b in buffers]
-    if sum(r.nbytes for r in raw) >= _SHARED_FROM and hasattr(os, "memfd_create"):
-        places, end = [], 0
-        for r in raw:
-            places.append((end, r.nbytes))
-            end = -(-(end + r.nbytes) // _ALIGNMENT) * _ALIGNMENT
+class _Pickler(pickle.Pickler):
+    def __init__(self, file: Any, message: Message, take_buffer: Any) -> None:
+        super().__init__(file, 5, buffer_callback=take_buffer)
+        self._message = message
+
+    def reducer_override(self, obj: Any) -> Any:
+        if not isinstance(obj, TensorBase) or obj.nbytes < SHARED_FROM or obj.requires_grad or obj.device.type != "cpu":  # type: ignore[attr-defined]
+            return NotImplemented
+        tensor: Any = obj
         try:
-            return Message(data, places, _filled(raw, places, end))
-        except OSError:
-            pass  # no memory to share
-    return Message(pickle.dumps(value, 5), [], -1)
+            _shared.share(tensor)
+            given = _shared.exported(tensor, in_transit=True)
+        except TesseraError:  # no memory to share
+            return NotImplemented
+        place: Any = given.name
+        if place is None:
+            place = len(self._message.files)
+            self._message.files.append(given.file)
+            self._message.tensors.append(tensor)
+        layout = (int(tensor.storage_offset()), tuple(tensor.shape), tuple(tensor._strides), tensor.dtype.name)
+        return _opened, (type(tensor), place, given.nbytes, layout)
+
+
+def _dumped(message: Message, value: Any, take_buffer: Any) -> bytes:
+    file = io.BytesIO()
+    _Pickler(file, message, take_buffer).dump(value)
+    return file.getvalue()
+
+
+_arriving: list[int] = []  # the files of the message that is being unpickled
+
+
+def _opened(kind: Any, place: int | str, nbytes: int, layout: tuple[int, Any, Any, str]) -> Any:
+    offset, shape, strides, dtype = layout
+    named = isinstance(place, str)
+    given = _shared.Handle(-1, place, nbytes) if isinstance(place, str) else _shared.Handle(_arriving[place], None, nbytes)
+    plain = _shared.opened(given, offset, shape, strides, dtype_of(dtype), in_transit=named, sent_on=False)
+    return kind(plain, False) if issubclass(kind, Parameter) else kind(plain)
 
 
 def _filled(raw: list[memoryview], places: list[tuple[int, int]], size: int) -> int:
@@ -62,27 +115,42 @@ def _filled(raw: list[memoryview], places: list[tuple[int, int]], size: int) -> 
 
 
 def send(pipe: Any, message: Message) -> None:
-    """Sends a message; takes over its file."""
+    """Sends a message and closes it."""
     try:
-        pipe.send_bytes(pickle.dumps((message.data, message.places, message.file >= 0), 5))
-        if message.file >= 0:
-            reduction.send_handle(pipe, message.file, None)
+        files = ([message.own] if message.own >= 0 else []) + message.files
+        pipe.send_bytes(pickle.dumps((message.data, message.small, message.places, len(files)), 5))
+        if files:
+            with reduction.socket.fromfd(pipe.fileno(), reduction.socket.AF_UNIX, reduction.socket.SOCK_STREAM) as connection:  # type: ignore[attr-defined]
+                for start in range(0, len(files), _FILES_AT_ONCE):
+                    reduction.sendfds(connection, files[start : start + _FILES_AT_ONCE])
     finally:
-        if message.file >= 0:
-            os.close(message.file)
+        message.close()
 
 
 def receive(pipe: Any) -> Any:
     """Receives an object; its tensors and arrays use the shared memory directly."""
-    data, places, shared = pickle.loads(pipe.recv_bytes())
-    if not shared:
-        return pickle.loads(data)
-    file = reduction.recv_handle(pipe)
+    global _arriving
+    data, small, places, count = pickle.loads(pipe.recv_bytes())
+    files = _received(pipe, count) if count else []
     try:
-        memory = _mapped(file)
+        buffers: list[Any] = [bytearray(part) for part in small]
+        if places:
+            memory = _mapped(files[0])
+            buffers = [memory[start : start + size] for start, size in places]
+        _arriving = files[1:] if places else files
+        return pickle.loads(data, buffers=buffers)
     finally:
-        os.close(file)
-    return pickle.loads(data, buffers=[memory[start : start + size] for start, size in places])
+        _arriving = []
+        for file in files:
+            os.close(file)
+
+
+def _received(pipe: Any, count: int) -> list[int]:
+    files: list[int] = []
+    with reduction.socket.fromfd(pipe.fileno(), reduction.socket.AF_UNIX, reduction.socket.SOCK_STREAM) as connection:  # type: ignore[attr-defined]
+        while len(files) < count:
+            files += reduction.recvfds(connection, min(count - len(files), _FILES_AT_ONCE))
+    return files
 
 
 def _mapped(file: int) -> memoryview:

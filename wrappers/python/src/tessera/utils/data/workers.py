@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import pickle
 import queue
+import random
 import signal
 import sys
 import threading
@@ -15,41 +16,23 @@ import time
 import traceback
 import types
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing import connection
 from typing import Any
 
+import numpy as np
+
 from ... import _ops
-from ..._errors import ArgumentTypeError, InvalidValueError, TesseraError
+from ..._errors import ArgumentTypeError
 from ..._random import manual_seed
-from . import transport
+from ...capi import check, lib
+from . import transport, worker_info
 from .fetch import fetch, stream
+from .worker_info import WorkerError, WorkerInfo
 
 _GUARD = "a program that uses worker processes keeps its main part under `if __name__ == '__main__':`"
 _MODULE = "write it into a module (a .py file) and import it, or use num_workers=0"
-
-
-class WorkerError(TesseraError):
-    """A worker process died, or sent no batch in time."""
-
-
-@dataclass
-class WorkerInfo:
-    """The description of a worker process, for code that runs in it."""
-
-    id: int
-    num_workers: int
-    seed: int
-    dataset: Any
-
-
-_info: WorkerInfo | None = None
-
-
-def get_worker_info() -> WorkerInfo | None:
-    """The description of this worker process; None in the main process."""
-    return _info
 
 
 # ---- Messages between the processes ----
@@ -102,13 +85,17 @@ class _Task:
 # ---- In the worker ----
 
 
-def _work(number: int, pipe: Any) -> None:
-    """The main loop of a worker: makes batches for jobs until the pipe is closed."""
+def _work(number: int, pipe: Any, task: _Task | None = None, parents: Sequence[Any] = ()) -> None:
+    """The main loop of a worker: makes batches for jobs until the pipe is closed. A forked worker gets its task here,
+    and the pipes of its parent, which would not end while a copy of them is open."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process decides what an interrupt means
+    for end in parents:
+        end.close()
+    check(lib.tsr_set_num_threads(1))  # the workers share the processors
     jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(pipe, jobs), daemon=True).start()
     try:
-        _serve(number, pipe, jobs)
+        _serve(number, pipe, jobs, task)
     except (BrokenPipeError, ConnectionResetError):
         pass  # the loader is gone
 
@@ -124,28 +111,30 @@ def _receive(pipe: Any, jobs: queue.SimpleQueue[Any]) -> None:
         os._exit(1)  # the loader is gone, but the data set is still working
 
 
-def _serve(number: int, pipe: Any, jobs: queue.SimpleQueue[Any]) -> None:
-    first = jobs.get()
-    if first is None:
-        return
-    global _info
-    task: _Task | None = None
+def _serve(number: int, pipe: Any, jobs: queue.SimpleQueue[Any], task: _Task | None) -> None:
     failure: _Failure | None = None
     source: Iterator[Any] | None = None
-    try:
-        given: _Task = pickle.loads(first)
-        _info = WorkerInfo(number, given.count, 0, given.dataset)
-        task = given
-    except Exception as error:
-        failure = _Failure(error)
+    if task is None:
+        first = jobs.get()
+        if first is None:
+            return
+        try:
+            task = pickle.loads(first)
+        except Exception as error:
+            failure = _Failure(error)
+    info: WorkerInfo | None = None
+    if task is not None:
+        info = worker_info.current = WorkerInfo(number, task.count, 0, task.dataset)
     started = False
     while (job := jobs.get()) is not None:
         epoch, index, wanted = pickle.loads(job)
         value: Any = failure
         try:
-            if task is not None and _info is not None and index < 0:  # a new pass, with its seed
-                _info.seed = wanted + number
-                manual_seed(_info.seed)
+            if task is not None and info is not None and index < 0:  # a new pass, with its seed
+                info.seed = wanted + number
+                manual_seed(info.seed)
+                random.seed(info.seed)
+                np.random.seed(info.seed % 2**32)
                 if not started and task.init is not None:
                     task.init(number)
                 started, failure = True, None
@@ -164,9 +153,9 @@ def _serve(number: int, pipe: Any, jobs: queue.SimpleQueue[Any]) -> None:
 
 def _answer(pipe: Any, epoch: int, index: int, value: Any) -> None:
     try:
-        message = transport.pack((epoch, index, value))
+        message = transport.Message((epoch, index, value))
     except Exception as error:
-        message = transport.pack((epoch, index, _Failure(error)))
+        message = transport.Message((epoch, index, _Failure(error)))
     transport.send(pipe, message)
 
 
@@ -186,24 +175,27 @@ class Pool:
         self._processes: list[Any] = []
         self._pipes: list[Any] = []
         self._end = weakref.finalize(self, _stop, self._processes, self._pipes)
-        payload = _dumped(task)
         context = _context(loader.multiprocessing_context)
+        forked = context.get_start_method() == "fork"
+        payload = b"" if forked else _dumped(task)
         try:
-            with _without_main(b"__main__" not in payload):
+            with _without_main(not forked and b"__main__" not in payload):
                 for number in range(loader.num_workers):
-                    self._start(context, number, payload)
+                    self._start(context, number, payload, task if forked else None)
         except BaseException:
             self.close()
             raise
 
-    def _start(self, context: Any, number: int, payload: bytes) -> None:
+    def _start(self, context: Any, number: int, payload: bytes, task: _Task | None) -> None:
         ours, theirs = context.Pipe()
         self._pipes.append(ours)
-        process = context.Process(target=_work, args=(number, theirs), daemon=True)
+        inherited = (theirs, task, self._pipes) if task is not None else (theirs,)
+        process = context.Process(target=_work, args=(number, *inherited), daemon=True)
         process.start()
         self._processes.append(process)
         theirs.close()
-        self._tell(number, payload)
+        if task is None:
+            self._tell(number, payload)
 
     @property
     def usable(self) -> bool:
@@ -313,12 +305,7 @@ def _stop(processes: list[Any], pipes: list[Any]) -> None:
 def _context(kind: Any) -> Any:
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise WorkerError(f"a worker process runs the program again and would start workers itself: {_GUARD}")
-    context = multiprocessing.get_context(kind or "spawn") if kind is None or isinstance(kind, str) else kind
-    if context.get_start_method() == "fork":
-        raise InvalidValueError(
-            "multiprocessing_context: the library's threads do not survive fork; use spawn or forkserver"
-        )
-    return context
+    return multiprocessing.get_context(kind or "spawn") if kind is None or isinstance(kind, str) else kind
 
 
 def _dumped(task: _Task) -> bytes:

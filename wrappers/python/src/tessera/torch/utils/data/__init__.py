@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -12,22 +11,27 @@ from typing import Any
 
 import numpy as np
 
-from .... import _ops
 from ...._core import TensorBase
 from ...._dtypes import float64
 from ...._interop import asarray
 from ....utils import data as _data
+from ....utils.data.collate import stack_arrays, stack_tensors
 from ....utils.data import (
     BatchSampler,
+    ChainDataset,
     ConcatDataset,
     Dataset,
     IterableDataset,
     RandomSampler,
     Sampler,
     SequentialSampler,
+    StackDataset,
     Subset,
+    SubsetRandomSampler,
     TensorDataset,
+    WeightedRandomSampler,
     get_worker_info,
+    random_split,
 )
 from ..._namespace import lookup
 from ..._tensor import retyped
@@ -43,9 +47,9 @@ def default_collate(batch: Any) -> Any:
     """One batch of samples: tensors, arrays and numbers are stacked, also inside sequences and dicts."""
     first = batch[0]
     if isinstance(first, TensorBase):
-        return retyped(_ops.stack(list(batch), 0))
+        return retyped(stack_tensors(batch))
     if isinstance(first, (np.ndarray, np.generic)):
-        return retyped(asarray(np.stack([np.asarray(sample) for sample in batch])))
+        return retyped(stack_arrays(batch))
     if isinstance(first, (bool, int, float)):
         return retyped(asarray(list(batch), dtype=float64 if isinstance(first, float) else None))
     if isinstance(first, (str, bytes)):
@@ -62,62 +66,7 @@ def default_collate(batch: Any) -> Any:
 
 def default_convert(data: Any) -> Any:
     """The data with arrays as tensors."""
-    return retyped(asarray(data) if isinstance(data, (np.ndarray, np.generic)) else data)
-
-
-class StackDataset(Dataset[Any]):
-    """Data sets of equal length side by side: samples are tuples, or dicts for datasets given by name."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self.datasets: Any = kwargs or args
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(self.datasets, dict):
-            return {name: dataset[index] for name, dataset in self.datasets.items()}
-        return tuple(dataset[index] for dataset in self.datasets)
-
-    def __len__(self) -> int:
-        return len(next(iter(self.datasets.values() if isinstance(self.datasets, dict) else self.datasets)))
-
-
-class ChainDataset(IterableDataset[Any]):
-    """Iterable data sets one after the other."""
-
-    def __init__(self, datasets: Any) -> None:
-        self.datasets = datasets
-
-    def __iter__(self) -> Iterator[Any]:
-        for dataset in self.datasets:
-            yield from dataset
-
-
-class SubsetRandomSampler(Sampler):
-    """The given indices in a random order."""
-
-    def __init__(self, indices: Any, generator: Any = None) -> None:
-        self.indices, self.generator = indices, generator
-
-    def __iter__(self) -> Iterator[int]:
-        order = RandomSampler(self.indices, generator=self.generator)
-        return (self.indices[place] for place in order)
-
-    def __len__(self) -> int:
-        return len(self.indices)
-
-
-class WeightedRandomSampler(Sampler):
-    """Indices drawn with the given weights."""
-
-    def __init__(self, weights: Any, num_samples: int, replacement: bool = True, generator: Any = None) -> None:
-        self.weights, self.num_samples = weights, num_samples
-        self.replacement, self.generator = replacement, generator
-
-    def __iter__(self) -> Iterator[int]:
-        weights = asarray(self.weights, dtype=float64)
-        return iter(_ops.multinomial(weights, self.num_samples, self.replacement, generator=self.generator).tolist())
-
-    def __len__(self) -> int:
-        return self.num_samples
+    return retyped(_data.default_convert(data))
 
 
 class DataLoader(_data.DataLoader):
@@ -139,7 +88,7 @@ class DataLoader(_data.DataLoader):
         super().__init__(
             dataset, batch_size, bool(shuffle), sampler, batch_sampler, num_workers, collate_fn, drop_last, timeout,
             worker_init_fn, multiprocessing_context, generator, 2 if prefetch_factor is None else prefetch_factor,
-            persistent_workers, pin_memory,
+            persistent_workers, pin_memory, pin_memory_device,
         )  # fmt: skip
 
     def __iter__(self) -> Iterator[Any]:
@@ -150,16 +99,6 @@ def _batch(batch: Any) -> Any:
     """A batch with PyTorch's tensors, in a list where a TensorDataset makes it at once."""
     made = retyped(batch)
     return list(made) if type(made) is tuple else made
-
-
-def random_split(dataset: Any, lengths: Any, generator: Any = None) -> Any:
-    """Parts of the given lengths, or of the given fractions of the data set, drawn at random without overlap."""
-    if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
-        counts = [math.floor(len(dataset) * part) for part in lengths]
-        for place in range(len(dataset) - sum(counts)):
-            counts[place % len(counts)] += 1
-        lengths = counts
-    return _data.random_split(dataset, lengths, generator)
 
 
 __getattr__, __dir__ = lookup(__name__, {name: globals()[name] for name in __all__})

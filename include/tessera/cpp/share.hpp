@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Memory of several processes: tensors that another process opens by a file descriptor or a name.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tessera/cpp/tensor.hpp"
+#include "tessera/share.h"
+
+namespace tessera {
+
+enum class ShareStrategy : int32_t {
+  file_descriptor = TSR_SHARE_FILE_DESCRIPTOR,
+  file_system = TSR_SHARE_FILE_SYSTEM,
+};
+
+// What another process needs to open the storage of a tensor.
+struct SharedHandle {
+  int fd = -1;       // borrowed from the tensor; -1 when there is a name
+  std::string name;  // empty when there is a file descriptor
+  int64_t nbytes = 0;
+  // The handle counts as a user of a name until from_shared opens it, which must happen once.
+  bool in_transit = false;
+};
+
+// Moves the storage of a tensor, with all its views, to shared memory.
+inline void share_memory(const Tensor& tensor,
+                         ShareStrategy strategy = ShareStrategy::file_descriptor) {
+  check(tsr_storage_share(tensor.handle(), static_cast<tsr_share_strategy>(strategy)));
+}
+
+inline bool is_shared(const Tensor& tensor) {
+  int32_t value = 0;
+  check(tsr_tensor_is_shared(tensor.handle(), &value));
+  return value != 0;
+}
+
+// A tensor in new shared memory, filled with zeros.
+inline Tensor empty_shared(const std::vector<int64_t>& shape, DType dtype = kFloat32,
+                           ShareStrategy strategy = ShareStrategy::file_descriptor) {
+  tsr_tensor out = nullptr;
+  check(tsr_empty_shared(shape.data(), static_cast<int32_t>(shape.size()), detail::bits(dtype),
+                         static_cast<tsr_share_strategy>(strategy), &out));
+  return Tensor::take(out);
+}
+
+inline SharedHandle shared_handle(const Tensor& tensor, bool in_transit = false) {
+  tsr_shared_handle found = {};
+  found.struct_size = sizeof(found);
+  check(tsr_storage_shared_handle(tensor.handle(), in_transit ? TSR_SHARED_IN_TRANSIT : 0, &found));
+  return {found.fd, found.name == nullptr ? "" : found.name, found.nbytes, in_transit};
+}
+
+// A tensor on shared memory; offset and strides are in elements. Without strides it is row-major.
+inline Tensor from_shared(const SharedHandle& handle, const std::vector<int64_t>& shape,
+                          DType dtype = kFloat32, int64_t offset = 0,
+                          const std::optional<std::vector<int64_t>>& strides = std::nullopt) {
+  tsr_shared_handle from = {};
+  from.struct_size = sizeof(from);
+  from.fd = handle.fd;
+  from.nbytes = handle.nbytes;
+  from.name = handle.name.empty() ? nullptr : handle.name.c_str();
+  from.flags = handle.in_transit ? TSR_SHARED_IN_TRANSIT : 0;
+  std::vector<int64_t> steps = strides.value_or(std::vector<int64_t>(shape.size(), 1));
+  if (!strides) {
+    for (size_t i = shape.size(); i-- > 1;) steps[i - 1] = steps[i] * shape[i];
+  }
+  tsr_tensor out = nullptr;
+  check(tsr_tensor_from_shared(&from, offset, shape.data(), static_cast<int32_t>(shape.size()),
+                               steps.data(), static_cast<int32_t>(steps.size()),
+                               detail::bits(dtype), &out));
+  return Tensor::take(out);
+}
+
+}  // namespace tessera

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+//! Memory of several processes: tensors that another process opens by a file descriptor or a name.
+//!
+//! ```
+//! # fn main() -> tessera::Result<()> {
+//! use tessera::share::{from_shared, Strategy};
+//! use tessera::{DType, Tensor};
+//! let x = Tensor::from(vec![1.0f32, 2.0, 3.0]);
+//! x.share_memory(Strategy::FileSystem)?;
+//! let handle = x.shared_handle(false)?; // what another process gets
+//! let same = from_shared(&handle, 1, &[2], None, DType::F32)?;
+//! assert_eq!(same.to_vec::<f32>()?, [2.0, 3.0]);
+//! # Ok(())
+//! # }
+//! ```
+
+use crate::arguments::{done, one, sys};
+use crate::{DType, Error, ErrorKind, Result, Tensor};
+use std::ffi::{CStr, CString};
+use std::ptr::null;
+
+/// How another process finds shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// By a file descriptor, which is sent through a socket or inherited.
+    FileDescriptor = sys::TSR_SHARE_FILE_DESCRIPTOR as isize,
+    /// By a name in `/dev/shm`.
+    FileSystem = sys::TSR_SHARE_FILE_SYSTEM as isize,
+}
+
+/// What another process needs to open the storage of a tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedHandle {
+    /// Where the memory is found.
+    pub place: Place,
+    /// The size of the storage.
+    pub nbytes: i64,
+    /// The handle counts as a user of a name until [`from_shared`] opens it, which must happen once.
+    pub in_transit: bool,
+}
+
+/// Where shared memory is found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A file descriptor of this process, borrowed from the tensor.
+    FileDescriptor(i32),
+    /// A name.
+    Name(String),
+}
+
+impl Tensor {
+    /// Moves the storage of the tensor, with all its views, to shared memory. Nothing else may use the
+    /// elements meanwhile.
+    pub fn share_memory(&self, strategy: Strategy) -> Result<()> {
+        // SAFETY: a valid handle.
+        done(unsafe { sys::tsr_storage_share(self.raw(), strategy as i32) })
+    }
+
+    /// Whether other processes can open the memory of the tensor.
+    pub fn is_shared(&self) -> Result<bool> {
+        let mut value = 0;
+        // SAFETY: a valid handle, a writable number.
+        done(unsafe { sys::tsr_tensor_is_shared(self.raw(), &mut value) })?;
+        Ok(value != 0)
+    }
+
+    /// A tensor in new shared memory, filled with zeros.
+    pub fn empty_shared(shape: &[i64], dtype: DType, strategy: Strategy) -> Result<Tensor> {
+        let (data, count) = (shape.as_ptr(), shape.len() as i32);
+        // SAFETY: a valid list, a writable `out`.
+        one(|out| unsafe {
+            sys::tsr_empty_shared(data, count, dtype as i32, strategy as i32, out)
+        })
+    }
+
+    /// The handle by which another process opens the shared memory of the tensor.
+    pub fn shared_handle(&self, in_transit: bool) -> Result<SharedHandle> {
+        let mut found = sys::tsr_shared_handle::default();
+        let flags = if in_transit { sys::TSR_SHARED_IN_TRANSIT } else { 0 };
+        // SAFETY: a valid handle, a writable struct.
+        done(unsafe { sys::tsr_storage_shared_handle(self.raw(), flags, &mut found) })?;
+        let place = if found.name.is_null() {
+            Place::FileDescriptor(found.fd)
+        } else {
+            // SAFETY: the name ends with NUL and lives as long as the tensor.
+            let name = unsafe { CStr::from_ptr(found.name) };
+            Place::Name(name.to_string_lossy().into_owned())
+        };
+        Ok(SharedHandle { place, nbytes: found.nbytes, in_transit })
+    }
+}
+
+/// A tensor on shared memory; `offset` and `strides` are in elements. Without strides it is
+/// row-major. If this process has the memory already, the tensor is a view of the same storage.
+pub fn from_shared(
+    handle: &SharedHandle,
+    offset: i64,
+    shape: &[i64],
+    strides: Option<&[i64]>,
+    dtype: DType,
+) -> Result<Tensor> {
+    let row_major = || {
+        let mut steps = vec![1; shape.len()];
+        for i in (1..shape.len()).rev() {
+            steps[i - 1] = steps[i] * shape[i];
+        }
+        steps
+    };
+    let steps = strides.map_or_else(row_major, <[i64]>::to_vec);
+    let (fd, name) = match &handle.place {
+        Place::FileDescriptor(fd) => (*fd, None),
+        Place::Name(name) => (-1, Some(c_text(name)?)),
+    };
+    let from = sys::tsr_shared_handle {
+        fd,
+        nbytes: handle.nbytes,
+        name: name.as_ref().map_or(null(), |text| text.as_ptr()),
+        flags: if handle.in_transit { sys::TSR_SHARED_IN_TRANSIT } else { 0 },
+        ..Default::default()
+    };
+    let (sizes, rank) = (shape.as_ptr(), shape.len() as i32);
+    let (steps, count) = (steps.as_ptr(), steps.len() as i32);
+    // SAFETY: a valid struct and lists, a writable `out`.
+    one(|out| unsafe {
+        sys::tsr_tensor_from_shared(&from, offset, sizes, rank, steps, count, dtype as i32, out)
+    })
+}
+
+fn c_text(name: &str) -> Result<CString> {
+    CString::new(name).map_err(|_| Error::new(ErrorKind::Value, "a name with a NUL byte"))
+}
