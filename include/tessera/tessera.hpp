@@ -22,6 +22,7 @@
 #include "tessera/cpp/ops.hpp"
 #include "tessera/cpp/optim.hpp"
 #include "tessera/cpp/print.hpp"
+#include "tessera/cpp/profiler.hpp"
 #include "tessera/cpp/random.hpp"
 #include "tessera/cpp/saved_tensors.hpp"
 #include "tessera/cpp/schedules.hpp"

@@ -114,6 +114,8 @@ void write(Event& to, const TraceEvent& from, EventTexts* texts) noexcept {
   to.device_index = from.device_index;
   to.device_type = from.device_type;
   to.name = from.name;
+  // Functions that are no operators have their C names in events.
+  if (from.kind == TraceKind::kCall && std::strncmp(from.name, "tsr_", 4) == 0) to.name += 4;
   if (from.kind == TraceKind::kAnnotation)
     to.name = texts == nullptr ? "range" : texts->text(texts->name);
   to.family = from.family;

@@ -119,7 +119,8 @@ inline TraceRecord trace_record(const tsr_trace_event& event) {
 // Records the work of all threads from its construction to stop(). Only one may run at a time.
 class TraceRecorder {
  public:
-  explicit TraceRecorder(int32_t flags = TSR_TRACE_EVERYTHING, int64_t capacity = 100000) {
+  explicit TraceRecorder(int32_t flags = TSR_TRACE_EVERYTHING | TSR_TRACE_ANNOTATION,
+                         int64_t capacity = 100000) {
     check(tsr_trace_start(capacity, flags));
   }
   TraceRecorder(const TraceRecorder&) = delete;

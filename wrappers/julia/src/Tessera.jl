@@ -43,6 +43,7 @@ export SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam, LAMB,
 export StepLR, MultiStepLR, ConstantLR, LinearLR, ExponentialLR, PolynomialLR, CosineAnnealingLR
 export CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR, SequentialLR, Scheduler, step!
 export autocast, GradScaler, scale_loss, unscale!, found_inf
+export Profiler, profile, profile_range, profile_table, profile_rows, profile_text, profile_action, profile_roof, save_profile
 export setup, update!, add_group!, save_state, load_state!, DataLoader
 
 include("library.jl")
@@ -72,6 +73,7 @@ include("interop.jl")
 include("share.jl")
 include("io.jl")
 include("graph.jl")
+include("profiler.jl")
 include("nn.jl")
 include("optim.jl")
 include("amp.jl")

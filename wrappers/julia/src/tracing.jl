@@ -4,7 +4,7 @@
 
 const TRACE_KINDS = (
     call=C.TSR_TRACE_CALL, launch=C.TSR_TRACE_LAUNCH, node=C.TSR_TRACE_NODE,
-    allocate=C.TSR_TRACE_ALLOCATE, free=C.TSR_TRACE_FREE)
+    allocate=C.TSR_TRACE_ALLOCATE, free=C.TSR_TRACE_FREE, annotation=C.TSR_TRACE_ANNOTATION)
 
 """
 One event that has ended. `begin_time` and `end_time` are nanoseconds of the system's monotonic clock, the one of
@@ -35,7 +35,7 @@ struct Trace
 end
 
 """
-    record(f; kinds=(:call, :launch, :node, :allocate, :free), arguments=false, capacity=100_000)
+    record(f; kinds=(:call, :launch, :node, :allocate, :free, :annotation), arguments=false, capacity=100_000)
 
 Calls `f` and records the events of every thread meanwhile; returns `(f(), trace)`. One trace runs at a
 time.

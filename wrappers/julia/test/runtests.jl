@@ -14,7 +14,7 @@ using .Reporter
 const FILES = ["package", "tensor", "indexing", "broadcast", "autograd", "hooks", "checkpoint", "graph", "forward_ad", "errors",
       "memory",
     "interop", "io", "nn", "nn_image", "nn_layers", "attention", "losses", "recurrent", "optim",
-    "schedules", "data", "layout", "tracing", "conformance", "chain_rules", "examples"]
+    "schedules", "data", "layout", "tracing", "profiler", "conformance", "chain_rules", "examples"]
 
 # Helpers for several files.
 values_of(t::Tensor) = Array(t)

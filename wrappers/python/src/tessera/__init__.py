@@ -107,6 +107,7 @@ if _typing.TYPE_CHECKING:
         multiprocessing,
         nn,
         optim,
+        profiler,
         streams,
         tracing,
         utils,
@@ -126,8 +127,8 @@ else:
     __getattr__, __dir__ = _on_demand(
         __name__,
         frozenset({
-            "amp", "autograd", "distributions", "fft", "func", "io", "linalg", "masked", "memory",
-            "multiprocessing", "nn", "optim", "streams", "torch", "tracing", "utils",
+            "amp", "autograd", "distributed", "distributions", "fft", "func", "io", "linalg", "masked", "memory",
+            "multiprocessing", "nn", "optim", "profiler", "program", "streams", "torch", "tracing", "utils",
         }),  # fmt: skip
         {
             "vmap": "func",
@@ -155,7 +156,7 @@ __all__ = [
     "InvalidArgumentError", "InvalidValueError", "io", "is_deterministic_algorithms_warn_only_enabled",
     "is_grad_enabled", "is_inference_mode_enabled", "is_tensor", "isdtype", "linalg", "LinAlgError", "load_file",
     "manual_seed", "masked", "memory", "MemoryAccessError", "nan", "newaxis", "nn", "no_grad", "NotSupportedError",
-    "optim", "OutOfMemoryError", "OutOfRangeError", "pi", "promote_types", "repeat_interleave", "result_type",
+    "optim", "OutOfMemoryError", "OutOfRangeError", "pi", "profiler", "promote_types", "repeat_interleave", "result_type",
     "save_file", "set_default_device", "set_deterministic_debug_mode", "set_float32_matmul_precision",
     "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state", "ShapeError", "streams", "synchronize",
     "take_along_dim", "Tensor", "tensor", "tensor_split", "tensordot", "TesseraError", "tracing", "uint16", "uint32",

@@ -20,6 +20,7 @@ KINDS: Final = {
     "node": lib.TSR_TRACE_NODE,
     "allocate": lib.TSR_TRACE_ALLOCATE,
     "free": lib.TSR_TRACE_FREE,
+    "annotation": lib.TSR_TRACE_ANNOTATION,
 }
 _NAMES: Final = {value: name for name, value in KINDS.items()}
 _BATCH: Final = 1024

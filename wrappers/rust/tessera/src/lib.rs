@@ -45,6 +45,8 @@ mod operators;
 #[allow(unsafe_code)]
 pub mod optim;
 #[allow(unsafe_code)]
+pub mod profiler;
+#[allow(unsafe_code)]
 mod promotion;
 #[allow(unsafe_code)]
 mod random;

@@ -22,6 +22,8 @@ pub enum Kind {
     Allocate,
     /// Memory given back.
     Free,
+    /// A range that the program has named.
+    Annotation,
 }
 
 /// Options of a trace: which events, and how many.
@@ -37,7 +39,8 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        let kinds = vec![Kind::Call, Kind::Launch, Kind::Node, Kind::Allocate, Kind::Free];
+        use Kind::{Allocate, Annotation, Call, Free, Launch, Node};
+        let kinds = vec![Call, Launch, Node, Allocate, Free, Annotation];
         Self { kinds, arguments: false, capacity: 100_000 }
     }
 }
@@ -170,6 +173,7 @@ impl Kind {
             Kind::Node => sys::TSR_TRACE_NODE,
             Kind::Allocate => sys::TSR_TRACE_ALLOCATE,
             Kind::Free => sys::TSR_TRACE_FREE,
+            Kind::Annotation => sys::TSR_TRACE_ANNOTATION,
         }
     }
 
@@ -179,6 +183,7 @@ impl Kind {
             sys::TSR_TRACE_LAUNCH => Kind::Launch,
             sys::TSR_TRACE_NODE => Kind::Node,
             sys::TSR_TRACE_ALLOCATE => Kind::Allocate,
+            sys::TSR_TRACE_ANNOTATION => Kind::Annotation,
             _ => Kind::Free,
         }
     }

@@ -45,6 +45,15 @@ unsafe extern "C" fn stack(user: *mut c_void, text: *mut *const c_char, length: 
     })
 }
 
+/// Lets the library ask for backtraces of this thread, in anomaly mode and for profiles.
+pub(crate) fn stack_of_this_thread() -> Result<()> {
+    let user = Box::into_raw(Box::<String>::default());
+    // SAFETY: the box is freed by its drop once, also when this fails.
+    done(unsafe {
+        sys::tsr_anomaly_stack_set(Some(stack), user.cast(), Some(drop_box::<String>))
+    })
+}
+
 /// Until the guard is dropped, nodes that this thread makes keep a backtrace in their metadata under
 /// `stack`, and a backward that fails says where the forward of the failing node was called. With
 /// `check_nan` a backward fails when a node returns nan though the gradients that it got have none.
@@ -63,11 +72,7 @@ unsafe extern "C" fn stack(user: *mut c_void, text: *mut *const c_char, length: 
 /// # }
 /// ```
 pub fn detect_anomaly(check_nan: bool) -> Result<AnomalyGuard> {
-    let user = Box::into_raw(Box::<String>::default());
-    // SAFETY: the box is freed by its drop once, also when this fails.
-    done(unsafe {
-        sys::tsr_anomaly_stack_set(Some(stack), user.cast(), Some(drop_box::<String>))
-    })?;
+    stack_of_this_thread()?;
     let nan = if check_nan { sys::TSR_ANOMALY_CHECK_NAN } else { 0 };
     let mut previous = 0;
     // SAFETY: a number and a place for a number.
