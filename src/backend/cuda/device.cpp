@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include "backend/cuda/cupti.h"
 #include "backend/cuda/fault.h"
 #include "backend/cuda/host.h"
 #include "backend/cuda/staging.h"
@@ -158,7 +159,7 @@ int32_t count_devices() {
   return device_count();
 }
 
-constexpr DeviceInterface make_interface() {
+DeviceInterface make_interface() {
   DeviceInterface device{};
   device.device_count = count_devices;
   device.raw_allocate = raw_allocate;
@@ -181,16 +182,16 @@ constexpr DeviceInterface make_interface() {
   device.device_synchronize = device_synchronize;
   device.adopt_stream = adopt_stream;
   device.take_fault = fault_taken;
+  device.timeline = timeline();
   device.allocation_granularity = 512;
   device.error_text = text_of;
   return device;
 }
-constexpr DeviceInterface kDevice = make_interface();
-
 }  // namespace
 
 const DeviceInterface& device_interface() noexcept {
-  return kDevice;
+  static const DeviceInterface device = make_interface();
+  return device;
 }
 
 }  // namespace tsr::cuda

@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The timeline of CUDA devices: CUPTI's activity records. CUPTI is opened, not linked.
+#pragma once
+
+#include "base/device_interface.h"
+
+namespace tsr::cuda {
+
+// Null if the plugin was compiled without CUPTI's headers.
+const DeviceTimeline* timeline() noexcept;
+
+}  // namespace tsr::cuda
