@@ -41,6 +41,12 @@ function ticks(begin, end, count) {
   return places;
 }
 
+// The same for bytes: steps of 1, 2 or 5 times a power of ten of KiB, MiB or GiB.
+function byteTicks(end, count) {
+  const unit = 1024 ** Math.max(0, Math.floor(Math.log(Math.max(end, 1)) / Math.log(1024)));
+  return ticks(0, end / unit, count).map((at) => at * unit);
+}
+
 // The same name has the same colour on every page.
 function colorOf(name) {
   let hash = 2166136261;
@@ -227,10 +233,10 @@ function stepCurve(times, values, range, {height = 180, color = css('--accent'),
     path += `H${width}`;
     const base = y(0).toFixed(1);
     svg.replaceChildren(
-      ...ticks(0, most, 4).flatMap((v) => [
+      ...(text === formatBytes ? byteTicks(most, 4) : ticks(0, most, 4)).flatMap((v) => [
         element('line', {class: 'grid', x1: left, x2: width, y1: y(v), y2: y(v)}),
         element('text', {x: left - 8, y: y(v) + 4, 'text-anchor': 'end'}, text(v))]),
-      ...ticks(range.begin, range.end, 8).map((t) =>
+      ...ticks(range.begin, range.end, 8).filter((t) => x(t) < width - 24).map((t) =>
         element('text', {x: x(t), y: height - 6, 'text-anchor': 'middle'}, time(t))),
       element('path', {d: path + `V${base}H${left}Z`, fill: color, opacity: .16}),
       element('path', {d: path, fill: 'none', stroke: color, 'stroke-width': 1.4}));

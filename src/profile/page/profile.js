@@ -23,13 +23,30 @@ class Track {
     const name = this.spans[i + 2];
     return this.names[name] ??= colorOf(textOf(name));
   }
-  // The innermost span at a time and depth.
+  // The first span that does not begin before a time; spans are sorted by their begins.
+  from(time) {
+    let low = 0, high = this.count;
+    while (low < high) {
+      const mid = (low + high) >> 1;
+      if (this.spans[mid * FIELDS] < time) low = mid + 1; else high = mid;
+    }
+    return low * FIELDS;
+  }
+  // The span at a time and depth, or -1.
   find(time, depth) {
-    let found = -1;
     const {spans} = this;
-    for (let i = 0; i < spans.length && spans[i] <= time; i += FIELDS)
-      if (spans[i + 4] === depth && time <= spans[i] + spans[i + 1]) found = i;
-    return found;
+    for (let i = this.from(time + 1) - FIELDS; i >= 0; i -= FIELDS) {
+      if (spans[i + 4] === depth) return time <= spans[i] + spans[i + 1] ? i : -1;
+      if (spans[i + 4] < depth && time > spans[i] + spans[i + 1]) return -1;  // after its outer span
+    }
+    return -1;
+  }
+  // Where an arrow of this time ends: at the innermost span that begins then.
+  depthAt(time) {
+    let depth = 0;
+    for (let i = this.from(time); i < this.spans.length && this.spans[i] === time; i += FIELDS)
+      depth = this.spans[i + 4];
+    return depth;
   }
 }
 
@@ -96,7 +113,8 @@ class Timeline {
   drawAxis() {
     const width = this.axis.clientWidth - 151;
     const {begin, end} = this.range;
-    this.axis.replaceChildren(...ticks(begin, end, Math.max(width / 120, 2)).map((at) =>
+    const places = ticks(begin, end, Math.max(width / 120, 2));
+    this.axis.replaceChildren(...places.filter((at) => (at - begin) / (end - begin) * width < width - 24).map((at) =>
       element('text', {x: 151 + (at - begin) / (end - begin) * width, y: 15, 'text-anchor': 'middle'}, formatTime(at))));
   }
   context(canvas, width, height) {
@@ -171,15 +189,10 @@ class Timeline {
       if (DATA.arrows[i + 3] >= begin && DATA.arrows[i + 1] <= end) shown.push(i);
     const all = this.showArrows.checked && shown.length <= 600;
     const top = this.holder.getBoundingClientRect().top;
-    const depthOf = (track, time) => {  // of the span that begins then
-      for (let i = 0; i < track.spans.length; i += FIELDS)
-        if (track.spans[i] === time && track.spans[i + 3] !== KIND.call) return track.spans[i + 4];
-      return 0;
-    };
     const place = (number, time) => {
       const track = this.tracks[number];
       const box = track.canvas.getBoundingClientRect();
-      return [(time - begin) / (end - begin) * width, box.top - top + 2 + depthOf(track, time) * ROW + ROW / 2];
+      return [(time - begin) / (end - begin) * width, box.top - top + 2 + track.depthAt(time) * ROW + ROW / 2];
     };
     let drawn = 0;
     for (const i of shown) {
@@ -188,7 +201,7 @@ class Timeline {
       ++drawn;
       const [x, y] = place(DATA.arrows[i], DATA.arrows[i + 1]), [u, v] = place(DATA.arrows[i + 2], DATA.arrows[i + 3]);
       context.strokeStyle = context.fillStyle = css('--accent');
-      context.globalAlpha = chosen ? 1 : .45;
+      context.globalAlpha = chosen ? 1 : Math.max(.14, Math.min(.5, 30 / shown.length));
       context.lineWidth = chosen ? 1.6 : 1;
       context.beginPath();
       context.moveTo(x, y);
