@@ -8,6 +8,7 @@
 #include "capi/handle.h"
 #include "capi/structs.h"
 #include "capi/wrap_memory.h"
+#include "tensor/ipc_storage.h"
 #include "tensor/shared_storage.h"
 
 using namespace tsr;
@@ -48,6 +49,22 @@ StoragePtr open_handle(const tsr_shared_handle& handle) {
   const bool keep = (handle.flags & TSR_SHARED_NOT_SENT_ON) == 0;
   if (handle.name == nullptr) return open_shared_storage(handle.fd, nbytes, keep);
   return open_shared_storage(handle.name, nbytes);
+}
+
+// A tensor on the first `nbytes` of a storage. Throws kShape when elements lie outside.
+Tensor tensor_on(StoragePtr storage, int64_t nbytes, int64_t offset, DimsView sizes,
+                 DimsView strides, DType dtype) {
+  TSR_CHECK(strides.size() == sizes.size(), Code::kShape, "strides", "expected ", sizes.size(),
+            " strides, got ", strides.size());
+  const int64_t size = itemsize(dtype);
+  const int64_t most = nbytes / size;
+  const bool none = checked_numel(sizes, size) == 0;
+  const Extent extent = none ? Extent{0, 0} : checked_extent(sizes, strides, size);
+  TSR_CHECK(offset >= 0 && offset <= most && extent.low >= -offset && extent.high <= most - offset,
+            Code::kShape, "shape", "expected elements inside the ", most,
+            " of the storage, got the first at ", offset, " with shape ", sizes, " and strides ",
+            strides);
+  return make_fresh(std::move(storage), dtype, sizes, strides, offset);
 }
 
 }  // namespace
@@ -119,19 +136,38 @@ tsr_status tsr_tensor_from_shared(const tsr_shared_handle* handle, int64_t offse
     Arrival arrival(from.name != nullptr && (from.flags & TSR_SHARED_IN_TRANSIT) != 0);
     StoragePtr storage = open_handle(from);
     arrival.opened(storage);
-    TSR_CHECK(steps.size() == sizes.size(), Code::kShape, "strides", "expected ", sizes.size(),
-              " strides, got ", steps.size());
-    const int64_t size = itemsize(type);
-    const int64_t most = from.nbytes / size;
-    const bool none = checked_numel(sizes, size) == 0;
-    const Extent extent = none ? Extent{0, 0} : checked_extent(sizes, steps, size);
-    TSR_CHECK(
-        offset >= 0 && offset <= most && extent.low >= -offset && extent.high <= most - offset,
-        Code::kShape, "shape", "expected elements inside the ", most,
-        " of the storage, got the first at ", offset, " with shape ", sizes, " and strides ",
-        steps);
-    give(make_fresh(std::move(storage), type, sizes, steps, offset), out);
+    give(tensor_on(std::move(storage), from.nbytes, offset, sizes, steps, type), out);
   });
+}
+
+tsr_status tsr_ipc_export(tsr_tensor tensor, tsr_buffer* handle) {
+  clear(handle);
+  return guard(Call(kInfo_ipc_export, tensor), [&] {
+    const TensorArg arg(tensor, "tensor");
+    out_arg(handle, "handle");
+    give_object(new BufferObject(export_ipc(arg.get().storage())), handle);
+  });
+}
+
+tsr_status tsr_ipc_open(const char* handle, int64_t handle_len, int64_t offset,
+                        const int64_t* shape, int32_t n_shape, const int64_t* strides,
+                        int32_t n_strides, tsr_dtype dtype, tsr_tensor* out) {
+  clear(out);
+  const Call call(kInfo_ipc_open, TextOf{handle, handle_len}, offset, ListOf{shape, n_shape},
+                  ListOf{strides, n_strides}, dtype);
+  return guard(call, [&] {
+    out_arg(out, "out");
+    const DimsView sizes = list_arg(shape, n_shape, "shape");
+    const DimsView steps = list_arg(strides, n_strides, "strides");
+    const DType type = dtype_arg(dtype, "dtype");
+    StoragePtr storage = open_ipc(text_arg(handle, handle_len, "handle"));
+    const auto nbytes = static_cast<int64_t>(storage->nbytes);
+    give(tensor_on(std::move(storage), nbytes, offset, sizes, steps, type), out);
+  });
+}
+
+tsr_status tsr_ipc_collect(int64_t* count) {
+  return guard(Call(kInfo_ipc_collect), [&] { *out_arg(count, "count") = collect_ipc(); });
 }
 
 tsr_status tsr_shared_memory_counts(tsr_shared_counts* counts) {

@@ -1087,6 +1087,9 @@ const Symbol kSymbols[] = {
     {"tsr_interpolate_out", reinterpret_cast<AnyFunction>(&tsr_interpolate_out), 69131, &kInfo_interpolate, &kCall_TVjSbBBT},
     {"tsr_inv", reinterpret_cast<AnyFunction>(&tsr_inv), 1695, &kInfo_inv, &kCall_TP},
     {"tsr_inv_out", reinterpret_cast<AnyFunction>(&tsr_inv_out), 67231, &kInfo_inv, &kCall_TT},
+    {"tsr_ipc_collect", reinterpret_cast<AnyFunction>(&tsr_ipc_collect), 562, &kInfo_ipc_collect, nullptr},
+    {"tsr_ipc_export", reinterpret_cast<AnyFunction>(&tsr_ipc_export), 560, &kInfo_ipc_export, nullptr},
+    {"tsr_ipc_open", reinterpret_cast<AnyFunction>(&tsr_ipc_open), 561, &kInfo_ipc_open, nullptr},
     {"tsr_isclose", reinterpret_cast<AnyFunction>(&tsr_isclose), 1330, &kInfo_isclose, &kCall_TTRRBP},
     {"tsr_isfinite", reinterpret_cast<AnyFunction>(&tsr_isfinite), 1033, &kInfo_isfinite, &kCall_TP},
     {"tsr_isfinite_out", reinterpret_cast<AnyFunction>(&tsr_isfinite_out), 66569, &kInfo_isfinite, &kCall_TT},
@@ -1878,7 +1881,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeta_scalar_left_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_left_out), 591144, &kInfo_zeta, &kCall_NTT},
     {"tsr_zeta_scalar_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_out), 329000, &kInfo_zeta, &kCall_TNT},
 };
-const size_t kSymbolCount = 1514;
+const size_t kSymbolCount = 1517;
 
 namespace {
 
@@ -2271,6 +2274,9 @@ constexpr int32_t kIds[] = {
     3451, 68987,
     3595, 69131,
     1695, 67231,
+    562,
+    560,
+    561,
     1330,
     1033, 66569,
     1333, 263477, 525621,

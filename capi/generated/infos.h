@@ -265,6 +265,9 @@ inline constexpr CallInfoOf kInfo_empty_shared{552, "tsr_empty_shared", {{"shape
 inline constexpr CallInfoOf kInfo_storage_shared_handle{553, "tsr_storage_shared_handle", {{"tensor", 'T'}, {"flags", 'I'}, {"handle", 'O'}}};
 inline constexpr CallInfoOf kInfo_tensor_from_shared{554, "tsr_tensor_from_shared", {{"handle", 'O'}, {"offset", 'I'}, {"shape", 'J'}, {"strides", 'J'}, {"dtype", 'D'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_shared_memory_counts{555, "tsr_shared_memory_counts", {{"counts", 'O'}}};
+inline constexpr CallInfoOf kInfo_ipc_export{560, "tsr_ipc_export", {{"tensor", 'T'}, {"handle", 'W'}}};
+inline constexpr CallInfoOf kInfo_ipc_open{561, "tsr_ipc_open", {{"handle", 'S'}, {"offset", 'I'}, {"shape", 'J'}, {"strides", 'J'}, {"dtype", 'D'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_ipc_collect{562, "tsr_ipc_collect", {{"count", 'W'}}};
 inline constexpr CallInfoOf kInfo_abs{1001, "abs", {{"input", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_negative{1002, "negative", {{"input", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_sign{1003, "sign", {{"input", 'T'}, {"out", 'P'}}};

@@ -94,6 +94,30 @@ TSR_API TSR_NODISCARD tsr_status tsr_tensor_from_shared(
 /* Fills in how much shared memory this process has mapped. */
 TSR_API TSR_NODISCARD tsr_status tsr_shared_memory_counts(tsr_shared_counts* counts);
 
+/* A text by which one other process of the machine opens the memory of a tensor on a device,
+ * once, with tsr_ipc_open. This process keeps the memory until the other one has released it; it
+ * must live longer than that use.
+ * NOT_IMPLEMENTED for the CPU, whose memory tsr_storage_share shares, and for a device that
+ * cannot do it; BUFFER for memory that is not of the library's own allocator, or in segments
+ * that grow. */
+TSR_API TSR_NODISCARD tsr_status tsr_ipc_export(tsr_tensor tensor, tsr_buffer* handle);
+
+/* A tensor on the device memory of another process. Work on this thread's current stream waits
+ * for the work that the other process had queued when it exported.
+ * offset is that of the first element from the start of the storage, and strides are in
+ * elements. VALUE for a text that is none of tsr_ipc_export's; IO when the other process is gone
+ * or the handle was opened before; SHAPE when elements lie outside. A process that was forked
+ * from one that has used the device gets an error of the device: start it by spawn. */
+TSR_API TSR_NODISCARD tsr_status tsr_ipc_open(
+    const char* handle, int64_t handle_len, int64_t offset, const int64_t* shape, int32_t n_shape,
+    const int64_t* strides, int32_t n_strides, tsr_dtype dtype, tsr_tensor* out);
+
+/* Gives up exported memory that other processes no longer use, and memory of other processes
+ * whose last use here is done. It also runs by itself when memory is exported and when it runs
+ * out.
+ * count: how many exported storages were given up */
+TSR_API TSR_NODISCARD tsr_status tsr_ipc_collect(int64_t* count);
+
 #ifdef __cplusplus
 }
 #endif

@@ -870,6 +870,9 @@ tsr_status tsr_empty_shared(const int64_t* shape, int32_t n_shape, tsr_dtype dty
 tsr_status tsr_storage_shared_handle(tsr_tensor tensor, int32_t flags, tsr_shared_handle* handle);
 tsr_status tsr_tensor_from_shared(const tsr_shared_handle* handle, int64_t offset, const int64_t* shape, int32_t n_shape, const int64_t* strides, int32_t n_strides, tsr_dtype dtype, tsr_tensor* out);
 tsr_status tsr_shared_memory_counts(tsr_shared_counts* counts);
+tsr_status tsr_ipc_export(tsr_tensor tensor, tsr_buffer* handle);
+tsr_status tsr_ipc_open(const char* handle, int64_t handle_len, int64_t offset, const int64_t* shape, int32_t n_shape, const int64_t* strides, int32_t n_strides, tsr_dtype dtype, tsr_tensor* out);
+tsr_status tsr_ipc_collect(int64_t* count);
 tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_abs_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_abs_inplace(tsr_tensor input);

@@ -15,6 +15,7 @@
 #include "base/guarded_mutex.h"
 #include "base/immortal.h"
 #include "kernel/registry.h"
+#include "tensor/ipc_storage.h"
 
 namespace tsr::kernel {
 namespace {
@@ -111,7 +112,10 @@ const Backend& load_backend(std::string_view path) {
     fail(Code::kIo, "path", __FILE__, __LINE__, "expected a library that exports ",
          kBackendEntryName, ", got ", path);
   }
-  return register_backend(entry);  // stays loaded: its kernels may run until the process ends
+  const Backend& backend = register_backend(entry);
+  if (auto ipc = reinterpret_cast<IpcEntry>(dlsym(library, kIpcEntryName)); ipc != nullptr)
+    install_ipc(backend.device_type, *ipc());
+  return backend;  // stays loaded: its kernels may run until the process ends
 }
 
 const Backend* load_default_backend(DeviceType type) noexcept {

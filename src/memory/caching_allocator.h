@@ -57,6 +57,10 @@ class CachingAllocator : public Allocator {
   void configure(const CachingSettings& settings);
   [[nodiscard]] CachingSettings settings() const;
 
+  // The start of the memory that the device gave in one piece and that holds the block; null when
+  // there is none, or when it grows in place.
+  [[nodiscard]] void* segment_of(const void* block) const;
+
   // Callbacks run in the order they were added. Removal does not wait for one that is running.
   void add_pressure_callback(PressureCallback callback);
   void remove_pressure_callback(PressureCallback callback) noexcept;

@@ -72,6 +72,16 @@ std::string CachingAllocator::segments_json() const {
   return json + "]";
 }
 
+void* CachingAllocator::segment_of(const void* block) const {
+  const CachingLock lock(state_.mutex);
+  const auto* at = static_cast<const std::byte*>(block);
+  for (const Segment* segment = segments_.first(); segment != nullptr; segment = segment->next) {
+    if (at >= segment->data && at < segment->data + segment->size)
+      return segment->reserved == 0 ? segment->data : nullptr;
+  }
+  return nullptr;
+}
+
 std::string CachingAllocator::history_json() const {
   const CachingLock lock(state_.mutex);
   std::string json;

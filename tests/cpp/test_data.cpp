@@ -3,6 +3,9 @@
 // Data sets and loaders, with and without threads.
 #include <algorithm>
 #include <atomic>
+#include <fstream>
+#include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <type_traits>
 
@@ -152,6 +155,38 @@ TEST(Data, workers_record_nothing) {
   const data::TensorDataset rows({leaf({1, 2, 3, 4})});
   for (const data::Batch& batch : data::DataLoader(rows, options_of(2, 1))) {
     EXPECT_FALSE(batch[0].requires_grad());
+  }
+}
+
+// The shuffled orders of tests/conformance/orders.txt, with and without workers.
+TEST(Data, D4_orders_are_those_of_every_language) {
+  for (const int64_t workers : {0, 2}) {
+    std::ifstream file(TSR_ORDERS);
+    std::optional<data::DataLoader> loader;
+    int rows = 0;
+    for (std::string line; std::getline(file, line);) {
+      if (line.empty() || line[0] == '#') continue;
+      std::istringstream words(line);
+      uint64_t seed = 0;
+      int64_t count = 0, size = 0, pass = 0;
+      words >> seed >> count >> size >> pass;
+      Numbers expected;
+      for (double sample = 0; words >> sample;) expected.push_back(sample);
+      if (pass == 0) {
+        data::LoaderOptions options = options_of(size, workers);
+        options.shuffle = true;
+        options.generator = Generator(seed);
+        loader.emplace(data::TensorDataset({arange(count)}), options);
+      }
+      Numbers found;
+      for (const Numbers& batch : all_batches(*loader)) {
+        EXPECT_LE(batch.size(), static_cast<size_t>(size));
+        found.insert(found.end(), batch.begin(), batch.end());
+      }
+      EXPECT_EQ(found, expected) << line;
+      ++rows;
+    }
+    EXPECT_EQ(rows, 12);
   }
 }
 

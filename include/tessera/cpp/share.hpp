@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,6 +56,19 @@ inline SharedHandle shared_handle(const Tensor& tensor, bool in_transit = false)
   return {found.fd, found.name == nullptr ? "" : found.name, found.nbytes, in_transit};
 }
 
+namespace detail {
+
+// Strides of a row-major tensor unless some are given.
+inline std::vector<int64_t> steps_of(const std::vector<int64_t>& shape,
+                                     const std::optional<std::vector<int64_t>>& strides) {
+  if (strides) return *strides;
+  std::vector<int64_t> steps(shape.size(), 1);
+  for (size_t i = shape.size(); i-- > 1;) steps[i - 1] = steps[i] * shape[i];
+  return steps;
+}
+
+}  // namespace detail
+
 // A tensor on shared memory; offset and strides are in elements. Without strides it is row-major.
 inline Tensor from_shared(const SharedHandle& handle, const std::vector<int64_t>& shape,
                           DType dtype = kFloat32, int64_t offset = 0,
@@ -65,15 +79,44 @@ inline Tensor from_shared(const SharedHandle& handle, const std::vector<int64_t>
   from.nbytes = handle.nbytes;
   from.name = handle.name.empty() ? nullptr : handle.name.c_str();
   from.flags = handle.in_transit ? TSR_SHARED_IN_TRANSIT : 0;
-  std::vector<int64_t> steps = strides.value_or(std::vector<int64_t>(shape.size(), 1));
-  if (!strides) {
-    for (size_t i = shape.size(); i-- > 1;) steps[i - 1] = steps[i] * shape[i];
-  }
+  const std::vector<int64_t> steps = detail::steps_of(shape, strides);
   tsr_tensor out = nullptr;
   check(tsr_tensor_from_shared(&from, offset, shape.data(), static_cast<int32_t>(shape.size()),
                                steps.data(), static_cast<int32_t>(steps.size()),
                                detail::bits(dtype), &out));
   return Tensor::take(out);
+}
+
+// ---- Memory of devices ----
+
+// A text by which one other process opens the memory of a tensor on a device, once. This process
+// keeps the memory until then, and must live longer than that use.
+inline std::string ipc_export(const Tensor& tensor) {
+  tsr_buffer buffer = nullptr;
+  check(tsr_ipc_export(tensor.handle(), &buffer));
+  const std::unique_ptr<tsr_buffer_s, void (*)(tsr_buffer)> owned(buffer, &tsr_buffer_release);
+  const char* text = nullptr;
+  int64_t length = 0;
+  check(tsr_buffer_data(buffer, &text, &length));
+  return {text, static_cast<size_t>(length)};
+}
+
+inline Tensor ipc_open(const std::string& handle, const std::vector<int64_t>& shape,
+                       DType dtype = kFloat32, int64_t offset = 0,
+                       const std::optional<std::vector<int64_t>>& strides = std::nullopt) {
+  const std::vector<int64_t> steps = detail::steps_of(shape, strides);
+  tsr_tensor out = nullptr;
+  check(tsr_ipc_open(handle.data(), static_cast<int64_t>(handle.size()), offset, shape.data(),
+                     static_cast<int32_t>(shape.size()), steps.data(),
+                     static_cast<int32_t>(steps.size()), detail::bits(dtype), &out));
+  return Tensor::take(out);
+}
+
+// Gives up exported memory that no other process uses any more; returns how many storages.
+inline int64_t ipc_collect() {
+  int64_t count = 0;
+  check(tsr_ipc_collect(&count));
+  return count;
 }
 
 }  // namespace tessera

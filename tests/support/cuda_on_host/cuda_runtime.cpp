@@ -7,8 +7,11 @@
 // page.
 #include "cuda_runtime.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <cstring>
 #include <deque>
 #include <map>
 #include <memory>
@@ -33,6 +36,12 @@ struct Work {
   std::function<void()> run;      // or:
   std::shared_ptr<Mark> reaches;  // a mark that is reached now
   std::shared_ptr<Mark> awaits;   // a mark that must be done first
+};
+// The contents of a cudaIpcMemHandle_t.
+struct ForeignMemory {
+  int process;
+  int file;
+  size_t nbytes;
 };
 struct Failure {
   int error;
@@ -61,6 +70,7 @@ struct State {
   std::vector<std::unique_ptr<CUstream_st>> streams;
   cudaError_t broken[kDevices] = {};
   std::map<const char*, std::pair<size_t, int>> memory;  // bytes and device
+  std::map<const char*, int> files;                      // behind the memory, for other processes
   std::map<const char*, size_t> pinned;
   std::map<std::string, Failure> failures;
   std::map<std::string, int64_t> calls;
@@ -293,11 +303,15 @@ cudaError_t cudaMalloc(void** out, size_t nbytes) {
   return call("cudaMalloc", [&](State& s) {
     if (nbytes > kCapacity - used(s)) return cudaErrorMemoryAllocation;
     const int access = nbytes <= kLargestClosed ? PROT_NONE : PROT_READ | PROT_WRITE;
-    void* const data = mmap(nullptr, whole_pages(nbytes), access,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const int file = memfd_create("cuda_on_host", MFD_CLOEXEC);
+    if (file < 0 || ftruncate(file, static_cast<off_t>(whole_pages(nbytes))) != 0)
+      return cudaErrorMemoryAllocation;
+    void* const data =
+        mmap(nullptr, whole_pages(nbytes), access, MAP_SHARED | MAP_NORESERVE, file, 0);
     if (data == MAP_FAILED) return cudaErrorMemoryAllocation;
     *out = data;
     s.memory[static_cast<char*>(data)] = {nbytes, t_device};
+    s.files[static_cast<char*>(data)] = file;
     return cudaSuccess;
   });
 }
@@ -306,7 +320,11 @@ cudaError_t cudaFree(void* data) {
     run_all(s, t_device);
     const auto found = s.memory.find(static_cast<char*>(data));
     if (found == s.memory.end()) return cudaErrorInvalidValue;
+    const auto file = s.files.find(static_cast<char*>(data));
+    if (file == s.files.end()) return cudaErrorInvalidValue;
     munmap(data, whole_pages(found->second.first));
+    close(file->second);
+    s.files.erase(file);
     s.memory.erase(found);
     return cudaSuccess;
   });
@@ -428,6 +446,60 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return call("cudaEventSynchronize", [&](State& s) {
     if (event->mark != nullptr) wait_for(s, *event->mark->stream, event->mark.get());
+    return cudaSuccess;
+  });
+}
+
+// ---- Other processes ----
+
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* data) {
+  return call("cudaIpcGetMemHandle", [&](State& s) {
+    const auto file = s.files.find(static_cast<char*>(data));
+    if (file == s.files.end()) return cudaErrorInvalidValue;
+    const ForeignMemory value{getpid(), file->second, s.memory[file->first].first};
+    std::memcpy(handle->reserved, &value, sizeof(value));
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaIpcOpenMemHandle(void** out, cudaIpcMemHandle_t handle, unsigned) {
+  return call("cudaIpcOpenMemHandle", [&](State& s) {
+    ForeignMemory value{};
+    std::memcpy(&value, handle.reserved, sizeof(value));
+    if (value.process == getpid()) return cudaErrorInvalidResourceHandle;  // as CUDA does
+    const std::string path =
+        "/proc/" + std::to_string(value.process) + "/fd/" + std::to_string(value.file);
+    const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (file < 0) return cudaErrorInvalidResourceHandle;
+    const int access = value.nbytes <= kLargestClosed ? PROT_NONE : PROT_READ | PROT_WRITE;
+    void* const data = mmap(nullptr, whole_pages(value.nbytes), access, MAP_SHARED, file, 0);
+    close(file);
+    if (data == MAP_FAILED) return cudaErrorMemoryAllocation;
+    *out = data;
+    s.memory[static_cast<char*>(data)] = {value.nbytes, t_device};
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaIpcCloseMemHandle(void* data) {
+  return call("cudaIpcCloseMemHandle", [&](State& s) {
+    run_all(s, t_device);
+    const auto found = s.memory.find(static_cast<char*>(data));
+    if (found == s.memory.end() || s.files.count(found->first) != 0) return cudaErrorInvalidValue;
+    munmap(data, whole_pages(found->second.first));
+    s.memory.erase(found);
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event) {
+  return call("cudaIpcGetEventHandle", [&](State& s) {
+    if (event->mark == nullptr) return cudaErrorInvalidValue;
+    run_until(s, *event->mark->stream, event->mark.get());
+    *handle = {};
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* out, cudaIpcEventHandle_t) {
+  return call("cudaIpcOpenEventHandle", [&](State&) {
+    *out = new CUevent_st{t_device, nullptr};
     return cudaSuccess;
   });
 }

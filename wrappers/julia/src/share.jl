@@ -86,3 +86,37 @@ function from_shared(h::SharedHandle, T, dims::Integer...; offset::Integer=0, st
 end
 
 row_major(shape) = [prod(shape[(i + 1):end]; init=1) for i in eachindex(shape)]
+
+# ---- Memory of devices ----
+
+"""
+    ipc_export(tensor)
+
+A text by which one other process opens the memory of a tensor on a device, once, with
+[`ipc_open`](@ref). This process keeps the memory until then, and must live longer than that use.
+"""
+function ipc_export(t::Tensor)
+    buffer = Ref{C.tsr_buffer}()
+    check(C.tsr_ipc_export(t, buffer))
+    return take_text(buffer[])
+end
+
+"""
+    ipc_open(handle, T, dims...; offset=0, strides=nothing)
+
+A tensor on the device memory of another process, from the text of [`ipc_export`](@ref) there.
+"""
+function ipc_open(handle::AbstractString, T, dims::Integer...; offset::Integer=0, strides=nothing)
+    shape, out = collect(Int64, dims), Ref{tsr_tensor}()
+    steps = strides === nothing ? row_major(shape) : collect(Int64, strides)
+    check(C.tsr_ipc_open(handle, sizeof(handle), offset, shape, length(shape), steps, length(steps),
+        dtype_bits(T), out))
+    return wrap(out[])
+end
+
+"Gives up exported device memory that no other process uses any more; returns how many storages."
+function ipc_collect()
+    count = Ref{Int64}(0)
+    check(C.tsr_ipc_collect(count))
+    return Int(count[])
+end

@@ -11,10 +11,12 @@ include("reporter.jl")
 include("json.jl")
 using .Reporter
 
-const FILES = ["package", "tensor", "indexing", "broadcast", "autograd", "hooks", "checkpoint", "graph", "forward_ad", "errors",
-      "memory",
-    "interop", "io", "nn", "nn_image", "nn_layers", "attention", "losses", "recurrent", "optim",
-    "schedules", "data", "layout", "tracing", "profiler", "conformance", "chain_rules", "examples"]
+const FILES = [
+    "package", "tensor", "indexing", "broadcast", "autograd", "hooks", "checkpoint", "graph",
+    "forward_ad", "errors", "memory", "interop", "io", "nn", "nn_image", "nn_layers",
+    "attention", "losses", "recurrent", "optim", "schedules", "data", "share", "layout",
+    "tracing", "profiler", "conformance", "chain_rules", "examples",
+]
 
 # Helpers for several files.
 values_of(t::Tensor) = Array(t)

@@ -39,3 +39,19 @@ end
     loader = DataLoader(i -> i == 2 ? error("sample 2") : Tensor([i]), 3)
     @test_throws ErrorException collect(loader)
 end
+
+# The shuffled orders of tests/conformance/orders.txt.
+@testset "test_D4_orders_are_those_of_every_language" begin
+    rows, loader = 0, nothing
+    for line in eachline(joinpath(@__DIR__, "..", "..", "..", "tests", "conformance", "orders.txt"))
+        startswith(line, '#') && continue
+        seed, count, size, pass, expected... = parse.(Int, split(line))
+        if pass == 0
+            samples = Tensor(collect(0:(count - 1)))
+            loader = DataLoader(samples; batch_size=size, shuffle=true, generator=Generator(seed))
+        end
+        @test reduce(vcat, [Array(b) for b in loader]) == expected
+        rows += 1
+    end
+    @test rows == 12
+end

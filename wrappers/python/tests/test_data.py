@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,20 @@ import pytest
 import tessera as ts
 from tessera.utils.data import (
     BatchSampler,
+    ChainDataset,
     ConcatDataset,
     DataLoader,
     Dataset,
     IterableDataset,
     RandomSampler,
     SequentialSampler,
+    StackDataset,
     Subset,
+    SubsetRandomSampler,
     TensorDataset,
+    WeightedRandomSampler,
     default_collate,
+    default_convert,
     get_worker_info,
     random_split,
 )
@@ -65,7 +71,7 @@ def test_samplers() -> None:
     assert [b.tolist() for b in DataLoader(Squares(), sampler=[5, 1], batch_size=2)] == [[25, 1]]
 
 
-def test_datasets() -> None:
+def test_D3_datasets() -> None:
     pair = TensorDataset(ts.arange(4), ts.arange(4) * 10)
     assert [t.item() for t in pair[2]] == [2, 20] and len(pair) == 4
     whole = ConcatDataset([Squares(), Subset(Squares(), [3])])
@@ -126,7 +132,7 @@ def test_collating() -> None:
 
 @pytest.mark.parametrize("options", [
     {"num_workers": -1}, {"shuffle": True, "sampler": [1]}, {"batch_size": 0}, {"batch_sampler": [[1]], "batch_size": 3},
-    {"prefetch_factor": 0}, {"num_workers": 1, "multiprocessing_context": "fork"},
+    {"prefetch_factor": 0}, {"num_workers": 1, "multiprocessing_context": "thread"},
 ])  # fmt: skip
 def test_contradictions_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError):
@@ -177,15 +183,15 @@ class Dying(Dataset[int]):
         return 4
 
 
-@pytest.mark.parametrize("context", ["spawn", "forkserver"])
-def test_workers_keep_the_order_of_the_sampler(context: str) -> None:
+@pytest.mark.parametrize("context", ["spawn", "forkserver", "fork"])
+def test_D4_workers_keep_the_order_of_the_sampler(context: str) -> None:
     loader = DataLoader(Slow(), batch_size=2, num_workers=2, multiprocessing_context=context)
     batches = list(loader)
     assert [b[0][:, 0].tolist() for b in batches] == [[float(i), float(i + 1)] for i in range(0, 12, 2)]
     assert os.getpid() not in set(batches[0][1].tolist())
 
 
-def test_exceptions_in_workers_arrive_with_their_traceback() -> None:
+def test_D4_exceptions_in_workers_arrive_with_their_traceback() -> None:
     seen = []
     with pytest.raises(KeyError, match="sample five"):
         for batch in DataLoader(Broken(), batch_size=2, num_workers=1):
@@ -193,18 +199,18 @@ def test_exceptions_in_workers_arrive_with_their_traceback() -> None:
     assert seen == [[0, 1], [2, 3]]
 
 
-def test_dead_workers_are_noticed() -> None:
+def test_D4_dead_workers_are_noticed() -> None:
     with pytest.raises(RuntimeError, match="died"):
         list(DataLoader(Dying(), num_workers=1))
 
 
-def test_streams_come_whole_from_several_workers() -> None:
+def test_D3_streams_come_whole_from_several_workers() -> None:
     assert [b.tolist() for b in DataLoader(Stream(), batch_size=4)] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
     found = [v for b in DataLoader(Stream(), batch_size=2, num_workers=2) for v in b.tolist()]
     assert sorted(found) == list(range(10))
 
 
-def test_leaving_early_stops_the_workers() -> None:
+def test_D4_leaving_early_stops_the_workers() -> None:
     import multiprocessing
 
     iterator = iter(DataLoader(Slow(), batch_size=1, num_workers=2))
@@ -215,3 +221,72 @@ def test_leaving_early_stops_the_workers() -> None:
     while multiprocessing.active_children() and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not multiprocessing.active_children()
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_D4_orders_are_those_of_every_language(workers: int) -> None:
+    table = Path(__file__).parents[3] / "tests/conformance/orders.txt"
+    rows = [[int(word) for word in line.split()] for line in table.read_text().splitlines() if line[0] != "#"]
+    loader: Any = None
+    for seed, count, size, number, *expected in rows:
+        if number == 0:
+            data = TensorDataset(ts.arange(count))
+            loader = DataLoader(data, size, shuffle=True, generator=ts.Generator(seed), num_workers=workers)
+        assert [sample for batch in loader for sample in batch[0].tolist()] == expected
+    assert len(rows) == 12
+
+
+class Counting(IterableDataset[int]):
+    def __init__(self, start: int, stop: int) -> None:
+        self.range = range(start, stop)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.range)
+
+    def __len__(self) -> int:
+        return len(self.range)
+
+
+def test_D3_data_sets_chain_stack_and_concatenate() -> None:
+    both = Squares() + Subset(Squares(), [3, 4])
+    assert isinstance(both, ConcatDataset) and len(both) == 12 and both[10] == 9 and both[-1] == 16
+    assert both.cumulative_sizes == [10, 12]
+    chained = Counting(0, 2) + Counting(5, 7)
+    assert isinstance(chained, ChainDataset) and list(chained) == [0, 1, 5, 6] and len(chained) == 4
+    assert [b.tolist() for b in DataLoader(chained, 3)] == [[0, 1, 5], [6]]
+    assert StackDataset(Squares(), Squares())[3] == (9, 9)
+    assert StackDataset(a=Squares(), b=TensorDataset(ts.arange(10)))[2]["a"] == 4
+    for bad in (
+        lambda: ConcatDataset([]), lambda: ConcatDataset([Counting(0, 1)]), lambda: StackDataset(),
+        lambda: StackDataset(Squares(), [1]), lambda: StackDataset(Squares(), a=Squares()),
+        lambda: list(ChainDataset([Squares()])), lambda: both[12],  # type: ignore[list-item]
+    ):  # fmt: skip
+        with pytest.raises((ts.TesseraError)):
+            bad()
+
+
+def test_D4_random_split_takes_fractions() -> None:
+    parts = random_split(Squares(), [0.55, 0.45], generator=ts.Generator(1))
+    assert [len(p) for p in parts] == [6, 4]
+    assert sorted(i for p in parts for i in p.indices) == list(range(10))
+    assert [len(p) for p in random_split(Squares(), [1 / 3, 1 / 3, 1 / 3])] == [4, 3, 3]
+    for lengths in ([0.5, 0.4], [5, 4], [1.5, -0.5]):
+        with pytest.raises((ValueError, TypeError)):
+            random_split(Squares(), lengths)
+
+
+def test_D4_samplers_with_weights_and_subsets() -> None:
+    drawn = list(WeightedRandomSampler([0.0, 3.0, 1.0], 4000, generator=ts.Generator(5)))
+    assert len(drawn) == 4000 and 0 not in drawn and 0.7 < drawn.count(1) / 4000 < 0.8
+    assert sorted(WeightedRandomSampler([1.0, 2.0, 3.0], 3, replacement=False)) == [0, 1, 2]
+    subset = SubsetRandomSampler([4, 7, 9], ts.Generator(2))
+    assert sorted(subset) == [4, 7, 9] and len(subset) == 3
+    assert len({tuple(subset) for _ in range(20)}) > 1
+    for bad in (lambda: WeightedRandomSampler([[1.0]], 1), lambda: WeightedRandomSampler([1.0], 0)):
+        with pytest.raises(ValueError):
+            bad()
+
+
+def test_D4_conversion_without_batches() -> None:
+    found = default_convert({"a": np.ones(2), "b": [np.float32(2), "text"]})
+    assert found["a"].tolist() == [1, 1] and found["b"][0].item() == 2 and found["b"][1] == "text"

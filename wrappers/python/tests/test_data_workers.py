@@ -7,9 +7,11 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
+import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,7 +21,16 @@ import numpy as np
 import pytest
 
 import tessera as ts
-from tessera.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, WorkerError, get_worker_info, transport
+from tessera.utils.data import (
+    DataLoader,
+    Dataset,
+    IterableDataset,
+    TensorDataset,
+    WorkerError,
+    default_collate,
+    get_worker_info,
+)
+from tessera.utils.data import transport
 
 
 class Rows(Dataset[Any]):
@@ -99,13 +110,13 @@ def assert_nothing_left(files: int) -> None:
     assert multiprocessing.active_children() == []
     assert open_files() <= files
     maps = Path("/proc/self/maps").read_text()
-    assert "tessera-batch" not in maps
+    assert "memfd:tessera" not in maps
 
 
 # ---- How long workers live ----
 
 
-def test_persistent_workers_serve_every_pass() -> None:
+def test_D4_persistent_workers_serve_every_pass() -> None:
     loader = DataLoader(Rows(), 2, num_workers=2, persistent_workers=True)
     passes = [{p for b in loader for p in b[2].tolist()} for _ in range(3)]
     assert passes[0] == passes[1] == passes[2] and len(passes[0]) == 2
@@ -137,7 +148,7 @@ def test_streams_begin_anew_in_every_pass() -> None:
         assert sorted(v for b in loader for v in b.tolist()) == list(range(10))
 
 
-def test_random_numbers_differ_from_pass_to_pass_and_follow_the_generator() -> None:
+def test_D4_random_numbers_differ_from_pass_to_pass_and_follow_the_generator() -> None:
     def drawn(seed: int) -> list[Any]:
         loader = DataLoader(Random(), 2, num_workers=2, persistent_workers=True, generator=ts.Generator(seed))
         return [[b[0].tolist() for b in loader] for _ in range(2)]
@@ -146,7 +157,7 @@ def test_random_numbers_differ_from_pass_to_pass_and_follow_the_generator() -> N
     assert one[0] != one[1] and one == drawn(1) and one != drawn(2)
 
 
-def test_a_persistent_pool_goes_on_after_an_exception_of_the_data_set() -> None:
+def test_D4_a_persistent_pool_goes_on_after_an_exception_of_the_data_set() -> None:
     loader = DataLoader(Broken(), 2, num_workers=1, persistent_workers=True)
     for _ in range(2):
         seen = []
@@ -156,7 +167,7 @@ def test_a_persistent_pool_goes_on_after_an_exception_of_the_data_set() -> None:
         assert seen == [[0, 1]]
 
 
-def test_a_failing_start_is_told() -> None:
+def test_D4_a_failing_start_is_told() -> None:
     with pytest.raises(OSError, match="cannot start"):
         list(DataLoader(Rows(), num_workers=2, worker_init_fn=fail_at_start))
 
@@ -166,7 +177,7 @@ def test_long_lists_go_both_ways_at_once() -> None:
     assert [len(b) for b in loader] == [200_000] * 3
 
 
-def test_a_batch_that_does_not_come_in_time_is_told() -> None:
+def test_D4_a_batch_that_does_not_come_in_time_is_told() -> None:
     list(DataLoader(Rows(), 2, num_workers=1))
     files = open_files()
     with pytest.raises(WorkerError, match="timeout=0.5"):
@@ -177,13 +188,14 @@ def test_a_batch_that_does_not_come_in_time_is_told() -> None:
 # ---- Shared memory ----
 
 
-def test_large_batches_lie_in_shared_memory_as_long_as_they_are_used() -> None:
+def test_D4_large_batches_lie_in_shared_memory_as_long_as_they_are_used() -> None:
     list(DataLoader(Rows(), 2, num_workers=1))  # starts the helper processes of multiprocessing
     files = open_files()
     kept: list[Any] = []
     for batch in DataLoader(Rows(), 2, num_workers=1):
         kept.append(batch)
-    assert "tessera-batch" in Path("/proc/self/maps").read_text()
+    maps = Path("/proc/self/maps").read_text()
+    assert "tessera-batch" in maps and "memfd:tessera " in maps  # arrays, and tensors
     assert open_files() <= files  # however many batches are kept
     for number, (tensor, array, pids) in enumerate(kept):
         assert tensor.tolist()[1][:2] == [2 * number + 1] * 2 and array.tolist()[0][:2] == [2 * number] * 2
@@ -192,34 +204,97 @@ def test_large_batches_lie_in_shared_memory_as_long_as_they_are_used() -> None:
     assert_nothing_left(files)
 
 
+def described(samples: list[Any]) -> Any:
+    """A batch, and whether it lay in shared memory when it was made."""
+    batch = default_collate(samples)
+    return (*batch[:2], batch[0].is_shared(), batch[1].is_shared(), len(transport.Message(batch).data))
+
+
+def test_D4_workers_build_batches_in_the_memory_that_the_loader_maps() -> None:
+    for tensor, array, first, second, pickled in DataLoader(Rows(), 8, num_workers=1, collate_fn=described):
+        assert first and second and pickled < 2000 and tensor.is_shared() and array.is_shared()
+        assert tensor[:, 5].tolist() == array[:, 7].tolist() == list(range(8))
+    for (part,) in DataLoader(TensorDataset(ts.arange(40_000).reshape(20_000, 2)), 20_000, num_workers=1, shuffle=True):
+        assert part.is_shared() and sorted(part[:, 0].tolist()) == list(range(0, 40_000, 2))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "complex64", "bool", "uint8"])
-def test_every_dtype_comes_through_as_it_was(dtype: str) -> None:
+def test_D4_every_dtype_comes_through_as_it_was(dtype: str) -> None:
     value = {"x": ts.arange(300 * 300).reshape(300, 300).to(dtype).T, "y": np.ones((200, 200), order="F"), "z": [ts.ones(3)]}
     ours, theirs = multiprocessing.get_context("spawn").Pipe()
-    message = transport.pack(value)
-    assert message.file >= 0
+    message = transport.Message(value)
+    assert message.own >= 0 and len(message.files) == 1
     transport.send(theirs, message)
     found = transport.receive(ours)
     assert found["x"].dtype.name == dtype and (found["x"] == value["x"]).all()  # type: ignore[attr-defined]
     assert (found["y"] == value["y"]).all() and found["z"][0].tolist() == [1, 1, 1]
+    found["y"][0] = 2  # it is ours
 
 
 @pytest.mark.parametrize("call", ["memfd_create", "ftruncate", "pwrite"])
-def test_without_shared_memory_all_goes_through_the_pipe(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_D4_without_shared_memory_all_goes_through_the_pipe(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*arguments: Any) -> Any:
         raise OSError(28, "No space left on device")
 
+    def no_share(*arguments: Any) -> Any:
+        raise ts.OutOfMemoryError("no shared memory")
+
     files = open_files()
     monkeypatch.setattr(os, call, full)
-    message = transport.pack(ts.ones(100_000))
-    assert message.file == -1 and len(message.data) > 400_000 and open_files() == files
+    monkeypatch.setattr(transport._shared, "share", no_share)
+    message = transport.Message((ts.ones(100_000), np.ones(3)))
+    assert message.own == -1 and message.files == [] and open_files() == files
+    ours, theirs = multiprocessing.get_context("spawn").Pipe()
+    sender = threading.Thread(target=transport.send, args=(theirs, message))
+    sender.start()
+    tensor, array = transport.receive(ours)
+    sender.join()
+    assert tensor.sum().item() == 100_000 and array.tolist() == [1, 1, 1]
+
+
+class Hidden:
+    """Cannot be pickled, and need not be where workers are forked."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+    def __getitem__(self, index: int) -> Any:
+        return ts.full((20_000,), float(index))
+
+    def __len__(self) -> int:
+        return 4
+
+
+def test_D4_forked_workers_need_no_pickle() -> None:
+    loader = DataLoader(Hidden(), 2, num_workers=2, multiprocessing_context="fork", collate_fn=lambda s: ts.stack(s))
+    assert [b[:, 9].tolist() for b in loader] == [[0, 1], [2, 3]]
+    assert multiprocessing.active_children() == []
+
+
+class Seeds(Dataset[Any]):
+    def __getitem__(self, index: int) -> Any:
+        info = get_worker_info()
+        assert info is not None
+        return info.id, info.seed, random.random(), float(np.random.rand()), ts.get_num_threads()
+
+    def __len__(self) -> int:
+        return 2
+
+
+def test_D4_each_worker_has_the_base_seed_and_its_number() -> None:
+    def rows() -> list[Any]:
+        return [tuple(b[0]) for b in DataLoader(Seeds(), 1, num_workers=2, collate_fn=plain, generator=ts.Generator(3))]
+
+    (zero, one), again = rows(), rows()
+    assert (zero[0], one[0]) == (0, 1) and one[1] == zero[1] + 1 and zero[2] != one[2] and zero[3] != one[3]
+    assert again == [zero, one] and zero[4] == 1
 
 
 # ---- What is left ----
 
 
 @pytest.mark.parametrize("how", ["exception", "interrupt", "close", "del"])
-def test_no_process_and_no_memory_is_left(how: str) -> None:
+def test_D4_no_process_and_no_memory_is_left(how: str) -> None:
     list(DataLoader(Rows(), 2, num_workers=1))  # starts the helper processes of multiprocessing
     files = open_files()
     batches = iter(DataLoader(Rows(), 1, num_workers=2))
@@ -282,7 +357,7 @@ def test_what_cannot_be_pickled_is_told() -> None:
             list(loader)
 
 
-def test_workers_end_when_the_program_is_killed(tmp_path: Path) -> None:
+def test_D4_workers_end_when_the_program_is_killed(tmp_path: Path) -> None:
     file = tmp_path / "killed.py"
     file.write_text(
         "import multiprocessing, time\n" + USE.replace("print(", "batches = iter(").replace("[b[0].tolist() for b in ", "")

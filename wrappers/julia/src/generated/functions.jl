@@ -1247,6 +1247,29 @@
 # Fills in how much shared memory this process has mapped.
 @c tsr_shared_memory_counts(counts::Ptr{tsr_shared_counts})::tsr_status
 
+# A text by which one other process of the machine opens the memory of a tensor on a device,
+# once, with tsr_ipc_open. This process keeps the memory until the other one has released it;
+# it must live longer than that use.
+# NOT_IMPLEMENTED for the CPU, whose memory tsr_storage_share shares, and for a device that
+# cannot do it; BUFFER for memory that is not of the library's own allocator, or in segments
+# that grow.
+@c tsr_ipc_export(tensor::tsr_tensor, handle::Ptr{tsr_buffer})::tsr_status
+
+# A tensor on the device memory of another process. Work on this thread's current stream waits
+# for the work that the other process had queued when it exported.
+# offset is that of the first element from the start of the storage, and strides are in
+# elements. VALUE for a text that is none of tsr_ipc_export's; IO when the other process is
+# gone or the handle was opened before; SHAPE when elements lie outside. A process that was
+# forked from one that has used the device gets an error of the device: start it by spawn.
+@c tsr_ipc_open(handle::Ptr{UInt8}, handle_len::Int64, offset::Int64, shape::Ptr{Int64},
+    n_shape::Int32, strides::Ptr{Int64}, n_strides::Int32, dtype::tsr_dtype,
+    out::Ptr{tsr_tensor})::tsr_status
+
+# Gives up exported memory that other processes no longer use, and memory of other processes
+# whose last use here is done. It also runs by itself when memory is exported and when it runs
+# out.
+@c tsr_ipc_collect(count::Ptr{Int64})::tsr_status
+
 # Absolute value of each element; a complex element gives its magnitude.
 @c tsr_abs(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_abs_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status

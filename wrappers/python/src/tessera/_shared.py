@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ._constants import SHARE_FILE_DESCRIPTOR, SHARE_FILE_SYSTEM, SHARED_IN_TRANSIT, SHARED_NOT_SENT_ON
 from ._dtypes import DType
 from ._errors import InvalidValueError
-from .capi import check, ffi, handle, lib, made, out
+from .capi import check, ffi, handle, lib, made, out, text
 
 if TYPE_CHECKING:
     from ._tensor import Tensor
@@ -60,9 +60,9 @@ def opened(
     sent_on: bool = True,
 ) -> Any:
     """A tensor on shared memory; offset and strides are in elements. Memory that is not sent on needs no descriptor."""
-    text = ffi.NULL if given.name is None else ffi.new("char[]", given.name.encode())
+    name = ffi.NULL if given.name is None else ffi.new("char[]", given.name.encode())
     value = ffi.new("tsr_shared_handle*", {"struct_size": ffi.sizeof("tsr_shared_handle")})
-    value.fd, value.nbytes, value.name = given.file, given.nbytes, text
+    value.fd, value.nbytes, value.name = given.file, given.nbytes, name
     value.flags = (SHARED_IN_TRANSIT if in_transit else 0) | (0 if sent_on else SHARED_NOT_SENT_ON)
     return made(
         "tsr_tensor", lib.tsr_tensor_from_shared, value, offset, list(shape), len(shape), list(strides), len(strides),
@@ -75,3 +75,23 @@ def counts() -> dict[str, int]:
     value = ffi.new("tsr_shared_counts*", {"struct_size": ffi.sizeof("tsr_shared_counts")})
     check(lib.tsr_shared_memory_counts(value))
     return {"blocks": value.blocks, "nbytes": value.nbytes, "descriptors": value.descriptors}
+
+
+# ---- Memory of devices ----
+
+
+def ipc_export(tensor: Tensor) -> bytes:
+    """What one other process needs to open the memory of a tensor on a device, once."""
+    buffer = ffi.gc(out("tsr_buffer", lib.tsr_ipc_export, handle(tensor)), lib.tsr_buffer_release)
+    return text(lib.tsr_buffer_data, buffer).encode()
+
+
+def ipc_open(given: bytes, offset: int, shape: Sequence[int], strides: Sequence[int], dtype: DType) -> Any:
+    return made(
+        "tsr_tensor", lib.tsr_ipc_open, given, len(given), offset, list(shape), len(shape), list(strides), len(strides),
+        dtype.bits,
+    )  # fmt: skip
+
+
+def ipc_collect() -> int:
+    return int(out("int64_t", lib.tsr_ipc_collect))

@@ -16,9 +16,10 @@
 //! ```
 
 use crate::arguments::{done, one, sys};
+use crate::memory::buffer_text;
 use crate::{DType, Error, ErrorKind, Result, Tensor};
 use std::ffi::{CStr, CString};
-use std::ptr::null;
+use std::ptr::{null, null_mut};
 
 /// How another process finds shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +90,17 @@ impl Tensor {
         };
         Ok(SharedHandle { place, nbytes: found.nbytes, in_transit })
     }
+
+    /// A text by which one other process opens the memory of a tensor on a device, once, with
+    /// [`ipc_open`]. This process keeps the memory until then, and must live longer than that use.
+    pub fn ipc_export(&self) -> Result<String> {
+        let mut buffer = null_mut();
+        // SAFETY: a valid handle, a writable `buffer`, whose text is taken once.
+        unsafe {
+            done(sys::tsr_ipc_export(self.raw(), &mut buffer))?;
+            buffer_text(buffer)
+        }
+    }
 }
 
 /// A tensor on shared memory; `offset` and `strides` are in elements. Without strides it is
@@ -100,14 +112,7 @@ pub fn from_shared(
     strides: Option<&[i64]>,
     dtype: DType,
 ) -> Result<Tensor> {
-    let row_major = || {
-        let mut steps = vec![1; shape.len()];
-        for i in (1..shape.len()).rev() {
-            steps[i - 1] = steps[i] * shape[i];
-        }
-        steps
-    };
-    let steps = strides.map_or_else(row_major, <[i64]>::to_vec);
+    let steps = strides.map_or_else(|| row_major(shape), <[i64]>::to_vec);
     let (fd, name) = match &handle.place {
         Place::FileDescriptor(fd) => (*fd, None),
         Place::Name(name) => (-1, Some(c_text(name)?)),
@@ -125,6 +130,41 @@ pub fn from_shared(
     one(|out| unsafe {
         sys::tsr_tensor_from_shared(&from, offset, sizes, rank, steps, count, dtype as i32, out)
     })
+}
+
+/// A tensor on the device memory of another process, from the text of [`Tensor::ipc_export`] there.
+/// `offset` and `strides` are in elements. A handle is opened once.
+pub fn ipc_open(
+    handle: &str,
+    offset: i64,
+    shape: &[i64],
+    strides: Option<&[i64]>,
+    dtype: DType,
+) -> Result<Tensor> {
+    let steps = strides.map_or_else(|| row_major(shape), <[i64]>::to_vec);
+    let (text, length) = (handle.as_ptr().cast(), handle.len() as i64);
+    let (sizes, rank) = (shape.as_ptr(), shape.len() as i32);
+    let (steps, count) = (steps.as_ptr(), steps.len() as i32);
+    // SAFETY: a valid text and lists, a writable `out`.
+    one(|out| unsafe {
+        sys::tsr_ipc_open(text, length, offset, sizes, rank, steps, count, dtype as i32, out)
+    })
+}
+
+/// Gives up exported device memory that no other process uses any more; returns how many storages.
+pub fn ipc_collect() -> Result<i64> {
+    let mut count = 0;
+    // SAFETY: a writable number.
+    done(unsafe { sys::tsr_ipc_collect(&mut count) })?;
+    Ok(count)
+}
+
+fn row_major(shape: &[i64]) -> Vec<i64> {
+    let mut steps = vec![1; shape.len()];
+    for i in (1..shape.len()).rev() {
+        steps[i - 1] = steps[i] * shape[i];
+    }
+    steps
 }
 
 fn c_text(name: &str) -> Result<CString> {

@@ -178,3 +178,28 @@ fn datasets() -> Result<()> {
     assert_eq!(flat.kind(), ErrorKind::Shape);
     Ok(())
 }
+
+/// The shuffled orders of tests/conformance/orders.txt, with and without workers.
+#[test]
+fn d4_orders_are_those_of_every_language() -> Result<()> {
+    let table = include_str!("../../../../tests/conformance/orders.txt");
+    for workers in [0, 2] {
+        let mut loader = None;
+        let mut rows = 0;
+        for line in table.lines().filter(|line| !line.starts_with('#')) {
+            let words: Vec<u64> = line.split(' ').map(|word| word.parse().unwrap()).collect();
+            let [seed, count, size, pass, ref samples @ ..] = words[..] else { panic!("{line}") };
+            if pass == 0 {
+                let fresh = DataLoader::new(counted(count as i64)).batch_size(size as usize);
+                loader = Some(fresh.shuffle(true).workers(workers).generator(Generator::new(seed)?));
+            }
+            let found = targets(loader.as_ref().unwrap());
+            assert!(found.iter().all(|batch| batch.len() <= size as usize));
+            let expected: Vec<i64> = samples.iter().map(|&sample| sample as i64).collect();
+            assert_eq!(found.concat(), expected, "{line}");
+            rows += 1;
+        }
+        assert_eq!(rows, 12);
+    }
+    Ok(())
+}

@@ -24,7 +24,7 @@ from ._spawn import ProcessContext, ProcessError, ProcessExitedError, ProcessRai
 
 __all__ = [
     "ProcessContext", "ProcessError", "ProcessExitedError", "ProcessRaisedError", "get_all_sharing_strategies",
-    "from_shared", "get_sharing_strategy", "set_sharing_strategy", "shared_handle", "shared_memory_counts", "SharedHandle",
+    "from_shared", "get_sharing_strategy", "ipc_collect", "set_sharing_strategy", "shared_handle", "shared_memory_counts", "SharedHandle",
     "spawn", "start_processes",
 ]  # fmt: skip
 __all__ += [name for name in _standard.__all__ if name not in __all__]
@@ -44,6 +44,12 @@ def get_sharing_strategy() -> str:
 
 def get_all_sharing_strategies() -> set[str]:
     return set(_shared.STRATEGIES)
+
+
+def ipc_collect() -> int:
+    """Gives up device memory that was sent and that no other process uses any more; returns how many storages. This
+    also happens by itself when memory is sent and when it runs out."""
+    return _shared.ipc_collect()
 
 
 def shared_memory_counts() -> dict[str, int]:

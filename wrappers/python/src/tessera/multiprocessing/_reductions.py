@@ -29,9 +29,12 @@ def reduce_tensor(tensor: Tensor) -> Any:
             "a tensor that requires grad and is not a leaf cannot go to another process, because no graph crosses "
             "processes; send tensor.detach()"
         )
+    plain = tensor.detach()
+    if tensor.device.type == "cuda":
+        place: Any = _shared.ipc_export(plain)
+        return _rebuild, (type(tensor), place, 0, _layout(plain), tensor.requires_grad, tensor.grad)
     if tensor.device.type != "cpu":
         return tensor.__reduce_ex__(4)
-    plain = tensor.detach()
     _shared.share(plain)
     try:
         given = _shared.exported(plain, in_transit=True)
@@ -39,9 +42,12 @@ def reduce_tensor(tensor: Tensor) -> Any:
         plain = plain.clone()
         _shared.share(plain)
         given = _shared.exported(plain, in_transit=True)
-    place: Any = given.name if given.name is not None else _descriptor(given.file)
-    layout = (int(plain.storage_offset()), tuple(plain.shape), tuple(plain._strides), plain.dtype.name)
-    return _rebuild, (type(tensor), place, given.nbytes, layout, tensor.requires_grad, tensor.grad)
+    place = given.name if given.name is not None else _descriptor(given.file)
+    return _rebuild, (type(tensor), place, given.nbytes, _layout(plain), tensor.requires_grad, tensor.grad)
+
+
+def _layout(plain: Tensor) -> tuple[int, Any, Any, str]:
+    return int(plain.storage_offset()), tuple(plain.shape), tuple(plain._strides), plain.dtype.name
 
 
 def _descriptor(file: int) -> Any:
@@ -57,7 +63,9 @@ def _rebuild(
     kind: type[Tensor], place: Any, nbytes: int, layout: tuple[int, Any, Any, str], requires_grad: bool, grad: Tensor | None
 ) -> Tensor:
     offset, shape, strides, dtype = layout
-    if isinstance(place, str):
+    if isinstance(place, bytes):  # memory of a device
+        plain = _shared.ipc_open(place, offset, shape, strides, dtype_of(dtype))
+    elif isinstance(place, str):
         given = _shared.Handle(-1, place, nbytes)
         plain = _shared.opened(given, offset, shape, strides, dtype_of(dtype), in_transit=True)
     else:

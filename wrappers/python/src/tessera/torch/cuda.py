@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _device, _random, memory
+from .. import _device, _random, _shared, memory
 from .._device import Device
 from . import _cuda_amp as amp
 from ._namespace import lookup
 
 __all__ = [
-    "amp", "device", "device_count", "empty_cache", "current_device", "is_available", "is_bf16_supported", "is_initialized", "manual_seed",
-    "manual_seed_all", "max_memory_allocated", "memory_allocated", "memory_reserved", "reset_peak_memory_stats",
+    "amp", "device", "device_count", "empty_cache", "current_device", "ipc_collect", "is_available", "is_bf16_supported", "is_initialized",
+    "manual_seed", "manual_seed_all", "max_memory_allocated", "memory_allocated", "memory_reserved", "reset_peak_memory_stats",
     "set_device", "synchronize",
 ]  # fmt: skip
 
@@ -88,6 +88,11 @@ def memory_reserved(device: Any = None) -> int:
 def reset_peak_memory_stats(device: Any = None) -> None:
     if is_available():
         memory.reset_peak_memory_stats(_place(device))
+
+
+def ipc_collect() -> None:
+    """Gives up memory that was sent to other processes and that none of them uses any more."""
+    _shared.ipc_collect()
 
 
 __getattr__, __dir__ = lookup(__name__, {name: globals()[name] for name in __all__})

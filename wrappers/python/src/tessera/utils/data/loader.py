@@ -61,6 +61,7 @@ class DataLoader:
         self.persistent_workers = persistent_workers
         self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
         self._pool: Any = None
+        self._passes = 0
         self._iterable = isinstance(dataset, IterableDataset)
         if not self._iterable and not hasattr(dataset, "__getitem__"):
             raise ArgumentTypeError(f"dataset: expected one with __getitem__ and __len__, got {type(dataset).__name__}")

@@ -15,6 +15,7 @@ import io
 import mmap
 import os
 import pickle
+import socket
 import weakref
 from multiprocessing import reduction
 from typing import Any
@@ -65,9 +66,11 @@ class _Pickler(pickle.Pickler):
         self._message = message
 
     def reducer_override(self, obj: Any) -> Any:
-        if not isinstance(obj, TensorBase) or obj.nbytes < SHARED_FROM or obj.requires_grad or obj.device.type != "cpu":  # type: ignore[attr-defined]
+        if not isinstance(obj, TensorBase):
             return NotImplemented
         tensor: Any = obj
+        if tensor.nbytes < SHARED_FROM or tensor.requires_grad or tensor.device.type != "cpu":
+            return NotImplemented
         try:
             _shared.share(tensor)
             given = _shared.exported(tensor, in_transit=True)
@@ -120,7 +123,7 @@ def send(pipe: Any, message: Message) -> None:
         files = ([message.own] if message.own >= 0 else []) + message.files
         pipe.send_bytes(pickle.dumps((message.data, message.small, message.places, len(files)), 5))
         if files:
-            with reduction.socket.fromfd(pipe.fileno(), reduction.socket.AF_UNIX, reduction.socket.SOCK_STREAM) as connection:  # type: ignore[attr-defined]
+            with socket.socket(fileno=os.dup(pipe.fileno())) as connection:
                 for start in range(0, len(files), _FILES_AT_ONCE):
                     reduction.sendfds(connection, files[start : start + _FILES_AT_ONCE])
     finally:
@@ -147,7 +150,7 @@ def receive(pipe: Any) -> Any:
 
 def _received(pipe: Any, count: int) -> list[int]:
     files: list[int] = []
-    with reduction.socket.fromfd(pipe.fileno(), reduction.socket.AF_UNIX, reduction.socket.SOCK_STREAM) as connection:  # type: ignore[attr-defined]
+    with socket.socket(fileno=os.dup(pipe.fileno())) as connection:
         while len(files) < count:
             files += reduction.recvfds(connection, min(count - len(files), _FILES_AT_ONCE))
     return files

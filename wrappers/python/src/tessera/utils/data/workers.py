@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import pickle
@@ -23,9 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import _ops
 from ..._errors import ArgumentTypeError
-from ..._random import manual_seed
+from ..._random import Generator, default_generator, manual_seed
 from ...capi import check, lib
 from . import transport, worker_info
 from .fetch import fetch, stream
@@ -171,7 +171,8 @@ class Pool:
             loader.drop_last, loader.collate_fn,
         )  # fmt: skip
         self._ahead, self._timeout, self._generator = loader.prefetch_factor, loader.timeout, loader.generator
-        self._epoch, self.busy = 0, False
+        self._epoch, self.busy = loader._passes, False
+        loader._passes += 1
         self._processes: list[Any] = []
         self._pipes: list[Any] = []
         self._end = weakref.finalize(self, _stop, self._processes, self._pipes)
@@ -217,7 +218,7 @@ class Pool:
         """Distributes jobs round robin and yields the batches in the same order."""
         self._epoch += 1
         count = len(self._processes)
-        seed = int(_ops.randint(0, 2**62, (), generator=self._generator).item())
+        seed = _base_seed(self._generator, self._epoch if self._generator is not None else next(_passes))
         for number in range(count):
             self._job(number, -1, seed)
         live, owner, ready = list(range(count)), dict[int, int](), dict[int, Any]()
@@ -283,6 +284,22 @@ class Pool:
             f"worker {number} of a DataLoader died (exit code {code}); what it printed says why. If it did so while it "
             f"started: {_GUARD}"
         ) from None
+
+
+_passes = itertools.count()
+
+
+def _base_seed(generator: Generator | None, number: int) -> int:
+    """The seed of the first worker. It follows the generator but draws nothing from it, because the order of the samples
+    is that of a loader without workers, and of the loaders of other languages. The function is SplitMix64."""
+    state, offset = (default_generator if generator is None else generator).get_state()
+    mixed = 0
+    for part in (state, offset, number):
+        mixed = (mixed + part + 0x9E3779B97F4A7C15) % 2**64
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            mixed = (mixed ^ mixed >> shift) * factor % 2**64
+        mixed ^= mixed >> 31
+    return mixed >> 2
 
 
 def _stop(processes: list[Any], pipes: list[Any]) -> None:
