@@ -19,7 +19,6 @@ import statistics
 import sys
 import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
 if importlib.util.find_spec("PIL") is None:  # an environment without Pillow: the distribution's

@@ -261,7 +261,7 @@ def test_D3_data_sets_chain_stack_and_concatenate() -> None:
         lambda: StackDataset(Squares(), [1]), lambda: StackDataset(Squares(), a=Squares()),
         lambda: list(ChainDataset([Squares()])), lambda: both[12],  # type: ignore[list-item]
     ):  # fmt: skip
-        with pytest.raises((ts.TesseraError)):
+        with pytest.raises(ts.TesseraError):
             bad()
 
 

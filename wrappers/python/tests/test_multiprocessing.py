@@ -147,7 +147,7 @@ def test_D6_a_storage_that_arrives_twice_is_one_storage(strategy: str) -> None:
     assert first.tolist() == again.tolist() == x.tolist() == [0, 10, 20, 3]
     del first, part, again
     assert mp.shared_memory_counts()["blocks"] == blocks  # it was this process' own all the time
-    y = (first := ts.tensor([1.0], requires_grad=True)) * 2
+    y = ts.tensor([1.0], requires_grad=True) * 2
     with pytest.raises(ts.AutogradError, match="detach"):
         theirs.send(y)
 
@@ -165,7 +165,7 @@ def test_D6_the_rest_is_the_standard_librarys() -> None:
     assert mp.reduction is multiprocessing.reduction and set(multiprocessing.__all__) <= set(mp.__all__)
     assert ts.multiprocessing is mp
     with pytest.raises(AttributeError):
-        mp.no_such_name
+        getattr(mp, "no_such_name")  # noqa: B009
 
 
 # ---- Between processes ----

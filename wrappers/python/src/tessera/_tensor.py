@@ -282,7 +282,7 @@ class Tensor(TensorBase):
         _shared.share(self)
         return self
 
-    def is_shared(self) -> bool:
+    def is_shared(self) -> Any:
         """Whether the tensor can go to another process without a copy."""
         return _shared.is_shared(self)
 

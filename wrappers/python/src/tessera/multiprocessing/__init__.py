@@ -20,10 +20,10 @@ from .._dtypes import DType
 from .._shared import Handle as SharedHandle
 from .._tensor import Tensor
 from . import _reductions
-from ._spawn import ProcessContext, ProcessError, ProcessExitedError, ProcessRaisedError, spawn, start_processes
+from ._spawn import ProcessContext, ProcessFailedError, ProcessExitedError, ProcessRaisedError, spawn, start_processes
 
 __all__ = [
-    "ProcessContext", "ProcessError", "ProcessExitedError", "ProcessRaisedError", "get_all_sharing_strategies",
+    "ProcessContext", "ProcessFailedError", "ProcessExitedError", "ProcessRaisedError", "get_all_sharing_strategies",
     "from_shared", "get_sharing_strategy", "ipc_collect", "set_sharing_strategy", "shared_handle", "shared_memory_counts", "SharedHandle",
     "spawn", "start_processes",
 ]  # fmt: skip

@@ -15,7 +15,7 @@ from typing import Any
 from .._errors import TesseraError
 
 
-class ProcessError(TesseraError):
+class ProcessFailedError(TesseraError):
     """A process of spawn() failed."""
 
     def __init__(self, message: str, error_index: int = -1, error_pid: int | None = None) -> None:
@@ -23,11 +23,11 @@ class ProcessError(TesseraError):
         self.error_index, self.error_pid = error_index, error_pid
 
 
-class ProcessRaisedError(ProcessError):
+class ProcessRaisedError(ProcessFailedError):
     """The function raised an exception in one of the processes; the message has its traceback."""
 
 
-class ProcessExitedError(ProcessError):
+class ProcessExitedError(ProcessFailedError):
     """One of the processes ended by a signal or with a status other than 0."""
 
     exit_code: int = 0

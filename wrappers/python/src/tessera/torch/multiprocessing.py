@@ -8,13 +8,13 @@ from typing import Any
 
 from .. import multiprocessing as _own
 from ..multiprocessing import *  # noqa: F403
-from ..multiprocessing import ProcessContext, ProcessError, ProcessExitedError, ProcessRaisedError
+from ..multiprocessing import ProcessContext, ProcessFailedError, ProcessExitedError, ProcessRaisedError
 from ..multiprocessing import __all__ as _names
 from ..multiprocessing import _reductions
 from ._tensor import Tensor
 from .nn import Parameter
 
-ProcessException = ProcessError
+ProcessException = ProcessFailedError
 ProcessExitedException = ProcessExitedError
 ProcessRaisedException = ProcessRaisedError
 SpawnContext = ProcessContext
