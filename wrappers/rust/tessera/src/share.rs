@@ -70,9 +70,7 @@ impl Tensor {
     pub fn empty_shared(shape: &[i64], dtype: DType, strategy: Strategy) -> Result<Tensor> {
         let (data, count) = (shape.as_ptr(), shape.len() as i32);
         // SAFETY: a valid list, a writable `out`.
-        one(|out| unsafe {
-            sys::tsr_empty_shared(data, count, dtype as i32, strategy as i32, out)
-        })
+        one(|out| unsafe { sys::tsr_empty_shared(data, count, dtype as i32, strategy as i32, out) })
     }
 
     /// The handle by which another process opens the shared memory of the tensor.

@@ -191,7 +191,8 @@ fn d4_orders_are_those_of_every_language() -> Result<()> {
             let [seed, count, size, pass, ref samples @ ..] = words[..] else { panic!("{line}") };
             if pass == 0 {
                 let fresh = DataLoader::new(counted(count as i64)).batch_size(size as usize);
-                loader = Some(fresh.shuffle(true).workers(workers).generator(Generator::new(seed)?));
+                loader =
+                    Some(fresh.shuffle(true).workers(workers).generator(Generator::new(seed)?));
             }
             let found = targets(loader.as_ref().unwrap());
             assert!(found.iter().all(|batch| batch.len() <= size as usize));

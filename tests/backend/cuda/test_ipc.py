@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Device memory between processes, with the CUDA backend's own sources on the host's stand-in. Queued work runs as late
+"""Device memory between processes. On the host's stand-in for CUDA queued work runs as late
 as possible, so a missing event between the processes gives a wrong number every time."""
 
 from __future__ import annotations
