@@ -50,6 +50,18 @@ if(TSR_ONEDNN)
   endif()
 endif()
 
+# ---- MPI ----
+# Of the plugin alone.
+set(tsr_have_mpi FALSE)
+if(TSR_MPI)
+  find_package(MPI QUIET COMPONENTS C)
+  if(TARGET MPI::MPI_C)
+    set(tsr_have_mpi TRUE)
+  elseif(NOT TSR_MPI STREQUAL "AUTO")
+    message(FATAL_ERROR "TSR_MPI=${TSR_MPI}: MPI was not found; see CONTRIBUTING.md")
+  endif()
+endif()
+
 # ---- Header-only ----
 find_path(TSR_DLPACK_INCLUDE_DIR NAMES dlpack/dlpack.h REQUIRED)
 add_library(tsr_dep_dlpack INTERFACE)

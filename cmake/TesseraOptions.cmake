@@ -17,6 +17,11 @@ set_property(CACHE TSR_BLAS_FLAVOUR PROPERTY STRINGS openmp serial)
 set(TSR_ONEDNN "AUTO" CACHE STRING "Convolution on the CPU by oneDNN: ON, OFF, or AUTO (where it is found)")
 set_property(CACHE TSR_ONEDNN PROPERTY STRINGS AUTO ON OFF)
 
+set(TSR_MPI "AUTO" CACHE STRING "Groups of processes over MPI, a plugin: ON, OFF, or AUTO (where it is found)")
+set_property(CACHE TSR_MPI PROPERTY STRINGS AUTO ON OFF)
+set(TSR_NCCL "AUTO" CACHE STRING "Groups of GPUs over NCCL, a plugin: ON, OFF, or AUTO (with the CUDA backend)")
+set_property(CACHE TSR_NCCL PROPERTY STRINGS AUTO ON OFF)
+
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()

@@ -5,6 +5,7 @@
 #include "base/device.h"
 #include "base/dtype.h"
 #include "base/error.h"
+#include "dist/contract.h"
 #include "memory/shared_memory.h"
 #include "ops/index/getitem.h"
 #include "optim/kinds.h"
@@ -79,6 +80,14 @@ static_assert(static_cast<int32_t>(tsr::profile::SortBy::kBytes) == TSR_PROFILE_
 static_assert(static_cast<int32_t>(tsr::profile::SortBy::kName) == TSR_PROFILE_SORT_NAME);
 static_assert(static_cast<int32_t>(tsr::ShareStrategy::kFileDescriptor) == TSR_SHARE_FILE_DESCRIPTOR);
 static_assert(static_cast<int32_t>(tsr::ShareStrategy::kFileSystem) == TSR_SHARE_FILE_SYSTEM);
+static_assert(static_cast<int32_t>(tsr::dist::ReduceOp::kSum) == TSR_REDUCE_OP_SUM);
+static_assert(static_cast<int32_t>(tsr::dist::ReduceOp::kAvg) == TSR_REDUCE_OP_AVG);
+static_assert(static_cast<int32_t>(tsr::dist::ReduceOp::kMin) == TSR_REDUCE_OP_MIN);
+static_assert(static_cast<int32_t>(tsr::dist::ReduceOp::kMax) == TSR_REDUCE_OP_MAX);
+static_assert(static_cast<int32_t>(tsr::dist::ReduceOp::kProd) == TSR_REDUCE_OP_PROD);
+static_assert(static_cast<int32_t>(tsr::dist::ReduceOp::kBitAnd) == TSR_REDUCE_OP_BIT_AND);
+static_assert(static_cast<int32_t>(tsr::dist::ReduceOp::kBitOr) == TSR_REDUCE_OP_BIT_OR);
+static_assert(static_cast<int32_t>(tsr::dist::ReduceOp::kBitXor) == TSR_REDUCE_OP_BIT_XOR);
 static_assert(static_cast<int32_t>(tsr::ops::IndexKind::kInteger) == TSR_INDEX_KIND_INTEGER);
 static_assert(static_cast<int32_t>(tsr::ops::IndexKind::kSlice) == TSR_INDEX_KIND_SLICE);
 static_assert(static_cast<int32_t>(tsr::ops::IndexKind::kNewAxis) == TSR_INDEX_KIND_NEW_AXIS);

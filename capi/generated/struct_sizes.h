@@ -43,5 +43,9 @@ template <>
 inline constexpr uint32_t kFirstSize<tsr_shared_handle> = 32;
 template <>
 inline constexpr uint32_t kFirstSize<tsr_shared_counts> = 32;
+template <>
+inline constexpr uint32_t kFirstSize<tsr_group_options> = 32;
+template <>
+inline constexpr uint32_t kFirstSize<tsr_group_info> = 24;
 
 }  // namespace tsr::capi

@@ -29,8 +29,10 @@ const StructSize kStructSizes[] = {
     {"tsr_profiler_options", sizeof(tsr_profiler_options)},
     {"tsr_shared_handle", sizeof(tsr_shared_handle)},
     {"tsr_shared_counts", sizeof(tsr_shared_counts)},
+    {"tsr_group_options", sizeof(tsr_group_options)},
+    {"tsr_group_info", sizeof(tsr_group_info)},
 };
-const size_t kStructCount = 21;
+const size_t kStructCount = 23;
 
 const StatusName kStatusNames[] = {
     {0, "OK"},

@@ -52,6 +52,7 @@
 #include "tessera/forward.h"
 #include "tessera/profile.h"
 #include "tessera/share.h"
+#include "tessera/dist.h"
 #include "tessera/ops.h"
 
 #endif

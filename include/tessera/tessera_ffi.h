@@ -17,6 +17,8 @@ typedef struct tsr_archive_s* tsr_archive;
 typedef struct tsr_optimizer_s* tsr_optimizer;
 typedef struct tsr_grad_scaler_s* tsr_grad_scaler;
 typedef struct tsr_profiler_s* tsr_profiler;
+typedef struct tsr_group_s* tsr_group;
+typedef struct tsr_work_s* tsr_work;
 typedef int32_t tsr_dtype;
 enum {
   TSR_BOOL = 0x10806,
@@ -278,6 +280,18 @@ enum {
   TSR_SHARED_NOT_SENT_ON = 2
 };
 
+typedef int32_t tsr_reduce_op;
+enum {
+  TSR_REDUCE_OP_SUM = 0,
+  TSR_REDUCE_OP_AVG = 1,
+  TSR_REDUCE_OP_MIN = 2,
+  TSR_REDUCE_OP_MAX = 3,
+  TSR_REDUCE_OP_PROD = 4,
+  TSR_REDUCE_OP_BIT_AND = 5,
+  TSR_REDUCE_OP_BIT_OR = 6,
+  TSR_REDUCE_OP_BIT_XOR = 7
+};
+
 typedef int32_t tsr_index_kind;
 enum {
   TSR_INDEX_KIND_INTEGER = 0,
@@ -308,6 +322,8 @@ typedef struct tsr_grad_scaler_state tsr_grad_scaler_state;
 typedef struct tsr_profiler_options tsr_profiler_options;
 typedef struct tsr_shared_handle tsr_shared_handle;
 typedef struct tsr_shared_counts tsr_shared_counts;
+typedef struct tsr_group_options tsr_group_options;
+typedef struct tsr_group_info tsr_group_info;
 typedef void (*tsr_drop_fn)(void* user);
 typedef void (*tsr_log_fn)(
     void* user, tsr_log_level level, const char* component, const char* message,
@@ -611,6 +627,24 @@ struct tsr_shared_counts {
   int64_t descriptors;
 };
 
+struct tsr_group_options {
+  uint32_t struct_size;
+  int32_t rank;
+  int32_t size;
+  int32_t unchecked;
+  double timeout;
+  tsr_device_type device_type;
+  int32_t device_index;
+};
+
+struct tsr_group_info {
+  uint32_t struct_size;
+  int32_t rank;
+  int32_t size;
+  int32_t aborted;
+  double timeout;
+};
+
 
 int64_t tsr_none(void);
 void tsr_buffer_retain(tsr_buffer buffer);
@@ -873,6 +907,31 @@ tsr_status tsr_shared_memory_counts(tsr_shared_counts* counts);
 tsr_status tsr_ipc_export(tsr_tensor tensor, tsr_buffer* handle);
 tsr_status tsr_ipc_open(const char* handle, int64_t handle_len, int64_t offset, const int64_t* shape, int32_t n_shape, const int64_t* strides, int32_t n_strides, tsr_dtype dtype, tsr_tensor* out);
 tsr_status tsr_ipc_collect(int64_t* count);
+tsr_status tsr_group_init(const char* backend, int64_t backend_len, const char* address, int64_t address_len, const tsr_group_options* options, tsr_group* group);
+void tsr_group_retain(tsr_group group);
+void tsr_group_release(tsr_group group);
+tsr_status tsr_group_describe(tsr_group group, tsr_group_info* info);
+tsr_status tsr_group_backend(tsr_group group, const char** backend, int64_t* backend_len);
+tsr_status tsr_group_first_rank(tsr_group group, int64_t rank, int64_t* first_rank);
+tsr_status tsr_group_split(tsr_group group, int64_t color, int64_t key, tsr_group* part);
+tsr_status tsr_group_abort(tsr_group group, const char* reason, int64_t reason_len);
+tsr_status tsr_group_all_reduce(tsr_group group, const tsr_tensor* tensors, int32_t n_tensors, tsr_reduce_op op, tsr_work* work);
+tsr_status tsr_group_reduce(tsr_group group, tsr_tensor tensor, tsr_reduce_op op, int64_t root, tsr_work* work);
+tsr_status tsr_group_broadcast(tsr_group group, const tsr_tensor* tensors, int32_t n_tensors, int64_t root, tsr_work* work);
+tsr_status tsr_group_all_gather(tsr_group group, const tsr_tensor* outputs, int32_t n_outputs, tsr_tensor input, tsr_work* work);
+tsr_status tsr_group_reduce_scatter(tsr_group group, tsr_tensor output, const tsr_tensor* inputs, int32_t n_inputs, tsr_reduce_op op, tsr_work* work);
+tsr_status tsr_group_gather(tsr_group group, const tsr_tensor* outputs, int32_t n_outputs, tsr_tensor input, int64_t root, tsr_work* work);
+tsr_status tsr_group_scatter(tsr_group group, tsr_tensor output, const tsr_tensor* inputs, int32_t n_inputs, int64_t root, tsr_work* work);
+tsr_status tsr_group_all_to_all(tsr_group group, const tsr_tensor* outputs, int32_t n_outputs, const tsr_tensor* inputs, int32_t n_inputs, tsr_work* work);
+tsr_status tsr_group_all_to_all_single(tsr_group group, tsr_tensor output, tsr_tensor input, const int64_t* output_splits, int32_t n_output_splits, const int64_t* input_splits, int32_t n_input_splits, tsr_work* work);
+tsr_status tsr_group_barrier(tsr_group group, tsr_work* work);
+tsr_status tsr_group_send(tsr_group group, tsr_tensor tensor, int64_t peer, int64_t tag, tsr_work* work);
+tsr_status tsr_group_recv(tsr_group group, tsr_tensor tensor, int64_t peer, int64_t tag, tsr_work* work);
+tsr_status tsr_work_wait(tsr_work work, double seconds, int32_t has_seconds);
+tsr_status tsr_work_done(tsr_work work, int32_t* done);
+tsr_status tsr_work_source(tsr_work work, int64_t* source);
+void tsr_work_retain(tsr_work work);
+void tsr_work_release(tsr_work work);
 tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_abs_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_abs_inplace(tsr_tensor input);

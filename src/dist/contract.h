@@ -119,7 +119,7 @@ struct Table {
 
   // ---- collectives ----
   Status (*all_reduce)(ContextHandle, Buffer data, ReduceOp, WorkHandle* work, Failure*);
-  // In place at the root; other ranks' buffers are unspecified afterwards.
+  // In place at the root; elsewhere the buffer stays as it is.
   Status (*reduce)(ContextHandle, Buffer data, ReduceOp, int32_t root, WorkHandle* work, Failure*);
   Status (*broadcast)(ContextHandle, Buffer data, int32_t root, WorkHandle* work, Failure*);
   // `recv` has size times the elements of `send`, in the order of ranks.

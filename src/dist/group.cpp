@@ -216,7 +216,7 @@ WorkPtr Group::reduce(const Tensor& tensor, ReduceOp op, int32_t root) {
   check_rank(root, "root");
   check_reduces(op, tensor.dtype(), "tensor");
   auto parts = prepare(channel_, Collective::kReduce);
-  Buffer data = rank() == root ? parts->target(tensor, true) : parts->source(tensor, &tensor);
+  Buffer data = rank() == root ? parts->target(tensor, true) : parts->source(tensor);
   parts->make_ready(parts->device, &data);
   parts->start(channel_->table.reduce, data, op, root);
   return Parts::give(std::move(parts));

@@ -108,6 +108,16 @@ tsr_grad_scaler example_scaler() {
   return scaler;
 }
 
+tsr_group example_group() {
+  tsr_group_options options = {};
+  options.struct_size = sizeof(options);
+  options.size = 1;
+  options.timeout = 60;
+  tsr_group group = nullptr;
+  CHECK_OK(tsr_group_init("threads", -1, "example_group", -1, &options, &group));
+  return group;
+}
+
 int64_t numel(tsr_tensor tensor) {
   tsr_info info = {};
   info.struct_size = sizeof(info);

@@ -40,6 +40,7 @@ tsr_optimizer example_optimizer(tsr_tensor param); /* SGD with the rate 0.5 */
 tsr_grad_scaler example_scaler(void);              /* with the scale 8 */
 tsr_profiler example_profiler(void);               /* of everything, without a schedule */
 tsr_profiler recorded_profiler(void);              /* the same, with a recording of an exp */
+tsr_group example_group(void);                     /* of one thread */
 int64_t numel(tsr_tensor tensor);
 double item(tsr_tensor tensor, int64_t index);
 int64_t live_tensors(void);

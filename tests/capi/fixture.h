@@ -38,6 +38,10 @@ struct Fixture {
     for (tsr_optimizer made : optimizers) tsr_optimizer_release(made);
     tsr_grad_scaler_release(grad_scaler);
     for (tsr_grad_scaler made : scalers) tsr_grad_scaler_release(made);
+    tsr_work_release(work);
+    for (tsr_work made : works) tsr_work_release(made);
+    tsr_group_release(group);
+    for (tsr_group made : groups) tsr_group_release(made);
     for (tsr_node made : nodes) tsr_node_release(made);
     for (tsr_error made : errors) tsr_error_release(made);
     for (tsr_buffer made : buffers) tsr_buffer_release(made);
@@ -81,6 +85,12 @@ struct Fixture {
   tsr_archive make_archive() { return archives.emplace_back(example_archive()); }
   tsr_optimizer make_optimizer() { return optimizers.emplace_back(example_optimizer(tensors[0])); }
   tsr_grad_scaler make_grad_scaler() { return scalers.emplace_back(example_scaler()); }
+  tsr_group make_group() { return groups.emplace_back(example_group()); }
+  tsr_work make_work() {
+    tsr_work made = nullptr;
+    ok(tsr_group_barrier(make_group(), &made));
+    return works.emplace_back(made);
+  }
   tsr_scope make_scope() {
     ok(tsr_scope_begin(&scope));
     return scope;
@@ -136,6 +146,10 @@ struct Fixture {
   std::vector<tsr_optimizer> optimizers;
   tsr_grad_scaler grad_scaler = nullptr;
   std::vector<tsr_grad_scaler> scalers;
+  tsr_group group = nullptr;
+  std::vector<tsr_group> groups;
+  tsr_work work = nullptr;
+  std::vector<tsr_work> works;
   struct DLManagedTensor* DLManagedTensor = nullptr;
   struct DLManagedTensorVersioned* DLManagedTensorVersioned = nullptr;
   tsr_stream stream = nullptr;

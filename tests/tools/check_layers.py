@@ -37,7 +37,7 @@ OWN_MACROS = {"TSR_API", "TSR_HD", "TSR_CHECK", "TSR_ASSERT", "TSR_CUDA_TRY"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 MUTEX = re.compile(r"\bstd::(recursive_|shared_|timed_|recursive_timed_)?mutex\b|\bstd::(once_flag|call_once)\b")
 # A plugin links nothing of the library, and a child cannot use its parent's device anyway.
-PLUGINS = {("src", "backend", "cuda")}
+PLUGINS = {("src", "backend", "cuda"), ("src", "dist", "mpi"), ("src", "dist", "nccl")}
 # The C files of the Python extension use only the public headers, like any other program.
 NATIVE = ("wrappers", "python", "native")
 MACRO = re.compile(r"^\s*#\s*define\s+(\w+)\(")

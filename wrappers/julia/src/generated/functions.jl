@@ -1270,6 +1270,124 @@
 # out.
 @c tsr_ipc_collect(count::Ptr{Int64})::tsr_status
 
+# Begins a group and waits until all ranks are there.
+# The backend "threads" is for threads of one process, which meet under the name `address`;
+# rank and size must be given. Other backends are plugins: "mpi" (started by mpirun, which
+# knows rank and size) and "nccl" (`address` is the path of a file that all ranks can read).
+# VALUE for an unknown name or impossible options, IO if the plugin is not there, BACKEND if
+# it cannot be used, CANCELLED if ranks do not come in time.
+@c tsr_group_init(backend::Ptr{UInt8}, backend_len::Int64, address::Ptr{UInt8},
+    address_len::Int64, options::Ptr{tsr_group_options}, group::Ptr{tsr_group})::tsr_status
+
+# Adds a reference; NULL is ignored.
+@c tsr_group_retain(group::tsr_group)::Cvoid
+
+# Releases a reference; NULL is ignored. A rank leaves the group with its last reference;
+# operations under way go on.
+@c tsr_group_release(group::tsr_group)::Cvoid
+
+# Fills in what the caller knows about the group.
+@c tsr_group_describe(group::tsr_group, info::Ptr{tsr_group_info})::tsr_status
+
+# The name of the backend, borrowed from the library.
+@c tsr_group_backend(group::tsr_group, backend::Ptr{Ptr{UInt8}},
+    backend_len::Ptr{Int64})::tsr_status
+
+# The rank that a member has in the group that tsr_group_init made, from which this one was
+# split.
+# INDEX for a rank that the group does not have.
+@c tsr_group_first_rank(group::tsr_group, rank::Int64, first_rank::Ptr{Int64})::tsr_status
+
+# A collective of all members. Those of one color form a group, in the order of (key, rank); a
+# negative color gives NULL.
+@c tsr_group_split(group::tsr_group, color::Int64, key::Int64, part::Ptr{tsr_group})::tsr_status
+
+# Ends the operations under way with CANCELLED; later ones fail with CANCELLED and this
+# reason.
+@c tsr_group_abort(group::tsr_group, reason::Ptr{UInt8}, reason_len::Int64)::tsr_status
+
+# Reduces tensors element by element over all ranks, in place.
+# Tensors of one dtype and device travel together. DTYPE if `op` cannot reduce a dtype.
+@c tsr_group_all_reduce(group::tsr_group, tensors::Ptr{tsr_tensor}, n_tensors::Int32,
+    op::tsr_reduce_op, work::Ptr{tsr_work})::tsr_status
+
+# As tsr_group_all_reduce for one tensor, with the result only at the root; elsewhere the
+# tensor stays as it is.
+# INDEX for a root that the group does not have.
+@c tsr_group_reduce(group::tsr_group, tensor::tsr_tensor, op::tsr_reduce_op, root::Int64,
+    work::Ptr{tsr_work})::tsr_status
+
+# Copies the root's tensors into those of the other ranks.
+# INDEX for a root that the group does not have.
+@c tsr_group_broadcast(group::tsr_group, tensors::Ptr{tsr_tensor}, n_tensors::Int32,
+    root::Int64, work::Ptr{tsr_work})::tsr_status
+
+# Collects every rank's input on every rank.
+# One output for each rank, or a single one that has the elements of all inputs in the order
+# of ranks. SHAPE if the outputs do not have the elements.
+@c tsr_group_all_gather(group::tsr_group, outputs::Ptr{tsr_tensor}, n_outputs::Int32,
+    input::tsr_tensor, work::Ptr{tsr_work})::tsr_status
+
+# Reduces the ranks' inputs element by element; each rank gets its part.
+# One input for each rank, or a single one whose parts lie in the order of ranks. SHAPE and
+# DTYPE as tsr_group_all_gather and tsr_group_all_reduce.
+@c tsr_group_reduce_scatter(group::tsr_group, output::tsr_tensor, inputs::Ptr{tsr_tensor},
+    n_inputs::Int32, op::tsr_reduce_op, work::Ptr{tsr_work})::tsr_status
+
+# Collects every rank's input at the root.
+# The list is empty except at the root. VALUE for another number of outputs.
+@c tsr_group_gather(group::tsr_group, outputs::Ptr{tsr_tensor}, n_outputs::Int32,
+    input::tsr_tensor, root::Int64, work::Ptr{tsr_work})::tsr_status
+
+# Gives each rank one of the root's inputs.
+# The list is empty except at the root. VALUE for another number of inputs.
+@c tsr_group_scatter(group::tsr_group, output::tsr_tensor, inputs::Ptr{tsr_tensor},
+    n_inputs::Int32, root::Int64, work::Ptr{tsr_work})::tsr_status
+
+# Gives rank r the r-th input of every rank; the output of number r is from rank r.
+# One tensor for each rank; shapes may differ. SHAPE if ranks do not agree on the lengths.
+@c tsr_group_all_to_all(group::tsr_group, outputs::Ptr{tsr_tensor}, n_outputs::Int32,
+    inputs::Ptr{tsr_tensor}, n_inputs::Int32, work::Ptr{tsr_work})::tsr_status
+
+# As tsr_group_all_to_all, with parts of single tensors along axis 0.
+# The splits have the length of each rank's part; absent: equal parts. SHAPE if the parts do
+# not fit the tensors, or if ranks do not agree.
+@c tsr_group_all_to_all_single(group::tsr_group, output::tsr_tensor, input::tsr_tensor,
+    output_splits::Ptr{Int64}, n_output_splits::Int32, input_splits::Ptr{Int64},
+    n_input_splits::Int32, work::Ptr{tsr_work})::tsr_status
+
+# Is done when every rank has called it.
+@c tsr_group_barrier(group::tsr_group, work::Ptr{tsr_work})::tsr_status
+
+# Sends a tensor to one rank. Messages between two ranks with one tag arrive in their order.
+# INDEX for a peer that the group does not have; VALUE for a negative tag.
+@c tsr_group_send(group::tsr_group, tensor::tsr_tensor, peer::Int64, tag::Int64,
+    work::Ptr{tsr_work})::tsr_status
+
+# Receives a tensor from one rank, or, without a peer, from whichever sends first.
+# As tsr_group_send. SHAPE or DTYPE of both operations if the message does not fit.
+@c tsr_group_recv(group::tsr_group, tensor::tsr_tensor, peer::Int64, tag::Int64,
+    work::Ptr{tsr_work})::tsr_status
+
+# Waits until the operation is done. On a device whose backend works in the order of streams,
+# the current stream waits instead of the caller, unless a time is given.
+# `seconds` absent: the timeout of the group. CANCELLED if it was not done in time, which
+# aborts the group, and else the failure of the operation, at every call.
+@c tsr_work_wait(work::tsr_work, seconds::Float64, has_seconds::Int32)::tsr_status
+
+# Whether tsr_work_wait would return at once. A failed operation is done.
+@c tsr_work_done(work::tsr_work, done::Ptr{Int32})::tsr_status
+
+# The rank that a receive came from, after tsr_work_wait; -1 for other operations.
+@c tsr_work_source(work::tsr_work, source::Ptr{Int64})::tsr_status
+
+# Adds a reference; NULL is ignored.
+@c tsr_work_retain(work::tsr_work)::Cvoid
+
+# Releases a reference; NULL is ignored. An operation that still runs goes on and keeps its
+# tensors.
+@c tsr_work_release(work::tsr_work)::Cvoid
+
 # Absolute value of each element; a complex element gives its magnitude.
 @c tsr_abs(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_abs_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status

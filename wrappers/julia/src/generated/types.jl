@@ -84,6 +84,18 @@ A profiler with its last recording.
 mutable struct tsr_profiler_s end
 const tsr_profiler = Ptr{tsr_profiler_s}
 
+"""
+Ranks that exchange tensors.
+"""
+mutable struct tsr_group_s end
+const tsr_group = Ptr{tsr_group_s}
+
+"""
+An operation of a group, under way or done.
+"""
+mutable struct tsr_work_s end
+const tsr_work = Ptr{tsr_work_s}
+
 const tsr_dtype = Int32
 const TSR_BOOL = Int32(0x10806)
 const TSR_UINT8 = Int32(0x10801)
@@ -316,6 +328,18 @@ const TSR_SHARE_FILE_SYSTEM = Int32(2)
 const tsr_shared_flag = Int32
 const TSR_SHARED_IN_TRANSIT = Int32(1)
 const TSR_SHARED_NOT_SENT_ON = Int32(2)
+
+# How a collective reduces the elements of the ranks. For bool, SUM and MAX are "or", PROD and
+# MIN are "and".
+const tsr_reduce_op = Int32
+const TSR_REDUCE_OP_SUM = Int32(0)
+const TSR_REDUCE_OP_AVG = Int32(1)
+const TSR_REDUCE_OP_MIN = Int32(2)
+const TSR_REDUCE_OP_MAX = Int32(3)
+const TSR_REDUCE_OP_PROD = Int32(4)
+const TSR_REDUCE_OP_BIT_AND = Int32(5)
+const TSR_REDUCE_OP_BIT_OR = Int32(6)
+const TSR_REDUCE_OP_BIT_XOR = Int32(7)
 
 # The kind of an item of an index. An index is a list of items of four numbers each: kind,
 # start, stop, step. Numbers that a kind does not use are ignored; tsr_none() means an absent
@@ -684,6 +708,32 @@ struct tsr_shared_counts
 end
 tsr_shared_counts() = tsr_shared_counts(sizeof(tsr_shared_counts), 0, 0, 0, 0)
 
+"""
+How a group begins.
+"""
+struct tsr_group_options
+    struct_size::UInt32
+    rank::Int32
+    size::Int32
+    unchecked::Int32
+    timeout::Float64
+    device_type::tsr_device_type
+    device_index::Int32
+end
+tsr_group_options() = tsr_group_options(sizeof(tsr_group_options), 0, 0, 0, 0, 0, 0)
+
+"""
+What a rank knows about its group.
+"""
+struct tsr_group_info
+    struct_size::UInt32
+    rank::Int32
+    size::Int32
+    aborted::Int32
+    timeout::Float64
+end
+tsr_group_info() = tsr_group_info(sizeof(tsr_group_info), 0, 0, 0, 0)
+
 # What tsr_abi_probe checks when the library is loaded.
 const STRUCTS = (
     ("tsr_error_view", tsr_error_view),
@@ -703,6 +753,8 @@ const STRUCTS = (
     ("tsr_profiler_options", tsr_profiler_options),
     ("tsr_shared_handle", tsr_shared_handle),
     ("tsr_shared_counts", tsr_shared_counts),
+    ("tsr_group_options", tsr_group_options),
+    ("tsr_group_info", tsr_group_info),
 )
 
 const STATUS_NAMES = Dict{Int32,Symbol}(

@@ -1513,6 +1513,147 @@ extern "C" {
     /// count: how many exported storages were given up
     pub fn tsr_ipc_collect(count: *mut i64) -> tsr_status;
 
+    /// Begins a group and waits until all ranks are there.
+    /// The backend "threads" is for threads of one process, which meet under the name `address`;
+    /// rank and size must be given. Other backends are plugins: "mpi" (started by mpirun, which
+    /// knows rank and size) and "nccl" (`address` is the path of a file that all ranks can read).
+    /// VALUE for an unknown name or impossible options, IO if the plugin is not there, BACKEND if
+    /// it cannot be used, CANCELLED if ranks do not come in time.
+    pub fn tsr_group_init(
+        backend: *const c_char, backend_len: i64, address: *const c_char, address_len: i64,
+        options: *const tsr_group_options, group: *mut tsr_group,
+    ) -> tsr_status;
+
+    /// Adds a reference; NULL is ignored.
+    pub fn tsr_group_retain(group: tsr_group);
+
+    /// Releases a reference; NULL is ignored. A rank leaves the group with its last reference;
+    /// operations under way go on.
+    pub fn tsr_group_release(group: tsr_group);
+
+    /// Fills in what the caller knows about the group.
+    pub fn tsr_group_describe(group: tsr_group, info: *mut tsr_group_info) -> tsr_status;
+
+    /// The name of the backend, borrowed from the library.
+    pub fn tsr_group_backend(
+        group: tsr_group, backend: *mut *const c_char, backend_len: *mut i64,
+    ) -> tsr_status;
+
+    /// The rank that a member has in the group that tsr_group_init made, from which this one was
+    /// split.
+    /// INDEX for a rank that the group does not have.
+    pub fn tsr_group_first_rank(group: tsr_group, rank: i64, first_rank: *mut i64) -> tsr_status;
+
+    /// A collective of all members. Those of one color form a group, in the order of (key, rank);
+    /// a negative color gives NULL.
+    pub fn tsr_group_split(
+        group: tsr_group, color: i64, key: i64, part: *mut tsr_group,
+    ) -> tsr_status;
+
+    /// Ends the operations under way with CANCELLED; later ones fail with CANCELLED and this
+    /// reason.
+    pub fn tsr_group_abort(group: tsr_group, reason: *const c_char, reason_len: i64) -> tsr_status;
+
+    /// Reduces tensors element by element over all ranks, in place.
+    /// Tensors of one dtype and device travel together. DTYPE if `op` cannot reduce a dtype.
+    pub fn tsr_group_all_reduce(
+        group: tsr_group, tensors: *const tsr_tensor, n_tensors: i32, op: tsr_reduce_op,
+        work: *mut tsr_work,
+    ) -> tsr_status;
+
+    /// As tsr_group_all_reduce for one tensor, with the result only at the root; elsewhere the
+    /// tensor stays as it is.
+    /// INDEX for a root that the group does not have.
+    pub fn tsr_group_reduce(
+        group: tsr_group, tensor: tsr_tensor, op: tsr_reduce_op, root: i64, work: *mut tsr_work,
+    ) -> tsr_status;
+
+    /// Copies the root's tensors into those of the other ranks.
+    /// INDEX for a root that the group does not have.
+    pub fn tsr_group_broadcast(
+        group: tsr_group, tensors: *const tsr_tensor, n_tensors: i32, root: i64,
+        work: *mut tsr_work,
+    ) -> tsr_status;
+
+    /// Collects every rank's input on every rank.
+    /// One output for each rank, or a single one that has the elements of all inputs in the order
+    /// of ranks. SHAPE if the outputs do not have the elements.
+    pub fn tsr_group_all_gather(
+        group: tsr_group, outputs: *const tsr_tensor, n_outputs: i32, input: tsr_tensor,
+        work: *mut tsr_work,
+    ) -> tsr_status;
+
+    /// Reduces the ranks' inputs element by element; each rank gets its part.
+    /// One input for each rank, or a single one whose parts lie in the order of ranks. SHAPE and
+    /// DTYPE as tsr_group_all_gather and tsr_group_all_reduce.
+    pub fn tsr_group_reduce_scatter(
+        group: tsr_group, output: tsr_tensor, inputs: *const tsr_tensor, n_inputs: i32,
+        op: tsr_reduce_op, work: *mut tsr_work,
+    ) -> tsr_status;
+
+    /// Collects every rank's input at the root.
+    /// The list is empty except at the root. VALUE for another number of outputs.
+    pub fn tsr_group_gather(
+        group: tsr_group, outputs: *const tsr_tensor, n_outputs: i32, input: tsr_tensor, root: i64,
+        work: *mut tsr_work,
+    ) -> tsr_status;
+
+    /// Gives each rank one of the root's inputs.
+    /// The list is empty except at the root. VALUE for another number of inputs.
+    pub fn tsr_group_scatter(
+        group: tsr_group, output: tsr_tensor, inputs: *const tsr_tensor, n_inputs: i32, root: i64,
+        work: *mut tsr_work,
+    ) -> tsr_status;
+
+    /// Gives rank r the r-th input of every rank; the output of number r is from rank r.
+    /// One tensor for each rank; shapes may differ. SHAPE if ranks do not agree on the lengths.
+    pub fn tsr_group_all_to_all(
+        group: tsr_group, outputs: *const tsr_tensor, n_outputs: i32, inputs: *const tsr_tensor,
+        n_inputs: i32, work: *mut tsr_work,
+    ) -> tsr_status;
+
+    /// As tsr_group_all_to_all, with parts of single tensors along axis 0.
+    /// The splits have the length of each rank's part; absent: equal parts. SHAPE if the parts do
+    /// not fit the tensors, or if ranks do not agree.
+    pub fn tsr_group_all_to_all_single(
+        group: tsr_group, output: tsr_tensor, input: tsr_tensor, output_splits: *const i64,
+        n_output_splits: i32, input_splits: *const i64, n_input_splits: i32, work: *mut tsr_work,
+    ) -> tsr_status;
+
+    /// Is done when every rank has called it.
+    pub fn tsr_group_barrier(group: tsr_group, work: *mut tsr_work) -> tsr_status;
+
+    /// Sends a tensor to one rank. Messages between two ranks with one tag arrive in their order.
+    /// INDEX for a peer that the group does not have; VALUE for a negative tag.
+    pub fn tsr_group_send(
+        group: tsr_group, tensor: tsr_tensor, peer: i64, tag: i64, work: *mut tsr_work,
+    ) -> tsr_status;
+
+    /// Receives a tensor from one rank, or, without a peer, from whichever sends first.
+    /// As tsr_group_send. SHAPE or DTYPE of both operations if the message does not fit.
+    pub fn tsr_group_recv(
+        group: tsr_group, tensor: tsr_tensor, peer: i64, tag: i64, work: *mut tsr_work,
+    ) -> tsr_status;
+
+    /// Waits until the operation is done. On a device whose backend works in the order of streams,
+    /// the current stream waits instead of the caller, unless a time is given.
+    /// `seconds` absent: the timeout of the group. CANCELLED if it was not done in time, which
+    /// aborts the group, and else the failure of the operation, at every call.
+    pub fn tsr_work_wait(work: tsr_work, seconds: f64, has_seconds: i32) -> tsr_status;
+
+    /// Whether tsr_work_wait would return at once. A failed operation is done.
+    pub fn tsr_work_done(work: tsr_work, done: *mut i32) -> tsr_status;
+
+    /// The rank that a receive came from, after tsr_work_wait; -1 for other operations.
+    pub fn tsr_work_source(work: tsr_work, source: *mut i64) -> tsr_status;
+
+    /// Adds a reference; NULL is ignored.
+    pub fn tsr_work_retain(work: tsr_work);
+
+    /// Releases a reference; NULL is ignored. An operation that still runs goes on and keeps its
+    /// tensors.
+    pub fn tsr_work_release(work: tsr_work);
+
     /// Absolute value of each element; a complex element gives its magnitude.
     pub fn tsr_abs(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_abs`].

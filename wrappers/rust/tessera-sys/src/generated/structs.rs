@@ -1007,6 +1007,83 @@ impl Default for tsr_shared_counts {
     }
 }
 
+/// How a group begins.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct tsr_group_options {
+    /// struct size.
+    pub struct_size: u32,
+    /// from 0; -1 if the backend knows
+    pub rank: i32,
+    /// the number of ranks; -1 if the backend knows
+    pub size: i32,
+    /// 1: ranks are not asked whether they want the same before data move, which saves a short
+    /// exchange for each operation
+    pub unchecked: i32,
+    /// seconds for the ranks to meet and for operations; 0 means 1800
+    pub timeout: f64,
+    /// of this rank, for backends of one device (nccl); 0: none
+    pub device_type: tsr_device_type,
+    /// device index.
+    pub device_index: i32,
+}
+
+const _: () = {
+    assert!(size_of::<tsr_group_options>() == 32);
+    assert!(offset_of!(tsr_group_options, struct_size) == 0);
+    assert!(offset_of!(tsr_group_options, rank) == 4);
+    assert!(offset_of!(tsr_group_options, size) == 8);
+    assert!(offset_of!(tsr_group_options, unchecked) == 12);
+    assert!(offset_of!(tsr_group_options, timeout) == 16);
+    assert!(offset_of!(tsr_group_options, device_type) == 24);
+    assert!(offset_of!(tsr_group_options, device_index) == 28);
+};
+
+impl Default for tsr_group_options {
+    /// All zero, but for the size.
+    fn default() -> Self {
+        // SAFETY: numbers, nullable pointers and functions, for which zero is a value.
+        let mut zero: Self = unsafe { std::mem::zeroed() };
+        zero.struct_size = size_of::<Self>() as u32;
+        zero
+    }
+}
+
+/// What a rank knows about its group.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct tsr_group_info {
+    /// struct size.
+    pub struct_size: u32,
+    /// of the caller
+    pub rank: i32,
+    /// size.
+    pub size: i32,
+    /// 0 or 1
+    pub aborted: i32,
+    /// seconds
+    pub timeout: f64,
+}
+
+const _: () = {
+    assert!(size_of::<tsr_group_info>() == 24);
+    assert!(offset_of!(tsr_group_info, struct_size) == 0);
+    assert!(offset_of!(tsr_group_info, rank) == 4);
+    assert!(offset_of!(tsr_group_info, size) == 8);
+    assert!(offset_of!(tsr_group_info, aborted) == 12);
+    assert!(offset_of!(tsr_group_info, timeout) == 16);
+};
+
+impl Default for tsr_group_info {
+    /// All zero, but for the size.
+    fn default() -> Self {
+        // SAFETY: numbers, nullable pointers and functions, for which zero is a value.
+        let mut zero: Self = unsafe { std::mem::zeroed() };
+        zero.struct_size = size_of::<Self>() as u32;
+        zero
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -1035,6 +1112,8 @@ mod tests {
             ("tsr_profiler_options", size_of::<tsr_profiler_options>()),
             ("tsr_shared_handle", size_of::<tsr_shared_handle>()),
             ("tsr_shared_counts", size_of::<tsr_shared_counts>()),
+            ("tsr_group_options", size_of::<tsr_group_options>()),
+            ("tsr_group_info", size_of::<tsr_group_info>()),
         ];
         for (name, size) in structs {
             // SAFETY: text and its length.

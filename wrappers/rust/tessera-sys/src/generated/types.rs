@@ -110,6 +110,22 @@ pub struct tsr_profiler_s {
 /// A profiler with its last recording.
 pub type tsr_profiler = *mut tsr_profiler_s;
 
+/// Behind a handle; never seen.
+#[repr(C)]
+pub struct tsr_group_s {
+    _opaque: [u8; 0],
+}
+/// Ranks that exchange tensors.
+pub type tsr_group = *mut tsr_group_s;
+
+/// Behind a handle; never seen.
+#[repr(C)]
+pub struct tsr_work_s {
+    _opaque: [u8; 0],
+}
+/// An operation of a group, under way or done.
+pub type tsr_work = *mut tsr_work_s;
+
 /// A struct that the DLPack standard defines.
 #[repr(C)]
 pub struct DLManagedTensor {
@@ -500,6 +516,26 @@ pub type tsr_shared_flag = i32;
 pub const TSR_SHARED_IN_TRANSIT: tsr_shared_flag = 1;
 /// opening keeps no file descriptor: this process will not send the storage on
 pub const TSR_SHARED_NOT_SENT_ON: tsr_shared_flag = 2;
+
+/// How a collective reduces the elements of the ranks. For bool, SUM and MAX are "or", PROD and
+/// MIN are "and".
+pub type tsr_reduce_op = i32;
+/// Of [`tsr_reduce_op`].
+pub const TSR_REDUCE_OP_SUM: tsr_reduce_op = 0;
+/// the sum divided by the number of ranks; of floating and complex dtypes
+pub const TSR_REDUCE_OP_AVG: tsr_reduce_op = 1;
+/// of dtypes with an order; a NaN wins
+pub const TSR_REDUCE_OP_MIN: tsr_reduce_op = 2;
+/// of dtypes with an order; a NaN wins
+pub const TSR_REDUCE_OP_MAX: tsr_reduce_op = 3;
+/// Of [`tsr_reduce_op`].
+pub const TSR_REDUCE_OP_PROD: tsr_reduce_op = 4;
+/// of integers and bool
+pub const TSR_REDUCE_OP_BIT_AND: tsr_reduce_op = 5;
+/// of integers and bool
+pub const TSR_REDUCE_OP_BIT_OR: tsr_reduce_op = 6;
+/// of integers and bool
+pub const TSR_REDUCE_OP_BIT_XOR: tsr_reduce_op = 7;
 
 /// The kind of an item of an index. An index is a list of items of four numbers each: kind, start,
 /// stop, step. Numbers that a kind does not use are ignored; tsr_none() means an absent start,

@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Engine: the one owner of MPI in a process. A thread of it calls MPI_Init and MPI_Finalize and
+// moves operations on while nobody waits for them.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "dist/mpi/peers.h"
+#include "dist/signature.h"
+
+namespace tsr::dist::mpi {
+
+using Clock = std::chrono::steady_clock;
+
+// Note [The line of an MPI context]
+// The ranks of a context must start MPI's collectives in one order. Every collective of ours may
+// take several of MPI's: a comparison of what the ranks ask for (on a communicator of its own), and
+// then, on the main communicator, either the operation or an exchange of the details for the error
+// text. So operations stand in a line, and the first one alone uses the main communicator. All
+// ranks come to the same decision about it, as it depends on data that all ranks have.
+enum class Stage {
+  kQueued,
+  kChecking,
+  kExplaining,
+  kCounting,
+  kAgreeing,
+  kSplitting,
+  kRunning,
+  kDone
+};
+
+struct Context;
+
+struct Operation {
+  Context* context = nullptr;
+  Signature signature;
+  Buffer send;
+  Buffer recv;
+  int32_t peer = kAnySource;
+  int32_t tag = 0;
+  std::vector<int64_t> send_counts;
+  std::vector<int64_t> recv_counts;
+
+  Stage stage = Stage::kQueued;
+  std::vector<MPI_Request> requests;
+  Status status = kOk;
+  Failure failure;
+  bool memory_in_use = false;  // MPI may still write after a failure
+  int32_t source = kAnySource;
+
+  // Memory of the steps.
+  uint64_t digest[2] = {};
+  uint64_t largest[2] = {};
+  std::vector<Signature> all;
+  std::vector<int64_t> announced;
+  std::vector<int> counts[4];  // lengths and places, sent and received, as MPI takes them
+  int32_t disagrees = 0;
+  int32_t anyone_disagrees = 0;
+  // Of a split.
+  int32_t color = -1;
+  int32_t key = 0;
+  Context* part = nullptr;
+
+  // A split blocks in MPI, so that all ranks must be there first.
+  [[nodiscard]] bool is_compared() const;
+  [[nodiscard]] bool is_message() const {
+    return signature.kind == Collective::kSend || signature.kind == Collective::kRecv;
+  }
+};
+
+struct Context {
+  MPI_Comm main = MPI_COMM_NULL;
+  MPI_Comm checks = MPI_COMM_NULL;
+  int32_t rank = 0;
+  int32_t size = 1;
+  bool check = true;
+  double timeout = 0;
+  int64_t started = 0;
+  std::vector<int32_t> world_ranks;
+  Peers peers;
+  std::deque<Operation*> line;
+  std::list<Operation*> running;
+  bool aborted = false;
+  Failure reason;
+  Clock::time_point doubted{};  // when a rank was first found to have ended
+
+  [[nodiscard]] bool idle() const { return line.empty() && running.empty(); }
+};
+
+inline bool Operation::is_compared() const {
+  const bool wanted = context->check || signature.kind == Collective::kSplit;
+  return wanted && context->size > 1 && !is_message();
+}
+
+class Engine {
+ public:
+  static Engine& instance();
+
+  // Starts MPI at the first call. Throws nothing.
+  Status start(Failure* failure);
+  Status open(const InitOptions& options, Context** out, Failure* failure);
+  void close(Context* context);
+
+  // Refuses when the context is aborted; else the operation is under way.
+  Status submit(Operation* operation, Failure* failure);
+  Status wait(Operation& operation, double seconds, Failure* failure);
+  bool test(Operation& operation);
+  // As Table::abort.
+  bool abort(Context& context, const char* reason, Failure* failure);
+  [[nodiscard]] bool cuda_aware() const { return cuda_aware_; }
+
+ private:
+  Engine() = default;
+  void run();
+  void initialise();
+  void finalise();
+  static void at_exit();
+
+  // All with the lock, on a thread that may call MPI.
+  void progress();
+  void advance(Context& context);
+  bool step(Operation& operation);
+  void test_running(Context& context);
+  void find_lost(Context& context, Clock::time_point now);
+  void read_notices(Clock::time_point now);
+  void end_all(Context& context, Code code, const std::string& reason);
+  void finish(Operation& operation, Status status);
+  void fail_mpi(Operation& operation, int code, const char* call);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool started_ = false;
+  bool initialised_ = false;
+  bool ending_ = false;
+  bool ended_ = false;
+  bool owns_mpi_ = false;
+  bool any_thread_ = false;  // threads other than ours may call MPI, one at a time
+  bool cuda_aware_ = false;
+  bool spoiled_ = false;  // a context was aborted: MPI_Finalize could wait for ever
+  double longest_timeout_ = 0;
+  std::string start_error_;
+  int64_t process_ = 0;
+  std::list<Context*> contexts_;
+  std::vector<Context*> closing_;
+  // A context to be made; the first that moves things on does it.
+  Context* opening_ = nullptr;
+  bool opened_ = false;
+  std::atomic<int32_t> waiters_{0};
+  Clock::time_point looked_{};
+
+  // Notices of ranks that end in an orderly way.
+  MPI_Comm control_ = MPI_COMM_NULL;
+  MPI_Request notice_request_ = MPI_REQUEST_NULL;
+  int32_t notice_ = 0;
+  std::vector<std::pair<int32_t, Clock::time_point>> left_;
+};
+
+// ---- The parts of an operation on the main communicator (post.cpp) ----
+
+// Starts MPI's operation. Returns MPI's code.
+int post(Operation& operation);
+// What remains to be done with the results of a finished one.
+void complete(Operation& operation, const std::vector<MPI_Status>& statuses);
+
+}  // namespace tsr::dist::mpi

@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// One rank of a scene over MPI, started by mpirun. Prints "wrong: ..." for what is wrong; the last
+// rank that can says "all ranks agree".
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+#include "dist/collective_checks.h"
+#include "support/start_up.h"
+
+namespace tsr::dist {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+GroupPtr begin(double timeout) {
+  GroupOptions options;
+  options.timeout = timeout;
+  return Group::init("mpi", options);
+}
+
+bool g_right = true;
+
+void expect(bool right, const std::string& what) {
+  if (right) return;
+  g_right = false;
+  std::fprintf(stderr, "wrong: %s\n", what.c_str());
+}
+
+template <class Body>
+void expect_error(Code code, const char* text, Body&& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    const bool named = error.message().find(text) != std::string::npos;
+    return expect(error.code() == code && named, "another error: " + error.message());
+  }
+  expect(false, std::string("no error, expected one with ") + text);
+}
+
+Tensor ones(int64_t count, DType dtype = DType::kFloat32) {
+  return filled(count, dtype, [](int64_t) { return 1; });
+}
+
+void collectives() {
+  const GroupPtr group = begin(60);
+  expect(CollectiveChecks(*group).run().empty(), CollectiveChecks(*group).run());
+}
+
+void mismatch() {
+  const GroupPtr group = begin(60);
+  const bool odd = group->rank() == 1;
+  expect_error(Code::kShape, "3 float32 (sum) on rank 1",
+               [&] { group->all_reduce(ones(odd ? 3 : 2), ReduceOp::kSum)->wait(); });
+  expect_error(Code::kDType, "2 int64", [&] {
+    group->broadcast(ones(2, odd ? DType::kInt64 : DType::kFloat32), 0)->wait();
+  });
+  expect_error(Code::kValue, "barrier", [&] {
+    (odd ? group->barrier() : group->all_reduce(ones(2), ReduceOp::kSum))->wait();
+  });
+  // Rank 1 expects one row too many from rank 0.
+  const std::vector<int64_t> out(3, 1), in{odd ? 2 : 1, 1, 1};
+  expect_error(Code::kShape, "parts",
+               [&] { group->all_to_all(ones(odd ? 4 : 3), ones(3), in, out)->wait(); });
+  // The group goes on.
+  const Tensor sum = ones(2);
+  group->all_reduce(sum, ReduceOp::kSum)->wait();
+  expect(get_value(sum, 1) == 3, "a sum after errors");
+}
+
+void split() {
+  const GroupPtr group = begin(60);
+  const GroupPtr part = group->split(group->rank() == 1 ? -1 : 7, -group->rank());
+  expect(static_cast<bool>(part) == (group->rank() != 1), "who is in the part");
+  if (part) {
+    expect(part->size() == 2 && part->rank() == (group->rank() == 0 ? 1 : 0), "ranks in the part");
+    expect(part->ranks()[0] == 2 && part->ranks()[1] == 0, "first ranks");
+    const Tensor sum = ones(1);
+    part->all_reduce(sum, ReduceOp::kSum)->wait();
+    expect(get_value(sum, 0) == 2, "a sum in the part");
+  }
+  group->barrier()->wait();
+}
+
+// The processes of the ranks.
+std::vector<int64_t> processes(Group& group) {
+  const Tensor mine = filled(1, DType::kInt64, [](int64_t) { return 0; });
+  *mine.data_as<int64_t>() = getpid();
+  const Tensor all = empty(Dims{group.size()}, DType::kInt64);
+  group.all_gather(all, mine)->wait();
+  return {all.data_as<int64_t>(), all.data_as<int64_t>() + group.size()};
+}
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void killed() {
+  const GroupPtr group = begin(30);
+  group->barrier()->wait();
+  if (group->rank() == 1) kill(getpid(), SIGKILL);
+  const auto start = Clock::now();
+  expect_error(Code::kBackend, "rank 1 (process", [&] {
+    for (int i = 0; i < 3; ++i) group->all_reduce(ones(2), ReduceOp::kSum)->wait();
+  });
+  expect(seconds_since(start) < 20, "the end took longer than the timeout");
+  expect_error(Code::kCancelled, "has ended", [&] { group->barrier(); });
+}
+
+void stopped() {
+  const GroupPtr group = begin(2);
+  const auto all = processes(*group);
+  if (group->rank() == 1) kill(getpid(), SIGSTOP);
+  const auto start = Clock::now();
+  expect_error(Code::kCancelled, "was not done after 2 s", [&] {
+    for (int i = 0; i < 3; ++i) group->all_reduce(ones(2), ReduceOp::kSum)->wait();
+  });
+  expect(seconds_since(start) < 20, "the end took longer than the timeout");
+  if (group->rank() == 0) kill(static_cast<pid_t>(all[1]), SIGKILL);
+}
+
+void left() {
+  const GroupPtr group = begin(60);
+  group->barrier()->wait();
+  if (group->rank() == 1) return;
+  expect_error(Code::kBackend, "rank 1 has left", [&] { group->barrier()->wait(); });
+}
+
+int run(const char* scene) {
+  testing::start_up();
+  constexpr struct {
+    const char* name;
+    void (*run)();
+  } kScenes[] = {{"collectives", collectives}, {"mismatch", mismatch}, {"split", split},
+                 {"killed", killed},           {"stopped", stopped},   {"left", left}};
+  for (const auto& one : kScenes) {
+    if (std::strcmp(one.name, scene) != 0) continue;
+    try {
+      one.run();
+    } catch (const Error& error) {
+      expect(false, error.message());
+    }
+    if (g_right) std::puts("all ranks agree");
+    return g_right ? 0 : 1;
+  }
+  return 2;
+}
+
+}  // namespace
+}  // namespace tsr::dist
+
+int main(int, char** argv) {
+  return tsr::dist::run(argv[1]);
+}
