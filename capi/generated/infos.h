@@ -259,6 +259,18 @@ inline constexpr CallInfoOf kInfo_profiler_rows{510, "tsr_profiler_rows", {{"pro
 inline constexpr CallInfoOf kInfo_profile_range_begin{511, "tsr_profile_range_begin", {{"name", 'S'}}};
 inline constexpr CallInfoOf kInfo_profile_range_end{512, "tsr_profile_range_end", {{"range", 'I'}}};
 inline constexpr CallInfoOf kInfo_profile_roof{513, "tsr_profile_roof", {{"device", 'C'}, {"bytes_per_second", 'W'}, {"flops_per_second", 'W'}}};
+inline constexpr CallInfoOf kInfo_memory_history_start{530, "tsr_memory_history_start", {{"device", 'C'}, {"options", 'O'}}};
+inline constexpr CallInfoOf kInfo_memory_history_stop{531, "tsr_memory_history_stop", {{"device", 'C'}}};
+inline constexpr CallInfoOf kInfo_memory_history_running{532, "tsr_memory_history_running", {{"device", 'C'}, {"running", 'W'}}};
+inline constexpr CallInfoOf kInfo_memory_history_stack_set{533, "tsr_memory_history_stack_set", {{"callback", 'o'}}};
+inline constexpr CallInfoOf kInfo_memory_holders{534, "tsr_memory_holders", {{"device", 'C'}, {"count", 'I'}, {"json", 'W'}}};
+inline constexpr CallInfoOf kInfo_memory_viewer_html{535, "tsr_memory_viewer_html", {{"device", 'C'}, {"html", 'W'}}};
+inline constexpr CallInfoOf kInfo_memory_viewer_page{536, "tsr_memory_viewer_page", {{"snapshot", 'S'}, {"html", 'W'}}};
+inline constexpr CallInfoOf kInfo_memory_out_of_memory_add{537, "tsr_memory_out_of_memory_add", {{"device", 'C'}, {"callback", 'O'}, {"id", 'W'}}};
+inline constexpr CallInfoOf kInfo_memory_out_of_memory_remove{538, "tsr_memory_out_of_memory_remove", {{"id", 'I'}}};
+inline constexpr CallInfoOf kInfo_memory_settings_get{539, "tsr_memory_settings_get", {{"device", 'C'}, {"settings", 'O'}}};
+inline constexpr CallInfoOf kInfo_memory_settings_set{540, "tsr_memory_settings_set", {{"device", 'C'}, {"settings", 'O'}}};
+inline constexpr CallInfoOf kInfo_memory_set_limit_fraction{541, "tsr_memory_set_limit_fraction", {{"device", 'C'}, {"fraction", 'R'}}};
 inline constexpr CallInfoOf kInfo_storage_share{550, "tsr_storage_share", {{"tensor", 'T'}, {"strategy", 'E'}}};
 inline constexpr CallInfoOf kInfo_tensor_is_shared{551, "tsr_tensor_is_shared", {{"tensor", 'T'}, {"shared", 'W'}}};
 inline constexpr CallInfoOf kInfo_empty_shared{552, "tsr_empty_shared", {{"shape", 'J'}, {"dtype", 'D'}, {"strategy", 'E'}, {"out", 'P'}}};

@@ -40,6 +40,10 @@ inline constexpr uint32_t kFirstSize<tsr_grad_scaler_state> = 48;
 template <>
 inline constexpr uint32_t kFirstSize<tsr_profiler_options> = 64;
 template <>
+inline constexpr uint32_t kFirstSize<tsr_memory_history_options> = 24;
+template <>
+inline constexpr uint32_t kFirstSize<tsr_memory_settings> = 40;
+template <>
 inline constexpr uint32_t kFirstSize<tsr_shared_handle> = 32;
 template <>
 inline constexpr uint32_t kFirstSize<tsr_shared_counts> = 32;

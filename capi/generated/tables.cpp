@@ -27,12 +27,14 @@ const StructSize kStructSizes[] = {
     {"tsr_autocast_state", sizeof(tsr_autocast_state)},
     {"tsr_grad_scaler_state", sizeof(tsr_grad_scaler_state)},
     {"tsr_profiler_options", sizeof(tsr_profiler_options)},
+    {"tsr_memory_history_options", sizeof(tsr_memory_history_options)},
+    {"tsr_memory_settings", sizeof(tsr_memory_settings)},
     {"tsr_shared_handle", sizeof(tsr_shared_handle)},
     {"tsr_shared_counts", sizeof(tsr_shared_counts)},
     {"tsr_group_options", sizeof(tsr_group_options)},
     {"tsr_group_info", sizeof(tsr_group_info)},
 };
-const size_t kStructCount = 23;
+const size_t kStructCount = 25;
 
 const StatusName kStatusNames[] = {
     {0, "OK"},

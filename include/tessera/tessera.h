@@ -51,6 +51,7 @@
 #include "tessera/determinism.h"
 #include "tessera/forward.h"
 #include "tessera/profile.h"
+#include "tessera/memory_history.h"
 #include "tessera/share.h"
 #include "tessera/dist.h"
 #include "tessera/ops.h"

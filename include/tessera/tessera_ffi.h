@@ -268,6 +268,12 @@ enum {
   TSR_PROFILE_ACTION_RECORD_AND_SAVE = 3
 };
 
+typedef int32_t tsr_memory_context;
+enum {
+  TSR_MEMORY_CONTEXT_OPERATIONS = 0,
+  TSR_MEMORY_CONTEXT_NONE = 1
+};
+
 typedef int32_t tsr_share_strategy;
 enum {
   TSR_SHARE_FILE_DESCRIPTOR = 1,
@@ -320,6 +326,8 @@ typedef struct tsr_optimizer_options tsr_optimizer_options;
 typedef struct tsr_autocast_state tsr_autocast_state;
 typedef struct tsr_grad_scaler_state tsr_grad_scaler_state;
 typedef struct tsr_profiler_options tsr_profiler_options;
+typedef struct tsr_memory_history_options tsr_memory_history_options;
+typedef struct tsr_memory_settings tsr_memory_settings;
 typedef struct tsr_shared_handle tsr_shared_handle;
 typedef struct tsr_shared_counts tsr_shared_counts;
 typedef struct tsr_group_options tsr_group_options;
@@ -376,6 +384,8 @@ typedef void (*tsr_exchange_retain_fn)(tsr_tensor tensor);
 typedef tsr_status (*tsr_exchange_error_fn)(tsr_error_view* view);
 typedef void (*tsr_trace_fn)(void* user, const tsr_trace_event* event);
 typedef tsr_status (*tsr_profile_ready_fn)(void* user, tsr_profiler profiler);
+typedef tsr_status (*tsr_host_stack_fn)(void* user, char* text, int64_t capacity, int64_t* length);
+typedef void (*tsr_out_of_memory_fn)(void* user, const tsr_memory_event* event);
 struct tsr_number {
   tsr_number_kind kind;
   int32_t reserved;
@@ -608,6 +618,24 @@ struct tsr_profiler_options {
   int64_t active;
   int64_t repeat;
   int64_t capacity;
+};
+
+struct tsr_memory_history_options {
+  uint32_t struct_size;
+  tsr_memory_context context;
+  int64_t entries;
+  int32_t stacks;
+  int32_t pad0;
+};
+
+struct tsr_memory_settings {
+  uint32_t struct_size;
+  int32_t roundup_power2_divisions;
+  int64_t max_split_size;
+  int64_t max_non_split_rounding;
+  double garbage_collection_threshold;
+  int32_t expandable_segments;
+  int32_t pad0;
 };
 
 struct tsr_shared_handle {
@@ -898,6 +926,18 @@ tsr_status tsr_profiler_rows(tsr_profiler profiler, tsr_profile_group group, tsr
 int64_t tsr_profile_range_begin(const char* name, int64_t name_len);
 void tsr_profile_range_end(int64_t range);
 tsr_status tsr_profile_roof(tsr_device_type device_type, int32_t device_index, double* bytes_per_second, double* flops_per_second);
+tsr_status tsr_memory_history_start(tsr_device_type device_type, int32_t device_index, const tsr_memory_history_options* options);
+tsr_status tsr_memory_history_stop(tsr_device_type device_type, int32_t device_index);
+tsr_status tsr_memory_history_running(tsr_device_type device_type, int32_t device_index, int32_t* running);
+tsr_status tsr_memory_history_stack_set(tsr_host_stack_fn callback, void* user, tsr_drop_fn drop);
+tsr_status tsr_memory_holders(tsr_device_type device_type, int32_t device_index, int64_t count, tsr_buffer* json);
+tsr_status tsr_memory_viewer_html(tsr_device_type device_type, int32_t device_index, tsr_buffer* html);
+tsr_status tsr_memory_viewer_page(const char* snapshot, int64_t snapshot_len, tsr_buffer* html);
+tsr_status tsr_memory_out_of_memory_add(tsr_device_type device_type, int32_t device_index, tsr_out_of_memory_fn callback, void* user, tsr_drop_fn drop, int64_t* id);
+tsr_status tsr_memory_out_of_memory_remove(int64_t id);
+tsr_status tsr_memory_settings_get(tsr_device_type device_type, int32_t device_index, tsr_memory_settings* settings);
+tsr_status tsr_memory_settings_set(tsr_device_type device_type, int32_t device_index, const tsr_memory_settings* settings);
+tsr_status tsr_memory_set_limit_fraction(tsr_device_type device_type, int32_t device_index, double fraction);
 tsr_status tsr_storage_share(tsr_tensor tensor, tsr_share_strategy strategy);
 tsr_status tsr_tensor_is_shared(tsr_tensor tensor, int32_t* shared);
 tsr_status tsr_empty_shared(const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_share_strategy strategy, tsr_tensor* out);

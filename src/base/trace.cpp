@@ -165,6 +165,10 @@ void trace_instant(const TraceEvent& event) noexcept {
   call_hooks(filled, nullptr);
 }
 
+const TraceSpan* innermost_span() noexcept {
+  return t_trace.innermost;
+}
+
 void set_trace_hook(TraceListener listener, TraceHook hook, uint32_t kinds) noexcept {
   Listener& own = g_listeners[static_cast<size_t>(listener)];
   own.kinds.store(0);

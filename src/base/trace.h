@@ -80,6 +80,10 @@ inline bool is_traced(TraceKind kind) noexcept {
 [[gnu::cold]] void end_span(TraceSpan& span, int64_t value) noexcept;
 [[gnu::cold]] void trace_instant(const TraceEvent& event) noexcept;
 
+// The innermost open span of this thread, null outside all; `outer` leads to those around it. There
+// are spans only of kinds that somebody traces.
+[[nodiscard]] const TraceSpan* innermost_span() noexcept;
+
 // ---- Annotated ranges ----
 
 // Begins a span that the host names, and returns its number; 0 if nobody traces annotations. The

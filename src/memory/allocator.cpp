@@ -58,6 +58,17 @@ Allocator& make_entry(Device device) {
 
 }  // namespace
 
+void Allocator::start_history(const HistoryOptions& options) {
+  MemoryHistory* own = history();
+  TSR_CHECK(own != nullptr, Code::kNotImplemented, "device", "the allocator of ", device_,
+            " does not record its history");
+  own->start(options);
+}
+
+void Allocator::stop_history() noexcept {
+  if (MemoryHistory* own = history()) own->stop();
+}
+
 std::atomic<Allocator*> g_cpu_allocator{nullptr};
 
 Allocator* find_override(Device device) noexcept {

@@ -15,6 +15,8 @@
 namespace tsr {
 
 class CachingAllocator;
+class MemoryHistory;
+struct HistoryOptions;
 
 inline constexpr size_t kMaxDeviceTypes = 24;
 inline constexpr size_t kMaxDeviceIndex = 64;
@@ -77,8 +79,14 @@ class Allocator {
   // Every segment and block, and the recorded history, as one JSON object.
   [[nodiscard]] virtual std::string snapshot() const = 0;
 
-  // The caching allocator behind this one, for its settings, callbacks and history; null when there
-  // is none.
+  // Records what happens from now on, and drops what was recorded (Note [Memory history]). Throws
+  // bad_alloc; kNotImplemented when it cannot record.
+  virtual void start_history(const HistoryOptions& options);
+  virtual void stop_history() noexcept;
+  // Null when it cannot record.
+  [[nodiscard]] virtual MemoryHistory* history() noexcept { return nullptr; }
+
+  // The caching allocator behind this one, for its settings and callbacks; null when there is none.
   [[nodiscard]] virtual CachingAllocator* caching() noexcept { return nullptr; }
 
   // Checks every invariant; throws Error kInternal naming the one that is broken.

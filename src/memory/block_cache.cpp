@@ -145,7 +145,6 @@ void BlockCache::lend(Block* block, uint64_t size, uint64_t requested) noexcept 
   stats.active_bytes.add(kind, block->size);
   stats.requested_bytes.add(kind, requested);
   if (block->size >= state_.settings.max_split_size) stats.oversize_allocations.add(1);
-  state_.history.add(HistoryAction::kAllocate, block->data, block->size, block->pool->stream);
 }
 
 void BlockCache::take_back(Block* block) noexcept {
@@ -157,13 +156,13 @@ void BlockCache::take_back(Block* block) noexcept {
   stats.allocated_bytes.subtract(kind, block->size);
   stats.requested_bytes.subtract(kind, block->requested);
   if (block->size >= state_.settings.max_split_size) stats.oversize_allocations.subtract(1);
-  state_.history.add(HistoryAction::kFreeRequested, block->data, block->size, block->pool->stream);
 }
 
 void BlockCache::become_free(Block* block) noexcept {
   state_.stats.active.subtract(block->pool->kind, 1);
   state_.stats.active_bytes.subtract(block->pool->kind, block->size);
-  state_.history.add(HistoryAction::kFreeCompleted, block->data, block->size, block->pool->stream);
+  state_.history.add(HistoryAction::kFreeCompleted, block->data, block->requested,
+                     block->pool->stream);
   block->freed_at = ++state_.clock;
   if (block->prev != nullptr && block->prev->is_free()) {
     Block* before = block->prev;

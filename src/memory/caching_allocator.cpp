@@ -7,9 +7,9 @@
 #include <bit>
 
 #include "base/error.h"
-#include "base/trace.h"
 #include "memory/debug_flags.h"
 #include "memory/poison.h"
+#include "memory/tell.h"
 
 namespace tsr {
 namespace {
@@ -51,7 +51,7 @@ auto CachingAllocator::persist(CachingLock& lock, const SegmentRequest& request,
     result = attempt();
     if (result != nullptr) return result;
   }
-  limits_.fail_out_of_memory(lock, request.requested);
+  limits_.fail_out_of_memory(lock, request.requested, free_and_lent());
 }
 
 // A block of at least `size`, in no pool: found after others were freed, or in fresh memory.
@@ -106,7 +106,7 @@ void* CachingAllocator::allocate(uint64_t nbytes, StreamHandle stream) {
   if (debug_flags() != 0) [[unlikely]]
     check_injected_failure(nbytes);
   CachingLock lock(state_.mutex);
-  if (nbytes > kMaxRequest) limits_.fail_out_of_memory(lock, nbytes);
+  if (nbytes > kMaxRequest) limits_.fail_out_of_memory(lock, nbytes, free_and_lent());
   const uint64_t size = blocks_.round_size(nbytes);
   deferred_.finish_events();
   blocks_.reserve();
@@ -121,13 +121,13 @@ void* CachingAllocator::allocate(uint64_t nbytes, StreamHandle stream) {
   void* data = block->data;
   lock.unlock();
   unpoison(device(), data, nbytes);
-  trace_memory(TraceKind::kAllocate, device(), nbytes, data, stream);
+  tell_allocated(state_.blocks, device(), nbytes, data, stream);
   return data;
 }
 
 void CachingAllocator::deallocate(void* data, uint64_t nbytes) noexcept {
   if (data == nullptr) return;
-  trace_memory(TraceKind::kFree, device(), nbytes, data);
+  tell_freed(state_.blocks, device(), nbytes, data);
   const CachingLock lock(state_.mutex);
   Block* block = blocks_.find_lent(data);
   if (block == nullptr) return;  // not ours, or given back twice: touching it would make it worse

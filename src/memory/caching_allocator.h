@@ -49,9 +49,9 @@ class CachingAllocator : public Allocator {
   [[nodiscard]] CachingAllocator* caching() noexcept override { return this; }
   void verify() const override;
 
-  // The two halves of a snapshot, as JSON arrays.
+  // The two halves of a snapshot: a JSON array, and the members of an object.
   [[nodiscard]] std::string segments_json() const;
-  [[nodiscard]] std::string history_json() const;
+  [[nodiscard]] std::string history_members() const;
 
   // Throws Error kValue for settings that contradict each other.
   void configure(const CachingSettings& settings);
@@ -71,8 +71,9 @@ class CachingAllocator : public Allocator {
   void add_out_of_memory_observer(OutOfMemoryObserver observer);
   void remove_out_of_memory_observer(OutOfMemoryObserver observer) noexcept;
 
-  // Keeps the last `entries` events for the snapshot; 0 stops recording and drops them.
-  void record_history(size_t entries);
+  void start_history(const HistoryOptions& options) override;
+  void stop_history() noexcept override;
+  [[nodiscard]] MemoryHistory* history() noexcept override { return &state_.blocks; }
 
   // True once after each allocation that raised the peak of the bytes lent.
   [[nodiscard]] bool take_new_peak() noexcept {
@@ -94,6 +95,7 @@ class CachingAllocator : public Allocator {
   bool call_pressure(CachingLock& lock, const SegmentRequest& request);
   void warn_of_growth(CachingLock& lock, const SegmentRequest& request);
   void collect_garbage(CachingLock& lock, uint64_t segment_size);
+  [[nodiscard]] FreeAndLent free_and_lent() const noexcept;
 
   // In the order of their dependence; the destructors run in the reverse order.
   CachingState state_;

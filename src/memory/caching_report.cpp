@@ -1,8 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // What the caching allocator tells about itself: statistics, snapshot, invariants.
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
 #include "base/error.h"
 #include "memory/caching_allocator.h"
+#include "memory/sizes.h"
 
 namespace tsr {
 namespace {
@@ -57,9 +64,18 @@ void CachingAllocator::reset_peak() {
   state_.stats.reset_peak();
 }
 
-void CachingAllocator::record_history(size_t entries) {
+void CachingAllocator::start_history(const HistoryOptions& options) {
+  {
+    const CachingLock lock(state_.mutex);
+    state_.history.start(options.entries);
+  }
+  state_.blocks.start(options);
+}
+
+void CachingAllocator::stop_history() noexcept {
+  state_.blocks.stop();
   const CachingLock lock(state_.mutex);
-  state_.history.resize(entries);
+  state_.history.stop();
 }
 
 std::string CachingAllocator::segments_json() const {
@@ -82,16 +98,44 @@ void* CachingAllocator::segment_of(const void* block) const {
   return nullptr;
 }
 
-std::string CachingAllocator::history_json() const {
-  const CachingLock lock(state_.mutex);
-  std::string json;
-  state_.history.append_json(json);
-  return json;
+std::string CachingAllocator::history_members() const {
+  std::vector<HistoryEntry> of_segments;
+  {
+    const CachingLock lock(state_.mutex);
+    of_segments = state_.history.entries();
+  }
+  return state_.blocks.snapshot_members(std::move(of_segments));
 }
 
 std::string CachingAllocator::snapshot() const {
-  return concat("{\"device\": \"", device(), "\", \"stats\": ", stats().to_json(),
-                ", \"segments\": ", segments_json(), ", \"history\": ", history_json(), "}");
+  return concat("{\"version\": 2, \"device\": \"", device(), "\", \"stats\": ", stats().to_json(),
+                ", \"segments\": ", segments_json(), ", ", history_members(), "}");
+}
+
+FreeAndLent CachingAllocator::free_and_lent() const noexcept {
+  constexpr size_t kNamed = 10;
+  FreeAndLent now;
+  try {
+    std::map<uint64_t, uint64_t, std::greater<>> lent;  // size -> count
+    for (const Segment* segment = segments_.first(); segment != nullptr; segment = segment->next) {
+      for (const Block* block = segment->first; block != nullptr; block = block->next) {
+        if (block->is_free()) now.largest_free = std::max(now.largest_free, block->size);
+        if (block->lent) ++lent[block->requested];
+      }
+    }
+    std::vector<std::pair<uint64_t, uint64_t>> sums;  // bytes of all blocks of a size, the size
+    for (const auto& [size, count] : lent) sums.emplace_back(size * count, size);
+    std::stable_sort(sums.begin(), sums.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    if (sums.size() > kNamed) sums.resize(kNamed);
+    for (const auto& [nbytes, size] : sums) {
+      now.largest_lent += now.largest_lent.empty() ? "; most is in blocks of " : ", ";
+      now.largest_lent += concat(in_bytes(size), " (", nbytes / size, ")");
+    }
+  } catch (...) {  // no memory for the text
+    now.largest_lent.clear();
+  }
+  return now;
 }
 
 // ---- Invariants ----

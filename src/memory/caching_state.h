@@ -54,7 +54,8 @@ struct CachingState {
   mutable GuardedMutex mutex;
   CachingSettings settings;
   MemoryStats stats;
-  History history;
+  SegmentHistory history;
+  MemoryHistory blocks;        // has a lock of its own and is used without `mutex`
   uint64_t clock = 0;          // counts the blocks that became free
   uint64_t lent_segments = 0;  // of CachingAllocator::take_segment
   uint64_t lent_segment_bytes = 0;

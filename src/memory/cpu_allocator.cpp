@@ -8,8 +8,8 @@
 
 #include "base/cpu_device.h"
 #include "base/error.h"
-#include "base/trace.h"
 #include "memory/small_heap.h"
+#include "memory/tell.h"
 
 namespace tsr {
 namespace {
@@ -64,14 +64,14 @@ void* CpuAllocator::allocate(uint64_t nbytes, StreamHandle stream) {
   const uint32_t size_class = small_class(nbytes);
   void* data = small::allocate(size_class);
   small::count_lent(size_class, nbytes);
-  trace_memory(TraceKind::kAllocate, device(), nbytes, data);
+  tell_allocated(*core_.history(), device(), nbytes, data);
   return data;
 }
 
 void CpuAllocator::deallocate(void* block, uint64_t nbytes) noexcept {
   if (block == nullptr) return;
   if (kSmallListsOff || nbytes > kSmallLimit) return core_.deallocate(block, nbytes);
-  trace_memory(TraceKind::kFree, device(), nbytes, block);
+  tell_freed(*core_.history(), device(), nbytes, block);
   small::count_returned(small_class(nbytes), nbytes);
   small::release(block);
 }
@@ -138,8 +138,8 @@ std::string CpuAllocator::snapshot() const {
   std::string segments = core_.segments_json();
   if (segments == "[]" && !chunks.empty()) chunks.erase(0, 2);
   segments.insert(segments.size() - 1, chunks);
-  return concat("{\"device\": \"", device(), "\", \"stats\": ", stats().to_json(),
-                ", \"segments\": ", segments, ", \"history\": ", core_.history_json(), "}");
+  return concat("{\"version\": 2, \"device\": \"", device(), "\", \"stats\": ", stats().to_json(),
+                ", \"segments\": ", segments, ", ", core_.history_members(), "}");
 }
 
 void CpuAllocator::verify() const {

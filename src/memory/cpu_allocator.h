@@ -31,6 +31,9 @@ class CpuAllocator final : public Allocator {
   [[nodiscard]] MemoryStats stats() const override;
   void reset_peak() override;
   [[nodiscard]] std::string snapshot() const override;
+  void start_history(const HistoryOptions& options) override { core_.start_history(options); }
+  void stop_history() noexcept override { core_.stop_history(); }
+  [[nodiscard]] MemoryHistory* history() noexcept override { return core_.history(); }
   [[nodiscard]] CachingAllocator* caching() noexcept override { return &core_; }
   void verify() const override;
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Flags for rare conditions of the memory layer, tested with one load: injected failures and
-// allocator overrides.
+// Flags for rare conditions of the memory layer, tested with one load: injected failures, allocator
+// overrides, recording.
 #pragma once
 
 #include <atomic>
@@ -26,6 +26,7 @@ inline constexpr bool kSmallListsOff = false;
 
 inline constexpr uint32_t kFailureArmed = 1;   // fail_allocation_after is counting
 inline constexpr uint32_t kOverridesUsed = 2;  // some thread has an allocator of its own
+inline constexpr uint32_t kHistoryKept = 4;    // some allocator records its blocks
 
 extern std::atomic<uint32_t> g_memory_debug_flags;
 inline uint32_t debug_flags() noexcept {

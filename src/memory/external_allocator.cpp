@@ -5,8 +5,8 @@
 #include <mutex>
 
 #include "base/error.h"
-#include "base/trace.h"
 #include "memory/debug_flags.h"
+#include "memory/tell.h"
 
 namespace tsr {
 namespace {
@@ -73,7 +73,7 @@ void* ExternalAllocator::allocate(uint64_t nbytes, StreamHandle stream) {
                           stream);
     throw;
   }
-  trace_memory(TraceKind::kAllocate, device(), nbytes, block, stream);
+  tell_allocated(history_, device(), nbytes, block, stream);
   return block;
 }
 
@@ -123,7 +123,7 @@ void ExternalAllocator::fail_allocation(int32_t status, uint64_t nbytes) {
 
 void ExternalAllocator::deallocate(void* block, uint64_t nbytes) noexcept {
   if (block == nullptr) return;
-  trace_memory(TraceKind::kFree, device(), nbytes, block);
+  tell_freed(history_, device(), nbytes, block);
   Lent lent{};
   {
     const std::lock_guard lock(mutex_);
@@ -180,8 +180,8 @@ void ExternalAllocator::reset_peak() {
 }
 
 std::string ExternalAllocator::snapshot() const {
-  return concat("{\"device\": \"", device(), "\", \"stats\": ", stats().to_json(),
-                ", \"segments\": [], \"history\": []}");
+  return concat("{\"version\": 2, \"device\": \"", device(), "\", \"stats\": ", stats().to_json(),
+                ", \"segments\": [], ", history_.snapshot_members({}), "}");
 }
 
 void ExternalAllocator::verify() const {

@@ -7,6 +7,7 @@
 
 #include "base/guarded_mutex.h"
 #include "memory/allocator.h"
+#include "memory/history.h"
 
 namespace tsr {
 
@@ -43,6 +44,7 @@ class ExternalAllocator final : public Allocator {
   [[nodiscard]] MemoryStats stats() const override;
   void reset_peak() override;
   [[nodiscard]] std::string snapshot() const override;
+  [[nodiscard]] MemoryHistory* history() noexcept override { return &history_; }
   void verify() const override;
 
   // Stops lending: allocations fail with kBackend from now on. Blocks that are still lent go back
@@ -71,6 +73,7 @@ class ExternalAllocator final : public Allocator {
   bool dropped_ = false;
   std::unordered_map<void*, Lent> lent_;
   MemoryStats stats_;
+  MemoryHistory history_;
 };
 
 }  // namespace tsr

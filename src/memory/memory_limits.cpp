@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/memory_limits.h"
 
-#include <cstdio>
-#include <iterator>
+#include <algorithm>
 
 #include "base/error.h"
+#include "memory/sizes.h"
 
 namespace tsr {
 namespace {
@@ -21,15 +21,17 @@ struct InPressureCallback {
   ~InPressureCallback() { t_in_pressure_callback = false; }
 };
 
-std::string in_bytes(uint64_t nbytes) {
-  if (nbytes < 1024) return concat(nbytes, " bytes");
-  static constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  auto value = static_cast<double>(nbytes) / 1024.0;
-  size_t unit = 0;
-  for (; value >= 1024.0 && unit + 1 < std::size(kUnits); ++unit) value /= 1024.0;
-  char text[48];
-  std::snprintf(text, sizeof text, "%.2f %s", value, kUnits[unit]);
-  return text;
+constexpr size_t kNamedHolders = 10;
+
+// When the memory that is there would do, and only lies in the wrong pieces.
+std::string fragmentation_hint(uint64_t requested, uint64_t cached, uint64_t obtainable,
+                               uint64_t largest_free) {
+  const bool in_pieces = cached > 0 && largest_free < requested && obtainable < requested &&
+                         requested - obtainable <= cached;
+  if (!in_pieces) return {};
+  return concat("; the cached memory is fragmented: its largest free piece has ",
+                in_bytes(largest_free),
+                ". Expandable segments or a max_split_size keep free memory in larger pieces");
 }
 
 template <class List, class Callback>
@@ -87,31 +89,35 @@ bool MemoryLimits::call_callbacks(CachingLock& lock, uint64_t requested) {
   return freed;
 }
 
-void MemoryLimits::fail_out_of_memory(CachingLock& lock, uint64_t requested) {
+void MemoryLimits::fail_out_of_memory(CachingLock& lock, uint64_t requested,
+                                      const FreeAndLent& now) {
   ++state_.stats.num_ooms;
-  state_.history.add(HistoryAction::kOutOfMemory, nullptr, requested, nullptr);
   const MemoryPressure event = pressure(requested);
   const uint64_t held = state_.reserved();
   const uint64_t limit = limit_;
   const auto observers = observers_;
   lock.unlock();
+  state_.blocks.out_of_memory(requested);
   for (const OutOfMemoryObserver& observer : observers) {
     observer.function(observer.user, event, limit);
   }
-  fail(Code::kOutOfMemory, nullptr, __FILE__, __LINE__, text_.what, state_.device, ": asked for ",
-       in_bytes(requested), ", held ", in_bytes(held), " of which ", in_bytes(event.live),
-       " in use and ", in_bytes(event.cached_free), " cached; ", way_out(), "; limit ",
-       limit == UINT64_MAX ? "none" : in_bytes(limit));
-}
-
-std::string MemoryLimits::way_out() const {
-  if (text_.advice != nullptr) return text_.advice;
   uint64_t free_bytes = 0;
   uint64_t total_bytes = 0;
   const bool known =
+      text_.advice == nullptr &&
       state_.interface.memory_info(state_.device.index, &free_bytes, &total_bytes) == kDeviceOk;
-  return known ? concat("free ", in_bytes(free_bytes), " of ", in_bytes(total_bytes))
-               : "free unknown";
+  std::string way_out = "free unknown";
+  if (text_.advice != nullptr) way_out = text_.advice;
+  if (known) way_out = concat("free ", in_bytes(free_bytes), " of ", in_bytes(total_bytes));
+  const uint64_t below_limit = limit - std::min(limit, held);
+  const uint64_t obtainable = known ? std::min(free_bytes, below_limit) : 0;
+  const std::string holders = state_.blocks.holders_text(kNamedHolders);
+  fail(Code::kOutOfMemory, nullptr, __FILE__, __LINE__, text_.what, state_.device, ": asked for ",
+       in_bytes(requested), ", held ", in_bytes(held), " of which ", in_bytes(event.live),
+       " in use and ", in_bytes(event.cached_free), " cached; ", way_out, "; limit ",
+       limit == UINT64_MAX ? "none" : in_bytes(limit),
+       fragmentation_hint(requested, event.cached_free, obtainable, now.largest_free),
+       holders.empty() ? now.largest_lent : "\nThe largest holders:", holders);
 }
 
 void MemoryLimits::verify() const {

@@ -19,6 +19,12 @@ struct OutOfMemoryText {
   const char* advice = nullptr;
 };
 
+// The blocks at the moment when memory runs out.
+struct FreeAndLent {
+  uint64_t largest_free = 0;
+  std::string largest_lent;  // for the message when nothing is recorded; may be empty
+};
+
 // Every function runs under the allocator's lock.
 class MemoryLimits {
  public:
@@ -46,16 +52,15 @@ class MemoryLimits {
   // ---- Out of memory ----
   void add(OutOfMemoryObserver observer) { observers_.push_back(observer); }
   void remove(OutOfMemoryObserver observer) noexcept;
-  // Tells the observers and throws Error kOutOfMemory that says what was asked, held and free.
-  [[noreturn]] void fail_out_of_memory(CachingLock& lock, uint64_t requested);
+  // Tells the observers and throws Error kOutOfMemory that says what was asked, held and free, and
+  // who holds the most.
+  [[noreturn]] void fail_out_of_memory(CachingLock& lock, uint64_t requested,
+                                       const FreeAndLent& now);
 
   void verify() const;
 
  private:
   [[nodiscard]] MemoryPressure pressure(uint64_t requested) const noexcept;
-  // What the device has free, or the advice.
-  [[nodiscard]] std::string way_out() const;
-
   CachingState& state_;
   const OutOfMemoryText text_;
   uint64_t limit_ = UINT64_MAX;

@@ -141,12 +141,16 @@ void large_object_free(void* data) noexcept;
 [[nodiscard]] int64_t live_large_objects() noexcept;
 
 // Memory for one of the library's own objects, aligned to 64 bytes. Throws Error kOutOfMemory.
-// Any thread may free it; the size must be the one it was allocated with.
+// Any thread may free it; the size must be the one it was allocated with. The first is for callers
+// that have looked at debug_flags().
+inline void* small_allocate_unchecked(size_t nbytes) {
+  if (kSmallListsOff || nbytes > kSmallLimit) return large_object_allocate(nbytes);
+  return small::allocate(small_class(nbytes));
+}
 inline void* small_allocate(size_t nbytes) {
   if (debug_flags() != 0) [[unlikely]]
     check_injected_failure(nbytes);
-  if (kSmallListsOff || nbytes > kSmallLimit) return large_object_allocate(nbytes);
-  return small::allocate(small_class(nbytes));
+  return small_allocate_unchecked(nbytes);
 }
 
 inline void small_free(void* data, size_t nbytes) noexcept {

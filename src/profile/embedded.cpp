@@ -19,6 +19,8 @@ tsr_page_\name\()_end:
   .pushsection .rodata
   tsr_embed base_css, base.css
   tsr_embed base_js, base.js
+  tsr_embed memory_css, memory.css
+  tsr_embed memory_js, memory.js
   tsr_embed profile_css, profile.css
   tsr_embed profile_js, profile.js
   .popsection
@@ -27,6 +29,8 @@ tsr_page_\name\()_end:
 extern "C" {
 [[gnu::visibility("hidden")]] extern const char tsr_page_base_css[], tsr_page_base_css_end[];
 [[gnu::visibility("hidden")]] extern const char tsr_page_base_js[], tsr_page_base_js_end[];
+[[gnu::visibility("hidden")]] extern const char tsr_page_memory_css[], tsr_page_memory_css_end[];
+[[gnu::visibility("hidden")]] extern const char tsr_page_memory_js[], tsr_page_memory_js_end[];
 [[gnu::visibility("hidden")]] extern const char tsr_page_profile_css[], tsr_page_profile_css_end[];
 [[gnu::visibility("hidden")]] extern const char tsr_page_profile_js[], tsr_page_profile_js_end[];
 }
@@ -45,6 +49,12 @@ std::string_view base_css() noexcept {
 }
 std::string_view base_js() noexcept {
   return between(tsr_page_base_js, tsr_page_base_js_end);
+}
+std::string_view memory_css() noexcept {
+  return between(tsr_page_memory_css, tsr_page_memory_css_end);
+}
+std::string_view memory_js() noexcept {
+  return between(tsr_page_memory_js, tsr_page_memory_js_end);
 }
 std::string_view profile_css() noexcept {
   return between(tsr_page_profile_css, tsr_page_profile_css_end);

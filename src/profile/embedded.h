@@ -9,6 +9,8 @@ namespace tsr::profile::embedded {
 
 std::string_view base_css() noexcept;
 std::string_view base_js() noexcept;
+std::string_view memory_css() noexcept;
+std::string_view memory_js() noexcept;
 std::string_view profile_css() noexcept;
 std::string_view profile_js() noexcept;
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "memory/allocator.h"
+#include "memory/history.h"
 #include "memory/pinned.h"
 #include "memory/small_alloc.h"
 #include "memory/stream.h"
@@ -63,6 +64,18 @@ StoragePtr allocate_pinned_storage(Device device, uint64_t nbytes) {
 Device pinned_for(const Storage& storage) noexcept {
   if (storage.deleter != return_pinned) return Device{};
   return static_cast<const CachingAllocator*>(storage.context)->device();
+}
+
+void describe_storage(const Storage& storage, DType dtype,
+                      std::span<const int64_t> sizes) noexcept {
+  if (storage.data == nullptr) return;
+  Allocator* allocator = nullptr;
+  if (storage.deleter == return_to_allocator) allocator = static_cast<Allocator*>(storage.context);
+  if (storage.deleter == return_pinned) {
+    allocator = static_cast<CachingAllocator*>(storage.context);
+  }
+  MemoryHistory* history = allocator == nullptr ? nullptr : allocator->history();
+  if (history != nullptr) history->describe(storage.data, dtype, sizes);
 }
 
 void record_stream(const Storage& storage, StreamHandle stream) {

@@ -6,9 +6,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 #include "base/device.h"
 #include "base/device_interface.h"
+#include "base/dtype.h"
 #include "base/intrusive_ptr.h"
 
 namespace tsr {
@@ -54,6 +56,9 @@ StoragePtr allocate_storage(Device device, uint64_t nbytes);
 StoragePtr allocate_pinned_storage(Device device, uint64_t nbytes);
 // The device that the memory is pinned for; the CPU when it is ordinary memory.
 [[nodiscard]] Device pinned_for(const Storage& storage) noexcept;
+
+// Tells the allocator's history what the memory holds. Does nothing for foreign memory.
+void describe_storage(const Storage& storage, DType dtype, std::span<const int64_t> sizes) noexcept;
 
 // Says that another stream uses the memory too: after it is given back, it is not lent again until
 // the work that was queued on that stream by then is done. Throws kNotImplemented for foreign

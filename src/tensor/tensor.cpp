@@ -32,6 +32,12 @@ void* TensorImpl::operator new(size_t size) {
 void TensorImpl::operator delete(void* block, size_t size) noexcept {
   free_object(block, size);
 }
+void* TensorImpl::operator new(size_t size, Unchecked) {
+  return small_allocate_unchecked(size);
+}
+void TensorImpl::operator delete(void* block, Unchecked) noexcept {
+  free_object(block, sizeof(TensorImpl));
+}
 
 void TensorImpl::destroy(TensorImpl* impl) noexcept {
   delete impl->autograd;
@@ -59,11 +65,21 @@ Tensor marked(TensorImpl* impl) noexcept {
   return Tensor::adopt(impl);
 }
 
+// What the flags ask for when memory becomes a tensor. The test of the flags that making an object
+// needs anyway stands before it, so that it costs nothing more.
+[[gnu::cold, gnu::noinline]] void obey_flags(const Storage& storage, DType dtype, DimsView sizes) {
+  check_injected_failure(sizeof(TensorImpl));
+  if ((debug_flags() & kHistoryKept) != 0) describe_storage(storage, dtype, sizes);
+}
+
 }  // namespace
 
 Tensor make_fresh(StoragePtr storage, DType dtype, DimsView sizes, DimsView strides,
                   int64_t offset) {
-  return marked(new TensorImpl(std::move(storage), dtype, sizes, strides, offset));
+  if (debug_flags() != 0) [[unlikely]]
+    obey_flags(*storage, dtype, sizes);
+  constexpr TensorImpl::Unchecked kUnchecked;
+  return marked(new (kUnchecked) TensorImpl(std::move(storage), dtype, sizes, strides, offset));
 }
 
 Tensor empty(DimsView sizes, DType dtype, Device device) {
@@ -78,7 +94,10 @@ Tensor empty_dense_like(const Tensor& like, DType dtype, Device device) {
   TSR_CHECK(!__builtin_mul_overflow(like.numel(), itemsize(dtype), &nbytes), Code::kShape, "shape",
             "expected fewer than 2^63 bytes, got shape ", like.sizes());
   StoragePtr storage = allocate_storage(device, static_cast<uint64_t>(nbytes));
-  return marked(new TensorImpl(std::move(storage), dtype, *like.impl()));
+  if (debug_flags() != 0) [[unlikely]]
+    obey_flags(*storage, dtype, like.sizes());
+  constexpr TensorImpl::Unchecked kUnchecked;
+  return marked(new (kUnchecked) TensorImpl(std::move(storage), dtype, *like.impl()));
 }
 
 Tensor empty_strided(DimsView sizes, DimsView strides, DType dtype, Device device) {

@@ -42,6 +42,10 @@ struct TensorImpl final : Object {
 
   static void* operator new(size_t size);
   static void operator delete(void* block, size_t size) noexcept;
+  // For a caller that has looked at debug_flags().
+  struct Unchecked {};
+  static void* operator new(size_t size, Unchecked);
+  static void operator delete(void* block, Unchecked) noexcept;
   static void destroy(TensorImpl* impl) noexcept;
   // Also recomputes numel and kContiguousFlag.
   void set_layout(DimsView new_sizes, DimsView new_strides, int64_t first);

@@ -183,6 +183,12 @@ tsr_profiler recorded_profiler(void) {
   tsr_tensor_release(x);
   return profiler;
 }
+tsr_status example_host_stack(void*, char* text, int64_t capacity, int64_t* length) {
+  if (capacity > 0) *text = 'h';
+  *length = capacity > 0 ? 1 : 0;
+  return TSR_OK;
+}
+void ignore_out_of_memory(void*, const tsr_memory_event*) {}
 tsr_status ignore_node_prehook(void*, const tsr_tensor*, int32_t, tsr_tensor*, int32_t*) {
   return TSR_OK;
 }

@@ -57,6 +57,8 @@ tsr_status ignore_accumulate_hook(void* user, tsr_tensor leaf);
 tsr_status ignore_final(void* user);
 tsr_status example_stack(void* user, const char** text, int64_t* text_len); /* "here" */
 tsr_status count_profile(void* user, tsr_profiler profiler); /* adds 1 to *(int*)user */
+tsr_status example_host_stack(void* user, char* text, int64_t capacity, int64_t* length); /* "h" */
+void ignore_out_of_memory(void* user, const tsr_memory_event* event);
 tsr_status ignore_node_prehook(void* user, const tsr_tensor* grads, int32_t n_grads,
                                tsr_tensor* replacements, int32_t* replaced);
 tsr_status ignore_node_posthook(void* user, const tsr_tensor* results, int32_t n_results,

@@ -7,7 +7,6 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/cpu_device.h"
@@ -162,31 +161,6 @@ TEST(ExternalAllocator, needs_both_functions) {
   functions.deallocate = nullptr;
   EXPECT_THROW(ExternalAllocator(Device{}, functions), Error);
   EXPECT_EQ(host.dropped, 0);
-}
-
-// ---- History ----
-
-TEST(History, records_the_life_of_a_block_and_forgets_the_oldest) {
-  sim::reset();
-  CachingAllocator allocator(sim::device(), sim::device_interface());
-  allocator.record_history(5);
-  void* block = allocator.allocate(100, nullptr);
-  allocator.deallocate(block, 100);
-  allocator.trim(0);
-  auto events = nlohmann::json::parse(allocator.history_json());
-  const char* expected[] = {"segment_alloc", "alloc", "free_requested", "free_completed",
-                            "segment_free"};
-  ASSERT_EQ(events.size(), 5U);
-  for (size_t i = 0; i < events.size(); ++i) EXPECT_EQ(events[i]["action"], expected[i]);
-  EXPECT_EQ(events[1]["size"], 512);
-  EXPECT_EQ(events[1]["address"], reinterpret_cast<uintptr_t>(block));
-  EXPECT_THROW((void)allocator.allocate(uint64_t{1} << 60, nullptr), Error);
-  events = nlohmann::json::parse(allocator.history_json());
-  ASSERT_EQ(events.size(), 5U);
-  EXPECT_EQ(events[0]["action"], "alloc") << "the oldest made room";
-  EXPECT_EQ(events[4]["action"], "oom");
-  allocator.record_history(0);
-  EXPECT_EQ(allocator.history_json(), "[]");
 }
 
 // ---- The CPU as a device ----

@@ -101,7 +101,7 @@ TEST_P(AllocatorContract, lends_aligned_writable_separate_blocks) {
   }
 }
 
-TEST_P(AllocatorContract, counts_exactly_and_returns_to_the_baseline_at_once) {
+TEST_P(AllocatorContract, R14_counts_exactly_and_returns_to_the_baseline_at_once) {
   const MemoryStats before = allocator_.stats();
   for (const uint64_t nbytes : kSizes) {
     void* block = allocator_.allocate(nbytes, nullptr);
@@ -159,7 +159,7 @@ TEST_P(AllocatorContract, keeps_to_its_limit) {
   allocator_.deallocate(block, 24 * kMiB);
 }
 
-TEST_P(AllocatorContract, remembers_its_peak_until_it_is_reset) {
+TEST_P(AllocatorContract, R9_remembers_its_peak_until_it_is_reset) {
   for (const uint64_t nbytes : {uint64_t{100}, uint64_t{5000}, 5 * kMiB}) {
     const int64_t low = lent_bytes();
     void* first = allocator_.allocate(nbytes, nullptr);
@@ -188,7 +188,7 @@ TEST_P(AllocatorContract, counts_small_and_large_blocks_in_one_peak) {
             low + static_cast<int64_t>(5 * kMiB) + 5000);
 }
 
-TEST_P(AllocatorContract, gives_all_cached_memory_back) {
+TEST_P(AllocatorContract, R9_gives_all_cached_memory_back) {
   std::vector<void*> blocks;
   for (const uint64_t nbytes : kSizes) blocks.push_back(allocator_.allocate(nbytes, nullptr));
   for (size_t i = 0; i < kSizes.size(); ++i) allocator_.deallocate(blocks[i], kSizes[i]);
@@ -201,7 +201,7 @@ TEST_P(AllocatorContract, gives_all_cached_memory_back) {
   }
 }
 
-TEST_P(AllocatorContract, has_the_public_keys) {
+TEST_P(AllocatorContract, R9_has_the_public_keys) {
   std::vector<std::string> expected;
   for (const char* stat :
        {"allocated", "allocated_bytes", "segment", "reserved_bytes", "active", "active_bytes",
@@ -228,7 +228,7 @@ TEST_P(AllocatorContract, has_the_public_keys) {
   EXPECT_EQ(json.size(), expected.size());
 }
 
-TEST_P(AllocatorContract, describes_itself_as_json_whose_sums_agree) {
+TEST_P(AllocatorContract, R9_describes_itself_as_json_whose_sums_agree) {
   void* small = allocator_.allocate(1000, nullptr);
   void* large = allocator_.allocate(3 * kMiB, nullptr);
   const auto json = nlohmann::json::parse(allocator_.snapshot());

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "base/round_up.h"
 #include "memory/simulated_fixture.h"
 
 namespace tsr::test {
@@ -12,7 +13,7 @@ namespace {
 
 using CachingAllocator = SimulatedMemory;
 
-TEST_F(CachingAllocator, rounds_one_byte_to_512_and_holds_2_mib) {
+TEST_F(CachingAllocator, R4_rounds_one_byte_to_512_and_holds_2_mib) {
   void* block = take(1);
   EXPECT_NE(block, nullptr);
   EXPECT_EQ(stats().allocated_bytes.all.current, 512);
@@ -31,7 +32,7 @@ TEST_F(CachingAllocator, gives_nothing_for_no_bytes) {
   EXPECT_EQ(stats().allocated.all.allocated, 0);
 }
 
-TEST_F(CachingAllocator, reuses_block_freed_on_same_stream) {
+TEST_F(CachingAllocator, R5_reuses_block_freed_on_same_stream) {
   void* first = take(5 * kMiB);
   give(first, 5 * kMiB);
   const sim::Calls before = sim::calls();
@@ -44,7 +45,7 @@ TEST_F(CachingAllocator, reuses_block_freed_on_same_stream) {
   EXPECT_EQ(after.event_record, 0);
 }
 
-TEST_F(CachingAllocator, chooses_segments_by_the_size_of_the_request) {
+TEST_F(CachingAllocator, R4_chooses_segments_by_the_size_of_the_request) {
   const struct {
     uint64_t nbytes;
     uint64_t segment;
@@ -67,7 +68,7 @@ TEST_F(CachingAllocator, chooses_segments_by_the_size_of_the_request) {
   }
 }
 
-TEST_F(CachingAllocator, takes_the_smallest_block_that_fits) {
+TEST_F(CachingAllocator, R4_takes_the_smallest_block_that_fits) {
   void* large = take(40 * kMiB);
   void* middle = take(24 * kMiB);
   void* small = take(14 * kMiB);
@@ -79,7 +80,7 @@ TEST_F(CachingAllocator, takes_the_smallest_block_that_fits) {
   give(best, 20 * kMiB);
 }
 
-TEST_F(CachingAllocator, splits_a_block_and_merges_neighbours_whatever_the_order) {
+TEST_F(CachingAllocator, R4_splits_a_block_and_merges_neighbours_whatever_the_order) {
   const std::vector<std::vector<size_t>> orders = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                                                    {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
   for (const auto& order : orders) {
@@ -224,6 +225,58 @@ TEST_F(CachingAllocator, refuses_settings_that_contradict_each_other) {
   settings = CachingSettings{};
   settings.roundup_power2_divisions = 3;
   EXPECT_THROW(allocator_->configure(settings), Error);
+}
+
+TEST_F(CachingAllocator, R7_holds_what_is_demanded_and_no_more) {
+  restart(uint64_t{1} << 30);
+  std::vector<void*> blocks;
+  uint64_t demanded = 0;
+  EXPECT_EQ(sim::used_bytes(), 0U);
+  for (uint64_t i = 0; i < 12; ++i) {
+    blocks.push_back(take((12 + 3 * i) * kMiB));
+    demanded += round_up((12 + 3 * i) * kMiB, 2 * kMiB);
+    EXPECT_EQ(sim::used_bytes(), demanded) << "in pieces of 2 MiB";
+  }
+}
+
+// The blocks of one training step of a network like ResNet-50: activations are kept for the
+// backward, which frees them in reverse order while gradients of the same sizes come and go.
+void train_step(Allocator& allocator, const std::vector<uint64_t>& layers) {
+  std::vector<void*> kept;
+  for (const uint64_t nbytes : layers) {
+    void* workspace = allocator.allocate(nbytes / 2 + 1, nullptr);
+    kept.push_back(allocator.allocate(nbytes, nullptr));
+    allocator.deallocate(workspace, nbytes / 2 + 1);
+  }
+  void* grad = nullptr;
+  uint64_t grad_bytes = 0;
+  for (size_t i = layers.size(); i-- > 0;) {
+    void* next = allocator.allocate(layers[i], nullptr);
+    allocator.deallocate(grad, grad_bytes);
+    allocator.deallocate(kept[i], layers[i]);
+    grad = next;
+    grad_bytes = layers[i];
+  }
+  allocator.deallocate(grad, grad_bytes);
+}
+
+TEST_F(CachingAllocator, R10_steady_state_asks_the_device_for_nothing) {
+  restart(uint64_t{4} << 30);
+  std::vector<uint64_t> layers;  // bytes of activations, batch 8: four stages of blocks of three
+  for (uint64_t stage = 0; stage < 4; ++stage) {
+    const uint64_t blocks[] = {3, 4, 6, 3};
+    for (uint64_t i = 0; i < 3 * blocks[stage]; ++i) {
+      layers.push_back((uint64_t{25'690'112} >> stage) + 1000 * (i % 3));
+    }
+  }
+  train_step(*allocator_, layers);
+  const sim::Calls first = sim::calls();
+  EXPECT_GT(first.raw_allocate, 10) << "the first step asks the device";
+  for (int step = 0; step < 20; ++step) train_step(*allocator_, layers);
+  EXPECT_EQ(sim::calls().raw_allocate, first.raw_allocate);
+  EXPECT_EQ(sim::calls().raw_free, first.raw_free);
+  EXPECT_EQ(stats().allocated.all.current, 0);
+  allocator_->verify();
 }
 
 // ---- Segments that grow ----

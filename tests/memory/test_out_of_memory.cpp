@@ -11,7 +11,7 @@ namespace {
 
 using OutOfMemory = SimulatedMemory;
 
-TEST_F(OutOfMemory, gives_up_one_cached_segment_of_enough_size_first) {
+TEST_F(OutOfMemory, R8_gives_up_one_cached_segment_of_enough_size_first) {
   restart(100 * kMiB);
   void* small = take(20 * kMiB);
   void* fitting = take(40 * kMiB);
@@ -28,7 +28,7 @@ TEST_F(OutOfMemory, gives_up_one_cached_segment_of_enough_size_first) {
   give(other, 36 * kMiB);
 }
 
-TEST_F(OutOfMemory, gives_up_everything_cached_when_no_segment_alone_is_enough) {
+TEST_F(OutOfMemory, R8_gives_up_everything_cached_when_no_segment_alone_is_enough) {
   restart(100 * kMiB);
   std::vector<void*> blocks;
   for (int i = 0; i < 5; ++i) blocks.push_back(take(20 * kMiB));
@@ -41,7 +41,7 @@ TEST_F(OutOfMemory, gives_up_everything_cached_when_no_segment_alone_is_enough) 
   give(large, 90 * kMiB);
 }
 
-TEST_F(OutOfMemory, waits_for_deferred_blocks_before_it_fails) {
+TEST_F(OutOfMemory, R8_waits_for_deferred_blocks_before_it_fails) {
   restart(64 * kMiB);
   StreamHandle side = sim::make_stream();
   void* block = take(60 * kMiB);
@@ -54,7 +54,7 @@ TEST_F(OutOfMemory, waits_for_deferred_blocks_before_it_fails) {
   EXPECT_EQ(stats().num_device_free, 0) << "the block itself was free again";
 }
 
-TEST_F(OutOfMemory, names_request_held_free_and_limit) {
+TEST_F(OutOfMemory, R8_names_request_held_free_and_limit) {
   restart(96 * kMiB);
   void* block = take(32 * kMiB);
   void* cached = take(16 * kMiB);
@@ -65,7 +65,8 @@ TEST_F(OutOfMemory, names_request_held_free_and_limit) {
   EXPECT_EQ(error.code(), Code::kOutOfMemory);
   EXPECT_EQ(error.message(),
             "out of memory on simulated:0: asked for 64.00 MiB, held 52.00 MiB of which 36.00 MiB "
-            "in use and 16.00 MiB cached; free 44.00 MiB of 96.00 MiB; limit 80.00 MiB");
+            "in use and 16.00 MiB cached; free 44.00 MiB of 96.00 MiB; limit 80.00 MiB; most is in "
+            "blocks of 32.00 MiB (1), 4.00 MiB (1)");
   EXPECT_EQ(stats().num_ooms, 1);
   EXPECT_EQ(stats().num_alloc_retries, 1);
   give(block, 32 * kMiB);
@@ -85,7 +86,8 @@ TEST_F(OutOfMemory, says_what_the_owner_of_the_allocator_wants_said) {
     EXPECT_EQ(
         error.message(),
         "no more pages for simulated:0: asked for 8.00 MiB, held 16.00 MiB of which 16.00 MiB "
-        "in use and 0 bytes cached; use other pages; limit 20.00 MiB");
+        "in use and 0 bytes cached; use other pages; limit 20.00 MiB; most is in blocks of 16.00 "
+        "MiB (1)");
   }
   pages.deallocate(block, 16 * kMiB);
 }
@@ -112,7 +114,7 @@ TEST_F(OutOfMemory, keeps_to_the_limit) {
   EXPECT_LE(stats().reserved_bytes.all.current, 45 * kMiB) << "a lower limit trims the cache";
 }
 
-TEST_F(OutOfMemory, limits_a_fraction_of_the_device) {
+TEST_F(OutOfMemory, R9_limits_a_fraction_of_the_device) {
   restart(200 * kMiB);
   allocator_->set_limit_fraction(0.25);
   EXPECT_EQ(allocator_->limit(), 50 * kMiB);
@@ -131,7 +133,7 @@ TEST_F(OutOfMemory, reports_a_broken_device_as_such) {
   give(take(512), 512);
 }
 
-TEST_F(OutOfMemory, retries_after_a_refusal_that_passes) {
+TEST_F(OutOfMemory, R8_retries_after_a_refusal_that_passes) {
   void* cached = take(2 * kMiB, sim::make_stream());
   give(cached, 2 * kMiB);
   sim::refuse_allocations(1);

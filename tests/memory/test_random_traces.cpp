@@ -196,7 +196,7 @@ TEST(RandomTraces, keep_every_invariant_with_all_settings_on) {
   settings.garbage_collection_threshold = 0.6;
   settings.roundup_power2_divisions = 8;
   allocator.configure(settings);
-  allocator.record_history(100);
+  allocator.start_history({.entries = 100});
   Trace trace(allocator, 7, true);
   trace.run(operations() / 4);
   sim::reset();

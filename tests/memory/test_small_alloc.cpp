@@ -48,14 +48,14 @@ TEST(SmallAlloc, classes_waste_less_than_a_quarter) {
   EXPECT_EQ(small_class(0), 0U);
 }
 
-TEST(SmallAlloc, lends_the_block_freed_last) {
+TEST(SmallAlloc, R13_lends_the_block_freed_last) {
   void* first = take(200);
   small::release(first);
   EXPECT_EQ(take(200), first);
   small::release(first);
 }
 
-TEST(SmallAlloc, lends_separate_aligned_blocks_of_every_class) {
+TEST(SmallAlloc, R13_lends_separate_aligned_blocks_of_every_class) {
   const int64_t before = small::live_blocks();
   struct Lent {
     unsigned char* data;
@@ -92,7 +92,7 @@ TEST(SmallAlloc, gives_emptied_chunks_back) {
   small::verify();
 }
 
-TEST(SmallAlloc, takes_back_blocks_that_another_thread_freed) {
+TEST(SmallAlloc, R13_takes_back_blocks_that_another_thread_freed) {
   const int64_t before = small::live_blocks();
   constexpr int kRounds = 50;
   const size_t chunks = chunk_count();

@@ -10,7 +10,7 @@ namespace {
 
 using StreamReuse = SimulatedMemory;
 
-TEST_F(StreamReuse, keeps_the_blocks_of_streams_apart) {
+TEST_F(StreamReuse, R5_keeps_the_blocks_of_streams_apart) {
   StreamHandle side = sim::make_stream();
   void* block = take(512);
   give(block, 512);
@@ -20,7 +20,7 @@ TEST_F(StreamReuse, keeps_the_blocks_of_streams_apart) {
   EXPECT_EQ(stats().segment.all.current, 2);
 }
 
-TEST_F(StreamReuse, holds_a_block_back_until_the_other_stream_is_done) {
+TEST_F(StreamReuse, R6_holds_a_block_back_until_the_other_stream_is_done) {
   StreamHandle side = sim::make_stream();
   void* block = take(3 * kMiB);
   sim::launch(side, 100, block, 3 * kMiB);
@@ -45,7 +45,7 @@ TEST_F(StreamReuse, holds_a_block_back_until_the_other_stream_is_done) {
   EXPECT_EQ(sim::calls().event_synchronize, 0) << "nobody waited";
 }
 
-TEST_F(StreamReuse, waits_for_every_stream_that_used_the_block) {
+TEST_F(StreamReuse, R6_waits_for_every_stream_that_used_the_block) {
   std::vector<StreamHandle> streams;
   void* block = take(512);
   for (const uint64_t duration : {50, 10, 30}) {
@@ -118,7 +118,7 @@ TEST_F(StreamReuse, deallocates_without_waiting_or_calling_for_memory) {
   EXPECT_EQ(after.raw_free + after.raw_allocate, before.raw_free + before.raw_allocate);
 }
 
-TEST_F(StreamReuse, survives_two_streams_with_delayed_kernels) {
+TEST_F(StreamReuse, R6_survives_two_streams_with_delayed_kernels) {
   StreamHandle compute = nullptr;
   StreamHandle copies = sim::make_stream();
   uint64_t seed = 1;

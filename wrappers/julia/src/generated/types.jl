@@ -319,6 +319,11 @@ const TSR_PROFILE_ACTION_WARMUP = Int32(1)
 const TSR_PROFILE_ACTION_RECORD = Int32(2)
 const TSR_PROFILE_ACTION_RECORD_AND_SAVE = Int32(3)
 
+# What is noted of each block besides its address, size, stream, time and thread.
+const tsr_memory_context = Int32
+const TSR_MEMORY_CONTEXT_OPERATIONS = Int32(0)
+const TSR_MEMORY_CONTEXT_NONE = Int32(1)
+
 # How another process finds shared memory.
 const tsr_share_strategy = Int32
 const TSR_SHARE_FILE_DESCRIPTOR = Int32(1)
@@ -684,6 +689,34 @@ tsr_profiler_options() = tsr_profiler_options(
     sizeof(tsr_profiler_options), 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 """
+What to record; zero means the default.
+"""
+struct tsr_memory_history_options
+    struct_size::UInt32
+    context::tsr_memory_context
+    entries::Int64
+    stacks::Int32
+    pad0::Int32
+end
+tsr_memory_history_options() = tsr_memory_history_options(
+    sizeof(tsr_memory_history_options), 0, 0, 0, 0)
+
+"""
+How a caching allocator keeps memory. tsr_memory_settings_get fills it with what holds now,
+so that a program changes single fields.
+"""
+struct tsr_memory_settings
+    struct_size::UInt32
+    roundup_power2_divisions::Int32
+    max_split_size::Int64
+    max_non_split_rounding::Int64
+    garbage_collection_threshold::Float64
+    expandable_segments::Int32
+    pad0::Int32
+end
+tsr_memory_settings() = tsr_memory_settings(sizeof(tsr_memory_settings), 0, 0, 0, 0, 0, 0)
+
+"""
 What another process needs to open shared memory.
 """
 struct tsr_shared_handle
@@ -751,6 +784,8 @@ const STRUCTS = (
     ("tsr_autocast_state", tsr_autocast_state),
     ("tsr_grad_scaler_state", tsr_grad_scaler_state),
     ("tsr_profiler_options", tsr_profiler_options),
+    ("tsr_memory_history_options", tsr_memory_history_options),
+    ("tsr_memory_settings", tsr_memory_settings),
     ("tsr_shared_handle", tsr_shared_handle),
     ("tsr_shared_counts", tsr_shared_counts),
     ("tsr_group_options", tsr_group_options),

@@ -1440,6 +1440,85 @@ extern "C" {
         flops_per_second: *mut f64,
     ) -> tsr_status;
 
+    /// Records the memory events of a device's allocator from now on. What was recorded before is
+    /// dropped.
+    /// VALUE for negative numbers and more than 2^26 entries; NOT_IMPLEMENTED when the allocator
+    /// cannot record. Blocks that are in use when the recording begins have no operation and no
+    /// stack.
+    pub fn tsr_memory_history_start(
+        device_type: tsr_device_type, device_index: i32,
+        options: *const tsr_memory_history_options,
+    ) -> tsr_status;
+
+    /// Ends the recording of the device, if any. Its events stay readable until the next start;
+    /// what was known of the blocks in use is dropped.
+    pub fn tsr_memory_history_stop(device_type: tsr_device_type, device_index: i32) -> tsr_status;
+
+    /// Whether the memory events of the device are recorded now.
+    pub fn tsr_memory_history_running(
+        device_type: tsr_device_type, device_index: i32, running: *mut i32,
+    ) -> tsr_status;
+
+    /// Sets the callback that gives the call stack of any thread for recordings with stacks; NULL
+    /// removes it. Without one the callback of tsr_anomaly_stack_set serves its thread. Replaces
+    /// the previous one, whose drop runs when no thread is inside it.
+    pub fn tsr_memory_history_stack_set(
+        callback: tsr_host_stack_fn, user: *mut c_void, drop: tsr_drop_fn,
+    ) -> tsr_status;
+
+    /// Who holds the memory of the device, the largest first, at most count holders, as a JSON
+    /// array of objects: operation, path (the operations around it, outermost first), bytes, count
+    /// (of blocks), largest (bytes of the largest block), tensor (dtype and shape of that block),
+    /// stack (a list of frames, innermost first). A holder is all blocks in use that one operation
+    /// asked for at one place of the program.
+    /// VALUE when nothing is recorded now. Counts bytes as they were asked for, before rounding.
+    pub fn tsr_memory_holders(
+        device_type: tsr_device_type, device_index: i32, count: i64, json: *mut tsr_buffer,
+    ) -> tsr_status;
+
+    /// The snapshot of the device as one HTML page that needs no network: bytes in use over time
+    /// by holder, segments and blocks, holders, events.
+    pub fn tsr_memory_viewer_html(
+        device_type: tsr_device_type, device_index: i32, html: *mut tsr_buffer,
+    ) -> tsr_status;
+
+    /// The same page for a snapshot that was taken earlier (the text of tsr_memory_snapshot).
+    /// VALUE when the text is no snapshot.
+    pub fn tsr_memory_viewer_page(
+        snapshot: *const c_char, snapshot_len: i64, html: *mut tsr_buffer,
+    ) -> tsr_status;
+
+    /// Registers an observer of the out-of-memory errors of a device's caching allocator.
+    /// drop(user) runs once, after its removal.
+    /// NOT_IMPLEMENTED when the allocator is the host's own.
+    pub fn tsr_memory_out_of_memory_add(
+        device_type: tsr_device_type, device_index: i32, callback: tsr_out_of_memory_fn,
+        user: *mut c_void, drop: tsr_drop_fn, id: *mut i64,
+    ) -> tsr_status;
+
+    /// Removes an observer; VALUE for an unknown number.
+    pub fn tsr_memory_out_of_memory_remove(id: i64) -> tsr_status;
+
+    /// The settings of a device's caching allocator.
+    /// NOT_IMPLEMENTED when the allocator is the host's own.
+    pub fn tsr_memory_settings_get(
+        device_type: tsr_device_type, device_index: i32, settings: *mut tsr_memory_settings,
+    ) -> tsr_status;
+
+    /// Changes the settings of a device's caching allocator.
+    /// VALUE for settings that contradict each other, that the device cannot follow, and for
+    /// another max_split_size while memory is in use; NOT_IMPLEMENTED when the allocator is the
+    /// host's own.
+    pub fn tsr_memory_settings_set(
+        device_type: tsr_device_type, device_index: i32, settings: *const tsr_memory_settings,
+    ) -> tsr_status;
+
+    /// Limits the bytes the allocator may hold to a fraction, 0 to 1, of the device's memory.
+    /// VALUE outside 0 to 1; NOT_IMPLEMENTED when the allocator is the host's own.
+    pub fn tsr_memory_set_limit_fraction(
+        device_type: tsr_device_type, device_index: i32, fraction: f64,
+    ) -> tsr_status;
+
     /// Moves the storage of a tensor to shared memory, with all views of it. Does nothing if it is
     /// there, or not on the CPU.
     /// No other thread may use the elements during the call. Pointers to the elements that were

@@ -934,6 +934,87 @@ impl Default for tsr_profiler_options {
     }
 }
 
+/// What to record; zero means the default.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct tsr_memory_history_options {
+    /// struct size.
+    pub struct_size: u32,
+    /// context.
+    pub context: tsr_memory_context,
+    /// events that are kept, the latest ones; 0 means 100000
+    pub entries: i64,
+    /// frames kept of the host's call stack, 0 means that stacks are not recorded
+    pub stacks: i32,
+    /// pad0.
+    pub pad0: i32,
+}
+
+const _: () = {
+    assert!(size_of::<tsr_memory_history_options>() == 24);
+    assert!(offset_of!(tsr_memory_history_options, struct_size) == 0);
+    assert!(offset_of!(tsr_memory_history_options, context) == 4);
+    assert!(offset_of!(tsr_memory_history_options, entries) == 8);
+    assert!(offset_of!(tsr_memory_history_options, stacks) == 16);
+    assert!(offset_of!(tsr_memory_history_options, pad0) == 20);
+};
+
+impl Default for tsr_memory_history_options {
+    /// All zero, but for the size.
+    fn default() -> Self {
+        // SAFETY: numbers, nullable pointers and functions, for which zero is a value.
+        let mut zero: Self = unsafe { std::mem::zeroed() };
+        zero.struct_size = size_of::<Self>() as u32;
+        zero
+    }
+}
+
+/// How a caching allocator keeps memory. tsr_memory_settings_get fills it with what holds now, so
+/// that a program changes single fields.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct tsr_memory_settings {
+    /// struct size.
+    pub struct_size: u32,
+    /// rounds sizes up to this many steps per power of two, so that similar sizes share blocks; a
+    /// power of two, or 0
+    pub roundup_power2_divisions: i32,
+    /// blocks of at least this size are not split and do not serve smaller requests; above 20 MiB,
+    /// INT64_MAX for none
+    pub max_split_size: i64,
+    /// such a block may be larger than a request by less than this
+    pub max_non_split_rounding: i64,
+    /// above this fraction of the limit, the segments unused for longest go back first; 0 for
+    /// never
+    pub garbage_collection_threshold: f64,
+    /// 1: segments grow in place, so that blocks of all sizes share a range of addresses; excludes
+    /// max_split_size
+    pub expandable_segments: i32,
+    /// pad0.
+    pub pad0: i32,
+}
+
+const _: () = {
+    assert!(size_of::<tsr_memory_settings>() == 40);
+    assert!(offset_of!(tsr_memory_settings, struct_size) == 0);
+    assert!(offset_of!(tsr_memory_settings, roundup_power2_divisions) == 4);
+    assert!(offset_of!(tsr_memory_settings, max_split_size) == 8);
+    assert!(offset_of!(tsr_memory_settings, max_non_split_rounding) == 16);
+    assert!(offset_of!(tsr_memory_settings, garbage_collection_threshold) == 24);
+    assert!(offset_of!(tsr_memory_settings, expandable_segments) == 32);
+    assert!(offset_of!(tsr_memory_settings, pad0) == 36);
+};
+
+impl Default for tsr_memory_settings {
+    /// All zero, but for the size.
+    fn default() -> Self {
+        // SAFETY: numbers, nullable pointers and functions, for which zero is a value.
+        let mut zero: Self = unsafe { std::mem::zeroed() };
+        zero.struct_size = size_of::<Self>() as u32;
+        zero
+    }
+}
+
 /// What another process needs to open shared memory.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -1110,6 +1191,8 @@ mod tests {
             ("tsr_autocast_state", size_of::<tsr_autocast_state>()),
             ("tsr_grad_scaler_state", size_of::<tsr_grad_scaler_state>()),
             ("tsr_profiler_options", size_of::<tsr_profiler_options>()),
+            ("tsr_memory_history_options", size_of::<tsr_memory_history_options>()),
+            ("tsr_memory_settings", size_of::<tsr_memory_settings>()),
             ("tsr_shared_handle", size_of::<tsr_shared_handle>()),
             ("tsr_shared_counts", size_of::<tsr_shared_counts>()),
             ("tsr_group_options", size_of::<tsr_group_options>()),

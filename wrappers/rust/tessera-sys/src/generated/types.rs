@@ -503,6 +503,13 @@ pub const TSR_PROFILE_ACTION_RECORD: tsr_profile_action = 2;
 /// it records, and the cycle ends with this step
 pub const TSR_PROFILE_ACTION_RECORD_AND_SAVE: tsr_profile_action = 3;
 
+/// What is noted of each block besides its address, size, stream, time and thread.
+pub type tsr_memory_context = i32;
+/// the operation that asked for it, and dtype and shape if it is a tensor
+pub const TSR_MEMORY_CONTEXT_OPERATIONS: tsr_memory_context = 0;
+/// nothing more
+pub const TSR_MEMORY_CONTEXT_NONE: tsr_memory_context = 1;
+
 /// How another process finds shared memory.
 pub type tsr_share_strategy = i32;
 /// by a file descriptor, which is sent through a socket or inherited
@@ -744,3 +751,16 @@ pub type tsr_trace_fn = Option<unsafe extern "C" fn(
 pub type tsr_profile_ready_fn = Option<unsafe extern "C" fn(
     user: *mut c_void, profiler: tsr_profiler,
 ) -> tsr_status>;
+
+/// Writes the call stack of the host language on the calling thread, one frame in each line,
+/// innermost first, at most capacity bytes, and their number to length. May run on several threads
+/// at a time, and must not allocate on the device. After a failure the block has no stack.
+pub type tsr_host_stack_fn = Option<unsafe extern "C" fn(
+    user: *mut c_void, text: *mut c_char, capacity: i64, length: *mut i64,
+) -> tsr_status>;
+
+/// Learns of an out-of-memory error just before it is reported, on the allocating thread and with
+/// no lock held. It must not fail. The snapshot of the device shows what holds the memory.
+pub type tsr_out_of_memory_fn = Option<unsafe extern "C" fn(
+    user: *mut c_void, event: *const tsr_memory_event,
+)>;

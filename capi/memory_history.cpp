@@ -1,0 +1,308 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The history of a device's memory: recording, holders, the page, observers of failures.
+#include "memory/history.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "autograd/anomaly.h"
+#include "base/guarded_mutex.h"
+#include "base/immortal.h"
+#include "capi/anomaly.h"
+#include "capi/callback.h"
+#include "capi/generated/infos.h"
+#include "capi/handle.h"
+#include "capi/log.h"
+#include "capi/structs.h"
+#include "memory/allocator.h"
+#include "memory/caching_allocator.h"
+#include "profile/memory_page.h"
+
+using namespace tsr;
+using namespace tsr::capi;
+
+namespace {
+
+constexpr int64_t kMostEntries = int64_t{1} << 26;
+constexpr int64_t kDefaultEntries = 100'000;
+constexpr size_t kStackBytes = 16384;
+
+Allocator& allocator_arg(tsr_device_type type, int32_t index) {
+  return allocator_for(device_arg(type, index, "device"));
+}
+
+HistoryOptions options_arg(const tsr_memory_history_options* given) {
+  const tsr_memory_history_options options = read_struct(given, "options");
+  TSR_CHECK(options.entries >= 0 && options.entries <= kMostEntries, Code::kValue, "options",
+            "expected entries from 0 to ", kMostEntries, ", got ", options.entries);
+  TSR_CHECK(options.stacks >= 0, Code::kValue, "options", "expected a number of frames, got ",
+            options.stacks);
+  const bool known = options.context == TSR_MEMORY_CONTEXT_OPERATIONS ||
+                     options.context == TSR_MEMORY_CONTEXT_NONE;
+  TSR_CHECK(known, Code::kValue, "options", "expected a tsr_memory_context, got ", options.context);
+  HistoryOptions wanted;
+  wanted.entries = static_cast<size_t>(options.entries == 0 ? kDefaultEntries : options.entries);
+  wanted.operations = options.context == TSR_MEMORY_CONTEXT_OPERATIONS;
+  wanted.stack_frames = static_cast<uint32_t>(options.stacks);
+  return wanted;
+}
+
+void give_text(std::string text, tsr_buffer* out) {
+  give_object(new BufferObject(std::move(text)), out);
+}
+
+CachingAllocator& caching_arg(tsr_device_type type, int32_t index) {
+  CachingAllocator* caching = allocator_arg(type, index).caching();
+  TSR_CHECK(caching != nullptr, Code::kNotImplemented, "device",
+            "expected its own caching allocator, got an allocator of the host");
+  return *caching;
+}
+
+// ---- Settings ----
+
+constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max();
+
+int64_t clamp_size(uint64_t nbytes) {
+  return static_cast<int64_t>(std::min(nbytes, static_cast<uint64_t>(kNoBound)));
+}
+
+CachingSettings settings_arg(const tsr_memory_settings* given) {
+  const tsr_memory_settings from = read_struct(given, "settings");
+  TSR_CHECK(from.max_split_size >= 0 && from.max_non_split_rounding >= 0, Code::kValue, "settings",
+            "expected sizes that are not negative");
+  TSR_CHECK(from.roundup_power2_divisions >= 0, Code::kValue, "settings",
+            "expected roundup_power2_divisions to be 0 or a power of two, got ",
+            from.roundup_power2_divisions);
+  CachingSettings to;
+  to.max_split_size =
+      from.max_split_size == kNoBound ? UINT64_MAX : static_cast<uint64_t>(from.max_split_size);
+  to.max_non_split_rounding = static_cast<uint64_t>(from.max_non_split_rounding);
+  to.garbage_collection_threshold = from.garbage_collection_threshold;
+  to.roundup_power2_divisions = static_cast<uint32_t>(from.roundup_power2_divisions);
+  to.expandable_segments = from.expandable_segments != 0;
+  return to;
+}
+
+tsr_memory_settings public_settings(const CachingSettings& from) {
+  tsr_memory_settings to{};
+  to.max_split_size = clamp_size(from.max_split_size);
+  to.max_non_split_rounding = clamp_size(from.max_non_split_rounding);
+  to.garbage_collection_threshold = from.garbage_collection_threshold;
+  to.roundup_power2_divisions = static_cast<int32_t>(from.roundup_power2_divisions);
+  to.expandable_segments = from.expandable_segments ? 1 : 0;
+  return to;
+}
+
+// ---- The host's stack ----
+
+struct HostStack {
+  tsr_host_stack_fn callback;
+  UserData data;
+};
+
+// A thread inside the callback shares ownership, so that drop waits for it.
+struct HostStackPlace {
+  GuardedMutex mutex;
+  std::shared_ptr<HostStack> source;
+};
+
+// An error of the host leaves the block without a stack.
+void host_stack_text(std::string& stack) {
+  std::shared_ptr<HostStack> source;
+  {
+    const std::lock_guard lock(immortal<HostStackPlace>().mutex);
+    source = immortal<HostStackPlace>().source;
+  }
+  if (source == nullptr) {
+    const std::shared_ptr<const StackSource> own = host_stack();
+    if (own != nullptr) stack = (*own)();
+    return;
+  }
+  std::array<char, kStackBytes> text;
+  int64_t length = 0;
+  const auto capacity = static_cast<int64_t>(text.size());
+  const tsr_status status = source->callback(source->data.get(), text.data(), capacity, &length);
+  if (status != TSR_OK || length <= 0) return;
+  stack.assign(text.data(), static_cast<size_t>(std::min(length, capacity)));
+}
+
+// ---- Observers of out-of-memory errors ----
+
+struct Observer {
+  tsr_out_of_memory_fn callback;
+  UserData data;
+  CachingAllocator* allocator;
+};
+
+// Found by number: an observer that is removed while it runs on another thread keeps its data.
+struct ObserverTable {
+  GuardedMutex mutex;
+  int64_t next = 1;
+  std::unordered_map<int64_t, std::shared_ptr<Observer>> entries;
+};
+
+std::shared_ptr<Observer> find_observer(int64_t id, bool remove) {
+  ObserverTable& table = immortal<ObserverTable>();
+  const std::lock_guard lock(table.mutex);
+  const auto found = table.entries.find(id);
+  if (found == table.entries.end()) return nullptr;
+  std::shared_ptr<Observer> entry = found->second;
+  if (remove) table.entries.erase(found);
+  return entry;
+}
+
+void tell_observer(void* user, const MemoryPressure& pressure, uint64_t) {
+  const auto entry = find_observer(static_cast<int64_t>(reinterpret_cast<intptr_t>(user)), false);
+  if (!entry) return;
+  tsr_memory_event event{};
+  event.struct_size = sizeof(event);
+  event.device_type = static_cast<int32_t>(pressure.device.type);
+  event.device_index = pressure.device.index;
+  event.requested = clamp_size(pressure.requested);
+  event.cached_free = clamp_size(pressure.cached_free);
+  event.live_bytes = clamp_size(pressure.live);
+  event.live_handles = live_handles();
+  try {
+    entry->callback(entry->data.get(), &event);
+  } catch (...) {  // the error is reported without it
+    log_message(TSR_LOG_ERROR, "memory",
+                "an observer of out-of-memory errors threw an exception, which is lost");
+  }
+}
+
+OutOfMemoryObserver registration(int64_t id) {
+  return {tell_observer, reinterpret_cast<void*>(static_cast<intptr_t>(id))};
+}
+
+}  // namespace
+
+extern "C" {
+
+tsr_status tsr_memory_history_start(tsr_device_type device_type, int32_t device_index,
+                                    const tsr_memory_history_options* options) {
+  const Call call(kInfo_memory_history_start, DeviceOf{device_type, device_index}, options);
+  return guard(call, [&] {
+    Allocator& allocator = allocator_arg(device_type, device_index);
+    const HistoryOptions wanted = options_arg(options);
+    set_history_stack_source(host_stack_text);
+    allocator.start_history(wanted);
+  });
+}
+
+tsr_status tsr_memory_history_stop(tsr_device_type device_type, int32_t device_index) {
+  return guard(Call(kInfo_memory_history_stop, DeviceOf{device_type, device_index}),
+               [&] { allocator_arg(device_type, device_index).stop_history(); });
+}
+
+tsr_status tsr_memory_history_running(tsr_device_type device_type, int32_t device_index,
+                                      int32_t* running) {
+  return guard(Call(kInfo_memory_history_running, DeviceOf{device_type, device_index}), [&] {
+    const MemoryHistory* history = allocator_arg(device_type, device_index).history();
+    *out_arg(running, "running") = history != nullptr && history->running() ? 1 : 0;
+  });
+}
+
+tsr_status tsr_memory_history_stack_set(tsr_host_stack_fn callback, void* user, tsr_drop_fn drop) {
+  UserData data(user, drop);
+  return guard(Call(kInfo_memory_history_stack_set, callback), [&] {
+    std::shared_ptr<HostStack> source;
+    if (callback != nullptr)
+      source = std::make_shared<HostStack>(HostStack{callback, std::move(data)});
+    // The old one is destroyed after the lock is released: its drop may call the library.
+    const std::lock_guard lock(immortal<HostStackPlace>().mutex);
+    immortal<HostStackPlace>().source.swap(source);
+  });
+}
+
+tsr_status tsr_memory_holders(tsr_device_type device_type, int32_t device_index, int64_t count,
+                              tsr_buffer* json) {
+  clear(json);
+  return guard(Call(kInfo_memory_holders, DeviceOf{device_type, device_index}, count), [&] {
+    out_arg(json, "json");
+    const MemoryHistory* history = allocator_arg(device_type, device_index).history();
+    TSR_CHECK(count >= 0, Code::kValue, "count", "expected a number of holders, got ", count);
+    TSR_CHECK(history != nullptr && history->running(), Code::kValue, nullptr,
+              "nothing is recorded; tsr_memory_history_start begins a recording");
+    give_text(history->holders_json(static_cast<size_t>(count)), json);
+  });
+}
+
+tsr_status tsr_memory_viewer_html(tsr_device_type device_type, int32_t device_index,
+                                  tsr_buffer* html) {
+  clear(html);
+  return guard(Call(kInfo_memory_viewer_html, DeviceOf{device_type, device_index}), [&] {
+    out_arg(html, "html");
+    give_text(profile::memory_page(allocator_arg(device_type, device_index).snapshot()), html);
+  });
+}
+
+tsr_status tsr_memory_viewer_page(const char* snapshot, int64_t snapshot_len, tsr_buffer* html) {
+  clear(html);
+  return guard(Call(kInfo_memory_viewer_page, TextOf{snapshot, snapshot_len}), [&] {
+    out_arg(html, "html");
+    const std::string_view text = text_arg(snapshot, snapshot_len, "snapshot");
+    const auto parsed = nlohmann::json::parse(text, nullptr, false);
+    TSR_CHECK(parsed.is_object() && parsed.contains("segments") && parsed.contains("history"),
+              Code::kValue, "snapshot", "expected the text of tsr_memory_snapshot");
+    give_text(profile::memory_page(text), html);
+  });
+}
+
+tsr_status tsr_memory_out_of_memory_add(tsr_device_type device_type, int32_t device_index,
+                                        tsr_out_of_memory_fn callback, void* user, tsr_drop_fn drop,
+                                        int64_t* id) {
+  UserData data(user, drop);
+  const Call call(kInfo_memory_out_of_memory_add, DeviceOf{device_type, device_index}, callback);
+  return guard(call, [&] {
+    out_arg(callback, "callback");
+    out_arg(id, "id");
+    CachingAllocator& caching = caching_arg(device_type, device_index);
+    auto entry = std::make_shared<Observer>(Observer{callback, std::move(data), &caching});
+    ObserverTable& table = immortal<ObserverTable>();
+    {
+      const std::lock_guard lock(table.mutex);
+      *id = table.next++;
+      table.entries.emplace(*id, std::move(entry));
+    }
+    caching.add_out_of_memory_observer(registration(*id));
+  });
+}
+
+tsr_status tsr_memory_out_of_memory_remove(int64_t id) {
+  return guard(Call(kInfo_memory_out_of_memory_remove, id), [&] {
+    const std::shared_ptr<Observer> entry = find_observer(id, true);
+    TSR_CHECK(entry != nullptr, Code::kValue, "id",
+              "expected the number of an observer of out-of-memory errors, got ", id);
+    entry->allocator->remove_out_of_memory_observer(registration(id));
+  });
+}
+
+tsr_status tsr_memory_settings_get(tsr_device_type device_type, int32_t device_index,
+                                   tsr_memory_settings* settings) {
+  return guard(Call(kInfo_memory_settings_get, DeviceOf{device_type, device_index}, settings), [&] {
+    const CachingAllocator& caching = caching_arg(device_type, device_index);
+    fill_struct(settings, public_settings(caching.settings()), "settings");
+  });
+}
+
+tsr_status tsr_memory_settings_set(tsr_device_type device_type, int32_t device_index,
+                                   const tsr_memory_settings* settings) {
+  return guard(Call(kInfo_memory_settings_set, DeviceOf{device_type, device_index}, settings), [&] {
+    CachingAllocator& caching = caching_arg(device_type, device_index);
+    caching.configure(settings_arg(settings));
+  });
+}
+
+tsr_status tsr_memory_set_limit_fraction(tsr_device_type device_type, int32_t device_index,
+                                         double fraction) {
+  const Call call(kInfo_memory_set_limit_fraction, DeviceOf{device_type, device_index}, fraction);
+  return guard(call, [&] { caching_arg(device_type, device_index).set_limit_fraction(fraction); });
+}
+
+}  // extern "C"

@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/history_context.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+
+#include "base/guarded_mutex.h"
+#include "base/immortal.h"
+#include "base/trace.h"
+#include "memory/debug_flags.h"
+
+namespace tsr {
+namespace {
+
+constexpr size_t kMostTexts = size_t{1} << 16;
+constexpr size_t kMostSpans = 16;
+constexpr std::string_view kSeparator = " > ";
+
+// Entries never move, so that a view of one is valid for ever.
+struct Texts {
+  GuardedMutex mutex;
+  std::deque<std::string> texts;  // number 1 is the first
+  std::unordered_map<std::string_view, uint32_t> numbers;
+};
+Texts& texts() {
+  return immortal<Texts>();
+}
+
+std::atomic<HistoryStackSource> g_source{nullptr};
+std::atomic<uint32_t> g_frames{0};  // kept of each stack; 0: no history wants stacks
+
+struct Counts {
+  GuardedMutex mutex;
+  int64_t histories = 0;
+  int64_t with_stacks = 0;
+};
+
+// The stack of the call that this thread is in, so that its blocks ask the host once.
+struct KnownStack {
+  uint64_t call = 0;
+  uint32_t number = kNoText;
+};
+constinit thread_local KnownStack t_known = {};
+constinit thread_local bool t_asking = false;
+
+std::string_view first_lines(std::string_view text, uint32_t count) noexcept {
+  size_t end = 0;
+  for (uint32_t i = 0; i < count && end < text.size(); ++i) {
+    const size_t line = text.find('\n', end);
+    end = line == std::string_view::npos ? text.size() : line + 1;
+  }
+  while (end > 0 && text[end - 1] == '\n') --end;
+  return text.substr(0, end);
+}
+
+// Not while the host is being asked: what it allocates itself has no stack.
+uint32_t ask_host() noexcept {
+  const HistoryStackSource source = g_source.load(std::memory_order_acquire);
+  if (source == nullptr || t_asking) return kNoText;
+  t_asking = true;
+  uint32_t number = kNoText;
+  try {
+    std::string stack;
+    source(stack);
+    const uint32_t frames = g_frames.load(std::memory_order_relaxed);
+    if (!stack.empty()) number = history_text(first_lines(stack, frames));
+  } catch (...) {  // no memory for the text
+  }
+  t_asking = false;
+  return number;
+}
+
+// Note [When the host is asked]
+// Inside a node the library may hold a lock of a gradient, under which the host must not run. There
+// the stack is the one that was noted when the call's first node began. Elsewhere a call's first
+// block asks.
+uint32_t stack_here() noexcept {
+  const TraceSpan* span = innermost_span();
+  bool in_node = false;
+  while (span != nullptr && span->event.kind != TraceKind::kCall) {
+    in_node = in_node || span->event.kind == TraceKind::kNode;
+    span = span->outer;
+  }
+  if (span == nullptr) return kNoText;
+  const uint64_t call = span->event.correlation;
+  if (t_known.call == call) return t_known.number;
+  if (in_node) return kNoText;
+  t_known = {call, ask_host()};
+  return t_known.number;
+}
+
+uint32_t operation_here() noexcept {
+  std::array<const TraceEvent*, kMostSpans> events{};
+  size_t count = 0;
+  for (const TraceSpan* span = innermost_span(); span != nullptr && count < kMostSpans;
+       span = span->outer) {
+    events[count++] = &span->event;
+  }
+  if (count == 0) return kNoText;
+  try {
+    std::string path;
+    while (count > 0) {
+      const TraceEvent& event = *events[--count];
+      if (!path.empty()) path += kSeparator;
+      path += event.name;
+      if (event.kind == TraceKind::kLaunch) path += " kernel";
+    }
+    return history_text(path);
+  } catch (...) {  // no memory for the text
+    return kNoText;
+  }
+}
+
+// Makes the spans by listening. At the beginning of a node no lock is held.
+void listen(const TraceEvent& event, void**) noexcept {
+  if (event.kind != TraceKind::kNode || event.phase != TracePhase::kBegin) return;
+  if (g_frames.load(std::memory_order_relaxed) == 0) return;
+  const TraceSpan* span = innermost_span();
+  while (span != nullptr && span->event.kind != TraceKind::kCall) span = span->outer;
+  if (span == nullptr || t_known.call == span->event.correlation) return;
+  t_known = {span->event.correlation, ask_host()};
+}
+
+}  // namespace
+
+uint32_t history_text(std::string_view text) noexcept {
+  try {
+    const std::lock_guard lock(texts().mutex);
+    const auto found = texts().numbers.find(text);
+    if (found != texts().numbers.end()) return found->second;
+    if (texts().texts.empty()) texts().texts.emplace_back("...");
+    if (texts().texts.size() >= kMostTexts) return 1;
+    const std::string& kept = texts().texts.emplace_back(text);
+    const auto number = static_cast<uint32_t>(texts().texts.size());
+    texts().numbers.emplace(kept, number);
+    return number;
+  } catch (...) {  // no memory for the text
+    return kNoText;
+  }
+}
+
+std::string_view text_of_history(uint32_t number) noexcept {
+  if (number == kNoText) return {};
+  const std::lock_guard lock(texts().mutex);
+  return number <= texts().texts.size() ? texts().texts[number - 1] : std::string_view();
+}
+
+std::string_view operation_name(uint32_t number) noexcept {
+  const std::string_view path = text_of_history(number);
+  const size_t last = path.rfind(kSeparator);
+  return last == std::string_view::npos ? path : path.substr(last + kSeparator.size());
+}
+
+void set_history_stack_source(HistoryStackSource source) noexcept {
+  g_source.store(source, std::memory_order_release);
+}
+
+HistoryContext history_context(bool operations, bool stacks) noexcept {
+  HistoryContext context;
+  context.thread = static_cast<int32_t>(gettid());
+  if (operations) context.operation = operation_here();
+  if (stacks) context.stack = stack_here();
+  return context;
+}
+
+void begin_history(uint32_t stack_frames) noexcept {
+  Counts& counts = immortal<Counts>();
+  const std::lock_guard lock(counts.mutex);
+  ++counts.histories;
+  if (stack_frames > 0) {
+    ++counts.with_stacks;
+    g_frames.store(stack_frames);
+  }
+  set_trace_hook(TraceListener::kMemory, listen, kAllTraceKinds);
+  set_debug_flag(kHistoryKept, true);
+}
+
+void end_history(bool stacks) noexcept {
+  Counts& counts = immortal<Counts>();
+  const std::lock_guard lock(counts.mutex);
+  if (stacks && --counts.with_stacks == 0) g_frames.store(0);
+  if (--counts.histories > 0) return;
+  set_trace_hook(TraceListener::kMemory, nullptr, 0);
+  set_debug_flag(kHistoryKept, false);
+}
+
+}  // namespace tsr

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// HistoryContext: who asked for a block. Texts are stored once each, as numbers of one table.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tsr {
+
+inline constexpr uint32_t kNoText = 0;
+
+struct HistoryContext {
+  uint32_t operation =
+      kNoText;  // the names of the open spans, outermost first: "backward > MulBackward0"
+  uint32_t stack = kNoText;  // a frame of the host in each line, innermost first
+  uint32_t shape = kNoText;  // "float32[2, 3]"
+  int32_t thread = 0;
+};
+
+// The number of a text. The table is never emptied and bounded: beyond its bound, and without
+// memory, every new text becomes "...".
+[[nodiscard]] uint32_t history_text(std::string_view text) noexcept;
+[[nodiscard]] std::string_view text_of_history(uint32_t number) noexcept;
+
+// The last name of an operation's text.
+[[nodiscard]] std::string_view operation_name(uint32_t number) noexcept;
+
+// Fills `stack` with the host's call stack, or leaves it. Must not throw.
+using HistoryStackSource = void (*)(std::string& stack);
+void set_history_stack_source(HistoryStackSource source) noexcept;
+
+// The context of the calling thread. May run the host's code, if `stacks`.
+[[nodiscard]] HistoryContext history_context(bool operations, bool stacks) noexcept;
+
+// While any history records, there are spans of all kinds. `stack_frames`: how many lines of a
+// stack are kept, 0 without stacks; the number given last serves all.
+void begin_history(uint32_t stack_frames) noexcept;
+void end_history(bool stacks) noexcept;
+
+}  // namespace tsr

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// tell_allocated and tell_freed: how an allocator reports its blocks to the trace and its history.
+#pragma once
+
+#include "base/trace.h"
+#include "memory/history.h"
+
+namespace tsr {
+
+namespace detail {
+[[gnu::cold, gnu::noinline]] void tell_allocated(MemoryHistory& history, Device device,
+                                                 uint64_t nbytes, const void* block,
+                                                 StreamHandle stream) noexcept;
+[[gnu::cold, gnu::noinline]] void tell_freed(MemoryHistory& history, Device device, uint64_t nbytes,
+                                             const void* block) noexcept;
+}  // namespace detail
+
+// After a block was lent, and before one is given back; no lock is held. One test when nobody
+// listens.
+inline void tell_allocated(MemoryHistory& history, Device device, uint64_t nbytes,
+                           const void* block, StreamHandle stream = nullptr) noexcept {
+  if (is_traced(TraceKind::kAllocate)) [[unlikely]]
+    detail::tell_allocated(history, device, nbytes, block, stream);
+}
+inline void tell_freed(MemoryHistory& history, Device device, uint64_t nbytes,
+                       const void* block) noexcept {
+  if (is_traced(TraceKind::kFree)) [[unlikely]]
+    detail::tell_freed(history, device, nbytes, block);
+}
+
+}  // namespace tsr

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Recordings of memory through the ABI: stacks of the host, what its callbacks may do, observers.
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "capi/abi_support.h"
+#include "capi/example_support.h"
+
+using namespace tsr::test;
+using nlohmann::json;
+
+namespace {
+
+json take_json(tsr_buffer buffer) {
+  const char* text = nullptr;
+  int64_t size = 0;
+  ok(tsr_buffer_data(buffer, &text, &size));
+  json parsed = json::parse(std::string(text, static_cast<size_t>(size)));
+  tsr_buffer_release(buffer);
+  return parsed;
+}
+
+json snapshot() {
+  tsr_buffer buffer = nullptr;
+  ok(tsr_memory_snapshot(TSR_DEVICE_CPU, 0, &buffer));
+  return take_json(buffer);
+}
+
+json holders() {
+  tsr_buffer buffer = nullptr;
+  ok(tsr_memory_holders(TSR_DEVICE_CPU, 0, 10, &buffer));
+  return take_json(buffer);
+}
+
+tsr_tensor ones(int64_t count) {
+  tsr_tensor out = nullptr;
+  ok(tsr_ones(&count, 1, TSR_FLOAT32, TSR_DEVICE_CPU, 0, &out));
+  return out;
+}
+
+struct Recorded {
+  explicit Recorded(int32_t stacks) {
+    tsr_memory_history_options options = {};
+    options.struct_size = sizeof(options);
+    options.stacks = stacks;
+    ok(tsr_memory_history_start(TSR_DEVICE_CPU, 0, &options));
+  }
+  Recorded(const Recorded&) = delete;
+  Recorded& operator=(const Recorded&) = delete;
+  ~Recorded() {
+    ok(tsr_memory_history_stop(TSR_DEVICE_CPU, 0));
+    ok(tsr_memory_history_stack_set(nullptr, nullptr, nullptr));
+  }
+};
+
+tsr_status give_text(char* text, int64_t capacity, int64_t* length, const std::string& stack) {
+  *length = static_cast<int64_t>(stack.copy(text, static_cast<size_t>(capacity)));
+  return TSR_OK;
+}
+
+}  // namespace
+
+TEST(MemoryHistoryAbi, stacks_come_from_the_callback_or_from_that_of_anomaly_mode) {
+  const Recorded recorded(3);
+  ok(tsr_anomaly_stack_set(example_stack, nullptr, nullptr));
+  tsr_tensor first = ones(100);
+  EXPECT_EQ(holders()[0]["stack"], json({"here"}));
+  ok(tsr_memory_history_stack_set(
+      [](void*, char* text, int64_t capacity, int64_t* length) {
+        return give_text(text, capacity, length, "a\nb\nc\nd\n");
+      },
+      nullptr, nullptr));
+  tsr_tensor second = ones(1000);
+  EXPECT_EQ(holders()[0]["stack"], json({"a", "b", "c"}));
+  ok(tsr_anomaly_stack_set(nullptr, nullptr, nullptr));
+  tsr_tensor_release(first);
+  tsr_tensor_release(second);
+}
+
+TEST(MemoryHistoryAbi, failing_callback_leaves_the_block_without_a_stack) {
+  const Recorded recorded(3);
+  const auto fail = [](void*, char*, int64_t, int64_t*) -> tsr_status { return TSR_CALLBACK; };
+  ok(tsr_memory_history_stack_set(fail, nullptr, nullptr));
+  tsr_tensor tensor = ones(100);
+  EXPECT_EQ(holders()[0]["stack"], json::array());
+  tsr_tensor_release(tensor);
+}
+
+TEST(MemoryHistoryAbi, what_the_callback_frees_is_not_missed) {
+  const Recorded recorded(3);
+  static tsr_tensor garbage;
+  garbage = ones(5000);
+  const auto collect = [](void*, char* text, int64_t capacity, int64_t* length) {
+    tsr_tensor_release(garbage);  // as a collector does that runs meanwhile
+    garbage = nullptr;
+    return give_text(text, capacity, length, "collector");
+  };
+  ok(tsr_memory_history_stack_set(collect, nullptr, nullptr));
+  tsr_tensor kept = ones(100);
+  const json live = snapshot()["live"];
+  ASSERT_EQ(live.size(), 1U);
+  EXPECT_EQ(live[0]["size"], 400);
+  tsr_tensor_release(kept);
+}
+
+TEST(MemoryHistoryAbi, blocks_of_a_backward_name_its_nodes) {
+  tsr_tensor x = ones(1000), y = nullptr, total = nullptr, grad = nullptr;
+  ok(tsr_tensor_set_requires_grad(x, 1));
+  ok(tsr_exp(x, &y));
+  ok(tsr_sum(y, nullptr, -1, 0, -1, &total));
+  {
+    const Recorded recorded(0);
+    ok(tsr_backward(&total, 1, nullptr, 0, nullptr, 0, 0));
+    const json found = holders();
+    ASSERT_FALSE(found.empty());
+    const std::string path = found[0]["path"];
+    EXPECT_EQ(path.find("tsr_backward > "), 0U) << path;
+    EXPECT_NE(path.find("Backward"), std::string::npos) << path;
+    EXPECT_EQ(found[0]["tensor"], "float32[1000]");
+  }
+  ok(tsr_tensor_grad(x, &grad));
+  tsr_tensor list[] = {x, y, total, grad};
+  tsr_tensor_release_many(list, 4);
+}
+
+TEST(MemoryHistoryAbi, trace_and_recording_do_not_disturb_each_other) {
+  ok(tsr_trace_start(1000, TSR_TRACE_ALLOCATE));
+  {
+    const Recorded recorded(0);
+    tsr_tensor_release(ones(100));
+    EXPECT_EQ(snapshot()["history"].size(), 2U);
+  }
+  tsr_tensor_release(ones(100));
+  ok(tsr_trace_stop());
+  std::vector<tsr_trace_event> events(8);
+  events[0].struct_size = sizeof(tsr_trace_event);
+  int32_t count = 0;
+  int64_t lost = 0;
+  ok(tsr_trace_read(events.data(), 8, &count, &lost));
+  EXPECT_EQ(count, 2) << "both blocks";
+}
