@@ -192,6 +192,7 @@ static PyMethodDef tpy_private[] = {
     {"set_metadata", py_set_metadata, METH_VARARGS, "Stores an object in a node."},
     {"metadata_object", py_metadata_object, METH_VARARGS, "The object stored in a node."},
     {"set_anomaly", py_set_anomaly, METH_VARARGS, "Sets the anomaly mode."},
+    {"set_memory_stacks", py_set_memory_stacks, METH_O, "Gives recordings of memory Python's stacks."},
     {"backward", (PyCFunction)(void (*)(void))py_backward, METH_FASTCALL,
      "Adds gradients to leaves."},
     {"grad", (PyCFunction)(void (*)(void))py_grad, METH_FASTCALL, "Gradients as a tuple."},

@@ -1,13 +1,22 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of the library: statistics, limits, caches, live objects."""
+"""Memory of the library: statistics, limits, caches, live objects, and who holds how much."""
 
 from __future__ import annotations
 
+import json
+import os
+from dataclasses import dataclass
+from types import TracebackType
 from typing import Any
 
-from ._device import CPU, Device, device_pair
-from .capi import check, document, lib, out
+from ._core import set_memory_stacks
+from ._device import CPU, Device, device_of, device_pair
+from ._errors import InvalidValueError
+from .capi import check, document, ffi, lib, out, text
+
+_NO_BOUND = (1 << 63) - 1
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def memory_stats(device: Device | str = CPU) -> dict[str, int]:
@@ -74,3 +83,132 @@ def live_handles() -> int:
 def live_nodes() -> int:
     """The number of live nodes of autograd graphs."""
     return int(lib.tsr_live_nodes())
+
+
+def set_memory_fraction(fraction: float, device: Device | str = CPU) -> None:
+    """Limits the memory that the library may hold to a fraction of the device's."""
+    check(lib.tsr_memory_set_limit_fraction(*device_pair(device), fraction))
+
+
+def _settings(device: Device | str) -> Any:
+    found = ffi.new("tsr_memory_settings*", {"struct_size": ffi.sizeof("tsr_memory_settings")})
+    check(lib.tsr_memory_settings_get(*device_pair(device), found))
+    return found
+
+
+def allocator_settings(device: Device | str = CPU) -> dict[str, Any]:
+    """How the allocator of the device keeps memory."""
+    found = _settings(device)
+    return {
+        "max_split_size": None if found.max_split_size == _NO_BOUND else found.max_split_size,
+        "max_non_split_rounding": found.max_non_split_rounding,
+        "garbage_collection_threshold": found.garbage_collection_threshold,
+        "roundup_power2_divisions": found.roundup_power2_divisions,
+        "expandable_segments": bool(found.expandable_segments),
+    }
+
+
+def set_allocator_settings(device: Device | str = CPU, **settings: Any) -> None:
+    """Changes settings of the allocator; those that are not given stay.
+
+    max_split_size: blocks of at least this many bytes are not split and serve no smaller requests; None for no such size.
+    It only changes while no memory is in use.
+    max_non_split_rounding: such a block may be larger than a request by less than this.
+    garbage_collection_threshold: above this fraction of the limit, what was unused for longest is returned; 0 for never.
+    roundup_power2_divisions: sizes are rounded to this many steps per power of two; 0 for no.
+    expandable_segments: segments grow in place; only on devices that can map memory.
+    """
+    given = _settings(device)
+    known = allocator_settings(device)
+    for name, value in settings.items():
+        if name not in known:
+            raise InvalidValueError(f"expected a setting of {', '.join(known)}, got {name!r}")
+        setattr(given, name, _NO_BOUND if name == "max_split_size" and value is None else value)
+    check(lib.tsr_memory_settings_set(*device_pair(device), given))
+
+
+# ---- Who holds the memory ----
+
+
+@dataclass(frozen=True)
+class Holder:
+    """All blocks in use that one operation asked for at one place of the program."""
+
+    operation: str  # the innermost operation, "" outside all
+    path: str  # the operations around it, "backward > MulBackward0 > mul"
+    bytes: int
+    count: int
+    largest: int  # the bytes of its largest block
+    tensor: str  # what that block holds, "float32[64, 3, 7, 7]"; "" when it is no tensor
+    stack: tuple[str, ...]  # "model.py:12 in Net.forward", innermost first
+
+
+class record_history:  # noqa: N801
+    """record_history(device="cpu", entries=100_000, stacks=32, operations=True): records the allocations of a device.
+
+    It begins at once and ends with stop_history(); as a context manager, with the block. `entries` events are kept, the
+    latest ones. `stacks` is the number of frames kept of the Python stack of each block, 0 for none. With `operations`,
+    each block is noted with the operation that asked for it, its dtype and its shape. A recording makes calls slower, by
+    some microseconds with stacks.
+
+    with memory.record_history():
+        train_step()
+        memory.viewer("memory.html")
+    """
+
+    def __init__(
+        self, device: Device | str = CPU, *, entries: int = 100_000, stacks: int = 32, operations: bool = True
+    ) -> None:
+        self.device = device_of(device)
+        options = ffi.new("tsr_memory_history_options*", {"struct_size": ffi.sizeof("tsr_memory_history_options")})
+        options.entries, options.stacks = entries, stacks
+        options.context = lib.TSR_MEMORY_CONTEXT_OPERATIONS if operations else lib.TSR_MEMORY_CONTEXT_NONE
+        if stacks:
+            set_memory_stacks(_PACKAGE)
+        check(lib.tsr_memory_history_start(*device_pair(self.device), options))
+
+    def __enter__(self) -> record_history:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        stop_history(self.device)
+
+
+def stop_history(device: Device | str = CPU) -> None:
+    """Ends the recording, if any. Its events stay in snapshots; what is known of the blocks in use is dropped."""
+    check(lib.tsr_memory_history_stop(*device_pair(device)))
+
+
+def is_recording(device: Device | str = CPU) -> bool:
+    """Whether the allocations of the device are recorded now."""
+    return bool(out("int32_t", lib.tsr_memory_history_running, *device_pair(device)))
+
+
+def snapshot(device: Device | str = CPU) -> Any:
+    """Every segment and block of the allocator, and what was recorded, as dictionaries and lists.
+
+    json.dump() writes it to a file, and viewer() shows it later.
+    """
+    return memory_snapshot(device)
+
+
+def holders(count: int = 10, device: Device | str = CPU) -> list[Holder]:
+    """Who holds the memory now, the largest first; needs a recording."""
+    rows: list[dict[str, Any]] = document(lib.tsr_memory_holders, *device_pair(device), count)
+    for row in rows:
+        row["stack"] = tuple(row["stack"])
+    return [Holder(**row) for row in rows]
+
+
+def viewer(path: str | os.PathLike[str], device: Device | str = CPU, *, snapshot: Any = None) -> None:
+    """Writes a page about the memory of the device, or about an earlier snapshot, for a browser; it needs no network."""
+    if snapshot is None:
+        buffer = out("tsr_buffer", lib.tsr_memory_viewer_html, *device_pair(device))
+    else:
+        given = json.dumps(snapshot).encode()
+        buffer = out("tsr_buffer", lib.tsr_memory_viewer_page, given, len(given))
+    page = text(lib.tsr_buffer_data, ffi.gc(buffer, lib.tsr_buffer_release))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(page)

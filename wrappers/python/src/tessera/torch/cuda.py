@@ -6,15 +6,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _device, _random, _shared, memory
+from .. import _device, _random, _shared, memory as _memory
 from .._device import Device
 from . import _cuda_amp as amp
 from ._namespace import lookup
 
 __all__ = [
-    "amp", "device", "device_count", "empty_cache", "current_device", "ipc_collect", "is_available", "is_bf16_supported", "is_initialized",
-    "manual_seed", "manual_seed_all", "max_memory_allocated", "memory_allocated", "memory_reserved", "reset_peak_memory_stats",
-    "set_device", "synchronize",
+    "amp", "device", "device_count", "empty_cache", "current_device", "ipc_collect", "is_available", "is_bf16_supported",
+    "is_initialized", "manual_seed", "manual_seed_all", "max_memory_allocated", "memory", "memory_allocated", "memory_reserved",
+    "memory_stats", "reset_peak_memory_stats", "set_device", "set_per_process_memory_fraction", "synchronize",
 ]  # fmt: skip
 
 
@@ -70,29 +70,33 @@ manual_seed_all = manual_seed
 
 def empty_cache() -> None:
     if is_available():
-        memory.empty_cache(_place(None))
+        _memory.empty_cache(_place(None))
 
 
 def memory_allocated(device: Any = None) -> int:
-    return memory.memory_allocated(_place(device)) if is_available() else 0
+    return _memory.memory_allocated(_place(device)) if is_available() else 0
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    return memory.max_memory_allocated(_place(device)) if is_available() else 0
+    return _memory.max_memory_allocated(_place(device)) if is_available() else 0
 
 
 def memory_reserved(device: Any = None) -> int:
-    return memory.memory_reserved(_place(device)) if is_available() else 0
+    return _memory.memory_reserved(_place(device)) if is_available() else 0
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
     if is_available():
-        memory.reset_peak_memory_stats(_place(device))
+        _memory.reset_peak_memory_stats(_place(device))
 
 
 def ipc_collect() -> None:
     """Gives up memory that was sent to other processes and that none of them uses any more."""
     _shared.ipc_collect()
 
+
+from . import _cuda_memory as memory  # noqa: E402  (it uses what stands above)
+
+memory_stats, set_per_process_memory_fraction = memory.memory_stats, memory.set_per_process_memory_fraction
 
 __getattr__, __dir__ = lookup(__name__, {name: globals()[name] for name in __all__})
