@@ -19,6 +19,7 @@
 #include "tessera/cpp/interop.hpp"
 #include "tessera/cpp/io.hpp"
 #include "tessera/cpp/memory.hpp"
+#include "tessera/cpp/memory_history.hpp"
 #include "tessera/cpp/nn.hpp"
 #include "tessera/cpp/ops.hpp"
 #include "tessera/cpp/optim.hpp"

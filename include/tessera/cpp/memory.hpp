@@ -71,15 +71,24 @@ inline int64_t live_nodes() noexcept {
   return tsr_live_nodes();
 }
 
-// Every segment and block of an allocator as one JSON object.
-inline std::string memory_snapshot(Device device = {}) {
-  tsr_buffer buffer = nullptr;
-  check(tsr_memory_snapshot(device.type, device.index, &buffer));
+namespace detail {
+
+// Releases the buffer.
+inline std::string buffer_text(tsr_buffer buffer) {
   const std::unique_ptr<tsr_buffer_s, void (*)(tsr_buffer)> owned(buffer, &tsr_buffer_release);
   const char* text = nullptr;
   int64_t length = 0;
   check(tsr_buffer_data(buffer, &text, &length));
   return {text, static_cast<size_t>(length)};
+}
+
+}  // namespace detail
+
+// Every segment and block of an allocator, and what was recorded, as one JSON object.
+inline std::string memory_snapshot(Device device = {}) {
+  tsr_buffer buffer = nullptr;
+  check(tsr_memory_snapshot(device.type, device.index, &buffer));
+  return detail::buffer_text(buffer);
 }
 
 // While this object lives, its callable runs before the allocator fails, on the allocating thread.

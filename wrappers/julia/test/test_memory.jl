@@ -173,3 +173,82 @@ end
     backward!(sum(exp.(x .* 2) .* x))
     @test Array(grad(x)) ≈ exp.([2.0, 4.0]) .* [3.0, 5.0]
 end
+
+@testset "test_recordings_name_operations_and_places" begin
+    make_block() = Tessera.ones(512, 1024)
+    @test_throws TesseraError Tessera.memory_holders()
+    holders, snapshot, page = Tessera.record_memory(stacks=16) do
+        @test Tessera.is_memory_recorded()
+        kept = make_block()
+        found = Tessera.memory_holders(1), Tessera.memory_snapshot(), Tessera.memory_viewer()
+        free!(kept)
+        @test !occursin("float32[512, 1024]", Tessera.memory_holders(1))
+        found
+    end
+    @test !Tessera.is_memory_recorded()
+    top = only(read_json(IOBuffer(holders)))
+    @test top["operation"] == "ones"
+    @test top["tensor"] == "float32[512, 1024]"
+    @test top["bytes"] == 2 << 20
+    @test occursin(r"test_memory.jl:\d+ in make_block|test_memory.jl:\d+ in #\d*make_block", first(top["stack"]))
+    @test startswith(page, "<!DOCTYPE html>") && occursin("float32[512, 1024]", page)
+    @test startswith(Tessera.memory_viewer(snapshot), "<!DOCTYPE html>")
+    @test_throws TesseraError Tessera.memory_viewer("[]")
+end
+
+@testset "test_out_of_memory_is_observed_and_names_the_holders" begin
+    GC.gc()
+    Tessera.empty_cache!()
+    asked = Ref(0)
+    message = Tessera.record_memory() do
+        kept = Tessera.ones(2048, 1024)
+        Tessera.memory_limit!(Tessera.memory_stats().reserved)
+        try
+            Tessera.with_out_of_memory_observer(n -> asked[] = n) do
+                Tessera.ones(64, 1024, 1024)
+            end
+            ""
+        catch e
+            sprint(showerror, e)
+        finally
+            Tessera.memory_limit!(typemax(Int64))
+            free!(kept)
+        end
+    end
+    @test occursin("8.00 MiB in 1 block by ones, float32[2048, 1024]", message)
+    @test asked[] == 256 << 20
+end
+
+@testset "test_R15_the_collector_gives_everything_back" begin
+    function work()
+        x = requires_grad!(Tessera.ones(64, 64))
+        for _ in 1:100
+            y = sum(exp.(x))
+            backward!(y)
+        end
+    end
+    work()
+    tensors, nodes = collected(), Tessera.live_nodes()
+    bytes = Tessera.memory_stats().allocated
+    work()
+    @test collected() <= tensors
+    @test Tessera.live_nodes() == nodes
+    @test Tessera.memory_stats().allocated <= bytes
+    x = Tessera.ones(1 << 20)
+    held = Tessera.memory_stats().allocated
+    free!(x)
+    @test Tessera.memory_stats().allocated == held - (4 << 20)
+end
+
+@testset "test_R9_settings_change_one_by_one" begin
+    before = Tessera.memory_settings()
+    Tessera.memory_settings!(; roundup_power2_divisions=4)
+    @test Tessera.memory_settings() == merge(before, (roundup_power2_divisions=4,))
+    @test_throws TesseraError Tessera.memory_settings!(; roundup_power2_divisions=3)
+    @test_throws ArgumentError Tessera.memory_settings!(; no_such_setting=1)
+    Tessera.memory_settings!(; roundup_power2_divisions=0)
+    @test Tessera.memory_settings() == before
+    Tessera.memory_fraction!(0.5)
+    @test Tessera.memory_limit() < typemax(Int64)
+    Tessera.memory_limit!(typemax(Int64))
+end

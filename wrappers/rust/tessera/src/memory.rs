@@ -9,6 +9,11 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::{null, null_mut};
 use tessera_sys as sys;
 
+mod history;
+pub use history::{
+    holders, is_recording, on_out_of_memory, record_history, set_limit_fraction, set_settings,
+    settings, viewer, viewer_of, HistoryGuard, HistoryOptions, OutOfMemoryGuard, Settings,
+};
 pub use sys::{
     tsr_memory_pool_stat as PoolStat, tsr_memory_stat as Stat, tsr_memory_stats as Stats,
 };

@@ -229,3 +229,90 @@ fn the_library_says_its_version() {
     let missing = unsafe { tessera::load_plugin("no/such/plugin.so") }.unwrap_err();
     assert_eq!(missing.kind(), ErrorKind::Io);
 }
+
+#[test]
+fn recordings_name_operations_and_places() -> Result<()> {
+    let _turn = turn();
+    assert!(memory::holders(Device::CPU, 10).is_err());
+    {
+        let options = memory::HistoryOptions { stacks: 8, ..Default::default() };
+        let _recording = memory::record_history(Device::CPU, options)?;
+        assert!(memory::is_recording(Device::CPU)?);
+        let x = Tensor::ones(&[512, 1024])?;
+        let holders = memory::holders(Device::CPU, 1)?;
+        assert!(holders.contains("\"operation\": \"ones\""), "{holders}");
+        assert!(holders.contains("float32[512, 1024]"), "{holders}");
+        assert!(holders.contains("recordings_name_operations_and_places"), "{holders}");
+        let page = memory::viewer(Device::CPU)?;
+        assert!(page.starts_with("<!DOCTYPE html>") && page.contains("float32[512, 1024]"));
+        assert_eq!(
+            memory::viewer_of(&memory::snapshot(Device::CPU)?)?.len() / 1000,
+            page.len() / 1000
+        );
+        drop(x);
+        assert!(!memory::holders(Device::CPU, 1)?.contains("float32[512, 1024]"));
+    }
+    assert!(!memory::is_recording(Device::CPU)?);
+    assert!(memory::viewer_of("[]").is_err());
+    Ok(())
+}
+
+#[test]
+fn out_of_memory_is_observed_and_names_the_holders() -> Result<()> {
+    let _turn = turn();
+    memory::empty_cache(Device::CPU)?;
+    let _recording = memory::record_history(Device::CPU, Default::default())?;
+    let kept = Tensor::ones(&[2048, 1024])?;
+    let seen = Arc::new(AtomicUsize::new(0));
+    let observer = {
+        let seen = seen.clone();
+        memory::on_out_of_memory(Device::CPU, move |event| {
+            seen.store(event.requested as usize, Ordering::SeqCst);
+        })?
+    };
+    let held = memory::stats(Device::CPU)?.reserved_bytes.all.current;
+    memory::set_limit(Device::CPU, Some(held))?;
+    let error = Tensor::ones(&[64, 1024, 1024]);
+    memory::set_limit(Device::CPU, None)?;
+    drop(observer);
+    let message = error.unwrap_err().to_string();
+    assert!(message.contains("8.00 MiB in 1 block by ones, float32[2048, 1024]"), "{message}");
+    assert_eq!(seen.load(Ordering::SeqCst), 256 << 20);
+    drop(kept);
+    Ok(())
+}
+
+#[test]
+fn r15_memory_is_given_back_when_the_owner_is_dropped() -> Result<()> {
+    let _turn = turn();
+    let tensors = live_tensors();
+    let nodes = live_nodes();
+    let bytes = memory::stats(Device::CPU)?.allocated_bytes.all.current;
+    {
+        let x = Tensor::ones(&[256, 256])?.requiring_grad()?;
+        let kept: Vec<Tensor> = (0..10).map(|_| x.exp()).collect::<Result<_>>()?;
+        kept[0].sum()?.backward()?;
+        assert!(live_tensors() > tensors && live_nodes() > nodes);
+    }
+    assert_eq!((live_tensors(), live_nodes()), (tensors, nodes));
+    assert_eq!(memory::stats(Device::CPU)?.allocated_bytes.all.current, bytes);
+    Ok(())
+}
+
+#[test]
+fn r9_settings_change_one_by_one() -> Result<()> {
+    let _turn = turn();
+    let before = memory::settings(Device::CPU)?;
+    let mut settings = before;
+    settings.roundup_power2_divisions = 4;
+    memory::set_settings(Device::CPU, &settings)?;
+    assert_eq!(memory::settings(Device::CPU)?.roundup_power2_divisions, 4);
+    settings.roundup_power2_divisions = 3;
+    let error = memory::set_settings(Device::CPU, &settings).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Value);
+    memory::set_settings(Device::CPU, &before)?;
+    memory::set_limit_fraction(Device::CPU, 0.5)?;
+    assert!(memory::limit(Device::CPU)?.is_some());
+    memory::set_limit(Device::CPU, None)?;
+    Ok(())
+}

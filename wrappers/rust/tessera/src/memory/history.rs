@@ -1,0 +1,244 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+//! Recordings: which operation asked for each block, where in the program, and a page about it.
+
+use super::{buffer_text, Pressure};
+use crate::error::{callback, done, drop_box, drop_quietly};
+use crate::{Device, Result};
+use std::backtrace::Backtrace;
+use std::ffi::{c_char, c_void};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::ptr::null_mut;
+use tessera_sys as sys;
+
+pub use sys::tsr_memory_settings as Settings;
+
+/// What a recording keeps.
+#[derive(Clone, Copy, Debug)]
+pub struct HistoryOptions {
+    /// The number of events that are kept, the latest ones.
+    pub entries: i64,
+    /// Notes the operation, dtype and shape of each block.
+    pub operations: bool,
+    /// The number of frames kept of the backtrace of each block; 0 for none. A backtrace costs
+    /// some milliseconds.
+    pub stacks: i32,
+}
+
+impl Default for HistoryOptions {
+    fn default() -> Self {
+        Self { entries: 100_000, operations: true, stacks: 0 }
+    }
+}
+
+/// A recording of a device's memory, which ends when this is dropped.
+#[must_use = "the recording ends with the guard"]
+#[derive(Debug)]
+pub struct HistoryGuard(Device);
+
+impl Drop for HistoryGuard {
+    fn drop(&mut self) {
+        // SAFETY: plain numbers. A failure means that there is no such device any more.
+        unsafe { sys::tsr_memory_history_stop(self.0.kind as i32, self.0.index) };
+    }
+}
+
+/// The frames of a backtrace as lines "file:line in function", without those of this crate and of
+/// the standard library at its inner end.
+fn frames(backtrace: &str) -> String {
+    let mut lines = Vec::new();
+    let mut name = "";
+    for line in backtrace.lines().map(str::trim) {
+        if let Some(place) = line.strip_prefix("at ") {
+            let file = place.rsplit_once(':').map_or(place, |(file, _column)| file);
+            lines.push(format!("{file} in {name}"));
+        } else {
+            name = line.split_once(": ").map_or(line, |(_number, name)| name);
+        }
+    }
+    let inner = |line: &String| {
+        [
+            " in tessera::",
+            " in <tessera::",
+            " in std::",
+            " in <std::",
+            " in core::",
+            " in tessera_sys",
+        ]
+        .iter()
+        .any(|part| line.contains(part))
+    };
+    let skipped = lines.iter().take_while(|line| inner(line)).count();
+    lines.drain(..skipped);
+    lines.join("\n")
+}
+
+unsafe extern "C" fn stack(
+    _user: *mut c_void,
+    text: *mut c_char,
+    capacity: i64,
+    length: *mut i64,
+) -> i32 {
+    callback(|| {
+        let found = frames(&Backtrace::force_capture().to_string());
+        let size = found.len().min(usize::try_from(capacity).unwrap_or(0));
+        // SAFETY: the library gives `capacity` writable bytes and a place for the length.
+        unsafe {
+            std::ptr::copy_nonoverlapping(found.as_ptr(), text.cast(), size);
+            *length = size as i64;
+        }
+        Ok(())
+    })
+}
+
+/// Records the memory of a device until the guard is dropped. What was recorded before is dropped.
+pub fn record_history(device: Device, options: HistoryOptions) -> Result<HistoryGuard> {
+    let given = sys::tsr_memory_history_options {
+        struct_size: size_of::<sys::tsr_memory_history_options>() as u32,
+        context: if options.operations {
+            sys::TSR_MEMORY_CONTEXT_OPERATIONS
+        } else {
+            sys::TSR_MEMORY_CONTEXT_NONE
+        },
+        entries: options.entries,
+        stacks: options.stacks,
+        ..Default::default()
+    };
+    // SAFETY: the callback has no user pointer; the struct has its size.
+    unsafe {
+        if options.stacks > 0 {
+            done(sys::tsr_memory_history_stack_set(Some(stack), null_mut(), None))?;
+        }
+        done(sys::tsr_memory_history_start(device.kind as i32, device.index, &given))?;
+    }
+    Ok(HistoryGuard(device))
+}
+
+/// Whether the memory of the device is recorded now.
+pub fn is_recording(device: Device) -> Result<bool> {
+    let mut running = 0;
+    // SAFETY: `running` is writable.
+    done(unsafe {
+        sys::tsr_memory_history_running(device.kind as i32, device.index, &mut running)
+    })?;
+    Ok(running != 0)
+}
+
+/// Who holds the memory now, the largest first, as a JSON array; needs a recording.
+pub fn holders(device: Device, count: i64) -> Result<String> {
+    let mut buffer = null_mut();
+    // SAFETY: `buffer` is writable and released after its text was copied.
+    unsafe {
+        done(sys::tsr_memory_holders(device.kind as i32, device.index, count, &mut buffer))?;
+        buffer_text(buffer)
+    }
+}
+
+/// The memory of the device as an HTML page that needs no network.
+pub fn viewer(device: Device) -> Result<String> {
+    let mut buffer = null_mut();
+    // SAFETY: `buffer` is writable and released after its text was copied.
+    unsafe {
+        done(sys::tsr_memory_viewer_html(device.kind as i32, device.index, &mut buffer))?;
+        buffer_text(buffer)
+    }
+}
+
+/// The same page about the text of an earlier [`snapshot`](super::snapshot).
+pub fn viewer_of(snapshot: &str) -> Result<String> {
+    let mut buffer = null_mut();
+    // SAFETY: the text is valid during the call; `buffer` is released after its text was copied.
+    unsafe {
+        let (data, length) = (snapshot.as_ptr().cast(), snapshot.len() as i64);
+        done(sys::tsr_memory_viewer_page(data, length, &mut buffer))?;
+        buffer_text(buffer)
+    }
+}
+
+// ---- Settings ----
+
+/// How the caching allocator of a device keeps memory.
+pub fn settings(device: Device) -> Result<Settings> {
+    let mut settings = Settings { struct_size: size_of::<Settings>() as u32, ..Default::default() };
+    // SAFETY: the struct has its size.
+    done(unsafe { sys::tsr_memory_settings_get(device.kind as i32, device.index, &mut settings) })?;
+    Ok(settings)
+}
+
+/// Changes how the caching allocator keeps memory; begin with what [`settings`] gives.
+pub fn set_settings(device: Device, settings: &Settings) -> Result<()> {
+    // SAFETY: the struct has its size.
+    done(unsafe { sys::tsr_memory_settings_set(device.kind as i32, device.index, settings) })
+}
+
+/// Limits what the allocator may hold to a fraction of the device's memory.
+pub fn set_limit_fraction(device: Device, fraction: f64) -> Result<()> {
+    // SAFETY: plain numbers.
+    done(unsafe { sys::tsr_memory_set_limit_fraction(device.kind as i32, device.index, fraction) })
+}
+
+// ---- Out of memory ----
+
+type Observer = Box<dyn Fn(&Pressure) + Send + Sync>;
+
+/// A registered observer, removed when this is dropped.
+#[must_use = "the closure is removed with the guard"]
+#[derive(Debug)]
+pub struct OutOfMemoryGuard(i64);
+
+impl Drop for OutOfMemoryGuard {
+    fn drop(&mut self) {
+        // SAFETY: a plain number. A failure means that it is gone already.
+        unsafe { sys::tsr_memory_out_of_memory_remove(self.0) };
+    }
+}
+
+unsafe extern "C" fn observe(user: *mut c_void, event: *const sys::tsr_memory_event) {
+    // SAFETY: user is the box of `on_out_of_memory`, the event is valid during the call.
+    let (observer, event) = unsafe { (&*user.cast::<Observer>(), &*event) };
+    let told = Pressure {
+        requested: event.requested,
+        cached_free: event.cached_free,
+        live_bytes: event.live_bytes,
+        live_tensors: event.live_handles,
+    };
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| observer(&told))) {
+        drop_quietly(panic);
+    }
+}
+
+/// Calls the closure with every out-of-memory error of the device, just before it is returned, on
+/// the allocating thread and with no lock held. A panic is ignored.
+pub fn on_out_of_memory(
+    device: Device,
+    observer: impl Fn(&Pressure) + Send + Sync + 'static,
+) -> Result<OutOfMemoryGuard> {
+    let user = Box::into_raw(Box::new(Box::new(observer) as Observer)).cast();
+    let mut id = 0;
+    // SAFETY: the box is freed by drop_box once, also when this fails.
+    done(unsafe {
+        sys::tsr_memory_out_of_memory_add(
+            device.kind as i32,
+            device.index,
+            Some(observe),
+            user,
+            Some(drop_box::<Observer>),
+            &mut id,
+        )
+    })?;
+    Ok(OutOfMemoryGuard(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::frames;
+
+    #[test]
+    fn frames_begin_at_the_program() {
+        let backtrace =
+            "   0: tessera::memory::history::stack\n             at ./src/memory.rs:5:9\n   \
+                         1: model::forward\n             at ./src/model.rs:31:5\n   2: main\n";
+        assert_eq!(frames(backtrace), "./src/model.rs:31 in model::forward");
+        assert_eq!(frames("disabled backtrace"), "");
+    }
+}
