@@ -23,17 +23,6 @@ const io::ArchiveEntry& entry_arg(tsr_archive handle, int64_t index) {
   return entries[static_cast<size_t>(index)];
 }
 
-io::Metadata metadata_arg(std::string_view text) {
-  const nlohmann::json tree = json_arg(text, "metadata");
-  TSR_CHECK(tree.is_object(), Code::kValue, "metadata", "expected a JSON object");
-  io::Metadata metadata;
-  for (const auto& [key, value] : tree.items()) {
-    TSR_CHECK(value.is_string(), Code::kValue, "metadata", "expected texts as values");
-    metadata.emplace_back(key, value.get<std::string>());
-  }
-  return metadata;
-}
-
 }  // namespace
 
 extern "C" {

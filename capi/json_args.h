@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "capi/handle.h"
@@ -37,6 +38,18 @@ inline std::vector<std::string> names_arg(std::string_view text, size_t count) {
     names.push_back(name.get<std::string>());
   }
   return names;
+}
+
+// A JSON object of texts.
+inline std::vector<std::pair<std::string, std::string>> metadata_arg(std::string_view text) {
+  const nlohmann::json tree = json_arg(text, "metadata");
+  TSR_CHECK(tree.is_object(), Code::kValue, "metadata", "expected a JSON object");
+  std::vector<std::pair<std::string, std::string>> metadata;
+  for (const auto& [key, value] : tree.items()) {
+    TSR_CHECK(value.is_string(), Code::kValue, "metadata", "expected texts as values");
+    metadata.emplace_back(key, value.get<std::string>());
+  }
+  return metadata;
 }
 
 }  // namespace tsr::capi

@@ -51,5 +51,7 @@ template <>
 inline constexpr uint32_t kFirstSize<tsr_group_options> = 32;
 template <>
 inline constexpr uint32_t kFirstSize<tsr_group_info> = 24;
+template <>
+inline constexpr uint32_t kFirstSize<tsr_data_parallel_options> = 40;
 
 }  // namespace tsr::capi

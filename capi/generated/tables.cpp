@@ -33,8 +33,9 @@ const StructSize kStructSizes[] = {
     {"tsr_shared_counts", sizeof(tsr_shared_counts)},
     {"tsr_group_options", sizeof(tsr_group_options)},
     {"tsr_group_info", sizeof(tsr_group_info)},
+    {"tsr_data_parallel_options", sizeof(tsr_data_parallel_options)},
 };
-const size_t kStructCount = 25;
+const size_t kStructCount = 26;
 
 const StatusName kStatusNames[] = {
     {0, "OK"},

@@ -54,6 +54,7 @@
 #include "tessera/memory_history.h"
 #include "tessera/share.h"
 #include "tessera/dist.h"
+#include "tessera/ddp.h"
 #include "tessera/ops.h"
 
 #endif

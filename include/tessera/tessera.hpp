@@ -9,6 +9,7 @@
 #include "tessera/cpp/create.hpp"
 #include "tessera/cpp/custom_function.hpp"
 #include "tessera/cpp/data.hpp"
+#include "tessera/cpp/data_parallel.hpp"
 #include "tessera/cpp/determinism.hpp"
 #include "tessera/cpp/dist.hpp"
 #include "tessera/cpp/error.hpp"

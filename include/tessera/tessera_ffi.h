@@ -19,6 +19,8 @@ typedef struct tsr_grad_scaler_s* tsr_grad_scaler;
 typedef struct tsr_profiler_s* tsr_profiler;
 typedef struct tsr_group_s* tsr_group;
 typedef struct tsr_work_s* tsr_work;
+typedef struct tsr_data_parallel_s* tsr_data_parallel;
+typedef struct tsr_sharded_optimizer_s* tsr_sharded_optimizer;
 typedef int32_t tsr_dtype;
 enum {
   TSR_BOOL = 0x10806,
@@ -332,6 +334,7 @@ typedef struct tsr_shared_handle tsr_shared_handle;
 typedef struct tsr_shared_counts tsr_shared_counts;
 typedef struct tsr_group_options tsr_group_options;
 typedef struct tsr_group_info tsr_group_info;
+typedef struct tsr_data_parallel_options tsr_data_parallel_options;
 typedef void (*tsr_drop_fn)(void* user);
 typedef void (*tsr_log_fn)(
     void* user, tsr_log_level level, const char* component, const char* message,
@@ -673,6 +676,17 @@ struct tsr_group_info {
   double timeout;
 };
 
+struct tsr_data_parallel_options {
+  uint32_t struct_size;
+  int32_t find_unused;
+  int64_t bucket_bytes;
+  int64_t first_bucket_bytes;
+  int32_t broadcast_buffers;
+  int32_t gradient_as_bucket_view;
+  tsr_dtype reduce_dtype;
+  int32_t pad0;
+};
+
 
 int64_t tsr_none(void);
 void tsr_buffer_retain(tsr_buffer buffer);
@@ -972,6 +986,25 @@ tsr_status tsr_work_done(tsr_work work, int32_t* done);
 tsr_status tsr_work_source(tsr_work work, int64_t* source);
 void tsr_work_retain(tsr_work work);
 void tsr_work_release(tsr_work work);
+tsr_status tsr_data_parallel_defaults(tsr_data_parallel_options* options);
+tsr_status tsr_data_parallel_new(tsr_group group, const tsr_tensor* params, int32_t n_params, const tsr_tensor* buffers, int32_t n_buffers, const tsr_data_parallel_options* options, tsr_data_parallel* parallel);
+void tsr_data_parallel_retain(tsr_data_parallel parallel);
+void tsr_data_parallel_release(tsr_data_parallel parallel);
+tsr_status tsr_data_parallel_forward_begin(tsr_data_parallel parallel);
+tsr_status tsr_data_parallel_forward_end(tsr_data_parallel parallel, const tsr_tensor* outputs, int32_t n_outputs);
+tsr_status tsr_data_parallel_sync_set(tsr_data_parallel parallel, int32_t sync, int32_t* previous);
+tsr_status tsr_data_parallel_join_begin(tsr_data_parallel parallel, int32_t divide_by_initial_size, int32_t fail_when_uneven);
+tsr_status tsr_data_parallel_join_end(tsr_data_parallel parallel);
+tsr_status tsr_data_parallel_report(tsr_data_parallel parallel, tsr_buffer* json);
+tsr_status tsr_optimizer_shard(tsr_optimizer optimizer, tsr_group group, tsr_sharded_optimizer* sharded);
+void tsr_sharded_optimizer_retain(tsr_sharded_optimizer sharded);
+void tsr_sharded_optimizer_release(tsr_sharded_optimizer sharded);
+tsr_status tsr_sharded_optimizer_step(tsr_sharded_optimizer sharded);
+tsr_status tsr_sharded_optimizer_gather(tsr_sharded_optimizer sharded, int64_t to, tsr_optimizer* optimizer);
+tsr_status tsr_sharded_optimizer_report(tsr_sharded_optimizer sharded, tsr_buffer* json);
+tsr_status tsr_shards_save(const char* path, int64_t path_len, const char* names, int64_t names_len, const tsr_tensor* tensors, int32_t n_tensors, const char* slices, int64_t slices_len, const char* metadata, int64_t metadata_len, tsr_group group);
+tsr_status tsr_shards_load(const char* path, int64_t path_len, const char* names, int64_t names_len, const tsr_tensor* tensors, int32_t n_tensors, const char* slices, int64_t slices_len);
+tsr_status tsr_shards_index(const char* path, int64_t path_len, tsr_buffer* json);
 tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_abs_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_abs_inplace(tsr_tensor input);

@@ -16,6 +16,7 @@ namespace {
 
 struct EngineState {
   GraphTask* current = nullptr;
+  GraphTask* outermost = nullptr;
   int depth = 0;
   bool reaches_all = true;
 };
@@ -27,7 +28,9 @@ class RunningTask {
   explicit RunningTask(GraphTask* task) : previous_(t_engine) {
     TSR_CHECK(t_engine.depth < kMaxBackwardDepth, Code::kAutograd, nullptr, "expected at most ",
               kMaxBackwardDepth, " backwards nested in each other, got one more");
-    t_engine = {task, previous_.depth + 1, previous_.reaches_all && !task->has_targets()};
+    GraphTask* outermost = previous_.outermost == nullptr ? task : previous_.outermost;
+    t_engine = {task, outermost, previous_.depth + 1,
+                previous_.reaches_all && !task->has_targets()};
   }
   RunningTask(const RunningTask&) = delete;
   RunningTask& operator=(const RunningTask&) = delete;
@@ -36,6 +39,11 @@ class RunningTask {
  private:
   EngineState previous_;
 };
+
+void check_running() {
+  TSR_CHECK(t_engine.current != nullptr, Code::kAutograd, nullptr,
+            "expected to be called while a backward runs on this thread, got a call outside one");
+}
 
 Tensor implicit_gradient(const Tensor& root) {
   TSR_CHECK(root.numel() == 1, Code::kAutograd, nullptr,
@@ -155,9 +163,13 @@ std::vector<Tensor> grad_at_edges(std::span<const Tensor> outputs, std::span<con
 }
 
 void queue_callback(std::function<void()> callback) {
-  TSR_CHECK(t_engine.current != nullptr, Code::kAutograd, nullptr,
-            "expected to be called while a backward runs on this thread, got a call outside one");
+  check_running();
   t_engine.current->queue_callback(std::move(callback));
+}
+
+void queue_last_callback(std::function<void()> callback) {
+  check_running();
+  t_engine.outermost->queue_callback(std::move(callback));
 }
 
 const void* current_backward() noexcept {
@@ -165,8 +177,7 @@ const void* current_backward() noexcept {
 }
 
 bool backward_reaches_all_leaves() {
-  TSR_CHECK(t_engine.current != nullptr, Code::kAutograd, nullptr,
-            "expected to be called while a backward runs on this thread, got a call outside one");
+  check_running();
   return t_engine.reaches_all;
 }
 

@@ -52,6 +52,8 @@ std::vector<Tensor> grad_at_edges(std::span<const Tensor> outputs, std::span<con
 // Runs `callback` when the innermost running backward of this thread has finished; callbacks may
 // queue more. Throws kAutograd outside a backward.
 void queue_callback(std::function<void()> callback);
+// The same when the outermost running backward of this thread has finished.
+void queue_last_callback(std::function<void()> callback);
 
 // Tells backwards apart: the innermost one that runs on this thread; null outside. Another one may
 // have the same value when it has finished.

@@ -79,6 +79,17 @@ class Optimizer final : public Object {
   // Drops the gradients, or fills the existing ones with zeros.
   void zero_grad(bool set_to_none);
 
+  // Drops the states of the parameters for which `drop(param)` is true; their next step is a first
+  // one.
+  template <class Drop>
+  void forget_states(const Drop& drop) {
+    for (const Group& group : groups_) {
+      for (const Tensor& param : group.params) {
+        if (drop(param)) states_.erase(param.impl());
+      }
+    }
+  }
+
   [[nodiscard]] NamedState state() const;
   // Takes over the options and copies the state, in the dtype and on the device of each parameter.
   // Throws kValue, kShape, kDType for a state that does not fit, and then changes nothing.

@@ -29,6 +29,28 @@ using toy::values;
 
 using Engine = toy::GraphTest;
 
+TEST_F(Engine, last_callbacks_run_when_the_outermost_backward_has_finished) {
+  std::vector<int> order;
+  const Tensor x = leaf({2}, {1, 2}), y = leaf({2}, {3, 4});
+  const Tensor product = toy::mul(x, x);
+  add_tensor_hook(product, [&](const Tensor& grad) {
+    const GradModeScope recording({true, false});
+    const Tensor inner = toy::sum(toy::mul(y, y));
+    add_tensor_hook(inner, [&](const Tensor& inner_grad) {
+      queue_last_callback([&] { order.push_back(2); });
+      queue_callback([&] { order.push_back(0); });
+      return inner_grad;
+    });
+    backward({&inner, 1});
+    order.push_back(1);
+    return grad;
+  });
+  const Tensor root = toy::sum(product);
+  backward({&root, 1});
+  EXPECT_EQ(order, (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(message_of([] { queue_last_callback([] {}); }).find("expected to be called while"), 0U);
+}
+
 TEST_F(Engine, A3_no_node_is_made_when_nothing_requires_grad) {
   const int64_t before = live_nodes();
   const Tensor y = toy::sum(toy::mul(make({2}, {1, 2}), make({2}, {3, 4})));

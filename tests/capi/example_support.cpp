@@ -118,6 +118,26 @@ tsr_group example_group() {
   return group;
 }
 
+tsr_data_parallel example_data_parallel(tsr_tensor param) {
+  tsr_data_parallel_options options = {};
+  options.struct_size = sizeof(options);
+  ok(tsr_data_parallel_defaults(&options));
+  tsr_group group = example_group();
+  tsr_data_parallel parallel = nullptr;
+  ok(tsr_data_parallel_new(group, &param, 1, nullptr, 0, &options, &parallel));
+  tsr_group_release(group);
+  return parallel;
+}
+tsr_sharded_optimizer example_sharded_optimizer(tsr_tensor param) {
+  tsr_group group = example_group();
+  tsr_optimizer optimizer = example_optimizer(param);
+  tsr_sharded_optimizer sharded = nullptr;
+  ok(tsr_optimizer_shard(optimizer, group, &sharded));
+  tsr_optimizer_release(optimizer);
+  tsr_group_release(group);
+  return sharded;
+}
+
 int64_t numel(tsr_tensor tensor) {
   tsr_info info = {};
   info.struct_size = sizeof(info);

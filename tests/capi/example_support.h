@@ -36,11 +36,13 @@ tsr_tensor wrapped(int* drops); /* on memory whose drop adds 1 to *drops */
 tsr_node exp_node(void);        /* the node of exp(leaf) */
 tsr_node custom_node(tsr_tensor input, int* drops);
 tsr_archive example_archive(void); /* "weight", as f32_vector(3); metadata made: here */
-tsr_optimizer example_optimizer(tsr_tensor param); /* SGD with the rate 0.5 */
-tsr_grad_scaler example_scaler(void);              /* with the scale 8 */
-tsr_profiler example_profiler(void);               /* of everything, without a schedule */
-tsr_profiler recorded_profiler(void);              /* the same, with a recording of an exp */
-tsr_group example_group(void);                     /* of one thread */
+tsr_optimizer example_optimizer(tsr_tensor param);                 /* SGD with the rate 0.5 */
+tsr_grad_scaler example_scaler(void);                              /* with the scale 8 */
+tsr_group example_group(void);                                     /* of one thread */
+tsr_data_parallel example_data_parallel(tsr_tensor param);         /* in a group of one thread */
+tsr_sharded_optimizer example_sharded_optimizer(tsr_tensor param); /* of example_optimizer */
+tsr_profiler example_profiler(void);  /* of everything, without a schedule */
+tsr_profiler recorded_profiler(void); /* the same, with a recording of an exp */
 int64_t numel(tsr_tensor tensor);
 double item(tsr_tensor tensor, int64_t index);
 int64_t live_tensors(void);

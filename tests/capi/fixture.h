@@ -38,6 +38,10 @@ struct Fixture {
     for (tsr_optimizer made : optimizers) tsr_optimizer_release(made);
     tsr_grad_scaler_release(grad_scaler);
     for (tsr_grad_scaler made : scalers) tsr_grad_scaler_release(made);
+    tsr_data_parallel_release(data_parallel);
+    for (tsr_data_parallel made : parallels) tsr_data_parallel_release(made);
+    tsr_sharded_optimizer_release(sharded_optimizer);
+    for (tsr_sharded_optimizer made : sharded_optimizers) tsr_sharded_optimizer_release(made);
     tsr_work_release(work);
     for (tsr_work made : works) tsr_work_release(made);
     tsr_group_release(group);
@@ -86,6 +90,12 @@ struct Fixture {
   tsr_optimizer make_optimizer() { return optimizers.emplace_back(example_optimizer(tensors[0])); }
   tsr_grad_scaler make_grad_scaler() { return scalers.emplace_back(example_scaler()); }
   tsr_group make_group() { return groups.emplace_back(example_group()); }
+  tsr_data_parallel make_data_parallel() {
+    return parallels.emplace_back(example_data_parallel(tensors[0]));
+  }
+  tsr_sharded_optimizer make_sharded_optimizer() {
+    return sharded_optimizers.emplace_back(example_sharded_optimizer(tensors[0]));
+  }
   tsr_work make_work() {
     tsr_work made = nullptr;
     ok(tsr_group_barrier(make_group(), &made));
@@ -113,6 +123,10 @@ struct Fixture {
     auto* value = reinterpret_cast<T*>(pages.back().get());
     if constexpr (requires { value->struct_size; }) value->struct_size = size;
     if constexpr (std::is_same_v<T, tsr_optimizer_options>) value->kind = TSR_OPTIMIZER_SGD;
+    if constexpr (std::is_same_v<T, tsr_data_parallel_options>) {
+      value->bucket_bytes = value->first_bucket_bytes = 1;
+      value->reduce_dtype = -1;
+    }
     if constexpr (std::is_same_v<T, tsr_autocast_state>) {
       value->device_type = TSR_DEVICE_CPU;
       value->dtype = TSR_BFLOAT16;
@@ -148,6 +162,10 @@ struct Fixture {
   std::vector<tsr_grad_scaler> scalers;
   tsr_group group = nullptr;
   std::vector<tsr_group> groups;
+  tsr_data_parallel data_parallel = nullptr;
+  std::vector<tsr_data_parallel> parallels;
+  tsr_sharded_optimizer sharded_optimizer = nullptr;
+  std::vector<tsr_sharded_optimizer> sharded_optimizers;
   tsr_work work = nullptr;
   std::vector<tsr_work> works;
   struct DLManagedTensor* DLManagedTensor = nullptr;

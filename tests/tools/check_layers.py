@@ -51,6 +51,8 @@ def may_see(layer):
         return BACKEND_SEES | {layer}
     if layer in ORDER:
         return set(ORDER[: ORDER.index(layer) + 1])
+    if layer == "dist":  # divides optimizers and files
+        return set(ORDER) | {"io", "optim", layer}
     if layer in NEIGHBOURS:
         return set(ORDER) | {layer}
     if layer == "capi":

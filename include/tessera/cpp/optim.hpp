@@ -41,6 +41,9 @@ class Optimizer {
   explicit Optimizer(std::initializer_list<Tensor> parameters, const Options& options = {})
       : Optimizer(TensorList(parameters), options) {}
 
+  // Takes over the C handle of an optimizer of this kind.
+  static Optimizer take(tsr_optimizer handle) { return Optimizer(Handle(handle)); }
+
   void add_group(const TensorList& parameters, const Options& options = {}) {
     const tsr_optimizer_options given = to_c(options);
     check(tsr_optimizer_add_group(handle(), &given, parameters.data(), parameters.size()));
@@ -149,6 +152,8 @@ class Optimizer {
  private:
   using Handle =
       tessera::detail::Counted<tsr_optimizer, &tsr_optimizer_retain, &tsr_optimizer_release>;
+
+  explicit Optimizer(Handle handle) noexcept : handle_(std::move(handle)) {}
 
   static tsr_optimizer_options to_c(const Options& options) {
     tsr_optimizer_options given{};

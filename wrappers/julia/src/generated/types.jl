@@ -96,6 +96,18 @@ An operation of a group, under way or done.
 mutable struct tsr_work_s end
 const tsr_work = Ptr{tsr_work_s}
 
+"""
+The parameters whose gradients are averaged over the ranks of a group.
+"""
+mutable struct tsr_data_parallel_s end
+const tsr_data_parallel = Ptr{tsr_data_parallel_s}
+
+"""
+An optimizer of which each rank keeps a part of the state.
+"""
+mutable struct tsr_sharded_optimizer_s end
+const tsr_sharded_optimizer = Ptr{tsr_sharded_optimizer_s}
+
 const tsr_dtype = Int32
 const TSR_BOOL = Int32(0x10806)
 const TSR_UINT8 = Int32(0x10801)
@@ -767,6 +779,22 @@ struct tsr_group_info
 end
 tsr_group_info() = tsr_group_info(sizeof(tsr_group_info), 0, 0, 0, 0)
 
+"""
+How gradients are averaged. tsr_data_parallel_defaults fills them.
+"""
+struct tsr_data_parallel_options
+    struct_size::UInt32
+    find_unused::Int32
+    bucket_bytes::Int64
+    first_bucket_bytes::Int64
+    broadcast_buffers::Int32
+    gradient_as_bucket_view::Int32
+    reduce_dtype::tsr_dtype
+    pad0::Int32
+end
+tsr_data_parallel_options() = tsr_data_parallel_options(
+    sizeof(tsr_data_parallel_options), 0, 0, 0, 0, 0, 0, 0)
+
 # What tsr_abi_probe checks when the library is loaded.
 const STRUCTS = (
     ("tsr_error_view", tsr_error_view),
@@ -790,6 +818,7 @@ const STRUCTS = (
     ("tsr_shared_counts", tsr_shared_counts),
     ("tsr_group_options", tsr_group_options),
     ("tsr_group_info", tsr_group_info),
+    ("tsr_data_parallel_options", tsr_data_parallel_options),
 )
 
 const STATUS_NAMES = Dict{Int32,Symbol}(

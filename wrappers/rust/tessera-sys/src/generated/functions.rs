@@ -1733,6 +1733,145 @@ extern "C" {
     /// tensors.
     pub fn tsr_work_release(work: tsr_work);
 
+    /// Fills options with their defaults.
+    pub fn tsr_data_parallel_defaults(options: *mut tsr_data_parallel_options) -> tsr_status;
+
+    /// Gives all ranks the parameters and buffers of rank 0, and from now on averages the
+    /// gradients of the parameters that require grad. It keeps references to group, parameters and
+    /// buffers.
+    /// SHAPE on all ranks if the ranks have different parameters or buffers; VALUE if no parameter
+    /// requires grad, one is given twice, or an option is out of range; AUTOGRAD for one that is
+    /// no leaf; the errors of collectives.
+    pub fn tsr_data_parallel_new(
+        group: tsr_group, params: *const tsr_tensor, n_params: i32, buffers: *const tsr_tensor,
+        n_buffers: i32, options: *const tsr_data_parallel_options,
+        parallel: *mut tsr_data_parallel,
+    ) -> tsr_status;
+
+    /// Adds a reference; NULL is ignored.
+    pub fn tsr_data_parallel_retain(parallel: tsr_data_parallel);
+
+    /// Releases a reference; gradients are no longer averaged when the last one is gone. NULL is
+    /// ignored.
+    pub fn tsr_data_parallel_release(parallel: tsr_data_parallel);
+
+    /// Before a forward: all ranks get the buffers of rank 0. With grad mode on, the next backward
+    /// averages gradients; it must run on this thread.
+    /// AUTOGRAD if the last backward did not reach every parameter; the errors of collectives.
+    /// Needs exclusive access to its arguments.
+    pub fn tsr_data_parallel_forward_begin(parallel: tsr_data_parallel) -> tsr_status;
+
+    /// After a forward. With find_unused it reads which parameters the outputs depend on, so that
+    /// the backward does not wait for the others.
+    /// outputs: the tensors that the loss will be computed from
+    /// Needs exclusive access to its arguments.
+    pub fn tsr_data_parallel_forward_end(
+        parallel: tsr_data_parallel, outputs: *const tsr_tensor, n_outputs: i32,
+    ) -> tsr_status;
+
+    /// With 0, the backwards of forwards from now on only add to the gradients of this rank; the
+    /// next backward that averages takes the sums. All ranks must agree.
+    /// previous: what held before
+    /// Needs exclusive access to its arguments.
+    pub fn tsr_data_parallel_sync_set(
+        parallel: tsr_data_parallel, sync: i32, previous: *mut i32,
+    ) -> tsr_status;
+
+    /// Until tsr_data_parallel_join_end the ranks may have different numbers of forwards. Costs a
+    /// small collective per forward.
+    /// VALUE inside another join. With fail_when_uneven all ranks get VALUE when one has no more
+    /// samples.
+    /// divide_by_initial_size: 1: gradients are divided by the number of all ranks, 0: of those
+    /// that still have samples
+    /// Needs exclusive access to its arguments.
+    pub fn tsr_data_parallel_join_begin(
+        parallel: tsr_data_parallel, divide_by_initial_size: i32, fail_when_uneven: i32,
+    ) -> tsr_status;
+
+    /// This rank has no more samples: takes part in the collectives of the ranks that go on, and
+    /// returns when the last one has none. Then all ranks have the model of one that ran to the
+    /// end.
+    /// VALUE outside a join; the errors of collectives.
+    /// Needs exclusive access to its arguments.
+    pub fn tsr_data_parallel_join_end(parallel: tsr_data_parallel) -> tsr_status;
+
+    /// The buckets, and what happened in the last backward that averaged, in its order, as JSON:
+    /// {"rebuilt", "buckets": \[{"dtype", "bytes", "params"}\], "events": \[{"kind", "number",
+    /// "ns"}\]}. Kinds of events are "ready" with the number of a parameter, "launched" and
+    /// "finished" with that of a bucket. Parameters are counted among those that require grad.
+    pub fn tsr_data_parallel_report(
+        parallel: tsr_data_parallel, json: *mut tsr_buffer,
+    ) -> tsr_status;
+
+    /// Divides the state of an optimizer: each rank keeps and updates a share of the parameters,
+    /// about equal in bytes. Options, groups and zero_grad remain the optimizer's, and so does
+    /// loading a state; what belongs to other ranks is dropped at the next step.
+    /// SHAPE on all ranks if the ranks have different parameters.
+    pub fn tsr_optimizer_shard(
+        optimizer: tsr_optimizer, group: tsr_group, sharded: *mut tsr_sharded_optimizer,
+    ) -> tsr_status;
+
+    /// Adds a reference; NULL is ignored.
+    pub fn tsr_sharded_optimizer_retain(sharded: tsr_sharded_optimizer);
+
+    /// Releases a reference; NULL is ignored.
+    pub fn tsr_sharded_optimizer_release(sharded: tsr_sharded_optimizer);
+
+    /// Updates this rank's share of the parameters, as tsr_optimizer_step, and gives all ranks the
+    /// new values. The gradients must be equal on all ranks, as after data-parallel training.
+    /// As tsr_optimizer_step; the errors of collectives.
+    /// Needs exclusive access to its arguments.
+    pub fn tsr_sharded_optimizer_step(sharded: tsr_sharded_optimizer) -> tsr_status;
+
+    /// An optimizer with the states of all parameters, to be saved, on rank `to`, and NULL on the
+    /// others; on every rank if `to` is -1. It shares the parameters with the sharded one.
+    /// INDEX for a rank that does not exist; the errors of collectives.
+    /// Needs exclusive access to its arguments.
+    pub fn tsr_sharded_optimizer_gather(
+        sharded: tsr_sharded_optimizer, to: i64, optimizer: *mut tsr_optimizer,
+    ) -> tsr_status;
+
+    /// Which rank has which parameter, and the bytes of the states that this rank has, as JSON:
+    /// {"owners": \[\[rank of each parameter\] of each group\], "state_bytes"}.
+    pub fn tsr_sharded_optimizer_report(
+        sharded: tsr_sharded_optimizer, json: *mut tsr_buffer,
+    ) -> tsr_status;
+
+    /// Writes tensors into a folder: one safetensors file per rank and, last, index.json. A tensor
+    /// that several ranks have completely is written once, divided among them if it is large. An
+    /// interrupted save leaves the old checkpoint.
+    /// Without a group (NULL) a single process writes all. VALUE for a repeated name, for parts
+    /// that overlap or leave gaps; SHAPE, DTYPE if the ranks do not agree about a tensor; IO on
+    /// all ranks if one cannot write.
+    /// path: the folder, which is made if needed
+    /// names: a JSON array of strings
+    /// slices: a JSON object {name: {"offset": \[...\], "shape": of the whole tensor}} of the
+    /// tensors of which this rank has a part, {} for none
+    /// metadata: a JSON object of strings, {} for none; that of rank 0 counts
+    pub fn tsr_shards_save(
+        path: *const c_char, path_len: i64, names: *const c_char, names_len: i64,
+        tensors: *const tsr_tensor, n_tensors: i32, slices: *const c_char, slices_len: i64,
+        metadata: *const c_char, metadata_len: i64, group: tsr_group,
+    ) -> tsr_status;
+
+    /// Copies saved tensors, or parts of them, into the given ones, in their dtypes and on their
+    /// devices. Each rank reads for itself, and the number of ranks that saved does not matter.
+    /// VALUE for a name that was not saved; SHAPE; IO. After an error no tensor has changed,
+    /// unless a file is damaged.
+    /// names: a JSON array of strings
+    /// slices: as in tsr_shards_save
+    pub fn tsr_shards_load(
+        path: *const c_char, path_len: i64, names: *const c_char, names_len: i64,
+        tensors: *const tsr_tensor, n_tensors: i32, slices: *const c_char, slices_len: i64,
+    ) -> tsr_status;
+
+    /// What a folder contains, as JSON: {"format", "metadata", "tensors": {name: {"dtype",
+    /// "shape", "parts": \[{"file", "offset", "shape"}\]}}}.
+    /// IO when there is no index or it violates the format.
+    pub fn tsr_shards_index(
+        path: *const c_char, path_len: i64, json: *mut tsr_buffer,
+    ) -> tsr_status;
+
     /// Absolute value of each element; a complex element gives its magnitude.
     pub fn tsr_abs(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_abs`].

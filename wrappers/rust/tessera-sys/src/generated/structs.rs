@@ -1165,6 +1165,50 @@ impl Default for tsr_group_info {
     }
 }
 
+/// How gradients are averaged. tsr_data_parallel_defaults fills them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct tsr_data_parallel_options {
+    /// struct size.
+    pub struct_size: u32,
+    /// 0 or 1; 1: in some steps some parameters get no gradient, on some ranks or on all
+    pub find_unused: i32,
+    /// above 0, 25 MiB: gradients of so many bytes are reduced together
+    pub bucket_bytes: i64,
+    /// above 0, 1 MiB: the same for the gradients that are ready first
+    pub first_bucket_bytes: i64,
+    /// 0 or 1, 1: before a forward all ranks get the buffers of rank 0
+    pub broadcast_buffers: i32,
+    /// 0 or 1, 0; 1: gradients are memory of a bucket, which saves a copy of them
+    pub gradient_as_bucket_view: i32,
+    /// the dtype in which wider gradients travel, bfloat16, say; -1, the default: their own
+    pub reduce_dtype: tsr_dtype,
+    /// pad0.
+    pub pad0: i32,
+}
+
+const _: () = {
+    assert!(size_of::<tsr_data_parallel_options>() == 40);
+    assert!(offset_of!(tsr_data_parallel_options, struct_size) == 0);
+    assert!(offset_of!(tsr_data_parallel_options, find_unused) == 4);
+    assert!(offset_of!(tsr_data_parallel_options, bucket_bytes) == 8);
+    assert!(offset_of!(tsr_data_parallel_options, first_bucket_bytes) == 16);
+    assert!(offset_of!(tsr_data_parallel_options, broadcast_buffers) == 24);
+    assert!(offset_of!(tsr_data_parallel_options, gradient_as_bucket_view) == 28);
+    assert!(offset_of!(tsr_data_parallel_options, reduce_dtype) == 32);
+    assert!(offset_of!(tsr_data_parallel_options, pad0) == 36);
+};
+
+impl Default for tsr_data_parallel_options {
+    /// All zero, but for the size.
+    fn default() -> Self {
+        // SAFETY: numbers, nullable pointers and functions, for which zero is a value.
+        let mut zero: Self = unsafe { std::mem::zeroed() };
+        zero.struct_size = size_of::<Self>() as u32;
+        zero
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -1197,6 +1241,7 @@ mod tests {
             ("tsr_shared_counts", size_of::<tsr_shared_counts>()),
             ("tsr_group_options", size_of::<tsr_group_options>()),
             ("tsr_group_info", size_of::<tsr_group_info>()),
+            ("tsr_data_parallel_options", size_of::<tsr_data_parallel_options>()),
         ];
         for (name, size) in structs {
             // SAFETY: text and its length.

@@ -126,6 +126,22 @@ pub struct tsr_work_s {
 /// An operation of a group, under way or done.
 pub type tsr_work = *mut tsr_work_s;
 
+/// Behind a handle; never seen.
+#[repr(C)]
+pub struct tsr_data_parallel_s {
+    _opaque: [u8; 0],
+}
+/// The parameters whose gradients are averaged over the ranks of a group.
+pub type tsr_data_parallel = *mut tsr_data_parallel_s;
+
+/// Behind a handle; never seen.
+#[repr(C)]
+pub struct tsr_sharded_optimizer_s {
+    _opaque: [u8; 0],
+}
+/// An optimizer of which each rank keeps a part of the state.
+pub type tsr_sharded_optimizer = *mut tsr_sharded_optimizer_s;
+
 /// A struct that the DLPack standard defines.
 #[repr(C)]
 pub struct DLManagedTensor {

@@ -87,6 +87,11 @@ impl<R: Rule> Optimizer<R> {
         self.handle.as_ptr()
     }
 
+    /// Takes over the reference of a call; `None` for null.
+    pub(crate) fn from_raw(handle: sys::tsr_optimizer) -> Option<Self> {
+        Some(Self { handle: NonNull::new(handle)?, _rule: std::marker::PhantomData })
+    }
+
     /// Adds parameters with their own options.
     pub fn add_group(&mut self, rule: R, parameters: &[Tensor]) -> Result<()> {
         let (options, list) = (rule.to_raw(), handles(parameters));

@@ -1,0 +1,258 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "dist/data_parallel.h"
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <unordered_set>
+
+#include "autograd/engine.h"
+#include "autograd/grad_mode.h"
+#include "autograd/tensor_grad.h"
+#include "base/error.h"
+#include "dist/agreement.h"
+#include "optim/optimizer.h"
+
+namespace tsr::dist {
+namespace {
+
+using optim::Quiet;
+
+void check_params(std::span<const Tensor> params) {
+  std::unordered_set<const TensorImpl*> known;
+  bool any = false;
+  for (size_t i = 0; i < params.size(); ++i) {
+    TSR_CHECK(is_leaf(params[i]), Code::kAutograd, "params",
+              "expected leaves, got a computed tensor at position ", i);
+    TSR_CHECK(known.insert(params[i].impl()).second, Code::kValue, "params",
+              "expected each parameter once, got one again at position ", i);
+    any |= params[i].requires_grad();
+  }
+  TSR_CHECK(any, Code::kValue, "params",
+            "expected at least one parameter that requires grad, got none");
+}
+
+}  // namespace
+
+void DataParallelOptions::check() const {
+  TSR_CHECK(bucket_bytes > 0, Code::kValue, "options", "expected bucket_bytes above 0, got ",
+            bucket_bytes);
+  TSR_CHECK(first_bucket_bytes > 0, Code::kValue, "options",
+            "expected first_bucket_bytes above 0, got ", first_bucket_bytes);
+  TSR_CHECK(!reduce_dtype || is_floating(*reduce_dtype), Code::kValue, "options",
+            "expected a floating reduce_dtype, got ", *reduce_dtype);
+  TSR_CHECK(!reduce_dtype || !gradient_as_bucket_view, Code::kValue, "options",
+            "expected buckets of the parameters' dtype for gradients that are views of them, got "
+            "also a reduce_dtype");
+}
+
+DataParallel::DataParallel(GroupPtr group, std::span<const Tensor> params,
+                           std::span<const Tensor> buffers, const DataParallelOptions& options)
+    : Object(kDataParallelTag),
+      group_(std::move(group)),
+      options_(options),
+      buffers_(buffers.begin(), buffers.end()) {
+  options_.check();
+  check_params(params);
+  for (const Tensor& param : params) {
+    (param.requires_grad() ? params_ : frozen_).push_back(param);
+  }
+  const Quiet quiet;
+  check_model(params);
+  broadcast_model(0);
+  std::vector<size_t> order(params_.size());
+  std::iota(order.rbegin(), order.rend(), size_t{0});
+  make_buckets(order);
+  owned_.add(params);
+  add_hooks();
+}
+
+DataParallel::~DataParallel() {
+  for (const HookHandle& hook : hooks_) hook.remove();
+}
+
+void DataParallel::destroy(DataParallel* parallel) noexcept {
+  parallel->tag = ObjectTag::kDead;
+  delete parallel;
+}
+
+void DataParallel::check_model(std::span<const Tensor> params) const {
+  std::vector<std::string> described;
+  const auto describe = [&described](const char* kind, std::span<const Tensor> tensors) {
+    for (const Tensor& tensor : tensors) {
+      described.push_back(concat(kind, " ", described.size(), " of shape ", tensor.sizes(),
+                                 " and dtype ", tensor.dtype(),
+                                 tensor.requires_grad() ? "" : " without gradient"));
+    }
+  };
+  describe("parameter", params);
+  describe("buffer", buffers_);
+  check_equal_lists(*group_, params_[0].device(), described, "params");
+}
+
+void DataParallel::add_hooks() {
+  hooks_.reserve(params_.size());
+  for (size_t i = 0; i < params_.size(); ++i) {
+    // Removed before this object is gone.
+    hooks_.push_back(add_accumulate_hook(params_[i], [this, i](const Tensor&) { on_gradient(i); }));
+  }
+}
+
+void DataParallel::make_buckets(std::span<const size_t> order) {
+  buckets_.clear();  // before the new ones need memory
+  places_.assign(params_.size(), {});
+  for (BucketPlan& plan : plan_buckets(params_, order, options_.first_bucket_bytes,
+                                       options_.bucket_bytes, options_.reduce_dtype)) {
+    for (size_t k = 0; k < plan.members.size(); ++k) {
+      places_[plan.members[k]] = {buckets_.size(), k};
+    }
+    buckets_.emplace_back(std::move(plan), params_);
+  }
+}
+
+void DataParallel::broadcast_model(int32_t source) const {
+  std::vector<Tensor> all(params_);
+  all.insert(all.end(), frozen_.begin(), frozen_.end());
+  all.insert(all.end(), buffers_.begin(), buffers_.end());
+  group_->broadcast(all, source)->wait();
+}
+
+void DataParallel::broadcast_buffers(int32_t source) const {
+  group_->broadcast(buffers_, source)->wait();
+}
+
+// ---- forward ----
+
+bool DataParallel::set_sync(bool sync) noexcept {
+  return std::exchange(sync_, sync);
+}
+
+// With find_unused the order may differ from step to step, and between ranks.
+bool DataParallel::wants_rebuild() const noexcept {
+  return !rebuilt_ && !options_.find_unused && !last_events_.empty();
+}
+
+void DataParallel::rebuild(int32_t source) {
+  std::vector<int64_t> order;
+  if (group_->rank() == source) {
+    for (const Event& event : last_events_) {
+      if (event.kind == EventKind::kReady) order.push_back(static_cast<int64_t>(event.number));
+    }
+  }
+  order.resize(params_.size());
+  broadcast_numbers(*group_, params_[0].device(), order, source);
+  make_buckets(std::vector<size_t>(order.begin(), order.end()));
+  rebuilt_ = true;
+}
+
+void DataParallel::begin_forward() {
+  const bool syncs = grad_enabled() && sync_;
+  if (grad_enabled() && begun_) {
+    std::string missing;
+    for (size_t i = 0; i < ready_.size(); ++i) {
+      if (ready_[i] == 0) missing += concat(missing.empty() ? "" : ", ", i);
+    }
+    reset();
+    fail(Code::kAutograd, nullptr, __FILE__, __LINE__,
+         "expected the last backward to reach every parameter before a new forward, got no "
+         "gradient for parameters ",
+         missing, ", counted among those that require grad; find_unused allows that");
+  }
+  const Quiet quiet;
+  // As before any forward: nothing changed since the last time if no step was taken between.
+  const bool broadcasts = forward_synced_ && options_.broadcast_buffers && !buffers_.empty();
+  int32_t source = 0;
+  divisor_ = group_->size();
+  if (join_) {
+    const Announced announced = announce(true, syncs, broadcasts);
+    check_even(announced);
+    source = last_active_ = announced.lowest;
+    if (!join_->divide_by_initial_size) divisor_ = announced.active;
+  }
+  if (syncs && wants_rebuild()) rebuild(source);
+  if (broadcasts) broadcast_buffers(source);
+  forward_synced_ = syncs;
+  expecting_ = syncs;
+  unused_.clear();
+}
+
+void DataParallel::end_forward(std::span<const Tensor> outputs) {
+  if (expecting_ && options_.find_unused) find_unused(outputs);
+}
+
+std::string DataParallel::report() const {
+  constexpr const char* kKinds[] = {"ready", "launched", "finished"};
+  nlohmann::ordered_json buckets = nlohmann::ordered_json::array();
+  for (const Bucket& bucket : buckets_) {
+    const BucketPlan& plan = bucket.plan();
+    buckets.push_back({{"dtype", concat(plan.dtype)},
+                       {"bytes", plan.numel * itemsize(plan.dtype)},
+                       {"params", plan.members}});
+  }
+  nlohmann::ordered_json events = nlohmann::ordered_json::array();
+  for (const Event& event : last_events_) {
+    events.push_back({{"kind", kKinds[static_cast<size_t>(event.kind)]},
+                      {"number", event.number},
+                      {"ns", event.time}});
+  }
+  return nlohmann::ordered_json{
+      {"rebuilt", rebuilt_}, {"buckets", std::move(buckets)}, {"events", std::move(events)}}
+      .dump();
+}
+
+// ---- uneven inputs ----
+
+void DataParallel::begin_join(JoinOptions options) {
+  TSR_CHECK(!join_, Code::kValue, nullptr, "expected the end of a join before the next, got none");
+  join_ = options;
+  last_active_ = -1;
+}
+
+DataParallel::Announced DataParallel::announce(bool active, bool syncs, bool broadcasts) const {
+  const auto size = static_cast<size_t>(group_->size());
+  std::vector<int64_t> numbers(size + 3, 0);
+  if (active) {
+    numbers[static_cast<size_t>(group_->rank())] = 1;
+    numbers[size] = syncs ? 1 : 0;
+    numbers[size + 1] = syncs && wants_rebuild() ? 1 : 0;
+    numbers[size + 2] = broadcasts ? 1 : 0;
+  }
+  sum_numbers(*group_, params_[0].device(), numbers);
+  Announced found;
+  for (size_t rank = size; rank-- > 0;) {
+    if (numbers[rank] == 0) continue;
+    ++found.active;
+    found.lowest = static_cast<int32_t>(rank);
+  }
+  found.syncs = numbers[size] > 0;
+  found.rebuilds = numbers[size + 1] > 0;
+  found.broadcasts = numbers[size + 2] > 0;
+  return found;
+}
+
+void DataParallel::check_even(const Announced& announced) const {
+  TSR_CHECK(!join_->fail_when_uneven || announced.active == 0 || announced.active == group_->size(),
+            Code::kValue, nullptr, "expected the same number of forwards on all ranks, got only ",
+            announced.active, " of ", group_->size(), " ranks that have one more");
+}
+
+void DataParallel::end_join() {
+  TSR_CHECK(join_, Code::kValue, nullptr, "expected the begin of a join before its end, got none");
+  const Quiet quiet;
+  const struct End {
+    DataParallel& self;
+    ~End() { self.join_.reset(); }
+  } end{*this};
+  for (;;) {
+    const Announced announced = announce(false, false, false);
+    if (announced.active == 0) break;
+    check_even(announced);
+    last_active_ = announced.lowest;
+    if (announced.rebuilds) rebuild(announced.lowest);
+    if (announced.broadcasts) broadcast_buffers(announced.lowest);
+    if (announced.syncs) shadow_backward();
+  }
+  if (last_active_ >= 0) broadcast_model(last_active_);
+}
+
+}  // namespace tsr::dist
