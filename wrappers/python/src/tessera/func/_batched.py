@@ -78,6 +78,7 @@ _REFUSED = {
     "tolist": ("tolist()", _VALUE), "numpy": ("numpy()", _MEMORY), "__array__": ("a NumPy array", _MEMORY),
     "__dlpack__": ("a DLPack capsule", _MEMORY), "data_ptr": ("data_ptr()", _MEMORY), "__reduce_ex__": ("a pickle", _MEMORY),
     "__deepcopy__": ("a deep copy", _MEMORY), "view_bits": ("view_bits()", _MEMORY), "pin_memory": ("pin_memory()", _MEMORY),
+    "share_memory_": ("share_memory_()", _MEMORY),
     "requires_grad_": ("requires_grad_()", _LEAF), "backward": ("backward()", _LEAF), "retain_grad": ("retain_grad()", _LEAF),
     "register_hook": ("register_hook()", _LEAF),
     "register_post_accumulate_grad_hook": ("register_post_accumulate_grad_hook()", _LEAF),
