@@ -98,6 +98,56 @@ TEST(Attention, an_encoder_layer_adds_and_normalises) {
   for (const Tensor& parameter : layer.parameters()) EXPECT_TRUE(parameter.grad().defined());
 }
 
+TEST(Attention, a_decoder_layer_looks_at_the_memory) {
+  manual_seed(4);
+  nn::TransformerDecoderLayerOptions options;
+  options.dim_feedforward = 5;
+  options.batch_first = true;
+  options.norm_first = true;
+  options.dtype = kFloat64;
+  nn::TransformerDecoderLayer layer(4, 2, options);
+  EXPECT_EQ(layer.parameters().size(), 18U);
+  EXPECT_EQ(layer.named_parameters()[4].first, "multihead_attn.in_proj_weight");
+  const Tensor x = sequence(3, 4, 5);
+  const Tensor memory = sequence(2, 4, 6);
+  EXPECT_NE(numbers(layer.forward(x, memory)), numbers(layer.forward(x, memory))) << "dropout";
+  layer.eval();
+  const Tensor first = x + layer.self_attn(layer.norm1(x));
+  const Tensor second =
+      first + layer.multihead_attn.forward(layer.norm2(first), memory, memory).first;
+  const Tensor wanted = second + layer.linear2(relu(layer.linear1(layer.norm3(second))));
+  expect_near(layer.forward(x, memory), numbers(wanted), 1e-12);
+  nn::DecoderCall causal;
+  causal.tgt_is_causal = true;
+  nn::DecoderCall masked;
+  masked.tgt_mask = triu(ones({3, 3}), 1).to(kBool);
+  expect_near(layer.forward(x, memory, causal), numbers(layer.forward(x, memory, masked)), 1e-12);
+  layer.forward(x, memory).sum().backward();
+  for (const Tensor& parameter : layer.parameters()) EXPECT_TRUE(parameter.grad().defined());
+}
+
+TEST(Attention, encoder_and_decoder_are_layers_one_after_the_other) {
+  nn::TransformerEncoderLayerOptions options;
+  options.dim_feedforward = 5;
+  options.dropout = 0;
+  options.dtype = kFloat64;
+  nn::LayerNormOptions wide;
+  wide.dtype = kFloat64;
+  nn::TransformerEncoder encoder(4, 2, 2, options,
+                                 nn::make<nn::LayerNorm>(std::vector<int64_t>{4}, wide));
+  nn::TransformerDecoder decoder(4, 2, 2, options);
+  EXPECT_EQ(encoder.parameters().size(), 26U);
+  EXPECT_EQ(decoder.named_parameters()[18].first, "layers.1.self_attn.in_proj_weight");
+  const Tensor x = sequence(3, 4, 5);
+  const Tensor memory = encoder(x);
+  expect_near(memory, numbers(encoder.norm->forward(encoder.layers[1](encoder.layers[0](x)))),
+              1e-12);
+  auto& first = static_cast<nn::TransformerDecoderLayer&>(decoder.layers[0]);
+  auto& second = static_cast<nn::TransformerDecoderLayer&>(decoder.layers[1]);
+  expect_near(decoder.forward(x, memory), numbers(second.forward(first.forward(x, memory), memory)),
+              1e-12);
+}
+
 TEST(Attention, bags_join_rows) {
   nn::EmbeddingBagOptions options;
   options.mode = "sum";

@@ -268,6 +268,27 @@ TEST(Nn, same_padding_keeps_the_size) {
   EXPECT_THROW(nn::Conv2d(1, 1, 3, strided), InvalidValueError);
 }
 
+TEST(Nn, padding_mode_says_what_stands_around_the_input) {
+  const Tensor x = randn({2, 1, 5, 4});
+  for (const char* mode : {"reflect", "replicate", "circular"}) {
+    nn::ConvOptions options;
+    options.padding_mode = mode;
+    options.padding = {2, 1};
+    nn::Conv2d layer(1, 2, {3, 2}, options);
+    expect_same(layer(x), conv2d(pad(x, {1, 1, 2, 2}, mode), layer.weight, layer.bias));
+    options.padding = 0;
+    options.same = true;
+    nn::Conv2d same(1, 2, {4, 3}, options);
+    expect_same(same(x), conv2d(pad(x, {1, 1, 1, 2}, mode), same.weight, same.bias));
+    EXPECT_EQ(same(x).shape(), (std::vector<int64_t>{2, 2, 5, 4}));
+    options.same = false;
+    EXPECT_THROW(nn::ConvTranspose2d(1, 1, 3, options), InvalidValueError);
+  }
+  nn::ConvOptions wrong;
+  wrong.padding_mode = "mirror";
+  EXPECT_THROW(nn::Conv2d(1, 2, 3, wrong), InvalidValueError);
+}
+
 TEST(Nn, layers_pass_gradcheck) {
   manual_seed(2);
   nn::ConvOptions strided;

@@ -20,4 +20,5 @@
 #include "tessera/cpp/nn/recurrent.hpp"
 #include "tessera/cpp/nn/sizes.hpp"
 #include "tessera/cpp/nn/summary.hpp"
+#include "tessera/cpp/nn/transformer.hpp"
 #include "tessera/cpp/nn/utils.hpp"

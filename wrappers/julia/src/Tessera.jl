@@ -33,11 +33,12 @@ export MaxPool1d, MaxPool2d, MaxPool3d, AvgPool1d, AvgPool2d, AvgPool3d, LPPool1
 export AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool1d, AdaptiveMaxPool2d, AdaptiveMaxPool3d
 export RNN, LSTM, GRU, RNNCell, LSTMCell, GRUCell
 export ChannelShuffle, Fold, PixelShuffle, PixelUnshuffle, Unfold, Upsample
-export MSELoss, L1Loss, SmoothL1Loss, HuberLoss, KLDivLoss, CrossEntropyLoss, NLLLoss, BCELoss, BCEWithLogitsLoss
+export CTCLoss, MSELoss, L1Loss, SmoothL1Loss, HuberLoss, KLDivLoss, CrossEntropyLoss, NLLLoss, BCELoss, BCEWithLogitsLoss
 export PoissonNLLLoss, GaussianNLLLoss, SoftMarginLoss, HingeEmbeddingLoss, MarginRankingLoss, CosineEmbeddingLoss
 export TripletMarginLoss, MultiMarginLoss, MultiLabelMarginLoss, MultiLabelSoftMarginLoss, CosineSimilarity
 export PairwiseDistance, LeakyReLU, ELU, CELU, Hardtanh, Softplus, Softshrink, Hardshrink, PReLU
-export MultiheadAttention, TransformerEncoderLayer, EmbeddingBag, Bilinear
+export MultiheadAttention, TransformerEncoderLayer, TransformerDecoderLayer, TransformerEncoder, TransformerDecoder
+export EmbeddingBag, Bilinear
 export convert!, set_data!, state_dict, load_state_dict!, train!, evaluate!, save_file, load_file
 export SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam, LAMB, Lion, Muon, Rprop, ASGD
 export StepLR, MultiStepLR, ConstantLR, LinearLR, ExponentialLR, PolynomialLR, CosineAnnealingLR

@@ -52,6 +52,38 @@ end
     @test all(p -> grad(p) !== nothing, params(layer))
 end
 
+@testset "test_a_decoder_layer_looks_at_the_memory" begin
+    layer = TransformerDecoderLayer(4, 2; dim_feedforward=5, norm_first=true, batch_first=true)
+    @test length(params(layer)) == 18
+    @test first.(named_params(layer))[5] == "multihead_attn.in_proj_weight"
+    x, memory = Tessera.randn(Float32, 2, 3, 4), Tessera.randn(Float32, 2, 5, 4)
+    @test Array(layer(x, memory)) != Array(layer(x, memory))
+    evaluate!(layer)
+    one_ = x .+ layer.self_attn(layer.norm1(x))
+    two = one_ .+ first(layer.multihead_attn(layer.norm2(one_), memory, memory))
+    expected = two .+ layer.linear2(relu(layer.linear1(layer.norm3(two))))
+    @test array(layer(x, memory)) ≈ array(expected)
+    hidden = triu(Tessera.ones(Bool, 3, 3); diagonal=1)
+    @test array(layer(x, memory; tgt_mask=hidden)) ≈ array(layer(x, memory; tgt_is_causal=true)) rtol = 1e-5
+    backward!(sum(layer(x, memory)))
+    @test all(p -> grad(p) !== nothing, params(layer))
+end
+
+@testset "test_encoder_and_decoder_are_layers_one_after_the_other" begin
+    options = (dim_feedforward=5, dropout=0, batch_first=true)
+    encoder = TransformerEncoder([TransformerEncoderLayer(4, 2; options...) for _ in 1:2]...; norm=LayerNorm(4))
+    decoder = TransformerDecoder([TransformerDecoderLayer(4, 2; options...) for _ in 1:2]...)
+    @test (length(params(encoder)), length(params(decoder))) == (26, 36)
+    @test first.(named_params(encoder))[25] == "norm.weight"
+    @test first.(named_params(decoder))[19] == "layers.1.self_attn.in_proj_weight"
+    x = Tessera.randn(Float32, 2, 3, 4)
+    memory = encoder(x; is_causal=true)
+    a, b = encoder.layers.layers
+    @test array(memory) ≈ array(encoder.norm(b(a(x; is_causal=true); is_causal=true)))
+    a, b = decoder.layers.layers
+    @test array(decoder(x, memory)) ≈ array(b(a(x, memory), memory))
+end
+
 @testset "test_bags_join_rows" begin
     bag = EmbeddingBag(4 => 2; mode="sum", padding_idx=4)
     table = array(bag.weight)

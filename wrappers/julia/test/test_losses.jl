@@ -36,6 +36,11 @@
     @test same(CosineSimilarity()(x, y), Tessera.cosine_similarity(x, y))
     @test same(PairwiseDistance(p=1.0, keepdims=true)(x, y), Tessera.pairwise_distance(x, y; p=1.0, keepdims=true))
     @test_throws MethodError MSELoss()(x)
+    log_probs = log_softmax(Tessera.ones(Float32, 3, 2, 4); dims=3)
+    lengths = (Tensor([1 2; 3 3]), Tensor([3, 2]), Tensor([2, 2]))
+    @test item(CTCLoss()(log_probs, lengths...)) == Inf  # two equal labels need three steps
+    @test same(CTCLoss(reduction="none", zero_infinity=true)(log_probs, lengths...),
+        Tessera.ctc_loss(log_probs, lengths...; reduction="none", zero_infinity=true))
     loss = CrossEntropyLoss(; weight)
     @test isempty(params(loss)) && haskey(state_dict(loss), "weight")
 end

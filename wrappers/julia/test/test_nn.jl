@@ -42,6 +42,17 @@ end
     @test size(Conv2d(3, 1 => 2; padding=:valid)(x)) == (1, 2, 3, 2)
     @test_throws ArgumentError Conv2d(3, 1 => 2; padding=:some)
     @test_throws ArgumentError Conv2d(3, 1 => 2; padding=:same, stride=2)
+    for mode in ("reflect", "replicate", "circular")
+        image = Tessera.randn(Float32, 2, 1, 5, 4)
+        layer = Conv2d((3, 2), 1 => 2; padding=(2, 1), padding_mode=mode)
+        expected = conv2d(pad(image, (1, 1, 2, 2); mode=mode), layer.weight; bias=layer.bias)
+        @test Array(layer(image)) == Array(expected)
+        layer = Conv2d((4, 3), 1 => 2; padding=:same, padding_mode=mode)
+        expected = conv2d(pad(image, (1, 1, 1, 2); mode=mode), layer.weight; bias=layer.bias)
+        @test Array(layer(image)) == Array(expected)
+        @test size(layer(image)) == (2, 2, 5, 4)
+    end
+    @test_throws ArgumentError Conv2d(3, 1 => 2; padding_mode="mirror")
 end
 
 @testset "test_registration_names_everything_once" begin

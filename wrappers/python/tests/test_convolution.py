@@ -35,6 +35,25 @@ def test_padding_by_word_is_pytorchs(axes: int, kernel: int, dilation: int) -> N
             np.testing.assert_allclose(ours.numpy(), theirs.numpy(), 1e-9, 1e-12)
 
 
+@pytest.mark.parametrize("axes", [1, 2, 3])
+@pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])
+@pytest.mark.parametrize("padding, dilation", [("by axis", 1), ("same", 2), ("valid", 1)])
+def test_padding_mode_is_pytorchs(axes: int, mode: str, padding: str, dilation: int) -> None:
+    x = np.random.default_rng(0).standard_normal((2, 3, *[9, 8, 7][:axes]))
+    around = [2, 1, 0][:axes] if padding == "by axis" else padding
+    given = {"padding": around, "dilation": dilation, "padding_mode": mode}
+    ours = getattr(nn, f"Conv{axes}d")(3, 4, [4, 3, 2][:axes], dtype=ts.float64, **given)
+    theirs = getattr(torch.nn, f"Conv{axes}d")(3, 4, [4, 3, 2][:axes], dtype=torch.float64, **given)
+    with torch.no_grad():
+        theirs.weight.copy_(torch.from_numpy(ours.weight.detach().numpy()))
+        theirs.bias.copy_(torch.from_numpy(ours.bias.detach().numpy()))
+        expected = theirs(torch.from_numpy(x))
+    np.testing.assert_allclose(ours(ts.asarray(x)).detach().numpy(), expected.numpy(), rtol=1e-12)
+    assert f"padding_mode={mode}" in repr(ours)
+    with pytest.raises(ValueError, match="padding_mode: expected one of"):
+        nn.Conv1d(1, 1, 3, padding_mode="mirror")
+
+
 def test_layers_take_padding_by_word() -> None:
     for word, size in (("same", 6), ("valid", 4)):
         ours, theirs = nn.Conv2d(2, 3, 3, padding=word), torch.nn.Conv2d(2, 3, 3, padding=word)

@@ -128,6 +128,31 @@ struct TransformerEncoderLayerOptions {
   std::optional<DType> dtype = std::nullopt;
 };
 
+namespace detail {
+
+inline MultiheadAttentionOptions attention_options(const TransformerEncoderLayerOptions& given) {
+  MultiheadAttentionOptions options;
+  options.dropout = given.dropout;
+  options.bias = given.bias;
+  options.batch_first = given.batch_first;
+  options.dtype = given.dtype;
+  return options;
+}
+inline LayerNormOptions norm_options(const TransformerEncoderLayerOptions& given) {
+  LayerNormOptions options;
+  options.eps = given.layer_norm_eps;
+  options.bias = given.bias;
+  options.dtype = given.dtype;
+  return options;
+}
+// A block added to its input, with the normalisation before the block or behind the sum.
+template <class Block>
+Tensor sum_with(bool norm_first, const Tensor& x, const Block& block, LayerNorm& norm) {
+  return norm_first ? x + block(norm(x)) : norm(x + block(x));
+}
+
+}  // namespace detail
+
 // Self-attention and two linear layers, each added to its input and normalised (Vaswani et al.,
 // "Attention is all you need", 2017).
 class TransformerEncoderLayer : public Module {
@@ -141,12 +166,12 @@ class TransformerEncoderLayer : public Module {
 
   TransformerEncoderLayer(int64_t d_model, int64_t nhead,
                           const TransformerEncoderLayerOptions& given = {})
-      : self_attn(d_model, nhead, attention_options(given)),
+      : self_attn(d_model, nhead, detail::attention_options(given)),
         linear1(d_model, given.dim_feedforward, given.bias, given.dtype),
         dropout(given.dropout),
         linear2(given.dim_feedforward, d_model, given.bias, given.dtype),
-        norm1({d_model}, norm_options(given)),
-        norm2({d_model}, norm_options(given)),
+        norm1({d_model}, detail::norm_options(given)),
+        norm2({d_model}, detail::norm_options(given)),
         dropout1(given.dropout),
         dropout2(given.dropout),
         activation_(given.activation),
@@ -174,32 +199,12 @@ class TransformerEncoderLayer : public Module {
     const auto feed = [&](const Tensor& x) {
       return dropout2(linear2(dropout(activation_(linear1(x)))));
     };
-    const Tensor x = sum_with(src, attend, norm1);
-    return sum_with(x, feed, norm2);
+    const Tensor x = detail::sum_with(norm_first_, src, attend, norm1);
+    return detail::sum_with(norm_first_, x, feed, norm2);
   }
   Tensor forward(const Tensor& src) override { return forward(src, Tensor()); }
 
  private:
-  static MultiheadAttentionOptions attention_options(const TransformerEncoderLayerOptions& given) {
-    MultiheadAttentionOptions options;
-    options.dropout = given.dropout;
-    options.bias = given.bias;
-    options.batch_first = given.batch_first;
-    options.dtype = given.dtype;
-    return options;
-  }
-  static LayerNormOptions norm_options(const TransformerEncoderLayerOptions& given) {
-    LayerNormOptions options;
-    options.eps = given.layer_norm_eps;
-    options.bias = given.bias;
-    options.dtype = given.dtype;
-    return options;
-  }
-  template <class Block>
-  Tensor sum_with(const Tensor& x, const Block& block, LayerNorm& norm) {
-    return norm_first_ ? x + block(norm(x)) : norm(x + block(x));
-  }
-
   std::function<Tensor(const Tensor&)> activation_;
   bool norm_first_;
 };

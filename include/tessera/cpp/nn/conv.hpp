@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tessera/cpp/nn/layers.hpp"
@@ -25,6 +26,8 @@ struct ConvOptionsOf {
   // Not for the transposes: pad so that the output has the input's size; replaces padding, needs
   // stride 1.
   bool same = false;
+  // Not for the transposes: what stands in the padding: zeros, reflect, replicate or circular.
+  std::string padding_mode = "zeros";
 };
 using Conv1dOptions = ConvOptionsOf<1>;
 using ConvOptions = ConvOptionsOf<2>;
@@ -69,23 +72,43 @@ class PlainConv : public Conv<kAxes> {
                        given.stride.values != Sizes<kAxes>(1).values)) {
       throw InvalidValueError("Conv: expected padding 0 and stride 1 with the option `same`");
     }
+    const std::string& mode = given.padding_mode;
+    if (mode != "zeros" && mode != "reflect" && mode != "replicate" && mode != "circular") {
+      throw InvalidValueError(
+          "Conv: padding_mode: expected zeros, reflect, replicate or circular, got " + mode);
+    }
+    // Elements before and after each axis, the last axis first.
+    for (size_t axis = kAxes; axis-- > 0;) {
+      const int64_t both = given.same ? given.dilation.values[axis] * (kernel_size.values[axis] - 1)
+                                      : 2 * given.padding.values[axis];
+      around_.push_back(both / 2);
+      around_.push_back(both - both / 2);
+    }
   }
 
   Tensor forward(const Tensor& input) override {
     const auto& o = this->options;
+    if (o.padding_mode != "zeros") {
+      return convolved(pad(input, around_, o.padding_mode), Sizes<kAxes>(0), false);
+    }
     OptionalIntList padding = o.padding;
     if (o.same) padding = std::nullopt;
+    return convolved(input, padding, o.same);
+  }
+
+ private:
+  Tensor convolved(const Tensor& input, const OptionalIntList& padding, bool same) const {
+    const auto& o = this->options;
     if constexpr (kAxes == 1) {
-      return conv1d(input, this->weight, this->bias, o.stride, padding, o.dilation, o.groups,
-                    o.same);
+      return conv1d(input, this->weight, this->bias, o.stride, padding, o.dilation, o.groups, same);
     } else if constexpr (kAxes == 2) {
-      return conv2d(input, this->weight, this->bias, o.stride, padding, o.dilation, o.groups,
-                    o.same);
+      return conv2d(input, this->weight, this->bias, o.stride, padding, o.dilation, o.groups, same);
     } else {
-      return conv3d(input, this->weight, this->bias, o.stride, padding, o.dilation, o.groups,
-                    o.same);
+      return conv3d(input, this->weight, this->bias, o.stride, padding, o.dilation, o.groups, same);
     }
   }
+
+  std::vector<int64_t> around_;
 };
 
 // The gradient of a convolution as a layer; weight (in, out / groups, kernel...).
@@ -97,6 +120,10 @@ class ConvTranspose : public Conv<kAxes> {
       : Conv<kAxes>(in_channels, out_channels, out_channels, kernel_size, given),
         output_padding_(output_padding) {
     if (given.same) throw InvalidValueError("ConvTranspose: expected no option `same`");
+    if (given.padding_mode != "zeros") {
+      throw InvalidValueError("ConvTranspose: expected padding_mode zeros, got " +
+                              given.padding_mode);
+    }
   }
 
   Tensor forward(const Tensor& input) override {

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-# Multi-head attention and the encoder layer of a Transformer.
+# Multi-head attention, the layers of a Transformer, and layers one after the other.
 
 """
     MultiheadAttention(features, heads; dropout=0, bias=true, add_bias_kv=false, add_zero_attn=false,
@@ -100,6 +100,86 @@ function (layer::TransformerEncoderLayer)(src::Tensor; src_mask=nothing, src_key
     attend(x) = layer.dropout1(first(layer.self_attn(x, x, x; key_padding_mask=src_key_padding_mask,
         need_weights=false, attn_mask=src_mask, is_causal=is_causal)))
     feed(x) = layer.dropout2(layer.linear2(layer.dropout(layer.activation(layer.linear1(x)))))
-    total(x, block, norm) = layer.norm_first ? x .+ block(norm(x)) : norm(x .+ block(x))
-    return total(total(src, attend, layer.norm1), feed, layer.norm2)
+    return sum_with(layer, sum_with(layer, src, attend, layer.norm1), feed, layer.norm2)
 end
+
+# A block added to its input, with the normalisation before the block or behind the sum.
+sum_with(layer, x, block, norm) = layer.norm_first ? x .+ block(norm(x)) : norm(x .+ block(x))
+
+"""
+    TransformerDecoderLayer(features, heads; dim_feedforward=2048, dropout=0.1, activation=relu,
+        layer_norm_eps=1e-5, batch_first=false, norm_first=false, dtype=Float32)
+
+Self-attention, attention to the encoder's result and two linear layers, each added to its input and
+normalised. The call is `layer(tgt, memory; tgt_mask, memory_mask, tgt_key_padding_mask,
+memory_key_padding_mask, tgt_is_causal=false, memory_is_causal=false)`.
+"""
+struct TransformerDecoderLayer{F} <: Layer
+    self_attn::MultiheadAttention
+    multihead_attn::MultiheadAttention
+    linear1::Dense
+    dropout::Dropout
+    linear2::Dense
+    norm1::LayerNorm
+    norm2::LayerNorm
+    norm3::LayerNorm
+    dropout1::Dropout
+    dropout2::Dropout
+    dropout3::Dropout
+    activation::F
+    norm_first::Bool
+end
+
+function TransformerDecoderLayer(features::Integer, heads::Integer; dim_feedforward=2048, dropout=0.1,
+        activation=relu, layer_norm_eps=1e-5, batch_first=false, norm_first=false, dtype=Float32)
+    norm() = LayerNorm(features; eps=layer_norm_eps, dtype=dtype)
+    attention() =
+        MultiheadAttention(features, heads; dropout=dropout, batch_first=batch_first, dtype=dtype)
+    return TransformerDecoderLayer(attention(), attention(), Dense(features => dim_feedforward; dtype=dtype),
+        Dropout(dropout), Dense(dim_feedforward => features; dtype=dtype), norm(), norm(), norm(),
+        Dropout(dropout), Dropout(dropout), Dropout(dropout), activation, norm_first)
+end
+
+function (layer::TransformerDecoderLayer)(tgt::Tensor, memory::Tensor; tgt_mask=nothing, memory_mask=nothing,
+        tgt_key_padding_mask=nothing, memory_key_padding_mask=nothing, tgt_is_causal::Bool=false,
+        memory_is_causal::Bool=false)
+    attend(x) = layer.dropout1(first(layer.self_attn(x, x, x; key_padding_mask=tgt_key_padding_mask,
+        need_weights=false, attn_mask=tgt_mask, is_causal=tgt_is_causal)))
+    look(x) = layer.dropout2(first(layer.multihead_attn(x, memory, memory;
+        key_padding_mask=memory_key_padding_mask, need_weights=false, attn_mask=memory_mask,
+        is_causal=memory_is_causal)))
+    feed(x) = layer.dropout3(layer.linear2(layer.dropout(layer.activation(layer.linear1(x)))))
+    x = sum_with(layer, tgt, attend, layer.norm1)
+    x = sum_with(layer, x, look, layer.norm2)
+    return sum_with(layer, x, feed, layer.norm3)
+end
+
+"""
+    TransformerEncoder(layers...; norm=nothing)
+
+Encoder layers one after the other and a last normalisation; keywords of the call are those of a layer.
+"""
+struct TransformerEncoder{C<:Chain,N} <: Layer
+    layers::C
+    norm::N
+end
+TransformerEncoder(layers::TransformerEncoderLayer...; norm=nothing) = TransformerEncoder(Chain(layers...), norm)
+
+"""
+    TransformerDecoder(layers...; norm=nothing)
+
+Decoder layers one after the other and a last normalisation; the call is that of a layer.
+"""
+struct TransformerDecoder{C<:Chain,N} <: Layer
+    layers::C
+    norm::N
+end
+TransformerDecoder(layers::TransformerDecoderLayer...; norm=nothing) = TransformerDecoder(Chain(layers...), norm)
+
+last_norm(::Nothing, x) = x
+last_norm(norm, x) = norm(x)
+
+(stack::TransformerEncoder)(src::Tensor; options...) =
+    last_norm(stack.norm, foldl((x, layer) -> layer(x; options...), stack.layers.layers; init=src))
+(stack::TransformerDecoder)(tgt::Tensor, memory::Tensor; options...) =
+    last_norm(stack.norm, foldl((x, layer) -> layer(x, memory; options...), stack.layers.layers; init=tgt))

@@ -22,8 +22,11 @@ end
 
 # The fields of a convolution along so many axes.
 function conv_fields(name, count, kernel, channels; stride=1, padding=0, dilation=1, groups=1, bias=true,
-        dtype=Float32)
+        padding_mode="zeros", dtype=Float32)
     check_groups(name, channels, groups)
+    mode = String(padding_mode)
+    mode in ("zeros", "reflect", "replicate", "circular") ||
+        throw(ArgumentError("$name: padding_mode: expected zeros, reflect, replicate or circular, got $mode"))
     padding isa Symbol && !(padding in (:same, :valid)) &&
         throw(ArgumentError("$name: padding: expected numbers, :same or :valid, got $(repr(padding))"))
     steps = per_axis(stride, count, "stride")
@@ -32,7 +35,14 @@ function conv_fields(name, count, kernel, channels; stride=1, padding=0, dilatio
     shape = (last(channels), first(channels) ÷ groups, per_axis(kernel, count, "kernel")...)
     return (conv_parameters(shape, last(channels), bias, dtype)..., steps,
         per_axis(padding isa Symbol ? 0 : padding, count, "padding"), per_axis(dilation, count, "dilation"),
-        groups, padding === :same)
+        groups, padding === :same, mode)
+end
+
+# The elements before and after each axis, the last axis first.
+function around(layer)
+    kernel = size(layer.weight)[3:end]
+    both = layer.same ? layer.dilation .* (kernel .- 1) : 2 .* layer.padding
+    return [n for total in reverse(both) for n in (total ÷ 2, total - total ÷ 2)]
 end
 
 # The fields of its transpose.
@@ -50,9 +60,11 @@ for (count, inputs) in ((1, "sequences of sizes (N, C, L)"), (2, "images of size
     conv, conv_op = Symbol(:Conv, count, :d), Symbol(:conv, count, :d)
     transpose, transpose_op = Symbol(:ConvTranspose, count, :d), Symbol(:conv_transpose, count, :d)
     conv_text = """
-        $conv(kernel, in => out; stride=1, padding=0, dilation=1, groups=1, bias=true, dtype=Float32)
+        $conv(kernel, in => out; stride=1, padding=0, dilation=1, groups=1, bias=true, padding_mode="zeros",
+            dtype=Float32)
 
-    Cross-correlation of $inputs. With `padding=:same` outputs have the input's size.
+    Cross-correlation of $inputs. With `padding=:same` outputs have the input's size; `padding_mode` says what
+    stands in the padding: zeros, reflect, replicate or circular.
     """
     transpose_text = """
         $transpose(kernel, in => out; stride=1, padding=0, output_padding=0, groups=1, bias=true, dilation=1, dtype=Float32)
@@ -68,12 +80,19 @@ for (count, inputs) in ((1, "sequences of sizes (N, C, L)"), (2, "images of size
             dilation::NTuple{$count,Int}
             groups::Int
             same::Bool
+            padding_mode::String
         end
         $conv(kernel, channels::Pair{<:Integer,<:Integer}; options...) =
             $conv(conv_fields($(string(conv)), $count, kernel, channels; options...)...)
-        (layer::$conv)(x::Tensor) = $conv_op(x, layer.weight; bias=layer.bias, stride=layer.stride,
-            padding=layer.same ? nothing : layer.padding, dilation=layer.dilation, groups=layer.groups,
-            same=layer.same)
+        function (layer::$conv)(x::Tensor)
+            if layer.padding_mode != "zeros"
+                return $conv_op(pad(x, around(layer); mode=layer.padding_mode), layer.weight; bias=layer.bias,
+                    stride=layer.stride, dilation=layer.dilation, groups=layer.groups)
+            end
+            return $conv_op(x, layer.weight; bias=layer.bias, stride=layer.stride,
+                padding=layer.same ? nothing : layer.padding, dilation=layer.dilation, groups=layer.groups,
+                same=layer.same)
+        end
 
         @doc $transpose_text struct $transpose <: Layer
             weight::Tensor

@@ -48,6 +48,7 @@ end
 @settings MultiLabelMarginLoss multilabel_margin_loss 2 reduction::String="mean"
 @settings(MultiLabelSoftMarginLoss, multilabel_soft_margin_loss, 2,
     weight::Weight=nothing, reduction::String="mean")
+@settings CTCLoss ctc_loss 4 blank::Int=0 reduction::String="mean" zero_infinity::Bool=false
 @settings CosineSimilarity cosine_similarity 2 dims::Int=2 eps::Float64=1e-8
 @settings PairwiseDistance pairwise_distance 2 p::Float64=2.0 eps::Float64=1e-6 keepdims::Bool=false
 

@@ -25,6 +25,9 @@ def _per_group(channels: int, groups: int) -> int:
     return count // parts
 
 
+_PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
+
+
 class _Conv(Module):
     """The base class of all convolutions; weight (*shape, kernel...)."""
 
@@ -65,20 +68,36 @@ class _Conv(Module):
 class _PlainConv(_Conv):
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Sizes | str = 0,
-        dilation: Sizes = 1, groups: int = 1, bias: bool = True, dtype: Any = None,
+        dilation: Sizes = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", dtype: Any = None,
     ) -> None:
+        if padding_mode not in _PADDING_MODES:
+            raise InvalidValueError(f"padding_mode: expected one of {_PADDING_MODES}, got {padding_mode!r}")
         if isinstance(padding, str) and padding not in ("same", "valid"):
             raise InvalidValueError(f"padding: expected ints, 'same' or 'valid', got {padding!r}")
         if isinstance(padding, str) and padding == "same" and set(self._sizes(stride, "stride")) != {1}:
             raise InvalidValueError(f"padding='same' needs a stride of 1, got {stride}")
         shape = (out_channels, _per_group(in_channels, groups))
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, shape, dtype)
+        self.padding_mode = padding_mode
 
     def forward(self, input: Tensor) -> Tensor:
-        found: Tensor = self._function(
-            input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups
-        )
+        padding: Any = self.padding
+        if self.padding_mode != "zeros":
+            input, padding = F.pad(input, self._around(), self.padding_mode), 0
+        found: Tensor = self._function(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
         return found
+
+    def _around(self) -> list[int]:
+        """The elements before and after each axis, the last axis first."""
+        if isinstance(self.padding, str):
+            total = [d * (k - 1) if self.padding == "same" else 0 for d, k in zip(self.dilation, self.kernel_size)]
+            sides = [(n // 2, n - n // 2) for n in total]
+        else:
+            sides = [(n, n) for n in self.padding]
+        return [n for side in reversed(sides) for n in side]
+
+    def extra_repr(self) -> str:
+        return super().extra_repr() + ("" if self.padding_mode == "zeros" else f", padding_mode={self.padding_mode}")
 
 
 class Conv1d(_PlainConv):
@@ -90,7 +109,8 @@ class Conv1d(_PlainConv):
 
 class Conv2d(_PlainConv):
     """Cross-correlation of images (N, C, H, W) with weight (out, in / groups, kH, kW). padding may be "same", for outputs
-    of the input's size, or "valid", for none."""
+    of the input's size, or "valid", for none; padding_mode says what stands there: "zeros", "reflect", "replicate" or
+    "circular"."""
 
     _axes = 2
     _function = staticmethod(F.conv2d)
