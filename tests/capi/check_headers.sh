@@ -5,11 +5,14 @@
 # Every public header compiles alone, as C99 and as C++, before and after dlpack.h and with an older
 # TSR_TARGET; tessera_ffi.h has no preprocessor line and cffi reads it.
 #
-# Usage: check_headers.sh <repository root> <python>
+# Usage: check_headers.sh <repository root> <python> <folder to work in>
+#
+# The folder is inside the build, so that the compiler cache sees the same relative paths in every clone.
 
 set -euo pipefail
-root="$1" python="$2"
-work="$(mktemp -d)"
+root="$1" python="$2" work="$3"
+rm -rf "$work"
+mkdir -p "$work"
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 gcc=(gcc)

@@ -10,6 +10,7 @@
 
 #include "capi/example_support.h"
 #include "capi/optimizer_support.h"
+#include "support/places.h"
 
 using namespace tsr::test;
 
@@ -520,7 +521,7 @@ TEST(AMP_GradScaler, unscales_views_and_many_gradients_at_once) {
 }
 
 TEST(AMP_GradScaler, file_is_that_of_all_languages) {
-  const std::string shared = TSR_CONFORMANCE "/grad_scaler.safetensors";
+  const std::string shared = tsr::testing::source_path("tests/conformance/grad_scaler.safetensors");
   const Scaler scaler;
   ok(tsr_grad_scaler_load(scaler, shared.c_str(), -1));
   const tsr_grad_scaler_state found = scaler.state();

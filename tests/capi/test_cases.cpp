@@ -11,12 +11,13 @@
 #include <set>
 
 #include "capi/wrong_values.h"
+#include "support/places.h"
 
 namespace tsr::test {
 namespace {
 
 using Json = nlohmann::ordered_json;
-const std::string kFolder = TSR_CONFORMANCE;
+const std::string kFolder = testing::source_path("tests/conformance");
 
 struct Counts {
   int calls = 0, refusals = 0, gradients = 0, spoiled = 0;
@@ -312,7 +313,7 @@ void spoil(const Json& op, const Json& row, const std::string& form) {
 
 using Body = void (*)(const Json& op, const Json& row, const std::string& form);
 
-class Registered : public testing::Test {
+class Registered : public ::testing::Test {
  public:
   Registered(Body run, const Json& op, const Json& row, std::string form)
       : run_(run), op_(op), row_(row), form_(std::move(form)) {}
@@ -331,8 +332,8 @@ std::set<std::string> called;  // functions
 
 void add(const char* suite, const std::string& name, Body run, const Json& op, const Json& row,
          const std::string& form) {
-  testing::RegisterTest(suite, name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                        [run, &op, &row, form] { return new Registered(run, op, row, form); });
+  ::testing::RegisterTest(suite, name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                          [run, &op, &row, form] { return new Registered(run, op, row, form); });
 }
 
 void add_all(const std::vector<Json>& ops) {

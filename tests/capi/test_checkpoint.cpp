@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "capi/abi_support.h"
+#include "support/places.h"
 
 using namespace tsr::test;
 
@@ -299,7 +300,7 @@ TEST(Checkpoint, P1_says_whether_a_backward_reaches_all_leaves) {
 // ---- Hooks of the library ----
 
 TEST(SavedOnDevice, P1_keeps_saved_tensors_on_another_device) {
-  ok(tsr_plugin_load(TSR_SIMULATED_BACKEND, -1));
+  ok(tsr_plugin_load(tsr::testing::simulated_backend().c_str(), -1));
   const auto live = [](tsr_device_type device) {
     tsr_memory_stats stats = {};
     stats.struct_size = sizeof(stats);

@@ -7,6 +7,7 @@
 #include "capi/abi_support.h"
 #include "capi/dlpack.h"
 #include "capi/example_support.h"
+#include "support/places.h"
 
 using namespace tsr::test;
 
@@ -107,7 +108,7 @@ TEST(FromDlpack, refusal_leaves_the_original_to_the_caller) {
 // A device accesses a complex number at once, so both parts together must be aligned; a CPU
 // accesses the parts separately.
 TEST(FromDlpack, complex_memory_of_a_device_must_be_aligned_to_whole_numbers) {
-  ok(tsr_plugin_load(TSR_SIMULATED_BACKEND, -1));
+  ok(tsr_plugin_load(tsr::testing::simulated_backend().c_str(), -1));
   alignas(16) float parts[7] = {0, 1, 2, 3, 4, 5, 6};
   Producer producer;
   DLTensor& view = producer.managed.dl_tensor;
@@ -136,7 +137,7 @@ TEST(FromDlpack, complex_memory_of_a_device_must_be_aligned_to_whole_numbers) {
 
 // Memory that is aligned to its real elements can be imported, but not viewed as complex numbers.
 TEST(FromDlpack, parts_of_a_device_become_complex_only_where_whole_numbers_are_aligned) {
-  ok(tsr_plugin_load(TSR_SIMULATED_BACKEND, -1));
+  ok(tsr_plugin_load(tsr::testing::simulated_backend().c_str(), -1));
   alignas(16) float parts[5] = {0, 1, 2, 3, 4};
   const int64_t shape[] = {2, 2};
   const auto as_complex = [&](int first, int32_t device) {

@@ -11,6 +11,7 @@
 
 #include "capi/abi_support.h"
 #include "capi/example_support.h"
+#include "support/places.h"
 
 using namespace tsr::test;
 
@@ -106,7 +107,7 @@ TEST(A21_Graph, a_walk_in_c_gives_the_nodes_and_edges_of_every_language) {
   }
   for (tsr_node node : owned) tsr_node_release(node);
   std::ostringstream wanted;
-  wanted << std::ifstream(TSR_GRAPH_NODES).rdbuf();
+  wanted << std::ifstream(tsr::testing::source_path("tests/conformance/graph_nodes.txt")).rdbuf();
   EXPECT_EQ(found.str(), wanted.str());
 }
 

@@ -11,6 +11,7 @@
 #include "capi/abi_support.h"
 #include "capi/dlpack.h"
 #include "capi/example_support.h"
+#include "support/places.h"
 
 using namespace tsr::test;
 
@@ -82,7 +83,9 @@ class Current {
 
 class SimulatedStream : public testing::Test {
  protected:
-  static void SetUpTestSuite() { ok(tsr_plugin_load(TSR_SIMULATED_BACKEND, -1)); }
+  static void SetUpTestSuite() {
+    ok(tsr_plugin_load(tsr::testing::simulated_backend().c_str(), -1));
+  }
   SimulatedStream() {
     ok(tsr_device_synchronize(kDevice, 0));
     ok(tsr_stream_create(kDevice, 0, a_.slot()));

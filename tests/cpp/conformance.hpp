@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support.hpp"
+#include "support/places.h"
 
 namespace tessera::test {
 
@@ -20,7 +21,8 @@ inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // The tensors of tests/conformance, read once.
 inline const Tensor& stored(const char* key) {
-  static const TensorMap tensors = load_file(TSR_CONFORMANCE_VECTORS);
+  static const TensorMap tensors =
+      load_file(tsr::testing::source_path("tests/conformance/vectors.safetensors"));
   return tensors.at(key);
 }
 

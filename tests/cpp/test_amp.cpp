@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "support.hpp"
+#include "support/places.h"
 
 using namespace tessera;
 using namespace tessera::test;
@@ -81,7 +82,8 @@ std::string bytes_of(const std::string& path) {
 // The shared test: every language reads this file and writes the same bytes.
 TEST(AMP_GradScaler, file_is_that_of_all_languages) {
   GradScaler scaler;
-  scaler.load(TSR_SCALER_FILE);
+  const std::string shared = tsr::testing::source_path("tests/conformance/grad_scaler.safetensors");
+  scaler.load(shared);
   const GradScalerOptions found = scaler.state();
   EXPECT_EQ(found.scale, 1024);
   EXPECT_EQ(found.growth_factor, 3);
@@ -90,7 +92,7 @@ TEST(AMP_GradScaler, file_is_that_of_all_languages) {
   EXPECT_EQ(found.growth_tracker, 5);
   const std::string path = temporary("scaler");
   scaler.save(path);
-  EXPECT_EQ(bytes_of(path), bytes_of(TSR_SCALER_FILE));
+  EXPECT_EQ(bytes_of(path), bytes_of(shared));
   std::remove(path.c_str());
   GradScalerOptions wrong = found;
   wrong.backoff_factor = 2;

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "support.hpp"
+#include "support/places.h"
 
 namespace tessera {
 namespace {
@@ -50,7 +51,7 @@ TEST(A21_Graph, a_walk_gives_the_nodes_and_edges_of_every_language) {
     found << "\n";
   }
   std::ostringstream wanted;
-  wanted << std::ifstream(TSR_GRAPH_NODES).rdbuf();
+  wanted << std::ifstream(tsr::testing::source_path("tests/conformance/graph_nodes.txt")).rdbuf();
   EXPECT_EQ(found.str(), wanted.str());
 }
 

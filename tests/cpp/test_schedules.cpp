@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "support.hpp"
+#include "support/places.h"
 
 using namespace tessera;
 using namespace tessera::test;
@@ -14,7 +15,7 @@ namespace {
 
 std::map<std::string, std::vector<double>> expected_rates() {
   std::map<std::string, std::vector<double>> found;
-  std::ifstream file(TSR_SCHEDULES);
+  std::ifstream file(tsr::testing::source_path("tests/conformance/schedules.txt"));
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;
     std::istringstream words(line);

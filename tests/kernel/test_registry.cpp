@@ -17,6 +17,7 @@
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/reduce.h"
 #include "ops/shape/shape.h"
+#include "support/places.h"
 #include "tests/ops/tensors.h"
 
 namespace tsr {
@@ -89,11 +90,11 @@ TEST(Registry, an_unserved_device_is_a_device_error) {
 
 class Plugin : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { kernel::load_backend(TSR_SIMULATED_BACKEND); }
+  static void SetUpTestSuite() { kernel::load_backend(testing::simulated_backend()); }
 };
 
 TEST_F(Plugin, loads_twice_as_the_same_backend) {
-  const Backend& first = kernel::load_backend(TSR_SIMULATED_BACKEND);
+  const Backend& first = kernel::load_backend(testing::simulated_backend());
   EXPECT_STREQ(first.build_id, "tessera-simulated");
   EXPECT_EQ(&first, &kernel::backend_for(kSimulated));
   EXPECT_GE(kernel::device_count(DeviceType::kSimulated), 1);

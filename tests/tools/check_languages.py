@@ -32,7 +32,7 @@ EXAMPLES = ROOT / "examples"
 LIMIT = 1e-6  # the difference between logits of one model
 LEAST_ACCURACY = 0.95
 TIMEOUT = 900  # seconds; Julia compiles before it runs
-JULIA = [BUILD / "julia/bin/julia", "--startup-file=no", f"--project={ROOT}/wrappers/julia"]
+JULIA = [BUILD / "julia/bin/julia", "-O1", "--startup-file=no", f"--project={ROOT}/wrappers/julia"]
 TOLD = {  # variables that tell the programs where to find files
     "TESSERA_BUILD_DIR": str(BUILD / "release"),
     "JULIA_DEPOT_PATH": str(BUILD / "julia/depot"),
