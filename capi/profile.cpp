@@ -68,8 +68,10 @@ void describe_shapes(const TraceEvent& event, std::string& shapes, std::string& 
     if (values[i].kind != TSR_VALUE_TENSOR && values[i].kind != TSR_VALUE_TENSORS) continue;
     shapes += shapes.empty() ? '[' : ',';
     dtypes += dtypes.empty() ? '[' : ',';
-    if (values[i].kind == TSR_VALUE_TENSOR) append_tensor(shapes, dtypes, values[i].pointer);
-    else append_tensors(shapes, dtypes, values[i]);
+    if (values[i].kind == TSR_VALUE_TENSOR)
+      append_tensor(shapes, dtypes, values[i].pointer);
+    else
+      append_tensors(shapes, dtypes, values[i]);
   }
   if (shapes.empty()) return;
   shapes += ']';

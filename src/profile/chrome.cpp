@@ -97,13 +97,16 @@ class ChromeWriter {
     if (*span.stack() != '\0') args.field("stack", span.stack());
     if (span.kind == TraceKind::kNode) args.field("sequence number", span.value);
     if (span.kind != TraceKind::kLaunch) return;
-    args.field("family", span.family).field("flops", span.cost.flops).field("bytes", span.cost.bytes);
+    args.field("family", span.family)
+        .field("flops", span.cost.flops)
+        .field("bytes", span.cost.bytes);
     args.field("device", concat(span.device()));
   }
 
   // Numbers of processes for devices must not meet the host's.
   int64_t process_of(Device device) {
-    const int64_t number = 10'000'000 + int64_t{static_cast<int32_t>(device.type)} * 1000 + device.index;
+    const int64_t number =
+        10'000'000 + int64_t{static_cast<int32_t>(device.type)} * 1000 + device.index;
     if (devices_.try_emplace(number, true).second) label("process_name", concat(device), number, 0);
     return number;
   }
@@ -120,7 +123,8 @@ class ChromeWriter {
     const int64_t process = process_of(activity.device);
     const int64_t thread = thread_of(process, activity.stream);
     event("X", activity.name, process, thread, [&](JsonObject& object) {
-      object.field("cat", activity.copies ? "gpu_memcpy" : "kernel").field("ts", at(activity.begin));
+      object.field("cat", activity.copies ? "gpu_memcpy" : "kernel")
+          .field("ts", at(activity.begin));
       object.field("dur", Microseconds{activity.end - activity.begin});
       object.nested("args", [&] {
         JsonObject args(out_);

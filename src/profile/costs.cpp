@@ -61,7 +61,8 @@ Cost pointwise(const ElementwisePlan& plan) {
 
 Cost reduce(const ReducePlan& plan) {
   const double read = real(plan.kept_numel) * real(plan.reduced_numel);
-  return {read, bytes_of(plan.input_dtype, read) + bytes_of(plan.output_dtype, real(plan.kept_numel))};
+  return {read,
+          bytes_of(plan.input_dtype, read) + bytes_of(plan.output_dtype, real(plan.kept_numel))};
 }
 Cost scan(const ScanPlan& plan) {
   const double count = real(plan.numel) * real(plan.axis_size);
@@ -87,7 +88,8 @@ Cost packed(const PackedPlan& plan) {
 Cost conv(const ConvPlan& plan) {
   const double batch = real(plan.batch), in = real(plan.in_channels), out = real(plan.out_channels);
   const double outputs = batch * out * product(plan.output_size, plan.spatial);
-  const double taps = in / real(std::max<int64_t>(plan.groups, 1)) * product(plan.kernel, plan.spatial);
+  const double taps =
+      in / real(std::max<int64_t>(plan.groups, 1)) * product(plan.kernel, plan.spatial);
   const double inputs = batch * in * product(plan.input_size, plan.spatial);
   return {2 * outputs * taps, bytes_of(plan.dtype, inputs + out * taps + outputs)};
 }
@@ -99,7 +101,8 @@ Cost attention(const AttentionPlan& plan) {
   const double io = batch * (q * (width + values) + k * (width + values));
   // Backward: the scores again, and four products of gradients.
   const double passes = plan.backward != 0 ? 2.5 : 1;
-  return {passes * 2 * pairs * (width + values), bytes_of(plan.dtype, io * (plan.backward != 0 ? 2 : 1))};
+  return {passes * 2 * pairs * (width + values),
+          bytes_of(plan.dtype, io * (plan.backward != 0 ? 2 : 1))};
 }
 
 double cubes(double m, double n, double factor) {
@@ -147,8 +150,10 @@ Cost fft(const FftPlan& plan) {
           bytes_of(plan.dtype, lines * n * 4 * whole)};
 }
 Cost distance(const DistancePlan& plan) {
-  const double pairs = real(plan.batch) * real(plan.rows1) * real(plan.rows2) * (plan.condensed != 0 ? 0.5 : 1);
-  const double read = real(plan.batch) * (real(plan.rows1) + real(plan.rows2)) * real(plan.components);
+  const double pairs =
+      real(plan.batch) * real(plan.rows1) * real(plan.rows2) * (plan.condensed != 0 ? 0.5 : 1);
+  const double read =
+      real(plan.batch) * (real(plan.rows1) + real(plan.rows2)) * real(plan.components);
   return {3 * pairs * real(plan.components), bytes_of(plan.dtype, read + pairs)};
 }
 
@@ -156,7 +161,8 @@ Cost pool(const PoolPlan& plan) {
   const double planes = real(plan.batch) * real(plan.channels);
   const double in = planes * product(plan.input_size, plan.spatial);
   const double out = planes * product(plan.output_size, plan.spatial);
-  const double window = plan.adaptive != 0 ? in / std::max(out, 1.0) : product(plan.kernel, plan.spatial);
+  const double window =
+      plan.adaptive != 0 ? in / std::max(out, 1.0) : product(plan.kernel, plan.spatial);
   return {plan.op == PoolOp::kPick ? 0 : out * window,
           bytes_of(plan.dtype, in + out) + (plan.positions != nullptr ? 8 * out : 0)};
 }
@@ -184,8 +190,9 @@ Cost norm(const NormPlan& plan) {
 }
 Cost class_loss(const ClassLossPlan& plan) {
   const double positions = real(plan.batch) * real(plan.inner);
-  const double count = plan.log_probabilities != 0 && plan.backward == 0 ? positions
-                                                                         : positions * real(plan.classes);
+  const double count = plan.log_probabilities != 0 && plan.backward == 0
+                           ? positions
+                           : positions * real(plan.classes);
   return {4 * count, bytes_of(plan.dtype, count * (plan.backward != 0 ? 2 : 1)) + 8 * positions};
 }
 Cost gates(const GatesPlan& plan) {
@@ -196,7 +203,8 @@ Cost gates(const GatesPlan& plan) {
 }
 Cost align_loss(const AlignLossPlan& plan) {
   const double steps = real(plan.time) * real(plan.batch);
-  return {6 * steps * real(plan.states), bytes_of(plan.dtype, steps * (real(plan.classes) + real(plan.states)))};
+  return {6 * steps * real(plan.states),
+          bytes_of(plan.dtype, steps * (real(plan.classes) + real(plan.states)))};
 }
 
 Cost index(const IndexPlan& plan) {
@@ -235,7 +243,8 @@ struct OptimRule {
 };
 OptimRule optim_rule(OptimOp op, const OptimSlot& slot) {
   double states = 0;
-  for (const void* state : {slot.state0, slot.state1, slot.state2}) states += state != nullptr ? 1 : 0;
+  for (const void* state : {slot.state0, slot.state1, slot.state2})
+    states += state != nullptr ? 1 : 0;
   switch (op) {
     case OptimOp::kNorm:
       return {2, 1};

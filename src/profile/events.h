@@ -107,7 +107,7 @@ struct Profile {
     for (const Event& event : events) std::free(event.texts);
   }
 
-  std::vector<Event> events;  // by thread, then by begin; an event before those inside it
+  std::vector<Event> events;         // by thread, then by begin; an event before those inside it
   std::vector<Activity> activities;  // by device, stream and begin
   std::map<int32_t, std::string> threads;  // their names
   std::vector<StartMemory> memory;

@@ -23,9 +23,12 @@ void append_data(std::string& page, std::string_view data) {
 
 void append_text(std::string& page, std::string_view text) {
   for (const char c : text) {
-    if (c == '<') page.append("&lt;");
-    else if (c == '&') page.append("&amp;");
-    else page.push_back(c);
+    if (c == '<')
+      page.append("&lt;");
+    else if (c == '&')
+      page.append("&amp;");
+    else
+      page.push_back(c);
   }
 }
 

@@ -80,7 +80,7 @@ struct PageData {
 
   void add_span(Track& track, int64_t begin, int64_t duration, int64_t text, SpanKind kind,
                 size_t depth, int64_t detail) {
-    const int64_t span[] = {begin - profile.begin, duration, text, kind,
+    const int64_t span[] = {begin - profile.begin,       duration, text, kind,
                             static_cast<int64_t>(depth), detail};
     track.spans.insert(track.spans.end(), std::begin(span), std::end(span));
   }
@@ -98,7 +98,10 @@ struct PageData {
     std::string text;
     if (*event.shapes() != '\0') append_text(text, concat("shapes ", event.shapes(), "\n"));
     if (event.cost.flops > 0)
-      append_text(text, concat("GFLOP/s ", event.cost.flops / static_cast<double>(std::max<int64_t>(event.duration(), 1)), "\n"));
+      append_text(text, concat("GFLOP/s ",
+                               event.cost.flops /
+                                   static_cast<double>(std::max<int64_t>(event.duration(), 1)),
+                               "\n"));
     if (*event.stack() != '\0') append_text(text, event.stack());
     return text;
   }
@@ -141,10 +144,9 @@ struct PageData {
                texts.number(detail));
       const auto launch = launches.find(activity.correlation);
       if (launch == launches.end()) continue;
-      const int64_t arrow[] = {static_cast<int64_t>(launch->second.first),
-                               launch->second.second - profile.begin,
-                               static_cast<int64_t>(tracks.size() - 1),
-                               activity.begin - profile.begin};
+      const int64_t arrow[] = {
+          static_cast<int64_t>(launch->second.first), launch->second.second - profile.begin,
+          static_cast<int64_t>(tracks.size() - 1), activity.begin - profile.begin};
       arrows.insert(arrows.end(), std::begin(arrow), std::end(arrow));
     }
   }

@@ -113,9 +113,10 @@ Action Profiler::action() const noexcept {
 }
 
 const Profile& Profiler::profile() const {
-  TSR_CHECK(has_profile_, Code::kValue, "profiler",
-            "expected a profiler that has recorded a cycle, got one that has not (stop it first, or "
-            "let it come to the end of its schedule's active steps)");
+  TSR_CHECK(
+      has_profile_, Code::kValue, "profiler",
+      "expected a profiler that has recorded a cycle, got one that has not (stop it first, or "
+      "let it come to the end of its schedule's active steps)");
   return profile_;
 }
 
@@ -130,7 +131,8 @@ void Profiler::enter(Action before) {
     start_memory_ = memory_in_use();
     static_cast<void>(take_recording());
   }
-  if (options_.schedule.active > 0 || step_ > 0) range_ = begin_range(concat("ProfilerStep#", step_));
+  if (options_.schedule.active > 0 || step_ > 0)
+    range_ = begin_range(concat("ProfilerStep#", step_));
 }
 
 void Profiler::record() {

@@ -47,7 +47,7 @@ struct Log {
 
 struct Logs {
   GuardedMutex mutex;
-  std::vector<Log*> all;  // never freed
+  std::vector<Log*> all;                 // never freed
   std::map<int32_t, std::string> names;  // of threads
 };
 
@@ -137,7 +137,8 @@ void append(const TraceEvent& event, void** kept) noexcept {
   log->busy.store(true);  // before the next load, in the order of all threads
   if (g_recording.load()) {
     if (Event* place = next_place(*log)) {
-      auto* texts = kept == nullptr ? nullptr : static_cast<EventTexts*>(std::exchange(*kept, nullptr));
+      auto* texts =
+          kept == nullptr ? nullptr : static_cast<EventTexts*>(std::exchange(*kept, nullptr));
       write(*place, event, texts);
     } else {
       ++log->lost;

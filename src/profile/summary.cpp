@@ -95,7 +95,8 @@ class Adder {
 
   void add_memory(const Event& event) {
     if (Level* level = innermost())
-      summary_.rows[level->row].allocated += event.kind == TraceKind::kFree ? -event.value : event.value;
+      summary_.rows[level->row].allocated +=
+          event.kind == TraceKind::kFree ? -event.value : event.value;
   }
 
   void add_span(const Event& event) {
@@ -201,7 +202,8 @@ const char* row_kind_name(RowKind kind) noexcept {
   return kNames[static_cast<size_t>(kind)];
 }
 
-Summary summarize(const Profile& profile, Group group, SortBy sort, const std::vector<Roof>& roofs) {
+Summary summarize(const Profile& profile, Group group, SortBy sort,
+                  const std::vector<Roof>& roofs) {
   Summary summary = Adder(profile, group, roofs).run();
   std::sort(summary.rows.begin(), summary.rows.end(), [sort](const Row& a, const Row& b) {
     const double x = sort_value(a, sort), y = sort_value(b, sort);

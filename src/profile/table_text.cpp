@@ -20,7 +20,8 @@ std::string in_units(double value, const char* const* units, int count, double s
     ++at;
   }
   char text[48];
-  std::snprintf(text, sizeof text, at == 0 && units[0][0] == 'n' ? "%.0f %s" : "%.2f %s", value, units[at]);
+  std::snprintf(text, sizeof text, at == 0 && units[0][0] == 'n' ? "%.0f %s" : "%.2f %s", value,
+                units[at]);
   return text;
 }
 std::string time_text(double nanoseconds) {
@@ -60,17 +61,21 @@ std::vector<Column> columns_for(const Summary& summary) {
     return std::any_of(summary.rows.begin(), summary.rows.end(), has);
   };
   const auto real = [](int64_t value) { return static_cast<double>(value); };
-  std::vector<Column> columns = {{"Name", [](const Row& row) { return cut(row.name, kMostName); }, true}};
+  std::vector<Column> columns = {
+      {"Name", [](const Row& row) { return cut(row.name, kMostName); }, true}};
   if (any([](const Row& row) { return !row.shapes.empty(); }))
-    columns.push_back({"Shapes", [](const Row& row) { return cut(row.shapes, kMostShapes); }, true});
-  columns.insert(
-      columns.end(),
-      {{"Self %", [=](const Row& row) { return percent(real(row.self_time), host); }},
-       {"Self", [=](const Row& row) { return time_text(real(row.self_time)); }},
-       {"Total %", [=](const Row& row) { return percent(real(row.total_time), host); }},
-       {"Total", [=](const Row& row) { return time_text(real(row.total_time)); }},
-       {"Average", [=](const Row& row) { return time_text(real(row.total_time) / real(std::max<int64_t>(row.count, 1))); }},
-       {"Calls", [](const Row& row) { return std::to_string(row.count); }}});
+    columns.push_back(
+        {"Shapes", [](const Row& row) { return cut(row.shapes, kMostShapes); }, true});
+  columns.insert(columns.end(),
+                 {{"Self %", [=](const Row& row) { return percent(real(row.self_time), host); }},
+                  {"Self", [=](const Row& row) { return time_text(real(row.self_time)); }},
+                  {"Total %", [=](const Row& row) { return percent(real(row.total_time), host); }},
+                  {"Total", [=](const Row& row) { return time_text(real(row.total_time)); }},
+                  {"Average",
+                   [=](const Row& row) {
+                     return time_text(real(row.total_time) / real(std::max<int64_t>(row.count, 1)));
+                   }},
+                  {"Calls", [](const Row& row) { return std::to_string(row.count); }}});
   if (any([](const Row& row) { return row.device_time != 0; }))
     columns.push_back({"Device", [=](const Row& row) { return time_text(real(row.device_time)); }});
   if (any([](const Row& row) { return row.allocated != 0; }))
@@ -79,12 +84,16 @@ std::vector<Column> columns_for(const Summary& summary) {
     columns.insert(
         columns.end(),
         {{"GFLOP", [](const Row& row) { return number_text(row.cost.flops / 1e9, "%.3f"); }},
-         {"GFLOP/s", [](const Row& row) { return number_text(rate(row.cost.flops, row.kernel_time)); }},
+         {"GFLOP/s",
+          [](const Row& row) { return number_text(rate(row.cost.flops, row.kernel_time)); }},
          {"Bytes", [](const Row& row) { return bytes_text(row.cost.bytes); }},
-         {"GB/s", [](const Row& row) { return number_text(rate(row.cost.bytes, row.kernel_time)); }}});
+         {"GB/s",
+          [](const Row& row) { return number_text(rate(row.cost.bytes, row.kernel_time)); }}});
   }
   if (any([](const Row& row) { return row.floor_time != 0; }))
-    columns.push_back({"Of roof", [=](const Row& row) { return percent(row.floor_time, real(row.kernel_time)); }});
+    columns.push_back({"Of roof", [=](const Row& row) {
+                         return percent(row.floor_time, real(row.kernel_time));
+                       }});
   return columns;
 }
 
@@ -103,8 +112,8 @@ void append_line(std::string& out, const std::vector<std::string>& cells,
 
 std::string table_text(const Summary& summary, int64_t most) {
   const std::vector<Column> columns = columns_for(summary);
-  const auto count = most <= 0 ? summary.rows.size()
-                               : std::min(summary.rows.size(), static_cast<size_t>(most));
+  const auto count =
+      most <= 0 ? summary.rows.size() : std::min(summary.rows.size(), static_cast<size_t>(most));
   std::vector<std::vector<std::string>> lines(1);
   for (const Column& column : columns) lines[0].emplace_back(column.title);
   for (size_t i = 0; i < count; ++i) {

@@ -23,7 +23,8 @@ tsr_profiler_options make_options() {
 }
 
 struct Owned {
-  explicit Owned(const tsr_profiler_options& options, tsr_profile_ready_fn ready = nullptr, void* user = nullptr) {
+  explicit Owned(const tsr_profiler_options& options, tsr_profile_ready_fn ready = nullptr,
+                 void* user = nullptr) {
     ok(tsr_profiler_new(&options, ready, user, nullptr, &handle));
   }
   Owned(const Owned&) = delete;
@@ -81,7 +82,8 @@ TEST_F(SimulatedProfile, R11_arrows_lead_from_launches_to_kernels_of_each_stream
   for (const json& event : trace["traceEvents"]) {
     if (event["ph"] == "s") starts[event["id"]] = event;
     if (event["ph"] == "f") ends[event["id"]] = event;
-    if (event["ph"] == "X") spans[event["name"].get<std::string>() + "/" + event["cat"].get<std::string>()] = event;
+    if (event["ph"] == "X")
+      spans[event["name"].get<std::string>() + "/" + event["cat"].get<std::string>()] = event;
   }
   ASSERT_EQ(starts.size(), 2U);
   ASSERT_EQ(ends.size(), 2U);
@@ -111,7 +113,8 @@ TEST_F(SimulatedProfile, R1_R11_device_time_belongs_to_the_operation_that_queued
   const json rows = take(buffer);
   EXPECT_EQ(rows[0]["name"], "exp");
   EXPECT_EQ(rows[0]["count"], 50);
-  EXPECT_EQ(rows[0]["device_time"], 50 * 10 * 2000);  // kernel time and unit of the simulated device
+  EXPECT_EQ(rows[0]["device_time"],
+            50 * 10 * 2000);  // kernel time and unit of the simulated device
   EXPECT_EQ(rows[0]["kernel_time"], rows[0]["device_time"]);
   ok(tsr_profiler_rows(profiler, TSR_PROFILE_BY_KERNELS, TSR_PROFILE_SORT_FLOPS, &buffer));
   const json kernels = take(buffer);
@@ -165,7 +168,8 @@ TEST(Profiler, R11_shapes_are_those_of_all_tensor_arguments) {
   std::map<std::string, json> shapes;
   const json all = written(profiler, TSR_PROFILE_EVENTS);
   for (const json& event : all["events"]) {
-    if (event["kind"] == "call" && event.contains("shapes")) shapes[event["name"]] = event["shapes"];
+    if (event["kind"] == "call" && event.contains("shapes"))
+      shapes[event["name"]] = event["shapes"];
   }
   EXPECT_EQ(shapes.at("add"), json::parse("[[2,3],[2,3]]"));
   EXPECT_EQ(shapes.at("concat"), json::parse("[[[2,3],[],[2,3]]]"));
@@ -235,7 +239,9 @@ TEST(Profiler, R11_records_threads_that_come_and_go) {
   for (const json& event : all["events"]) {
     names[event["correlation"]] = event["name"];
     ranges += event["name"] == "thread" ? 1 : 0;
-    nested += event["name"] == "exp" && event["kind"] == "call" && names[event["parent"]] == "thread" ? 1 : 0;
+    nested +=
+        event["name"] == "exp" && event["kind"] == "call" && names[event["parent"]] == "thread" ? 1
+                                                                                                : 0;
   }
   EXPECT_EQ(ranges, 8);
   EXPECT_EQ(nested, 8);

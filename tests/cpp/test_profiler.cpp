@@ -30,7 +30,8 @@ TEST(Profiler, R11_table_and_formats_have_the_ranges_and_functions) {
   const std::string table = profiler.table(ProfileSort::total, 3);
   EXPECT_NE(table.find("forward"), std::string::npos) << table;
   EXPECT_NE(table.find("more rows"), std::string::npos);
-  EXPECT_NE(profiler.table(ProfileSort::name, 0, ProfileGroup::ops_shapes).find("[[2,3]]"), std::string::npos);
+  EXPECT_NE(profiler.table(ProfileSort::name, 0, ProfileGroup::ops_shapes).find("[[2,3]]"),
+            std::string::npos);
   EXPECT_NE(profiler.rows(ProfileGroup::kernels).find("\"exp\""), std::string::npos);
   const std::string events = profiler.text(ProfileFormat::events);
   for (const char* wanted : {"\"exponential\"", "\"ExpBackward\"", "\"allocate\"", "in the test"})

@@ -22,7 +22,8 @@ inline profile::EventTexts* shapes_text(const char* shapes) {
 struct Made {
   profile::Profile profile;
 
-  profile::Event& add(TraceKind kind, const char* name, int64_t begin, int64_t end, int32_t thread = 1) {
+  profile::Event& add(TraceKind kind, const char* name, int64_t begin, int64_t end,
+                      int32_t thread = 1) {
     profile::Event event{};
     event.kind = kind;
     event.thread = thread;
@@ -36,8 +37,9 @@ struct Made {
   }
 };
 
-// Thread 1: step 0..1000 holds conv 100..400 (kernel 150..350, 4000 operations, 200 bytes), backward 500..900 with the
-// node 600..800 and in that a launch 650..700 on the device. Thread 2: conv 0..100 of another shape.
+// Thread 1: step 0..1000 holds conv 100..400 (kernel 150..350, 4000 operations, 200 bytes),
+// backward 500..900 with the node 600..800 and in that a launch 650..700 on the device. Thread 2:
+// conv 0..100 of another shape.
 inline Made example_profile() {
   Made made;
   made.profile.begin = 0;
@@ -59,8 +61,8 @@ inline Made example_profile() {
   const uint64_t queued = launch.correlation;
   made.add(TraceKind::kFree, "memory", 750, 750).value = 96;
   made.add(TraceKind::kCall, "conv2d", 0, 100, 2).texts = shapes_text("[[1,3],[4,3]]");
-  made.profile.activities.push_back({"conv_kernel", 710, 1000, queued, 7, 0,
-                                     Device{DeviceType::kSimulated, 0}, false});
+  made.profile.activities.push_back(
+      {"conv_kernel", 710, 1000, queued, 7, 0, Device{DeviceType::kSimulated, 0}, false});
   return made;
 }
 

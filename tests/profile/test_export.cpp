@@ -50,7 +50,8 @@ TEST(ChromeTrace, R11_names_threads_and_counts_memory) {
   const auto made = example_profile();
   const json trace = json::parse(chrome_trace(made.profile));
   std::vector<std::string> names;
-  for (const json& label : with(trace, "name", "thread_name")) names.push_back(label["args"]["name"]);
+  for (const json& label : with(trace, "name", "thread_name"))
+    names.push_back(label["args"]["name"]);
   EXPECT_EQ(names, (std::vector<std::string>{"thread 1 main", "thread 2 worker", "stream 7"}));
   std::vector<int64_t> bytes;
   for (const json& counter : with(trace, "ph", "C")) bytes.push_back(counter["args"]["bytes"]);
@@ -73,7 +74,8 @@ TEST(JsonText, escapes_what_a_name_may_contain) {
   test::Made made;
   made.profile.end = 10;
   made.add(TraceKind::kAnnotation, "a \"b\"\\\n\x01 </script>", 0, 10);
-  EXPECT_EQ(json::parse(events_json(made.profile))["events"][0]["name"], "a \"b\"\\\n\x01 </script>");
+  EXPECT_EQ(json::parse(events_json(made.profile))["events"][0]["name"],
+            "a \"b\"\\\n\x01 </script>");
   EXPECT_EQ(json::parse(chrome_trace(made.profile))["traceEvents"].size(), 2U);
 }
 

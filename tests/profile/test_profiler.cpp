@@ -69,8 +69,10 @@ TEST(Profiler, R11_keeps_active_steps_only_and_calls_back_after_each_cycle) {
   }
   profiler->stop();
   ASSERT_EQ(seen.size(), 2U);
-  EXPECT_EQ(seen[0], (std::vector<std::string>{"ProfilerStep#2", "work 2", "ProfilerStep#3", "work 3"}));
-  EXPECT_EQ(seen[1], (std::vector<std::string>{"ProfilerStep#6", "work 6", "ProfilerStep#7", "work 7"}));
+  EXPECT_EQ(seen[0],
+            (std::vector<std::string>{"ProfilerStep#2", "work 2", "ProfilerStep#3", "work 3"}));
+  EXPECT_EQ(seen[1],
+            (std::vector<std::string>{"ProfilerStep#6", "work 6", "ProfilerStep#7", "work 7"}));
   EXPECT_EQ(profiler->profile().cycle, 1);
   EXPECT_FALSE(is_traced(TraceKind::kAnnotation));
 }

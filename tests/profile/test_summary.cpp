@@ -92,10 +92,12 @@ TEST(Summary, a_row_inside_itself_counts_its_time_once) {
 TEST(Summary, R11_table_has_the_numbers_and_leaves_empty_columns_out) {
   auto made = example_profile();
   const std::vector<Roof> roofs = {{Device{}, 1e9, 40e9}};
-  const std::string text = table_text(summarize(made.profile, Group::kOps, SortBy::kSelf, roofs), 2);
+  const std::string text =
+      table_text(summarize(made.profile, Group::kOps, SortBy::kSelf, roofs), 2);
   EXPECT_NE(text.find("Self %"), std::string::npos);
   EXPECT_NE(text.find("Of roof"), std::string::npos);
-  EXPECT_NE(text.find("conv2d   36.4%  400 ns    36.4%  400 ns   200 ns      2"), std::string::npos) << text;
+  EXPECT_NE(text.find("conv2d   36.4%  400 ns    36.4%  400 ns   200 ns      2"), std::string::npos)
+      << text;
   EXPECT_NE(text.find("... and 2 more rows"), std::string::npos);
   EXPECT_NE(text.find("Host time: 1.10 us"), std::string::npos);
   made.profile.activities.clear();

@@ -59,9 +59,9 @@ enum class ProfileAction : tsr_profile_action {
 // A schedule has cycles of `wait` steps that are not recorded, `warmup` steps whose recording is
 // dropped, and `active` steps. Without active steps the recording lasts from start to stop.
 struct ProfilerOptions {
-  bool shapes = false;                    // of the arguments of functions
-  bool memory = false;                    // allocations
-  std::function<std::string()> stack{};   // the call stack of functions that this thread calls
+  bool shapes = false;                   // of the arguments of functions
+  bool memory = false;                   // allocations
+  std::function<std::string()> stack{};  // the call stack of functions that this thread calls
   int64_t skip_first = 0, wait = 0, warmup = 0, active = 0, repeat = 0;
   int64_t capacity = 0;  // events of a cycle; 0: four million
 };
@@ -174,7 +174,8 @@ struct Roof {
 // Measured at the first call for the device; half a second. Tables then have the shares of it.
 inline Roof profile_roof(Device device = {}) {
   Roof roof{};
-  check(tsr_profile_roof(device.type, device.index, &roof.bytes_per_second, &roof.flops_per_second));
+  check(
+      tsr_profile_roof(device.type, device.index, &roof.bytes_per_second, &roof.flops_per_second));
   return roof;
 }
 

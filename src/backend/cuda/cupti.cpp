@@ -19,7 +19,8 @@
 namespace tsr::cuda {
 namespace {
 
-constexpr int32_t kNoCupti = -3;  // as a code of the device: neither the runtime's nor the library's
+constexpr int32_t kNoCupti =
+    -3;  // as a code of the device: neither the runtime's nor the library's
 
 struct Cupti {
   decltype(&cuptiActivityRegisterCallbacks) register_callbacks;
@@ -36,9 +37,9 @@ struct Cupti {
     char name[32];
     std::snprintf(name, sizeof name, "libcupti.so.%d", CUPTI_API_VERSION / 10000);
     void* file = nullptr;
-    for (const char* path : {static_cast<const char*>(name), "libcupti.so",
-                             "/usr/local/cuda/lib64/libcupti.so",
-                             "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"}) {
+    for (const char* path :
+         {static_cast<const char*>(name), "libcupti.so", "/usr/local/cuda/lib64/libcupti.so",
+          "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"}) {
       if (file == nullptr) file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     }
     find(file, register_callbacks, "cuptiActivityRegisterCallbacks");
@@ -65,11 +66,13 @@ const Cupti* cupti() {
 }
 
 // The runtime's and the driver's calls carry the external correlation to the work.
-constexpr CUpti_ActivityKind kKinds[] = {
-    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
-    CUPTI_ACTIVITY_KIND_MEMCPY2,           CUPTI_ACTIVITY_KIND_MEMSET,
-    CUPTI_ACTIVITY_KIND_RUNTIME,           CUPTI_ACTIVITY_KIND_DRIVER,
-    CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
+constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                         CUPTI_ACTIVITY_KIND_MEMCPY,
+                                         CUPTI_ACTIVITY_KIND_MEMCPY2,
+                                         CUPTI_ACTIVITY_KIND_MEMSET,
+                                         CUPTI_ACTIVITY_KIND_RUNTIME,
+                                         CUPTI_ACTIVITY_KIND_DRIVER,
+                                         CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
 
 struct Work {
   std::string name;
@@ -79,7 +82,7 @@ struct Work {
 // What CUPTI has delivered and nobody has taken yet. Its own thread delivers, too.
 struct Delivered {
   std::mutex mutex;
-  std::vector<Work> work;  // `correlation` is CUPTI's
+  std::vector<Work> work;                               // `correlation` is CUPTI's
   std::unordered_map<uint32_t, uint64_t> correlations;  // CUPTI's to ours
 };
 Delivered& delivered() {
