@@ -18,7 +18,7 @@ function profile_choice(choices, name, what)
 end
 
 """
-    Profiler(on_ready=nothing; schedule=(;), shapes=false, memory=false, stacks=false, capacity=0)
+    Profiler(on_ready=nothing; schedule=NamedTuple(), shapes=false, memory=false, stacks=false, capacity=0)
 
 A profiler that does not run yet: `start!`, `step!`, `stop!`. It records all threads; one runs at a time. A
 `schedule` has some of `skip_first`, `wait`, `warmup`, `active`, `repeat`: cycles of steps that are not recorded,
@@ -33,7 +33,7 @@ mutable struct Profiler
     on_ready::Any
 end
 
-function Profiler(on_ready=nothing; schedule=(;), shapes::Bool=false, memory::Bool=false,
+function Profiler(on_ready=nothing; schedule=NamedTuple(), shapes::Bool=false, memory::Bool=false,
                   stacks::Bool=false, capacity::Integer=0)
     kinds = C.TSR_TRACE_CALL | C.TSR_TRACE_LAUNCH | C.TSR_TRACE_NODE | C.TSR_TRACE_ANNOTATION
     memory && (kinds |= C.TSR_TRACE_ALLOCATE | C.TSR_TRACE_FREE)

@@ -79,8 +79,10 @@ def schedule(*, wait: int, warmup: int, active: int, repeat: int = 0, skip_first
 
     `repeat` cycles, or without end for 0, begin after the first `skip_first` steps. profile.step() ends a step.
     """
-    numbers = [as_int(n, what) for n, what in ((skip_first, "skip_first"), (wait, "wait"), (warmup, "warmup"))]
-    made = Schedule(*numbers, as_int(active, "active"), as_int(repeat, "repeat"))
+    made = Schedule(
+        as_int(skip_first, "skip_first"), as_int(wait, "wait"), as_int(warmup, "warmup"), as_int(active, "active"),
+        as_int(repeat, "repeat"),
+    )  # fmt: skip
     if min(made) < 0 or made.active == 0:
         raise InvalidValueError(f"schedule(): expected numbers of at least 0 and active steps, got {made}")
     return made
