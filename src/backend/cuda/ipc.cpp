@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Device memory and events for other processes of the machine, by CUDA's own handles.
-#include <cuda_runtime.h>
+#include <cuda_runtime_api.h>
 
 #include <cstring>
 

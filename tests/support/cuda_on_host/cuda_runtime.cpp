@@ -5,7 +5,7 @@
 // Device memory is accessible only while work runs: the host crashes if it accesses device memory
 // itself, as with a GPU. Large blocks stay accessible, because protecting them takes time for each
 // page.
-#include "cuda_runtime.h"
+#include "cuda_runtime_api.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

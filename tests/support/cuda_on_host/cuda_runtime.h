@@ -74,14 +74,6 @@ using cudaStream_t = struct CUstream_st*;
 using cudaEvent_t = struct CUevent_st*;
 inline constexpr unsigned cudaStreamNonBlocking = 1;
 inline constexpr unsigned cudaEventDisableTiming = 2;
-inline constexpr unsigned cudaEventInterprocess = 4;
-inline constexpr unsigned cudaIpcMemLazyEnablePeerAccess = 1;
-struct cudaIpcMemHandle_t {
-  char reserved[64];
-};
-struct cudaIpcEventHandle_t {
-  char reserved[64];
-};
 inline constexpr unsigned cudaHostAllocPortable = 1;
 inline constexpr unsigned cudaHostAllocMapped = 2;
 #define CUDART_VERSION 13000
@@ -118,13 +110,6 @@ cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
-// Memory of another process is a file of that process. The work before an event is done when its
-// handle is made, because nobody in the other process could run it.
-cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* data);
-cudaError_t cudaIpcOpenMemHandle(void** out, cudaIpcMemHandle_t handle, unsigned flags);
-cudaError_t cudaIpcCloseMemHandle(void* data);
-cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event);
-cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* out, cudaIpcEventHandle_t handle);
 
 // ---- For tests, which call them through ctypes ----
 
