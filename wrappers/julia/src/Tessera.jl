@@ -81,6 +81,7 @@ include("optim.jl")
 include("amp.jl")
 include("schedules.jl")
 include("data.jl")
+include("distributed.jl")
 
 function __init__()
     load_library()

@@ -14,7 +14,7 @@ using .Reporter
 const FILES = [
     "package", "tensor", "indexing", "broadcast", "autograd", "hooks", "checkpoint", "graph",
     "forward_ad", "errors", "memory", "interop", "io", "nn", "nn_image", "nn_layers",
-    "attention", "losses", "recurrent", "optim", "schedules", "data", "share", "layout",
+    "attention", "losses", "recurrent", "optim", "schedules", "data", "share", "distributed", "layout",
     "tracing", "profiler", "conformance", "chain_rules", "examples",
 ]
 

@@ -97,6 +97,7 @@ if _typing.TYPE_CHECKING:
     from . import (
         amp,
         autograd,
+        distributed,
         distributions,
         fft,
         func,
@@ -148,7 +149,7 @@ __all__ = [
     "AbiError", "amp", "arange", "are_deterministic_algorithms_enabled", "ArgumentTypeError", "as_tensor", "asarray",
     "AsyncError", "autograd", "AutogradError", "BackendError", "bfloat16", "bool", "bool_", "broadcast_arrays",
     "broadcast_shapes", "CallbackError", "can_cast", "CancelledError", "capi", "complex128", "complex64",
-    "default_generator", "Device", "device", "device_count", "DeviceError", "distributions", "dsplit", "DType", "dtype",
+    "default_generator", "Device", "device", "device_count", "DeviceError", "distributed", "distributions", "dsplit", "DType", "dtype",
     "DTypeError", "e", "einsum", "empty_permuted", "enable_grad", "fft", "FileError", "finfo", "float16", "float32",
     "float64", "from_dlpack", "from_numpy", "frombuffer", "func", "Generator", "get_default_device",
     "get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_threads", "get_rng_state", "hsplit",

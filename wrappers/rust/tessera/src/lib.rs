@@ -20,6 +20,8 @@ pub mod determinism;
 #[allow(unsafe_code)]
 mod device;
 #[allow(unsafe_code)]
+pub mod distributed;
+#[allow(unsafe_code)]
 pub mod dlpack;
 mod element;
 #[allow(unsafe_code)]
