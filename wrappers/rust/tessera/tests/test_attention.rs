@@ -3,7 +3,8 @@
 //! Layers of attention, bags of embeddings and bilinear forms, against the functions below them.
 
 use tessera::nn::{
-    BagMode, Bilinear, EmbeddingBag, Module, MultiheadAttention, TransformerEncoderLayer,
+    BagMode, Bilinear, EmbeddingBag, LayerNorm, Module, MultiheadAttention, TransformerDecoder,
+    TransformerDecoderLayer, TransformerEncoder, TransformerEncoderLayer,
 };
 use tessera::{manual_seed, ErrorKind, Result, Tensor};
 
@@ -102,6 +103,75 @@ fn an_encoder_layer_adds_and_normalises() -> Result<()> {
     assert_close(&layer.forward(&x)?, &middle.add(&fed)?);
     let hidden = layer.encode(&x, |c| c.is_causal(true))?;
     assert_eq!(hidden.shape(), x.shape());
+    Ok(())
+}
+
+#[test]
+fn a_decoder_layer_looks_at_the_memory() -> Result<()> {
+    manual_seed(4)?;
+    let layer = TransformerDecoderLayer::with(4, 2, |c| c.dim_feedforward(5).norm_first(true))?;
+    assert_eq!(layer.parameters().len(), 18);
+    assert_eq!(names(&layer)[4], "multihead_attn.in_proj_weight");
+    assert_eq!(names(&layer)[17], "norm3.bias");
+    let (x, memory) = (sequence(3, 4), sequence(3, 4).multiply(&Tensor::from([2.0f32]))?);
+    let once = || layer.decode(&x, &memory, |c| c)?.to_vec::<f32>();
+    assert_ne!(once()?, once()?);
+    layer.eval();
+    let state = layer.state_dict()?;
+    let norm = |x: &Tensor, name: &str| {
+        let (weight, bias) = (&state[&format!("{name}.weight")], &state[&format!("{name}.bias")]);
+        x.layer_norm_with(&[4], |o| o.weight(weight).bias(bias))
+    };
+    let attention = |prefix: &str| -> Result<MultiheadAttention> {
+        let made = MultiheadAttention::new(4, 2)?;
+        let part = |name: &String| name.strip_prefix(prefix).map(str::to_owned);
+        let own = state.iter().filter_map(|(name, t)| Some((part(name)?, t.clone()))).collect();
+        made.load_state_dict(&own)?;
+        Ok(made)
+    };
+    let first = x.add(&attention("self_attn.")?.forward(&norm(&x, "norm1")?)?)?;
+    let seen = attention("multihead_attn.")?;
+    let second = first.add(&seen.attend(&norm(&first, "norm2")?, &memory, &memory, |c| c)?.0)?;
+    let inner = norm(&second, "norm3")?
+        .linear_with(&state["linear1.weight"], |o| o.bias(&state["linear1.bias"]))?
+        .relu()?;
+    let fed = inner.linear_with(&state["linear2.weight"], |o| o.bias(&state["linear2.bias"]))?;
+    assert_close(&layer.decode(&x, &memory, |c| c)?, &second.add(&fed)?);
+    let later = Tensor::ones(&[2, 2])?.triu_with(|o| o.diagonal(1))?.greater(0)?;
+    let causal = layer.decode(&x, &memory, |c| c.tgt_is_causal(true))?;
+    assert_close(&causal, &layer.decode(&x, &memory, |c| c.tgt_mask(Some(&later)))?);
+    Ok(())
+}
+
+#[test]
+fn encoder_and_decoder_are_layers_one_after_the_other() -> Result<()> {
+    let encoders = || -> Result<Vec<_>> {
+        (0..2).map(|_| TransformerEncoderLayer::with(4, 2, |c| c.dim_feedforward(5))).collect()
+    };
+    let decoders = || -> Result<Vec<_>> {
+        (0..2).map(|_| TransformerDecoderLayer::with(4, 2, |c| c.dim_feedforward(5))).collect()
+    };
+    let encoder = TransformerEncoder::new(encoders()?, Some(LayerNorm::new(&[4])?));
+    let decoder = TransformerDecoder::new(decoders()?, None);
+    assert_eq!((encoder.parameters().len(), decoder.parameters().len()), (26, 36));
+    assert_eq!(names(&encoder)[24], "norm.weight");
+    assert_eq!(names(&decoder)[18], "layers.1.self_attn.in_proj_weight");
+    encoder.eval();
+    decoder.eval();
+    let x = sequence(3, 4);
+    let memory = encoder.forward(&x)?;
+    // The same values as those of layers with the same parameters, one after the other.
+    let (state, apart) = (decoder.state_dict()?, decoders()?);
+    let mut expected = x.clone();
+    for (index, layer) in apart.iter().enumerate() {
+        let prefix = format!("layers.{index}.");
+        let part = |name: &String| name.strip_prefix(&prefix).map(str::to_owned);
+        let own = state.iter().filter_map(|(name, t)| Some((part(name)?, t.clone()))).collect();
+        layer.load_state_dict(&own)?;
+        layer.eval();
+        expected = layer.decode(&expected, &memory, |c| c.tgt_is_causal(true))?;
+    }
+    assert_close(&decoder.decode(&x, &memory, |c| c.tgt_is_causal(true))?, &expected);
     Ok(())
 }
 

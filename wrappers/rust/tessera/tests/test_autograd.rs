@@ -313,6 +313,29 @@ fn product_and_sum(x: &Tensor, y: &Tensor) -> Result<(Tensor, Tensor)> {
 }
 
 #[test]
+fn the_forward_knows_which_gradients_will_be_asked_for() -> Result<()> {
+    let (x, y) = (leaf(&[2.0]), Tensor::from([5.0]));
+    let needs = |inputs: &[&Tensor]| -> Result<Vec<bool>> {
+        let mut found = vec![];
+        custom_function(
+            "Sum",
+            inputs,
+            |saver| {
+                found = (0..3).map(|index| saver.needs_input_grad(index)).collect();
+                Ok(vec![inputs[0] + inputs[1]])
+            },
+            |_, grads| Ok(vec![grads[0].clone(), grads[0].clone()]),
+        )?;
+        Ok(found)
+    };
+    assert_eq!(needs(&[&x, &y])?, [true, false, false]);
+    assert_eq!(needs(&[&y, &x])?, [false, true, false]);
+    let _guard = no_grad();
+    assert_eq!(needs(&[&x, &x])?, [false, false, false]);
+    Ok(())
+}
+
+#[test]
 fn function_of_several_inputs_and_outputs() -> Result<()> {
     let (x, y) = (leaf(&[2.0, 3.0]), leaf(&[5.0, 7.0]));
     let (product, sum) = product_and_sum(&x, &y)?;

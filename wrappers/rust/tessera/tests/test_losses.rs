@@ -4,12 +4,12 @@
 
 use tessera::nn::{
     init, BceLoss, BceWithLogitsLoss, CosineEmbeddingLoss, CosineSimilarity, CrossEntropyLoss,
-    GaussianNllLoss, HingeEmbeddingLoss, HuberLoss, KlDivLoss, L1Loss, MarginRankingLoss, Module,
-    MseLoss, MultiLabelMarginLoss, MultiLabelSoftMarginLoss, MultiMarginLoss, NllLoss,
+    CtcLoss, GaussianNllLoss, HingeEmbeddingLoss, HuberLoss, KlDivLoss, L1Loss, MarginRankingLoss,
+    Module, MseLoss, MultiLabelMarginLoss, MultiLabelSoftMarginLoss, MultiMarginLoss, NllLoss,
     PairwiseDistance, PoissonNllLoss, Prelu, Reduction, SmoothL1Loss, SoftMarginLoss, Threshold,
     TripletMarginLoss,
 };
-use tessera::{Result, Tensor};
+use tessera::{DType, Result, Tensor};
 
 fn input() -> Tensor {
     Tensor::from([[0.5, -1.0, 2.0], [1.5, 0.25, -0.5]])
@@ -113,6 +113,24 @@ fn slopes_are_trained() -> Result<()> {
     assert_eq!(names, ["weight"]);
     assert_eq!(prelu.parameters()[0].grad()?.unwrap().to_vec::<f32>()?, [0.0, -1.0, -0.5]);
     same(Threshold(0.3, 7.0).forward(&input()), input().threshold(0.3, 7.0))
+}
+
+#[test]
+fn ctc_loss_is_its_function() -> Result<()> {
+    let log_probs = Tensor::ones(&[3, 2, 4])?.log_softmax()?;
+    let (targets, inputs) = (Tensor::from([[1i64, 2], [3, 3]]), Tensor::from([3i64, 2]));
+    let lengths = Tensor::from([2i64, 2]);
+    let plain = CtcLoss::default().forward(&log_probs, &targets, &inputs, &lengths)?;
+    assert!(plain.item::<f32>()?.is_infinite(), "two equal labels need three steps");
+    let given = CtcLoss { blank: 0, reduction: Reduction::None, zero_infinity: true };
+    same(
+        given.forward(&log_probs, &targets, &inputs, &lengths)?.astype(DType::F64),
+        log_probs
+            .ctc_loss_with(&targets, &inputs, &lengths, |o| {
+                o.reduction("none").zero_infinity(true)
+            })?
+            .astype(DType::F64),
+    )
 }
 
 #[test]

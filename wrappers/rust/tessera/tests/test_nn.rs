@@ -8,9 +8,9 @@ use tessera::nn::init::{self, FanMode, Nonlinearity};
 use tessera::nn::{
     convert, AdaptiveAvgPool2d, AvgPool2d, BatchNorm2d, Celu, Conv2d, ConvTranspose2d, Dropout,
     Elu, Embedding, Flatten, Func, Gelu, Glu, Hardshrink, Hardsigmoid, Hardswish, Hardtanh,
-    Identity, LayerNorm, LeakyRelu, Linear, LogSigmoid, LogSoftmax, MaxPool2d, Mish, Module, Relu,
-    Relu6, Selu, Sequential, Sigmoid, Silu, Softmax, Softmin, Softplus, Softshrink, Softsign, Tanh,
-    Tanhshrink, Visitor,
+    Identity, LayerNorm, LeakyRelu, Linear, LogSigmoid, LogSoftmax, MaxPool2d, Mish, Module,
+    PaddingMode, Relu, Relu6, Selu, Sequential, Sigmoid, Silu, Softmax, Softmin, Softplus,
+    Softshrink, Softsign, Tanh, Tanhshrink, Visitor,
 };
 use tessera::optim::{Adam, Optimizer, Rule, Sgd};
 use tessera::{io, manual_seed, no_grad, DType, ErrorKind, Result, Tensor};
@@ -66,6 +66,30 @@ fn same_padding_keeps_the_size() -> Result<()> {
     assert_eq!(layer.forward(&Tensor::ones(&[1, 1, 5, 4])?)?.shape(), [1, 2, 5, 4]);
     assert!(Conv2d::with(1, 2, [3, 2], |c| c.same(true).stride([1, 2])).is_err());
     assert!(Conv2d::with(1, 2, [3, 2], |c| c.same(true).padding([1, 0])).is_err());
+    Ok(())
+}
+
+#[test]
+fn padding_mode_says_what_stands_around_the_input() -> Result<()> {
+    let x = Tensor::arange(0, 20)?.astype(DType::F32)?.reshape(&[1, 1, 5, 4])?;
+    let modes = [
+        (PaddingMode::Reflect, "reflect"),
+        (PaddingMode::Replicate, "replicate"),
+        (PaddingMode::Circular, "circular"),
+    ];
+    for (mode, name) in modes {
+        let layer = Conv2d::with(1, 2, [3, 2], |c| c.padding([2, 1]).padding_mode(mode))?;
+        let bias = layer.bias.as_ref().unwrap();
+        let around = x.pad_with(&[1, 1, 2, 2], |o| o.mode(name))?;
+        let expected = around.conv2d_with(&layer.weight, |o| o.bias(bias))?;
+        assert_eq!(layer.forward(&x)?.to_vec::<f32>()?, expected.to_vec::<f32>()?);
+        let layer = Conv2d::with(1, 2, [4, 3], |c| c.same(true).padding_mode(mode))?;
+        assert_eq!(layer.forward(&x)?.shape(), [1, 2, 5, 4]);
+        let around = x.pad_with(&[1, 1, 1, 2], |o| o.mode(name))?;
+        let bias = layer.bias.as_ref().unwrap();
+        let expected = around.conv2d_with(&layer.weight, |o| o.bias(bias))?;
+        assert_eq!(layer.forward(&x)?.to_vec::<f32>()?, expected.to_vec::<f32>()?);
+    }
     Ok(())
 }
 

@@ -6,7 +6,7 @@
 //! that do not fit a closure. The forward is plain Rust code, not a callback.
 
 use super::forward_ad::ForwardOff;
-use super::Node;
+use super::{is_grad_enabled, Node};
 use crate::arguments::{count, handles, one, sparse_handles};
 use crate::error::{callback, done, drop_box, text};
 use crate::{no_grad, Error, ErrorKind, Result, Tensor};
@@ -273,9 +273,16 @@ pub struct Saver {
     dirty: Vec<Tensor>,
     non_differentiable: Vec<Tensor>,
     options: NodeOptions,
+    needs: Vec<bool>,
 }
 
 impl Saver {
+    /// Whether the backward will be asked for the gradient of input number `index`; false for a number
+    /// that no input has.
+    pub fn needs_input_grad(&self, index: usize) -> bool {
+        self.needs.get(index).copied().unwrap_or(false)
+    }
+
     /// Sets options for the calls of the backward.
     pub fn set_options(&mut self, options: impl FnOnce(NodeOptions) -> NodeOptions) {
         self.options = options(self.options);
@@ -372,7 +379,9 @@ fn apply(
     forward: impl FnOnce(&mut Saver) -> Result<Vec<Tensor>>,
     rules: Rules,
 ) -> Result<Vec<Tensor>> {
-    let mut saver = Saver::default();
+    let recording = is_grad_enabled();
+    let needs = inputs.iter().map(|input| recording && input.borrow().requires_grad()).collect();
+    let mut saver = Saver { needs, ..Saver::default() };
     let outputs = {
         let _guard = no_grad();
         let _no_tangents = ForwardOff::new()?;

@@ -244,12 +244,12 @@ pub type Activation = fn(&Tensor) -> Result<Tensor>;
 /// Options of [`TransformerEncoderLayer`].
 #[derive(Clone, Copy, Debug)]
 pub struct TransformerEncoderLayerConfig {
-    dim_feedforward: i64,
-    dropout: f64,
-    activation: Activation,
-    layer_norm_eps: f64,
-    batch_first: bool,
-    norm_first: bool,
+    pub(super) dim_feedforward: i64,
+    pub(super) dropout: f64,
+    pub(super) activation: Activation,
+    pub(super) layer_norm_eps: f64,
+    pub(super) batch_first: bool,
+    pub(super) norm_first: bool,
 }
 
 impl Default for TransformerEncoderLayerConfig {
@@ -296,6 +296,20 @@ pub struct TransformerEncoderLayer {
     config: TransformerEncoderLayerConfig,
 }
 
+/// A block added to its input, with the normalisation before the block or behind the sum.
+pub(super) fn sum_with(
+    norm_first: bool,
+    x: &Tensor,
+    block: impl FnOnce(&Tensor) -> Result<Tensor>,
+    norm: &LayerNorm,
+) -> Result<Tensor> {
+    if norm_first {
+        x.add(&block(&norm.forward(x)?)?)
+    } else {
+        norm.forward(&x.add(&block(x)?)?)
+    }
+}
+
 impl TransformerEncoderLayer {
     /// For so many features, divided among so many heads.
     pub fn new(features: i64, heads: i64) -> Result<Self> {
@@ -338,21 +352,8 @@ impl TransformerEncoderLayer {
             let inner = (self.config.activation)(&self.linear1.forward(x)?)?;
             self.dropout2.forward(&self.linear2.forward(&self.dropout.forward(&inner)?)?)
         };
-        let x = self.sum_with(src, attend, &self.norm1)?;
-        self.sum_with(&x, feed, &self.norm2)
-    }
-
-    fn sum_with(
-        &self,
-        x: &Tensor,
-        block: impl FnOnce(&Tensor) -> Result<Tensor>,
-        norm: &LayerNorm,
-    ) -> Result<Tensor> {
-        if self.config.norm_first {
-            x.add(&block(&norm.forward(x)?)?)
-        } else {
-            norm.forward(&x.add(&block(x)?)?)
-        }
+        let x = sum_with(self.config.norm_first, src, attend, &self.norm1)?;
+        sum_with(self.config.norm_first, &x, feed, &self.norm2)
     }
 }
 

@@ -26,6 +26,41 @@ fn check_same(layer: &str, stride: &[i64], padding: &[i64]) -> Result<()> {
     Err(Error::new(ErrorKind::Value, text))
 }
 
+/// What stands in the padding of a convolution.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PaddingMode {
+    /// Zeros.
+    #[default]
+    Zeros,
+    /// The input mirrored at its edge, without the edge.
+    Reflect,
+    /// The edge.
+    Replicate,
+    /// The input's other end.
+    Circular,
+}
+
+impl PaddingMode {
+    /// The mode of the op `pad`, for all but zeros.
+    fn of_pad(self) -> Option<&'static str> {
+        match self {
+            Self::Zeros => None,
+            Self::Reflect => Some("reflect"),
+            Self::Replicate => Some("replicate"),
+            Self::Circular => Some("circular"),
+        }
+    }
+}
+
+/// The elements before and after each axis, the last axis first.
+fn around(kernel: &[i64], padding: &[i64], dilation: &[i64], same: bool) -> Vec<i64> {
+    let both = |axis: usize| match same {
+        true => dilation[axis] * (kernel[axis] - 1),
+        false => 2 * padding[axis],
+    };
+    (0..kernel.len()).rev().flat_map(|axis| [both(axis) / 2, both(axis) - both(axis) / 2]).collect()
+}
+
 /// A layer and its options: the first two sizes of its weight, and the layer's own options, which
 /// default to zeros.
 macro_rules! convolution {
@@ -44,14 +79,14 @@ macro_rules! convolution {
             dilation: [i64; $axes],
             groups: i64,
             bias: bool,
-            $($flag: bool,)?
+            $($flag: bool, padding_mode: PaddingMode,)?
         }
 
         impl Default for $config {
             fn default() -> Self {
                 Self {
                     stride: [1; $axes], $($own: [0; $axes],)* dilation: [1; $axes], groups: 1, bias: true,
-                    $($flag: false,)?
+                    $($flag: false, padding_mode: PaddingMode::Zeros,)?
                 }
             }
         }
@@ -67,7 +102,9 @@ macro_rules! convolution {
                 groups: i64;
                 /// Whether there is a bias; default yes.
                 bias: bool;
-                $($(#[$flag_doc])* $flag: bool;)?
+                $($(#[$flag_doc])* $flag: bool;
+                /// What stands in the padding; default zeros.
+                padding_mode: PaddingMode;)?
             }
         }
 
@@ -121,6 +158,14 @@ macro_rules! convolution {
         impl Module for $name {
             fn forward(&self, input: &Tensor) -> Result<Tensor> {
                 let c = &self.config;
+                $(if let Some(mode) = c.padding_mode.of_pad() {
+                    let kernel = &self.weight.shape()[2..];
+                    let around = around(kernel, &c.padding, &c.dilation, c.$flag);
+                    return input.pad_with(&around, |o| o.mode(mode))?.$op(&self.weight, |o| {
+                        let o = o.stride(&c.stride).dilation(&c.dilation).groups(c.groups);
+                        self.bias.iter().fold(o, |o, bias| o.bias(bias))
+                    });
+                })?
                 input.$op(&self.weight, |o| {
                     let o = o.stride(&c.stride).dilation(&c.dilation).groups(c.groups);
                     let o = self.bias.iter().fold(o, |o, bias| o.bias(bias));

@@ -66,6 +66,19 @@ macro_rules! given {
 }
 
 losses! {
+    /// Connectionist temporal classification of log-probabilities (time, batch, classes); targets and
+    /// lengths are integers.
+    CtcLoss (log_probs, targets, input_lengths, target_lengths) {
+        /// The class that stands for no label.
+        blank: i64 = 0,
+        /// Of the sequences.
+        reduction: Reduction = Reduction::Mean,
+        /// Whether an infinite loss and its gradient become 0.
+        zero_infinity: bool = false,
+    } |s| log_probs.ctc_loss_with(targets, input_lengths, target_lengths, |o| {
+        o.blank(s.blank).reduction(s.reduction.name()).zero_infinity(s.zero_infinity)
+    });
+
     /// The squared difference.
     MseLoss (input, target) {
         /// Of the elements.

@@ -48,6 +48,7 @@ mod pooling;
 mod prelu;
 mod recurrent;
 mod summary;
+mod transformer;
 
 pub use activations::{
     Celu, Elu, Flatten, Func, Gelu, Glu, Hardshrink, Hardsigmoid, Hardswish, Hardtanh, Identity,
@@ -62,14 +63,14 @@ pub use bags::{BagMode, Bilinear, EmbeddingBag, EmbeddingBagConfig};
 pub use conv::{
     Conv1d, Conv1dConfig, Conv2d, Conv2dConfig, Conv3d, Conv3dConfig, ConvTranspose1d,
     ConvTranspose1dConfig, ConvTranspose2d, ConvTranspose2dConfig, ConvTranspose3d,
-    ConvTranspose3dConfig,
+    ConvTranspose3dConfig, PaddingMode,
 };
 pub use convert::convert;
 pub use dropouts::{AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout};
 pub use image::{ChannelShuffle, Fold, PixelShuffle, PixelUnshuffle, Unfold, Upsample};
 pub use layers::{Embedding, Linear, Sequential};
 pub use losses::{
-    BceLoss, BceWithLogitsLoss, CosineEmbeddingLoss, CosineSimilarity, CrossEntropyLoss,
+    BceLoss, BceWithLogitsLoss, CosineEmbeddingLoss, CosineSimilarity, CrossEntropyLoss, CtcLoss,
     GaussianNllLoss, HingeEmbeddingLoss, HuberLoss, KlDivLoss, L1Loss, MarginRankingLoss, MseLoss,
     MultiLabelMarginLoss, MultiLabelSoftMarginLoss, MultiMarginLoss, NllLoss, PairwiseDistance,
     PoissonNllLoss, Reduction, SmoothL1Loss, SoftMarginLoss, TripletMarginLoss,
@@ -88,3 +89,7 @@ pub use pooling::{
 pub use prelu::Prelu;
 pub use recurrent::{Gru, GruCell, Lstm, LstmCell, RecurrentConfig, Rnn, RnnCell};
 pub use summary::summary;
+pub use transformer::{
+    DecoderCall, TransformerDecoder, TransformerDecoderLayer, TransformerDecoderLayerConfig,
+    TransformerEncoder,
+};
