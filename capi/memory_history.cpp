@@ -14,7 +14,6 @@
 #include "autograd/anomaly.h"
 #include "base/guarded_mutex.h"
 #include "base/immortal.h"
-#include "capi/anomaly.h"
 #include "capi/callback.h"
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
@@ -120,8 +119,7 @@ void host_stack_text(std::string& stack) {
     source = immortal<HostStackPlace>().source;
   }
   if (source == nullptr) {
-    const std::shared_ptr<const StackSource> own = host_stack();
-    if (own != nullptr) stack = (*own)();
+    if (const StackSource* own = stack_source(); own != nullptr) stack = (*own)();
     return;
   }
   std::array<char, kStackBytes> text;
