@@ -10,6 +10,8 @@
 #include "autograd/grad_mode.h"
 #include "autograd/tensor_grad.h"
 #include "base/thread_exit.h"
+#include "capi/generated/infos.h"
+#include "capi/program/recorder.h"
 #include "ops/create/copy.h"
 
 namespace tsr::capi {
@@ -186,6 +188,12 @@ tsr_tensor Casts::cast(tsr_tensor handle) {
       info_.autocast == Autocast::kLower ? state_.of(tensor.device().type).dtype : DType::kFloat32;
   if (tensor.dtype() == target) return handle;
   casts_.push_back(cast_of(tensor, target));
+  if (program::t_recorder != nullptr) [[unlikely]] {
+    const tsr_value args[] = {to_value(handle, arg_type::kTensor),
+                              make_value(TSR_VALUE_DTYPE, 0, dtype_to_abi(target), 0, 0, nullptr),
+                              make_value(TSR_VALUE_BOOL, 0, 1, 0, 0, nullptr)};
+    program::t_recorder->note(kInfo_astype.id, args, casts_.back());
+  }
   hand_out(casts_.back().impl());  // where handles are checked, the call must know this one
   return reinterpret_cast<tsr_tensor>(casts_.back().impl());
 }

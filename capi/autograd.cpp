@@ -71,11 +71,14 @@ tsr_status tsr_tensor_is_leaf(tsr_tensor tensor, int32_t* value) {
 
 tsr_status tsr_tensor_grad(tsr_tensor tensor, tsr_tensor* grad) {
   clear(grad);
-  return guard(Call(kInfo_tensor_grad, tensor), [&] {
-    const TensorArg arg(tensor, "tensor");
-    out_arg(grad, "grad");
-    give(grad_of(arg.get()), grad);
-  });
+  return guard(
+      Call(kInfo_tensor_grad, tensor),
+      [&] {
+        const TensorArg arg(tensor, "tensor");
+        out_arg(grad, "grad");
+        give(grad_of(arg.get()), grad);
+      },
+      PlaceOf{grad});
 }
 
 tsr_status tsr_tensor_set_grad(tsr_tensor tensor, tsr_tensor grad) {
@@ -130,18 +133,21 @@ tsr_status tsr_grad(const tsr_tensor* outputs, int32_t n_outputs, const tsr_tens
                     tsr_tensor* results) {
   const Call call(kInfo_grad, ListOf{outputs, n_outputs}, ListOf{grads, n_grads},
                   ListOf{inputs, n_inputs}, flags);
-  const tsr_status status = guard(call, [&] {
-    check_flags(flags,
-                TSR_BACKWARD_RETAIN_GRAPH | TSR_BACKWARD_CREATE_GRAPH | TSR_BACKWARD_ALLOW_UNUSED |
-                    TSR_BACKWARD_FREE_GRAPH,
-                "flags");
-    const auto wanted = tensors_arg(inputs, n_inputs, "inputs");
-    if (n_inputs > 0) out_arg(results, "results");
-    std::vector<Tensor> found =
-        tsr::grad(tensors_arg(outputs, n_outputs, "outputs"), wanted, grads_arg(grads, n_grads),
-                  options_of(flags), (flags & TSR_BACKWARD_ALLOW_UNUSED) != 0);
-    for (size_t i = 0; i < found.size(); ++i) give(std::move(found[i]), results + i);
-  });
+  const tsr_status status = guard(
+      call,
+      [&] {
+        check_flags(flags,
+                    TSR_BACKWARD_RETAIN_GRAPH | TSR_BACKWARD_CREATE_GRAPH |
+                        TSR_BACKWARD_ALLOW_UNUSED | TSR_BACKWARD_FREE_GRAPH,
+                    "flags");
+        const auto wanted = tensors_arg(inputs, n_inputs, "inputs");
+        if (n_inputs > 0) out_arg(results, "results");
+        std::vector<Tensor> found =
+            tsr::grad(tensors_arg(outputs, n_outputs, "outputs"), wanted, grads_arg(grads, n_grads),
+                      options_of(flags), (flags & TSR_BACKWARD_ALLOW_UNUSED) != 0);
+        for (size_t i = 0; i < found.size(); ++i) give(std::move(found[i]), results + i);
+      },
+      ListOf<tsr_tensor>{results, n_inputs});
   if (status != TSR_OK) [[unlikely]]
     clear_list(results, n_inputs);
   return status;

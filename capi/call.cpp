@@ -78,6 +78,8 @@ std::string kind_name(tsr_value_kind kind) {
   return known ? concat("TSR_VALUE_", kKindNames[kind]) : concat("the kind ", kind);
 }
 
+}  // namespace
+
 // A result may be discarded, as a NULL place in C; a function that needs the place says so.
 bool fits(char type, const tsr_value& value) {
   if (value.kind == TSR_VALUE_NONE) return is_optional(type) || is_result(type);
@@ -94,6 +96,8 @@ bool fits_width(char type, const tsr_value& value) {
   return !small || value.kind == TSR_VALUE_NONE ||
          value.integer == static_cast<int32_t>(value.integer);
 }
+
+namespace {
 
 void check_value(const Symbol& symbol, size_t at, const tsr_value& value) {
   const char type = symbol.signature->letters[at];

@@ -175,13 +175,16 @@ namespace tsr::capi {
 
 tsr_status import_versioned(DLManagedTensorVersioned* managed, int32_t flags, tsr_tensor* out) {
   clear(out);
-  return guard(Call(kInfo_from_dlpack_versioned, managed, flags), [&] {
-    out_arg(managed, "managed");
-    out_arg(out, "out");
-    TSR_CHECK(managed->version.major == kDlMajor, Code::kAbi, "managed", "expected DLPack version ",
-              kDlMajor, ", got ", managed->version.major);
-    import(managed, (managed->flags & kDlReadOnly) != 0, flags, out);
-  });
+  return guard(
+      Call(kInfo_from_dlpack_versioned, managed, flags),
+      [&] {
+        out_arg(managed, "managed");
+        out_arg(out, "out");
+        TSR_CHECK(managed->version.major == kDlMajor, Code::kAbi, "managed",
+                  "expected DLPack version ", kDlMajor, ", got ", managed->version.major);
+        import(managed, (managed->flags & kDlReadOnly) != 0, flags, out);
+      },
+      PlaceOf{out});
 }
 
 }  // namespace tsr::capi
@@ -210,11 +213,14 @@ extern "C" {
 
 tsr_status tsr_from_dlpack(struct DLManagedTensor* managed, int32_t flags, tsr_tensor* out) {
   clear(out);
-  return guard(Call(kInfo_from_dlpack, managed, flags), [&] {
-    out_arg(managed, "managed");
-    out_arg(out, "out");
-    import(managed, false, flags, out);
-  });
+  return guard(
+      Call(kInfo_from_dlpack, managed, flags),
+      [&] {
+        out_arg(managed, "managed");
+        out_arg(out, "out");
+        import(managed, false, flags, out);
+      },
+      PlaceOf{out});
 }
 
 tsr_status tsr_from_dlpack_versioned(struct DLManagedTensorVersioned* managed, int32_t flags,

@@ -20,8 +20,11 @@ template <class Body, class... Args>
     out_arg(out, "out");
     give(body(), out);
   };
-  const tsr_status status =
-      guard<decltype(give_result)&, Args...>(site, function, give_result, args...);
+  const auto results = [&](TraceSpan& span, tsr_status status) {
+    pack_results(span, status, PlaceOf{out});
+  };
+  const tsr_status status = guard_with<decltype(give_result)&, decltype(results), Args...>(
+      site, function, give_result, results, args...);
   if (status != TSR_OK) [[unlikely]]
     clear(out);
   return status;
@@ -35,8 +38,11 @@ template <class Body, class... Places, class... Args>
   const auto give_results = [&] {
     std::apply([&](Places... each) { give_all(body(), each...); }, places);
   };
-  const tsr_status status =
-      guard<decltype(give_results)&, Args...>(site, function, give_results, args...);
+  const auto results = [&](TraceSpan& span, tsr_status status) {
+    std::apply([&](Places... each) { pack_results(span, status, PlaceOf{each}...); }, places);
+  };
+  const tsr_status status = guard_with<decltype(give_results)&, decltype(results), Args...>(
+      site, function, give_results, results, args...);
   if (status != TSR_OK) [[unlikely]]
     std::apply([](Places... each) { clear(each...); }, places);
   return status;
@@ -53,8 +59,11 @@ template <class Body, class... Args>
     check_list_out(out, capacity, count, "out");
     give_list(body(), out, capacity, count);
   };
-  const tsr_status status =
-      guard<decltype(give_results)&, Args...>(site, function, give_results, args...);
+  const auto results = [&](TraceSpan& span, tsr_status status) {
+    pack_results(span, status, PlacesOf{out, count});
+  };
+  const tsr_status status = guard_with<decltype(give_results)&, decltype(results), Args...>(
+      site, function, give_results, results, args...);
   if (status != TSR_OK) [[unlikely]]
     clear_list(out, capacity);
   return status;

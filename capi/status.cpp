@@ -11,6 +11,7 @@
 #include "capi/callback.h"
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
+#include "capi/program/recorder.h"
 #include "capi/structs.h"
 #include "capi/tables.h"
 
@@ -136,8 +137,13 @@ tsr_status record_failure(const CallInfo& info) noexcept {
   return t_record.head.code;
 }
 
-void begin_call(TraceSpan& span, const CallInfo& info, int32_t function, const tsr_value* values,
-                int32_t count) noexcept {
+tsr_status begin_call(TraceSpan& span, const CallInfo& info, int32_t function,
+                      const tsr_value* values, int32_t count) noexcept {
+  if (program::t_recorder != nullptr) {
+    const tsr_status refused =
+        program::before_call(info, function, {values, static_cast<size_t>(count)});
+    if (refused != TSR_OK) return refused;
+  }
   const int32_t row = info.id;
   const bool about_traces = row >= kInfo_trace_set.id && row <= kInfo_trace_read.id;
   TraceEvent event{};
@@ -148,6 +154,14 @@ void begin_call(TraceSpan& span, const CallInfo& info, int32_t function, const t
   event.args = values;
   event.n_args = count;
   begin_span(span, event);
+  return TSR_OK;
+}
+
+void end_call(TraceSpan& span, tsr_status status, const tsr_value* results,
+              int32_t count) noexcept {
+  end_span(span, status);
+  if (program::t_recorder != nullptr)
+    program::after_call(status, {results, static_cast<size_t>(count)});
 }
 
 uint64_t failures_recorded() noexcept {

@@ -46,6 +46,10 @@ extern const uint16_t* const kSymbolsById;  // indices into kSymbols
 const Symbol* find_symbol(std::string_view name) noexcept;
 const Symbol* find_symbol(int32_t id) noexcept;
 
+// Whether a value can be passed where the letter of a signature stands.
+[[nodiscard]] bool fits(char type, const tsr_value& value);
+[[nodiscard]] bool fits_width(char type, const tsr_value& value);
+
 extern const StructSize kStructSizes[];
 extern const size_t kStructCount;
 extern const StatusName kStatusNames[];

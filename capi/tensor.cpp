@@ -170,19 +170,22 @@ tsr_status tsr_tensor_from_data(void* data, tsr_dtype dtype, tsr_device_type dev
   UserData owner(user, drop);
   const Call call(kInfo_tensor_from_data, data, dtype, DeviceOf{device_type, device_index},
                   ListOf{shape, n_shape}, ListOf{strides, n_strides}, flags, user, drop);
-  return guard(call, [&] {
-    out_arg(out, "out");
-    const DType type = dtype_arg(dtype, "dtype");
-    const Device device = device_arg(device_type, device_index, "device");
-    const DimsView sizes = list_arg(shape, n_shape, "shape");
-    check_flags(flags, TSR_FROM_DATA_READ_ONLY, "flags");
-    checked_numel(sizes, itemsize(type));
-    const auto given = optional_list_arg(strides, n_strides, "strides");
-    const Dims steps = given ? Dims(*given) : contiguous_strides(sizes);
-    give(wrap_memory(data, sizes, steps, type, device, std::move(owner),
-                     (flags & TSR_FROM_DATA_READ_ONLY) != 0),
-         out);
-  });
+  return guard(
+      call,
+      [&] {
+        out_arg(out, "out");
+        const DType type = dtype_arg(dtype, "dtype");
+        const Device device = device_arg(device_type, device_index, "device");
+        const DimsView sizes = list_arg(shape, n_shape, "shape");
+        check_flags(flags, TSR_FROM_DATA_READ_ONLY, "flags");
+        checked_numel(sizes, itemsize(type));
+        const auto given = optional_list_arg(strides, n_strides, "strides");
+        const Dims steps = given ? Dims(*given) : contiguous_strides(sizes);
+        give(wrap_memory(data, sizes, steps, type, device, std::move(owner),
+                         (flags & TSR_FROM_DATA_READ_ONLY) != 0),
+             out);
+      },
+      PlaceOf{out});
 }
 
 tsr_status tsr_tensor_empty_strided(const int64_t* shape, int32_t n_shape, const int64_t* strides,
@@ -191,21 +194,24 @@ tsr_status tsr_tensor_empty_strided(const int64_t* shape, int32_t n_shape, const
   clear(out);
   const Call call(kInfo_tensor_empty_strided, ListOf{shape, n_shape}, ListOf{strides, n_strides},
                   dtype, DeviceOf{device_type, device_index});
-  return guard(call, [&] {
-    out_arg(out, "out");
-    const DimsView sizes = list_arg(shape, n_shape, "shape");
-    const DimsView steps = list_arg(strides, n_strides, "strides");
-    const DType type = optional_dtype_arg(dtype, "dtype").value_or(DType::kFloat32);
-    const Device device =
-        optional_device_arg(device_type, device_index, "device").value_or(t_default_device);
-    TSR_CHECK(steps.size() == sizes.size(), Code::kShape, "strides", "expected ", sizes.size(),
-              " strides, got ", steps.size());
-    for (int64_t step : steps) {
-      TSR_CHECK(step >= 0, Code::kValue, "strides", "expected strides from 0, got ", steps);
-    }
-    if (checked_numel(sizes, itemsize(type)) > 0) checked_extent(sizes, steps, itemsize(type));
-    give(empty_strided(sizes, steps, type, device), out);
-  });
+  return guard(
+      call,
+      [&] {
+        out_arg(out, "out");
+        const DimsView sizes = list_arg(shape, n_shape, "shape");
+        const DimsView steps = list_arg(strides, n_strides, "strides");
+        const DType type = optional_dtype_arg(dtype, "dtype").value_or(DType::kFloat32);
+        const Device device =
+            optional_device_arg(device_type, device_index, "device").value_or(t_default_device);
+        TSR_CHECK(steps.size() == sizes.size(), Code::kShape, "strides", "expected ", sizes.size(),
+                  " strides, got ", steps.size());
+        for (int64_t step : steps) {
+          TSR_CHECK(step >= 0, Code::kValue, "strides", "expected strides from 0, got ", steps);
+        }
+        if (checked_numel(sizes, itemsize(type)) > 0) checked_extent(sizes, steps, itemsize(type));
+        give(empty_strided(sizes, steps, type, device), out);
+      },
+      PlaceOf{out});
 }
 
 tsr_status tsr_tensor_read(tsr_tensor tensor, void* dst, int64_t nbytes) {

@@ -55,6 +55,7 @@
 #include "tessera/share.h"
 #include "tessera/dist.h"
 #include "tessera/ddp.h"
+#include "tessera/program.h"
 #include "tessera/ops.h"
 
 #endif

@@ -21,6 +21,7 @@ typedef struct tsr_group_s* tsr_group;
 typedef struct tsr_work_s* tsr_work;
 typedef struct tsr_data_parallel_s* tsr_data_parallel;
 typedef struct tsr_sharded_optimizer_s* tsr_sharded_optimizer;
+typedef struct tsr_program_s* tsr_program;
 typedef int32_t tsr_dtype;
 enum {
   TSR_BOOL = 0x10806,
@@ -1005,6 +1006,23 @@ tsr_status tsr_sharded_optimizer_report(tsr_sharded_optimizer sharded, tsr_buffe
 tsr_status tsr_shards_save(const char* path, int64_t path_len, const char* names, int64_t names_len, const tsr_tensor* tensors, int32_t n_tensors, const char* slices, int64_t slices_len, const char* metadata, int64_t metadata_len, tsr_group group);
 tsr_status tsr_shards_load(const char* path, int64_t path_len, const char* names, int64_t names_len, const tsr_tensor* tensors, int32_t n_tensors, const char* slices, int64_t slices_len);
 tsr_status tsr_shards_index(const char* path, int64_t path_len, tsr_buffer* json);
+tsr_status tsr_program_record_begin(const tsr_tensor* inputs, int32_t n_inputs, const char* input_names, int64_t input_names_len, const tsr_tensor* parameters, int32_t n_parameters, const char* parameter_names, int64_t parameter_names_len);
+tsr_status tsr_program_record_end(const tsr_tensor* outputs, int32_t n_outputs, const char* output_names, int64_t output_names_len, tsr_program* program);
+tsr_status tsr_program_record_cancel(void);
+int32_t tsr_program_recording(void);
+void tsr_program_retain(tsr_program program);
+void tsr_program_release(tsr_program program);
+tsr_status tsr_program_counts(tsr_program program, int64_t* inputs, int64_t* outputs);
+tsr_status tsr_program_run(tsr_program program, const tsr_tensor* inputs, int32_t n_inputs, tsr_tensor* outputs, int32_t outputs_capacity, int32_t* outputs_count);
+tsr_status tsr_program_save(tsr_program program, const char* path, int64_t path_len);
+tsr_status tsr_program_load(const char* path, int64_t path_len, tsr_program* program);
+tsr_status tsr_program_to_bytes(tsr_program program, tsr_buffer* bytes);
+tsr_status tsr_program_from_bytes(const char* bytes, int64_t bytes_len, tsr_program* program);
+tsr_status tsr_program_describe(tsr_program program, tsr_buffer* json);
+tsr_status tsr_program_text(tsr_program program, tsr_buffer* text);
+tsr_status tsr_program_unify(const tsr_program* programs, int32_t n_programs, tsr_program* program);
+tsr_status tsr_program_tensor(tsr_program program, const char* name, int64_t name_len, tsr_tensor* out);
+tsr_status tsr_program_optimizer(tsr_program program, int64_t index, tsr_optimizer* optimizer);
 tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_abs_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_abs_inplace(tsr_tensor input);

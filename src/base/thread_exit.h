@@ -26,6 +26,7 @@ namespace tsr {
 // In the order in which they run. If a part uses the state of an earlier part, that part runs
 // again.
 enum class ThreadPart : uint8_t {
+  kProgram,
   kAnomaly,
   kAutocast,
   kForwardLevels,

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "base/error.h"
@@ -53,6 +54,17 @@ void sync_folder_of(const std::string& path) {
 }
 
 }  // namespace
+
+std::shared_ptr<const Mapping> Mapping::copy(std::string_view bytes) {
+  void* data = nullptr;
+  if (!bytes.empty()) {
+    data =
+        ::mmap(nullptr, bytes.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED) throw std::bad_alloc();
+    std::memcpy(data, bytes.data(), bytes.size());
+  }
+  return std::shared_ptr<const Mapping>(new Mapping(static_cast<char*>(data), bytes.size()));
+}
 
 std::shared_ptr<const Mapping> Mapping::open(const std::string& path) {
   // O_NONBLOCK: opening a pipe would otherwise wait for a writer.

@@ -15,6 +15,8 @@ class Mapping {
  public:
   // Throws kIo with errno.
   static std::shared_ptr<const Mapping> open(const std::string& path);
+  // Memory with these bytes and no file behind it. Throws kOutOfMemory.
+  static std::shared_ptr<const Mapping> copy(std::string_view bytes);
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
   ~Mapping();

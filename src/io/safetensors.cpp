@@ -95,7 +95,14 @@ std::string metadata_json(const Metadata& metadata) {
 }
 
 IntrusivePtr<Archive> Archive::open(const std::string& path) {
-  auto mapping = Mapping::open(path);
+  return read(Mapping::open(path));
+}
+
+IntrusivePtr<Archive> Archive::from_bytes(std::string_view bytes) {
+  return read(Mapping::copy(bytes));
+}
+
+IntrusivePtr<Archive> Archive::read(std::shared_ptr<const Mapping> mapping) {
   if (mapping->size() < 8) refuse("it has ", mapping->size(), " bytes");
   uint64_t length = 0;
   std::memcpy(&length, mapping->data(), 8);
@@ -135,8 +142,12 @@ Tensor Archive::tensor(size_t index) const {
   return make_fresh(copy.storage(), entry.dtype, shape, contiguous_strides(shape));
 }
 
-void save_archive(const std::string& path, std::span<const NamedTensor> tensors,
-                  const Metadata& metadata, bool durable) {
+namespace {
+
+// Calls write(bytes, count) for each part of the file.
+template <class Write>
+void write_archive(std::span<const NamedTensor> tensors, const Metadata& metadata,
+                   const Write& write) {
   std::set<std::string_view> names;
   for (const auto& [name, tensor] : tensors) {
     TSR_CHECK(names.insert(name).second && name != "__metadata__", Code::kValue, "names",
@@ -148,15 +159,31 @@ void save_archive(const std::string& path, std::span<const NamedTensor> tensors,
     return a.tensor->itemsize() > b.tensor->itemsize();
   });
   const std::string header = header_text(order, metadata);
-  NewFile file(path);
   const uint64_t length = header.size();
-  file.write(&length, 8);
-  file.write(header.data(), header.size());
+  write(&length, sizeof length);
+  write(header.data(), header.size());
   for (const auto& [name, tensor] : order) {
     const Tensor dense = ops::contiguous_memory(*tensor);
-    file.write(dense.data(), static_cast<uint64_t>(dense.nbytes()));
+    write(dense.data(), static_cast<uint64_t>(dense.nbytes()));
   }
+}
+
+}  // namespace
+
+void save_archive(const std::string& path, std::span<const NamedTensor> tensors,
+                  const Metadata& metadata, bool durable) {
+  NewFile file(path);
+  write_archive(tensors, metadata,
+                [&](const void* bytes, uint64_t count) { file.write(bytes, count); });
   file.commit(durable);
+}
+
+std::string archive_bytes(std::span<const NamedTensor> tensors, const Metadata& metadata) {
+  std::string file;
+  write_archive(tensors, metadata, [&](const void* bytes, uint64_t count) {
+    file.append(static_cast<const char*>(bytes), count);
+  });
+  return file;
 }
 
 }  // namespace tsr::io

@@ -42,6 +42,8 @@ inline constexpr auto kArchiveTag = static_cast<ObjectTag>(0x54534152U);
 struct Archive final : Object {
   // Throws kIo.
   static IntrusivePtr<Archive> open(const std::string& path);
+  // Of a file in memory; the bytes are copied.
+  static IntrusivePtr<Archive> from_bytes(std::string_view bytes);
   static void destroy(Archive* archive) noexcept;
 
   // Zero-copy if the data is aligned for its dtype, as in files of most writers.
@@ -53,6 +55,7 @@ struct Archive final : Object {
 
  private:
   Archive() : Object(kArchiveTag) {}
+  static IntrusivePtr<Archive> read(std::shared_ptr<const Mapping> mapping);
 };
 
 struct NamedTensor {
@@ -63,5 +66,7 @@ struct NamedTensor {
 // file. Throws kIo, kValue for a repeated name, kDType for complex128. `durable`: see NewFile.
 void save_archive(const std::string& path, std::span<const NamedTensor> tensors,
                   const Metadata& metadata, bool durable = true);
+// The same file as bytes.
+std::string archive_bytes(std::span<const NamedTensor> tensors, const Metadata& metadata);
 
 }  // namespace tsr::io

@@ -123,6 +123,8 @@ void throw_kernel_error(Device device, const char* family, Status status) {
   throw error;
 }
 
+constinit thread_local LaunchKeeper* t_launch_keeper = nullptr;
+
 void begin_launch(TraceSpan& span, Device device, const char* family, const char* name,
                   int32_t kernel, const void* plan) noexcept {
   TraceEvent event{};

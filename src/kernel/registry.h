@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/trace.h"
+#include "kernel/kept_launch.h"
 #include "kernel/kernels.h"
 #include "memory/stream.h"
 
@@ -85,9 +86,11 @@ template <auto Entry, class... Args>
     throw_not_implemented(device, family.name);
   TraceSpan span;
   const bool traced = is_traced(TraceKind::kLaunch);
-  if (traced) [[unlikely]]
+  if (traced) [[unlikely]] {
+    offer_launch(entry, args...);
     begin_launch(span, device, family.name, launch_name(args...), kernel_id(args...),
                  plan_of(args...));
+  }
   const Status status = entry(args...);
   if (traced) [[unlikely]]
     end_span(span, status);

@@ -88,6 +88,22 @@ tsr_node custom_node(tsr_tensor input, int* drops) {
   ok(tsr_node_create("Custom", -1, &vtable, drops, &input, 1, &node));
   return node;
 }
+tsr_program example_program_of(int64_t n) {
+  tsr_tensor x = f32_vector(n);
+  tsr_tensor y = nullptr;
+  tsr_program program = nullptr;
+  CHECK_OK(tsr_program_record_begin(&x, 1, nullptr, 0, nullptr, 0, nullptr, 0));
+  CHECK_OK(tsr_exp(x, &y));
+  CHECK_OK(tsr_program_record_end(&y, 1, nullptr, 0, &program));
+  tsr_tensor_release(y);
+  tsr_tensor_release(x);
+  return program;
+}
+
+tsr_program example_program(void) {
+  return example_program_of(2);
+}
+
 tsr_optimizer example_optimizer(tsr_tensor param) {
   tsr_optimizer_options options = {};
   options.struct_size = sizeof(options);

@@ -41,8 +41,10 @@ tsr_grad_scaler example_scaler(void);                              /* with the s
 tsr_group example_group(void);                                     /* of one thread */
 tsr_data_parallel example_data_parallel(tsr_tensor param);         /* in a group of one thread */
 tsr_sharded_optimizer example_sharded_optimizer(tsr_tensor param); /* of example_optimizer */
-tsr_profiler example_profiler(void);  /* of everything, without a schedule */
-tsr_profiler recorded_profiler(void); /* the same, with a recording of an exp */
+tsr_profiler example_profiler(void);       /* of everything, without a schedule */
+tsr_profiler recorded_profiler(void);      /* the same, with a recording of an exp */
+tsr_program example_program(void);         /* exp(x), of two elements */
+tsr_program example_program_of(int64_t n); /* the same of n elements */
 int64_t numel(tsr_tensor tensor);
 double item(tsr_tensor tensor, int64_t index);
 int64_t live_tensors(void);

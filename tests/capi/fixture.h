@@ -36,6 +36,9 @@ struct Fixture {
     for (tsr_archive made : archives) tsr_archive_release(made);
     tsr_optimizer_release(optimizer);
     for (tsr_optimizer made : optimizers) tsr_optimizer_release(made);
+    tsr_program_release(program);
+    for (tsr_program made : programs) tsr_program_release(made);
+    ok(tsr_program_record_cancel());
     tsr_grad_scaler_release(grad_scaler);
     for (tsr_grad_scaler made : scalers) tsr_grad_scaler_release(made);
     tsr_data_parallel_release(data_parallel);
@@ -87,6 +90,11 @@ struct Fixture {
     return events.emplace_back(made);
   }
   tsr_archive make_archive() { return archives.emplace_back(example_archive()); }
+  tsr_program make_program() { return programs.emplace_back(example_program()); }
+  const tsr_program* list_of(tsr_program made) {
+    listed_programs[0] = made;
+    return listed_programs;
+  }
   tsr_optimizer make_optimizer() { return optimizers.emplace_back(example_optimizer(tensors[0])); }
   tsr_grad_scaler make_grad_scaler() { return scalers.emplace_back(example_scaler()); }
   tsr_group make_group() { return groups.emplace_back(example_group()); }
@@ -156,6 +164,9 @@ struct Fixture {
   tsr_scope scope = nullptr;
   tsr_archive archive = nullptr;
   std::vector<tsr_archive> archives;
+  tsr_program program = nullptr;
+  tsr_program listed_programs[1] = {};
+  std::vector<tsr_program> programs;
   tsr_optimizer optimizer = nullptr;
   std::vector<tsr_optimizer> optimizers;
   tsr_grad_scaler grad_scaler = nullptr;

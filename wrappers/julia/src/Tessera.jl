@@ -45,6 +45,7 @@ export StepLR, MultiStepLR, ConstantLR, LinearLR, ExponentialLR, PolynomialLR, C
 export CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR, SequentialLR, Scheduler, step!
 export autocast, GradScaler, scale_loss, unscale!, found_inf
 export Profiler, profile, profile_range, profile_table, profile_rows, profile_text, profile_action, profile_roof, save_profile
+export record_program, load_program, save_program, Program
 export setup, update!, add_group!, save_state, load_state!, DataLoader
 
 include("library.jl")
@@ -76,6 +77,7 @@ include("share.jl")
 include("io.jl")
 include("graph.jl")
 include("profiler.jl")
+include("program.jl")
 include("nn.jl")
 include("optim.jl")
 include("amp.jl")

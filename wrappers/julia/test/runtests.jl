@@ -15,7 +15,7 @@ const FILES = [
     "package", "tensor", "indexing", "broadcast", "autograd", "hooks", "checkpoint", "graph",
     "forward_ad", "errors", "memory", "interop", "io", "nn", "nn_image", "nn_layers",
     "attention", "losses", "recurrent", "optim", "schedules", "data", "share", "distributed", "layout",
-    "tracing", "profiler", "conformance", "chain_rules", "examples",
+    "tracing", "profiler", "program", "conformance", "chain_rules", "examples",
 ]
 
 # Helpers for several files.

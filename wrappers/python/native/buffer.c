@@ -80,6 +80,7 @@ int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
   if (why == NULL && (flags & PyBUF_WRITABLE) && (info.flags & TSR_TENSOR_READ_ONLY))
     why = "the memory is read-only";
   if (why != NULL) return tpy_buffer_refuse(why);
+  if (!tpy_may_read(self)) return -1;
   tpy_export* export = PyMem_Malloc(sizeof *export + sizeof(Py_ssize_t) * (size_t)info.ndim);
   if (export == NULL) return PyErr_NoMemory(), -1;
   tsr_status status = tsr_detach(tpy_handle(self), &export->alias);

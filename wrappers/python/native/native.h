@@ -492,6 +492,8 @@ PyObject* py_arange(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 /* ---- buffer.c: the buffer protocol ---- */
 
 int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags);
+/* Whether a program is not being recorded; else fails as the library does for reads of the host. */
+int tpy_may_read(PyObject* self);
 void tensor_releasebuffer(PyObject* self, Py_buffer* view);
 PyObject* tensor_numpy(PyObject* self, PyObject* unused);
 

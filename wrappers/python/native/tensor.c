@@ -164,6 +164,7 @@ PyObject* tensor_get(PyObject* self, tpy_get which) {
     case TPY_GET_OFFSET:
       return PyLong_FromLongLong(info.storage_offset);
     case TPY_GET_DATA:
+      if (!tpy_may_read(self)) return NULL;
       return PyLong_FromVoidPtr(info.data);
     case TPY_GET_REQUIRES_GRAD:
       return PyBool_FromLong(info.flags & TSR_TENSOR_REQUIRES_GRAD);

@@ -61,6 +61,14 @@ static PyObject* tpy_nested(const tsr_info* info, int32_t axis, const char* at) 
   return list;
 }
 
+/* A recording of a program refuses reads of the host; this one goes around the functions that do. */
+int tpy_may_read(PyObject* self) {
+  const void* data;
+  const tsr_status status = tsr_program_recording() ? tsr_tensor_data(tpy_handle(self), &data) : TSR_OK;
+  if (status != TSR_OK) tpy_fail(status);
+  return status == TSR_OK;
+}
+
 PyObject* tensor_tolist(PyObject* self, PyObject* unused) {
   (void)unused;
   tsr_info info;
@@ -71,6 +79,7 @@ PyObject* tensor_tolist(PyObject* self, PyObject* unused) {
     Py_XDECREF(here);
     return list;
   }
+  if (!tpy_may_read(self)) return NULL;
   /* Making a list may run the collector and with it any code, which could change the memory. */
   const int collecting = PyGC_Disable();
   PyObject* list = tpy_nested(&info, 0, info.data);
@@ -103,7 +112,7 @@ PyObject* tensor_item(PyObject* self, PyObject* unused) {
   (void)unused;
   tsr_info info;
   if (!tpy_info(self, &info)) return NULL;
-  if (info.device_type == TSR_DEVICE_CPU && info.numel == 1)
+  if (info.device_type == TSR_DEVICE_CPU && info.numel == 1 && !tsr_program_recording())
     return tpy_element(info.dtype, info.data);
   return tpy_item(self, &info);
 }

@@ -108,6 +108,12 @@ An optimizer of which each rank keeps a part of the state.
 mutable struct tsr_sharded_optimizer_s end
 const tsr_sharded_optimizer = Ptr{tsr_sharded_optimizer_s}
 
+"""
+Recorded calls with their tensors, optimizers and generators.
+"""
+mutable struct tsr_program_s end
+const tsr_program = Ptr{tsr_program_s}
+
 const tsr_dtype = Int32
 const TSR_BOOL = Int32(0x10806)
 const TSR_UINT8 = Int32(0x10801)

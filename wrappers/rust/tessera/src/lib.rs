@@ -49,6 +49,8 @@ pub mod optim;
 #[allow(unsafe_code)]
 pub mod profiler;
 #[allow(unsafe_code)]
+pub mod program;
+#[allow(unsafe_code)]
 mod promotion;
 #[allow(unsafe_code)]
 mod random;

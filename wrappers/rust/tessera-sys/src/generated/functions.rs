@@ -1872,6 +1872,106 @@ extern "C" {
         path: *const c_char, path_len: i64, json: *mut tsr_buffer,
     ) -> tsr_status;
 
+    /// Begins to record the calls of this thread.
+    /// Inputs are the tensors that a run replaces; parameters keep their names, and their memory
+    /// belongs to the program and to the caller. The names are JSON arrays of texts; absent means
+    /// input0, parameter0 and so on. Every other tensor that a recorded call uses becomes a
+    /// constant. VALUE if this thread records already, or for names that are not unique.
+    pub fn tsr_program_record_begin(
+        inputs: *const tsr_tensor, n_inputs: i32, input_names: *const c_char, input_names_len: i64,
+        parameters: *const tsr_tensor, n_parameters: i32, parameter_names: *const c_char,
+        parameter_names_len: i64,
+    ) -> tsr_status;
+
+    /// Ends the recording of this thread and gives the program, whose runs return these outputs.
+    /// VALUE if this thread does not record, and for an output that no recorded call made. The
+    /// recording has ended also after a failure.
+    pub fn tsr_program_record_end(
+        outputs: *const tsr_tensor, n_outputs: i32, output_names: *const c_char,
+        output_names_len: i64, program: *mut tsr_program,
+    ) -> tsr_status;
+
+    /// Ends the recording of this thread and drops what was recorded; without a recording it does
+    /// nothing.
+    pub fn tsr_program_record_cancel() -> tsr_status;
+
+    /// Whether this thread records, 0 or 1.
+    pub fn tsr_program_recording() -> i32;
+
+    /// Adds a reference; NULL is ignored.
+    pub fn tsr_program_retain(program: tsr_program);
+
+    /// Releases a reference; NULL is ignored.
+    pub fn tsr_program_release(program: tsr_program);
+
+    /// How many inputs a run takes and how many outputs it gives.
+    pub fn tsr_program_counts(
+        program: tsr_program, inputs: *mut i64, outputs: *mut i64,
+    ) -> tsr_status;
+
+    /// Makes the recorded calls with these inputs and gives the outputs.
+    /// The inputs have the dtypes, devices and shapes of the recording; a dynamic size may differ
+    /// (tsr_program_unify). A program without a backward records no gradients, and plans its
+    /// memory in the first run with inputs of one layout; later runs allocate nothing if the
+    /// outputs of earlier ones were released. Calls of several threads wait for each other. SHAPE,
+    /// DTYPE, DEVICE and VALUE for inputs that do not fit, and the errors of the recorded calls.
+    pub fn tsr_program_run(
+        program: tsr_program, inputs: *const tsr_tensor, n_inputs: i32, outputs: *mut tsr_tensor,
+        outputs_capacity: i32, outputs_count: *mut i32,
+    ) -> tsr_status;
+
+    /// Writes a program with its tensors and the states of its optimizers as one safetensors file.
+    /// An old file is replaced when the new one is complete. IO when it cannot be written;
+    /// NOT_IMPLEMENTED for a program that the format cannot hold.
+    pub fn tsr_program_save(program: tsr_program, path: *const c_char, path_len: i64) -> tsr_status;
+
+    /// Reads a program that tsr_program_save wrote.
+    /// IO for a file that cannot be read or is no program; ABI for a file of a newer format, and
+    /// for one that calls a function that this library does not have, which the error names with
+    /// the version that has it. Tensors share memory with the file's pages, as those of
+    /// tsr_archive_open.
+    pub fn tsr_program_load(
+        path: *const c_char, path_len: i64, program: *mut tsr_program,
+    ) -> tsr_status;
+
+    /// The file of a program as bytes.
+    pub fn tsr_program_to_bytes(program: tsr_program, bytes: *mut tsr_buffer) -> tsr_status;
+
+    /// Reads a program from the bytes of its file, which may be freed afterwards.
+    /// As tsr_program_load.
+    pub fn tsr_program_from_bytes(
+        bytes: *const c_char, bytes_len: i64, program: *mut tsr_program,
+    ) -> tsr_status;
+
+    /// The program as JSON: inputs, outputs, parameters and constants with dtypes and shapes,
+    /// calls with their arguments, and how the last run was made.
+    pub fn tsr_program_describe(program: tsr_program, json: *mut tsr_buffer) -> tsr_status;
+
+    /// The program as text for a person, a line for each call.
+    pub fn tsr_program_text(program: tsr_program, text: *mut tsr_buffer) -> tsr_status;
+
+    /// One program from recordings of the same function with different sizes of the inputs; the
+    /// sizes that differ become one dynamic size.
+    /// At least two recordings, which have the parameters of the first. A number that differs must
+    /// follow the dynamic size: the first two recordings give a linear rule, which every further
+    /// recording must confirm. VALUE when the calls differ, or a number follows no such rule; the
+    /// error names the call.
+    pub fn tsr_program_unify(
+        programs: *const tsr_program, n_programs: i32, program: *mut tsr_program,
+    ) -> tsr_status;
+
+    /// The parameter or constant of this name; writing to it changes what the program computes.
+    /// VALUE if there is none.
+    pub fn tsr_program_tensor(
+        program: tsr_program, name: *const c_char, name_len: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// An optimizer whose step is among the calls, in the order of their first calls.
+    /// INDEX if there is none of this number.
+    pub fn tsr_program_optimizer(
+        program: tsr_program, index: i64, optimizer: *mut tsr_optimizer,
+    ) -> tsr_status;
+
     /// Absolute value of each element; a complex element gives its magnitude.
     pub fn tsr_abs(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
     /// Another form of [`tsr_abs`].

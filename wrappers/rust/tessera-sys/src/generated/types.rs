@@ -142,6 +142,14 @@ pub struct tsr_sharded_optimizer_s {
 /// An optimizer of which each rank keeps a part of the state.
 pub type tsr_sharded_optimizer = *mut tsr_sharded_optimizer_s;
 
+/// Behind a handle; never seen.
+#[repr(C)]
+pub struct tsr_program_s {
+    _opaque: [u8; 0],
+}
+/// Recorded calls with their tensors, optimizers and generators.
+pub type tsr_program = *mut tsr_program_s;
+
 /// A struct that the DLPack standard defines.
 #[repr(C)]
 pub struct DLManagedTensor {

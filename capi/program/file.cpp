@@ -1,0 +1,371 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Programs as files: safetensors with the calls as JSON in the metadata.
+//
+// Note [The file of a program]
+// The metadata has one text, kMetadataKey, whose JSON is described in docs/guide/programs.md. Calls
+// name functions by their numbers in the schema, which never change; beside each number stands the
+// name of the function and the version that has it since, so that an older library can say what it
+// lacks. `format` rises when an old library could not read a new file at all.
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "capi/handle.h"
+#include "capi/program/json.h"
+#include "capi/program/program.h"
+#include "capi/wrap_memory.h"
+#include "io/safetensors.h"
+#include "ops/create/copy.h"
+#include "optim/optimizer.h"
+
+namespace tsr::capi::program {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kFormat = 1;
+constexpr const char* kMetadataKey = "tessera.program";
+
+template <class... Pieces>
+[[noreturn]] void refuse(const Pieces&... pieces) {
+  throw_error(Code::kIo, "path", __FILE__, __LINE__, concat("not a program: ", pieces...));
+}
+
+// ---- Writing ----
+
+// Stored tensors whose memory is part of another one's.
+struct Alias {
+  int32_t of;
+  int64_t offset;
+};
+
+class Writer {
+ public:
+  explicit Writer(Program& program) : program_(program) {
+    for (size_t i = 0; i < program.values.size(); ++i) {
+      if (program.values[i].stored.defined()) add_stored(static_cast<int32_t>(i));
+    }
+    for (Json& row : shared_) stored_.push_back(std::move(row));
+    Json tree = to_json(program);
+    tree["format"] = kFormat;
+    tree["library"] = tsr_version_string();
+    tree["functions"] = functions();
+    tree["tensors"] = std::move(stored_);
+    for (size_t i = 0; i < program.optimizers.size(); ++i)
+      tree["optimizers"].push_back(optimizer(i));
+    for (const auto& generator : program.generators) {
+      const GeneratorState state = generator->state();
+      tree["generators"].push_back({{"seed", state.seed}, {"offset", state.offset}});
+    }
+    metadata_.emplace_back(kMetadataKey, tree.dump());
+    for (size_t i = 0; i < names_.size(); ++i) named_.push_back({names_[i], &tensors_[i]});
+  }
+
+  [[nodiscard]] std::span<const io::NamedTensor> tensors() const { return named_; }
+  [[nodiscard]] const io::Metadata& metadata() const { return metadata_; }
+
+ private:
+  void add_tensor(std::string name, const Tensor& tensor) {
+    Tensor host = tensor.detached();
+    if (!host.device().is_cpu()) {
+      host = empty(tensor.sizes(), tensor.dtype(), Device{});
+      ops::copy_memory(host, tensor);
+    }
+    names_.push_back(std::move(name));
+    tensors_.push_back(std::move(host));
+  }
+
+  void add_stored(int32_t number) {
+    const Value& value = program_.values[static_cast<size_t>(number)];
+    const Tensor& tensor = value.stored;
+    const bool is_parameter = value.source == Source::kParameter;
+    Json row = {{"value", number},
+                {"name", value.name},
+                {"kind", is_parameter ? "parameter" : "constant"},
+                {"requires_grad", tensor.requires_grad()}};
+    if (!tensor.is_contiguous())
+      row["strides"] = std::vector<int64_t>(tensor.strides().begin(), tensor.strides().end());
+    const Alias alias = alias_of(number);
+    if (alias.of != kAbsent) {
+      row["alias"] = {{"of", alias.of}, {"offset", alias.offset}};
+      row["strides"] = std::vector<int64_t>(tensor.strides().begin(), tensor.strides().end());
+      row["shape"] = std::vector<int64_t>(tensor.sizes().begin(), tensor.sizes().end());
+    } else {
+      add_tensor(concat("tensor.", value.name), tensor);
+    }
+    (alias.of == kAbsent ? stored_ : shared_).push_back(std::move(row));
+  }
+
+  // A tensor whose elements all belong to a contiguous tensor of the program.
+  Alias alias_of(int32_t number) const {
+    const Tensor& tensor = program_.values[static_cast<size_t>(number)].stored;
+    for (int32_t i = 0; i < static_cast<int32_t>(program_.values.size()); ++i) {
+      const Tensor& other = program_.values[static_cast<size_t>(i)].stored;
+      if (i == number || !other.defined() || other.storage() != tensor.storage() ||
+          other.dtype() != tensor.dtype() || !other.is_contiguous() || tensor.numel() == 0)
+        continue;
+      if (other.numel() == tensor.numel() && tensor.is_contiguous() && i > number) continue;
+      const Extent extent = extent_of(tensor.sizes(), tensor.strides());
+      const int64_t offset = tensor.offset() - other.offset();
+      if (offset + extent.low >= 0 && offset + extent.high <= other.numel()) return {i, offset};
+    }
+    return {kAbsent, 0};
+  }
+
+  Json functions() const {
+    std::set<int32_t> used;
+    for (const Step& step : program_.steps) used.insert(step.symbol->id);
+    Json found = Json::object();
+    const Json schema = Json::parse(schema_json());
+    for (const Json& row : schema["functions"]) {
+      const auto id = row["id"].get<int32_t>();
+      if (used.count(id) != 0)
+        found[std::to_string(id)] = {{"name", row["name"]}, {"since", row["since"]}};
+    }
+    return found;
+  }
+
+  Json optimizer(size_t number) {
+    const optim::Optimizer& of = *program_.optimizers[number];
+    Json groups = Json::array();
+    for (const optim::Group& group : of.groups()) {
+      Json params = Json::array();
+      for (const Tensor& param : group.params) params.push_back(value_of(param));
+      groups.push_back(std::move(params));
+    }
+    const optim::NamedState state = of.state();
+    for (size_t i = 0; i < state.names.size(); ++i)
+      add_tensor(concat("optimizer.", number, ".", state.names[i]), state.tensors[i]);
+    return {{"groups", std::move(groups)}, {"state", state.description}};
+  }
+
+  int32_t value_of(const Tensor& param) const {
+    for (size_t i = 0; i < program_.values.size(); ++i) {
+      if (program_.values[i].stored.is_same(param)) return static_cast<int32_t>(i);
+    }
+    throw_error(Code::kNotImplemented, "program", __FILE__, __LINE__,
+                "a parameter was added to an optimizer after the recording");
+  }
+
+  Program& program_;
+  Json stored_ = Json::array();
+  Json shared_ = Json::array();  // read after the tensors whose memory they share
+  std::vector<std::string> names_;
+  std::vector<Tensor> tensors_;
+  std::vector<io::NamedTensor> named_;
+  io::Metadata metadata_;
+};
+
+// ---- Reading ----
+
+class Reader {
+ public:
+  explicit Reader(IntrusivePtr<io::Archive> archive) : archive_(std::move(archive)) {}
+
+  ProgramPtr read() {
+    const Json tree = description();
+    const Json& format = tree.at("format");
+    if (!format.is_number_integer() || format.get<int64_t>() < 1) refuse("it has no format");
+    TSR_CHECK(format.get<int64_t>() <= kFormat, Code::kAbi, "path", "expected a program of format ",
+              kFormat, " at most, got ", format.get<int64_t>(), ", written by version ",
+              tree.value("library", "?"));
+    check_functions(tree.at("functions"));
+    from_json(tree, *program_);
+    for (const Json& row : tree.at("tensors")) read_stored(row);
+    if (tree.contains("generators")) {
+      for (const Json& row : tree["generators"]) {
+        auto generator =
+            IntrusivePtr<Generator>::adopt(new Generator(row.at("seed").get<uint64_t>()));
+        generator->set_state({row.at("seed").get<uint64_t>(), row.at("offset").get<uint64_t>()});
+        program_->generators.push_back(std::move(generator));
+      }
+    }
+    if (tree.contains("optimizers")) {
+      for (const Json& row : tree["optimizers"]) read_optimizer(row);
+    }
+    program_->check();
+    return std::move(program_);
+  }
+
+ private:
+  Json description() const {
+    for (const auto& [key, value] : archive_->header.metadata) {
+      if (key != kMetadataKey) continue;
+      Json tree = Json::parse(value, nullptr, false);
+      if (tree.is_discarded() || !tree.is_object()) refuse("its description is no JSON");
+      return tree;
+    }
+    refuse("the file has no description of calls");
+  }
+
+  static void check_functions(const Json& functions) {
+    if (!functions.is_object()) refuse("it does not list its functions");
+    for (const auto& [number, row] : functions.items()) {
+      const auto name = row.at("name").get<std::string>();
+      const Symbol* found = find_symbol(name);
+      TSR_CHECK(found != nullptr && std::to_string(found->id) == number, Code::kAbi, "path",
+                "the program calls ", name, " (number ", number, "), which version ",
+                row.at("since").get<std::string>(), " has; this is ", tsr_version_string());
+    }
+  }
+
+  [[nodiscard]] Tensor find(const std::string& name) const {
+    const auto& entries = archive_->header.entries;
+    for (size_t i = 0; i < entries.size(); ++i) {
+      if (entries[i].name == name) return archive_->tensor(i);
+    }
+    refuse("it lacks the tensor '", name, "'");
+  }
+
+  static std::vector<int64_t> checked_strides(const Json& row, const Tensor& tensor) {
+    auto strides = row.at("strides").get<std::vector<int64_t>>();
+    const bool good = strides.size() == tensor.sizes().size() &&
+                      std::all_of(strides.begin(), strides.end(), [&](int64_t stride) {
+                        return stride >= 0 && stride <= (int64_t{1} << 40);
+                      });
+    if (!good) refuse("impossible strides");
+    return strides;
+  }
+
+  void read_stored(const Json& row) {
+    const auto number = row.at("value").get<int64_t>();
+    if (number < 0 || number >= static_cast<int64_t>(program_->values.size()))
+      refuse("there is no value ", number);
+    Value& value = program_->values[static_cast<size_t>(number)];
+    if (value.stored.defined()) refuse("value ", number, " is stored twice");
+    value.source =
+        row.at("kind").get<std::string>() == "parameter" ? Source::kParameter : Source::kConstant;
+    value.name = row.at("name").get<std::string>();
+    value.stored = row.contains("alias") ? read_alias(row) : read_own(row, value);
+    if (value.stored.dtype() != value.dtype) refuse("'", value.name, "' has another dtype");
+    if (row.at("requires_grad").get<bool>())
+      check(tsr_tensor_set_requires_grad(reinterpret_cast<tsr_tensor>(value.stored.impl()), 1));
+  }
+
+  Tensor read_own(const Json& row, const Value& value) const {
+    Tensor tensor = find(concat("tensor.", value.name));
+    if (row.contains("strides")) {
+      const auto strides = checked_strides(row, tensor);
+      if (tensor.numel() > 0)
+        static_cast<void>(checked_extent(tensor.sizes(), strides, tensor.itemsize()));
+      const Tensor laid_out = empty_strided(tensor.sizes(), strides, tensor.dtype());
+      ops::copy_memory(laid_out, tensor);
+      tensor = laid_out;
+    }
+    if (value.device.is_cpu()) return tensor;
+    static_cast<void>(
+        device_arg(static_cast<int32_t>(value.device.type), value.device.index, "path"));
+    const Tensor there =
+        empty_strided(tensor.sizes(), tensor.strides(), tensor.dtype(), value.device);
+    ops::copy_memory(there, tensor);
+    return there;
+  }
+
+  Tensor read_alias(const Json& row) const {
+    const Json& alias = row.at("alias");
+    const auto of = alias.at("of").get<int64_t>();
+    const bool exists = of >= 0 && of < static_cast<int64_t>(program_->values.size()) &&
+                        program_->values[static_cast<size_t>(of)].stored.defined();
+    if (!exists) refuse("value ", of, " has no memory to share");
+    const Tensor& base = program_->values[static_cast<size_t>(of)].stored;
+    const auto shape = row.at("shape").get<std::vector<int64_t>>();
+    const DimsView sizes(shape.data(), shape.size());
+    static_cast<void>(checked_numel(sizes, base.itemsize()));
+    const auto strides = row.at("strides").get<std::vector<int64_t>>();
+    const auto offset = alias.at("offset").get<int64_t>();
+    const bool sane = strides.size() == shape.size() &&
+                      std::all_of(strides.begin(), strides.end(), [&](int64_t stride) {
+                        return stride >= 0 && stride <= base.numel();
+                      });
+    if (!sane) refuse("impossible strides");
+    const Extent extent = checked_extent(sizes, strides, base.itemsize());
+    if (offset < 0 || extent.low < 0 || offset > base.numel() ||
+        extent.high > base.numel() - offset)
+      refuse("a tensor leaves the memory that it shares");
+    return Tensor::adopt(new TensorImpl(base.storage(), base.dtype(), sizes,
+                                        DimsView(strides.data(), strides.size()),
+                                        base.offset() + offset));
+  }
+
+  static optim::Kind kind_of(const std::string& description) {
+    const Json tree = Json::parse(description);
+    const auto name = tree.at("kind").get<std::string>();
+    for (int32_t kind = 1; kind <= TSR_OPTIMIZER_ASGD; ++kind) {
+      if (optim::row_of(static_cast<optim::Kind>(kind)).name == name)
+        return static_cast<optim::Kind>(kind);
+    }
+    refuse("there is no optimizer '", name, "'");
+  }
+
+  void read_optimizer(const Json& row) {
+    const auto description = row.at("state").get<std::string>();
+    std::vector<std::vector<Tensor>> groups;
+    for (const Json& list : row.at("groups")) {
+      auto& group = groups.emplace_back();
+      for (const Json& number : list) {
+        const auto at = number.get<int64_t>();
+        const bool exists = at >= 0 && at < static_cast<int64_t>(program_->values.size()) &&
+                            program_->values[static_cast<size_t>(at)].stored.defined();
+        if (!exists) refuse("an optimizer has no parameter ", at);
+        group.push_back(program_->values[static_cast<size_t>(at)].stored);
+      }
+    }
+    if (groups.empty()) refuse("an optimizer has no parameters");
+    const optim::Options options(kind_of(description));
+    auto made = IntrusivePtr<optim::Optimizer>::adopt(new optim::Optimizer(options, groups[0]));
+    for (size_t i = 1; i < groups.size(); ++i) made->add_group(options, groups[i]);
+    const std::string prefix = concat("optimizer.", program_->optimizers.size(), ".");
+    std::vector<std::string> names;
+    std::vector<Tensor> tensors;
+    for (size_t i = 0; i < archive_->header.entries.size(); ++i) {
+      const std::string& name = archive_->header.entries[i].name;
+      if (name.rfind(prefix, 0) != 0) continue;
+      names.push_back(name.substr(prefix.size()));
+      tensors.push_back(archive_->tensor(i));
+    }
+    made->load(description, names, tensors);
+    program_->optimizers.push_back(std::move(made));
+  }
+
+  static void check(tsr_status status) {
+    if (status != TSR_OK) refuse("a stored tensor cannot require grad");
+  }
+
+  IntrusivePtr<io::Archive> archive_;
+  ProgramPtr program_ = ProgramPtr::adopt(new Program);
+};
+
+ProgramPtr read(IntrusivePtr<io::Archive> archive) {
+  try {
+    return Reader(std::move(archive)).read();
+  } catch (const Json::exception& error) {
+    refuse(error.what());
+  }
+}
+
+}  // namespace
+
+void save(Program& program, const std::string& path) {
+  const std::lock_guard lock(program.mutex);
+  const Writer writer(program);
+  io::save_archive(path, writer.tensors(), writer.metadata());
+}
+
+std::string to_bytes(Program& program) {
+  const std::lock_guard lock(program.mutex);
+  const Writer writer(program);
+  return io::archive_bytes(writer.tensors(), writer.metadata());
+}
+
+ProgramPtr load(const std::string& path) {
+  return read(io::Archive::open(path));
+}
+
+ProgramPtr from_bytes(std::string_view bytes) {
+  return read(io::Archive::from_bytes(bytes));
+}
+
+}  // namespace tsr::capi::program

@@ -1,0 +1,335 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Planned runs. plan_make.cpp makes plans.
+#include "capi/program/plan.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/trace.h"
+#include "capi/handle.h"
+#include "capi/program/recorder.h"
+#include "kernel/registry.h"
+
+namespace tsr::capi::program {
+namespace {
+
+struct Bytes {
+  std::byte* low;
+  std::byte* high;
+  [[nodiscard]] bool holds(const void* address) const { return address >= low && address < high; }
+  [[nodiscard]] size_t size() const { return static_cast<size_t>(high - low); }
+};
+Bytes bytes_of(const Tensor& tensor) {
+  const Extent extent = extent_of(tensor.sizes(), tensor.strides());
+  auto* first = tensor.data_as<std::byte>();
+  return {first + extent.low * tensor.itemsize(), first + extent.high * tensor.itemsize()};
+}
+
+class Keeper final : public kernel::LaunchKeeper {
+ public:
+  Keeper() noexcept { kernel::t_launch_keeper = this; }
+  ~Keeper() override { kernel::t_launch_keeper = nullptr; }
+  void take(std::unique_ptr<kernel::KeptLaunch> launch) override {
+    if (launch == nullptr) complete = false;
+    launches.push_back(std::move(launch));
+  }
+  std::vector<std::unique_ptr<kernel::KeptLaunch>> launches;
+  bool complete = true;
+};
+
+TensorImpl* impl_of(tsr_tensor handle) {
+  return reinterpret_cast<TensorImpl*>(handle);
+}
+
+bool has_generator(const Symbol& symbol) {
+  return letters_of(symbol).find_first_of("gG") != std::string_view::npos;
+}
+
+}  // namespace
+
+Plan::Plan(Program& program)
+    : program_(program),
+      tensors_(program.values.size()),
+      slots_(program.values.size()),
+      group_of_(program.values.size(), -1),
+      is_given_(program.values.size()) {}
+
+Plan::~Plan() {
+  drop_given();
+  for (const Tensor& tensor : tensors_) {
+    if (tensor.defined()) take_back(tensor.impl());
+  }
+}
+
+bool Plan::fits(std::span<const Tensor> given, int64_t size) const noexcept {
+  if (size != size_) return false;
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (given[i].strides() != input_strides_[i]) return false;
+  }
+  for (size_t i = 0; i < stored_.size(); ++i) {
+    if (stored_[i].storage() != stored_on_[i]) return false;
+  }
+  return true;
+}
+
+size_t Plan::kept_calls() const noexcept {
+  return static_cast<size_t>(std::count_if(
+      calls_.begin(), calls_.end(), [](const Call& call) { return !call.launches.empty(); }));
+}
+
+void Plan::set_slot(int32_t value, const Tensor& tensor) {
+  const auto at = static_cast<size_t>(value);
+  if (tensors_[at].defined()) take_back(tensors_[at].impl());
+  tensors_[at] = tensor;
+  hand_out(tensor.impl());
+  slots_[at] = reinterpret_cast<tsr_tensor>(tensor.impl());
+}
+
+// ---- What moves from run to run ----
+
+void Plan::move(size_t group) {
+  const Storage& storage = *tensors_[static_cast<size_t>(groups_[group].values.front())].storage();
+  if (moved_to_[group] == storage.data) return;
+  moved_to_[group] = storage.data;
+  for (const Moving& each : moving_[group])
+    each.launch->set_address(each.at, static_cast<std::byte*>(storage.data) + each.offset);
+}
+
+void Plan::place_inputs(std::span<const Tensor> given) {
+  for (size_t i = 0; i < given.size(); ++i) {
+    const auto value = static_cast<size_t>(program_.inputs[i].value);
+    const Tensor& stand_in = tensors_[value];
+    Storage& storage = *stand_in.storage();
+    storage.data = given[i].numel() == 0
+                       ? nullptr
+                       : given[i].data_as<std::byte>() - stand_in.offset() * stand_in.itemsize();
+    storage.read_only = given[i].storage()->read_only;
+    move(static_cast<size_t>(group_of_[value]));
+  }
+}
+
+// New memory for the outputs on one storage.
+void Plan::renew(size_t number) {
+  const Group& group = groups_[number];
+  const StoragePtr storage = allocate_storage(group.device, group.nbytes);
+  for (const int32_t value : group.values) {
+    const TensorImpl& old = *tensors_[static_cast<size_t>(value)].impl();
+    set_slot(value,
+             Tensor::adopt(new TensorImpl(storage, old.dtype, old.sizes, old.strides, old.offset)));
+  }
+}
+
+void Plan::renew_outputs() {
+  for (const size_t i : output_groups_) {
+    const Group& group = groups_[i];
+    const auto is_ours = [&](int32_t value) {
+      const TensorImpl& impl = *tensors_[static_cast<size_t>(value)].impl();
+      return impl.refs.load(std::memory_order_acquire) == 1 && impl.autograd == nullptr;
+    };
+    const Storage& storage = *tensors_[static_cast<size_t>(group.values.front())].storage();
+    const bool reused = std::all_of(group.values.begin(), group.values.end(), is_ours) &&
+                        storage.refs.load(std::memory_order_acquire) == group.values.size() &&
+                        !storage.read_only;
+    if (!reused) renew(i);
+    move(i);
+  }
+}
+
+// ---- Launches that are kept ----
+
+bool Plan::find_moving(Call& call, std::vector<std::pair<size_t, Moving>>& moving) {
+  std::vector<std::pair<size_t, Bytes>> memory;
+  const auto add = [&](int32_t value) {
+    if (value == kAbsent) return;
+    const auto at = static_cast<size_t>(value);
+    memory.emplace_back(static_cast<size_t>(group_of_[at]), bytes_of(tensors_[at]));
+  };
+  for (const Argument& arg : call.prepared->step().args) {
+    std::for_each(arg.values.begin(), arg.values.end(), add);
+  }
+  const auto& results = call.prepared->step().results;
+  std::for_each(results.begin(), results.end(), add);
+  for (const auto& launch : call.launches) {
+    for (int32_t at = 0; at < launch->count(); ++at) {
+      const auto* address = static_cast<const std::byte*>(launch->address(at));
+      if (address == nullptr) continue;
+      size_t owner = SIZE_MAX;
+      for (const auto& [group, bytes] : memory) {
+        if (!bytes.holds(address) || group == owner) continue;
+        if (owner != SIZE_MAX) return false;  // memory of two: they could move apart
+        owner = group;
+      }
+      if (owner == SIZE_MAX) return false;  // memory that is not the program's
+      const Memory kind = groups_[owner].memory;
+      if (kind != Memory::kInput && kind != Memory::kOutput) continue;
+      const auto* base = static_cast<const std::byte*>(moved_to_[owner]);
+      moving.push_back({owner, {launch.get(), at, address - base}});
+    }
+  }
+  return true;
+}
+
+void Plan::try_keeping(Call& call) {
+  call.tried = true;
+  const Step& step = call.prepared->step();
+  const bool inplace = is_inplace_form(*step.symbol);
+  const auto is_placed = [&](const Argument& arg) {
+    return std::all_of(arg.values.begin(), arg.values.end(), [&](int32_t value) {
+      return value == kAbsent || tensors_[static_cast<size_t>(value)].defined();
+    });
+  };
+  const bool is_candidate =
+      on_cpu_ && std::all_of(step.args.begin(), step.args.end(), is_placed) && !call.gives &&
+      step.symbol->signature != nullptr && !has_generator(*step.symbol) &&
+      (inplace ? step.args.front().kind == TSR_VALUE_TENSOR : !step.results.empty());
+  if (!is_candidate) return make_call(call);
+  std::vector<Tensor> targets;
+  if (inplace) targets.push_back(tensors_[static_cast<size_t>(step.args.front().values.front())]);
+  for (const int32_t value : step.results) targets.push_back(tensors_[static_cast<size_t>(value)]);
+  std::vector<std::pair<const Storage*, uint32_t>> versions;
+  for (const Argument& arg : step.args) {
+    for (const int32_t value : arg.values) {
+      if (value == kAbsent) continue;
+      const Tensor& tensor = tensors_[static_cast<size_t>(value)];
+      const bool is_target = std::any_of(targets.begin(), targets.end(), [&](const Tensor& target) {
+        return target.storage() == tensor.storage();
+      });
+      if (is_target && !inplace) return make_call(call);
+      if (!is_target) versions.emplace_back(tensor.storage().get(), tensor.version());
+    }
+  }
+  std::vector<std::vector<std::byte>> before, after;
+  const auto save = [&](std::vector<std::vector<std::byte>>& to) {
+    for (const Tensor& target : targets) {
+      const Bytes bytes = bytes_of(target);
+      to.emplace_back(bytes.low, bytes.high);
+    }
+  };
+  const auto restore = [&](const std::vector<std::vector<std::byte>>& from) {
+    for (size_t i = 0; i < targets.size(); ++i)
+      std::memcpy(bytes_of(targets[i]).low, from[i].data(), from[i].size());
+  };
+  save(before);
+  bool keeps = false;
+  {
+    const Watching watching;
+    Keeper keeper;
+    const uint64_t allocations = watched_allocations();
+    make_call(call);
+    keeps = keeper.complete && !keeper.launches.empty() && allocations == watched_allocations() &&
+            std::all_of(versions.begin(), versions.end(), [](const auto& each) {
+              return each.first->version.load(std::memory_order_relaxed) == each.second;
+            });
+    call.launches = std::move(keeper.launches);
+  }
+  std::vector<std::pair<size_t, Moving>> moving;
+  if (!keeps || !find_moving(call, moving)) {
+    call.launches.clear();
+    return;
+  }
+  save(after);
+  if (inplace) {
+    restore(before);
+  } else {
+    for (const Tensor& target : targets)
+      std::memset(bytes_of(target).low, 0xa5, bytes_of(target).size());
+  }
+  bool same = true;
+  for (const auto& launch : call.launches) same = same && launch->run() == kernel::kOk;
+  for (size_t i = 0; i < targets.size(); ++i)
+    same = same && std::memcmp(bytes_of(targets[i]).low, after[i].data(), after[i].size()) == 0;
+  if (!same) {
+    kernel::forget_kernel_error();
+    restore(after);
+    call.launches.clear();
+    return;
+  }
+  for (const auto& [group, each] : moving) moving_[group].push_back(each);
+}
+
+// ---- Runs ----
+
+void Plan::make_call(Call& call) {
+  call.prepared->rebind(slots_);
+  call.prepared->call(call.number);
+  if (!call.gives) return;
+  const auto& results = call.prepared->step().results;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const tsr_tensor handle = call.prepared->results()[i];
+    if (results[i] == kAbsent) {
+      release_tensor(handle);
+    } else {
+      slots_[static_cast<size_t>(results[i])] = handle;
+      is_given_[static_cast<size_t>(results[i])] = true;
+    }
+  }
+}
+
+void Plan::drop_given() noexcept {
+  for (const auto& [call, value] : given_) {
+    const auto at = static_cast<size_t>(value);
+    if (!is_given_[at]) continue;
+    is_given_[at] = false;
+    release_tensor(std::exchange(slots_[at], nullptr));
+  }
+}
+
+Tensor Plan::output(const Named& named, std::span<const Tensor> given) const {
+  const auto at = static_cast<size_t>(named.value);
+  const int32_t group = group_of_[at];
+  if (group >= 0 && groups_[static_cast<size_t>(group)].memory == Memory::kInput) {
+    const auto input = static_cast<size_t>(groups_[static_cast<size_t>(group)].input);
+    const Tensor& from = given[input];
+    if (named.value == program_.inputs[input].value) return from;
+    const Tensor& stand_in = tensors_[static_cast<size_t>(program_.inputs[input].value)];
+    const TensorImpl& view = *impl_of(slots_[at]);
+    const int64_t bytes = (from.offset() - stand_in.offset()) * from.itemsize();
+    const int64_t offset = view.offset + bytes / tsr::itemsize(view.dtype);
+    return Tensor::adopt(
+        new TensorImpl(from.storage(), view.dtype, view.sizes, view.strides, offset));
+  }
+  return Tensor::share(impl_of(slots_[at]));
+}
+
+std::vector<Tensor> Plan::run(std::span<const Tensor> given) {
+  place_inputs(given);
+  renew_outputs();
+  const bool is_watched = is_traced(TraceKind::kCall) || is_traced(TraceKind::kLaunch);
+  const bool keeps = runs_++ == 0 && !is_watched;
+  auto next_given = given_.begin();
+  try {
+    for (size_t i = 0; i < calls_.size(); ++i) {
+      Call& call = calls_[i];
+      if (keeps) {
+        try_keeping(call);
+      } else if (call.launches.empty() || is_watched) {
+        make_call(call);
+      } else {
+        for (const auto& launch : call.launches) {
+          const kernel::Status status = launch->run();
+          if (status != kernel::kOk) [[unlikely]]
+            kernel::throw_kernel_error(Device{}, "program", status);
+        }
+      }
+      for (; next_given != given_.end() && next_given->first <= static_cast<int32_t>(i);
+           ++next_given) {
+        const auto at = static_cast<size_t>(next_given->second);
+        is_given_[at] = false;
+        release_tensor(std::exchange(slots_[at], nullptr));
+      }
+    }
+  } catch (...) {
+    drop_given();
+    throw;
+  }
+  std::vector<Tensor> outputs;
+  outputs.reserve(program_.outputs.size());
+  for (const Named& named : program_.outputs) outputs.push_back(output(named, given));
+  for (const int32_t input : written_inputs_) given[static_cast<size_t>(input)].bump_version();
+  drop_given();
+  return outputs;
+}
+
+}  // namespace tsr::capi::program

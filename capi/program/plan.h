@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Plan: a program whose memory is placed once, for inputs of one layout.
+//
+// Note [Planned runs]
+// The first run with inputs of a layout makes the calls as they were recorded and keeps what came
+// out: layouts, and which results share memory. From that the plan follows.
+// - Results are put into one arena, at offsets that values with other lifetimes share. A later run
+//   calls the out= form of each operator on tensors that exist already.
+// - Inputs are stand-ins: tensors whose storage points at the memory of the caller's tensor during
+// a
+//   run. Views of inputs, of stored tensors and of the arena are made once, and their calls are
+//   left out.
+// - An output has memory of its own. It is used again when nobody holds the tensor that the last
+// run
+//   gave; else it is replaced.
+// - An operator without an out= form is called as recorded, and its results are new in every run.
+// On the CPU the second run keeps the launches of a call, if they and nothing else are what the
+// call does: made again on overwritten memory they must give the same bytes. Later runs make these
+// launches without the op (Note [Kept launches] in kernel/kept_launch.h).
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "capi/program/prepared.h"
+#include "capi/program/program.h"
+#include "kernel/kept_launch.h"
+
+namespace tsr::capi::program {
+
+class Plan {
+ public:
+  // Makes the first run. Null if the program cannot be planned; the outputs are then valid all the
+  // same.
+  static std::unique_ptr<Plan> make(Program& program, std::span<const Tensor> given, int64_t size,
+                                    std::vector<Tensor>& outputs);
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+  ~Plan();
+
+  [[nodiscard]] bool fits(std::span<const Tensor> given, int64_t size) const noexcept;
+  std::vector<Tensor> run(std::span<const Tensor> given);
+
+  [[nodiscard]] uint64_t arena_bytes() const noexcept { return arena_bytes_; }
+  [[nodiscard]] size_t kept_calls() const noexcept;
+  [[nodiscard]] size_t call_count() const noexcept { return calls_.size(); }
+
+ private:
+  friend class Planner;
+  enum class Memory : uint8_t { kStored, kInput, kArena, kOutput, kFresh };
+  // Values on one storage.
+  struct Group {
+    Memory memory = Memory::kFresh;
+    std::vector<int32_t> values;
+    Device device;
+    uint64_t nbytes = 0;
+    int32_t first = 0, last = 0;  // calls
+    uint64_t offset = 0;          // in the arena
+    int32_t input = -1;
+    bool written = false;
+  };
+  // An address of a kept launch that moves with an input or an output.
+  struct Moving {
+    kernel::KeptLaunch* launch;
+    int32_t at;
+    ptrdiff_t offset;
+  };
+  struct Call {
+    int32_t number;  // of the step
+    std::unique_ptr<Prepared> prepared;
+    bool gives = false;  // results are new in every run
+    bool tried = false;
+    std::vector<std::unique_ptr<kernel::KeptLaunch>> launches;
+  };
+
+  explicit Plan(Program& program);
+  void place_inputs(std::span<const Tensor> given);
+  void renew_outputs();
+  void renew(size_t group);
+  void move(size_t group);
+  void set_slot(int32_t value, const Tensor& tensor);
+  void try_keeping(Call& call);
+  [[nodiscard]] bool find_moving(Call& call, std::vector<std::pair<size_t, Moving>>& moving);
+  void make_call(Call& call);
+  void drop_given() noexcept;
+  [[nodiscard]] Tensor output(const Named& named, std::span<const Tensor> given) const;
+
+  Program& program_;
+  int64_t size_ = 0;
+  std::vector<Dims> input_strides_;
+  std::vector<Tensor> stored_;  // as at planning: what they were on
+  std::vector<StoragePtr> stored_on_;
+  std::vector<Tensor> tensors_;  // of static values
+  Slots slots_;
+  std::vector<int32_t> group_of_;  // of a value; -1: none
+  std::vector<Group> groups_;
+  std::vector<size_t> output_groups_;
+  std::vector<int32_t> written_inputs_;
+  std::vector<std::vector<Moving>> moving_;  // by group
+  std::vector<const void*> moved_to_;        // by group: where its kept launches point
+  std::vector<Call> calls_;
+  std::vector<std::pair<int32_t, int32_t>> given_;  // calls and the values that die after them
+  std::vector<bool> is_given_;                      // values whose handle a run owns
+  std::vector<StoragePtr> arenas_;
+  uint64_t arena_bytes_ = 0;
+  bool on_cpu_ = true;
+  uint32_t runs_ = 0;
+};
+
+}  // namespace tsr::capi::program

@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capi/program/program.h"
+
+#include <algorithm>
+
+#include "autograd/grad_mode.h"
+#include "capi/autocast.h"
+#include "capi/handle.h"
+#include "capi/program/runner.h"
+
+namespace tsr::capi::program {
+namespace {
+
+// A run is the library's own work: nothing of it belongs to the caller's scope, and its casts were
+// recorded.
+class Quietly {
+ public:
+  Quietly() : scope_(std::exchange(t_scope, nullptr)), autocast_(autocast_state()) {
+    if (autocast_.on()) set_autocast_state({});
+  }
+  Quietly(const Quietly&) = delete;
+  Quietly& operator=(const Quietly&) = delete;
+  ~Quietly() {
+    t_scope = scope_;
+    if (!autocast_.on()) return;
+    try {
+      set_autocast_state(autocast_);
+    } catch (...) {  // it was on before, so the thread is prepared
+    }
+  }
+
+ private:
+  ScopeObject* scope_;
+  AutocastState autocast_;
+};
+
+tsr_value sample_of(const Argument& argument, int64_t size) {
+  return make_value(argument.kind, argument.n, argument.integer.at(size), 0, 0, nullptr);
+}
+
+template <class... Pieces>
+[[noreturn]] void refuse(size_t step, const Symbol& symbol, const Pieces&... pieces) {
+  throw_error(Code::kAbi, nullptr, __FILE__, __LINE__,
+              concat("call ", step, " of the program, ", symbol.name, ": ", pieces...));
+}
+
+}  // namespace
+
+Program::Program() : Object(kProgramTag) {}
+Program::~Program() {
+  runner.reset();
+  for (const auto& optimizer : optimizers) take_back(optimizer.get());
+  for (const auto& generator : generators) take_back(generator.get());
+  for (const Value& value : values) {
+    if (value.stored.defined()) take_back(value.stored.impl());
+  }
+}
+void Program::destroy(Program* program) noexcept {
+  program->tag = ObjectTag::kDead;
+  delete program;
+}
+
+int32_t Program::find(std::string_view name) const noexcept {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i].name == name && values[i].source != Source::kResult)
+      return static_cast<int32_t>(i);
+  }
+  return kAbsent;
+}
+
+void Program::check() {
+  std::vector<bool> exists(values.size());
+  const auto is_value = [&](int32_t value) {
+    return value >= 0 && static_cast<size_t>(value) < values.size();
+  };
+  for (size_t i = 0; i < values.size(); ++i) exists[i] = values[i].stored.defined();
+  for (const Named& input : inputs) {
+    TSR_CHECK(is_value(input.value), Code::kAbi, nullptr, "input '", input.name, "' has no value");
+    exists[static_cast<size_t>(input.value)] = true;
+  }
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const Step& step = steps[i];
+    const Symbol& symbol = *step.symbol;
+    const std::string_view letters = letters_of(symbol);
+    const size_t n_places = count_results(letters);
+    if (caller_of(symbol) == nullptr) refuse(i, symbol, "a function that no program calls");
+    if (step.args.size() != letters.size() - n_places)
+      refuse(i, symbol, "expected ", letters.size() - n_places, " arguments, got ",
+             step.args.size());
+    const bool has_list = n_places > 0 && letters.back() == arg_type::kPlaces;
+    if (!has_list && step.results.size() != n_places)
+      refuse(i, symbol, "expected ", n_places, " results, got ", step.results.size());
+    for (size_t k = 0; k < step.args.size(); ++k) {
+      const Argument& arg = step.args[k];
+      const tsr_value sample = sample_of(arg, recorded_size);
+      const bool is_optimizer = letters[k] == arg_type::kOther;
+      const bool good = is_optimizer ? arg.kind == TSR_VALUE_POINTER
+                                     : fits(letters[k], sample) && fits_width(letters[k], sample);
+      if (!good) refuse(i, symbol, "argument ", k, " is of another kind than the function takes");
+      if (is_optimizer && (arg.n < 0 || static_cast<size_t>(arg.n) >= optimizers.size()))
+        refuse(i, symbol, "there is no optimizer ", arg.n);
+      if (arg.kind == TSR_VALUE_GENERATOR &&
+          (arg.n < 0 || static_cast<size_t>(arg.n) >= generators.size()))
+        refuse(i, symbol, "there is no generator ", arg.n);
+      if (arg.kind == TSR_VALUE_TENSOR && arg.values.size() != 1)
+        refuse(i, symbol, "argument ", k, " is not one tensor");
+      for (const int32_t value : arg.values) {
+        const bool may_be_absent = arg.kind == TSR_VALUE_TENSORS;
+        if (value == kAbsent && may_be_absent) continue;
+        if (!is_value(value) || !exists[static_cast<size_t>(value)])
+          refuse(i, symbol, "argument ", k, " is value ", value, ", which does not exist yet");
+      }
+    }
+    // Only the list of tsr_grad has no count of its own: it is as long as that of its inputs.
+    if (symbol.signature == nullptr && has_list &&
+        step.results.size() != step.args[2].values.size())
+      refuse(i, symbol, "expected a result for each input");
+    for (const int32_t value : step.results) {
+      if (value == kAbsent) continue;
+      if (!is_value(value) || exists[static_cast<size_t>(value)])
+        refuse(i, symbol, "its result is value ", value, ", which is taken");
+      exists[static_cast<size_t>(value)] = true;
+    }
+    trains = trains || is_training_call(symbol);
+  }
+  for (const Named& output : outputs) {
+    TSR_CHECK(is_value(output.value) && exists[static_cast<size_t>(output.value)], Code::kAbi,
+              nullptr, "output '", output.name, "' has no value");
+  }
+  for (const auto& optimizer : optimizers) hand_out(optimizer.get());
+  for (const auto& generator : generators) hand_out(generator.get());
+  for (const Value& value : values) {
+    if (value.stored.defined()) hand_out(value.stored.impl());
+  }
+}
+
+std::vector<Tensor> Program::run(std::span<const Tensor> given) {
+  const std::lock_guard lock(mutex);
+  const Quietly quietly;
+  if (runner == nullptr) runner = std::make_unique<Runner>(*this);
+  return runner->run(given);
+}
+
+}  // namespace tsr::capi::program
