@@ -443,6 +443,9 @@ ProgramPtr Recorder::finish(std::span<const Tensor> outputs, std::span<const std
   static constexpr CallInfo kOutputs{0, 0, "the recorded function"};
   running_ = &kOutputs;
   for (size_t i = 0; i < outputs.size(); ++i) {
+    TSR_CHECK(known_.find(outputs[i].impl()) != known_.end(), Code::kValue, "outputs",
+              "expected what the recorded calls made or used, got another tensor as '", names[i],
+              "'");
     const int32_t value = value_of(outputs[i], "outputs", true);
     for (const Named& earlier : program_->outputs) {
       TSR_CHECK(earlier.name != names[i], Code::kValue, "names",

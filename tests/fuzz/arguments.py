@@ -168,6 +168,18 @@ class Arguments:
             self.library.lib.tsr_tensor_release(out[0])
         return place[0]
 
+    def _program(self) -> Any:
+        """A program of one call."""
+        ffi, library = self.library.ffi, self.library
+        given = ffi.new("tsr_tensor[]", [self.tensors.make(Value(random_numbers(self.rng, (2, 3), "f32"), "f32"))])
+        made, place = ffi.new("tsr_tensor*"), ffi.new("tsr_program*")
+        library.check("tsr_program_record_begin", given, 1, ffi.NULL, 0, ffi.NULL, 0, ffi.NULL, 0)
+        library.check("tsr_exp", given[0], made)
+        library.check("tsr_program_record_end", made, 1, ffi.NULL, 0, place)
+        library.lib.tsr_tensor_release(made[0])
+        self.tensors.others.append(("program", place[0]))
+        return place[0]
+
     def _handle(self, kind: str, roll: float) -> Any:
         if roll < 0.15:
             return self.library.ffi.NULL
@@ -175,6 +187,8 @@ class Arguments:
             return self._generator()
         if kind == "optimizer" and roll < 0.8:
             return self._optimizer()
+        if kind == "program" and roll < 0.8:
+            return self._program()
         if kind == "grad_scaler" and roll < 0.8:
             return self._scaler()
         if kind == "node" and roll < 0.8:
