@@ -106,7 +106,14 @@ Runner::Runner(Program& program) : program_(program), dead_after_(program.steps.
   std::vector<int32_t> last(program.values.size(), kAbsent);
   for (size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
-    can_plan_ = can_plan_ && !has_data_dependent_shape(*step.symbol);
+    // Indexing by positions has the shape of the positions.
+    const bool is_indexing = std::string_view(step.symbol->info->name) == "getitem";
+    const bool by_mask = std::any_of(step.args.begin(), step.args.end(), [&](const Argument& arg) {
+      return std::any_of(arg.values.begin(), arg.values.end(), [&](int32_t value) {
+        return value != kAbsent && program.values[static_cast<size_t>(value)].dtype == DType::kBool;
+      });
+    });
+    can_plan_ = can_plan_ && !(has_data_dependent_shape(*step.symbol) && (by_mask || !is_indexing));
     for (const int32_t value : step.results) {
       if (value != kAbsent) last[static_cast<size_t>(value)] = static_cast<int32_t>(i);
     }
