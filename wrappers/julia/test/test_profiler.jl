@@ -44,13 +44,13 @@ end
 
 @testset "test_exceptions_of_the_callback_and_of_wrong_use_come_back" begin
     profiler = Tessera.Profiler(_ -> error("full"))
-    @test_throws TesseraError Tessera.stop!(profiler)
-    @test_throws TesseraError profile_table(profiler)
+    @test_throws ArgumentError Tessera.stop!(profiler)
+    @test_throws ArgumentError profile_table(profiler)
     Tessera.start!(profiler)
     @test_throws ErrorException("full") Tessera.stop!(profiler)
     @test_throws ArgumentError profile_table(profiler; sort=:weight)
     @test_throws ArgumentError Tessera.Profiler(; schedule=(pause=1,))
-    @test_throws TesseraError Tessera.Profiler(; schedule=(wait=1,))
+    @test_throws ArgumentError Tessera.Profiler(; schedule=(wait=1,))
 end
 
 @testset "test_R11_roof_adds_the_share_of_it" begin

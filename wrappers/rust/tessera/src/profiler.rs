@@ -161,7 +161,8 @@ impl Profiler {
 
     /// The same; `body` is called after each cycle, in `step` or `stop`, which return its error.
     pub fn with_ready(
-        options: &ProfilerOptions, body: impl FnMut(&Profiler) -> Result<()> + 'static,
+        options: &ProfilerOptions,
+        body: impl FnMut(&Profiler) -> Result<()> + 'static,
     ) -> Result<Self> {
         let spans = sys::TSR_TRACE_CALL | sys::TSR_TRACE_LAUNCH | sys::TSR_TRACE_NODE;
         let memory = if options.memory { sys::TSR_TRACE_ALLOCATE | sys::TSR_TRACE_FREE } else { 0 };

@@ -49,9 +49,7 @@ unsafe extern "C" fn stack(user: *mut c_void, text: *mut *const c_char, length: 
 pub(crate) fn stack_of_this_thread() -> Result<()> {
     let user = Box::into_raw(Box::<String>::default());
     // SAFETY: the box is freed by its drop once, also when this fails.
-    done(unsafe {
-        sys::tsr_anomaly_stack_set(Some(stack), user.cast(), Some(drop_box::<String>))
-    })
+    done(unsafe { sys::tsr_anomaly_stack_set(Some(stack), user.cast(), Some(drop_box::<String>)) })
 }
 
 /// Until the guard is dropped, nodes that this thread makes keep a backtrace in their metadata under
