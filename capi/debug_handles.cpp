@@ -21,6 +21,7 @@
 #include "io/safetensors.h"
 #include "memory/quarantine.h"
 #include "optim/optimizer.h"
+#include "profile/profiler.h"
 
 namespace tsr::capi {
 namespace {
@@ -102,6 +103,7 @@ const char* kind_name(ObjectTag kind) noexcept {
   // Of the layers above autograd, which have tags of their own.
   if (kind == optim::kOptimizerTag) return "optimizer";
   if (kind == io::kArchiveTag) return "archive";
+  if (kind == profile::kProfilerTag) return "profiler";
   switch (kind) {
     case ObjectTag::kTensor:
       return "tensor";

@@ -198,6 +198,9 @@ tsr_status example_stack(void*, const char** text, int64_t* text_len) {
   *text_len = 4;
   return TSR_OK;
 }
+tsr_status ignore_profile_ready(void*, tsr_profiler) {
+  return TSR_OK;
+}
 tsr_status count_profile(void* user, tsr_profiler) {
   ++*static_cast<int*>(user);
   return TSR_OK;

@@ -49,6 +49,8 @@ struct Fixture {
     for (tsr_work made : works) tsr_work_release(made);
     tsr_group_release(group);
     for (tsr_group made : groups) tsr_group_release(made);
+    tsr_profiler_release(profiler);
+    for (tsr_profiler made : profilers) tsr_profiler_release(made);
     for (tsr_node made : nodes) tsr_node_release(made);
     for (tsr_error made : errors) tsr_error_release(made);
     for (tsr_buffer made : buffers) tsr_buffer_release(made);
@@ -63,6 +65,7 @@ struct Fixture {
     listed_nodes[0] = made;
     return listed_nodes;
   }
+  tsr_profiler make_profiler() { return profilers.emplace_back(recorded_profiler()); }
   tsr_error make_error() {
     tsr_error made = nullptr;
     ok(tsr_error_set(TSR_VALUE, "a test", -1, nullptr, nullptr));
@@ -179,6 +182,8 @@ struct Fixture {
   std::vector<tsr_sharded_optimizer> sharded_optimizers;
   tsr_work work = nullptr;
   std::vector<tsr_work> works;
+  tsr_profiler profiler = nullptr;
+  std::vector<tsr_profiler> profilers;
   struct DLManagedTensor* DLManagedTensor = nullptr;
   struct DLManagedTensorVersioned* DLManagedTensorVersioned = nullptr;
   tsr_stream stream = nullptr;

@@ -180,6 +180,18 @@ class Arguments:
         self.tensors.others.append(("program", place[0]))
         return place[0]
 
+    def _profiler(self) -> Any:
+        """A profiler that mostly has a recording; another one may be running."""
+        ffi, lib = self.library.ffi, self.library.lib
+        options, place = self.tensors.keep("tsr_profiler_options*"), ffi.new("tsr_profiler*")
+        options.struct_size = ffi.sizeof("tsr_profiler_options")
+        options.capacity = 1000
+        self.library.check("tsr_profiler_new", options, ffi.NULL, ffi.NULL, ffi.NULL, place)
+        self.tensors.others.append(("profiler", place[0]))
+        if self.rng.random() < 0.8 and lib.tsr_profiler_start(place[0]) == 0:
+            self.library.check("tsr_profiler_stop", place[0])
+        return place[0]
+
     def _handle(self, kind: str, roll: float) -> Any:
         if roll < 0.15:
             return self.library.ffi.NULL
@@ -191,6 +203,8 @@ class Arguments:
             return self._program()
         if kind == "grad_scaler" and roll < 0.8:
             return self._scaler()
+        if kind == "profiler" and roll < 0.8:
+            return self._profiler()
         if kind == "node" and roll < 0.8:
             place = self.library.ffi.new("tsr_node*")
             self.library.check("tsr_tensor_grad_fn", self.tensor(), place)
