@@ -53,8 +53,15 @@ struct Logs {
 
 std::atomic<bool> g_recording{false};
 std::atomic<int64_t> g_free_chunks{0};  // that may still be made
-// Fixed while a recording runs.
-constinit RecordOptions g_options;
+
+// Threads may still read these for the last recording while the next one starts.
+struct Settings {
+  std::atomic<DescribeArguments> describe{nullptr};
+  std::atomic<bool> stacks{false};
+  std::atomic<int32_t> first_own_id{0}, last_own_id{0};
+};
+constinit Settings g_settings;
+int64_t g_capacity = 0;
 
 // See Note [Thread-local state].
 constinit thread_local Log* t_log = nullptr;
@@ -176,8 +183,10 @@ EventTexts* make_texts(std::string_view name, const std::string& shapes, const s
 void* texts_of_call(const TraceEvent& event) noexcept {
   try {
     std::string shapes, dtypes;
-    if (g_options.describe != nullptr) g_options.describe(event, shapes, dtypes);
-    const std::string stack = g_options.stacks ? stack_text() : std::string();
+    const DescribeArguments describe = g_settings.describe.load(std::memory_order_relaxed);
+    if (describe != nullptr) describe(event, shapes, dtypes);
+    const bool stacks = g_settings.stacks.load(std::memory_order_relaxed);
+    const std::string stack = stacks ? stack_text() : std::string();
     if (shapes.empty() && stack.empty()) return nullptr;
     return make_texts({}, shapes, dtypes, stack);
   } catch (...) {  // an event without texts is better than none
@@ -185,12 +194,23 @@ void* texts_of_call(const TraceEvent& event) noexcept {
   }
 }
 
+bool wants_texts() noexcept {
+  return g_settings.describe.load(std::memory_order_relaxed) != nullptr ||
+         g_settings.stacks.load(std::memory_order_relaxed);
+}
+
+bool is_own_call(const TraceEvent& event) noexcept {
+  return event.kind == TraceKind::kCall &&
+         event.id >= g_settings.first_own_id.load(std::memory_order_relaxed) &&
+         event.id <= g_settings.last_own_id.load(std::memory_order_relaxed);
+}
+
 void begin(const TraceEvent& event, void** kept) noexcept {
   if (event.kind == TraceKind::kAnnotation) {
     const std::string none;
     *kept = make_texts(event.name, none, none, none);
   } else if (event.kind == TraceKind::kCall) {
-    if (g_options.describe != nullptr || g_options.stacks) *kept = texts_of_call(event);
+    if (wants_texts()) *kept = texts_of_call(event);
   } else if (event.kind == TraceKind::kLaunch && !event_device_is_cpu(event)) {
     enter_timeline(event);
   }
@@ -199,10 +219,7 @@ void begin(const TraceEvent& event, void** kept) noexcept {
 void on_event(const TraceEvent& event, void** kept) noexcept {
   if (event.phase == TracePhase::kBegin) return begin(event, kept);
   if (event.kind == TraceKind::kLaunch && !event_device_is_cpu(event)) leave_timeline(event);
-  if (event.kind == TraceKind::kCall && event.id >= g_options.first_own_id &&
-      event.id <= g_options.last_own_id)
-    return;
-  append(event, kept);
+  if (!is_own_call(event)) append(event, kept);
 }
 
 int64_t chunks_for(int64_t events) {
@@ -248,7 +265,11 @@ bool earlier(const Event& a, const Event& b) noexcept {
 
 void start_recording(const RecordOptions& options) {
   static_cast<void>(take_recording());  // what a thread wrote while the last recording ended
-  g_options = options;
+  g_settings.describe.store(options.describe, std::memory_order_relaxed);
+  g_settings.stacks.store(options.stacks, std::memory_order_relaxed);
+  g_settings.first_own_id.store(options.first_own_id, std::memory_order_relaxed);
+  g_settings.last_own_id.store(options.last_own_id, std::memory_order_relaxed);
+  g_capacity = options.capacity;
   g_free_chunks.store(chunks_for(options.capacity));
   g_begin = now();
   g_recording.store(true);
@@ -270,7 +291,7 @@ Profile take_recording() {
     for (Log* log : logs.all) empty(*log, profile);
     profile.threads = logs.names;
   }
-  g_free_chunks.store(chunks_for(g_options.capacity));
+  g_free_chunks.store(chunks_for(g_capacity));
   profile.begin = g_begin;
   profile.end = g_begin = now();
   g_recording.store(recording);
