@@ -121,13 +121,13 @@ void* CachingAllocator::allocate(uint64_t nbytes, StreamHandle stream) {
   void* data = block->data;
   lock.unlock();
   unpoison(device(), data, nbytes);
-  tell_allocated(state_.blocks, device(), nbytes, data, stream);
+  tell_allocated(*this, state_.blocks, nbytes, data, stream);
   return data;
 }
 
 void CachingAllocator::deallocate(void* data, uint64_t nbytes) noexcept {
   if (data == nullptr) return;
-  tell_freed(state_.blocks, device(), nbytes, data);
+  tell_freed(*this, state_.blocks, nbytes, data);
   const CachingLock lock(state_.mutex);
   Block* block = blocks_.find_lent(data);
   if (block == nullptr) return;  // not ours, or given back twice: touching it would make it worse

@@ -64,14 +64,14 @@ void* CpuAllocator::allocate(uint64_t nbytes, StreamHandle stream) {
   const uint32_t size_class = small_class(nbytes);
   void* data = small::allocate(size_class);
   small::count_lent(size_class, nbytes);
-  tell_allocated(*core_.history(), device(), nbytes, data);
+  tell_allocated(*this, *core_.history(), nbytes, data);
   return data;
 }
 
 void CpuAllocator::deallocate(void* block, uint64_t nbytes) noexcept {
   if (block == nullptr) return;
   if (kSmallListsOff || nbytes > kSmallLimit) return core_.deallocate(block, nbytes);
-  tell_freed(*core_.history(), device(), nbytes, block);
+  tell_freed(*this, *core_.history(), nbytes, block);
   small::count_returned(small_class(nbytes), nbytes);
   small::release(block);
 }

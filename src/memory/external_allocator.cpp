@@ -73,7 +73,7 @@ void* ExternalAllocator::allocate(uint64_t nbytes, StreamHandle stream) {
                           stream);
     throw;
   }
-  tell_allocated(history_, device(), nbytes, block, stream);
+  tell_allocated(*this, history_, nbytes, block, stream);
   return block;
 }
 
@@ -123,7 +123,7 @@ void ExternalAllocator::fail_allocation(int32_t status, uint64_t nbytes) {
 
 void ExternalAllocator::deallocate(void* block, uint64_t nbytes) noexcept {
   if (block == nullptr) return;
-  tell_freed(history_, device(), nbytes, block);
+  tell_freed(*this, history_, nbytes, block);
   Lent lent{};
   {
     const std::lock_guard lock(mutex_);

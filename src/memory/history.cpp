@@ -167,15 +167,15 @@ std::vector<MemoryHolder> MemoryHistory::holders(size_t most) const {
 
 namespace detail {
 
-void tell_allocated(MemoryHistory& history, Device device, uint64_t nbytes, const void* block,
-                    StreamHandle stream) noexcept {
-  trace_memory(TraceKind::kAllocate, device, nbytes, block, stream);
+void tell_allocated(const Allocator& allocator, MemoryHistory& history, uint64_t nbytes,
+                    const void* block, StreamHandle stream) noexcept {
+  trace_memory(TraceKind::kAllocate, allocator.device(), nbytes, block, stream);
   history.allocated(block, nbytes, stream);
 }
 
-void tell_freed(MemoryHistory& history, Device device, uint64_t nbytes,
+void tell_freed(const Allocator& allocator, MemoryHistory& history, uint64_t nbytes,
                 const void* block) noexcept {
-  trace_memory(TraceKind::kFree, device, nbytes, block);
+  trace_memory(TraceKind::kFree, allocator.device(), nbytes, block);
   history.freed(block, nbytes);
 }
 

@@ -21,12 +21,14 @@ namespace {
 constexpr size_t kMostTexts = size_t{1} << 16;
 constexpr size_t kMostSpans = 16;
 constexpr std::string_view kSeparator = " > ";
+constexpr uint32_t kOtherText = 1;  // "..."
 
-// Entries never move, so that a view of one is valid for ever.
+// The texts since the recording began that no other was running beside. Entries do not move.
 struct Texts {
   GuardedMutex mutex;
-  std::deque<std::string> texts;  // number 1 is the first
+  std::deque<std::string> texts;
   std::unordered_map<std::string_view, uint32_t> numbers;
+  uint32_t first = kOtherText + 1;  // the number of the first text; numbers are not used again
 };
 Texts& texts() {
   return immortal<Texts>();
@@ -36,7 +38,7 @@ std::atomic<HistoryStackSource> g_source{nullptr};
 std::atomic<uint32_t> g_frames{0};  // kept of each stack; 0: no history wants stacks
 
 struct Counts {
-  GuardedMutex mutex;
+  GuardedMutex mutex{LockLevel::kOuter};
   int64_t histories = 0;
   int64_t with_stacks = 0;
 };
@@ -95,12 +97,14 @@ uint32_t stack_here() noexcept {
   return t_known.number;
 }
 
+// Without what the host annotates: a name with the number of a step would make each step another
+// holder.
 uint32_t operation_here() noexcept {
   std::array<const TraceEvent*, kMostSpans> events{};
   size_t count = 0;
   for (const TraceSpan* span = innermost_span(); span != nullptr && count < kMostSpans;
        span = span->outer) {
-    events[count++] = &span->event;
+    if (span->event.kind != TraceKind::kAnnotation) events[count++] = &span->event;
   }
   if (count == 0) return kNoText;
   try {
@@ -115,6 +119,14 @@ uint32_t operation_here() noexcept {
   } catch (...) {  // no memory for the text
     return kNoText;
   }
+}
+
+// Under the lock of the counts, the outer one.
+void forget_texts() noexcept {
+  const std::lock_guard lock(texts().mutex);
+  texts().first += static_cast<uint32_t>(texts().texts.size());
+  texts().numbers.clear();
+  texts().texts.clear();
 }
 
 // Makes the spans by listening. At the beginning of a node no lock is held.
@@ -134,10 +146,9 @@ uint32_t history_text(std::string_view text) noexcept {
     const std::lock_guard lock(texts().mutex);
     const auto found = texts().numbers.find(text);
     if (found != texts().numbers.end()) return found->second;
-    if (texts().texts.empty()) texts().texts.emplace_back("...");
-    if (texts().texts.size() >= kMostTexts) return 1;
+    if (texts().texts.size() >= kMostTexts) return kOtherText;
+    const auto number = texts().first + static_cast<uint32_t>(texts().texts.size());
     const std::string& kept = texts().texts.emplace_back(text);
-    const auto number = static_cast<uint32_t>(texts().texts.size());
     texts().numbers.emplace(kept, number);
     return number;
   } catch (...) {  // no memory for the text
@@ -145,16 +156,17 @@ uint32_t history_text(std::string_view text) noexcept {
   }
 }
 
-std::string_view text_of_history(uint32_t number) noexcept {
+std::string text_of_history(uint32_t number) {
   if (number == kNoText) return {};
   const std::lock_guard lock(texts().mutex);
-  return number <= texts().texts.size() ? texts().texts[number - 1] : std::string_view();
+  const uint32_t place = number - texts().first;  // large for a number from before
+  return place < texts().texts.size() ? texts().texts[place] : "...";
 }
 
-std::string_view operation_name(uint32_t number) noexcept {
-  const std::string_view path = text_of_history(number);
+std::string operation_name(uint32_t number) {
+  const std::string path = text_of_history(number);
   const size_t last = path.rfind(kSeparator);
-  return last == std::string_view::npos ? path : path.substr(last + kSeparator.size());
+  return last == std::string::npos ? path : path.substr(last + kSeparator.size());
 }
 
 void set_history_stack_source(HistoryStackSource source) noexcept {
@@ -172,7 +184,7 @@ HistoryContext history_context(bool operations, bool stacks) noexcept {
 void begin_history(uint32_t stack_frames) noexcept {
   Counts& counts = immortal<Counts>();
   const std::lock_guard lock(counts.mutex);
-  ++counts.histories;
+  if (counts.histories++ == 0) forget_texts();
   if (stack_frames > 0) {
     ++counts.with_stacks;
     g_frames.store(stack_frames);

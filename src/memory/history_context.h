@@ -19,13 +19,13 @@ struct HistoryContext {
   int32_t thread = 0;
 };
 
-// The number of a text. The table is never emptied and bounded: beyond its bound, and without
-// memory, every new text becomes "...".
+// The number of a text. The table is bounded, and emptied when a recording begins while no other is
+// running. Beyond the bound every new text becomes "...", as do texts that are gone.
 [[nodiscard]] uint32_t history_text(std::string_view text) noexcept;
-[[nodiscard]] std::string_view text_of_history(uint32_t number) noexcept;
+[[nodiscard]] std::string text_of_history(uint32_t number);
 
 // The last name of an operation's text.
-[[nodiscard]] std::string_view operation_name(uint32_t number) noexcept;
+[[nodiscard]] std::string operation_name(uint32_t number);
 
 // Fills `stack` with the host's call stack, or leaves it. Must not throw.
 using HistoryStackSource = void (*)(std::string& stack);

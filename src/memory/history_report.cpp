@@ -49,8 +49,8 @@ void append_frames(std::string& json, std::string_view stack) {
   json += ']';
 }
 
-std::string_view first_frame(uint32_t stack) noexcept {
-  const std::string_view text = text_of_history(stack);
+std::string first_frame(uint32_t stack) {
+  const std::string text = text_of_history(stack);
   return text.substr(0, text.find('\n'));
 }
 

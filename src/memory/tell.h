@@ -4,29 +4,31 @@
 #pragma once
 
 #include "base/trace.h"
+#include "memory/allocator.h"
 #include "memory/history.h"
 
 namespace tsr {
 
 namespace detail {
-[[gnu::cold, gnu::noinline]] void tell_allocated(MemoryHistory& history, Device device,
+// The allocator as a reference: its device would be loaded before the test.
+[[gnu::cold, gnu::noinline]] void tell_allocated(const Allocator& allocator, MemoryHistory& history,
                                                  uint64_t nbytes, const void* block,
                                                  StreamHandle stream) noexcept;
-[[gnu::cold, gnu::noinline]] void tell_freed(MemoryHistory& history, Device device, uint64_t nbytes,
-                                             const void* block) noexcept;
+[[gnu::cold, gnu::noinline]] void tell_freed(const Allocator& allocator, MemoryHistory& history,
+                                             uint64_t nbytes, const void* block) noexcept;
 }  // namespace detail
 
 // After a block was lent, and before one is given back; no lock is held. One test when nobody
 // listens.
-inline void tell_allocated(MemoryHistory& history, Device device, uint64_t nbytes,
+inline void tell_allocated(const Allocator& allocator, MemoryHistory& history, uint64_t nbytes,
                            const void* block, StreamHandle stream = nullptr) noexcept {
   if (is_traced(TraceKind::kAllocate)) [[unlikely]]
-    detail::tell_allocated(history, device, nbytes, block, stream);
+    detail::tell_allocated(allocator, history, nbytes, block, stream);
 }
-inline void tell_freed(MemoryHistory& history, Device device, uint64_t nbytes,
+inline void tell_freed(const Allocator& allocator, MemoryHistory& history, uint64_t nbytes,
                        const void* block) noexcept {
   if (is_traced(TraceKind::kFree)) [[unlikely]]
-    detail::tell_freed(history, device, nbytes, block);
+    detail::tell_freed(allocator, history, nbytes, block);
 }
 
 }  // namespace tsr

@@ -124,6 +124,13 @@ TEST_F(MemoryHistoryTest, names_the_operations_around_a_block) {
   EXPECT_FALSE(report["live"][2].contains("operation")) << "outside every call";
 }
 
+TEST_F(MemoryHistoryTest, leaves_out_what_the_host_annotates) {
+  allocator_->start_history({});
+  const Span step(TraceKind::kAnnotation, "step 17");
+  take_in("zeros", 512);
+  EXPECT_EQ(snapshot()["operations"][0]["path"], "zeros");
+}
+
 TEST_F(MemoryHistoryTest, keeps_stacks_once_each_and_cuts_them) {
   allocator_->start_history({.stack_frames = 2});
   t_place = "model.py:12 in forward";
@@ -132,8 +139,9 @@ TEST_F(MemoryHistoryTest, keeps_stacks_once_each_and_cuts_them) {
   t_place = "model.py:13 in forward";
   take_in("relu", 4096);
   const json report = snapshot();
-  EXPECT_EQ(report["stacks"], json({{"model.py:12 in forward", "main.py:90 in <module>"},
-                                    {"model.py:13 in forward", "main.py:90 in <module>"}}));
+  EXPECT_EQ(report["stacks"],
+            json::array({json::array({"model.py:12 in forward", "main.py:90 in <module>"}),
+                         json::array({"model.py:13 in forward", "main.py:90 in <module>"})}));
   EXPECT_EQ(report["live"][0]["stack"], 0);
   EXPECT_EQ(report["live"][1]["stack"], 0);
   EXPECT_EQ(report["live"][2]["stack"], 1);
@@ -250,6 +258,9 @@ TEST_F(MemoryHistoryTest, texts_are_bounded) {
   EXPECT_EQ(text_of_history(history_text("one too many")), "...");
   EXPECT_EQ(operation_name(number), first);
   EXPECT_EQ(text_of_history(kNoText), "");
+  allocator_->start_history({});
+  EXPECT_EQ(text_of_history(history_text("again there is room")), "again there is room");
+  EXPECT_EQ(text_of_history(number), "...") << "texts of an earlier recording are gone";
 }
 
 TEST_F(MemoryHistoryTest, out_of_memory_names_the_holders) {
