@@ -78,6 +78,9 @@ PyObject* py_set_anomaly(PyObject* self, PyObject* args);
 
 /* memory_stack.c: the call stacks of recordings of memory. */
 PyObject* py_set_memory_stacks(PyObject* self, PyObject* folder);
+
+/* plugged_allocator.c: allocators of shared libraries. */
+PyObject* py_plug_allocator(PyObject* self, PyObject* args);
 PyObject* py_backward(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_grad(PyObject* self, PyObject* const* args, Py_ssize_t nargs);
 PyObject* py_has_other_leaves(PyObject* self, PyObject* const* args, Py_ssize_t nargs);

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings of memory: operations, shapes and Python's stacks of blocks; holders, pages, out of memory."""
 
+import ctypes
 import json
 import re
+import subprocess
 import threading
 from pathlib import Path
 
@@ -256,3 +258,47 @@ def test_the_dialects_names_record_the_same(tmp_path):
     assert kept.shape == (512, 1024)
     with pytest.raises(AttributeError):
         torch.cuda.memory.no_such_name  # noqa: B018
+
+
+PLUGGED = """
+#include <stdlib.h>
+long lent = 0, calls = 0;
+void* my_malloc(long nbytes, int device, void* stream) {
+  ++lent, ++calls;
+  return aligned_alloc(64, (nbytes + 63) / 64 * 64);
+}
+void my_free(void* block, long nbytes, int device, void* stream) {
+  --lent;
+  free(block);
+}
+"""
+
+
+def test_an_allocator_of_a_shared_library_serves_the_device(tmp_path):
+    (tmp_path / "plugged.c").write_text(PLUGGED)
+    path = tmp_path / "plugged.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", path, tmp_path / "plugged.c"], check=True)
+    counts = ctypes.CDLL(str(path))
+    lent, calls = ctypes.c_long.in_dll(counts, "lent"), ctypes.c_long.in_dll(counts, "calls")
+    memory.change_allocator(memory.PluggableAllocator(path, "my_malloc", "my_free"))
+    try:
+        x = ts.ones((100, 100))
+        y = (x + x).sum()
+        assert lent.value >= 2
+        assert float(y) == 20000
+        with memory.record_history():
+            z = ts.exp(x)
+            assert memory.holders(1)[0].operation == "exp"
+        del y, z
+    finally:
+        memory.reset_allocator()
+    seen = calls.value
+    ts.ones((100, 100))
+    assert calls.value == seen, "the library's own allocator serves again"
+    assert lent.value == 1, "x is left, and goes back to the allocator that it came from"
+    del x
+    assert lent.value == 0
+    with pytest.raises(ts.InvalidValueError):
+        memory.PluggableAllocator(path, "my_malloc", "no_such_function")
+    with pytest.raises(ts.InvalidValueError):
+        memory.PluggableAllocator(tmp_path / "none.so", "my_malloc", "my_free")

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from ._core import set_memory_stacks
+from ._core import plug_allocator, set_memory_stacks
 from ._device import CPU, Device, device_of, device_pair
 from ._errors import InvalidValueError
 from .capi import check, document, ffi, lib, out, text
@@ -125,6 +126,44 @@ def set_allocator_settings(device: Device | str = CPU, **settings: Any) -> None:
             raise InvalidValueError(f"expected a setting of {', '.join(known)}, got {name!r}")
         setattr(given, name, _NO_BOUND if name == "max_split_size" and value is None else value)
     check(lib.tsr_memory_settings_set(*device_pair(device), given))
+
+
+# ---- Allocators of the program ----
+
+
+class PluggableAllocator:
+    """PluggableAllocator(path, allocate, free): the allocator of a shared library, with PyTorch's signatures in C:
+
+    void* allocate(ssize_t nbytes, int device, void* stream);
+    void free(void* block, ssize_t nbytes, int device, void* stream);
+
+    Blocks must be aligned to 64 bytes. The functions are called by any thread, without the interpreter's lock.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], allocate: str, free: str) -> None:
+        try:
+            library = ctypes.CDLL(os.fspath(path))
+            functions = getattr(library, allocate), getattr(library, free)
+        except (OSError, AttributeError) as error:
+            raise InvalidValueError(f"PluggableAllocator(): {error}") from None
+        self._addresses = [ctypes.cast(function, ctypes.c_void_p).value or 0 for function in functions]
+        _LOADED.append(library)  # tensors may outlive this object
+
+
+_LOADED: list[ctypes.CDLL] = []
+
+
+def change_allocator(allocator: PluggableAllocator, device: Device | str = CPU) -> None:
+    """Makes the allocator serve the device from now on. Earlier blocks return to the allocator they came from.
+
+    No other thread may use the device meanwhile.
+    """
+    plug_allocator(*device_pair(device), *allocator._addresses)
+
+
+def reset_allocator(device: Device | str = CPU) -> None:
+    """Gives the device the library's own allocator back."""
+    check(lib.tsr_memory_allocator_reset(*device_pair(device)))
 
 
 # ---- Who holds the memory ----

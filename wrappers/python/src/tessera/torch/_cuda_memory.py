@@ -14,8 +14,9 @@ from . import cuda as _cuda
 from ._namespace import lookup
 
 __all__ = [
-    "_dump_snapshot", "_record_memory_history", "_snapshot", "empty_cache", "max_memory_allocated", "memory_allocated",
-    "memory_reserved", "memory_stats", "reset_peak_memory_stats", "set_per_process_memory_fraction",
+    "CUDAPluggableAllocator", "_dump_snapshot", "_record_memory_history", "_snapshot", "change_current_allocator",
+    "empty_cache", "max_memory_allocated", "memory_allocated", "memory_reserved", "memory_stats",
+    "reset_peak_memory_stats", "set_per_process_memory_fraction",
 ]  # fmt: skip
 
 _MOST = 1 << 20  # PyTorch's default is all that fits; here the ring is made at the start
@@ -49,6 +50,13 @@ def _dump_snapshot(filename: str | os.PathLike[str] = "dump_snapshot.json") -> N
     """Writes the snapshot as JSON, where PyTorch writes a pickle; memory.viewer(page, snapshot=json.load(...)) shows it."""
     with open(filename, "w", encoding="utf-8") as file:
         json.dump(_snapshot(), file)
+
+
+CUDAPluggableAllocator = memory.PluggableAllocator
+
+
+def change_current_allocator(allocator: memory.PluggableAllocator) -> None:
+    memory.change_allocator(allocator, _place(None))
 
 
 def memory_stats(device: Any = None) -> dict[str, int]:
