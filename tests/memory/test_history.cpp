@@ -360,7 +360,7 @@ TEST(CpuHistory, blocks_from_before_have_no_operation) {
   cpu.start_history({});
   before = Tensor();
   const json report = json::parse(cpu.snapshot());
-  ASSERT_EQ(report["history"].size(), 1U);
+  ASSERT_FALSE(report["history"].empty());
   EXPECT_EQ(report["history"][0]["action"], "free_requested");
   EXPECT_FALSE(report["history"][0].contains("operation"));
   cpu.stop_history();
