@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -103,9 +104,9 @@ class Cases:
             self.failed += 1
             return None
 
-    def skip(self, name: str) -> None:
+    def skip(self, name: str, reason: str = "") -> None:
         case = ET.SubElement(self.suite, "testcase", classname="language", name=name)
-        ET.SubElement(case, "skipped", message=f"TESSERA_SKIP names {name}")
+        ET.SubElement(case, "skipped", message=reason or f"TESSERA_SKIP names {name}")
 
 
 def check_tour(language: str) -> None:
@@ -255,6 +256,21 @@ def check_sharing(cases: Cases, languages: list[str]) -> None:
             cases.check("D6_shared_memory", f"{strategy}_{name}", lambda: visit(name))
 
 
+def check_ranks(languages: list[str]) -> None:
+    """One group of processes with a rank in every language, started by MPI's launcher."""
+    job = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
+    for at, language in enumerate(languages):
+        job += [":"] * (at > 0) + ["-n", "1", *(str(part) for part in command(language, "ranks"))]
+    done = subprocess.run(
+        job, cwd=FOLDER, env={**os.environ, **TOLD, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, timeout=TIMEOUT,
+    )  # fmt: skip
+    size, total = len(languages), len(languages) * (len(languages) - 1) // 2
+    wanted = [f"rank {at} of {size} in {name}: sum {total}, largest {size - 1}" for at, name in enumerate(languages)]
+    found = sorted(line for line in done.stdout.splitlines() if line.startswith("rank "))
+    if done.returncode != 0 or found != wanted:
+        raise Failed(f"the ranks say {found}, expected {wanted}; mpirun ended with {done.returncode}:\n{done.stderr[-2000:]}")
+
+
 def table(languages: list[str], accuracies: dict[str, float], cells: dict[tuple[str, str], str]) -> str:
     lines = ["| model of | test accuracy | " + " | ".join(f"predicted by {name}" for name in languages) + " |"]
     lines.append("|---" * (len(languages) + 2) + "|")
@@ -297,6 +313,10 @@ def main() -> int:
             cases.check("r16_resnet18", name, lambda: train_resnet18(name))
     check_resuming(cases, languages)
     check_sharing(cases, languages)
+    if shutil.which("mpirun"):
+        cases.check("ranks", "one_group", lambda: check_ranks(languages))
+    else:
+        cases.skip("ranks", "MPI's launcher is not installed")
     print(table(languages, accuracies, cells))
     if options.report:
         ET.ElementTree(cases.suite).write(options.report, encoding="unicode")
