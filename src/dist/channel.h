@@ -13,12 +13,13 @@
 namespace tsr::dist {
 
 struct Channel {
-  Channel(const Table& transport, ContextHandle made, double seconds)
+  Channel(const Table& transport, ContextHandle made, double seconds, std::optional<Device> own)
       : table(transport),
         context(made),
         rank(transport.rank(made)),
         size(transport.size(made)),
-        timeout(seconds) {}
+        timeout(seconds),
+        device(own) {}
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
   ~Channel() { table.destroy(context); }
@@ -31,6 +32,7 @@ struct Channel {
   const int32_t rank;
   const int32_t size;
   const double timeout;
+  const std::optional<Device> device;  // of this rank, of transports that serve one
 
  private:
   ForkMutex mutex_;
@@ -88,6 +90,7 @@ struct Work::Parts {
   std::vector<std::pair<Tensor, Tensor>> copies;  // to, from
   std::vector<IntrusivePtr<Event>> events;        // of a stream-ordered transport
   Device device;
+  bool on_host = false;  // a wait without a time also waits for the device
 
   // Guards what follows: the end of the operation.
   ForkMutex mutex;

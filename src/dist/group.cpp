@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Group: its life, and the collectives of tensors.
+#include <algorithm>
+#include <atomic>
 #include <numeric>
 #include <thread>
 
@@ -9,6 +11,7 @@
 #include "dist/signature.h"
 #include "dist/threads.h"
 #include "dist/transports.h"
+#include "ops/create/copy.h"
 
 namespace tsr::dist {
 namespace {
@@ -118,7 +121,7 @@ GroupPtr Group::init(std::string_view backend, const GroupOptions& options) {
   Failure failure;
   const Status status = table.init(&given, &context, &failure);
   if (status != kOk) throw_failure(status, failure, table.name);
-  auto channel = std::make_shared<Channel>(table, context, options.timeout);
+  auto channel = std::make_shared<Channel>(table, context, options.timeout, options.device);
   std::vector<int32_t> ranks(static_cast<size_t>(channel->size));
   std::iota(ranks.begin(), ranks.end(), 0);
   return GroupPtr::adopt(new Group(std::move(channel), std::move(ranks)));
@@ -173,15 +176,17 @@ GroupPtr Group::split(int32_t color, int32_t key) {
   const Status status = table.split(channel_->context, color, key, &context, &failure);
   if (status != kOk) throw_failure(status, failure, name(Collective::kSplit));
   if (context == nullptr) return nullptr;
-  auto channel = std::make_shared<Channel>(table, context, channel_->timeout);
+  auto channel = std::make_shared<Channel>(table, context, channel_->timeout, channel_->device);
   const auto size = static_cast<size_t>(channel->size);
   const GroupPtr group = GroupPtr::adopt(new Group(std::move(channel), std::vector<int32_t>(size)));
   // Every member tells the rank that it has in the first group.
-  const Tensor mine = empty(Dims{1}, DType::kInt32),
-               all = empty(Dims{group->size()}, DType::kInt32);
+  const Tensor mine = empty(Dims{1}, DType::kInt32);
   *mine.data_as<int32_t>() = ranks_[static_cast<size_t>(rank())];
-  group->all_gather(all, mine)->wait();
-  std::copy_n(all.data_as<int32_t>(), size, group->ranks_.begin());
+  const Device device = table.stream_ordered != 0 ? channel_->device.value_or(Device{}) : Device{};
+  const Tensor all = empty(Dims{group->size()}, DType::kInt32, device);
+  group->all_gather(all, ops::to(mine, device, {}))->wait();
+  const Tensor here = ops::to(all, Device{}, {});
+  std::copy_n(here.data_as<int32_t>(), size, group->ranks_.begin());
   return group;
 }
 
@@ -333,7 +338,14 @@ WorkPtr Group::all_to_all(std::span<const Tensor> outputs, std::span<const Tenso
 
 WorkPtr Group::barrier() {
   auto parts = prepare(channel_, Collective::kBarrier);
-  parts->start(channel_->table.barrier, Buffer{});
+  Buffer data;
+  if (channel_->table.stream_ordered != 0 && channel_->device) {
+    const Tensor mark = empty(Dims{1}, DType::kUInt8, *channel_->device);
+    data = parts->target(mark, false);
+    parts->make_ready(*channel_->device, &data);
+    parts->on_host = true;
+  }
+  parts->start(channel_->table.barrier, data);
   return Parts::give(std::move(parts));
 }
 

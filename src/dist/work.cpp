@@ -135,7 +135,7 @@ void Work::wait(std::optional<double> seconds) {
     if (status != kOk) break;
     status = parts.channel->table.wait(parts.channel->context, work, limit, &failure);
   }
-  if (status == kOk && seconds && !events_reached(parts.events, limit)) {
+  if (status == kOk && (seconds || parts.on_host) && !events_reached(parts.events, limit)) {
     const std::string text = concat(parts.what, " was not done after ", limit, " s");
     parts.channel->table.abort(parts.channel->context, text.c_str(), nullptr);
     status = failure.set(Code::kCancelled, text);
