@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The NCCL plugin over a stand-in for NCCL, whose ranks are threads and whose memory is the host's.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "dist/nccl/api.h"
+#include "dist/signature.h"
+#include "dist/transports.h"
+
+#if __has_include(<nccl.h>) && __has_include(<cuda_runtime.h>)
+#include <nccl.h>
+static_assert(sizeof(ncclUniqueId) == sizeof(tsr::dist::nccl::UniqueId));
+static_assert(ncclSuccess == 0 && ncclInProgress == tsr::dist::nccl::kInProgress);
+static_assert(ncclInt8 == tsr::dist::nccl::kInt8 && ncclUint64 == tsr::dist::nccl::kUint64);
+static_assert(ncclFloat16 == tsr::dist::nccl::kFloat16 && ncclFloat64 == tsr::dist::nccl::kFloat64);
+static_assert(ncclBfloat16 == tsr::dist::nccl::kBfloat16);
+static_assert(ncclSum == tsr::dist::nccl::kSum && ncclAvg == tsr::dist::nccl::kAvg);
+static_assert(ncclProd == tsr::dist::nccl::kProd && ncclMax == tsr::dist::nccl::kMax);
+static_assert(ncclMin == tsr::dist::nccl::kMin && NCCL_SPLIT_NOCOLOR == -1);
+#endif
+
+namespace tsr::dist {
+namespace {
+
+using Values = std::vector<float>;
+constexpr int32_t kRanks = 3;
+const Device kDevice{DeviceType::kCuda, 0};
+
+Buffer buffer(Values& values) {
+  return {values.data(), static_cast<int64_t>(values.size()), DType::kFloat32, kDevice, nullptr};
+}
+
+// Runs body(table, context, rank) on one thread for each rank.
+template <class Body>
+void on_ranks(const Body& body) {
+  setenv("TESSERA_NCCL", TSR_NCCL_ON_HOST, 1);
+  const Table& table = load_transport(TSR_NCCL_PLUGIN);
+  const std::string path = ::testing::TempDir() + "tessera_nccl_" + std::to_string(getpid());
+  unlink(path.c_str());
+  std::vector<std::thread> threads;
+  for (int32_t rank = 0; rank < kRanks; ++rank) {
+    threads.emplace_back([&, rank] {
+      InitOptions options;
+      options.rank = rank;
+      options.size = kRanks;
+      options.timeout_seconds = 30;
+      options.address = path.c_str();
+      options.device = kDevice;
+      ContextHandle context = nullptr;
+      Failure failure;
+      ASSERT_EQ(table.init(&options, &context, &failure), kOk) << failure.text;
+      body(table, context, rank);
+      table.destroy(context);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  unlink(path.c_str());
+}
+
+template <class Entry, class... Args>
+void run(const Table& table, ContextHandle context, Entry entry, Args... args) {
+  WorkHandle work = nullptr;
+  Failure failure;
+  ASSERT_EQ(entry(context, args..., &work, &failure), kOk) << failure.text;
+  EXPECT_EQ(table.wait(context, work, 30, &failure), kOk) << failure.text;
+  table.release(context, work);
+}
+
+TEST(Nccl, D9_collectives_reach_nccl_with_its_types_and_places) {
+  on_ranks([](const Table& table, ContextHandle context, int32_t rank) {
+    EXPECT_EQ(table.rank(context), rank);
+    EXPECT_EQ(table.size(context), kRanks);
+    const auto mine = static_cast<float>(rank);
+    Values sum{mine, 1}, mean{mine, 6}, least{mine, mine}, sent{mine, mine + 10, mine + 20};
+    run(table, context, table.all_reduce, buffer(sum), ReduceOp::kSum);
+    EXPECT_EQ(sum, (Values{3, 3}));
+    run(table, context, table.all_reduce, buffer(mean), ReduceOp::kAvg);
+    EXPECT_EQ(mean, (Values{1, 6}));
+    run(table, context, table.reduce, buffer(least), ReduceOp::kMin, 2);
+    EXPECT_EQ(least, (Values{rank == 2 ? 0 : mine, rank == 2 ? 0 : mine}));
+    Values copy{mine};
+    run(table, context, table.broadcast, buffer(copy), 1);
+    EXPECT_EQ(copy, Values{1});
+    Values all(3), part(1), own{mine};
+    run(table, context, table.all_gather, buffer(own), buffer(all));
+    EXPECT_EQ(all, (Values{0, 1, 2}));
+    run(table, context, table.reduce_scatter, buffer(sent), buffer(part), ReduceOp::kSum);
+    EXPECT_EQ(part, Values{3 + 30 * mine});
+    const int64_t ones[kRanks] = {1, 1, 1};
+    run(table, context, table.all_to_all, buffer(sent), &ones[0], buffer(all), &ones[0]);
+    EXPECT_EQ(all, (Values{10 * mine, 10 * mine + 1, 10 * mine + 2}));
+    all.assign(3, -1);
+    run(table, context, table.gather, buffer(own), buffer(all), 1);
+    EXPECT_EQ(all, rank == 1 ? (Values{0, 1, 2}) : (Values{-1, -1, -1}));
+    run(table, context, table.scatter, buffer(sent), buffer(part), 1);
+    EXPECT_EQ(part, Values{1 + 10 * mine});
+    run(table, context, table.barrier, buffer(own));
+  });
+}
+
+TEST(Nccl, D9_flags_and_complex_numbers_are_what_nccl_can_reduce) {
+  on_ranks([](const Table& table, ContextHandle context, int32_t rank) {
+    uint8_t flags[2] = {rank == 1, 0};
+    const Buffer of_bool{flags, 2, DType::kBool, kDevice, nullptr};
+    run(table, context, table.all_reduce, of_bool, ReduceOp::kSum);
+    EXPECT_TRUE(flags[0] == 1 && flags[1] == 0);
+    float pair[2] = {1, static_cast<float>(rank)};
+    const Buffer of_complex{pair, 1, DType::kComplex64, kDevice, nullptr};
+    run(table, context, table.all_reduce, of_complex, ReduceOp::kSum);
+    EXPECT_TRUE(pair[0] == 3 && pair[1] == 3);
+    WorkHandle work = nullptr;
+    Failure failure;
+    const auto missing = static_cast<Status>(Code::kNotImplemented);
+    EXPECT_EQ(table.all_reduce(context, of_complex, ReduceOp::kProd, &work, &failure), missing);
+    EXPECT_STREQ(failure.text, "NCCL has no 'prod' of complex64");
+    EXPECT_EQ(table.recv(context, of_complex, kAnySource, 0, &work, &failure), missing);
+    EXPECT_EQ(table.send(context, of_complex, 0, 4, &work, &failure), missing);
+  });
+}
+
+TEST(Nccl, D9_parts_and_aborted_groups) {
+  on_ranks([](const Table& table, ContextHandle context, int32_t rank) {
+    ContextHandle part = nullptr;
+    Failure failure;
+    ASSERT_EQ(table.split(context, rank == 1 ? -1 : 5, -rank, &part, &failure), kOk);
+    ASSERT_EQ(part == nullptr, rank == 1);
+    if (part == nullptr) return;
+    EXPECT_EQ(table.size(part), 2);
+    EXPECT_EQ(table.rank(part), rank == 0 ? 1 : 0);
+    Values sum{1};
+    run(table, part, table.all_reduce, buffer(sum), ReduceOp::kSum);
+    EXPECT_EQ(sum, Values{2});
+    EXPECT_EQ(table.abort(part, "the user stopped it", &failure), 0);
+    WorkHandle work = nullptr;
+    EXPECT_EQ(table.all_reduce(part, buffer(sum), ReduceOp::kSum, &work, &failure),
+              static_cast<Status>(Code::kCancelled));
+    EXPECT_STREQ(failure.text, "the user stopped it");
+    table.destroy(part);
+  });
+}
+
+}  // namespace
+}  // namespace tsr::dist
