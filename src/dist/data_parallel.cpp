@@ -67,8 +67,8 @@ DataParallel::DataParallel(GroupPtr group, std::span<const Tensor> params,
   add_hooks();
 }
 
-DataParallel::~DataParallel() {
-  for (const HookHandle& hook : hooks_) hook.remove();
+DataParallel::Hooks::~Hooks() {
+  for (const HookHandle& hook : list) hook.remove();
 }
 
 void DataParallel::destroy(DataParallel* parallel) noexcept {
@@ -91,10 +91,11 @@ void DataParallel::check_model(std::span<const Tensor> params) const {
 }
 
 void DataParallel::add_hooks() {
-  hooks_.reserve(params_.size());
+  hooks_.list.reserve(params_.size());
   for (size_t i = 0; i < params_.size(); ++i) {
     // Removed before this object is gone.
-    hooks_.push_back(add_accumulate_hook(params_[i], [this, i](const Tensor&) { on_gradient(i); }));
+    hooks_.list.push_back(
+        add_accumulate_hook(params_[i], [this, i](const Tensor&) { on_gradient(i); }));
   }
 }
 

@@ -92,7 +92,13 @@ class DataParallel final : public Object {
     bool syncs = false, rebuilds = false, broadcasts = false;
   };
 
-  ~DataParallel();
+  // Also removed when the constructor throws.
+  struct Hooks {
+    std::vector<HookHandle> list;
+    ~Hooks();
+  };
+
+  ~DataParallel() = default;
   void check_model(std::span<const Tensor> params) const;
   void add_hooks();
   void make_buckets(std::span<const size_t> order);
@@ -123,7 +129,7 @@ class DataParallel final : public Object {
   std::vector<Tensor> frozen_;  // the others, which only start equal
   std::vector<Tensor> buffers_;
   optim::Owners owned_;
-  std::vector<HookHandle> hooks_;  // one per parameter
+  Hooks hooks_;  // one per parameter
   std::vector<Bucket> buckets_;
   struct Place {
     size_t bucket, index;

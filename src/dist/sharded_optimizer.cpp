@@ -106,6 +106,7 @@ void ShardedOptimizer::step() {
   }
   optimizer_->step(gradients);
   for (size_t rank = 0; rank < shares.size(); ++rank) {
+    if (shares[rank].empty()) continue;
     group_->broadcast(shares[rank], static_cast<int32_t>(rank))->wait();
   }
 }
@@ -133,6 +134,7 @@ IntrusivePtr<Optimizer> ShardedOptimizer::gather(int64_t to) {
                           : empty(sizes, static_cast<DType>(entry[1].get<int32_t>()), there));
       all.names.push_back(name);
     }
+    if (sent.empty()) continue;
     group_->broadcast(sent, static_cast<int32_t>(rank))->wait();
     if (to == -1 || to == group_->rank()) {
       all.tensors.insert(all.tensors.end(), sent.begin(), sent.end());
