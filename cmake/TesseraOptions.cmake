@@ -19,8 +19,7 @@ set_property(CACHE TSR_ONEDNN PROPERTY STRINGS AUTO ON OFF)
 
 set(TSR_MPI "AUTO" CACHE STRING "Groups of processes over MPI, a plugin: ON, OFF, or AUTO (where it is found)")
 set_property(CACHE TSR_MPI PROPERTY STRINGS AUTO ON OFF)
-set(TSR_NCCL "AUTO" CACHE STRING "Groups of GPUs over NCCL, a plugin: ON, OFF, or AUTO (with the CUDA backend)")
-set_property(CACHE TSR_NCCL PROPERTY STRINGS AUTO ON OFF)
+option(TSR_NCCL "Build the plugin for groups of GPUs over NCCL, which is opened when it is used" ON)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)

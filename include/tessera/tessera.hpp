@@ -10,6 +10,7 @@
 #include "tessera/cpp/custom_function.hpp"
 #include "tessera/cpp/data.hpp"
 #include "tessera/cpp/determinism.hpp"
+#include "tessera/cpp/dist.hpp"
 #include "tessera/cpp/error.hpp"
 #include "tessera/cpp/forward_ad.hpp"
 #include "tessera/cpp/graph.hpp"

@@ -41,6 +41,9 @@ TOLD = {  # variables that tell the programs where to find files
     "JULIA_DEPOT_PATH": str(BUILD / "julia/depot"),
 }
 
+# More ranks than cores, also for root. One thread for each, so that sums have one order.
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-x", "OMP_NUM_THREADS=1"]
+
 
 class Failed(Exception):
     """The failure of a case."""
@@ -60,14 +63,18 @@ def command(language: str, program: str) -> list[Path | str]:
 LANGUAGES = ("c", "cpp", "python", "rust", "julia")
 
 
-def run(language: str, program: str, *arguments: Path | str, files: tuple[int, ...] = ()) -> str:
-    """The output of the program, which inherits the open files; raises Failed with the end of the output if it fails."""
+def run(
+    language: str, program: str, *arguments: Path | str, files: tuple[int, ...] = (), ranks: int = 0
+) -> str:
+    """The output of the program, which inherits the open files, and is started by MPI if there are ranks; raises Failed with
+    the end of the output if it fails."""
     line = command(language, program)
     for needed in (line[0], line[-1]):
         if not Path(needed).exists():
             raise Failed(f"{Path(needed)} is missing")
+    launcher = [*MPIRUN, "-n", ranks] if ranks else []
     done = subprocess.run(
-        [str(part) for part in (*line, *arguments)],
+        [str(part) for part in (*launcher, *line, *arguments)],
         cwd=FOLDER, env={**os.environ, **TOLD}, capture_output=True, text=True, timeout=TIMEOUT,
         pass_fds=files,
     )  # fmt: skip
@@ -256,19 +263,46 @@ def check_sharing(cases: Cases, languages: list[str]) -> None:
             cases.check("D6_shared_memory", f"{strategy}_{name}", lambda: visit(name))
 
 
-def check_ranks(languages: list[str]) -> None:
+def check_group(languages: list[str]) -> None:
     """One group of processes with a rank in every language, started by MPI's launcher."""
-    job = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
+    job = list(MPIRUN)
     for at, language in enumerate(languages):
         job += [":"] * (at > 0) + ["-n", "1", *(str(part) for part in command(language, "ranks"))]
     done = subprocess.run(
-        job, cwd=FOLDER, env={**os.environ, **TOLD, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, timeout=TIMEOUT,
+        job, cwd=FOLDER, env={**os.environ, **TOLD}, capture_output=True, text=True, timeout=TIMEOUT,
     )  # fmt: skip
     size, total = len(languages), len(languages) * (len(languages) - 1) // 2
     wanted = [f"rank {at} of {size} in {name}: sum {total}, largest {size - 1}" for at, name in enumerate(languages)]
     found = sorted(line for line in done.stdout.splitlines() if line.startswith("rank "))
     if done.returncode != 0 or found != wanted:
         raise Failed(f"the ranks say {found}, expected {wanted}; mpirun ended with {done.returncode}:\n{done.stderr[-2000:]}")
+
+
+def trained_by_ranks(language: str, ranks: int) -> dict[str, np.ndarray]:
+    """The weights after ten steps of data-parallel training, from those that Python trained."""
+    out = FOLDER / f"ddp_{language}_{ranks}.safetensors"
+    out.unlink(missing_ok=True)
+    data, weights = BUILD / "digits/data.safetensors", FOLDER / "python/digits.safetensors"
+    run(language, "digits_ddp", data, weights, out, ranks=ranks)
+    return {name: np.array(tensor.numpy()) for name, tensor in ts.load_file(out).items()}
+
+
+def check_parallel(language: str, alone: dict[str, np.ndarray]) -> None:
+    found = trained_by_ranks(language, 2)
+    if found.keys() != alone.keys():
+        raise Failed(f"expected the tensors {sorted(alone)}, got {sorted(found)}")
+    difference = max(float(np.abs(found[name].astype(np.float64) - alone[name]).max()) for name in alone)
+    if not difference <= LIMIT:
+        raise Failed(f"weights of two ranks differ from those of one process by {difference:.3e}, limit {LIMIT}")
+
+
+def check_data_parallel(cases: Cases, languages: list[str]) -> None:
+    """Two ranks with halves of the batches, in every language, against one process with whole batches in Python."""
+    if shutil.which("mpirun") is None:
+        return cases.skip("data_parallel", "there is no mpirun")
+    alone = cases.check("data_parallel", "one_process", lambda: trained_by_ranks("python", 1))
+    for name in languages if alone else []:
+        cases.check("data_parallel", name, lambda: check_parallel(name, alone))
 
 
 def table(languages: list[str], accuracies: dict[str, float], cells: dict[tuple[str, str], str]) -> str:
@@ -292,7 +326,7 @@ def main() -> int:
     languages = [name for name in LANGUAGES if name not in left_out]
     for name in LANGUAGES:
         if name in left_out:
-            cases.skip(name)
+            cases.skip(name, f"TESSERA_SKIP names {name}")
 
     cases.check("data", "write", lambda: run("python", "digits", "--only-data", "--out", BUILD / "digits"))
     cases.check("gan", "c", check_gan)
@@ -314,9 +348,10 @@ def main() -> int:
     check_resuming(cases, languages)
     check_sharing(cases, languages)
     if shutil.which("mpirun"):
-        cases.check("ranks", "one_group", lambda: check_ranks(languages))
+        cases.check("ranks", "one_group", lambda: check_group(languages))
     else:
         cases.skip("ranks", "MPI's launcher is not installed")
+    check_data_parallel(cases, languages)
     print(table(languages, accuracies, cells))
     if options.report:
         ET.ElementTree(cases.suite).write(options.report, encoding="unicode")

@@ -84,6 +84,7 @@ include("amp.jl")
 include("schedules.jl")
 include("data.jl")
 include("distributed.jl")
+include("data_parallel.jl")
 
 function __init__()
     load_library()

@@ -14,7 +14,7 @@ using .Reporter
 const FILES = [
     "package", "tensor", "indexing", "broadcast", "autograd", "hooks", "checkpoint", "graph",
     "forward_ad", "errors", "memory", "interop", "io", "nn", "nn_image", "nn_layers",
-    "attention", "losses", "recurrent", "optim", "schedules", "data", "share", "distributed", "layout",
+    "attention", "losses", "recurrent", "optim", "schedules", "data", "share", "distributed", "data_parallel", "layout",
     "tracing", "profiler", "program", "conformance", "chain_rules", "examples",
 ]
 

@@ -16,6 +16,8 @@ mod arguments;
 pub mod autograd;
 pub mod data;
 #[allow(unsafe_code)]
+pub mod data_parallel;
+#[allow(unsafe_code)]
 pub mod determinism;
 #[allow(unsafe_code)]
 mod device;

@@ -114,9 +114,12 @@ class DistributedDataParallel(Module):
 
 def group_handle(group: Any) -> Any:
     """The handle of a process group; None: the default group."""
-    from ..distributed import _group_handle
+    from ..distributed._group import group_or_default
 
-    return _group_handle(group)
+    found = group_or_default(group)
+    if found is None:
+        raise InvalidValueError("process_group: expected a group with this rank, got one without")
+    return found.handle
 
 
 def _tensors(results: Any) -> Iterator[Any]:

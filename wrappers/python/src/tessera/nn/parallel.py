@@ -12,8 +12,9 @@ from .. import _ops
 from .._device import Device, device_of
 from .._errors import InvalidValueError
 from .._tensor import Tensor
+from .distributed import DistributedDataParallel
 
-__all__ = ["gather", "scatter"]
+__all__ = ["DistributedDataParallel", "gather", "scatter"]
 
 
 def scatter(inputs: Any, devices: Sequence[Device | str], axis: int = 0) -> list[Any]:

@@ -6,8 +6,9 @@ from . import functional, lr_scheduler
 from .kinds import ASGD, LAMB, SGD, Adadelta, Adagrad, Adam, Adamax, AdamW, Lion, Muon, NAdam, RAdam, RMSprop, Rprop
 from .lbfgs import LBFGS
 from .optimizer import Optimizer
+from .sharded import ZeroRedundancyOptimizer
 
 __all__ = [
     "ASGD", "LAMB", "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Lion", "Muon", "NAdam", "Optimizer", "RAdam",
-    "RMSprop", "Rprop", "functional", "lr_scheduler",
+    "RMSprop", "Rprop", "ZeroRedundancyOptimizer", "functional", "lr_scheduler",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ import tessera.nn as _nn
 
 from .. import _adapters, _rows
 from .._table_nn import IGNORED, LAYERS, RENAMED, TEXTS
-from . import functional, init, utils
+from . import functional, init, parallel, utils
 from ._module import Module, Parameter
 
 _ROWS = {row.partition("(")[0]: row for row in _rows.lines(LAYERS)}
@@ -128,4 +128,4 @@ def __dir__() -> list[str]:
     return sorted({*_nn.__all__, *globals()})
 
 
-__all__ = ["Module", "Parameter", "functional", "init", "utils"]
+__all__ = ["Module", "Parameter", "functional", "init", "parallel", "utils"]
