@@ -8,6 +8,8 @@ import gc
 import sys
 from pathlib import Path
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).parent))
 
 
@@ -15,3 +17,10 @@ def pytest_collection_finish() -> None:
     """Takes the test tables out of the collector's sight: a test that calls gc.collect() then visits its own objects only."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """The same for the reports of the tests of a file, of which the largest file leaves 15,000."""
+    if nextitem is not None and nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
