@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Memory of several processes.
-#include <algorithm>
 #include <utility>
 
 #include "capi/generated/infos.h"
@@ -45,7 +44,7 @@ class Arrival {
 };
 
 StoragePtr open_handle(const tsr_shared_handle& handle) {
-  const auto nbytes = static_cast<uint64_t>(std::max<int64_t>(handle.nbytes, 1));
+  const auto nbytes = static_cast<uint64_t>(handle.nbytes);
   const bool keep = (handle.flags & TSR_SHARED_NOT_SENT_ON) == 0;
   if (handle.name == nullptr) return open_shared_storage(handle.fd, nbytes, keep);
   return open_shared_storage(handle.name, nbytes);

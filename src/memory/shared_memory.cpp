@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -63,8 +64,8 @@ class Descriptor {
 // A program needs descriptors for other things too.
 int64_t most_descriptors() noexcept {
   rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 4096;
-  return std::min<int64_t>(static_cast<int64_t>(limit.rlim_cur / 4), 4096);
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 1024;
+  return std::min<int64_t>(static_cast<int64_t>(limit.rlim_cur / 4), 1024);
 }
 
 uint64_t size_of(int descriptor) {

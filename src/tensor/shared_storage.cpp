@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -115,11 +116,11 @@ StoragePtr open_shared_storage(int descriptor, uint64_t nbytes, bool keep) {
   auto& registry = immortal<Registry>();
   const std::lock_guard lock(registry.mutex);
   if (StoragePtr storage = find(registry, key, nbytes)) return storage;
-  return add(registry, SharedMemory::open(descriptor, nbytes, keep), nbytes);
+  return add(registry, SharedMemory::open(descriptor, std::max<uint64_t>(nbytes, 1), keep), nbytes);
 }
 
 StoragePtr open_shared_storage(std::string_view name, uint64_t nbytes) {
-  std::unique_ptr<SharedMemory> memory = SharedMemory::open(name, nbytes);
+  std::unique_ptr<SharedMemory> memory = SharedMemory::open(name, std::max<uint64_t>(nbytes, 1));
   auto& registry = immortal<Registry>();
   const std::lock_guard lock(registry.mutex);
   if (StoragePtr storage = find(registry, memory->key(), nbytes)) return storage;

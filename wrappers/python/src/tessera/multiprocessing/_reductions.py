@@ -52,9 +52,10 @@ def _layout(plain: Tensor) -> tuple[int, Any, Any, str]:
 
 def _descriptor(file: int) -> Any:
     """What is pickled for a file descriptor: for a process that is being started the number that it inherits, else an
-    address at which this process hands it out."""
+    address at which this process hands it out. A process inherits each descriptor once, and forkserver takes few."""
     starting: Any = context.get_spawning_popen()
-    if starting is not None and len(getattr(starting, "_fds", ())) > _MOST_FOR_FORKSERVER and starting.method == "forkserver":
+    inherited = getattr(starting, "_fds", ())
+    if file in inherited or (len(inherited) > _MOST_FOR_FORKSERVER and starting.method == "forkserver"):
         return resource_sharer.DupFd(file)
     return reduction.DupFd(file)
 
