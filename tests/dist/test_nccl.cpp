@@ -14,14 +14,19 @@
 
 #if __has_include(<nccl.h>) && __has_include(<cuda_runtime.h>)
 #include <nccl.h>
+constexpr bool same(int theirs, int ours) {
+  return theirs == ours;
+}
 static_assert(sizeof(ncclUniqueId) == sizeof(tsr::dist::nccl::UniqueId));
 static_assert(ncclSuccess == 0 && ncclInProgress == tsr::dist::nccl::kInProgress);
-static_assert(ncclInt8 == tsr::dist::nccl::kInt8 && ncclUint64 == tsr::dist::nccl::kUint64);
-static_assert(ncclFloat16 == tsr::dist::nccl::kFloat16 && ncclFloat64 == tsr::dist::nccl::kFloat64);
-static_assert(ncclBfloat16 == tsr::dist::nccl::kBfloat16);
-static_assert(ncclSum == tsr::dist::nccl::kSum && ncclAvg == tsr::dist::nccl::kAvg);
-static_assert(ncclProd == tsr::dist::nccl::kProd && ncclMax == tsr::dist::nccl::kMax);
-static_assert(ncclMin == tsr::dist::nccl::kMin && NCCL_SPLIT_NOCOLOR == -1);
+static_assert(same(ncclInt8, tsr::dist::nccl::kInt8));
+static_assert(same(ncclUint64, tsr::dist::nccl::kUint64));
+static_assert(same(ncclFloat16, tsr::dist::nccl::kFloat16));
+static_assert(same(ncclFloat64, tsr::dist::nccl::kFloat64));
+static_assert(same(ncclBfloat16, tsr::dist::nccl::kBfloat16));
+static_assert(same(ncclSum, tsr::dist::nccl::kSum) && same(ncclAvg, tsr::dist::nccl::kAvg));
+static_assert(same(ncclProd, tsr::dist::nccl::kProd) && same(ncclMax, tsr::dist::nccl::kMax));
+static_assert(same(ncclMin, tsr::dist::nccl::kMin) && NCCL_SPLIT_NOCOLOR == -1);
 #endif
 
 namespace tsr::dist {
