@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  * One rank of a group of processes: mpirun -n 4 ranks. Every rank brings its number, and all get
  * the sum and the largest. Ranks in other languages may be in the same group. */
+#include <string.h>
+
 #include "common.h"
 
 static double reduced(tsr_group group, double mine, tsr_reduce_op op) {
@@ -20,11 +22,16 @@ static double reduced(tsr_group group, double mine, tsr_reduce_op op) {
 }
 
 int main(void) {
-  tsr_group_options options = {sizeof(options), -1, -1};
-  tsr_group_info info = {sizeof(info)};
+  tsr_group_options options;
+  tsr_group_info info;
   tsr_group group = NULL;
   double sum, largest;
+  memset(&options, 0, sizeof options);
+  memset(&info, 0, sizeof info);
+  options.struct_size = sizeof options;
+  options.rank = options.size = -1; /* MPI knows */
   options.timeout = 120;
+  info.struct_size = sizeof info;
   check(tsr_group_init("mpi", -1, "", -1, &options, &group));
   check(tsr_group_describe(group, &info));
   sum = reduced(group, info.rank, TSR_REDUCE_OP_SUM);
