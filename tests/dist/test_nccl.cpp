@@ -5,12 +5,16 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
+#include <filesystem>
 #include <thread>
 
+#include "dist/collectives.h"
 #include "dist/nccl/api.h"
 #include "dist/signature.h"
 #include "dist/transports.h"
+#include "kernel/plugin.h"
+#include "ops/create/copy.h"
+#include "support/start_up.h"
 
 #if __has_include(<nccl.h>) && __has_include(<cuda_runtime.h>)
 #include <nccl.h>
@@ -148,6 +152,67 @@ TEST(Nccl, D9_parts_and_aborted_groups) {
     table.destroy(part);
   });
 }
+
+#ifdef TSR_CUDA_ON_HOST
+
+// The whole way: tensors of the stand-in for CUDA, a stream of the group, events.
+TEST(Nccl, D9_tensors_of_a_device_travel_on_a_stream_of_the_group) {
+  setenv("TESSERA_NCCL", TSR_NCCL_ON_HOST, 1);
+  setenv("TESSERA_PLUGIN_PATH", std::filesystem::path(TSR_NCCL_PLUGIN).parent_path().c_str(), 1);
+  setenv("TESSERA_NCCL_COPIES", "1", 1);
+  tsr::testing::start_up();
+  kernel::load_backend(TSR_CUDA_ON_HOST);
+  const std::string path = ::testing::TempDir() + "tessera_nccl_group_" + std::to_string(getpid());
+  unlink(path.c_str());
+  const auto run_rank = [&path](int32_t rank) {
+    GroupOptions options;
+    options.rank = rank;
+    options.size = kRanks;
+    options.timeout = 30;
+    options.address = path;
+    options.device = kDevice;
+    const GroupPtr group = Group::init("nccl", options);
+    const auto on_device = [](float a, float b) {
+      const Tensor host = empty(Dims{2}, DType::kFloat32);
+      host.data_as<float>()[0] = a;
+      host.data_as<float>()[1] = b;
+      return ops::to(host, kDevice, {});
+    };
+    const auto expect = [](const Tensor& tensor, float a, float b) {
+      const Tensor host = ops::to(tensor, Device{}, {});
+      EXPECT_EQ(host.data_as<float>()[0], a);
+      EXPECT_EQ(host.data_as<float>()[1], b);
+    };
+    const auto mine = static_cast<float>(rank);
+    const Tensor sum = on_device(mine, 1), gaps = empty(Dims{2, 2}, DType::kFloat32, kDevice);
+    ops::fill_(gaps, Scalar(1.0 * rank));
+    const Tensor column = make_view(gaps, Dims{2}, Dims{2}, 0);
+    const std::vector<Tensor> both{sum, column};
+    const WorkPtr work = group->all_reduce(both, ReduceOp::kSum);
+    work->wait();
+    EXPECT_TRUE(work->done());
+    expect(sum, 3, 3);
+    expect(column, 3, 3);
+    const Tensor first = on_device(9, 9), second = on_device(9, 9), third = on_device(9, 9);
+    const std::vector<Tensor> all{first, second, third};
+    group->all_gather(all, on_device(mine, 7))->wait(30.0);
+    expect(second, 1, 7);
+    expect(third, 2, 7);
+    group->barrier()->wait();
+    const GroupPtr part = group->split(rank == 1 ? -1 : 0, 0);
+    ASSERT_EQ(static_cast<bool>(part), rank != 1);
+    if (part) {
+      EXPECT_EQ(part->ranks()[1], 2);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int32_t rank = 0; rank < kRanks; ++rank) threads.emplace_back(run_rank, rank);
+  for (std::thread& thread : threads) thread.join();
+  unlink(path.c_str());
+  unsetenv("TESSERA_NCCL_COPIES");
+}
+
+#endif
 
 }  // namespace
 }  // namespace tsr::dist

@@ -1,11 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for NCCL between threads of one process, on memory of the host: the transport between
-// threads under NCCL's names. Calls wait, so that everything is done when a stream would begin.
+// A stand-in for NCCL between threads of one process: the transport between threads under NCCL's
+// names. Calls wait for the stream and for the other ranks. Memory is the host's, or that of the
+// stand-in for CUDA, where that is loaded: it is then copied, because the host must not touch it.
+#include <dlfcn.h>
+
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <map>
-#include <mutex>
+#include <memory>
 #include <vector>
 
 #include "dist/nccl/api.h"
@@ -22,9 +25,60 @@ ContextHandle context_of(api::Comm comm) {
   return reinterpret_cast<ContextHandle>(comm);
 }
 
+// The run time of the stand-in for CUDA.
+struct Runtime {
+  int (*copy)(void* to, const void* from, size_t nbytes, int kind, void* stream) = nullptr;
+  int (*synchronize)(void* stream) = nullptr;
+
+  // Looked up each time: a test says when memory is that of the stand-in for CUDA.
+  static Runtime get() {
+    Runtime runtime;
+    if (std::getenv("TESSERA_NCCL_COPIES") == nullptr) return runtime;
+    void* const file = dlopen("libcudart_on_host.so", RTLD_NOW | RTLD_NOLOAD);
+    if (file == nullptr) return runtime;
+    runtime.copy = reinterpret_cast<decltype(runtime.copy)>(dlsym(file, "cudaMemcpyAsync"));
+    runtime.synchronize =
+        reinterpret_cast<decltype(runtime.synchronize)>(dlsym(file, "cudaStreamSynchronize"));
+    return runtime;
+  }
+};
+constexpr int kToDevice = 1, kToHost = 2;  // cudaMemcpyKind
+
+// Memory of a call that the host may touch.
+class Staged {
+ public:
+  Staged(const void* memory, size_t count, int32_t type, void* stream);
+  Staged(const Staged&) = delete;
+  Staged& operator=(const Staged&) = delete;
+  [[nodiscard]] Buffer buffer() const {
+    return {staged() ? const_cast<char*>(host_.data()) : memory_, count_, dtype_, {}, nullptr};
+  }
+  // Writes a result to the memory, or to that of another argument.
+  void give(void* to) const {
+    if (staged()) {
+      Runtime::get().copy(to, host_.data(), host_.size(), kToDevice, stream_);
+      Runtime::get().synchronize(stream_);
+    } else if (to != memory_) {
+      std::memcpy(to, memory_, nbytes_);
+    }
+  }
+  void give() const { give(memory_); }
+
+ private:
+  [[nodiscard]] static bool staged() { return Runtime::get().copy != nullptr; }
+  void* memory_;
+  int64_t count_;
+  DType dtype_;
+  size_t nbytes_;
+  void* stream_;
+  std::vector<char> host_;
+};
+
 struct Pending {
   api::Comm comm;
   WorkHandle work;
+  std::shared_ptr<Staged> memory;
+  bool receives;
 };
 // Messages between ncclGroupStart and ncclGroupEnd.
 thread_local std::vector<Pending> t_group;
@@ -41,8 +95,16 @@ ReduceOp reduce_of(int32_t op) {
                                ReduceOp::kAvg};
   return kOps[op];
 }
-Buffer buffer(const void* data, size_t count, int32_t type) {
-  return {const_cast<void*>(data), static_cast<int64_t>(count), dtype_of(type), {}, nullptr};
+Staged::Staged(const void* memory, size_t count, int32_t type, void* stream)
+    : memory_(const_cast<void*>(memory)),
+      count_(static_cast<int64_t>(count)),
+      dtype_(dtype_of(type)),
+      nbytes_(count * static_cast<size_t>(itemsize(dtype_))),
+      stream_(stream) {
+  if (!staged()) return;
+  host_.resize(nbytes_);
+  Runtime::get().copy(host_.data(), memory_, nbytes_, kToHost, stream_);
+  Runtime::get().synchronize(stream_);
 }
 
 api::Result finish(api::Comm comm, WorkHandle work) {
@@ -57,13 +119,26 @@ api::Result run(api::Comm comm, Entry entry, Args... args) {
   WorkHandle work = nullptr;
   Failure failure;
   if (entry(context_of(comm), args..., &work, &failure) != kOk) return kFailed;
-  if (!t_grouped) return finish(comm, work);
-  t_group.push_back({comm, work});
-  return api::kSuccess;
+  return finish(comm, work);
 }
 
-void copy(void* to, const void* from, size_t count, int32_t type) {
-  if (to != from) std::memcpy(to, from, count * static_cast<size_t>(itemsize(dtype_of(type))));
+template <class Entry>
+api::Result message(api::Comm comm, Entry entry, std::shared_ptr<Staged> memory, int peer,
+                    bool receives) {
+  WorkHandle work = nullptr;
+  Failure failure;
+  if (entry(context_of(comm), memory->buffer(), peer, 0, &work, &failure) != kOk) return kFailed;
+  if (t_grouped) {
+    t_group.push_back({comm, work, std::move(memory), receives});
+    return api::kSuccess;
+  }
+  const api::Result result = finish(comm, work);
+  if (receives) memory->give();
+  return result;
+}
+
+size_t ranks_of(api::Comm comm) {
+  return static_cast<size_t>(threads_transport().size(context_of(comm)));
 }
 
 }  // namespace
@@ -121,39 +196,50 @@ TSR_NCCL const char* ncclGetErrorString(api::Result) {
   return "a failure of the stand-in";
 }
 TSR_NCCL api::Result ncclAllReduce(const void* send, void* recv, size_t count, int32_t type,
-                                   int32_t op, api::Comm comm, void*) {
-  copy(recv, send, count, type);
-  return run(comm, threads_transport().all_reduce, buffer(recv, count, type), reduce_of(op));
+                                   int32_t op, api::Comm comm, void* stream) {
+  const Staged data(send, count, type, stream);
+  const auto result = run(comm, threads_transport().all_reduce, data.buffer(), reduce_of(op));
+  data.give(recv);
+  return result;
 }
 TSR_NCCL api::Result ncclReduce(const void* send, void* recv, size_t count, int32_t type,
-                                int32_t op, int root, api::Comm comm, void*) {
-  copy(recv, send, count, type);
-  return run(comm, threads_transport().reduce, buffer(recv, count, type), reduce_of(op), root);
+                                int32_t op, int root, api::Comm comm, void* stream) {
+  const Staged data(send, count, type, stream);
+  const auto result = run(comm, threads_transport().reduce, data.buffer(), reduce_of(op), root);
+  if (threads_transport().rank(context_of(comm)) == root) data.give(recv);
+  return result;
 }
 TSR_NCCL api::Result ncclBroadcast(const void* send, void* recv, size_t count, int32_t type,
-                                   int root, api::Comm comm, void*) {
-  copy(recv, send, count, type);
-  return run(comm, threads_transport().broadcast, buffer(recv, count, type), root);
+                                   int root, api::Comm comm, void* stream) {
+  const Staged data(send, count, type, stream);
+  const auto result = run(comm, threads_transport().broadcast, data.buffer(), root);
+  data.give(recv);
+  return result;
 }
 TSR_NCCL api::Result ncclAllGather(const void* send, void* recv, size_t count, int32_t type,
-                                   api::Comm comm, void*) {
-  const auto size = static_cast<size_t>(threads_transport().size(context_of(comm)));
-  return run(comm, threads_transport().all_gather, buffer(send, count, type),
-             buffer(recv, count * size, type));
+                                   api::Comm comm, void* stream) {
+  const Staged data(send, count, type, stream), all(recv, count * ranks_of(comm), type, stream);
+  const auto result = run(comm, threads_transport().all_gather, data.buffer(), all.buffer());
+  all.give();
+  return result;
 }
 TSR_NCCL api::Result ncclReduceScatter(const void* send, void* recv, size_t count, int32_t type,
-                                       int32_t op, api::Comm comm, void*) {
-  const auto size = static_cast<size_t>(threads_transport().size(context_of(comm)));
-  return run(comm, threads_transport().reduce_scatter, buffer(send, count * size, type),
-             buffer(recv, count, type), reduce_of(op));
+                                       int32_t op, api::Comm comm, void* stream) {
+  const Staged all(send, count * ranks_of(comm), type, stream), part(recv, count, type, stream);
+  const auto result =
+      run(comm, threads_transport().reduce_scatter, all.buffer(), part.buffer(), reduce_of(op));
+  part.give();
+  return result;
 }
 TSR_NCCL api::Result ncclSend(const void* data, size_t count, int32_t type, int peer,
-                              api::Comm comm, void*) {
-  return run(comm, threads_transport().send, buffer(data, count, type), peer, 0);
+                              api::Comm comm, void* stream) {
+  return message(comm, threads_transport().send,
+                 std::make_shared<Staged>(data, count, type, stream), peer, false);
 }
 TSR_NCCL api::Result ncclRecv(void* data, size_t count, int32_t type, int peer, api::Comm comm,
-                              void*) {
-  return run(comm, threads_transport().recv, buffer(data, count, type), peer, 0);
+                              void* stream) {
+  return message(comm, threads_transport().recv,
+                 std::make_shared<Staged>(data, count, type, stream), peer, true);
 }
 TSR_NCCL api::Result ncclGroupStart() {
   t_grouped = true;
@@ -164,6 +250,7 @@ TSR_NCCL api::Result ncclGroupEnd() {
   api::Result result = api::kSuccess;
   for (const Pending& one : t_group) {
     if (finish(one.comm, one.work) != api::kSuccess) result = kFailed;
+    if (one.receives) one.memory->give();
   }
   t_group.clear();
   return result;
