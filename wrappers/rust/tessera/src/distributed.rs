@@ -314,17 +314,13 @@ impl Group {
     /// Sends a tensor to one rank. Messages between two ranks with one tag arrive in their order.
     pub fn send(&self, tensor: &Tensor, peer: i64, tag: i64) -> Result<Work> {
         // SAFETY: valid handles; `out` is writable.
-        Work::made(|out| unsafe {
-            sys::tsr_group_send(self.raw(), tensor.raw(), peer, tag, out)
-        })
+        Work::made(|out| unsafe { sys::tsr_group_send(self.raw(), tensor.raw(), peer, tag, out) })
     }
 
     /// Receives a tensor from one rank, or from whichever sends first.
     pub fn recv(&self, tensor: &Tensor, peer: Option<i64>, tag: i64) -> Result<Work> {
         let peer = peer.unwrap_or(ABSENT);
         // SAFETY: valid handles; `out` is writable.
-        Work::made(|out| unsafe {
-            sys::tsr_group_recv(self.raw(), tensor.raw(), peer, tag, out)
-        })
+        Work::made(|out| unsafe { sys::tsr_group_recv(self.raw(), tensor.raw(), peer, tag, out) })
     }
 }

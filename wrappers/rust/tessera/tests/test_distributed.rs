@@ -61,7 +61,9 @@ fn d9_collectives_of_two_ranks() {
         group.all_to_all(&[&first, &second], &[&sent[0], &sent[1]])?.wait()?;
         assert_eq!((values(&first), values(&second)), (vec![0.0, rank], vec![1.0, rank]));
         let swapped = pair(9.0, 9.0)?;
-        group.all_to_all_single(&swapped, &pair(rank, rank + 10.0)?, None, Some(&[1, 1]))?.wait()?;
+        group
+            .all_to_all_single(&swapped, &pair(rank, rank + 10.0)?, None, Some(&[1, 1]))?
+            .wait()?;
         assert_eq!(values(&swapped), [10.0 * rank, 10.0 * rank + 1.0]);
         let root = rank == 0.0;
         let here = [&first, &second];
