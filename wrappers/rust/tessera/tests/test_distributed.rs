@@ -67,9 +67,9 @@ fn d9_collectives_of_two_ranks() {
         assert_eq!(values(&swapped), [10.0 * rank, 10.0 * rank + 1.0]);
         let root = rank == 0.0;
         let here = [&first, &second];
-        group.gather(if root { &here[..] } else { &NONE }, &pair(rank, 3.0)?, 0)?.wait()?;
+        group.gather(if root { &here[..] } else { &NONE[..] }, &pair(rank, 3.0)?, 0)?.wait()?;
         assert!(!root || (values(&first) == [0.0, 3.0] && values(&second) == [1.0, 3.0]));
-        group.scatter(&part, if root { &here[..] } else { &NONE }, 0)?.wait()?;
+        group.scatter(&part, if root { &here[..] } else { &NONE[..] }, 0)?.wait()?;
         assert_eq!(values(&part), [rank, 3.0]);
         Ok(())
     });
