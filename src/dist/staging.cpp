@@ -155,12 +155,12 @@ Buffer Work::Parts::targets(std::span<const Tensor> tensors, bool reads, const c
 
 // ---- Streams ----
 
-Stream& Channel::stream_on(Device device) {
+Stream& Channel::stream_on(Device on) {
   const std::lock_guard lock(mutex_);
   for (const auto& stream : streams_) {
-    if (stream->device() == device) return *stream;
+    if (stream->device() == on) return *stream;
   }
-  streams_.push_back(Stream::create(device, *kernel::backend_for(device).device));
+  streams_.push_back(Stream::create(on, *kernel::backend_for(on).device));
   return *streams_.back();
 }
 

@@ -122,12 +122,12 @@ function started(call, async::Bool)
     return wait(work)
 end
 
-listed(t::Tensor) = handles([t])
-listed(list) = handles(collect(list))
+handles_in(t::Tensor) = handles([t])
+handles_in(list) = handles(collect(list))
 
 "Reduces tensors over all ranks, in place. `op`: `:sum`, `:avg`, `:min`, `:max`, `:prod`, `:bit_and`, `:bit_or`, `:bit_xor`."
 function all_reduce!(group::Group, tensors; op::Symbol=:sum, async::Bool=false)
-    raw = listed(tensors)
+    raw = handles_in(tensors)
     return GC.@preserve tensors started(out -> C.tsr_group_all_reduce(group, raw, length(raw), reduction(op), out), async)
 end
 
@@ -137,39 +137,39 @@ reduce!(group::Group, t::Tensor, root::Integer; op::Symbol=:sum, async::Bool=fal
 
 "Copies the root's tensors into those of the other ranks."
 function broadcast_from!(group::Group, tensors, root::Integer; async::Bool=false)
-    raw = listed(tensors)
+    raw = handles_in(tensors)
     return GC.@preserve tensors started(out -> C.tsr_group_broadcast(group, raw, length(raw), root, out), async)
 end
 
 "Collects every rank's input on every rank: one output for each, or a single one for all, whose first axis in memory order
 holds the ranks."
 function all_gather!(group::Group, outputs, input::Tensor; async::Bool=false)
-    raw = listed(outputs)
+    raw = handles_in(outputs)
     return GC.@preserve outputs started(out -> C.tsr_group_all_gather(group, raw, length(raw), input, out), async)
 end
 
 "Reduces the ranks' inputs, one for each rank or a single one; each rank gets its part."
 function reduce_scatter!(group::Group, output::Tensor, inputs; op::Symbol=:sum, async::Bool=false)
-    raw = listed(inputs)
+    raw = handles_in(inputs)
     return GC.@preserve inputs started(
         out -> C.tsr_group_reduce_scatter(group, output, raw, length(raw), reduction(op), out), async)
 end
 
 "Collects every rank's input at the root, which alone has outputs."
 function gather_to!(group::Group, outputs, input::Tensor, root::Integer; async::Bool=false)
-    raw = listed(outputs)
+    raw = handles_in(outputs)
     return GC.@preserve outputs started(out -> C.tsr_group_gather(group, raw, length(raw), input, root, out), async)
 end
 
 "Gives each rank one input of the root, which alone has inputs."
 function scatter_from!(group::Group, output::Tensor, inputs, root::Integer; async::Bool=false)
-    raw = listed(inputs)
+    raw = handles_in(inputs)
     return GC.@preserve inputs started(out -> C.tsr_group_scatter(group, output, raw, length(raw), root, out), async)
 end
 
 "Gives rank r the input of its number from every rank. Shapes may differ."
 function all_to_all!(group::Group, outputs, inputs; async::Bool=false)
-    to, from = listed(outputs), listed(inputs)
+    to, from = handles_in(outputs), handles_in(inputs)
     return GC.@preserve outputs inputs started(
         out -> C.tsr_group_all_to_all(group, to, length(to), from, length(from), out), async)
 end
