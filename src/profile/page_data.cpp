@@ -172,6 +172,13 @@ void append_numbers(std::string& out, const std::vector<int64_t>& numbers) {
   append_list(out, numbers, [&](int64_t number) { append_json(out, number); });
 }
 
+// Devices may still have been busy when the recording ended.
+int64_t last_end(const Profile& profile) {
+  int64_t end = profile.end;
+  for (const Activity& activity : profile.activities) end = std::max(end, activity.end);
+  return end;
+}
+
 std::string page_json(const Profile& profile, const std::vector<Roof>& roofs) {
   PageData data(profile);
   data.add_host();
@@ -179,7 +186,7 @@ std::string page_json(const Profile& profile, const std::vector<Roof>& roofs) {
   std::string out;
   {
     JsonObject object(out);
-    object.field("span", profile.end - profile.begin).field("lost", profile.lost);
+    object.field("span", last_end(profile) - profile.begin).field("lost", profile.lost);
     object.field("events", static_cast<int64_t>(profile.events.size()));
     object.nested("kinds", [&] {
       append_list(out, kKinds, [&](const char* kind) { append_json(out, kind); });

@@ -20,8 +20,7 @@ std::string in_units(double value, const char* const* units, int count, double s
     ++at;
   }
   char text[48];
-  std::snprintf(text, sizeof text, at == 0 && units[0][0] == 'n' ? "%.0f %s" : "%.2f %s", value,
-                units[at]);
+  std::snprintf(text, sizeof text, at == 0 ? "%.0f %s" : "%.2f %s", value, units[at]);
   return text;
 }
 std::string time_text(double nanoseconds) {

@@ -114,7 +114,7 @@ TEST_F(SimulatedProfile, R1_R11_device_time_belongs_to_the_operation_that_queued
   EXPECT_EQ(rows[0]["name"], "exp");
   EXPECT_EQ(rows[0]["count"], 50);
   EXPECT_EQ(rows[0]["device_time"],
-            50 * 10 * 2000);  // kernel time and unit of the simulated device
+            50 * 10 * 20'000);  // kernel time and unit of the simulated device
   EXPECT_EQ(rows[0]["kernel_time"], rows[0]["device_time"]);
   ok(tsr_profiler_rows(profiler, TSR_PROFILE_BY_KERNELS, TSR_PROFILE_SORT_FLOPS, &buffer));
   const json kernels = take(buffer);

@@ -69,7 +69,7 @@ void launch_kernel(StreamHandle stream, std::function<void()> run, int32_t index
                    const char* name = "kernel", uint64_t copied = 0);
 // The timeline tells real time: a kernel begins when it is queued or when the work before it on its
 // stream ends, and takes so many nanoseconds for each unit of its duration.
-inline constexpr int64_t kTimelineUnit = 2000;
+inline constexpr int64_t kTimelineUnit = 20'000;
 // For all devices: their clocks then pass together. Switching it off ends all work.
 void delay_effects(bool on);
 // How long each kernel on the stream takes from now on; kKernelTime at first.
