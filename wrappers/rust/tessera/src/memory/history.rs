@@ -94,7 +94,6 @@ unsafe extern "C" fn stack(
 /// Records the memory of a device until the guard is dropped. What was recorded before is dropped.
 pub fn record_history(device: Device, options: HistoryOptions) -> Result<HistoryGuard> {
     let given = sys::tsr_memory_history_options {
-        struct_size: size_of::<sys::tsr_memory_history_options>() as u32,
         context: if options.operations {
             sys::TSR_MEMORY_CONTEXT_OPERATIONS
         } else {
@@ -159,7 +158,7 @@ pub fn viewer_of(snapshot: &str) -> Result<String> {
 
 /// How the caching allocator of a device keeps memory.
 pub fn settings(device: Device) -> Result<Settings> {
-    let mut settings = Settings { struct_size: size_of::<Settings>() as u32, ..Default::default() };
+    let mut settings = Settings::default();
     // SAFETY: the struct has its size.
     done(unsafe { sys::tsr_memory_settings_get(device.kind as i32, device.index, &mut settings) })?;
     Ok(settings)
