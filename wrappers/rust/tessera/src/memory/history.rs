@@ -43,8 +43,8 @@ impl Drop for HistoryGuard {
     }
 }
 
-/// The frames of a backtrace as lines "file:line in function", without those of this crate and of
-/// the standard library at its inner end.
+/// The frames of a backtrace as lines "file:line in function", without those of this crate, of the
+/// library and of the standard library at its inner end.
 fn frames(backtrace: &str) -> String {
     let mut lines = Vec::new();
     let mut name = "";
@@ -56,17 +56,14 @@ fn frames(backtrace: &str) -> String {
             name = line.split_once(": ").map_or(line, |(_number, name)| name);
         }
     }
+    // C++ files are those of the library that called back.
     let inner = |line: &String| {
-        [
-            " in tessera::",
-            " in <tessera::",
-            " in std::",
-            " in <std::",
-            " in core::",
-            " in tessera_sys",
-        ]
-        .iter()
-        .any(|part| line.contains(part))
+        let (place, name) = line.split_once(" in ").unwrap_or((line, ""));
+        let file = place.rsplit_once(':').map_or(place, |(file, _line)| file);
+        let ours = ["tessera::", "<tessera::", "std::", "<std::", "core::", "<core::"];
+        file.starts_with("/rustc/")
+            || [".cpp", ".h", ".hpp"].iter().any(|end| file.ends_with(end))
+            || ours.iter().any(|part| name.starts_with(part))
     };
     let skipped = lines.iter().take_while(|line| inner(line)).count();
     lines.drain(..skipped);
@@ -236,7 +233,8 @@ mod tests {
     fn frames_begin_at_the_program() {
         let backtrace =
             "   0: tessera::memory::history::stack\n             at ./src/memory.rs:5:9\n   \
-                         1: model::forward\n             at ./src/model.rs:31:5\n   2: main\n";
+                         1: tsr_ones\n             at /tessera/capi/memory.cpp:130:3\n   \
+                         2: model::forward\n             at ./src/model.rs:31:5\n   2: main\n";
         assert_eq!(frames(backtrace), "./src/model.rs:31 in model::forward");
         assert_eq!(frames("disabled backtrace"), "");
     }
