@@ -86,3 +86,30 @@ print(len(os.listdir("/proc/self/task")), convolve((1, 3, 16, 16), (8, 3, 3, 3))
     assert done.returncode == 0, done.stderr
     before, small, large = map(int, done.stdout.split())
     assert small == before < large
+
+
+@pytest.mark.parametrize("channels, size, padding", [((64, 64), (12, 10), 1), ((80, 96), (9, 14), 0), ((128, 64), (7, 6), 1)])
+def test_large_convolutions_are_as_exact_as_float32_allows(
+    channels: tuple[int, int], size: tuple[int, int], padding: int
+) -> None:
+    """These sizes take Winograd's algorithm, where oneDNN has it (docs/adr/0031-winograd.md)."""
+    rng, (inputs, outputs) = np.random.default_rng(0), channels
+    x, w = rng.standard_normal((3, inputs, *size)), rng.standard_normal((outputs, inputs, 3, 3))
+    b, results = rng.standard_normal(outputs), []
+    for dtype in (ts.float32, ts.float64):
+        leaves = [ts.tensor(array, dtype=dtype, requires_grad=True) for array in (x, w, b)]
+        y = F.conv2d(*leaves, padding=padding)
+        if not results:
+            g = rng.standard_normal(tuple(y.shape))
+        results.append([t.detach().numpy() for t in (y, *ts.autograd.grad(y, leaves, ts.tensor(g, dtype=dtype)))])
+    for found, exact in zip(*results):
+        assert np.abs(found - exact).max() < 2e-5 * np.sqrt(np.mean(exact**2))
+
+
+def test_an_infinity_stays_near_its_window() -> None:
+    rng = np.random.default_rng(0)
+    x, w = rng.standard_normal((1, 64, 24, 24)), rng.standard_normal((64, 64, 3, 3))
+    x[0, 5, 2, 2] = np.inf
+    y = F.conv2d(ts.tensor(x, dtype=ts.float32), ts.tensor(w, dtype=ts.float32), padding=1).numpy()
+    assert not np.isfinite(y[0, :, 1:4, 1:4]).any()
+    assert np.isfinite(y[0, :, 8:, 8:]).all()

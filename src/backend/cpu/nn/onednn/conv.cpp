@@ -34,6 +34,9 @@ constexpr int64_t kAlignment = 64;
 constexpr int64_t kSerialProducts = int64_t{1} << 22;
 constexpr size_t kSerialReorder = size_t{128} << 10;
 
+// The largest memory of a run of Winograd's algorithm; beyond it is the direct algorithm's turn.
+constexpr size_t kWinogradMemory = size_t{256} << 20;
+
 // If `alone`, oneDNN creates and runs primitives for the calling thread only, while this object
 // lives.
 class MaybeAlone {
@@ -170,13 +173,13 @@ struct Chosen {
   memory::desc scratchpad;
 };
 
-Chosen choose(const ConvPlan& plan, const Window& w, const memory::desc& input,
-              const memory::desc& filter, const memory::desc& output, const memory::desc& bias) {
-  const auto direct = dnnl::algorithm::convolution_direct;
+Chosen choose(const ConvPlan& plan, dnnl::algorithm algorithm, const Window& w,
+              const memory::desc& input, const memory::desc& filter, const memory::desc& output,
+              const memory::desc& bias) {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const auto hint_bias = plan.pass == ConvPass::kForward ? bias : memory::desc();
-  const dnnl::convolution_forward::desc forward(dnnl::prop_kind::forward_training, direct, input,
+  const dnnl::convolution_forward::desc forward(dnnl::prop_kind::forward_training, algorithm, input,
                                                 filter, hint_bias, output, w.stride, w.dilation,
                                                 w.left, w.right);
   const dnnl::convolution_forward::primitive_desc hint(forward, attributes, cpu_engine());
@@ -186,15 +189,15 @@ Chosen choose(const ConvPlan& plan, const Window& w, const memory::desc& input,
             hint.scratchpad_desc()};
   }
   if (plan.pass == ConvPass::kBackwardInput) {
-    const dnnl::convolution_backward_data::desc desc(direct, input, filter, output, w.stride,
+    const dnnl::convolution_backward_data::desc desc(algorithm, input, filter, output, w.stride,
                                                      w.dilation, w.left, w.right);
     const dnnl::convolution_backward_data::primitive_desc pd(desc, attributes, cpu_engine(), hint);
     return {dnnl::convolution_backward_data(pd),
             {pd.diff_src_desc(), pd.weights_desc(), pd.diff_dst_desc(), memory::desc()},
             pd.scratchpad_desc()};
   }
-  const dnnl::convolution_backward_weights::desc desc(direct, input, filter, bias, output, w.stride,
-                                                      w.dilation, w.left, w.right);
+  const dnnl::convolution_backward_weights::desc desc(algorithm, input, filter, bias, output,
+                                                      w.stride, w.dilation, w.left, w.right);
   const dnnl::convolution_backward_weights::primitive_desc pd(desc, attributes, cpu_engine(), hint);
   return {dnnl::convolution_backward_weights(pd),
           {pd.src_desc(), pd.diff_weights_desc(), pd.diff_dst_desc(), pd.diff_bias_desc()},
@@ -236,17 +239,30 @@ void add_operand(Prepared& prepared, int slot, const Arguments& arguments, const
                                     : dnnl::reorder({cpu_engine(), user, cpu_engine(), wanted});
 }
 
-Chosen choose(const ConvPlan& plan, const Approach& way, memory::data_type type,
-              const memory::desc& bias) {
+Chosen choose(const ConvPlan& plan, const Approach& way, dnnl::algorithm algorithm,
+              memory::data_type type, const memory::desc& bias) {
   const memory::desc input = wanted_image(plan, plan.in_channels,
                                           way.view ? plan.output_size : plan.input_size, type, way);
   const memory::desc output = wanted_image(plan, plan.out_channels, plan.output_size, type, way);
   const memory::desc filter = wanted_weight(plan, type, way.swapped);
   const Window window = window_of(plan, way.view);
-  if (!way.swapped) return choose(plan, window, input, filter, output, bias);
-  Chosen chosen = choose(plan, window, output, filter, input, bias);
+  if (!way.swapped) return choose(plan, algorithm, window, input, filter, output, bias);
+  Chosen chosen = choose(plan, algorithm, window, output, filter, input, bias);
   std::swap(chosen.wanted[0], chosen.wanted[2]);
   return chosen;
+}
+
+Chosen choose(const ConvPlan& plan, const Approach& way, memory::data_type type,
+              const memory::desc& bias) {
+  if (way.winograd) {
+    try {
+      const Chosen chosen = choose(plan, way, dnnl::algorithm::convolution_winograd, type, bias);
+      if (chosen.scratchpad.get_size() <= kWinogradMemory) return chosen;
+    } catch (const dnnl::error& error) {
+      if (error.status != dnnl_unimplemented) throw;
+    }
+  }
+  return choose(plan, way, dnnl::algorithm::convolution_direct, type, bias);
 }
 
 std::shared_ptr<Prepared> prepare(const ConvPlan& plan, bool input_last, bool output_last) {

@@ -3,6 +3,8 @@
 #include "backend/cpu/nn/onednn/conv_approach.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 
 namespace tsr::cpu::onednn {
 
@@ -19,6 +21,28 @@ namespace {
 constexpr int64_t kManyPoints = 400;
 // Gradients of images with at most this many channels are faster row-major, too.
 constexpr int64_t kFewChannels = 4;
+// Winograd's algorithm computes blocks of 4 by 4 points from products of all channels. It is faster
+// from these numbers on.
+constexpr int64_t kWinogradChannels = 64;
+constexpr int64_t kWinogradPoints = 6;
+
+bool winograd_is_allowed() {
+  static const bool allowed = [] {
+    const char* chosen = std::getenv("TSR_WINOGRAD");
+    return chosen == nullptr || std::strcmp(chosen, "0") != 0;
+  }();
+  return allowed;
+}
+
+bool winograd_pays(const ConvPlan& plan) {
+  if (plan.spatial != 2 || plan.groups != 1 || plan.dtype != DType::kFloat32) return false;
+  if (std::min(plan.in_channels, plan.out_channels) < kWinogradChannels) return false;
+  for (int d = 0; d < 2; ++d) {
+    if (plan.kernel[d] != 3 || plan.stride[d] != 1 || plan.dilation[d] != 1) return false;
+    if (plan.padding[d] > 1 || plan.output_size[d] < kWinogradPoints) return false;
+  }
+  return winograd_is_allowed();
+}
 
 }  // namespace
 
@@ -45,6 +69,7 @@ Approach approach_to(const ConvPlan& plan, bool input_last, bool output_last) {
                 plan.bias == nullptr;
   way.plain = pointwise ? !narrow || (plan.pass == ConvPass::kBackwardWeight && !way.swapped)
                         : plan.pass == ConvPass::kBackwardInput && plan.in_channels <= kFewChannels;
+  way.winograd = winograd_pays(plan);
   return way;
 }
 

@@ -22,6 +22,9 @@ struct Approach {
   // result: its blocks then hold runs of the weight's rows, and their reorder does not scatter
   // single numbers.
   bool swapped = false;
+  // Winograd's algorithm, where oneDNN has it and the memory that it needs is bounded
+  // (docs/adr/0031-winograd.md).
+  bool winograd = false;
 };
 
 // `input_last`, `output_last`: whether these images have channels last.
