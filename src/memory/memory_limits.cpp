@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/thread_pool.h"
 #include "memory/sizes.h"
 
 namespace tsr {
@@ -74,7 +75,8 @@ MemoryPressure MemoryLimits::pressure(uint64_t requested) const noexcept {
 }
 
 bool MemoryLimits::call_callbacks(CachingLock& lock, uint64_t requested) {
-  if (callbacks_.empty() || t_in_pressure_callback) return false;
+  // A host's callback runs on a thread of the host, never on one of the pool.
+  if (callbacks_.empty() || t_in_pressure_callback || in_pool_part()) return false;
   const auto callbacks = callbacks_;
   const MemoryPressure event = pressure(requested);
   bool freed = false;

@@ -36,10 +36,10 @@ inline void release(DeviceType, kernel::Place, void* data, uint64_t nbytes) {
   std::free(t_workspace.data);
   t_workspace = {data, nbytes};
 }
+inline void ignore_place(DeviceType, kernel::Place) {}
 inline void ignore_error(const char*, int64_t) {}
-inline void ignore_log(int32_t, const char*) {}
 inline const kernel::HostServices kServices{kernel::kContractVersion, allocate, release,
-                                            ignore_error, ignore_log};
+                                            ignore_place, ignore_error};
 
 inline const kernel::KernelTable& kernels() {
   static const kernel::Backend* backend = cpu::backend_entry(&kServices);
