@@ -7,6 +7,7 @@
 #include "capi/handle.h"
 #include "capi/structs.h"
 #include "capi/wrap_memory.h"
+#include "kernel/registry.h"
 #include "tensor/ipc_storage.h"
 #include "tensor/shared_storage.h"
 
@@ -159,7 +160,9 @@ tsr_status tsr_ipc_open(const char* handle, int64_t handle_len, int64_t offset,
     const DimsView sizes = list_arg(shape, n_shape, "shape");
     const DimsView steps = list_arg(strides, n_strides, "strides");
     const DType type = dtype_arg(dtype, "dtype");
-    StoragePtr storage = open_ipc(text_arg(handle, handle_len, "handle"));
+    const std::string_view text = text_arg(handle, handle_len, "handle");
+    static_cast<void>(kernel::backend_for(ipc_device(text)));  // loads it at its first use
+    StoragePtr storage = open_ipc(text);
     const auto nbytes = static_cast<int64_t>(storage->nbytes);
     give(tensor_on(std::move(storage), nbytes, offset, sizes, steps, type), out);
   });

@@ -24,6 +24,9 @@ from tessera import nn, optim
 from tessera.utils.data import DataLoader, TensorDataset
 
 
+RATE = 0.05
+
+
 class Net(nn.Module):
     """Two convolutions and two dense layers; no running statistics, which processes would mix up."""
 
@@ -52,10 +55,10 @@ def train(rank: int, model: Net, images: ts.Tensor, classes: ts.Tensor, epochs: 
     """The work of one process; model and data are those of all."""
     ts.set_num_threads(1)
     loader = DataLoader(TensorDataset(images, classes), 32, shuffle=True, generator=ts.Generator(seed + rank))
-    optimizer = optim.SGD(model.parameters(), lr=0.05, momentum=0.5)
+    optimizer = optim.SGD(model.parameters(), lr=RATE, momentum=0.9)
     for epoch in tqdm(range(epochs), desc=f"process {rank}", position=rank, leave=False):
         for group in optimizer.param_groups:
-            group["lr"] = 0.05 * (1 - epoch / epochs)
+            group["lr"] = RATE * (1 - epoch / epochs)
         for x, y in loader:
             optimizer.zero_grad()
             F.cross_entropy(model(x), y).backward()
@@ -65,7 +68,7 @@ def train(rank: int, model: Net, images: ts.Tensor, classes: ts.Tensor, epochs: 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--processes", type=int, default=4)
-    parser.add_argument("--epochs", type=int, default=8, help="of every process")
+    parser.add_argument("--epochs", type=int, default=12, help="of every process")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     train_images, train_classes, test_images, test_classes = load()

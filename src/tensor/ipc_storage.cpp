@@ -261,6 +261,10 @@ std::string export_ipc(const StoragePtr& storage) {
   return to_text(text);
 }
 
+Device ipc_device(std::string_view handle) {
+  return to_fields(handle).device;
+}
+
 StoragePtr open_ipc(std::string_view handle) {
   Text text = to_fields(handle);
   Tables& all = tables();

@@ -25,6 +25,8 @@ void install_ipc(DeviceType type, const IpcInterface& interface);
 // A text that open_ipc takes in another process, without spaces at its ends. Throws kNotImplemented
 // when the device has no such memory, kBuffer for memory that is not of this library.
 std::string export_ipc(const StoragePtr& storage);
+// The device whose memory a text names; throws kValue for a text that is none of export_ipc's.
+Device ipc_device(std::string_view handle);
 // Throws kValue for a text that is none of export_ipc's, kIo when its process is gone, kDevice. In
 // the process of the export the storage itself.
 StoragePtr open_ipc(std::string_view handle);

@@ -194,8 +194,7 @@ def test_D4_large_batches_lie_in_shared_memory_as_long_as_they_are_used() -> Non
     kept: list[Any] = []
     for batch in DataLoader(Rows(), 2, num_workers=1):
         kept.append(batch)
-    maps = Path("/proc/self/maps").read_text()
-    assert "tessera-batch" in maps and "memfd:tessera " in maps  # arrays, and tensors
+    assert "memfd:tessera " in Path("/proc/self/maps").read_text()
     assert open_files() <= files  # however many batches are kept
     for number, (tensor, array, pids) in enumerate(kept):
         assert tensor.tolist()[1][:2] == [2 * number + 1] * 2 and array.tolist()[0][:2] == [2 * number] * 2
