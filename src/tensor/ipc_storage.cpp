@@ -272,7 +272,8 @@ StoragePtr open_ipc(std::string_view handle) {
     const std::lock_guard lock(all.mutex);
     for (const Sent& sent : all.sent) {
       if (sent.slot != text.slot || shared_memory_of(*sent.page)->name() != text.page) continue;
-      counter(sent.page, sent.slot).store(kDone, std::memory_order_release);
+      int64_t in_transit = kInTransit;
+      if (!counter(sent.page, sent.slot).compare_exchange_strong(in_transit, kDone)) break;
       return sent.storage;
     }
     fail(Code::kIo, "handle", __FILE__, __LINE__, "expected a handle that was not opened before");

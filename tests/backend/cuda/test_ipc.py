@@ -23,8 +23,9 @@ def add_and_return(pipe: Any) -> None:
     """Receives tensors, changes them and says what it saw."""
     while (received := pipe.recv()) is not None:
         pipe.send([t.to("cpu").tolist() for t in received])
-        for t in received:
-            t += 1
+        with ts.no_grad():
+            for t in received:
+                t += 1
         ts.synchronize(CUDA)
         del received, t
         gc.collect()
