@@ -13,8 +13,8 @@ using Tessera
 
 length(ARGS) == 3 || error("usage: shared_tensor.jl PLACE NBYTES COUNT")
 place, nbytes, count = ARGS[1], parse(Int, ARGS[2]), parse(Int, ARGS[3])
-handle = startswith(place, "fd:") ? Tessera.SharedHandle(; fd=parse(Int32, place[4:end]), nbytes) :
-    Tessera.SharedHandle(; name=place, nbytes)
+handle = startswith(place, "fd:") ? Tessera.SharedHandle(; fd=parse(Int32, place[4:end]), nbytes=nbytes) :
+    Tessera.SharedHandle(; name=place, nbytes=nbytes)
 shared = Tessera.from_shared(handle, Float32, count)
 @printf("sum %.1f\n", item(sum(shared)))
 Tessera.add!(shared, 1)

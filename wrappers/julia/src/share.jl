@@ -13,7 +13,8 @@ struct SharedHandle
     nbytes::Int64
     in_transit::Bool
 end
-SharedHandle(; fd=-1, name="", nbytes, in_transit=false) = SharedHandle(fd, name, nbytes, in_transit)
+SharedHandle(; fd=-1, name="", nbytes, in_transit=false) =
+    SharedHandle(fd, name, nbytes, in_transit)
 
 const SHARE_STRATEGIES = Dict(:file_descriptor => C.TSR_SHARE_FILE_DESCRIPTOR,
     :file_system => C.TSR_SHARE_FILE_SYSTEM)
@@ -85,7 +86,7 @@ function from_shared(h::SharedHandle, T, dims::Integer...; offset::Integer=0, st
     return wrap(out[])
 end
 
-row_major(shape) = [prod(shape[(i + 1):end]; init=1) for i in eachindex(shape)]
+row_major(shape) = Int64[prod(shape[(i + 1):end]) for i in eachindex(shape)]
 
 # ---- Memory of devices ----
 

@@ -16,7 +16,7 @@ end
 
 @testset "test_D6_memory_opens_by_descriptor_and_by_name" begin
     for strategy in (:file_descriptor, :file_system)
-        x = Tessera.empty_shared(Float32, 2, 3; strategy)
+        x = Tessera.empty_shared(Float32, 2, 3; strategy=strategy)
         @test Array(x) == zeros(2, 3)
         x .= Tensor(Float32[1 2 3; 4 5 6])
         handle = Tessera.shared_handle(x; in_transit=true)
