@@ -23,7 +23,7 @@ fn d6_memory_opens_by_descriptor_and_by_name() -> Result<()> {
     for strategy in [Strategy::FileDescriptor, Strategy::FileSystem] {
         let x = Tensor::empty_shared(&[2, 3], DType::F32, strategy)?;
         assert_eq!(x.to_vec::<f32>()?, [0.0; 6]);
-        x.copy_(&Tensor::from([[1.0f32, 2.0, 3.0], [4.0, 5.0, 6.0]]))?;
+        x.copy_(&Tensor::from([[1.0f32, 2.0, 3.0], [4.0, 5.0, 6.0]]), |o| o)?;
         let handle = x.shared_handle(true)?;
         let named = matches!(handle.place, Place::Name(_));
         assert_eq!(named, strategy == Strategy::FileSystem);
