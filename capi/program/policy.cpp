@@ -85,6 +85,7 @@ constexpr Special kSpecials[] = {
     {kInfo_tensor_output_number.id, Policy::kIgnore},
     {kInfo_tensor_gradient_edge.id, Policy::kIgnore},
     {kInfo_tensor_traverse.id, Policy::kIgnore},
+    {kInfo_node_variable.id, Policy::kIgnore},
     {kInfo_tensor_is_pinned.id, Policy::kIgnore},
     {kInfo_tensor_record_stream.id, Policy::kIgnore},
     {kInfo_scope_end.id, Policy::kIgnore},
