@@ -97,7 +97,7 @@ void small_function(tsr_tensor x, tsr_tensor* y) {
   Tensor doubled, shifted, flat;
   const int64_t shape[1] = {4};
   ok(tsr_add(x, x, doubled.slot()));
-  ok(tsr_reshape(doubled, shape, 1, flat.slot()));
+  ok(tsr_reshape(doubled, shape, 1, -1, flat.slot()));
   ok(tsr_add_scalar(flat, TSR_F64(1.5), shifted.slot()));
   ok(tsr_multiply(shifted, flat, y));
 }
@@ -314,7 +314,7 @@ TEST(Program, P17_of_two_sizes_takes_every_size) {
     return recorded(x, [n](tsr_tensor in, tsr_tensor* y) {
       Tensor flat;
       const int64_t shape[1] = {2 * n};
-      ok(tsr_reshape(in, shape, 1, flat.slot()));
+      ok(tsr_reshape(in, shape, 1, -1, flat.slot()));
       ok(tsr_sum(flat, nullptr, -1, 0, -1, y));
     });
   };
