@@ -277,3 +277,91 @@ def test_p17_programs_of_the_first_version_are_read() -> None:
     step = program.load(PROGRAMS / "step.program")
     losses = [step(expected["x"], expected["y"]).item() for _ in range(5)]
     np.testing.assert_allclose(losses, expected["losses"].numpy(), rtol=1e-6)
+
+
+def test_p17_later_runs_allocate_nothing() -> None:
+    x = ts.ones(4)
+    recorded = program.record(lambda y: ts.tanh(y + y) * y, x)
+    for _ in range(4):
+        recorded(x)
+    before = ts.memory.memory_stats()
+    for _ in range(100):
+        recorded(x)
+    after = ts.memory.memory_stats()
+    assert after["allocated.all.allocated"] == before["allocated.all.allocated"]
+
+
+def test_p17_outputs_that_the_caller_holds_stay_as_they_are() -> None:
+    recorded = program.record(lambda x: (x + x) * 3, ts.ones(2))
+    held = [recorded(ts.ones(2) * i) for i in range(5)]
+    for i, each in enumerate(held):
+        np.testing.assert_array_equal(each.numpy(), [6 * i, 6 * i])
+
+
+def test_p17_inputs_may_have_another_layout_and_are_seen_through_views() -> None:
+    x = ts.tensor([[1.0, 2.0], [3.0, 4.0]])
+    both = program.record(lambda y: y.T + y, x)
+    turned = program.record(lambda y: y.T, x)
+    for _ in range(4):
+        np.testing.assert_array_equal(both(x).numpy(), [[2, 5], [5, 8]])
+        np.testing.assert_array_equal(both(x.T).numpy(), [[2, 5], [5, 8]])
+        view = turned(x)
+        np.testing.assert_array_equal(view.numpy(), x.numpy().T)
+    x.fill_(7)
+    assert (view.numpy() == 7).all()
+
+
+def test_p17_writes_keep_their_order() -> None:
+    total = ts.zeros(4)
+
+    def function(x: Any) -> Any:
+        before = total * 1
+        total.add_(x)
+        half = total[0:2]
+        half *= 2
+        x += 1
+        return total - before
+
+    x = np.array([1, 2, 3, 4], np.float32)
+    recorded = program.record(function, ts.tensor(x), parameters={"total": total})
+    loaded = program.from_bytes(recorded.to_bytes())
+    expected = total.numpy().copy()
+    for _ in range(4):
+        before = expected.copy()
+        expected += x
+        expected[:2] *= 2
+        for each in (recorded, loaded):
+            given = ts.tensor(x)
+            np.testing.assert_array_equal(each(given).numpy(), expected - before)
+            np.testing.assert_array_equal(given.numpy(), x + 1)
+    np.testing.assert_array_equal(loaded.tensor("total").numpy(), expected)
+
+
+def test_p17_a_parameter_with_new_memory_is_used() -> None:
+    weight = nn.Parameter(ts.ones(4))
+    recorded = program.record(lambda x: x * weight.reshape(2, 2).reshape(4), ts.ones(4), parameters={"weight": weight})
+    for _ in range(3):
+        recorded(ts.ones(4))
+    weight.data = ts.ones(4) * 2
+    np.testing.assert_array_equal(recorded(ts.ones(4)).numpy(), [2, 2, 2, 2])
+
+
+@pytest.mark.parametrize("name", ["mlp", "step"])
+def test_p17_corrupted_files_give_errors(name: str) -> None:
+    file = (PROGRAMS / f"{name}.program").read_bytes()
+    tensors = ts.load_file(PROGRAMS / f"{name}.safetensors")
+    inputs = [tensors["x"], tensors["y"]] if name == "step" else [tensors["x"]]
+    generator = np.random.default_rng(0)
+    refused = 0
+    for _ in range(800):
+        broken = bytearray(file)
+        broken[generator.integers(len(broken))] = generator.integers(256)
+        try:
+            program.from_bytes(bytes(broken))(*inputs)
+        except ts.TesseraError as error:
+            assert "internal error" not in str(error)
+            refused += 1
+    for size in range(0, len(file), 11):
+        with pytest.raises(ts.TesseraError):
+            program.from_bytes(file[:size])
+    assert refused > 400
