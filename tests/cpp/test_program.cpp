@@ -49,7 +49,7 @@ TEST(Program, P17_of_several_sizes_takes_every_size) {
 
 TEST(Program, P17_refuses_a_read_and_ends_with_the_closure) {
   const auto read = [](const Tensors& x) { return Tensors{x[0] * x[0].item<double>()}; };
-  EXPECT_THROW(Program::record({ones({1}, kFloat32)}, read), NotImplementedError);
+  EXPECT_THROW(Program::record({ones({1}, kFloat32)}, read), NotSupportedError);
   EXPECT_EQ(tsr_program_recording(), 0);
   const auto broken = [](const Tensors&) -> Tensors { throw std::runtime_error("no"); };
   EXPECT_THROW(Program::record({ones({1}, kFloat32)}, broken), std::runtime_error);

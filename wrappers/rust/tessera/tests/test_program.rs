@@ -15,7 +15,7 @@ fn p17_a_program_of_a_file_computes_what_the_closure_did() -> Result<()> {
     let weight = vector(&[1.0, 2.0])?;
     let parameters = TensorMap::from([("weight".to_string(), weight.clone())]);
     let program = Program::record(&[vector(&[1.0, 1.0])?], &parameters, |x| {
-        Ok(vec![x[0].mul(&weight)?, x[0].add(&x[0])?])
+        Ok(vec![&x[0] * &weight, &x[0] + &x[0]])
     })?;
     let path = std::env::temp_dir().join(format!("rust-{}.program", std::process::id()));
     program.save(&path)?;
