@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/nn/bag.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "base/error.h"
@@ -157,11 +158,15 @@ Tensor embedding_bag(const Tensor& input, const Tensor& weight, const Tensor& of
   if (padding_idx.has_value()) {
     kept = not_equal(input, *padding_idx < 0 ? *padding_idx + weight.size(0) : *padding_idx);
     if (how != BagMode::kMax) rows = masked_fill(rows, expand_dims(logical_not(kept), -1), 0);
-  } else if (how != BagMode::kSum) {
+  } else if (how == BagMode::kMax || (how == BagMode::kMean && bags.numbers.defined())) {
     kept = ones(input.sizes(), DType::kBool, input.device());
   }
   Tensor result = how == BagMode::kMax ? largest(bags, rows, kept) : bags.sum(rows);
-  if (how == BagMode::kMean) result = divide(result, bag_sizes(bags, kept, rows.dtype()));
+  if (how == BagMode::kMean && kept.defined()) {
+    result = divide(result, bag_sizes(bags, kept, rows.dtype()));
+  } else if (how == BagMode::kMean) {  // all bags have as many indices
+    result = divide(result, std::max<int64_t>(input.size(1), 1));
+  }
   return astype(result, weight.dtype());
 }
 
