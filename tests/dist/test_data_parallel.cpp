@@ -116,7 +116,8 @@ TEST(DataParallel, buffers_are_those_of_rank_0_at_each_forward) {
       parallel->end_forward({&loss, 1});
       backward({&loss, 1});
     }
-    const std::vector<Tensor> mine = seen;
+    std::vector<Tensor> mine;
+    for (const Tensor& buffer : seen) mine.push_back(ops::clone(buffer));
     group->broadcast(seen, 0)->wait();
     EXPECT_EQ(largest_difference(mine, seen), 0);
     EXPECT_GT(largest_difference({&seen[0], 1}, {&seen[2], 1}), 0);

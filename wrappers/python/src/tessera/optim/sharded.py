@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -79,7 +78,8 @@ class ZeroRedundancyOptimizer(Optimizer):
         check(lib.tsr_sharded_optimizer_gather(self._handle_of_division(), as_int(to, "to"), cell))
         self._whole = None
         if cell[0] != ffi.NULL:
-            whole = copy.copy(self.optim)
+            whole = object.__new__(type(self.optim))  # a copy would make another optimizer of the library
+            whole.__dict__.update(self.optim.__dict__)
             whole._handle = ffi.gc(cell[0], lib.tsr_optimizer_release)
             self._whole = whole.state_dict()
 
