@@ -6,9 +6,9 @@
 #include <atomic>
 #include <utility>
 
+#include "autograd/anomaly.h"
 #include "autograd/grad_mode.h"
 #include "base/trace.h"
-#include "capi/anomaly.h"
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
 #include "ops/create/copy.h"
@@ -151,7 +151,7 @@ int32_t Recorder::add_value(const Tensor& tensor, Source source, std::string nam
 
 void Recorder::refuse(const std::string& what) const {
   std::string place;
-  if (const auto source = host_stack()) {
+  if (const StackSource* source = stack_source(); source != nullptr) {
     const Unrecorded unrecorded;
     place = (*source)();
   }
