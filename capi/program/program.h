@@ -33,8 +33,8 @@ struct Integer {
   int64_t factor = 0;
   // Wraps: a file may hold any numbers.
   [[nodiscard]] int64_t at(int64_t size) const {
-    return static_cast<int64_t>(static_cast<uint64_t>(base) + static_cast<uint64_t>(factor) *
-                                                                  static_cast<uint64_t>(size));
+    return static_cast<int64_t>(static_cast<uint64_t>(base) +
+                                static_cast<uint64_t>(factor) * static_cast<uint64_t>(size));
   }
   friend bool operator==(const Integer&, const Integer&) = default;
 };

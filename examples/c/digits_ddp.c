@@ -105,7 +105,8 @@ int main(int count, char** arguments) {
   optimizer = new_optimizer(net);
   for (i = 0; i < kSteps; ++i) {
     const int64_t rows = kBatch / info.size;
-    loss = step(parallel, optimizer, net, images, classes, kBatch * (i % 5) + rows * info.rank, rows);
+    loss =
+        step(parallel, optimizer, net, images, classes, kBatch * (i % 5) + rows * info.rank, rows);
   }
   printf("rank %d of %d: loss %.6f\n", info.rank, info.size, loss);
   if (info.rank == 0) save_weights(net, arguments[3]);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * Runs a program that any language has recorded on the tensor x of a safetensors file, and prints the
- * largest difference between its output and the file's tensor y.
+ * Runs a program that any language has recorded on the tensor x of a safetensors file, and prints
+ * the largest difference between its output and the file's tensor y.
  *
  * Usage: run_program PROGRAM TENSORS */
 #include <math.h>

@@ -48,7 +48,8 @@ TEST(Summary, R11_costs_and_device_time_reach_all_that_is_around_a_kernel) {
   EXPECT_DOUBLE_EQ(row(summary, "conv2d").floor_time, 200);  // 200 bytes at 1 byte a nanosecond
   EXPECT_EQ(row(summary, "ConvBackward").device_time, 290);
   EXPECT_EQ(row(summary, "ConvBackward").kernel_time, 290);
-  EXPECT_DOUBLE_EQ(row(summary, "ConvBackward").floor_time, 1000);  // 1000 operations at 1 a nanosecond
+  EXPECT_DOUBLE_EQ(row(summary, "ConvBackward").floor_time,
+                   1000);  // 1000 operations at 1 a nanosecond
   EXPECT_EQ(row(summary, "step").device_time, 290);
   EXPECT_EQ(row(summary, "conv2d").device_time, 0);
 }
@@ -96,7 +97,8 @@ TEST(Summary, R11_table_has_the_numbers_and_leaves_empty_columns_out) {
       table_text(summarize(made.profile, Group::kOps, SortBy::kSelf, roofs), 2);
   EXPECT_NE(text.find("Self %"), std::string::npos);
   EXPECT_NE(text.find("Of roof"), std::string::npos);
-  EXPECT_NE(text.find("conv2d   36.4%  400 ns    36.4%   400 ns   200 ns      2"), std::string::npos)
+  EXPECT_NE(text.find("conv2d   36.4%  400 ns    36.4%   400 ns   200 ns      2"),
+            std::string::npos)
       << text;
   EXPECT_NE(text.find("... and 2 more rows"), std::string::npos);
   EXPECT_NE(text.find("Host time: 1.10 us"), std::string::npos);

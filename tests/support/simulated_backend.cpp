@@ -105,7 +105,8 @@ Status binary(kernel::BinaryOp op, const ElementwisePlan& plan) {
     }
   }
   return run(
-      add ? "add_kernel" : "multiply_kernel", plan, [add, a = numbers[1], b = numbers[2]](const ElementwisePlan& p, const int64_t* offset) {
+      add ? "add_kernel" : "multiply_kernel", plan,
+      [add, a = numbers[1], b = numbers[2]](const ElementwisePlan& p, const int64_t* offset) {
         const auto value = [&](int k, float number) {
           return ((p.host_operands >> k) & 1U) != 0 ? number : at<float>(p, k, offset);
         };

@@ -16,6 +16,12 @@ typedef struct tsr_ambient_s* tsr_ambient;
 typedef struct tsr_archive_s* tsr_archive;
 typedef struct tsr_optimizer_s* tsr_optimizer;
 typedef struct tsr_grad_scaler_s* tsr_grad_scaler;
+typedef struct tsr_profiler_s* tsr_profiler;
+typedef struct tsr_group_s* tsr_group;
+typedef struct tsr_work_s* tsr_work;
+typedef struct tsr_data_parallel_s* tsr_data_parallel;
+typedef struct tsr_sharded_optimizer_s* tsr_sharded_optimizer;
+typedef struct tsr_program_s* tsr_program;
 typedef int32_t tsr_dtype;
 enum {
   TSR_BOOL = 0x10806,
@@ -196,6 +202,7 @@ enum {
   TSR_TRACE_ALLOCATE = 8,
   TSR_TRACE_FREE = 16,
   TSR_TRACE_EVERYTHING = 31,
+  TSR_TRACE_ANNOTATION = 32,
   TSR_TRACE_ARGUMENTS = 256
 };
 
@@ -231,6 +238,69 @@ enum {
   TSR_DETERMINISTIC_WARN = 2
 };
 
+typedef int32_t tsr_profile_format;
+enum {
+  TSR_PROFILE_CHROME = 1,
+  TSR_PROFILE_EVENTS = 2,
+  TSR_PROFILE_HTML = 3
+};
+
+typedef int32_t tsr_profile_group;
+enum {
+  TSR_PROFILE_BY_OPS = 0,
+  TSR_PROFILE_BY_OPS_SHAPES = 1,
+  TSR_PROFILE_BY_KERNELS = 2
+};
+
+typedef int32_t tsr_profile_sort;
+enum {
+  TSR_PROFILE_SORT_SELF = 0,
+  TSR_PROFILE_SORT_TOTAL = 1,
+  TSR_PROFILE_SORT_DEVICE = 2,
+  TSR_PROFILE_SORT_COUNT = 3,
+  TSR_PROFILE_SORT_FLOPS = 4,
+  TSR_PROFILE_SORT_BYTES = 5,
+  TSR_PROFILE_SORT_NAME = 6
+};
+
+typedef int32_t tsr_profile_action;
+enum {
+  TSR_PROFILE_ACTION_NONE = 0,
+  TSR_PROFILE_ACTION_WARMUP = 1,
+  TSR_PROFILE_ACTION_RECORD = 2,
+  TSR_PROFILE_ACTION_RECORD_AND_SAVE = 3
+};
+
+typedef int32_t tsr_memory_context;
+enum {
+  TSR_MEMORY_CONTEXT_OPERATIONS = 0,
+  TSR_MEMORY_CONTEXT_NONE = 1
+};
+
+typedef int32_t tsr_share_strategy;
+enum {
+  TSR_SHARE_FILE_DESCRIPTOR = 1,
+  TSR_SHARE_FILE_SYSTEM = 2
+};
+
+typedef int32_t tsr_shared_flag;
+enum {
+  TSR_SHARED_IN_TRANSIT = 1,
+  TSR_SHARED_NOT_SENT_ON = 2
+};
+
+typedef int32_t tsr_reduce_op;
+enum {
+  TSR_REDUCE_OP_SUM = 0,
+  TSR_REDUCE_OP_AVG = 1,
+  TSR_REDUCE_OP_MIN = 2,
+  TSR_REDUCE_OP_MAX = 3,
+  TSR_REDUCE_OP_PROD = 4,
+  TSR_REDUCE_OP_BIT_AND = 5,
+  TSR_REDUCE_OP_BIT_OR = 6,
+  TSR_REDUCE_OP_BIT_XOR = 7
+};
+
 typedef int32_t tsr_index_kind;
 enum {
   TSR_INDEX_KIND_INTEGER = 0,
@@ -258,6 +328,14 @@ typedef struct tsr_trace_event tsr_trace_event;
 typedef struct tsr_optimizer_options tsr_optimizer_options;
 typedef struct tsr_autocast_state tsr_autocast_state;
 typedef struct tsr_grad_scaler_state tsr_grad_scaler_state;
+typedef struct tsr_profiler_options tsr_profiler_options;
+typedef struct tsr_memory_history_options tsr_memory_history_options;
+typedef struct tsr_memory_settings tsr_memory_settings;
+typedef struct tsr_shared_handle tsr_shared_handle;
+typedef struct tsr_shared_counts tsr_shared_counts;
+typedef struct tsr_group_options tsr_group_options;
+typedef struct tsr_group_info tsr_group_info;
+typedef struct tsr_data_parallel_options tsr_data_parallel_options;
 typedef void (*tsr_drop_fn)(void* user);
 typedef void (*tsr_log_fn)(
     void* user, tsr_log_level level, const char* component, const char* message,
@@ -309,6 +387,9 @@ typedef tsr_status (*tsr_exchange_stream_fn)(
 typedef void (*tsr_exchange_retain_fn)(tsr_tensor tensor);
 typedef tsr_status (*tsr_exchange_error_fn)(tsr_error_view* view);
 typedef void (*tsr_trace_fn)(void* user, const tsr_trace_event* event);
+typedef tsr_status (*tsr_profile_ready_fn)(void* user, tsr_profiler profiler);
+typedef tsr_status (*tsr_host_stack_fn)(void* user, char* text, int64_t capacity, int64_t* length);
+typedef void (*tsr_out_of_memory_fn)(void* user, const tsr_memory_event* event);
 struct tsr_number {
   tsr_number_kind kind;
   int32_t reserved;
@@ -528,6 +609,83 @@ struct tsr_grad_scaler_state {
   double backoff_factor;
   int64_t growth_interval;
   int64_t growth_tracker;
+};
+
+struct tsr_profiler_options {
+  uint32_t struct_size;
+  int32_t kinds;
+  int32_t shapes;
+  int32_t stacks;
+  int64_t skip_first;
+  int64_t wait;
+  int64_t warmup;
+  int64_t active;
+  int64_t repeat;
+  int64_t capacity;
+};
+
+struct tsr_memory_history_options {
+  uint32_t struct_size;
+  tsr_memory_context context;
+  int64_t entries;
+  int32_t stacks;
+  int32_t pad0;
+};
+
+struct tsr_memory_settings {
+  uint32_t struct_size;
+  int32_t roundup_power2_divisions;
+  int64_t max_split_size;
+  int64_t max_non_split_rounding;
+  double garbage_collection_threshold;
+  int32_t expandable_segments;
+  int32_t pad0;
+};
+
+struct tsr_shared_handle {
+  uint32_t struct_size;
+  int32_t fd;
+  int64_t nbytes;
+  const char* name;
+  int32_t flags;
+  int32_t pad0;
+};
+
+struct tsr_shared_counts {
+  uint32_t struct_size;
+  uint32_t pad0;
+  int64_t blocks;
+  int64_t nbytes;
+  int64_t descriptors;
+};
+
+struct tsr_group_options {
+  uint32_t struct_size;
+  int32_t rank;
+  int32_t size;
+  int32_t unchecked;
+  double timeout;
+  tsr_device_type device_type;
+  int32_t device_index;
+};
+
+struct tsr_group_info {
+  uint32_t struct_size;
+  int32_t rank;
+  int32_t size;
+  int32_t aborted;
+  double timeout;
+};
+
+struct tsr_data_parallel_options {
+  uint32_t struct_size;
+  int32_t find_unused;
+  int64_t bucket_bytes;
+  int64_t first_bucket_bytes;
+  int32_t broadcast_buffers;
+  int32_t gradient_as_bucket_view;
+  tsr_dtype reduce_dtype;
+  int32_t pad0;
 };
 
 
@@ -769,6 +927,102 @@ int32_t tsr_forward_mode(void);
 tsr_status tsr_forward_mode_set(int32_t enabled, int32_t* previous);
 tsr_status tsr_node_save_for_forward(tsr_node node, const tsr_tensor* tensors, int32_t n_tensors);
 tsr_status tsr_node_saved_for_forward(tsr_node node, int64_t index, tsr_tensor* tensor);
+tsr_status tsr_profiler_new(const tsr_profiler_options* options, tsr_profile_ready_fn callback, void* user, tsr_drop_fn drop, tsr_profiler* profiler);
+void tsr_profiler_retain(tsr_profiler profiler);
+void tsr_profiler_release(tsr_profiler profiler);
+tsr_status tsr_profiler_start(tsr_profiler profiler);
+tsr_status tsr_profiler_step(tsr_profiler profiler);
+tsr_status tsr_profiler_stop(tsr_profiler profiler);
+tsr_status tsr_profiler_action(tsr_profiler profiler, int32_t* action);
+tsr_status tsr_profiler_text(tsr_profiler profiler, tsr_profile_format format, tsr_buffer* text);
+tsr_status tsr_profiler_export(tsr_profiler profiler, tsr_profile_format format, const char* path, int64_t path_len);
+tsr_status tsr_profiler_table(tsr_profiler profiler, tsr_profile_group group, tsr_profile_sort sort, int64_t rows, tsr_buffer* text);
+tsr_status tsr_profiler_rows(tsr_profiler profiler, tsr_profile_group group, tsr_profile_sort sort, tsr_buffer* json);
+int64_t tsr_profile_range_begin(const char* name, int64_t name_len);
+void tsr_profile_range_end(int64_t range);
+tsr_status tsr_profile_roof(tsr_device_type device_type, int32_t device_index, double* bytes_per_second, double* flops_per_second);
+tsr_status tsr_memory_history_start(tsr_device_type device_type, int32_t device_index, const tsr_memory_history_options* options);
+tsr_status tsr_memory_history_stop(tsr_device_type device_type, int32_t device_index);
+tsr_status tsr_memory_history_running(tsr_device_type device_type, int32_t device_index, int32_t* running);
+tsr_status tsr_memory_history_stack_set(tsr_host_stack_fn callback, void* user, tsr_drop_fn drop);
+tsr_status tsr_memory_holders(tsr_device_type device_type, int32_t device_index, int64_t count, tsr_buffer* json);
+tsr_status tsr_memory_viewer_html(tsr_device_type device_type, int32_t device_index, tsr_buffer* html);
+tsr_status tsr_memory_viewer_page(const char* snapshot, int64_t snapshot_len, tsr_buffer* html);
+tsr_status tsr_memory_out_of_memory_add(tsr_device_type device_type, int32_t device_index, tsr_out_of_memory_fn callback, void* user, tsr_drop_fn drop, int64_t* id);
+tsr_status tsr_memory_out_of_memory_remove(int64_t id);
+tsr_status tsr_memory_settings_get(tsr_device_type device_type, int32_t device_index, tsr_memory_settings* settings);
+tsr_status tsr_memory_settings_set(tsr_device_type device_type, int32_t device_index, const tsr_memory_settings* settings);
+tsr_status tsr_memory_set_limit_fraction(tsr_device_type device_type, int32_t device_index, double fraction);
+tsr_status tsr_storage_share(tsr_tensor tensor, tsr_share_strategy strategy);
+tsr_status tsr_tensor_is_shared(tsr_tensor tensor, int32_t* shared);
+tsr_status tsr_empty_shared(const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_share_strategy strategy, tsr_tensor* out);
+tsr_status tsr_storage_shared_handle(tsr_tensor tensor, int32_t flags, tsr_shared_handle* handle);
+tsr_status tsr_tensor_from_shared(const tsr_shared_handle* handle, int64_t offset, const int64_t* shape, int32_t n_shape, const int64_t* strides, int32_t n_strides, tsr_dtype dtype, tsr_tensor* out);
+tsr_status tsr_shared_memory_counts(tsr_shared_counts* counts);
+tsr_status tsr_ipc_export(tsr_tensor tensor, tsr_buffer* handle);
+tsr_status tsr_ipc_open(const char* handle, int64_t handle_len, int64_t offset, const int64_t* shape, int32_t n_shape, const int64_t* strides, int32_t n_strides, tsr_dtype dtype, tsr_tensor* out);
+tsr_status tsr_ipc_collect(int64_t* count);
+tsr_status tsr_group_init(const char* backend, int64_t backend_len, const char* address, int64_t address_len, const tsr_group_options* options, tsr_group* group);
+void tsr_group_retain(tsr_group group);
+void tsr_group_release(tsr_group group);
+tsr_status tsr_group_describe(tsr_group group, tsr_group_info* info);
+tsr_status tsr_group_backend(tsr_group group, const char** backend, int64_t* backend_len);
+tsr_status tsr_group_first_rank(tsr_group group, int64_t rank, int64_t* first_rank);
+tsr_status tsr_group_split(tsr_group group, int64_t color, int64_t key, tsr_group* part);
+tsr_status tsr_group_abort(tsr_group group, const char* reason, int64_t reason_len);
+tsr_status tsr_group_all_reduce(tsr_group group, const tsr_tensor* tensors, int32_t n_tensors, tsr_reduce_op op, tsr_work* work);
+tsr_status tsr_group_reduce(tsr_group group, tsr_tensor tensor, tsr_reduce_op op, int64_t root, tsr_work* work);
+tsr_status tsr_group_broadcast(tsr_group group, const tsr_tensor* tensors, int32_t n_tensors, int64_t root, tsr_work* work);
+tsr_status tsr_group_all_gather(tsr_group group, const tsr_tensor* outputs, int32_t n_outputs, tsr_tensor input, tsr_work* work);
+tsr_status tsr_group_reduce_scatter(tsr_group group, tsr_tensor output, const tsr_tensor* inputs, int32_t n_inputs, tsr_reduce_op op, tsr_work* work);
+tsr_status tsr_group_gather(tsr_group group, const tsr_tensor* outputs, int32_t n_outputs, tsr_tensor input, int64_t root, tsr_work* work);
+tsr_status tsr_group_scatter(tsr_group group, tsr_tensor output, const tsr_tensor* inputs, int32_t n_inputs, int64_t root, tsr_work* work);
+tsr_status tsr_group_all_to_all(tsr_group group, const tsr_tensor* outputs, int32_t n_outputs, const tsr_tensor* inputs, int32_t n_inputs, tsr_work* work);
+tsr_status tsr_group_all_to_all_single(tsr_group group, tsr_tensor output, tsr_tensor input, const int64_t* output_splits, int32_t n_output_splits, const int64_t* input_splits, int32_t n_input_splits, tsr_work* work);
+tsr_status tsr_group_barrier(tsr_group group, tsr_work* work);
+tsr_status tsr_group_send(tsr_group group, tsr_tensor tensor, int64_t peer, int64_t tag, tsr_work* work);
+tsr_status tsr_group_recv(tsr_group group, tsr_tensor tensor, int64_t peer, int64_t tag, tsr_work* work);
+tsr_status tsr_work_wait(tsr_work work, double seconds, int32_t has_seconds);
+tsr_status tsr_work_done(tsr_work work, int32_t* done);
+tsr_status tsr_work_source(tsr_work work, int64_t* source);
+void tsr_work_retain(tsr_work work);
+void tsr_work_release(tsr_work work);
+tsr_status tsr_data_parallel_defaults(tsr_data_parallel_options* options);
+tsr_status tsr_data_parallel_new(tsr_group group, const tsr_tensor* params, int32_t n_params, const tsr_tensor* buffers, int32_t n_buffers, const tsr_data_parallel_options* options, tsr_data_parallel* parallel);
+void tsr_data_parallel_retain(tsr_data_parallel parallel);
+void tsr_data_parallel_release(tsr_data_parallel parallel);
+tsr_status tsr_data_parallel_forward_begin(tsr_data_parallel parallel);
+tsr_status tsr_data_parallel_forward_end(tsr_data_parallel parallel, const tsr_tensor* outputs, int32_t n_outputs);
+tsr_status tsr_data_parallel_sync_set(tsr_data_parallel parallel, int32_t sync, int32_t* previous);
+tsr_status tsr_data_parallel_join_begin(tsr_data_parallel parallel, int32_t divide_by_initial_size, int32_t fail_when_uneven);
+tsr_status tsr_data_parallel_join_end(tsr_data_parallel parallel);
+tsr_status tsr_data_parallel_report(tsr_data_parallel parallel, tsr_buffer* json);
+tsr_status tsr_optimizer_shard(tsr_optimizer optimizer, tsr_group group, tsr_sharded_optimizer* sharded);
+void tsr_sharded_optimizer_retain(tsr_sharded_optimizer sharded);
+void tsr_sharded_optimizer_release(tsr_sharded_optimizer sharded);
+tsr_status tsr_sharded_optimizer_step(tsr_sharded_optimizer sharded);
+tsr_status tsr_sharded_optimizer_gather(tsr_sharded_optimizer sharded, int64_t to, tsr_optimizer* optimizer);
+tsr_status tsr_sharded_optimizer_report(tsr_sharded_optimizer sharded, tsr_buffer* json);
+tsr_status tsr_shards_save(const char* path, int64_t path_len, const char* names, int64_t names_len, const tsr_tensor* tensors, int32_t n_tensors, const char* slices, int64_t slices_len, const char* metadata, int64_t metadata_len, tsr_group group);
+tsr_status tsr_shards_load(const char* path, int64_t path_len, const char* names, int64_t names_len, const tsr_tensor* tensors, int32_t n_tensors, const char* slices, int64_t slices_len);
+tsr_status tsr_shards_index(const char* path, int64_t path_len, tsr_buffer* json);
+tsr_status tsr_program_record_begin(const tsr_tensor* inputs, int32_t n_inputs, const char* input_names, int64_t input_names_len, const tsr_tensor* parameters, int32_t n_parameters, const char* parameter_names, int64_t parameter_names_len);
+tsr_status tsr_program_record_end(const tsr_tensor* outputs, int32_t n_outputs, const char* output_names, int64_t output_names_len, tsr_program* program);
+tsr_status tsr_program_record_cancel(void);
+int32_t tsr_program_recording(void);
+void tsr_program_retain(tsr_program program);
+void tsr_program_release(tsr_program program);
+tsr_status tsr_program_counts(tsr_program program, int64_t* inputs, int64_t* outputs);
+tsr_status tsr_program_run(tsr_program program, const tsr_tensor* inputs, int32_t n_inputs, tsr_tensor* outputs, int32_t outputs_capacity, int32_t* outputs_count);
+tsr_status tsr_program_save(tsr_program program, const char* path, int64_t path_len);
+tsr_status tsr_program_load(const char* path, int64_t path_len, tsr_program* program);
+tsr_status tsr_program_to_bytes(tsr_program program, tsr_buffer* bytes);
+tsr_status tsr_program_from_bytes(const char* bytes, int64_t bytes_len, tsr_program* program);
+tsr_status tsr_program_describe(tsr_program program, tsr_buffer* json);
+tsr_status tsr_program_text(tsr_program program, tsr_buffer* text);
+tsr_status tsr_program_unify(const tsr_program* programs, int32_t n_programs, tsr_program* program);
+tsr_status tsr_program_tensor(tsr_program program, const char* name, int64_t name_len, tsr_tensor* out);
+tsr_status tsr_program_optimizer(tsr_program program, int64_t index, tsr_optimizer* optimizer);
 tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_abs_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_abs_inplace(tsr_tensor input);

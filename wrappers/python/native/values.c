@@ -61,10 +61,12 @@ static PyObject* tpy_nested(const tsr_info* info, int32_t axis, const char* at) 
   return list;
 }
 
-/* A recording of a program refuses reads of the host; this one goes around the functions that do. */
+/* A recording of a program refuses reads of the host; this one goes around the functions that do.
+ */
 int tpy_may_read(PyObject* self) {
   const void* data;
-  const tsr_status status = tsr_program_recording() ? tsr_tensor_data(tpy_handle(self), &data) : TSR_OK;
+  const tsr_status status =
+      tsr_program_recording() ? tsr_tensor_data(tpy_handle(self), &data) : TSR_OK;
   if (status != TSR_OK) tpy_fail(status);
   return status == TSR_OK;
 }
