@@ -10,6 +10,7 @@
 
 #include "capi/abi_support.h"
 #include "capi/example_support.h"
+#include "support/places.h"
 
 using namespace tsr::test;
 using nlohmann::json;
@@ -56,7 +57,9 @@ Tensor on_device(int64_t n) {
 
 class SimulatedProfile : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { ok(tsr_plugin_load(TSR_SIMULATED_BACKEND, -1)); }
+  static void SetUpTestSuite() {
+    ok(tsr_plugin_load(tsr::testing::simulated_backend().c_str(), -1));
+  }
 };
 
 }  // namespace

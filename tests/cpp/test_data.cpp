@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "support.hpp"
+#include "support/places.h"
 
 using namespace tessera;
 using namespace tessera::test;
@@ -161,7 +162,7 @@ TEST(Data, workers_record_nothing) {
 // The shuffled orders of tests/conformance/orders.txt, with and without workers.
 TEST(Data, D4_orders_are_those_of_every_language) {
   for (const int64_t workers : {0, 2}) {
-    std::ifstream file(TSR_ORDERS);
+    std::ifstream file(tsr::testing::source_path("tests/conformance/orders.txt"));
     std::optional<data::DataLoader> loader;
     int rows = 0;
     for (std::string line; std::getline(file, line);) {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "support.hpp"
+#include "support/places.h"
 
 using namespace tessera;
 using namespace tessera::test;
@@ -58,7 +59,7 @@ TEST(Program, P17_refuses_a_read_and_ends_with_the_closure) {
 }
 
 TEST(Program, P17_of_another_language_gives_its_outputs) {
-  const std::string folder = TSR_PROGRAMS;
+  const std::string folder = tsr::testing::source_path("tests/conformance/programs");
   const TensorMap expected = load_file(folder + "/mlp.safetensors");
   const Program program = Program::load(folder + "/mlp.program");
   for (int round = 0; round < 3; ++round)
@@ -66,7 +67,7 @@ TEST(Program, P17_of_another_language_gives_its_outputs) {
 }
 
 TEST(Program, P17_a_training_step_of_another_language_gives_its_losses) {
-  const std::string folder = TSR_PROGRAMS;
+  const std::string folder = tsr::testing::source_path("tests/conformance/programs");
   const TensorMap expected = load_file(folder + "/step.safetensors");
   const Program program = Program::load(folder + "/step.program");
   for (const double loss : numbers(expected.at("losses")))

@@ -6,6 +6,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <stdexcept>
+#include <string>
 #include <thread>
 
 #include "dist/collectives.h"
@@ -40,6 +42,13 @@ using Values = std::vector<float>;
 constexpr int32_t kRanks = 3;
 const Device kDevice{DeviceType::kCuda, 0};
 
+// The file of a plugin; ctest sets the variables.
+const char* place(const char* variable) {
+  const char* file = std::getenv(variable);
+  if (file == nullptr) throw std::runtime_error(std::string("ctest sets ") + variable);
+  return file;
+}
+
 Buffer buffer(Values& values) {
   return {values.data(), static_cast<int64_t>(values.size()), DType::kFloat32, kDevice, nullptr};
 }
@@ -47,8 +56,8 @@ Buffer buffer(Values& values) {
 // Runs body(table, context, rank) on one thread for each rank.
 template <class Body>
 void on_ranks(const Body& body) {
-  setenv("TESSERA_NCCL", TSR_NCCL_ON_HOST, 1);
-  const Table& table = load_transport(TSR_NCCL_PLUGIN);
+  setenv("TESSERA_NCCL", place("TSR_NCCL_ON_HOST"), 1);
+  const Table& table = load_transport(place("TSR_NCCL_PLUGIN"));
   const std::string path = ::testing::TempDir() + "tessera_nccl_" + std::to_string(getpid());
   unlink(path.c_str());
   std::vector<std::thread> threads;
@@ -153,15 +162,16 @@ TEST(Nccl, D9_parts_and_aborted_groups) {
   });
 }
 
-#ifdef TSR_CUDA_ON_HOST
+#ifdef TSR_HAVE_CUDA_ON_HOST
 
 // The whole way: tensors of the stand-in for CUDA, a stream of the group, events.
 TEST(Nccl, D9_tensors_of_a_device_travel_on_a_stream_of_the_group) {
-  setenv("TESSERA_NCCL", TSR_NCCL_ON_HOST, 1);
-  setenv("TESSERA_PLUGIN_PATH", std::filesystem::path(TSR_NCCL_PLUGIN).parent_path().c_str(), 1);
+  setenv("TESSERA_NCCL", place("TSR_NCCL_ON_HOST"), 1);
+  setenv("TESSERA_PLUGIN_PATH",
+         std::filesystem::path(place("TSR_NCCL_PLUGIN")).parent_path().c_str(), 1);
   setenv("TESSERA_NCCL_COPIES", "1", 1);
   tsr::testing::start_up();
-  kernel::load_backend(TSR_CUDA_ON_HOST);
+  kernel::load_backend(place("TSR_CUDA_ON_HOST"));
   const std::string path = ::testing::TempDir() + "tessera_nccl_group_" + std::to_string(getpid());
   unlink(path.c_str());
   const auto run_rank = [&path](int32_t rank) {
