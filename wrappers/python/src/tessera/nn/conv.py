@@ -89,11 +89,12 @@ class _PlainConv(_Conv):
 
     def _around(self) -> list[int]:
         """The elements before and after each axis, the last axis first."""
-        if isinstance(self.padding, str):
-            total = [d * (k - 1) if self.padding == "same" else 0 for d, k in zip(self.dilation, self.kernel_size)]
+        padding: Any = self.padding
+        if isinstance(padding, str):
+            total = [d * (k - 1) if padding == "same" else 0 for d, k in zip(self.dilation, self.kernel_size)]
             sides = [(n // 2, n - n // 2) for n in total]
         else:
-            sides = [(n, n) for n in self.padding]
+            sides = [(n, n) for n in padding]
         return [n for side in reversed(sides) for n in side]
 
     def extra_repr(self) -> str:
