@@ -15,9 +15,10 @@ TEST(AmbientParts, carries_what_each_part_saves_to_another_thread) {
   add_ambient_part({[]() -> std::shared_ptr<const void> { return std::make_shared<int>(t_value); },
                     [](const std::shared_ptr<const void>& saved) {
                       t_value = *static_cast<const int*>(saved.get());
-                    }});
+                    },
+                    AmbientUse::kThread});
   t_value = 7;
-  const AmbientParts state = AmbientParts::save();
+  const AmbientParts state = AmbientParts::save(AmbientUse::kThread);
   t_value = 8;
   int elsewhere = 0;
   std::thread([&] {

@@ -31,7 +31,7 @@ void expect_each_once(int64_t count, int64_t grain) {
   for (const auto& times : seen) EXPECT_EQ(times.load(), 1);
 }
 
-TEST_F(Parallel, covers_every_index_once_for_any_count_grain_and_threads) {
+TEST_F(Parallel, R18_covers_every_index_once_for_any_count_grain_and_threads) {
   for (const int32_t threads : {1, 2, 3, 7}) {
     set_num_threads(threads);
     for (const int64_t count : {0, 1, 2, 63, 64, 65, 1000}) {
@@ -40,7 +40,7 @@ TEST_F(Parallel, covers_every_index_once_for_any_count_grain_and_threads) {
   }
 }
 
-TEST_F(Parallel, chunks_begin_at_multiples_of_the_grain) {
+TEST_F(Parallel, R18_chunks_begin_at_multiples_of_the_grain) {
   set_num_threads(3);
   parallel_for(1000, 64, [&](int64_t begin, int64_t) { EXPECT_EQ(begin % 64, 0); });
 }

@@ -137,7 +137,7 @@ TEST_F(SimulatedStream, goes_to_another_thread_with_the_default_device_of_its_ta
   ok(tsr_stream_synchronize(a_));
 }
 
-TEST_F(SimulatedStream, work_goes_to_the_current_stream_of_the_thread) {
+TEST_F(SimulatedStream, R2_R3_work_goes_to_the_current_stream_of_the_thread) {
   Stream standard;
   ok(tsr_stream_current(kDevice, 0, standard.slot()));
   EXPECT_EQ(native(standard), nullptr);
@@ -176,7 +176,7 @@ TEST_F(SimulatedStream, device_synchronize_waits_for_all_of_them) {
   EXPECT_TRUE(done(b_));
 }
 
-TEST_F(SimulatedStream, copy_to_the_host_waits_for_the_work_before_it) {
+TEST_F(SimulatedStream, R2_copy_to_the_host_waits_for_the_work_before_it) {
   const Current current(a_);
   Tensor x, y, back;
   work(x.slot());
@@ -186,7 +186,7 @@ TEST_F(SimulatedStream, copy_to_the_host_waits_for_the_work_before_it) {
   EXPECT_NEAR(item(back, 63), 2.718281828, 1e-6);
 }
 
-TEST_F(SimulatedStream, event_is_done_when_the_work_before_it_is) {
+TEST_F(SimulatedStream, R3_event_is_done_when_the_work_before_it_is) {
   Event event;
   ok(tsr_event_create(kDevice, 0, event.slot()));
   EXPECT_TRUE(done(event)) << "marks nothing yet";
@@ -204,7 +204,7 @@ TEST_F(SimulatedStream, event_is_done_when_the_work_before_it_is) {
   EXPECT_FALSE(done(a_)) << "what came after the event goes on";
 }
 
-TEST_F(SimulatedStream, stream_waits_for_an_event_of_another) {
+TEST_F(SimulatedStream, R3_stream_waits_for_an_event_of_another) {
   Event event;
   ok(tsr_event_create(kDevice, 0, event.slot()));
   Tensor x;

@@ -16,7 +16,8 @@ import sys
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-IDS = [f"{letter}{n}" for letter, count in (("A", 22), ("E", 25), ("I", 11)) for n in range(1, count + 1)]
+RANGES = (("A", 1, 22), ("E", 1, 25), ("I", 1, 11), ("P", 16, 18), ("D", 3, 9), ("R", 1, 18))
+IDS = [f"{letter}{n}" for letter, first, last in RANGES for n in range(first, last + 1)]
 STATES = {"holds", "open"}
 # GoogleTest, Python, Rust, Julia, and the checks of the tree.
 TESTS = re.compile(
@@ -57,7 +58,7 @@ def rows_of(page: Path) -> list[tuple[str, str, str]]:
     rows = []
     for line in page.read_text().splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
-        if len(cells) == 4 and re.fullmatch(r"[AEI]\d+", cells[0]):
+        if len(cells) == 4 and re.fullmatch(r"[A-Z]\d+", cells[0]):
             rows.append((cells[0], cells[2], cells[3]))
     return rows
 
