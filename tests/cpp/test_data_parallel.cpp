@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Data-parallel training in C++: the wrapper's own part, on two threads.
+#include <unistd.h>
+
 #include <cmath>
 #include <filesystem>
 #include <thread>
@@ -70,7 +72,9 @@ TEST(DataParallel, states_of_an_optimizer_are_divided_and_gathered) {
     EXPECT_NE(sharded.report().find("\"state_bytes\":48"), std::string::npos);
     const auto whole = sharded.gather(1);
     EXPECT_EQ(whole.has_value(), group.rank() == 1);
-    if (whole) EXPECT_EQ(whole->state().tensors.size(), 6U);
+    if (whole) {
+      EXPECT_EQ(whole->state().tensors.size(), 6U);
+    }
   });
 }
 
@@ -78,7 +82,7 @@ TEST(DataParallel, checkpoints_are_written_together_and_read_by_one) {
   const std::string folder = "cpp_shards." + std::to_string(::getpid());
   on_two_ranks("cpp shards", [&](const Group& group) {
     const Tensor part = full({2, 3}, double(group.rank()), kFloat32);
-    save_shards({{"w", part}}, folder, group, {{"w", Slice{{2 * group.rank(), 0}, {4, 3}}}},
+    save_shards({{"w", part}}, folder, group, {{"w", ShardSlice{{2 * group.rank(), 0}, {4, 3}}}},
                 {{"made", "here"}});
   });
   const Tensor whole = zeros({4, 3});

@@ -180,15 +180,15 @@ namespace tessera::distributed {
 // ---- checkpoints ----
 
 // The part of a tensor that a rank has: where it begins in the whole.
-struct Slice {
+struct ShardSlice {
   std::vector<int64_t> offset, shape;
 };
-using SliceMap = std::map<std::string, Slice>;
+using ShardSliceMap = std::map<std::string, ShardSlice>;
 
 namespace detail {
 
 struct ShardLists {
-  ShardLists(const TensorMap& tensors, const SliceMap& slices) {
+  ShardLists(const TensorMap& tensors, const ShardSliceMap& slices) {
     std::vector<std::string> listed;
     for (const auto& [name, tensor] : tensors) {
       listed.push_back(name);
@@ -215,7 +215,7 @@ struct ShardLists {
 };
 
 inline void save_shards(const TensorMap& tensors, std::string_view path, tsr_group group,
-                        const SliceMap& slices, const TextMap& metadata) {
+                        const ShardSliceMap& slices, const TextMap& metadata) {
   const ShardLists lists(tensors, slices);
   const TensorList values(lists.values);
   const std::string texts = tessera::detail::write_texts(metadata);
@@ -231,7 +231,7 @@ inline void save_shards(const TensorMap& tensors, std::string_view path, tsr_gro
 // written once. `slices`: the tensors of which this rank has a part.
 template <class Group>
 void save_shards(const TensorMap& tensors, std::string_view path, const Group& group,
-                 const SliceMap& slices = {}, const TextMap& metadata = {}) {
+                 const ShardSliceMap& slices = {}, const TextMap& metadata = {}) {
   detail::save_shards(tensors, path, group.handle(), slices, metadata);
 }
 // The same for a single process.
@@ -241,7 +241,7 @@ inline void save_shards(const TensorMap& tensors, std::string_view path,
 }
 // Copies the saved values into the tensors; the number of ranks that saved does not matter.
 inline void load_shards(const TensorMap& tensors, std::string_view path,
-                        const SliceMap& slices = {}) {
+                        const ShardSliceMap& slices = {}) {
   const detail::ShardLists lists(tensors, slices);
   const TensorList values(lists.values);
   check(tsr_shards_load(path.data(), tessera::detail::length(path), lists.names.data(),
