@@ -214,9 +214,11 @@ tsr_status tsr_shards_save(const char* path, int64_t path_len, const char* names
     dist::Group* ranks = group == nullptr ? nullptr : &group_arg(group);
     const std::string folder = path_arg(path, path_len);
     const auto list = tensors_arg(tensors, n_tensors, "tensors");
-    const auto items = items_arg(text_arg(names, names_len, "names"), list,
-                                 text_arg(slices, slices_len, "slices"));
-    dist::save_shards(folder, items, metadata_arg(text_arg(metadata, metadata_len, "metadata")),
+    // All arguments are looked at before one of them is read as JSON.
+    const std::string_view names_text = text_arg(names, names_len, "names");
+    const std::string_view slices_text = text_arg(slices, slices_len, "slices");
+    const std::string_view metadata_text = text_arg(metadata, metadata_len, "metadata");
+    dist::save_shards(folder, items_arg(names_text, list, slices_text), metadata_arg(metadata_text),
                       ranks);
   });
 }
@@ -229,8 +231,8 @@ tsr_status tsr_shards_load(const char* path, int64_t path_len, const char* names
   return guard(call, [&] {
     const std::string folder = path_arg(path, path_len);
     const auto list = tensors_arg(tensors, n_tensors, "tensors");
-    dist::load_shards(folder, items_arg(text_arg(names, names_len, "names"), list,
-                                        text_arg(slices, slices_len, "slices")));
+    const std::string_view names_text = text_arg(names, names_len, "names");
+    dist::load_shards(folder, items_arg(names_text, list, text_arg(slices, slices_len, "slices")));
   });
 }
 

@@ -20,9 +20,8 @@ Program& program_arg(tsr_program handle) {
   return *object_arg<Program>(handle, program::kProgramTag, "program", "program");
 }
 
-std::vector<std::string> names_or(const char* text, int64_t length, size_t count,
+std::vector<std::string> names_or(std::optional<std::string_view> given, size_t count,
                                   const char* prefix) {
-  const auto given = optional_text_arg(text, length, "names");
   if (given && !given->empty()) return names_arg(*given, count);
   std::vector<std::string> names;
   for (size_t i = 0; i < count; ++i) names.push_back(concat(prefix, i));
@@ -49,13 +48,15 @@ tsr_status tsr_program_record_begin(const tsr_tensor* inputs, int32_t n_inputs,
                   TextOf{input_names, input_names_len}, ListOf{parameters, n_parameters},
                   TextOf{parameter_names, parameter_names_len});
   return guard(call, [&] {
-    TSR_CHECK(program::t_recorder == nullptr, Code::kValue, nullptr,
-              "this thread records a program already");
     const auto given = tensors_arg(inputs, n_inputs, "inputs");
     const auto kept = tensors_arg(parameters, n_parameters, "parameters");
-    const auto names = names_or(input_names, input_names_len, given.size(), "input");
-    const auto kept_names =
-        names_or(parameter_names, parameter_names_len, kept.size(), "parameter");
+    const auto text = optional_text_arg(input_names, input_names_len, "input_names");
+    const auto kept_text =
+        optional_text_arg(parameter_names, parameter_names_len, "parameter_names");
+    TSR_CHECK(program::t_recorder == nullptr, Code::kValue, nullptr,
+              "this thread records a program already");
+    const auto names = names_or(text, given.size(), "input");
+    const auto kept_names = names_or(kept_text, kept.size(), "parameter");
     if (!at_thread_exit(ThreadPart::kProgram, cancel)) throw std::bad_alloc();
     program::t_recorder = new Recorder(given, names, kept, kept_names);
   });
@@ -68,11 +69,12 @@ tsr_status tsr_program_record_end(const tsr_tensor* outputs, int32_t n_outputs,
   const Call call(kInfo_program_record_end, ListOf{outputs, n_outputs},
                   TextOf{output_names, output_names_len});
   const tsr_status status = guard(call, [&] {
-    TSR_CHECK(program::t_recorder != nullptr, Code::kValue, nullptr,
-              "this thread does not record a program");
     out_arg(program, "program");
     const auto given = tensors_arg(outputs, n_outputs, "outputs");
-    const auto names = names_or(output_names, output_names_len, given.size(), "output");
+    const auto text = optional_text_arg(output_names, output_names_len, "output_names");
+    TSR_CHECK(program::t_recorder != nullptr, Code::kValue, nullptr,
+              "this thread does not record a program");
+    const auto names = names_or(text, given.size(), "output");
     give_object(program::t_recorder->finish(given, names).detach(), program);
   });
   cancel();

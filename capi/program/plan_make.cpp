@@ -41,6 +41,7 @@ class Planner {
     add_stored();
     add_inputs();
     observe();
+    tell_versions();
     find_groups();
     for (const Named& named : program_.outputs) outputs.push_back(observed_output(named));
     if (!possible_) return nullptr;
@@ -136,6 +137,13 @@ class Planner {
                     now.sizes() == layout.sizes && now.strides() == layout.strides &&
                     now.offset() == layout.offset;
       }
+    }
+  }
+
+  // The calls raised the versions of stand-ins; the caller's tensors have storages of their own.
+  void tell_versions() {
+    for (size_t i = 0; i < given_.size(); ++i) {
+      if (tensor(program_.inputs[i].value).version() > 0) given_[i].bump_version();
     }
   }
 

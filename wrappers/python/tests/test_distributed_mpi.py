@@ -3,6 +3,7 @@
 """tessera.distributed between processes that mpirun starts (rows D9, dist)."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,7 +21,8 @@ def ranks_that_are_right(scene, size):
         [*command, sys.executable, str(SCENES), scene],
         capture_output=True, text=True, timeout=240, env={**os.environ, "OMP_NUM_THREADS": "1"}, check=False,
     )  # fmt: skip
-    right = sorted(int(line.split()[1]) for line in run.stdout.splitlines() if line.endswith("is right"))
+    # Lines of several ranks may come without a break between them.
+    right = sorted(int(rank) for rank in re.findall(r"rank (\d+) is right", run.stdout))
     return right, run.stdout + run.stderr
 
 

@@ -157,12 +157,13 @@ __all__ = [
     "get_rng_state", "hsplit", "iinfo", "inf", "inference_mode", "initial_seed", "int16", "int32", "int64", "int8",
     "InternalError", "InvalidArgumentError", "InvalidValueError", "io", "is_deterministic_algorithms_warn_only_enabled",
     "is_grad_enabled", "is_inference_mode_enabled", "is_tensor", "isdtype", "linalg", "LinAlgError", "load_file",
-    "manual_seed", "masked", "memory", "MemoryAccessError", "nan", "newaxis", "nn", "no_grad", "NotSupportedError",
-    "optim", "OutOfMemoryError", "OutOfRangeError", "pi", "profiler", "program", "promote_types", "repeat_interleave",
-    "result_type", "save_file", "set_default_device", "set_deterministic_debug_mode", "set_float32_matmul_precision",
-    "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state", "ShapeError", "streams", "synchronize",
-    "take_along_dim", "Tensor", "tensor", "tensor_split", "tensordot", "TesseraError", "tracing", "uint16", "uint32",
-    "uint64", "uint8", "use_deterministic_algorithms", "utils", "vmap", "vsplit",
+    "manual_seed", "masked", "memory", "MemoryAccessError", "multiprocessing", "nan", "newaxis", "nn", "no_grad",
+    "NotSupportedError", "optim", "OutOfMemoryError", "OutOfRangeError", "pi", "profiler", "program", "promote_types",
+    "repeat_interleave", "result_type", "save_file", "set_default_device", "set_deterministic_debug_mode",
+    "set_float32_matmul_precision", "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state",
+    "ShapeError", "streams", "synchronize", "take_along_dim", "Tensor", "tensor", "tensor_split", "tensordot",
+    "TesseraError", "tracing", "uint16", "uint32", "uint64", "uint8", "use_deterministic_algorithms", "utils", "vmap",
+    "vsplit",
 ]  # fmt: skip
 __all__ += _ops.__all__
 
