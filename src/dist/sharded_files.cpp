@@ -106,7 +106,8 @@ std::vector<Held> divided_evenly(const Known& known) {
 std::map<std::string, Known> plan_writes(std::map<std::string, Known> all, int64_t size) {
   std::vector<int64_t> loads(static_cast<size_t>(size), 0);
   for (auto& [name, known] : all) {
-    const int64_t bytes = checked_numel(known.shape, itemsize(known.dtype));
+    const int64_t item = itemsize(known.dtype);
+    const int64_t bytes = checked_numel(known.shape, item) * item;
     if (!known.divided && known.held.size() > 1) {
       if (bytes >= kSplitBytes) {
         known.held = divided_evenly(known);
@@ -118,7 +119,7 @@ std::map<std::string, Known> plan_writes(std::map<std::string, Known> all, int64
       }
     }
     for (const Held& part : known.held) {
-      loads[static_cast<size_t>(part.rank)] += numel_of(part.region.sizes) * itemsize(known.dtype);
+      loads[static_cast<size_t>(part.rank)] += numel_of(part.region.sizes) * item;
     }
   }
   return all;

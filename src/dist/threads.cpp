@@ -360,9 +360,10 @@ Status init(const InitOptions* options, ContextHandle* out, Failure* failure) {
       world->end_all(concat("of ", world->size, " ranks only ", world->joined, " came within ",
                             options->timeout_seconds, " s"));
     }
-    const bool aborted = world->aborted;
+    // A rank may have met the others and left again before this one woke: its operations tell.
+    const bool met = world->joined == world->size;
     lock.unlock();
-    if (aborted) {
+    if (!met) {
       forget(*options, world);
       return failure->set(Code::kCancelled, world->reason.text);
     }

@@ -78,6 +78,7 @@ inline float largest_difference(std::span<const Tensor> a, std::span<const Tenso
 
 // Numbers that look random and are the same on all ranks.
 inline Tensor numbers(Dims shape, int64_t seed, DType dtype = DType::kFloat32) {
+  testing::start_up();  // a test may begin with these, before any ranks
   const Tensor made = ops::empty(shape, DType::kFloat32, std::nullopt);
   auto* values = made.data_as<float>();
   auto state = static_cast<uint64_t>(seed) * 2654435761U + 12345U;
@@ -148,10 +149,11 @@ inline ParallelPtr make_parallel(const GroupPtr& group, std::span<const Tensor> 
                                  DataParallelOptions options = {}) {
   return ParallelPtr::adopt(new DataParallel(group, params, buffers, options));
 }
-// Buckets of 256 bytes, so that the small network has several.
+// Buckets of 128 bytes, so that the small network has more than two in any order of its gradients
+// in which those of the last layer come first.
 inline DataParallelOptions small_buckets() {
   DataParallelOptions options;
-  options.bucket_bytes = options.first_bucket_bytes = 256;
+  options.bucket_bytes = options.first_bucket_bytes = 128;
   return options;
 }
 

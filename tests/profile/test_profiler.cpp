@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "ops/create/create.h"
 #include "ops/pointwise/unary.h"
+#include "support/start_up.h"
 
 namespace tsr::profile {
 namespace {
@@ -55,6 +56,7 @@ TEST(Schedule, refuses_what_cannot_be) {
 }
 
 TEST(Profiler, R11_keeps_active_steps_only_and_calls_back_after_each_cycle) {
+  testing::start_up();
   const Tensor x = ops::ones(std::vector<int64_t>{4});
   std::vector<std::vector<std::string>> seen;
   Profiler* self = nullptr;
@@ -78,6 +80,7 @@ TEST(Profiler, R11_keeps_active_steps_only_and_calls_back_after_each_cycle) {
 }
 
 TEST(Profiler, R11_stop_ends_the_cycle_that_is_recorded) {
+  testing::start_up();
   int cycles = 0;
   const Owned profiler = make({}, [&] { ++cycles; });
   profiler->start();

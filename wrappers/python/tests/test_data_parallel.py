@@ -64,6 +64,9 @@ class Net(nn.Module):
         return self.second(ts.tanh(self.norm(self.first(x))))
 
 
+# Buckets so small that each layer of a Net fills one.
+FEW_BYTES = 128 / 2**20
+
 _build = threading.Lock()  # the seed is the process's
 
 
@@ -105,7 +108,7 @@ def test_D9_ten_steps_equal_those_of_one_process_with_the_whole_batch(size: int)
     expected = train(alone, optim.Adam(alone.parameters(), lr=0.01), batch)
 
     def body(rank: int) -> list[np.ndarray]:
-        model = DistributedDataParallel(net(rank), bucket_cap_mb=0.0005, gradient_as_bucket_view=size == 3)
+        model = DistributedDataParallel(net(rank), bucket_cap_mb=FEW_BYTES, gradient_as_bucket_view=size == 3)
         return train(model, optim.Adam(model.parameters(), lr=0.01), lambda step: share(batch(step)))
 
     for got in on_ranks(size, body):
@@ -114,7 +117,7 @@ def test_D9_ten_steps_equal_those_of_one_process_with_the_whole_batch(size: int)
 
 def test_buckets_are_reduced_while_the_backward_goes_on() -> None:
     def body(rank: int) -> list[tuple[str, int]]:
-        model = DistributedDataParallel(net(rank), bucket_cap_mb=0.0005)
+        model = DistributedDataParallel(net(rank), bucket_cap_mb=FEW_BYTES)
         model(batch(0)).sum().backward()
         return [(event["kind"], event["number"]) for event in model.report()["events"]]
 
@@ -209,7 +212,7 @@ def test_recomputed_parts_are_reduced_too() -> None:
 
         with _build:
             inner = Recomputed(rank)
-        model = DistributedDataParallel(inner, bucket_cap_mb=0.0005)
+        model = DistributedDataParallel(inner, bucket_cap_mb=FEW_BYTES)
         return train(model, optim.SGD(model.parameters(), lr=0.1), lambda step: share(batch(step)), 3)
 
     for got in on_ranks(2, body):
