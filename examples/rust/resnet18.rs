@@ -83,7 +83,12 @@ impl ResNet18 {
         Ok(Self {
             conv1: conv(channels, 64, 7, 2)?,
             bn1: BatchNorm2d::new(64)?,
-            layers: [stage(64, 64, 1)?, stage(64, 128, 2)?, stage(128, 256, 2)?, stage(256, 512, 2)?],
+            layers: [
+                stage(64, 64, 1)?,
+                stage(64, 128, 2)?,
+                stage(128, 256, 2)?,
+                stage(256, 512, 2)?,
+            ],
             fc: Linear::new(512, classes)?,
         })
     }
@@ -178,7 +183,8 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         ..Default::default()
     };
     let mut optimizer = Optimizer::new(rule, &model.parameters())?;
-    let dataset = TensorDataset::new(enlarged(&tensor("train_images")?)?, tensor("train_classes")?)?;
+    let dataset =
+        TensorDataset::new(enlarged(&tensor("train_images")?)?, tensor("train_classes")?)?;
     let generator = Generator::new(options.seed)?;
     let loader = DataLoader::new(dataset).batch_size(BATCH_SIZE).shuffle(true).generator(generator);
 

@@ -118,14 +118,16 @@ impl DataParallel {
     pub fn set_sync(&mut self, sync: bool) -> Result<bool> {
         let mut before = 0;
         // SAFETY: a valid handle, a writable number.
-        done(unsafe {
-            sys::tsr_data_parallel_sync_set(self.raw(), i32::from(sync), &mut before)
-        })?;
+        done(unsafe { sys::tsr_data_parallel_sync_set(self.raw(), i32::from(sync), &mut before) })?;
         Ok(before != 0)
     }
 
     /// From here to [`DataParallel::end_join`] ranks may have different numbers of forwards.
-    pub fn begin_join(&mut self, divide_by_initial_size: bool, fail_when_uneven: bool) -> Result<()> {
+    pub fn begin_join(
+        &mut self,
+        divide_by_initial_size: bool,
+        fail_when_uneven: bool,
+    ) -> Result<()> {
         // SAFETY: a valid handle.
         done(unsafe {
             sys::tsr_data_parallel_join_begin(

@@ -64,8 +64,7 @@ fn p17_a_recording_refuses_reads_and_ends_with_the_closure() -> Result<()> {
     Ok(())
 }
 
-const PROGRAMS: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../../../tests/conformance/programs");
+const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../tests/conformance/programs");
 
 fn assert_near(found: &Tensor, wanted: &[f32]) -> Result<()> {
     for (a, b) in found.to_vec::<f32>()?.iter().zip(wanted) {
