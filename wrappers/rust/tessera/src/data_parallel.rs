@@ -12,6 +12,7 @@ use crate::memory::buffer_text;
 use crate::optim::{Optimizer, Rule};
 use crate::{json, DType, Result, Tensor};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 use std::ptr::null_mut;
 use tessera_sys as sys;
@@ -168,6 +169,12 @@ pub struct ShardedOptimizer<R: Rule> {
     /// Options, gradients and loading belong to it.
     pub optimizer: Optimizer<R>,
     division: Division,
+}
+
+impl<R: Rule + fmt::Debug> fmt::Debug for ShardedOptimizer<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ShardedOptimizer").field(&self.optimizer).finish()
+    }
 }
 
 impl<R: Rule> ShardedOptimizer<R> {
