@@ -4,6 +4,7 @@
 //! It begins with the weights of a file, each rank has a part of every batch, and rank 0 writes the
 //! weights. Layers run as in evaluation, so that the parts together are the whole batch.
 
+#[allow(dead_code)] // it has what the other programs need
 mod digits_model;
 
 use digits_model::Net;
