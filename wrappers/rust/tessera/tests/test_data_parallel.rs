@@ -48,7 +48,7 @@ fn first_gradient(parallel: &mut DataParallel, w: &Tensor, factor: f64) -> Resul
 fn gradients_are_averages_over_the_ranks() {
     on_two_ranks("rust data parallel", |group| {
         let (w, factor) = (leaf()?, (group.rank() + 1) as f64);
-        let mut parallel = DataParallel::new(&group, &[w.clone()], &[])?;
+        let mut parallel = DataParallel::new(&group, std::slice::from_ref(&w), &[])?;
         assert_eq!(first_gradient(&mut parallel, &w, factor)?, 1.5);
         assert!(parallel.set_sync(false)?);
         assert_eq!(first_gradient(&mut parallel, &w, factor)?, factor as f32);
