@@ -55,7 +55,7 @@ fn p17_a_program_of_several_sizes_takes_every_size() -> Result<()> {
 #[test]
 fn p17_a_recording_refuses_reads_and_ends_with_the_closure() -> Result<()> {
     let x = vector(&[1.0])?;
-    let failed = Program::record(&[x.clone()], &TensorMap::new(), |x| {
+    let failed = Program::record(std::slice::from_ref(&x), &TensorMap::new(), |x| {
         x[0].exp()?.item::<f32>()?;
         Ok(vec![])
     });
