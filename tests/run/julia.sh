@@ -6,7 +6,6 @@
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# Nearly all the time of these tests is Julia's compiler; with -O1 it takes two thirds of what it takes with -O2.
 run_julia_tests() {
   local log="$reports/julia.log"
   if [ ! -x build/julia/bin/julia ]; then
@@ -15,7 +14,7 @@ run_julia_tests() {
   fi
   TESSERA_BUILD_DIR="$tsr_root/build/release" JULIA_DEPOT_PATH="$tsr_root/build/julia/depot" \
     TESSERA_TEST_REPORT="$reports/julia.junit.xml" \
-    build/julia/bin/julia -O1 --startup-file=no --project=wrappers/julia wrappers/julia/test/runtests.jl \
+    build/julia/bin/julia --startup-file=no --project=wrappers/julia wrappers/julia/test/runtests.jl \
     >"$log" 2>&1 || { tail -n 100 "$log"; return 1; }
 }
 

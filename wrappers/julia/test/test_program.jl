@@ -25,7 +25,7 @@ end
     programs = [record_program(x -> sum(reshape(x, 2n)), Tensor(ones(Float32, n, 2))) for n in (2, 3, 5)]
     program = Tessera.unify(programs)
     @test item(program(Tensor(ones(Float32, 7, 2)))) == 14
-    @test_throws TesseraError program(Tensor(ones(Float32, 2, 7)))
+    @test_throws DimensionMismatch program(Tensor(ones(Float32, 2, 7)))
 end
 
 @testset "test_P17_a_recording_refuses_reads_and_ends_with_the_function" begin
