@@ -5,6 +5,7 @@
 // weights. Layers run as in evaluation, so that the parts together are the whole batch.
 #include <cstdio>
 #include <stdexcept>
+#include <vector>
 
 #include "digits_model.hpp"
 
@@ -18,7 +19,9 @@ constexpr int64_t kBatch = 240;
 
 void train(digits::Net& net, const distributed::Group& group, const Tensor& images,
            const Tensor& classes) {
-  distributed::DataParallel parallel(group, net.parameters());
+  std::vector<Tensor> statistics;  // of the normalization, which the weights' file has too
+  for (const auto& [name, buffer] : net.named_buffers()) statistics.push_back(buffer);
+  distributed::DataParallel parallel(group, net.parameters(), statistics);
   tessera::optim::SGDOptions options;
   options.lr = 0.05;
   options.momentum = 0.9;

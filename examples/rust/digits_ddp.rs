@@ -19,7 +19,10 @@ const BATCH: i64 = 240;
 
 fn train(net: &Net, group: &Group, images: &Tensor, classes: &Tensor) -> Result<()> {
     let parameters = net.parameters();
-    let mut parallel = DataParallel::new(group, &parameters, &[])?;
+    // The statistics of the normalization, which the weights' file has too.
+    let statistics: Vec<Tensor> =
+        net.named_buffers().into_iter().map(|(_, buffer)| buffer).collect();
+    let mut parallel = DataParallel::new(group, &parameters, &statistics)?;
     let rule = Sgd { lr: 0.05, momentum: 0.9, ..Default::default() };
     let mut optimizer = Optimizer::new(rule, &parameters)?;
     let (rank, size) = (group.rank(), group.size());
