@@ -126,12 +126,13 @@ if _typing.TYPE_CHECKING:
     )
 else:
     # tests/test_package.py lists what a bare import must not load.
+    _PARTS = frozenset({
+        "amp", "autograd", "distributed", "distributions", "fft", "func", "io", "linalg", "masked", "memory",
+        "multiprocessing", "nn", "optim", "profiler", "program", "streams", "torch", "tracing", "utils",
+    })  # fmt: skip
     __getattr__, __dir__ = _on_demand(
         __name__,
-        frozenset({
-            "amp", "autograd", "distributed", "distributions", "fft", "func", "io", "linalg", "masked", "memory",
-            "multiprocessing", "nn", "optim", "profiler", "program", "streams", "torch", "tracing", "utils",
-        }),  # fmt: skip
+        _PARTS,
         {
             "vmap": "func",
             "load_file": "io",

@@ -20,7 +20,8 @@ def space(**more: Any) -> dict[str, Any]:
     """The globals of rows: functions of the library, adapters, and more."""
     known: dict[str, Any] = {name: getattr(_ops, name) for name in dir(_ops) if not name.startswith("_")}
     known.update({name: getattr(tessera.nn.functional, name) for name in tessera.nn.functional.__all__})
-    known.update({name: getattr(tessera, name) for name in tessera.__all__})
+    parts: frozenset[str] = getattr(tessera, "_PARTS")  # left out, because naming one would import it
+    known.update({name: getattr(tessera, name) for name in tessera.__all__ if name not in parts})
     known.update({name: getattr(_tensor, name) for name in ("Size", "get_default_dtype", "has_format", "like_format", "made", "retyped")})
     known["padded"] = tessera.nn.functional.pad
     known.update({"typed": _tensor.typed, "typename": _tensor.typename, "tensordot": linalg.tensordot})
