@@ -25,6 +25,7 @@ from parts import PARTS, Part
 
 HERE = pathlib.Path(__file__).resolve().parent
 NICENESS = 10  # of a part that compiles
+ENDING = (signal.SIGTERM, signal.SIGHUP)  # signals that end the schedule and its parts
 
 
 @dataclass
@@ -85,11 +86,17 @@ class Schedule:
         command = ["bash", str(self.scripts / f"{part.script}.sh"), part.name]
         if part.compiles:
             command = ["nice", "-n", str(NICENESS), *command]
-        with output.open("wb") as file:
-            process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, start_new_session=True
-            )
-        self.running[process.pid] = Running(part, process, output)
+        # A signal waits until the part is among those that stop() ends.
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+        try:
+            with output.open("wb") as file:
+                process = subprocess.Popen(
+                    command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, start_new_session=True,
+                    preexec_fn=let_signals_through,
+                )  # fmt: skip
+            self.running[process.pid] = Running(part, process, output)
+        finally:
+            let_signals_through()
 
     def wait_for_one(self) -> None:
         pid, status, usage = os.wait4(-1, 0)
@@ -142,9 +149,13 @@ def check(parts: list[Part]) -> None:
             sys.exit(f"{part.name} waits for {', '.join(sorted(unknown))}, which parts.py does not have")
 
 
+def let_signals_through() -> None:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+
+
 def end_with_signals() -> None:
     """Ended by a signal, the schedule ends its parts too."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in ENDING:
         signal.signal(number, lambda number, _: sys.exit(128 + number))
 
 
