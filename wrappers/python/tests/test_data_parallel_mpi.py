@@ -47,7 +47,7 @@ for step in range(5):
         model(ts.ones((2, 8))).sum().backward()
     except ts.TesseraError as error:
         # One write, because lines of several ranks in pieces would be mixed.
-        os.write(1, f"rank {dist.get_rank()} step {step} {type(error).__name__}\n".encode())
+        os.write(1, f"rank {dist.get_rank()} step {step} {type(error).__name__}\\n".encode())
         os._exit(0)
 """
 
