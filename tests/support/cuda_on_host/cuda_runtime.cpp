@@ -75,6 +75,7 @@ struct State {
   std::map<std::string, Failure> failures;
   std::map<std::string, int64_t> calls;
   bool misaligned = false;
+  bool stuck = false;
   int open = 0;  // work that is running
 };
 // Never destroyed: threads may still run while the process ends.
@@ -160,9 +161,10 @@ void run_first(State& s, CUstream_st& stream) {
   if (!work.run || s.broken[stream.device] != cudaSuccess) return;
   const Open open(s);
   cudaError_t error = failure_of("kernel");
-  s.misaligned = false;
+  s.misaligned = s.stuck = false;
   if (error == cudaSuccess) work.run();
   if (s.misaligned) error = cudaErrorMisalignedAddress;
+  if (s.stuck) error = cudaErrorLaunchFailure;
   if (error != cudaSuccess) s.broken[stream.device] = error;
 }
 // A null mark means until the queue is empty.
@@ -225,6 +227,10 @@ int failure(const char* name) {
   return failure_of(name);
 }
 
+void report_stuck() {
+  state().stuck = true;
+}
+
 cudaError_t enqueue(const char* name, cudaStream_t stream, std::function<void()> work) {
   return call(name, [&](State& s) { return push(s, stream, {std::move(work), nullptr, nullptr}); });
 }
@@ -255,6 +261,8 @@ const char* cudaGetErrorString(cudaError_t error) {
       return "an illegal memory access was encountered";
     case cudaErrorMisalignedAddress:
       return "misaligned address";
+    case cudaErrorLaunchFailure:
+      return "unspecified launch failure";
     default:
       return "an error of the host's stand-in";
   }

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The part of the CUDA run time that the CUDA backend uses, on the host: every block is one thread
-// that does the work of the whole block, and memory is host memory. So the backend's own sources
-// are compiled by the C++ compiler and tested on machines without a GPU. This tests the results of
-// kernels, not their parallel execution.
+// The part of the CUDA run time that the CUDA backend uses, on the host: the threads of a block take
+// turns (Note [Threads on the host]), blocks run one after the other, and memory is host memory. So
+// the backend's own sources are compiled by the C++ compiler and tested on machines without a GPU.
+// This tests the results of kernels and their waits, not truly parallel execution.
 //
 // Note [Late work]
 // Work that is queued on a stream runs as late as possible: when somebody waits for it, or when the
@@ -21,6 +21,8 @@
 #include <functional>
 #include <tuple>
 
+#include "block_threads.h"
+
 #define __global__
 #define __device__
 #define __host__
@@ -35,7 +37,6 @@ inline thread_local dim3 threadIdx{0, 0, 0};
 inline thread_local dim3 blockIdx{0, 0, 0};
 inline thread_local dim3 blockDim{1, 1, 1};
 inline thread_local dim3 gridDim{1, 1, 1};
-inline void __syncthreads() {}
 inline void __threadfence_system() {}
 inline unsigned long long atomicAdd(unsigned long long* at, unsigned long long value) {
   const unsigned long long before = *at;
@@ -127,6 +128,8 @@ namespace tsr::cuda::on_host {
 
 // Counts a call of a function. Returns 0, or the error that a test has requested.
 int failure(const char* name);
+// Reports that the threads of a kernel that is running wait for one another for ever.
+void report_stuck();
 // Queues work on the stream, whose device must be the current one; returns the error of a launch.
 cudaError_t enqueue(const char* name, cudaStream_t stream, std::function<void()> work);
 
@@ -137,24 +140,34 @@ cudaError_t enqueue(const char* name, cudaStream_t stream, std::function<void()>
 
 namespace tsr::cuda {
 
-inline int64_t first_index() {
-  return blockIdx.x;
-}
-inline int64_t index_step() {
-  return gridDim.x;
-}
-
 namespace on_host {
 
 // Three blocks have all kinds of boundaries between blocks.
 inline constexpr unsigned kBlocks = 3;
 
 template <class... Parameters>
-cudaError_t launch(unsigned blocks, int, cudaStream_t stream, void (*entry)(Parameters...),
+struct Kernel {
+  void (*entry)(Parameters...);
+  std::tuple<Parameters...> arguments;
+
+  static void run(const void* kernel) {
+    const auto& own = *static_cast<const Kernel*>(kernel);
+    std::apply(own.entry, own.arguments);
+  }
+};
+
+template <class... Parameters>
+cudaError_t launch(unsigned blocks, int threads, cudaStream_t stream, void (*entry)(Parameters...),
                    std::tuple<Parameters...> arguments) {
-  return enqueue("launch", stream, [blocks, entry, arguments = std::move(arguments)] {
+  const Kernel<Parameters...> kernel{entry, std::move(arguments)};
+  return enqueue("launch", stream, [blocks, threads, kernel] {
     gridDim.x = blocks < kBlocks ? blocks : kBlocks;
-    for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x) std::apply(entry, arguments);
+    blockDim.x = static_cast<unsigned>(threads) < kThreadsOfBlock ? static_cast<unsigned>(threads)
+                                                                  : kThreadsOfBlock;
+    for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x) {
+      if (!run_block(blockDim.x, &threadIdx.x, &Kernel<Parameters...>::run, &kernel))
+        report_stuck();
+    }
   });
 }
 

@@ -44,7 +44,7 @@ Source source_of(const NonzeroPlan& plan) {
 }
 
 __global__ void count_kernel(Source source, int64_t chunks, int64_t* counts) {
-  __shared__ int64_t place[kThreads];
+  __shared__ int64_t place[kWarps];
   for (int64_t chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
     int64_t found = 0;
     for (int64_t i = chunk * kChunk + threadIdx.x; i < source.end_of(chunk); i += blockDim.x)
@@ -56,7 +56,7 @@ __global__ void count_kernel(Source source, int64_t chunks, int64_t* counts) {
 
 // Run by one block: an exclusive prefix sum of the counts; the total is stored after the last.
 __global__ void offsets_kernel(int64_t chunks, int64_t* counts) {
-  __shared__ int64_t place[2 * kThreads];
+  __shared__ int64_t place[kWarps];
   int64_t carried = 0;
   for (int64_t begin = 0; begin < chunks; begin += blockDim.x) {
     const int64_t i = begin + threadIdx.x;
@@ -71,7 +71,7 @@ __global__ void offsets_kernel(int64_t chunks, int64_t* counts) {
 __device__ void write_position(const Walk<1>& walk, int64_t linear, int64_t* output, int64_t row,
                                int64_t count) {
   for (int d = walk.ndim - 1; d >= 0; --d) {
-    const int64_t rest = Walk<1>::divide(linear, walk.sizes[d]);
+    const int64_t rest = divide(linear, walk.sizes[d]);
     output[d * count + row] = linear - rest * walk.sizes[d];
     linear = rest;
   }
@@ -79,7 +79,7 @@ __device__ void write_position(const Walk<1>& walk, int64_t linear, int64_t* out
 
 __global__ void write_kernel(Source source, int64_t chunks, const int64_t* offsets, int64_t* output,
                              int64_t count) {
-  __shared__ int64_t place[2 * kThreads];
+  __shared__ int64_t place[kWarps];
   for (int64_t chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
     int64_t row = offsets[chunk];
     for (int64_t begin = chunk * kChunk; begin < source.end_of(chunk); begin += blockDim.x) {

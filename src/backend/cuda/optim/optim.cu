@@ -136,7 +136,7 @@ Status step(const OptimPlan& plan, const Slots& slots) {
 
 template <class S>
 __global__ void norm_kernel(const __grid_constant__ Slots slots, double p, double* partial) {
-  __shared__ double place[kThreads];
+  __shared__ double place[kWarps];
   const auto join = [p](double a, double b) { return math::joined_norms(a, b, p); };
   for (int64_t chunk = blockIdx.x; chunk < slots.chunks; chunk += gridDim.x) {
     double own = math::norm_start(p);
@@ -152,7 +152,7 @@ __global__ void norm_kernel(const __grid_constant__ Slots slots, double p, doubl
 // Run by one block.
 __global__ void join_kernel(int64_t count, double p, bool joins, const double* partial,
                             double* norm) {
-  __shared__ double place[kThreads];
+  __shared__ double place[kWarps];
   const auto join = [p](double a, double b) { return math::joined_norms(a, b, p); };
   double own = math::norm_start(p);
   for (int64_t i = threadIdx.x; i < count; i += blockDim.x) own = join(own, partial[i]);

@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// See Note [Threads on the host]. Kernels run under the lock of the run time, one at a time, so
+// that one set of threads is enough.
+#include "block_threads.h"
+
+#include <ucontext.h>
+
+#include <cstddef>
+#include <memory>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define TSR_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TSR_ASAN 1
+#endif
+#if __has_feature(thread_sanitizer)
+#define TSR_TSAN 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define TSR_TSAN 1
+#endif
+#if defined(TSR_ASAN)
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(TSR_TSAN)
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace tsr::cuda::on_host {
+namespace {
+
+constexpr size_t kStack = size_t{256} << 10;
+constexpr unsigned kLargestValue = 8;
+constexpr unsigned kLanes = 32;
+
+enum class Waits { kNot, kForBlock, kForWarp, kEnded };
+
+// A point of execution, with what sanitizers must know when it is left for another one.
+struct Context {
+  ucontext_t registers;
+  void* stack = nullptr;
+  size_t stack_size = 0;
+  void* sanitizer = nullptr;
+};
+
+void change(Context& from, Context& to) {
+#if defined(TSR_ASAN)
+  __sanitizer_start_switch_fiber(&from.sanitizer, to.stack, to.stack_size);
+#elif defined(TSR_TSAN)
+  __tsan_switch_to_fiber(to.sanitizer, 0);
+#endif
+  swapcontext(&from.registers, &to.registers);
+#if defined(TSR_ASAN)
+  __sanitizer_finish_switch_fiber(from.sanitizer, nullptr, nullptr);
+#endif
+}
+
+struct Thread {
+  Context context;
+  std::unique_ptr<unsigned char[]> memory;
+  Waits waits = Waits::kNot;
+  unsigned exchanges = 0;
+};
+
+// What lanes pass to one another. A lane can be one exchange ahead of another one, not two.
+struct Warp {
+  unsigned char values[2][kLanes * kLargestValue];
+};
+
+struct Block {
+  Context scheduler;
+  Thread threads[kThreadsOfBlock];
+  Warp warps[kThreadsOfBlock / kLanes];
+  unsigned count = 0;
+  unsigned running = 0;
+  unsigned* index = nullptr;
+  void (*body)(const void*) = nullptr;
+  const void* argument = nullptr;
+};
+Block& block() {
+  static auto& one = *new Block;
+  return one;
+}
+
+void pause(Waits why) {
+  Block& b = block();
+  Thread& me = b.threads[b.running];
+  me.waits = why;
+  change(me.context, b.scheduler);
+}
+
+void enter() {
+  Block& b = block();
+#if defined(TSR_ASAN)
+  const void* bottom = nullptr;
+  __sanitizer_finish_switch_fiber(nullptr, &bottom, &b.scheduler.stack_size);
+  b.scheduler.stack = const_cast<void*>(bottom);
+#endif
+  for (;;) {
+    b.body(b.argument);
+    pause(Waits::kEnded);  // the next block goes on here
+  }
+}
+
+// A thread that has ended is kept; any other begins anew.
+void prepare(Thread& thread) {
+  Context& context = thread.context;
+  thread.exchanges = 0;
+  const bool kept = thread.memory != nullptr && thread.waits == Waits::kEnded;
+  thread.waits = Waits::kNot;
+  if (kept) return;
+  if (thread.memory == nullptr) {
+    thread.memory = std::make_unique<unsigned char[]>(kStack);
+#if defined(TSR_TSAN)
+    context.sanitizer = __tsan_create_fiber(0);
+#endif
+  }
+  context.stack = thread.memory.get();
+  context.stack_size = kStack;
+  getcontext(&context.registers);
+  context.registers.uc_stack.ss_sp = context.stack;
+  context.registers.uc_stack.ss_size = kStack;
+  context.registers.uc_link = nullptr;
+  makecontext(&context.registers, &enter, 0);
+}
+
+void resume(Block& b, unsigned i) {
+  b.running = i;
+  *b.index = i;
+  change(b.scheduler, b.threads[i].context);
+}
+
+// Lets the threads go on that wait for nothing any more; false if there are none.
+bool release(Block& b) {
+  bool any = false;
+  bool whole = true;  // all threads that have not ended wait for the block
+  bool waiting = false;
+  for (unsigned i = 0; i < b.count; ++i) {
+    waiting = waiting || b.threads[i].waits == Waits::kForBlock;
+    whole = whole && (b.threads[i].waits == Waits::kForBlock ||
+                      b.threads[i].waits == Waits::kEnded);
+  }
+  const auto let_go = [&](unsigned begin, unsigned end) {
+    for (unsigned i = begin; i < end; ++i) {
+      if (b.threads[i].waits != Waits::kEnded) b.threads[i].waits = Waits::kNot;
+    }
+    any = true;
+  };
+  if (whole) {
+    if (waiting) let_go(0, b.count);
+    return any;
+  }
+  for (unsigned first = 0; first < b.count; first += kLanes) {
+    bool all = true;
+    for (unsigned i = first; i < first + kLanes; ++i)
+      all = all && i < b.count && b.threads[i].waits == Waits::kForWarp;
+    if (all) let_go(first, first + kLanes);
+  }
+  return any;
+}
+
+}  // namespace
+
+bool run_block(unsigned threads, unsigned* index, void (*body)(const void*), const void* argument) {
+  Block& b = block();
+  b.count = threads < kThreadsOfBlock ? threads : kThreadsOfBlock;
+  b.index = index;
+  b.body = body;
+  b.argument = argument;
+#if defined(TSR_TSAN)
+  b.scheduler.sanitizer = __tsan_get_current_fiber();
+#endif
+  for (unsigned i = 0; i < b.count; ++i) prepare(b.threads[i]);
+  bool forward = true;
+  do {
+    for (unsigned i = 0; i < b.count; ++i) {
+      const unsigned next = forward ? i : b.count - 1 - i;
+      if (b.threads[next].waits == Waits::kNot) resume(b, next);
+    }
+    forward = !forward;
+  } while (release(b));
+  bool ended = true;
+  for (unsigned i = 0; i < b.count; ++i) ended = ended && b.threads[i].waits == Waits::kEnded;
+  *index = 0;
+  return ended;
+}
+
+int lane() {
+  return static_cast<int>(block().running % kLanes);
+}
+
+const unsigned char* exchange(const void* value, unsigned size) {
+  Block& b = block();
+  const unsigned me = b.running;
+  unsigned char* const values = b.warps[me / kLanes].values[b.threads[me].exchanges++ % 2];
+  std::memcpy(values + me % kLanes * size, value, size);
+  pause(Waits::kForWarp);
+  return values;
+}
+
+}  // namespace tsr::cuda::on_host
+
+void __syncthreads() {
+  tsr::cuda::on_host::pause(tsr::cuda::on_host::Waits::kForBlock);
+}
