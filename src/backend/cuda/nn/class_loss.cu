@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Cross entropy and negative log-likelihood with class targets: a team per position.
+// Cross entropy and negative log-likelihood with class targets: a team per
+// position (Note [Rows by layout]).
 #include "backend/cuda/fault.cuh"
 #include "backend/cuda/generated/entries.h"
 #include "backend/cuda/storage.cuh"
@@ -68,16 +69,14 @@ struct Forward {
     const int64_t base = at.first(position);
     const int64_t t = at.target(position, team.leads() ? &reporter : nullptr);
     T lse = 0;
-    if (plan.log_probabilities == 0) {
-      lse = log_sum_exp(base, team);
-      if (team.leads()) static_cast<T*>(plan.lse)[position] = lse;
-    }
     double smooth = 0;
-    if (t >= 0 && plan.smoothing != 0) {
-      for (int64_t c = team.first(); c < plan.classes; c += team.step())
-        smooth += at.weight(c) * static_cast<double>(lse - at.score(base, c));
-      smooth = team.sum(smooth) * plan.smoothing / static_cast<double>(plan.classes);
+    if (plan.log_probabilities == 0 || plan.smoothing != 0) {
+      const auto row = team.hold(plan.classes, [&](int64_t c) { return at.score(base, c); });
+      if (plan.log_probabilities == 0) lse = log_sum_exp(row, team);
+      // Also for an ignored position, because all threads of a block must reach the sum.
+      if (plan.smoothing != 0) smooth = smoothed(row, lse, team);
     }
+    if (team.leads() && plan.log_probabilities == 0) static_cast<T*>(plan.lse)[position] = lse;
     if (!team.leads()) return;
     Share share{0, 0};
     if (t >= 0) {
@@ -90,19 +89,21 @@ struct Forward {
   }
 
  private:
-  template <class Team>
-  __device__ T log_sum_exp(int64_t base, const Team& team) const {
+  template <class Row, class Team>
+  __device__ static T log_sum_exp(const Row& row, const Team& team) {
     // NaNs are skipped here; the exponentials are NaN for them.
-    double most = -std::numeric_limits<double>::infinity();
-    for (int64_t c = team.first(); c < at.plan.classes; c += team.step()) {
-      const double x = at.score(base, c);
-      most = most < x ? x : most;
-    }
-    const T shift = static_cast<T>(team.largest(most));
+    T most = -std::numeric_limits<T>::infinity();
+    row.each([&](int64_t, T x) { most = most < x ? x : most; });
+    const T shift = team.largest(most);
     double sum = 0;
-    for (int64_t c = team.first(); c < at.plan.classes; c += team.step())
-      sum += static_cast<double>(std::exp(at.score(base, c) - shift));
+    row.each([&](int64_t, T x) { sum += static_cast<double>(std::exp(x - shift)); });
     return shift + static_cast<T>(std::log(team.sum(sum)));
+  }
+  template <class Row, class Team>
+  __device__ double smoothed(const Row& row, T lse, const Team& team) const {
+    double sum = 0;
+    row.each([&](int64_t c, T x) { sum += at.weight(c) * static_cast<double>(lse - x); });
+    return team.sum(sum) * at.plan.smoothing / static_cast<double>(at.plan.classes);
   }
 };
 
@@ -123,15 +124,14 @@ struct Backward {
     const double own = t < 0 ? 0 : g * (1 - plan.smoothing) * at.weight(t);
     const double flat = t < 0 ? 0 : g * plan.smoothing / static_cast<double>(plan.classes);
     const T slope = static_cast<T>(own + flat * total_weight(team));
-    for (int64_t c = team.first(); c < plan.classes; c += team.step()) {
+    const bool curved = plan.log_probabilities == 0 && t >= 0;
+    const T lse = curved ? static_cast<const T*>(plan.lse)[position] : T{0};
+    team.visit(plan.classes, [&](int64_t c) {
       T value = static_cast<T>(-flat * at.weight(c));
-      if (plan.log_probabilities == 0 && t >= 0) {
-        const T lse = static_cast<const T*>(plan.lse)[position];
-        value += std::exp(at.score(base, c) - lse) * slope;
-      }
+      if (curved) value += std::exp(at.score(base, c) - lse) * slope;
       if (c == t) value -= static_cast<T>(own);
       at.put(plan.grad_input, base + c * plan.inner, t < 0 ? 0.0 : static_cast<double>(value));
-    }
+    });
   }
 
  private:
@@ -141,7 +141,7 @@ struct Backward {
     if (at.plan.smoothing == 0 || at.plan.weight == nullptr)
       return static_cast<double>(at.plan.classes);
     double sum = 0;
-    for (int64_t c = team.first(); c < at.plan.classes; c += team.step()) sum += at.weight(c);
+    team.visit(at.plan.classes, [&](int64_t c) { sum += at.weight(c); });
     return team.sum(sum);
   }
 };
@@ -160,7 +160,7 @@ __device__ Share add_shares(const Share* shares, int64_t begin, int64_t end, Sha
 }
 
 __global__ void parts_kernel(const Share* shares, int64_t count, int64_t parts, Share* sums) {
-  __shared__ Share place[kThreads];
+  __shared__ Share place[kWarps];
   for (int64_t part = blockIdx.x; part < parts; part += gridDim.x) {
     const int64_t end = (part + 1) * kPart < count ? (part + 1) * kPart : count;
     const Share sum = add_shares(shares, part * kPart, end, place);
@@ -171,7 +171,7 @@ __global__ void parts_kernel(const Share* shares, int64_t count, int64_t parts, 
 // Run by one block.
 template <class S>
 __global__ void finish_kernel(const Share* sums, int64_t parts, ClassLossPlan plan) {
-  __shared__ Share place[kThreads];
+  __shared__ Share place[kWarps];
   Share sum = add_shares(sums, 0, parts, place);
   if (threadIdx.x != 0) return;
   if (plan.reduction == ClassReduction::kMean) sum.loss /= sum.weight;
@@ -202,7 +202,8 @@ Status forward(const ClassLossPlan& plan) {
       reporter_for(plan.place, FaultKind::kTarget,
                    plan.log_probabilities == 0 ? "cross_entropy" : "nll_loss", reporter);
   if (status != kernel::kOk) return status;
-  status = launch_rows(plan.place, count, plan.classes, Forward<S>{{plan}, shares, reporter});
+  status = launch_rows(plan.place, plan.batch, plan.classes, plan.inner,
+                       Forward<S>{{plan}, shares, reporter});
   if (status != kernel::kOk) return status;
   return add_up<S>(plan, shares, count, shares + count);
 }
@@ -210,7 +211,7 @@ Status forward(const ClassLossPlan& plan) {
 template <class S>
 Status run(const ClassLossPlan& plan) {
   if (plan.backward == 0) return forward<S>(plan);
-  return launch_rows(plan.place, plan.batch * plan.inner, plan.classes, Backward<S>{{plan}});
+  return launch_rows(plan.place, plan.batch, plan.classes, plan.inner, Backward<S>{{plan}});
 }
 
 }  // namespace

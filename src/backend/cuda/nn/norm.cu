@@ -3,7 +3,7 @@
 // batch_norm, group_norm, layer_norm and rms_norm. Sums over a channel are formed in parts, whose
 // number depends on the plan alone: by blocks if the numbers of a channel are contiguous, by
 // threads if the channels are. group_norm joins the sums over each channel of each image. A team
-// computes each row of layer_norm.
+// computes each row of layer_norm (Note [Rows by layout]).
 #include "backend/common/norm_math.h"
 #include "backend/cuda/generated/entries.h"
 #include "backend/cuda/storage.cuh"
@@ -28,7 +28,8 @@ struct Channels {
   [[nodiscard]] bool neighbours() const { return inner == 1; }
   // The offset of number e of channel c.
   __device__ int64_t at(int64_t c, int64_t e) const {
-    return (e / inner * channels + c) * inner + e % inner;
+    const int64_t image = divide(e, inner);
+    return (image * channels + c) * inner + (e - image * inner);
   }
 };
 // The same for each channel of each image: `channels` is their number, an image has `width` of them
@@ -39,7 +40,8 @@ struct ImageChannels {
   [[nodiscard]] __host__ __device__ int64_t count() const { return inner; }
   [[nodiscard]] bool neighbours() const { return true; }
   __device__ int64_t at(int64_t c, int64_t e) const {
-    return (c / width * inner + e) * width + c % width;
+    const int64_t image = divide(c, width);
+    return (image * inner + e) * width + (c - image * width);
   }
 };
 
@@ -68,7 +70,7 @@ __global__ void by_thread_kernel(Shape shape, int64_t parts, int64_t part_size, 
 template <class Shape, class Terms>
 __global__ void by_block_kernel(Shape shape, int64_t parts, int64_t part_size, Terms terms,
                                 Sums* partial) {
-  __shared__ Sums place[kThreads];
+  __shared__ Sums place[kWarps];
   for (int64_t t = blockIdx.x; t < parts * shape.channels; t += gridDim.x) {
     const int64_t c = t % shape.channels;
     const int64_t begin = t / shape.channels * part_size;
@@ -84,13 +86,25 @@ __global__ void by_block_kernel(Shape shape, int64_t parts, int64_t part_size, T
   }
 }
 
-// finish(c, sums of the whole channel)
+// finish(c, sums of the whole channel). A block has 32 neighbouring channels, whose parts its warps
+// share: the order of the parts is fixed, and memory is read in whole lines.
 template <class Finish>
 __global__ void finish_kernel(int64_t channels, int64_t parts, const Sums* partial, Finish finish) {
-  for (int64_t c = first_index(); c < channels; c += index_step()) {
-    Sums sums = partial[c];
-    for (int64_t p = 1; p < parts; ++p) sums.add(partial[p * channels + c]);
-    finish(c, sums);
+  __shared__ Sums place[kThreads];
+  for (int64_t begin = int64_t{blockIdx.x} * kWarp; begin < channels;
+       begin += int64_t{gridDim.x} * kWarp) {
+    const int64_t c = begin + lane_of_thread();
+    Sums sums{0, 0};
+    for (int64_t p = warp_of_thread(); c < channels && p < parts; p += warps_of_block())
+      sums.add(partial[p * channels + c]);
+    place[threadIdx.x] = sums;
+    __syncthreads();
+    if (warp_of_thread() == 0 && c < channels) {
+      for (int warp = 1; warp < warps_of_block(); ++warp)
+        sums.add(place[warp * kWarp + lane_of_thread()]);
+      finish(c, sums);
+    }
+    __syncthreads();  // the next channels write here
   }
 }
 
@@ -112,8 +126,9 @@ Status sum_channels(Place place, Shape shape, const Terms& terms, const Finish& 
                             : launch_blocks(place, tasks, kThreads, &by_block_kernel<Shape, Terms>,
                                             shape, parts, part_size, terms, partial);
   if (status != kernel::kOk) return status;
-  return launch(place, shape.channels, &finish_kernel<Finish>, shape.channels, parts,
-                static_cast<const Sums*>(partial), finish);
+  return launch_blocks(place, (shape.channels + kWarp - 1) / kWarp, kThreads,
+                       &finish_kernel<Finish>, shape.channels, parts,
+                       static_cast<const Sums*>(partial), finish);
 }
 
 // ---- A plan with its types ----
@@ -204,7 +219,7 @@ struct SetStatistics {
 template <class S>
 __global__ void normalize_kernel(Typed<S> of, int64_t count) {
   for (int64_t i = first_index(); i < count; i += index_step()) {
-    const int64_t c = i / of.plan.inner % of.plan.channels;
+    const int64_t c = modulo(divide(i, of.plan.inner), of.plan.channels);
     const auto scale = of.rstd()[c] * of.weight(c);
     of.put_y(i, (of.x(i) - of.mean()[c]) * scale + of.bias(c));
   }
@@ -243,7 +258,7 @@ template <class S>
 __global__ void normalize_backward_kernel(Typed<S> of, const Slope<typename Typed<S>::T>* slopes,
                                           int64_t count) {
   for (int64_t i = first_index(); i < count; i += index_step()) {
-    const int64_t c = i / of.plan.inner % of.plan.channels;
+    const int64_t c = modulo(divide(i, of.plan.inner), of.plan.channels);
     const auto slope = slopes[c];
     of.put_dx(i, of.y(i) * slope.a - (of.x(i) - of.mean()[c]) * slope.b - slope.c);
   }
@@ -285,13 +300,13 @@ struct Planes {
   [[nodiscard]] __host__ __device__ int64_t count() const {
     return of.plan.outer * of.plan.channels;
   }
-  __device__ int64_t channel(int64_t plane) const { return plane % of.plan.channels; }
-  __device__ int64_t group(int64_t plane) const { return plane / each(); }
+  __device__ int64_t channel(int64_t plane) const { return modulo(plane, of.plan.channels); }
+  __device__ int64_t group(int64_t plane) const { return divide(plane, each()); }
   // The plane of element i of the images.
   __device__ int64_t plane(int64_t i) const {
     const NormPlan& plan = of.plan;
-    if (plan.channels_last == 0) return i / plan.inner;
-    return i / (plan.inner * plan.channels) * plan.channels + i % plan.channels;
+    if (plan.channels_last == 0) return divide(i, plan.inner);
+    return divide(i, plan.inner * plan.channels) * plan.channels + modulo(i, plan.channels);
   }
   // The first number of a group: the shift of its moments.
   __device__ T shift(int64_t group) const {
@@ -451,17 +466,17 @@ struct LayerForward {
     const int64_t width = of.plan.inner;
     const int64_t at = row * width;
     const bool centered = of.plan.kind == NormKind::kRows;
+    const auto numbers = team.hold(width, [&](int64_t i) { return of.x(at + i); });
     double sum = 0;
-    for (int64_t i = team.first(); centered && i < width; i += team.step())
-      sum += static_cast<double>(of.x(at + i));
+    if (centered) numbers.each([&](int64_t, T x) { sum += static_cast<double>(x); });
     const T center = centered ? static_cast<T>(team.sum(sum) / static_cast<double>(width)) : T{0};
     sum = 0;
     double squares = 0;
-    for (int64_t i = team.first(); i < width; i += team.step()) {
-      const T d = of.x(at + i) - center;
+    numbers.each([&](int64_t, T x) {
+      const T d = x - center;
       sum += centered ? static_cast<double>(d) : 0.0;
       squares += static_cast<double>(d * d);
-    }
+    });
     const auto found = math::group_moments(static_cast<double>(center), team.sum(sum),
                                            team.sum(squares), static_cast<double>(width));
     const T scale = static_cast<T>(math::reciprocal_deviation(found.variance, of.plan.eps));
@@ -469,9 +484,16 @@ struct LayerForward {
       if (centered) of.mean()[row] = center;
       of.rstd()[row] = scale;
     }
-    for (int64_t i = team.first(); i < width; i += team.step())
-      of.put_y(at + i, (of.x(at + i) - center) * scale * of.weight(i) + of.bias(i));
+    numbers.each([&](int64_t i, T x) {
+      of.put_y(at + i, (x - center) * scale * of.weight(i) + of.bias(i));
+    });
   }
+};
+
+// An element of the input, and its gradient times the weight.
+template <class T>
+struct Weighted {
+  T x, slope;
 };
 
 template <class S>
@@ -485,19 +507,21 @@ struct LayerBackward {
     const int64_t at = row * width;
     const bool centered = of.plan.kind == NormKind::kRows;
     const T mean = centered ? of.mean()[row] : T{0};
+    const auto numbers = team.hold(width, [&](int64_t i) {
+      return Weighted<T>{of.x(at + i), of.y(at + i) * of.weight(i)};
+    });
     double sum = 0;
     double dot = 0;
-    for (int64_t i = team.first(); i < width; i += team.step()) {
-      const T slope = of.y(at + i) * of.weight(i);
-      sum += centered ? static_cast<double>(slope) : 0.0;
-      dot += static_cast<double>(slope * (of.x(at + i) - mean));
-    }
+    numbers.each([&](int64_t, Weighted<T> of_i) {
+      sum += centered ? static_cast<double>(of_i.slope) : 0.0;
+      dot += static_cast<double>(of_i.slope * (of_i.x - mean));
+    });
     const auto found = math::norm_slope(false, 1, static_cast<double>(of.rstd()[row]),
                                         team.sum(sum), team.sum(dot), static_cast<double>(width));
     const Slope<T> k{static_cast<T>(found.a), static_cast<T>(found.b), static_cast<T>(found.c)};
-    for (int64_t i = team.first(); i < width; i += team.step()) {
-      of.put_dx(at + i, of.y(at + i) * of.weight(i) * k.a - (of.x(at + i) - mean) * k.b - k.c);
-    }
+    numbers.each([&](int64_t i, Weighted<T> of_i) {
+      of.put_dx(at + i, of_i.slope * k.a - (of_i.x - mean) * k.b - k.c);
+    });
   }
 };
 
@@ -525,9 +549,9 @@ template <class S>
 Status layer_norm(const NormPlan& plan) {
   const Typed<S> of{plan};
   if (plan.backward == 0)
-    return launch_rows(plan.place, plan.outer, plan.inner, LayerForward<S>{of});
+    return launch_rows(plan.place, plan.outer, plan.inner, 1, LayerForward<S>{of});
   if (plan.grad_input != nullptr) {
-    const Status status = launch_rows(plan.place, plan.outer, plan.inner, LayerBackward<S>{of});
+    const Status status = launch_rows(plan.place, plan.outer, plan.inner, 1, LayerBackward<S>{of});
     if (status != kernel::kOk) return status;
   }
   if (plan.grad_weight == nullptr && plan.grad_bias == nullptr) return kernel::kOk;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// softmax and log_softmax along the middle axis of (rows, columns, inner): a team per position.
+// softmax and log_softmax along the middle axis of (rows, columns, inner): a team per position
+// (Note [Rows by layout]).
 #include "backend/cuda/generated/entries.h"
 #include "backend/cuda/storage.cuh"
 #include "backend/cuda/team.cuh"
@@ -15,7 +16,7 @@ namespace {
 template <class S>
 struct Block {
   using T = typename S::Value::Element;
-  int64_t positions, columns, inner;
+  int64_t columns, inner;
   const typename S::Type* input;
   const typename S::Type* saved;
   typename S::Type* output;
@@ -33,43 +34,46 @@ template <class S, class Team>
 __device__ void forward(const Block<S>& block, int64_t position, const Team& team) {
   using T = typename Block<S>::T;
   const int64_t base = block.first(position);
+  const auto at = [&](int64_t c) { return base + c * block.inner; };
+  const auto row = team.hold(block.columns, [&](int64_t c) { return block.in(at(c)); });
   // NaNs are skipped here; the exponentials are NaN for them.
-  double most = -std::numeric_limits<double>::infinity();
-  for (int64_t c = team.first(); c < block.columns; c += team.step()) {
-    const double x = block.in(base + c * block.inner);
-    most = most < x ? x : most;
-  }
-  const T shift = static_cast<T>(team.largest(most));
+  T most = -std::numeric_limits<T>::infinity();
+  row.each([&](int64_t, T x) { most = most < x ? x : most; });
+  const T shift = team.largest(most);
   double sum = 0;
-  for (int64_t c = team.first(); c < block.columns; c += team.step())
-    sum += static_cast<double>(std::exp(block.in(base + c * block.inner) - shift));
+  row.each([&](int64_t, T x) { sum += static_cast<double>(std::exp(x - shift)); });
   sum = team.sum(sum);
   const T offset = static_cast<T>(block.log ? std::log(sum) : 1 / sum);
-  for (int64_t c = team.first(); c < block.columns; c += team.step()) {
-    const int64_t at = base + c * block.inner;
-    const T centred = block.in(at)-shift;
-    block.put(at, block.log ? centred - offset : std::exp(centred) * offset);
-  }
+  row.each([&](int64_t c, T x) {
+    const T centred = x - shift;
+    block.put(at(c), block.log ? centred - offset : std::exp(centred) * offset);
+  });
 }
+
+// A number of the gradient and of the result beside it.
+template <class T>
+struct Slope {
+  T g, y;
+};
 
 // softmax: y (g - Σ g y); log_softmax: g - exp(y) Σ g
 template <class S, class Team>
 __device__ void backward(const Block<S>& block, int64_t position, const Team& team) {
   using T = typename Block<S>::T;
   const int64_t base = block.first(position);
+  const auto at = [&](int64_t c) { return base + c * block.inner; };
+  const auto row = team.hold(block.columns, [&](int64_t c) {
+    return Slope<T>{block.in(at(c)), block.kept(at(c))};
+  });
   double sum = 0;
-  for (int64_t c = team.first(); c < block.columns; c += team.step()) {
-    const int64_t at = base + c * block.inner;
-    const double slope = block.in(at);
-    sum += block.log ? slope : slope * static_cast<double>(block.kept(at));
-  }
+  row.each([&](int64_t, Slope<T> of) {
+    const double slope = of.g;
+    sum += block.log ? slope : slope * static_cast<double>(of.y);
+  });
   const T total = static_cast<T>(team.sum(sum));
-  for (int64_t c = team.first(); c < block.columns; c += team.step()) {
-    const int64_t at = base + c * block.inner;
-    const T y = block.kept(at);
-    const T slope = block.in(at);
-    block.put(at, block.log ? slope - std::exp(y) * total : y * (slope - total));
-  }
+  row.each([&](int64_t c, Slope<T> of) {
+    block.put(at(c), block.log ? of.g - std::exp(of.y) * total : of.y * (of.g - total));
+  });
 }
 
 template <class S, bool kBackward>
@@ -88,15 +92,15 @@ struct Along {
 template <class S, bool kBackward>
 Status run(const SoftmaxPlan& plan) {
   using Type = typename S::Type;
-  const Block<S> block{plan.rows * plan.inner,
-                       plan.columns,
+  const Block<S> block{plan.columns,
                        plan.inner,
                        static_cast<const Type*>(plan.input),
                        static_cast<const Type*>(plan.saved),
                        static_cast<Type*>(plan.output),
                        plan.log != 0};
   if (block.columns == 0) return kernel::kOk;
-  return launch_rows(plan.place, block.positions, block.columns, Along<S, kBackward>{block});
+  return launch_rows(plan.place, plan.rows, plan.columns, plan.inner,
+                     Along<S, kBackward>{block});
 }
 
 template <bool kBackward>
