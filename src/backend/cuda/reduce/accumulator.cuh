@@ -90,34 +90,68 @@ struct PositionAccumulator {
 
 // ---- Two numbers ----
 
+// Elements are taken in tiles: sums of differences from a pivot, so that an element costs no
+// division. The pivot is the mean of the elements before, at first the first element; so it is
+// never far from all of them, and little cancels.
 struct VarAccumulator {
   using Value = Number<double>;
-  math::Var::State state;
+  static constexpr int kTile = 16;
+  math::Var::State state;  // of `count` elements; its mean is the pivot
   double count;
+  double sum, squares;  // of the differences in the open tile
+  int64_t open;
 
   __device__ void start() {
     state = math::Var::start();
-    count = 0;
+    count = sum = squares = 0;
+    open = 0;
   }
   __device__ void take(Value x, int64_t, double) {
-    state = math::Var::merge(state, count, {x.v, 0.0}, 1.0);
-    count += 1;
+    if (open == 0 && count == 0) state.mean = x.v;
+    const double d = x.v - state.mean;
+    sum += d;
+    squares += d * d;
+    if (++open == kTile) settle();
   }
-  __device__ void join(const VarAccumulator& later) {
+  __device__ void join(VarAccumulator later) {
+    settle();
+    later.settle();
     if (later.count == 0) return;
     state = math::Var::merge(state, count, later.state, later.count);
     count += later.count;
   }
-  __device__ double finish(int64_t n, double p) const { return math::Var::finish(state, n, p); }
+  __device__ double finish(int64_t n, double p) const {
+    VarAccumulator whole = *this;
+    whole.settle();
+    return math::Var::finish(whole.state, n, p);
+  }
+
+ private:
+  __device__ void settle() {
+    if (open == 0) return;
+    const double m = static_cast<double>(open);
+    const double rest = squares - sum * sum / m;  // rounding may make it negative; NaN stays
+    state = math::Var::merge(state, count, {state.mean + sum / m, rest < 0 ? 0.0 : rest}, m);
+    count += m;
+    sum = squares = 0;
+    open = 0;
+  }
 };
 
+// One exponential per element, whichever of the two is larger.
 struct LogsumexpAccumulator {
   using Value = Number<double>;
   math::Logsumexp::State state;
 
   __device__ void start() { state = math::Logsumexp::start(); }
   __device__ void take(Value x, int64_t, double) {
-    state = math::Logsumexp::merge(state, {x.v, std::exp(x.v - math::Logsumexp::pivot(x.v))});
+    if (x.v <= state.maximum) {
+      state.sum += std::exp(x.v - math::Logsumexp::pivot(state.maximum));
+      return;
+    }
+    const double base = math::Logsumexp::pivot(x.v);
+    const double own = x.v == base ? 1.0 : std::exp(x.v - base);  // of infinity and NaN: themselves
+    state = {x.v, math::Logsumexp::rescaled(state, base) + own};
   }
   __device__ void join(const LogsumexpAccumulator& later) {
     state = math::Logsumexp::merge(state, later.state);

@@ -1,14 +1,22 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Reductions: one thread per result if results are many and contiguous, one block per result if
-// they are not, and several blocks per result if there are few. The choice and the number of parts
-// depend on the plan alone, so that a result does not depend on the device's load.
+// Reductions.
+//
+// Note [Reductions by layout]
+// Neighbouring threads read neighbouring elements (as in Note [Rows by layout]), and there is work
+// for the whole device also if there is one result:
+//   neighbouring results      a block for 32 results and a part of their elements (strips), or a
+//                             thread per result if there are very many results or few elements
+//   up to 1024 elements       a warp per result
+//   more                      a block per result and part
+// The states of the parts are joined in order by a second kernel. The choice and the number of
+// parts depend on the plan alone, so that a result does not depend on the device's load.
 #include <optional>
 
 #include "backend/common/generated/visit_reduce.h"
 #include "backend/cuda/block.cuh"
 #include "backend/cuda/generated/entries.h"
-#include "backend/cuda/reduce/accumulator.cuh"
+#include "backend/cuda/reduce/reduction.cuh"
 
 namespace tsr::cuda {
 
@@ -17,24 +25,16 @@ using kernel::Status;
 
 namespace {
 
-constexpr int64_t kFewElements = 32;     // one thread alone reduces up to so many
-constexpr int64_t kManyResults = 16384;  // enough to keep the device busy with one thread each
-constexpr int64_t kFewResults = 256;     // below: several blocks per result
-constexpr int64_t kPart = 65536;         // elements of a part
-constexpr int64_t kMaxParts = 1024;
+constexpr int64_t kFewElements = 16;      // one thread alone reduces up to so many
+constexpr int64_t kOfWarp = 1024;         // elements that a warp reduces
+constexpr int64_t kManyResults = 262144;  // enough to fill the device with one thread each
+constexpr int64_t kEnoughBlocks = 2048;   // enough to fill the device with blocks
+constexpr int64_t kPart = 4096;           // elements of a part of one result, at least
+constexpr int64_t kStripPart = 256;       // elements of a part of each result of a strip, at least
 
-// The plan for kernels.
-struct Reduction {
-  Walk<2> kept;  // strides of the input and of the output
-  Walk<1> reduced;
-  const char* input;
-  char* output;
-  DType from, to;
-  double p;
-};
-
-Reduction reduction_of(const ReducePlan& plan) {
-  Reduction r;
+template <int kDims>
+Reduction<kDims> reduction_of(const ReducePlan& plan) {
+  Reduction<kDims> r;
   const auto copy = [](int64_t* to, const int64_t* from, int32_t count) {
     std::memcpy(to, from, sizeof(int64_t) * static_cast<size_t>(count));
   };
@@ -55,119 +55,204 @@ Reduction reduction_of(const ReducePlan& plan) {
   return r;
 }
 
-// Loads an element as the accumulator's value.
-template <class V>
-struct Direct {
-  __device__ static V load(const Reduction& r, int64_t offset) {
-    return load_value<V>(r.from, r.input + offset);
-  }
-};
-struct Magnitude {
-  __device__ static Number<double> load(const Reduction& r, int64_t offset) {
-    return abs(load_as<ComplexNumber<double>>(r.from, r.input + offset));
-  }
-};
-struct Nonzero {
-  __device__ static Number<int64_t> load(const Reduction& r, int64_t offset) {
-    return Number<int64_t>(is_nonzero(r.from, r.input + offset) ? 1 : 0);
+// The parts of every result; the state of part p of result k is partial[p * kept + k].
+template <class A>
+struct Parts {
+  int64_t count, size;
+  A* partial;
+
+  [[nodiscard]] __device__ int64_t begin(int64_t part) const { return part * size; }
+  [[nodiscard]] __device__ int64_t end(int64_t part, int64_t all) const {
+    return (part + 1) * size < all ? (part + 1) * size : all;
   }
 };
 
-template <class A, class Source>
-__device__ void take_range(const Reduction& r, int64_t base, int64_t begin, int64_t end,
-                           int64_t step, A& total) {
-  for (int64_t i = begin; i < end; i += step) {
-    int64_t at[1];
-    r.reduced.offsets(i, at);
-    total.take(Source::load(r, base + at[0]), i, r.p);
+struct JoinStates {
+  template <class A>
+  __device__ A operator()(A a, const A& b) const {
+    a.join(b);
+    return a;
   }
+};
+
+// Writes a result, or the state of its part.
+template <class A, int kDims>
+__device__ void finish_part(const Reduction<kDims>& r, const Parts<A>& parts, int64_t part,
+                            int64_t k, const int64_t (&at)[2], const A& whole) {
+  if (parts.count == 1)
+    store_result(r, at[1], whole.finish(r.reduced.numel, r.p));
+  else
+    parts.partial[part * r.kept.numel + k] = whole;
 }
 
-__device__ void store(const Reduction& r, int64_t offset, double value) {
-  store_as(r.to, r.output + offset, value);
-}
-__device__ void store(const Reduction& r, int64_t offset, int64_t value) {
-  store_as(r.to, r.output + offset, value);
-}
-__device__ void store(const Reduction& r, int64_t offset, uint64_t value) {
-  store_as(r.to, r.output + offset, value);
-}
-__device__ void store(const Reduction& r, int64_t offset, bool value) {
-  store_as(r.to, r.output + offset, static_cast<int64_t>(value));
-}
-__device__ void store(const Reduction& r, int64_t offset, math::Complex<double> value) {
-  store_as(r.to, r.output + offset,
-           ComplexNumber<double>(Number<double>(value.re), Number<double>(value.im)));
-}
+// ---- Kernels by layout ----
 
-template <class A, class Source>
-__global__ void by_thread_kernel(Reduction r) {
+template <class A, class Source, int kDims>
+__global__ void by_thread_kernel(const __grid_constant__ Reduction<kDims> r) {
   for (int64_t k = first_index(); k < r.kept.numel; k += index_step()) {
     int64_t at[2];
     r.kept.offsets(k, at);
     A total;
     total.start();
-    take_range<A, Source>(r, at[0], 0, r.reduced.numel, 1, total);
-    store(r, at[1], total.finish(r.reduced.numel, r.p));
+    take_apart<A, Source>(r, at[0], 0, r.reduced.numel, 1, total);
+    store_result(r, at[1], total.finish(r.reduced.numel, r.p));
   }
 }
 
-// Block k * parts + p reduces part p of result k; with one part it writes the result.
-template <class A, class Source>
-__global__ void by_block_kernel(Reduction r, int64_t parts, int64_t part_size, A* partial) {
-  __shared__ A place[kThreads];
-  for (int64_t task = blockIdx.x; task < r.kept.numel * parts; task += gridDim.x) {
-    int64_t at[2];
-    r.kept.offsets(task / parts, at);
-    const int64_t begin = task % parts * part_size;
-    const int64_t end = begin + part_size < r.reduced.numel ? begin + part_size : r.reduced.numel;
-    A own;
-    own.start();
-    take_range<A, Source>(r, at[0], begin + threadIdx.x, end, blockDim.x, own);
-    const A whole = join_block(own, place, [](A a, const A& b) {
-      a.join(b);
-      return a;
-    });
-    if (threadIdx.x != 0) continue;
-    if (parts == 1)
-      store(r, at[1], whole.finish(r.reduced.numel, r.p));
-    else
-      partial[task] = whole;
-  }
-}
-
-template <class A>
-__global__ void join_parts_kernel(Reduction r, int64_t parts, const A* partial) {
-  for (int64_t k = first_index(); k < r.kept.numel; k += index_step()) {
+template <class A, class Source, int kDims>
+__global__ void by_warp_kernel(const __grid_constant__ Reduction<kDims> r) {
+  const int64_t step = static_cast<int64_t>(gridDim.x) * warps_of_block();
+  for (int64_t k = first_index() / kWarp; k < r.kept.numel; k += step) {
     int64_t at[2];
     r.kept.offsets(k, at);
-    A total = partial[k * parts];
-    for (int64_t p = 1; p < parts; ++p) total.join(partial[k * parts + p]);
-    store(r, at[1], total.finish(r.reduced.numel, r.p));
+    A own;
+    own.start();
+    take_share<A, Source>(r, at[0], 0, r.reduced.numel, lane_of_thread(), kWarp, own);
+    const A whole = join_warp(own, JoinStates{});
+    if (lane_of_thread() == 0) store_result(r, at[1], whole.finish(r.reduced.numel, r.p));
   }
+}
+
+// Block k * parts + p reduces part p of result k.
+template <class A, class Source, int kDims>
+__global__ void by_block_kernel(const __grid_constant__ Reduction<kDims> r, Parts<A> parts) {
+  __shared__ A place[kWarps];
+  for (int64_t task = blockIdx.x; task < r.kept.numel * parts.count; task += gridDim.x) {
+    const int64_t k = divide(task, parts.count);
+    const int64_t part = task - k * parts.count;
+    int64_t at[2];
+    r.kept.offsets(k, at);
+    A own;
+    own.start();
+    take_share<A, Source>(r, at[0], parts.begin(part), parts.end(part, r.reduced.numel),
+                          threadIdx.x, blockDim.x, own);
+    const A whole = join_block(own, place, JoinStates{});
+    if (threadIdx.x == 0) finish_part(r, parts, part, k, at, whole);
+  }
+}
+
+// Joins the states of the threads that have the same lane; only the first warp gets the result.
+template <class A>
+__device__ A join_lanes(const A& own, A* place) {
+  place[threadIdx.x] = own;
+  __syncthreads();
+  A whole = own;
+  if (warp_of_thread() == 0) {
+    for (int warp = 1; warp < warps_of_block(); ++warp)
+      whole.join(place[warp * kWarp + lane_of_thread()]);
+  }
+  __syncthreads();  // the next call writes here
+  return whole;
+}
+
+// Block s * parts + p reduces part p of the results 32 s to 32 s + 31: one for each lane.
+template <class A, class Source, int kDims>
+__global__ void by_strip_kernel(const __grid_constant__ Reduction<kDims> r, Parts<A> parts) {
+  __shared__ A place[kThreads];
+  const int64_t strips = (r.kept.numel + kWarp - 1) / kWarp;
+  for (int64_t task = blockIdx.x; task < strips * parts.count; task += gridDim.x) {
+    const int64_t strip = divide(task, parts.count);
+    const int64_t part = task - strip * parts.count;
+    const int64_t k = strip * kWarp + lane_of_thread();
+    int64_t at[2] = {0, 0};
+    A own;
+    own.start();
+    if (k < r.kept.numel) {
+      r.kept.offsets(k, at);
+      take_apart<A, Source>(r, at[0], parts.begin(part) + warp_of_thread(),
+                            parts.end(part, r.reduced.numel), warps_of_block(), own);
+    }
+    const A whole = join_lanes(own, place);
+    if (warp_of_thread() == 0 && k < r.kept.numel) finish_part(r, parts, part, k, at, whole);
+  }
+}
+
+// ---- Joining the parts ----
+
+// A block per result.
+template <class A, int kDims>
+__global__ void join_parts_kernel(const __grid_constant__ Reduction<kDims> r, Parts<A> parts) {
+  __shared__ A place[kWarps];
+  for (int64_t k = blockIdx.x; k < r.kept.numel; k += gridDim.x) {
+    A own;
+    own.start();
+    for (int64_t part = threadIdx.x; part < parts.count; part += blockDim.x)
+      own.join(parts.partial[part * r.kept.numel + k]);
+    const A whole = join_block(own, place, JoinStates{});
+    if (threadIdx.x != 0) continue;
+    int64_t at[2];
+    r.kept.offsets(k, at);
+    store_result(r, at[1], whole.finish(r.reduced.numel, r.p));
+  }
+}
+
+// A block for 32 results, whose warps share the parts.
+template <class A, int kDims>
+__global__ void join_strips_kernel(const __grid_constant__ Reduction<kDims> r, Parts<A> parts) {
+  __shared__ A place[kThreads];
+  const int64_t strips = (r.kept.numel + kWarp - 1) / kWarp;
+  for (int64_t strip = blockIdx.x; strip < strips; strip += gridDim.x) {
+    const int64_t k = strip * kWarp + lane_of_thread();
+    A own;
+    own.start();
+    for (int64_t part = warp_of_thread(); k < r.kept.numel && part < parts.count;
+         part += warps_of_block())
+      own.join(parts.partial[part * r.kept.numel + k]);
+    const A whole = join_lanes(own, place);
+    if (warp_of_thread() != 0 || k >= r.kept.numel) continue;
+    int64_t at[2];
+    r.kept.offsets(k, at);
+    store_result(r, at[1], whole.finish(r.reduced.numel, r.p));
+  }
+}
+
+// ---- The choice ----
+
+// Runs kernel(r, parts) in groups * parts blocks, with parts of at least `least` elements, and joins
+// the parts. `strips` says how the results are grouped.
+template <class A, int kDims>
+Status run_parts(const ReducePlan& plan, const Reduction<kDims>& r, bool strips, int64_t least,
+                 void (*entry)(Reduction<kDims>, Parts<A>)) {
+  const int64_t groups = strips ? (plan.kept_numel + kWarp - 1) / kWarp : plan.kept_numel;
+  const int64_t most = std::max<int64_t>(kEnoughBlocks / groups, 1);
+  Parts<A> parts;
+  parts.count = std::clamp<int64_t>(plan.reduced_numel / least, 1, most);
+  parts.size = std::max<int64_t>((plan.reduced_numel + parts.count - 1) / parts.count, 1);
+  parts.count = std::max<int64_t>((plan.reduced_numel + parts.size - 1) / parts.size, 1);
+  const Workspace space(plan.place, parts.count > 1 ? plan.kept_numel * parts.count *
+                                                          static_cast<int64_t>(sizeof(A))
+                                                    : 0);
+  if (space.missing()) return no_workspace();
+  parts.partial = space.data<A>();
+  const Status status =
+      launch_blocks(plan.place, groups * parts.count, kThreads, entry, r, parts);
+  if (status != kernel::kOk || parts.count == 1) return status;
+  if (strips)
+    return launch_blocks(plan.place, groups, kThreads, &join_strips_kernel<A, kDims>, r, parts);
+  return launch_blocks(plan.place, groups, kThreads, &join_parts_kernel<A, kDims>, r, parts);
 }
 
 template <class A, class Source>
 Status run(const ReducePlan& plan) {
-  const Reduction r = reduction_of(plan);
   const int64_t kept = plan.kept_numel;
   const int64_t reduced = plan.reduced_numel;
+  constexpr int kDims = kShortRank;
+  if (plan.kept_ndim > kDims || plan.reduced_ndim > kDims) {
+    constexpr int kAll = kernel::kMaxRank;
+    return run_parts<A, kAll>(plan, reduction_of<kAll>(plan), false, kPart,
+                              &by_block_kernel<A, Source, kAll>);
+  }
+  const auto r = reduction_of<kDims>(plan);
   const bool neighbours = plan.kept_input_strides[plan.kept_ndim - 1] == itemsize(plan.input_dtype);
   if (reduced <= kFewElements || (neighbours && kept >= kManyResults))
-    return launch(plan.place, kept, &by_thread_kernel<A, Source>, r);
-  int64_t parts = 1;
-  if (kept < kFewResults) parts = std::clamp<int64_t>(reduced / kPart, 1, kMaxParts);
-  const int64_t part_size = (reduced + parts - 1) / parts;
-  parts = (reduced + part_size - 1) / part_size;
-  const Workspace partial(plan.place,
-                          parts > 1 ? kept * parts * static_cast<int64_t>(sizeof(A)) : 0);
-  if (partial.missing()) return no_workspace();
-  const Status status =
-      launch_blocks(plan.place, kept * parts, kThreads, &by_block_kernel<A, Source>, r, parts,
-                    part_size, partial.data<A>());
-  if (status != kernel::kOk || parts == 1) return status;
-  return launch(plan.place, kept, &join_parts_kernel<A>, r, parts,
-                static_cast<const A*>(partial.data<A>()));
+    return launch(plan.place, kept, &by_thread_kernel<A, Source, kDims>, r);
+  if (neighbours && kept > 1)
+    return run_parts<A, kDims>(plan, r, true, kStripPart, &by_strip_kernel<A, Source, kDims>);
+  if (reduced <= kOfWarp) {
+    return launch_blocks(plan.place, (kept + kWarps - 1) / kWarps, kThreads,
+                         &by_warp_kernel<A, Source, kDims>, r);
+  }
+  return run_parts<A, kDims>(plan, r, false, kPart, &by_block_kernel<A, Source, kDims>);
 }
 
 // nullopt: the fold is not written for the dtype.
@@ -179,6 +264,8 @@ std::optional<Status> serve(const ReducePlan& plan) {
     return run<typename AccumulatorOf<F, V>::type, Direct<V>>(plan);
   };
   if constexpr (F::kTypes == math::kBools) {
+    if (dtype == DType::kBool)
+      return run<CountAccumulator<F>, Stored<Plain<uint8_t>, Number<int64_t>>>(plan);
     return run<CountAccumulator<F>, Nonzero>(plan);
   } else {
     if constexpr (requires { F::kOfMagnitudes; }) {
@@ -188,7 +275,12 @@ std::optional<Status> serve(const ReducePlan& plan) {
     if constexpr (kHas(math::kComplexes)) {
       if (is_complex(dtype)) return fold.template operator()<ComplexNumber<double>>();
     }
-    if (is_floating(dtype)) return fold.template operator()<Number<double>>();
+    if (is_floating(dtype)) {
+      return visit_floating(dtype, "expected a real floating dtype", [&]<class S>() {
+        using V = Number<double>;
+        return run<typename AccumulatorOf<F, V>::type, Stored<S, V>>(plan);
+      });
+    }
     if constexpr (kHas(math::kIntegers)) {
       if (dtype == DType::kUInt64) return fold.template operator()<Number<uint64_t>>();
     }
