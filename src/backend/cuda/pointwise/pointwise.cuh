@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// One kernel for every pointwise functor: a thread computes an element, whatever the layout.
+// Two kernels for every pointwise functor: along lines (line.cuh), and for any layout, where a thread
+// computes an element.
 #pragma once
 
 #include <optional>
@@ -10,6 +11,7 @@
 #include "backend/cuda/fault.cuh"
 #include "backend/cuda/launch.cuh"
 #include "backend/cuda/number_special.cuh"
+#include "backend/cuda/pointwise/line.cuh"
 #include "backend/cuda/storage.cuh"
 
 namespace tsr::cuda {
@@ -25,13 +27,20 @@ template <int K>
 struct Operands {
   void* data[K];
   uint32_t host;  // bit k: operand k is numbers[k]
+  uint32_t same;  // bit k: along a line, operand k is one number
   Parameter numbers[K];
 
+  __device__ const void* at(int k, int64_t offset) const {
+    return (host >> k & 1U) != 0 ? static_cast<const void*>(&numbers[k])
+                                 : static_cast<const char*>(data[k]) + offset;
+  }
   template <class T>
   __device__ T read(int k, int64_t offset) const {
-    const void* from = (host >> k & 1U) != 0 ? static_cast<const void*>(&numbers[k])
-                                             : static_cast<const char*>(data[k]) + offset;
-    return *static_cast<const T*>(from);
+    return *static_cast<const T*>(at(k, offset));
+  }
+  template <class T, int kItems>
+  __device__ LineInput<T, kItems> along(int k, int64_t head) const {
+    return {at(k, 0), (same >> k & 1U) != 0, head};
   }
 };
 
@@ -43,8 +52,23 @@ Operands<K> operands_of(const ElementwisePlan& plan) {
     operands.data[k] = plan.data[k];
     if ((plan.host_operands >> k & 1U) != 0)
       std::memcpy(&operands.numbers[k], plan.data[k], sizeof(Parameter));
+    if (is_same(plan, k)) operands.same |= 1U << k;
   }
   return operands;
+}
+
+// Calls launch(walk, operands): see Note [Short walks].
+template <int K, class Launch>
+Status each_walk(const ElementwisePlan& plan, const Launch& launch) {
+  const Operands<K> operands = operands_of<K>(plan);
+  return each_short_walk<K>(plan, [&](const ShortWalk<K>& walk, const int64_t (&at)[K]) {
+    Operands<K> moved = operands;
+    for (int k = 0; k < K; ++k) {
+      if ((operands.host >> k & 1U) == 0)
+        moved.data[k] = static_cast<char*>(operands.data[k]) + at[k];
+    }
+    return launch(walk, moved);
+  });
 }
 
 struct Parameters {
@@ -64,53 +88,97 @@ __device__ V parameter(const Parameter& bytes) {
 // ---- Results: values of the storage, masks as bytes, magnitudes of complex numbers ----
 
 template <class S, class R>
-__device__ void store_result(void* at, R result) {
-  if constexpr (std::is_integral_v<R>)
-    *static_cast<uint8_t*>(at) = result != 0 ? 1 : 0;
-  else if constexpr (std::is_same_v<R, typename S::Value>)
-    *static_cast<typename S::Type*>(at) = S::store(result);
-  else
-    *static_cast<typename R::Element*>(at) = result.v;
-}
+struct ResultOf {
+  using Type = typename R::Element;
+  __device__ static Type of(R result) { return result.v; }
+};
+template <class S, class R>
+requires std::is_integral_v<R> struct ResultOf<S, R> {
+  using Type = uint8_t;
+  __device__ static Type of(R result) { return result != 0 ? 1 : 0; }
+};
+template <class S, class R>
+requires std::is_same_v<R, typename S::Value> struct ResultOf<S, R> {
+  using Type = typename S::Type;
+  __device__ static Type of(R result) { return S::store(result); }
+};
 
-// ---- The kernel ----
-
-// Inputs have storage S, except for the first, which may differ (a condition).
+// Applies F to elements as they are stored. Inputs have storage S, except for the first, which may
+// differ (a condition).
 template <class F, class S, class First, int... kRest>
-__global__ void pointwise_kernel(Walk<sizeof...(kRest) + 2> walk,
-                                 Operands<sizeof...(kRest) + 2> operands, Parameters parameters) {
+struct Applied {
   using V = typename S::Value;
-  const V params[2] = {parameter<V>(parameters.p[0]), parameter<V>(parameters.p[1])};
+  static constexpr int kOperands = sizeof...(kRest) + 2;
+  V params[2];
+
+  __device__ explicit Applied(const Parameters& parameters)
+      : params{parameter<V>(parameters.p[0]), parameter<V>(parameters.p[1])} {}
+  template <class... Rest>
+  __device__ auto operator()(typename First::Type first, Rest... rest) const {
+    const auto result = math::call_functor<F, V>(params, First::load(first), S::load(rest)...);
+    return ResultOf<S, std::remove_const_t<decltype(result)>>::of(result);
+  }
+  using Out = decltype(std::declval<const Applied&>()(
+      std::declval<typename First::Type>(), (static_cast<void>(kRest),
+                                             std::declval<typename S::Type>())...));
+  // Of the largest of the types.
+  static constexpr size_t kLargest = sizeof(typename S::Type) > sizeof(Out)
+                                         ? sizeof(typename S::Type)
+                                         : sizeof(Out);
+  static constexpr int kItems = kLargest < kPackBytes ? kPackBytes / static_cast<int>(kLargest) : 1;
+};
+
+// ---- The kernels ----
+
+template <class F, class S, class First, int... kRest>
+__global__ void pointwise_kernel(
+    const __grid_constant__ ShortWalk<sizeof...(kRest) + 2> walk,
+    const __grid_constant__ Operands<sizeof...(kRest) + 2> operands,
+    const __grid_constant__ Parameters parameters) {
+  using Apply = Applied<F, S, First, kRest...>;
+  const Apply apply(parameters);
   for (int64_t i = first_index(); i < walk.numel; i += index_step()) {
     int64_t at[sizeof...(kRest) + 2];
     walk.offsets(i, at);
-    store_result<S>(static_cast<char*>(operands.data[0]) + at[0],
-                    math::call_functor<F, V>(
-                        params, First::load(operands.template read<typename First::Type>(1, at[1])),
-                        S::load(operands.template read<typename S::Type>(kRest, at[kRest]))...));
+    *reinterpret_cast<typename Apply::Out*>(static_cast<char*>(operands.data[0]) + at[0]) =
+        apply(operands.template read<typename First::Type>(1, at[1]),
+              operands.template read<typename S::Type>(kRest, at[kRest])...);
   }
+}
+
+template <class F, class S, class First, int... kRest>
+__global__ void line_kernel(int64_t numel,
+                            const __grid_constant__ Operands<sizeof...(kRest) + 2> operands,
+                            const __grid_constant__ Parameters parameters) {
+  using Apply = Applied<F, S, First, kRest...>;
+  using Out = typename Apply::Out;
+  constexpr int kItems = Apply::kItems;
+  Out* const to = static_cast<Out*>(operands.data[0]);
+  const int64_t head = elements_before_pack<Out, kItems>(to, numel);
+  write_line<Out, kItems>(
+      to, numel, head, Apply(parameters),
+      operands.template along<typename First::Type, kItems>(1, head),
+      operands.template along<typename S::Type, kItems>(kRest, head)...);
 }
 
 // The same for a functor that refuses some integers as second operand: the kernel reports them and
 // writes 0.
 template <class F, class S>
-__global__ void refusing_kernel(Walk<3> walk, Operands<3> operands, Parameters parameters,
-                                Reporter reporter) {
-  using V = typename S::Value;
+__global__ void refusing_kernel(const __grid_constant__ ShortWalk<3> walk,
+                                const __grid_constant__ Operands<3> operands,
+                                const __grid_constant__ Parameters parameters, Reporter reporter) {
   using T = typename S::Type;
-  const V params[2] = {parameter<V>(parameters.p[0]), parameter<V>(parameters.p[1])};
+  const Applied<F, S, S, 2> apply(parameters);
   for (int64_t i = first_index(); i < walk.numel; i += index_step()) {
     int64_t at[3];
     walk.offsets(i, at);
     const T second = operands.template read<T>(2, at[2]);
-    void* const to = static_cast<char*>(operands.data[0]) + at[0];
+    T* const to = reinterpret_cast<T*>(static_cast<char*>(operands.data[0]) + at[0]);
     if (F::refuses(second)) {
       report(reporter, 0, static_cast<int64_t>(second), 0, 0);
-      *static_cast<T*>(to) = 0;
+      *to = 0;
     } else {
-      store_result<S>(to,
-                      math::call_functor<F, V>(params, S::load(operands.template read<T>(1, at[1])),
-                                               S::load(second)));
+      *to = apply(operands.template read<T>(1, at[1]), second);
     }
   }
 }
@@ -120,8 +188,10 @@ Status run_refusing(const ElementwisePlan& plan) {
   Reporter reporter;
   const Status status = reporter_for(plan.place, FaultKind::kOperand, F::kRefusal, reporter);
   if (status != kernel::kOk) return status;
-  return launch(plan.place, plan.numel, &refusing_kernel<F, S>, walk_of<3>(plan),
-                operands_of<3>(plan), Parameters{{plan.params[0], plan.params[1]}}, reporter);
+  return each_walk<3>(plan, [&](const ShortWalk<3>& walk, const Operands<3>& operands) {
+    return launch(plan.place, walk.numel, &refusing_kernel<F, S>, walk, operands,
+                  Parameters{{plan.params[0], plan.params[1]}}, reporter);
+  });
 }
 
 // Checks a host number before the launch.
@@ -145,9 +215,22 @@ Served run_pointwise(const ElementwisePlan& plan) {
     if ((plan.host_operands >> 2 & 1U) == 0) return run_refusing<F, S>(plan);
     if (refuses_number<F, typename S::Type>(plan)) return failure(Code::kValue, F::kRefusal);
   }
-  return launch(plan.place, plan.numel, &pointwise_kernel<F, S, First, kRest...>,
-                walk_of<kOperands>(plan), operands_of<kOperands>(plan),
-                Parameters{{plan.params[0], plan.params[1]}});
+  using Apply = Applied<F, S, First, kRest...>;
+  const Parameters parameters{{plan.params[0], plan.params[1]}};
+  const auto fits = [&](int k, size_t size) {
+    return is_same(plan, k) || is_line(plan, k, static_cast<int64_t>(size));
+  };
+  if (is_line(plan, 0, sizeof(typename Apply::Out)) && fits(1, sizeof(typename First::Type)) &&
+      (fits(kRest, sizeof(typename S::Type)) && ...)) {
+    return launch_line(plan.place, plan.numel, Apply::kItems,
+                       &line_kernel<F, S, First, kRest...>, plan.numel,
+                       operands_of<kOperands>(plan), parameters);
+  }
+  return each_walk<kOperands>(
+      plan, [&](const ShortWalk<kOperands>& walk, const Operands<kOperands>& operands) {
+        return launch(plan.place, walk.numel, &pointwise_kernel<F, S, First, kRest...>, walk,
+                      operands, parameters);
+      });
 }
 
 // As on the CPU: see Note [Functors] for what F says of types.
