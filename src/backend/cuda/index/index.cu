@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Reading and writing by index arrays. A writing op first sorts the positions it writes to. Of
-// equal positions the last one wins, and sums are formed in the order of the walk, without atomic
-// operations.
+// equal positions the last one wins, and sums are formed in a fixed order (Note [Runs in pieces]),
+// without atomic operations.
 #include "backend/cuda/generated/entries.h"
 
 #include <bit>
+#include <numeric>
 
 #include "backend/cuda/fault.cuh"
+#include "backend/cuda/index/fold_runs.cuh"
 #include "backend/cuda/index/sort_pairs.h"
 #include "backend/cuda/launch.cuh"
 #include "backend/cuda/storage.cuh"
@@ -194,14 +196,14 @@ Status get(const IndexPlan& plan) {
 
 // ---- Writing ----
 
-// The elements to write, sorted by their position: keys[s] + low is the offset in the array,
+// The elements to write, sorted by their position: keys[s] * unit + low is the offset in the array,
 // positions[s] the offset in the values. Each stands for a whole walk over the free dims.
 struct Order {
   const int32_t* refused;  // not 0: an index was out of range, and nothing is written
   const uint64_t* keys;
   const int64_t* positions;
   int64_t count;
-  int64_t low;
+  int64_t low, unit;
   Walk<2> free;  // values, array
   const char* values;
   char* array;
@@ -210,15 +212,15 @@ struct Order {
 };
 
 template <int K>
-__global__ void keys_kernel(Lookup<K> lookup, int64_t low, uint64_t* keys, int64_t* positions,
-                            int32_t* refused) {
+__global__ void keys_kernel(Lookup<K> lookup, int64_t low, int64_t unit, uint64_t* keys,
+                            int64_t* positions, int32_t* refused) {
   for (int64_t i = first_index(); i < lookup.walk.numel; i += index_step()) {
     int64_t element;
     if (!lookup.find(i, positions[i], element)) {
       *refused = 1;
       element = low;
     }
-    keys[i] = static_cast<uint64_t>(element - low);
+    keys[i] = static_cast<uint64_t>(divide(element - low, unit));
   }
 }
 
@@ -227,52 +229,30 @@ template <class T>
 __global__ void put_kernel(Order order) {
   if (*order.refused != 0) return;
   for (int64_t t = first_index(); t < order.count * order.free.numel; t += index_step()) {
-    const int64_t s = t / order.free.numel;
+    const int64_t s = divide(t, order.free.numel);
     if (s + 1 < order.count && order.same_place(s, s + 1)) continue;
     int64_t at[2];
-    order.free.offsets(t % order.free.numel, at);
-    char* place = order.array + order.low + static_cast<int64_t>(order.keys[s]) + at[1];
+    order.free.offsets(t - s * order.free.numel, at);
+    char* place =
+        order.array + order.low + static_cast<int64_t>(order.keys[s]) * order.unit + at[1];
     *reinterpret_cast<T*>(place) =
         *reinterpret_cast<const T*>(order.values + order.positions[s] + at[0]);
   }
 }
 
-template <class V>
-__device__ V folded(IndexOp op, V a, V b) {
-  if (op == IndexOp::kAccumulate) return a + b;
-  if (op == IndexOp::kMultiply) return a * b;
-  if constexpr (requires { a < b; }) {
-    const bool beats = op == IndexOp::kMaximum ? b > a : b < a;
-    return beats || ((b != b) && (a == a)) ? b : a;  // NaN wins
-  }
-  return a;
-}
-
-// The first of equal places folds them all, so one thread forms each result.
-template <class V>
-__global__ void fold_kernel(Order order, DType dtype, IndexOp op) {
-  if (*order.refused != 0) return;
-  for (int64_t t = first_index(); t < order.count * order.free.numel; t += index_step()) {
-    const int64_t first = t / order.free.numel;
-    if (first > 0 && order.same_place(first - 1, first)) continue;
-    int64_t at[2];
-    order.free.offsets(t % order.free.numel, at);
-    char* place = order.array + order.low + static_cast<int64_t>(order.keys[first]) + at[1];
-    V total = load_value<V>(dtype, place);
-    for (int64_t s = first; s < order.count && order.same_place(first, s); ++s)
-      total = folded(op, total, load_value<V>(dtype, order.values + order.positions[s] + at[0]));
-    store_value(dtype, place, total);
-  }
-}
-
 // The lowest and highest byte offset that keys can have, relative to the first element of the
-// array.
+// array, and a number that divides all of them: of small keys the sort looks at few bits.
 struct Reach {
   int64_t low = 0;
   int64_t high = 0;
+  int64_t unit = 0;
   void add(int64_t size, int64_t stride) {
     const int64_t far = (size - 1) * stride;
     (far < 0 ? low : high) += far;
+    if (size > 1) unit = std::gcd(unit, stride);
+  }
+  [[nodiscard]] int bits() const {
+    return std::bit_width(static_cast<uint64_t>((high - low) / unit));
   }
 };
 Reach reach_of(const IndexPlan& plan) {
@@ -282,21 +262,26 @@ Reach reach_of(const IndexPlan& plan) {
   }
   for (int32_t j = 0; j < plan.indices; ++j)
     reach.add(plan.indexed_sizes[j], plan.indexed_strides[j]);
+  reach.unit = std::max<int64_t>(reach.unit, 1);
   return reach;
 }
 
 Status run_order(const IndexPlan& plan, const Order& order) {
   const DType dtype = plan.walk.dtypes[1];
-  const int64_t count = order.count * order.free.numel;
   if (plan.op == IndexOp::kPut) {
-    return visit_size(
-        dtype, [&]<class T>() { return launch(plan.walk.place, count, &put_kernel<T>, order); });
+    return visit_size(dtype, [&]<class T>() {
+      return launch(plan.walk.place, order.count * order.free.numel, &put_kernel<T>, order);
+    });
   }
   const bool compares = plan.op == IndexOp::kMaximum || plan.op == IndexOp::kMinimum;
   if (compares && is_complex(dtype))
     return failure(Code::kDType, "expected a real dtype for the largest or the smallest element");
+  const FoldTarget target{order.refused, order.array, order.low, order.unit,
+                          order.free,    dtype,       plan.op};
   const auto fold = [&]<class V>() {
-    return launch(plan.walk.place, count, &fold_kernel<V>, order, dtype, plan.op);
+    return fold_runs<V>(
+        plan.walk.place,
+        GivenValues<V>{order.keys, order.count, order.values, order.positions, dtype}, target);
   };
   if (compares && dtype == DType::kUInt64) return fold.template operator()<Number<uint64_t>>();
   return visit_arithmetic(dtype, fold);
@@ -307,6 +292,7 @@ Status write(const IndexPlan& plan) {
   const Reach reach = reach_of(plan);
   Order order{};
   order.low = reach.low;
+  order.unit = reach.unit;
   order.values = static_cast<const char*>(plan.walk.data[0]);
   order.array = static_cast<char*>(plan.walk.data[1]);
   order.free = no_dims<2>();
@@ -322,12 +308,11 @@ Status write(const IndexPlan& plan) {
   if (status != kernel::kOk) return status;
   Pairs pairs = Pairs::in(space.data<void>(), order.count);
   status = with_lookup(plan, false, [&]<int K>(const Lookup<K>& lookup) {
-    return launch(place, order.count, &keys_kernel<K>, lookup, reach.low, pairs.keys,
+    return launch(place, order.count, &keys_kernel<K>, lookup, reach.low, reach.unit, pairs.keys,
                   pairs.positions, refused);
   });
   if (status != kernel::kOk) return status;
-  status = sort_pairs(place, pairs, order.count,
-                      std::bit_width(static_cast<uint64_t>(reach.high - reach.low)));
+  status = sort_pairs(place, pairs, order.count, reach.bits());
   if (status != kernel::kOk) return status;
   order.refused = refused;
   order.keys = pairs.keys;
