@@ -121,6 +121,7 @@ struct Gemm {
   long long stride_a, stride_b, stride_c;
   void* c;
   int64_t batch;
+  bool by_address;  // a, b and c are arrays of addresses of the matrices
   // Partial sums are rounded to 16 bits, as cuBLAS may do unless it is forbidden.
   bool short_sums;
   bool tf32;
@@ -141,9 +142,14 @@ void multiply(const Gemm& g) {
   const W alpha(*reinterpret_cast<const P*>(g.alpha));
   const W beta(*reinterpret_cast<const P*>(g.beta));
   for (int64_t i = 0; i < g.batch; ++i) {
-    const T* a = static_cast<const T*>(g.a) + i * g.stride_a;
-    const T* b = static_cast<const T*>(g.b) + i * g.stride_b;
-    T* c = static_cast<T*>(g.c) + i * g.stride_c;
+    const auto* a = static_cast<const T*>(g.a) + i * g.stride_a;
+    const auto* b = static_cast<const T*>(g.b) + i * g.stride_b;
+    auto* c = static_cast<T*>(g.c) + i * g.stride_c;
+    if (g.by_address) {
+      a = static_cast<const T* const*>(g.a)[i];
+      b = static_cast<const T* const*>(g.b)[i];
+      c = static_cast<T* const*>(g.c)[i];
+    }
     for (int64_t column = 0; column < g.n; ++column) {
       for (int64_t row = 0; row < g.m; ++row) {
         W sum(0);
@@ -194,27 +200,24 @@ inline Multiply multiply_of(cudaDataType_t type, cublasComputeType_t compute) {
 
 }  // namespace tsr::cuda::on_host
 
-inline cublasStatus_t cublasGemmStridedBatchedEx_64(
-    cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int64_t m, int64_t n,
-    int64_t k, const void* alpha, const void* a, cudaDataType_t type_a, int64_t lda,
-    long long stride_a, const void* b, cudaDataType_t type_b, int64_t ldb, long long stride_b,
-    const void* beta, void* c, cudaDataType_t type_c, int64_t ldc, long long stride_c,
-    int64_t batch, cublasComputeType_t compute, cublasGemmAlgo_t) {
-  using namespace tsr;
-  using namespace tsr::cuda::on_host;
+namespace tsr::cuda::on_host {
+
+// What all products are called with; strides and batch are set by each.
+inline cublasStatus_t enqueue_gemm(cublasHandle_t handle, Gemm g, const void* alpha,
+                                   const void* beta, cudaDataType_t type_a, cudaDataType_t type_b,
+                                   cudaDataType_t type_c, cublasComputeType_t compute) {
   const Multiply multiply = multiply_of(type_a, compute);
   if (multiply == nullptr || type_a != type_b || type_a != type_c)
     return CUBLAS_STATUS_NOT_SUPPORTED;
   // Calls that cuBLAS refuses, or that differ between its versions, fail here too, so that the
   // tests find them. Results are the same in every run only if the stream has its own workspace.
-  const bool extents = lda >= (op_a == CUBLAS_OP_N ? m : k) &&
-                       ldb >= (op_b == CUBLAS_OP_N ? k : n) && ldc >= m && k > 0;
-  if (handle == nullptr || !extents || a == nullptr || b == nullptr || handle->workspace == nullptr)
+  const bool extents = g.lda >= (g.op_a == CUBLAS_OP_N ? g.m : g.k) &&
+                       g.ldb >= (g.op_b == CUBLAS_OP_N ? g.k : g.n) && g.ldc >= g.m && g.k > 0;
+  if (handle == nullptr || !extents || g.a == nullptr || g.b == nullptr ||
+      handle->workspace == nullptr)
     return CUBLAS_STATUS_INVALID_VALUE;
   const bool wide_scalars = type_a == CUDA_C_64F;
   const size_t size = wide_scalars ? 16 : type_a == CUDA_R_64F || type_a == CUDA_C_32F ? 8 : 4;
-  Gemm g{op_a, op_b, m,        n,        k,        {}, {},    a,     b,    lda,
-         ldb,  ldc,  stride_a, stride_b, stride_c, c,  batch, false, false};
   std::memcpy(g.alpha, alpha, size);
   std::memcpy(g.beta, beta, size);
   g.tf32 = compute == CUBLAS_COMPUTE_32F_FAST_TF32;
@@ -228,6 +231,42 @@ inline cublasStatus_t cublasGemmStridedBatchedEx_64(
     multiply(g);
   });
   return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+}
+
+}  // namespace tsr::cuda::on_host
+
+inline cublasStatus_t cublasGemmStridedBatchedEx_64(
+    cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int64_t m, int64_t n,
+    int64_t k, const void* alpha, const void* a, cudaDataType_t type_a, int64_t lda,
+    long long stride_a, const void* b, cudaDataType_t type_b, int64_t ldb, long long stride_b,
+    const void* beta, void* c, cudaDataType_t type_c, int64_t ldc, long long stride_c,
+    int64_t batch, cublasComputeType_t compute, cublasGemmAlgo_t) {
+  const tsr::cuda::on_host::Gemm g{op_a, op_b, m, n, k, {}, {}, a, b, lda, ldb, ldc,
+                                   stride_a, stride_b, stride_c, c, batch, false, false, false};
+  return enqueue_gemm(handle, g, alpha, beta, type_a, type_b, type_c, compute);
+}
+inline cublasStatus_t cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t op_a,
+                                      cublasOperation_t op_b, int64_t m, int64_t n, int64_t k,
+                                      const void* alpha, const void* a, cudaDataType_t type_a,
+                                      int64_t lda, const void* b, cudaDataType_t type_b,
+                                      int64_t ldb, const void* beta, void* c,
+                                      cudaDataType_t type_c, int64_t ldc,
+                                      cublasComputeType_t compute, cublasGemmAlgo_t algorithm) {
+  return cublasGemmStridedBatchedEx_64(handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, 0, b,
+                                       type_b, ldb, 0, beta, c, type_c, ldc, 0, 1, compute,
+                                       algorithm);
+}
+// The arrays of addresses are in device memory.
+inline cublasStatus_t cublasGemmBatchedEx_64(
+    cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int64_t m, int64_t n,
+    int64_t k, const void* alpha, const void* const a[], cudaDataType_t type_a, int64_t lda,
+    const void* const b[], cudaDataType_t type_b, int64_t ldb, const void* beta, void* const c[],
+    cudaDataType_t type_c, int64_t ldc, int64_t batch, cublasComputeType_t compute,
+    cublasGemmAlgo_t) {
+  const tsr::cuda::on_host::Gemm g{
+      op_a, op_b, m, n, k, {}, {}, a, b, lda, ldb, ldc, 0, 0, 0, const_cast<void**>(c), batch,
+      true, false, false};
+  return enqueue_gemm(handle, g, alpha, beta, type_a, type_b, type_c, compute);
 }
 
 // ---- A triangle on the right side ----

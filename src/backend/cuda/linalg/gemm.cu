@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products: cuBLAS for floating and complex matrices, a plain kernel for cases that it lacks
-// (integers, conjugation without transposition, empty sums).
+// (integers, empty sums). cuBLAS conjugates only what it also transposes; other operands with a
+// conjugation are conjugated into workspace first.
 #include "backend/cuda/generated/entries.h"
 #include "backend/cuda/launch.cuh"
 #include "backend/cuda/linalg/cublas.h"
@@ -14,14 +15,18 @@ using kernel::Status;
 
 namespace {
 
-// ---- The batch: any number of dims, the innermost as cuBLAS's batch ----
+// ---- The batch ----
 
+// The dims of a batch but the innermost one, which cuBLAS takes as its own where there is no other.
+int64_t outer_batch(const GemmPlan& plan) {
+  int64_t outer = 1;
+  for (int32_t d = 0; d + 1 < plan.batch_ndim; ++d) outer *= plan.batch_sizes[d];
+  return outer;
+}
 // Calls fn(offset of A, of B, of C in elements) for every index of all dims but the innermost.
 template <class Fn>
 Status for_outer_batch(const GemmPlan& plan, const Fn& fn) {
-  int64_t outer = 1;
-  for (int32_t d = 0; d + 1 < plan.batch_ndim; ++d) outer *= plan.batch_sizes[d];
-  for (int64_t i = 0; i < outer; ++i) {
+  for (int64_t i = 0; i < outer_batch(plan); ++i) {
     int64_t at[3] = {0, 0, 0};
     int64_t rest = i;
     for (int32_t d = plan.batch_ndim - 2; d >= 0; --d) {
@@ -81,39 +86,141 @@ BlasType blas_type(DType dtype, kernel::Precision precision) {
   }
 }
 
+// The addresses of all matrices of a batch, for cuBLAS: those of A, then of B, then of C.
+struct Addresses {
+  int32_t ndim;
+  int64_t count, itemsize;
+  const char* data[3];
+  int64_t sizes[kernel::kMaxRank];
+  int64_t strides[3][kernel::kMaxRank];
+};
+__global__ void addresses_kernel(const __grid_constant__ Addresses of, const char** to) {
+  for (int64_t i = first_index(); i < of.count; i += index_step()) {
+    int64_t at[3] = {0, 0, 0};
+    int64_t rest = i;
+    for (int d = of.ndim - 1; d >= 0; --d) {
+      const int64_t upper = divide(rest, of.sizes[d]);
+      for (int k = 0; k < 3; ++k) at[k] += (rest - upper * of.sizes[d]) * of.strides[k][d];
+      rest = upper;
+    }
+    for (int k = 0; k < 3; ++k) to[k * of.count + i] = of.data[k] + at[k] * of.itemsize;
+  }
+}
+Status write_addresses(const GemmPlan& plan, const char** to) {
+  Addresses of;
+  of.ndim = plan.batch_ndim;
+  of.count = plan.batch;
+  of.itemsize = itemsize(plan.dtype);
+  const void* const data[3] = {plan.a, plan.b, plan.c};
+  for (int k = 0; k < 3; ++k) {
+    of.data[k] = static_cast<const char*>(data[k]);
+    std::copy_n(plan.batch_strides[k], plan.batch_ndim, of.strides[k]);
+  }
+  std::copy_n(plan.batch_sizes, plan.batch_ndim, of.sizes);
+  return launch(plan.place, of.count, &addresses_kernel, of, to);
+}
+
+// One factor as cuBLAS takes it.
+struct Factor {
+  cublasOperation_t operation;
+  int64_t leading;
+  int32_t operand;  // 0: A, 1: B
+};
+
 Status with_cublas(const GemmPlan& plan, Side a, Side b, Side c) {
   const DeviceGuard guard(plan.place.device);
   TSR_CUDA_TRY(guard.error());
   const BlasHandle handle(plan.place);
   if (handle.status() != CUBLAS_STATUS_SUCCESS) return blas_failure(handle.status());
   const BlasType type = blas_type(plan.dtype, plan.precision);
-  const int64_t size = itemsize(plan.dtype);
   // C is column-major: compute C = A B in column-major order, and flip the operation of each
   // operand.
   const bool by_columns = c.operation != CUBLAS_OP_N;
   const auto turn = [&](Side side) {
     return side.operation == CUBLAS_OP_N ? CUBLAS_OP_T : CUBLAS_OP_N;
   };
-  return for_outer_batch(plan, [&](int64_t at_a, int64_t at_b, int64_t at_c) {
-    const void* x = static_cast<const char*>(plan.a) + at_a * size;
-    const void* y = static_cast<const char*>(plan.b) + at_b * size;
-    void* z = static_cast<char*>(plan.c) + at_c * size;
-    const auto call = [&](cublasOperation_t op_first, cublasOperation_t op_second, int64_t m,
-                          int64_t n, const void* first, int64_t first_leading, int64_t first_stride,
-                          const void* second, int64_t second_leading, int64_t second_stride) {
-      return cublasGemmStridedBatchedEx_64(
-          handle.get(), op_first, op_second, m, n, plan.k, &plan.alpha, first, type.data,
-          first_leading, first_stride, second, type.data, second_leading, second_stride, &plan.beta,
-          z, type.data, c.leading, inner_stride(plan, 2), inner_batch(plan), type.compute,
-          CUBLAS_GEMM_DEFAULT);
-    };
-    const cublasStatus_t status =
-        by_columns ? call(turn(a), turn(b), plan.m, plan.n, x, a.leading, inner_stride(plan, 0), y,
-                          b.leading, inner_stride(plan, 1))
-                   : call(b.operation, a.operation, plan.n, plan.m, y, b.leading,
-                          inner_stride(plan, 1), x, a.leading, inner_stride(plan, 0));
-    return status == CUBLAS_STATUS_SUCCESS ? queued(plan.place) : blas_failure(status);
-  });
+  const Factor x = by_columns ? Factor{turn(a), a.leading, 0} : Factor{b.operation, b.leading, 1};
+  const Factor y = by_columns ? Factor{turn(b), b.leading, 1} : Factor{a.operation, a.leading, 0};
+  const int64_t m = by_columns ? plan.m : plan.n;
+  const int64_t n = by_columns ? plan.n : plan.m;
+  const void* const data[2] = {plan.a, plan.b};
+  cublasStatus_t status;
+  if (plan.batch == 1) {
+    status = cublasGemmEx_64(handle.get(), x.operation, y.operation, m, n, plan.k, &plan.alpha,
+                             data[x.operand], type.data, x.leading, data[y.operand], type.data,
+                             y.leading, &plan.beta, plan.c, type.data, c.leading, type.compute,
+                             CUBLAS_GEMM_DEFAULT);
+  } else if (outer_batch(plan) == 1) {
+    status = cublasGemmStridedBatchedEx_64(
+        handle.get(), x.operation, y.operation, m, n, plan.k, &plan.alpha, data[x.operand],
+        type.data, x.leading, inner_stride(plan, x.operand), data[y.operand], type.data, y.leading,
+        inner_stride(plan, y.operand), &plan.beta, plan.c, type.data, c.leading,
+        inner_stride(plan, 2), plan.batch, type.compute, CUBLAS_GEMM_DEFAULT);
+  } else {
+    const Workspace space(plan.place, 3 * plan.batch * static_cast<int64_t>(sizeof(void*)));
+    if (space.missing()) return no_workspace();
+    const Status written = write_addresses(plan, space.data<const char*>());
+    if (written != kernel::kOk) return written;
+    auto* const of = space.data<const void*>();
+    status = cublasGemmBatchedEx_64(
+        handle.get(), x.operation, y.operation, m, n, plan.k, &plan.alpha,
+        of + x.operand * plan.batch, type.data, x.leading, of + y.operand * plan.batch, type.data,
+        y.leading, &plan.beta, space.data<void*>() + 2 * plan.batch, type.data, c.leading,
+        plan.batch, type.compute, CUBLAS_GEMM_DEFAULT);
+  }
+  return status == CUBLAS_STATUS_SUCCESS ? queued(plan.place) : blas_failure(status);
+}
+
+// ---- Conjugation without transposition ----
+
+template <class T>
+__global__ void conjugated_kernel(const __grid_constant__ Addresses of, int64_t rows,
+                                  int64_t columns, int64_t row_stride, int64_t column_stride,
+                                  Pair<T>* to) {
+  const int64_t size = rows * columns;
+  for (int64_t i = first_index(); i < of.count * size; i += index_step()) {
+    int64_t rest = divide(i, size);
+    const int64_t inside = i - rest * size;
+    const int64_t row = divide(inside, columns);
+    int64_t at = row * row_stride + (inside - row * columns) * column_stride;
+    for (int d = of.ndim - 1; d >= 0; --d) {
+      const int64_t upper = divide(rest, of.sizes[d]);
+      at += (rest - upper * of.sizes[d]) * of.strides[0][d];
+      rest = upper;
+    }
+    const Pair<T> x = reinterpret_cast<const Pair<T>*>(of.data[0])[at];
+    to[i] = {x.re, -x.im};
+  }
+}
+
+// Writes the conjugated matrices of operand A or B, row-major, one after the other, and puts them in
+// place of the operand.
+Status conjugate_operand(GemmPlan& plan, int operand, void* to) {
+  const int64_t rows = operand == 0 ? plan.m : plan.k;
+  const int64_t columns = operand == 0 ? plan.k : plan.n;
+  int64_t(&strides)[2] = operand == 0 ? plan.a_strides : plan.b_strides;
+  Addresses of{};
+  of.ndim = plan.batch_ndim;
+  of.count = plan.batch;
+  of.data[0] = static_cast<const char*>(operand == 0 ? plan.a : plan.b);
+  std::copy_n(plan.batch_sizes, plan.batch_ndim, of.sizes);
+  std::copy_n(plan.batch_strides[operand], plan.batch_ndim, of.strides[0]);
+  const auto write = [&]<class T>() {
+    return launch(plan.place, of.count * rows * columns, &conjugated_kernel<T>, of, rows, columns,
+                  strides[0], strides[1], static_cast<Pair<T>*>(to));
+  };
+  const Status status = plan.dtype == DType::kComplex64 ? write.template operator()<float>()
+                                                        : write.template operator()<double>();
+  (operand == 0 ? plan.a : plan.b) = to;
+  (operand == 0 ? plan.conj_a : plan.conj_b) = 0;
+  strides[0] = columns;
+  strides[1] = 1;
+  int64_t step = rows * columns;
+  for (int32_t d = plan.batch_ndim - 1; d >= 0; --d) {
+    plan.batch_strides[operand][d] = step;
+    step *= plan.batch_sizes[d];
+  }
+  return status;
 }
 
 // ---- The plain kernel ----
@@ -196,19 +303,45 @@ Status with_kernels(const GemmPlan& plan) {
   }
 }
 
+Side side_of(const GemmPlan& plan, int operand) {
+  return operand == 0 ? describe(plan.a_strides, plan.m, plan.k, plan.conj_a != 0)
+                      : describe(plan.b_strides, plan.k, plan.n, plan.conj_b != 0);
+}
+Status gemm_offered(const GemmPlan& plan) {
+  return with_cublas(plan, side_of(plan, 0), side_of(plan, 1),
+                     describe(plan.c_strides, plan.m, plan.n, false));
+}
+
+// A column-major C flips the operations, and with them what cuBLAS can conjugate.
+Status gemm_complex(const GemmPlan& plan) {
+  const bool by_columns = describe(plan.c_strides, plan.m, plan.n, false).operation != CUBLAS_OP_N;
+  const auto copied = [&](int operand) {
+    const bool conjugated = (operand == 0 ? plan.conj_a : plan.conj_b) != 0;
+    return conjugated && (by_columns || !side_of(plan, operand).offered);
+  };
+  const int64_t size = itemsize(plan.dtype) * plan.batch * plan.k;
+  const Workspace space_a(plan.place, copied(0) ? size * plan.m : 0);
+  const Workspace space_b(plan.place, copied(1) ? size * plan.n : 0);
+  if (space_a.missing() || space_b.missing()) return no_workspace();
+  GemmPlan offered = plan;
+  if (copied(0)) {
+    const Status status = conjugate_operand(offered, 0, space_a.data<void>());
+    if (status != kernel::kOk) return status;
+  }
+  if (copied(1)) {
+    const Status status = conjugate_operand(offered, 1, space_b.data<void>());
+    if (status != kernel::kOk) return status;
+  }
+  return gemm_offered(offered);
+}
+
 }  // namespace
 
 Status gemm(const GemmPlan& plan) {
   if (plan.m == 0 || plan.n == 0 || plan.batch == 0) return kernel::kOk;
   // For k = 0 the result is beta C, which versions of cuBLAS handle differently.
   if (is_integral_or_bool(plan.dtype) || plan.k == 0) return with_kernels(plan);
-  const Side a = describe(plan.a_strides, plan.m, plan.k, plan.conj_a != 0);
-  const Side b = describe(plan.b_strides, plan.k, plan.n, plan.conj_b != 0);
-  const Side c = describe(plan.c_strides, plan.m, plan.n, false);
-  const bool conjugates = plan.conj_a != 0 || plan.conj_b != 0;
-  if (a.offered && b.offered && !(conjugates && c.operation != CUBLAS_OP_N))
-    return with_cublas(plan, a, b, c);
-  return with_kernels(plan);
+  return is_complex(plan.dtype) ? gemm_complex(plan) : gemm_offered(plan);
 }
 
 }  // namespace tsr::cuda
