@@ -5,6 +5,10 @@
 #pragma once
 
 #include <cuda_runtime.h>
+#if defined(__CUDACC__)
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#endif
 
 #include "backend/cuda/host.h"
 #include "backend/cuda/number_complex.cuh"
@@ -28,13 +32,41 @@ struct Plain {
   __device__ static Value load(Type raw) { return Value(raw); }
   __device__ static Type store(Value value) { return value.v; }
 };
-// 16-bit floats compute in float32.
+// ---- 16-bit floats ----
+// A device has instructions for what base/half.h computes. The results are the same, except that
+// they may choose other bits for a NaN.
+
+__device__ inline float to_float(Half value) {
+#if defined(__CUDA_ARCH__)
+  return __half2float(__ushort_as_half(value.bits));
+#else
+  return static_cast<float>(value);
+#endif
+}
+__device__ inline float to_float(BFloat16 value) {
+  return static_cast<float>(value);  // a shift
+}
+template <class T>
+__device__ T to_short(float value) {
+#if defined(__CUDA_ARCH__)
+  T found;
+  if constexpr (std::is_same_v<T, Half>)
+    found.bits = __half_as_ushort(__float2half_rn(value));
+  else
+    found.bits = __bfloat16_as_ushort(__float2bfloat16_rn(value));
+  return found;
+#else
+  return T(value);
+#endif
+}
+
+// They compute in float32.
 template <class T>
 struct Short {
   using Type = T;
   using Value = Number<float>;
-  __device__ static Value load(Type raw) { return Value(static_cast<float>(raw)); }
-  __device__ static Type store(Value value) { return Type(value.v); }
+  __device__ static Value load(Type raw) { return Value(to_float(raw)); }
+  __device__ static Type store(Value value) { return to_short<T>(value.v); }
 };
 template <class T>
 struct Paired {
@@ -118,9 +150,9 @@ __device__ Wide load_as(DType dtype, const void* data) {
     case DType::kInt64:
       return widen_element<Wide>(*static_cast<const int64_t*>(data));
     case DType::kFloat16:
-      return widen_element<Wide>(static_cast<float>(*static_cast<const Half*>(data)));
+      return widen_element<Wide>(to_float(*static_cast<const Half*>(data)));
     case DType::kBFloat16:
-      return widen_element<Wide>(static_cast<float>(*static_cast<const BFloat16*>(data)));
+      return widen_element<Wide>(to_float(*static_cast<const BFloat16*>(data)));
     case DType::kFloat32:
       return widen_element<Wide>(*static_cast<const float*>(data));
     case DType::kFloat64:
@@ -180,10 +212,10 @@ __device__ void store_as(DType dtype, void* data, Wide value) {
       *static_cast<int64_t*>(data) = convert<int64_t>(real);
       return;
     case DType::kFloat16:
-      *static_cast<Half*>(data) = Half(static_cast<float>(real));
+      *static_cast<Half*>(data) = to_short<Half>(static_cast<float>(real));
       return;
     case DType::kBFloat16:
-      *static_cast<BFloat16*>(data) = BFloat16(static_cast<float>(real));
+      *static_cast<BFloat16*>(data) = to_short<BFloat16>(static_cast<float>(real));
       return;
     case DType::kFloat32:
       *static_cast<float*>(data) = static_cast<float>(real);

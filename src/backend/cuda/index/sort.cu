@@ -19,10 +19,11 @@ namespace {
 // `flip` has the bits of a key set when the largest comes first; the number of the row, where
 // `with_rows`, stands above them.
 __global__ void keys_kernel(SortPlan plan, int64_t size, uint64_t flip, bool with_rows,
-                            uint64_t* keys, int64_t* positions) {
+                            int key_bits, uint64_t* keys, int64_t* positions) {
   for (int64_t i = first_index(); i < plan.rows * plan.columns; i += index_step()) {
-    const uint64_t key = key_at(plan.dtype, static_cast<const char*>(plan.input) + i * size) ^ flip;
-    keys[i] = with_rows ? static_cast<uint64_t>(i / plan.columns) << 32 | key : key;
+    const uint64_t key =
+        narrow_key_at(plan.dtype, static_cast<const char*>(plan.input) + i * size) ^ flip;
+    keys[i] = with_rows ? static_cast<uint64_t>(divide(i, plan.columns)) << key_bits | key : key;
     positions[i] = i;
   }
 }
@@ -46,13 +47,13 @@ __global__ void keep_kernel(SortPlan plan, const int64_t* positions) {
 
 Status sort_rows(const SortPlan& plan, Pairs& pairs) {
   const int64_t count = plan.rows * plan.columns;
-  const int key_bits = itemsize(plan.dtype) <= 4 ? 32 : 64;
+  const int key_bits = significant_bits(plan.dtype);
   const int row_bits = std::bit_width(static_cast<uint64_t>(plan.rows - 1));
   const bool at_once = key_bits + row_bits <= 64;
-  const uint64_t all = key_bits == 64 ? ~uint64_t{0} : uint64_t{0xffffffff};
+  const uint64_t all = ~uint64_t{0} >> (64 - key_bits);
   Status status = launch(plan.place, count, &keys_kernel, plan, itemsize(plan.dtype),
                          plan.descending != 0 ? all : uint64_t{0}, at_once && row_bits > 0,
-                         pairs.keys, pairs.positions);
+                         key_bits, pairs.keys, pairs.positions);
   if (status != kernel::kOk) return status;
   status = sort_pairs(plan.place, pairs, count, at_once ? key_bits + row_bits : key_bits);
   if (status != kernel::kOk || at_once) return status;

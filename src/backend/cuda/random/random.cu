@@ -1,7 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers: one Philox block per element. Uniform numbers, Bernoulli's and integers are those
-// of the CPU; of the others the last bits may differ, as CUDA's own logarithm and cosine do.
+// Random numbers. Uniform numbers, Bernoulli's and integers are those of the CPU; of the others the
+// last bits may differ, as CUDA's own logarithm and cosine do.
+//
+// Note [One block per element]
+// Element i of a call takes the Philox block of counter offset + i, on every device, and no other
+// element takes it. So a number depends on the seed and its place alone: dropout in attention finds
+// its mask again in the backward pass, a tensor that is split among devices gets the numbers of the
+// whole, and a call advances the offset by numel whatever its dtype. A block would hold four
+// float32, which would quarter the work of Philox (about 70 integer instructions per block); but
+// every number of the CPU, of attention and of saved states would become another one. A kernel that
+// draws and uses numbers, as dropout does, is limited by the memory also with a block for each.
+#include <bit>
+
 #include "backend/common/philox.h"
 #include "backend/common/random_math.h"
 #include "backend/cuda/generated/entries.h"
@@ -37,8 +48,12 @@ __device__ int exact_bits(DType dtype) {
       return 53;
   }
 }
+// 2^-bits, from its exponent.
+__device__ double power_of_half(int bits) {
+  return std::bit_cast<double>(static_cast<uint64_t>(1023 - bits) << 52);
+}
 __device__ double unit(uint64_t word, int bits) {
-  return std::ldexp(static_cast<double>(word >> (64 - bits)), -bits);
+  return static_cast<double>(word >> (64 - bits)) * power_of_half(bits);
 }
 
 __device__ double rounded_to(DType dtype, double value) {
@@ -60,6 +75,15 @@ __device__ double uniform(const RandomPlan& plan, const Words& block) {
   return rounded_to(plan.dtype, value) >= plan.p1 && plan.p1 > plan.p0 ? plan.p0 : value;
 }
 
+// The cosine of 2 pi v. cospi needs no reduction of its argument, which costs more than the cosine.
+__device__ float cosine_of_turns(float v) {
+#if defined(__CUDA_ARCH__)
+  return cospif(2 * v);
+#else
+  return std::cos(6.2831853F * v);
+#endif
+}
+
 // Box and Muller (1958): the radius from (0, 1], the angle from [0, 1).
 __device__ double normal(const RandomPlan& plan, const Words& block) {
   constexpr double kTwoPi = 6.283185307179586;
@@ -67,10 +91,10 @@ __device__ double normal(const RandomPlan& plan, const Words& block) {
     const double radius = std::sqrt(-2 * std::log1p(-unit(block.low(), 53)));
     return plan.p0 + plan.p1 * radius * std::cos(kTwoPi * unit(block.high(), 53));
   }
-  const float u = std::ldexp(static_cast<float>(block.word(0) >> 8), -24);
-  const float v = std::ldexp(static_cast<float>(block.word(2) >> 8), -24);
+  const float u = static_cast<float>(block.word(0) >> 8) * 0x1p-24F;
+  const float v = static_cast<float>(block.word(2) >> 8) * 0x1p-24F;
   const float radius = std::sqrt(-2 * std::log1p(-u));
-  return plan.p0 + plan.p1 * static_cast<double>(radius * std::cos(static_cast<float>(kTwoPi) * v));
+  return plan.p0 + plan.p1 * static_cast<double>(radius * cosine_of_turns(v));
 }
 
 // The upper half of a 128-bit product.
