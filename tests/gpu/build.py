@@ -85,7 +85,7 @@ def build_library() -> None:
         f"-DCMAKE_PREFIX_PATH={';'.join(map(str, prefixes))}",
     )  # fmt: skip
     run("cmake", "--build", BUILD, "--parallel", os.environ.get("TSR_JOBS", str(os.cpu_count())),
-        "--target", "tessera", "tessera_cuda")  # fmt: skip
+        "--target", "tessera", "tessera_cuda", "tessera_nccl")  # fmt: skip
 
 
 class Extension:

@@ -104,11 +104,35 @@ def gradients_behind_held_work() -> None:
         check_equal("forward and backward in one stream", float(w.grad.max().item()), 4.0)
 
 
+def backward_crosses_streams() -> None:
+    """Each half of the graph was made on its own held stream; the backward pass, started on a third one, must run each
+    node where its forward ran, and order what they hand over."""
+    w = ts.full((SIZE,), 2.0, device=DEVICE).requires_grad_()
+    one, two = Stream(), Stream()
+    for side in (one, two):
+        side.wait_for(Stream.current())
+    start = time.perf_counter()
+    with one:
+        hold(one)
+        left = w * 3.0
+    two.wait_for(one)
+    with two:
+        hold(two)
+        right = left * w
+        loss = right.sum()
+    with Stream() as third:
+        third.wait_for(two)
+        loss.backward()
+        queued("backward", start)
+        check_equal("the gradient is whole", float(w.grad.max().item()), 12.0)
+        check_equal("the gradient is the same everywhere", float(w.grad.min().item()), 12.0)
+
+
 if __name__ == "__main__":
     for test in (
         an_event_waits_for_held_work, a_copy_to_the_host_waits, memory_of_a_held_stream_is_not_lent,
         memory_freed_in_its_own_stream_is_lent_at_once, a_batch_from_the_host_does_not_change_behind_the_call,
-        gradients_behind_held_work,
+        gradients_behind_held_work, backward_crosses_streams,
     ):  # fmt: skip
         with seconds_of(test.__name__):
             test()
