@@ -9,26 +9,6 @@
 #include <cstddef>
 #include <memory>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define TSR_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define TSR_ASAN 1
-#endif
-#if __has_feature(thread_sanitizer)
-#define TSR_TSAN 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define TSR_TSAN 1
-#endif
-#if defined(TSR_ASAN)
-#include <sanitizer/common_interface_defs.h>
-#endif
-#if defined(TSR_TSAN)
-#include <sanitizer/tsan_interface.h>
-#endif
-
 namespace tsr::cuda::on_host {
 namespace {
 
@@ -38,28 +18,8 @@ constexpr unsigned kLanes = 32;
 
 enum class Waits { kNot, kForBlock, kForWarp, kEnded };
 
-// A point of execution, with what sanitizers must know when it is left for another one.
-struct Context {
-  ucontext_t registers;
-  void* stack = nullptr;
-  size_t stack_size = 0;
-  void* sanitizer = nullptr;
-};
-
-void change(Context& from, Context& to) {
-#if defined(TSR_ASAN)
-  __sanitizer_start_switch_fiber(&from.sanitizer, to.stack, to.stack_size);
-#elif defined(TSR_TSAN)
-  __tsan_switch_to_fiber(to.sanitizer, 0);
-#endif
-  swapcontext(&from.registers, &to.registers);
-#if defined(TSR_ASAN)
-  __sanitizer_finish_switch_fiber(from.sanitizer, nullptr, nullptr);
-#endif
-}
-
 struct Thread {
-  Context context;
+  ucontext_t context;
   std::unique_ptr<unsigned char[]> memory;
   Waits waits = Waits::kNot;
   unsigned exchanges = 0;
@@ -71,7 +31,7 @@ struct Warp {
 };
 
 struct Block {
-  Context scheduler;
+  ucontext_t scheduler;
   Thread threads[kThreadsOfBlock];
   Warp warps[kThreadsOfBlock / kLanes];
   unsigned count = 0;
@@ -89,16 +49,11 @@ void pause(Waits why) {
   Block& b = block();
   Thread& me = b.threads[b.running];
   me.waits = why;
-  change(me.context, b.scheduler);
+  swapcontext(&me.context, &b.scheduler);
 }
 
 void enter() {
   Block& b = block();
-#if defined(TSR_ASAN)
-  const void* bottom = nullptr;
-  __sanitizer_finish_switch_fiber(nullptr, &bottom, &b.scheduler.stack_size);
-  b.scheduler.stack = const_cast<void*>(bottom);
-#endif
   for (;;) {
     b.body(b.argument);
     pause(Waits::kEnded);  // the next block goes on here
@@ -107,30 +62,22 @@ void enter() {
 
 // A thread that has ended is kept; any other begins anew.
 void prepare(Thread& thread) {
-  Context& context = thread.context;
   thread.exchanges = 0;
   const bool kept = thread.memory != nullptr && thread.waits == Waits::kEnded;
   thread.waits = Waits::kNot;
   if (kept) return;
-  if (thread.memory == nullptr) {
-    thread.memory = std::make_unique<unsigned char[]>(kStack);
-#if defined(TSR_TSAN)
-    context.sanitizer = __tsan_create_fiber(0);
-#endif
-  }
-  context.stack = thread.memory.get();
-  context.stack_size = kStack;
-  getcontext(&context.registers);
-  context.registers.uc_stack.ss_sp = context.stack;
-  context.registers.uc_stack.ss_size = kStack;
-  context.registers.uc_link = nullptr;
-  makecontext(&context.registers, &enter, 0);
+  if (thread.memory == nullptr) thread.memory = std::make_unique<unsigned char[]>(kStack);
+  getcontext(&thread.context);
+  thread.context.uc_stack.ss_sp = thread.memory.get();
+  thread.context.uc_stack.ss_size = kStack;
+  thread.context.uc_link = nullptr;
+  makecontext(&thread.context, &enter, 0);
 }
 
 void resume(Block& b, unsigned i) {
   b.running = i;
   *b.index = i;
-  change(b.scheduler, b.threads[i].context);
+  swapcontext(&b.scheduler, &b.threads[i].context);
 }
 
 // Lets the threads go on that wait for nothing any more; false if there are none.
@@ -170,9 +117,6 @@ bool run_block(unsigned threads, unsigned* index, void (*body)(const void*), con
   b.index = index;
   b.body = body;
   b.argument = argument;
-#if defined(TSR_TSAN)
-  b.scheduler.sanitizer = __tsan_get_current_fiber();
-#endif
   for (unsigned i = 0; i < b.count; ++i) prepare(b.threads[i]);
   bool forward = true;
   do {
