@@ -25,9 +25,11 @@ __device__ inline int warps_of_block() {
 template <class T, class Move>
 __device__ T sent(const T& value, const Move& move) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(uint32_t) == 0);
-  uint32_t words[sizeof(T) / sizeof(uint32_t)];
+  constexpr int kWords = sizeof(T) / sizeof(uint32_t);
+  uint32_t words[kWords];
   std::memcpy(words, &value, sizeof(T));
-  for (uint32_t& word : words) word = move(word);
+#pragma unroll
+  for (int w = 0; w < kWords; ++w) words[w] = move(words[w]);
   T found;
   std::memcpy(&found, words, sizeof(T));
   return found;

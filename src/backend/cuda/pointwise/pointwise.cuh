@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "backend/common/functor_call.h"
 #include "backend/common/functor_types.h"
@@ -103,29 +104,31 @@ requires std::is_same_v<R, typename S::Value> struct ResultOf<S, R> {
   __device__ static Type of(R result) { return S::store(result); }
 };
 
+template <class F, class S, class First, int... kRest>
+using FunctorResult = std::remove_cvref_t<decltype(math::call_functor<F, typename S::Value>(
+    std::declval<const typename S::Value (&)[2]>(),
+    First::load(std::declval<typename First::Type>()),
+    S::load((static_cast<void>(kRest), std::declval<typename S::Type>()))...))>;
+
 // Applies F to elements as they are stored. Inputs have storage S, except for the first, which may
 // differ (a condition).
 template <class F, class S, class First, int... kRest>
 struct Applied {
   using V = typename S::Value;
-  static constexpr int kOperands = sizeof...(kRest) + 2;
+  using Result = ResultOf<S, FunctorResult<F, S, First, kRest...>>;
+  using Out = typename Result::Type;
+  // As many as a pack has of the largest type.
+  static constexpr int kItems = kPackOf<Out> < kPackOf<typename S::Type>
+                                    ? kPackOf<Out>
+                                    : kPackOf<typename S::Type>;
   V params[2];
 
   __device__ explicit Applied(const Parameters& parameters)
       : params{parameter<V>(parameters.p[0]), parameter<V>(parameters.p[1])} {}
   template <class... Rest>
-  __device__ auto operator()(typename First::Type first, Rest... rest) const {
-    const auto result = math::call_functor<F, V>(params, First::load(first), S::load(rest)...);
-    return ResultOf<S, std::remove_const_t<decltype(result)>>::of(result);
+  __device__ Out operator()(typename First::Type first, Rest... rest) const {
+    return Result::of(math::call_functor<F, V>(params, First::load(first), S::load(rest)...));
   }
-  using Out = decltype(std::declval<const Applied&>()(
-      std::declval<typename First::Type>(), (static_cast<void>(kRest),
-                                             std::declval<typename S::Type>())...));
-  // Of the largest of the types.
-  static constexpr size_t kLargest = sizeof(typename S::Type) > sizeof(Out)
-                                         ? sizeof(typename S::Type)
-                                         : sizeof(Out);
-  static constexpr int kItems = kLargest < kPackBytes ? kPackBytes / static_cast<int>(kLargest) : 1;
 };
 
 // ---- The kernels ----
