@@ -45,10 +45,11 @@ def collectives() -> None:
         return
     with Stream():
         x = ts.full((SIZE,), 1.0, device=DEVICE)
-        pending = dist.all_reduce(x * 2.0, async_op=True)
+        doubled = x * 2.0
+        pending = dist.all_reduce(doubled, async_op=True)
         pending.wait()
-        y = x + 1.0
-        check_equal("work after a collective sees the stream", float(y.max().item()), 2.0)
+        y = doubled + 1.0
+        check_equal("work after a collective waits for it", float(y.max().item()), 3.0)
     seconds = time_queued(lambda: dist.all_reduce(x), wait)
     figure("nccl.all_reduce", x.numel() * 4 / seconds / 1e9, "GB/s", "one rank: the cost of the call, not of a wire")
 
