@@ -107,8 +107,7 @@ __device__ T joined_before(const T& value, const T& none, T* place, T& total, co
 
 // The exclusive prefix sum over the threads; `total` becomes the sum of all.
 __device__ inline int64_t sum_before(int64_t value, int64_t* place, int64_t& total) {
-  return joined_before(value, int64_t{0}, place, total,
-                       [](int64_t a, int64_t b) { return a + b; });
+  return joined_before(value, int64_t{0}, place, total, [](int64_t a, int64_t b) { return a + b; });
 }
 
 }  // namespace tsr::cuda

@@ -5,8 +5,8 @@
 // Note [Grid-stride]
 // Kernels are correct for every number of blocks, and for every number of threads that is a
 // multiple of kWarp: they visit elements with `for (i = first_index(); i < n; i += index_step())`,
-// and threads that cooperate use the functions of block.cuh. The tests run them on a machine without
-// a GPU with few of both (tests/support/cuda_on_host).
+// and threads that cooperate use the functions of block.cuh. The tests run them on a machine
+// without a GPU with few of both (tests/support/cuda_on_host).
 #pragma once
 
 #include <cuda_runtime.h>

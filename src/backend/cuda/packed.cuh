@@ -14,7 +14,8 @@ inline constexpr int kPackBytes = 16;
 
 // Elements of a size in a pack.
 template <class T>
-inline constexpr int kPackOf = sizeof(T) < kPackBytes ? kPackBytes / static_cast<int>(sizeof(T)) : 1;
+inline constexpr int kPackOf = sizeof(T) < kPackBytes ? kPackBytes / static_cast<int>(sizeof(T))
+                                                      : 1;
 
 template <class T, int kItems>
 struct alignas(sizeof(T) * kItems < kPackBytes ? sizeof(T) * kItems : kPackBytes) Pack {

@@ -7,7 +7,8 @@
 // are the middle axis of (rows, columns, inner), and which numbers are neighbours depends on inner:
 //   inner == 1, up to 1024 columns   a warp per row, which keeps the row in registers (Warp)
 //   inner == 1, more columns         a block per row, which reads the row again (Together)
-//   inner == 1, up to 16 columns     a thread per row (Alone): a warp reads 32 short rows, which are
+//   inner == 1, up to 16 columns     a thread per row (Alone): a warp reads 32 short rows, which
+//   are
 //                                    neighbours as a whole
 //   inner > 1, many positions        a thread per position (Alone), beside that of the neighbour
 //   inner > 1, few positions         a block for 32 neighbouring positions (Strip), whose warps
@@ -111,7 +112,9 @@ struct Warp {
   __device__ void visit(int64_t n, const Fn& fn) const {
     for (int64_t i = lane_of_thread(); i < n; i += kWarp) fn(i);
   }
-  __device__ bool leads() const { return lane_of_thread() == 0; }
+  __device__ bool leads() const {
+    return lane_of_thread() == 0;
+  }
   __device__ double sum(double value) const {
     return join_warp(value, [](double a, double b) { return a + b; });
   }

@@ -195,6 +195,42 @@ def test_lines_of_every_length_and_alignment_agree(length: int, dtype: str) -> N
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "bfloat16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("width", [32, 48, 30])  # the last one is no whole number of packs
+def test_rows_of_packs_agree(width: int, dtype: str) -> None:
+    kind = getattr(ts, dtype)
+    x, y = (ts.asarray(np.random.default_rng(i).integers(0, 5, (3, 4, width + 16))).astype(kind) for i in (1, 2))
+    row, column, plane = y[0, 0, :width].contiguous(), y[0, :, :1].contiguous(), y[:, :, :1].contiguous()
+    places = (slice(0, width), slice(16, 16 + width), slice(3, 3 + width))
+    for place in places:  # with the packs, a pack further, beside them
+        same(lambda a, r, c, p: (a[..., place] + r, a[..., place] * c, p + a[..., place]), x, row, column, plane)  # noqa: B023
+        same(lambda a, b: (a[..., place] + b[..., :width], a[:, ::-1, place] == b[..., places[2]]), x, y)  # noqa: B023
+        same(lambda a, b: ts.where(a[0, :, place] == b[0, :, :width], a[1, :, place], b[0, 0, :width]), x, y)  # noqa: B023
+        same(lambda a: (a[..., place].contiguous(), a[:, 1:, place].astype(ts.complex64)), x)  # noqa: B023
+        if kind in (ts.float32, ts.bfloat16, ts.float64):
+            same(lambda a: (a[::2, :, place].astype(ts.float16), a[..., place].astype(ts.float32)), x)  # noqa: B023
+
+        def into(a: ts.Tensor, b: ts.Tensor) -> ts.Tensor:
+            z = a.clone()
+            z[..., place] += b[..., places[1]]  # noqa: B023
+            z[1, :, place] = b[0, :, places[2]]  # noqa: B023
+            z[2, 1:, place] = 3  # noqa: B023
+            z[2, :1, place] = 0  # noqa: B023
+            return z
+
+        same(into, x, y)
+
+
+def test_nothing_stays_nothing() -> None:
+    for shape in ((0, 5), (5, 0)):
+        x = ts.zeros(shape, dtype=ts.float64)
+        same(lambda a: (ts.softmax(a, 1), ts.softmax(a, 0), a + a, a.T.contiguous(), a.astype(ts.float32)), x)
+        same(lambda a: (ts.sum(a), ts.sum(a, axis=0), ts.sum(a, axis=1), ts.cumulative_sum(a, 1)), x)
+        same(lambda a: (ts.full_like(a, 3), ts.sort(a, 1), ts.count_nonzero(a, axis=1)), x)
+    same(lambda a, i, v: ts.index_put(a, [i], v, True), numbers(4, 3), below(4, 0), numbers(0, 3))
+    same(lambda a, b: a @ b, numbers(3, 0), numbers(0, 4))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "bfloat16", "float32", "float64", "complex128"])
 def test_copies_and_fills_of_every_layout_agree(dtype: str) -> None:
     kind = getattr(ts, dtype)
     x = ts.asarray(np.random.default_rng(7).integers(0, 100, (3, 40, 65))).astype(kind)

@@ -87,8 +87,8 @@ bool release(Block& b) {
   bool waiting = false;
   for (unsigned i = 0; i < b.count; ++i) {
     waiting = waiting || b.threads[i].waits == Waits::kForBlock;
-    whole = whole && (b.threads[i].waits == Waits::kForBlock ||
-                      b.threads[i].waits == Waits::kEnded);
+    whole =
+        whole && (b.threads[i].waits == Waits::kForBlock || b.threads[i].waits == Waits::kEnded);
   }
   const auto let_go = [&](unsigned begin, unsigned end) {
     for (unsigned i = begin; i < end; ++i) {

@@ -241,31 +241,34 @@ inline cublasStatus_t cublasGemmStridedBatchedEx_64(
     long long stride_a, const void* b, cudaDataType_t type_b, int64_t ldb, long long stride_b,
     const void* beta, void* c, cudaDataType_t type_c, int64_t ldc, long long stride_c,
     int64_t batch, cublasComputeType_t compute, cublasGemmAlgo_t) {
-  const tsr::cuda::on_host::Gemm g{op_a, op_b, m, n, k, {}, {}, a, b, lda, ldb, ldc,
-                                   stride_a, stride_b, stride_c, c, batch, false, false, false};
+  const tsr::cuda::on_host::Gemm g{op_a,     op_b, m,     n,     k,     {},       {},
+                                   a,        b,    lda,   ldb,   ldc,   stride_a, stride_b,
+                                   stride_c, c,    batch, false, false, false};
   return enqueue_gemm(handle, g, alpha, beta, type_a, type_b, type_c, compute);
 }
 inline cublasStatus_t cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t op_a,
                                       cublasOperation_t op_b, int64_t m, int64_t n, int64_t k,
                                       const void* alpha, const void* a, cudaDataType_t type_a,
                                       int64_t lda, const void* b, cudaDataType_t type_b,
-                                      int64_t ldb, const void* beta, void* c,
-                                      cudaDataType_t type_c, int64_t ldc,
-                                      cublasComputeType_t compute, cublasGemmAlgo_t algorithm) {
+                                      int64_t ldb, const void* beta, void* c, cudaDataType_t type_c,
+                                      int64_t ldc, cublasComputeType_t compute,
+                                      cublasGemmAlgo_t algorithm) {
   return cublasGemmStridedBatchedEx_64(handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, 0, b,
                                        type_b, ldb, 0, beta, c, type_c, ldc, 0, 1, compute,
                                        algorithm);
 }
 // The arrays of addresses are in device memory.
-inline cublasStatus_t cublasGemmBatchedEx_64(
-    cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int64_t m, int64_t n,
-    int64_t k, const void* alpha, const void* const a[], cudaDataType_t type_a, int64_t lda,
-    const void* const b[], cudaDataType_t type_b, int64_t ldb, const void* beta, void* const c[],
-    cudaDataType_t type_c, int64_t ldc, int64_t batch, cublasComputeType_t compute,
-    cublasGemmAlgo_t) {
-  const tsr::cuda::on_host::Gemm g{
-      op_a, op_b, m, n, k, {}, {}, a, b, lda, ldb, ldc, 0, 0, 0, const_cast<void**>(c), batch,
-      true, false, false};
+inline cublasStatus_t cublasGemmBatchedEx_64(cublasHandle_t handle, cublasOperation_t op_a,
+                                             cublasOperation_t op_b, int64_t m, int64_t n,
+                                             int64_t k, const void* alpha, const void* const a[],
+                                             cudaDataType_t type_a, int64_t lda,
+                                             const void* const b[], cudaDataType_t type_b,
+                                             int64_t ldb, const void* beta, void* const c[],
+                                             cudaDataType_t type_c, int64_t ldc, int64_t batch,
+                                             cublasComputeType_t compute, cublasGemmAlgo_t) {
+  const tsr::cuda::on_host::Gemm g{op_a,  op_b, m,     n,    k, {}, {}, a,
+                                   b,     lda,  ldb,   ldc,  0, 0,  0,  const_cast<void**>(c),
+                                   batch, true, false, false};
   return enqueue_gemm(handle, g, alpha, beta, type_a, type_b, type_c, compute);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The part of the CUDA run time that the CUDA backend uses, on the host: the threads of a block take
-// turns (Note [Threads on the host]), blocks run one after the other, and memory is host memory. So
-// the backend's own sources are compiled by the C++ compiler and tested on machines without a GPU.
-// This tests the results of kernels and their waits, not truly parallel execution.
+// The part of the CUDA run time that the CUDA backend uses, on the host: the threads of a block
+// take turns (Note [Threads on the host]), blocks run one after the other, and memory is host
+// memory. So the backend's own sources are compiled by the C++ compiler and tested on machines
+// without a GPU. This tests the results of kernels and their waits, not truly parallel execution.
 //
 // Note [Late work]
 // Work that is queued on a stream runs as late as possible: when somebody waits for it, or when the

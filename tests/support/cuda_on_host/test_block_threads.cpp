@@ -31,7 +31,8 @@ TEST(BlockThreads, barriers_make_what_others_wrote_visible) {
       t_place[me()] = -1;
       t_found[me()] = other;
     }));
-    for (int i = 0; i < int{kThreadsOfBlock}; ++i) EXPECT_EQ(t_found[i], int{kThreadsOfBlock} - 1 - i);
+    for (int i = 0; i < int{kThreadsOfBlock}; ++i)
+      EXPECT_EQ(t_found[i], int{kThreadsOfBlock} - 1 - i);
   }
 }
 

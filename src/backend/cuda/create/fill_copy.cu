@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// fill and copy: elements are moved by size, or cast to another dtype. Neighbouring elements are
-// left to CUDA's own copy and fill, or move in packs; a transposed copy goes through shared memory.
+// fill and copy: elements are moved by size, or cast to another dtype. One piece of memory is left
+// to CUDA's own copy and fill, rows move in packs, and a transposed copy goes through shared
+// memory.
 #include "backend/cuda/block.cuh"
 #include "backend/cuda/generated/entries.h"
 #include "backend/cuda/pointwise/pointwise.cuh"
@@ -22,27 +23,33 @@ __global__ void fill_kernel(const __grid_constant__ ShortWalk<1> walk, char* out
 }
 
 template <class T>
-__global__ void fill_line_kernel(int64_t numel, T* out, Parameter value) {
+__global__ void fill_packs_kernel(const __grid_constant__ Packs<1> packs, char* out,
+                                  Parameter value) {
   const T element = *reinterpret_cast<const T*>(&value);
-  const int64_t head = elements_before_pack<T, kPackOf<T>>(out, numel);
-  write_line<T, kPackOf<T>>(out, numel, head, [&] { return element; });
+  write_packs<T, kPackOf<T>>(packs, out, [&] { return element; });
+}
+
+// Whether operand k is one piece of memory, of elements of `size` bytes.
+bool is_line(const ElementwisePlan& plan, int k, int64_t size) {
+  return plan.ndim == 1 && (plan.strides[k][0] == size || plan.sizes[0] == 1);
 }
 
 template <class T>
 Status fill_with(const ElementwisePlan& plan, const Parameter& value) {
   const auto size = static_cast<int64_t>(sizeof(T));
-  if (!is_line(plan, 0, size)) {
-    return each_short_walk<1>(plan, [&](const ShortWalk<1>& walk, const int64_t (&at)[1]) {
-      return launch(plan.place, walk.numel, &fill_kernel<T>, walk,
-                    static_cast<char*>(plan.data[0]) + at[0], value);
-    });
-  }
   unsigned char bytes[sizeof(Parameter)];
   std::memcpy(bytes, &value, sizeof bytes);
-  if (std::all_of(bytes, bytes + size, [](unsigned char byte) { return byte == 0; }))
+  if (is_line(plan, 0, size) &&
+      std::all_of(bytes, bytes + size, [](unsigned char byte) { return byte == 0; }))
     return clear(plan.place, plan.data[0], plan.numel * size);
-  return launch_line(plan.place, plan.numel, kPackOf<T>, &fill_line_kernel<T>, plan.numel,
-                     static_cast<T*>(plan.data[0]), value);
+  if (const auto packs = packs_of<1>(plan, {size}, kPackOf<T>)) {
+    return launch_packs(plan.place, *packs, &fill_packs_kernel<T>, static_cast<char*>(plan.data[0]),
+                        value);
+  }
+  return each_short_walk<1>(plan, [&](const ShortWalk<1>& walk, const int64_t(&at)[1]) {
+    return launch(plan.place, walk.numel, &fill_kernel<T>, walk,
+                  static_cast<char*>(plan.data[0]) + at[0], value);
+  });
 }
 
 // ---- Copy ----
@@ -56,6 +63,14 @@ __global__ void copy_kernel(const __grid_constant__ ShortWalk<2> walk,
     *reinterpret_cast<T*>(static_cast<char*>(operands.data[0]) + at[0]) =
         operands.template read<T>(1, at[1]);
   }
+}
+
+template <class T>
+__global__ void copy_packs_kernel(const __grid_constant__ Packs<2> packs,
+                                  const __grid_constant__ Operands<2> operands) {
+  write_packs<T, kPackOf<T>>(
+      packs, operands.data[0], [](T x) { return x; },
+      operands.template input<T, kPackOf<T>, 1>(packs));
 }
 
 // A copy whose neighbours in the output lie along one dim, those in the input along another.
@@ -147,6 +162,8 @@ Status copy_as(const ElementwisePlan& plan) {
     return launch_blocks(plan.place, tiles, kThreads, &turn_kernel<T>, *turned,
                          static_cast<char*>(plan.data[0]), static_cast<const char*>(plan.data[1]));
   }
+  if (const auto packs = packs_of<2>(plan, {size, size}, kPackOf<T>))
+    return launch_packs(plan.place, *packs, &copy_packs_kernel<T>, operands_of<2>(plan));
   return each_walk<2>(plan, [&](const ShortWalk<2>& walk, const Operands<2>& operands) {
     return launch(plan.place, walk.numel, &copy_kernel<T>, walk, operands);
   });
@@ -168,33 +185,52 @@ __global__ void cast_kernel(const __grid_constant__ ShortWalk<2> walk,
 
 // Between floating dtypes, whose casts every step of mixed precision needs.
 template <class To, class From>
-__global__ void cast_line_kernel(int64_t numel, const __grid_constant__ Operands<2> operands) {
-  using Out = typename To::Type;
-  using In = typename From::Type;
-  using T = typename To::Value::Element;
-  constexpr int kItems = kPackOf<Out> < kPackOf<In> ? kPackOf<Out> : kPackOf<In>;
-  Out* const to = static_cast<Out*>(operands.data[0]);
-  const int64_t head = elements_before_pack<Out, kItems>(to, numel);
-  write_line<Out, kItems>(
-      to, numel, head,
-      [](In x) { return To::store(Number<T>(static_cast<T>(From::load(x).v))); },
-      operands.template along<In, kItems>(1, head));
-}
+constexpr int kPackOfCast =
+    kPackOf<typename To::Type> < kPackOf<typename From::Type> ? kPackOf<typename To::Type>
+                                                              : kPackOf<typename From::Type>;
 
 template <class To, class From>
-Status cast_line(const ElementwisePlan& plan) {
-  return launch_line(plan.place, plan.numel, 4, &cast_line_kernel<To, From>, plan.numel,
-                     operands_of<2>(plan));
+__global__ void cast_packs_kernel(const __grid_constant__ Packs<2> packs,
+                                  const __grid_constant__ Operands<2> operands) {
+  using In = typename From::Type;
+  using T = typename To::Value::Element;
+  constexpr int kItems = kPackOfCast<To, From>;
+  write_packs<typename To::Type, kItems>(
+      packs, operands.data[0],
+      [](In x) { return To::store(Number<T>(static_cast<T>(From::load(x).v))); },
+      operands.template input<In, kItems, 1>(packs));
+}
+
+// nullopt: the layout has no packs.
+template <class To, class From>
+std::optional<Status> cast_packs(const ElementwisePlan& plan) {
+  const int64_t sizes[2] = {sizeof(typename To::Type), sizeof(typename From::Type)};
+  const auto packs = packs_of<2>(plan, sizes, kPackOfCast<To, From>);
+  if (!packs) return std::nullopt;
+  return launch_packs(plan.place, *packs, &cast_packs_kernel<To, From>, operands_of<2>(plan));
+}
+
+// Calls visit.operator()<Storage>() for a real floating dtype.
+template <class Visit>
+auto visit_float(DType dtype, const Visit& visit) {
+  switch (dtype) {
+    case DType::kFloat16:
+      return visit.template operator()<Short<Half>>();
+    case DType::kBFloat16:
+      return visit.template operator()<Short<BFloat16>>();
+    case DType::kFloat32:
+      return visit.template operator()<Plain<float>>();
+    default:
+      return visit.template operator()<Plain<double>>();
+  }
 }
 
 Status cast(const ElementwisePlan& plan, DType to, DType from) {
-  const bool lines = is_line(plan, 0, itemsize(to)) &&
-                     (is_same(plan, 1) || is_line(plan, 1, itemsize(from)));
-  if (lines && is_floating(to) && is_floating(from)) {
-    constexpr const char* kText = "copy: expected real floating dtypes";
-    return visit_floating(to, kText, [&]<class To>() {
-      return visit_floating(from, kText, [&]<class From>() { return cast_line<To, From>(plan); });
+  if (is_floating(to) && is_floating(from)) {
+    const std::optional<Status> status = visit_float(to, [&]<class To>() {
+      return visit_float(from, [&]<class From>() { return cast_packs<To, From>(plan); });
     });
+    if (status) return *status;
   }
   return visit_wide(from, [&]<class Wide>() {
     return each_walk<2>(plan, [&](const ShortWalk<2>& walk, const Operands<2>& operands) {
@@ -207,8 +243,7 @@ Status cast(const ElementwisePlan& plan, DType to, DType from) {
 
 Status fill(const ElementwisePlan& plan) {
   if (plan.numel == 0) return kernel::kOk;
-  return visit_size(plan.dtypes[0],
-                    [&]<class T>() { return fill_with<T>(plan, plan.params[0]); });
+  return visit_size(plan.dtypes[0], [&]<class T>() { return fill_with<T>(plan, plan.params[0]); });
 }
 
 Status copy(const ElementwisePlan& plan) {

@@ -63,8 +63,8 @@ struct Slots {
   int64_t free;
 
   [[nodiscard]] static int64_t bytes(int64_t count, int64_t free) {
-    return count * (static_cast<int64_t>(sizeof(uint64_t)) + free * static_cast<int64_t>(sizeof(V)) +
-                    static_cast<int64_t>(sizeof(int32_t)));
+    return count * (static_cast<int64_t>(sizeof(uint64_t)) +
+                    free * static_cast<int64_t>(sizeof(V)) + static_cast<int64_t>(sizeof(int32_t)));
   }
   // Values first: their type has the largest alignment.
   static Slots in(void* memory, int64_t count, int64_t free) {

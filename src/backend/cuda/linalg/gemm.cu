@@ -162,11 +162,11 @@ Status with_cublas(const GemmPlan& plan, Side a, Side b, Side c) {
     const Status written = write_addresses(plan, space.data<const char*>());
     if (written != kernel::kOk) return written;
     auto* const of = space.data<const void*>();
-    status = cublasGemmBatchedEx_64(
-        handle.get(), x.operation, y.operation, m, n, plan.k, &plan.alpha,
-        of + x.operand * plan.batch, type.data, x.leading, of + y.operand * plan.batch, type.data,
-        y.leading, &plan.beta, space.data<void*>() + 2 * plan.batch, type.data, c.leading,
-        plan.batch, type.compute, CUBLAS_GEMM_DEFAULT);
+    status = cublasGemmBatchedEx_64(handle.get(), x.operation, y.operation, m, n, plan.k,
+                                    &plan.alpha, of + x.operand * plan.batch, type.data, x.leading,
+                                    of + y.operand * plan.batch, type.data, y.leading, &plan.beta,
+                                    space.data<void*>() + 2 * plan.batch, type.data, c.leading,
+                                    plan.batch, type.compute, CUBLAS_GEMM_DEFAULT);
   }
   return status == CUBLAS_STATUS_SUCCESS ? queued(plan.place) : blas_failure(status);
 }
@@ -193,8 +193,8 @@ __global__ void conjugated_kernel(const __grid_constant__ Addresses of, int64_t 
   }
 }
 
-// Writes the conjugated matrices of operand A or B, row-major, one after the other, and puts them in
-// place of the operand.
+// Writes the conjugated matrices of operand A or B, row-major, one after the other, and puts them
+// in place of the operand.
 Status conjugate_operand(GemmPlan& plan, int operand, void* to) {
   const int64_t rows = operand == 0 ? plan.m : plan.k;
   const int64_t columns = operand == 0 ? plan.k : plan.n;

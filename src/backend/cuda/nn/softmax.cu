@@ -99,8 +99,7 @@ Status run(const SoftmaxPlan& plan) {
                        static_cast<Type*>(plan.output),
                        plan.log != 0};
   if (block.columns == 0) return kernel::kOk;
-  return launch_rows(plan.place, plan.rows, plan.columns, plan.inner,
-                     Along<S, kBackward>{block});
+  return launch_rows(plan.place, plan.rows, plan.columns, plan.inner, Along<S, kBackward>{block});
 }
 
 template <bool kBackward>

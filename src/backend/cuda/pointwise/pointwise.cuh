@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Two kernels for every pointwise functor: along lines (line.cuh), and for any layout, where a thread
+// Two kernels for every pointwise functor: in packs (packs.cuh), and for any layout, where a thread
 // computes an element.
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "backend/cuda/fault.cuh"
 #include "backend/cuda/launch.cuh"
 #include "backend/cuda/number_special.cuh"
-#include "backend/cuda/pointwise/line.cuh"
+#include "backend/cuda/pointwise/packs.cuh"
 #include "backend/cuda/storage.cuh"
 
 namespace tsr::cuda {
@@ -28,7 +28,6 @@ template <int K>
 struct Operands {
   void* data[K];
   uint32_t host;  // bit k: operand k is numbers[k]
-  uint32_t same;  // bit k: along a line, operand k is one number
   Parameter numbers[K];
 
   __device__ const void* at(int k, int64_t offset) const {
@@ -39,9 +38,9 @@ struct Operands {
   __device__ T read(int k, int64_t offset) const {
     return *static_cast<const T*>(at(k, offset));
   }
-  template <class T, int kItems>
-  __device__ LineInput<T, kItems> along(int k, int64_t head) const {
-    return {at(k, 0), (same >> k & 1U) != 0, head};
+  template <class T, int kItems, int kOperand>
+  __device__ PackInput<T, kItems, kOperand> input(const Packs<K>& packs) const {
+    return {packs, at(kOperand, 0)};
   }
 };
 
@@ -53,7 +52,6 @@ Operands<K> operands_of(const ElementwisePlan& plan) {
     operands.data[k] = plan.data[k];
     if ((plan.host_operands >> k & 1U) != 0)
       std::memcpy(&operands.numbers[k], plan.data[k], sizeof(Parameter));
-    if (is_same(plan, k)) operands.same |= 1U << k;
   }
   return operands;
 }
@@ -62,7 +60,7 @@ Operands<K> operands_of(const ElementwisePlan& plan) {
 template <int K, class Launch>
 Status each_walk(const ElementwisePlan& plan, const Launch& launch) {
   const Operands<K> operands = operands_of<K>(plan);
-  return each_short_walk<K>(plan, [&](const ShortWalk<K>& walk, const int64_t (&at)[K]) {
+  return each_short_walk<K>(plan, [&](const ShortWalk<K>& walk, const int64_t(&at)[K]) {
     Operands<K> moved = operands;
     for (int k = 0; k < K; ++k) {
       if ((operands.host >> k & 1U) == 0)
@@ -94,12 +92,14 @@ struct ResultOf {
   __device__ static Type of(R result) { return result.v; }
 };
 template <class S, class R>
-requires std::is_integral_v<R> struct ResultOf<S, R> {
+requires std::is_integral_v<R>
+struct ResultOf<S, R> {
   using Type = uint8_t;
   __device__ static Type of(R result) { return result != 0 ? 1 : 0; }
 };
 template <class S, class R>
-requires std::is_same_v<R, typename S::Value> struct ResultOf<S, R> {
+requires std::is_same_v<R, typename S::Value>
+struct ResultOf<S, R> {
   using Type = typename S::Type;
   __device__ static Type of(R result) { return S::store(result); }
 };
@@ -118,9 +118,8 @@ struct Applied {
   using Result = ResultOf<S, FunctorResult<F, S, First, kRest...>>;
   using Out = typename Result::Type;
   // As many as a pack has of the largest type.
-  static constexpr int kItems = kPackOf<Out> < kPackOf<typename S::Type>
-                                    ? kPackOf<Out>
-                                    : kPackOf<typename S::Type>;
+  static constexpr int kItems =
+      kPackOf<Out> < kPackOf<typename S::Type> ? kPackOf<Out> : kPackOf<typename S::Type>;
   V params[2];
 
   __device__ explicit Applied(const Parameters& parameters)
@@ -134,10 +133,9 @@ struct Applied {
 // ---- The kernels ----
 
 template <class F, class S, class First, int... kRest>
-__global__ void pointwise_kernel(
-    const __grid_constant__ ShortWalk<sizeof...(kRest) + 2> walk,
-    const __grid_constant__ Operands<sizeof...(kRest) + 2> operands,
-    const __grid_constant__ Parameters parameters) {
+__global__ void pointwise_kernel(const __grid_constant__ ShortWalk<sizeof...(kRest) + 2> walk,
+                                 const __grid_constant__ Operands<sizeof...(kRest) + 2> operands,
+                                 const __grid_constant__ Parameters parameters) {
   using Apply = Applied<F, S, First, kRest...>;
   const Apply apply(parameters);
   for (int64_t i = first_index(); i < walk.numel; i += index_step()) {
@@ -150,18 +148,15 @@ __global__ void pointwise_kernel(
 }
 
 template <class F, class S, class First, int... kRest>
-__global__ void line_kernel(int64_t numel,
-                            const __grid_constant__ Operands<sizeof...(kRest) + 2> operands,
-                            const __grid_constant__ Parameters parameters) {
+__global__ void packs_kernel(const __grid_constant__ Packs<sizeof...(kRest) + 2> packs,
+                             const __grid_constant__ Operands<sizeof...(kRest) + 2> operands,
+                             const __grid_constant__ Parameters parameters) {
   using Apply = Applied<F, S, First, kRest...>;
-  using Out = typename Apply::Out;
   constexpr int kItems = Apply::kItems;
-  Out* const to = static_cast<Out*>(operands.data[0]);
-  const int64_t head = elements_before_pack<Out, kItems>(to, numel);
-  write_line<Out, kItems>(
-      to, numel, head, Apply(parameters),
-      operands.template along<typename First::Type, kItems>(1, head),
-      operands.template along<typename S::Type, kItems>(kRest, head)...);
+  write_packs<typename Apply::Out, kItems>(
+      packs, operands.data[0], Apply(parameters),
+      operands.template input<typename First::Type, kItems, 1>(packs),
+      operands.template input<typename S::Type, kItems, kRest>(packs)...);
 }
 
 // The same for a functor that refuses some integers as second operand: the kernel reports them and
@@ -220,14 +215,13 @@ Served run_pointwise(const ElementwisePlan& plan) {
   }
   using Apply = Applied<F, S, First, kRest...>;
   const Parameters parameters{{plan.params[0], plan.params[1]}};
-  const auto fits = [&](int k, size_t size) {
-    return is_same(plan, k) || is_line(plan, k, static_cast<int64_t>(size));
-  };
-  if (is_line(plan, 0, sizeof(typename Apply::Out)) && fits(1, sizeof(typename First::Type)) &&
-      (fits(kRest, sizeof(typename S::Type)) && ...)) {
-    return launch_line(plan.place, plan.numel, Apply::kItems,
-                       &line_kernel<F, S, First, kRest...>, plan.numel,
-                       operands_of<kOperands>(plan), parameters);
+  constexpr auto kSize = [](size_t size) { return static_cast<int64_t>(size); };
+  const int64_t sizes[kOperands] = {kSize(sizeof(typename Apply::Out)),
+                                    kSize(sizeof(typename First::Type)),
+                                    (static_cast<void>(kRest), kSize(sizeof(typename S::Type)))...};
+  if (const auto packs = packs_of<kOperands>(plan, sizes, Apply::kItems)) {
+    return launch_packs(plan.place, *packs, &packs_kernel<F, S, First, kRest...>,
+                        operands_of<kOperands>(plan), parameters);
   }
   return each_walk<kOperands>(
       plan, [&](const ShortWalk<kOperands>& walk, const Operands<kOperands>& operands) {

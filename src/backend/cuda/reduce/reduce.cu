@@ -208,8 +208,8 @@ __global__ void join_strips_kernel(const __grid_constant__ Reduction<kDims> r, P
 
 // ---- The choice ----
 
-// Runs kernel(r, parts) in groups * parts blocks, with parts of at least `least` elements, and joins
-// the parts. `strips` says how the results are grouped.
+// Runs kernel(r, parts) in groups * parts blocks, with parts of at least `least` elements, and
+// joins the parts. `strips` says how the results are grouped.
 template <class A, int kDims>
 Status run_parts(const ReducePlan& plan, const Reduction<kDims>& r, bool strips, int64_t least,
                  void (*entry)(Reduction<kDims>, Parts<A>)) {
@@ -219,13 +219,12 @@ Status run_parts(const ReducePlan& plan, const Reduction<kDims>& r, bool strips,
   parts.count = std::clamp<int64_t>(plan.reduced_numel / least, 1, most);
   parts.size = std::max<int64_t>((plan.reduced_numel + parts.count - 1) / parts.count, 1);
   parts.count = std::max<int64_t>((plan.reduced_numel + parts.size - 1) / parts.size, 1);
-  const Workspace space(plan.place, parts.count > 1 ? plan.kept_numel * parts.count *
-                                                          static_cast<int64_t>(sizeof(A))
-                                                    : 0);
+  const Workspace space(
+      plan.place,
+      parts.count > 1 ? plan.kept_numel * parts.count * static_cast<int64_t>(sizeof(A)) : 0);
   if (space.missing()) return no_workspace();
   parts.partial = space.data<A>();
-  const Status status =
-      launch_blocks(plan.place, groups * parts.count, kThreads, entry, r, parts);
+  const Status status = launch_blocks(plan.place, groups * parts.count, kThreads, entry, r, parts);
   if (status != kernel::kOk || parts.count == 1) return status;
   if (strips)
     return launch_blocks(plan.place, groups, kThreads, &join_strips_kernel<A, kDims>, r, parts);

@@ -24,13 +24,13 @@ using kernel::Status;
 
 namespace {
 
-constexpr int64_t kOfWarp = 1024;       // elements of a line that a warp scans
-constexpr int64_t kManyLines = 8192;    // enough to fill the device with a warp each
+constexpr int64_t kOfWarp = 1024;         // elements of a line that a warp scans
+constexpr int64_t kManyLines = 8192;      // enough to fill the device with a warp each
 constexpr int64_t kManyThreads = 131072;  // enough to fill the device with a thread each
 constexpr int64_t kEnoughBlocks = 1024;
-constexpr int kEach = 8;                // elements of a tile per thread
-constexpr int64_t kBlockPart = 4096;    // elements of a part of a block, at least
-constexpr int64_t kThreadPart = 64;     // elements of a part of a thread, at least
+constexpr int kEach = 8;              // elements of a tile per thread
+constexpr int64_t kBlockPart = 4096;  // elements of a part of a block, at least
+constexpr int64_t kThreadPart = 64;   // elements of a part of a thread, at least
 
 template <int kDims>
 struct Lines {
@@ -232,8 +232,7 @@ Status in_parts(const ScanPlan& plan, int64_t most, int64_t least, const Launch&
   if (parts.count == 1) return launch_parts(false, parts);
   parts.size = (plan.axis_size + parts.count - 1) / parts.count;
   parts.count = (plan.axis_size + parts.size - 1) / parts.size;
-  const Workspace space(plan.place,
-                        plan.numel * parts.count * static_cast<int64_t>(sizeof(State)));
+  const Workspace space(plan.place, plan.numel * parts.count * static_cast<int64_t>(sizeof(State)));
   if (space.missing()) return no_workspace();
   parts.states = space.data<State>();
   Status status = launch_parts(true, parts);
@@ -256,10 +255,10 @@ template <class Step, int kDims>
 Status by_blocks(const ScanPlan& plan, const Lines<kDims>& lines) {
   return in_parts<Step>(plan, kEnoughBlocks / plan.numel, kBlockPart,
                         [&](bool totals, const Parts<typename Step::State>& parts) {
-                          return launch_blocks(plan.place, plan.numel * parts.count, kThreads,
-                                               totals ? &totals_kernel<Step, kDims>
-                                                      : &by_block_kernel<Step, kDims>,
-                                               lines, parts);
+                          return launch_blocks(
+                              plan.place, plan.numel * parts.count, kThreads,
+                              totals ? &totals_kernel<Step, kDims> : &by_block_kernel<Step, kDims>,
+                              lines, parts);
                         });
 }
 
