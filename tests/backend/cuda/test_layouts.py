@@ -341,6 +341,13 @@ def test_sums_by_index_are_the_same_in_every_run() -> None:
     assert first.tobytes() == again.tobytes()
 
 
+def test_reads_and_sums_by_index_over_many_dims_agree() -> None:
+    x, index = scrambled(numbers(2**11), 11), below(2, 2, 2)
+    same(lambda a, i: (a[:, i], a[i, :, i], ts.take_along_axis(a, (a > 0).astype(ts.int64), 3)), x, index)
+    same(lambda a, i, v: ts.index_put(a.contiguous(), [i], v, True), x, below(2, 3), numbers(3, *(2,) * 10), rtol=1e-10)
+    same(lambda a, b: ts.scatter_add(a.contiguous(), 4, (b > 0).astype(ts.int64), b), x, numbers(*(2,) * 11), rtol=1e-10)
+
+
 # ---- matrix products ----
 
 

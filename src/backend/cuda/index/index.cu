@@ -89,10 +89,11 @@ Status only_check(const IndexPlan& plan) {
 
 // ---- Finding places ----
 
-// A walk over values, array and index arrays. K is 1, or kMaxIndices for any number.
-template <int K>
+// A walk over values, array and index arrays. K is 1, or kMaxIndices for any number; kDims is
+// kShortRank where that is enough (Note [Short walks]).
+template <int K, int kDims>
 struct Lookup {
-  Walk<K + 2> walk;
+  Walk<K + 2, kDims> walk;
   const char* data[K];
   int32_t indices;
   int64_t sizes[K];
@@ -126,16 +127,16 @@ bool is_free(const IndexPlan& plan, int32_t d) {
 }
 
 // Adds dim d of the plan to a walk over its first `used` operands; K may be more.
-template <int K>
-void add_dim(Walk<K>& walk, const ElementwisePlan& plan, int32_t d, int used) {
+template <int K, int kDims>
+void add_dim(Walk<K, kDims>& walk, const ElementwisePlan& plan, int32_t d, int used) {
   walk.sizes[walk.ndim] = plan.sizes[d];
   for (int k = 0; k < K; ++k) walk.strides[k][walk.ndim] = k < used ? plan.strides[k][d] : 0;
   walk.numel *= plan.sizes[d];
   ++walk.ndim;
 }
-template <int K>
-Walk<K> no_dims() {
-  Walk<K> walk;
+template <int K, int kDims = kernel::kMaxRank>
+Walk<K, kDims> no_dims() {
+  Walk<K, kDims> walk;
   walk.ndim = 0;
   walk.numel = 1;
   walk.sizes[0] = 1;
@@ -144,11 +145,11 @@ Walk<K> no_dims() {
 }
 
 // The lookup over all dims, or over those that are not free.
-template <int K>
-Lookup<K> lookup_of(const IndexPlan& plan, bool with_free, const Reporter& reporter) {
-  Lookup<K> lookup{};
+template <int K, int kDims>
+Lookup<K, kDims> lookup_of(const IndexPlan& plan, bool with_free, const Reporter& reporter) {
+  Lookup<K, kDims> lookup{};
   lookup.reporter = reporter;
-  lookup.walk = no_dims<K + 2>();
+  lookup.walk = no_dims<K + 2, kDims>();
   for (int32_t d = 0; d < plan.walk.ndim; ++d) {
     if (with_free || !is_free(plan, d)) add_dim(lookup.walk, plan.walk, d, plan.indices + 2);
   }
@@ -167,14 +168,17 @@ Status with_lookup(const IndexPlan& plan, bool with_free, const Visit& visit) {
   Reporter reporter;
   const Status status = reporter_of(plan, reporter);
   if (status != kernel::kOk) return status;
-  if (plan.indices <= 1) return visit(lookup_of<1>(plan, with_free, reporter));
-  return visit(lookup_of<kMaxIndices>(plan, with_free, reporter));
+  if (plan.walk.ndim > kShortRank)
+    return visit(lookup_of<kMaxIndices, kernel::kMaxRank>(plan, with_free, reporter));
+  if (plan.indices <= 1) return visit(lookup_of<1, kShortRank>(plan, with_free, reporter));
+  return visit(lookup_of<kMaxIndices, kShortRank>(plan, with_free, reporter));
 }
 
 // ---- Reading ----
 
-template <class T, int K>
-__global__ void get_kernel(Lookup<K> lookup, char* values, const char* array) {
+template <class T, int K, int kDims>
+__global__ void get_kernel(const __grid_constant__ Lookup<K, kDims> lookup, char* values,
+                           const char* array) {
   for (int64_t i = first_index(); i < lookup.walk.numel; i += index_step()) {
     int64_t value;
     int64_t element;
@@ -188,8 +192,9 @@ Status get(const IndexPlan& plan) {
   auto* values = static_cast<char*>(plan.walk.data[0]);
   const auto* array = static_cast<const char*>(plan.walk.data[1]);
   return visit_size(plan.walk.dtypes[1], [&]<class T>() {
-    return with_lookup(plan, true, [&]<int K>(const Lookup<K>& lookup) {
-      return launch(plan.walk.place, plan.walk.numel, &get_kernel<T, K>, lookup, values, array);
+    return with_lookup(plan, true, [&]<int K, int kDims>(const Lookup<K, kDims>& lookup) {
+      return launch(plan.walk.place, plan.walk.numel, &get_kernel<T, K, kDims>, lookup, values,
+                    array);
     });
   });
 }
@@ -211,9 +216,9 @@ struct Order {
   __device__ bool same_place(int64_t a, int64_t b) const { return keys[a] == keys[b]; }
 };
 
-template <int K>
-__global__ void keys_kernel(Lookup<K> lookup, int64_t low, int64_t unit, uint64_t* keys,
-                            int64_t* positions, int32_t* refused) {
+template <int K, int kDims>
+__global__ void keys_kernel(const __grid_constant__ Lookup<K, kDims> lookup, int64_t low,
+                            int64_t unit, uint64_t* keys, int64_t* positions, int32_t* refused) {
   for (int64_t i = first_index(); i < lookup.walk.numel; i += index_step()) {
     int64_t element;
     if (!lookup.find(i, positions[i], element)) {
@@ -307,9 +312,9 @@ Status write(const IndexPlan& plan) {
   Status status = clear(place, refused, sizeof(int32_t));
   if (status != kernel::kOk) return status;
   Pairs pairs = Pairs::in(space.data<void>(), order.count);
-  status = with_lookup(plan, false, [&]<int K>(const Lookup<K>& lookup) {
-    return launch(place, order.count, &keys_kernel<K>, lookup, reach.low, reach.unit, pairs.keys,
-                  pairs.positions, refused);
+  status = with_lookup(plan, false, [&]<int K, int kDims>(const Lookup<K, kDims>& lookup) {
+    return launch(place, order.count, &keys_kernel<K, kDims>, lookup, reach.low, reach.unit,
+                  pairs.keys, pairs.positions, refused);
   });
   if (status != kernel::kOk) return status;
   status = sort_pairs(place, pairs, order.count, reach.bits());
