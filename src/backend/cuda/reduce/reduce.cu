@@ -5,8 +5,8 @@
 // Note [Reductions by layout]
 // Neighbouring threads read neighbouring elements (as in Note [Rows by layout]), and there is work
 // for the whole device also if there is one result:
-//   neighbouring results      a block for 32 results and a part of their elements (strips), or a
-//                             thread per result if there are very many results or few elements
+//   up to 16 elements         a thread per result
+//   neighbouring results      a block for 32 results and a part of their elements (strips)
 //   up to 1024 elements       a warp per result
 //   more                      a block per result and part
 // The states of the parts are joined in order by a second kernel. The choice and the number of
@@ -25,12 +25,11 @@ using kernel::Status;
 
 namespace {
 
-constexpr int64_t kFewElements = 16;      // one thread alone reduces up to so many
-constexpr int64_t kOfWarp = 1024;         // elements that a warp reduces
-constexpr int64_t kManyResults = 262144;  // enough to fill the device with one thread each
-constexpr int64_t kEnoughBlocks = 2048;   // enough to fill the device with blocks
-constexpr int64_t kPart = 4096;           // elements of a part of one result, at least
-constexpr int64_t kStripPart = 256;       // elements of a part of each result of a strip, at least
+constexpr int64_t kFewElements = 16;     // one thread alone reduces up to so many
+constexpr int64_t kOfWarp = 1024;        // elements that a warp reduces
+constexpr int64_t kEnoughBlocks = 2048;  // enough to fill the device with blocks
+constexpr int64_t kPart = 4096;          // elements of a part of one result, at least
+constexpr int64_t kStripPart = 256;      // elements of a part of each result of a strip, at least
 
 template <int kDims>
 Reduction<kDims> reduction_of(const ReducePlan& plan) {
@@ -236,15 +235,15 @@ Status run(const ReducePlan& plan) {
   const int64_t kept = plan.kept_numel;
   const int64_t reduced = plan.reduced_numel;
   constexpr int kDims = kShortRank;
+  using Any = typename AnySource<Source>::type;
   if (plan.kept_ndim > kDims || plan.reduced_ndim > kDims) {
     constexpr int kAll = kernel::kMaxRank;
     return run_parts<A, kAll>(plan, reduction_of<kAll>(plan), false, kPart,
-                              &by_block_kernel<A, Source, kAll>);
+                              &by_block_kernel<A, Any, kAll>);
   }
   const auto r = reduction_of<kDims>(plan);
   const bool neighbours = plan.kept_input_strides[plan.kept_ndim - 1] == itemsize(plan.input_dtype);
-  if (reduced <= kFewElements || (neighbours && kept >= kManyResults))
-    return launch(plan.place, kept, &by_thread_kernel<A, Source, kDims>, r);
+  if (reduced <= kFewElements) return launch(plan.place, kept, &by_thread_kernel<A, Any, kDims>, r);
   if (neighbours && kept > 1)
     return run_parts<A, kDims>(plan, r, true, kStripPart, &by_strip_kernel<A, Source, kDims>);
   if (reduced <= kOfWarp) {
@@ -252,6 +251,33 @@ Status run(const ReducePlan& plan) {
                          &by_warp_kernel<A, Source, kDims>, r);
   }
   return run_parts<A, kDims>(plan, r, false, kPart, &by_block_kernel<A, Source, kDims>);
+}
+
+// The folds that programs spend time in have kernels for each of the short dtypes.
+template <class F>
+inline constexpr bool kIsFrequent =
+    std::is_same_v<F, math::Sum> || std::is_same_v<F, math::Mean> || std::is_same_v<F, math::Max> ||
+    std::is_same_v<F, math::Min> || std::is_same_v<F, math::Argmax> ||
+    std::is_same_v<F, math::Var> || std::is_same_v<F, math::Logsumexp> ||
+    std::is_same_v<F, math::EuclideanNorm>;
+
+template <class F>
+Status serve_floats(const ReducePlan& plan) {
+  using V = Number<double>;
+  using A = typename AccumulatorOf<F, V>::type;
+  if constexpr (kIsFrequent<F>) {
+    switch (plan.input_dtype) {
+      case DType::kFloat16:
+        return run<A, Stored<Short<Half>, V>>(plan);
+      case DType::kBFloat16:
+        return run<A, Stored<Short<BFloat16>, V>>(plan);
+      case DType::kFloat32:
+        return run<A, Stored<Plain<float>, V>>(plan);
+      default:
+        break;
+    }
+  }
+  return run<A, Direct<V>>(plan);
 }
 
 // nullopt: the fold is not written for the dtype.
@@ -274,12 +300,7 @@ std::optional<Status> serve(const ReducePlan& plan) {
     if constexpr (kHas(math::kComplexes)) {
       if (is_complex(dtype)) return fold.template operator()<ComplexNumber<double>>();
     }
-    if (is_floating(dtype)) {
-      return visit_floating(dtype, "expected a real floating dtype", [&]<class S>() {
-        using V = Number<double>;
-        return run<typename AccumulatorOf<F, V>::type, Stored<S, V>>(plan);
-      });
-    }
+    if (is_floating(dtype)) return serve_floats<F>(plan);
     if constexpr (kHas(math::kIntegers)) {
       if (dtype == DType::kUInt64) return fold.template operator()<Number<uint64_t>>();
     }

@@ -22,7 +22,8 @@ struct Reduction {
 
 // ---- Sources: an element as the accumulator's value ----
 
-// Tests the dtype for each element, so that one kernel serves many.
+// Tests the dtype for each element, so that one kernel serves many: the time to compile them counts
+// too.
 template <class V>
 struct Direct {
   __device__ static V load(DType from, const char* at) { return load_value<V>(from, at); }
@@ -37,16 +38,32 @@ struct Nonzero {
     return Number<int64_t>(is_nonzero(from, at) ? 1 : 0);
   }
 };
-// The dtypes whose reductions are limited by the memory: neighbours are loaded in packs.
+// The dtypes whose reductions are limited by the memory: neighbours are loaded in packs. `Any` is
+// for layouts where that makes no difference.
 template <class S, class V>
 struct Stored {
   using Type = typename S::Type;
+  using Any = Direct<V>;
   __device__ static V value(Type raw) {
     return V(static_cast<typename V::Element>(S::load(raw).v));
   }
   __device__ static V load(DType, const char* at) {
     return value(*reinterpret_cast<const Type*>(at));
   }
+};
+
+template <class Source>
+inline constexpr bool kIsTyped = requires {
+  typename Source::Type;
+};
+template <class Source>
+struct AnySource {
+  using type = Source;
+};
+template <class Source>
+requires kIsTyped<Source>
+struct AnySource<Source> {
+  using type = typename Source::Any;
 };
 
 // ---- Shares: elements first, first + step, ... of [begin, end) ----
@@ -74,16 +91,18 @@ __device__ void take_apart(const Reduction<kDims>& r, int64_t base, int64_t firs
     return Source::load(r.from, r.input + base + at[0]);
   };
   int64_t i = first;
-  if (i + (kStates - 1) * step < end) {
-    States<A, kStates> states;
-    for (; i + (kStates - 1) * step < end; i += kStates * step) {
-      typename A::Value loaded[kStates];
+  if constexpr (kIsTyped<Source>) {
+    if (i + (kStates - 1) * step < end) {
+      States<A, kStates> states;
+      for (; i + (kStates - 1) * step < end; i += kStates * step) {
+        typename A::Value loaded[kStates];
 #pragma unroll
-      for (int k = 0; k < kStates; ++k) loaded[k] = element(i + k * step);
+        for (int k = 0; k < kStates; ++k) loaded[k] = element(i + k * step);
 #pragma unroll
-      for (int k = 0; k < kStates; ++k) states.each[k].take(loaded[k], i + k * step, r.p);
+        for (int k = 0; k < kStates; ++k) states.each[k].take(loaded[k], i + k * step, r.p);
+      }
+      states.join_into(total);
     }
-    states.join_into(total);
   }
   for (; i < end; i += step) total.take(element(i), i, r.p);
 }
@@ -101,7 +120,6 @@ __device__ void take_packs(const Reduction<kDims>& r, int64_t base, int64_t begi
   for (int64_t i = begin + me; i < head; i += step) total.take(Source::value(data[i]), i, r.p);
   if (me < packs) {
     States<A, kUsed> states;
-#pragma unroll 2
     for (int64_t pack = me; pack < packs; pack += step) {
       const int64_t i = head + pack * kItems;
       const auto loaded = *reinterpret_cast<const Pack<Type, kItems>*>(data + i);
@@ -119,7 +137,7 @@ __device__ void take_packs(const Reduction<kDims>& r, int64_t base, int64_t begi
 template <class A, class Source, int kDims>
 __device__ void take_share(const Reduction<kDims>& r, int64_t base, int64_t begin, int64_t end,
                            int64_t me, int64_t step, A& total) {
-  if constexpr (requires { typename Source::Type; }) {
+  if constexpr (kIsTyped<Source>) {
     if (r.reduced.ndim == 1 &&
         r.reduced.strides[0][0] == static_cast<int64_t>(sizeof(typename Source::Type))) {
       take_packs<A, Source>(r, base, begin, end, me, step, total);
