@@ -9,6 +9,7 @@
 #include "autograd/tensor_grad.h"
 #include "autograd/tensor_record.h"
 #include "base/error.h"
+#include "kernel/kept_launch.h"
 
 namespace tsr {
 
@@ -208,6 +209,7 @@ void CustomNode::check_result(const Tensor& result, size_t input) const {
 }
 
 void CustomNode::apply(Backward& ctx) {
+  kernel::note_host_decision("a custom function");
   SmallVector<Tensor, 2> grads;
   for (size_t k = 0; k < ctx.grad_count(); ++k) {
     const bool zeros = materialize_ && outputs()[k].exists;

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/guarded_mutex.h"
 #include "base/immortal.h"
+#include "kernel/kept_launch.h"
 
 namespace tsr {
 namespace {
@@ -114,6 +115,7 @@ void run_leaf_hooks(const AccumulateGrad& node, Tensor& grad) {
 }  // namespace
 
 bool HookBase::begin() noexcept {
+  kernel::note_host_decision("a hook");
   if ((state_.fetch_add(kRunning) & kRemoved) == 0) return true;
   end();
   return false;

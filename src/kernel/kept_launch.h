@@ -7,7 +7,10 @@
 // memory that it names stays where it is. While a thread has a LaunchKeeper, every launch of it is
 // offered. Plans whose only pointers are the elements of tensors are kept (visit_addresses); of
 // others the keeper only learns that they were there. A number in the host's memory is copied with
-// the plan.
+// the plan, and so is the list of an optimizer's tensors.
+//
+// A launch is all that a run repeats. What decides on the host from elements, or runs code of the
+// host, says so with note_host_decision: another run could decide otherwise.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +19,17 @@
 #include <memory>
 #include <tuple>
 #include <type_traits>
+#include <vector>
 
 #include "kernel/generated/families.h"
 
 namespace tsr::kernel {
+
+// The seed and the offset of a launch that draws random numbers.
+struct Draw {
+  uint64_t* seed = nullptr;
+  uint64_t* offset = nullptr;
+};
 
 class KeptLaunch {
  public:
@@ -32,6 +42,8 @@ class KeptLaunch {
   [[nodiscard]] virtual int32_t count() = 0;
   [[nodiscard]] virtual void* address(int32_t at) = 0;
   virtual void set_address(int32_t at, void* address) = 0;
+  // Where the launch takes its random numbers from; null if it takes none.
+  [[nodiscard]] virtual Draw draw() noexcept = 0;
 };
 
 class LaunchKeeper {
@@ -42,8 +54,15 @@ class LaunchKeeper {
   virtual ~LaunchKeeper() = default;
   // Null: a launch that cannot be kept.
   virtual void take(std::unique_ptr<KeptLaunch> launch) = 0;
+  // `what` names what decided, as text that lasts.
+  virtual void take_decision(const char* what) noexcept = 0;
 };
 extern constinit thread_local LaunchKeeper* t_launch_keeper;
+
+inline void note_host_decision(const char* what) noexcept {
+  if (t_launch_keeper != nullptr) [[unlikely]]
+    t_launch_keeper->take_decision(what);
+}
 
 // ---- The addresses of the plans that can be kept ----
 
@@ -70,6 +89,126 @@ void visit_addresses(GemmPlan& plan, const Visit& visit) {
   visit(plan.b);
   visit(plan.c);
 }
+template <class Visit>
+void visit_addresses(ScanPlan& plan, const Visit& visit) {
+  visit(plan.input);
+  visit(plan.output);
+  visit(plan.positions);
+}
+template <class Visit>
+void visit_addresses(IndexPlan& plan, const Visit& visit) {
+  visit_addresses(plan.walk, visit);
+}
+template <class Visit>
+void visit_addresses(RandomPlan& plan, const Visit& visit) {
+  visit(plan.output);
+  visit(plan.probabilities);
+  visit(plan.counts);
+}
+template <class Visit>
+void visit_addresses(SequencePlan& plan, const Visit& visit) {
+  visit(plan.output);
+}
+template <class Visit>
+void visit_addresses(TrianglePlan& plan, const Visit& visit) {
+  visit(plan.input);
+  visit(plan.output);
+}
+template <class Visit>
+void visit_addresses(ConvPlan& plan, const Visit& visit) {
+  visit(plan.input);
+  visit(plan.weight);
+  visit(plan.bias);
+  visit(plan.output);
+}
+template <class Visit>
+void visit_addresses(PoolPlan& plan, const Visit& visit) {
+  visit(plan.input);
+  visit(plan.output);
+  visit(plan.positions);
+}
+template <class Visit>
+void visit_addresses(NormPlan& plan, const Visit& visit) {
+  visit(plan.input);
+  visit(plan.weight);
+  visit(plan.bias);
+  visit(plan.mean);
+  visit(plan.rstd);
+  visit(plan.running_mean);
+  visit(plan.running_var);
+  visit(plan.output);
+  visit(plan.grad_input);
+  visit(plan.grad_weight);
+  visit(plan.grad_bias);
+}
+template <class Visit>
+void visit_addresses(ClassLossPlan& plan, const Visit& visit) {
+  visit(plan.input);
+  visit(plan.target);
+  visit(plan.weight);
+  visit(plan.lse);
+  visit(plan.loss);
+  visit(plan.weights);
+  visit(plan.grad);
+  visit(plan.grad_input);
+}
+template <class Visit>
+void visit_addresses(AttentionPlan& plan, const Visit& visit) {
+  for (AttentionMatrix* matrix : {&plan.query, &plan.key, &plan.value, &plan.mask, &plan.output,
+                                  &plan.grad, &plan.grad_query, &plan.grad_key, &plan.grad_value})
+    visit(matrix->data);
+  visit(plan.lse);
+}
+template <class Visit>
+void visit_addresses(PackedPlan& plan, const Visit& visit) {
+  visit(plan.matrix);
+  visit(plan.packed);
+  visit(plan.left);
+  visit(plan.out);
+}
+template <class Visit>
+void visit_addresses(GatesPlan& plan, const Visit& visit) {
+  visit(plan.gates);
+  visit(plan.product);
+  visit(plan.bias);
+  visit(plan.h);
+  visit(plan.c);
+  visit(plan.y);
+  visit(plan.h_before);
+  visit(plan.c_before);
+  visit(plan.grad_y);
+  visit(plan.grad_h);
+  visit(plan.grad_c);
+  visit(plan.grad_gates);
+  visit(plan.grad_product);
+}
+// Only of a plan whose slots are its own.
+template <class Visit>
+void visit_addresses(OptimPlan& plan, const Visit& visit) {
+  for (int64_t i = 0; i < plan.count; ++i) {
+    auto& slot = const_cast<OptimSlot&>(plan.slots[i]);
+    visit(slot.parameter);
+    visit(slot.gradient);
+    visit(slot.state0);
+    visit(slot.state1);
+    visit(slot.state2);
+  }
+  visit(plan.norm);
+  visit(plan.factor);
+  visit(plan.found);
+}
+
+inline Draw draw_of(RandomPlan& plan) noexcept {
+  return {&plan.seed, &plan.offset};
+}
+inline Draw draw_of(AttentionPlan& plan) noexcept {
+  return plan.dropout > 0 ? Draw{&plan.seed, &plan.offset} : Draw{};
+}
+template <class Plan>
+Draw draw_of(Plan&) noexcept {
+  return {};
+}
+
 struct IgnoreAddress {
   template <class Pointer>
   void operator()(Pointer*&) const {}
@@ -92,6 +231,10 @@ class KeptLaunchOf final : public KeptLaunch {
         plan_.data[i] = numbers_[i].bytes;
       }
     }
+    if constexpr (std::is_same_v<Plan, OptimPlan>) {
+      slots_.assign(plan.slots, plan.slots + plan.count);
+      plan_.slots = slots_.data();
+    }
   }
   Status run() override {
     return std::apply([this](Ops... ops) { return entry_(ops..., plan_); }, ops_);
@@ -113,12 +256,14 @@ class KeptLaunchOf final : public KeptLaunch {
       if (at-- == 0) each = static_cast<T*>(address);
     });
   }
+  [[nodiscard]] Draw draw() noexcept override { return draw_of(plan_); }
 
  private:
   Entry entry_;
   std::tuple<Ops...> ops_;
   Plan plan_;
   Parameter numbers_[std::is_same_v<Plan, ElementwisePlan> ? kMaxOperands : 1];
+  std::vector<OptimSlot> slots_;  // of an OptimPlan
 };
 
 template <class Entry, class Plan>

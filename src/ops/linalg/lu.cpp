@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "kernel/kept_launch.h"
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
 #include "ops/index/index.h"
@@ -30,6 +31,7 @@ namespace {
 // Row i of L U is row order[i] of A. pivots: (..., k), the result (..., rows), int64. The swaps
 // follow one another, so the host makes them.
 Tensor order_of(const Tensor& pivots, int64_t rows) {
+  kernel::note_host_decision("the pivots of a factorization");
   const Tensor swaps = contiguous_memory(to(pivots, Device{}, DType::kInt64));
   const int64_t k = swaps.size(swaps.ndim() - 1);
   Dims shape = swaps.sizes();

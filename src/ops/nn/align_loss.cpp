@@ -50,6 +50,7 @@ std::vector<int64_t> numbers_of(const Tensor& tensor, const char* arg) {
             tensor.dtype());
   const Tensor here =
       contiguous_memory(cast_memory(to(tensor.detached(), Device{}, std::nullopt), DType::kInt64));
+  kernel::note_host_decision("targets and lengths of an alignment");
   const auto* first = here.data_as<int64_t>();
   return {first, first + here.numel()};
 }

@@ -263,6 +263,7 @@ Norms total_norm(TensorList grads, double p) {
 // Whether the host knows without waiting that clipping changes nothing. Only asks the CPU's norm.
 bool stays(const Norms& norms, double max_norm) {
   const double* const norm = norms.find(Device{});
+  if (norm != nullptr) kernel::note_host_decision("the norm of the gradients");
   return norm != nullptr && max_norm / (*norm + 1e-6) >= 1;
 }
 
@@ -281,6 +282,7 @@ std::vector<Tensor> gradients_of(TensorList params) {
 
 // The common norm, which every device of `norms` holds; waits for the device.
 double on_host(const Norms& norms) {
+  kernel::note_host_decision("the norm of the gradients");
   return norms.all().empty() ? 0 : *to(norms.all()[0], Device{}, std::nullopt).data_as<double>();
 }
 

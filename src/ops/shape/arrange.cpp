@@ -91,6 +91,7 @@ int64_t checked_count(int64_t count) {
 
 // The input position of each element of the result; `counts` is 1-D int64 on the CPU.
 Tensor repeated_positions(const Tensor& counts, int64_t size) {
+  kernel::note_host_decision("counts of repetitions");
   const int64_t* count = counts.data_as<int64_t>();
   int64_t total = 0;
   for (int64_t i = 0; i < counts.numel(); ++i) {
@@ -214,6 +215,7 @@ Tensor repeat(const Tensor& input, const Tensor& repeats, std::optional<int64_t>
   // One count for all positions needs no list of positions: an empty input may have 2^60 of them.
   if (repeats.numel() == 1) {
     const Tensor one = cast_memory(to(repeats, Device{}, std::nullopt), DType::kInt64);
+    kernel::note_host_decision("a count of repetitions");
     return repeat(input, *one.data_as<int64_t>(), axis, out);
   }
   const Tensor source = axis.has_value() && input.ndim() > 0 ? input : reshape(input, Dims{-1});
