@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "base/fork_mutex.h"
 #include "base/guarded_mutex.h"
 #include "base/immortal.h"
 #include "memory/caching_allocator.h"
@@ -111,14 +112,29 @@ const DeviceInterface& interface_of(Device device) {
   return *interface;
 }
 
+namespace {
+
+ForkMutex g_scope_mutex;
+int64_t g_scopes = 0;
+
+// While no thread has a scope, allocating looks for none.
+void count_scopes(int64_t change) noexcept {
+  const std::lock_guard lock(g_scope_mutex);
+  g_scopes += change;
+  set_debug_flag(kOverridesUsed, g_scopes > 0);
+}
+
+}  // namespace
+
 AllocatorScope::AllocatorScope(Device device, Allocator& allocator)
     : device_(device), allocator_(&allocator), outer_(t_scope) {
   t_scope = this;
-  set_debug_flag(kOverridesUsed, true);
+  count_scopes(1);
 }
 
 AllocatorScope::~AllocatorScope() {
   t_scope = outer_;
+  count_scopes(-1);
 }
 
 }  // namespace tsr
