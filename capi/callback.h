@@ -51,9 +51,16 @@ inline std::shared_ptr<UserData> share(UserData data) {
 // The same, as a pointer to the user's own data; for error payloads.
 std::shared_ptr<void> payload_owner(UserData data);
 
+namespace program {
+// Throws if this thread records a program that cannot contain code of the host.
+[[gnu::cold]] void before_host_code(const char* callback);
+}  // namespace program
+
 // Calls a host function that returns a status, and throws its error if the status is not TSR_OK.
 template <class Fn, class... Args>
 void call_host(const char* callback, Fn fn, Args... args) {
+  if (is_traced(TraceKind::kCall)) [[unlikely]]
+    program::before_host_code(callback);
   const uint64_t before = failures_recorded();
   const tsr_status status = fn(args...);
   if (status != TSR_OK) [[unlikely]]

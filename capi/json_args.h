@@ -27,16 +27,21 @@ inline nlohmann::json json_arg(std::string_view text, const char* arg) {
   return tree;
 }
 
-// One name for each of `count` tensors.
-inline std::vector<std::string> names_arg(std::string_view text, size_t count) {
+inline std::vector<std::string> names_arg(std::string_view text) {
   const nlohmann::json tree = json_arg(text, "names");
-  TSR_CHECK(tree.is_array() && tree.size() == count, Code::kValue, "names",
-            "expected a JSON array of ", count, " texts, one for each tensor");
+  TSR_CHECK(tree.is_array(), Code::kValue, "names", "expected a JSON array of texts");
   std::vector<std::string> names;
   for (const auto& name : tree) {
     TSR_CHECK(name.is_string(), Code::kValue, "names", "expected texts");
     names.push_back(name.get<std::string>());
   }
+  return names;
+}
+// One name for each of `count` tensors.
+inline std::vector<std::string> names_arg(std::string_view text, size_t count) {
+  std::vector<std::string> names = names_arg(text);
+  TSR_CHECK(names.size() == count, Code::kValue, "names", "expected a JSON array of ", count,
+            " texts, one for each tensor");
   return names;
 }
 

@@ -1575,6 +1575,7 @@ const Symbol kSymbols[] = {
     {"tsr_program_text", reinterpret_cast<AnyFunction>(&tsr_program_text), 653, &kInfo_program_text, nullptr},
     {"tsr_program_to_bytes", reinterpret_cast<AnyFunction>(&tsr_program_to_bytes), 650, &kInfo_program_to_bytes, nullptr},
     {"tsr_program_unify", reinterpret_cast<AnyFunction>(&tsr_program_unify), 654, &kInfo_program_unify, nullptr},
+    {"tsr_program_unify_named", reinterpret_cast<AnyFunction>(&tsr_program_unify_named), 657, &kInfo_program_unify_named, nullptr},
     {"tsr_promote_number", reinterpret_cast<AnyFunction>(&tsr_promote_number), 6, &kInfo_promote_number, nullptr},
     {"tsr_promote_types", reinterpret_cast<AnyFunction>(&tsr_promote_types), 5, &kInfo_promote_types, nullptr},
     {"tsr_put", reinterpret_cast<AnyFunction>(&tsr_put), 2657, &kInfo_put, &kCall_TTTBP},
@@ -1954,7 +1955,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeta_scalar_left_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_left_out), 591144, &kInfo_zeta, &kCall_NTT},
     {"tsr_zeta_scalar_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_out), 329000, &kInfo_zeta, &kCall_TNT},
 };
-const size_t kSymbolCount = 1590;
+const size_t kSymbolCount = 1591;
 
 namespace {
 
@@ -2657,6 +2658,7 @@ constexpr int32_t kIds[] = {
     653,
     650,
     654,
+    657,
     6,
     5,
     2657, 133729, 68193,

@@ -341,6 +341,7 @@ inline constexpr CallInfoOf kInfo_program_text{653, "tsr_program_text", {{"progr
 inline constexpr CallInfoOf kInfo_program_unify{654, "tsr_program_unify", {{"programs", 'O'}, {"program", 'W'}}};
 inline constexpr CallInfoOf kInfo_program_tensor{655, "tsr_program_tensor", {{"program", 'O'}, {"name", 'S'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_program_optimizer{656, "tsr_program_optimizer", {{"program", 'O'}, {"index", 'I'}, {"optimizer", 'W'}}};
+inline constexpr CallInfoOf kInfo_program_unify_named{657, "tsr_program_unify_named", {{"programs", 'O'}, {"names", 'S'}, {"program", 'W'}}};
 inline constexpr CallInfoOf kInfo_abs{1001, "abs", {{"input", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_negative{1002, "negative", {{"input", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_sign{1003, "sign", {{"input", 'T'}, {"out", 'P'}}};

@@ -26,7 +26,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
+constexpr int kFormatOfOneSize = 1;  // what a program without products of sizes is written as
 constexpr const char* kMetadataKey = "tessera.program";
 
 template <class... Pieces>
@@ -35,6 +36,23 @@ template <class... Pieces>
 }
 
 // ---- Writing ----
+
+bool needs_products(const Program& program) {
+  const auto is_new = [](const Integer& number) {
+    return number.is_dynamic() && !number.is_simple();
+  };
+  const auto any_new = [&](const Integers& list) {
+    return std::any_of(list.begin(), list.end(), is_new);
+  };
+  return program.sizes.size() > 1 ||
+         std::any_of(program.values.begin(), program.values.end(),
+                     [&](const Value& value) { return any_new(value.sizes); }) ||
+         std::any_of(program.steps.begin(), program.steps.end(), [&](const Step& step) {
+           return std::any_of(step.args.begin(), step.args.end(), [&](const Argument& arg) {
+             return is_new(arg.integer) || any_new(arg.integers);
+           });
+         });
+}
 
 // Stored tensors whose memory is part of another one's.
 struct Alias {
@@ -50,7 +68,7 @@ class Writer {
     }
     for (Json& row : shared_) stored_.push_back(std::move(row));
     Json tree = to_json(program);
-    tree["format"] = kFormat;
+    tree["format"] = needs_products(program) ? kFormat : kFormatOfOneSize;
     tree["library"] = tsr_version_string();
     tree["functions"] = functions();
     tree["tensors"] = std::move(stored_);
@@ -241,6 +259,13 @@ class Reader {
     value.name = row.at("name").get<std::string>();
     value.stored = row.contains("alias") ? read_alias(row) : read_own(row, value);
     if (value.stored.dtype() != value.dtype) refuse("'", value.name, "' has another dtype");
+    const auto& sizes = value.stored.sizes();
+    const bool same = sizes.size() == value.sizes.size() &&
+                      std::equal(sizes.begin(), sizes.end(), value.sizes.begin(),
+                                 [](int64_t size, const Integer& declared) {
+                                   return !declared.is_dynamic() && declared.base == size;
+                                 });
+    if (!same) refuse("'", value.name, "' has another shape");
     if (row.at("requires_grad").get<bool>())
       check(tsr_tensor_set_requires_grad(reinterpret_cast<tsr_tensor>(value.stored.impl()), 1));
   }

@@ -28,6 +28,13 @@ std::vector<std::string> names_or(std::optional<std::string_view> given, size_t 
   return names;
 }
 
+std::vector<Program*> programs_arg(const tsr_program* programs, int32_t n_programs) {
+  std::vector<Program*> list;
+  for (const tsr_program each : list_arg(programs, n_programs, "programs"))
+    list.push_back(object_arg<Program>(each, program::kProgramTag, "program", "programs"));
+  return list;
+}
+
 void cancel() noexcept {
   delete std::exchange(program::t_recorder, nullptr);
 }
@@ -178,10 +185,19 @@ tsr_status tsr_program_unify(const tsr_program* programs, int32_t n_programs,
   clear(program);
   return guard(Call(kInfo_program_unify, programs), [&] {
     out_arg(program, "program");
-    std::vector<Program*> list;
-    for (const tsr_program each : list_arg(programs, n_programs, "programs"))
-      list.push_back(object_arg<Program>(each, program::kProgramTag, "program", "programs"));
-    give_object(program::unify(list).detach(), program);
+    give_object(program::unify(programs_arg(programs, n_programs), {}).detach(), program);
+  });
+}
+
+tsr_status tsr_program_unify_named(const tsr_program* programs, int32_t n_programs,
+                                   const char* names, int64_t names_len, tsr_program* program) {
+  clear(program);
+  return guard(Call(kInfo_program_unify_named, programs, TextOf{names, names_len}), [&] {
+    out_arg(program, "program");
+    const std::vector<Program*> list = programs_arg(programs, n_programs);
+    const std::vector<std::string> given = names_arg(text_arg(names, names_len, "names"));
+    TSR_CHECK(!given.empty(), Code::kValue, "names", "expected a name for each size that differs");
+    give_object(program::unify(list, given).detach(), program);
   });
 }
 

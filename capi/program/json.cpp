@@ -21,8 +21,15 @@ template <class... Pieces>
 // ---- Numbers ----
 
 Json json_of(const Integer& number) {
-  if (number.factor == 0) return number.base;
-  return Json::array({number.base, number.factor});
+  if (!number.is_dynamic()) return number.base;
+  if (number.is_simple()) return Json::array({number.base, number.terms[0].factor});
+  Json list = Json::array({number.base});
+  for (const Term& term : number.terms) {
+    Json row = Json::array({term.factor});
+    for (const int32_t size : term.sizes) row.push_back(size);
+    list.push_back(std::move(row));
+  }
+  return list;
 }
 Json json_of(const Integers& numbers) {
   Json list = Json::array();
@@ -44,13 +51,28 @@ int32_t small(const Json& tree) {
   if (number != static_cast<int32_t>(number)) refuse("expected a small number, got ", number);
   return static_cast<int32_t>(number);
 }
-Integer integer_from(const Json& tree) {
-  if (!tree.is_array()) return {whole(tree), 0};
-  return {whole(tree.at(0)), whole(tree.at(1))};
+// `count`: how many dynamic sizes there are.
+Integer integer_from(const Json& tree, size_t count) {
+  if (!tree.is_array()) return {whole(tree)};
+  Integer number{whole(tree.at(0))};
+  for (size_t i = 1; i < tree.size(); ++i) {
+    Term term;
+    if (tree[i].is_array()) {
+      term.factor = whole(tree[i].at(0));
+      for (size_t k = 1; k < tree[i].size(); ++k) term.sizes.push_back(small(tree[i][k]));
+    } else {
+      term = {whole(tree[i]), {0}};
+    }
+    for (const int32_t size : term.sizes) {
+      if (size < 0 || static_cast<size_t>(size) >= count) refuse("there is no dynamic size ", size);
+    }
+    if (term.factor != 0 && !term.sizes.empty()) number.terms.push_back(std::move(term));
+  }
+  return number;
 }
-Integers integers_from(const Json& tree) {
+Integers integers_from(const Json& tree, size_t count) {
   Integers list;
-  for (const Json& each : tree) list.push_back(integer_from(each));
+  for (const Json& each : tree) list.push_back(integer_from(each, count));
   return list;
 }
 double real_from(const Json& tree) {
@@ -126,7 +148,7 @@ Json json_of(const Argument& arg) {
   }
 }
 
-Argument argument_from(const Json& tree) {
+Argument argument_from(const Json& tree, size_t count) {
   Argument arg;
   if (tree.is_null()) return arg;
   if (!tree.is_object() || tree.size() != 1) refuse("an argument is ", tree.dump());
@@ -137,7 +159,7 @@ Argument argument_from(const Json& tree) {
     arg.integer.base = value.get<bool>() ? 1 : 0;
   } else if (key == "int") {
     arg.kind = TSR_VALUE_INT;
-    arg.integer = integer_from(value);
+    arg.integer = integer_from(value, count);
   } else if (key == "real") {
     arg.kind = TSR_VALUE_REAL;
     arg.real = real_from(value);
@@ -169,7 +191,7 @@ Argument argument_from(const Json& tree) {
     arg.n = small(value);
   } else if (key == "ints") {
     arg.kind = TSR_VALUE_INTS;
-    arg.integers = integers_from(value);
+    arg.integers = integers_from(value, count);
   } else if (key == "reals") {
     arg.kind = TSR_VALUE_REALS;
     for (const Json& each : value) arg.reals.push_back(real_from(each));
@@ -181,18 +203,6 @@ Argument argument_from(const Json& tree) {
 
 // ---- Text ----
 
-std::string text_of(const Integer& number) {
-  if (number.factor == 0) return concat(number.base);
-  return concat(number.factor == 1 ? "" : concat(number.factor, "*"), "n",
-                number.base == 0 ? "" : concat(number.base > 0 ? "+" : "", number.base));
-}
-
-std::string text_of(const Integers& numbers) {
-  std::string text;
-  for (const Integer& number : numbers) text += concat(text.empty() ? "" : ", ", text_of(number));
-  return text;
-}
-
 class Text {
  public:
   explicit Text(const Program& program) : program_(program), names_(program.values.size()) {
@@ -201,14 +211,16 @@ class Text {
   }
 
   std::string all() const {
-    std::string text = "program(";
+    std::string text = "program(", any;
     for (const Named& input : program_.inputs)
       text += concat(&input == program_.inputs.data() ? "" : ", ", declared(input));
-    text += concat(")", program_.dynamic ? " for any n" : "", "\n");
+    for (const DynamicSize& size : program_.sizes)
+      any += concat(any.empty() ? " for any " : ", ", size.name);
+    text += concat(")", any, "\n");
     for (const Value& value : program_.values) {
       if (!value.stored.defined()) continue;
       text += concat("  ", value.source == Source::kParameter ? "parameter " : "constant ",
-                     value.name, ": ", value.dtype, "(", text_of(value.sizes), ")\n");
+                     value.name, ": ", value.dtype, "(", text_of(program_, value.sizes), ")\n");
     }
     for (const Step& step : program_.steps) text += line(step);
     text += "  return ";
@@ -221,7 +233,7 @@ class Text {
  private:
   std::string declared(const Named& named) const {
     const Value& value = program_.values[static_cast<size_t>(named.value)];
-    return concat(named.name, ": ", value.dtype, "(", text_of(value.sizes), ")");
+    return concat(named.name, ": ", value.dtype, "(", text_of(program_, value.sizes), ")");
   }
   std::string name(int32_t value) const {
     return value == kAbsent ? "none" : names_[static_cast<size_t>(value)];
@@ -253,9 +265,9 @@ class Text {
         return concat("[", list, "]");
       }
       case TSR_VALUE_INT:
-        return text_of(arg.integer);
+        return text_of(program_, arg.integer);
       case TSR_VALUE_INTS:
-        return concat("[", text_of(arg.integers), "]");
+        return concat("[", text_of(program_, arg.integers), "]");
       case TSR_VALUE_DTYPE: {
         const auto dtype = dtype_from_abi(static_cast<int32_t>(arg.integer.base));
         return dtype ? concat(*dtype) : "?";
@@ -271,6 +283,27 @@ class Text {
 
 }  // namespace
 
+std::string text_of(const Program& program, const Integer& number) {
+  std::string text;
+  for (const Term& term : number.terms) {
+    std::string product = term.factor == 1 ? "" : term.factor == -1 ? "-" : concat(term.factor);
+    for (const int32_t size : term.sizes) {
+      const bool is_first = product.empty() || product == "-";
+      product += concat(is_first ? "" : "*", program.sizes[static_cast<size_t>(size)].name);
+    }
+    text += concat(text.empty() || term.factor < 0 ? "" : "+", product);
+  }
+  if (text.empty()) return concat(number.base);
+  return number.base == 0 ? text : concat(text, number.base > 0 ? "+" : "", number.base);
+}
+
+std::string text_of(const Program& program, const Integers& numbers) {
+  std::string text;
+  for (const Integer& number : numbers)
+    text += concat(text.empty() ? "" : ", ", text_of(program, number));
+  return text;
+}
+
 Json to_json(const Program& program) {
   Json tree;
   tree["inputs"] = list_of(program, program.inputs);
@@ -280,8 +313,12 @@ Json to_json(const Program& program) {
     dtypes.push_back({concat(value.dtype), static_cast<int32_t>(value.device.type),
                       value.device.index, json_of(value.sizes)});
   tree["values"] = std::move(dtypes);
-  tree["dynamic"] = program.dynamic;
-  tree["size"] = program.recorded_size;
+  // What format 1 calls them; `sizes` has all.
+  tree["dynamic"] = !program.sizes.empty();
+  tree["size"] = program.sizes.empty() ? 0 : program.sizes[0].recorded;
+  tree["sizes"] = Json::array();
+  for (const DynamicSize& size : program.sizes)
+    tree["sizes"].push_back({{"name", size.name}, {"size", size.recorded}});
   Json calls = Json::array();
   for (const Step& step : program.steps) {
     Json args = Json::array();
@@ -296,11 +333,18 @@ Json to_json(const Program& program) {
 }
 
 void from_json(const Json& tree, Program& program) {
+  if (tree.contains("sizes")) {
+    for (const Json& row : tree["sizes"])
+      program.sizes.push_back({row.at("name").get<std::string>(), whole(row.at("size"))});
+  } else if (tree.at("dynamic").get<bool>()) {
+    program.sizes.push_back({"n", whole(tree.at("size"))});
+  }
+  const size_t count = program.sizes.size();
   for (const Json& row : tree.at("values")) {
     Value value;
     value.dtype = dtype_from(row.at(0));
     value.device = Device{static_cast<DeviceType>(small(row.at(1))), small(row.at(2))};
-    value.sizes = integers_from(row.at(3));
+    value.sizes = integers_from(row.at(3), count);
     program.values.push_back(std::move(value));
   }
   const auto read_names = [&](const char* key, std::vector<Named>& to) {
@@ -319,14 +363,12 @@ void from_json(const Json& tree, Program& program) {
     value.source = Source::kInput;
     value.name = input.name;
   }
-  program.dynamic = tree.at("dynamic").get<bool>();
-  program.recorded_size = whole(tree.at("size"));
   for (const Json& row : tree.at("calls")) {
     Step step;
     step.symbol = find_symbol(small(row.at("function")));
     TSR_CHECK(step.symbol != nullptr, Code::kAbi, "path", "the program calls function ",
               row.at("function").dump(), ", which this library does not have");
-    for (const Json& arg : row.at("args")) step.args.push_back(argument_from(arg));
+    for (const Json& arg : row.at("args")) step.args.push_back(argument_from(arg, count));
     for (const Json& result : row.at("results")) step.results.push_back(small(result));
     step.mode = static_cast<uint8_t>(small(row.at("mode")) & (kModeGrad | kModeInference));
     program.steps.push_back(std::move(step));
@@ -354,6 +396,12 @@ std::string describe(Program& program) {
     tree["plan"] = {{"arena_bytes", plan->arena_bytes()},
                     {"calls", plan->call_count()},
                     {"kept_calls", plan->kept_calls()}};
+  const Replay* replay = program.runner == nullptr ? nullptr : program.runner->last_replay();
+  if (replay != nullptr)
+    tree["replay"] = {{"kept", replay->is_kept()},
+                      {"reason", replay->reason()},
+                      {"launches", replay->launch_count()},
+                      {"pool_bytes", replay->pool_bytes()}};
   return tree.dump();
 }
 

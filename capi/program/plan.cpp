@@ -9,32 +9,23 @@
 
 #include "base/trace.h"
 #include "capi/handle.h"
+#include "capi/program/bytes.h"
 #include "capi/program/recorder.h"
 #include "kernel/registry.h"
 
 namespace tsr::capi::program {
 namespace {
 
-struct Bytes {
-  std::byte* low;
-  std::byte* high;
-  [[nodiscard]] bool holds(const void* address) const { return address >= low && address < high; }
-  [[nodiscard]] size_t size() const { return static_cast<size_t>(high - low); }
-};
-Bytes bytes_of(const Tensor& tensor) {
-  const Extent extent = extent_of(tensor.sizes(), tensor.strides());
-  auto* first = tensor.data_as<std::byte>();
-  return {first + extent.low * tensor.itemsize(), first + extent.high * tensor.itemsize()};
-}
-
 class Keeper final : public kernel::LaunchKeeper {
  public:
   Keeper() noexcept { kernel::t_launch_keeper = this; }
   ~Keeper() override { kernel::t_launch_keeper = nullptr; }
   void take(std::unique_ptr<kernel::KeptLaunch> launch) override {
-    if (launch == nullptr) complete = false;
+    // Random numbers are drawn anew in each run.
+    if (launch == nullptr || launch->draw().seed != nullptr) complete = false;
     launches.push_back(std::move(launch));
   }
+  void take_decision(const char*) noexcept override { complete = false; }
   std::vector<std::unique_ptr<kernel::KeptLaunch>> launches;
   bool complete = true;
 };
@@ -63,15 +54,32 @@ Plan::~Plan() {
   }
 }
 
-bool Plan::fits(std::span<const Tensor> given, int64_t size) const noexcept {
-  if (size != size_) return false;
+// ---- What must not have changed ----
+
+Layout Layout::of(const Tensor& tensor) {
+  return {tensor.dtype(), tensor.sizes(), tensor.strides(), tensor.offset()};
+}
+bool Layout::fits(const Tensor& tensor) const noexcept {
+  return tensor.dtype() == dtype && tensor.offset() == offset && tensor.sizes() == sizes &&
+         tensor.strides() == strides;
+}
+
+StoredAt::StoredAt(const Tensor& stored)
+    : tensor(stored),
+      storage(stored.storage()),
+      data(storage->data),
+      layout(Layout::of(stored)) {}
+bool StoredAt::fits() const noexcept {
+  return tensor.storage() == storage && storage->data == data && layout.fits(tensor);
+}
+
+bool Plan::fits(std::span<const Tensor> given, const Sizes& sizes) const noexcept {
+  if (sizes != sizes_) return false;
   for (size_t i = 0; i < given.size(); ++i) {
     if (given[i].strides() != input_strides_[i]) return false;
   }
-  for (size_t i = 0; i < stored_.size(); ++i) {
-    if (stored_[i].storage() != stored_on_[i]) return false;
-  }
-  return true;
+  return std::all_of(stored_.begin(), stored_.end(),
+                     [](const StoredAt& stored) { return stored.fits(); });
 }
 
 size_t Plan::kept_calls() const noexcept {
@@ -114,25 +122,29 @@ void Plan::place_inputs(std::span<const Tensor> given) {
 void Plan::renew(size_t number) {
   const Group& group = groups_[number];
   const StoragePtr storage = allocate_storage(group.device, group.nbytes);
-  for (const int32_t value : group.values) {
-    const TensorImpl& old = *tensors_[static_cast<size_t>(value)].impl();
-    set_slot(value,
-             Tensor::adopt(new TensorImpl(storage, old.dtype, old.sizes, old.strides, old.offset)));
+  for (const auto& [value, layout] : output_layouts_) {
+    if (group_of_[static_cast<size_t>(value)] != static_cast<int32_t>(number)) continue;
+    set_slot(value, Tensor::adopt(new TensorImpl(storage, layout.dtype, layout.sizes,
+                                                 layout.strides, layout.offset)));
   }
 }
 
 void Plan::renew_outputs() {
   for (const size_t i : output_groups_) {
     const Group& group = groups_[i];
-    const auto is_ours = [&](int32_t value) {
-      const TensorImpl& impl = *tensors_[static_cast<size_t>(value)].impl();
-      return impl.refs.load(std::memory_order_acquire) == 1 && impl.autograd == nullptr;
-    };
     const Storage& storage = *tensors_[static_cast<size_t>(group.values.front())].storage();
-    const bool reused = std::all_of(group.values.begin(), group.values.end(), is_ours) &&
-                        storage.refs.load(std::memory_order_acquire) == group.values.size() &&
-                        !storage.read_only;
+    bool reused = storage.refs.load(std::memory_order_acquire) == group.values.size() &&
+                  !storage.read_only && storage.data == output_data_[i];
+    // The caller may have changed what it had.
+    for (const auto& [value, layout] : output_layouts_) {
+      if (group_of_[static_cast<size_t>(value)] != static_cast<int32_t>(i)) continue;
+      const Tensor& tensor = tensors_[static_cast<size_t>(value)];
+      const TensorImpl& impl = *tensor.impl();
+      reused = reused && impl.refs.load(std::memory_order_acquire) == 1 &&
+               impl.autograd == nullptr && &*tensor.storage() == &storage && layout.fits(tensor);
+    }
     if (!reused) renew(i);
+    output_data_[i] = tensors_[static_cast<size_t>(group.values.front())].storage()->data;
     move(i);
   }
 }
@@ -328,6 +340,8 @@ std::vector<Tensor> Plan::run(std::span<const Tensor> given) {
   outputs.reserve(program_.outputs.size());
   for (const Named& named : program_.outputs) outputs.push_back(output(named, given));
   for (const int32_t input : written_inputs_) given[static_cast<size_t>(input)].bump_version();
+  // Launches alone do not raise versions.
+  for (const int32_t value : written_stored_) tensors_[static_cast<size_t>(value)].bump_version();
   drop_given();
   return outputs;
 }

@@ -8,12 +8,10 @@
 // - Results are put into one arena, at offsets that values with other lifetimes share. A later run
 //   calls the out= form of each operator on tensors that exist already.
 // - Inputs are stand-ins: tensors whose storage points at the memory of the caller's tensor during
-// a
-//   run. Views of inputs, of stored tensors and of the arena are made once, and their calls are
+//   a run. Views of inputs, of stored tensors and of the arena are made once, and their calls are
 //   left out.
 // - An output has memory of its own. It is used again when nobody holds the tensor that the last
-// run
-//   gave; else it is replaced.
+//   run gave, and it is as it was given; else it is replaced.
 // - An operator without an out= form is called as recorded, and its results are new in every run.
 // On the CPU the second run keeps the launches of a call, if they and nothing else are what the
 // call does: made again on overwritten memory they must give the same bytes. Later runs make these
@@ -30,17 +28,34 @@
 
 namespace tsr::capi::program {
 
+// What a tensor is and where it lies, to see whether that has changed.
+struct Layout {
+  DType dtype;
+  Dims sizes, strides;
+  int64_t offset;
+  [[nodiscard]] static Layout of(const Tensor& tensor);
+  [[nodiscard]] bool fits(const Tensor& tensor) const noexcept;
+};
+struct StoredAt {
+  explicit StoredAt(const Tensor& stored);
+  [[nodiscard]] bool fits() const noexcept;
+  Tensor tensor;
+  StoragePtr storage;
+  const void* data;  // moves when the storage is shared with other processes
+  Layout layout;
+};
+
 class Plan {
  public:
   // Makes the first run. Null if the program cannot be planned; the outputs are then valid all the
   // same.
-  static std::unique_ptr<Plan> make(Program& program, std::span<const Tensor> given, int64_t size,
-                                    std::vector<Tensor>& outputs);
+  static std::unique_ptr<Plan> make(Program& program, std::span<const Tensor> given,
+                                    const Sizes& sizes, std::vector<Tensor>& outputs);
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
   ~Plan();
 
-  [[nodiscard]] bool fits(std::span<const Tensor> given, int64_t size) const noexcept;
+  [[nodiscard]] bool fits(std::span<const Tensor> given, const Sizes& sizes) const noexcept;
   std::vector<Tensor> run(std::span<const Tensor> given);
 
   [[nodiscard]] uint64_t arena_bytes() const noexcept { return arena_bytes_; }
@@ -88,17 +103,19 @@ class Plan {
   [[nodiscard]] Tensor output(const Named& named, std::span<const Tensor> given) const;
 
   Program& program_;
-  int64_t size_ = 0;
+  Sizes sizes_;
   std::vector<Dims> input_strides_;
-  std::vector<Tensor> stored_;  // as at planning: what they were on
-  std::vector<StoragePtr> stored_on_;
+  std::vector<StoredAt> stored_;  // as at planning
   std::vector<Tensor> tensors_;  // of static values
   Slots slots_;
   std::vector<int32_t> group_of_;  // of a value; -1: none
   std::vector<Group> groups_;
   std::vector<size_t> output_groups_;
+  std::vector<std::pair<int32_t, Layout>> output_layouts_;  // of the values of these groups
   std::vector<int32_t> written_inputs_;
+  std::vector<int32_t> written_stored_;  // a value on each storage
   std::vector<std::vector<Moving>> moving_;  // by group
+  std::vector<const void*> output_data_;     // by group: the memory of an output
   std::vector<const void*> moved_to_;        // by group: where its kept launches point
   std::vector<Call> calls_;
   std::vector<std::pair<int32_t, int32_t>> given_;  // calls and the values that die after them

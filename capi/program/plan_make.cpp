@@ -8,6 +8,7 @@
 
 #include "capi/handle.h"
 #include "capi/program/plan.h"
+#include "capi/program/runner.h"
 #include "tensor/layout.h"
 
 namespace tsr::capi::program {
@@ -32,9 +33,9 @@ const Symbol* out_form_of(const Symbol& symbol) {
 
 class Planner {
  public:
-  Planner(Program& program, std::span<const Tensor> given, int64_t size)
+  Planner(Program& program, std::span<const Tensor> given, const Sizes& sizes)
       : program_(program), given_(given), plan_(new Plan(program)) {
-    plan_->size_ = size;
+    plan_->sizes_ = sizes;
   }
 
   std::unique_ptr<Plan> make(std::vector<Tensor>& outputs) {
@@ -57,15 +58,6 @@ class Planner {
   using Memory = Plan::Memory;
   using Group = Plan::Group;
 
-  struct Layout {
-    Dims sizes, strides;
-    int64_t offset;
-    const Storage* storage;
-  };
-  static Layout layout_of(const Tensor& tensor) {
-    return {tensor.sizes(), tensor.strides(), tensor.offset(), tensor.storage().get()};
-  }
-
   Tensor& tensor(int32_t value) { return plan_->tensors_[static_cast<size_t>(value)]; }
   Group& group_of(int32_t value) {
     return plan_->groups_[static_cast<size_t>(plan_->group_of_[static_cast<size_t>(value)])];
@@ -73,7 +65,7 @@ class Planner {
 
   void define(int32_t value, const Tensor& made) {
     plan_->set_slot(value, made);
-    layouts_.emplace(value, layout_of(made));
+    layouts_.emplace(value, std::pair(Layout::of(made), made.storage().get()));
   }
 
   void add_stored() {
@@ -81,8 +73,7 @@ class Planner {
       const Tensor& stored = program_.values[i].stored;
       if (!stored.defined()) continue;
       define(static_cast<int32_t>(i), stored);
-      plan_->stored_.push_back(stored);
-      plan_->stored_on_.push_back(stored.storage());
+      plan_->stored_.emplace_back(stored);
     }
   }
 
@@ -117,7 +108,7 @@ class Planner {
           if (value != kAbsent) versions.emplace_back(value, tensor(value).version());
         }
       }
-      Prepared prepared(program_, step, *step.symbol, plan_->size_);
+      Prepared prepared(program_, step, *step.symbol, plan_->sizes_);
       prepared.bind(plan_->slots_);
       prepared.call(static_cast<int32_t>(i));
       for (size_t k = 0; k < step.results.size(); ++k) {
@@ -125,17 +116,17 @@ class Planner {
         if (step.results[k] != kAbsent && handle != nullptr)
           define(step.results[k], Tensor::share(reinterpret_cast<TensorImpl*>(handle)));
         release_tensor(handle);
+        if (step.results[k] != kAbsent && handle != nullptr)
+          check_result(program_, i, step.results[k], tensor(step.results[k]));
       }
       for (const auto& [value, version] : versions) {
         if (tensor(value).version() != version) writes_[i].push_back(value);
       }
       // The plan knows tensors by their layout when they were made.
       for (const auto& [value, version] : versions) {
-        const Layout& layout = layouts_.at(value);
+        const auto& [layout, storage] = layouts_.at(value);
         const Tensor& now = tensor(value);
-        possible_ = possible_ && now.storage().get() == layout.storage &&
-                    now.sizes() == layout.sizes && now.strides() == layout.strides &&
-                    now.offset() == layout.offset;
+        possible_ = possible_ && now.storage().get() == storage && layout.fits(now);
       }
     }
   }
@@ -251,7 +242,7 @@ class Planner {
       Plan::Call call;
       call.number = static_cast<int32_t>(i);
       const Symbol& symbol = is_placed ? *out_form_of(*step.symbol) : *step.symbol;
-      call.prepared = std::make_unique<Prepared>(program_, step, symbol, plan_->size_);
+      call.prepared = std::make_unique<Prepared>(program_, step, symbol, plan_->sizes_);
       call.gives = any_given;
       plan_->calls_.push_back(std::move(call));
       const auto use = [&](int32_t value) {
@@ -340,18 +331,25 @@ class Planner {
     }
     for (size_t i = 0; i < plan_->groups_.size(); ++i) {
       const Group& group = plan_->groups_[i];
-      if (group.memory == Memory::kOutput) plan_->output_groups_.push_back(i);
+      if (group.memory == Memory::kOutput) {
+        plan_->output_groups_.push_back(i);
+        for (const int32_t value : group.values)
+          plan_->output_layouts_.emplace_back(value, Layout::of(tensor(value)));
+      }
+      if (group.memory == Memory::kStored && group.written)
+        plan_->written_stored_.push_back(group.values.front());
       if (group.memory == Memory::kInput && group.written)
         plan_->written_inputs_.push_back(group.input);
     }
     plan_->moving_.resize(plan_->groups_.size());
     plan_->moved_to_.resize(plan_->groups_.size());
+    plan_->output_data_.resize(plan_->groups_.size());
   }
 
   Program& program_;
   std::span<const Tensor> given_;
   std::unique_ptr<Plan> plan_;
-  std::unordered_map<int32_t, Layout> layouts_;
+  std::unordered_map<int32_t, std::pair<Layout, const Storage*>> layouts_;
   std::vector<std::vector<int32_t>> writes_;  // by step
   std::unordered_map<const Storage*, size_t> by_storage_;
   std::vector<bool> fresh_;     // of the values in the order in which groups were found
@@ -359,9 +357,9 @@ class Planner {
   bool possible_ = true;
 };
 
-std::unique_ptr<Plan> Plan::make(Program& program, std::span<const Tensor> given, int64_t size,
-                                 std::vector<Tensor>& outputs) {
-  return Planner(program, given, size).make(outputs);
+std::unique_ptr<Plan> Plan::make(Program& program, std::span<const Tensor> given,
+                                 const Sizes& sizes, std::vector<Tensor>& outputs) {
+  return Planner(program, given, sizes).make(outputs);
 }
 
 }  // namespace tsr::capi::program

@@ -8,7 +8,8 @@
 
 namespace tsr::capi::program {
 
-Prepared::Prepared(const Program& program, const Step& step, const Symbol& symbol, int64_t size)
+Prepared::Prepared(const Program& program, const Step& step, const Symbol& symbol,
+                   const Sizes& sizes)
     : step_(step),
       call_(caller_of(symbol)),
       function_(symbol.function),
@@ -20,7 +21,7 @@ Prepared::Prepared(const Program& program, const Step& step, const Symbol& symbo
   for (size_t i = 0; i < step.args.size(); ++i) {
     const Argument& from = step.args[i];
     tsr_value& to = values_[i];
-    to = make_value(from.kind, from.n, from.integer.at(size), from.real, from.imaginary, nullptr);
+    to = make_value(from.kind, from.n, from.integer.at(sizes), from.real, from.imaginary, nullptr);
     switch (from.kind) {
       case TSR_VALUE_TENSOR:
         add_tensor(from.values[0], i);
@@ -31,7 +32,7 @@ Prepared::Prepared(const Program& program, const Step& step, const Symbol& symbo
       case TSR_VALUE_INTS: {
         auto& list = numbers_.emplace_back(new int64_t[from.integers.size() + 1]);
         std::transform(from.integers.begin(), from.integers.end(), list.get(),
-                       [&](const Integer& each) { return each.at(size); });
+                       [&](const Integer& each) { return each.at(sizes); });
         to.n = static_cast<int32_t>(from.integers.size());
         to.pointer = list.get();
         break;

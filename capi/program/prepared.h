@@ -17,8 +17,8 @@ using Slots = std::vector<tsr_tensor>;
 // The arguments point into the object, so it does not move.
 class Prepared {
  public:
-  // `size` is the dynamic size; `symbol` is that of the step or its out= form.
-  Prepared(const Program& program, const Step& step, const Symbol& symbol, int64_t size);
+  // `sizes` are the dynamic sizes; `symbol` is that of the step or its out= form.
+  Prepared(const Program& program, const Step& step, const Symbol& symbol, const Sizes& sizes);
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 

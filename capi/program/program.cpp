@@ -35,8 +35,21 @@ class Quietly {
   AutocastState autocast_;
 };
 
-tsr_value sample_of(const Argument& argument, int64_t size) {
-  return make_value(argument.kind, argument.n, argument.integer.at(size), 0, 0, nullptr);
+class RunningHere {
+ public:
+  explicit RunningHere(std::atomic<std::thread::id>& on) : on_(on) {
+    on_.store(std::this_thread::get_id());
+  }
+  RunningHere(const RunningHere&) = delete;
+  RunningHere& operator=(const RunningHere&) = delete;
+  ~RunningHere() { on_.store({}); }
+
+ private:
+  std::atomic<std::thread::id>& on_;
+};
+
+tsr_value sample_of(const Argument& argument, const Sizes& sizes) {
+  return make_value(argument.kind, argument.n, argument.integer.at(sizes), 0, 0, nullptr);
 }
 
 template <class... Pieces>
@@ -46,6 +59,17 @@ template <class... Pieces>
 }
 
 }  // namespace
+
+int64_t Integer::at(const Sizes& sizes) const {
+  auto sum = static_cast<uint64_t>(base);
+  for (const Term& term : terms) {
+    auto product = static_cast<uint64_t>(term.factor);
+    for (const int32_t size : term.sizes)
+      product *= static_cast<uint64_t>(sizes[static_cast<size_t>(size)]);
+    sum += product;
+  }
+  return static_cast<int64_t>(sum);
+}
 
 Program::Program() : Object(kProgramTag) {}
 Program::~Program() {
@@ -69,7 +93,33 @@ int32_t Program::find(std::string_view name) const noexcept {
   return kAbsent;
 }
 
+Sizes Program::recorded_sizes() const {
+  Sizes found;
+  for (const DynamicSize& size : sizes) found.push_back(size.recorded);
+  return found;
+}
+
+// A run finds each size at an axis that is the size alone, times a factor plus a constant.
+void Program::check_sizes() const {
+  const auto has_size = [](const Integer& axis, int32_t number) {
+    return axis.terms.size() == 1 && axis.terms[0].factor > 0 &&
+           axis.terms[0].sizes == std::vector<int32_t>{number};
+  };
+  for (size_t k = 0; k < sizes.size(); ++k) {
+    const bool found = std::any_of(inputs.begin(), inputs.end(), [&](const Named& input) {
+      const Integers& axes = values[static_cast<size_t>(input.value)].sizes;
+      return std::any_of(axes.begin(), axes.end(), [&](const Integer& axis) {
+        return has_size(axis, static_cast<int32_t>(k));
+      });
+    });
+    TSR_CHECK(found, Code::kAbi, nullptr, "no axis of an input has the dynamic size '",
+              sizes[k].name, "'");
+  }
+}
+
 void Program::check() {
+  check_sizes();
+  const Sizes recorded = recorded_sizes();
   std::vector<bool> exists(values.size());
   const auto is_value = [&](int32_t value) {
     return value >= 0 && static_cast<size_t>(value) < values.size();
@@ -93,7 +143,7 @@ void Program::check() {
       refuse(i, symbol, "expected ", n_places, " results, got ", step.results.size());
     for (size_t k = 0; k < step.args.size(); ++k) {
       const Argument& arg = step.args[k];
-      const tsr_value sample = sample_of(arg, recorded_size);
+      const tsr_value sample = sample_of(arg, recorded);
       const bool is_optimizer = letters[k] == arg_type::kOther;
       const bool good = is_optimizer ? arg.kind == TSR_VALUE_POINTER
                                      : fits(letters[k], sample) && fits_width(letters[k], sample);
@@ -136,7 +186,11 @@ void Program::check() {
 }
 
 std::vector<Tensor> Program::run(std::span<const Tensor> given) {
+  // A hook of a training step could run the program again.
+  TSR_CHECK(running_on.load() != std::this_thread::get_id(), Code::kValue, "program",
+            "this thread is running the program already");
   const std::lock_guard lock(mutex);
+  const RunningHere here(running_on);
   const Quietly quietly;
   if (runner == nullptr) runner = std::make_unique<Runner>(*this);
   return runner->run(given);

@@ -6,18 +6,20 @@
 // A program is a list of calls over numbered values. A value is a tensor object, not its elements:
 // a call may write into one, and a run makes the calls in their order, so that writes happen where
 // they did. Values come from the inputs of a run, are stored with the program (parameters by name,
-// constants), or are results of calls. Every integer is `base + factor * size`, where `size` is the
-// program's dynamic size; in a single recording every factor is 0.
+// constants), or are results of calls. Every integer is `base` plus products of the program's
+// dynamic sizes with factors; in a single recording it is `base` alone.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/generator.h"
-#include "base/guarded_mutex.h"
+#include "base/fork_mutex.h"
 #include "base/intrusive_ptr.h"
 #include "capi/tables.h"
 #include "optim/optimizer.h"
@@ -28,13 +30,24 @@ namespace tsr::capi::program {
 inline constexpr auto kProgramTag = static_cast<ObjectTag>(0x54535047U);
 inline constexpr int32_t kAbsent = -1;  // no value
 
+// `factor` times sizes of the program, by their numbers in ascending order.
+struct Term {
+  int64_t factor = 0;
+  std::vector<int32_t> sizes;
+  friend bool operator==(const Term&, const Term&) = default;
+};
+
+using Sizes = std::vector<int64_t>;
+
 struct Integer {
   int64_t base = 0;
-  int64_t factor = 0;
+  std::vector<Term> terms = {};
   // Wraps: a file may hold any numbers.
-  [[nodiscard]] int64_t at(int64_t size) const {
-    return static_cast<int64_t>(static_cast<uint64_t>(base) +
-                                static_cast<uint64_t>(factor) * static_cast<uint64_t>(size));
+  [[nodiscard]] int64_t at(const Sizes& sizes) const;
+  [[nodiscard]] bool is_dynamic() const noexcept { return !terms.empty(); }
+  // The first size times a factor, plus a constant: what files of format 1 can say.
+  [[nodiscard]] bool is_simple() const noexcept {
+    return terms.size() == 1 && terms[0].sizes == std::vector<int32_t>{0};
   }
   friend bool operator==(const Integer&, const Integer&) = default;
 };
@@ -80,6 +93,12 @@ struct Named {
   int32_t value;
 };
 
+// A size that every run may choose.
+struct DynamicSize {
+  std::string name;
+  int64_t recorded = 0;  // in the first recording
+};
+
 class Runner;
 
 class Program final : public Object {
@@ -93,22 +112,24 @@ class Program final : public Object {
   std::vector<Step> steps;
   std::vector<IntrusivePtr<optim::Optimizer>> optimizers;
   std::vector<IntrusivePtr<Generator>> generators;
-  bool dynamic = false;
-  int64_t recorded_size = 0;  // the dynamic size of the first recording
-  bool trains = false;        // runs with autograd; else without, on planned memory
+  std::vector<DynamicSize> sizes;
+  bool trains = false;  // runs with autograd; else without, on planned memory
 
   // Throws kAbi, naming the function, unless a run can make every call: arguments of the kinds that
   // the function takes, values that exist at that time. Sets `trains`.
   void check();
   // The values of this name; kAbsent.
   [[nodiscard]] int32_t find(std::string_view name) const noexcept;
+  [[nodiscard]] Sizes recorded_sizes() const;
   [[nodiscard]] std::vector<Tensor> run(std::span<const Tensor> given);
 
-  GuardedMutex mutex;  // of a run
+  ForkMutex mutex;  // of a run
+  std::atomic<std::thread::id> running_on{};  // the thread that holds it
   std::unique_ptr<Runner> runner;
 
  private:
   ~Program();
+  void check_sizes() const;
 };
 
 using ProgramPtr = IntrusivePtr<Program>;
@@ -155,6 +176,12 @@ void save(Program& program, const std::string& path);
 [[nodiscard]] std::string describe(Program& program);
 [[nodiscard]] std::string to_text(Program& program);
 
-[[nodiscard]] ProgramPtr unify(std::span<Program* const> programs);
+// `names` of the sizes that differ, in the order of the inputs' axes; empty: n, or n0, n1 ...
+[[nodiscard]] ProgramPtr unify(std::span<Program* const> programs,
+                               std::span<const std::string> names);
+
+// "n", "2*n+1", "batch*length": for texts.
+[[nodiscard]] std::string text_of(const Program& program, const Integer& number);
+[[nodiscard]] std::string text_of(const Program& program, const Integers& numbers);
 
 }  // namespace tsr::capi::program

@@ -82,7 +82,7 @@ Tensor tensor_of(tsr_tensor handle) {
 
 Integers integers_of(std::span<const int64_t> numbers) {
   Integers list;
-  for (const int64_t number : numbers) list.push_back({number, 0});
+  for (const int64_t number : numbers) list.push_back({number});
   return list;
 }
 
@@ -297,7 +297,7 @@ Argument Recorder::argument_of(const tsr_value& value, char letter, const char* 
       break;
     default:
       found.n = value.n;
-      found.integer = {value.integer, 0};
+      found.integer = {value.integer};
       found.real = value.real;
       found.imaginary = value.imaginary;
   }
@@ -325,10 +325,6 @@ void Recorder::refuse_access(Policy policy, std::span<const tsr_value> args) {
 
 void Recorder::before(const CallInfo& info, int32_t function, std::span<const tsr_value> args) {
   if (depth_ > 0) {
-    if (in_backward_) {
-      refuse(concat("code of the host calls ", info.name, " during ", running_->name,
-                    " (a hook or a custom function)"));
-    }
     ++depth_;
     return;
   }
@@ -382,6 +378,13 @@ void Recorder::before(const CallInfo& info, int32_t function, std::span<const ts
     }
   }
   depth_ = 1;
+}
+
+// A run would call the host only in the process that recorded.
+void Recorder::see_host_code(const char* callback) const {
+  if (depth_ == 0 || !in_backward_) return;
+  refuse(concat(running_->name, " runs code of the host: a callback of the kind '", callback,
+                "' (a hook or a custom function)"));
 }
 
 void Recorder::see_writes() {
@@ -460,6 +463,10 @@ ProgramPtr Recorder::finish(std::span<const Tensor> outputs, std::span<const std
 }
 
 // ---- The guard's side ----
+
+void before_host_code(const char* callback) {
+  if (t_recorder != nullptr) t_recorder->see_host_code(callback);
+}
 
 tsr_status before_call(const CallInfo& info, int32_t function,
                        std::span<const tsr_value> args) noexcept {

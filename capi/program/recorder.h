@@ -53,6 +53,8 @@ class Recorder {
   // A call that no guard shows: autocast's casts.
   void note(int32_t function, std::span<const tsr_value> args, const Tensor& result);
   void note_memory(const void* block, bool allocated) noexcept;
+  // Refuses a callback of the host inside a backward.
+  void see_host_code(const char* callback) const;
 
   [[nodiscard]] ProgramPtr finish(std::span<const Tensor> outputs,
                                   std::span<const std::string> names);
@@ -96,6 +98,9 @@ class Recorder {
 [[nodiscard]] tsr_status before_call(const CallInfo& info, int32_t function,
                                      std::span<const tsr_value> args) noexcept;
 void after_call(tsr_status status, std::span<const tsr_value> results) noexcept;
+
+// Called before the library calls the host; throws if a recording refuses it.
+void before_host_code(const char* callback);
 
 // Sees nothing while it lives: for code of the library that calls the ABI.
 class Unrecorded {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "autograd/grad_mode.h"
+#include "autograd/tensor_grad.h"
 #include "capi/handle.h"
 
 namespace tsr::capi::program {
@@ -43,6 +44,10 @@ class OwnedSlots {
   std::vector<bool> owned_;
 };
 
+TensorImpl* impl_of(tsr_tensor handle) {
+  return reinterpret_cast<TensorImpl*>(handle);
+}
+
 void set_mode(uint8_t mode) {
   GradMode now = t_grad_mode;
   now.inference = (mode & kModeInference) != 0;
@@ -57,48 +62,120 @@ void make_room(std::vector<std::unique_ptr<T>>& list) {
 
 }  // namespace
 
-int64_t check_inputs(const Program& program, std::span<const Tensor> given) {
-  const auto& inputs = program.inputs;
-  TSR_CHECK(given.size() == inputs.size(), Code::kValue, "inputs", "expected ", inputs.size(),
-            " tensors, got ", given.size());
-  int64_t size = program.recorded_size;
-  bool is_known = false;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Value& value = program.values[static_cast<size_t>(inputs[i].value)];
-    const Tensor& tensor = given[i];
-    if (tensor.dtype() != value.dtype)
-      refuse_input(inputs[i], Code::kDType,
-                   concat("expected ", value.dtype, ", got ", tensor.dtype()));
-    if (tensor.device() != value.device)
-      refuse_input(inputs[i], Code::kDevice,
-                   concat("expected ", value.device, ", got ", tensor.device()));
-    const auto& sizes = tensor.sizes();
-    bool fits = sizes.size() == value.sizes.size();
-    for (size_t axis = 0; fits && axis < sizes.size(); ++axis) {
-      const Integer& expected = value.sizes[axis];
-      if (expected.factor != 0 && !is_known) {
-        const int64_t rest = sizes[axis] - expected.base;
-        size = rest / expected.factor;
-        fits = rest % expected.factor == 0 && size >= 0;
-        is_known = true;
-      }
-      fits = fits && sizes[axis] == expected.at(size);
+namespace {
+
+// Where a size was found first.
+struct Found {
+  const Named* input = nullptr;
+  size_t axis = 0;
+};
+
+// The number of the size that an axis is: times a factor, plus a constant. -1: it is none alone.
+int32_t size_of_axis(const Integer& axis) {
+  const bool is_one =
+      axis.terms.size() == 1 && axis.terms[0].sizes.size() == 1 && axis.terms[0].factor > 0;
+  return is_one ? axis.terms[0].sizes[0] : -1;
+}
+
+class InputCheck {
+ public:
+  InputCheck(const Program& program, std::span<const Tensor> given)
+      : program_(program),
+        given_(given),
+        sizes_(program.recorded_sizes()),
+        found_(program.sizes.size()) {}
+
+  Sizes check() {
+    for (size_t i = 0; i < given_.size(); ++i) check_kind(i);
+    if (!program_.sizes.empty()) {
+      for (size_t i = 0; i < given_.size(); ++i) find_sizes(i);
     }
-    if (!fits) {
-      std::string shape;
-      for (const Integer& each : value.sizes) {
-        if (!shape.empty()) shape += ", ";
-        shape += each.factor == 0 ? concat(each.base)
-                                  : concat(each.factor == 1 ? "" : concat(each.factor, "*"), "n",
-                                           each.base == 0 ? "" : concat(" + ", each.base));
-      }
-      refuse_input(
-          inputs[i], Code::kShape,
-          concat("expected shape (", shape, ")",
-                 is_known ? concat(" with n = ", size) : std::string(), ", got ", DimsView(sizes)));
+    for (size_t i = 0; i < given_.size(); ++i) check_sizes(i);
+    return std::move(sizes_);
+  }
+
+ private:
+  [[nodiscard]] const Named& input(size_t i) const { return program_.inputs[i]; }
+  [[nodiscard]] const Value& value(size_t i) const {
+    return program_.values[static_cast<size_t>(input(i).value)];
+  }
+
+  void check_kind(size_t i) const {
+    const Tensor& tensor = given_[i];
+    if (tensor.dtype() != value(i).dtype)
+      refuse_input(input(i), Code::kDType,
+                   concat("expected ", value(i).dtype, ", got ", tensor.dtype()));
+    if (tensor.device() != value(i).device)
+      refuse_input(input(i), Code::kDevice,
+                   concat("expected ", value(i).device, ", got ", tensor.device()));
+    if (tensor.sizes().size() != value(i).sizes.size())
+      refuse_input(input(i), Code::kShape,
+                   concat("expected ", value(i).sizes.size(), " axes, shape (",
+                          text_of(program_, value(i).sizes), "), got ", DimsView(tensor.sizes())));
+  }
+
+  void find_sizes(size_t i) {
+    for (size_t axis = 0; axis < value(i).sizes.size(); ++axis) {
+      const Integer& expected = value(i).sizes[axis];
+      const int32_t number = size_of_axis(expected);
+      if (number < 0 || found_[static_cast<size_t>(number)].input != nullptr) continue;
+      const int64_t rest = given_[i].sizes()[axis] - expected.base;
+      const int64_t factor = expected.terms[0].factor;
+      if (rest % factor != 0 || rest / factor < 0) continue;  // an error, reported below
+      sizes_[static_cast<size_t>(number)] = rest / factor;
+      found_[static_cast<size_t>(number)] = {&input(i), axis};
     }
   }
-  return size;
+
+  void check_sizes(size_t i) const {
+    const auto& got = given_[i].sizes();
+    const Integers& expected = value(i).sizes;
+    for (size_t axis = 0; axis < expected.size(); ++axis) {
+      const int64_t wanted = expected[axis].at(sizes_);
+      if (got[axis] == wanted) continue;
+      std::string why;
+      for (const Term& term : expected[axis].terms) {
+        for (const int32_t number : term.sizes) {
+          const Found& found = found_[static_cast<size_t>(number)];
+          if (found.input == nullptr) continue;
+          why += concat(why.empty() ? "; " : ", ", program_.sizes[static_cast<size_t>(number)].name,
+                        " is ", sizes_[static_cast<size_t>(number)], " at axis ", found.axis,
+                        " of '", found.input->name, "'");
+        }
+      }
+      const bool is_known = expected[axis].terms.empty() || !why.empty();
+      refuse_input(input(i), Code::kShape,
+                   concat("expected ", text_of(program_, expected[axis]),
+                          is_known && expected[axis].is_dynamic() ? concat(" = ", wanted) : "",
+                          " at axis ", axis, " of shape (", text_of(program_, expected), "), got ",
+                          got[axis], " in shape ", DimsView(got), why));
+    }
+  }
+
+  const Program& program_;
+  std::span<const Tensor> given_;
+  Sizes sizes_;
+  std::vector<Found> found_;
+};
+
+}  // namespace
+
+Sizes check_inputs(const Program& program, std::span<const Tensor> given) {
+  TSR_CHECK(given.size() == program.inputs.size(), Code::kValue, "inputs", "expected ",
+            program.inputs.size(), " tensors, got ", given.size());
+  return InputCheck(program, given).check();
+}
+
+void check_result(const Program& program, size_t step, int32_t value, const Tensor& made) {
+  const Value& recorded = program.values[static_cast<size_t>(value)];
+  if (made.dtype() == recorded.dtype && made.device() == recorded.device) [[likely]]
+    return;
+  const bool is_dtype = made.dtype() != recorded.dtype;
+  throw_error(is_dtype ? Code::kDType : Code::kDevice, nullptr, __FILE__, __LINE__,
+              concat("call ", step, " of the program, ", program.steps[step].symbol->name,
+                     ": expected ", recorded.dtype, " on ", recorded.device,
+                     " as in the recording, got ", made.dtype(), " on ", made.device(),
+                     "; the default dtype or device is not that of the recording"));
 }
 
 Runner::Runner(Program& program) : program_(program), dead_after_(program.steps.size()) {
@@ -132,25 +209,26 @@ Runner::Runner(Program& program) : program_(program), dead_after_(program.steps.
   }
 }
 
-Runner::Calls& Runner::calls_for(int64_t size) {
+Runner::Calls& Runner::calls_for(const Sizes& sizes) {
   const auto found = std::find_if(calls_.begin(), calls_.end(),
-                                  [&](const auto& calls) { return calls->size == size; });
+                                  [&](const auto& calls) { return calls->sizes == sizes; });
   if (found != calls_.end()) {
     std::rotate(found, found + 1, calls_.end());
     return *calls_.back();
   }
   make_room(calls_);
   auto fresh = std::make_unique<Calls>();
-  fresh->size = size;
+  fresh->sizes = sizes;
   for (const Step& step : program_.steps) {
-    fresh->steps.push_back(std::make_unique<Prepared>(program_, step, *step.symbol, size));
+    fresh->steps.push_back(std::make_unique<Prepared>(program_, step, *step.symbol, sizes));
   }
   calls_.push_back(std::move(fresh));
   return *calls_.back();
 }
 
-std::vector<Tensor> Runner::run_calls(std::span<const Tensor> given, int64_t size) {
-  Calls& calls = calls_for(size);
+std::vector<Tensor> Runner::run_calls(std::span<const Tensor> given, const Sizes& sizes,
+                                      StepWatcher* watcher) {
+  Calls& calls = calls_for(sizes);
   OwnedSlots owned(program_.values.size());
   for (size_t i = 0; i < program_.values.size(); ++i) {
     if (program_.values[i].stored.defined())
@@ -167,6 +245,7 @@ std::vector<Tensor> Runner::run_calls(std::span<const Tensor> given, int64_t siz
     const uint8_t wanted = program_.trains ? step.step().mode : uint8_t{0};
     if (wanted != mode) set_mode(mode = wanted);
     step.bind(owned.slots);
+    if (watcher != nullptr) watcher->before_step(i);
     step.call(static_cast<int32_t>(i));
     const auto& results = step.step().results;
     for (size_t k = 0; k < results.size(); ++k) {
@@ -176,23 +255,50 @@ std::vector<Tensor> Runner::run_calls(std::span<const Tensor> given, int64_t siz
         release_tensor(step.results()[k]);
       }
     }
+    for (const int32_t value : results) {
+      auto* made = value == kAbsent ? nullptr : impl_of(owned.slots[static_cast<size_t>(value)]);
+      if (made != nullptr) check_result(program_, i, value, Tensor::share(made));
+    }
+    if (watcher != nullptr) watcher->after_step(i, owned.slots);
     for (const int32_t value : dead_after_[i]) owned.drop(value);
   }
   std::vector<Tensor> outputs;
   for (const Named& output : program_.outputs) {
-    auto* impl = reinterpret_cast<TensorImpl*>(owned.slots[static_cast<size_t>(output.value)]);
-    outputs.push_back(Tensor::share(impl));
+    const auto at = static_cast<size_t>(output.value);
+    Tensor tensor = Tensor::share(impl_of(owned.slots[at]));
+    // What a run computes has no history, however the run is made.
+    const bool is_computed = program_.values[at].source == Source::kResult;
+    outputs.push_back(is_computed && requires_grad(tensor) ? tensor.detached() : std::move(tensor));
   }
   return outputs;
 }
 
+std::vector<Tensor> Runner::train(std::span<const Tensor> given, const Sizes& sizes) {
+  const auto found =
+      std::find_if(replays_.begin(), replays_.end(),
+                   [&](const auto& replay) { return replay->fits(given, sizes); });
+  if (found == replays_.end()) {
+    make_room(replays_);
+    replays_.push_back(std::make_unique<Replay>(program_, given, sizes));
+  } else {
+    std::rotate(found, found + 1, replays_.end());
+  }
+  last_replay_ = replays_.back().get();
+  return replays_.back()->run(
+      given, [&](StepWatcher* watcher) { return run_calls(given, sizes, watcher); });
+}
+
 std::vector<Tensor> Runner::run(std::span<const Tensor> given) {
-  const int64_t size = check_inputs(program_, given);
+  const Sizes sizes = check_inputs(program_, given);
   last_ = nullptr;
-  if (!can_plan_) return run_calls(given, size);
-  const NoGrad no_grad;
+  last_replay_ = nullptr;
+  if (program_.trains) return train(given, sizes);
+  if (!can_plan_) return run_calls(given, sizes, nullptr);
+  // Also outside of the caller's inference mode: the plan's tensors outlive it.
+  const GradModeScope restored(t_grad_mode);
+  set_mode(0);
   const auto found = std::find_if(plans_.begin(), plans_.end(),
-                                  [&](const auto& plan) { return plan->fits(given, size); });
+                                  [&](const auto& plan) { return plan->fits(given, sizes); });
   if (found != plans_.end()) {
     if (found + 1 != plans_.end()) std::rotate(found, found + 1, plans_.end());
     last_ = plans_.back().get();
@@ -200,7 +306,7 @@ std::vector<Tensor> Runner::run(std::span<const Tensor> given) {
   }
   make_room(plans_);
   std::vector<Tensor> outputs;
-  auto plan = Plan::make(program_, given, size, outputs);
+  auto plan = Plan::make(program_, given, sizes, outputs);
   if (plan == nullptr) {
     can_plan_ = false;
   } else {

@@ -92,11 +92,12 @@ TSR_API TSR_NODISCARD tsr_status tsr_program_describe(tsr_program program, tsr_b
 TSR_API TSR_NODISCARD tsr_status tsr_program_text(tsr_program program, tsr_buffer* text);
 
 /* One program from recordings of the same function with different sizes of the inputs; the sizes
- * that differ become one dynamic size.
- * At least two recordings, which have the parameters of the first. A number that differs must
- * follow the dynamic size: the first two recordings give a linear rule, which every further
- * recording must confirm. VALUE when the calls differ, or a number follows no such rule; the
- * error names the call. */
+ * that differ become dynamic sizes.
+ * At least two recordings, which have the parameters of the first; tsr_program_unify_named says
+ * how many are needed for several sizes. A number that differs must follow the sizes by a rule
+ * that holds in all recordings: a product of sizes times a factor plus a constant, or a sum of
+ * such products. VALUE when the calls differ, or a number follows no such rule; the error names
+ * the call. */
 TSR_API TSR_NODISCARD tsr_status tsr_program_unify(
     const tsr_program* programs, int32_t n_programs, tsr_program* program);
 
@@ -109,6 +110,16 @@ TSR_API TSR_NODISCARD tsr_status tsr_program_tensor(
  * INDEX if there is none of this number. */
 TSR_API TSR_NODISCARD tsr_status tsr_program_optimizer(
     tsr_program program, int64_t index, tsr_optimizer* optimizer);
+
+/* As tsr_program_unify, with names for the sizes that differ.
+ * Sizes that change independently of each other are different ones, also several; the names, a
+ * JSON array of texts, are in the order in which the axes of the inputs have them first, and
+ * errors and texts use them. Axes and numbers may be sums of products of sizes: batch*length,
+ * 2*length+1. For k sizes at least k+2 recordings; for a sum of several products one recording
+ * more than it has factors. VALUE also for another number of names. */
+TSR_API TSR_NODISCARD tsr_status tsr_program_unify_named(
+    const tsr_program* programs, int32_t n_programs, const char* names, int64_t names_len,
+    tsr_program* program);
 
 #ifdef __cplusplus
 }

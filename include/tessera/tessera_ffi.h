@@ -1023,6 +1023,7 @@ tsr_status tsr_program_text(tsr_program program, tsr_buffer* text);
 tsr_status tsr_program_unify(const tsr_program* programs, int32_t n_programs, tsr_program* program);
 tsr_status tsr_program_tensor(tsr_program program, const char* name, int64_t name_len, tsr_tensor* out);
 tsr_status tsr_program_optimizer(tsr_program program, int64_t index, tsr_optimizer* optimizer);
+tsr_status tsr_program_unify_named(const tsr_program* programs, int32_t n_programs, const char* names, int64_t names_len, tsr_program* program);
 tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_abs_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_abs_inplace(tsr_tensor input);

@@ -53,12 +53,21 @@ class Program {
     check(tsr_program_from_bytes(bytes.data(), detail::length(bytes), &handle));
     return Program(handle);
   }
-  // One program from recordings with different sizes, for every size.
-  static Program unify(const std::vector<Program>& programs) {
+  // One program from recordings with different sizes, for every size. The names are those of the
+  // sizes that differ, in the order of the inputs' axes; without them they are n, or n0, n1 ...
+  static Program unify(const std::vector<Program>& programs,
+                       const std::vector<std::string>& names = {}) {
     std::vector<tsr_program> list;
     for (const Program& each : programs) list.push_back(each.handle());
+    const auto count = static_cast<int32_t>(list.size());
     tsr_program handle = nullptr;
-    check(tsr_program_unify(list.data(), static_cast<int32_t>(list.size()), &handle));
+    if (names.empty()) {
+      check(tsr_program_unify(list.data(), count, &handle));
+    } else {
+      const std::string listed = detail::write_texts(names);
+      check(tsr_program_unify_named(list.data(), count, listed.data(), detail::length(listed),
+                                    &handle));
+    }
     return Program(handle);
   }
 

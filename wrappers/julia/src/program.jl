@@ -55,10 +55,19 @@ function save_program(path::AbstractString, program::Program)
     return nothing
 end
 
-"One program from recordings with different sizes, for every size."
-function unify(programs::AbstractVector{Program})
+"""
+One program from recordings with different sizes, for every size. `names` are those of the sizes that
+differ, in the order of the inputs' axes; without them they are n, or n0, n1 ...
+"""
+function unify(programs::AbstractVector{Program}; names=String[])
     raw, out = C.tsr_program[p.handle for p in programs], Ref{C.tsr_program}()
-    GC.@preserve programs check(C.tsr_program_unify(raw, length(raw), out))
+    if isempty(names)
+        GC.@preserve programs check(C.tsr_program_unify(raw, length(raw), out))
+    else
+        listed = json_array(names)
+        GC.@preserve programs check(
+            C.tsr_program_unify_named(raw, length(raw), listed, sizeof(listed), out))
+    end
     return Program(out[])
 end
 

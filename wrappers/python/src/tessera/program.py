@@ -106,15 +106,16 @@ def record(
     example_inputs: Tensor | Sequence[Tensor],
     *,
     parameters: Parameters | None = None,
-    dynamic: Mapping[int, Sequence[int]] | None = None,
+    dynamic: Mapping[int, Sequence[int] | Mapping[int, str]] | None = None,
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
 ) -> Program:
     """The calls that function(*example_inputs) makes, as a Program.
 
     `parameters` names the tensors that keep their names: a Module, a dict, or several; of a Module that is recorded they
-    are its own. `dynamic` gives the axes of inputs, by number, whose size a run may change; all have one size. The
-    function then runs three times, with examples of different sizes.
+    are its own. `dynamic` gives the axes of inputs, by number, whose size a run may change: a list of axes, which all have
+    one size, or a name for each, as in `{0: {0: "batch", 1: "length"}, 1: {0: "batch"}}`; equal names are one size. The
+    function then runs several times, with examples of different sizes.
     """
     examples = [example_inputs] if isinstance(example_inputs, Tensor) else _tensors(example_inputs, "example_inputs")
     if parameters is None and isinstance(function, Module):
@@ -122,13 +123,19 @@ def record(
     named = _named(parameters)
     if not dynamic:
         return _record(function, examples, named, input_names, output_names)
+    for i in dynamic:
+        if not 0 <= i < len(examples):
+            raise InvalidValueError(f"dynamic: expected the number of one of {len(examples)} inputs, got {i}")
+    axes = {i: _named_axes(dynamic[i], examples[i]) for i in dynamic}
+    sizes = list(dict.fromkeys(axes[i][axis] for i in sorted(axes) for axis in sorted(axes[i])))
     programs = [
-        _record(function, [_resized(x, dynamic.get(i, ()), by) for i, x in enumerate(examples)], named, input_names,
+        _record(function, [_resized(x, axes.get(i, {}), more) for i, x in enumerate(examples)], named, input_names,
                 output_names)
-        for by in (0, 1, 3)
+        for more in _growths(sizes)
     ]  # fmt: skip
     cells = ffi.new("tsr_program[]", [each._handle for each in programs])
-    return Program(out("tsr_program", lib.tsr_program_unify, cells, len(programs)))
+    names = _listed(sizes)
+    return Program(out("tsr_program", lib.tsr_program_unify_named, cells, len(programs), names, len(names)))
 
 
 def load(path: Path) -> Program:
@@ -199,12 +206,30 @@ def _named(parameters: Parameters | None) -> dict[str, Tensor]:
     return found
 
 
-def _resized(example: Tensor, axes: Sequence[int], by: int) -> Tensor:
+def _named_axes(axes: Sequence[int] | Mapping[int, str], example: Tensor) -> dict[int, str]:
+    named = axes if isinstance(axes, Mapping) else dict.fromkeys(axes, "n")
+    for axis in named:
+        if not -example.ndim <= axis < example.ndim:
+            raise InvalidValueError(f"dynamic: expected an axis of an example of shape {example.shape}, got {axis}")
+    return {axis % example.ndim: name for axis, name in named.items()}
+
+
+def _growths(sizes: Sequence[str]) -> list[dict[str, int]]:
+    """By how much the examples of each recording are larger: one size alone, each pair, and all by different numbers.
+
+    The last one confirms what the others say.
+    """
+    alone = [{name: 1} for name in sizes]
+    pairs = [{a: 1, b: 1} for i, a in enumerate(sizes) for b in sizes[i + 1 :]]
+    return [{}, *alone, *pairs, {name: 3 + i for i, name in enumerate(sizes)}]
+
+
+def _resized(example: Tensor, axes: Mapping[int, str], more: Mapping[str, int]) -> Tensor:
     """The example with more samples: its own again. One sample alone might follow rules of its own."""
-    for axis in axes:
+    for axis, name in axes.items():
         size = example.shape[axis]
         if size < 1:
             raise InvalidValueError(f"dynamic: expected an example with samples along axis {axis}, got {example.shape}")
-        places = [i % size for i in range(max(size, 2) + by)]
+        places = [i % size for i in range(max(size, 2) + more.get(name, 0))]
         example = _ops.index_select(example.detach(), axis, tensor(places))
     return example

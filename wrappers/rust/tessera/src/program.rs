@@ -100,6 +100,23 @@ impl Program {
         Self::made(|out| unsafe { sys::tsr_program_unify(list.as_ptr(), count(list.len()), out) })
     }
 
+    /// As [`Program::unify`], with names for the sizes that differ, in the order of the inputs' axes.
+    pub fn unify_named(programs: &[Program], names: &[&str]) -> Result<Self> {
+        let list: Vec<sys::tsr_program> = programs.iter().map(Program::raw).collect();
+        let quoted: Vec<String> = names.iter().map(|name| json::quote(name)).collect();
+        let names = format!("[{}]", quoted.join(","));
+        // SAFETY: a list of valid handles and a text, with their lengths.
+        Self::made(|out| unsafe {
+            sys::tsr_program_unify_named(
+                list.as_ptr(),
+                count(list.len()),
+                names.as_ptr().cast(),
+                names.len() as i64,
+                out,
+            )
+        })
+    }
+
     /// The outputs for these inputs.
     pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
         let given = handles(inputs);

@@ -79,6 +79,10 @@ class CoreOptimizer(Optimizer):
         finally:
             calling(False)
 
+    def sync(self) -> None:
+        """Passes changes of `param_groups` to the library, as step() does: for a program that makes the steps."""
+        self._tell()
+
     # ---- groups: from Python to the core ----
 
     def _options(self, group: Group) -> dict[str, Any]:

@@ -1951,10 +1951,11 @@ extern "C" {
     pub fn tsr_program_text(program: tsr_program, text: *mut tsr_buffer) -> tsr_status;
 
     /// One program from recordings of the same function with different sizes of the inputs; the
-    /// sizes that differ become one dynamic size.
-    /// At least two recordings, which have the parameters of the first. A number that differs must
-    /// follow the dynamic size: the first two recordings give a linear rule, which every further
-    /// recording must confirm. VALUE when the calls differ, or a number follows no such rule; the
+    /// sizes that differ become dynamic sizes.
+    /// At least two recordings, which have the parameters of the first; tsr_program_unify_named
+    /// says how many are needed for several sizes. A number that differs must follow the sizes by
+    /// a rule that holds in all recordings: a product of sizes times a factor plus a constant, or
+    /// a sum of such products. VALUE when the calls differ, or a number follows no such rule; the
     /// error names the call.
     pub fn tsr_program_unify(
         programs: *const tsr_program, n_programs: i32, program: *mut tsr_program,
@@ -1970,6 +1971,17 @@ extern "C" {
     /// INDEX if there is none of this number.
     pub fn tsr_program_optimizer(
         program: tsr_program, index: i64, optimizer: *mut tsr_optimizer,
+    ) -> tsr_status;
+
+    /// As tsr_program_unify, with names for the sizes that differ.
+    /// Sizes that change independently of each other are different ones, also several; the names,
+    /// a JSON array of texts, are in the order in which the axes of the inputs have them first,
+    /// and errors and texts use them. Axes and numbers may be sums of products of sizes:
+    /// batch\*length, 2\*length+1. For k sizes at least k+2 recordings; for a sum of several
+    /// products one recording more than it has factors. VALUE also for another number of names.
+    pub fn tsr_program_unify_named(
+        programs: *const tsr_program, n_programs: i32, names: *const c_char, names_len: i64,
+        program: *mut tsr_program,
     ) -> tsr_status;
 
     /// Absolute value of each element; a complex element gives its magnitude.
