@@ -48,6 +48,21 @@ TEST(Program, P17_of_several_sizes_takes_every_size) {
   EXPECT_THROW(program.run({ones({7, 3}, kFloat32)}), ShapeError);
 }
 
+TEST(Program, P17_of_named_sizes_takes_every_pair_of_them) {
+  std::vector<Program> programs;
+  const std::vector<std::pair<int64_t, int64_t>> sizes = {{2, 5}, {3, 5}, {2, 6}, {3, 6}, {4, 9}};
+  for (const auto& [batch, length] : sizes) {
+    const int64_t all = batch * length;
+    programs.push_back(Program::record({ones({batch, length}, kFloat32)}, [all](const Tensors& x) {
+      return Tensors{x[0].reshape({all}).sum()};
+    }));
+  }
+  const Program program = Program::unify(programs, {"batch", "length"});
+  EXPECT_EQ(numbers(program.run({ones({7, 3}, kFloat32)})[0]), Numbers{21});
+  EXPECT_NE(program.text().find("for any batch, length"), std::string::npos) << program.text();
+  EXPECT_THROW(Program::unify(programs, {"batch"}), InvalidValueError);
+}
+
 TEST(Program, P17_refuses_a_read_and_ends_with_the_closure) {
   const auto read = [](const Tensors& x) { return Tensors{x[0] * x[0].item<double>()}; };
   EXPECT_THROW(Program::record({ones({1}, kFloat32)}, read), NotSupportedError);

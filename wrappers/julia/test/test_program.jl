@@ -28,6 +28,15 @@ end
     @test_throws DimensionMismatch program(Tensor(ones(Float32, 2, 7)))
 end
 
+@testset "test_P17_a_program_of_named_sizes_takes_every_pair_of_them" begin
+    sizes = [(2, 5), (3, 5), (2, 6), (3, 6), (4, 9)]
+    programs = [record_program(x -> sum(reshape(x, a * b)), Tensor(ones(Float32, a, b))) for (a, b) in sizes]
+    program = Tessera.unify(programs; names=["first", "second"])
+    @test item(program(Tensor(ones(Float32, 7, 3)))) == 21
+    @test occursin("for any first, second", sprint(show, MIME("text/plain"), program))
+    @test_throws TesseraError Tessera.unify(programs; names=["first"])
+end
+
 @testset "test_P17_a_recording_refuses_reads_and_ends_with_the_function" begin
     x = Tensor(Float32[1])
     @test_throws TesseraError record_program(y -> y .* item(exp(y)), x)

@@ -53,6 +53,29 @@ fn p17_a_program_of_several_sizes_takes_every_size() -> Result<()> {
 }
 
 #[test]
+fn p17_a_program_of_named_sizes_takes_every_pair_of_them() -> Result<()> {
+    let sizes = [(2, 5), (3, 5), (2, 6), (3, 6), (4, 9)];
+    let programs: Result<Vec<Program>> = sizes
+        .iter()
+        .map(|&(batch, length)| {
+            let all = batch * length;
+            let x = Tensor::from_vec(vec![1f32; all as usize], &[batch, length])?;
+            Program::record(&[x], &TensorMap::new(), |x| {
+                Ok(vec![x[0].reshape(&[all])?.sum()?])
+            })
+        })
+        .collect();
+    let programs = programs?;
+    let program = Program::unify_named(&programs, &["batch", "length"])?;
+    let x = Tensor::from_vec(vec![1f32; 21], &[7, 3])?;
+    assert_eq!(program.run(&[x])?[0].item::<f32>()?, 21.0);
+    assert!(program.text()?.contains("for any batch, length"));
+    let failed = Program::unify_named(&programs, &["batch"]);
+    assert_eq!(failed.unwrap_err().kind(), ErrorKind::Value);
+    Ok(())
+}
+
+#[test]
 fn p17_a_recording_refuses_reads_and_ends_with_the_closure() -> Result<()> {
     let x = vector(&[1.0])?;
     let failed = Program::record(std::slice::from_ref(&x), &TensorMap::new(), |x| {
