@@ -448,3 +448,123 @@ def test_p17_a_program_that_is_run_by_its_own_hook_is_refused() -> None:
     handle.remove()
     assert caught
     assert "running" in caught[0]
+
+
+# ---- other forms of steps ----
+
+Step = Callable[[nn.Module, optim.Optimizer, Any, Any], Any]
+
+
+def keeps_zeros(model: nn.Module, optimizer: optim.Optimizer, x: Any, y: Any) -> Any:
+    optimizer.zero_grad(set_to_none=False)
+    loss = nn.functional.cross_entropy(model(x), y)
+    loss.backward()
+    optimizer.step()
+    return loss.detach()
+
+
+def clears_at_the_end(model: nn.Module, optimizer: optim.Optimizer, x: Any, y: Any) -> Any:
+    loss = nn.functional.cross_entropy(model(x), y)
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    return loss.detach()
+
+
+def adds_two_halves(model: nn.Module, optimizer: optim.Optimizer, x: Any, y: Any) -> Any:
+    optimizer.zero_grad()
+    first = nn.functional.cross_entropy(model(x[:3]), y[:3])
+    first.backward()
+    second = nn.functional.cross_entropy(model(x[3:]), y[3:])
+    second.backward()
+    optimizer.step()
+    return first.detach() + second.detach()
+
+
+def steps_twice(model: nn.Module, optimizer: optim.Optimizer, x: Any, y: Any) -> Any:
+    losses = []
+    for _ in range(2):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.detach())
+    return losses[0] - losses[1]
+
+
+def updates_by_hand(model: nn.Module, optimizer: optim.Optimizer, x: Any, y: Any) -> Any:
+    loss = nn.functional.cross_entropy(model(x), y)
+    params = list(model.parameters())
+    with ts.no_grad():
+        for parameter, grad in zip(params, ts.autograd.grad(loss, params)):
+            parameter -= 0.1 * grad
+    return loss.detach()
+
+
+def penalises_gradients(model: nn.Module, optimizer: optim.Optimizer, x: Any, y: Any) -> Any:
+    optimizer.zero_grad()
+    loss = nn.functional.cross_entropy(model(x), y)
+    first = next(iter(model.parameters()))
+    (grad,) = ts.autograd.grad(loss, [first], create_graph=True)
+    total = loss + (grad * grad).sum()
+    total.backward()
+    optimizer.step()
+    return total.detach()
+
+
+def leaves_a_layer_out(model: nn.Module, optimizer: optim.Optimizer, x: Any, y: Any) -> Any:
+    optimizer.zero_grad()
+    layers = list(model)
+    loss = layers[1](layers[0](x)).square().mean() + (y * 0).sum()
+    loss.backward()
+    optimizer.step()
+    return loss.detach()
+
+
+def scales_what_it_computes(model: nn.Module, optimizer: optim.Optimizer, x: Any, y: Any) -> Any:
+    optimizer.zero_grad()
+    with ts.amp.autocast("cpu"):
+        loss = nn.functional.cross_entropy(model(x).float(), y)
+    loss.backward()
+    for parameter in model.parameters():
+        parameter.grad *= 0.5
+    optimizer.step()
+    return loss.detach()
+
+
+STEPS: dict[str, Step] = {
+    each.__name__: each
+    for each in (
+        keeps_zeros, clears_at_the_end, adds_two_halves, steps_twice, updates_by_hand, penalises_gradients,
+        leaves_a_layer_out, scales_what_it_computes,
+    )
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_p17_steps_of_every_form_equal_the_calls(name: str) -> None:
+    step = STEPS[name]
+    batches = data(MODELS["mlp"][1], 9)
+    eager_model, model = mlp(), mlp()
+    eager_optimizer, optimizer = (OPTIMIZERS["momentum"](each.parameters()) for each in (eager_model, model))
+    recorded = program.record(lambda x, y: step(model, optimizer, x, y), batches[0], parameters=model)
+    step(eager_model, eager_optimizer, *batches[0])
+    for x, y in batches[1:]:
+        assert recorded(x, y).item() == step(eager_model, eager_optimizer, x, y).item()
+        for ours, theirs in zip(model.parameters(), eager_model.parameters()):
+            np.testing.assert_array_equal(ours.detach().numpy(), theirs.detach().numpy())
+            assert (ours.grad is None) == (theirs.grad is None)
+            if theirs.grad is not None:
+                np.testing.assert_array_equal(ours.grad.numpy(), theirs.grad.numpy())
+    assert replayed(recorded)["kept"], replayed(recorded)
+
+
+def test_p17_an_input_that_requires_grad_gets_it() -> None:
+    model, optimizer, recorded, batches = recorded_mlp()
+    twin, step = eager_twin(model, optimizer, "sgd")
+    for x, y in batches[:4]:
+        ours, theirs = x.detach().clone().requires_grad_(), x.detach().clone().requires_grad_()
+        assert recorded(ours, y).item() == step(theirs, y).item()
+        np.testing.assert_array_equal(ours.grad.numpy(), theirs.grad.numpy())
+    for x, y in batches[:4]:
+        assert recorded(x, y).item() == step(x, y).item()
