@@ -18,8 +18,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/generator.h"
 #include "base/fork_mutex.h"
+#include "base/generator.h"
 #include "base/intrusive_ptr.h"
 #include "capi/tables.h"
 #include "optim/optimizer.h"
@@ -123,7 +123,7 @@ class Program final : public Object {
   [[nodiscard]] Sizes recorded_sizes() const;
   [[nodiscard]] std::vector<Tensor> run(std::span<const Tensor> given);
 
-  ForkMutex mutex;  // of a run
+  ForkMutex mutex;                            // of a run
   std::atomic<std::thread::id> running_on{};  // the thread that holds it
   std::unique_ptr<Runner> runner;
 

@@ -20,14 +20,18 @@
 namespace tsr::capi::program {
 namespace {
 
+// A capture costs as much as two steps: after so many in a row that were of little use, none
+// follows.
 constexpr int32_t kMostCaptures = 4;
+constexpr int32_t kManyReplays = 16;
+constexpr int32_t kMostMisses = 2;
 
 size_t count_hooks(const Tensor& leaf) {
   TensorRecord* record = record_of(leaf);
   if (record == nullptr) return 0;
   const auto living = [](const auto& list) {
-    return static_cast<size_t>(std::count_if(
-        list.begin(), list.end(), [](const auto& hook) { return !hook->removed(); }));
+    return static_cast<size_t>(
+        std::count_if(list.begin(), list.end(), [](const auto& hook) { return !hook->removed(); }));
   };
   const std::lock_guard guard(record->lock);
   size_t count = record->hooks == nullptr
@@ -72,6 +76,7 @@ void Replay::forget() noexcept {
   outputs_.clear();
   if (pool_ != nullptr) std::exchange(pool_, nullptr)->drop();
   stage_ = Stage::kNew;
+  misses_ = replays_ = 0;
 }
 
 bool Replay::fits(std::span<const Tensor> given, const Sizes& sizes) const noexcept {
@@ -93,8 +98,16 @@ std::vector<Tensor> Replay::run(std::span<const Tensor> given, const Calls& call
   const bool is_watched = is_traced(TraceKind::kCall) || is_traced(TraceKind::kLaunch);
   if (!reason_.empty() || is_watched) return calls(nullptr);
   if (stage_ == Stage::kKept) {
-    if (can_replay(given)) return replay(given);
+    if (can_replay(given)) {
+      misses_ = 0;
+      if (++replays_ >= kManyReplays) captures_ = 0;
+      return replay(given);
+    }
+    // The caller may let go of what it holds.
+    if (++misses_ < kMostMisses) return calls(nullptr);
     forget();
+    if (captures_ >= kMostCaptures) give_up();
+    return run(given, calls);
   }
   std::vector<Tensor> outputs;
   if (stage_ == Stage::kNew) {
@@ -103,10 +116,13 @@ std::vector<Tensor> Replay::run(std::span<const Tensor> given, const Calls& call
   } else {
     capture(given, calls, outputs);
     if (stage_ != Stage::kKept) forget();
-    if (captures_ >= kMostCaptures && stage_ != Stage::kKept && reason_.empty())
-      reason_ = "what the step works on changes from run to run";
+    if (captures_ >= kMostCaptures && stage_ != Stage::kKept) give_up();
   }
   return outputs;
+}
+
+void Replay::give_up() {
+  if (reason_.empty()) reason_ = "what the step works on changes from run to run";
 }
 
 void Replay::observe(const Calls& calls, std::vector<Tensor>& outputs) {
@@ -192,8 +208,7 @@ Tensor Replay::give(Output& output, std::span<const Tensor> given) const {
   if (output.kind == Output::Kind::kStored) return output.inner;
   const Tensor& inner = output.inner;
   if (output.kind == Output::Kind::kAlias) return inner.detached();
-  const Extent extent =
-      inner.numel() == 0 ? Extent{} : extent_of(inner.sizes(), inner.strides());
+  const Extent extent = inner.numel() == 0 ? Extent{} : extent_of(inner.sizes(), inner.strides());
   const auto is_ours = [&] {
     const TensorImpl& impl = *output.lent.impl();
     const Storage& storage = *impl.storage;
@@ -204,9 +219,9 @@ Tensor Replay::give(Output& output, std::span<const Tensor> given) const {
   };
   if (!output.lent.defined() || !is_ours()) {
     const auto nbytes = static_cast<uint64_t>((extent.high - extent.low) * inner.itemsize());
-    output.lent = Tensor::adopt(new TensorImpl(allocate_storage(inner.device(), nbytes),
-                                               inner.dtype(), inner.sizes(), inner.strides(),
-                                               -extent.low));
+    output.lent =
+        Tensor::adopt(new TensorImpl(allocate_storage(inner.device(), nbytes), inner.dtype(),
+                                     inner.sizes(), inner.strides(), -extent.low));
     output.data = output.lent.storage()->data;
   }
   if (inner.numel() > 0) {

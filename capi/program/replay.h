@@ -17,7 +17,8 @@
 //   generators. Outputs are copied out.
 // - Gradients stay in the pool: a leaf that the step gave a gradient has the same tensor in every
 //   run. If the caller holds that tensor, or anything else is not as it was (hooks, requires_grad,
-//   the memory of a parameter), the run is made by calls, and the next one is captured anew.
+//   the memory of a parameter), the run is made by calls. If that lasts, a later run is captured
+//   anew.
 #pragma once
 
 #include <functional>
@@ -86,7 +87,7 @@ class Replay {
     size_t hooks;
     bool had_grad = false;
     Tensor before, after;  // .grad; `before` only while capturing
-    bool stays = false;  // both are one tensor, which the step writes
+    bool stays = false;    // both are one tensor, which the step writes
     // References that the replay has to `after`, and tensors on its storage.
     uint32_t holders = 0, on_storage = 0;
   };
@@ -119,6 +120,7 @@ class Replay {
   // Leaves the stage unless it succeeds; sets reason_ if it never will.
   void capture(std::span<const Tensor> given, const Calls& calls, std::vector<Tensor>& outputs);
   void forget() noexcept;
+  void give_up();
   [[nodiscard]] bool can_replay(std::span<const Tensor> given) const;
   std::vector<Tensor> replay(std::span<const Tensor> given);
   void call_live(Live& live);
@@ -131,7 +133,9 @@ class Replay {
   Sizes sizes_;
   std::vector<Layout> inputs_;
   Stage stage_ = Stage::kNew;
-  int32_t captures_ = 0;
+  int32_t captures_ = 0;  // since the last one that was of use
+  int32_t replays_ = 0;   // of this capture
+  int32_t misses_ = 0;    // runs since then that could not be replayed
   std::string reason_;
   Pool* pool_ = nullptr;
   std::vector<StoragePtr> written_;  // of stored tensors

@@ -214,8 +214,7 @@ class Replay::Capture final : public StepWatcher, public kernel::LaunchKeeper {
       if (requires_grad(given_[i])) never("the step changes what an input is");
     }
     for (size_t i = 0; i < program.optimizers.size(); ++i) {
-      if (state_memory(*program.optimizers[i]) != states_[i])
-        later("an optimizer has got states");
+      if (state_memory(*program.optimizers[i]) != states_[i]) later("an optimizer has got states");
     }
     return why_.empty() && retry_.empty();
   }
@@ -246,9 +245,8 @@ class Replay::Capture final : public StepWatcher, public kernel::LaunchKeeper {
   }
 
   [[nodiscard]] bool is_stored(const Storage& storage) const {
-    return std::any_of(replay_.leaves_.begin(), replay_.leaves_.end(), [&](const Leaf& leaf) {
-      return leaf.at.storage.get() == &storage;
-    });
+    return std::any_of(replay_.leaves_.begin(), replay_.leaves_.end(),
+                       [&](const Leaf& leaf) { return leaf.at.storage.get() == &storage; });
   }
 
   // The caller's outputs: what lies in the pool, copied.
@@ -261,9 +259,9 @@ class Replay::Capture final : public StepWatcher, public kernel::LaunchKeeper {
       }
       const Extent extent = extent_of(from.sizes(), from.strides());
       const auto nbytes = static_cast<uint64_t>((extent.high - extent.low) * from.itemsize());
-      given.push_back(Tensor::adopt(new TensorImpl(allocate_storage(from.device(), nbytes),
-                                                   from.dtype(), from.sizes(), from.strides(),
-                                                   -extent.low)));
+      given.push_back(
+          Tensor::adopt(new TensorImpl(allocate_storage(from.device(), nbytes), from.dtype(),
+                                       from.sizes(), from.strides(), -extent.low)));
       std::memcpy(bytes_of(given.back()).low, bytes_of(from).low, nbytes);
     }
     return given;
@@ -305,15 +303,14 @@ class Replay::Capture final : public StepWatcher, public kernel::LaunchKeeper {
   // Every draw must lie in what exactly one generator has given in this run.
   void find_draws() {
     for (Source& source : replay_.sources_) {
-      const GeneratorState now = source.generator != nullptr ? source.generator->state()
-                                                             : current_generator().state();
+      const GeneratorState now =
+          source.generator != nullptr ? source.generator->state() : current_generator().state();
       if (now.seed != source.before.seed) never("the step seeds a generator");
       source.blocks = now.offset - source.before.offset;
     }
     // The current generator may be one of the program's.
     for (size_t i = 1; i < replay_.sources_.size(); ++i) {
-      if (replay_.sources_[i].generator == &current_generator())
-        replay_.sources_[0].blocks = 0;
+      if (replay_.sources_[i].generator == &current_generator()) replay_.sources_[0].blocks = 0;
     }
     for (const Item& item : replay_.items_) {
       if (item.launch == nullptr) continue;
@@ -371,12 +368,13 @@ class Replay::Capture final : public StepWatcher, public kernel::LaunchKeeper {
           is_one = is_one && owner == nullptr;
           owner = &each;
         }
-        if (owner == nullptr) return later("a kernel works on memory that the program does not know");
+        if (owner == nullptr)
+          return later("a kernel works on memory that the program does not know");
         if (!is_one) return later("inputs and parameters share memory");
         if (owner->input == SIZE_MAX) continue;
         const auto* first = given_[owner->input].data_as<const std::byte>();
-        replay_.moving_.push_back({item.launch.get(), at, owner->input,
-                                   static_cast<const std::byte*>(address) - first});
+        replay_.moving_.push_back(
+            {item.launch.get(), at, owner->input, static_cast<const std::byte*>(address) - first});
       }
     }
   }

@@ -171,11 +171,11 @@ void check_result(const Program& program, size_t step, int32_t value, const Tens
   if (made.dtype() == recorded.dtype && made.device() == recorded.device) [[likely]]
     return;
   const bool is_dtype = made.dtype() != recorded.dtype;
-  throw_error(is_dtype ? Code::kDType : Code::kDevice, nullptr, __FILE__, __LINE__,
-              concat("call ", step, " of the program, ", program.steps[step].symbol->name,
-                     ": expected ", recorded.dtype, " on ", recorded.device,
-                     " as in the recording, got ", made.dtype(), " on ", made.device(),
-                     "; the default dtype or device is not that of the recording"));
+  throw_error(
+      is_dtype ? Code::kDType : Code::kDevice, nullptr, __FILE__, __LINE__,
+      concat("call ", step, " of the program, ", program.steps[step].symbol->name, ": expected ",
+             recorded.dtype, " on ", recorded.device, " as in the recording, got ", made.dtype(),
+             " on ", made.device(), "; the default dtype or device is not that of the recording"));
 }
 
 Runner::Runner(Program& program) : program_(program), dead_after_(program.steps.size()) {
@@ -274,9 +274,8 @@ std::vector<Tensor> Runner::run_calls(std::span<const Tensor> given, const Sizes
 }
 
 std::vector<Tensor> Runner::train(std::span<const Tensor> given, const Sizes& sizes) {
-  const auto found =
-      std::find_if(replays_.begin(), replays_.end(),
-                   [&](const auto& replay) { return replay->fits(given, sizes); });
+  const auto found = std::find_if(replays_.begin(), replays_.end(),
+                                  [&](const auto& replay) { return replay->fits(given, sizes); });
   if (found == replays_.end()) {
     make_room(replays_);
     replays_.push_back(std::make_unique<Replay>(program_, given, sizes));

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Runner: makes the calls of a program: one by one, by a plan, or by the launches of an earlier run.
+// Runner: makes the calls of a program: one by one, by a plan, or by the launches of an earlier
+// run.
 #pragma once
 
 #include <memory>

@@ -63,9 +63,8 @@ std::vector<Numbers> find_sizes(std::span<Program* const> programs) {
     for (size_t axis = 0; axis < sizes_of(&first).size(); ++axis) {
       Numbers sizes;
       for (const Program* program : programs) sizes.push_back(sizes_of(program)[axis].base);
-      const bool is_known = std::any_of(found.begin(), found.end(), [&](const Numbers& known) {
-        return follows(sizes, known);
-      });
+      const bool is_known = std::any_of(
+          found.begin(), found.end(), [&](const Numbers& known) { return follows(sizes, known); });
       if (differ(sizes) && !is_known) found.push_back(std::move(sizes));
     }
   }
@@ -159,8 +158,10 @@ class Unifier {
     }
     std::string all;
     for (size_t i = 0; i < numbers.size(); ++i)
-      all += concat(i == 0 ? "" : i + 1 == numbers.size() ? " and " : ", ", numbers[i], " at ",
-                    text_of_sizes(i));
+      all += concat(i == 0                    ? ""
+                    : i + 1 == numbers.size() ? " and "
+                                              : ", ",
+                    numbers[i], " at ", text_of_sizes(i));
     refuse(where(), " is ", all, ", which no sum of products of the sizes gives");
   }
 
@@ -296,8 +297,8 @@ class Unifier {
     if (!b.stored.defined() || a.source != Source::kConstant) return false;
     if (a.stored.sizes() != b.stored.sizes() || a.stored.dtype() != b.stored.dtype()) return false;
     const Tensor left = on_host(a.stored), right = on_host(b.stored);
-    return left.numel() == 0 || std::memcmp(left.data(), right.data(),
-                                            static_cast<size_t>(left.nbytes())) == 0;
+    return left.numel() == 0 ||
+           std::memcmp(left.data(), right.data(), static_cast<size_t>(left.nbytes())) == 0;
   }
 
   void compare(const Program& other) const {

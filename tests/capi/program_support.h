@@ -33,7 +33,7 @@ class Program {
 using Function = std::function<void(tsr_tensor x, tsr_tensor* y)>;
 
 inline Program recorded(tsr_tensor x, const Function& function,
-                 const std::vector<tsr_tensor>& parameters = {}) {
+                        const std::vector<tsr_tensor>& parameters = {}) {
   Program program;
   ok(tsr_program_record_begin(&x, 1, "[\"x\"]", -1, parameters.data(),
                               static_cast<int32_t>(parameters.size()), nullptr, 0));

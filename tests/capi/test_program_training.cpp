@@ -48,8 +48,8 @@ class Training {
 };
 
 Program recorded_step(const Training& training, tsr_tensor x) {
-  return recorded(
-      x, [&](tsr_tensor in, tsr_tensor* loss) { training.step(in, loss); }, {training.weight()});
+  return recorded(x, [&](tsr_tensor in, tsr_tensor* loss) { training.step(in, loss); },
+                  {training.weight()});
 }
 
 void seed(int64_t value) {
@@ -113,8 +113,8 @@ TEST(ProgramTraining, P17_the_program_may_go_before_its_gradients) {
 TEST(ProgramTraining, P17_a_run_sees_a_parameter_of_another_shape) {
   const Tensor x = vector({1, 2, 3, 4});
   const Tensor weight = vector({1, 1, 1, 1});
-  const Program program = recorded(
-      x, [&](tsr_tensor in, tsr_tensor* y) { ok(tsr_multiply(in, weight, y)); }, {weight});
+  const Program program =
+      recorded(x, [&](tsr_tensor in, tsr_tensor* y) { ok(tsr_multiply(in, weight, y)); }, {weight});
   for (int round = 0; round < 3; ++round)
     same(run(program, x), reals(TSR_FLOAT32, {4}, {1, 2, 3, 4}));
   const Tensor one(reals(TSR_FLOAT32, {1}, {5}));
@@ -149,8 +149,7 @@ TEST(ProgramTraining, P17_a_planned_run_raises_the_version_of_what_it_writes) {
 
 TEST(ProgramTraining, P17_an_output_that_the_caller_reshaped_is_not_used_again) {
   const Tensor x = vector({1, 2, 3, 4});
-  const Program program =
-      recorded(x, [](tsr_tensor in, tsr_tensor* y) { ok(tsr_add(in, in, y)); });
+  const Program program = recorded(x, [](tsr_tensor in, tsr_tensor* y) { ok(tsr_add(in, in, y)); });
   for (int round = 0; round < 5; ++round) {
     const Tensor y = run(program, x);
     same(y, reals(TSR_FLOAT32, {4}, {2, 4, 6, 8}));
@@ -164,7 +163,8 @@ TEST(ProgramTraining, P17_threads_take_turns) {
   const Training training;
   const Program program = recorded_step(training, x);
   const auto work = [&] {
-    for (int round = 0; round < 200; ++round) EXPECT_EQ(literal_of(run(program, x)).real.size(), 1U);
+    for (int round = 0; round < 200; ++round)
+      EXPECT_EQ(literal_of(run(program, x)).real.size(), 1U);
   };
   std::thread first(work), second(work);
   first.join();
@@ -206,8 +206,8 @@ TEST(ProgramTraining, P17_several_sizes_change_independently) {
   const Program program =
       unified({{2, 5}, {3, 5}, {2, 6}, {3, 6}, {4, 9}}, "[\"batch\", \"length\"]");
   const Program loaded = reloaded(program);
-  for (const auto& [batch, length] : std::vector<std::pair<int64_t, int64_t>>{
-           {2, 5}, {7, 1}, {1, 8}, {4, 4}, {7, 1}, {5, 2}}) {
+  for (const auto& [batch, length] :
+       std::vector<std::pair<int64_t, int64_t>>{{2, 5}, {7, 1}, {1, 8}, {4, 4}, {7, 1}, {5, 2}}) {
     const auto count = static_cast<size_t>(batch * length);
     const Tensor x(reals(TSR_FLOAT32, {batch, length}, std::vector<double>(count, 2)));
     for (const Program* each : {&program, &loaded}) {
@@ -225,8 +225,8 @@ TEST(ProgramTraining, P17_a_size_that_does_not_fit_names_argument_axis_and_both_
   const auto record_at = [](int64_t batch, int64_t length) {
     const auto count = static_cast<size_t>(batch * length);
     const Tensor a(reals(TSR_FLOAT32, {batch, length}, std::vector<double>(count, 1)));
-    const Tensor b(reals(TSR_FLOAT32, {length},
-                         std::vector<double>(static_cast<size_t>(length), 1)));
+    const Tensor b(
+        reals(TSR_FLOAT32, {length}, std::vector<double>(static_cast<size_t>(length), 1)));
     const tsr_tensor inputs[2] = {a, b};
     Program program;
     ok(tsr_program_record_begin(inputs, 2, "[\"a\", \"b\"]", -1, nullptr, 0, nullptr, 0));
@@ -288,7 +288,6 @@ TEST(ProgramTraining, P17_a_file_with_impossible_sizes_is_refused) {
       continue;
     Places places;
     const tsr_tensor given = x;
-    survives(
-        tsr_program_run(other, &given, 1, places.slots(), places.capacity(), places.count()));
+    survives(tsr_program_run(other, &given, 1, places.slots(), places.capacity(), places.count()));
   }
 }

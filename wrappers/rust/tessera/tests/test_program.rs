@@ -60,9 +60,7 @@ fn p17_a_program_of_named_sizes_takes_every_pair_of_them() -> Result<()> {
         .map(|&(batch, length)| {
             let all = batch * length;
             let x = Tensor::from_vec(vec![1f32; all as usize], &[batch, length])?;
-            Program::record(&[x], &TensorMap::new(), |x| {
-                Ok(vec![x[0].reshape(&[all])?.sum()?])
-            })
+            Program::record(&[x], &TensorMap::new(), |x| Ok(vec![x[0].reshape(&[all])?.sum()?]))
         })
         .collect();
     let programs = programs?;
