@@ -395,7 +395,9 @@ std::string describe(Program& program) {
   if (plan != nullptr)
     tree["plan"] = {{"arena_bytes", plan->arena_bytes()},
                     {"calls", plan->call_count()},
-                    {"kept_calls", plan->kept_calls()}};
+                    {"kept_calls", plan->kept_calls()},
+                    {"graph", plan->has_graph()},
+                    {"graph_reason", plan->graph_reason()}};
   const Replay* replay = program.runner == nullptr ? nullptr : program.runner->last_replay();
   if (replay != nullptr)
     tree["replay"] = {{"kept", replay->is_kept()},

@@ -65,10 +65,7 @@ bool Layout::fits(const Tensor& tensor) const noexcept {
 }
 
 StoredAt::StoredAt(const Tensor& stored)
-    : tensor(stored),
-      storage(stored.storage()),
-      data(storage->data),
-      layout(Layout::of(stored)) {}
+    : tensor(stored), storage(stored.storage()), data(storage->data), layout(Layout::of(stored)) {}
 bool StoredAt::fits() const noexcept {
   return tensor.storage() == storage && storage->data == data && layout.fits(tensor);
 }
@@ -306,9 +303,26 @@ Tensor Plan::output(const Named& named, std::span<const Tensor> given) const {
 }
 
 std::vector<Tensor> Plan::run(std::span<const Tensor> given) {
+  // A trace sees calls.
+  const bool is_watched = is_traced(TraceKind::kCall) || is_traced(TraceKind::kLaunch);
+  if (on_cpu_) return run_calls(given, is_watched);
+  wait_for_last_run();
+  if (!graph_tried_ && !is_watched) {
+    try {
+      try_graph();
+    } catch (const Error& error) {  // no memory for the graph: the calls need less
+      graph_reason_ = error.message();
+    }
+  }
+  std::vector<Tensor> outputs =
+      device_run_ != nullptr && !is_watched ? run_graph(given) : run_calls(given, is_watched);
+  mark_run();
+  return outputs;
+}
+
+std::vector<Tensor> Plan::run_calls(std::span<const Tensor> given, bool is_watched) {
   place_inputs(given);
   renew_outputs();
-  const bool is_watched = is_traced(TraceKind::kCall) || is_traced(TraceKind::kLaunch);
   const bool keeps = runs_++ == 0 && !is_watched;
   auto next_given = given_.begin();
   try {

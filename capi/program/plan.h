@@ -15,7 +15,9 @@
 // - An operator without an out= form is called as recorded, and its results are new in every run.
 // On the CPU the second run keeps the launches of a call, if they and nothing else are what the
 // call does: made again on overwritten memory they must give the same bytes. Later runs make these
-// launches without the op (Note [Kept launches] in kernel/kept_launch.h).
+// launches without the op (Note [Kept launches] in kernel/kept_launch.h). On a device that keeps
+// graphs the second run captures all calls as one graph; then a run copies the inputs in, queues
+// the graph and copies the outputs out.
 #pragma once
 
 #include <memory>
@@ -24,6 +26,7 @@
 
 #include "capi/program/prepared.h"
 #include "capi/program/program.h"
+#include "kernel/device_graph.h"
 #include "kernel/kept_launch.h"
 
 namespace tsr::capi::program {
@@ -61,6 +64,9 @@ class Plan {
   [[nodiscard]] uint64_t arena_bytes() const noexcept { return arena_bytes_; }
   [[nodiscard]] size_t kept_calls() const noexcept;
   [[nodiscard]] size_t call_count() const noexcept { return calls_.size(); }
+  // On a device: whether it keeps the calls as a graph, and if not, why.
+  [[nodiscard]] bool has_graph() const noexcept { return device_run_ != nullptr; }
+  [[nodiscard]] const std::string& graph_reason() const noexcept { return graph_reason_; }
 
  private:
   friend class Planner;
@@ -90,6 +96,12 @@ class Plan {
     std::vector<std::unique_ptr<kernel::KeptLaunch>> launches;
   };
 
+  // The calls as a graph of the device, with memory that never moves.
+  struct DeviceRun {
+    std::vector<Tensor> inputs, outputs;  // undefined: not the graph's
+    std::unique_ptr<kernel::DeviceGraph> graph;
+  };
+
   explicit Plan(Program& program);
   void place_inputs(std::span<const Tensor> given);
   void renew_outputs();
@@ -100,20 +112,26 @@ class Plan {
   [[nodiscard]] bool find_moving(Call& call, std::vector<std::pair<size_t, Moving>>& moving);
   void make_call(Call& call);
   void drop_given() noexcept;
+  std::vector<Tensor> run_calls(std::span<const Tensor> given, bool is_watched);
+  void wait_for_last_run();
+  void mark_run();
+  [[nodiscard]] std::string refuse_graph() const;
+  void try_graph();
+  std::vector<Tensor> run_graph(std::span<const Tensor> given);
   [[nodiscard]] Tensor output(const Named& named, std::span<const Tensor> given) const;
 
   Program& program_;
   Sizes sizes_;
   std::vector<Dims> input_strides_;
   std::vector<StoredAt> stored_;  // as at planning
-  std::vector<Tensor> tensors_;  // of static values
+  std::vector<Tensor> tensors_;   // of static values
   Slots slots_;
   std::vector<int32_t> group_of_;  // of a value; -1: none
   std::vector<Group> groups_;
   std::vector<size_t> output_groups_;
   std::vector<std::pair<int32_t, Layout>> output_layouts_;  // of the values of these groups
   std::vector<int32_t> written_inputs_;
-  std::vector<int32_t> written_stored_;  // a value on each storage
+  std::vector<int32_t> written_stored_;      // a value on each storage
   std::vector<std::vector<Moving>> moving_;  // by group
   std::vector<const void*> output_data_;     // by group: the memory of an output
   std::vector<const void*> moved_to_;        // by group: where its kept launches point
@@ -123,6 +141,12 @@ class Plan {
   std::vector<StoragePtr> arenas_;
   uint64_t arena_bytes_ = 0;
   bool on_cpu_ = true;
+  Device device_;  // if not: that of the first tensor elsewhere
+  std::unique_ptr<DeviceRun> device_run_;
+  bool graph_tried_ = false;
+  std::string graph_reason_;
+  IntrusivePtr<Event> done_;  // of the last run, which was on this stream
+  StreamHandle ran_on_ = nullptr;
   uint32_t runs_ = 0;
 };
 

@@ -51,6 +51,7 @@ class Planner {
     if (!possible_) return nullptr;
     place_arena();
     finish();
+    if (!plan_->on_cpu_) plan_->mark_run();
     return std::move(plan_);
   }
 
@@ -92,7 +93,6 @@ class Planner {
              Tensor::adopt(new TensorImpl(std::move(storage), from.dtype(), from.sizes(),
                                           from.strides(), -extent.low)));
       plan_->input_strides_.push_back(from.strides());
-      plan_->on_cpu_ = plan_->on_cpu_ && from.device().is_cpu();
     }
   }
 
@@ -215,6 +215,7 @@ class Planner {
       if (group.memory == Memory::kArena) group.memory = Memory::kOutput;
     }
     for (const Group& group : plan_->groups_) {
+      if (plan_->on_cpu_ && !group.device.is_cpu()) plan_->device_ = group.device;
       plan_->on_cpu_ = plan_->on_cpu_ && group.device.is_cpu();
     }
   }

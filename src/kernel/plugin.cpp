@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/guarded_mutex.h"
 #include "base/immortal.h"
+#include "kernel/device_graph.h"
 #include "kernel/registry.h"
 #include "tensor/ipc_storage.h"
 
@@ -115,6 +116,9 @@ const Backend& load_backend(std::string_view path) {
   const Backend& backend = register_backend(entry);
   if (auto ipc = reinterpret_cast<IpcEntry>(dlsym(library, kIpcEntryName)); ipc != nullptr)
     install_ipc(backend.device_type, *ipc());
+  if (auto graphs = reinterpret_cast<GraphEntry>(dlsym(library, kGraphEntryName));
+      graphs != nullptr)
+    install_graphs(backend.device_type, *graphs());
   return backend;  // stays loaded: its kernels may run until the process ends
 }
 

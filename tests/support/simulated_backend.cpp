@@ -8,6 +8,7 @@
 
 #include "kernel/kernels.h"
 #include "support/simulated_device.h"
+#include "support/simulated_graphs.h"
 
 namespace {
 
@@ -164,4 +165,8 @@ extern "C" [[gnu::visibility("default")]] const kernel::Backend* tsr_backend_ent
   static const kernel::Backend backend{kernel::kContractVersion, DeviceType::kSimulated,
                                        "tessera-simulated", &sim::device_interface(), &table};
   return &backend;
+}
+
+extern "C" [[gnu::visibility("default")]] const GraphInterface* tsr_backend_graphs() {
+  return &sim::graph_interface();
 }

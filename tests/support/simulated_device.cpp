@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/simulated_graphs.h"
+
 namespace tsr::sim {
 namespace {
 
@@ -325,6 +327,7 @@ int32_t stream_destroy(int32_t, StreamHandle) {
 }
 
 int32_t stream_synchronize(int32_t device, StreamHandle stream) {
+  if (keep_in_graph(device, stream, nullptr)) return kBrokenDevice;
   State& s = state(device);
   const std::lock_guard lock(s.mutex);
   ++s.calls.stream_synchronize;
@@ -389,6 +392,7 @@ int32_t event_synchronize(int32_t device, EventHandle event) {
 // Only a copy to the host waits for earlier work.
 int32_t copy(int32_t device, void* dst, const void* src, uint64_t nbytes, CopyKind kind,
              StreamHandle stream) {
+  if (keep_in_graph(device, stream, nullptr)) return kBrokenDevice;
   if (kind == CopyKind::kHostToDevice && effects_are_delayed()) {
     const auto* const begin = static_cast<const std::byte*>(src);
     std::vector<std::byte> bytes(begin, begin + nbytes);
@@ -572,6 +576,7 @@ void launch(StreamHandle stream, uint64_t duration, const void* data, uint64_t n
 
 void launch_kernel(StreamHandle stream, std::function<void()> run, int32_t index, const char* name,
                    uint64_t copied) {
+  if (keep_in_graph(index, stream, run)) return;
   uint64_t end = 0;
   uint64_t duration = 0;
   {

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Planned runs on a device: order between streams, and calls that the device keeps as a graph.
+#include <algorithm>
+
+#include "capi/program/plan.h"
+#include "capi/program/recorder.h"
+#include "memory/allocator.h"
+#include "ops/create/copy.h"
+
+namespace tsr::capi::program {
+namespace {
+
+IntrusivePtr<Stream> stream_of_this_thread(Device device) {
+  if (IntrusivePtr<Stream> stream = current_stream_object(device)) return stream;
+  return Stream::wrap(device, interface_of(device), nullptr);
+}
+
+}  // namespace
+
+// The memory of a plan is used by the runs of all streams, so each waits for the one before.
+void Plan::wait_for_last_run() {
+  if (done_ == nullptr || current_stream(device_) == ran_on_) return;
+  stream_of_this_thread(device_)->wait(*done_);
+}
+
+void Plan::mark_run() {
+  const DeviceInterface& interface = interface_of(device_);
+  if (interface.event_create == nullptr) return;
+  if (done_ == nullptr) done_ = Event::create(device_, interface);
+  done_->record(*stream_of_this_thread(device_));
+  ran_on_ = current_stream(device_);
+}
+
+// What a graph cannot contain, as far as the plan tells; empty if nothing.
+std::string Plan::refuse_graph() const {
+  const bool is_one = std::all_of(groups_.begin(), groups_.end(),
+                                  [&](const Group& group) { return group.device == device_; });
+  if (!is_one) return "tensors are on several devices";
+  if (!written_inputs_.empty()) return "an input is written";
+  for (const Call& call : calls_) {
+    if (call.gives)
+      return concat("call ", call.number, ", ", call.prepared->step().symbol->name,
+                    ", gives new memory in every run");
+  }
+  return {};
+}
+
+// The graph has inputs and outputs of its own, because its addresses never change.
+void Plan::try_graph() {
+  graph_tried_ = true;
+  graph_reason_ = refuse_graph();
+  if (!graph_reason_.empty()) return;
+  auto run = std::make_unique<DeviceRun>();
+  for (const Named& input : program_.inputs) {
+    const Tensor& stand_in = tensors_[static_cast<size_t>(input.value)];
+    Storage& storage = *stand_in.storage();
+    const StoragePtr own = allocate_storage(device_, storage.nbytes);
+    run->inputs.push_back(Tensor::adopt(new TensorImpl(own, stand_in.dtype(), stand_in.sizes(),
+                                                       stand_in.strides(), stand_in.offset())));
+    storage.data = own->data;
+    storage.read_only = false;
+  }
+  for (const size_t group : output_groups_) renew(group);
+  int32_t number = 0;
+  bool allocates = false;
+  {
+    const Watching watching;
+    const uint64_t before = watched_allocations();
+    run->graph = kernel::DeviceGraph::capture(
+        device_,
+        [&] {
+          for (Call& call : calls_) {
+            number = call.number;
+            make_call(call);
+            allocates = allocates || watched_allocations() != before;
+            if (allocates) return;
+          }
+        },
+        graph_reason_);
+  }
+  if (allocates) graph_reason_ = "a kernel takes memory of its own";
+  if (!graph_reason_.empty()) {
+    graph_reason_ =
+        concat("call ", number, ", ", program_.steps[static_cast<size_t>(number)].symbol->name,
+               ": ", graph_reason_);
+  }
+  for (const Named& named : program_.outputs) {
+    const auto at = static_cast<size_t>(named.value);
+    const int32_t group = group_of_[at];
+    const bool is_own = group >= 0 && groups_[static_cast<size_t>(group)].memory == Memory::kOutput;
+    run->outputs.push_back(is_own ? tensors_[at] : Tensor());
+  }
+  // Runs by calls, for a trace, must not give the graph's memory to the caller.
+  for (const size_t group : output_groups_) renew(group);
+  if (graph_reason_.empty() && run->graph != nullptr) device_run_ = std::move(run);
+}
+
+std::vector<Tensor> Plan::run_graph(std::span<const Tensor> given) {
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (given[i].numel() > 0) ops::copy_memory(device_run_->inputs[i], given[i].detached());
+  }
+  device_run_->graph->launch();
+  std::vector<Tensor> outputs;
+  for (size_t i = 0; i < program_.outputs.size(); ++i) {
+    const Tensor& inner = device_run_->outputs[i];
+    if (!inner.defined()) {
+      outputs.push_back(output(program_.outputs[i], given));
+      continue;
+    }
+    outputs.push_back(empty_strided(inner.sizes(), inner.strides(), inner.dtype(), device_));
+    ops::copy_memory(outputs.back(), inner.detached());
+  }
+  for (const int32_t value : written_stored_) tensors_[static_cast<size_t>(value)].bump_version();
+  return outputs;
+}
+
+}  // namespace tsr::capi::program

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// DeviceGraph: kernels that a device keeps as one object.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/graph_interface.h"
+#include "memory/stream.h"
+
+namespace tsr::kernel {
+
+void install_graphs(DeviceType type, const GraphInterface& interface);
+// Null if the device has none.
+const GraphInterface* find_graphs(DeviceType type) noexcept;
+
+class DeviceGraph {
+ public:
+  // What `body` queues, which does not run. Null, with the reason, if it cannot be kept: the device
+  // has no graphs, a kernel is of a family whose arguments may lie in the host's memory or draws
+  // random numbers, the host decided from elements, memory was allocated, or a call failed.
+  static std::unique_ptr<DeviceGraph> capture(Device device, const std::function<void()>& body,
+                                              std::string& reason);
+  DeviceGraph(const DeviceGraph&) = delete;
+  DeviceGraph& operator=(const DeviceGraph&) = delete;
+  ~DeviceGraph();
+
+  // On the thread's current stream. Throws kAsync.
+  void launch() const;
+
+ private:
+  DeviceGraph(Device device, const GraphInterface& interface, void* graph) noexcept
+      : device_(device), interface_(interface), graph_(graph) {}
+
+  Device device_;
+  const GraphInterface& interface_;
+  void* graph_;
+};
+
+}  // namespace tsr::kernel
