@@ -15,17 +15,20 @@ from .distribution import Distribution
 from .gamma import Beta, Chi2, Dirichlet, Exponential, Gamma, StudentT
 from .kl import kl_divergence, register_kl
 from .location import Cauchy, Gumbel, HalfCauchy, Laplace, Uniform
+from .mixture import MixtureSameFamily
 from .multivariate import MultivariateNormal
 from .normal import HalfNormal, Normal
 from .relaxed import ExpRelaxedCategorical, LogitRelaxedBernoulli, RelaxedBernoulli, RelaxedOneHotCategorical
+from .tails import FisherSnedecor, InverseGamma, Kumaraswamy, LogisticNormal, NegativeBinomial, Pareto, Weibull
 from .transforms import *  # noqa: F403
 
 __all__ = [
     "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "Dirichlet", "Distribution",
-    "ExpRelaxedCategorical", "Exponential", "Gamma", "Geometric", "Gumbel", "HalfCauchy", "HalfNormal", "Independent",
-    "Laplace", "LogNormal", "LogitRelaxedBernoulli", "Multinomial", "MultivariateNormal", "Normal", "OneHotCategorical",
-    "OneHotCategoricalStraightThrough", "Poisson", "RelaxedBernoulli", "RelaxedOneHotCategorical", "StudentT",
-    "TransformedDistribution", "Uniform", "biject_to", "constraints", "kl_divergence", "register_kl", "transform_to",
-    "transforms",
+    "ExpRelaxedCategorical", "Exponential", "FisherSnedecor", "Gamma", "Geometric", "Gumbel", "HalfCauchy",
+    "HalfNormal", "Independent", "InverseGamma", "Kumaraswamy", "Laplace", "LogNormal", "LogisticNormal",
+    "LogitRelaxedBernoulli", "MixtureSameFamily", "Multinomial", "MultivariateNormal", "NegativeBinomial", "Normal",
+    "OneHotCategorical", "OneHotCategoricalStraightThrough", "Pareto", "Poisson", "RelaxedBernoulli",
+    "RelaxedOneHotCategorical", "StudentT", "TransformedDistribution", "Uniform", "Weibull", "biject_to", "constraints",
+    "kl_divergence", "register_kl", "transform_to", "transforms",
 ]  # fmt: skip
 __all__ += transforms.__all__

@@ -117,6 +117,20 @@ class Threshold(_Settings):
         super().__init__(inplace, threshold=threshold, value=value)
 
 
+class RReLU(Module):
+    """x, and left of 0 x times a slope: random in [lower, upper] in training, else their mean."""
+
+    def __init__(self, lower: float = 0.125, upper: float = 1.0 / 3, inplace: bool = False) -> None:
+        super().__init__()
+        self.lower, self.upper, self.inplace = lower, upper, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"lower={self.lower}, upper={self.upper}" + ", inplace=True" * self.inplace
+
+
 class Softplus(_Settings):
     """log(1 + exp(beta x)) / beta, and x where beta x is above the threshold."""
 
@@ -207,6 +221,15 @@ class Softmax(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softmax(input, self.axis)
+
+
+class Softmax2d(Module):
+    """softmax over the channels of (N, C, H, W) or (C, H, W)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.ndim not in (3, 4):
+            raise InvalidValueError(f"Softmax2d: expected (N, C, H, W) or (C, H, W), got shape {input.shape}")
+        return F.softmax(input, -3)
 
 
 class LogSoftmax(Module):

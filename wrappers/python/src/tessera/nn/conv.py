@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from .. import _ops
-from .._errors import InvalidValueError, as_int
+from .._errors import InvalidValueError, ShapeError, as_int, as_list
 from .._tensor import Tensor
 from . import functional as F
 from . import init
@@ -134,11 +134,27 @@ class _ConvTranspose(_Conv):
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, shape, dtype)
         self.output_padding = self._sizes(output_padding, "output_padding")
 
-    def forward(self, input: Tensor) -> Tensor:
+    def forward(self, input: Tensor, output_size: Sizes | None = None) -> Tensor:
+        """`output_size`, the spatial sizes or the whole shape of the result, chooses among those that the stride leaves
+        open; without it output_padding does."""
+        extra = self.output_padding if output_size is None else self._extra(input, output_size)
         found: Tensor = self._function(
-            input, self.weight, self.bias, self.stride, self.padding, self.output_padding, self.groups, self.dilation
+            input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation
         )
         return found
+
+    def _extra(self, input: Tensor, output_size: Sizes) -> tuple[int, ...]:
+        """The output padding that gives a result of these sizes."""
+        given = [output_size] * self._axes if isinstance(output_size, int) else as_list(output_size, "output_size")
+        if len(given) not in (self._axes, input.ndim):
+            raise ShapeError(f"output_size: expected {self._axes} or {input.ndim} sizes, got {len(given)}")
+        wanted = [as_int(n, "output_size") for n in given[len(given) - self._axes :]]
+        settings = zip(input.shape[input.ndim - self._axes :], self.stride, self.padding, self.dilation, self.kernel_size)
+        least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, s, p, d, k in settings]
+        most = [n + s - 1 for n, s in zip(least, self.stride)]
+        if any(not low <= n <= high for low, n, high in zip(least, wanted, most)):
+            raise ShapeError(f"output_size: expected sizes from {least} to {most}, got {wanted}")
+        return tuple(n - low for n, low in zip(wanted, least))
 
 
 class ConvTranspose1d(_ConvTranspose):

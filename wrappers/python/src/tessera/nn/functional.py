@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from .. import _ops
-from .._errors import as_number
+from .._errors import InvalidValueError, as_number
 from .._ops import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -271,6 +271,8 @@ __all__ = [
     "rnn_relu_cell",
     "rnn_tanh",
     "rnn_tanh_cell",
+    "rrelu",
+    "rrelu_",
     "scaled_dot_product_attention",
     "selu",
     "selu_",
@@ -292,6 +294,7 @@ __all__ = [
     "threshold",
     "threshold_",
     "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
     "unfold",
 ]
 
@@ -323,3 +326,36 @@ def interpolate(
     return _ops.interpolate(
         input, factors, size, mode, align_corners, bool(recompute_scale_factor), antialias, out=out
     )
+
+
+def rrelu(
+    input: Tensor, lower: float = 0.125, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """x, and left of 0 x times a slope: a random number in [lower, upper] for each element in training, else their mean."""
+    if lower > upper:
+        raise InvalidValueError(f"rrelu: lower: expected at most upper = {upper}, got {lower}")
+    if training:
+        slopes = _ops.empty_like(input.detach()).uniform_(lower, upper)
+        result = _ops.where(input >= 0, input, input * slopes)
+    else:
+        result = leaky_relu(input, (lower + upper) / 2)
+    return input.copy_(result) if inplace else result
+
+
+def rrelu_(input: Tensor, lower: float = 0.125, upper: float = 1.0 / 3, training: bool = False) -> Tensor:
+    return rrelu(input, lower, upper, training, inplace=True)
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Tensor, positive: Tensor, negative: Tensor, *, distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: float = 1.0, swap: bool = False, reduction: str = "mean",
+) -> Tensor:
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin) for any distance d, pairwise_distance by default."""
+    if reduction not in ("none", "mean", "sum"):
+        raise InvalidValueError(f"reduction: expected 'none', 'mean' or 'sum', got {reduction!r}")
+    distance: Callable[[Tensor, Tensor], Tensor] = pairwise_distance if distance_function is None else distance_function
+    far = distance(anchor, negative)
+    if swap:
+        far = _ops.minimum(far, distance(positive, negative))
+    loss = _ops.clip(distance(anchor, positive) - far + margin, 0)
+    return loss if reduction == "none" else _ops.sum(loss) if reduction == "sum" else _ops.mean(loss)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .._dtypes import int64
@@ -193,6 +194,25 @@ class TripletMarginLoss(_PairLoss):
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:  # type: ignore[override]
         return self._call(anchor, positive, negative)
+
+
+class TripletMarginWithDistanceLoss(_PairLoss):
+    """TripletMarginLoss with a distance of one's own."""
+
+    _function = "triplet_margin_with_distance_loss"
+
+    def __init__(
+        self, *, distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0, swap: bool = False,
+        reduction: str = "mean",
+    ) -> None:
+        distance = F.pairwise_distance if distance_function is None else distance_function
+        super().__init__(reduction, distance_function=distance, margin=margin, swap=swap)
+
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:  # type: ignore[override]
+        return self._call(anchor, positive, negative)
+
+    def extra_repr(self) -> str:
+        return f"margin={self.margin}, swap={self.swap}"
 
 
 class MultiLabelMarginLoss(_PairLoss):

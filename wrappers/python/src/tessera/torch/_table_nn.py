@@ -7,13 +7,19 @@ that the layer does not take must have its default."""
 SAME_FUNCTIONAL = """
 celu_ conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d elu_ hardtanh_ linear logsigmoid
 prelu selu_ sigmoid softsign tanh tanhshrink threshold_ hardshrink softshrink softplus gelu scaled_dot_product_attention
-pixel_shuffle pixel_unshuffle channel_shuffle pdist bilinear leaky_relu_ rrelu_
+pixel_shuffle pixel_unshuffle channel_shuffle pdist bilinear rrelu rrelu_ triplet_margin_with_distance_loss
 """
 
 FUNCTIONAL = """
 adaptive_avg_pool1d(input, output_size) = adaptive_avg_pool1d(input, output_size)
 adaptive_avg_pool2d(input, output_size) = adaptive_avg_pool2d(input, open_sizes(input, output_size, 2))
 adaptive_avg_pool3d(input, output_size) = adaptive_avg_pool3d(input, open_sizes(input, output_size, 3))
+adaptive_max_pool1d_with_indices(input, output_size, return_indices=False)
+    = tuple(adaptive_max_pool1d_with_positions(input, output_size))
+adaptive_max_pool2d_with_indices(input, output_size, return_indices=False)
+    = tuple(adaptive_max_pool2d_with_positions(input, open_sizes(input, output_size, 2)))
+adaptive_max_pool3d_with_indices(input, output_size, return_indices=False)
+    = tuple(adaptive_max_pool3d_with_positions(input, open_sizes(input, output_size, 3)))
 adaptive_max_pool1d(input, output_size, return_indices=False)
     = with_places(adaptive_max_pool1d, adaptive_max_pool1d_with_positions, return_indices, input, output_size)
 adaptive_max_pool2d(input, output_size, return_indices=False)
@@ -58,11 +64,11 @@ dropout2d(input, p=0.5, training=True, inplace=False) = into(input, dropout2d(in
 dropout3d(input, p=0.5, training=True, inplace=False) = into(input, dropout3d(input, p, training), inplace)
 elu(input, alpha=1.0, inplace=False) = elu_(input, alpha) if inplace else elu(input, alpha)
 embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False)
-    = (only(max_norm, None, "embedding(): max_norm"), embedding(input, weight, padding_idx))[1]
+    = (only(max_norm, None, "embedding(): max_norm"), rows_of(input, weight, padding_idx, scale_grad_by_freq))[1]
 embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean",
         sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None)
-    = (only(max_norm, None, "embedding_bag(): max_norm"), embedding_bag(input, weight, offsets, mode=mode,
-        per_sample_weights=per_sample_weights, include_last_offset=include_last_offset, padding_idx=padding_idx))[1]
+    = (only(max_norm, None, "embedding_bag(): max_norm"), embedding_bag(input, weight, offsets, scale_grad_by_freq,
+        mode, per_sample_weights=per_sample_weights, include_last_offset=include_last_offset, padding_idx=padding_idx))[1]
 feature_alpha_dropout(input, p=0.5, training=False, inplace=False)
     = into(input, feature_alpha_dropout(input, p, training), inplace)
 fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1)
@@ -80,7 +86,8 @@ hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False)
     = hardtanh_(input, min_val, max_val) if inplace else hardtanh(input, min_val, max_val)
 hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean")
     = hinge_embedding_loss(input, target, margin, reduction_of(size_average, reduce, reduction))
-huber_loss(input, target, reduction="mean", delta=1.0) = huber_loss(input, target, reduction, delta)
+huber_loss(input, target, reduction="mean", delta=1.0, weight=None)
+    = compared(huber_loss, input, target, reduction, weight, delta)
 instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True,
         momentum=0.1, eps=1e-05)
     = instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
@@ -89,10 +96,11 @@ interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=N
     = interpolate(input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
 kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False)
     = kl_div(input, target, reduction_of(size_average, reduce, reduction), log_target)
-l1_loss(input, target, size_average=None, reduce=None, reduction="mean")
-    = l1_loss(input, target, reduction_of(size_average, reduce, reduction))
+l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None)
+    = compared(l1_loss, input, target, reduction_of(size_average, reduce, reduction), weight)
 layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05)
     = layer_norm(input, normalized_shape, weight, bias, eps)
+leaky_relu_(input, negative_slope=0.01) = base.leaky_relu_(input, negative_slope)
 leaky_relu(input, negative_slope=0.01, inplace=False)
     = base.leaky_relu_(input, negative_slope) if inplace else leaky_relu(input, negative_slope)
 local_response_norm(input, size, alpha=0.0001, beta=0.75, k=1.0) = local_response_norm(input, size, alpha, beta, k)
@@ -105,6 +113,15 @@ lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False)
     = lp_pool3d(input, norm_type, kernel_size, stride, ceil_mode)
 margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean")
     = margin_ranking_loss(input1, input2, target, margin, reduction_of(size_average, reduce, reduction))
+max_pool1d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
+        return_indices=False)
+    = tuple(max_pool1d_with_positions(input, kernel_size, stride, padding, dilation, ceil_mode))
+max_pool2d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
+        return_indices=False)
+    = tuple(max_pool2d_with_positions(input, kernel_size, stride, padding, dilation, ceil_mode))
+max_pool3d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
+        return_indices=False)
+    = tuple(max_pool3d_with_positions(input, kernel_size, stride, padding, dilation, ceil_mode))
 max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False)
     = with_places(max_pool1d, max_pool1d_with_positions, return_indices, input, kernel_size, stride, padding,
         dilation, ceil_mode)
@@ -121,8 +138,8 @@ max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=No
 max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None)
     = max_unpool3d(input, indices, kernel_size, stride, padding, output_size)
 mish(input, inplace=False) = mish_(input) if inplace else mish(input)
-mse_loss(input, target, size_average=None, reduce=None, reduction="mean")
-    = mse_loss(input, target, reduction_of(size_average, reduce, reduction))
+mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None)
+    = compared(mse_loss, input, target, reduction_of(size_average, reduce, reduction), weight)
 multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean")
     = multi_margin_loss(input, target, p, margin, weight, reduction_of(size_average, reduce, reduction))
 multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean")
@@ -145,7 +162,7 @@ rms_norm(input, normalized_shape, weight=None, eps=None) = rms_norm(input, norma
 selu(input, inplace=False) = selu_(input) if inplace else selu(input)
 silu(input, inplace=False) = base.silu_(input) if inplace else silu(input)
 smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0)
-    = smooth_l1_loss(input, target, reduction_of(size_average, reduce, reduction), beta)
+    = compared(smooth_l1_loss, input, target, reduction_of(size_average, reduce, reduction), None, beta)
 soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean")
     = soft_margin_loss(input, target, reduction_of(size_average, reduce, reduction))
 softmax(input, dim=None, _stacklevel=3, dtype=None) = softmax(input, implied(input, dim), dtype=dtype)
@@ -260,6 +277,6 @@ _TEXTS = {
     "GLU Softmax LogSoftmax Softmin": "dim={dim}",
     "BCELoss BCEWithLogitsLoss CosineEmbeddingLoss CrossEntropyLoss CTCLoss GaussianNLLLoss HingeEmbeddingLoss HuberLoss KLDivLoss "
     "L1Loss MSELoss MarginRankingLoss MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss PoissonNLLLoss "
-    "SmoothL1Loss SoftMarginLoss TripletMarginLoss": "",
+    "SmoothL1Loss SoftMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss": "",
 }
 TEXTS = {name: text for names, text in _TEXTS.items() for name in names.split()}

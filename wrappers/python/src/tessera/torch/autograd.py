@@ -31,7 +31,8 @@ __all__ = [
 ]  # fmt: skip
 
 Variable = Tensor
-sys.modules[f"{__name__}.forward_ad"] = forward_ad  # this module is no package, and programs import that one
+for _name, _module in (("forward_ad", forward_ad), ("functional", functional), ("graph", graph)):
+    sys.modules[f"{__name__}.{_name}"] = _module  # this module is no package, and programs import those
 function = __import__("types").SimpleNamespace(FunctionCtx=FunctionCtx, once_differentiable=once_differentiable)
 
 

@@ -10,8 +10,9 @@ import importlib.util
 from typing import Any
 
 from . import _rows
-from ._tensor import retyped
+from ._tensor import Size, retyped
 
+_SHAPES = ("batch_shape", "event_shape")
 _SUBMODULES = ("constraints", "kl", "transforms", "utils")
 
 
@@ -45,7 +46,10 @@ def _adapted(plain: type) -> Any:
     get: Any = plain.__getattribute__
 
     def __getattribute__(self: Any, name: str) -> Any:
-        return get(self, name) if name.startswith("_") else retyped(get(self, name))
+        found = get(self, name)
+        if name in _SHAPES:
+            return Size(found)
+        return found if name.startswith("_") else retyped(found)
 
     body["__getattribute__"] = __getattribute__
     return type(plain.__name__, (plain,), body)

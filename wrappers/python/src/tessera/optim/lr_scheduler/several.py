@@ -150,8 +150,8 @@ class SequentialLR(_Several):
 class ChainedScheduler(_Several):
     """Several schedulers at once: each changes what the one before left."""
 
-    def __init__(self, schedulers: Iterable[Any]) -> None:
-        self._take(schedulers, None)
+    def __init__(self, schedulers: Iterable[Any], optimizer: Any = None) -> None:
+        self._take(schedulers, optimizer)
         self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
 
     def step(self) -> None:

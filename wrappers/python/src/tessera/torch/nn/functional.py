@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import tessera.nn.functional as _F
 
 from ... import _ops
+from ..._errors import InvalidValueError
+from ..._variadic import broadcast_tensors
 from .. import _rows, _table_nn
 from .._namespace import lookup, space
 
@@ -28,8 +31,37 @@ def _implied(input: Any, dim: Any) -> int:
     return (0 if input.ndim in (0, 1, 3) else 1) if dim is None else int(dim)
 
 
+def _rows_of(input: Any, weight: Any, padding_idx: Any, by_freq: bool) -> Any:
+    """Rows of a table; with `by_freq` each is a bag of its own, because only bags divide the gradient by the frequency."""
+    if not by_freq:
+        return _F.embedding(input, weight, padding_idx)
+    bags = _ops.reshape(input, (-1, 1))
+    kept = _F.embedding_bag(bags, weight, None, True, "sum")
+    if padding_idx is not None:
+        row = padding_idx % weight.shape[0]
+        kept = _ops.where(_ops.not_equal(bags, row), kept, _F.embedding(_ops.reshape(input, (-1,)), weight.detach()))
+    return _ops.reshape(kept, (*input.shape, weight.shape[1]))
+
+
+def _compared(loss: Any, input: Any, target: Any, reduction: str, weight: Any, *settings: Any) -> Any:
+    """A loss of pairs, which broadcast with a warning; each may have a weight, and the mean divides by the weights' sum."""
+    if input.shape != target.shape:
+        text = f"Using a target size ({target.shape}) that is different to the input size ({input.shape})"
+        warnings.warn(f"{text}: they broadcast, which is seldom what is meant.", stacklevel=3)
+        input, target = broadcast_tensors(input, target)
+    if weight is None:
+        return loss(input, target, reduction, *settings)
+    if weight.shape != input.shape:
+        raise InvalidValueError(f"weight: expected the input's shape {input.shape}, got {weight.shape}")
+    parts = _ops.multiply(loss(input, target, "none", *settings), weight)
+    if reduction == "mean":
+        return _ops.divide(_ops.sum(parts), _ops.sum(weight))
+    return _ops.sum(parts) if reduction == "sum" else parts
+
+
 _SPACE = space(
-    open_sizes=_open_sizes, with_places=_with_places, implied=_implied, bool_of=bool, plain_threshold=_F.threshold,
+    open_sizes=_open_sizes, with_places=_with_places, implied=_implied, bool_of=bool, rows_of=_rows_of, compared=_compared,
+    plain_threshold=_F.threshold,
     pad_=_F.pad, **({"unfold_image": getattr(_F, "unfold")} if hasattr(_F, "unfold") else {}),  # noqa: B009
 )  # fmt: skip
 _FUNCTIONS = {

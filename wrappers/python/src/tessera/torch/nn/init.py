@@ -15,5 +15,12 @@ calculate_gain constant_ dirac_ eye_ kaiming_normal_ kaiming_uniform_ normal_ on
 uniform_ xavier_normal_ xavier_uniform_ zeros_
 """
 _TABLE: dict[str, Any] = {name: getattr(_init, name) for name in _NAMES.split() if hasattr(_init, name)}
+
+
+def _constant(tensor: Any, val: float) -> Any:
+    return _init.constant_(tensor, val)
+
+
+_TABLE["constant_"] = _constant
 _TABLE.update({name[:-1]: function for name, function in _TABLE.items() if name.endswith("_")})  # the deprecated names
 __getattr__, __dir__ = lookup(__name__, _TABLE)

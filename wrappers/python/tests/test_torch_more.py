@@ -1,0 +1,216 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What programs written for PyTorch reach for beside the tables: layers without sizes, weights of losses, mixtures."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import tessera as ts
+import tessera.torch as ours
+import tessera.torch.nn.functional as F
+
+theirs = pytest.importorskip("torch")
+RNG = np.random.default_rng(4)
+
+
+def array(*shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def near(found: Any, wanted: Any, rtol: float = 1e-5) -> None:
+    assert tuple(found.shape) == tuple(wanted.shape)
+    np.testing.assert_allclose(found.detach().numpy(), wanted.detach().numpy(), rtol=rtol, atol=1e-6)
+
+
+# ---- layers that learn their sizes ----
+
+LAZY = [
+    ("Linear", "3", (5, 4)), ("Linear", "3, bias=False", (2, 5, 4)), ("Conv1d", "3, 2", (2, 4, 6)),
+    ("Conv2d", "6, 3, padding=1", (2, 4, 5, 5)), ("Conv2d", "6, 3", (4, 5, 5)), ("Conv3d", "2, 2", (1, 4, 3, 3, 3)),
+    ("ConvTranspose1d", "3, 2", (2, 4, 6)), ("ConvTranspose2d", "3, 2, stride=2", (2, 4, 5, 5)),
+    ("ConvTranspose3d", "3, 2", (1, 4, 3, 3, 3)), ("BatchNorm1d", "", (5, 4)), ("BatchNorm2d", "1e-3", (2, 4, 3, 3)),
+    ("BatchNorm3d", "", (2, 4, 2, 2, 2)), ("InstanceNorm1d", "affine=True", (2, 4, 5)), ("InstanceNorm2d", "affine=False", (2, 4, 5, 5)),
+    ("InstanceNorm3d", "", (2, 4, 2, 2, 2)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, arguments, shape", LAZY, ids=[f"{n}-{i}" for i, (n, *_) in enumerate(LAZY)])
+def test_a_lazy_layer_is_the_layer_of_its_first_input(name: str, arguments: str, shape: tuple[int, ...]) -> None:
+    made = [eval(f"torch.nn.Lazy{name}({arguments})", {"torch": torch}) for torch in (ours, theirs)]
+    before = list(made[0].parameters())
+    x = array(*shape)
+    made[1](theirs.from_numpy(x))
+    made[0](ours.from_numpy(x))
+    assert all(p is q for p, q in zip(before, made[0].parameters()))
+    assert {k: tuple(v.shape) for k, v in made[0].state_dict().items()} == {
+        k: tuple(v.shape) for k, v in made[1].state_dict().items()
+    }
+    made[0].load_state_dict({k: ours.from_numpy(v.numpy().copy()) for k, v in made[1].state_dict().items()})
+    near(made[0](ours.from_numpy(x)), made[1](theirs.from_numpy(x)), 1e-4)
+
+
+def test_an_optimizer_made_before_the_first_input_trains_a_lazy_layer() -> None:
+    layer = ours.nn.LazyLinear(1)
+    optimizer = ours.optim.SGD(layer.parameters(), lr=0.1)
+    x = ours.from_numpy(array(8, 3))
+    first = layer(x).pow(2).mean()
+    for _ in range(20):
+        optimizer.zero_grad()
+        layer(x).pow(2).mean().backward()
+        optimizer.step()
+    assert layer.in_features == 3 and layer(x).pow(2).mean() < 0.5 * first
+
+
+# ---- optional arguments ----
+
+
+@pytest.mark.parametrize("output_size", [(9, 10), (10, 9), [2, 3, 10, 10]])
+def test_output_size_chooses_the_padding_of_a_transposed_convolution(output_size: Any) -> None:
+    layers = [torch.nn.ConvTranspose2d(4, 3, 3, stride=2, padding=1) for torch in (ours, theirs)]
+    layers[0].load_state_dict({k: ours.from_numpy(v.numpy().copy()) for k, v in layers[1].state_dict().items()})
+    x = array(2, 4, 5, 5)
+    near(layers[0](ours.from_numpy(x), output_size), layers[1](theirs.from_numpy(x), output_size))
+    for wrong in (8, 11, (10, 10, 10)):
+        with pytest.raises(ValueError, match="output_size"):
+            layers[0](ours.from_numpy(x), wrong)
+
+
+@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
+@pytest.mark.parametrize("name", ["mse_loss", "l1_loss", "huber_loss"])
+def test_weights_of_losses(name: str, reduction: str) -> None:
+    a, b, w = array(3, 4), array(3, 4), np.abs(array(3, 4))
+    parts = getattr(theirs.nn.functional, name)(theirs.tensor(a), theirs.tensor(b), reduction="none").numpy() * w
+    wanted = {"none": parts, "sum": parts.sum(), "mean": parts.sum() / w.sum()}[reduction]
+    found = getattr(F, name)(*map(ours.tensor, (a, b)), reduction=reduction, weight=ours.tensor(w))
+    np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["mse_loss", "l1_loss", "huber_loss", "smooth_l1_loss"])
+def test_losses_of_two_shapes_broadcast_and_warn(name: str) -> None:
+    a, b = array(4, 1), array(4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wanted = getattr(theirs.nn.functional, name)(theirs.tensor(a), theirs.tensor(b))
+    with pytest.warns(UserWarning, match="target size"):
+        near(getattr(F, name)(ours.tensor(a), ours.tensor(b)), wanted)
+
+
+@pytest.mark.parametrize("padding_idx", [None, 1, -3])
+def test_embedding_divides_the_gradient_by_the_frequency(padding_idx: int | None) -> None:
+    table, index = array(4, 2), np.array([[0, 1, 1], [3, 1, 0]])
+    grads = []
+    for torch in (ours, theirs):
+        weight = torch.tensor(table, requires_grad=True)
+        found = torch.nn.functional.embedding(torch.tensor(index), weight, padding_idx, scale_grad_by_freq=True)
+        np.testing.assert_array_equal(found.detach().numpy(), table[index])
+        found.sum().backward()
+        grads.append(weight.grad)
+    near(*grads)
+
+
+@pytest.mark.parametrize("mode, share", [("sum", 1.0), ("mean", 1 / 3)])
+def test_bags_divide_the_gradient_by_the_frequency(mode: str, share: float) -> None:
+    weight = ours.tensor(array(4, 2), requires_grad=True)
+    index = ours.tensor([[0, 1, 1], [3, 1, 0]])
+    F.embedding_bag(index, weight, scale_grad_by_freq=True, mode=mode).sum().backward()
+    np.testing.assert_allclose(weight.grad.numpy(), np.array([[1], [1], [0], [1]]) * share * [1, 1], rtol=1e-6)
+
+
+def test_rrelu_draws_a_slope_for_each_element_in_training() -> None:
+    x = ours.from_numpy(-1 - np.abs(array(200)))
+    slopes = (F.rrelu(x, 0.25, 0.75, training=True) / x).numpy()
+    assert slopes.min() >= 0.25 and slopes.max() <= 0.75 and slopes.std() > 0.1
+    layer = ours.nn.RReLU(0.25, 0.75).eval()
+    near(layer(x), x * 0.5)
+    copy = x.clone()
+    assert F.rrelu_(copy, 0.5, 0.5) is copy and (copy == x * 0.5).all()
+    assert repr(layer) == "RReLU(lower=0.25, upper=0.75)"
+    with pytest.raises(ValueError, match="lower"):
+        F.rrelu(x, 0.5, 0.25)
+
+
+def test_small_names() -> None:
+    assert importlib.import_module("tessera.torch").autograd.functional.jacobian is ts.autograd.functional.jacobian
+    weight = ours.nn.init.constant_(ours.empty(2), val=3.0)
+    assert weight.tolist() == [3, 3]
+    x = array(2, 3, 2, 2)
+    near(ours.nn.Softmax2d()(ours.tensor(x)), theirs.nn.Softmax2d()(theirs.tensor(x)))
+    with pytest.raises(ValueError, match="Softmax2d"):
+        ours.nn.Softmax2d()(ours.ones(2, 3))
+    triples = [array(4, 3) for _ in range(3)]
+
+    def taxicab(a: Any, b: Any) -> Any:
+        return (a - b).abs().sum(-1)
+
+    for distance in (None, taxicab):
+        found, wanted = (
+            torch.nn.TripletMarginWithDistanceLoss(distance_function=distance, margin=0.5, swap=True)(*map(torch.tensor, triples))
+            for torch in (ours, theirs)
+        )
+        near(found, wanted)
+    parameter = ours.nn.Parameter(ours.ones(1))
+    optimizer = ours.optim.SGD([parameter], lr=1.0)
+    schedulers = [ours.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)]
+    assert ours.optim.lr_scheduler.ChainedScheduler(schedulers, optimizer).get_last_lr() == [1.0]
+
+
+# ---- distributions that PyTorch makes of others ----
+
+
+def mixtures(torch: Any, event: bool) -> Any:
+    d = torch.distributions
+    weights = d.Categorical(probs=torch.tensor([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]]))
+    loc = torch.tensor([[0.0, 1.0, 4.0], [2.0, -1.0, 0.5]])
+    if not event:
+        return d.MixtureSameFamily(weights, d.Normal(loc, loc.abs() + 0.5))
+    wide = torch.stack([loc, loc + 1], -1)
+    return d.MixtureSameFamily(weights, d.Independent(d.Normal(wide, wide.abs() + 0.5), 1))
+
+
+@pytest.mark.parametrize("event", [False, True])
+def test_mixtures_are_pytorchs(event: bool) -> None:
+    found, wanted = mixtures(ours, event), mixtures(theirs, event)
+    assert found.batch_shape == tuple(wanted.batch_shape) and found.event_shape == tuple(wanted.event_shape)
+    assert type(found.batch_shape) is ours.Size
+    value = array(5, 2, 2) if event else array(5, 2)
+    near(found.log_prob(ours.tensor(value)), wanted.log_prob(theirs.tensor(value)))
+    near(found.mean, wanted.mean)
+    near(found.variance, wanted.variance)
+    if not event:
+        near(found.cdf(ours.tensor(value)), wanted.cdf(theirs.tensor(value)))
+    ours.manual_seed(0)
+    drawn = found.sample((20000,)).numpy()
+    assert drawn.shape == (20000, *wanted.batch_shape, *wanted.event_shape)
+    np.testing.assert_allclose(drawn.mean(0), wanted.mean.numpy(), atol=0.15)
+    near(found.expand((3, 2)).log_prob(ours.tensor(value[0])), wanted.expand((3, 2)).log_prob(theirs.tensor(value[0])))
+    with pytest.raises(ValueError, match="components"):
+        ours.distributions.MixtureSameFamily(found.mixture_distribution, ours.distributions.Normal(ours.zeros(2), ours.ones(2)))
+
+
+def test_logistic_normal_is_pytorchs() -> None:
+    loc, scale = array(2, 3), np.abs(array(2, 3)) + 0.5
+    found, wanted = (torch.distributions.LogisticNormal(torch.tensor(loc), torch.tensor(scale)) for torch in (ours, theirs))
+    value = np.array([[0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.4, 0.1]], np.float32)
+    near(found.log_prob(ours.tensor(value)), wanted.log_prob(theirs.tensor(value)), 1e-4)
+    near(found.loc, wanted.loc)
+    assert found.rsample((5,)).shape == (5, 2, 4) and tuple(found.event_shape) == (4,)
+
+
+def test_inverse_gamma_is_scipys() -> None:
+    a, b = np.array([2.5, 4.0]), np.array([0.5, 3.0])
+    found = ours.distributions.InverseGamma(*map(ours.tensor, (a, b)))
+    law, x = stats.invgamma(a, scale=b), np.array([0.4, 1.5])
+    for ours_value, wanted in (
+        (found.log_prob(ours.tensor(x)), law.logpdf(x)), (found.cdf(ours.tensor(x)), law.cdf(x)), (found.mean, law.mean()),
+        (found.variance, law.var()), (found.entropy(), law.entropy()), (found.mode, b / (a + 1)),
+    ):  # fmt: skip
+        np.testing.assert_allclose(ours_value.numpy(), wanted, rtol=1e-6)
+    ours.manual_seed(0)
+    np.testing.assert_allclose(found.sample((20000,)).numpy().mean(0), law.mean(), rtol=0.05)
