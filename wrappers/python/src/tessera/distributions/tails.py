@@ -268,7 +268,7 @@ class LogisticNormal(TransformedDistribution):
     """Proportions: normal numbers through StickBreakingTransform, one proportion more than numbers."""
 
     arg_constraints: ClassVar = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.simplex  # type: ignore[assignment]
+    support = constraints.simplex
 
     def __init__(self, loc: Tensor, scale: Tensor, validate_args: bool | None = None) -> None:
         base: Any = Normal(loc, scale, validate_args=validate_args)

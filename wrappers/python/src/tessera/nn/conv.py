@@ -149,7 +149,8 @@ class _ConvTranspose(_Conv):
         if len(given) not in (self._axes, input.ndim):
             raise ShapeError(f"output_size: expected {self._axes} or {input.ndim} sizes, got {len(given)}")
         wanted = [as_int(n, "output_size") for n in given[len(given) - self._axes :]]
-        settings = zip(input.shape[input.ndim - self._axes :], self.stride, self.padding, self.dilation, self.kernel_size)
+        padding: Any = self.padding
+        settings = zip(input.shape[input.ndim - self._axes :], self.stride, padding, self.dilation, self.kernel_size)
         least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, s, p, d, k in settings]
         most = [n + s - 1 for n, s in zip(least, self.stride)]
         if any(not low <= n <= high for low, n, high in zip(least, wanted, most)):

@@ -353,7 +353,7 @@ def triplet_margin_with_distance_loss(
     """max(0, d(anchor, positive) - d(anchor, negative) + margin) for any distance d, pairwise_distance by default."""
     if reduction not in ("none", "mean", "sum"):
         raise InvalidValueError(f"reduction: expected 'none', 'mean' or 'sum', got {reduction!r}")
-    distance: Callable[[Tensor, Tensor], Tensor] = pairwise_distance if distance_function is None else distance_function
+    distance: Callable[[Tensor, Tensor], Tensor] = distance_function or pairwise_distance
     far = distance(anchor, negative)
     if swap:
         far = _ops.minimum(far, distance(positive, negative))
