@@ -214,3 +214,65 @@ def test_inverse_gamma_is_scipys() -> None:
         np.testing.assert_allclose(ours_value.numpy(), wanted, rtol=1e-6)
     ours.manual_seed(0)
     np.testing.assert_allclose(found.sample((20000,)).numpy().mean(0), law.mean(), rtol=0.05)
+
+
+# ---- small parts of linalg, fft and nn.utils ----
+
+
+def test_factorizations_with_info_tell_which_matrix_failed() -> None:
+    good = array(3, 3)
+    good = good @ good.T + 3 * np.eye(3, dtype=np.float32)
+    batch = np.stack([good, -good])
+    for name, fields, bad in (("cholesky_ex", ("L", "info"), batch), ("inv_ex", ("inverse", "info"), np.stack([good, 0 * good]))):
+        call = getattr(ours.linalg, name)
+        found, wanted = call(ours.tensor(good)), getattr(theirs.linalg, name)(theirs.tensor(good))
+        near(found[0], wanted[0], 1e-4)
+        assert found._fields == fields and found.info.dtype is ours.int32 and found.info.item() == 0
+        several = call(ours.tensor(bad))
+        assert several.info.tolist() == [0, 1]
+        near(several[0][0], wanted[0], 1e-4)
+        with pytest.raises(ours.linalg.LinAlgError):
+            call(ours.tensor(bad), check_errors=True)
+
+
+def test_tensors_are_solved_and_inverted() -> None:
+    a, b = array(2, 3, 6), array(2, 3)
+    near(*(t.linalg.tensorsolve(t.tensor(a), t.tensor(b)) for t in (ours, theirs)), 1e-3)
+    turned = a.transpose(0, 2, 1).copy()
+    near(*(t.linalg.tensorsolve(t.tensor(turned), t.tensor(b), (1,)) for t in (ours, theirs)), 1e-3)
+    near(*(t.linalg.tensorinv(t.tensor(a), 2) for t in (ours, theirs)), 1e-3)
+
+
+@pytest.mark.parametrize("norm", [None, "forward", "ortho"])
+def test_transforms_of_hermitian_signals_of_several_axes(norm: str | None) -> None:
+    x, c = array(4, 5), array(4, 5) + 1j * array(4, 5)
+    for name in ("hfft2", "hfftn"):
+        near(*(getattr(t.fft, name)(t.tensor(c), norm=norm) for t in (ours, theirs)), 1e-4)
+    for name in ("ihfft2", "ihfftn"):
+        near(*(getattr(t.fft, name)(t.tensor(x), norm=norm) for t in (ours, theirs)), 1e-4)
+
+
+def test_helpers_of_gradients_and_of_fused_layers() -> None:
+    utils = ours.nn.utils
+    layer = ours.nn.Linear(3, 2)
+    layer(ours.ones(4, 3)).sum().backward()
+    grads = [p.grad.clone() for p in layer.parameters()]
+    total = utils.get_total_norm(grads)
+    near(total, ours.cat([g.flatten() for g in grads]).norm())
+    utils.clip_grads_with_norm_(layer.parameters(), 1.0, total)
+    near(utils.get_total_norm([p.grad for p in layer.parameters()]), ours.tensor(1.0), 1e-4)
+    with pytest.raises(RuntimeError, match="finite"):
+        utils.get_total_norm([ours.tensor([ours.inf])], error_if_nonfinite=True)
+    conv, norm, x = ours.nn.Conv2d(2, 3, 3), ours.nn.BatchNorm2d(3), ours.tensor(array(4, 2, 5, 5))
+    norm(conv(x))
+    conv.eval(), norm.eval()
+    near(utils.fuse_conv_bn_eval(conv, norm)(x), norm(conv(x)), 1e-4)
+    turned = ours.nn.ConvTranspose2d(2, 3, 3, bias=False).eval()
+    near(utils.fuse_conv_bn_eval(turned, norm, transpose=True)(x), norm(turned(x)), 1e-4)
+    linear, line = ours.nn.Linear(2, 3).eval(), ours.nn.BatchNorm1d(3).eval()
+    near(utils.fuse_linear_bn_eval(linear, line)(x[:, :, 0, 0]), line(linear(x[:, :, 0, 0])), 1e-4)
+    with pytest.raises(ValueError, match="eval"):
+        utils.fuse_conv_bn_eval(conv.train(), norm)
+    model = ours.nn.DataParallel(ours.nn.Sequential(linear))
+    assert model.module[0] is linear and list(model.state_dict()) == ["module.0.weight", "module.0.bias"]
+    assert model(x[:, :, 0, 0]).shape == (4, 3)

@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .. import _ops
 from .. import linalg as _linalg
+from .._dtypes import int32
 from . import _rows, _table_modules
+from ._adapters import named
 from ._namespace import lookup, space
 
 
@@ -28,9 +31,37 @@ def _norm_of_any(A: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     return _ops.vector_norm(given, axes, ord=2 if ord is None else ord, keepdims=keepdim)
 
 
+def _with_info(name: str, function: Any, A: Any, check_errors: bool, **options: Any) -> Any:
+    """The result of each matrix with 0, or NaN with 1 where the function refuses one."""
+    try:
+        return named(name, (function(A, **options), A.new_zeros(A.shape[:-2], dtype=int32)))
+    except _linalg.LinAlgError:
+        if check_errors:
+            raise
+    if A.ndim == 2:
+        return named(name, (_ops.full_like(A.detach(), math.nan), A.new_ones((), dtype=int32)))
+    parts = [_with_info(name, function, a, False, **options) for a in A]
+    return named(name, tuple(_ops.stack(list(column), 0) for column in zip(*parts)))
+
+
+def _inverse_of_tensor(A: Any, ind: int) -> Any:
+    """The tensor whose contraction with A over `ind` axes is the identity."""
+    rows, columns = A.shape[:ind], A.shape[ind:]
+    return _ops.reshape(_linalg.inv(_ops.reshape(A, (math.prod(rows), math.prod(columns)))), (*columns, *rows))
+
+
+def _solution_of_tensor(A: Any, B: Any, dims: Any) -> Any:
+    """X with tensordot(A, X, X.ndim) = B; the axes `dims` of A are moved to its end before."""
+    moved = A if dims is None else _ops.moveaxis(A, tuple(dims), tuple(range(A.ndim - len(dims), A.ndim)))
+    shape = moved.shape[B.ndim :]
+    found = _linalg.solve(_ops.reshape(moved, (B.numel(), math.prod(shape))), _ops.reshape(B, (-1,)))
+    return _ops.reshape(found, shape)
+
+
 _SPACE = {
     **space(), **{name: getattr(_linalg, name) for name in _linalg.__all__}, "norm_of_matrix": _norm_of_matrix,
-    "norm_of_any": _norm_of_any, "plain_diagonal": _ops.diagonal,
+    "norm_of_any": _norm_of_any, "plain_diagonal": _ops.diagonal, "with_info": _with_info, "inverse_of_tensor": _inverse_of_tensor,
+    "solution_of_tensor": _solution_of_tensor,
 }  # fmt: skip
 _TABLE: dict[str, Any] = {
     **_rows.functions(_table_modules.LINALG, _SPACE, "tessera.torch.linalg"),

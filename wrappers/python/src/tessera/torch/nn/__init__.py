@@ -15,6 +15,7 @@ from .. import _adapters, _rows
 from .._table_nn import IGNORED, LAYERS, RENAMED, TEXTS
 from . import functional, init, parallel, utils
 from ._module import Module, Parameter
+from .parallel import DataParallel
 
 _ROWS = {row.partition("(")[0]: row for row in _rows.lines(LAYERS)}
 
@@ -128,4 +129,4 @@ def __dir__() -> list[str]:
     return sorted({*_nn.__all__, *globals()})
 
 
-__all__ = ["Module", "Parameter", "functional", "init", "parallel", "utils"]
+__all__ = ["DataParallel", "Module", "Parameter", "functional", "init", "parallel", "utils"]
