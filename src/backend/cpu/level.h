@@ -21,6 +21,8 @@ struct ReduceRows;
 template <class T>
 struct AttentionRows;
 template <class T>
+struct BagRows;
+template <class T>
 struct ClassLossRows;
 template <class T>
 struct DepthwiseRows;
@@ -56,9 +58,9 @@ struct Level {
   // The order is that of the initialiser in isa/level.cpp.
   using Tables = decltype(std::tuple_cat(
       PointersTo<CopyRows, IndexRows, IntegerProductRows, PointwiseRows, RandomRows, ReduceRows>{},
-      FloatingPointersTo<AttentionRows, ClassLossRows, DepthwiseRows, DistanceRows, FftRows,
-                         GatesRows, NormRows, OptimRows, PackedRows, PoolRows, ResampleRows,
-                         SkinnyRows, SoftmaxRows, WeightedGatherRows>{}));
+      FloatingPointersTo<AttentionRows, BagRows, ClassLossRows, DepthwiseRows, DistanceRows,
+                         FftRows, GatesRows, NormRows, OptimRows, PackedRows, PoolRows,
+                         ResampleRows, SkinnyRows, SoftmaxRows, WeightedGatherRows>{}));
 
   template <class Rows>
   [[nodiscard]] const Rows& rows() const noexcept {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernel/attention.h"
+#include "kernel/bag.h"
 #include "kernel/distance.h"
 #include "kernel/fft.h"
 #include "kernel/gemm.h"
@@ -48,6 +49,7 @@ struct KernelTable {
   Status (*pool)(const PoolPlan& plan);  // pooling and its gradients
   Status (*resample)(const ResamplePlan& plan);  // linear maps along the axes of images
   Status (*weighted_gather)(const WeightedGatherPlan& plan);  // weighted sums of elements at given places
+  Status (*bag)(const BagPlan& plan);  // sums, means and maxima of rows of a table
   Status (*norm)(const NormPlan& plan);  // normalization and its gradients
   Status (*attention)(const AttentionPlan& plan);  // attention and its gradients
   Status (*class_loss)(const ClassLossPlan& plan);  // losses of class indices and their gradients
@@ -87,6 +89,7 @@ inline constexpr Family<&KernelTable::conv> kConv{"conv"};
 inline constexpr Family<&KernelTable::pool> kPool{"pool"};
 inline constexpr Family<&KernelTable::resample> kResample{"resample"};
 inline constexpr Family<&KernelTable::weighted_gather> kWeightedGather{"weighted_gather"};
+inline constexpr Family<&KernelTable::bag> kBag{"bag"};
 inline constexpr Family<&KernelTable::norm> kNorm{"norm"};
 inline constexpr Family<&KernelTable::attention> kAttention{"attention"};
 inline constexpr Family<&KernelTable::class_loss> kClassLoss{"class_loss"};

@@ -3,13 +3,16 @@
 #include "ops/nn/bag.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "base/error.h"
+#include "kernel/registry.h"
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
 #include "ops/index/histogram.h"
 #include "ops/index/index.h"
+#include "ops/index/index_launch.h"
 #include "ops/index/mask.h"
 #include "ops/index/scatter.h"
 #include "ops/index/search.h"
@@ -24,6 +27,9 @@
 namespace tsr::ops {
 namespace {
 
+using kernel::BagPass;
+using kernel::BagPlan;
+
 enum class BagMode { kSum, kMean, kMax };
 
 BagMode mode_of(std::string_view mode) {
@@ -33,27 +39,190 @@ BagMode mode_of(std::string_view mode) {
   return BagMode::kMax;
 }
 
-// Which bag each index belongs to: the rows of a matrix of indices, or a number for each index of a
-// list.
-struct Bags {
-  int64_t count;
-  Tensor numbers;  // undefined for a matrix
+// The sum Σ factors[i] table[index[i]] sums[bag of i] is linear in each of three tensors. The
+// derivative with respect to one of them is a pass over the other two, and so are the derivatives
+// of that pass: three passes serve every order. Without factors they are ones.
+enum Role : size_t { kTable, kFactors, kSums, kRoles };
+constexpr BagPass kPasses[kRoles] = {BagPass::kTable, BagPass::kFactors, BagPass::kSums};
+constexpr const char* kNodes[kRoles] = {"EmbeddingBagTableBackward", "EmbeddingBagFactorsBackward",
+                                        "EmbeddingBagBackward"};
+using Three = std::array<Tensor, kRoles>;
 
-  // (bags, ...) from one slice for each index.
-  [[nodiscard]] Tensor sum(const Tensor& slices) const {
-    if (!numbers.defined()) return ops::sum(slices, Dims{1});
-    Dims shape = slices.sizes();
-    shape[0] = count;
-    return index_add(zeros_like_shape(shape, slices.dtype(), slices.device()), 0, numbers, slices);
-  }
+struct Sizes {
+  int64_t bags, rows, features;
+  int64_t skipped;  // a row that belongs to no bag, or -1
+  bool mean;
 };
 
+// Which rows the bags name.
+struct Places {
+  Tensor index;    // int64, one list of all bags
+  Tensor starts;   // int64, the first index of each bag; undefined: all bags are equally long
+  Tensor shrinks;  // (rows, 1): factors of the table's gradient; mostly undefined
+};
+
+// The bag of each index. A place before the first start gets the number -1, at which index_add
+// raises.
+Tensor bag_numbers(const Places& at, const Sizes& sizes) {
+  const int64_t count = at.index.numel();
+  const Tensor places = arange(0, count, 1, DType::kInt64, at.index.device());
+  if (at.starts.defined()) return subtract(searchsorted(at.starts, places, "right", {}), 1);
+  return floor_divide(places, std::max<int64_t>(count / std::max<int64_t>(sizes.bags, 1), 1));
+}
+
+bool has_kernel(const Places& at) {
+  return kernel::backend_for(at.index.device()).kernels->bag != nullptr;
+}
+
+void launch_bag(BagPass pass, const Three& memory, const Places& at, const Sizes& sizes,
+                int64_t* chosen) {
+  BagPlan plan{};
+  plan.pass = pass;
+  plan.mean = sizes.mean ? 1 : 0;
+  plan.bags = sizes.bags;
+  plan.indices = at.index.numel();
+  plan.rows = sizes.rows;
+  plan.features = sizes.features;
+  plan.skipped = sizes.skipped;
+  plan.place = kernel::place_on(at.index.device());
+  plan.dtype = memory[kTable].dtype();
+  plan.table = memory[kTable].data();
+  plan.index = at.index.data_as<int64_t>();
+  plan.starts = at.starts.defined() ? at.starts.data_as<int64_t>() : nullptr;
+  plan.factors = data_or_null(memory[kFactors]);
+  plan.sums = data_or_null(memory[kSums]);
+  plan.chosen = chosen;
+  kernel::launch(kernel::kBag, at.index.device(), plan);
+}
+
+// A pass in ops, for devices without the kernel. `given` has no history.
+Tensor composed_pass(size_t written, const Three& given, const Places& at, const Sizes& sizes) {
+  const Device device = at.index.device();
+  const DType dtype = kernel::opmath(given[written == kTable ? kSums : kTable].dtype());
+  const Tensor numbers = bag_numbers(at, sizes);
+  const Tensor left_out = equal(at.index, sizes.skipped);
+  const auto summed = [&](const Dims& shape, const Tensor& where, const Tensor& slices) {
+    return index_add(zeros_like_shape(shape, dtype, device), 0, where, slices);
+  };
+  Tensor divisor;
+  if (sizes.mean) {
+    const Tensor counts = summed(Dims{sizes.bags}, numbers, astype(logical_not(left_out), dtype));
+    divisor = expand_dims(clip(counts, Scalar(1), std::nullopt), -1);
+  }
+  const auto masked = [&](const Tensor& rows) {
+    const Tensor scaled =
+        given[kFactors].defined() ? multiply(rows, expand_dims(given[kFactors], -1)) : rows;
+    return masked_fill(scaled, expand_dims(left_out, -1), 0);
+  };
+  if (written == kSums) {
+    const Tensor rows = masked(in_opmath(embedding(at.index, given[kTable])));
+    const Tensor total = summed(Dims{sizes.bags, sizes.features}, numbers, rows);
+    return sizes.mean ? divide(total, divisor) : total;
+  }
+  const Tensor shares = sizes.mean ? divide(given[kSums], divisor) : given[kSums];
+  const Tensor own = index_select(shares, 0, numbers);
+  if (written == kTable) return summed(Dims{sizes.rows, sizes.features}, at.index, masked(own));
+  const Tensor rows = in_opmath(embedding(at.index, given[kTable]));
+  return masked_fill(ops::sum(multiply(rows, own), Dims{1}), left_out, 0);
+}
+
+// `tensors` has all but the one that is written, of which the factors may be undefined. The result
+// has the table's opmath dtype.
+Tensor run_pass(size_t written, const Three& tensors, const Places& at, const Sizes& sizes) {
+  const size_t first = written == kTable ? kFactors : kTable;
+  const size_t second = written == kSums ? kFactors : kSums;
+  Three memory;
+  for (const size_t role : {first, second}) {
+    if (tensors[role].defined()) memory[role] = contiguous_memory(tensors[role].detached());
+  }
+  Tensor result;
+  if (has_kernel(at)) {
+    const Dims shapes[kRoles] = {Dims{sizes.rows, sizes.features}, at.index.sizes(),
+                                 Dims{sizes.bags, sizes.features}};
+    const DType dtype = kernel::opmath(memory[written == kTable ? kSums : kTable].dtype());
+    memory[written] = result = empty(shapes[written], dtype, at.index.device());
+    launch_bag(kPasses[written], memory, at, sizes, nullptr);
+  } else {
+    result = composed_pass(written, memory, at, sizes);
+  }
+  if (!needs_grad(tensors[first], tensors[second])) return result;
+  record(
+      result, kNodes[written], {tensors[first], tensors[second]},
+      {save_input(tensors[first]), save_input(tensors[second]), save_input(at.index),
+       save_input(at.starts), save_input(at.shrinks)},
+      [written, first, second, sizes](Backward& ctx) {
+        const size_t roles[] = {first, second};
+        const Places places{ctx.saved(2), ctx.saved(3), ctx.saved(4)};
+        for (size_t k = 0; k < 2; ++k) {
+          if (!ctx.needs(k)) continue;
+          Three given;
+          given[roles[1 - k]] = ctx.saved(1 - k);
+          given[written] = ctx.grad();
+          const Tensor g = run_pass(roles[k], given, places, sizes);
+          const bool shrinks = roles[k] == kTable && places.shrinks.defined();
+          ctx.set(k, shrinks ? multiply(g, places.shrinks) : g);
+        }
+      },
+      [&](Forward& ctx) {
+        const size_t roles[] = {first, second};
+        for (size_t k = 0; k < 2; ++k) {
+          if (!ctx.has(k)) continue;
+          Three moved = tensors;
+          moved[roles[k]] = ctx.tangent(k);
+          ctx.add(0, run_pass(written, moved, at, sizes));
+        }
+      });
+  return result;
+}
+
+// The row from which the largest element of each bag and feature is, the first of equal ones; -1
+// for an empty bag.
+Tensor composed_choice(const Tensor& table, const Places& at, const Sizes& sizes) {
+  const Device device = table.device();
+  const Dims shape{sizes.bags, sizes.features};
+  const int64_t count = at.index.numel();
+  if (count == 0) return full(shape, -1, DType::kInt64, device);
+  const Tensor numbers = bag_numbers(at, sizes);
+  const Tensor kept = expand_dims(not_equal(at.index, sizes.skipped), -1);
+  const double lowest = -std::numeric_limits<double>::infinity();
+  const Tensor rows = in_opmath(embedding(at.index, table));
+  const Tensor shown = masked_fill(rows, logical_not(kept), lowest);
+  const Tensor most =
+      index_reduce(full(shape, lowest, rows.dtype(), device), 0, numbers, shown, "amax");
+  const Tensor own = index_select(most, 0, numbers);
+  const Tensor same = logical_and(kept, logical_or(equal(shown, own), isnan(shown)));
+  const Tensor places = expand_dims(arange(0, count, 1, DType::kInt64, device), -1);
+  const Tensor first = index_reduce(full(shape, count, DType::kInt64, device), 0, numbers,
+                                    where(same, places, count), "amin");
+  return where(less(first, count), take(at.index, minimum(first, count - 1)), -1);
+}
+
+Tensor largest(const Tensor& weight, const Places& at, const Sizes& sizes) {
+  const Tensor table = contiguous_memory(weight.detached());
+  Tensor chosen;
+  if (has_kernel(at)) {
+    const Dims shape{sizes.bags, sizes.features};
+    Three memory;
+    memory[kTable] = table;
+    memory[kSums] = empty(shape, kernel::opmath(table.dtype()), table.device());
+    chosen = empty(shape, DType::kInt64, table.device());
+    launch_bag(BagPass::kMaxima, memory, at, sizes, chosen.data_as<int64_t>());
+    if (!needs_grad(weight)) return memory[kSums];
+  } else {
+    chosen = composed_choice(table, at, sizes);
+  }
+  if (sizes.rows == 0) return zeros_like_shape(chosen.sizes(), weight.dtype(), weight.device());
+  return masked_fill(gather(weight, 0, maximum(chosen, 0)), less(chosen, 0), 0);
+}
+
 // The last offset is the number of indices if `closed`.
-Bags bags_of(const Tensor& input, const Tensor& offsets, bool closed) {
+Places places_of(const Tensor& input, const Tensor& offsets, bool closed, Device device) {
+  const Tensor index = index_array(input, device, "input");
   if (input.ndim() == 2) {
     TSR_CHECK(!offsets.defined(), Code::kInvalidArgument, "offsets",
               "expected none for a 2-D input, got shape ", offsets.sizes());
-    return {input.size(0), {}};
+    const Tensor flat = contiguous_memory(index);
+    return {make_view(flat, Dims{flat.numel()}, Dims{1}, flat.offset()), {}, {}};
   }
   TSR_CHECK(input.ndim() == 1, Code::kShape, "input", "expected 1 or 2 dimensions, got shape ",
             input.sizes());
@@ -69,63 +238,35 @@ Bags bags_of(const Tensor& input, const Tensor& offsets, bool closed) {
   TSR_CHECK(count > 0 || input.numel() == 0, Code::kShape, "offsets",
             "expected at least one bag for ", input.numel(), " indices, got shape ",
             offsets.sizes());
-  const Tensor places = arange(0, input.numel(), 1, DType::kInt64, input.device());
-  const Tensor whole = cast_memory(contiguous_memory(offsets.detached()), DType::kInt64);
-  const Tensor starts = make_view(whole, Dims{count}, Dims{1}, whole.offset());
-  // A place before the first offset gets the number -1, at which index_add raises.
-  return {count, subtract(searchsorted(starts, places, "right", {}), 1)};
+  const Tensor whole = index_array(contiguous_memory(offsets.detached()), device, "offsets");
+  return {contiguous_memory(index), make_view(whole, Dims{count}, Dims{1}, whole.offset()), {}};
 }
 
-// The rows; the gradient of each is divided by how often the row occurs.
-Tensor rows_by_frequency(const Tensor& input, const Tensor& weight,
-                         std::optional<int64_t> padding_idx) {
-  const bool grad = needs_grad(weight);
-  const Tensor table = weight.detached();
-  Tensor rows = embedding(input, table, padding_idx);
-  if (!grad) return rows;
-  const Tensor flat = cast_memory(reshape(input, Dims{-1}), DType::kInt64);
-  const Tensor factors = reciprocal(astype(index_select(bincount(flat, {}, table.size(0)), 0, flat),
-                                           kernel::opmath(table.dtype())));
-  record(rows, "EmbeddingBagBackward", {weight}, {save_input(flat), save_input(factors)},
-         [sizes = weight.sizes()](Backward& ctx) {
-           const Tensor g = reshape(ctx.grad(), Dims{-1, sizes[1]});
-           const Tensor whole = zeros_like_shape(sizes, g.dtype(), g.device());
-           const Tensor scaled =
-               astype(multiply(in_opmath(g), expand_dims(ctx.saved(1), -1)), g.dtype());
-           ctx.set(0, index_add(whole, 0, ctx.saved(0), scaled));
-         });
-  return rows;
+void check_arguments(const Tensor& input, const Tensor& weight, const Tensor& factors, BagMode how,
+                     std::string_view mode, bool scale_grad_by_freq) {
+  TSR_CHECK(weight.ndim() == 2, Code::kShape, "weight", "expected 2 dimensions, got shape ",
+            weight.sizes());
+  TSR_CHECK(is_floating(weight.dtype()), Code::kDType, "weight", "expected a floating dtype, got ",
+            weight.dtype());
+  TSR_CHECK(!scale_grad_by_freq || how != BagMode::kMax, Code::kInvalidArgument,
+            "scale_grad_by_freq", "expected false with mode max, got true");
+  if (!factors.defined()) return;
+  TSR_CHECK(how == BagMode::kSum, Code::kInvalidArgument, "per_sample_weights",
+            "expected none with mode ", mode, ", got shape ", factors.sizes());
+  check_same_device(weight, factors, "per_sample_weights");
+  TSR_CHECK(factors.dtype() == weight.dtype(), Code::kDType, "per_sample_weights",
+            "expected the weight's ", weight.dtype(), ", got ", factors.dtype());
+  TSR_CHECK(factors.sizes() == input.sizes(), Code::kShape, "per_sample_weights",
+            "expected the input's shape ", input.sizes(), ", got ", factors.sizes());
 }
 
-// How many indices of each bag count, at least 1: (bags, 1).
-Tensor bag_sizes(const Bags& bags, const Tensor& kept, DType dtype) {
-  return expand_dims(clip(bags.sum(astype(kept, dtype)), Scalar(1), std::nullopt), -1);
-}
-
-// The element of each column that is the first of the largest ones of a bag; 0 for an empty one.
-Tensor largest(const Bags& bags, const Tensor& rows, const Tensor& kept) {
-  if (kept.numel() == 0) return bags.sum(rows);
-  const double lowest = -std::numeric_limits<double>::infinity();
-  const Tensor shown = masked_fill(rows, expand_dims(logical_not(kept), -1), lowest);
-  const Tensor empty = expand_dims(equal(bags.sum(astype(kept, DType::kInt64)), 0), -1);
-  Tensor chosen;
-  if (!bags.numbers.defined()) {
-    const Tensor at = argmax(shown.detached(), 1, true);
-    chosen = reshape(take_along_axis(shown, at, 1), Dims{rows.size(0), rows.size(2)});
-  } else {
-    const Tensor values = shown.detached();
-    const Dims shape{bags.count, rows.size(1)};
-    const Tensor most = index_reduce(full(shape, lowest, rows.dtype(), rows.device()), 0,
-                                     bags.numbers, values, "amax");
-    const Tensor own = index_select(most, 0, bags.numbers);
-    const Tensor same = logical_or(equal(values, own), isnan(values));
-    const int64_t last = rows.size(0) - 1;
-    const Tensor places = expand_dims(arange(0, rows.size(0), 1, DType::kInt64, rows.device()), -1);
-    const Tensor first = index_reduce(full(shape, last, DType::kInt64, rows.device()), 0,
-                                      bags.numbers, where(same, places, last), "amin");
-    chosen = gather(shown, 0, first);
-  }
-  return masked_fill(chosen, empty, 0);
+// The row as a number that is not negative; -1 for none.
+int64_t skipped_row(std::optional<int64_t> padding_idx, int64_t rows) {
+  if (!padding_idx.has_value()) return -1;
+  const int64_t row = *padding_idx;
+  TSR_CHECK(row >= -rows && row < rows, Code::kIndex, "padding_idx", "expected a row in [", -rows,
+            ", ", rows - 1, "], got ", row);
+  return row < 0 ? row + rows : row;
 }
 
 }  // namespace
@@ -135,39 +276,24 @@ Tensor embedding_bag(const Tensor& input, const Tensor& weight, const Tensor& of
                      const Tensor& per_sample_weights, bool include_last_offset,
                      std::optional<int64_t> padding_idx) {
   const BagMode how = mode_of(mode);
-  TSR_CHECK(is_floating(weight.dtype()), Code::kDType, "weight", "expected a floating dtype, got ",
-            weight.dtype());
-  TSR_CHECK(!per_sample_weights.defined() || how == BagMode::kSum, Code::kInvalidArgument,
-            "per_sample_weights", "expected none with mode ", mode, ", got shape ",
-            per_sample_weights.sizes());
-  TSR_CHECK(!scale_grad_by_freq || how != BagMode::kMax, Code::kInvalidArgument,
-            "scale_grad_by_freq", "expected false with mode max, got true");
-  const Bags bags = bags_of(input, offsets, include_last_offset);
-  const Tensor found = scale_grad_by_freq ? rows_by_frequency(input, weight, padding_idx)
-                                          : embedding(input, weight, padding_idx);
-  Tensor rows = in_opmath(found);
-  if (per_sample_weights.defined()) {
-    check_same_device(weight, per_sample_weights, "per_sample_weights");
-    TSR_CHECK(per_sample_weights.dtype() == weight.dtype(), Code::kDType, "per_sample_weights",
-              "expected the weight's ", weight.dtype(), ", got ", per_sample_weights.dtype());
-    TSR_CHECK(per_sample_weights.sizes() == input.sizes(), Code::kShape, "per_sample_weights",
-              "expected the input's shape ", input.sizes(), ", got ", per_sample_weights.sizes());
-    rows = multiply(rows, expand_dims(in_opmath(per_sample_weights), -1));
+  check_arguments(input, weight, per_sample_weights, how, mode, scale_grad_by_freq);
+  Places at = places_of(input, offsets, include_last_offset, weight.device());
+  Sizes sizes{};
+  sizes.bags = at.starts.defined() ? at.starts.numel() : input.size(0);
+  sizes.rows = weight.size(0);
+  sizes.features = weight.size(1);
+  sizes.skipped = skipped_row(padding_idx, sizes.rows);
+  sizes.mean = how == BagMode::kMean;
+  if (how == BagMode::kMax) return astype(largest(weight, at, sizes), weight.dtype());
+  if (scale_grad_by_freq && needs_grad(weight)) {
+    const Tensor counts = clip(bincount(at.index, {}, sizes.rows), Scalar(1), std::nullopt);
+    at.shrinks = expand_dims(reciprocal(astype(counts, kernel::opmath(weight.dtype()))), -1);
   }
-  Tensor kept;
-  if (padding_idx.has_value()) {
-    kept = not_equal(input, *padding_idx < 0 ? *padding_idx + weight.size(0) : *padding_idx);
-    if (how != BagMode::kMax) rows = masked_fill(rows, expand_dims(logical_not(kept), -1), 0);
-  } else if (how == BagMode::kMax || (how == BagMode::kMean && bags.numbers.defined())) {
-    kept = ones(input.sizes(), DType::kBool, input.device());
-  }
-  Tensor result = how == BagMode::kMax ? largest(bags, rows, kept) : bags.sum(rows);
-  if (how == BagMode::kMean && kept.defined()) {
-    result = divide(result, bag_sizes(bags, kept, rows.dtype()));
-  } else if (how == BagMode::kMean) {  // all bags have as many indices
-    result = divide(result, std::max<int64_t>(input.size(1), 1));
-  }
-  return astype(result, weight.dtype());
+  Three tensors;
+  tensors[kTable] = weight;
+  if (per_sample_weights.defined())
+    tensors[kFactors] = in_opmath(reshape(per_sample_weights, Dims{-1}));
+  return astype(run_pass(kSums, tensors, at, sizes), weight.dtype());
 }
 
 }  // namespace tsr::ops

@@ -325,6 +325,54 @@ def test_offsets_may_be_a_part_of_a_tensor() -> None:
     np.testing.assert_allclose(found[1].numpy(), table[4].numpy())
 
 
+@pytest.mark.parametrize("dtype", [ts.float64, ts.float32, ts.bfloat16], ids=str)
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_large_bags_do_not_depend_on_the_number_of_threads(mode: str, dtype: ts.DType) -> None:
+    """Several registers of features and a rest, several threads, bags of all lengths."""
+    rng = np.random.default_rng(3)
+    rows, features, count = 3000, 77, 9000
+    table = ts.asarray(rng.standard_normal((rows, features))).astype(dtype)
+    index = rng.integers(0, rows, count)
+    starts = np.concatenate([[0, 0], np.sort(rng.integers(0, count, 400))])
+    weights = ts.asarray(rng.standard_normal(count)).astype(dtype) if mode == "sum" else None
+    before, found = ts.get_num_threads(), []
+    try:
+        for threads in (1, 3):
+            ts.set_num_threads(threads)
+            leaf = table.detach().clone().requires_grad_()
+            bags = F.embedding_bag(ts.asarray(index), leaf, ts.asarray(starts), mode=mode, per_sample_weights=weights, padding_idx=5)
+            bags.backward(ts.asarray(np.ones((len(starts), features))).astype(dtype))
+            found.append([x.astype(ts.float64).numpy() for x in (bags.detach(), leaf.grad)])
+    finally:
+        ts.set_num_threads(before)
+    for one, other in zip(*found):
+        np.testing.assert_array_equal(one, other)
+    wide = table.astype(ts.float64).numpy()
+    factors = np.ones(count) if weights is None else weights.astype(ts.float64).numpy()
+    for bag in (0, 1, 2, 57, len(starts) - 1):
+        end = count if bag + 1 == len(starts) else starts[bag + 1]
+        inside = [i for i in range(starts[bag], end) if index[i] != 5]
+        picked = wide[index[inside]] * factors[inside, None]
+        if not inside:
+            wanted = np.zeros(features)
+        else:
+            wanted = picked.max(0) if mode == "max" else picked.sum(0) / (len(inside) if mode == "mean" else 1)
+        rtol = {ts.float64: 1e-12, ts.float32: 1e-4, ts.bfloat16: 1e-2}[dtype]
+        np.testing.assert_allclose(found[0][0][bag], wanted, rtol, rtol)
+    assert (found[0][1][5] == 0).all()
+
+
+def test_the_maximum_of_a_bag_is_none_of_the_padding() -> None:
+    table = ts.asarray([[1.0, 2.0], [-np.inf, np.nan], [np.nan, -np.inf]])
+    bags = F.embedding_bag(ts.asarray([[1, 0], [0, 2], [0, 0]]), table, mode="max", padding_idx=0)
+    np.testing.assert_array_equal(bags.numpy(), [[-np.inf, np.nan], [np.nan, -np.inf], [0, 0]])
+
+
+def test_offsets_that_fall_are_refused() -> None:
+    with pytest.raises(ValueError, match="do not fall"):
+        F.embedding_bag(ts.asarray([0, 1, 1]), normal(2, 2), ts.asarray([0, 2, 1]))
+
+
 def test_a_bag_divides_the_gradient_by_the_frequency() -> None:
     bag = nn.EmbeddingBag(4, 2, scale_grad_by_freq=True, mode="sum")
     bag(ts.asarray([[1, 1, 1], [1, 2, 3]])).sum().backward()

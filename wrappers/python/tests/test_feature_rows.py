@@ -473,7 +473,6 @@ def test_e19_first_exception_comes_out_as_it_was_raised() -> None:
 SCHEMA = json.loads((ROOT / "capi" / "generated" / "schema.json").read_text())
 # Nodes of graphs that the rows of the op table do not build.
 OTHER_NODES = {
-    "EmbeddingBagBackward": "divides by frequencies, so it is no derivative; checked below",
     "PinMemoryBackward": "needs a device; tests/capi/test_stream.cpp",
     "RandomFillBackward": "the gradient is zero; checked below",
     "StandardGammaBackward": "random; the slope is compared in op_table_random.py",
@@ -546,8 +545,7 @@ def test_e25_nodes_outside_the_table_are_differentiated_or_refuse() -> None:
         return F.embedding_bag(places, t, offsets, mode="sum", **options)
 
     assert gradcheck(bag, (table,)) and gradgradcheck(bag, (table,))
-    scaled = bag(table, scale_grad_by_freq=True)
-    assert "EmbeddingBagBackward" in nodes_of([scaled])
+    scaled = bag(table, scale_grad_by_freq=True)  # no derivative, so gradcheck cannot compare it
     (plain,), (divided,) = autograd.grad(bag(table).sum(), table), autograd.grad(scaled.sum(), table)
     np.testing.assert_array_equal(divided.numpy(), plain.numpy() / [[1], [1], [2], [1]])
     x = leaf(1, 2)

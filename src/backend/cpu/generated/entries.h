@@ -33,6 +33,7 @@ kernel::Status conv(const kernel::ConvPlan& plan);
 kernel::Status pool(const kernel::PoolPlan& plan);
 kernel::Status resample(const kernel::ResamplePlan& plan);
 kernel::Status weighted_gather(const kernel::WeightedGatherPlan& plan);
+kernel::Status bag(const kernel::BagPlan& plan);
 kernel::Status norm(const kernel::NormPlan& plan);
 kernel::Status attention(const kernel::AttentionPlan& plan);
 kernel::Status class_loss(const kernel::ClassLossPlan& plan);
@@ -67,6 +68,7 @@ inline constexpr kernel::KernelTable kKernels = {
     .pool = pool,
     .resample = resample,
     .weighted_gather = weighted_gather,
+    .bag = bag,
     .norm = norm,
     .attention = attention,
     .class_loss = class_loss,

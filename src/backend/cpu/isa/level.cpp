@@ -4,6 +4,7 @@
 #include "backend/cpu/level.h"
 
 #include "backend/cpu/isa/attention.h"
+#include "backend/cpu/isa/bag.h"
 #include "backend/cpu/isa/depthwise.h"
 #include "backend/cpu/isa/distance.h"
 #include "backend/cpu/isa/find.h"
@@ -33,12 +34,12 @@ const Level kLevel{
     TSR_ISA_NAME,
     {&kCopyRows, &kIndexRows, &kIntegerProductRows, &kPointwiseRows, &kRandomRows, &kReduceRows,
      // float32
-     &kAttentionRows<float>, &kClassLossRows<float>, &kDepthwiseRows<float>, &kDistanceRows<float>,
-     &kFftRowsFloat, &kGatesRows<float>, &kNormRows<float>, &kOptimRows<float>, &kPackedRows<float>,
-     &kPoolRows<float>, &kResampleRows<float>, &kSkinnyRows<float>, &kSoftmaxRows<float>,
-     &kWeightedGatherRows<float>,
+     &kAttentionRows<float>, &kBagRows<float>, &kClassLossRows<float>, &kDepthwiseRows<float>,
+     &kDistanceRows<float>, &kFftRowsFloat, &kGatesRows<float>, &kNormRows<float>,
+     &kOptimRows<float>, &kPackedRows<float>, &kPoolRows<float>, &kResampleRows<float>,
+     &kSkinnyRows<float>, &kSoftmaxRows<float>, &kWeightedGatherRows<float>,
      // float64
-     &kAttentionRows<double>, &kClassLossRows<double>, &kDepthwiseRows<double>,
+     &kAttentionRows<double>, &kBagRows<double>, &kClassLossRows<double>, &kDepthwiseRows<double>,
      &kDistanceRows<double>, &kFftRowsDouble, &kGatesRows<double>, &kNormRows<double>,
      &kOptimRows<double>, &kPackedRows<double>, &kPoolRows<double>, &kResampleRows<double>,
      &kSkinnyRows<double>, &kSoftmaxRows<double>, &kWeightedGatherRows<double>}};

@@ -66,6 +66,7 @@ inline constexpr kernel::KernelTable kKernels = {
     .pool = pool,
     .resample = resample,
     .weighted_gather = weighted_gather,
+    .bag = nullptr,
     .norm = norm,
     .attention = attention,
     .class_loss = class_loss,
