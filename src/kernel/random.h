@@ -20,6 +20,10 @@ enum class RandomOp : int32_t {
   kPoisson,          // counts of the rates probabilities[i]
   kGamma,            // of shape probabilities[i] and rate 1
   kBinomial,         // successes of probability probabilities[i] in counts[i] trials
+  // The numbers 0 to numel - 1 in random order, int64: from i = 0 on, the number at i changes
+  // places with that at one of i .. numel - 1, which the integer of element i names. Only on the
+  // CPU.
+  kPermutation,
   kCount
 };
 
@@ -46,9 +50,10 @@ struct RandomPlan {
 inline constexpr int64_t kBlocksPerElement = 1;
 
 inline const char* name_of(const RandomPlan& plan) noexcept {
-  return name_in({"uniform", "normal", "integer", "bernoulli", "exponential", "cauchy",
-                  "log_normal", "geometric", "truncated_normal", "poisson", "gamma", "binomial"},
-                 plan.op);
+  return name_in(
+      {"uniform", "normal", "integer", "bernoulli", "exponential", "cauchy", "log_normal",
+       "geometric", "truncated_normal", "poisson", "gamma", "binomial", "permutation"},
+      plan.op);
 }
 
 // output[i] = start + i step (contiguous); the last `from_end` half is computed as stop - (n - 1 -

@@ -123,7 +123,8 @@ Tensor randint_like(const Tensor& input, int64_t low, int64_t high, std::optiona
                  device.value_or(input.device()), generator);
 }
 
-// Sorting random keys: a stable sort, so that even equal keys give a permutation.
+// Drawn on the CPU, where its steps, which depend on each other, are fast, so that a permutation is
+// the same on every device.
 Tensor randperm(int64_t n, std::optional<DType> dtype, std::optional<Device> device,
                 Generator* generator) {
   TSR_CHECK(n >= 0, Code::kValue, "n", "expected a count that is not negative, got ", n);
@@ -131,21 +132,9 @@ Tensor randperm(int64_t n, std::optional<DType> dtype, std::optional<Device> dev
   TSR_CHECK(type != DType::kBool && !is_complex(type), Code::kDType, "dtype",
             "expected an integer or floating dtype, got ", type);
   if (n > 0) check_fits(n - 1, type, "n");
-  const Dims shape{n};
-  const Tensor keys = randint(INT64_MIN, INT64_MAX, shape, DType::kInt64, device, generator);
-  Tensor order = empty(shape, DType::kInt64, device.value_or(t_default_device));
-  if (n != 0) {
-    kernel::SortPlan plan{};
-    plan.rows = 1;
-    plan.columns = n;
-    plan.keep = n;
-    plan.place = kernel::place_on(order.device());
-    plan.dtype = DType::kInt64;
-    plan.input = keys.data();
-    plan.positions = order.data_as<int64_t>();
-    kernel::launch(kernel::kSort, order.device(), plan);
-  }
-  return cast_memory(order, type);
+  const Tensor order = empty(Dims{n}, DType::kInt64, Device{});
+  launch_random(order, distribution(RandomOp::kPermutation, 0, 0), generator);
+  return to(cast_memory(order, type), device.value_or(t_default_device), std::nullopt);
 }
 
 Tensor bernoulli(const Tensor& input, Generator* generator) {

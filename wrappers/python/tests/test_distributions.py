@@ -91,6 +91,27 @@ def test_numbers_are_those_of_the_definition(name: str, dtype: ts.DType) -> None
     np.testing.assert_allclose(drawn.astype(ts.float64).numpy(), expected, rtol, atol=0)
 
 
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 255, 256, 257, 1000])
+def test_a_permutation_is_fishers_and_yates(n: int) -> None:
+    wanted = list(range(n))
+    for i in range(n):
+        words = philox(SEED, OFFSET + i)
+        number = (words[0] | words[1] << 32) * (2**64 - 1) >> 64
+        j = i + (number * (n - i) >> 64)
+        wanted[i], wanted[j] = wanted[j], wanted[i]
+    assert ts.randperm(n, generator=generator()).tolist() == wanted
+    assert ts.randperm(n, dtype=ts.float32, generator=generator()).tolist() == wanted
+
+
+def test_all_permutations_are_equally_likely() -> None:
+    ts.manual_seed(11)
+    counts: dict[tuple[int, ...], int] = {}
+    for _ in range(6000):
+        key = tuple(ts.randperm(3).tolist())
+        counts[key] = counts.get(key, 0) + 1
+    assert len(counts) == 6 and stats.chisquare(list(counts.values())).pvalue > 0.01
+
+
 LAW: dict[str, tuple[Callable[[ts.Tensor], Any], Any]] = {
     "exponential": (lambda x: x.exponential_(0.5), stats.expon(scale=2)),
     "cauchy": (lambda x: x.cauchy_(2, 0.5), stats.cauchy(2, 0.5)),

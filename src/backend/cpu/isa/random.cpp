@@ -268,6 +268,7 @@ RandomRow find_floating(RandomOp op) {
     case RandomOp::kPoisson:
     case RandomOp::kGamma:
     case RandomOp::kBinomial:
+    case RandomOp::kPermutation:
     case RandomOp::kCount:
       break;
   }

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers: divides the elements among threads; the rows compute them. Distributions with
 // branches have their rows here, which go number by number.
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
 #include "backend/common/random_math.h"
 #include "backend/cpu/generated/entries.h"
 #include "backend/cpu/host.h"
@@ -102,9 +106,40 @@ RandomRow find_row(RandomOp op, DType dtype) {
   });
 }
 
+// By Fisher and Yates, in one thread: each step depends on the ones before it. The integers of a
+// block are drawn before its steps, so that the memory they name is on its way.
+kernel::Status permute(const RandomPlan& plan) {
+  if (plan.dtype != DType::kInt64)
+    return failure(Code::kDType, "random: expected int64 for a permutation");
+  constexpr int64_t kBlock = 256;
+  int64_t numbers[kBlock];
+  auto* out = static_cast<int64_t*>(plan.output);
+  std::iota(out, out + plan.numel, int64_t{0});
+  RandomPlan draw = plan;
+  draw.op = RandomOp::kInteger;
+  draw.low = 0;
+  draw.span = ~uint64_t{0};  // a span of 2**64 has no number
+  draw.output = numbers;
+  const RandomRow row = find_row(draw.op, draw.dtype);
+  for (int64_t first = 0; first < plan.numel; first += kBlock) {
+    const int64_t count = std::min(kBlock, plan.numel - first);
+    draw.offset = plan.offset + static_cast<uint64_t>(first);
+    row(draw, 0, count);
+    for (int64_t k = 0; k < count; ++k) {
+      const auto scaled = static_cast<unsigned __int128>(static_cast<uint64_t>(numbers[k])) *
+                          static_cast<uint64_t>(plan.numel - first - k);
+      numbers[k] = first + k + static_cast<int64_t>(scaled >> 64);
+      __builtin_prefetch(out + numbers[k], 1);
+    }
+    for (int64_t k = 0; k < count; ++k) std::swap(out[first + k], out[numbers[k]]);
+  }
+  return kernel::kOk;
+}
+
 }  // namespace
 
 kernel::Status random(const RandomPlan& plan) {
+  if (plan.op == RandomOp::kPermutation) return permute(plan);
   const RandomRow row = find_row(plan.op, plan.dtype);
   if (row == nullptr) {
     return failure(Code::kDType,
