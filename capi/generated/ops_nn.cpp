@@ -8,6 +8,7 @@
 #include "ops/nn/dropout.h"
 #include "ops/nn/loss.h"
 #include "ops/nn/norm.h"
+#include "ops/nn/pair_loss.h"
 #include "ops/nn/pool.h"
 #include "ops/nn/softmax.h"
 using namespace tsr::capi;

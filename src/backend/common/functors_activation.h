@@ -248,20 +248,24 @@ struct Prelu {
 
 // ---- Losses of a difference or of a probability ----
 
-// x² / 2 up to delta, a straight line beyond, times the scale.
-struct Huber {
+// Two operands: d² / 2 for the difference d up to delta, a straight line beyond, times the scale.
+// An infinite delta gives squares.
+struct HuberOfPair {
   static constexpr unsigned kTypes = kReal;
   template <class V>
-  TSR_HD V operator()(V x, V delta, V scale) const {
+  TSR_HD V operator()(V a, V b, V delta, V scale) const {
+    const V x = a - b;
     const V size = abs(x);
     const V bowl = V(0.5) * x * x;
     return scale * select(size <= delta, bowl, delta * (size - V(0.5) * delta));
   }
 };
-struct HuberGrad {
+// Three operands: its derivative towards a.
+struct HuberOfPairGrad {
   static constexpr unsigned kTypes = kReal;
   template <class V>
-  TSR_HD V operator()(V g, V x, V delta, V scale) const {
+  TSR_HD V operator()(V g, V a, V b, V delta, V scale) const {
+    const V x = a - b;
     const V slope = select(x < -delta, -delta, select(x > delta, delta, x));
     return g * (scale * slope);
   }

@@ -95,7 +95,6 @@ const char* kernel_name(int32_t id) noexcept {
     case 1160: return "hardshrink";
     case 1161: return "logsigmoid";
     case 1162: return "threshold";
-    case 1163: return "huber";
     case 1200: return "add";
     case 1201: return "subtract";
     case 1202: return "multiply";
@@ -159,10 +158,10 @@ const char* kernel_name(int32_t id) noexcept {
     case 1349: return "shrink_grad";
     case 1350: return "logsigmoid_grad";
     case 1351: return "threshold_grad";
-    case 1352: return "huber_grad";
     case 1353: return "prelu";
     case 1354: return "gate";
     case 1355: return "cross_entropy_of_pair";
+    case 1356: return "huber_of_pair";
     case 2181: return "standard_gamma_grad";
     case 2200: return "where";
     case 2201: return "lerp";
@@ -172,6 +171,7 @@ const char* kernel_name(int32_t id) noexcept {
     case 2205: return "nan_to_num";
     case 2206: return "gate_grad";
     case 2207: return "cross_entropy_of_pair_grad";
+    case 2208: return "huber_of_pair_grad";
     case 1400: return "sum";
     case 1401: return "prod";
     case 1402: return "mean";

@@ -106,12 +106,11 @@ enum class UnaryOp : int32_t {
   kHardshrink = 1160,  // p0: lambd
   kLogsigmoid = 1161,  // log(sigmoid(x))
   kThreshold = 1162,  // p0: threshold, p1: value
-  kHuber = 1163,  // p1 times the Huber loss of x for p0 = delta
 };
 template <>
 struct OpRange<UnaryOp> {
   static constexpr int32_t kFirst = 1000;
-  static constexpr int32_t kEnd = 1164;
+  static constexpr int32_t kEnd = 1163;
 };
 
 // out = f(a, b).
@@ -180,10 +179,10 @@ enum class BinaryOp : int32_t {
   kShrinkGrad = 1349,  // of x; p0: lambd
   kLogsigmoidGrad = 1350,  // of x
   kThresholdGrad = 1351,  // of x; p0: threshold
-  kHuberGrad = 1352,  // of x; parameters as huber
   kPrelu = 1353,  // x > 0 ? x : weight x
   kGate = 1354,  // a sigmoid(b)
   kCrossEntropyOfPair = 1355,  // of a probability a and a target b
+  kHuberOfPair = 1356,  // p1 times the Huber loss of a - b for p0 = delta
   kStandardGammaGrad = 2181,
 };
 template <>
@@ -203,11 +202,12 @@ enum class TernaryOp : int32_t {
   kNanToNum = 2205,  // a; p0 for NaN, b for infinity, c for minus infinity
   kGateGrad = 2206,  // a times the derivative of b sigmoid(c) towards c
   kCrossEntropyOfPairGrad = 2207,  // a times the derivative towards the probability b
+  kHuberOfPairGrad = 2208,  // a times the derivative of huber_of_pair of b and c towards b
 };
 template <>
 struct OpRange<TernaryOp> {
   static constexpr int32_t kFirst = 2200;
-  static constexpr int32_t kEnd = 2208;
+  static constexpr int32_t kEnd = 2209;
 };
 
 // out[kept] = the fold of in[kept, reduced].

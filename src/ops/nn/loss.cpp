@@ -348,12 +348,6 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
   return nll_forward(input, spec, tensors_for(input, target, weight, spec, false));
 }
 
-Tensor mse_loss(const Tensor& input, const Tensor& target, std::string_view reduction) {
-  const ClassReduction kind = reduction_of(reduction);
-  check_pair(input, target);
-  return reduce(square(subtract(input, target)), kind);
-}
-
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
                                         const Tensor& weight, const Tensor& pos_weight,
                                         std::string_view reduction) {

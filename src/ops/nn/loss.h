@@ -22,8 +22,6 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor& we
 // -input[target] weight[target]: cross_entropy of log-probabilities, with class numbers.
 Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
                 int64_t ignore_index = -100, std::string_view reduction = "mean");
-// (input - target)²; shapes must be equal, dtypes promote. Throws kShape, kDType, kDevice.
-Tensor mse_loss(const Tensor& input, const Tensor& target, std::string_view reduction = "mean");
 // -weight (pos_weight target log σ(input) + (1 - target) log(1 - σ(input))), without overflow. The
 // target has the input's shape; weight and pos_weight broadcast to it and may be undefined. Throws
 // kShape, kDType.

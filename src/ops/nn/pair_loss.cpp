@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "base/error.h"
@@ -22,13 +23,13 @@
 #include "ops/reduce/scan.h"
 #include "ops/reduce/sum_to.h"
 #include "ops/shape/shape.h"
+#include "tensor/promotion.h"
 
 namespace tsr::ops {
 namespace {
 
 using kernel::BinaryOp;
 using kernel::ClassReduction;
-using kernel::UnaryOp;
 
 // 16-bit losses compute in float32 and are rounded once, when they are reduced.
 Tensor finished(const Tensor& loss, ClassReduction reduction, const Tensor& input) {
@@ -47,16 +48,58 @@ void check_dtype(const Tensor& tensor, const Tensor& input, const char* arg) {
 
 // ---- losses of a difference: one kernel for the value, one for the derivative ----
 
-constexpr UnaryRule kHuber{UnaryOp::kHuber, "HuberLossBackward", UnaryType::kFloating,
-                           UnarySaves::kInput};
+struct Huber {
+  const char* node;
+  double delta, scale;
+};
 
-Tensor huber_of(const Tensor& difference, double delta, double scale) {
-  return run_unary(kHuber, difference, {}, {delta, scale}, [delta, scale](Backward& ctx) {
-    const Tensor x = ctx.saved(0);
-    ctx.set(0, ctx.create_graph()
-                   ? multiply(ctx.grad(), multiply(clip(x, Scalar(-delta), Scalar(delta)), scale))
-                   : launch_fused(BinaryOp::kHuberGrad, ctx.grad(), x, {delta, scale}));
-  });
+Tensor huber_slope(const Huber& loss, const Tensor& g, const Tensor& a, const Tensor& b) {
+  const Tensor x = subtract(a, b);
+  const bool limited = std::isfinite(loss.delta);
+  return multiply(
+      g, multiply(limited ? clip(x, Scalar(-loss.delta), Scalar(loss.delta)) : x, loss.scale));
+}
+Tensor fused_huber_slope(const Huber& loss, const Tensor& g, const Tensor& a, const Tensor& b) {
+  Result result = allocate({}, a.sizes(), a.dtype(), a.device(), false, {&a, &b});
+  if (result.value().numel() != 0) {
+    kernel::Elementwise walk(result.value(), {g, a, b});
+    walk.param(0, loss.delta, a.dtype()).param(1, loss.scale, a.dtype());
+    kernel::launch(kernel::kTernary, a.device(), kernel::TernaryOp::kHuberOfPairGrad, walk.plan());
+  }
+  return result.finish();
+}
+
+Tensor huber_of(const Huber& loss, const Tensor& a, const Tensor& b) {
+  const bool grad = needs_grad(a, b);
+  Result result = allocate({}, a.sizes(), a.dtype(), a.device(), grad, {&a, &b});
+  if (result.value().numel() != 0) {
+    kernel::Elementwise walk(result.value(), {a, b});
+    walk.param(0, loss.delta, a.dtype()).param(1, loss.scale, a.dtype());
+    kernel::launch(kernel::kBinary, a.device(), BinaryOp::kHuberOfPair, walk.plan());
+  }
+  Tensor output = result.finish();
+  if (!grad) return output;
+  record(
+      output, loss.node, {a, b}, {save_input(a), save_input(b)},
+      [loss](Backward& ctx) {
+        const Tensor slope = ctx.create_graph()
+                                 ? huber_slope(loss, ctx.grad(), ctx.saved(0), ctx.saved(1))
+                                 : fused_huber_slope(loss, ctx.grad(), ctx.saved(0), ctx.saved(1));
+        if (ctx.needs(0)) ctx.set(0, slope);
+        if (ctx.needs(1)) ctx.set(1, negative(slope));
+      },
+      kElementwise);
+  return output;
+}
+
+// The loss of input and target in their common dtype.
+Tensor huber_loss_of(const Huber& loss, const Tensor& input, const Tensor& target,
+                     ClassReduction reduction) {
+  check_pair(input, target);
+  const DType dtype = promote_types(input.dtype(), target.dtype(), "target");
+  TSR_CHECK(is_floating(dtype), Code::kDType, "target", "expected a real dtype, got ",
+            target.dtype());
+  return reduce(huber_of(loss, astype(input, dtype), astype(target, dtype)), reduction);
 }
 
 // ---- binary cross entropy of probabilities ----
@@ -157,21 +200,25 @@ Tensor l1_loss(const Tensor& input, const Tensor& target, std::string_view reduc
   return reduce(abs(subtract(input, target)), kind);
 }
 
+Tensor mse_loss(const Tensor& input, const Tensor& target, std::string_view reduction) {
+  const ClassReduction kind = reduction_of(reduction);
+  const Huber squares{"MseLossBackward", std::numeric_limits<double>::infinity(), 2};
+  return huber_loss_of(squares, input, target, kind);
+}
+
 Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, std::string_view reduction,
                       double beta) {
   TSR_CHECK(beta >= 0, Code::kValue, "beta", "expected at least 0, got ", beta);
   if (beta == 0) return l1_loss(input, target, reduction);
   const ClassReduction kind = reduction_of(reduction);
-  check_pair(input, target);
-  return reduce(huber_of(subtract(input, target), beta, 1 / beta), kind);
+  return huber_loss_of({"SmoothL1LossBackward", beta, 1 / beta}, input, target, kind);
 }
 
 Tensor huber_loss(const Tensor& input, const Tensor& target, std::string_view reduction,
                   double delta) {
   TSR_CHECK(delta > 0, Code::kValue, "delta", "expected a number above 0, got ", delta);
   const ClassReduction kind = reduction_of(reduction);
-  check_pair(input, target);
-  return reduce(huber_of(subtract(input, target), delta, 1), kind);
+  return huber_loss_of({"HuberLossBackward", delta, 1}, input, target, kind);
 }
 
 Tensor kl_div(const Tensor& input, const Tensor& target, std::string_view reduction,

@@ -13,6 +13,8 @@ namespace tsr::ops {
 
 // ---- an input and a target of its shape; throw kShape, kDType, kDevice, kValue ----
 
+// (input - target)²; dtypes promote.
+Tensor mse_loss(const Tensor& input, const Tensor& target, std::string_view reduction = "mean");
 // |input - target|
 Tensor l1_loss(const Tensor& input, const Tensor& target, std::string_view reduction = "mean");
 // d² / (2 beta) up to |d| = beta, |d| - beta / 2 beyond; beta = 0 is l1_loss.

@@ -75,10 +75,10 @@ constexpr auto visit_functor(kernel::BinaryOp op, const Visit& visit) {
     case kernel::BinaryOp::kShrinkGrad: return visit.template operator()<ShrinkGrad>();
     case kernel::BinaryOp::kLogsigmoidGrad: return visit.template operator()<LogsigmoidGrad>();
     case kernel::BinaryOp::kThresholdGrad: return visit.template operator()<ThresholdGrad>();
-    case kernel::BinaryOp::kHuberGrad: return visit.template operator()<HuberGrad>();
     case kernel::BinaryOp::kPrelu: return visit.template operator()<Prelu>();
     case kernel::BinaryOp::kGate: return visit.template operator()<Gate>();
     case kernel::BinaryOp::kCrossEntropyOfPair: return visit.template operator()<CrossEntropyOfPair>();
+    case kernel::BinaryOp::kHuberOfPair: return visit.template operator()<HuberOfPair>();
     case kernel::BinaryOp::kStandardGammaGrad: return visit.template operator()<StandardGammaGrad>();
     default:
       return decltype(visit.template operator()<Add>()){};

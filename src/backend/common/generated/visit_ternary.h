@@ -20,6 +20,7 @@ constexpr auto visit_functor(kernel::TernaryOp op, const Visit& visit) {
     case kernel::TernaryOp::kNanToNum: return visit.template operator()<NanToNum>();
     case kernel::TernaryOp::kGateGrad: return visit.template operator()<GateGrad>();
     case kernel::TernaryOp::kCrossEntropyOfPairGrad: return visit.template operator()<CrossEntropyOfPairGrad>();
+    case kernel::TernaryOp::kHuberOfPairGrad: return visit.template operator()<HuberOfPairGrad>();
     default:
       return decltype(visit.template operator()<Where>()){};
   }
