@@ -230,6 +230,8 @@ CASES = {
              lambda z: near(abs(z)) ** mp.mpf(1.5) / mp.sinh(mp.sqrt(near(abs(z)))),
              [0, 1, 2, 3], mp.mpf(0), mp.mpf(1.01), np.float32),
     # tanh(x) = x + x**3 * P(x**2), |x| <= 0.625
+    'atanh': (lambda z: even_ratio(mp.atanh, 3, near(abs(z))), odd_weight(mp.atanh), [0, 1, 2, 3, 4, 5],
+              mp.mpf(0), mp.mpf(0.25), np.float32),
     'tanh': (lambda z: even_ratio(mp.tanh, 3, near(abs(z))),
              lambda z: near(abs(z)) ** mp.mpf(1.5) / mp.tanh(mp.sqrt(near(abs(z)))),
              [0, 1, 2, 3, 4], mp.mpf(0), mp.mpf(0.625) ** 2, np.float32),

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Inverse hyperbolic functions, powers of two, sums of exponentials and sinc for vectors of float32
-// and float64. float32 computes in float64, where the steps below lose nothing that shows.
+// and float64. Most of float32 computes in float64, where the steps below lose nothing that shows.
 #pragma once
 
 #include "backend/common/math_f32.h"
@@ -46,8 +46,22 @@ inline constexpr double kHugeHyperbolic = 1152921504606846976.0;  // 2**60
 [[gnu::always_inline]] inline VF acosh(VF x) {
   return narrow(each_half(widen(x), [](VD wide) { return acosh(wide); }));
 }
+// Near zero a series (minimax.py: atanh), elsewhere log((1 + a) / (1 - a)) / 2 for a = |x|, where 1
+// - a is exact. The rounding errors of 1 + a and of the quotient are relative errors of its
+// argument, so they are added to the logarithm; 7/12 is near enough to 1 / (1 + a).
 [[gnu::always_inline]] inline VF atanh(VF x) {
-  return narrow(each_half(widen(x), [](VD wide) { return atanh(wide); }));
+  const VF a = abs(x);
+  const VF z = x * x;
+  const VF p =
+      polynomial(z, 0.333333015, 0.200024545, 0.142237425, 0.118168227, 0.0515858456, 0.176406622);
+  const VF small = fma(a * z, p, a);
+  const VF top = VF(1.0) + a;
+  const VF rest = VF(1.0) - a;
+  const VF quotient = top / rest;
+  const VF lost = fma(-quotient, rest, top) + (a - (top - VF(1.0)));
+  const VF large = VF(0.5) * fma(lost, VF(7.0 / 12), log(quotient));
+  const VF value = select(a == VF(1.0), VF(kInfinity), select(a < VF(0.5), small, large));
+  return with_sign(abs(value), x);
 }
 
 // ---- Powers of two ----

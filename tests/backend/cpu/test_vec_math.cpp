@@ -61,7 +61,7 @@ const Function<float> kFunctions[] = {
     {UnaryOp::kTan, "tan", 0.6, [](double x) { return std::tan(x); }},
     {UnaryOp::kAcosh, "acosh", 0.51, [](double x) { return std::acosh(x); }},
     {UnaryOp::kAsinh, "asinh", 0.51, [](double x) { return std::asinh(x); }},
-    {UnaryOp::kAtanh, "atanh", 0.51, [](double x) { return std::atanh(x); }},
+    {UnaryOp::kAtanh, "atanh", 2, [](double x) { return std::atanh(x); }},
     {UnaryOp::kExp2, "exp2", 1.5, [](double x) { return std::exp2(x); }},
     {UnaryOp::kSinc, "sinc", 0.51, sinc},
     {UnaryOp::kLgamma, "lgamma", 0.51, [](double x) { return std::lgamma(x); }},
