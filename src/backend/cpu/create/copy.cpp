@@ -86,6 +86,32 @@ void copy_transposed(const ElementwisePlan& plan) {
   });
 }
 
+// ---- Reversal ----
+
+// True if the input runs backwards along the innermost dim, and the output forwards.
+bool is_reversed(const ElementwisePlan& plan) {
+  const int64_t size = itemsize(plan.dtypes[0]);
+  const int32_t inner = plan.ndim - 1;
+  return plan.dtypes[0] == plan.dtypes[1] && plan.strides[0][inner] == size &&
+         plan.strides[1][inner] == -size && plan.sizes[inner] >= kTransposeTile;
+}
+
+void copy_reversed(const ElementwisePlan& plan) {
+  const int64_t size = itemsize(plan.dtypes[0]);
+  parallel_for(plan.numel, kGrain, [&](int64_t begin, int64_t end) {
+    Cursor cursor{plan.ndim, plan.sizes, {}};
+    cursor.seek(begin);
+    while (begin < end) {
+      const int64_t count = std::min(end - begin, cursor.left_in_row());
+      copy_strided(
+          count, size, static_cast<std::byte*>(plan.data[0]) + cursor.offset(plan.strides[0]), size,
+          static_cast<const std::byte*>(plan.data[1]) + cursor.offset(plan.strides[1]), -size);
+      cursor.advance_in_row(count);
+      begin += count;
+    }
+  });
+}
+
 }  // namespace
 
 Status fill(const ElementwisePlan& plan) {
@@ -117,6 +143,10 @@ Status copy(const ElementwisePlan& plan) {
   }
   if (plan.numel > 0 && is_transposed(plan)) {
     copy_transposed(plan);
+    return kernel::kOk;
+  }
+  if (plan.numel > 0 && is_reversed(plan)) {
+    copy_reversed(plan);
     return kernel::kOk;
   }
   // walk_rows casts the input first where the dtypes differ.

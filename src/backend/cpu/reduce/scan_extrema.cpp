@@ -30,7 +30,7 @@ class ExtremumScan {
       // From one extremum to the next: what lies between is passed over, then filled.
       for (int64_t i = 0; i < plan_.axis_size;) {
         const T best = value_at(from, i);
-        int64_t next = i + 1;
+        int64_t next = pass_over(from, best, i + 1);
         while (next < plan_.axis_size && !Step::takes_over(best, value_at(from, next))) ++next;
         fill(next - i, best, to + i * plan_.axis_output_stride, plan_.axis_output_stride);
         fill(next - i, i, place + i * plan_.axis_position_stride, plan_.axis_position_stride);
@@ -61,6 +61,20 @@ class ExtremumScan {
   }
 
  private:
+  // Blocks of which no element takes over are passed over whole, with comparisons side by side.
+  [[nodiscard]] int64_t pass_over(const char* from, T best, int64_t next) const {
+    constexpr int64_t kBlock = 32;
+    if (plan_.axis_input_stride != sizeof(T)) return next;
+    const auto* line = reinterpret_cast<const Stored*>(from);
+    for (; next + kBlock <= plan_.axis_size; next += kBlock) {
+      int any = 0;
+#pragma omp simd reduction(| : any)
+      for (int64_t k = 0; k < kBlock; ++k)
+        any |= Step::takes_over(best, value_of(line[next + k])) ? 1 : 0;
+      if (any != 0) break;
+    }
+    return next;
+  }
   template <class V>
   static void fill(int64_t count, V value, char* to, int64_t stride) {
     if (stride == sizeof(V)) {
@@ -79,9 +93,15 @@ class ExtremumScan {
       return stored;
     }
   }
-  [[nodiscard]] const char* input() const { return static_cast<const char*>(plan_.input); }
-  [[nodiscard]] char* output() const { return static_cast<char*>(plan_.output); }
-  [[nodiscard]] char* positions() const { return reinterpret_cast<char*>(plan_.positions); }
+  [[nodiscard]] const char* input() const {
+    return static_cast<const char*>(plan_.input);
+  }
+  [[nodiscard]] char* output() const {
+    return static_cast<char*>(plan_.output);
+  }
+  [[nodiscard]] char* positions() const {
+    return reinterpret_cast<char*>(plan_.positions);
+  }
 
   const ScanPlan& plan_;
 };
