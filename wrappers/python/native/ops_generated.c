@@ -494,11 +494,13 @@ static const tpy_parameter takes_input_ord_axis_mask_eps[] = {{"input", TPY_TENS
 static PyObject* keys_input_ord_axis_mask_eps[sizeof takes_input_ord_axis_mask_eps / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_n_axis_norm_out[] = {{"input", TPY_TENSOR}, {"n", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}}, {"axis|dim|axes|dims", TPY_INT64, NULL, {.whole = -1}}, {"norm", TPY_TEXT, NULL, {.text = "backward", .length = 8}}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_n_axis_norm_out[sizeof takes_input_n_axis_norm_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
-static const tpy_parameter takes_input_s_axes_norm_out[] = {{"input", TPY_TENSOR}, {"s", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"norm", TPY_TEXT, NULL, {.text = "backward", .length = 8}}, {"out", TPY_OPTIONAL_TENSOR}};
+static const tpy_parameter takes_input_s_axes_norm_out[] = {{"input", TPY_TENSOR}, {"s", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"axes|axis|dim|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"norm", TPY_TEXT, NULL, {.text = "backward", .length = 8}}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_s_axes_norm_out[sizeof takes_input_s_axes_norm_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_s_axes_norm_out_2[] = {{"input", TPY_TENSOR}, {"s", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"norm", TPY_TEXT, NULL, {.text = "backward", .length = 8}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_s_axes_norm_out_2[sizeof takes_input_s_axes_norm_out_2 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_n_d_dtype_device_requires_grad[] = {{"n", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"d", TPY_F64, NULL, {.real = 1.0}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}};
 static PyObject* keys_n_d_dtype_device_requires_grad[sizeof takes_n_d_dtype_device_requires_grad / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
-static const tpy_parameter takes_input_axes_out[] = {{"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"out", TPY_OPTIONAL_TENSOR}};
+static const tpy_parameter takes_input_axes_out[] = {{"input", TPY_TENSOR}, {"axes|axis|dim|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_axes_out[sizeof takes_input_axes_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_n_fft_hop_length_win_length_window_center_pad_mode_normalized_onesided_return_complex[] = {{"input", TPY_TENSOR}, {"n_fft", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"hop_length", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}}, {"win_length", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}}, {"window", TPY_OPTIONAL_TENSOR}, {"center", TPY_BOOL, NULL, {.word = 1}}, {"pad_mode", TPY_TEXT, NULL, {.text = "reflect", .length = 7}}, {"normalized", TPY_BOOL}, {"onesided", TPY_BOOL, NULL, {.word = -1}}, {"return_complex", TPY_BOOL, NULL, {.word = 1}}};
 static PyObject* keys_input_n_fft_hop_length_win_length_window_center_pad_mode_normalized_onesided_return_complex[sizeof takes_input_n_fft_hop_length_win_length_window_center_pad_mode_normalized_onesided_return_complex / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
@@ -652,6 +654,8 @@ static const tpy_parameter takes_input_repetitions_out[] = {{"input", TPY_TENSOR
 static PyObject* keys_input_repetitions_out[sizeof takes_input_repetitions_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_repeats_axis_out[] = {{"input", TPY_TENSOR}, {"repeats", TPY_OPERAND}, {"axis|dim|axes|dims", TPY_OPTIONAL_INT64, NULL, {.whole = INT64_MIN}}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_repeats_axis_out[sizeof takes_input_repeats_axis_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_axes_out_2[] = {{"input", TPY_TENSOR}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_axes_out_2[sizeof takes_input_axes_out_2 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_shift_axes_out[] = {{"input", TPY_TENSOR}, {"shift", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"axis|dim|axes|dims", TPY_INTS, NULL, {.list = &tpy_no_list}}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_shift_axes_out[sizeof takes_input_shift_axes_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_diagonal_out[] = {{"input", TPY_TENSOR}, {"k|diagonal", TPY_INT64, NULL, {.whole = 0}}, {"out", TPY_OPTIONAL_TENSOR}};

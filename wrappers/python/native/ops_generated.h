@@ -1308,29 +1308,29 @@ TPY_OP(fft_hfft, 1, NULL, "($input, n=None, axis=-1, norm='backward', *, out=Non
 TPY_OP(fft_ihfft, 1, NULL, "($input, n=None, axis=-1, norm='backward', *, out=None)\n--\n\nThe reverse of hfft, of real numbers.",
     {"ihfft", 5, 4, 1, -1, 1u, takes_input_n_axis_norm_out, keys_input_n_axis_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tiiso, call_tiist, (tpy_function)tsr_fft_ihfft, (tpy_function)tsr_fft_ihfft_out}, {0}})
-TPY_OP(fft_fftn, 1, NULL, "($input, s=None, axis=None, norm='backward', *, out=None)\n--\n\nThe transform along several axes.",
+TPY_OP(fft_fftn, 1, NULL, "($input, s=None, axes=None, norm='backward', *, out=None)\n--\n\nThe transform along several axes.",
     {"fftn", 5, 4, 1, -1, 1u, takes_input_s_axes_norm_out, keys_input_s_axes_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLLso, call_tLLst, (tpy_function)tsr_fft_fftn, (tpy_function)tsr_fft_fftn_out}, {0}})
-TPY_OP(fft_ifftn, 1, NULL, "($input, s=None, axis=None, norm='backward', *, out=None)\n--\n\nThe backward transform along several axes.",
+TPY_OP(fft_ifftn, 1, NULL, "($input, s=None, axes=None, norm='backward', *, out=None)\n--\n\nThe backward transform along several axes.",
     {"ifftn", 5, 4, 1, -1, 1u, takes_input_s_axes_norm_out, keys_input_s_axes_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLLso, call_tLLst, (tpy_function)tsr_fft_ifftn, (tpy_function)tsr_fft_ifftn_out}, {0}})
-TPY_OP(fft_rfftn, 1, NULL, "($input, s=None, axis=None, norm='backward', *, out=None)\n--\n\nThe transform of real numbers along several axes: rfft along the last one of them, fft along the others.",
+TPY_OP(fft_rfftn, 1, NULL, "($input, s=None, axes=None, norm='backward', *, out=None)\n--\n\nThe transform of real numbers along several axes: rfft along the last one of them, fft along the others.",
     {"rfftn", 5, 4, 1, -1, 1u, takes_input_s_axes_norm_out, keys_input_s_axes_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLLso, call_tLLst, (tpy_function)tsr_fft_rfftn, (tpy_function)tsr_fft_rfftn_out}, {0}})
-TPY_OP(fft_irfftn, 1, NULL, "($input, s=None, axis=None, norm='backward', *, out=None)\n--\n\nThe reverse of rfftn, to real numbers; the last size is 2 (size - 1) when absent.",
+TPY_OP(fft_irfftn, 1, NULL, "($input, s=None, axes=None, norm='backward', *, out=None)\n--\n\nThe reverse of rfftn, to real numbers; the last size is 2 (size - 1) when absent.",
     {"irfftn", 5, 4, 1, -1, 1u, takes_input_s_axes_norm_out, keys_input_s_axes_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLLso, call_tLLst, (tpy_function)tsr_fft_irfftn, (tpy_function)tsr_fft_irfftn_out}, {0}})
 TPY_OP(fft_fft2, 1, NULL, "($input, s=None, axis=None, norm='backward', *, out=None)\n--\n\nThe transform along two axes.",
-    {"fft2", 5, 4, 1, -1, 1u, takes_input_s_axes_norm_out, keys_input_s_axes_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    {"fft2", 5, 4, 1, -1, 1u, takes_input_s_axes_norm_out_2, keys_input_s_axes_norm_out_2}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLLso, call_tLLst, (tpy_function)tsr_fft_fft2, (tpy_function)tsr_fft_fft2_out}, {0}})
 TPY_OP(fft_ifft2, 1, NULL, "($input, s=None, axis=None, norm='backward', *, out=None)\n--\n\nThe backward transform along two axes.",
-    {"ifft2", 5, 4, 1, -1, 1u, takes_input_s_axes_norm_out, keys_input_s_axes_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    {"ifft2", 5, 4, 1, -1, 1u, takes_input_s_axes_norm_out_2, keys_input_s_axes_norm_out_2}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLLso, call_tLLst, (tpy_function)tsr_fft_ifft2, (tpy_function)tsr_fft_ifft2_out}, {0}})
 TPY_OP(fft_rfft2, 1, NULL, "($input, s=None, axis=None, norm='backward', *, out=None)\n--\n\nrfftn along two axes.",
-    {"rfft2", 5, 4, 1, -1, 1u, takes_input_s_axes_norm_out, keys_input_s_axes_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    {"rfft2", 5, 4, 1, -1, 1u, takes_input_s_axes_norm_out_2, keys_input_s_axes_norm_out_2}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLLso, call_tLLst, (tpy_function)tsr_fft_rfft2, (tpy_function)tsr_fft_rfft2_out}, {0}})
 TPY_OP(fft_irfft2, 1, NULL, "($input, s=None, axis=None, norm='backward', *, out=None)\n--\n\nirfftn along two axes.",
-    {"irfft2", 5, 4, 1, -1, 1u, takes_input_s_axes_norm_out, keys_input_s_axes_norm_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    {"irfft2", 5, 4, 1, -1, 1u, takes_input_s_axes_norm_out_2, keys_input_s_axes_norm_out_2}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLLso, call_tLLst, (tpy_function)tsr_fft_irfft2, (tpy_function)tsr_fft_irfft2_out}, {0}})
 TPY_OP(fft_fftfreq, 1, NULL, "(n, d=1, *, dtype=None, device=None, requires_grad=False)\n--\n\nThe frequencies of the results of fft: 0, 1, ..., (n-1)/2, -n/2, ..., -1, divided by n d.",
     {"fftfreq", 5, 2, 1, -1, 0u, takes_n_d_dtype_device_requires_grad, keys_n_d_dtype_device_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
@@ -1338,10 +1338,10 @@ TPY_OP(fft_fftfreq, 1, NULL, "(n, d=1, *, dtype=None, device=None, requires_grad
 TPY_OP(fft_rfftfreq, 1, NULL, "(n, d=1, *, dtype=None, device=None, requires_grad=False)\n--\n\nThe frequencies of the results of rfft: 0, 1, ..., n/2, divided by n d.",
     {"rfftfreq", 5, 2, 1, -1, 0u, takes_n_d_dtype_device_requires_grad, keys_n_d_dtype_device_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_idwDo, NULL, (tpy_function)tsr_fft_rfftfreq, NULL}, {0}})
-TPY_OP(fft_fftshift, 1, NULL, "($input, axis=None, *, out=None)\n--\n\nMoves frequency 0 to the middle of the axes; a copy.",
+TPY_OP(fft_fftshift, 1, NULL, "($input, axes=None, *, out=None)\n--\n\nMoves frequency 0 to the middle of the axes; a copy.",
     {"fftshift", 3, 2, 1, -1, 1u, takes_input_axes_out, keys_input_axes_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLo, call_tLt, (tpy_function)tsr_fft_fftshift, (tpy_function)tsr_fft_fftshift_out}, {0}})
-TPY_OP(fft_ifftshift, 1, NULL, "($input, axis=None, *, out=None)\n--\n\nThe reverse of fftshift; a copy.",
+TPY_OP(fft_ifftshift, 1, NULL, "($input, axes=None, *, out=None)\n--\n\nThe reverse of fftshift; a copy.",
     {"ifftshift", 3, 2, 1, -1, 1u, takes_input_axes_out, keys_input_axes_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLo, call_tLt, (tpy_function)tsr_fft_ifftshift, (tpy_function)tsr_fft_ifftshift_out}, {0}})
 TPY_OP(stft, 1, "stft", "($input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode='reflect', normalized=False, onesided=None, return_complex=True)\n--\n\nThe short-time Fourier transform: transforms of overlapping windows of a signal, (..., frequencies, windows).",
@@ -1728,7 +1728,7 @@ TPY_OP(repeat, 1, "repeat", "($input, repeats, *, axis=None, out=None)\n--\n\nEa
         {2, 0, call_tnio, call_tnit, (tpy_function)tsr_repeat_scalar, (tpy_function)tsr_repeat_scalar_out},
         {0}})
 TPY_OP(flip, 1, "flip", "($input, axis=None, *, out=None)\n--\n\nThe elements in reverse order along axes; a copy.",
-    {"flip", 3, 2, 1, -1, 1u, takes_input_axes_out, keys_input_axes_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    {"flip", 3, 2, 1, -1, 1u, takes_input_axes_out_2, keys_input_axes_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tLo, call_tLt, (tpy_function)tsr_flip, (tpy_function)tsr_flip_out}, {0}})
 TPY_OP(roll, 1, "roll", "($input, shift, axis=None, *, out=None)\n--\n\nElements shifted along axes; those that leave one end come in at the other.",
     {"roll", 4, 3, 2, -1, 1u, takes_input_shift_axes_out, keys_input_shift_axes_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},

@@ -570,21 +570,21 @@ def hfft(input: Tensor, n: int | None = ..., axis: int = ..., norm: str = ..., *
         out: Tensor | None = ..., dim: int = ..., axes: int = ..., dims: int = ...) -> Tensor: ...
 def ihfft(input: Tensor, n: int | None = ..., axis: int = ..., norm: str = ..., *,
         out: Tensor | None = ..., dim: int = ..., axes: int = ..., dims: int = ...) -> Tensor: ...
-def fftn(input: Tensor, s: int | Sequence[int] | None = ..., axis: int | Sequence[int] | None = ...,
-        norm: str = ..., *, out: Tensor | None = ..., dim: int | Sequence[int] | None = ...,
-        axes: int | Sequence[int] | None = ...,
+def fftn(input: Tensor, s: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+        norm: str = ..., *, out: Tensor | None = ..., axis: int | Sequence[int] | None = ...,
+        dim: int | Sequence[int] | None = ...,
         dims: int | Sequence[int] | None = ...) -> Tensor: ...
 def ifftn(input: Tensor, s: int | Sequence[int] | None = ...,
-        axis: int | Sequence[int] | None = ..., norm: str = ..., *, out: Tensor | None = ...,
-        dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+        axes: int | Sequence[int] | None = ..., norm: str = ..., *, out: Tensor | None = ...,
+        axis: int | Sequence[int] | None = ..., dim: int | Sequence[int] | None = ...,
         dims: int | Sequence[int] | None = ...) -> Tensor: ...
 def rfftn(input: Tensor, s: int | Sequence[int] | None = ...,
-        axis: int | Sequence[int] | None = ..., norm: str = ..., *, out: Tensor | None = ...,
-        dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+        axes: int | Sequence[int] | None = ..., norm: str = ..., *, out: Tensor | None = ...,
+        axis: int | Sequence[int] | None = ..., dim: int | Sequence[int] | None = ...,
         dims: int | Sequence[int] | None = ...) -> Tensor: ...
 def irfftn(input: Tensor, s: int | Sequence[int] | None = ...,
-        axis: int | Sequence[int] | None = ..., norm: str = ..., *, out: Tensor | None = ...,
-        dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+        axes: int | Sequence[int] | None = ..., norm: str = ..., *, out: Tensor | None = ...,
+        axis: int | Sequence[int] | None = ..., dim: int | Sequence[int] | None = ...,
         dims: int | Sequence[int] | None = ...) -> Tensor: ...
 def fft2(input: Tensor, s: int | Sequence[int] | None = ..., axis: int | Sequence[int] | None = ...,
         norm: str = ..., *, out: Tensor | None = ..., dim: int | Sequence[int] | None = ...,
@@ -606,11 +606,11 @@ def fftfreq(n: int, d: float = ..., *, dtype: DType | type | None = ...,
         device: Device | str | None = ..., requires_grad: bool = ...) -> Tensor: ...
 def rfftfreq(n: int, d: float = ..., *, dtype: DType | type | None = ...,
         device: Device | str | None = ..., requires_grad: bool = ...) -> Tensor: ...
-def fftshift(input: Tensor, axis: int | Sequence[int] | None = ..., *, out: Tensor | None = ...,
-        dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+def fftshift(input: Tensor, axes: int | Sequence[int] | None = ..., *, out: Tensor | None = ...,
+        axis: int | Sequence[int] | None = ..., dim: int | Sequence[int] | None = ...,
         dims: int | Sequence[int] | None = ...) -> Tensor: ...
-def ifftshift(input: Tensor, axis: int | Sequence[int] | None = ..., *, out: Tensor | None = ...,
-        dim: int | Sequence[int] | None = ..., axes: int | Sequence[int] | None = ...,
+def ifftshift(input: Tensor, axes: int | Sequence[int] | None = ..., *, out: Tensor | None = ...,
+        axis: int | Sequence[int] | None = ..., dim: int | Sequence[int] | None = ...,
         dims: int | Sequence[int] | None = ...) -> Tensor: ...
 def stft(input: Tensor, n_fft: int, hop_length: int | None = ..., win_length: int | None = ...,
         window: Tensor | None = ..., center: bool = ..., pad_mode: str = ...,
