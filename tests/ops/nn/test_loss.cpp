@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/nn/loss.h"
+#include "ops/nn/pair_loss.h"
 
 #include <array>
 #include <cmath>
