@@ -105,6 +105,8 @@ function pageTabs(sections) {
   document.body.append(bar, main);
   const named = location.hash.slice(1);
   show(named === 'all' || sections.some(([id]) => id === named) ? named : sections[0][0]);
+  // The hash names a tab: a browser that scrolls to the section of that name would hide the header.
+  if (named !== 'all') addEventListener('load', () => requestAnimationFrame(() => scrollTo(0, 0)));
 }
 
 // ---- Tables ----
