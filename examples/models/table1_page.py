@@ -17,6 +17,16 @@ from . import MODELS, TABLE1
 
 OURS, THEIRS = "#2a6f97", "#e0a458"
 
+# Table 1 of the paper, in the order of TABLE1; units per second.
+PAPER = {
+    "Chainer": ("778", "–", "219", "–", "–", "–"),
+    "CNTK": ("845", "84", "210", "–", "–", "–"),
+    "MXNet": ("1554", "113", "218", "444", "–", "–"),
+    "PaddlePaddle": ("933", "112", "192", "557", "–", "–"),
+    "TensorFlow": ("1422", "66", "200", "216", "9631", "4.8e6"),
+    "PyTorch": tuple(MODELS[name].paper for name in TABLE1),
+}
+
 
 def number(value: float) -> str:
     """Three digits, with commas: 12.3, 1,230, 1,230,000."""
@@ -71,6 +81,17 @@ def losses(lines: list[dict[str, Any]]) -> list[str]:
             title = MODELS[line["model"]].title
             table.append(f"| {title} | {side} | " + " | ".join(f"{loss:.6f}" for loss in found) + " |")
     return table
+
+
+def table_of_the_paper() -> list[str]:
+    """The throughputs that the paper reports, for comparison."""
+    head = ["framework", *(f"{MODELS[name].title}, {MODELS[name].unit}/s" for name in TABLE1)]
+    rows = ["| " + " | ".join([framework, *values]) + " |" for framework, values in PAPER.items()]
+    text = [
+        "## Table 1 of the paper", "",
+        "As its authors measured it in 2019: training in float32, on one Quadro GP100 and two Xeon E5-2698 v4.", "",
+    ]  # fmt: skip
+    return [*text, "| " + " | ".join(head) + " |", "|---" * len(head) + "|", *rows]
 
 
 def chart(lines: list[dict[str, Any]], title: str, path: Path) -> None:
@@ -133,5 +154,6 @@ def write(facts: dict[str, Any], lines: list[dict[str, Any]], folder: Path) -> s
         part = [line for line in lines if line["device"] == device]
         text += section(facts, part, device, folder)
         found += throughputs(part, len(part[0]["per_second"]) == 2)
+    text += table_of_the_paper()
     (folder / "table1.md").write_text("\n".join(text).rstrip("\n") + "\n", "utf-8")
     return "\n".join([*found, "", f"page: {folder / 'table1.md'}"])

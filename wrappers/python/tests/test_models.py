@@ -66,10 +66,21 @@ def test_r16_a_model_has_the_published_number_of_parameters(name: str) -> None:
 
 
 def test_r16_table_1_has_the_six_models_of_the_paper_and_their_throughput() -> None:
-    """[R16] [R17]"""
+    """[R16]"""
     assert len(TABLE1) == 6
     assert all(MODELS[name].paper for name in TABLE1)
     assert not any(MODELS[name].paper for name in set(MODELS) - set(TABLE1))
+
+
+def test_r17_the_page_has_the_table_of_the_paper() -> None:
+    """[R17]"""
+    from models.table1_page import PAPER, table_of_the_paper
+
+    assert all(len(row) == len(TABLE1) for row in PAPER.values())
+    table = "\n".join(table_of_the_paper())
+    assert "| TensorFlow | 1422 | 66 | 200 | 216 | 9631 | 4.8e6 |" in table
+    assert "| PyTorch | 1547 ± 316 | 119 ± 1 | 212 ± 2 | 463 ± 17 | 15512 ± 4.8 % | 5.4e6 ± 3.4 % |" in table
+    assert table in (FOLDER.parent / "docs/table1.md").read_text("utf-8")
 
 
 def table1(out: Path, *arguments: str) -> str:
