@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""tessera.distributed (row D9, dist): every function with ranks that are threads; test_distributed_mpi.py has processes."""
+"""tessera.distributed (rows D9 and P18): every function with ranks that are threads; test_distributed_mpi.py has processes."""
 
 import threading
 from datetime import timedelta
@@ -232,7 +232,8 @@ def test_dist_the_default_group_begins_and_ends():
         own.name()
 
 
-def test_dist_gradients_of_two_ranks_equal_those_of_the_whole_batch():
+def test_p18_gradients_of_two_ranks_equal_those_of_the_whole_batch():
+    """[P18]"""
     x, y = tessera.ones((4, 3)) * tessera.arange(4).reshape((4, 1)), tessera.ones(4)
 
     def gradient(x, y):
