@@ -70,6 +70,53 @@ class Broken(Dataset[int]):
         return 6
 
 
+class TwoPartError(Exception):
+    def __init__(self, what: str, code: int) -> None:
+        super().__init__(what, code)
+
+
+class Raising(Dataset[int]):
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def __getitem__(self, index: int) -> int:
+        if self.kind == "two parts":
+            raise TwoPartError("no disk", 7)
+        if self.kind == "stop":
+            raise StopIteration("no more")
+        if self.kind == "decode":
+            b"\xff".decode("utf-8")
+        if self.kind == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        raise SystemExit(9)
+
+    def __len__(self) -> int:
+        return 4
+
+
+class Nested(Dataset[Any]):
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+
+    def __getitem__(self, index: int) -> Any:
+        return [batch.tolist() for batch in DataLoader([index, index + 10], 1, num_workers=self.workers)]
+
+    def __len__(self) -> int:
+        return 2
+
+
+class Uneven(IterableDataset[tuple[int, int]]):
+    """Worker i has as many samples as counts[i]."""
+
+    def __init__(self, *counts: int) -> None:
+        self.counts = counts
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        info = get_worker_info()
+        assert info is not None
+        return iter([(info.id, i) for i in range(self.counts[info.id])])
+
+
 class Long(Dataset[int]):
     """Receives and returns lists that are larger than a pipe's buffer."""
 
@@ -165,6 +212,61 @@ def test_D4_a_persistent_pool_goes_on_after_an_exception_of_the_data_set() -> No
             for batch in loader:
                 seen.append(batch.tolist())
         assert seen == [[0, 1]]
+
+
+@pytest.mark.parametrize("kind, told", [
+    ("two parts", "TwoPartError: \\('no disk', 7\\)"), ("stop", "StopIteration: no more"),
+    ("decode", "UnicodeDecodeError: 'utf-8' codec"), ("killed", "exit code -9"), ("exit", "exit code 9"),
+])  # fmt: skip
+def test_D4_what_cannot_be_raised_as_it_was_is_a_worker_error(kind: str, told: str) -> None:
+    """Exceptions whose constructor takes more than a text, and ends of the process."""
+    with pytest.raises(WorkerError, match=told):
+        list(DataLoader(Raising(kind), 1, num_workers=2))
+
+
+def test_D4_a_loader_inside_a_worker_has_no_workers() -> None:
+    assert list(DataLoader(Nested(0), None, num_workers=2)) == [[[0], [10]], [[1], [11]]]
+    with pytest.raises(WorkerError, match="in worker 0(.|\n)*cannot start processes: use num_workers=0"):
+        list(DataLoader(Nested(1), None, num_workers=2))
+
+
+@pytest.mark.parametrize("counts", [(1, 3, 3), (0, 0, 2), (4, 1, 2), (0, 0, 0)])
+def test_D4_workers_whose_samples_end_are_left_out_of_the_turns(counts: tuple[int, ...]) -> None:
+    found = [tuple(batch) for batch in DataLoader(Uneven(*counts), None, num_workers=3, prefetch_factor=2)]
+    assert found == [(w, i) for i in range(max(counts)) for w in range(3) if i < counts[w]]
+
+
+def test_D4_a_pool_that_was_interrupted_in_a_message_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    loader = DataLoader(Rows(), 2, num_workers=2, persistent_workers=True)
+    wanted = [batch[0][:, 0].tolist() for batch in loader]
+
+    def interrupted(pipe: Any) -> Any:
+        pipe.recv_bytes()  # the files of the message are still to come
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(transport, "receive", interrupted)
+        list(loader)
+    assert [batch[0][:, 0].tolist() for batch in loader] == wanted
+
+
+def test_D4_loaders_on_several_threads_get_their_own_memory() -> None:
+    failures: list[BaseException] = []
+
+    def read() -> None:
+        try:
+            for _ in range(5):
+                for number, (tensor, array, _) in enumerate(DataLoader(Rows(), 1, num_workers=1)):
+                    assert tensor.tolist() == [[float(number)] * 4096] and array.tolist() == [[number] * 4096]
+        except BaseException as error:  # noqa: BLE001
+            failures.append(error)
+
+    threads = [threading.Thread(target=read) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
 
 
 def test_D4_a_failing_start_is_told() -> None:
@@ -306,6 +408,22 @@ def test_D4_no_process_and_no_memory_is_left(how: str) -> None:
     elif how == "close":
         batches.close()  # type: ignore[attr-defined]
     del batches
+    assert_nothing_left(files)
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork", "forkserver"])
+def test_D4_passes_and_failures_keep_no_descriptor(method: str) -> None:
+    def once() -> None:
+        list(DataLoader(Rows(), 2, num_workers=2, multiprocessing_context=method))
+        with pytest.raises(KeyError):
+            list(DataLoader(Broken(), 2, num_workers=2, multiprocessing_context=method))
+        with pytest.raises(WorkerError):
+            list(DataLoader(Raising("killed"), 1, num_workers=2, multiprocessing_context=method))
+
+    once()  # starts the helper processes of multiprocessing
+    files = open_files()
+    for _ in range(3):
+        once()
     assert_nothing_left(files)
 
 

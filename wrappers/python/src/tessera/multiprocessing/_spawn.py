@@ -33,13 +33,21 @@ class ProcessExitedError(ProcessFailedError):
     exit_code: int = 0
 
 
+_MOST_TEXT = 15_000  # characters of a traceback: nobody reads the pipe, of 64 KiB, before the process has ended
+
+
+def _shortened(text: str) -> str:
+    half = _MOST_TEXT // 2
+    return text if len(text) <= _MOST_TEXT else f"{text[:half]}\n...\n{text[-half:]}"
+
+
 def _run(fn: Callable[..., Any], index: int, args: tuple[Any, ...], pipe: Any) -> None:
     try:
         fn(index, *args)
     except KeyboardInterrupt:
         pass  # the parent got it too
     except Exception as error:
-        pipe.send("".join(traceback.format_exception(error)))
+        pipe.send(_shortened("".join(traceback.format_exception(error))))
         raise SystemExit(1) from None
     finally:
         pipe.close()
@@ -50,6 +58,16 @@ class ProcessContext:
 
     def __init__(self, processes: list[Any], pipes: list[Any]) -> None:
         self.processes, self._pipes = processes, pipes
+
+    def _start(self, standard: Any, target: Callable[..., None], args: tuple[Any, ...], daemon: bool) -> None:
+        ours, theirs = standard.Pipe(duplex=False)
+        try:
+            process = standard.Process(target=target, args=(*args, theirs), daemon=daemon)
+            process.start()
+        finally:
+            theirs.close()
+        self.processes.append(process)
+        self._pipes.append(ours)
 
     def pids(self) -> list[int]:
         return [int(process.pid) for process in self.processes]
@@ -105,16 +123,13 @@ def start_processes(
 ) -> ProcessContext | None:
     """Runs fn(index, *args) in `nprocs` processes; with join waits for them, else returns the context to wait with."""
     standard = multiprocessing.get_context(start_method)
-    processes: list[Any] = []
-    pipes: list[Any] = []
-    for index in range(nprocs):
-        ours, theirs = standard.Pipe(duplex=False)
-        process: Any = standard.Process(target=_run, args=(fn, index, args, theirs), daemon=daemon)  # type: ignore[attr-defined]
-        process.start()
-        theirs.close()
-        processes.append(process)
-        pipes.append(ours)
-    started = ProcessContext(processes, pipes)
+    started = ProcessContext([], [])
+    try:
+        for index in range(nprocs):
+            started._start(standard, _run, (fn, index, args), daemon)
+    except BaseException:  # of a process that cannot start, such as arguments that cannot be pickled
+        started._stop(1.0)
+        raise
     if not join:
         return started
     while not started.join():

@@ -16,6 +16,7 @@ import mmap
 import os
 import pickle
 import socket
+import threading
 import weakref
 from multiprocessing import reduction
 from typing import Any
@@ -91,13 +92,19 @@ def _dumped(message: Message, value: Any, take_buffer: Any) -> bytes:
     return file.getvalue()
 
 
-_arriving: list[int] = []  # the files of the message that is being unpickled
+class _Arriving(threading.local):
+    """The files of the message that this thread unpickles; several loaders may run, each on a thread."""
+
+    files: list[int] = []
+
+
+_arriving = _Arriving()
 
 
 def _opened(kind: Any, place: int | str, nbytes: int, layout: tuple[int, Any, Any, str]) -> Any:
     offset, shape, strides, dtype = layout
     named = isinstance(place, str)
-    given = _shared.Handle(-1, place, nbytes) if isinstance(place, str) else _shared.Handle(_arriving[place], None, nbytes)
+    given = _shared.Handle(-1, place, nbytes) if isinstance(place, str) else _shared.Handle(_arriving.files[place], None, nbytes)
     plain = _shared.opened(given, offset, shape, strides, dtype_of(dtype), in_transit=named, sent_on=False)
     return kind(plain, False) if issubclass(kind, Parameter) else kind(plain)
 
@@ -132,7 +139,6 @@ def send(pipe: Any, message: Message) -> None:
 
 def receive(pipe: Any) -> Any:
     """Receives an object; its tensors and arrays use the shared memory directly."""
-    global _arriving
     data, small, places, count = pickle.loads(pipe.recv_bytes())
     files = _received(pipe, count) if count else []
     try:
@@ -140,19 +146,24 @@ def receive(pipe: Any) -> Any:
         if places:
             memory = _mapped(files[0])
             buffers = [memory[start : start + size] for start, size in places]
-        _arriving = files[1:] if places else files
+        _arriving.files = files[1:] if places else files
         return pickle.loads(data, buffers=buffers)
     finally:
-        _arriving = []
+        _arriving.files = []
         for file in files:
             os.close(file)
 
 
 def _received(pipe: Any, count: int) -> list[int]:
     files: list[int] = []
-    with socket.socket(fileno=os.dup(pipe.fileno())) as connection:
-        while len(files) < count:
-            files += reduction.recvfds(connection, min(count - len(files), _FILES_AT_ONCE))
+    try:
+        with socket.socket(fileno=os.dup(pipe.fileno())) as connection:
+            while len(files) < count:
+                files += reduction.recvfds(connection, min(count - len(files), _FILES_AT_ONCE))
+    except BaseException:
+        for file in files:
+            os.close(file)
+        raise
     return files
 
 

@@ -62,6 +62,8 @@ class _Failure:
             made = pickle.loads(self.kind)(message) if self.kind is not None else WorkerError(message)
         except Exception:
             made = WorkerError(message)
+        if isinstance(made, StopIteration):  # which would end the loader's generator
+            made = WorkerError(message)
         raise made
 
 
@@ -175,7 +177,7 @@ class Pool:
         loader._passes += 1
         self._processes: list[Any] = []
         self._pipes: list[Any] = []
-        self._end = weakref.finalize(self, _stop, self._processes, self._pipes)
+        self._end = weakref.finalize(self, _stop, self._processes, self._pipes, os.getpid())
         context = _context(loader.multiprocessing_context)
         forked = context.get_start_method() == "fork"
         payload = b"" if forked else _dumped(task)
@@ -223,13 +225,14 @@ class Pool:
             self._job(number, -1, seed)
         live, owner, ready = list(range(count)), dict[int, int](), dict[int, Any]()
         sent = done = 0
+        turn = -1
 
         def send() -> None:
-            nonlocal sent
+            nonlocal sent, turn
             job = next(keys, owner) if live else owner
             if job is owner:  # there are no more
                 return
-            owner[sent] = live[sent % len(live)]
+            owner[sent] = turn = next((number for number in live if number > turn), live[0])
             self._job(owner[sent], sent, job)
             sent += 1
 
@@ -256,6 +259,9 @@ class Pool:
             self._pipes[number].send_bytes(message)
         except (BrokenPipeError, ConnectionResetError):
             self._died(number)
+        except BaseException:
+            self.close()  # a part of the message may be in the pipe
+            raise
 
     def _wait(self, index: int, owner: dict[int, int], ready: dict[int, Any]) -> Any:
         """Waits for the answer to one job; keeps answers to other jobs that arrive first."""
@@ -271,6 +277,9 @@ class Pool:
                     epoch, number, value = transport.receive(pipe)
                 except (EOFError, ConnectionResetError):
                     self._died(self._pipes.index(pipe))
+                except BaseException:
+                    self.close()  # a part of the answer may still be in the pipe
+                    raise
                 if epoch == self._epoch:  # else it belongs to a pass that was left early
                     ready[number] = value
         return ready.pop(index)
@@ -302,9 +311,11 @@ def _base_seed(generator: Generator | None, number: int) -> int:
     return mixed >> 2
 
 
-def _stop(processes: list[Any], pipes: list[Any]) -> None:
+def _stop(processes: list[Any], pipes: list[Any], parent: int) -> None:
     for pipe in pipes:
         pipe.close()
+    if os.getpid() != parent:  # a copy of the pool, in a process that was forked
+        return
     deadline = time.monotonic() + 0.5
     for process in processes:
         process.join(timeout=max(0.0, deadline - time.monotonic()))
@@ -322,6 +333,8 @@ def _stop(processes: list[Any], pipes: list[Any]) -> None:
 def _context(kind: Any) -> Any:
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise WorkerError(f"a worker process runs the program again and would start workers itself: {_GUARD}")
+    if multiprocessing.current_process().daemon:
+        raise WorkerError("a worker of a DataLoader, as every daemonic process, cannot start processes: use num_workers=0 in it")
     return multiprocessing.get_context(kind or "spawn") if kind is None or isinstance(kind, str) else kind
 
 
