@@ -7,7 +7,6 @@
 
 namespace tsr::capi {
 
-// The mode, and the callback that gives the host's call stack.
 AmbientPart anomaly_part() noexcept;
 
 }  // namespace tsr::capi

@@ -4,14 +4,12 @@
 #include "memory/history.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "autograd/anomaly.h"
 #include "base/guarded_mutex.h"
 #include "base/immortal.h"
 #include "capi/callback.h"
@@ -30,7 +28,6 @@ namespace {
 
 constexpr int64_t kMostEntries = int64_t{1} << 26;
 constexpr int64_t kDefaultEntries = 100'000;
-constexpr size_t kStackBytes = 16384;
 
 Allocator& allocator_arg(tsr_device_type type, int32_t index) {
   return allocator_for(device_arg(type, index, "device"));
@@ -98,38 +95,6 @@ tsr_memory_settings public_settings(const CachingSettings& from) {
   return to;
 }
 
-// ---- The host's stack ----
-
-struct HostStack {
-  tsr_host_stack_fn callback;
-  UserData data;
-};
-
-// A thread inside the callback shares ownership, so that drop waits for it.
-struct HostStackPlace {
-  GuardedMutex mutex;
-  std::shared_ptr<HostStack> source;
-};
-
-// An error of the host leaves the block without a stack.
-void host_stack_text(std::string& stack) {
-  std::shared_ptr<HostStack> source;
-  {
-    const std::lock_guard lock(immortal<HostStackPlace>().mutex);
-    source = immortal<HostStackPlace>().source;
-  }
-  if (source == nullptr) {
-    if (const StackSource* own = stack_source(); own != nullptr) stack = (*own)();
-    return;
-  }
-  std::array<char, kStackBytes> text;
-  int64_t length = 0;
-  const auto capacity = static_cast<int64_t>(text.size());
-  const tsr_status status = source->callback(source->data.get(), text.data(), capacity, &length);
-  if (status != TSR_OK || length <= 0) return;
-  stack.assign(text.data(), static_cast<size_t>(std::min(length, capacity)));
-}
-
 // ---- Observers of out-of-memory errors ----
 
 struct Observer {
@@ -188,7 +153,6 @@ tsr_status tsr_memory_history_start(tsr_device_type device_type, int32_t device_
   return guard(call, [&] {
     Allocator& allocator = allocator_arg(device_type, device_index);
     const HistoryOptions wanted = options_arg(options);
-    set_history_stack_source(host_stack_text);
     allocator.start_history(wanted);
   });
 }
@@ -203,18 +167,6 @@ tsr_status tsr_memory_history_running(tsr_device_type device_type, int32_t devic
   return guard(Call(kInfo_memory_history_running, DeviceOf{device_type, device_index}), [&] {
     const MemoryHistory* history = allocator_arg(device_type, device_index).history();
     *out_arg(running, "running") = history != nullptr && history->running() ? 1 : 0;
-  });
-}
-
-tsr_status tsr_memory_history_stack_set(tsr_host_stack_fn callback, void* user, tsr_drop_fn drop) {
-  UserData data(user, drop);
-  return guard(Call(kInfo_memory_history_stack_set, callback), [&] {
-    std::shared_ptr<HostStack> source;
-    if (callback != nullptr)
-      source = std::make_shared<HostStack>(HostStack{callback, std::move(data)});
-    // The old one is destroyed after the lock is released: its drop may call the library.
-    const std::lock_guard lock(immortal<HostStackPlace>().mutex);
-    immortal<HostStackPlace>().source.swap(source);
   });
 }
 

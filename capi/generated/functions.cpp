@@ -438,7 +438,6 @@ const Symbol kSymbols[] = {
     {"tsr_angle_out", reinterpret_cast<AnyFunction>(&tsr_angle_out), 66650, &kInfo_angle, &kCall_TT},
     {"tsr_anomaly_mode", reinterpret_cast<AnyFunction>(&tsr_anomaly_mode), 200, &kInfo_anomaly_mode, nullptr},
     {"tsr_anomaly_mode_set", reinterpret_cast<AnyFunction>(&tsr_anomaly_mode_set), 201, &kInfo_anomaly_mode_set, nullptr},
-    {"tsr_anomaly_stack_set", reinterpret_cast<AnyFunction>(&tsr_anomaly_stack_set), 202, &kInfo_anomaly_stack_set, nullptr},
     {"tsr_any", reinterpret_cast<AnyFunction>(&tsr_any), 1411, &kInfo_any, &kCall_TjBP},
     {"tsr_any_out", reinterpret_cast<AnyFunction>(&tsr_any_out), 66947, &kInfo_any, &kCall_TjBT},
     {"tsr_arange", reinterpret_cast<AnyFunction>(&tsr_arange), 2008, &kInfo_arange, &kCall_NNNdcP},
@@ -1048,6 +1047,7 @@ const Symbol kSymbols[] = {
     {"tsr_histogram_scalar", reinterpret_cast<AnyFunction>(&tsr_histogram_scalar), 264506, &kInfo_histogram, &kCall_TNrrtBPP},
     {"tsr_histogram_scalar_out", reinterpret_cast<AnyFunction>(&tsr_histogram_scalar_out), 330042, &kInfo_histogram, &kCall_TNrrtBTT},
     {"tsr_hook_remove", reinterpret_cast<AnyFunction>(&tsr_hook_remove), 182, &kInfo_hook_remove, nullptr},
+    {"tsr_host_stack_set", reinterpret_cast<AnyFunction>(&tsr_host_stack_set), 514, &kInfo_host_stack_set, nullptr},
     {"tsr_hstack", reinterpret_cast<AnyFunction>(&tsr_hstack), 2450, &kInfo_hstack, &kCall_LP},
     {"tsr_hstack_out", reinterpret_cast<AnyFunction>(&tsr_hstack_out), 67986, &kInfo_hstack, &kCall_LT},
     {"tsr_huber_loss", reinterpret_cast<AnyFunction>(&tsr_huber_loss), 3202, &kInfo_huber_loss, &kCall_TTSRP},
@@ -1339,7 +1339,6 @@ const Symbol kSymbols[] = {
     {"tsr_memory_allocator_set", reinterpret_cast<AnyFunction>(&tsr_memory_allocator_set), 254, &kInfo_memory_allocator_set, nullptr},
     {"tsr_memory_empty_cache", reinterpret_cast<AnyFunction>(&tsr_memory_empty_cache), 243, &kInfo_memory_empty_cache, nullptr},
     {"tsr_memory_history_running", reinterpret_cast<AnyFunction>(&tsr_memory_history_running), 532, &kInfo_memory_history_running, nullptr},
-    {"tsr_memory_history_stack_set", reinterpret_cast<AnyFunction>(&tsr_memory_history_stack_set), 533, &kInfo_memory_history_stack_set, nullptr},
     {"tsr_memory_history_start", reinterpret_cast<AnyFunction>(&tsr_memory_history_start), 530, &kInfo_memory_history_start, nullptr},
     {"tsr_memory_history_stop", reinterpret_cast<AnyFunction>(&tsr_memory_history_stop), 531, &kInfo_memory_history_stop, nullptr},
     {"tsr_memory_holders", reinterpret_cast<AnyFunction>(&tsr_memory_holders), 534, &kInfo_memory_holders, nullptr},
@@ -1956,6 +1955,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeta_scalar_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_out), 329000, &kInfo_zeta, &kCall_TNT},
 };
 const size_t kSymbolCount = 1591;
+const size_t kSymbolCount = 1589;
 
 namespace {
 
@@ -2000,7 +2000,6 @@ constexpr int32_t kIds[] = {
     1114, 66650,
     200,
     201,
-    202,
     1411, 66947,
     2008,
     362,
@@ -2355,6 +2354,7 @@ constexpr int32_t kIds[] = {
     2361, 67897,
     2362, 67898, 264506, 330042,
     182,
+    514,
     2450, 67986,
     3202,
     1210, 132282, 66746, 263354, 394426, 328890,
@@ -2492,7 +2492,6 @@ constexpr int32_t kIds[] = {
     254,
     243,
     532,
-    533,
     530,
     531,
     534,

@@ -99,7 +99,6 @@ inline constexpr CallInfoOf kInfo_node_metadata_remove{198, "tsr_node_metadata_r
 inline constexpr CallInfoOf kInfo_graph_draw{199, "tsr_graph_draw", {{"roots", 'L'}, {"named", 'L'}, {"names", 'S'}, {"format", 'E'}, {"flags", 'I'}, {"picture", 'W'}}};
 inline constexpr CallInfo kInfo_anomaly_mode{200, 0, "tsr_anomaly_mode"};
 inline constexpr CallInfoOf kInfo_anomaly_mode_set{201, "tsr_anomaly_mode_set", {{"mode", 'I'}, {"previous", 'W'}}};
-inline constexpr CallInfoOf kInfo_anomaly_stack_set{202, "tsr_anomaly_stack_set", {{"callback", 'o'}}};
 inline constexpr CallInfoOf kInfo_tensor_gradient_edge{179, "tsr_tensor_gradient_edge", {{"tensor", 'T'}, {"node", 'W'}, {"output", 'W'}}};
 inline constexpr CallInfoOf kInfo_node_prehook_add{180, "tsr_node_prehook_add", {{"node", 'O'}, {"callback", 'O'}, {"id", 'W'}}};
 inline constexpr CallInfoOf kInfo_node_posthook_add{181, "tsr_node_posthook_add", {{"node", 'O'}, {"callback", 'O'}, {"id", 'W'}}};
@@ -245,6 +244,7 @@ inline constexpr CallInfo kInfo_forward_mode{475, 0, "tsr_forward_mode"};
 inline constexpr CallInfoOf kInfo_forward_mode_set{476, "tsr_forward_mode_set", {{"enabled", 'B'}, {"previous", 'W'}}};
 inline constexpr CallInfoOf kInfo_node_save_for_forward{477, "tsr_node_save_for_forward", {{"node", 'O'}, {"tensors", 'L'}}};
 inline constexpr CallInfoOf kInfo_node_saved_for_forward{478, "tsr_node_saved_for_forward", {{"node", 'O'}, {"index", 'I'}, {"tensor", 'P'}}};
+inline constexpr CallInfoOf kInfo_host_stack_set{514, "tsr_host_stack_set", {{"callback", 'o'}}};
 inline constexpr CallInfoOf kInfo_profiler_new{500, "tsr_profiler_new", {{"options", 'O'}, {"callback", 'o'}, {"profiler", 'W'}}};
 inline constexpr CallInfoOf kInfo_profiler_retain{501, "tsr_profiler_retain", {{"profiler", 'o'}}};
 inline constexpr CallInfoOf kInfo_profiler_release{502, "tsr_profiler_release", {{"profiler", 'o'}}};
@@ -262,7 +262,6 @@ inline constexpr CallInfoOf kInfo_profile_roof{513, "tsr_profile_roof", {{"devic
 inline constexpr CallInfoOf kInfo_memory_history_start{530, "tsr_memory_history_start", {{"device", 'C'}, {"options", 'O'}}};
 inline constexpr CallInfoOf kInfo_memory_history_stop{531, "tsr_memory_history_stop", {{"device", 'C'}}};
 inline constexpr CallInfoOf kInfo_memory_history_running{532, "tsr_memory_history_running", {{"device", 'C'}, {"running", 'W'}}};
-inline constexpr CallInfoOf kInfo_memory_history_stack_set{533, "tsr_memory_history_stack_set", {{"callback", 'o'}}};
 inline constexpr CallInfoOf kInfo_memory_holders{534, "tsr_memory_holders", {{"device", 'C'}, {"count", 'I'}, {"json", 'W'}}};
 inline constexpr CallInfoOf kInfo_memory_viewer_html{535, "tsr_memory_viewer_html", {{"device", 'C'}, {"html", 'W'}}};
 inline constexpr CallInfoOf kInfo_memory_viewer_page{536, "tsr_memory_viewer_page", {{"snapshot", 'S'}, {"html", 'W'}}};

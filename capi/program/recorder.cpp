@@ -6,8 +6,8 @@
 #include <atomic>
 #include <utility>
 
-#include "autograd/anomaly.h"
 #include "autograd/grad_mode.h"
+#include "base/host_stack.h"
 #include "base/trace.h"
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
@@ -151,9 +151,9 @@ int32_t Recorder::add_value(const Tensor& tensor, Source source, std::string nam
 
 void Recorder::refuse(const std::string& what) const {
   std::string place;
-  if (const StackSource* source = stack_source(); source != nullptr) {
+  {
     const Unrecorded unrecorded;
-    place = (*source)();
+    place = with_source_lines(host_stack_or_none());
   }
   throw_error(Code::kNotImplemented, nullptr, __FILE__, __LINE__,
               concat("a recording of a program cannot contain this call: ", what,

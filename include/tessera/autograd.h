@@ -73,10 +73,6 @@ typedef struct tsr_node_vtable tsr_node_vtable;
 typedef struct tsr_saved_hooks_vtable tsr_saved_hooks_vtable;
 typedef struct tsr_node_output tsr_node_output;
 typedef struct tsr_multi_hook_vtable tsr_multi_hook_vtable;
-/* Writes the call stack of the host language as text, innermost call last. The text stays valid
- * until the next call of the callback or its drop. The callback must not fail the function that
- * calls it: after a failure the node has no stack. */
-typedef tsr_status (*tsr_stack_fn)(void* user, const char** text, int64_t* text_len);
 /* Gets a finished gradient, borrowed. It may write an owned handle to replacement, which then
  * replaces the gradient. replacement is NULL at first, which keeps the gradient. */
 typedef tsr_status (*tsr_hook_fn)(void* user, tsr_tensor grad, tsr_tensor* replacement);
@@ -429,21 +425,15 @@ TSR_API TSR_NODISCARD tsr_status tsr_graph_draw(
 TSR_API int32_t tsr_anomaly_mode(void);
 
 /* Sets the anomaly mode of this thread and returns the previous one. While it is on, each node
- * that functions on this thread make keeps the call stack of the host in its metadata, under
- * "stack", and a node made in a backward also where the node came from that made it, under
- * "parent". A backward that starts in the mode and fails says where the forward of the failing
- * node was called.
+ * that functions on this thread make keeps the call stack of the host (tsr_host_stack_set) in
+ * its metadata, under "stack", and a node made in a backward also where the node came from that
+ * made it, under "parent". A backward that starts in the mode and fails says where the forward
+ * of the failing node was called.
  * With CHECK_NAN the backward fails with AUTOGRAD when a node returns nan although the gradients
  * that it got have none. The mode costs time in every function and node; it is for finding
  * errors.
  * mode: bits of tsr_anomaly_flag */
 TSR_API TSR_NODISCARD tsr_status tsr_anomaly_mode_set(int32_t mode, int32_t* previous);
-
-/* Sets the callback that gives this thread's call stack in anomaly mode; NULL: the stack is not
- * known. It replaces the previous one, whose drop runs then. tsr_ambient_save includes mode and
- * callback. */
-TSR_API TSR_NODISCARD tsr_status tsr_anomaly_stack_set(
-    tsr_stack_fn callback, void* user, tsr_drop_fn drop);
 
 /* Where the gradient of the tensor goes: a node as a new reference, and the number of that
  * node's output. For a leaf it is the AccumulateGrad node, which lives as long as a graph or a

@@ -23,11 +23,6 @@ enum {
 
 typedef struct tsr_memory_history_options tsr_memory_history_options;
 typedef struct tsr_memory_settings tsr_memory_settings;
-/* Writes the call stack of the host language on the calling thread, one frame in each line,
- * innermost first, at most capacity bytes, and their number to length. May run on several
- * threads at a time, and must not allocate on the device. After a failure the block has no
- * stack. */
-typedef tsr_status (*tsr_host_stack_fn)(void* user, char* text, int64_t capacity, int64_t* length);
 /* Learns of an out-of-memory error just before it is reported, on the allocating thread and with
  * no lock held. It must not fail. The snapshot of the device shows what holds the memory. */
 typedef void (*tsr_out_of_memory_fn)(void* user, const tsr_memory_event* event);
@@ -36,7 +31,7 @@ struct tsr_memory_history_options {
   uint32_t struct_size;
   tsr_memory_context context;
   int64_t entries; /* events that are kept, the latest ones; 0 means 100000 */
-  int32_t stacks; /* frames kept of the host's call stack, 0 means that stacks are not recorded */
+  int32_t stacks; /* frames kept of the host's call stack (tsr_host_stack_set), 0 means that stacks are not recorded */
   int32_t pad0;
 };
 
@@ -69,12 +64,6 @@ TSR_API TSR_NODISCARD tsr_status tsr_memory_history_stop(
 /* Whether the memory events of the device are recorded now. */
 TSR_API TSR_NODISCARD tsr_status tsr_memory_history_running(
     tsr_device_type device_type, int32_t device_index, int32_t* running);
-
-/* Sets the callback that gives the call stack of any thread for recordings with stacks; NULL
- * removes it. Without one the callback of tsr_anomaly_stack_set serves its thread. Replaces the
- * previous one, whose drop runs when no thread is inside it. */
-TSR_API TSR_NODISCARD tsr_status tsr_memory_history_stack_set(
-    tsr_host_stack_fn callback, void* user, tsr_drop_fn drop);
 
 /* Who holds the memory of the device, the largest first, at most count holders, as a JSON array
  * of objects: operation, path (the operations around it, outermost first), bytes, count (of

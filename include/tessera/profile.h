@@ -55,6 +55,11 @@ enum {
 };
 
 typedef struct tsr_profiler_options tsr_profiler_options;
+/* Writes the call stack of the host language on the calling thread, "file:line in function" in
+ * each line, innermost frame first, at most capacity bytes, and their number to length. It may
+ * run on several threads at a time, on threads that the host has not made, too, and must not
+ * allocate on a device. After a failure the asker has no stack. */
+typedef tsr_status (*tsr_host_stack_fn)(void* user, char* text, int64_t capacity, int64_t* length);
 /* Called when a cycle has been recorded, by tsr_profiler_step or tsr_profiler_stop. The profiler
  * is borrowed. Nothing is recorded meanwhile. The status of a failure becomes that of the
  * function. */
@@ -66,7 +71,7 @@ struct tsr_profiler_options {
   uint32_t struct_size;
   int32_t kinds; /* bits of tsr_trace_kind to record; 0 means all */
   int32_t shapes; /* 0 or 1; the shapes and dtypes of the arguments of functions */
-  int32_t stacks; /* 0 or 1; the call stack of each function, on threads that have set one (tsr_anomaly_stack_set) */
+  int32_t stacks; /* 0 or 1; the call stack of the host at each function, on all threads (tsr_host_stack_set) */
   int64_t skip_first; /* steps before the first cycle */
   int64_t wait;
   int64_t warmup;
@@ -75,6 +80,13 @@ struct tsr_profiler_options {
   int64_t capacity; /* events of a cycle; further ones are lost and counted; 0 means four million */
 };
 
+
+/* Sets the callback that gives the call stack of any thread; NULL removes it. It serves all that
+ * ask: anomaly mode, recordings of memory and profilers with stacks, and recordings of programs
+ * that refuse a call. Nobody asks unless one of these is on. Replaces the previous one, whose
+ * drop runs when no thread is inside it. */
+TSR_API TSR_NODISCARD tsr_status tsr_host_stack_set(
+    tsr_host_stack_fn callback, void* user, tsr_drop_fn drop);
 
 /* A profiler that does not run yet.
  * VALUE for a schedule that cannot be. */

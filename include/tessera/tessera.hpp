@@ -16,6 +16,7 @@
 #include "tessera/cpp/forward_ad.hpp"
 #include "tessera/cpp/graph.hpp"
 #include "tessera/cpp/hooks.hpp"
+#include "tessera/cpp/host_stack.hpp"
 #include "tessera/cpp/index.hpp"
 #include "tessera/cpp/interop.hpp"
 #include "tessera/cpp/io.hpp"

@@ -340,7 +340,6 @@ typedef void (*tsr_drop_fn)(void* user);
 typedef void (*tsr_log_fn)(
     void* user, tsr_log_level level, const char* component, const char* message,
     int64_t message_len);
-typedef tsr_status (*tsr_stack_fn)(void* user, const char** text, int64_t* text_len);
 typedef tsr_status (*tsr_hook_fn)(void* user, tsr_tensor grad, tsr_tensor* replacement);
 typedef tsr_status (*tsr_accumulate_hook_fn)(void* user, tsr_tensor leaf);
 typedef tsr_status (*tsr_node_prehook_fn)(
@@ -387,8 +386,8 @@ typedef tsr_status (*tsr_exchange_stream_fn)(
 typedef void (*tsr_exchange_retain_fn)(tsr_tensor tensor);
 typedef tsr_status (*tsr_exchange_error_fn)(tsr_error_view* view);
 typedef void (*tsr_trace_fn)(void* user, const tsr_trace_event* event);
-typedef tsr_status (*tsr_profile_ready_fn)(void* user, tsr_profiler profiler);
 typedef tsr_status (*tsr_host_stack_fn)(void* user, char* text, int64_t capacity, int64_t* length);
+typedef tsr_status (*tsr_profile_ready_fn)(void* user, tsr_profiler profiler);
 typedef void (*tsr_out_of_memory_fn)(void* user, const tsr_memory_event* event);
 struct tsr_number {
   tsr_number_kind kind;
@@ -781,7 +780,6 @@ tsr_status tsr_node_metadata_remove(tsr_node node, const char* key, int64_t key_
 tsr_status tsr_graph_draw(const tsr_tensor* roots, int32_t n_roots, const tsr_tensor* named, int32_t n_named, const char* names, int64_t names_len, tsr_graph_format format, int32_t flags, tsr_buffer* picture);
 int32_t tsr_anomaly_mode(void);
 tsr_status tsr_anomaly_mode_set(int32_t mode, int32_t* previous);
-tsr_status tsr_anomaly_stack_set(tsr_stack_fn callback, void* user, tsr_drop_fn drop);
 tsr_status tsr_tensor_gradient_edge(tsr_tensor tensor, tsr_node* node, int64_t* output);
 tsr_status tsr_node_prehook_add(tsr_node node, tsr_node_prehook_fn callback, void* user, tsr_drop_fn drop, int64_t* id);
 tsr_status tsr_node_posthook_add(tsr_node node, tsr_node_posthook_fn callback, void* user, tsr_drop_fn drop, int64_t* id);
@@ -927,6 +925,7 @@ int32_t tsr_forward_mode(void);
 tsr_status tsr_forward_mode_set(int32_t enabled, int32_t* previous);
 tsr_status tsr_node_save_for_forward(tsr_node node, const tsr_tensor* tensors, int32_t n_tensors);
 tsr_status tsr_node_saved_for_forward(tsr_node node, int64_t index, tsr_tensor* tensor);
+tsr_status tsr_host_stack_set(tsr_host_stack_fn callback, void* user, tsr_drop_fn drop);
 tsr_status tsr_profiler_new(const tsr_profiler_options* options, tsr_profile_ready_fn callback, void* user, tsr_drop_fn drop, tsr_profiler* profiler);
 void tsr_profiler_retain(tsr_profiler profiler);
 void tsr_profiler_release(tsr_profiler profiler);
@@ -944,7 +943,6 @@ tsr_status tsr_profile_roof(tsr_device_type device_type, int32_t device_index, d
 tsr_status tsr_memory_history_start(tsr_device_type device_type, int32_t device_index, const tsr_memory_history_options* options);
 tsr_status tsr_memory_history_stop(tsr_device_type device_type, int32_t device_index);
 tsr_status tsr_memory_history_running(tsr_device_type device_type, int32_t device_index, int32_t* running);
-tsr_status tsr_memory_history_stack_set(tsr_host_stack_fn callback, void* user, tsr_drop_fn drop);
 tsr_status tsr_memory_holders(tsr_device_type device_type, int32_t device_index, int64_t count, tsr_buffer* json);
 tsr_status tsr_memory_viewer_html(tsr_device_type device_type, int32_t device_index, tsr_buffer* html);
 tsr_status tsr_memory_viewer_page(const char* snapshot, int64_t snapshot_len, tsr_buffer* html);

@@ -9,6 +9,7 @@
 #include "autograd/gradient_ops.h"
 #include "autograd/metadata.h"
 #include "base/error.h"
+#include "base/host_stack.h"
 #include "tensor/promotion.h"
 
 namespace tsr {
@@ -16,7 +17,6 @@ namespace {
 
 struct ThreadState {
   AnomalyMode mode;
-  const StackSource* source = nullptr;
   Node* running = nullptr;  // the innermost node that runs in a watched backward
   bool noting = false;      // no node is noted now, for example because the host is being asked
 };
@@ -46,7 +46,7 @@ std::string origin_of(const Node& node) {
   const std::string stack = text_of(node, kStackKey);
   std::string text = concat(kOriginMark, node.name(), " ");
   if (!stack.empty()) {
-    append_text(text, concat("was called here:\n", stack));
+    append_text(text, concat("was called here:\n", with_source_lines(stack)));
   } else if (find_metadata(node, kStackKey).has_value()) {
     append_text(text, "was recorded in anomaly mode, but its host gave no call stack.");
   } else {
@@ -96,25 +96,15 @@ void set_anomaly_mode(AnomalyMode mode) noexcept {
   watch_new_nodes(mode.on);
 }
 
-void set_stack_source(const StackSource* source) noexcept {
-  t_state.source = source;
-}
-
-const StackSource* stack_source() noexcept {
-  return t_state.source;
-}
-
 void note_origin(Node& node) noexcept {
   if (t_state.noting) return;
   const Setting<bool> noting(t_state.noting, true);
   try {
     MetadataValue stack;
-    if (t_state.source != nullptr && *t_state.source != nullptr) {
-      try {
-        stack.text = (*t_state.source)();
-      } catch (const Error& error) {
-        stack.text = concat("(the host failed to give its call stack: ", error.message(), ")\n");
-      }
+    try {
+      stack.text = host_stack();
+    } catch (const Error& error) {
+      stack.text = concat("(the host failed to give its call stack: ", error.message(), ")");
     }
     set_metadata(node, kStackKey, std::move(stack));
     if (t_state.running == nullptr) return;

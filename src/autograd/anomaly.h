@@ -4,9 +4,6 @@
 // makes nan says which forward that was.
 #pragma once
 
-#include <functional>
-#include <string>
-
 #include "autograd/node.h"
 
 namespace tsr {
@@ -19,12 +16,6 @@ struct AnomalyMode {
 // The mode of the calling thread.
 [[nodiscard]] AnomalyMode anomaly_mode() noexcept;
 void set_anomaly_mode(AnomalyMode mode) noexcept;
-
-// Returns the call stack of the host as text. The calling thread's; null: none is known. Whoever
-// sets it keeps it alive until the next set.
-using StackSource = std::function<std::string()>;
-void set_stack_source(const StackSource* source) noexcept;
-[[nodiscard]] const StackSource* stack_source() noexcept;
 
 // Stores the host's stack in the metadata of a node that is being made, and where the node that
 // runs now was made, if a backward makes it. A failure leaves the node without.

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "base/guarded_mutex.h"
+#include "base/host_stack.h"
 #include "base/immortal.h"
 #include "base/trace.h"
 #include "memory/debug_flags.h"
@@ -34,7 +35,6 @@ Texts& texts() {
   return immortal<Texts>();
 }
 
-std::atomic<HistoryStackSource> g_source{nullptr};
 std::atomic<uint32_t> g_frames{0};  // kept of each stack; 0: no history wants stacks
 
 struct Counts {
@@ -49,7 +49,6 @@ struct KnownStack {
   uint32_t number = kNoText;
 };
 constinit thread_local KnownStack t_known = {};
-constinit thread_local bool t_asking = false;
 
 std::string_view first_lines(std::string_view text, uint32_t count) noexcept {
   size_t end = 0;
@@ -61,21 +60,10 @@ std::string_view first_lines(std::string_view text, uint32_t count) noexcept {
   return text.substr(0, end);
 }
 
-// Not while the host is being asked: what it allocates itself has no stack.
 uint32_t ask_host() noexcept {
-  const HistoryStackSource source = g_source.load(std::memory_order_acquire);
-  if (source == nullptr || t_asking) return kNoText;
-  t_asking = true;
-  uint32_t number = kNoText;
-  try {
-    std::string stack;
-    source(stack);
-    const uint32_t frames = g_frames.load(std::memory_order_relaxed);
-    if (!stack.empty()) number = history_text(first_lines(stack, frames));
-  } catch (...) {  // no memory for the text
-  }
-  t_asking = false;
-  return number;
+  const std::string stack = host_stack_or_none();
+  if (stack.empty()) return kNoText;
+  return history_text(first_lines(stack, g_frames.load(std::memory_order_relaxed)));
 }
 
 // Note [When the host is asked]
@@ -167,10 +155,6 @@ std::string operation_name(uint32_t number) {
   const std::string path = text_of_history(number);
   const size_t last = path.rfind(kSeparator);
   return last == std::string::npos ? path : path.substr(last + kSeparator.size());
-}
-
-void set_history_stack_source(HistoryStackSource source) noexcept {
-  g_source.store(source, std::memory_order_release);
 }
 
 HistoryContext history_context(bool operations, bool stacks) noexcept {

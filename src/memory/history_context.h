@@ -27,10 +27,6 @@ struct HistoryContext {
 // The last name of an operation's text.
 [[nodiscard]] std::string operation_name(uint32_t number);
 
-// Fills `stack` with the host's call stack, or leaves it. Must not throw.
-using HistoryStackSource = void (*)(std::string& stack);
-void set_history_stack_source(HistoryStackSource source) noexcept;
-
 // The context of the calling thread. May run the host's code, if `stacks`.
 [[nodiscard]] HistoryContext history_context(bool operations, bool stacks) noexcept;
 

@@ -30,7 +30,7 @@ struct EventTexts {
   uint32_t name;    // of a range: its name dies with it
   uint32_t shapes;  // of the arguments of a call, as JSON: [[2, 3], [3], []]
   uint32_t dtypes;  // as JSON: ["float32", "float32", ""]
-  uint32_t stack;   // of the host, innermost call last
+  uint32_t stack;   // of the host, innermost frame first
 
   [[nodiscard]] const char* text(uint32_t offset) const noexcept {
     return reinterpret_cast<const char*>(this) + offset;

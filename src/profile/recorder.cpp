@@ -12,9 +12,9 @@
 #include <new>
 #include <utility>
 
-#include "autograd/anomaly.h"
 #include "base/fork_mutex.h"
 #include "base/guarded_mutex.h"
+#include "base/host_stack.h"
 #include "base/immortal.h"
 #include "base/thread_exit.h"
 #include "profile/costs.h"
@@ -156,11 +156,6 @@ void append(const TraceEvent& event, void** kept) noexcept {
 
 // ---- Texts, at the beginning of a span ----
 
-std::string stack_text() {
-  const StackSource* source = stack_source();
-  return source == nullptr ? std::string() : (*source)();
-}
-
 EventTexts* make_texts(std::string_view name, const std::string& shapes, const std::string& dtypes,
                        const std::string& stack) noexcept {
   const std::string_view all[] = {name, shapes, dtypes, stack};
@@ -186,7 +181,7 @@ void* texts_of_call(const TraceEvent& event) noexcept {
     const DescribeArguments describe = g_settings.describe.load(std::memory_order_relaxed);
     if (describe != nullptr) describe(event, shapes, dtypes);
     const bool stacks = g_settings.stacks.load(std::memory_order_relaxed);
-    const std::string stack = stacks ? stack_text() : std::string();
+    const std::string stack = stacks ? host_stack_or_none() : std::string();
     if (shapes.empty() && stack.empty()) return nullptr;
     return make_texts({}, shapes, dtypes, stack);
   } catch (...) {  // an event without texts is better than none

@@ -16,8 +16,8 @@ using DescribeArguments = void (*)(const TraceEvent& event, std::string& shapes,
 struct RecordOptions {
   uint32_t kinds = kAllTraceKinds;
   DescribeArguments describe = nullptr;  // null: no shapes
-  bool stacks = false;   // calls on threads that have a stack source (autograd/anomaly.h)
-  int64_t capacity = 0;  // events; further ones are lost
+  bool stacks = false;                   // of the host, at each call (base/host_stack.h)
+  int64_t capacity = 0;                  // events; further ones are lost
   // Functions with these ids are the profiler's own, and not recorded.
   int32_t first_own_id = 0, last_own_id = 0;
 };

@@ -9,6 +9,7 @@
 
 #include "autograd/metadata.h"
 #include "autograd/record.h"
+#include "base/host_stack.h"
 #include "toy_ops.h"
 
 namespace tsr {
@@ -23,16 +24,18 @@ class A21_Anomaly : public toy::GraphTest {
   void SetUp() override {
     toy::GraphTest::SetUp();
     calls_ = 0;
-    source_ = [this] { return "call " + std::to_string(++calls_) + "\n"; };
-    set_stack_source(&source_);
+    ask([this] { return "call " + std::to_string(++calls_) + "\n"; });
     set_anomaly_mode({true, true});
   }
   void TearDown() override {
     set_anomaly_mode({});
-    set_stack_source(nullptr);
+    set_host_stack(nullptr);
     toy::GraphTest::TearDown();
   }
 
+  static void ask(HostStackSource source) {
+    set_host_stack(std::make_shared<const HostStackSource>(std::move(source)));
+  }
   static std::string stack_of(const Node& node) {
     const auto found = find_metadata(node, kStackKey);
     return found.has_value() ? found->text : "none";
@@ -49,7 +52,6 @@ class A21_Anomaly : public toy::GraphTest {
   }
 
   static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  StackSource source_;
   int calls_ = 0;
 };
 
@@ -93,7 +95,7 @@ TEST_F(A21_Anomaly, an_error_keeps_its_code_and_says_where_the_forward_was_calle
   const Tensor x = leaf({1}, {2});
   const Tensor y = with_derivative(x, 0);
   const std::string wanted =
-      "The forward of OddBackward was called here:\n" + stack_of(*grad_fn(y));
+      "The forward of OddBackward was called here:\n  " + stack_of(*grad_fn(y));
   const std::string text = message_of([&] { backward({&y, 1}); }, Code::kValue);
   EXPECT_EQ(text.find("in OddBackward: expected a factor, got 0\n"), 0U);
   EXPECT_NE(text.find(wanted), std::string::npos);
@@ -112,7 +114,7 @@ TEST_F(A21_Anomaly, a_node_made_in_a_backward_names_the_one_that_made_it) {
   const Tensor x = leaf({1}, {2});
   const Tensor y = toy::exp(x);
   const std::string wanted =
-      "The forward of ExpBackward was called here:\n" + stack_of(*grad_fn(y));
+      "The forward of ExpBackward was called here:\n  " + stack_of(*grad_fn(y));
   BackwardOptions options;
   options.create_graph = true;
   const std::vector<Tensor> first = grad({&y, 1}, {&x, 1}, {}, options);
@@ -123,12 +125,12 @@ TEST_F(A21_Anomaly, a_node_made_in_a_backward_names_the_one_that_made_it) {
 
 TEST_F(A21_Anomaly, a_stack_that_makes_nodes_or_fails_does_no_harm) {
   const Tensor x = leaf({1}, {2});
-  source_ = [&x] { return std::to_string(toy::values(toy::exp(x)).size()); };
+  ask([&x] { return std::to_string(toy::values(toy::exp(x)).size()); });
   EXPECT_EQ(stack_of(*grad_fn(toy::exp(x))), "1");
-  source_ = []() -> std::string { fail(Code::kCallback, nullptr, "", 0, "lost"); };
+  ask([]() -> std::string { fail(Code::kCallback, nullptr, "", 0, "lost"); });
   EXPECT_NE(stack_of(*grad_fn(toy::exp(x))).find("failed to give its call stack: lost"),
             std::string::npos);
-  set_stack_source(nullptr);
+  set_host_stack(nullptr);
   const Tensor y = with_derivative(x, 0);
   const std::string text = message_of([&] { backward({&y, 1}); }, Code::kValue);
   EXPECT_NE(text.find("its host gave no call stack"), std::string::npos);

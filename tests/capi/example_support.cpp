@@ -193,11 +193,6 @@ tsr_status ignore_accumulate_hook(void*, tsr_tensor) {
 tsr_status ignore_final(void*) {
   return TSR_OK;
 }
-tsr_status example_stack(void*, const char** text, int64_t* text_len) {
-  *text = "here";
-  *text_len = 4;
-  return TSR_OK;
-}
 tsr_status ignore_profile_ready(void*, tsr_profiler) {
   return TSR_OK;
 }

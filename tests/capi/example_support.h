@@ -59,7 +59,6 @@ tsr_status ignore_hook(void* user, tsr_tensor grad, tsr_tensor* replacement);
 tsr_status ignore_accumulate(void* user, tsr_tensor leaf);
 tsr_status ignore_accumulate_hook(void* user, tsr_tensor leaf);
 tsr_status ignore_final(void* user);
-tsr_status example_stack(void* user, const char** text, int64_t* text_len); /* "here" */
 tsr_status ignore_profile_ready(void* user, tsr_profiler profiler);
 tsr_status count_profile(void* user, tsr_profiler profiler); /* adds 1 to *(int*)user */
 tsr_status example_host_stack(void* user, char* text, int64_t capacity, int64_t* length); /* "h" */

@@ -52,7 +52,7 @@ struct Recorded {
   Recorded& operator=(const Recorded&) = delete;
   ~Recorded() {
     ok(tsr_memory_history_stop(TSR_DEVICE_CPU, 0));
-    ok(tsr_memory_history_stack_set(nullptr, nullptr, nullptr));
+    ok(tsr_host_stack_set(nullptr, nullptr, nullptr));
   }
 };
 
@@ -63,27 +63,38 @@ tsr_status give_text(char* text, int64_t capacity, int64_t* length, const std::s
 
 }  // namespace
 
-TEST(MemoryHistoryAbi, stacks_come_from_the_callback_or_from_that_of_anomaly_mode) {
+TEST(MemoryHistoryAbi, as_many_frames_are_kept_as_were_asked_for) {
   const Recorded recorded(3);
-  ok(tsr_anomaly_stack_set(example_stack, nullptr, nullptr));
-  tsr_tensor first = ones(100);
-  EXPECT_EQ(holders()[0]["stack"], json({"here"}));
-  ok(tsr_memory_history_stack_set(
+  ok(tsr_host_stack_set(
       [](void*, char* text, int64_t capacity, int64_t* length) {
         return give_text(text, capacity, length, "a\nb\nc\nd\n");
       },
       nullptr, nullptr));
-  tsr_tensor second = ones(1000);
+  tsr_tensor tensor = ones(1000);
   EXPECT_EQ(holders()[0]["stack"], json({"a", "b", "c"}));
-  ok(tsr_anomaly_stack_set(nullptr, nullptr, nullptr));
-  tsr_tensor_release(first);
-  tsr_tensor_release(second);
+  tsr_tensor_release(tensor);
+}
+
+TEST(MemoryHistoryAbi, a_stack_that_is_too_long_ends_with_a_whole_frame) {
+  const Recorded recorded(1000);
+  ok(tsr_host_stack_set(
+      [](void*, char* text, int64_t capacity, int64_t* length) {
+        std::string stack;
+        while (static_cast<int64_t>(stack.size()) < capacity) stack += "net.py:12 in forward\n";
+        return give_text(text, capacity, length, stack);
+      },
+      nullptr, nullptr));
+  tsr_tensor tensor = ones(1000);
+  const json stack = holders()[0]["stack"];
+  EXPECT_GT(stack.size(), 100U);
+  for (const json& frame : stack) EXPECT_EQ(frame, "net.py:12 in forward");
+  tsr_tensor_release(tensor);
 }
 
 TEST(MemoryHistoryAbi, failing_callback_leaves_the_block_without_a_stack) {
   const Recorded recorded(3);
   const auto fail = [](void*, char*, int64_t, int64_t*) -> tsr_status { return TSR_CALLBACK; };
-  ok(tsr_memory_history_stack_set(fail, nullptr, nullptr));
+  ok(tsr_host_stack_set(fail, nullptr, nullptr));
   tsr_tensor tensor = ones(100);
   EXPECT_EQ(holders()[0]["stack"], json::array());
   tsr_tensor_release(tensor);
@@ -98,7 +109,7 @@ TEST(MemoryHistoryAbi, what_the_callback_frees_is_not_missed) {
     garbage = nullptr;
     return give_text(text, capacity, length, "collector");
   };
-  ok(tsr_memory_history_stack_set(collect, nullptr, nullptr));
+  ok(tsr_host_stack_set(collect, nullptr, nullptr));
   tsr_tensor kept = ones(100);
   const json live = snapshot()["live"];
   ASSERT_EQ(live.size(), 1U);

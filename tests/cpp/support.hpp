@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <tessera/tessera.hpp>
 #include <vector>
@@ -42,5 +43,13 @@ inline Tensor leaf(std::initializer_list<double> values, DType dtype = kFloat64)
 inline std::string temporary(const std::string& name) {
   return ::testing::TempDir() + "tessera_cpp_" + name;
 }
+
+// Stacks of the host for a scope.
+struct StackScope {
+  explicit StackScope(std::function<std::string()> stack) { set_host_stack(std::move(stack)); }
+  StackScope(const StackScope&) = delete;
+  StackScope& operator=(const StackScope&) = delete;
+  ~StackScope() { set_host_stack({}); }
+};
 
 }  // namespace tessera::test

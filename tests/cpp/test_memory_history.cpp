@@ -24,7 +24,7 @@ struct Limited {
 };
 
 TEST(MemoryHistory, names_operations_shapes_and_stacks) {
-  set_memory_stacks([] { return std::string("net.cpp:12 in forward\nmain.cpp:3 in main"); });
+  const StackScope stacks([] { return std::string("net.cpp:12 in forward\nmain.cpp:3 in main"); });
   MemoryHistoryOptions options;
   options.stacks = 1;
   {
@@ -41,11 +41,10 @@ TEST(MemoryHistory, names_operations_shapes_and_stacks) {
   }
   EXPECT_FALSE(is_memory_recorded());
   EXPECT_THROW(memory_viewer_of("[]"), Error);
-  set_memory_stacks([]() -> std::string { throw std::runtime_error("no stack today"); });
+  set_host_stack([]() -> std::string { throw std::runtime_error("no stack today"); });
   const MemoryHistory recording(options);
   const Tensor kept = ones({512, 1024});
   EXPECT_TRUE(has(recording.holders(1), "\"stack\": []"));
-  set_memory_stacks({});
 }
 
 TEST(MemoryHistory, out_of_memory_is_observed_and_names_the_holders) {

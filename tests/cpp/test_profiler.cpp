@@ -17,8 +17,8 @@ TEST(Profiler, R11_table_and_formats_have_the_ranges_and_functions) {
   Tensor x = ones({2, 3});
   x.requires_grad_();
   ProfilerOptions options;
-  options.shapes = options.memory = true;
-  options.stack = [] { return std::string("in the test"); };
+  options.shapes = options.memory = options.stacks = true;
+  const StackScope stacks([] { return std::string("test.cpp:1 in the_test"); });
   Profiler profiler(options);
   profiler.start();
   {
@@ -34,7 +34,8 @@ TEST(Profiler, R11_table_and_formats_have_the_ranges_and_functions) {
             std::string::npos);
   EXPECT_NE(profiler.rows(ProfileGroup::kernels).find("\"exp\""), std::string::npos);
   const std::string events = profiler.text(ProfileFormat::events);
-  for (const char* wanted : {"\"exponential\"", "\"ExpBackward\"", "\"allocate\"", "in the test"})
+  for (const char* wanted :
+       {"\"exponential\"", "\"ExpBackward\"", "\"allocate\"", "test.cpp:1 in the_test"})
     EXPECT_NE(events.find(wanted), std::string::npos) << wanted;
   const std::string path = testing::TempDir() + "profile.html";
   profiler.save(ProfileFormat::html, path);

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/host_stack.h"
 #include "base/trace.h"
 #include "memory/external_allocator.h"
 #include "memory/simulated_fixture.h"
@@ -44,21 +45,21 @@ class Span {
 
 thread_local int t_asked = 0;
 thread_local std::string t_place = "main.py:1 in main";
-void host_place(std::string& stack) {
+std::string host_place() {
   ++t_asked;
-  stack = t_place + "\nmain.py:90 in <module>\nrun.py:3 in start";
+  return t_place + "\nmain.py:90 in <module>\nrun.py:3 in start";
 }
 
 class MemoryHistoryTest : public SimulatedMemory {
  protected:
   MemoryHistoryTest() {
-    set_history_stack_source(host_place);
+    set_host_stack(std::make_shared<const HostStackSource>(host_place));
     t_asked = 0;
     t_place = "main.py:1 in main";
   }
   ~MemoryHistoryTest() override {
     allocator_->stop_history();
-    set_history_stack_source(nullptr);
+    set_host_stack(nullptr);
   }
   json snapshot() { return json::parse(allocator_->snapshot()); }
   json holders(size_t most = 10) { return json::parse(allocator_->history()->holders_json(most)); }

@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "autograd/anomaly.h"
+#include "base/host_stack.h"
 
 namespace tsr::profile {
 namespace {
@@ -156,9 +156,11 @@ TEST(Recorder, R11_many_threads_write_while_recordings_are_taken) {
   EXPECT_LE(taken, static_cast<size_t>(kThreads * kCalls) + 1);
 }
 
+thread_local const char* t_place = "main.py:1 in main";
+
 TEST(Recorder, R11_arguments_and_stacks_are_those_of_the_call) {
-  const StackSource source = [] { return std::string("in main"); };
-  set_stack_source(&source);
+  set_host_stack(std::make_shared<const HostStackSource>(
+      [] { return std::string(t_place) + "\nmain.py:9 in <module>\n"; }));
   RecordOptions with = options();
   with.describe = [](const TraceEvent& event, std::string& shapes, std::string& dtypes) {
     if (std::string_view(event.name) != "call") return;
@@ -169,13 +171,17 @@ TEST(Recorder, R11_arguments_and_stacks_are_those_of_the_call) {
   start_recording(with);
   { const Traced call("call"); }
   { const Traced call("other"); }
-  std::thread([] { const Traced call("call"); }).join();
+  std::thread([] {
+    t_place = "work.py:1 in run";
+    const Traced call("call");
+  }).join();
   const Profile profile = finish();
-  set_stack_source(nullptr);
+  set_host_stack(nullptr);
   ASSERT_EQ(profile.events.size(), 3U);
   for (const Event& event : profile.events) {
     const bool here = event.thread == gettid();
-    EXPECT_STREQ(event.stack(), here ? "in main" : "");
+    EXPECT_EQ(event.stack(), std::string(here ? "main.py:1 in main" : "work.py:1 in run") +
+                                 "\nmain.py:9 in <module>");
     const bool call = std::string_view(event.name) == "call";
     EXPECT_STREQ(event.shapes(), call ? "[[2]]" : "");
     EXPECT_STREQ(event.dtypes(), call ? "[\"float32\"]" : "");

@@ -3,7 +3,6 @@
 // Looking into the graph: what nodes know, walks, drawings, and anomaly mode.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <unordered_set>
 
@@ -191,44 +190,13 @@ inline bool is_anomaly_enabled() noexcept {
   return (tsr_anomaly_mode() & TSR_ANOMALY_ENABLED) != 0;
 }
 
-namespace detail {
-
-// The source of a thread's call stacks, for anomaly mode and profilers.
-struct StackSource {
-  std::function<std::string()> stack;
-  std::string last;  // the library reads it until the next call
-
-  static void set(std::function<std::string()> stack) {
-    auto owned = std::make_unique<StackSource>(StackSource{std::move(stack), {}});
-    check(tsr_anomaly_stack_set(&run, owned.release(), &drop));
-  }
-  static tsr_status run(void* user, const char** text, int64_t* text_len) noexcept {
-    try {
-      auto& source = *static_cast<StackSource*>(user);
-      source.last = source.stack();
-      *text = source.last.data();
-      *text_len = length(source.last);
-      return TSR_OK;
-    } catch (...) {
-      return report_exception();
-    }
-  }
-  static void drop(void* user) noexcept { delete static_cast<StackSource*>(user); }
-};
-
-}  // namespace detail
-
-// Until it is destroyed, nodes that this thread makes keep the call stack that `stack` returns, and
-// a backward that fails says where the forward of the failing node was called. C++ has no call
-// stack of its own to offer, so without `stack` the error only names the node. With `check_nan` a
-// backward fails when a node returns nan though the gradients that it got have none. Guards must be
-// destroyed in reverse order.
+// Until it is destroyed, nodes that this thread makes keep the call stack that set_host_stack
+// gives, and a backward that fails says where the forward of the failing node was called; without a
+// stack the error only names the node. With `check_nan` a backward fails when a node returns nan
+// though the gradients that it got have none. Guards must be destroyed in reverse order.
 class AnomalyGuard {
  public:
-  using Stack = std::function<std::string()>;
-
-  explicit AnomalyGuard(bool check_nan = true, Stack stack = {}) : own_stack_(bool(stack)) {
-    if (own_stack_) detail::StackSource::set(std::move(stack));
+  explicit AnomalyGuard(bool check_nan = true) {
     check(tsr_anomaly_mode_set(TSR_ANOMALY_ENABLED | (check_nan ? TSR_ANOMALY_CHECK_NAN : 0),
                                &previous_));
   }
@@ -237,11 +205,9 @@ class AnomalyGuard {
   ~AnomalyGuard() {
     int32_t ignored = 0;
     detail::ignore(tsr_anomaly_mode_set(previous_, &ignored));
-    if (own_stack_) detail::ignore(tsr_anomaly_stack_set(nullptr, nullptr, nullptr));
   }
 
  private:
-  bool own_stack_;
   int32_t previous_ = 0;
 };
 

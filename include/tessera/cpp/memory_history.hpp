@@ -4,9 +4,7 @@
 // memory.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,7 +18,7 @@ namespace tessera {
 struct MemoryHistoryOptions {
   int64_t entries = 100000;  // the latest events are kept
   bool operations = true;    // note operation, dtype and shape of each block
-  int32_t stacks = 0;        // frames kept of the stack that set_memory_stacks gives
+  int32_t stacks = 0;        // frames kept of the stack that set_host_stack gives
 };
 
 // Records the memory of a device while it lives.
@@ -67,27 +65,6 @@ inline std::string memory_viewer_of(const std::string& snapshot) {
   tsr_buffer buffer = nullptr;
   check(tsr_memory_viewer_page(snapshot.data(), static_cast<int64_t>(snapshot.size()), &buffer));
   return detail::buffer_text(buffer);
-}
-
-// The callable gives the call stack of the thread that calls it, one frame in each line, innermost
-// first. C++ has no stack of its own to offer. Empty: no stacks. An exception leaves the block
-// without a stack. It may run on several threads at a time.
-inline void set_memory_stacks(std::function<std::string()> stack) {
-  using Callable = std::function<std::string()>;
-  if (!stack) return check(tsr_memory_history_stack_set(nullptr, nullptr, nullptr));
-  const auto run = [](void* user, char* text, int64_t capacity, int64_t* length) -> tsr_status {
-    try {
-      const std::string found = (*static_cast<Callable*>(user))();
-      *length = std::min(capacity, static_cast<int64_t>(found.size()));
-      std::memcpy(text, found.data(), static_cast<size_t>(*length));
-      return TSR_OK;
-    } catch (...) {
-      return TSR_CALLBACK;
-    }
-  };
-  const auto drop = [](void* user) { delete static_cast<Callable*>(user); };
-  auto owned = std::make_unique<Callable>(std::move(stack));
-  check(tsr_memory_history_stack_set(run, owned.release(), drop));
 }
 
 // How the caching allocator keeps memory; see the fields of tsr_memory_settings.

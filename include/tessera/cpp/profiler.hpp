@@ -59,9 +59,9 @@ enum class ProfileAction : tsr_profile_action {
 // A schedule has cycles of `wait` steps that are not recorded, `warmup` steps whose recording is
 // dropped, and `active` steps. Without active steps the recording lasts from start to stop.
 struct ProfilerOptions {
-  bool shapes = false;                   // of the arguments of functions
-  bool memory = false;                   // allocations
-  std::function<std::string()> stack{};  // the call stack of functions that this thread calls
+  bool shapes = false;  // of the arguments of functions
+  bool memory = false;  // allocations
+  bool stacks = false;  // the call stack of each function, which set_host_stack gives
   int64_t skip_first = 0, wait = 0, warmup = 0, active = 0, repeat = 0;
   int64_t capacity = 0;  // events of a cycle; 0: four million
 };
@@ -72,15 +72,14 @@ class Profiler {
   using Ready = std::function<void(Profiler&)>;
 
   // `on_ready` is called after each cycle, in step or stop.
-  explicit Profiler(ProfilerOptions options = {}, Ready on_ready = {})
-      : state_(std::make_unique<State>(State{this, std::move(on_ready)})),
-        stack_(std::move(options.stack)) {
+  explicit Profiler(const ProfilerOptions& options = {}, Ready on_ready = {})
+      : state_(std::make_unique<State>(State{this, std::move(on_ready)})) {
     tsr_profiler_options given{};
     given.struct_size = sizeof given;
     given.kinds = TSR_TRACE_CALL | TSR_TRACE_LAUNCH | TSR_TRACE_NODE | TSR_TRACE_ANNOTATION;
     if (options.memory) given.kinds |= TSR_TRACE_ALLOCATE | TSR_TRACE_FREE;
     given.shapes = options.shapes ? 1 : 0;
-    given.stacks = stack_ ? 1 : 0;
+    given.stacks = options.stacks ? 1 : 0;
     given.skip_first = options.skip_first;
     given.wait = options.wait;
     given.warmup = options.warmup;
@@ -91,23 +90,11 @@ class Profiler {
   }
   Profiler(const Profiler&) = delete;
   Profiler& operator=(const Profiler&) = delete;
-  ~Profiler() {
-    tsr_profiler_release(handle_);
-    forget_stack();
-  }
+  ~Profiler() { tsr_profiler_release(handle_); }
 
-  void start() {
-    if (stack_) {
-      detail::StackSource::set(stack_);
-      keeps_stack_ = true;
-    }
-    check(tsr_profiler_start(handle_));
-  }
+  void start() { check(tsr_profiler_start(handle_)); }
   void step() { check(tsr_profiler_step(handle_)); }
-  void stop() {
-    forget_stack();
-    check(tsr_profiler_stop(handle_));
-  }
+  void stop() { check(tsr_profiler_stop(handle_)); }
   [[nodiscard]] ProfileAction action() const {
     int32_t found = 0;
     check(tsr_profiler_action(handle_, &found));
@@ -156,14 +143,8 @@ class Profiler {
       return detail::report_exception();
     }
   }
-  void forget_stack() noexcept {
-    if (std::exchange(keeps_stack_, false))
-      detail::ignore(tsr_anomaly_stack_set(nullptr, nullptr, nullptr));
-  }
 
   std::unique_ptr<State> state_;
-  std::function<std::string()> stack_;
-  bool keeps_stack_ = false;
   tsr_profiler handle_ = nullptr;
 };
 

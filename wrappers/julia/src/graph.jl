@@ -176,21 +176,6 @@ end
 
 # ---- Anomaly mode ----
 
-# The text of the last stack: the library reads it until the next call.
-mutable struct StackText
-    last::String
-end
-
-function run_stack(user::Ptr{Cvoid}, text::Ptr{Ptr{UInt8}}, length::Ptr{Int64})::Int32
-    return guarded() do
-        kept = unbox(user)::StackText
-        kept.last = sprint(io -> foreach(frame -> println(io, "  ", frame), stacktrace()[3:end]))
-        unsafe_store!(text, pointer(kept.last))
-        unsafe_store!(length, sizeof(kept.last))
-    end
-end
-stack_pointer() = @cfunction(run_stack, Int32, (Ptr{Cvoid}, Ptr{Ptr{UInt8}}, Ptr{Int64}))
-
 """
     detect_anomaly(; check_nan=true) do
         ...
@@ -204,7 +189,7 @@ find errors.
 function detect_anomaly(f; check_nan::Bool=true)
     return pinned() do
         before = Ref{Int32}(0)
-        check(C.tsr_anomaly_stack_set(stack_pointer(), root(StackText("")), drop_pointer()))
+        give_host_stack()
         check(C.tsr_anomaly_mode_set(
             C.TSR_ANOMALY_ENABLED | (check_nan ? C.TSR_ANOMALY_CHECK_NAN : Int32(0)), before))
         try

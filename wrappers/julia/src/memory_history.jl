@@ -2,30 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Recordings of memory: which operation asked for each block, where in the program, and a page about it.
 
-# One line for each frame, innermost first, without those of the package and of Base at the inner end.
-function run_host_stack(user::Ptr{Cvoid}, text::Ptr{UInt8}, capacity::Int64, length::Ptr{Int64})::Int32
-    unsafe_store!(length, 0)
-    try
-        lines = sprint(write_frames, stacktrace())
-        size = min(sizeof(lines), capacity)
-        GC.@preserve lines unsafe_copyto!(text, pointer(lines), size)
-        unsafe_store!(length, size)
-        return C.TSR_OK
-    catch
-        return C.TSR_CALLBACK  # the block has no stack
-    end
-end
-host_stack_pointer() = @cfunction(run_host_stack, Int32, (Ptr{Cvoid}, Ptr{UInt8}, Int64, Ptr{Int64}))
-
-function write_frames(io, frames)
-    package, inside = @__DIR__, true
-    for frame in frames
-        file = string(frame.file)
-        inside = inside && (startswith(file, package) || startswith(file, "./"))  # Base says ./array.jl
-        inside || println(io, file, ":", frame.line, " in ", frame.func)
-    end
-end
-
 """
     Tessera.record_memory(f; device=CPU, entries=100_000, stacks=0, operations=true)
 
@@ -42,7 +18,7 @@ function record_memory(f; device::Device=CPU, entries::Integer=100_000, stacks::
     context = operations ? C.TSR_MEMORY_CONTEXT_OPERATIONS : C.TSR_MEMORY_CONTEXT_NONE
     options = Ref(C.tsr_memory_history_options(
         sizeof(C.tsr_memory_history_options), context, entries, stacks, 0))
-    stacks > 0 && check(C.tsr_memory_history_stack_set(host_stack_pointer(), C_NULL, C_NULL))
+    stacks > 0 && give_host_stack()
     check(C.tsr_memory_history_start(device.type, device.index, options))
     try
         return f()

@@ -24,7 +24,7 @@ A profiler that does not run yet: `start!`, `step!`, `stop!`. It records all thr
 `schedule` has some of `skip_first`, `wait`, `warmup`, `active`, `repeat`: cycles of steps that are not recorded,
 steps whose recording is dropped, and active steps. Without it the recording lasts from start to stop.
 `on_ready(profiler)` is called after each cycle. `memory` adds allocations, `shapes` those of arguments, `stacks`
-the Julia frames of each function that this thread calls. `profile_table`, `profile_text` and `save_profile`
+the Julia frames of each function, on all threads. `profile_table`, `profile_text` and `save_profile`
 have the last recording; `profile` does all for a function.
 """
 mutable struct Profiler
@@ -62,7 +62,7 @@ profile_ready_pointer() = @cfunction(run_profile_ready, Int32, (Ptr{Cvoid}, C.ts
 
 "Begins the first step of a profiler."
 function start!(p::Profiler)
-    p.stacks && check(C.tsr_anomaly_stack_set(stack_pointer(), root(StackText("")), drop_pointer()))
+    p.stacks && give_host_stack()
     GC.@preserve p check(C.tsr_profiler_start(p.handle))
     return p
 end

@@ -2,6 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # Profilers: ranges, schedules, tables, files, exceptions of the callback.
 
+# The frames of a task on any thread.
+function function_of_a_task()
+    return tan.(Tessera.ones(2))
+end
+
+@testset "test_R11_stacks_are_those_of_all_threads" begin
+    _, profiler = profile(; stacks=true) do
+        fetch(Threads.@spawn function_of_a_task())
+    end
+    @test occursin(r"test_profiler.jl:\d+ in function_of_a_task", profile_text(profiler, :events))
+end
+
 @testset "test_R11_table_and_formats_have_the_ranges_and_functions" begin
     x = requires_grad!(Tessera.ones(2, 3))
     result, profiler = profile(; shapes=true, memory=true, stacks=true) do

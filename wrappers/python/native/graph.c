@@ -117,42 +117,13 @@ PyObject* py_metadata_object(PyObject* self, PyObject* args) {
 
 /* ---- anomaly mode ---- */
 
-/* user: a list of a callable that returns the stack as str, and the last one that it returned. */
-static tsr_status tpy_stack(void* user, const char** text, int64_t* text_len) {
-  TPY_ENTER;
-  tsr_status status = TSR_OK;
-  Py_ssize_t size = 0;
-  PyObject* found = PyObject_CallNoArgs(PyList_GET_ITEM((PyObject*)user, 0));
-  const char* data = found != NULL ? PyUnicode_AsUTF8AndSize(found, &size) : NULL;
-  if (data == NULL) {
-    Py_XDECREF(found);
-    status = tpy_hand_over();
-  } else {
-    PyList_SetItem((PyObject*)user, 1, found);
-    *text = data;
-    *text_len = (int64_t)size;
-  }
-  TPY_LEAVE;
-  return status;
-}
-
-/* set_anomaly(mode, stack) -> the previous mode. While the mode is on, nodes that this thread makes
- * keep the text that `stack` returns. */
-PyObject* py_set_anomaly(PyObject* self, PyObject* args) {
+/* set_anomaly(mode) -> the previous mode of this thread. */
+PyObject* py_set_anomaly(PyObject* self, PyObject* mode) {
   (void)self;
-  int mode;
-  PyObject* stack;
-  if (!PyArg_ParseTuple(args, "iO", &mode, &stack)) return NULL;
-  tsr_status status = TSR_OK;
-  if (mode != 0) {
-    PyObject* user = PyList_New(2);
-    if (user == NULL) return NULL;
-    PyList_SET_ITEM(user, 0, Py_NewRef(stack));
-    PyList_SET_ITEM(user, 1, Py_NewRef(Py_None));
-    status = tsr_anomaly_stack_set(tpy_stack, user, tpy_drop);
-  }
+  const long wanted = PyLong_AsLong(mode);
+  if (wanted == -1 && PyErr_Occurred()) return NULL;
   int32_t previous = 0;
-  if (status == TSR_OK) status = tsr_anomaly_mode_set(mode, &previous);
+  const tsr_status status = tsr_anomaly_mode_set((int32_t)wanted, &previous);
   if (status != TSR_OK) return tpy_fail(status);
   return PyLong_FromLong(previous);
 }

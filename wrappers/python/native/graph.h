@@ -74,10 +74,10 @@ int tpy_count_arguments(const char* name, Py_ssize_t nargs, Py_ssize_t wanted);
 PyObject* py_saved_tensors(PyObject* self, PyObject* node);
 PyObject* py_set_metadata(PyObject* self, PyObject* args);
 PyObject* py_metadata_object(PyObject* self, PyObject* args);
-PyObject* py_set_anomaly(PyObject* self, PyObject* args);
+PyObject* py_set_anomaly(PyObject* self, PyObject* mode);
 
-/* memory_stack.c: the call stacks of recordings of memory. */
-PyObject* py_set_memory_stacks(PyObject* self, PyObject* folder);
+/* host_stack.c: the call stacks of Python. */
+PyObject* py_set_host_stack(PyObject* self, PyObject* folder);
 
 /* plugged_allocator.c: allocators of shared libraries. */
 PyObject* py_plug_allocator(PyObject* self, PyObject* args);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera Authors
  * SPDX-License-Identifier: Apache-2.0
- * The call stack of a thread for recordings of memory: read from the interpreter's frames in C,
- * because it is asked for at every call that allocates. */
+ * The call stack of a thread, for anomaly mode, recordings of memory and profilers: read from the
+ * interpreter's frames in C, because it is asked for at every call. */
 #include "native.h"
 
 /* The package's folder, with its separator. Its frames at the inner end of a stack are left out:
@@ -60,16 +60,16 @@ static tsr_status tpy_host_stack(void* user, char* text, int64_t capacity, int64
   return TSR_OK;
 }
 
-/* set_memory_stacks(folder): gives recordings of memory the stacks of Python from now on; `folder`
- * is the package's. */
-PyObject* py_set_memory_stacks(PyObject* self, PyObject* folder) {
+/* set_host_stack(folder): the library gets the stacks of Python from now on; `folder` is the
+ * package's. */
+PyObject* py_set_host_stack(PyObject* self, PyObject* folder) {
   (void)self;
   if (!PyUnicode_Check(folder)) {
-    PyErr_SetString(PyExc_TypeError, "set_memory_stacks(): expected the package's folder");
+    PyErr_SetString(PyExc_TypeError, "set_host_stack(): expected the package's folder");
     return NULL;
   }
   Py_XSETREF(package_folder, Py_NewRef(folder));
-  const tsr_status status = tsr_memory_history_stack_set(tpy_host_stack, NULL, NULL);
+  const tsr_status status = tsr_host_stack_set(tpy_host_stack, NULL, NULL);
   if (status != TSR_OK) return tpy_fail(status);
   Py_RETURN_NONE;
 }

@@ -137,13 +137,26 @@ def test_r11_python_frames_of_functions(tmp_path: pathlib.Path) -> None:
         inner()
     (event,) = [e for e in prof.events() if e["name"] == "exp" and e["kind"] == "call"]
     frames = event["stack"].split("\n")
-    assert re.search(r"test_profiler\.py\(\d+\): inner$", frames[-1])
-    assert frames[-2].endswith("test_r11_python_frames_of_functions")
+    assert re.search(r"test_profiler\.py:\d+ in test_r11_python_frames_of_functions\.<locals>\.inner$", frames[0])
+    assert frames[1].endswith("in test_r11_python_frames_of_functions")
     prof.export_stacks(tmp_path / "stacks.txt")
     assert re.search(r"inner;exp \d+$", (tmp_path / "stacks.txt").read_text(), re.MULTILINE)
     with ts.autograd.detect_anomaly(), profile(with_stack=True):
         pass
     assert not ts.autograd.is_anomaly_enabled()
+
+
+def test_r11_python_frames_of_every_thread() -> None:
+    def of_a_thread() -> None:
+        ts.exp(ts.ones(2))
+
+    with profile(with_stack=True) as prof:
+        thread = threading.Thread(target=of_a_thread)
+        thread.start()
+        thread.join()
+    (event,) = [e for e in prof.events() if e["name"] == "exp" and e["kind"] == "call"]
+    assert event["stack"].split("\n")[0].endswith("of_a_thread")
+    assert event["stack"].count("threading.py") == 3  # its run, and what begins a thread
 
 
 def test_lost_events_are_counted() -> None:

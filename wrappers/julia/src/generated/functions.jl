@@ -412,19 +412,14 @@
 @c tsr_anomaly_mode()::Int32
 
 # Sets the anomaly mode of this thread and returns the previous one. While it is on, each node
-# that functions on this thread make keeps the call stack of the host in its metadata, under
-# "stack", and a node made in a backward also where the node came from that made it, under
-# "parent". A backward that starts in the mode and fails says where the forward of the failing
-# node was called.
+# that functions on this thread make keeps the call stack of the host (tsr_host_stack_set) in
+# its metadata, under "stack", and a node made in a backward also where the node came from
+# that made it, under "parent". A backward that starts in the mode and fails says where the
+# forward of the failing node was called.
 # With CHECK_NAN the backward fails with AUTOGRAD when a node returns nan although the
 # gradients that it got have none. The mode costs time in every function and node; it is for
 # finding errors.
 @c tsr_anomaly_mode_set(mode::Int32, previous::Ptr{Int32})::tsr_status
-
-# Sets the callback that gives this thread's call stack in anomaly mode; NULL: the stack is
-# not known. It replaces the previous one, whose drop runs then. tsr_ambient_save includes
-# mode and callback.
-@c tsr_anomaly_stack_set(callback::Ptr{Cvoid}, user::Ptr{Cvoid}, drop::Ptr{Cvoid})::tsr_status
 
 # Where the gradient of the tensor goes: a node as a new reference, and the number of that
 # node's output. For a leaf it is the AccumulateGrad node, which lives as long as a graph or a
@@ -1140,6 +1135,12 @@
 # INDEX for a number beyond the kept tensors, of which there are none after attach.
 @c tsr_node_saved_for_forward(node::tsr_node, index::Int64, tensor::Ptr{tsr_tensor})::tsr_status
 
+# Sets the callback that gives the call stack of any thread; NULL removes it. It serves all
+# that ask: anomaly mode, recordings of memory and profilers with stacks, and recordings of
+# programs that refuse a call. Nobody asks unless one of these is on. Replaces the previous
+# one, whose drop runs when no thread is inside it.
+@c tsr_host_stack_set(callback::Ptr{Cvoid}, user::Ptr{Cvoid}, drop::Ptr{Cvoid})::tsr_status
+
 # A profiler that does not run yet.
 # VALUE for a schedule that cannot be.
 @c tsr_profiler_new(options::Ptr{tsr_profiler_options}, callback::Ptr{Cvoid}, user::Ptr{Cvoid},
@@ -1220,12 +1221,6 @@
 # Whether the memory events of the device are recorded now.
 @c tsr_memory_history_running(device_type::tsr_device_type, device_index::Int32,
     running::Ptr{Int32})::tsr_status
-
-# Sets the callback that gives the call stack of any thread for recordings with stacks; NULL
-# removes it. Without one the callback of tsr_anomaly_stack_set serves its thread. Replaces
-# the previous one, whose drop runs when no thread is inside it.
-@c tsr_memory_history_stack_set(callback::Ptr{Cvoid}, user::Ptr{Cvoid},
-    drop::Ptr{Cvoid})::tsr_status
 
 # Who holds the memory of the device, the largest first, at most count holders, as a JSON
 # array of objects: operation, path (the operations around it, outermost first), bytes, count

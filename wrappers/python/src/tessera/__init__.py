@@ -6,6 +6,7 @@ The package is an array namespace of the Python Array API standard; all other na
 """
 
 import math as _math
+import os as _os
 import typing as _typing
 
 from . import _ops, capi
@@ -89,9 +90,12 @@ from ._variadic import (  # type: ignore[assignment]  # noqa: F401
     vsplit,
     where,
 )
-from ._core import is_grad_enabled, is_inference_mode_enabled
+from ._core import is_grad_enabled, is_inference_mode_enabled, set_host_stack as _set_host_stack
 from ._modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ._on_demand import on_demand as _on_demand
+
+# Anomaly mode, recordings of memory and profilers ask for stacks; the package's own frames are left out.
+_set_host_stack(_os.path.join(_os.path.dirname(_os.path.abspath(__file__)), ""))
 
 if _typing.TYPE_CHECKING:
     from . import (

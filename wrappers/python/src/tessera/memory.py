@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from ._core import plug_allocator, set_memory_stacks
+from ._core import plug_allocator
 from ._device import CPU, Device, device_of, device_pair
 from ._errors import InvalidValueError
 from .capi import check, document, ffi, lib, out, text
 
 _NO_BOUND = (1 << 63) - 1
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def memory_stats(device: Device | str = CPU) -> dict[str, int]:
@@ -202,8 +201,6 @@ class record_history:  # noqa: N801
         options = ffi.new("tsr_memory_history_options*", {"struct_size": ffi.sizeof("tsr_memory_history_options")})
         options.entries, options.stacks = entries, stacks
         options.context = lib.TSR_MEMORY_CONTEXT_OPERATIONS if operations else lib.TSR_MEMORY_CONTEXT_NONE
-        if stacks:
-            set_memory_stacks(_PACKAGE)
         check(lib.tsr_memory_history_start(*device_pair(self.device), options))
 
     def __enter__(self) -> record_history:

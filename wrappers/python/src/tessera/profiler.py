@@ -15,7 +15,6 @@ from __future__ import annotations
 import functools
 import os
 import socket
-import sys
 import time
 import weakref
 from collections.abc import Callable, Iterable, Sequence
@@ -24,7 +23,6 @@ from enum import Enum
 from types import TracebackType
 from typing import Any, Final, NamedTuple, TypeVar
 
-from ._core import set_anomaly
 from ._device import Device, device_pair
 from ._errors import ArgumentTypeError, InvalidValueError, as_int
 from .capi import check, document, ffi, lib, out, text
@@ -34,7 +32,6 @@ __all__ = [
     "tensorboard_trace_handler",
 ]  # fmt: skip
 
-_PACKAGE: Final = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -227,24 +224,12 @@ def _average(row: dict[str, Any]) -> Average:
 # ---- The profiler ----
 
 
-def _frames() -> str:
-    """The calls that led to the running function, innermost last, without the package's own."""
-    lines: list[str] = []
-    frame = sys._getframe(1)
-    while frame is not None:  # the last one's f_back
-        code = frame.f_code
-        if not code.co_filename.startswith(_PACKAGE):
-            lines.append(f"{code.co_filename}({frame.f_lineno}): {code.co_name}")
-        frame = frame.f_back  # type: ignore[assignment]
-    return "\n".join(reversed(lines))
-
-
 class profile:  # noqa: N801
     """profile(*, schedule=None, on_trace_ready=None, record_shapes=False, ...): records what the library does in a block.
 
     One profiler runs at a time; it records all threads. Without a schedule the recording lasts for the block, else call
     step() after each step; `on_trace_ready(prof)` is called after each cycle. `profile_memory` adds allocations,
-    `with_stack` the Python frames of each function that this thread calls, `with_flops` the shares of the measured roof
+    `with_stack` the Python frames of each function, on every thread, `with_flops` the shares of the measured roof
     (operations and bytes are there in any case).
     """
 
@@ -266,7 +251,7 @@ class profile:  # noqa: N801
             if not isinstance(activity, ProfilerActivity):
                 raise ArgumentTypeError(f"activities: expected ProfilerActivity, got {type(activity).__name__}")
         self.on_trace_ready = on_trace_ready
-        self._stacks, self._error = with_stack, None  # type: tuple[bool, BaseException | None]
+        self._error: BaseException | None = None
         options = ffi.new("tsr_profiler_options*", {"struct_size": ffi.sizeof("tsr_profiler_options")})
         options.kinds = lib.TSR_TRACE_CALL | lib.TSR_TRACE_LAUNCH | lib.TSR_TRACE_NODE | lib.TSR_TRACE_ANNOTATION
         if profile_memory:
@@ -284,8 +269,6 @@ class profile:  # noqa: N801
     def start(self) -> None:
         """Begins the first step."""
         check(lib.tsr_profiler_start(self._handle))
-        if self._stacks:
-            _set_stack(_frames)
 
     def step(self) -> None:
         """Ends the current step and begins the next one."""
@@ -294,8 +277,6 @@ class profile:  # noqa: N801
 
     def stop(self) -> None:
         """Ends the profiler and the cycle that it records."""
-        if self._stacks:
-            _set_stack(None)
         check(lib.tsr_profiler_stop(self._handle))
         self._raise()
 
@@ -372,23 +353,12 @@ def _ready_of(owner: weakref.ref[profile]) -> Callable[[Any, Any], int]:
     return ready
 
 
-def _set_stack(stack: Callable[[], str] | None) -> None:
-    """The source of this thread's call stacks; anomaly mode uses it, too, and keeps it while it is on."""
-    mode = lib.tsr_anomaly_mode()
-    if stack is None:
-        if not mode & lib.TSR_ANOMALY_ENABLED:
-            check(lib.tsr_anomaly_stack_set(ffi.NULL, ffi.NULL, ffi.NULL))
-        return
-    set_anomaly(mode | lib.TSR_ANOMALY_ENABLED, stack)
-    check(lib.tsr_anomaly_mode_set(mode, ffi.new("int32_t*")))
-
-
 def _folded(events: Sequence[dict[str, Any]]) -> dict[str, int]:
     """Microseconds of each function by itself, keyed by its Python frames and itself."""
     times: dict[str, int] = {}
     for event in events:
         if "stack" in event:
-            key = ";".join((*event["stack"].split("\n"), event["name"]))
+            key = ";".join((*reversed(event["stack"].split("\n")), event["name"]))
             times[key] = times.get(key, 0) + (event["end"] - event["begin"]) // 1000
     return times
 

@@ -36,6 +36,8 @@ mod generated;
 mod handle;
 #[allow(unsafe_code)]
 mod host;
+#[allow(unsafe_code)]
+mod host_stack;
 mod index;
 #[allow(unsafe_code)]
 pub mod io;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The profiler: what a program's time and memory are spent on, as a table, a trace or a page.
 
-use crate::autograd::stack_of_this_thread;
 use crate::error::{callback, done, drop_box};
+use crate::host_stack::give_host_stack;
 use crate::memory::buffer_text;
 use crate::{Device, Result};
 use std::ffi::c_void;
@@ -113,7 +113,7 @@ pub struct ProfilerOptions {
     pub shapes: bool,
     /// Whether allocations are recorded.
     pub memory: bool,
-    /// Whether functions that this thread calls have a backtrace. It is slow.
+    /// Whether functions have a backtrace, on all threads. It is slow.
     pub stacks: bool,
     /// The events of a cycle; 0 means four million. Further ones are lost.
     pub capacity: i64,
@@ -197,7 +197,7 @@ impl Profiler {
     /// Begins the first step.
     pub fn start(&mut self) -> Result<()> {
         if self.stacks {
-            stack_of_this_thread()?;
+            give_host_stack()?;
         }
         // SAFETY: a valid handle, which this object owns.
         done(unsafe { sys::tsr_profiler_start(self.handle) })

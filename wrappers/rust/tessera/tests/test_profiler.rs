@@ -15,6 +15,12 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+#[inline(never)]
+fn a_function_of_another_thread() -> Result<()> {
+    Tensor::ones(&[2])?.tan()?;
+    Ok(())
+}
+
 #[test]
 fn r11_table_and_formats_have_the_ranges_and_functions() -> Result<()> {
     let _turn = turn();
@@ -28,12 +34,14 @@ fn r11_table_and_formats_have_the_ranges_and_functions() -> Result<()> {
         let _inner = range("exponential");
         x.exp()?.sum()?.backward()?;
     }
+    std::thread::spawn(a_function_of_another_thread).join().expect("the thread ends")?;
     profiler.stop()?;
     assert!(profiler.table(Sort::Total, 3)?.contains("forward"));
     assert!(profiler.table_by(Group::OpsShapes, Sort::Name, 0)?.contains("[[2,3]]"));
     assert!(profiler.rows(Group::Kernels, Sort::Flops)?.contains("\"exp\""));
     let events = profiler.text(Format::Events)?;
-    for wanted in ["\"exponential\"", "\"ExpBackward\"", "\"allocate\"", "test_profiler"] {
+    for wanted in ["\"exponential\"", "\"ExpBackward\"", "\"allocate\"", "test_profiler", "a_function_of_another_thread"]
+    {
         assert!(events.contains(wanted), "{wanted}");
     }
     let path = std::env::temp_dir().join(format!("profile-{}.html", std::process::id()));

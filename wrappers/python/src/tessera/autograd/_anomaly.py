@@ -4,23 +4,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import traceback
 from types import TracebackType
 
 from .._core import set_anomaly
 from ..capi import lib
-
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-
-
-def _stack() -> str:
-    """The calls that led to the running function of the library, innermost last; without the package's own."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame = frame.f_back
-    return "".join(traceback.format_stack(frame))
 
 
 def is_anomaly_enabled() -> bool:
@@ -44,7 +31,7 @@ class set_detect_anomaly:  # noqa: N801
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         flags = lib.TSR_ANOMALY_ENABLED | (lib.TSR_ANOMALY_CHECK_NAN if check_nan else 0)
-        self._before = set_anomaly(flags if mode else 0, _stack)
+        self._before = set_anomaly(flags if mode else 0)
 
     def __enter__(self) -> None:
         pass
@@ -52,7 +39,7 @@ class set_detect_anomaly:  # noqa: N801
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        set_anomaly(self._before, _stack)
+        set_anomaly(self._before)
 
 
 class detect_anomaly:  # noqa: N801

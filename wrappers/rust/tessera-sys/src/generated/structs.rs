@@ -893,8 +893,7 @@ pub struct tsr_profiler_options {
     pub kinds: i32,
     /// 0 or 1; the shapes and dtypes of the arguments of functions
     pub shapes: i32,
-    /// 0 or 1; the call stack of each function, on threads that have set one
-    /// (tsr_anomaly_stack_set)
+    /// 0 or 1; the call stack of the host at each function, on all threads (tsr_host_stack_set)
     pub stacks: i32,
     /// steps before the first cycle
     pub skip_first: i64,
@@ -944,7 +943,8 @@ pub struct tsr_memory_history_options {
     pub context: tsr_memory_context,
     /// events that are kept, the latest ones; 0 means 100000
     pub entries: i64,
-    /// frames kept of the host's call stack, 0 means that stacks are not recorded
+    /// frames kept of the host's call stack (tsr_host_stack_set), 0 means that stacks are not
+    /// recorded
     pub stacks: i32,
     /// pad0.
     pub pad0: i32,

@@ -593,13 +593,6 @@ pub type tsr_log_fn = Option<unsafe extern "C" fn(
     message_len: i64,
 )>;
 
-/// Writes the call stack of the host language as text, innermost call last. The text stays valid
-/// until the next call of the callback or its drop. The callback must not fail the function that
-/// calls it: after a failure the node has no stack.
-pub type tsr_stack_fn = Option<unsafe extern "C" fn(
-    user: *mut c_void, text: *mut *const c_char, text_len: *mut i64,
-) -> tsr_status>;
-
 /// Gets a finished gradient, borrowed. It may write an owned handle to replacement, which then
 /// replaces the gradient. replacement is NULL at first, which keeps the gradient.
 pub type tsr_hook_fn = Option<unsafe extern "C" fn(
@@ -769,18 +762,19 @@ pub type tsr_trace_fn = Option<unsafe extern "C" fn(
     user: *mut c_void, event: *const tsr_trace_event,
 )>;
 
+/// Writes the call stack of the host language on the calling thread, "file:line in function" in
+/// each line, innermost frame first, at most capacity bytes, and their number to length. It may
+/// run on several threads at a time, on threads that the host has not made, too, and must not
+/// allocate on a device. After a failure the asker has no stack.
+pub type tsr_host_stack_fn = Option<unsafe extern "C" fn(
+    user: *mut c_void, text: *mut c_char, capacity: i64, length: *mut i64,
+) -> tsr_status>;
+
 /// Called when a cycle has been recorded, by tsr_profiler_step or tsr_profiler_stop. The profiler
 /// is borrowed. Nothing is recorded meanwhile. The status of a failure becomes that of the
 /// function.
 pub type tsr_profile_ready_fn = Option<unsafe extern "C" fn(
     user: *mut c_void, profiler: tsr_profiler,
-) -> tsr_status>;
-
-/// Writes the call stack of the host language on the calling thread, one frame in each line,
-/// innermost first, at most capacity bytes, and their number to length. May run on several threads
-/// at a time, and must not allocate on the device. After a failure the block has no stack.
-pub type tsr_host_stack_fn = Option<unsafe extern "C" fn(
-    user: *mut c_void, text: *mut c_char, capacity: i64, length: *mut i64,
 ) -> tsr_status>;
 
 /// Learns of an out-of-memory error just before it is reported, on the allocating thread and with

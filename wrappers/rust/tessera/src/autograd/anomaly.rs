@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Anomaly mode: errors of a backward say where the forward was called.
 
-use crate::error::{callback, done, drop_box};
+use crate::error::done;
+use crate::host_stack::give_host_stack;
 use crate::Result;
-use std::backtrace::Backtrace;
-use std::ffi::{c_char, c_void};
 use std::marker::PhantomData;
 use tessera_sys as sys;
 
@@ -31,27 +30,6 @@ pub fn is_anomaly_enabled() -> bool {
     unsafe { sys::tsr_anomaly_mode() & sys::TSR_ANOMALY_ENABLED != 0 }
 }
 
-unsafe extern "C" fn stack(user: *mut c_void, text: *mut *const c_char, length: *mut i64) -> i32 {
-    callback(|| {
-        // SAFETY: user is the box of `detect_anomaly`; the library reads the text before the next
-        // call, on this thread.
-        unsafe {
-            let last = &mut *user.cast::<String>();
-            *last = Backtrace::force_capture().to_string();
-            *text = last.as_ptr().cast();
-            *length = last.len() as i64;
-        }
-        Ok(())
-    })
-}
-
-/// Lets the library ask for backtraces of this thread, in anomaly mode and for profiles.
-pub(crate) fn stack_of_this_thread() -> Result<()> {
-    let user = Box::into_raw(Box::<String>::default());
-    // SAFETY: the box is freed by its drop once, also when this fails.
-    done(unsafe { sys::tsr_anomaly_stack_set(Some(stack), user.cast(), Some(drop_box::<String>)) })
-}
-
 /// Until the guard is dropped, nodes that this thread makes keep a backtrace in their metadata under
 /// `stack`, and a backward that fails says where the forward of the failing node was called. With
 /// `check_nan` a backward fails when a node returns nan though the gradients that it got have none.
@@ -70,7 +48,7 @@ pub(crate) fn stack_of_this_thread() -> Result<()> {
 /// # }
 /// ```
 pub fn detect_anomaly(check_nan: bool) -> Result<AnomalyGuard> {
-    stack_of_this_thread()?;
+    give_host_stack()?;
     let nan = if check_nan { sys::TSR_ANOMALY_CHECK_NAN } else { 0 };
     let mut previous = 0;
     // SAFETY: a number and a place for a number.

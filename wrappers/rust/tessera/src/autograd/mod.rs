@@ -14,7 +14,6 @@ mod modes;
 mod node;
 mod saved;
 
-pub(crate) use anomaly::stack_of_this_thread;
 pub use anomaly::{detect_anomaly, is_anomaly_enabled, AnomalyGuard};
 pub use checkpoint::{checkpoint, checkpoint_with, CheckpointOptions};
 pub use edges::{backward_to_edges, grad_at_edges, GradientEdge};

@@ -3,10 +3,10 @@
 //! Recordings: which operation asked for each block, where in the program, and a page about it.
 
 use super::{buffer_text, Pressure};
-use crate::error::{callback, done, drop_box, drop_quietly};
+use crate::error::{done, drop_box, drop_quietly};
+use crate::host_stack::give_host_stack;
 use crate::{Device, Result};
-use std::backtrace::Backtrace;
-use std::ffi::{c_char, c_void};
+use std::ffi::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::null_mut;
 use tessera_sys as sys;
@@ -43,51 +43,6 @@ impl Drop for HistoryGuard {
     }
 }
 
-/// The frames of a backtrace as lines "file:line in function", without those of this crate, of the
-/// library and of the standard library at its inner end.
-fn frames(backtrace: &str) -> String {
-    let mut lines = Vec::new();
-    let mut name = "";
-    for line in backtrace.lines().map(str::trim) {
-        if let Some(place) = line.strip_prefix("at ") {
-            let file = place.rsplit_once(':').map_or(place, |(file, _column)| file);
-            lines.push(format!("{file} in {name}"));
-        } else {
-            name = line.split_once(": ").map_or(line, |(_number, name)| name);
-        }
-    }
-    // C++ files are those of the library that called back.
-    let inner = |line: &String| {
-        let (place, name) = line.split_once(" in ").unwrap_or((line, ""));
-        let file = place.rsplit_once(':').map_or(place, |(file, _line)| file);
-        let ours = ["tessera::", "<tessera::", "std::", "<std::", "core::", "<core::"];
-        file.starts_with("/rustc/")
-            || [".cpp", ".h", ".hpp"].iter().any(|end| file.ends_with(end))
-            || ours.iter().any(|part| name.starts_with(part))
-    };
-    let skipped = lines.iter().take_while(|line| inner(line)).count();
-    lines.drain(..skipped);
-    lines.join("\n")
-}
-
-unsafe extern "C" fn stack(
-    _user: *mut c_void,
-    text: *mut c_char,
-    capacity: i64,
-    length: *mut i64,
-) -> i32 {
-    callback(|| {
-        let found = frames(&Backtrace::force_capture().to_string());
-        let size = found.len().min(usize::try_from(capacity).unwrap_or(0));
-        // SAFETY: the library gives `capacity` writable bytes and a place for the length.
-        unsafe {
-            std::ptr::copy_nonoverlapping(found.as_ptr(), text.cast(), size);
-            *length = size as i64;
-        }
-        Ok(())
-    })
-}
-
 /// Records the memory of a device until the guard is dropped. What was recorded before is dropped.
 pub fn record_history(device: Device, options: HistoryOptions) -> Result<HistoryGuard> {
     let given = sys::tsr_memory_history_options {
@@ -100,13 +55,11 @@ pub fn record_history(device: Device, options: HistoryOptions) -> Result<History
         stacks: options.stacks,
         ..Default::default()
     };
-    // SAFETY: the callback has no user pointer; the struct has its size.
-    unsafe {
-        if options.stacks > 0 {
-            done(sys::tsr_memory_history_stack_set(Some(stack), null_mut(), None))?;
-        }
-        done(sys::tsr_memory_history_start(device.kind as i32, device.index, &given))?;
+    if options.stacks > 0 {
+        give_host_stack()?;
     }
+    // SAFETY: the struct has its size.
+    done(unsafe { sys::tsr_memory_history_start(device.kind as i32, device.index, &given) })?;
     Ok(HistoryGuard(device))
 }
 
@@ -223,19 +176,4 @@ pub fn on_out_of_memory(
         )
     })?;
     Ok(OutOfMemoryGuard(id))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::frames;
-
-    #[test]
-    fn frames_begin_at_the_program() {
-        let backtrace =
-            "   0: tessera::memory::history::stack\n             at ./src/memory.rs:5:9\n   \
-                         1: tsr_ones\n             at /tessera/capi/memory.cpp:130:3\n   \
-                         2: model::forward\n             at ./src/model.rs:31:5\n   2: main\n";
-        assert_eq!(frames(backtrace), "./src/model.rs:31 in model::forward");
-        assert_eq!(frames("disabled backtrace"), "");
-    }
 }
