@@ -48,7 +48,11 @@ struct Exported {
   Managed managed;
   Tensor tensor;
 
-  static void destroy(Managed* managed) noexcept { delete reinterpret_cast<Exported*>(managed); }
+  static void destroy(Managed* managed) noexcept {
+    auto* exported = reinterpret_cast<Exported*>(managed);
+    give_back_storage(*exported->tensor.storage());
+    delete exported;
+  }
 };
 
 template <class Managed>
@@ -56,6 +60,7 @@ Managed* export_tensor(const Tensor& tensor) {
   auto* exported = new Exported<Managed>{};
   static_assert(offsetof(Exported<Managed>, managed) == 0);
   exported->tensor = tensor.detached();  // its layout never changes, so the view may point into it
+  lend_storage(*exported->tensor.storage());
   exported->managed.dl_tensor = view_of(exported->tensor);
   exported->managed.manager_ctx = exported;
   exported->managed.deleter = Exported<Managed>::destroy;

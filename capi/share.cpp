@@ -78,6 +78,16 @@ tsr_status tsr_storage_share(tsr_tensor tensor, tsr_share_strategy strategy) {
   });
 }
 
+tsr_status tsr_storage_lend(tsr_tensor tensor) {
+  return guard(Call(kInfo_storage_lend, tensor),
+               [&] { lend_storage(*TensorArg(tensor, "tensor").get().storage()); });
+}
+
+void tsr_storage_give_back(tsr_tensor tensor) {
+  if (tensor != nullptr && is_live(tensor, ObjectTag::kTensor))
+    give_back_storage(*TensorArg(tensor, "tensor").get().storage());
+}
+
 tsr_status tsr_tensor_is_shared(tsr_tensor tensor, int32_t* shared) {
   return guard(Call(kInfo_tensor_is_shared, tensor), [&] {
     const Storage& storage = *TensorArg(tensor, "tensor").get().storage();

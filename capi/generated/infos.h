@@ -271,6 +271,8 @@ inline constexpr CallInfoOf kInfo_memory_settings_get{539, "tsr_memory_settings_
 inline constexpr CallInfoOf kInfo_memory_settings_set{540, "tsr_memory_settings_set", {{"device", 'C'}, {"settings", 'O'}}};
 inline constexpr CallInfoOf kInfo_memory_set_limit_fraction{541, "tsr_memory_set_limit_fraction", {{"device", 'C'}, {"fraction", 'R'}}};
 inline constexpr CallInfoOf kInfo_storage_share{550, "tsr_storage_share", {{"tensor", 'T'}, {"strategy", 'E'}}};
+inline constexpr CallInfoOf kInfo_storage_lend{556, "tsr_storage_lend", {{"tensor", 'T'}}};
+inline constexpr CallInfoOf kInfo_storage_give_back{557, "tsr_storage_give_back", {{"tensor", 'o'}}};
 inline constexpr CallInfoOf kInfo_tensor_is_shared{551, "tsr_tensor_is_shared", {{"tensor", 'T'}, {"shared", 'W'}}};
 inline constexpr CallInfoOf kInfo_empty_shared{552, "tsr_empty_shared", {{"shape", 'J'}, {"dtype", 'D'}, {"strategy", 'E'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_storage_shared_handle{553, "tsr_storage_shared_handle", {{"tensor", 'T'}, {"flags", 'I'}, {"handle", 'O'}}};

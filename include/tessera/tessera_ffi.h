@@ -952,6 +952,8 @@ tsr_status tsr_memory_settings_get(tsr_device_type device_type, int32_t device_i
 tsr_status tsr_memory_settings_set(tsr_device_type device_type, int32_t device_index, const tsr_memory_settings* settings);
 tsr_status tsr_memory_set_limit_fraction(tsr_device_type device_type, int32_t device_index, double fraction);
 tsr_status tsr_storage_share(tsr_tensor tensor, tsr_share_strategy strategy);
+tsr_status tsr_storage_lend(tsr_tensor tensor);
+void tsr_storage_give_back(tsr_tensor tensor);
 tsr_status tsr_tensor_is_shared(tsr_tensor tensor, int32_t* shared);
 tsr_status tsr_empty_shared(const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_share_strategy strategy, tsr_tensor* out);
 tsr_status tsr_storage_shared_handle(tsr_tensor tensor, int32_t flags, tsr_shared_handle* handle);

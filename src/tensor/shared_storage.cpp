@@ -96,6 +96,11 @@ StoragePtr allocate_shared_storage(uint64_t nbytes, ShareStrategy strategy) {
 
 void share_storage(Storage& storage, ShareStrategy strategy) {
   if (!storage.device.is_cpu() || shared_memory_of(storage) != nullptr) return;
+  const uint16_t lent = storage.lent.load(std::memory_order_relaxed);
+  TSR_CHECK(lent == 0, Code::kBuffer, "tensor",
+            "expected memory that no array of the host uses, because it has to move, got ", lent,
+            " of them (NumPy arrays, memory views, DLPack); share the tensor before they are made, "
+            "or delete them first");
   auto shared =
       std::make_unique<Shared>(Shared{SharedMemory::create(storage.nbytes, strategy), {}});
   if (storage.nbytes != 0) std::memcpy(shared->memory->data(), storage.data, storage.nbytes);

@@ -14,9 +14,9 @@ namespace tsr {
 StoragePtr allocate_shared_storage(uint64_t nbytes, ShareStrategy strategy);
 
 // Moves the elements to shared memory, with all tensors on the storage; does nothing if they are
-// there, or on a device other than the CPU. No other thread may use the elements meanwhile. The old
-// memory goes with the storage, because pointers may have been given out; large blocks lose their
-// pages now.
+// there, or on a device other than the CPU. No other thread may use the elements meanwhile. Throws
+// kBuffer while the memory is lent (lend_storage). The old memory goes with the storage, because
+// other pointers may have been given out; large blocks lose their pages now.
 void share_storage(Storage& storage, ShareStrategy strategy);
 
 // Memory of another process. If this process has it already, the result is the same storage.

@@ -40,6 +40,22 @@ void Storage::destroy(Storage* storage) noexcept {
   delete storage;
 }
 
+void lend_storage(Storage& storage) noexcept {
+  uint16_t count = storage.lent.load(std::memory_order_relaxed);
+  while (count != UINT16_MAX &&
+         !storage.lent.compare_exchange_weak(count, static_cast<uint16_t>(count + 1),
+                                             std::memory_order_relaxed)) {
+  }
+}
+
+void give_back_storage(Storage& storage) noexcept {
+  uint16_t count = storage.lent.load(std::memory_order_relaxed);
+  while (count != UINT16_MAX && count != 0 &&
+         !storage.lent.compare_exchange_weak(count, static_cast<uint16_t>(count - 1),
+                                             std::memory_order_relaxed)) {
+  }
+}
+
 StoragePtr allocate_storage(Device device, uint64_t nbytes) {
   // An empty tensor has no memory and gives nothing back.
   if (nbytes == 0) return StoragePtr::adopt(new Storage(device, nullptr, 0, nullptr, nullptr));

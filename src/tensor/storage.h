@@ -40,6 +40,8 @@ struct Storage final : Object {
   bool read_only =
       false;  // a foreign block that must not be written, such as a read-only DLPack import
   bool foreign = false;  // memory not of our allocator
+  // Arrays of other libraries that use the memory at this address, see lend_storage.
+  std::atomic<uint16_t> lent{0};
   void* data;
   uint64_t nbytes;
   Deleter deleter;
@@ -64,6 +66,11 @@ void describe_storage(const Storage& storage, DType dtype, std::span<const int64
 // the work that was queued on that stream by then is done. Throws kNotImplemented for foreign
 // memory.
 void record_stream(const Storage& storage, StreamHandle stream);
+
+// An array of another library uses the memory until give_back_storage: until then it does not move.
+// Beyond 65534 arrays at a time it never moves again.
+void lend_storage(Storage& storage) noexcept;
+void give_back_storage(Storage& storage) noexcept;
 
 // Foreign memory; `deleter` may be null when the caller keeps the memory alive by other means.
 StoragePtr wrap_storage(Device device, void* data, uint64_t nbytes, Storage::Deleter deleter,

@@ -22,6 +22,16 @@ TEST(Share, D6_moves_a_tensor_and_its_views) {
   EXPECT_EQ(numbers(tail), (Numbers{4, 5}));
 }
 
+TEST(Share, D6_lent_memory_does_not_move) {
+  Tensor whole = tensor({1.0F, 2.0F, 3.0F, 4.0F});
+  {
+    const MemoryLoan loan(whole.slice(0, 2, 4)), again(whole);
+    EXPECT_THROW(share_memory(whole), MemoryAccessError);
+  }
+  share_memory(whole);
+  EXPECT_TRUE(is_shared(whole));
+}
+
 TEST(Share, D6_opens_by_descriptor_and_by_name) {
   for (const ShareStrategy strategy :
        {ShareStrategy::file_descriptor, ShareStrategy::file_system}) {

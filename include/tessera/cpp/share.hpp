@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tessera/cpp/tensor.hpp"
@@ -28,7 +29,23 @@ struct SharedHandle {
   bool in_transit = false;
 };
 
-// Moves the storage of a tensor, with all its views, to shared memory.
+// While it lives, the tensor's memory does not move, for an array of another library that uses it:
+// share_memory throws MemoryAccessError.
+class MemoryLoan {
+ public:
+  explicit MemoryLoan(Tensor tensor) : tensor_(std::move(tensor)) {
+    check(tsr_storage_lend(tensor_.handle()));
+  }
+  MemoryLoan(const MemoryLoan&) = delete;
+  MemoryLoan& operator=(const MemoryLoan&) = delete;
+  ~MemoryLoan() { tsr_storage_give_back(tensor_.handle()); }
+
+ private:
+  Tensor tensor_;
+};
+
+// Moves the storage of a tensor, with all its views, to shared memory. Throws MemoryAccessError
+// while the memory is lent (MemoryLoan, DLPack).
 inline void share_memory(const Tensor& tensor,
                          ShareStrategy strategy = ShareStrategy::file_descriptor) {
   check(tsr_storage_share(tensor.handle(), static_cast<tsr_share_strategy>(strategy)));

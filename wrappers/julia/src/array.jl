@@ -180,8 +180,10 @@ end
 
 function share_array(t::Tensor, ::Type{T}, shape::NTuple{N,Int}) where {T,N}
     owner = borrow(t.handle)  # so that the array does not depend on `t`
+    check(C.tsr_storage_lend(owner))  # the array has its address
     memory = Ptr{T}(info(t).data)
     if memory == C_NULL
+        C.tsr_storage_give_back(owner)
         return Array{T,N}(undef, shape...)
     elseif iscontiguous(reversed(t))
         return owned(unsafe_wrap(Array, memory, shape), owner)
@@ -189,13 +191,17 @@ function share_array(t::Tensor, ::Type{T}, shape::NTuple{N,Int}) where {T,N}
         rows = owned(unsafe_wrap(Array, memory, reverse(shape)), owner)
         return PermutedDimsArray(rows, ntuple(d -> N + 1 - d, N))
     end
+    C.tsr_storage_give_back(owner)
     throw(ArgumentError("share: the elements have gaps (strides $(strides(t))); use Array(t)"))
 end
 
 function owned(array, owner)
     # From Julia 1.11 on several arrays can share one memory, so the memory itself holds the owner.
     holder = isdefined(Base, :Memory) ? getfield(getfield(array, :ref), :mem) : array
-    finalizer(_ -> free!(owner), holder)
+    finalizer(holder) do _
+        C.tsr_storage_give_back(owner)
+        free!(owner)
+    end
     return array
 end
 

@@ -14,6 +14,15 @@
     @test_throws ArgumentError Tessera.share_memory!(tail; strategy=:pigeon)
 end
 
+@testset "test_D6_memory_that_an_array_uses_does_not_move" begin
+    x = Tensor(Float32[1, 2, 3])
+    array = Tessera.share(x)
+    @test_throws TesseraError Tessera.share_memory!(x)
+    finalize(isdefined(Base, :Memory) ? getfield(getfield(array, :ref), :mem) : array)
+    @test Tessera.is_shared(Tessera.share_memory!(x))
+    @test_throws ArgumentError Tessera.share(view(Tensor(collect(Float32, 1:9)), 1:2:9))
+end
+
 @testset "test_D6_memory_opens_by_descriptor_and_by_name" begin
     for strategy in (:file_descriptor, :file_system)
         x = Tessera.empty_shared(Float32, 2, 3; strategy=strategy)

@@ -71,6 +71,12 @@ static int tpy_buffer_fits(const Py_buffer* view, int flags) {
   return strided || PyBuffer_IsContiguous(view, 'C');
 }
 
+static void tpy_end_export(tpy_export* export) {
+  tsr_storage_give_back(export->alias);
+  tsr_tensor_release(export->alias);
+  PyMem_Free(export);
+}
+
 int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
   static char nowhere[16]; /* consumers need an address even for no elements */
   view->obj = NULL;
@@ -87,6 +93,7 @@ int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
   if (status == TSR_OK) {
     info.struct_size = sizeof info;
     status = tsr_tensor_info(export->alias, &info);
+    if (status == TSR_OK) status = tsr_storage_lend(export->alias);
     if (status != TSR_OK) tsr_tensor_release(export->alias);
   }
   if (status != TSR_OK) {
@@ -109,8 +116,7 @@ int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
   view->suboffsets = NULL;
   view->internal = export;
   if (!tpy_buffer_fits(view, flags)) {
-    tsr_tensor_release(export->alias);
-    PyMem_Free(export);
+    tpy_end_export(export);
     return tpy_buffer_refuse("the memory is not contiguous; use .contiguous()");
   }
   if (!(flags & PyBUF_FORMAT)) view->format = NULL;
@@ -122,9 +128,7 @@ int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
 
 void tensor_releasebuffer(PyObject* self, Py_buffer* view) {
   (void)self;
-  tpy_export* export = view->internal;
-  tsr_tensor_release(export->alias);
-  PyMem_Free(export);
+  tpy_end_export(view->internal);
 }
 
 /* numpy(): numpy.asarray takes the buffer. A tensor without one takes the slow path, which raises

@@ -94,12 +94,27 @@ def test_D6_a_tensor_moves_with_its_views(strategy: str) -> None:
     assert names() == set()
 
 
-def test_D6_arrays_of_before_stay_readable() -> None:
-    x = ts.ones(300_000)
-    array = x.numpy()
+@pytest.mark.parametrize("count", [3, 300_000])
+def test_D6_memory_that_an_array_uses_does_not_move(count: int) -> None:
+    """The array would no longer be the tensor's."""
+    x = ts.ones(count)
+    first, second, capsule = x.numpy(), memoryview(x[1:]), x.__dlpack__()
+    for used in ("3 of them", "2 of them", "1 of them"):
+        with pytest.raises(ts.MemoryAccessError, match=f"no array of the host uses(.|\n)*got {used}"):
+            x[1:].share_memory_()
+        if used[0] == "3":
+            first += 1
+            del first
+        elif used[0] == "2":
+            second.release()
+    del capsule
+    assert x.sum().item() == 2 * count
     x.share_memory_()
+    array = x.numpy()
     x += 1
-    assert x.sum().item() == 600_000 and array.shape == (300_000,) and np.isfinite(array.sum())
+    assert array[0] == 3 and x.share_memory_() is x  # it is there already
+    with pytest.raises(ts.MemoryAccessError):
+        ts.ones(count).requires_grad_().numpy()  # what is refused lends nothing
     given = np.arange(4.0)
     y = ts.from_numpy(given).share_memory_()
     y += 1
@@ -294,6 +309,41 @@ def test_D6_processes_share_their_arguments(method: str) -> None:
     shared = ts.zeros(3).share_memory_()
     assert mp.spawn(add_index, (shared,), nprocs=3, start_method=method) is None
     assert shared.tolist() == [0, 1, 2]
+
+
+def raise_a_long_text(index: int) -> None:
+    raise ValueError("long " * 100_000)
+
+
+def test_D6_a_long_traceback_does_not_keep_a_process_from_ending() -> None:
+    with pytest.raises(mp.ProcessRaisedError, match=r"(?s)Traceback.*raise_a_long_text.*\.\.\.") as caught:
+        mp.spawn(raise_a_long_text, nprocs=1)
+    assert len(str(caught.value)) < 20_000
+
+
+def sleep_long(index: int, _given: Any) -> None:
+    time.sleep(60)
+
+
+class PickledOnce:
+    """Cannot be sent to a second process."""
+
+    left = 1
+
+    def __reduce__(self) -> Any:
+        PickledOnce.left -= 1
+        if PickledOnce.left < 0:
+            raise ValueError("pickled before")
+        return PickledOnce, ()
+
+
+def test_D6_processes_end_when_a_later_one_cannot_be_started() -> None:
+    import multiprocessing
+
+    PickledOnce.left = 1
+    with pytest.raises(ValueError, match="pickled before"):
+        mp.spawn(sleep_long, (PickledOnce(),), nprocs=2)
+    assert multiprocessing.active_children() == []
 
 
 def test_D6_a_failure_ends_the_other_processes_and_is_raised() -> None:

@@ -1269,11 +1269,21 @@
 
 # Moves the storage of a tensor to shared memory, with all views of it. Does nothing if it is
 # there, or not on the CPU.
-# No other thread may use the elements during the call. Pointers to the elements that were
-# given out before point to the old memory, which stays valid as long as the storage, but is
-# no longer that of the tensor. With more than a quarter of the file descriptors that the
-# process may open in use for this, memory gets a name instead. IO, OUT_OF_MEMORY.
+# No other thread may use the elements during the call. BUFFER while the memory is lent
+# (tsr_storage_lend): a wrapper lends it to the arrays of its language, and DLPack does. Other
+# pointers to the elements that were given out before point to the old memory, which stays
+# valid as long as the storage, but is no longer that of the tensor. With more than a quarter
+# of the file descriptors that the process may open in use for this, memory gets a name
+# instead. IO, OUT_OF_MEMORY.
 @c tsr_storage_share(tensor::tsr_tensor, strategy::tsr_share_strategy)::tsr_status
+
+# Says that an array of another library uses the tensor's memory at its address. Until
+# tsr_storage_give_back was called as often, the storage cannot move: tsr_storage_share fails.
+@c tsr_storage_lend(tensor::tsr_tensor)::tsr_status
+
+# Ends what one call of tsr_storage_lend began, through any tensor on the storage; NULL is
+# ignored.
+@c tsr_storage_give_back(tensor::tsr_tensor)::Cvoid
 
 # Whether other processes can open the memory of a tensor; always true for a device other than
 # the CPU.

@@ -187,7 +187,8 @@ impl Tensor {
     /// # Safety
     /// While the slice is used nothing writes to this memory: not through this tensor, nor another
     /// reference, nor a view, nor a backward that runs meanwhile, nor, for tensors of an
-    /// [`Archive`](crate::io::Archive), whoever changes the file. For `bool`, every byte is 0 or 1,
+    /// [`Archive`](crate::io::Archive), whoever changes the file; nor moves it
+    /// ([`Tensor::share_memory`]). For `bool`, every byte is 0 or 1,
     /// which memory of others does not promise.
     pub unsafe fn as_slice<T: Element>(&self) -> Result<&[T]> {
         self.expect_plain::<T>("as_slice")?;

@@ -50,9 +50,29 @@ pub enum Place {
     Name(String),
 }
 
+/// While it lives, the tensor's memory does not move, for an array of another library that uses it.
+#[must_use = "the memory may move when the guard is dropped"]
+#[derive(Debug)]
+pub struct MemoryLoan(Tensor);
+
+impl Drop for MemoryLoan {
+    fn drop(&mut self) {
+        // SAFETY: a valid handle, which was lent once.
+        unsafe { sys::tsr_storage_give_back(self.0.raw()) };
+    }
+}
+
 impl Tensor {
+    /// Keeps the memory where it is until the guard is dropped: [`Tensor::share_memory`] fails.
+    pub fn lend_memory(&self) -> Result<MemoryLoan> {
+        // SAFETY: a valid handle.
+        done(unsafe { sys::tsr_storage_lend(self.raw()) })?;
+        Ok(MemoryLoan(self.clone()))
+    }
+
     /// Moves the storage of the tensor, with all its views, to shared memory. Nothing else may use the
-    /// elements meanwhile.
+    /// elements meanwhile. [`ErrorKind::Buffer`] while the memory is lent ([`Tensor::lend_memory`],
+    /// DLPack).
     pub fn share_memory(&self, strategy: Strategy) -> Result<()> {
         // SAFETY: a valid handle.
         done(unsafe { sys::tsr_storage_share(self.raw(), strategy as i32) })

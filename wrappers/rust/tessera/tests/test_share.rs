@@ -19,6 +19,18 @@ fn d6_a_tensor_moves_with_its_views() -> Result<()> {
 }
 
 #[test]
+fn d6_lent_memory_does_not_move() -> Result<()> {
+    let whole = Tensor::from(vec![1.0f32, 2.0, 3.0]);
+    let loan = whole.lend_memory()?;
+    let error = whole.share_memory(Strategy::FileDescriptor).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Buffer);
+    drop(loan);
+    whole.share_memory(Strategy::FileDescriptor)?;
+    assert!(whole.is_shared()?);
+    Ok(())
+}
+
+#[test]
 fn d6_memory_opens_by_descriptor_and_by_name() -> Result<()> {
     for strategy in [Strategy::FileDescriptor, Strategy::FileSystem] {
         let x = Tensor::empty_shared(&[2, 3], DType::F32, strategy)?;

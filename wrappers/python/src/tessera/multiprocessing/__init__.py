@@ -3,9 +3,9 @@
 """The standard library's multiprocessing, whose queues, pipes and arguments of processes send tensors by handle.
 
 Importing this module registers the tensors with multiprocessing's pickler. A tensor that is sent moves to shared memory
-once; then only a handle goes to the other process, and both see each other's writes. Views of one storage stay views of
-one storage. A gradient that is there is shared too. Works with spawn, forkserver and fork; a process that was forked
-computes on one thread.
+once; then only a handle goes to the other process, and both see each other's writes. While a NumPy array uses its memory a
+tensor cannot move, and sending it is an error. Views of one storage stay views of one storage. A gradient that is there is
+shared too. Works with spawn, forkserver and fork; a process that was forked computes on one thread.
 """
 
 from __future__ import annotations
