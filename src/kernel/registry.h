@@ -78,23 +78,28 @@ inline const void* plan_of(const auto&, const auto& plan) {
   return &plan;
 }
 
+// Calls a kernel inside a span. A function of its own, so that an untraced launch has no span on
+// its stack.
+template <class Entry, class... Args>
+[[gnu::cold, gnu::noinline]] Status run_traced(Entry entry, const char* family, Device device,
+                                               const Args&... args) {
+  TraceSpan span;
+  offer_launch(entry, args...);
+  begin_launch(span, device, family, launch_name(args...), kernel_id(args...), plan_of(args...));
+  const Status status = entry(args...);
+  end_span(span, status);
+  return status;
+}
+
 // Calls the family's entry.
 template <auto Entry, class... Args>
 [[nodiscard]] Status run_entry(Family<Entry> family, Device device, const Args&... args) {
   const auto entry = backend_for(device).kernels->*Entry;
   if (entry == nullptr) [[unlikely]]
     throw_not_implemented(device, family.name);
-  TraceSpan span;
-  const bool traced = is_traced(TraceKind::kLaunch);
-  if (traced) [[unlikely]] {
-    offer_launch(entry, args...);
-    begin_launch(span, device, family.name, launch_name(args...), kernel_id(args...),
-                 plan_of(args...));
-  }
-  const Status status = entry(args...);
-  if (traced) [[unlikely]]
-    end_span(span, status);
-  return status;
+  if (is_traced(TraceKind::kLaunch)) [[unlikely]]
+    return run_traced(entry, family.name, device, args...);
+  return entry(args...);
 }
 
 // launch(kUnary, device, op, plan): calls the family's entry and turns a status into an Error.
