@@ -20,8 +20,16 @@ namespace {
 // (nanoseconds; begins count from the profile's), text, kind, depth, detail (the number of a text,
 // or 0). Text 0 is empty. A track is a thread or a stream. An arrow is four numbers: the track and
 // the time of the launch, the track and the time of the kernel.
-constexpr const char* kKinds[] = {"call", "kernel", "node", "range", "device", "copy"};
-enum SpanKind : int64_t { kCallSpan, kKernelSpan, kNodeSpan, kRangeSpan, kDeviceSpan, kCopySpan };
+constexpr const char* kKinds[] = {"call", "kernel", "node", "range", "device", "copy", "frame"};
+enum SpanKind : int64_t {
+  kCallSpan,
+  kKernelSpan,
+  kNodeSpan,
+  kRangeSpan,
+  kDeviceSpan,
+  kCopySpan,
+  kFrame  // of the host's stack; only in the flame graph
+};
 
 SpanKind span_kind(TraceKind kind) noexcept {
   switch (kind) {
@@ -34,6 +42,22 @@ SpanKind span_kind(TraceKind kind) noexcept {
     default:
       return kCallSpan;
   }
+}
+
+// "file:line in function" with the function first and without folders: "function (file:line)".
+std::string short_frame(std::string_view frame) {
+  const size_t end = frame.find(" in ");
+  if (end == std::string_view::npos) return std::string(frame);
+  const std::string_view place = frame.substr(0, end);
+  const size_t folder = place.rfind('/');
+  return concat(frame.substr(end + 4), " (",
+                place.substr(folder == std::string_view::npos ? 0 : folder + 1), ")");
+}
+
+// Whether nothing but ranges of the program is around.
+bool only_ranges(const std::vector<const Event*>& outer) {
+  return std::all_of(outer.begin(), outer.end(),
+                     [](const Event* event) { return event->kind == TraceKind::kAnnotation; });
 }
 
 class Texts {
@@ -94,6 +118,20 @@ struct PageData {
     return flames.size() - 1;
   }
 
+  // Boxes for the frames of the host that called, from the outermost on; returns the last one.
+  size_t flame_of_frames(size_t around, const Event& event) {
+    std::string_view stack = event.stack();
+    while (!stack.empty()) {
+      const size_t line = stack.rfind('\n');
+      const size_t begin = line == std::string_view::npos ? 0 : line + 1;
+      around = flame_inside(around, texts.number(short_frame(stack.substr(begin))), kFrame);
+      flames[around].time += event.duration();
+      ++flames[around].count;
+      stack = stack.substr(0, begin == 0 ? 0 : begin - 1);
+    }
+    return around;
+  }
+
   std::string detail_of(const Event& event) const {
     std::string text;
     if (*event.shapes() != '\0') append_text(text, concat("shapes ", event.shapes(), "\n"));
@@ -118,7 +156,9 @@ struct PageData {
       add_span(tracks.back(), event.begin, event.duration(), name, kind, outer.size(),
                texts.number(detail_of(event)));
       if (kind == kKernelSpan) launches[event.correlation] = {tracks.size() - 1, event.begin};
-      path.push_back(flame_inside(outer.empty() ? 0 : path.back(), name, kind));
+      size_t around = outer.empty() ? 0 : path.back();
+      if (kind == kCallSpan && only_ranges(outer)) around = flame_of_frames(around, event);
+      path.push_back(flame_inside(around, name, kind));
       Flame& flame = flames[path.back()];
       flame.time += event.duration();
       ++flame.count;

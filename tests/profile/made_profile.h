@@ -19,6 +19,13 @@ inline profile::EventTexts* shapes_text(const char* shapes) {
   return texts;
 }
 
+inline profile::EventTexts* stack_text(const char* stack) {
+  profile::EventTexts* texts = shapes_text(stack);
+  texts->stack = texts->shapes;
+  texts->shapes = texts->dtypes = 0;
+  return texts;
+}
+
 struct Made {
   profile::Profile profile;
 

@@ -91,6 +91,30 @@ TEST(Page, R11_is_one_file_whose_data_ends_no_script) {
   EXPECT_NE(page.find("--accent"), std::string::npos);
 }
 
+// The names of the boxes, each with those inside it: "step(exp tan)".
+std::string boxes(const json& flame, const json& texts) {
+  std::string inside;
+  for (const json& inner : flame[4]) inside += (inside.empty() ? "" : " ") + boxes(inner, texts);
+  const std::string name = texts[flame[0].get<size_t>()];
+  return name + (inside.empty() ? "" : "{" + inside + "}");
+}
+
+TEST(Page, R11_frames_of_the_host_are_boxes_of_the_flame_graph) {
+  test::Made made;
+  made.profile.end = 100;
+  made.add(TraceKind::kAnnotation, "step", 0, 100);
+  made.add(TraceKind::kCall, "exp", 10, 50).texts =
+      test::stack_text("/home/model.py:12 in forward\nmain.py:3 in <module>");
+  made.add(TraceKind::kCall, "inner", 20, 30).texts = test::stack_text("lost.py:1 in lost");
+  made.add(TraceKind::kCall, "tan", 60, 90).texts = test::stack_text("main.py:3 in <module>");
+  const std::string page = html_page(made.profile, {});
+  const size_t begin = page.find("const DATA = ") + 13;
+  const json data = json::parse(page.substr(begin, page.find(";\n", begin) - begin));
+  EXPECT_EQ(boxes(data["flame"], data["texts"]),
+            "{step{<module> (main.py:3){forward (model.py:12){exp{inner}} tan}}}");
+  EXPECT_EQ(data["flame"][4][0][4][0][2], 70) << "the time of both calls";
+}
+
 TEST(Page, escapes_its_title) {
   const std::string page = make_page("a < b & c", "", "", "{}");
   EXPECT_NE(page.find("<title>a &lt; b &amp; c</title>"), std::string::npos);
