@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a profiler costs while it records: training steps of a model with and without one, in turns. One JSON line.
+"""What a profiler costs while it records: an addition, and training steps of a model, with and without one in turns. One
+JSON line.
 
 Usage: python tests/bench/bench_profiler.py [--model resnet50] [--batch 4] [--size 64] [--steps 30]
 """
@@ -11,12 +12,18 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import sys
 import time
+from pathlib import Path
+
+import numpy as np
 
 import tessera as ts
 from tessera.profiler import profile
 
-from models import CLASSES, IMAGE_MODELS, stepper
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples"))
+from models import MODELS  # noqa: E402
+from models.common import queued_step  # noqa: E402
 
 SETS = {
     "plain": None,
@@ -27,18 +34,46 @@ SETS = {
 }
 
 
+def event_costs() -> dict[str, float]:
+    """What a profiler adds to an addition of two small tensors, which is a call and a launch: nanoseconds of processor time,
+    the least of many rounds, so that the load of the machine matters little."""
+    x = ts.ones(4)
+
+    def addition(count: int = 2000) -> float:
+        begin = time.process_time_ns()
+        for _ in range(count):
+            x + x
+        return (time.process_time_ns() - begin) / count
+
+    least = {}
+    for name, kind in SETS.items():
+        rounds = []
+        for _ in range(30):
+            prof = None if kind is None else profile(**kind)
+            if prof is not None:
+                prof.start()
+            rounds.append(addition())
+            if prof is not None:
+                prof.stop()
+        least[name] = min(rounds)
+    return {name: round(cost - least["plain"]) for name, cost in least.items() if name != "plain"}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="resnet50", choices=sorted(IMAGE_MODELS))
+    parser.add_argument("--model", default="resnet50", choices=MODELS)
     parser.add_argument("--batch", type=int, default=4)
     parser.add_argument("--size", type=int, default=64)
     parser.add_argument("--steps", type=int, default=30)
     options = parser.parse_args()
-    model = IMAGE_MODELS[options.model](ts.nn)
-    x = ts.randn((options.batch, 3, options.size, options.size))
-    y = ts.randint(0, CLASSES, (options.batch,))
-    optimizer = ts.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-    step = stepper(model, optimizer, ts.nn.CrossEntropyLoss(), x, y)
+    spec = MODELS[options.model]
+    batch = spec.data(np.random.default_rng(0), options.batch, **{**spec.sizes, "size": options.size})
+    tensors = [ts.from_numpy(array) for array in batch]
+    queued = queued_step(ts, spec, spec.build(ts, **spec.sizes))
+
+    def step() -> None:
+        queued(*tensors).item()
+
     for _ in range(3):
         step()
     wall: dict[str, list[float]] = {name: [] for name in SETS}
@@ -58,7 +93,7 @@ def main() -> None:
                 events = len(prof.events()) if name == "memory" and not events else events
     base, least = statistics.median(cpu["plain"]), min(wall["plain"])
     found = {
-        "model": options.model, "batch": options.batch, "size": options.size, "events": events,
+        "ns_per_addition": event_costs(), "model": options.model, "batch": options.batch, "size": options.size, "events": events,
         "step_ms": round(1000 * least, 2),
         "cpu_percent": {n: round(100 * (statistics.median(t) / base - 1), 2) for n, t in cpu.items() if n != "plain"},
         "least_wall_percent": {n: round(100 * (min(t) / least - 1), 2) for n, t in wall.items() if n != "plain"},
