@@ -17,10 +17,20 @@ struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// Whether it belongs to this crate, to the library that called back (C++ files), or to the
-    /// standard library.
+    /// Whether it belongs to this crate, to the library that called back (C++, whose functions have
+    /// no names here), or to the standard library.
     fn is_inner(&self) -> bool {
-        let ours = ["tessera::", "<tessera::", "std::", "<std::", "core::", "<core::", "tsr_"];
+        let ours = [
+            "tessera::",
+            "<tessera::",
+            "std::",
+            "<std::",
+            "core::",
+            "<core::",
+            "tsr_",
+            "_ZN",
+            "<unknown>",
+        ];
         let theirs = |file: &str| {
             file.starts_with("/rustc/")
                 || [".cpp", ".h", ".hpp"].iter().any(|end| file.ends_with(end))
@@ -32,7 +42,7 @@ impl Frame<'_> {
 /// The frames of a backtrace as lines "file:line in function", without the inner ones at its inner
 /// end.
 fn frames(backtrace: &str) -> String {
-    let mut found: Vec<Frame> = Vec::new();
+    let mut found: Vec<Frame<'_>> = Vec::new();
     for line in backtrace.lines().map(str::trim) {
         if let Some(place) = line.strip_prefix("at ") {
             let place = place.rsplit_once(':').map_or(place, |(place, _column)| place);

@@ -40,8 +40,13 @@ fn r11_table_and_formats_have_the_ranges_and_functions() -> Result<()> {
     assert!(profiler.table_by(Group::OpsShapes, Sort::Name, 0)?.contains("[[2,3]]"));
     assert!(profiler.rows(Group::Kernels, Sort::Flops)?.contains("\"exp\""));
     let events = profiler.text(Format::Events)?;
-    for wanted in ["\"exponential\"", "\"ExpBackward\"", "\"allocate\"", "test_profiler", "a_function_of_another_thread"]
-    {
+    for wanted in [
+        "\"exponential\"",
+        "\"ExpBackward\"",
+        "\"allocate\"",
+        "test_profiler",
+        "a_function_of_another_thread",
+    ] {
         assert!(events.contains(wanted), "{wanted}");
     }
     let path = std::env::temp_dir().join(format!("profile-{}.html", std::process::id()));
