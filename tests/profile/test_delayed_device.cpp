@@ -12,6 +12,7 @@
 #include "autograd/grad_mode.h"
 #include "autograd/tensor_grad.h"
 #include "kernel/registry.h"
+#include "memory/allocator.h"
 #include "memory/stream.h"
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
