@@ -104,7 +104,7 @@ TEST(Page, R11_frames_of_the_host_are_boxes_of_the_flame_graph) {
   made.profile.end = 100;
   made.add(TraceKind::kAnnotation, "step", 0, 100);
   made.add(TraceKind::kCall, "exp", 10, 50).texts =
-      test::stack_text("/home/model.py:12 in forward\nmain.py:3 in <module>");
+      test::stack_text("/net/model.py:12 in forward\nmain.py:3 in <module>");
   made.add(TraceKind::kCall, "inner", 20, 30).texts = test::stack_text("lost.py:1 in lost");
   made.add(TraceKind::kCall, "tan", 60, 90).texts = test::stack_text("main.py:3 in <module>");
   const std::string page = html_page(made.profile, {});
