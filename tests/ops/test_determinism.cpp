@@ -15,6 +15,7 @@
 #include "ops/random/random.h"
 #include "ops/reduce/scan.h"
 #include "tests/ops/prelude.h"
+#include "tests/support/effort.h"
 
 namespace tsr {
 namespace {
@@ -60,7 +61,8 @@ std::vector<std::vector<std::byte>> run(const Function& function, const std::vec
 void expect_same_bits(const Function& function, const std::vector<Tensor>& in) {
   set_num_threads(1);
   const auto alone = run(function, in);
-  for (const int32_t threads : {2, 3, 4}) {
+  for (const int32_t threads : {3, 2, 4}) {
+    if (kSanitized && threads != 3) continue;
     set_num_threads(threads);
     EXPECT_TRUE(run(function, in) == alone) << threads << " threads";
   }
@@ -69,9 +71,16 @@ void expect_same_bits(const Function& function, const std::vector<Tensor>& in) {
 constexpr int64_t kOnes[] = {1, 1};
 constexpr DType kFloats[] = {DType::kFloat32, DType::kFloat64, DType::kBFloat16, DType::kFloat16};
 
+// With a sanitizer, one dtype of each way of computation.
+bool is_left_out(DType dtype) {
+  return kSanitized &&
+         (dtype == DType::kFloat64 || dtype == DType::kFloat16 || dtype == DType::kComplex128);
+}
+
 TEST_F(Determinism, P0_products_have_the_same_bits_for_any_number_of_threads) {
   for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kBFloat16, DType::kComplex64,
                             DType::kComplex128}) {
+    if (is_left_out(dtype)) continue;
     SCOPED_TRACE(name(dtype));
     const Function product = [](Inputs in) { return ops::matmul(in[0], in[1]); };
     expect_same_bits(product, {random({330, 1100}, dtype, 1), random({1100, 70}, dtype, 2)});
@@ -88,6 +97,7 @@ TEST_F(Determinism, P0_products_of_transposed_operands_have_the_same_bits) {
     return ops::matmul(ops::matrix_transpose(in[0]), ops::matrix_transpose(in[1]));
   };
   for (const DType dtype : kFloats) {
+    if (is_left_out(dtype)) continue;
     SCOPED_TRACE(name(dtype));
     expect_same_bits(turned, {random({700, 390}, dtype, 1), random({270, 700}, dtype, 2)});
   }
@@ -96,6 +106,7 @@ TEST_F(Determinism, P0_products_of_transposed_operands_have_the_same_bits) {
 TEST_F(Determinism, P0_linear_and_its_gradients_have_the_same_bits) {
   const Function linear = [](Inputs in) { return ops::linear(in[0], in[1], in[2]); };
   for (const DType dtype : kFloats) {
+    if (is_left_out(dtype)) continue;
     SCOPED_TRACE(name(dtype));
     expect_same_bits(linear, {random({300, 700}, dtype, 1), random({257, 700}, dtype, 2),
                               random({257}, dtype, 3)});
@@ -106,6 +117,7 @@ TEST_F(Determinism, P0_linear_and_its_gradients_have_the_same_bits) {
 
 TEST_F(Determinism, P0_convolutions_and_their_gradients_have_the_same_bits) {
   for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kBFloat16}) {
+    if (is_left_out(dtype)) continue;
     SCOPED_TRACE(name(dtype));
     const Function same = [](Inputs in) {
       return ops::conv2d(in[0], in[1], in[2], {}, DimsView(kOnes));
@@ -126,6 +138,7 @@ TEST_F(Determinism, P0_convolutions_and_their_gradients_have_the_same_bits) {
 TEST_F(Determinism, P0_factorizations_have_the_same_bits) {
   const Function solve = [](Inputs in) { return ops::solve(in[0], in[1]); };
   for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
+    if (is_left_out(dtype)) continue;
     SCOPED_TRACE(name(dtype));
     expect_same_bits(solve, {random({600, 600}, dtype, 1), random({600, 8}, dtype, 2)});
   }
@@ -136,6 +149,7 @@ TEST_F(Determinism, P0_sums_and_scattered_gradients_have_the_same_bits) {
   const Tensor rows = ops::cast_memory(
       ops::multiply(ops::rand(Dims{50000}, DType::kFloat64, {}, nullptr), 97), DType::kInt64);
   for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kBFloat16}) {
+    if (is_left_out(dtype)) continue;
     SCOPED_TRACE(name(dtype));
     const Function sum = [](Inputs in) { return ops::sum(in[0]); };
     expect_same_bits(sum, {random({300000}, dtype, 1)});

@@ -12,11 +12,13 @@ include("json.jl")
 using .Reporter
 
 const FILES = [
-    "package", "tensor", "indexing", "broadcast", "autograd", "hooks", "checkpoint", "graph",
+    "package", "tensor", "indexing", "broadcast", "autograd", "amp", "hooks", "checkpoint", "graph",
     "forward_ad", "errors", "memory", "interop", "io", "nn", "nn_image", "nn_layers",
     "attention", "losses", "recurrent", "optim", "schedules", "data", "share", "distributed", "data_parallel", "layout",
     "tracing", "profiler", "program", "conformance", "chain_rules", "examples",
 ]
+const FORGOTTEN = setdiff(filter(name -> occursin(r"^test_.*\.jl$", name), readdir(@__DIR__)), "test_" .* FILES .* ".jl")
+isempty(FORGOTTEN) || error("FILES does not name $(join(FORGOTTEN, ", "))")
 
 # Helpers for several files.
 values_of(t::Tensor) = Array(t)
