@@ -28,6 +28,9 @@ target_include_directories(
                  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 target_link_libraries(tessera PRIVATE ${tsr_private_dependencies})
 # nodelete: the library's threads run until the process ends, so dlclose must not unmap their code.
+if(TSR_SANITIZE)
+  target_link_options(tessera PRIVATE ${tsr_test_linker})
+endif()
 target_link_options(tessera PRIVATE -Wl,--exclude-libs,ALL -Wl,--as-needed -Wl,-z,relro -Wl,-z,now
                                     -Wl,-z,nodelete ${tsr_sanitize_flags})
 # Clang links the sanitizer runtime into the executable only, so the library has undefined symbols.
@@ -40,6 +43,10 @@ if(EXISTS "${tsr_exports_map}")
   set_property(TARGET tessera APPEND PROPERTY LINK_DEPENDS "${tsr_exports_map}")
 endif()
 
+# Only the tests link this archive, in the build tree. A thin one names the objects instead of copying them: with debug
+# information they have 240 MB.
+set(CMAKE_CXX_ARCHIVE_CREATE "<CMAKE_AR> qcT <TARGET> <LINK_FLAGS> <OBJECTS>")
+set(CMAKE_CXX_ARCHIVE_APPEND "<CMAKE_AR> qT <TARGET> <LINK_FLAGS> <OBJECTS>")
 add_library(tessera_static STATIC ${tsr_objects})
 set_target_properties(tessera_static PROPERTIES LINKER_LANGUAGE CXX)
 if(NOT TSR_TESTS)

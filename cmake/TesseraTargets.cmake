@@ -60,11 +60,20 @@ endfunction()
 set(tsr_test_flags -O0 $<$<COMPILE_LANGUAGE:CXX>:$<TARGET_PROPERTY:OpenMP::OpenMP_CXX,INTERFACE_COMPILE_OPTIONS>>
                    ${tsr_pch_flags})
 
+# Test programs, and a library with sanitizers, are linked by lld if it is installed: what is shipped is linked by the
+# compiler's own linker.
+set(tsr_test_linker "")
+find_program(TSR_LLD ld.lld)
+if(TSR_LLD)
+  set(tsr_test_linker -fuse-ld=lld)
+endif()
+
 # tsr_test_compilation(<target>)
 # Makes a test program compile quickly: only the library is optimised, and GoogleTest's header, half of the
 # compile time of most files, is precompiled (tests/support/CMakeLists.txt).
 function(tsr_test_compilation target)
   target_compile_options(${target} PRIVATE ${tsr_test_flags})
+  target_link_options(${target} PRIVATE ${tsr_test_linker})
   target_precompile_headers(${target} REUSE_FROM tsr_test_headers)
 endfunction()
 
