@@ -49,9 +49,10 @@ template <class To, class From>
 }
 
 // ---- Types with arithmetic ----
+// These functions are not copied into those that call them for chunks.
 
 template <class From, class To>
-void cast_numbers(int64_t count, void* to, const void* from) {
+[[gnu::noinline]] void cast_numbers(int64_t count, void* to, const void* from) {
   using Source = typename From::Storage;
   using Target = typename To::Storage;
   const Source* source = static_cast<const Source*>(from);
@@ -94,7 +95,7 @@ template <class Short>
 }
 
 template <class Short>
-void short_to_float(int64_t count, void* to, const void* from) {
+[[gnu::noinline]] void short_to_float(int64_t count, void* to, const void* from) {
   const auto* source = static_cast<const uint16_t*>(from);
   auto* target = static_cast<float*>(to);
   int64_t i = 0;
@@ -106,7 +107,7 @@ void short_to_float(int64_t count, void* to, const void* from) {
   }
 }
 template <class Short>
-void float_to_short(int64_t count, void* to, const void* from) {
+[[gnu::noinline]] void float_to_short(int64_t count, void* to, const void* from) {
   const auto* source = static_cast<const float*>(from);
   auto* target = static_cast<uint16_t*>(to);
   int64_t i = 0;
@@ -124,6 +125,45 @@ constexpr int64_t kChunk = 256;
 template <class From, class To>
 void cast_through_float(int64_t count, void* to, const void* from);
 
+// Integers that are as long as T and signed or unsigned; other types stay as they are. A bool is
+// read as the byte that it is.
+template <class T>
+struct Integer {
+  using Signed = T;
+  using Read = T;
+};
+template <class T>
+requires std::is_integral_v<T>
+struct Integer<Number<T>> {
+  using Signed = Number<std::make_signed_t<T>>;
+  using Read = Number<T>;
+};
+template <>
+struct Integer<Bool> {
+  using Signed = Bool;
+  using Read = Number<uint8_t>;
+};
+
+// Conversions between integers that write the same bits are one function: the sign of the target
+// never matters, and the sign of the source only to a longer type and to a float.
+template <class From, class To>
+constexpr CastRow number_row() {
+  using Source = typename Integer<From>::Read;
+  if constexpr (std::is_integral_v<typename Source::Storage>) {
+    constexpr bool kAsLong = sizeof(typename To::Storage) <= sizeof(typename Source::Storage);
+    using Signed = typename Integer<Source>::Signed;
+    if constexpr (std::is_same_v<To, Bool>)
+      return &cast_numbers<Signed, Bool>;
+    else if constexpr (std::is_integral_v<typename To::Storage>)
+      return &cast_numbers<std::conditional_t<kAsLong, Signed, Source>,
+                           typename Integer<To>::Signed>;
+    else
+      return &cast_numbers<Source, To>;
+  } else {
+    return &cast_numbers<From, To>;
+  }
+}
+
 template <class From, class To>
 constexpr CastRow cast_row() {
   if constexpr (kIsShort<From> && std::is_same_v<To, Number<float>>)
@@ -133,7 +173,7 @@ constexpr CastRow cast_row() {
   else if constexpr (kIsShort<From> || kIsShort<To>)
     return &cast_through_float<From, To>;
   else
-    return &cast_numbers<From, To>;
+    return number_row<From, To>();
 }
 
 template <class From, class To>

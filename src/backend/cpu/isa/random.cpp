@@ -3,6 +3,7 @@
 // The random numbers of one instruction-set level: a Philox block per element, so that an element's
 // value does not depend on threads, vectors or levels. (A normal number may differ between levels
 // in its last bits, as the logarithm and the cosine do.)
+#include <algorithm>
 #include <cstring>
 #include <numbers>
 
@@ -35,14 +36,23 @@ struct Blocks {
   return {philox(plan.seed, first), philox(plan.seed, first + VU(uint64_t{VU::kSize}))};
 }
 
-// ---- Uniform ----
+// Not those of base/dtype.h, whose table would be a symbol that levels share.
+constexpr bool is_real(DType dtype) {
+  return dtype == DType::kFloat32 || dtype == DType::kFloat64 || dtype == DType::kFloat16 ||
+         dtype == DType::kBFloat16;
+}
+inline int64_t size_of(DType dtype) {
+  return visit_dtype(dtype, []<class T>(TypeTag<T>) { return static_cast<int64_t>(sizeof(T)); });
+}
+
+// ---- Whole numbers as fractions ----
 
 // The whole number in the low half of every lane (2**52 + n has the bits of n at its end).
 [[gnu::always_inline]] inline VD low_word(VU a) {
   const VU bits = (a & VU(uint64_t{0xffffffff})) | bit_cast_to<uint64_t>(VD(0x1p52));
   return bit_cast_to<double>(bits) - VD(0x1p52);
 }
-// The first kBits of a word as a number in [0, 1).
+// Numbers in [0, 1) from the first `kBits` bits of a word.
 template <int kBits>
 [[gnu::always_inline]] inline VD fraction(VU word) {
   const VU kept = shift_right<32 - kBits>(word & VU(uint64_t{0xffffffff}));
@@ -60,69 +70,78 @@ template <int kBits>
   return low_word(high) * VD(0x1p-32) + (low_word(rest) + VD(0.5)) * VD(0x1p-52);
 }
 
-// Numbers in [0, 1) with as many bits as T can hold exactly, so that rounding never reaches 1.
-template <class T>
-[[gnu::always_inline]] inline VD uniform01(const PhiloxBlock<VU>& block) {
-  if constexpr (std::is_same_v<T, double>) return long_fraction(block.words[0], block.words[1]);
-  constexpr int kBits = std::is_same_v<T, Half> ? 11 : std::is_same_v<T, BFloat16> ? 8 : 24;
-  return fraction<kBits>(block.words[1]);
-}
-
 // ---- Numbers of the output's dtype, as pairs of float64 ----
+// The dtype is looked at once for kStep elements: a function for each dtype would be several times
+// as large and no faster, because the numbers cost far more than their conversion.
 
-template <class T>
-[[gnu::always_inline]] inline VDPair load_numbers(const T* source) {
-  if constexpr (std::is_same_v<T, double>) {
-    return {VD::load(source), VD::load(source + VD::kSize)};
-  } else if constexpr (std::is_same_v<T, float>) {
-    return widen(VF::load(source));
-  } else {
-    const auto* bits = reinterpret_cast<const uint16_t*>(source);
-    return widen(std::is_same_v<T, Half> ? load_half(bits) : load_bfloat(bits));
+[[gnu::always_inline]] inline VDPair load_numbers(DType dtype, const void* source) {
+  switch (dtype) {
+    case DType::kFloat64: {
+      const auto* numbers = static_cast<const double*>(source);
+      return {VD::load(numbers), VD::load(numbers + VD::kSize)};
+    }
+    case DType::kFloat32:
+      return widen(VF::load(static_cast<const float*>(source)));
+    case DType::kFloat16:
+      return widen(load_half(static_cast<const uint16_t*>(source)));
+    default:
+      return widen(load_bfloat(static_cast<const uint16_t*>(source)));
   }
 }
-template <class T>
-[[gnu::always_inline]] inline void store_numbers(VDPair value, T* target) {
-  if constexpr (std::is_same_v<T, double>) {
-    value.low.store(target);
-    value.high.store(target + VD::kSize);
-  } else if constexpr (std::is_same_v<T, float>) {
-    narrow(value).store(target);
-  } else {
-    auto* bits = reinterpret_cast<uint16_t*>(target);
-    if constexpr (std::is_same_v<T, Half>)
-      store_half(narrow(value), bits);
-    else
-      store_bfloat(narrow(value), bits);
+[[gnu::always_inline]] inline void store_numbers(DType dtype, VDPair value, void* target) {
+  switch (dtype) {
+    case DType::kFloat64: {
+      auto* numbers = static_cast<double*>(target);
+      value.low.store(numbers);
+      value.high.store(numbers + VD::kSize);
+      break;
+    }
+    case DType::kFloat32:
+      narrow(value).store(static_cast<float*>(target));
+      break;
+    case DType::kFloat16:
+      store_half(narrow(value), static_cast<uint16_t*>(target));
+      break;
+    default:
+      store_bfloat(narrow(value), static_cast<uint16_t*>(target));
   }
 }
 
 // ---- Distributions ----
 // draw(plan, i, count, out) writes elements i to i + kStep - 1, of which `count` are wanted.
 
+// Of one dtype, because it is the distribution that is drawn most and costs least.
+template <class T>
 struct Uniform {
   // In [low, high): a value that would round to high becomes low.
-  template <class T>
-  [[gnu::always_inline]] static void draw(const RandomPlan& plan, int64_t i, int64_t, T* out) {
+  [[gnu::always_inline]] static void draw(const RandomPlan& plan, int64_t i, int64_t, void* out) {
+    constexpr DType kDType = dtype_of<T>();
     const Blocks blocks = draw_blocks(plan, i);
     const VD low(plan.p0);
     const VD span(plan.p1 - plan.p0);
-    store_numbers({low + span * uniform01<T>(blocks.low), low + span * uniform01<T>(blocks.high)},
-                  out);
+    store_numbers(kDType, {low + span * unit(blocks.low), low + span * unit(blocks.high)}, out);
     if (!(plan.p1 > plan.p0)) return;
-    const VDPair rounded = load_numbers(out);
+    const VDPair rounded = load_numbers(kDType, out);
     const auto inside = [&](VD value) { return select(value >= VD(plan.p1), low, value); };
-    store_numbers(each_half(rounded, inside), out);
+    store_numbers(kDType, each_half(rounded, inside), out);
+  }
+
+ private:
+  // With as many bits as T can hold exactly, so that rounding never reaches 1.
+  [[gnu::always_inline]] static VD unit(const PhiloxBlock<VU>& block) {
+    if constexpr (std::is_same_v<T, double>) return long_fraction(block.words[0], block.words[1]);
+    constexpr int kBits = std::is_same_v<T, Half> ? 11 : std::is_same_v<T, BFloat16> ? 8 : 24;
+    return fraction<kBits>(block.words[1]);
   }
 };
 
+template <bool kDouble>
 struct Normal {
   // Box and Muller (1958): the radius from (0, 1], the angle from [0, 1) of a turn.
-  template <class T>
-  [[gnu::always_inline]] static void draw(const RandomPlan& plan, int64_t i, int64_t, T* out) {
+  [[gnu::always_inline]] static void draw(const RandomPlan& plan, int64_t i, int64_t, void* out) {
     const Blocks blocks = draw_blocks(plan, i);
     VDPair value;
-    if constexpr (std::is_same_v<T, double>) {
+    if constexpr (kDouble) {
       value = {transform(blocks.low), transform(blocks.high)};
     } else {
       const auto part = [&](int word) {
@@ -132,7 +151,7 @@ struct Normal {
       value = widen(sqrt(VF(-2.0) * log(VF(1.0) - part(0))) * cos_of_turns(part(2)));
     }
     const auto place = [&](VD x) { return VD(plan.p0) + VD(plan.p1) * x; };
-    store_numbers(each_half(value, place), out);
+    store_numbers(plan.dtype, each_half(value, place), out);
   }
 
  private:
@@ -155,14 +174,13 @@ struct Normal {
 // Distributions that are functions of open numbers, in float64.
 template <class Function>
 struct Transformed {
-  template <class T>
-  [[gnu::always_inline]] static void draw(const RandomPlan& plan, int64_t i, int64_t, T* out) {
+  [[gnu::always_inline]] static void draw(const RandomPlan& plan, int64_t i, int64_t, void* out) {
     const Blocks blocks = draw_blocks(plan, i);
     const auto value = [&](const PhiloxBlock<VU>& block) {
       return Function::of(plan, open_fraction(block.words[0], block.words[1]),
                           open_fraction(block.words[2], block.words[3]));
     };
-    store_numbers({value(blocks.low), value(blocks.high)}, out);
+    store_numbers(plan.dtype, {value(blocks.low), value(blocks.high)}, out);
   }
 };
 struct Exponential {
@@ -188,82 +206,122 @@ struct Geometric {
 };
 
 struct Bernoulli {
-  template <class T>
   [[gnu::always_inline]] static void draw(const RandomPlan& plan, int64_t i, int64_t count,
-                                          T* out) {
+                                          void* out) {
     const Blocks blocks = draw_blocks(plan, i);
     VDPair probability{VD(plan.p0), VD(plan.p0)};
     if (plan.probabilities != nullptr) {
-      T own[kStep] = {};
-      std::memcpy(own, static_cast<const T*>(plan.probabilities) + i,
-                  static_cast<size_t>(count) * sizeof(T));
-      probability = load_numbers(own);
+      const int64_t size = size_of(plan.dtype);
+      double own[kStep] = {};  // of any floating dtype
+      std::memcpy(own, static_cast<const std::byte*>(plan.probabilities) + i * size,
+                  static_cast<size_t>(count * size));
+      probability = load_numbers(plan.dtype, own);
     }
     const auto pick = [&](const PhiloxBlock<VU>& block, VD limit) {
-      return select(uniform01<double>(block) < limit, VD(plan.p1), VD(0.0));
+      return select(long_fraction(block.words[0], block.words[1]) < limit, VD(plan.p1), VD(0.0));
     };
-    store_numbers({pick(blocks.low, probability.low), pick(blocks.high, probability.high)}, out);
+    store_numbers(plan.dtype,
+                  {pick(blocks.low, probability.low), pick(blocks.high, probability.high)}, out);
   }
 };
 
 struct Integer {
   // low + floor(u span / 2^64): the bias is below span / 2^64.
-  template <class T>
-  [[gnu::always_inline]] static void draw(const RandomPlan& plan, int64_t i, int64_t, T* out) {
+  [[gnu::always_inline]] static void draw(const RandomPlan& plan, int64_t i, int64_t, void* out) {
     const Blocks blocks = draw_blocks(plan, i);
-    uint64_t numbers[kStep];
+    uint64_t words[kStep];
     const auto join = [](const PhiloxBlock<VU>& block) {
       return (block.words[0] & VU(uint64_t{0xffffffff})) | shift_left<32>(block.words[1]);
     };
-    join(blocks.low).store(numbers);
-    join(blocks.high).store(numbers + VU::kSize);
-    const auto place = [&](uint64_t number) {
-      const auto scaled = static_cast<unsigned __int128>(number) * plan.span;
-      return static_cast<int64_t>(static_cast<uint64_t>(plan.low) +
-                                  static_cast<uint64_t>(scaled >> 64));
-    };
-    if constexpr (std::is_integral_v<T>) {
-      for (int64_t k = 0; k < kStep; ++k) out[k] = static_cast<T>(place(numbers[k]));
-    } else {
-      double wide[kStep];
-      for (int64_t k = 0; k < kStep; ++k) wide[k] = static_cast<double>(place(numbers[k]));
-      store_numbers(load_numbers(wide), out);
+    join(blocks.low).store(words);
+    join(blocks.high).store(words + VU::kSize);
+    int64_t numbers[kStep];
+    for (int64_t k = 0; k < kStep; ++k) {
+      const auto scaled = static_cast<unsigned __int128>(words[k]) * plan.span;
+      numbers[k] = static_cast<int64_t>(static_cast<uint64_t>(plan.low) +
+                                        static_cast<uint64_t>(scaled >> 64));
     }
+    if (is_real(plan.dtype)) {
+      double wide[kStep];
+      for (int64_t k = 0; k < kStep; ++k) wide[k] = static_cast<double>(numbers[k]);
+      store_numbers(plan.dtype, load_numbers(DType::kFloat64, wide), out);
+      return;
+    }
+    // The low bits of a number are the number of a narrower type.
+    switch (size_of(plan.dtype)) {
+      case 1:
+        return store_integers<int8_t>(numbers, out);
+      case 2:
+        return store_integers<int16_t>(numbers, out);
+      case 4:
+        return store_integers<int32_t>(numbers, out);
+      default:
+        return store_integers<int64_t>(numbers, out);
+    }
+  }
+
+ private:
+  template <class T>
+  [[gnu::always_inline]] static void store_integers(const int64_t* numbers, void* out) {
+    T* target = static_cast<T*>(out);
+    for (int64_t k = 0; k < kStep; ++k) target[k] = static_cast<T>(numbers[k]);
   }
 };
 
 // ---- The loop ----
 
-template <class Distribution, class T>
+template <class Distribution>
 void random_row(const RandomPlan& plan, int64_t begin, int64_t end) {
-  T* out = static_cast<T*>(plan.output);
-  int64_t i = begin;
-  for (; i + kStep <= end; i += kStep) Distribution::draw(plan, i, kStep, out + i);
-  if (i == end) return;
-  T rest[kStep];
-  Distribution::draw(plan, i, end - i, rest);
-  std::memcpy(out + i, rest, static_cast<size_t>(end - i) * sizeof(T));
+  const int64_t size = size_of(plan.dtype);
+  alignas(int64_t) std::byte rest[kStep * sizeof(int64_t)];
+  auto* out = static_cast<std::byte*>(plan.output) + begin * size;
+  // One call, which is inlined: a second one for the rest would double the code.
+  for (int64_t i = begin; i < end; i += kStep, out += kStep * size) {
+    const int64_t count = std::min(kStep, end - i);
+    Distribution::draw(plan, i, count, count == kStep ? out : rest);
+    if (count < kStep) std::memcpy(out, rest, static_cast<size_t>(count * size));
+  }
 }
 
-template <class T>
-RandomRow find_floating(RandomOp op) {
+RandomRow find_uniform(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat64:
+      return &random_row<Uniform<double>>;
+    case DType::kFloat32:
+      return &random_row<Uniform<float>>;
+    case DType::kFloat16:
+      return &random_row<Uniform<Half>>;
+    default:
+      return &random_row<Uniform<BFloat16>>;
+  }
+}
+
+}  // namespace
+
+RandomRow find_random(RandomOp op, DType dtype) {
+  if (op == RandomOp::kInteger) {
+    const bool is_number = visit_dtype(dtype, []<class T>(TypeTag<T>) {
+      return std::is_integral_v<T> && !std::is_same_v<T, bool>;
+    });
+    return is_real(dtype) || is_number ? &random_row<Integer> : nullptr;
+  }
+  if (!is_real(dtype)) return nullptr;
   switch (op) {
     case RandomOp::kUniform:
-      return &random_row<Uniform, T>;
+      return find_uniform(dtype);
     case RandomOp::kNormal:
-      return &random_row<Normal, T>;
+      return dtype == DType::kFloat64 ? &random_row<Normal<true>> : &random_row<Normal<false>>;
     case RandomOp::kBernoulli:
-      return &random_row<Bernoulli, T>;
-    case RandomOp::kInteger:
-      return &random_row<Integer, T>;
+      return &random_row<Bernoulli>;
     case RandomOp::kExponential:
-      return &random_row<Transformed<Exponential>, T>;
+      return &random_row<Transformed<Exponential>>;
     case RandomOp::kCauchy:
-      return &random_row<Transformed<Cauchy>, T>;
+      return &random_row<Transformed<Cauchy>>;
     case RandomOp::kLogNormal:
-      return &random_row<Transformed<LogNormal>, T>;
+      return &random_row<Transformed<LogNormal>>;
     case RandomOp::kGeometric:
-      return &random_row<Transformed<Geometric>, T>;
+      return &random_row<Transformed<Geometric>>;
+    case RandomOp::kInteger:
     case RandomOp::kTruncatedNormal:  // number by number, in random/random.cpp
     case RandomOp::kPoisson:
     case RandomOp::kGamma:
@@ -273,20 +331,6 @@ RandomRow find_floating(RandomOp op) {
       break;
   }
   return nullptr;
-}
-
-}  // namespace
-
-RandomRow find_random(RandomOp op, DType dtype) {
-  return visit_dtype(dtype, [&]<class T>(TypeTag<T>) -> RandomRow {
-    if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, Half> ||
-                  std::is_same_v<T, BFloat16>) {
-      return find_floating<T>(op);
-    } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-      return op == RandomOp::kInteger ? &random_row<Integer, T> : nullptr;
-    }
-    return nullptr;
-  });
 }
 
 }  // namespace tsr::cpu::TSR_ISA
