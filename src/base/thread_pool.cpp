@@ -27,7 +27,7 @@ namespace {
 // a few microseconds, the usual time between two kernels, and then sleeps until it is woken.
 
 constexpr uint32_t kClosed = uint32_t{1} << 31;
-constexpr std::chrono::microseconds kLook{8};
+constexpr std::chrono::microseconds kLook{30};
 
 constinit thread_local bool t_in_part = false;
 

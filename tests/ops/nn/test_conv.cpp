@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/parallel.h"
 #include "tests/ops/prelude.h"
 
 namespace tsr {
@@ -39,6 +40,17 @@ const Case kCases[] = {
     {"depthwise on long rows", 1, 2, 2, 2, {3, 2100}, {3, 3}, 1, 1, 1},
     {"pointwise on wide planes", 2, 3, 17, 1, {21, 20}, {1, 1}, 1, 0, 1},
     {"pointwise on wide planes, strided", 2, 3, 17, 1, {42, 41}, {1, 1}, 2, 0, 1},
+};
+
+// Large enough to be divided among threads: by images or, where the weight is large, its gradient
+// by the channels of the output.
+const Case kLargeCases[] = {
+    {"images", 4, 32, 64, 1, {24, 24}, {1, 1}, 1, 0, 1},
+    {"images, strided", 4, 32, 64, 1, {46, 46}, {1, 1}, 2, 0, 1},
+    {"images, grouped", 4, 64, 64, 4, {20, 20}, {3, 3}, 1, 1, 1},
+    {"channels", 4, 272, 256, 1, {9, 9}, {1, 1}, 1, 0, 1},
+    {"channels, strided", 4, 64, 128, 1, {10, 10}, {3, 3}, 2, 1, 1},
+    {"one image more", 5, 32, 64, 1, {24, 24}, {1, 1}, 1, 0, 1},
 };
 
 // Whether finite differences of all elements, twice, are fast.
@@ -214,39 +226,49 @@ TEST(Conv, strides_of_single_columns_say_nothing) {
 }
 
 // With and without a bias; some kernels compute its gradient together with the weight's.
-TEST(Conv, float32_gradients_agree_with_float64_in_both_layouts) {
-  for (const Case& c : kCases) {
-    for (const int variant : {0, 1, 2, 3}) {
-      const bool last = (variant & 1) != 0;
-      const bool biased = (variant & 2) != 0;
-      SCOPED_TRACE(std::string(c.name) + (last ? " last" : "") + (biased ? " biased" : ""));
-      std::vector<std::vector<double>> found[2];
-      for (const DType dtype : {DType::kFloat64, DType::kFloat32}) {
-        const auto leaf = [&](const Tensor& t, bool image_layout) {
-          Tensor cast = ops::cast_memory(t.detached(), dtype);
-          if (image_layout) cast = ops::image_memory(cast, true);
-          const Tensor own = cast.detached();
-          set_requires_grad(own, true);
-          return own;
-        };
-        const Tensor x = leaf(input_of(c), last && dtype == DType::kFloat32);
-        const Tensor w = leaf(weight_of(c), false);
-        const Tensor b = biased ? leaf(random_leaf(Dims{c.out}, 3), false) : Tensor();
-        const Tensor y = run(c, x, w, b);
-        const Tensor g = ops::cast_memory(random_leaf(y.sizes(), 7).detached(), dtype);
-        const Tensor total = ops::sum(ops::multiply(y, g));
-        std::vector<Tensor> leaves{x, w};
-        if (biased) leaves.push_back(b);
-        for (const Tensor& t : grad(std::vector<Tensor>{total}, leaves))
-          found[dtype == DType::kFloat32].push_back(values(t));
-      }
-      for (size_t i = 0; i < found[0].size(); ++i) {
-        double largest = 1;
-        for (const double value : found[0][i]) largest = std::max(largest, std::abs(value));
-        expect_close(found[1][i], found[0][i], 1e-4 * largest);
-      }
+void expect_float32_as_float64(const Case& c) {
+  for (const int variant : {0, 1, 2, 3}) {
+    const bool last = (variant & 1) != 0;
+    const bool biased = (variant & 2) != 0;
+    SCOPED_TRACE(std::string(c.name) + (last ? " last" : "") + (biased ? " biased" : ""));
+    std::vector<std::vector<double>> found[2];
+    for (const DType dtype : {DType::kFloat64, DType::kFloat32}) {
+      const auto leaf = [&](const Tensor& t, bool image_layout) {
+        Tensor cast = ops::cast_memory(t.detached(), dtype);
+        if (image_layout) cast = ops::image_memory(cast, true);
+        const Tensor own = cast.detached();
+        set_requires_grad(own, true);
+        return own;
+      };
+      const Tensor x = leaf(input_of(c), last && dtype == DType::kFloat32);
+      const Tensor w = leaf(weight_of(c), false);
+      const Tensor b = biased ? leaf(random_leaf(Dims{c.out}, 3), false) : Tensor();
+      const Tensor y = run(c, x, w, b);
+      const Tensor g = ops::cast_memory(random_leaf(y.sizes(), 7).detached(), dtype);
+      const Tensor total = ops::sum(ops::multiply(y, g));
+      std::vector<Tensor> leaves{x, w};
+      if (biased) leaves.push_back(b);
+      auto& mine = found[dtype == DType::kFloat32];
+      mine.push_back(values(y));
+      for (const Tensor& t : grad(std::vector<Tensor>{total}, leaves)) mine.push_back(values(t));
+    }
+    for (size_t i = 0; i < found[0].size(); ++i) {
+      double largest = 1;
+      for (const double value : found[0][i]) largest = std::max(largest, std::abs(value));
+      expect_close(found[1][i], found[0][i], 1e-4 * largest);
     }
   }
+}
+
+TEST(Conv, float32_and_its_gradients_agree_with_float64_in_both_layouts) {
+  for (const Case& c : kCases) expect_float32_as_float64(c);
+}
+
+TEST(Conv, float32_and_its_gradients_agree_with_float64_when_threads_share_the_work) {
+  const int32_t before = num_threads();
+  set_num_threads(2);
+  for (const Case& c : kLargeCases) expect_float32_as_float64(c);
+  set_num_threads(before);
 }
 
 TEST(Conv, same_padding_keeps_the_size_and_puts_an_odd_zero_behind) {

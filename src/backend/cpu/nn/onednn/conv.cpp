@@ -15,6 +15,8 @@
 #include "backend/cpu/host.h"
 #include "backend/cpu/nn/onednn/conv_approach.h"
 #include "backend/cpu/nn/onednn/conv_key.h"
+#include "backend/cpu/nn/onednn/conv_shares.h"
+#include "base/determinism.h"
 #include "base/guarded_mutex.h"
 #include "base/immortal.h"
 #include "base/parallel.h"
@@ -36,6 +38,9 @@ constexpr size_t kSerialReorder = size_t{128} << 10;
 
 // The largest memory of a run of Winograd's algorithm; beyond it is the direct algorithm's turn.
 constexpr size_t kWinogradMemory = size_t{256} << 20;
+
+// So many threads at once find a prepared convolution's objects from the run before.
+constexpr size_t kSpares = 4;
 
 // If `alone`, oneDNN creates and runs primitives for the calling thread only, while this object
 // lives.
@@ -84,7 +89,9 @@ struct Prepared {
   Prepared() = default;
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
-  ~Prepared() { delete spare.load(); }
+  ~Prepared() {
+    for (auto& spare : spares) delete spare.load();
+  }
 
   dnnl::primitive primitive;
   Operand operands[4];  // input, weight, output, bias
@@ -93,8 +100,8 @@ struct Prepared {
   int64_t scratchpad_offset = 0;
   int64_t scratch_bytes = 0;
   bool clears_input = false;  // it is written, but not everywhere
-  // Of a run that has ended, for the next; a run that finds none makes its own.
-  mutable std::atomic<Runner*> spare{nullptr};
+  // Of runs that have ended, for the next; a run that finds none makes its own.
+  mutable std::atomic<Runner*> spares[kSpares] = {};
 };
 
 Runner::Runner(const Prepared& prepared)
@@ -111,13 +118,19 @@ Runner::Runner(const Prepared& prepared)
 // A runner, which goes back when the run has ended well.
 class Lent {
  public:
-  explicit Lent(const Prepared& prepared)
-      : prepared_(prepared), runner_(prepared.spare.exchange(nullptr, std::memory_order_acquire)) {
-    if (runner_ == nullptr) runner_ = std::make_unique<Runner>(prepared);
+  explicit Lent(const Prepared& prepared) : prepared_(prepared) {
+    for (auto& spare : prepared.spares) {
+      runner_.reset(spare.exchange(nullptr, std::memory_order_acquire));
+      if (runner_ != nullptr) return;
+    }
+    runner_ = std::make_unique<Runner>(prepared);
   }
   Runner* operator->() const { return runner_.get(); }
   void give_back() {
-    delete prepared_.spare.exchange(runner_.release(), std::memory_order_acq_rel);
+    for (auto& spare : prepared_.spares) {
+      runner_.reset(spare.exchange(runner_.release(), std::memory_order_acq_rel));
+      if (runner_ == nullptr) return;
+    }
   }
 
  private:
@@ -284,9 +297,7 @@ std::shared_ptr<Prepared> prepare(const ConvPlan& plan, bool input_last, bool ou
                        : image(plan, plan.in_channels, plan.input_size, type, input_last),
               chosen.wanted[0]);
   add_operand(*prepared, 1, arguments, weight(plan, type, way.swapped), chosen.wanted[1]);
-  add_operand(*prepared, 2, arguments,
-              image(plan, plan.out_channels, plan.output_size, type, output_last),
-              chosen.wanted[2]);
+  add_operand(*prepared, 2, arguments, output_image(plan, type, output_last), chosen.wanted[2]);
   if (has_bias) {
     add_operand(*prepared, 3, arguments, memory::desc(bias_dims, type, memory::format_tag::x),
                 chosen.wanted[3]);
@@ -312,15 +323,7 @@ class Cache {
  public:
   // Returns the convolution prepared for that many threads; null if oneDNN has no implementation.
   std::shared_ptr<Prepared> find(const ConvPlan& plan, int32_t threads) {
-    const bool input_last =
-        channels_last(plan, plan.in_channels, plan.input_size, plan.input_strides);
-    const bool output_last =
-        channels_last(plan, plan.out_channels, plan.output_size, plan.output_strides);
-    // A tensor that is both row-major and channels last takes the other tensor's layout.
-    const bool input_free = free_layout(plan, plan.in_channels, plan.input_size);
-    const bool output_free = free_layout(plan, plan.out_channels, plan.output_size);
-    const bool in = input_last || (input_free && output_last);
-    const bool out = output_last || (output_free && input_last);
+    const auto [in, out] = last_of(plan);
     const ConvKey key(plan, in, out, threads);
     {
       const std::lock_guard lock(mutex_);
@@ -348,10 +351,6 @@ class Cache {
   // oneDNN compiles code and does not check its allocation.
   static constexpr size_t kRoomToPrepare = size_t{64} << 20;
 
-  static bool free_layout(const ConvPlan& plan, int64_t channels, const int64_t* size) {
-    return channels == 1 || product(plan.spatial, size) == 1;
-  }
-
   // oneDNN has its own cache, in which a second thread waits until the first has created the
   // primitive. No fork may happen meanwhile: the child would wait for a thread that it does not
   // have.
@@ -372,11 +371,19 @@ void clear_input(const ConvPlan& plan) {
   });
 }
 
-Status execute(const Prepared& prepared, const ConvPlan& plan) {
+// How a run has ended. An error message belongs to a thread, so the calling thread sets it.
+struct Outcome {
+  Code code = Code::kOk;
+  const char* text = nullptr;  // lives for ever
+};
+
+constexpr Outcome kNoMemory{Code::kOutOfMemory, "expected memory for a convolution, got none"};
+
+Outcome execute(const Prepared& prepared, const ConvPlan& plan) {
   const Workspace space(prepared.scratch_bytes);
   auto* scratch = static_cast<char*>(space.data());
   if (scratch == nullptr && prepared.scratch_bytes > 0) {
-    return failure(Code::kOutOfMemory, "expected memory for a convolution's layouts, got none");
+    return {Code::kOutOfMemory, "expected memory for a convolution's layouts, got none"};
   }
   Lent runner(prepared);
   const dnnl::stream& stream = runner->stream;
@@ -398,7 +405,7 @@ Status execute(const Prepared& prepared, const ConvPlan& plan) {
   }
   runner->stream.wait();
   runner.give_back();
-  return kernel::kOk;
+  return {};
 }
 
 bool is_small(const ConvPlan& plan) {
@@ -415,24 +422,87 @@ bool is_broken(const ConvPlan& plan) {
          plan.in_channels <= kFirstLayer && plan.dtype == DType::kFloat32;
 }
 
+// ---- running ----
+
+Outcome execute_safely(const Prepared& prepared, const ConvPlan& plan) noexcept {
+  try {
+    return execute(prepared, plan);
+  } catch (const dnnl::error& error) {
+    return {Code::kBackend, error.message};
+  } catch (const std::bad_alloc&) {
+    return kNoMemory;
+  }
+}
+
+Status status_of(const Outcome& outcome) {
+  return outcome.code == Code::kOk ? kernel::kOk : failure(outcome.code, outcome.text);
+}
+
+// Adds `count` arrays, which follow one another, to the first numbers of `sum`.
+void add_arrays(int64_t numel, int64_t count, const float* arrays, float* sum) {
+  for (int64_t k = 0; k < count; ++k) {
+    for (int64_t i = 0; i < numel; ++i) sum[i] += arrays[k * numel + i];
+  }
+}
+
+// nullopt when oneDNN has no implementation. See Note [Shares].
+std::optional<Status> run_shares(const ConvPlan& plan, const Shares& shares) {
+  const int64_t extra = shares.sums ? shares.count - 1 : 0;
+  const int64_t weight = weight_numel(plan);
+  const int64_t bias = plan.bias == nullptr ? 0 : plan.out_channels;
+  const Workspace space(extra * (weight + bias) * static_cast<int64_t>(sizeof(float)));
+  auto* const weights = static_cast<float*>(space.data());
+  if (weights == nullptr && extra > 0) return status_of(kNoMemory);
+  float* const biases = weights + extra * weight;
+  // All shares are of one size, and so are prepared as one.
+  const std::shared_ptr<Prepared> prepared = cache().find(share_of(plan, shares, 0), 1);
+  if (prepared == nullptr) return std::nullopt;
+  std::atomic<bool> failed{false};
+  Outcome outcome;
+  parallel_for(shares.count, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      ConvPlan share = share_of(plan, shares, i);
+      if (shares.sums && i > 0) {
+        share.weight = weights + (i - 1) * weight;
+        if (bias > 0) share.bias = biases + (i - 1) * bias;
+      }
+      const Outcome mine = execute_safely(*prepared, share);
+      if (mine.code != Code::kOk && !failed.exchange(true)) outcome = mine;
+    }
+  });
+  if (outcome.code != Code::kOk) return status_of(outcome);
+  add_arrays(weight, extra, weights, static_cast<float*>(plan.weight));
+  add_arrays(bias, extra, biases, static_cast<float*>(plan.bias));
+  return kernel::kOk;
+}
+
+std::optional<Status> run_whole(const ConvPlan& plan, int32_t threads) {
+  const std::shared_ptr<Prepared> prepared = cache().find(plan, threads);
+  if (prepared == nullptr) return std::nullopt;
+  return status_of(execute_safely(*prepared, plan));
+}
+
+// In deterministic mode a sum may not depend on the number of shares.
+Shares shares_for_threads(const ConvPlan& plan) {
+  if (is_small(plan) || deterministic() || in_parallel_region()) return {};
+  const auto [in, out] = last_of(plan);
+  return shares_of(plan, approach_to(plan, in, out), num_threads());
+}
+
 }  // namespace
 
 std::optional<Status> conv(const ConvPlan& plan) {
   if (is_broken(plan)) return std::nullopt;
   const ForeignCall call;
   if (call.refused()) return ForeignCall::refuse();
-  const OpenMpThreads threads(is_small(plan));
+  const Shares shares = shares_for_threads(plan);
+  const OpenMpThreads threads(shares.count > 1 || is_small(plan));
   try {
-    const std::shared_ptr<Prepared> prepared = cache().find(plan, threads.count());
-    if (prepared == nullptr) return std::nullopt;
-    return execute(*prepared, plan);
+    return shares.count > 1 ? run_shares(plan, shares) : run_whole(plan, threads.count());
   } catch (const dnnl::error& error) {
-    if (error.status == dnnl_unimplemented || error.status == dnnl_invalid_arguments) {
-      return std::nullopt;
-    }
     return failure(Code::kBackend, error.what());
   } catch (const std::bad_alloc&) {
-    return failure(Code::kOutOfMemory, "expected memory for a convolution, got none");
+    return status_of(kNoMemory);
   }
 }
 

@@ -73,11 +73,26 @@ Approach approach_to(const ConvPlan& plan, bool input_last, bool output_last) {
   return way;
 }
 
+namespace {
+
 // With one channel or one point the layout is ambiguous.
-bool channels_last(const ConvPlan& plan, int64_t channels, const int64_t* size,
-                   const int64_t* strides) {
-  if (channels == 1 || product(plan.spatial, size) == 1) return false;
-  return strides[1] == 1;
+bool free_layout(const ConvPlan& plan, int64_t channels, const int64_t* size) {
+  return channels == 1 || product(plan.spatial, size) == 1;
+}
+
+}  // namespace
+
+ChannelsLast last_of(const ConvPlan& plan) {
+  const bool input_free = free_layout(plan, plan.in_channels, plan.input_size);
+  const bool output_free = free_layout(plan, plan.out_channels, plan.output_size);
+  const bool input = !input_free && plan.input_strides[1] == 1;
+  const bool output = !output_free && plan.output_strides[1] == 1;
+  return {input || (input_free && output), output || (output_free && input)};
+}
+
+int64_t output_step(const ConvPlan& plan) {
+  const int64_t dense = plan.out_channels * product(plan.spatial, plan.output_size);
+  return plan.batch == 1 ? dense : plan.output_strides[0];
 }
 
 namespace {
@@ -95,6 +110,20 @@ memory::desc image(const ConvPlan& plan, int64_t channels, const int64_t* size,
   constexpr Tag kPlain[] = {Tag::ncw, Tag::nchw, Tag::ncdhw};
   constexpr Tag kLast[] = {Tag::nwc, Tag::nhwc, Tag::ndhwc};
   return {image_sizes(plan, channels, size), type, (last ? kLast : kPlain)[plan.spatial - 1]};
+}
+
+memory::desc output_image(const ConvPlan& plan, memory::data_type type, bool last) {
+  const memory::dims dims = image_sizes(plan, plan.out_channels, plan.output_size);
+  const int64_t points = product(plan.spatial, plan.output_size);
+  const int64_t step = output_step(plan);
+  if (last || step == plan.out_channels * points)
+    return image(plan, plan.out_channels, plan.output_size, type, last);
+  memory::dims strides(dims.size());
+  strides[0] = step;
+  strides[1] = points;
+  int64_t stride = 1;
+  for (size_t d = dims.size(); d-- > 2; stride *= dims[d]) strides[d] = stride;
+  return {dims, type, strides};
 }
 
 memory::desc wanted_image(const ConvPlan& plan, int64_t channels, const int64_t* size,

@@ -31,13 +31,21 @@ struct Approach {
 Approach approach_to(const kernel::ConvPlan& plan, bool input_last, bool output_last);
 
 int64_t product(int count, const int64_t* numbers);
-// Whether channels are innermost; a tensor that is both counts as row-major.
-bool channels_last(const kernel::ConvPlan& plan, int64_t channels, const int64_t* size,
-                   const int64_t* strides);
+// Which images have channels innermost. A tensor that is both row-major and channels last takes the
+// other tensor's layout.
+struct ChannelsLast {
+  bool input, output;
+};
+ChannelsLast last_of(const kernel::ConvPlan& plan);
+// The elements from one image of the output to the next.
+int64_t output_step(const kernel::ConvPlan& plan);
 
 // The caller's layouts of images and weights.
 dnnl::memory::desc image(const kernel::ConvPlan& plan, int64_t channels, const int64_t* size,
                          dnnl::memory::data_type type, bool last);
+// The output; row-major images may be some channels of larger ones.
+dnnl::memory::desc output_image(const kernel::ConvPlan& plan, dnnl::memory::data_type type,
+                                bool last);
 dnnl::memory::desc weight(const kernel::ConvPlan& plan, dnnl::memory::data_type type, bool swapped);
 // The points of the input that a view shows.
 dnnl::memory::desc input_view(const kernel::ConvPlan& plan, dnnl::memory::data_type type,

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backend/cpu/nn/onednn/conv_approach.h"
 #include "kernel/nn.h"
 
 namespace tsr::cpu::onednn {
@@ -20,7 +21,8 @@ struct ConvKey {
                  static_cast<int64_t>(plan.dtype) << 16 | int64_t{input_last} << 24 |
                  int64_t{output_last} << 25 | int64_t{plan.bias != nullptr} << 26 |
                  int64_t{threads} << 32;
-    for (const int64_t value : {plan.batch, plan.in_channels, plan.out_channels, plan.groups}) {
+    for (const int64_t value :
+         {plan.batch, plan.in_channels, plan.out_channels, plan.groups, output_step(plan)}) {
       words[i++] = value;
     }
     for (int d = 0; d < plan.spatial; ++d) {
