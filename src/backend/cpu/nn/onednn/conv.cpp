@@ -307,12 +307,16 @@ std::shared_ptr<Prepared> prepare(const ConvPlan& plan, bool input_last, bool ou
   return prepared;
 }
 
+bool is_missing(const dnnl::error& error) {
+  return error.status == dnnl_unimplemented || error.status == dnnl_invalid_arguments;
+}
+
 // Null if oneDNN has no implementation, such as for bfloat16 on some machines.
 std::shared_ptr<Prepared> prepare_if_able(const ConvPlan& plan, bool input_last, bool output_last) {
   try {
     return prepare(plan, input_last, output_last);
   } catch (const dnnl::error& error) {
-    if (error.status != dnnl_unimplemented && error.status != dnnl_invalid_arguments) throw;
+    if (!is_missing(error)) throw;
     return nullptr;
   }
 }
@@ -428,13 +432,15 @@ Outcome execute_safely(const Prepared& prepared, const ConvPlan& plan) noexcept 
   try {
     return execute(prepared, plan);
   } catch (const dnnl::error& error) {
-    return {Code::kBackend, error.message};
+    return {is_missing(error) ? Code::kNotImplemented : Code::kBackend, error.message};
   } catch (const std::bad_alloc&) {
     return kNoMemory;
   }
 }
 
-Status status_of(const Outcome& outcome) {
+// nullopt if oneDNN lacks the implementation after all.
+std::optional<Status> status_of(const Outcome& outcome) {
+  if (outcome.code == Code::kNotImplemented) return std::nullopt;
   return outcome.code == Code::kOk ? kernel::kOk : failure(outcome.code, outcome.text);
 }
 
