@@ -3,6 +3,7 @@
 #include "autograd/push_forward.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "autograd/engine.h"
@@ -31,14 +32,14 @@ uint64_t bit_of(size_t input) {
   return input < 64 ? uint64_t{1} << input : 0;
 }
 
-Tensor conj_of(const Tensor& tensor) {
-  return is_complex(tensor.dtype()) ? gradient_ops().conj(tensor) : tensor;
+Tensor conj_of(Tensor tensor) {
+  return is_complex(tensor.dtype()) ? gradient_ops().conj(tensor) : std::move(tensor);
 }
 
 // Adds in place where nobody can tell.
-void add_to(Tensor& sum, const Tensor& part) {
+void add_to(Tensor& sum, Tensor part) {
   if (!sum.defined()) {
-    sum = part;
+    sum = std::move(part);
   } else if (!recording_enabled() && owns_alone(sum) && sum.sizes() == part.sizes() &&
              sum.dtype() == part.dtype() && !may_overlap_itself(sum.sizes(), sum.strides())) {
     gradient_ops().add_inplace(sum, part);
@@ -56,9 +57,7 @@ Tensor push_elementwise(Node& node, const Tensor& output, std::span<const Tensor
     Backward ctx(node, {&grad, 1}, {parts.data(), parts.size()}, bit_of(i));
     node.apply(ctx);
     if (!parts[i].defined()) continue;
-    const Tensor part = conj_of(parts[i]);
-    parts.clear();
-    add_to(sum, part);
+    add_to(sum, conj_of(std::move(parts[i])));
   }
   return sum;
 }

@@ -341,6 +341,40 @@ void set_differentiable(Backward& ctx, const AttentionShape& shape, const Tensor
   if (ctx.needs(3)) ctx.set(3, joined(ds));
 }
 
+// With dS = scale (dQ Kᵀ + Q dKᵀ) + dM: dP = P (dS - Σ P dS), dO = (dP D) V + (P D) dV.
+Tensor pushed(const Forward& ctx, const AttentionShape& shape, const Tensor& query,
+              const Tensor& key, const Tensor& value, const Tensor& attn_mask) {
+  const auto part = [&](const Tensor& t, bool shared) {
+    return grouped(shape, in_opmath(t), shared);
+  };
+  const Tensor q = part(query, false);
+  const Tensor k = part(key, true);
+  const bool added = attn_mask.defined() && attn_mask.dtype() != DType::kBool;
+  const Tensor mask = added                 ? part(attn_mask, false)
+                      : attn_mask.defined() ? grouped(shape, attn_mask, false)
+                                            : attn_mask;
+  const Tensor p = attention_probabilities(q, k, mask, shape.causal, shape.scale);
+  const Tensor factors =
+      shape.dropout > 0 ? dropout_factors(shape, p.dtype(), p.device()) : Tensor();
+  const auto dropped = [&](const Tensor& t) {
+    return factors.defined() ? multiply(t, factors) : t;
+  };
+  const auto plus = [](const Tensor& a, const Tensor& b) { return a.defined() ? add(a, b) : b; };
+  Tensor ds;
+  if (ctx.has(0)) ds = matmul(part(ctx.tangent(0), false), matrix_transpose(k));
+  if (ctx.has(1)) ds = plus(ds, matmul(q, matrix_transpose(part(ctx.tangent(1), true))));
+  if (ds.defined()) ds = multiply(ds, shape.scale);
+  if (ctx.has(3)) ds = plus(ds, part(ctx.tangent(3), false));
+  Tensor result;
+  if (ds.defined()) {
+    const Tensor weighted = multiply(p, ds);
+    const Tensor dp = subtract(weighted, multiply(p, sum(weighted, Dims{-1}, true)));
+    result = matmul(dropped(dp), part(value, true));
+  }
+  if (ctx.has(2)) result = plus(result, matmul(dropped(p), part(ctx.tangent(2), true)));
+  return shape.group == 1 ? result : flatten(result, result.ndim() - 4, result.ndim() - 3);
+}
+
 void record_attention(const Tensor& output, const AttentionShape& shape, const Tensor& q,
                       const Tensor& k, const Tensor& v, const Tensor& mask, const Tensor& lse) {
   record(output, "AttentionBackward", {q, k, v, mask},
@@ -354,7 +388,8 @@ void record_attention(const Tensor& output, const AttentionShape& shape, const T
              set_fused(ctx, shape, query, ctx.saved(1), ctx.saved(2), ctx.saved(3), ctx.saved(4),
                        ctx.saved(5));
            }
-         });
+         },
+         [&](Forward& ctx) { ctx.set(0, pushed(ctx, shape, q, k, v, mask)); });
 }
 
 }  // namespace

@@ -173,6 +173,12 @@ Tensor launch_backward(const ClassSpec& spec, const Tensor& g, const Tensor& inp
 
 Tensor nll_transposed(const Tensor& g, const ClassSpec& spec, const ClassTensors& tensors);
 
+// The same without what a forward writes: the sum of the weights.
+ClassTensors with_own_sum(const ClassTensors& tensors) {
+  const Tensor& sum = tensors.weights;
+  return {tensors.target, tensors.weight, {}, empty({}, sum.dtype(), sum.device())};
+}
+
 // The loss of log-probabilities, which is linear in them, and its transpose. Each is the other's
 // derivative.
 Tensor nll_forward(const Tensor& input, const ClassSpec& spec, const ClassTensors& tensors) {
@@ -183,6 +189,9 @@ Tensor nll_forward(const Tensor& input, const ClassSpec& spec, const ClassTensor
            [spec](Backward& ctx) {
              const ClassTensors kept{ctx.saved(0), ctx.saved(1), {}, ctx.saved(2)};
              ctx.set(0, nll_transposed(ctx.grad(), spec, kept));
+           },
+           [&](Forward& ctx) {
+             ctx.set(0, nll_forward(ctx.tangent(), spec, with_own_sum(tensors)));
            });
   }
   return output;
@@ -196,7 +205,8 @@ Tensor nll_transposed(const Tensor& g, const ClassSpec& spec, const ClassTensors
              ClassTensors kept{ctx.saved(0), ctx.saved(1), {}, {}};
              kept.weights = empty({}, kernel::opmath(ctx.grad().dtype()), ctx.grad().device());
              ctx.set(0, nll_forward(ctx.grad(), spec, kept));
-           });
+           },
+           [&](Forward& ctx) { ctx.set(0, nll_transposed(ctx.tangent(), spec, tensors)); });
   }
   return output;
 }
@@ -213,6 +223,27 @@ Tensor cross_entropy_derivative(const Tensor& grad, const Tensor& input, const C
   return subtract(d, multiply(softmax(x, axis), sum(d, DimsView(axes), true)));
 }
 
+// The tangent of the loss, Σ (dL/dx) t over the classes, or over all where the loss is reduced. What
+// is to be recorded is the loss of the tangent of the log-probabilities, t - Σ softmax(x) t.
+Tensor pushed_cross_entropy(const Tensor& tangent, const Tensor& x, const ClassSpec& spec,
+                            const ClassTensors& tensors) {
+  const int64_t axis = x.ndim() == 1 ? 0 : 1;
+  const Dims axes{axis};
+  const bool whole = spec.reduction != ClassReduction::kNone;
+  if (!recording_enabled()) {
+    const Tensor one = empty(whole ? Dims{} : spec.loss_sizes, x.dtype(), x.device());
+    fill_memory(one, 1);
+    const Tensor slope = launch_backward(spec, one, x, tensors);
+    const Tensor parts = multiply(in_opmath(slope), in_opmath(tangent));
+    return whole ? sum(parts) : sum(parts, DimsView(axes));
+  }
+  const Tensor t = in_opmath(tangent);
+  const Tensor mean = sum(multiply(softmax(in_opmath(x), axis), t), DimsView(axes), true);
+  ClassTensors wide = with_own_sum(tensors);
+  wide.weight = in_opmath(wide.weight);
+  return nll_forward(subtract(t, mean), spec, wide);
+}
+
 Tensor class_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight,
                            const ClassSpec& spec) {
   const ClassTensors tensors = tensors_for(x, target, weight, spec, true);
@@ -227,6 +258,9 @@ Tensor class_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& 
              ctx.set(0, ctx.create_graph()
                             ? cross_entropy_derivative(ctx.grad(), scores, spec, kept)
                             : launch_backward(spec, ctx.grad(), scores, kept));
+           },
+           [&](Forward& ctx) {
+             ctx.set(0, pushed_cross_entropy(ctx.tangent(), x, spec, tensors));
            });
   }
   return output;
@@ -313,7 +347,8 @@ Tensor logits_loss(const Tensor& x, const Tensor& t, const Tensor& p) {
              const Tensor c = ctx.saved(2);
              if (ctx.needs(0)) ctx.set(0, multiply(ctx.grad(), logits_slope(a, b, c)));
              if (ctx.needs(1)) ctx.set(1, multiply(ctx.grad(), target_slope(a, c)));
-           });
+           },
+           kElementwise);
   }
   return output;
 }

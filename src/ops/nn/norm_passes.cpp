@@ -198,6 +198,22 @@ Tensor pushed(const Forward& ctx, const NormShape& shape, const Tensor& x, const
   return reshape(result, x.sizes());
 }
 
+// The same in one kernel where only x has a tangent and nothing is to be recorded. The derivative by
+// x is symmetric but for the weight: the kernel of the backward, without a weight, gives the tangent
+// of h.
+Tensor pushed_fused(const NormShape& shape, const Tensor& tangent, const Tensor& dense,
+                    const Tensor& w, const Tensor& center, const Tensor& rstd) {
+  const bool last = is_channels_last(dense);
+  const Tensor t = image_memory(tangent, last);
+  const Tensor none;
+  const Tensor result = empty_image(dense.sizes(), dense.dtype(), dense.device(), last);
+  if (result.numel() == 0) return result;
+  launch_backward(shape, {dense, none, center, rstd, t, result, none, none});
+  if (!w.defined()) return result;
+  const Tensor parts = viewed(shape, in_opmath(result));
+  return reshape(multiply(parts, reshape(in_opmath(w), shape.parameter)), dense.sizes());
+}
+
 void record_norm(const Tensor& output, const char* name, const NormShape& shape, const Tensor& x,
                  const Tensor& w, const Tensor& b, const Tensor& dense, const Tensor& center,
                  const Tensor& rstd) {
@@ -225,7 +241,12 @@ void record_norm(const Tensor& output, const char* name, const NormShape& shape,
                     parameters);
         }
       },
-      [&](Forward& ctx) { ctx.set(0, pushed(ctx, shape, x, w, center, rstd)); });
+      [&](Forward& ctx) {
+        const bool of_input_alone = ctx.has(0) && !ctx.has(1) && !ctx.has(2);
+        ctx.set(0, of_input_alone && !recording_enabled()
+                       ? pushed_fused(shape, ctx.tangent(0), dense, w, center, rstd)
+                       : pushed(ctx, shape, x, w, center, rstd));
+      });
 }
 
 // ---- checks ----

@@ -273,6 +273,19 @@ void set_fused(Backward& ctx, const RecurrenceSpec& spec, const RecurrenceInputs
   if (ctx.needs(7)) ctx.set(7, crossed(through.outputs, kept.raw, columns));
 }
 
+// A level of forward mode for a scope.
+class OwnLevel {
+ public:
+  OwnLevel() : id_(enter_forward_level()) {}
+  OwnLevel(const OwnLevel&) = delete;
+  OwnLevel& operator=(const OwnLevel&) = delete;
+  ~OwnLevel() { exit_forward_level(id_); }
+  [[nodiscard]] int64_t id() const noexcept { return id_; }
+
+ private:
+  int64_t id_;
+};
+
 // The gradients of the composed form, which are recorded. An alias of each input cuts the history:
 // an input may depend on another one.
 void set_differentiable(Backward& ctx, const RecurrenceSpec& spec, const RecurrenceInputs& in) {
@@ -308,6 +321,21 @@ void set_differentiable(Backward& ctx, const RecurrenceSpec& spec, const Recurre
   }
 }
 
+// The composed form with dual numbers at a level of its own, so that one pass gives all tangents.
+void push_composed(Forward& ctx, const RecurrenceSpec& spec, const RecurrenceInputs& in) {
+  const OwnLevel level;
+  const auto dual = [&](const Tensor& value, size_t i) {
+    return ctx.has(i) ? make_dual(value, ctx.tangent(i), level.id()) : value;
+  };
+  const RecurrenceOutputs out = composed_recurrence(
+      spec, {dual(in.x, 0), dual(in.h, 1), dual(in.c, 2), dual(in.w_ih, 3), dual(in.w_hh, 4),
+             dual(in.b_ih, 5), dual(in.b_hh, 6), dual(in.w_hr, 7)});
+  const Tensor* results[] = {&out.y, &out.h, &out.c};
+  for (size_t k = 0; k < 3; ++k) {
+    if (results[k]->defined()) ctx.set(k, unpack_dual(*results[k], level.id()).tangent);
+  }
+}
+
 }  // namespace
 
 int64_t weight_blocks(GatesOp op) {
@@ -340,7 +368,8 @@ RecurrenceOutputs recurrence(const RecurrenceSpec& spec, const RecurrenceInputs&
   for (size_t i = 0; i < kRecurrenceInputs; ++i) saves[i] = save_input(inputs[i]);
   const Tensor* others[] = {&kept.gates, &kept.h_before, &kept.c_before, &kept.raw};
   for (size_t i = 0; i < 4; ++i) saves[kRecurrenceInputs + i] = save_input(*others[i]);
-  record_outputs({out.y, out.h, out.c}, "RecurrenceBackward", inputs, saves, derivative);
+  record_outputs({out.y, out.h, out.c}, "RecurrenceBackward", inputs, saves, derivative,
+                 [&](Forward& ctx) { push_composed(ctx, spec, in); });
   return out;
 }
 

@@ -206,7 +206,13 @@ Tensor pushed_product(const Forward& ctx, uint8_t saves) {
   const auto b = [&] { return ctx.saved((saves & kSaveA) != 0 ? 1 : 0); };
   if (!ctx.has(1)) return multiply(ctx.tangent(0), b());
   if (!ctx.has(0)) return multiply(ctx.saved(0), ctx.tangent(1));
-  return addcmul(multiply(ctx.tangent(0), b()), ctx.saved(0), ctx.tangent(1));
+  const Tensor first = multiply(ctx.tangent(0), b());
+  const Tensor a = ctx.saved(0);
+  const Tensor& t = ctx.tangent(1);
+  // In the memory of the first product where that has the shape of the sum.
+  const bool here = !recording_enabled() && broadcast_shapes(a.sizes(), t.sizes()) == first.sizes() &&
+                    promote_types(a.dtype(), t.dtype()) == first.dtype();
+  return addcmul(first, a, t, 1, here ? Out::inplace(first) : Out());
 }
 
 void record_binary(const BinaryRule& rule, const Tensor& output, const Arg& a, const Arg& b,
