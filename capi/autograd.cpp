@@ -20,6 +20,7 @@ BackwardOptions options_of(int32_t flags) {
   options.create_graph = (flags & TSR_BACKWARD_CREATE_GRAPH) != 0;
   TSR_CHECK((flags & TSR_BACKWARD_RETAIN_GRAPH) == 0 || (flags & TSR_BACKWARD_FREE_GRAPH) == 0,
             Code::kInvalidArgument, "flags", "expected RETAIN_GRAPH or FREE_GRAPH, got both");
+  options.batched = (flags & TSR_BACKWARD_BATCHED) != 0;
   if ((flags & TSR_BACKWARD_RETAIN_GRAPH) != 0) options.retain_graph = true;
   if ((flags & TSR_BACKWARD_FREE_GRAPH) != 0) options.retain_graph = false;
   return options;
@@ -138,7 +139,7 @@ tsr_status tsr_grad(const tsr_tensor* outputs, int32_t n_outputs, const tsr_tens
       [&] {
         check_flags(flags,
                     TSR_BACKWARD_RETAIN_GRAPH | TSR_BACKWARD_CREATE_GRAPH |
-                        TSR_BACKWARD_ALLOW_UNUSED | TSR_BACKWARD_FREE_GRAPH,
+                        TSR_BACKWARD_ALLOW_UNUSED | TSR_BACKWARD_FREE_GRAPH | TSR_BACKWARD_BATCHED,
                     "flags");
         const auto wanted = tensors_arg(inputs, n_inputs, "inputs");
         if (n_inputs > 0) out_arg(results, "results");
@@ -162,7 +163,7 @@ tsr_status tsr_grad_edges(const tsr_tensor* outputs, int32_t n_outputs, const ts
   const tsr_status status = guard(call, [&] {
     check_flags(flags,
                 TSR_BACKWARD_RETAIN_GRAPH | TSR_BACKWARD_CREATE_GRAPH | TSR_BACKWARD_ALLOW_UNUSED |
-                    TSR_BACKWARD_FREE_GRAPH,
+                    TSR_BACKWARD_FREE_GRAPH | TSR_BACKWARD_BATCHED,
                 "flags");
     const auto edges = edges_arg(nodes, n_nodes, numbers, n_numbers);
     if (n_nodes > 0) out_arg(results, "results");

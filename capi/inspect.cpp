@@ -11,6 +11,7 @@
 #include "capi/structs.h"
 #include "inspect/graph_dot.h"
 #include "inspect/graph_svg.h"
+#include "inspect/graph_table.h"
 #include "inspect/saved_names.h"
 
 using namespace tsr;
@@ -136,9 +137,14 @@ tsr_status tsr_graph_draw(const tsr_tensor* roots, int32_t n_roots, const tsr_te
     const auto tensors = tensors_arg(named, n_named, "named");
     const std::string_view text = text_arg(names, names_len, "names");
     check_flags(flags, TSR_GRAPH_SHOW_SAVED, "flags");
-    TSR_CHECK(format == TSR_GRAPH_DOT || format == TSR_GRAPH_SVG, Code::kInvalidArgument, "format",
-              "expected DOT or SVG, got ", static_cast<int32_t>(format));
+    TSR_CHECK(
+        format == TSR_GRAPH_DOT || format == TSR_GRAPH_SVG || format == TSR_GRAPH_TABLE,
+        Code::kInvalidArgument, "format", "expected DOT, SVG or TABLE, got ",
+        static_cast<int32_t>(format));
     const std::vector<std::string> texts = names_arg(text, tensors.size());
+    if (format == TSR_GRAPH_TABLE) {
+      return give_text(inspect::table_of(shown, {tensors, texts}), picture);
+    }
     inspect::GraphView view =
         inspect::view_of(shown, {tensors, texts}, (flags & TSR_GRAPH_SHOW_SAVED) != 0);
     give_text(format == TSR_GRAPH_SVG ? inspect::svg_of(std::move(view)) : inspect::dot_of(view),

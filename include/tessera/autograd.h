@@ -17,7 +17,8 @@ enum {
   TSR_BACKWARD_RETAIN_GRAPH = 1, /* keep what the nodes saved, so that a second backward can run */
   TSR_BACKWARD_CREATE_GRAPH = 2, /* record the backward itself, for derivatives of derivatives; retains the graph too */
   TSR_BACKWARD_ALLOW_UNUSED = 4, /* tsr_grad only: NULL for unused inputs instead of an error */
-  TSR_BACKWARD_FREE_GRAPH = 8 /* with CREATE_GRAPH: free what the nodes of the forward saved all the same */
+  TSR_BACKWARD_FREE_GRAPH = 8, /* with CREATE_GRAPH: free what the nodes of the forward saved all the same */
+  TSR_BACKWARD_BATCHED = 16 /* tsr_grad only: gradients have an axis of samples in front; so have the results */
 };
 
 /* Bits of tsr_node_vtable.flags. */
@@ -38,7 +39,8 @@ enum {
 typedef int32_t tsr_graph_format;
 enum {
   TSR_GRAPH_DOT = 1, /* text in the language of Graphviz */
-  TSR_GRAPH_SVG = 2 /* a complete picture */
+  TSR_GRAPH_SVG = 2, /* a complete picture */
+  TSR_GRAPH_TABLE = 3 /* text for people: operators with layers, shapes, parameters, multiply-adds; totals, memory */
 };
 
 /* Bits of the flags of tsr_graph_draw. */

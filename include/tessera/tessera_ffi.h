@@ -108,7 +108,8 @@ enum {
   TSR_BACKWARD_RETAIN_GRAPH = 1,
   TSR_BACKWARD_CREATE_GRAPH = 2,
   TSR_BACKWARD_ALLOW_UNUSED = 4,
-  TSR_BACKWARD_FREE_GRAPH = 8
+  TSR_BACKWARD_FREE_GRAPH = 8,
+  TSR_BACKWARD_BATCHED = 16
 };
 
 typedef int32_t tsr_node_flag;
@@ -126,7 +127,8 @@ enum {
 typedef int32_t tsr_graph_format;
 enum {
   TSR_GRAPH_DOT = 1,
-  TSR_GRAPH_SVG = 2
+  TSR_GRAPH_SVG = 2,
+  TSR_GRAPH_TABLE = 3
 };
 
 typedef int32_t tsr_graph_flag;

@@ -3,6 +3,7 @@
 #include "autograd/engine.h"
 
 #include "autograd/accumulate_grad.h"
+#include "autograd/batch.h"
 #include "autograd/grad_mode.h"
 #include "autograd/gradient_ops.h"
 #include "autograd/graph_task.h"
@@ -45,7 +46,14 @@ void check_running() {
             "expected to be called while a backward runs on this thread, got a call outside one");
 }
 
-Tensor implicit_gradient(const Tensor& root) {
+Dims with_samples(DimsView sizes, int64_t samples) {
+  Dims result;
+  if (samples != Backward::kNoBatch) result.push_back(samples);
+  for (const int64_t size : sizes) result.push_back(size);
+  return result;
+}
+
+Tensor implicit_gradient(const Tensor& root, int64_t samples) {
   TSR_CHECK(root.numel() == 1, Code::kAutograd, nullptr,
             "expected a gradient for each root that has more than one element, because a gradient "
             "can be created implicitly only for scalar outputs, got none for a root of shape ",
@@ -55,14 +63,15 @@ Tensor implicit_gradient(const Tensor& root) {
             ", because it can be created implicitly only for real scalar outputs, got none");
   // An ordinary tensor also when the backward is asked for in inference mode.
   const GradModeScope outside_inference({grad_enabled(), false});
-  return gradient_ops().ones(root.sizes(), root.dtype(), root.device());
+  return gradient_ops().ones(with_samples(root.sizes(), samples), root.dtype(), root.device());
 }
 
-Tensor checked_gradient(const Tensor& root, const Tensor& given, size_t index) {
-  if (!given.defined()) return implicit_gradient(root);
-  TSR_CHECK(given.sizes() == root.sizes(), Code::kShape, "grads",
+Tensor checked_gradient(const Tensor& root, const Tensor& given, size_t index, int64_t samples) {
+  if (!given.defined()) return implicit_gradient(root, samples);
+  TSR_CHECK(given.sizes() == with_samples(root.sizes(), samples), Code::kShape, "grads",
             "mismatch in shape: expected gradient ", index, " to have the shape ", root.sizes(),
-            " of its output, got ", given.sizes());
+            " of its output", samples == Backward::kNoBatch ? "" : " behind an axis of samples",
+            ", got ", given.sizes());
   TSR_CHECK(given.device() == root.device(), Code::kDevice, "grads", "expected gradient ", index,
             " on ", root.device(), ", got one on ", given.device());
   TSR_CHECK(is_complex(given.dtype()) == is_complex(root.dtype()), Code::kDType, "grads",
@@ -70,7 +79,8 @@ Tensor checked_gradient(const Tensor& root, const Tensor& given, size_t index) {
   return given.dtype() == root.dtype() ? given : gradient_ops().cast(given, root.dtype());
 }
 
-GraphRoot make_root(std::span<const Tensor> roots, std::span<const Tensor> grads) {
+GraphRoot make_root(std::span<const Tensor> roots, std::span<const Tensor> grads,
+                    int64_t samples = Backward::kNoBatch) {
   TSR_CHECK(grads.empty() || grads.size() == roots.size(), Code::kValue, "grads",
             "expected no gradients or one for each of the ", roots.size(), " outputs, got ",
             grads.size());
@@ -81,7 +91,7 @@ GraphRoot make_root(std::span<const Tensor> roots, std::span<const Tensor> grads
     Edge edge = requires_grad(roots[i]) ? gradient_edge(roots[i]) : Edge{};
     TSR_CHECK(edge.node, Code::kAutograd, nullptr, "element ", i,
               " of tensors does not require grad and does not have a grad_fn");
-    root.grads.push_back(checked_gradient(roots[i], grads.empty() ? Tensor() : grads[i], i));
+    root.grads.push_back(checked_gradient(roots[i], grads.empty() ? Tensor() : grads[i], i, samples));
     root.edges.push_back(std::move(edge));
   }
   return root;
@@ -148,8 +158,9 @@ std::vector<Tensor> grad_at_edges(std::span<const Tensor> outputs, std::span<con
                                   std::span<const Tensor> grads, BackwardOptions options,
                                   bool allow_unused) {
   check_edges(inputs);
-  const GraphRoot root = make_root(outputs, grads);
-  GraphTask task(root, options.retain_graph.value_or(options.create_graph));
+  const int64_t samples = options.batched ? count_samples(grads) : Backward::kNoBatch;
+  const GraphRoot root = make_root(outputs, grads, samples);
+  GraphTask task(root, options.retain_graph.value_or(options.create_graph), samples);
   for (size_t i = 0; i < inputs.size(); ++i) task.capture(inputs[i], i);
   run_task(task, root, options.create_graph);
   std::vector<Tensor> results = task.take_captured();

@@ -25,6 +25,9 @@ struct BackwardOptions {
   std::optional<bool> retain_graph = std::nullopt;
   // Record the backward itself, for derivatives of derivatives.
   bool create_graph = false;
+  // For grad and grad_at_edges: `grads` have an axis of samples in front, and so have the results:
+  // Note [Batched backward] in node.h. An undefined gradient is the same for each sample.
+  bool batched = false;
 };
 
 // Adds d(roots)/d(leaf), weighted by `grads`, to the .grad of every leaf that requires grad, or,

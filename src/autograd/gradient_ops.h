@@ -3,6 +3,8 @@
 // GradientOps: the differentiable operations that the engine itself needs; ops/ fills them in.
 #pragma once
 
+#include <span>
+
 #include "tensor/tensor.h"
 
 namespace tsr {
@@ -30,6 +32,9 @@ struct GradientOps {
   // A complex tensor as real numbers, with a last axis of size 2, and the way back. Views.
   Tensor (*as_real)(const Tensor& tensor);
   Tensor (*as_complex)(const Tensor& tensor);
+  // One place of the first axis, as a view; and the way back.
+  Tensor (*select)(const Tensor& tensor, int64_t index);
+  Tensor (*stack)(std::span<const Tensor> tensors);
 };
 
 // Called once at start-up, before any backward.

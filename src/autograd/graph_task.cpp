@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "autograd/batch.h"
 #include "autograd/grad_mode.h"
 #include "autograd/gradient_ops.h"
 #include "autograd/hooks.h"
@@ -226,6 +227,7 @@ void GraphTask::run_slot_on_streams(Slot& slot) {
 template <bool kOnStreams>
 void GraphTask::run_slot(Slot& slot) {
   Node& node = *slot.node;
+  node.prefetch_behind();
   Gradients grads;
   const size_t count = std::max<size_t>(node.outputs().size(), 1);
   grads.reserve(count);
@@ -233,7 +235,7 @@ void GraphTask::run_slot(Slot& slot) {
     grads.emplace_back(std::move(slot.gradient(static_cast<uint32_t>(k))));
   }
   const std::span<Tensor> given{grads.data(), grads.size()};
-  if (node.hooks() != nullptr || node.is_accumulator()) run_tensor_hooks(node, given);
+  if (node.hooks() != nullptr || node.is_accumulator()) run_tensor_hooks_on(node, given);
   if constexpr (kOnStreams) {
     for (const Tensor& grad : retained_grads(node)) streams_->keep_for_caller(grad);
   }
@@ -247,21 +249,43 @@ void GraphTask::run_slot(Slot& slot) {
   const uint64_t needs = find_children(node, children);
   table_.let_go(slot);
   Results results(node.next_edges().size());
-  if (node.runs_on_undefined() || any_defined(given)) run_node(node, grads, results, needs);
+  if (node.runs_on_undefined() || any_defined(given)) 
+    run_node(node, given, {results.data(), results.size()}, needs);
   if (!retain_graph_) node.release();
   grads.clear();
   pass_on<kOnStreams>(node, results, children);
 }
 
-void GraphTask::run_node(Node& node, Gradients& grads, Results& results, uint64_t needs) {
-  const std::span<Tensor> given{grads.data(), grads.size()};
-  const std::span<Tensor> wanted{results.data(), results.size()};
+// Hooks see the gradients of one sample, as in an ordinary backward.
+void GraphTask::run_tensor_hooks_on(Node& node, std::span<Tensor> grads) {
+  if (samples_ == Backward::kNoBatch) [[likely]]
+    return run_tensor_hooks(node, grads);
+  if (!has_tensor_hooks(node)) return;
+  run_samples(node, grads, {}, samples_, [&](std::span<Tensor> sample, std::span<Tensor>) {
+    run_tensor_hooks(node, sample);
+  });
+}
+
+void GraphTask::run_node(Node& node, std::span<Tensor> grads, std::span<Tensor> results,
+                         uint64_t needs) {
+  const bool whole =
+      samples_ == Backward::kNoBatch || (node.takes_batches() && node.hooks() == nullptr);
+  if (whole) [[likely]]
+    return run_once(node, grads, results, needs, samples_);
+  run_samples(node, grads, results, samples_,
+              [&](std::span<Tensor> sample, std::span<Tensor> found) {
+                run_once(node, sample, found, needs, Backward::kNoBatch);
+              });
+}
+
+void GraphTask::run_once(Node& node, std::span<Tensor> given, std::span<Tensor> wanted,
+                         uint64_t needs, int64_t samples) {
   const TracedNode traced(node);
   if (node.hooks() != nullptr) run_pre_hooks(node, given);
   // Post hooks see the gradients as the node got them.
   const bool post = node.hooks() != nullptr && has_post_hooks(node);
-  const Gradients before = post ? grads : Gradients();
-  Backward ctx(node, given, wanted, needs);
+  const Gradients before = post ? Gradients(std::span<const Tensor>(given)) : Gradients();
+  Backward ctx(node, given, wanted, needs, samples);
   try {
     if (watched_) [[unlikely]]
       apply_watched(node, ctx);
@@ -298,7 +322,12 @@ void GraphTask::pass_on(const Node& node, Results& results, const Children& chil
     Slot* child = children[i];
     if (child == nullptr) continue;
     if (results[i].defined()) {
-      fit_gradient(results[i], edges[i].node->outputs()[edges[i].output], node, i);
+      const OutputMeta& meta = edges[i].node->outputs()[edges[i].output];
+      if (samples_ == Backward::kNoBatch) [[likely]] {
+        fit_gradient(results[i], meta, node, i);
+      } else {
+        fit_batch(results[i], meta, node, i, samples_);
+      }
       if constexpr (kOnStreams) {
         deliver_on_streams(*child, edges[i].output, std::move(results[i]), false);
       } else {

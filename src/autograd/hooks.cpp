@@ -283,6 +283,12 @@ void run_tensor_hooks(Node& node, std::span<Tensor> grads) {
   }
 }
 
+bool has_tensor_hooks(const Node& node) {
+  if (node.hooks() != nullptr) return true;
+  if (!node.is_accumulator()) return false;
+  return hooks_of(*record_of(static_cast<const AccumulateGrad&>(node).leaf())) != nullptr;
+}
+
 std::vector<Tensor> retained_grads(const Node& node) {
   std::vector<Tensor> found;
   NodeHooks* hooks = node.hooks();

@@ -186,6 +186,8 @@ void move_retained_grad(TensorRecord& record, Node& to, uint32_t output);
 // Runs what is registered on the gradients that `node` is about to receive: tensor hooks, then
 // retained gradients.
 void run_tensor_hooks(Node& node, std::span<Tensor> grads);
+// Whether that can do anything.
+[[nodiscard]] bool has_tensor_hooks(const Node& node);
 // The .grad of each tensor whose gradient the node retains.
 [[nodiscard]] std::vector<Tensor> retained_grads(const Node& node);
 void run_accumulate_hooks(const Tensor& leaf);

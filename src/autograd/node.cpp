@@ -135,6 +135,7 @@ void Node::destroy(Node* node) noexcept {
   }
   mine.destroying = true;
   while (node != nullptr) {
+    node->prefetch_behind();
     delete node;
     node = mine.pending;
     if (node != nullptr) mine.pending = static_cast<Node*>(node->scratch_);
@@ -254,6 +255,13 @@ bool Backward::create_graph() const noexcept {
   return recording_enabled();
 }
 
+Dims Backward::batched(DimsView sizes) const {
+  Dims result;
+  if (samples_ != kNoBatch) result.push_back(samples_);
+  for (const int64_t size : sizes) result.push_back(size);
+  return result;
+}
+
 bool Backward::needs_late(size_t i) const noexcept {
   if (node_.forward_ != nullptr) return node_.forward_->tangents[i].defined();
   return static_cast<bool>(node_.next_edge(i).node);
@@ -263,7 +271,7 @@ Tensor Backward::grad_or_zeros(size_t k) const {
   if (grads_[k].defined()) return grads_[k];
   const OutputMeta& meta = node_.outputs()[k];
   TSR_ASSERT(meta.exists, "output ", k, " of ", node_.name(), " was skipped");
-  return gradient_ops().zeros(meta.sizes, meta.dtype, meta.device);
+  return gradient_ops().zeros(batched(meta.sizes), meta.dtype, meta.device);
 }
 
 }  // namespace tsr

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -57,6 +58,11 @@ void watch_new_nodes(bool on) noexcept;
 // An output tensor owns its node, a node owns the nodes of its inputs, and nothing owns outputs.
 // The graph never changes: edges are set once, before the node is published. Two threads may run a
 // backward through one node at the same time; the lock guards the state that a run releases.
+//
+// Note [Long chains]
+// Each node of a graph that no cache holds costs a few accesses to memory, one after the other: the
+// address of the next node is in this one. So while a node runs or is freed, the node after the next
+// one is being fetched, and what the next one saved.
 class Node : public Object {
  public:
   // AccumulateGrad runs before everything else that is ready.
@@ -78,6 +84,8 @@ class Node : public Object {
   virtual void record_saved_use() const;
   // Whether apply runs although every gradient is undefined (zero).
   [[nodiscard]] virtual bool runs_on_undefined() const noexcept { return false; }
+  // Whether apply takes gradients with an axis of samples in front: Note [Batched backward].
+  [[nodiscard]] virtual bool takes_batches() const noexcept { return false; }
   // The host-language objects that the derivative owns.
   [[nodiscard]] virtual HostData host_data() const noexcept { return {}; }
   // A node that this one runs as a part of itself; null if there is none.
@@ -111,6 +119,10 @@ class Node : public Object {
   // Whether anything was ever saved.
   [[nodiscard]] bool has_saved() const noexcept { return has_saved_; }
 
+  // Starts to fetch the memory of nodes behind this one, which is about to run or to be freed: Note
+  // [Long chains].
+  void prefetch_behind() const noexcept;
+
   [[nodiscard]] SpinLock& lock() const noexcept { return lock_; }
   // Null until the first hook; guarded by the lock.
   [[nodiscard]] NodeHooks* hooks() const noexcept { return hooks_.load(std::memory_order_acquire); }
@@ -143,30 +155,59 @@ class Node : public Object {
   friend class SlotTable;  // claims nodes for a backward
   friend class Reaper;
 
+  // The walk that begins a backward reads these alone, in the first two cache lines.
   uint64_t sequence_;
   uint32_t topological_ = 0;
   mutable SpinLock lock_;
   bool released_ = false;   // guarded by the lock
   bool has_saved_ = false;  // set while building
-  const char* name_;
-  Node* outer_ = nullptr;
-  const ForwardUse* forward_ = nullptr;
   // The backward that walks this node now, and its place in that backward's table; scratch_ also
   // links nodes that wait to be freed.
   std::atomic<const void*> owner_{nullptr};
   void* scratch_ = nullptr;
-  std::atomic<NodeHooks*> hooks_{nullptr};
   Edges next_;
-  SmallVector<OutputMeta, 1> outputs_;
+
+  std::atomic<NodeHooks*> hooks_{nullptr};
+  const char* name_;
+  const ForwardUse* forward_ = nullptr;
   SmallVector<SavedTensor, 2> saved_;
+  SmallVector<OutputMeta, 1> outputs_;
+  Node* outer_ = nullptr;
 };
+
+inline void Node::prefetch_behind() const noexcept {
+  constexpr size_t kLine = 64;
+  const auto fetch = [](const void* object, size_t nbytes) {
+    for (size_t at = 0; at < nbytes; at += kLine) {
+      __builtin_prefetch(static_cast<const std::byte*>(object) + at);
+    }
+  };
+  const auto next_of = [](const Node& node) -> const Node* {
+    for (const Edge& edge : node.next_) {
+      if (edge.node) return edge.node.get();
+    }
+    return nullptr;
+  };
+  const Node* next = next_of(*this);
+  if (next == nullptr) return;
+  for (const SavedTensor& saved : next->saved_) saved.prefetch();
+  if (const Node* after = next_of(*next)) fetch(after, sizeof(Node) + kLine);
+}
 
 // The arguments of Node::apply: gradients in (one per forward output), gradients out (one per
 // forward input). Undefined means zero everywhere.
+//
+// Note [Batched backward]
+// A batched backward computes the gradients of several samples in one walk: each gradient has one
+// axis more than the forward's tensor, in front, with one place for each sample. A derivative that
+// takes batches gets them as they are and sets gradients that have that axis too. Elementwise
+// derivatives need nothing for that, because broadcasting leaves a further axis in front alone;
+// others ask lead() and batched(). What does not take batches runs once for each sample.
 class Backward {
  public:
-  Backward(Node& node, std::span<Tensor> grads, std::span<Tensor> results, uint64_t needs) noexcept
-      : node_(node), grads_(grads), results_(results), needs_(needs) {}
+  Backward(Node& node, std::span<Tensor> grads, std::span<Tensor> results, uint64_t needs,
+           int64_t samples = kNoBatch) noexcept
+      : node_(node), grads_(grads), results_(results), needs_(needs), samples_(samples) {}
   Backward(const Backward&) = delete;
   Backward& operator=(const Backward&) = delete;
 
@@ -189,6 +230,14 @@ class Backward {
   // kernel may stand in.
   [[nodiscard]] bool create_graph() const noexcept;
 
+  // The number of samples of a batched backward.
+  static constexpr int64_t kNoBatch = -1;
+  [[nodiscard]] int64_t samples() const noexcept { return samples_; }
+  // How many axes gradients have before those of the forward: 0, or 1 in a batched backward.
+  [[nodiscard]] int64_t lead() const noexcept { return samples_ == kNoBatch ? 0 : 1; }
+  // The sizes of a gradient for a tensor of the forward.
+  [[nodiscard]] Dims batched(DimsView sizes) const;
+
   [[nodiscard]] size_t grad_count() const noexcept { return grads_.size(); }
   [[nodiscard]] size_t result_count() const noexcept { return results_.size(); }
   [[nodiscard]] uint64_t needs_mask() const noexcept { return needs_; }
@@ -203,7 +252,22 @@ class Backward {
   std::span<Tensor> grads_;
   std::span<Tensor> results_;
   uint64_t needs_;
+  int64_t samples_;
 };
+
+// A derivative that takes batches: record(..., TakesBatches{[](Backward& ctx) {...}}).
+template <class F>
+struct TakesBatches {
+  F derivative;
+  void operator()(Backward& ctx) const { derivative(ctx); }
+};
+template <class F>
+TakesBatches(F) -> TakesBatches<F>;
+
+template <class F>
+inline constexpr bool kTakesBatches = false;
+template <class F>
+inline constexpr bool kTakesBatches<TakesBatches<F>> = true;
 
 // The node of an op: the derivative is a callable `void(Backward&)` that holds its attributes by
 // value.
@@ -212,6 +276,7 @@ class LambdaNode final : public Node {
  public:
   LambdaNode(const char* name, F derivative) : Node(name), derivative_(std::move(derivative)) {}
   void apply(Backward& ctx) override { derivative_(ctx); }
+  [[nodiscard]] bool takes_batches() const noexcept override { return kTakesBatches<F>; }
 
  private:
   F derivative_;

@@ -116,6 +116,15 @@ void record(const Tensor& output, const char* name, TensorRefs inputs, Saves sav
             const ForwardRule& rule) {
   detail::connect(new LambdaNode<F>(name, std::move(derivative)), {output}, inputs, saves, &rule);
 }
+// An elementwise derivative also takes batches.
+template <class F>
+void record(const Tensor& output, const char* name, TensorRefs inputs, Saves saves, F derivative,
+            ForwardRule::Elementwise elementwise) {
+  const ForwardRule rule(elementwise);
+  using Batches = TakesBatches<F>;
+  detail::connect(new LambdaNode<Batches>(name, Batches{std::move(derivative)}), {output}, inputs,
+                  saves, &rule);
+}
 
 // As record, for several outputs: ctx.grad(k) belongs to outputs[k] and may be undefined.
 template <class F>

@@ -3,6 +3,7 @@
 // SavedTensor: what a node keeps of a tensor for its backward, checked against in-place writes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -105,6 +106,13 @@ class SavedTensor {
   // The memory that it keeps; null if none, or if hooks keep it.
   [[nodiscard]] const Storage* memory() const noexcept {
     return data_.defined() ? data_.storage().get() : nullptr;
+  }
+
+  // Starts to fetch the tensor's memory, without its elements.
+  void prefetch() const noexcept {
+    const auto* impl = reinterpret_cast<const std::byte*>(data_.impl());
+    if (impl == nullptr) return;
+    for (size_t at = 0; at < sizeof(TensorImpl); at += 64) __builtin_prefetch(impl + at);
   }
 
  private:

@@ -11,22 +11,32 @@ SlotTable::~SlotTable() {
   for (size_t c = 0; c < chunks_.size(); ++c) {
     const size_t used = c + 1 == chunks_.size() ? used_ : size;
     for (size_t i = 0; i < used; ++i) {
-      if (chunks_[c][i].node != nullptr) let_go(chunks_[c][i]);
+      Slot& slot = chunks_[c][i];
+      if (slot.node != nullptr) let_go(slot);
+      std::destroy_at(&slot);
     }
+    small_free(chunks_[c], size * sizeof(Slot));
     size = std::min(size * 2, kLastChunk);
   }
 }
 
 Slot& SlotTable::new_slot(Node& node) {
   if (used_ == chunk_size_) {
-    chunk_size_ = chunks_.empty() ? kFirstChunk : std::min(chunk_size_ * 2, kLastChunk);
-    chunks_.emplace_back(std::make_unique<Slot[]>(chunk_size_));
+    const size_t size = chunks_.empty() ? kFirstChunk : std::min(chunk_size_ * 2, kLastChunk);
+    chunks_.reserve(chunks_.size() + 1);
+    chunks_.push_back(static_cast<Slot*>(small_allocate(size * sizeof(Slot))));
+    chunk_size_ = size;
     used_ = 0;
   }
-  Slot& slot = chunks_.back()[used_++];
-  slot.node = &node;
-  if (node.outputs().size() > 1) slot.rest = std::make_unique<Tensor[]>(node.outputs().size() - 1);
-  return slot;
+  Slot* slot = std::construct_at(chunks_.back() + used_);
+  ++used_;
+  slot->node = &node;
+  return *slot;
+}
+
+Tensor& Slot::of_rest(uint32_t output) {
+  if (!rest) rest = std::make_unique<Tensor[]>(node->outputs().size() - 1);
+  return rest[output - 1];
 }
 
 Slot& SlotTable::claim(Node& node, bool& fresh) {

@@ -8,10 +8,12 @@
 #include <unordered_map>
 
 #include "autograd/node.h"
+#include "memory/small_alloc.h"
 
 namespace tsr {
 
-// One node's part in one backward.
+// One node's part in one backward. Made for every node that a backward walks: it has no more than
+// what the walk needs, and is not written again before the node's first gradient comes.
 struct Slot {
   Node* node = nullptr;
   uint32_t dependencies = 0;   // edges into the node that have not delivered yet
@@ -23,9 +25,10 @@ struct Slot {
   Tensor first;                // the sums that arrived so far, one per output of the node
   std::unique_ptr<Tensor[]> rest;
 
-  [[nodiscard]] Tensor& gradient(uint32_t output) noexcept {
-    return output == 0 ? first : rest[output - 1];
+  [[nodiscard]] Tensor& gradient(uint32_t output) {
+    return output == 0 ? first : of_rest(output);
   }
+  [[nodiscard]] Tensor& of_rest(uint32_t output);
 };
 
 // While one backward walks a node, the node stores the address of its slot. If a second backward
@@ -51,13 +54,15 @@ class SlotTable {
   void let_go(Slot& slot) noexcept;
 
  private:
+  // Chunks are memory of the small lists, which the next backward finds again.
   static constexpr size_t kFirstChunk = 16;
-  static constexpr size_t kLastChunk = 4096;
+  static constexpr size_t kLastChunk = 1024;
+  static_assert(kLastChunk * sizeof(Slot) <= kSmallLimit);
 
   Slot& new_slot(Node& node);
   [[nodiscard]] Slot* find_contended(const Node& node) noexcept;
 
-  SmallVector<std::unique_ptr<Slot[]>, 4> chunks_;
+  SmallVector<Slot*, 8> chunks_;
   size_t chunk_size_ = 0;
   size_t used_ = 0;  // in the last chunk
   std::unordered_map<const Node*, Slot*> contended_;

@@ -10,6 +10,8 @@
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/sum_to.h"
+#include "ops/shape/join.h"
+#include "ops/shape/slice.h"
 
 namespace tsr::ops {
 namespace {
@@ -43,6 +45,12 @@ bool has_nan(const Tensor& tensor) {
   copy_memory(host, found);
   return *host.data_as<bool>();
 }
+Tensor select_first(const Tensor& tensor, int64_t index) {
+  return select(tensor, 0, index);
+}
+Tensor stack_first(std::span<const Tensor> tensors) {
+  return stack(tensors, 0);
+}
 Tensor conjugate(const Tensor& tensor) {
   return conj(tensor);
 }
@@ -64,6 +72,8 @@ void start_up() {
       .conj = conjugate,
       .as_real = view_as_real,
       .as_complex = view_as_complex,
+      .select = select_first,
+      .stack = stack_first,
   });
 }
 

@@ -47,6 +47,21 @@ TEST(ForwardAd, A18_jacobian_and_hessian) {
   expect_near(hessian(g, numbers_of({1, 2})), {6, 0, 0, 12});
   const Tensor matrix = numbers_of({1, 2, 3, 4}).reshape({2, 2});
   EXPECT_EQ(hessian(g, matrix).shape(), (Shape{2, 2, 2, 2}));
+  expect_near(jacrev(f, numbers_of({1, 2})), {4, 1, 2, 5});
+  EXPECT_EQ(jacrev(g, matrix).shape(), (Shape{2, 2}));
+}
+
+TEST(ForwardAd, A18_rows_of_a_batched_backward) {
+  Tensor x = numbers_of({1, 2});
+  x.requires_grad_();
+  BackwardOptions options;
+  options.batched = true;
+  const Tensor rows = numbers_of({1, 0, 0, 1, 1, 1}).reshape({3, 2});
+  const Tensor found = grad(x * x, x, rows, options).front();
+  EXPECT_EQ(found.shape(), (Shape{3, 2}));
+  expect_near(found, {2, 0, 0, 4, 2, 4});
+  EXPECT_THROW(grad(x * x, x, numbers_of({1, 2}), options), ShapeError);
+  expect_near(jacrev([](const Tensor& y) { return y.detach(); }, x), {0, 0, 0, 0});
 }
 
 TEST(ForwardAd, A18_nested_jvp_is_a_second_derivative) {

@@ -123,6 +123,17 @@ TEST(A21_Graph, a_summary_lists_parameters_and_totals) {
             "Parameters: 8 (8 trainable), 0.00 MB\n");
 }
 
+TEST(A21_Graph, a_summary_of_a_call_has_shapes_multiply_adds_and_memory) {
+  nn::Linear layer(3, 2);
+  EXPECT_EQ(nn::summary(layer, ones({4, 3})),
+            "Layer   Operator  Output  Parameters  Multiply-adds\n"
+            "weight  Linear    [4, 2]           8             24\n"
+            "Parameters: 8 (8 trainable), 0.00 MB\n"
+            "Multiply-adds: 24\n"
+            "Outputs of the operators: 0.00 MB\n"
+            "Saved for the backward: 0.00 MB\n");
+}
+
 TEST(A21_Anomaly, nan_is_blamed_on_the_node_that_makes_it_with_the_stack_of_its_forward) {
   const StackScope stacks([] { return std::string("model.cpp:12 in forward\n"); });
   const Tensor x = zeros({2}).requires_grad_();

@@ -25,6 +25,7 @@ struct BackwardOptions {
   bool retain_graph = false;  // keep the tensors that the nodes saved, for a second backward
   bool create_graph = false;  // record the backward itself, for derivatives of derivatives
   bool allow_unused = false;  // grad only: an unused input gives an undefined Tensor
+  bool batched = false;  // grad only: gradients have an axis of samples in front; so have the results
 };
 
 namespace detail {
@@ -32,7 +33,8 @@ namespace detail {
 inline int32_t backward_flags(const BackwardOptions& options) noexcept {
   return (options.retain_graph ? TSR_BACKWARD_RETAIN_GRAPH : 0) |
          (options.create_graph ? TSR_BACKWARD_CREATE_GRAPH : 0) |
-         (options.allow_unused ? TSR_BACKWARD_ALLOW_UNUSED : 0);
+         (options.allow_unused ? TSR_BACKWARD_ALLOW_UNUSED : 0) |
+         (options.batched ? TSR_BACKWARD_BATCHED : 0);
 }
 
 }  // namespace detail

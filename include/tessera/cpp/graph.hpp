@@ -155,8 +155,9 @@ inline std::vector<Node> graph_nodes(const Tensor& root) {
 }
 
 enum class GraphFormat : int32_t {
-  kDot = TSR_GRAPH_DOT,  // text in the language of Graphviz
-  kSvg = TSR_GRAPH_SVG,  // a complete picture
+  kDot = TSR_GRAPH_DOT,      // text in the language of Graphviz
+  kSvg = TSR_GRAPH_SVG,      // a complete picture
+  kTable = TSR_GRAPH_TABLE,  // operators with shapes, parameters, multiply-adds; totals and memory
 };
 
 struct GraphOptions {

@@ -210,7 +210,13 @@ Tensor Parse::window(bool fresh) const {
   }
   Tensor view = make_view(input_, sizes_, strides_, offset_);
   record_window(view, input_, "GetitemBackward", "GetitemBackwardBackward",
-                [items = basic_](const Tensor& t) { return getitem_basic(t, items); });
+                [items = basic_, rank = input_.ndim()](const Tensor& t) {
+                  if (t.ndim() == rank) return getitem_basic(t, items);
+                  auto behind = items;
+                  constexpr auto kWhole = static_cast<int64_t>(IndexKind::kSlice);
+                  behind.insert(behind.begin(), {kWhole, kAbsent, kAbsent, kAbsent});
+                  return getitem_basic(t, behind);
+                });
   return view;
 }
 

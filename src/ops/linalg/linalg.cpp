@@ -79,6 +79,11 @@ Tensor flat(const Tensor& input) {
                  Dims{numel_of(DimsView(input.sizes().data(), input.sizes().size() - 1)), columns});
 }
 
+// The gradients of a batched backward as (samples, rows, columns).
+Tensor samples_of(const Backward& ctx, const Tensor& rows) {
+  return reshape(rows, Dims{ctx.samples(), rows.size(0) / ctx.samples(), rows.size(1)});
+}
+
 }  // namespace
 
 // Y = X Wᵀ + b: dX = G W, dW = Gᵀ X, db = Σ G over the rows (complex: conjugates).
@@ -97,20 +102,23 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias, Out
         output, "LinearBackward", {input, weight, bias},
         {save_input(needs_grad(weight) ? input : none),
          save_input(needs_grad(input) ? weight : none)},
-        [shape = input.sizes()](Backward& ctx) {
+        TakesBatches{[shape = input.sizes()](Backward& ctx) {
           const Tensor rows = flat(ctx.grad());
           const bool conjugate = is_complex(rows.dtype());
           if (ctx.needs(0)) {
             const Tensor w = conjugate ? conj(ctx.saved(1)) : ctx.saved(1);
-            ctx.set(0, reshape(matmul(rows, w), shape));
+            ctx.set(0, reshape(matmul(rows, w), ctx.batched(shape)));
           }
+          if (!ctx.needs(1) && !ctx.needs(2)) return;
+          // The rows of each sample by themselves.
+          const Tensor g = ctx.lead() == 0 ? rows : samples_of(ctx, rows);
           if (ctx.needs(1)) {
             const Tensor x = conjugate ? conj(ctx.saved(0)) : ctx.saved(0);
-            ctx.set(1, matmul(matrix_transpose(rows), flat(x)));
+            ctx.set(1, matmul(matrix_transpose(g), flat(x)));
           }
-          const Dims first{0};
-          if (ctx.needs(2)) ctx.set(2, sum(rows, DimsView(first)));
-        },
+          const Dims along{-2};
+          if (ctx.needs(2)) ctx.set(2, sum(g, DimsView(along)));
+        }},
         [&](Forward& ctx) {
           if (ctx.has(0)) ctx.add(0, linear(ctx.tangent(0), weight, ctx.tangent(2)));
           if (ctx.has(1)) {

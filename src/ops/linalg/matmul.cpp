@@ -19,6 +19,14 @@ Dims batch_dims(const Tensor& matrices) {
   return Dims(matrices.sizes().begin(), matrices.sizes().end() - 2);
 }
 
+// g b; where b is one matrix, all rows of g in one product.
+Tensor times_matrix(const Tensor& g, const Tensor& b) {
+  if (g.ndim() == 2 || b.ndim() != 2) return matmul(g, b);
+  Dims shape = g.sizes();
+  shape[shape.size() - 1] = b.size(1);
+  return reshape(matmul(flatten(g, 0, -2), b), shape);
+}
+
 }  // namespace
 
 // C = A B: dA = G Bᴴ, dB = Aᴴ G, summed over what the batch broadcast.
@@ -58,11 +66,16 @@ Tensor matmul(const Tensor& input, const Tensor& other, Out out) {
     record(
         output, "MatmulBackward", {a, b},
         {save_input(needs_grad(b) ? a : none), save_input(needs_grad(a) ? b : none)},
-        [full](Backward& ctx) {
-          const Tensor g = reshape(ctx.grad(), full);
-          if (ctx.needs(0)) ctx.set(0, matmul(g, adjoint(ctx.saved(1))));
-          if (ctx.needs(1)) ctx.set(1, matmul(adjoint(ctx.saved(0)), g));
-        },
+        TakesBatches{[full](Backward& ctx) {
+          const Tensor g = reshape(ctx.grad(), ctx.batched(full));
+          if (ctx.needs(0)) ctx.set(0, times_matrix(g, adjoint(ctx.saved(1))));
+          if (!ctx.needs(1)) return;
+          // A matrix times a vector for each sample: the samples are columns of one matrix.
+          const bool columns = ctx.lead() == 1 && full.size() == 2 && full[1] == 1;
+          const Tensor left = adjoint(ctx.saved(0));
+          ctx.set(1, columns ? expand_dims(matmul(squeeze(g, Dims{-1}), matrix_transpose(left)), -1)
+                             : matmul(left, g));
+        }},
         [&](Forward& ctx) {
           if (ctx.has(0)) ctx.add(0, reshape(matmul(ctx.tangent(0), b), shape));
           if (ctx.has(1)) ctx.add(0, reshape(matmul(a, ctx.tangent(1)), shape));

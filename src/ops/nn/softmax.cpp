@@ -76,12 +76,12 @@ Tensor fused_derivative(const Tensor& g, const Tensor& y, int64_t axis, bool log
   return result;
 }
 
-// softmax: y (g - Σ g y); log_softmax: g - exp(y) Σ g
+// softmax: y (g - Σ g y); log_softmax: g - exp(y) Σ g. `grad` may have axes of samples in front.
 Tensor derivative(const Tensor& grad, const Tensor& output, int64_t axis, bool log) {
   const Tensor g = in_opmath(grad);
   const Tensor y = in_opmath(output);
-  const Dims axes{axis};
-  if (g.ndim() == 0) return multiply(g, 0);
+  if (y.ndim() == 0) return multiply(g, 0);
+  const Dims axes{axis - y.ndim()};
   if (log) return subtract(g, multiply(exp(y), sum(g, DimsView(axes), true)));
   return multiply(y, subtract(g, sum(multiply(g, y), DimsView(axes), true)));
 }
@@ -113,11 +113,12 @@ Tensor run(const Tensor& x, int64_t axis, bool log, const Out& out) {
   if (grad) {
     record(
         output, log ? "LogSoftmaxBackward" : "SoftmaxBackward", {x}, {save_output(output)},
-        [axis, log](Backward& ctx) {
+        TakesBatches{[axis, log](Backward& ctx) {
           const Tensor y = ctx.saved(0);
-          ctx.set(0, ctx.create_graph() ? derivative(ctx.grad(), y, axis, log)
-                                        : fused_derivative(ctx.grad(), y, axis, log));
-        },
+          ctx.set(0, ctx.create_graph() || ctx.lead() == 1
+                         ? derivative(ctx.grad(), y, axis, log)
+                         : fused_derivative(ctx.grad(), y, axis, log));
+        }},
         [&](Forward& ctx) { ctx.set(0, pushed(ctx.tangent(), output, axis, log)); });
   }
   return output;

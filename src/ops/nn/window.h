@@ -30,13 +30,15 @@ Tensor scatter_window(const Tensor& g, const Dims& sizes, const char* node, cons
 }
 
 // `view` is window(input). `node` and `second` are the names of its first and second derivative.
+// The window also takes a tensor with one axis more in front, of which it shows all.
 template <class Window>
 void record_window(const Tensor& view, const Tensor& input, const char* node, const char* second,
                    Window window) {
   record_view(view, input, node,
-              [sizes = input.sizes(), second, window = std::move(window)](Backward& ctx) {
-                ctx.set(0, scatter_window(ctx.grad(), sizes, second, window));
-              });
+              TakesBatches{[sizes = input.sizes(), second,
+                            window = std::move(window)](Backward& ctx) {
+                ctx.set(0, scatter_window(ctx.grad(), ctx.batched(sizes), second, window));
+              }});
 }
 
 }  // namespace tsr::ops

@@ -140,7 +140,7 @@ ReduceOp norm_kernel(double ord) {
 // ---- derivatives of the rows: dL/dx ----
 
 Tensor d_sum(const ReductionContext& ctx) {
-  return expand_to(ctx.g, ctx.shape);
+  return expand_to(ctx.g, ctx.full);
 }
 Tensor d_nansum(const ReductionContext& ctx) {
   return where(isnan(ctx.x), 0, ctx.g);
@@ -151,7 +151,7 @@ Tensor d_prod(const ReductionContext& ctx) {
 }
 Tensor d_mean(const ReductionContext& ctx) {
   const auto count = static_cast<double>(count_of(ctx.shape, ctx.axes));
-  return expand_to(divide(ctx.g, count), ctx.shape);
+  return expand_to(divide(ctx.g, count), ctx.full);
 }
 // Equal extrema share the gradient.
 Tensor d_extremum(const ReductionContext& ctx) {
@@ -162,6 +162,13 @@ Tensor d_extremum(const ReductionContext& ctx) {
 Tensor d_logsumexp(const ReductionContext& ctx) {
   const Tensor finite = where(equal(ctx.y, -INFINITY), 0, ctx.y);
   return multiply(ctx.g, exp(subtract(ctx.x, finite)));
+}
+
+// The gradient with the reduced axes as axes of size 1.
+Tensor restore_grad(const Backward& ctx, const Dims& reduced, bool keepdims) {
+  Dims axes = reduced;
+  for (int64_t& axis : axes) axis += ctx.lead();
+  return restore_axes(ctx.grad(), axes, keepdims);
 }
 
 DType result_dtype(ReductionType type, DType compute) {
@@ -203,7 +210,8 @@ Tensor pushed(const Forward& ctx, const ReductionRule& rule, const Tensor& outpu
   const Tensor y = rule.saves == ReductionSaves::kInputAndOutput
                        ? restore_axes(ctx.saved(1), reduced, keepdims)
                        : Tensor();
-  const Tensor parts = rule.derivative({g, x, y, reduced, t.sizes(), recording_enabled()});
+  const Tensor parts =
+      rule.derivative({g, x, y, reduced, t.sizes(), t.sizes(), recording_enabled()});
   return sum(conj_of(parts), DimsView(reduced), keepdims);
 }
 
@@ -215,14 +223,15 @@ void record_reduction(const ReductionRule& rule, const Tensor& output, const Ten
   const std::span<const Save> saved(kept.data(), kept.size());
   record(
       output, rule.node, {input}, saved,
-      [row = &rule, shape = input.sizes(), reduced, keepdims](Backward& ctx) {
-        const Tensor g = restore_axes(ctx.grad(), reduced, keepdims);
+      TakesBatches{[row = &rule, shape = input.sizes(), reduced, keepdims](Backward& ctx) {
+        const Tensor g = restore_grad(ctx, reduced, keepdims);
         const Tensor x = row->saves == ReductionSaves::kNothing ? Tensor() : ctx.saved(0);
         const Tensor y = row->saves == ReductionSaves::kInputAndOutput
                              ? restore_axes(ctx.saved(1), reduced, keepdims)
                              : Tensor();
-        ctx.set(0, row->derivative({g, x, y, reduced, shape, ctx.create_graph()}));
-      },
+        const Dims full = ctx.batched(shape);
+        ctx.set(0, row->derivative({g, x, y, reduced, shape, full, ctx.create_graph()}));
+      }},
       [&](Forward& ctx) { ctx.set(0, pushed(ctx, rule, output, reduced, keepdims)); });
 }
 
@@ -290,14 +299,22 @@ Tensor var(const Tensor& input, Axes axes, double correction, bool keepdims, Out
   Tensor output = run_var(input, reduced, correction, keepdims, out, grad);
   if (grad) {
     const double divisor = static_cast<double>(count_of(input.sizes(), reduced)) - correction;
-    record(output, "VarBackward", {input}, {save_input(input)},
-           [reduced, keepdims, divisor](Backward& ctx) {
-             const Tensor x = ctx.saved(0);
-             const Tensor centred = subtract(x, mean(x, DimsView(reduced), true));
-             const Tensor scale =
-                 multiply(restore_axes(ctx.grad(), reduced, keepdims), 2 / divisor);
-             ctx.set(0, multiply(scale, centred));
-           });
+    record(
+        output, "VarBackward", {input}, {save_input(input)},
+        TakesBatches{[reduced, keepdims, divisor](Backward& ctx) {
+          const Tensor x = ctx.saved(0);
+          const Tensor centred = subtract(x, mean(x, DimsView(reduced), true));
+          const Tensor scale = multiply(restore_grad(ctx, reduced, keepdims), 2 / divisor);
+          ctx.set(0, multiply(scale, centred));
+        }},
+        // The derivative of Σ c²: Σ 2 c t, where the mean of t adds nothing because Σ c = 0.
+        [&](Forward& ctx) {
+          const Tensor centred = subtract(input, mean(input, DimsView(reduced), true));
+          const Tensor t = multiply(ctx.tangent(), 2 / divisor);
+          const Tensor both = multiply(is_complex(t.dtype()) ? conj(t) : t, centred);
+          const Tensor parts = is_complex(both.dtype()) ? real_part(both) : both;
+          ctx.set(0, sum(parts, DimsView(reduced), keepdims));
+        });
   }
   return output;
 }
@@ -312,14 +329,14 @@ Tensor std(const Tensor& input, Axes axes, double correction, bool keepdims, Out
     const Dims reduced = reduction_axes(input, axes);
     const double divisor = static_cast<double>(count_of(input.sizes(), reduced)) - correction;
     record(output, "StdBackward", {input}, {save_input(input), save_output(output)},
-           [reduced, keepdims, divisor](Backward& ctx) {
+           TakesBatches{[reduced, keepdims, divisor](Backward& ctx) {
              const Tensor x = ctx.saved(0);
              const Tensor y = restore_axes(ctx.saved(1), reduced, keepdims);
              const Tensor safe = where(equal(y, 0), 1, y);
-             const Tensor g = restore_axes(ctx.grad(), reduced, keepdims);
+             const Tensor g = restore_grad(ctx, reduced, keepdims);
              const Tensor scale = where(equal(y, 0), 0, divide(g, multiply(safe, divisor)));
              ctx.set(0, multiply(scale, subtract(x, mean(x, DimsView(reduced), true))));
-           });
+           }});
     return output;
   }
   var(input, axes, correction, keepdims, out);
@@ -336,7 +353,7 @@ Tensor argmin(const Tensor& input, std::optional<int64_t> axis, bool keepdims, O
 
 // sign(x) |x|^(p-1) / r^(p-1)
 Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& r, double ord, DimsView axes) {
-  if (ord == 0) return zeros_of(x);
+  if (ord == 0) return zeros_of(multiply(g, x));
   if (ord == 1) return multiply(g, sign(x));
   if (std::isinf(ord)) {
     const Tensor chosen = astype(equal(abs(x), r), r.dtype());
@@ -359,11 +376,11 @@ Tensor vector_norm(const Tensor& input, Axes axes, bool keepdims, double ord, Ou
                       reduced, keepdims, out, grad);
   if (grad) {
     record(output, "VectorNormBackward", {input}, {save_input(input), save_output(output)},
-           [reduced, keepdims, ord](Backward& ctx) {
-             const Tensor g = restore_axes(ctx.grad(), reduced, keepdims);
+           TakesBatches{[reduced, keepdims, ord](Backward& ctx) {
+             const Tensor g = restore_grad(ctx, reduced, keepdims);
              const Tensor r = restore_axes(ctx.saved(1), reduced, keepdims);
              ctx.set(0, norm_gradient(g, ctx.saved(0), r, ord, reduced));
-           });
+           }});
   }
   return output;
 }

@@ -40,6 +40,7 @@ struct ReductionContext {
   const Tensor& y;  // defined if the rule saves it
   DimsView axes;    // the reduced ones, wrapped
   DimsView shape;   // of x
+  DimsView full;    // of dL/dx: as shape, behind the samples of a batched backward
   bool create_graph;
 };
 

@@ -16,8 +16,9 @@ namespace {
 // A view with the same number of elements; its derivative restores the old shape.
 Tensor shape_view(const Tensor& input, DimsView shape, DimsView strides, const char* node) {
   Tensor view = make_view(input, shape, strides, input.offset());
-  record_view(view, input, node,
-              [old = input.sizes()](Backward& ctx) { ctx.set(0, reshape(ctx.grad(), old)); });
+  record_view(view, input, node, TakesBatches{[old = input.sizes()](Backward& ctx) {
+                ctx.set(0, reshape(ctx.grad(), ctx.batched(old)));
+              }});
   return view;
 }
 
@@ -30,7 +31,8 @@ Tensor shape_copy(const Tensor& input, DimsView shape) {
   if (grad) {
     record(
         output, "ReshapeBackward", {input}, {},
-        [sizes](Backward& ctx) { ctx.set(0, reshape(ctx.grad(), sizes)); },
+        TakesBatches{
+            [sizes](Backward& ctx) { ctx.set(0, reshape(ctx.grad(), ctx.batched(sizes))); }},
         [&](Forward& ctx) { ctx.set(0, reshape(ctx.tangent(), shape)); });
   }
   return output;
@@ -150,8 +152,12 @@ Tensor permute_dims(const Tensor& input, DimsView axes) {
     inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
   }
   Tensor view = make_view(input, sizes, strides, input.offset());
-  record_view(view, input, "PermuteDimsBackward",
-              [inverse](Backward& ctx) { ctx.set(0, permute_dims(ctx.grad(), inverse)); });
+  record_view(view, input, "PermuteDimsBackward", TakesBatches{[inverse](Backward& ctx) {
+                Dims back;
+                if (ctx.lead() == 1) back.push_back(0);
+                for (const int64_t axis : inverse) back.push_back(axis + ctx.lead());
+                ctx.set(0, permute_dims(ctx.grad(), back));
+              }});
   return view;
 }
 
@@ -191,7 +197,10 @@ Tensor broadcast_to(const Tensor& input, DimsView shape) {
   const Dims strides = broadcast_strides(input.sizes(), input.strides(), shape);
   Tensor view = make_view(input, shape, strides, input.offset());
   record_view(view, input, "BroadcastToBackward",
-              [old = input.sizes()](Backward& ctx) { ctx.set(0, sum_to(ctx.grad(), old)); });
+              TakesBatches{[old = input.sizes()](Backward& ctx) {
+                // The engine sums the gradients of samples.
+                ctx.set(0, ctx.lead() == 1 ? ctx.grad() : sum_to(ctx.grad(), old));
+              }});
   return view;
 }
 

@@ -42,11 +42,14 @@ Tensor stride_memory(const Tensor& input, int64_t axis, int64_t start, int64_t c
 std::vector<Tensor> record_parts(std::vector<Tensor> parts, const Tensor& input, const char* node,
                                  int64_t axis, bool stacked) {
   if (parts.empty()) return parts;
-  record_views(parts, input, node, [axis, stacked](Backward& ctx) {
-    std::vector<Tensor> grads;
-    for (size_t k = 0; k < ctx.grad_count(); ++k) grads.push_back(ctx.grad_or_zeros(k));
-    ctx.set(0, stacked ? stack(grads, axis) : ops::concat(grads, axis));
-  });
+  record_views(parts, input, node, TakesBatches{[axis, stacked](Backward& ctx) {
+                 std::vector<Tensor> grads;
+                 for (size_t k = 0; k < ctx.grad_count(); ++k) {
+                   grads.push_back(ctx.grad_or_zeros(k));
+                 }
+                 const int64_t along = axis + ctx.lead();
+                 ctx.set(0, stacked ? stack(grads, along) : ops::concat(grads, along));
+               }});
   return parts;
 }
 
@@ -92,7 +95,9 @@ Tensor select(const Tensor& input, int64_t axis, int64_t index) {
   const int64_t position = index < 0 ? index + size : index;
   Tensor view = select_memory(input, dim, position);
   record_window(view, input, "SelectBackward", "SelectBackwardBackward",
-                [dim, position](const Tensor& t) { return select(t, dim, position); });
+                [back = dim - input.ndim(), position](const Tensor& t) {
+                  return select(t, back, position);
+                });
   return view;
 }
 
@@ -103,7 +108,9 @@ Tensor slice(const Tensor& input, int64_t axis, std::optional<int64_t> start,
   const SliceRange range = clip_slice(start, stop, step, input.size(dim));
   Tensor view = stride_memory(input, dim, range.start, range.count, step);
   record_window(view, input, "SliceBackward", "SliceBackwardBackward",
-                [=](const Tensor& t) { return slice(t, dim, start, stop, step); });
+                [=, back = dim - input.ndim()](const Tensor& t) {
+                  return slice(t, back, start, stop, step);
+                });
   return view;
 }
 
@@ -120,7 +127,9 @@ Tensor narrow(const Tensor& input, int64_t axis, int64_t start, int64_t length) 
             length);
   Tensor view = narrow_memory(input, dim, first, length);
   record_window(view, input, "NarrowBackward", "NarrowBackwardBackward",
-                [=](const Tensor& t) { return narrow(t, dim, first, length); });
+                [=, back = dim - input.ndim()](const Tensor& t) {
+                  return narrow(t, back, first, length);
+                });
   return view;
 }
 
@@ -225,7 +234,10 @@ Tensor diagonal(const Tensor& input, int64_t offset, int64_t axis1, int64_t axis
   strides.push_back(input.stride(rows) + input.stride(columns));
   Tensor view = make_view(input, sizes, strides, first);
   record_window(view, input, "DiagonalBackward", "DiagonalBackwardBackward",
-                [=](const Tensor& t) { return diagonal(t, offset, rows, columns); });
+                [offset, rows = rows - input.ndim(),
+                 columns = columns - input.ndim()](const Tensor& t) {
+                  return diagonal(t, offset, rows, columns);
+                });
   return view;
 }
 

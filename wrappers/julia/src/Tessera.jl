@@ -22,7 +22,7 @@ export taped, no_grad, enable_grad, inference_mode, hook!, accumulate_hook!, aft
 export checkpoint, save_on, save_to_disk, save_copies, save_with, without_saved_hooks
 export deterministic!, deterministic_mode
 export prehook!, multi_hook!, gradient_edge, GradientEdge, increment_version!
-export dual_level, make_dual, unpack_dual, jvp, vjp, jacobian, hessian
+export dual_level, make_dual, unpack_dual, jvp, vjp, jacobian, jacrev, hessian
 export grad_fn, differentiable, save!, saved, needs_grad, mark_dirty!, mark_constant!
 export graph_nodes, next_nodes, next_edges, metadata, draw_graph, detect_anomaly
 export Dense, Linear, Sequential, Conv2d, BatchNorm2d, LayerNorm, Embedding, Dropout, Chain, params, named_params

@@ -40,10 +40,11 @@ zero_grad!(t::Tensor) = grad!(t, nothing)
 "Makes a backward keep the gradient of a computed tensor, too."
 retain_grad!(t::Tensor) = (check(C.tsr_tensor_retain_grad(t)); t)
 
-function backward_flags(retain_graph, create_graph, allow_unused=false)
+function backward_flags(retain_graph, create_graph, allow_unused=false, batched=false)
     return (retain_graph ? C.TSR_BACKWARD_RETAIN_GRAPH : Int32(0)) |
            (create_graph ? C.TSR_BACKWARD_CREATE_GRAPH : Int32(0)) |
-           (allow_unused ? C.TSR_BACKWARD_ALLOW_UNUSED : Int32(0))
+           (allow_unused ? C.TSR_BACKWARD_ALLOW_UNUSED : Int32(0)) |
+           (batched ? C.TSR_BACKWARD_BATCHED : Int32(0))
 end
 
 listed(t::Tensor) = (t,)
@@ -68,14 +69,16 @@ function backward!(root; gradient=nothing, inputs=nothing, retain_graph=false, c
 end
 
 """
-    grad(outputs, inputs; gradient, retain_graph=false, create_graph=false, allow_unused=false)
+    grad(outputs, inputs; gradient, retain_graph=false, create_graph=false, allow_unused=false, batched=false)
 
 Returns the gradients of `outputs` with respect to `inputs`: one for a single input, else a vector.
 Changes no gradient that tensors hold. With `allow_unused` the gradient of an unused input is `nothing`.
+With `batched` the gradients have an axis of samples in front, and so have the results: one backward
+computes what one for each sample would.
 """
-function grad(outputs, inputs; gradient=nothing, retain_graph=false, create_graph=false, allow_unused=false)
+function grad(outputs, inputs; gradient=nothing, retain_graph=false, create_graph=false, allow_unused=false, batched=false)
     roots, seeds, targets = listed(outputs), listed(gradient), listed(inputs)
-    flags = backward_flags(retain_graph, create_graph, allow_unused)
+    flags = backward_flags(retain_graph, create_graph, allow_unused, batched)
     if has_edges(inputs)
         found = grad_at_edges(roots, seeds, targets, flags)
         return inputs isa GradientEdge ? found[1] : found

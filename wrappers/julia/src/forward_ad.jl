@@ -96,17 +96,36 @@ function jacobian(f, x::Tensor)
 end
 
 """
+    jacrev(f, x)
+
+As [`jacobian`](@ref), by one batched backward: the better way where `f(x)` is smaller than `x`.
+"""
+function jacrev(f, x::Tensor)
+    connected = is_grad_enabled() && requires_grad(x)
+    return enable_grad() do
+        leaf = connected ? x : as_leaf(x)
+        y = f(leaf)
+        n = length(y)
+        ones_of(t) = map(_ -> 1, size(t))
+        empty() = zero(detach(reshape(y, size(y)..., ones_of(x)...) .* reshape(x, ones_of(y)..., size(x)...)))
+        (n == 0 || !requires_grad(y)) && return empty()
+        rows = reshape(Tensor([eltype(y)(i == j) for i in 1:n, j in 1:n]), (n, size(y)...))
+        g = grad(y, leaf; gradient=rows, create_graph=connected, allow_unused=true, batched=true)
+        return g === nothing ? empty() : reshape(g, (size(y)..., size(x)...))
+    end
+end
+
+"""
     hessian(f, x)
 
-Returns the second derivatives of `f`, a function to one number, of the sizes of `x` twice; forward mode
-over a backward.
+Returns the second derivatives of `f`, a function to one number, of the sizes of `x` twice: a batched
+backward over a recorded one.
 """
 function hessian(f, x::Tensor)
     gradient(at) = enable_grad() do
-        leaf = as_leaf(at)
-        y = f(leaf)
-        requires_grad(y) || return zero(detach(leaf))
-        return something_like(grad(y, leaf; allow_unused=true), detach(leaf))
+        y = f(at)
+        requires_grad(y) || return zero(detach(at))
+        return something_like(grad(y, at; create_graph=true, allow_unused=true), detach(at))
     end
-    return jacobian(gradient, x)
+    return jacrev(gradient, x)
 end

@@ -159,11 +159,11 @@ Base.write(io::IO, d::Drawing) = write(io, d.text)
 
 Draws the graph behind a tensor or several, in the direction of the forward. `params`, pairs of a name and a
 tensor such as `named_params(model)`, name leaves and roots. The format is `:svg`, a complete picture, or
-`:dot`, text for Graphviz. With `show_saved` each node lists the tensors that it keeps for the backward.
+`:dot`, text for Graphviz, or `:table`, a list of the operators with their multiply-adds. With `show_saved` each node lists the tensors that it keeps for the backward.
 """
 function draw_graph(roots; params=(), format::Symbol=:svg, show_saved::Bool=false)
-    formats = (svg=C.TSR_GRAPH_SVG, dot=C.TSR_GRAPH_DOT)
-    haskey(formats, format) || throw(ArgumentError("format: expected :svg or :dot, got :$format"))
+    formats = (svg=C.TSR_GRAPH_SVG, dot=C.TSR_GRAPH_DOT, table=C.TSR_GRAPH_TABLE)
+    haskey(formats, format) || throw(ArgumentError("format: expected :svg, :dot or :table, got :$format"))
     shown = collect(Tensor, listed(roots))
     names, tensors = String[String(first(p)) for p in params], Tensor[last(p) for p in params]
     json = json_array(names)

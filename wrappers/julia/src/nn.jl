@@ -50,9 +50,7 @@ end
 """
     summarize(layer)
 
-A table of the parameters with their names, sizes and lengths, and the totals. Sizes that pass between layers
-and multiply-adds are not in it: layers of Julia have no hooks at their calls. [`draw_graph`](@ref) shows the
-sizes of a forward.
+A table of the parameters with their names, sizes and lengths, and the totals.
 """
 function summarize(layer::Layer)
     parameters = named_params(layer)
@@ -64,6 +62,18 @@ function summarize(layer::Layer)
     trainable = sum(Int[length(t) for (_, t) in parameters if requires_grad(t)])
     megabytes = round(sum(Int[sizeof(t) for (_, t) in parameters]) / 1e6; digits=2)
     return join(lines, "\n") * "\nParameters: $total ($trainable trainable), $megabytes MB\n"
+end
+
+"""
+    summarize(layer, x)
+
+Calls the layer once and returns a table: one line for each operator of the call, with the layer whose
+parameters it uses, the sizes of its output and its multiply-adds; then the totals, and the memory of the
+outputs and of what a backward would need. The layer may change its buffers, as in any call.
+"""
+function summarize(layer::Layer, x::Tensor)
+    y = enable_grad(() -> layer(eltype(x) <: AbstractFloat ? as_leaf(x) : x))
+    return draw_graph(y; params=named_params(layer), format=:table).text
 end
 
 "The parameters."

@@ -24,6 +24,16 @@ end
     @test Array(pushed) == [4, 2]
     @test Array(vjp(f, x, Tensor([1.0, 0.0]))[2]) == [4, 1]
     @test Array(jacobian(f, x)) == [4 1; 2 5]
+    @test Array(jacrev(f, x)) == [4 1; 2 5]
+end
+
+@testset "test_a18_rows_of_a_batched_backward" begin
+    x = requires_grad!(Tensor([1.0, 2.0]))
+    rows = Tensor([1.0 0.0; 0.0 1.0; 1.0 1.0])
+    found = grad(x .^ 2, x; gradient=rows, batched=true)
+    @test Array(found) == [2 0; 0 4; 2 4]
+    @test Array(jacrev(detach, x)) == zeros(2, 2)
+    @test_throws Exception grad(x .^ 2, x; gradient=Tensor([1.0, 2.0]), batched=true)
 end
 
 @testset "test_a18_levels_nest" begin

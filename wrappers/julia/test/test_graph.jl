@@ -107,3 +107,13 @@ end
     @test lines[2] == "0.weight   [4, 3]      12"
     @test lines[end - 1] == "Parameters: 26 (26 trainable), 0.0 MB"
 end
+
+@testset "test_A21_a_summary_of_a_call_has_sizes_multiply_adds_and_memory" begin
+    model = Chain(Dense(3 => 4), Dense(4 => 2))
+    lines = split(Tessera.summarize(model, Tensor(ones(Float32, 5, 3))), "\n")
+    @test split(lines[1]) == ["Layer", "Operator", "Output", "Parameters", "Multiply-adds"]
+    rows = filter(line -> startswith(line, r"[01] "), lines)
+    @test split(rows[1])[1:2] == ["0", "Linear"] && endswith(rows[1], "16             60")
+    @test "Multiply-adds: 100" in lines
+    @test "Parameters: 26 (26 trainable), 0.00 MB" in lines
+end

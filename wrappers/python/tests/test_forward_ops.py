@@ -130,3 +130,32 @@ def test_forward_derivative_is_the_transpose_of_the_backward(row: Row) -> None:
             right = sum(inner(array_of(g), array_of(v)) for g, v in zip(pulled, case.directions) if g is not None)
         scale = sum(float(np.sum(np.abs(array_of(weights[k]) * tangents[k]))) for k in range(len(outputs)))
         np.testing.assert_allclose(left, right, 1e-8, 1e-9 * (1 + scale), err_msg=case.name())
+
+
+@pytest.mark.parametrize("row", GRAD)
+def test_batched_backward_is_a_backward_for_each_row(row: Row) -> None:
+    """[A18] Also recorded: then the derivative takes another path in many ops."""
+    samples = 3
+    for case in cases(row, ("contiguous",), 500):
+        leaves = [x.detach().requires_grad_() for x in case.inputs]
+        outputs = [y for y in case.run(leaves) if y.requires_grad]
+        if not outputs:
+            continue
+        make = Make(row.grad_dtype, 13)
+        rows = [
+            ts.asarray(np.asarray(w if y.dtype.is_complex else w.real)).astype(y.dtype)
+            for y, w in ((y, make(samples, *y.shape)) for y in outputs)
+        ]
+        for recorded in (False, True):
+            options: dict[str, Any] = {"retain_graph": True, "allow_unused": True, "create_graph": recorded}
+            batched = grad(outputs, leaves, rows, is_grads_batched=True, **options)
+            for place in range(samples):
+                alone = grad(outputs, leaves, [w[place] for w in rows], **options)
+                for one, whole in zip(alone, batched):
+                    if one is None or whole is None:
+                        assert one is None and whole is None, case.name()
+                        continue
+                    wanted = array_of(one)
+                    assert tuple(whole.shape) == (samples, *one.shape), case.name()
+                    scale = 1 + np.abs(wanted).max(initial=0)
+                    np.testing.assert_allclose(array_of(whole)[place], wanted, 1e-9, 1e-10 * scale, err_msg=case.name())

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// summary: the parameters of a model as a table.
+// summary: a model as a table: its parameters, or what a call of it does.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "tessera/cpp/graph.hpp"
 #include "tessera/cpp/nn/module.hpp"
 
 namespace tessera::nn {
 
-// One line for each parameter with its path, shape and number of elements, then the totals. Shapes
-// that pass between layers and multiply-adds are not in it: modules of C++ have no hooks at their
-// calls. draw_graph shows the shapes of a forward.
+// One line for each parameter with its path, shape and number of elements, then the totals.
 inline std::string summary(Module& module) {
   struct Row {
     std::string name, shape, count;
@@ -48,6 +47,18 @@ inline std::string summary(Module& module) {
   std::snprintf(megabytes, sizeof megabytes, "%.2f", static_cast<double>(nbytes) / 1e6);
   return text + "Parameters: " + std::to_string(total) + " (" + std::to_string(trainable) +
          " trainable), " + megabytes + " MB\n";
+}
+
+// Calls the module once. One line for each operator of the call, with the layer whose parameters it
+// uses, the shape of its output and its multiply-adds; then the totals, and the memory of the
+// outputs and of what a backward would need. The module may change its buffers, as in any call.
+inline std::string summary(Module& module, const Tensor& input) {
+  const EnableGradGuard on;
+  Tensor given = input;
+  if (is_floating_point(input.dtype())) given = input.detach().requires_grad_();
+  GraphOptions options;
+  options.format = GraphFormat::kTable;
+  return draw_graph(module(given), module.named_parameters(), options);
 }
 
 }  // namespace tessera::nn

@@ -195,6 +195,7 @@ const TSR_BACKWARD_RETAIN_GRAPH = Int32(1)
 const TSR_BACKWARD_CREATE_GRAPH = Int32(2)
 const TSR_BACKWARD_ALLOW_UNUSED = Int32(4)
 const TSR_BACKWARD_FREE_GRAPH = Int32(8)
+const TSR_BACKWARD_BATCHED = Int32(16)
 
 # Bits of tsr_node_vtable.flags.
 const tsr_node_flag = Int32
@@ -210,6 +211,7 @@ const TSR_NODE_OUTPUT_DIFFERENTIABLE = Int32(2)
 const tsr_graph_format = Int32
 const TSR_GRAPH_DOT = Int32(1)
 const TSR_GRAPH_SVG = Int32(2)
+const TSR_GRAPH_TABLE = Int32(3)
 
 # Bits of the flags of tsr_graph_draw.
 const tsr_graph_flag = Int32

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Union
 
 from ._constants import (
     BACKWARD_ALLOW_UNUSED,
+    BACKWARD_BATCHED,
     BACKWARD_CREATE_GRAPH,
     BACKWARD_FREE_GRAPH,
     BACKWARD_RETAIN_GRAPH,
 )
-from . import _core, _ops
+from . import _core
 from ._core import TensorBase
 from ._errors import ArgumentTypeError, InvalidValueError, as_list
 from ._graph import GradientEdge, get_gradient_edge
@@ -101,23 +102,20 @@ def grad(
     """Returns the gradients of the outputs with respect to the inputs as a tuple; changes no .grad.
 
     An input that was not used is an error; with allow_unused its gradient is None. With is_grads_batched the gradients of
-    the outputs have an axis in front, and so have those of the inputs: one row for each row, as from one call for each.
+    the outputs have an axis in front, and so have those of the inputs: one backward computes what one call for each row
+    would. Nodes without a rule for it, custom functions and hooks run once for each row.
     """
-    if is_grads_batched:
-        return _rows(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused)
     roots = _many(outputs, "grad(): outputs")
     wanted, edges = _inputs(inputs, "grad(): inputs")
     grads = _grads(grad_outputs, roots, "grad(): grad_outputs")
     flags = _flags(retain_graph, create_graph, allow_unused)
+    if is_grads_batched:
+        _check_rows(grads)
+        flags |= BACKWARD_BATCHED
     return _core.grad_edges(roots, grads, _edges(wanted), flags) if edges else _core.grad(roots, grads, wanted, flags)
 
 
-def _rows(
-    outputs: Tensors, inputs: Inputs, grad_outputs: Grads, retain_graph: bool | None, create_graph: bool, allow_unused: bool
-) -> tuple[Any, ...]:
-    """A backward for each row of the gradients; the graph is kept until the last one."""
-    roots = _many(outputs, "grad(): outputs")
-    batches = _grads(grad_outputs, roots, "grad(): grad_outputs")
+def _check_rows(batches: list[Any]) -> None:
     given = [b for b in batches if b is not None]
     sizes = {int(b.shape[0]) if b.ndim else -1 for b in given}
     if len(sizes) != 1 or -1 in sizes or 0 in sizes:
@@ -125,16 +123,6 @@ def _rows(
             "grad(): is_grads_batched: expected grad_outputs with one size of their first axis, above 0, "
             f"got shapes {[tuple(b.shape) for b in given]}"
         )
-    (count,) = sizes
-    keep = create_graph if retain_graph is None else retain_graph
-    found = [
-        grad(
-            roots, inputs, [None if b is None else _ops.select(b, 0, row) for b in batches],
-            True if row < count - 1 else keep, create_graph, allow_unused,
-        )
-        for row in range(count)
-    ]  # fmt: skip
-    return tuple(None if column[0] is None else _ops.stack(list(column), 0) for column in zip(*found))
 
 
 def queue_callback(callback: Callable[[], None]) -> None:

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Forward mode (A18), and the derivatives of functions that are made of it.
 
-use tessera::autograd::{custom_function, hessian, jacobian, jvp, vjp, DualLevel};
+use tessera::autograd::{custom_function, grad, hessian, jacobian, jacrev, jvp, vjp, DualLevel};
 use tessera::{no_grad, ErrorKind, Result, Tensor};
 
 fn values(tensor: &Tensor) -> Vec<f64> {
@@ -36,6 +36,20 @@ fn a18_products_with_the_jacobian() -> Result<()> {
     assert_eq!(values(&pulled), [4.0, 1.0]);
     let j = jacobian(f, &x)?;
     assert_eq!((j.shape(), values(&j)), (vec![2, 2], vec![4.0, 1.0, 2.0, 5.0]));
+    let j = jacrev(f, &x)?;
+    assert_eq!((j.shape(), values(&j)), (vec![2, 2], vec![4.0, 1.0, 2.0, 5.0]));
+    Ok(())
+}
+
+#[test]
+fn a18_rows_of_a_batched_backward() -> Result<()> {
+    let x = Tensor::from([1.0, 2.0]).requiring_grad()?;
+    let y = x.pow(2)?;
+    let rows = Tensor::from([1.0, 0.0, 0.0, 1.0, 1.0, 1.0]).reshape(&[3, 2])?;
+    let found = grad(&[&y], &[Some(&rows)], &[&x], |o| o.batched(true))?.remove(0).unwrap();
+    assert_eq!((found.shape(), values(&found)), (vec![3, 2], vec![2.0, 0.0, 0.0, 4.0, 2.0, 4.0]));
+    let constant = jacrev(|x| x.detach(), &x)?;
+    assert_eq!(values(&constant), [0.0; 4]);
     Ok(())
 }
 

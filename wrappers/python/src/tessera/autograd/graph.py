@@ -28,7 +28,7 @@ from ..capi import check, ffi, handle, handles, lib, out, text
 if TYPE_CHECKING:
     from .._tensor import Tensor
 
-_FORMATS = {"dot": lib.TSR_GRAPH_DOT, "svg": lib.TSR_GRAPH_SVG}
+_FORMATS = {"dot": lib.TSR_GRAPH_DOT, "svg": lib.TSR_GRAPH_SVG, "table": lib.TSR_GRAPH_TABLE}
 
 
 def nodes(root: Tensor | Node) -> Iterator[Node]:
@@ -48,7 +48,7 @@ def nodes(root: Tensor | Node) -> Iterator[Node]:
 class Drawing(str):
     """The text of a drawing. A notebook shows an SVG as a picture."""
 
-    kind = "svg"  # or "dot"
+    kind = "svg"  # or "dot", "table"
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the drawing to a file."""
@@ -67,7 +67,8 @@ def draw(
     """Draws the graph behind one or several tensors, in the direction of the forward.
 
     `params` names leaves and roots, for example `dict(model.named_parameters())`. `format` is "svg", a complete picture,
-    or "dot", text for Graphviz. With `show_saved` each node lists the tensors that it keeps for the backward.
+    "dot", text for Graphviz, or "table", the operators with their multiply-adds. With `show_saved` each node lists the
+    tensors that it keeps for the backward.
     """
     if format not in _FORMATS:
         raise InvalidValueError(f"draw(): format: expected one of {', '.join(_FORMATS)}, got {format!r}")

@@ -14,6 +14,7 @@ from typing import Any
 
 from .. import _core, _ops
 from .._backward import _flags
+from .._constants import BACKWARD_BATCHED
 from .._core import is_tensor
 from .._errors import ArgumentTypeError, DTypeError, InvalidValueError, OutOfRangeError, ShapeError
 from ..autograd import forward_ad
@@ -102,10 +103,11 @@ class _Run:
         self.look(self.low)
         return leaves
 
-    def pull(self, outputs: list[Any], vectors: list[Any], retain: bool) -> list[Any]:
-        """vectors @ Jacobian for tensors below all levels; zeros for inputs that the outputs do not depend on."""
+    def pull(self, outputs: list[Any], vectors: list[Any], retain: bool, rows: int | None = None) -> list[Any]:
+        """vectors @ Jacobian for tensors below all levels; zeros for inputs that the outputs do not depend on. With rows
+        the vectors have an axis in front, and so have the results."""
         recorded = self.recorded or _core.is_grad_enabled() and any(map(_wants_grad, vectors))
-        return pulled(outputs, vectors, self.fresh, recorded, retain)
+        return pulled(outputs, vectors, self.fresh, recorded, retain, rows)
 
     def built(self, gradients: list[Any]) -> Any:
         """One value for every leaf of the chosen arguments, in their form."""
@@ -113,13 +115,20 @@ class _Run:
         return made[0] if self.single else made
 
 
-def pulled(outputs: list[Any], vectors: list[Any], inputs: list[Any], recorded: bool, retain: bool) -> list[Any]:
+def pulled(
+    outputs: list[Any], vectors: list[Any], inputs: list[Any], recorded: bool, retain: bool, rows: int | None = None
+) -> list[Any]:
+    def nothing(x: Any) -> Any:
+        zeros = _ops.zeros_like(_ops.detach(x))
+        return zeros if rows is None else _ops.broadcast_to(zeros, (rows, *x.shape))
+
     live = [(o, v) for o, v in zip(outputs, vectors) if o.requires_grad]
     if not live:
-        return [_ops.zeros_like(x) for x in inputs]
+        return [nothing(x) for x in inputs]
     roots, given = [o for o, _ in live], [v for _, v in live]
-    found = _core.grad(roots, given, inputs, _flags(retain or recorded, recorded, True))
-    return [_ops.zeros_like(_ops.detach(x)) if g is None else _like(g, x) for x, g in zip(inputs, found)]
+    flags = _flags(retain or recorded, recorded, True) | (0 if rows is None else BACKWARD_BATCHED)
+    found = _core.grad(roots, given, inputs, flags)
+    return [nothing(x) if g is None else _like(g, x) for x, g in zip(inputs, found)]
 
 
 def _places(name: str, argnums: Any, count: int) -> tuple[int, ...]:
@@ -213,6 +222,8 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         if newer is None:
             found = run.pull(low, [lowered(v, run.levels) for v in vectors], True)
             return [lifted(g, run.levels) for g in found]
+        if _newest([sample(v, newer, 0) for v in vectors], run.levels) is None:
+            return _pull_batch(run, low, vectors, newer)
         rows = [pull([sample(v, newer, i) for v in vectors]) for i in range(newer.samples)]
         return [make(_ops.stack(list(items), 0), newer) for items in zip(*rows)]
 
@@ -224,6 +235,19 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
     shown = run.shown(run.result)
     return (shown, vjp_fn, run.shown(run.aux)) if has_aux else (shown, vjp_fn)
+
+
+def _pull_batch(run: _Run, outputs: list[Any], vectors: list[Any], newer: Level) -> list[Any]:
+    """vectors @ Jacobian for the samples of a level that began after the function ran: one backward."""
+    count, depth = newer.samples, len(run.levels)
+    given = []
+    for vector, output in zip(vectors, outputs):
+        if isinstance(vector, Batched) and vector._level is newer:
+            given.append(_ops.moveaxis(lowered(physical(vector), run.levels), depth, 0))
+        else:
+            given.append(_ops.broadcast_to(lowered(vector, run.levels), (count, *output.shape)))
+    found = run.pull(outputs, given, True, count)
+    return [make(lifted(_ops.moveaxis(g, 0, depth), run.levels), newer) for g in found]
 
 
 def _newest(tensors: list[Any], levels: tuple[Level, ...]) -> Level | None:
@@ -307,22 +331,22 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
 def jacrev(
     func: Callable[..., Any], argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None
 ) -> Callable[..., Any]:
-    """The Jacobian by reverse mode, one backward for each element of the results: for each result, and in it for each
-    argument, a tensor of shape result.shape + argument.shape. `chunk_size` is accepted for PyTorch's sake."""
+    """The Jacobian by reverse mode: for each result, and in it for each argument, a tensor of shape result.shape +
+    argument.shape. One backward computes `chunk_size` rows at once, all rows without it."""
     if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size < 1):
         raise InvalidValueError(f"jacrev(): chunk_size: expected None or an int above 0, got {chunk_size!r}")
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         run = _Run("jacrev", func, args, kwargs, argnums, has_aux)
-        blocks = [run.built(_rows(run, leaf, low)) for leaf, low in zip(run.outputs(), run.low)]
+        blocks = [run.built(_rows(run, leaf, low, chunk_size)) for leaf, low in zip(run.outputs(), run.low)]
         made = _tree.unflatten(blocks, run.out_spec)
         return (made, run.shown(run.aux)) if has_aux else made
 
     return wrapped
 
 
-def _rows(run: _Run, output: Any, low: Any) -> list[Any]:
+def _rows(run: _Run, output: Any, low: Any, chunk: int | None) -> list[Any]:
     """The derivatives of one result by each input."""
     _differentiable("jacrev", output, "the result of the function")
     front = low.shape[: len(run.levels)]
@@ -330,16 +354,18 @@ def _rows(run: _Run, output: Any, low: Any) -> list[Any]:
     count = 1
     for size in shape:
         count *= size
-    basis = _ops.eye(count, dtype=low.dtype, device=low.device)
-    rows = []
-    for place in range(count):
-        one = _ops.reshape(_ops.select(basis, 0, place), (*(1,) * len(front), *shape))
-        rows.append(run.pull([low], [_ops.expand(one, low.shape)], True))
+    basis = _ops.reshape(_ops.eye(count, dtype=low.dtype, device=low.device), (count, *(1,) * len(front), *shape))
+    parts = []
+    for start in range(0, count, chunk or max(count, 1)):
+        some = _ops.narrow(basis, 0, start, min(chunk or count, count - start))
+        size = int(some.shape[0])
+        parts.append(run.pull([low], [_ops.broadcast_to(some, (size, *low.shape))], True, size))
     made = []
     for index, x in enumerate(run.fresh):
         rest = x.shape[len(front) :]
-        if rows:
-            block = _ops.stack([row[index] for row in rows], len(front))
+        if parts:
+            rows = parts[0][index] if len(parts) == 1 else _ops.concat([part[index] for part in parts], 0)
+            block = _ops.moveaxis(rows, 0, len(front))
         else:
             block = _ops.zeros((*front, 0, *rest), dtype=x.dtype, device=x.device)
         made.append(lifted(_ops.reshape(block, (*front, *shape, *rest)), run.levels))

@@ -300,6 +300,8 @@ pub const TSR_BACKWARD_CREATE_GRAPH: tsr_backward_flag = 2;
 pub const TSR_BACKWARD_ALLOW_UNUSED: tsr_backward_flag = 4;
 /// with CREATE_GRAPH: free what the nodes of the forward saved all the same
 pub const TSR_BACKWARD_FREE_GRAPH: tsr_backward_flag = 8;
+/// tsr_grad only: gradients have an axis of samples in front; so have the results
+pub const TSR_BACKWARD_BATCHED: tsr_backward_flag = 16;
 
 /// Bits of tsr_node_vtable.flags.
 pub type tsr_node_flag = i32;
@@ -321,6 +323,8 @@ pub type tsr_graph_format = i32;
 pub const TSR_GRAPH_DOT: tsr_graph_format = 1;
 /// a complete picture
 pub const TSR_GRAPH_SVG: tsr_graph_format = 2;
+/// text for people: operators with layers, shapes, parameters, multiply-adds; totals, memory
+pub const TSR_GRAPH_TABLE: tsr_graph_format = 3;
 
 /// Bits of the flags of tsr_graph_draw.
 pub type tsr_graph_flag = i32;

@@ -154,8 +154,33 @@ pub fn jacobian(f: impl Fn(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<Ten
     Tensor::stack_with(&columns, |o| o.axis(-1))?.reshape(&shape)
 }
 
-/// The second derivatives of `f`, a function to one number, of the shape of `x` twice; forward mode
-/// over a backward.
+/// As [`jacobian`], by one batched backward: the better way where `f(x)` is smaller than `x`.
+pub fn jacrev(f: impl Fn(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<Tensor> {
+    let connected = is_grad_enabled() && x.requires_grad();
+    let _guard = enable_grad();
+    let leaf = if connected { x.clone() } else { x.detach()?.requiring_grad()? };
+    let y = f(&leaf)?;
+    let rows = y.numel() as i64;
+    let mut sizes = vec![rows];
+    sizes.extend(y.shape());
+    let mut shape = y.shape();
+    shape.extend(x.shape());
+    let zeros = || Tensor::zeros_with(&shape, |o| o.dtype(x.dtype()).device(x.device()));
+    if rows == 0 || !y.requires_grad() {
+        return zeros();
+    }
+    let directions = Tensor::eye_with(rows, |o| o.dtype(y.dtype()).device(y.device()))?;
+    let directions = directions.reshape(&sizes)?;
+    let options =
+        |o: super::BackwardOptions| o.create_graph(connected).allow_unused(true).batched(true);
+    match grad(&[&y], &[Some(&directions)], &[&leaf], options)?.remove(0) {
+        Some(found) => found.reshape(&shape),
+        None => zeros(),
+    }
+}
+
+/// The second derivatives of `f`, a function to one number, of the shape of `x` twice: a batched
+/// backward over a recorded one.
 ///
 /// ```
 /// # fn main() -> tessera::Result<()> {
@@ -167,16 +192,15 @@ pub fn jacobian(f: impl Fn(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<Ten
 /// ```
 pub fn hessian(f: impl Fn(&Tensor) -> Result<Tensor>, x: &Tensor) -> Result<Tensor> {
     let gradient = |at: &Tensor| -> Result<Tensor> {
-        let _guard = enable_grad();
-        let leaf = at.detach()?.requiring_grad()?; // keeps the tangent
-        let y = f(&leaf)?.reshape(&[])?;
+        let y = f(at)?.reshape(&[])?;
         if !y.requires_grad() {
-            return leaf.zeros_like()?.detach();
+            return at.zeros_like()?.detach();
         }
-        match grad(&[&y], &[], &[&leaf], |o| o.allow_unused(true))?.remove(0) {
+        let options = |o: super::BackwardOptions| o.create_graph(true).allow_unused(true);
+        match grad(&[&y], &[], &[at], options)?.remove(0) {
             Some(g) => Ok(g),
-            None => leaf.zeros_like()?.detach(),
+            None => at.zeros_like()?.detach(),
         }
     };
-    jacobian(gradient, x)
+    jacrev(gradient, x)
 }

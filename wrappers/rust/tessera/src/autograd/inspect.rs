@@ -232,6 +232,9 @@ pub enum GraphFormat {
     Dot,
     /// A complete picture.
     Svg,
+    /// Text for people: operators with layers, shapes, parameters and multiply-adds, then totals and
+    /// memory.
+    Table,
 }
 
 /// Draws the graph behind some tensors, in the direction of the forward. `named` gives leaves and
@@ -260,6 +263,7 @@ pub fn draw_graph(
     let format = match format {
         GraphFormat::Dot => sys::TSR_GRAPH_DOT,
         GraphFormat::Svg => sys::TSR_GRAPH_SVG,
+        GraphFormat::Table => sys::TSR_GRAPH_TABLE,
     };
     let mut buffer = null_mut();
     // SAFETY: lists of valid handles and a text with their lengths; the buffer is given to

@@ -17,7 +17,7 @@ mod saved;
 pub use anomaly::{detect_anomaly, is_anomaly_enabled, AnomalyGuard};
 pub use checkpoint::{checkpoint, checkpoint_with, CheckpointOptions};
 pub use edges::{backward_to_edges, grad_at_edges, GradientEdge};
-pub use forward_ad::{hessian, jacobian, jvp, vjp, DualLevel};
+pub use forward_ad::{hessian, jacobian, jacrev, jvp, vjp, DualLevel};
 pub use function::{
     custom_function, custom_function_with_jvp, BackwardContext, NodeBuilder, NodeOptions, Saver,
 };
@@ -77,6 +77,13 @@ impl BackwardOptions {
     #[must_use]
     pub fn allow_unused(self, on: bool) -> Self {
         self.with(sys::TSR_BACKWARD_ALLOW_UNUSED, on)
+    }
+
+    /// With [`grad`]: the gradients of the outputs have an axis of samples in front, and so have those
+    /// of the inputs. One backward computes what one for each sample would.
+    #[must_use]
+    pub fn batched(self, on: bool) -> Self {
+        self.with(sys::TSR_BACKWARD_BATCHED, on)
     }
 }
 

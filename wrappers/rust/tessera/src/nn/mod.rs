@@ -88,7 +88,7 @@ pub use pooling::{
 };
 pub use prelu::Prelu;
 pub use recurrent::{Gru, GruCell, Lstm, LstmCell, RecurrentConfig, Rnn, RnnCell};
-pub use summary::summary;
+pub use summary::{summary, summary_of_call};
 pub use transformer::{
     DecoderCall, TransformerDecoder, TransformerDecoderLayer, TransformerDecoderLayerConfig,
     TransformerEncoder,

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-//! The parameters of a model as a table.
+//! A model as a table: its parameters, or what a call of it does.
 
 use super::Module;
+use crate::autograd::{draw_graph, enable_grad, GraphFormat};
+use crate::{Result, Tensor};
 use std::fmt::Write;
 
-/// One line for each parameter with its path, shape and number of elements, then the totals. Shapes
-/// that pass between layers and multiply-adds are not in it: modules of Rust have no hooks at their
-/// calls. [`draw_graph`](crate::autograd::draw_graph) shows the shapes of a forward.
+/// One line for each parameter with its path, shape and number of elements, then the totals.
 ///
 /// ```
 /// # fn main() -> tessera::Result<()> {
@@ -39,4 +39,24 @@ pub fn summary(module: &(impl Module + ?Sized)) -> String {
     writeln!(text, "Parameters: {total} ({trainable} trainable), {megabytes:.2} MB")
         .expect("a String grows");
     text
+}
+
+/// Calls the module once. One line for each operator of the call, with the layer whose parameters it
+/// uses, the shape of its output and its multiply-adds; then the totals, and the memory of the outputs
+/// and of what a backward would need. The module may change its buffers, as in any call.
+///
+/// ```
+/// # fn main() -> tessera::Result<()> {
+/// let layer = tessera::nn::Linear::new(3, 2)?;
+/// let table = tessera::nn::summary_of_call(&layer, &tessera::Tensor::ones(&[4, 3])?)?;
+/// assert!(table.contains("weight  Linear    [4, 2]           8             24"));
+/// # Ok(())
+/// # }
+/// ```
+pub fn summary_of_call(module: &(impl Module + ?Sized), input: &Tensor) -> Result<String> {
+    let _guard = enable_grad();
+    let floating = input.dtype().is_floating_point();
+    let given = if floating { input.detach()?.requiring_grad()? } else { input.clone() };
+    let output = module.forward(&given)?;
+    draw_graph(&[output], &module.named_parameters(), GraphFormat::Table, false)
 }

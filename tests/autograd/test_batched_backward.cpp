@@ -1,0 +1,268 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// A batched backward gives what one backward for each sample gives, with a few nodes that run once
+// for each sample and the others once.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "autograd/custom_function.h"
+#include "autograd/engine.h"
+#include "autograd/hooks.h"
+#include "autograd/tensor_grad.h"
+#include "base/error.h"
+#include "ops/create/copy.h"
+#include "ops/create/create.h"
+#include "ops/linalg/linalg.h"
+#include "ops/linalg/matmul.h"
+#include "ops/nn/softmax.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/ternary.h"
+#include "ops/pointwise/unary.h"
+#include "ops/reduce/reduce.h"
+#include "ops/reduce/scan.h"
+#include "ops/shape/join.h"
+#include "ops/shape/shape.h"
+#include "ops/shape/slice.h"
+#include "support/gradcheck.h"
+#include "support/start_up.h"
+
+namespace tsr {
+namespace {
+
+using testing::random_leaf;
+using Function = std::function<Tensor(const Tensor&, const Tensor&)>;
+
+class BatchedBackward : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    testing::start_up();
+    live_before_ = live_nodes();
+  }
+  void TearDown() override { EXPECT_EQ(live_nodes(), live_before_); }
+
+ private:
+  int64_t live_before_ = 0;
+};
+
+Tensor leaf(DimsView sizes, uint32_t seed) {
+  return random_leaf(sizes, seed, 0.5, 1.5);
+}
+
+double difference(const Tensor& a, const Tensor& b) {
+  EXPECT_EQ(a.sizes(), b.sizes());
+  if (!(a.sizes() == b.sizes()) || a.numel() == 0) return INFINITY;
+  return *ops::max(ops::abs(ops::subtract(a, b)).detached()).data_as<double>();
+}
+
+constexpr int64_t kSamples = 3;
+
+// The rows of a batched backward of `f` against backwards of their own; also with create_graph, and
+// the derivatives of these.
+void expect_rows(const Function& f, const Tensor& a, const Tensor& b) {
+  const Tensor y = f(a, b);
+  Dims shape{kSamples};
+  for (const int64_t size : y.sizes()) shape.push_back(size);
+  const Tensor rows = leaf(shape, 99).detached();
+  const std::vector<Tensor> inputs{a, b};
+  const std::vector<Tensor> roots{y};
+  const std::vector<Tensor> vectors{rows};
+  for (const bool recorded : {false, true}) {
+    const BackwardOptions options{.retain_graph = true, .create_graph = recorded, .batched = true};
+    const std::vector<Tensor> found = grad(roots, inputs, vectors, options, true);
+    for (int64_t s = 0; s < kSamples; ++s) {
+      const std::vector<Tensor> row{ops::select(rows, 0, s)};
+      const std::vector<Tensor> alone =
+          grad(roots, inputs, row, {.retain_graph = true, .create_graph = recorded}, true);
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        ASSERT_EQ(found[i].defined(), alone[i].defined());
+        if (!alone[i].defined()) continue;
+        const Tensor mine = ops::select(found[i], 0, s);
+        EXPECT_LT(difference(mine, alone[i]), 1e-12) << "input " << i << ", sample " << s;
+        if (!recorded || !requires_grad(alone[i])) continue;
+        const std::vector<Tensor> first{mine};
+        const std::vector<Tensor> second{alone[i]};
+        const std::vector<Tensor> one{ops::ones_like(alone[i].detached())};
+        const BackwardOptions keep{.retain_graph = true};
+        const Tensor of_mine = grad(first, {&a, 1}, one, keep, true)[0];
+        const Tensor of_alone = grad(second, {&a, 1}, one, keep, true)[0];
+        ASSERT_EQ(of_mine.defined(), of_alone.defined());
+        if (!of_alone.defined()) continue;
+        EXPECT_LT(difference(of_mine, of_alone), 1e-12);
+      }
+    }
+  }
+}
+
+Tensor square_leaf(uint32_t seed) {
+  return leaf(std::array<int64_t, 2>{4, 4}, seed);
+}
+
+TEST_F(BatchedBackward, elementwise_and_broadcast) {
+  const Tensor narrow = leaf(std::array<int64_t, 1>{4}, 2);
+  const Tensor column = leaf(std::array<int64_t, 2>{4, 1}, 3);
+  const Tensor number = leaf(Dims{}, 4);
+  const Function mixed = [](const Tensor& a, const Tensor& b) {
+    return ops::multiply(ops::exp(ops::multiply(a, b)), ops::divide(ops::tanh(b), a));
+  };
+  for (const Tensor& other : {narrow, column, number, square_leaf(5)}) {
+    expect_rows(mixed, square_leaf(1), other);
+    expect_rows(mixed, other, square_leaf(1));
+  }
+  expect_rows([](const Tensor& a, const Tensor& b) { return ops::multiply(a, b); }, number,
+              leaf(Dims{}, 6));
+}
+
+TEST_F(BatchedBackward, one_tensor_used_often) {
+  expect_rows(
+      [](const Tensor& a, const Tensor& b) {
+        return ops::add(ops::multiply(a, a), ops::multiply(ops::sin(a), ops::add(a, b)));
+      },
+      square_leaf(1), square_leaf(2));
+}
+
+TEST_F(BatchedBackward, reductions) {
+  const Dims last{-1};
+  const Dims first{0};
+  for (const bool keep : {false, true}) {
+    expect_rows(
+        [&](const Tensor& a, const Tensor& b) {
+          const Tensor x = ops::multiply(a, b);
+          const Tensor sums = ops::add(ops::sum(x, DimsView(first), keep),
+                                       ops::mean(x, DimsView(first), keep));
+          const Tensor more = ops::add(ops::var(x, DimsView(first), 1, keep),
+                                       ops::std(x, DimsView(first), 1, keep));
+          return ops::add(ops::add(sums, more),
+                          ops::add(ops::max(x, DimsView(first), keep),
+                                   ops::add(ops::prod(x, DimsView(first), keep),
+                                            ops::logsumexp(x, DimsView(first), keep))));
+        },
+        square_leaf(1), square_leaf(2));
+    for (const double order : {0.0, 1.0, 2.0, 3.0, double{INFINITY}}) {
+      expect_rows(
+          [&](const Tensor& a, const Tensor& b) {
+            return ops::add(ops::vector_norm(ops::multiply(a, b), DimsView(last), keep, order),
+                            ops::sum(a, DimsView(last), keep));
+          },
+          square_leaf(3), square_leaf(4));
+    }
+  }
+  expect_rows([](const Tensor& a, const Tensor& b) { return ops::sum(ops::multiply(a, b)); },
+              square_leaf(3), square_leaf(4));
+}
+
+TEST_F(BatchedBackward, views_and_copies) {
+  expect_rows(
+      [](const Tensor& a, const Tensor& b) {
+        const Tensor x = ops::permute_dims(ops::reshape(a, Dims{2, 2, 4}), Dims{2, 0, 1});
+        const Tensor copied = ops::reshape(x, Dims{4, 4});
+        const Tensor part = ops::slice(ops::expand_dims(copied, 1), 2, 0, 4, 2);
+        const Tensor wide = ops::broadcast_to(ops::squeeze(part, Dims{1}), Dims{3, 4, 2});
+        const Tensor diagonal = ops::diagonal(ops::multiply(a, b), 1, 0, 1);
+        const std::array parts{ops::narrow(diagonal, 0, 0, 2), ops::select(ops::select(wide, 1, -1), 0, 2),
+                               ops::select(b, 1, 1)};
+        return ops::concat(parts, 0);
+      },
+      square_leaf(1), square_leaf(2));
+}
+
+TEST_F(BatchedBackward, parts_and_joins) {
+  expect_rows(
+      [](const Tensor& a, const Tensor& b) {
+        const std::vector<Tensor> rows = ops::unstack(a, 1);
+        const std::vector<Tensor> halves = ops::split(b, 2, 1);
+        const std::array some{rows[0], rows[3], ops::select(b, 0, 0)};
+        const std::array both{ops::stack(some, 1), halves[1]};
+        return ops::concat(both, 1);
+      },
+      square_leaf(1), square_leaf(2));
+}
+
+TEST_F(BatchedBackward, products) {
+  const Tensor vector = leaf(std::array<int64_t, 1>{4}, 2);
+  const Tensor stack = leaf(std::array<int64_t, 3>{2, 4, 4}, 3);
+  const Function product = [](const Tensor& a, const Tensor& b) {
+    return ops::tanh(ops::matmul(a, b));
+  };
+  const std::array operands{vector, stack, square_leaf(1)};
+  for (const Tensor& a : operands) {
+    for (const Tensor& b : operands) expect_rows(product, a, b);
+  }
+  const Tensor bias = leaf(std::array<int64_t, 1>{4}, 5);
+  for (const Tensor& x : operands) {
+    expect_rows(
+        [&](const Tensor& input, const Tensor& weight) {
+          return ops::sigmoid(ops::linear(input, weight, bias));
+        },
+        x, square_leaf(6));
+    expect_rows([&](const Tensor& input, const Tensor& b) {
+      return ops::linear(input, square_leaf(6), b);
+    }, x, bias);
+  }
+}
+
+TEST_F(BatchedBackward, softmax_along_any_axis) {
+  for (const int64_t axis : {0, 1}) {
+    expect_rows(
+        [&](const Tensor& a, const Tensor& b) {
+          return ops::add(ops::softmax(a, axis), ops::log_softmax(ops::multiply(a, b), axis));
+        },
+        square_leaf(1), square_leaf(2));
+  }
+}
+
+TEST_F(BatchedBackward, nodes_without_a_rule_run_once_for_each_sample) {
+  expect_rows([](const Tensor& a, const Tensor& b) {
+    return ops::multiply(ops::cumulative_sum(a, 0), ops::where(ops::greater(a, b), a, b));
+  }, square_leaf(1), square_leaf(2));
+  // A write through a view.
+  expect_rows(
+      [](const Tensor& a, const Tensor& b) {
+        const Tensor x = ops::multiply(a, 1);
+        const Tensor row = ops::select(x, 0, 1);
+        ops::multiply(row, ops::select(b, 0, 0), ops::Out::inplace(row));
+        return ops::exp(x);
+      },
+      square_leaf(3), square_leaf(4));
+}
+
+TEST_F(BatchedBackward, hooks_see_one_sample_at_a_time) {
+  const Tensor x = square_leaf(1);
+  const Tensor y = ops::exp(x);
+  std::vector<Dims> seen;
+  const auto note = [&](const Tensor& g) {
+    seen.push_back(g.sizes());
+    return ops::multiply(g, 2);
+  };
+  add_tensor_hook(y, note);
+  add_tensor_hook(x, note);
+  const std::vector<Tensor> rows{ops::ones(Dims{kSamples, 4, 4}, DType::kFloat64, {})};
+  const Tensor found = grad({&y, 1}, {&x, 1}, rows, {.batched = true})[0];
+  EXPECT_EQ(seen, std::vector<Dims>(2 * kSamples, Dims{4, 4}));
+  EXPECT_LT(difference(found, ops::broadcast_to(ops::multiply(y, 4).detached(), found.sizes())),
+            1e-12);
+}
+
+TEST_F(BatchedBackward, misuse_is_a_typed_error) {
+  const Tensor x = square_leaf(1);
+  const Tensor y = ops::exp(x);
+  const auto code_of = [&](const Tensor& rows) {
+    try {
+      static_cast<void>(
+          grad({&y, 1}, {&x, 1}, {&rows, 1}, {.retain_graph = true, .batched = true}));
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return Code::kInternal;
+  };
+  EXPECT_EQ(code_of(ops::ones(Dims{4, 4}, DType::kFloat64, {})), Code::kShape);
+  EXPECT_EQ(code_of(ops::ones(Dims{}, DType::kFloat64, {})), Code::kShape);
+  EXPECT_EQ(code_of(ops::ones(Dims{0, 4, 4}, DType::kFloat64, {})), Code::kValue);
+  EXPECT_EQ(code_of(Tensor()), Code::kValue);
+}
+
+}  // namespace
+}  // namespace tsr
