@@ -137,10 +137,9 @@ tsr_status tsr_graph_draw(const tsr_tensor* roots, int32_t n_roots, const tsr_te
     const auto tensors = tensors_arg(named, n_named, "named");
     const std::string_view text = text_arg(names, names_len, "names");
     check_flags(flags, TSR_GRAPH_SHOW_SAVED, "flags");
-    TSR_CHECK(
-        format == TSR_GRAPH_DOT || format == TSR_GRAPH_SVG || format == TSR_GRAPH_TABLE,
-        Code::kInvalidArgument, "format", "expected DOT, SVG or TABLE, got ",
-        static_cast<int32_t>(format));
+    TSR_CHECK(format == TSR_GRAPH_DOT || format == TSR_GRAPH_SVG || format == TSR_GRAPH_TABLE,
+              Code::kInvalidArgument, "format", "expected DOT, SVG or TABLE, got ",
+              static_cast<int32_t>(format));
     const std::vector<std::string> texts = names_arg(text, tensors.size());
     if (format == TSR_GRAPH_TABLE) {
       return give_text(inspect::table_of(shown, {tensors, texts}), picture);

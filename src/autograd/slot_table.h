@@ -25,9 +25,7 @@ struct Slot {
   Tensor first;                // the sums that arrived so far, one per output of the node
   std::unique_ptr<Tensor[]> rest;
 
-  [[nodiscard]] Tensor& gradient(uint32_t output) {
-    return output == 0 ? first : of_rest(output);
-  }
+  [[nodiscard]] Tensor& gradient(uint32_t output) { return output == 0 ? first : of_rest(output); }
   [[nodiscard]] Tensor& of_rest(uint32_t output);
 };
 

@@ -131,8 +131,8 @@ TEST_F(BatchedBackward, reductions) {
     expect_rows(
         [&](const Tensor& a, const Tensor& b) {
           const Tensor x = ops::multiply(a, b);
-          const Tensor sums = ops::add(ops::sum(x, DimsView(first), keep),
-                                       ops::mean(x, DimsView(first), keep));
+          const Tensor sums =
+              ops::add(ops::sum(x, DimsView(first), keep), ops::mean(x, DimsView(first), keep));
           const Tensor more = ops::add(ops::var(x, DimsView(first), 1, keep),
                                        ops::std(x, DimsView(first), 1, keep));
           return ops::add(ops::add(sums, more),
@@ -162,8 +162,8 @@ TEST_F(BatchedBackward, views_and_copies) {
         const Tensor part = ops::slice(ops::expand_dims(copied, 1), 2, 0, 4, 2);
         const Tensor wide = ops::broadcast_to(ops::squeeze(part, Dims{1}), Dims{3, 4, 2});
         const Tensor diagonal = ops::diagonal(ops::multiply(a, b), 1, 0, 1);
-        const std::array parts{ops::narrow(diagonal, 0, 0, 2), ops::select(ops::select(wide, 1, -1), 0, 2),
-                               ops::select(b, 1, 1)};
+        const std::array parts{ops::narrow(diagonal, 0, 0, 2),
+                               ops::select(ops::select(wide, 1, -1), 0, 2), ops::select(b, 1, 1)};
         return ops::concat(parts, 0);
       },
       square_leaf(1), square_leaf(2));
@@ -198,9 +198,9 @@ TEST_F(BatchedBackward, products) {
           return ops::sigmoid(ops::linear(input, weight, bias));
         },
         x, square_leaf(6));
-    expect_rows([&](const Tensor& input, const Tensor& b) {
-      return ops::linear(input, square_leaf(6), b);
-    }, x, bias);
+    expect_rows(
+        [&](const Tensor& input, const Tensor& b) { return ops::linear(input, square_leaf(6), b); },
+        x, bias);
   }
 }
 
@@ -215,9 +215,11 @@ TEST_F(BatchedBackward, softmax_along_any_axis) {
 }
 
 TEST_F(BatchedBackward, nodes_without_a_rule_run_once_for_each_sample) {
-  expect_rows([](const Tensor& a, const Tensor& b) {
-    return ops::multiply(ops::cumulative_sum(a, 0), ops::where(ops::greater(a, b), a, b));
-  }, square_leaf(1), square_leaf(2));
+  expect_rows(
+      [](const Tensor& a, const Tensor& b) {
+        return ops::multiply(ops::cumulative_sum(a, 0), ops::where(ops::greater(a, b), a, b));
+      },
+      square_leaf(1), square_leaf(2));
   // A write through a view.
   expect_rows(
       [](const Tensor& a, const Tensor& b) {

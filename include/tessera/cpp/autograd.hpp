@@ -25,7 +25,8 @@ struct BackwardOptions {
   bool retain_graph = false;  // keep the tensors that the nodes saved, for a second backward
   bool create_graph = false;  // record the backward itself, for derivatives of derivatives
   bool allow_unused = false;  // grad only: an unused input gives an undefined Tensor
-  bool batched = false;  // grad only: gradients have an axis of samples in front; so have the results
+  bool batched =
+      false;  // grad only: gradients have an axis of samples in front; so have the results
 };
 
 namespace detail {

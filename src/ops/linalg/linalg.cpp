@@ -98,34 +98,33 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias, Out
   Tensor output = result.finish();
   if (grad) {
     const Tensor none;
-    record(
-        output, "LinearBackward", {input, weight, bias},
-        {save_input(needs_grad(weight) ? input : none),
-         save_input(needs_grad(input) ? weight : none)},
-        TakesBatches{[shape = input.sizes()](Backward& ctx) {
-          const Tensor rows = flat(ctx.grad());
-          const bool conjugate = is_complex(rows.dtype());
-          if (ctx.needs(0)) {
-            const Tensor w = conjugate ? conj(ctx.saved(1)) : ctx.saved(1);
-            ctx.set(0, reshape(matmul(rows, w), ctx.batched(shape)));
-          }
-          if (!ctx.needs(1) && !ctx.needs(2)) return;
-          // The rows of each sample by themselves.
-          const Tensor g = ctx.lead() == 0 ? rows : samples_of(ctx, rows);
-          if (ctx.needs(1)) {
-            const Tensor x = conjugate ? conj(ctx.saved(0)) : ctx.saved(0);
-            ctx.set(1, matmul(matrix_transpose(g), flat(x)));
-          }
-          const Dims along{-2};
-          if (ctx.needs(2)) ctx.set(2, sum(g, DimsView(along)));
-        }},
-        [&](Forward& ctx) {
-          if (ctx.has(0)) ctx.add(0, linear(ctx.tangent(0), weight, ctx.tangent(2)));
-          if (ctx.has(1)) {
-            ctx.add(0, linear(input, ctx.tangent(1), ctx.has(0) ? none : ctx.tangent(2)));
-          }
-          if (!ctx.has(0) && !ctx.has(1)) ctx.add(0, ctx.tangent(2));
-        });
+    record(output, "LinearBackward", {input, weight, bias},
+           {save_input(needs_grad(weight) ? input : none),
+            save_input(needs_grad(input) ? weight : none)},
+           TakesBatches{[shape = input.sizes()](Backward& ctx) {
+             const Tensor rows = flat(ctx.grad());
+             const bool conjugate = is_complex(rows.dtype());
+             if (ctx.needs(0)) {
+               const Tensor w = conjugate ? conj(ctx.saved(1)) : ctx.saved(1);
+               ctx.set(0, reshape(matmul(rows, w), ctx.batched(shape)));
+             }
+             if (!ctx.needs(1) && !ctx.needs(2)) return;
+             // The rows of each sample by themselves.
+             const Tensor g = ctx.lead() == 0 ? rows : samples_of(ctx, rows);
+             if (ctx.needs(1)) {
+               const Tensor x = conjugate ? conj(ctx.saved(0)) : ctx.saved(0);
+               ctx.set(1, matmul(matrix_transpose(g), flat(x)));
+             }
+             const Dims along{-2};
+             if (ctx.needs(2)) ctx.set(2, sum(g, DimsView(along)));
+           }},
+           [&](Forward& ctx) {
+             if (ctx.has(0)) ctx.add(0, linear(ctx.tangent(0), weight, ctx.tangent(2)));
+             if (ctx.has(1)) {
+               ctx.add(0, linear(input, ctx.tangent(1), ctx.has(0) ? none : ctx.tangent(2)));
+             }
+             if (!ctx.has(0) && !ctx.has(1)) ctx.add(0, ctx.tangent(2));
+           });
   }
   return output;
 }

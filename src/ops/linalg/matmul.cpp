@@ -63,23 +63,23 @@ Tensor matmul(const Tensor& input, const Tensor& other, Out out) {
   if (grad) {
     // Saves a factor only if the other one needs a gradient.
     const Tensor none;
-    record(
-        output, "MatmulBackward", {a, b},
-        {save_input(needs_grad(b) ? a : none), save_input(needs_grad(a) ? b : none)},
-        TakesBatches{[full](Backward& ctx) {
-          const Tensor g = reshape(ctx.grad(), ctx.batched(full));
-          if (ctx.needs(0)) ctx.set(0, times_matrix(g, adjoint(ctx.saved(1))));
-          if (!ctx.needs(1)) return;
-          // A matrix times a vector for each sample: the samples are columns of one matrix.
-          const bool columns = ctx.lead() == 1 && full.size() == 2 && full[1] == 1;
-          const Tensor left = adjoint(ctx.saved(0));
-          ctx.set(1, columns ? expand_dims(matmul(squeeze(g, Dims{-1}), matrix_transpose(left)), -1)
-                             : matmul(left, g));
-        }},
-        [&](Forward& ctx) {
-          if (ctx.has(0)) ctx.add(0, reshape(matmul(ctx.tangent(0), b), shape));
-          if (ctx.has(1)) ctx.add(0, reshape(matmul(a, ctx.tangent(1)), shape));
-        });
+    record(output, "MatmulBackward", {a, b},
+           {save_input(needs_grad(b) ? a : none), save_input(needs_grad(a) ? b : none)},
+           TakesBatches{[full](Backward& ctx) {
+             const Tensor g = reshape(ctx.grad(), ctx.batched(full));
+             if (ctx.needs(0)) ctx.set(0, times_matrix(g, adjoint(ctx.saved(1))));
+             if (!ctx.needs(1)) return;
+             // A matrix times a vector for each sample: the samples are columns of one matrix.
+             const bool columns = ctx.lead() == 1 && full.size() == 2 && full[1] == 1;
+             const Tensor left = adjoint(ctx.saved(0));
+             ctx.set(1, columns
+                            ? expand_dims(matmul(squeeze(g, Dims{-1}), matrix_transpose(left)), -1)
+                            : matmul(left, g));
+           }},
+           [&](Forward& ctx) {
+             if (ctx.has(0)) ctx.add(0, reshape(matmul(ctx.tangent(0), b), shape));
+             if (ctx.has(1)) ctx.add(0, reshape(matmul(a, ctx.tangent(1)), shape));
+           });
   }
   return output;
 }

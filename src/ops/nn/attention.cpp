@@ -377,19 +377,20 @@ Tensor pushed(const Forward& ctx, const AttentionShape& shape, const Tensor& que
 
 void record_attention(const Tensor& output, const AttentionShape& shape, const Tensor& q,
                       const Tensor& k, const Tensor& v, const Tensor& mask, const Tensor& lse) {
-  record(output, "AttentionBackward", {q, k, v, mask},
-         {save_input(q), save_input(k), save_input(v), save_input(mask), save_output(output),
-          save_input(lse)},
-         [shape](Backward& ctx) {
-           const Tensor query = ctx.saved(0);
-           if (ctx.create_graph() || ctx.needs(3)) {
-             set_differentiable(ctx, shape, query, ctx.saved(1), ctx.saved(2), ctx.saved(3));
-           } else {
-             set_fused(ctx, shape, query, ctx.saved(1), ctx.saved(2), ctx.saved(3), ctx.saved(4),
-                       ctx.saved(5));
-           }
-         },
-         [&](Forward& ctx) { ctx.set(0, pushed(ctx, shape, q, k, v, mask)); });
+  record(
+      output, "AttentionBackward", {q, k, v, mask},
+      {save_input(q), save_input(k), save_input(v), save_input(mask), save_output(output),
+       save_input(lse)},
+      [shape](Backward& ctx) {
+        const Tensor query = ctx.saved(0);
+        if (ctx.create_graph() || ctx.needs(3)) {
+          set_differentiable(ctx, shape, query, ctx.saved(1), ctx.saved(2), ctx.saved(3));
+        } else {
+          set_fused(ctx, shape, query, ctx.saved(1), ctx.saved(2), ctx.saved(3), ctx.saved(4),
+                    ctx.saved(5));
+        }
+      },
+      [&](Forward& ctx) { ctx.set(0, pushed(ctx, shape, q, k, v, mask)); });
 }
 
 }  // namespace

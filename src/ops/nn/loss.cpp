@@ -184,15 +184,14 @@ ClassTensors with_own_sum(const ClassTensors& tensors) {
 Tensor nll_forward(const Tensor& input, const ClassSpec& spec, const ClassTensors& tensors) {
   Tensor output = launch_forward(spec, input, tensors);
   if (needs_grad(input)) {
-    record(output, "NllLossBackward", {input},
-           {save_input(tensors.target), save_input(tensors.weight), save_input(tensors.weights)},
-           [spec](Backward& ctx) {
-             const ClassTensors kept{ctx.saved(0), ctx.saved(1), {}, ctx.saved(2)};
-             ctx.set(0, nll_transposed(ctx.grad(), spec, kept));
-           },
-           [&](Forward& ctx) {
-             ctx.set(0, nll_forward(ctx.tangent(), spec, with_own_sum(tensors)));
-           });
+    record(
+        output, "NllLossBackward", {input},
+        {save_input(tensors.target), save_input(tensors.weight), save_input(tensors.weights)},
+        [spec](Backward& ctx) {
+          const ClassTensors kept{ctx.saved(0), ctx.saved(1), {}, ctx.saved(2)};
+          ctx.set(0, nll_transposed(ctx.grad(), spec, kept));
+        },
+        [&](Forward& ctx) { ctx.set(0, nll_forward(ctx.tangent(), spec, with_own_sum(tensors))); });
   }
   return output;
 }
@@ -200,13 +199,15 @@ Tensor nll_forward(const Tensor& input, const ClassSpec& spec, const ClassTensor
 Tensor nll_transposed(const Tensor& g, const ClassSpec& spec, const ClassTensors& tensors) {
   Tensor output = launch_backward(spec, g, {}, tensors);
   if (needs_grad(g)) {
-    record(output, "NllLossTransposedBackward", {g},
-           {save_input(tensors.target), save_input(tensors.weight)}, [spec](Backward& ctx) {
-             ClassTensors kept{ctx.saved(0), ctx.saved(1), {}, {}};
-             kept.weights = empty({}, kernel::opmath(ctx.grad().dtype()), ctx.grad().device());
-             ctx.set(0, nll_forward(ctx.grad(), spec, kept));
-           },
-           [&](Forward& ctx) { ctx.set(0, nll_transposed(ctx.tangent(), spec, tensors)); });
+    record(
+        output, "NllLossTransposedBackward", {g},
+        {save_input(tensors.target), save_input(tensors.weight)},
+        [spec](Backward& ctx) {
+          ClassTensors kept{ctx.saved(0), ctx.saved(1), {}, {}};
+          kept.weights = empty({}, kernel::opmath(ctx.grad().dtype()), ctx.grad().device());
+          ctx.set(0, nll_forward(ctx.grad(), spec, kept));
+        },
+        [&](Forward& ctx) { ctx.set(0, nll_transposed(ctx.tangent(), spec, tensors)); });
   }
   return output;
 }
@@ -223,8 +224,8 @@ Tensor cross_entropy_derivative(const Tensor& grad, const Tensor& input, const C
   return subtract(d, multiply(softmax(x, axis), sum(d, DimsView(axes), true)));
 }
 
-// The tangent of the loss, Σ (dL/dx) t over the classes, or over all where the loss is reduced. What
-// is to be recorded is the loss of the tangent of the log-probabilities, t - Σ softmax(x) t.
+// The tangent of the loss, Σ (dL/dx) t over the classes, or over all where the loss is reduced.
+// What is to be recorded is the loss of the tangent of the log-probabilities, t - Σ softmax(x) t.
 Tensor pushed_cross_entropy(const Tensor& tangent, const Tensor& x, const ClassSpec& spec,
                             const ClassTensors& tensors) {
   const int64_t axis = x.ndim() == 1 ? 0 : 1;
@@ -249,19 +250,17 @@ Tensor class_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& 
   const ClassTensors tensors = tensors_for(x, target, weight, spec, true);
   Tensor output = launch_forward(spec, x, tensors);
   if (needs_grad(x)) {
-    record(output, "CrossEntropyBackward", {x},
-           {save_input(x), save_input(tensors.target), save_input(tensors.weight),
-            save_input(tensors.lse), save_input(tensors.weights)},
-           [spec](Backward& ctx) {
-             const Tensor scores = ctx.saved(0);
-             const ClassTensors kept{ctx.saved(1), ctx.saved(2), ctx.saved(3), ctx.saved(4)};
-             ctx.set(0, ctx.create_graph()
-                            ? cross_entropy_derivative(ctx.grad(), scores, spec, kept)
-                            : launch_backward(spec, ctx.grad(), scores, kept));
-           },
-           [&](Forward& ctx) {
-             ctx.set(0, pushed_cross_entropy(ctx.tangent(), x, spec, tensors));
-           });
+    record(
+        output, "CrossEntropyBackward", {x},
+        {save_input(x), save_input(tensors.target), save_input(tensors.weight),
+         save_input(tensors.lse), save_input(tensors.weights)},
+        [spec](Backward& ctx) {
+          const Tensor scores = ctx.saved(0);
+          const ClassTensors kept{ctx.saved(1), ctx.saved(2), ctx.saved(3), ctx.saved(4)};
+          ctx.set(0, ctx.create_graph() ? cross_entropy_derivative(ctx.grad(), scores, spec, kept)
+                                        : launch_backward(spec, ctx.grad(), scores, kept));
+        },
+        [&](Forward& ctx) { ctx.set(0, pushed_cross_entropy(ctx.tangent(), x, spec, tensors)); });
   }
   return output;
 }
@@ -340,15 +339,17 @@ Tensor logits_loss(const Tensor& x, const Tensor& t, const Tensor& p) {
     output = logits_value(x, t, p);
   }
   if (grad) {
-    record(output, "BinaryCrossEntropyWithLogitsBackward", {x, t},
-           {save_input(x), save_input(t), save_input(p)}, [](Backward& ctx) {
-             const Tensor a = ctx.saved(0);
-             const Tensor b = ctx.saved(1);
-             const Tensor c = ctx.saved(2);
-             if (ctx.needs(0)) ctx.set(0, multiply(ctx.grad(), logits_slope(a, b, c)));
-             if (ctx.needs(1)) ctx.set(1, multiply(ctx.grad(), target_slope(a, c)));
-           },
-           kElementwise);
+    record(
+        output, "BinaryCrossEntropyWithLogitsBackward", {x, t},
+        {save_input(x), save_input(t), save_input(p)},
+        [](Backward& ctx) {
+          const Tensor a = ctx.saved(0);
+          const Tensor b = ctx.saved(1);
+          const Tensor c = ctx.saved(2);
+          if (ctx.needs(0)) ctx.set(0, multiply(ctx.grad(), logits_slope(a, b, c)));
+          if (ctx.needs(1)) ctx.set(1, multiply(ctx.grad(), target_slope(a, c)));
+        },
+        kElementwise);
   }
   return output;
 }

@@ -111,15 +111,14 @@ Tensor run(const Tensor& x, int64_t axis, bool log, const Out& out) {
   if (x.numel() != 0) launch_softmax(kernel::kSoftmax, dense, Tensor(), result.value(), axis, log);
   Tensor output = result.finish();
   if (grad) {
-    record(
-        output, log ? "LogSoftmaxBackward" : "SoftmaxBackward", {x}, {save_output(output)},
-        TakesBatches{[axis, log](Backward& ctx) {
-          const Tensor y = ctx.saved(0);
-          ctx.set(0, ctx.create_graph() || ctx.lead() == 1
-                         ? derivative(ctx.grad(), y, axis, log)
-                         : fused_derivative(ctx.grad(), y, axis, log));
-        }},
-        [&](Forward& ctx) { ctx.set(0, pushed(ctx.tangent(), output, axis, log)); });
+    record(output, log ? "LogSoftmaxBackward" : "SoftmaxBackward", {x}, {save_output(output)},
+           TakesBatches{[axis, log](Backward& ctx) {
+             const Tensor y = ctx.saved(0);
+             ctx.set(0, ctx.create_graph() || ctx.lead() == 1
+                            ? derivative(ctx.grad(), y, axis, log)
+                            : fused_derivative(ctx.grad(), y, axis, log));
+           }},
+           [&](Forward& ctx) { ctx.set(0, pushed(ctx.tangent(), output, axis, log)); });
   }
   return output;
 }

@@ -34,11 +34,11 @@ Tensor scatter_window(const Tensor& g, const Dims& sizes, const char* node, cons
 template <class Window>
 void record_window(const Tensor& view, const Tensor& input, const char* node, const char* second,
                    Window window) {
-  record_view(view, input, node,
-              TakesBatches{[sizes = input.sizes(), second,
-                            window = std::move(window)](Backward& ctx) {
-                ctx.set(0, scatter_window(ctx.grad(), ctx.batched(sizes), second, window));
-              }});
+  record_view(
+      view, input, node,
+      TakesBatches{[sizes = input.sizes(), second, window = std::move(window)](Backward& ctx) {
+        ctx.set(0, scatter_window(ctx.grad(), ctx.batched(sizes), second, window));
+      }});
 }
 
 }  // namespace tsr::ops

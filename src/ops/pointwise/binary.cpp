@@ -210,7 +210,8 @@ Tensor pushed_product(const Forward& ctx, uint8_t saves) {
   const Tensor a = ctx.saved(0);
   const Tensor& t = ctx.tangent(1);
   // In the memory of the first product where that has the shape of the sum.
-  const bool here = !recording_enabled() && broadcast_shapes(a.sizes(), t.sizes()) == first.sizes() &&
+  const bool here = !recording_enabled() &&
+                    broadcast_shapes(a.sizes(), t.sizes()) == first.sizes() &&
                     promote_types(a.dtype(), t.dtype()) == first.dtype();
   return addcmul(first, a, t, 1, here ? Out::inplace(first) : Out());
 }

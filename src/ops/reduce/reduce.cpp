@@ -221,18 +221,17 @@ void record_reduction(const ReductionRule& rule, const Tensor& output, const Ten
   if (rule.saves != ReductionSaves::kNothing) kept.push_back(save_input(input));
   if (rule.saves == ReductionSaves::kInputAndOutput) kept.push_back(save_output(output));
   const std::span<const Save> saved(kept.data(), kept.size());
-  record(
-      output, rule.node, {input}, saved,
-      TakesBatches{[row = &rule, shape = input.sizes(), reduced, keepdims](Backward& ctx) {
-        const Tensor g = restore_grad(ctx, reduced, keepdims);
-        const Tensor x = row->saves == ReductionSaves::kNothing ? Tensor() : ctx.saved(0);
-        const Tensor y = row->saves == ReductionSaves::kInputAndOutput
-                             ? restore_axes(ctx.saved(1), reduced, keepdims)
-                             : Tensor();
-        const Dims full = ctx.batched(shape);
-        ctx.set(0, row->derivative({g, x, y, reduced, shape, full, ctx.create_graph()}));
-      }},
-      [&](Forward& ctx) { ctx.set(0, pushed(ctx, rule, output, reduced, keepdims)); });
+  record(output, rule.node, {input}, saved,
+         TakesBatches{[row = &rule, shape = input.sizes(), reduced, keepdims](Backward& ctx) {
+           const Tensor g = restore_grad(ctx, reduced, keepdims);
+           const Tensor x = row->saves == ReductionSaves::kNothing ? Tensor() : ctx.saved(0);
+           const Tensor y = row->saves == ReductionSaves::kInputAndOutput
+                                ? restore_axes(ctx.saved(1), reduced, keepdims)
+                                : Tensor();
+           const Dims full = ctx.batched(shape);
+           ctx.set(0, row->derivative({g, x, y, reduced, shape, full, ctx.create_graph()}));
+         }},
+         [&](Forward& ctx) { ctx.set(0, pushed(ctx, rule, output, reduced, keepdims)); });
 }
 
 Tensor reduce(const ReductionRule& rule, const Tensor& input, const Axes& axes, bool keepdims,
@@ -299,22 +298,21 @@ Tensor var(const Tensor& input, Axes axes, double correction, bool keepdims, Out
   Tensor output = run_var(input, reduced, correction, keepdims, out, grad);
   if (grad) {
     const double divisor = static_cast<double>(count_of(input.sizes(), reduced)) - correction;
-    record(
-        output, "VarBackward", {input}, {save_input(input)},
-        TakesBatches{[reduced, keepdims, divisor](Backward& ctx) {
-          const Tensor x = ctx.saved(0);
-          const Tensor centred = subtract(x, mean(x, DimsView(reduced), true));
-          const Tensor scale = multiply(restore_grad(ctx, reduced, keepdims), 2 / divisor);
-          ctx.set(0, multiply(scale, centred));
-        }},
-        // The derivative of Σ c²: Σ 2 c t, where the mean of t adds nothing because Σ c = 0.
-        [&](Forward& ctx) {
-          const Tensor centred = subtract(input, mean(input, DimsView(reduced), true));
-          const Tensor t = multiply(ctx.tangent(), 2 / divisor);
-          const Tensor both = multiply(is_complex(t.dtype()) ? conj(t) : t, centred);
-          const Tensor parts = is_complex(both.dtype()) ? real_part(both) : both;
-          ctx.set(0, sum(parts, DimsView(reduced), keepdims));
-        });
+    record(output, "VarBackward", {input}, {save_input(input)},
+           TakesBatches{[reduced, keepdims, divisor](Backward& ctx) {
+             const Tensor x = ctx.saved(0);
+             const Tensor centred = subtract(x, mean(x, DimsView(reduced), true));
+             const Tensor scale = multiply(restore_grad(ctx, reduced, keepdims), 2 / divisor);
+             ctx.set(0, multiply(scale, centred));
+           }},
+           // The derivative of Σ c²: Σ 2 c t, where the mean of t adds nothing because Σ c = 0.
+           [&](Forward& ctx) {
+             const Tensor centred = subtract(input, mean(input, DimsView(reduced), true));
+             const Tensor t = multiply(ctx.tangent(), 2 / divisor);
+             const Tensor both = multiply(is_complex(t.dtype()) ? conj(t) : t, centred);
+             const Tensor parts = is_complex(both.dtype()) ? real_part(both) : both;
+             ctx.set(0, sum(parts, DimsView(reduced), keepdims));
+           });
   }
   return output;
 }

@@ -78,16 +78,15 @@ Tensor concat(std::span<const Tensor> tensors, std::optional<int64_t> axis, Out 
   if (grad) {
     std::vector<int64_t> lengths;
     for (const Tensor& tensor : tensors) lengths.push_back(tensor.size(dim));
-    record(
-        output, "ConcatBackward", tensors, {},
-        TakesBatches{[dim, lengths](Backward& ctx) {
-          int64_t first = 0;
-          for (size_t i = 0; i < lengths.size(); ++i) {
-            if (ctx.needs(i)) ctx.set(i, narrow(ctx.grad(), dim + ctx.lead(), first, lengths[i]));
-            first += lengths[i];
-          }
-        }},
-        [&](Forward& ctx) { ctx.set(0, ops::concat(complete(ctx, tensors), dim)); });
+    record(output, "ConcatBackward", tensors, {}, TakesBatches{[dim, lengths](Backward& ctx) {
+             int64_t first = 0;
+             for (size_t i = 0; i < lengths.size(); ++i) {
+               if (ctx.needs(i))
+                 ctx.set(i, narrow(ctx.grad(), dim + ctx.lead(), first, lengths[i]));
+               first += lengths[i];
+             }
+           }},
+           [&](Forward& ctx) { ctx.set(0, ops::concat(complete(ctx, tensors), dim)); });
   }
   return output;
 }
@@ -109,16 +108,14 @@ Tensor stack(std::span<const Tensor> tensors, int64_t axis, Out out) {
     copy_memory(select_memory(result.value(), dim, static_cast<int64_t>(k)), tensors[k]);
   Tensor output = result.finish();
   if (grad) {
-    record(
-        output, "StackBackward", tensors, {},
-        TakesBatches{[dim](Backward& ctx) {
-          for (size_t i = 0; i < ctx.result_count(); ++i) {
-            if (ctx.needs(i)) {
-              ctx.set(i, select(ctx.grad(), dim + ctx.lead(), static_cast<int64_t>(i)));
-            }
-          }
-        }},
-        [&](Forward& ctx) { ctx.set(0, stack(complete(ctx, tensors), dim)); });
+    record(output, "StackBackward", tensors, {}, TakesBatches{[dim](Backward& ctx) {
+             for (size_t i = 0; i < ctx.result_count(); ++i) {
+               if (ctx.needs(i)) {
+                 ctx.set(i, select(ctx.grad(), dim + ctx.lead(), static_cast<int64_t>(i)));
+               }
+             }
+           }},
+           [&](Forward& ctx) { ctx.set(0, stack(complete(ctx, tensors), dim)); });
   }
   return output;
 }

@@ -29,11 +29,10 @@ Tensor shape_copy(const Tensor& input, DimsView shape) {
   copy_memory(make_view(result.value(), sizes, contiguous_strides(sizes), 0), input);
   Tensor output = result.finish();
   if (grad) {
-    record(
-        output, "ReshapeBackward", {input}, {},
-        TakesBatches{
-            [sizes](Backward& ctx) { ctx.set(0, reshape(ctx.grad(), ctx.batched(sizes))); }},
-        [&](Forward& ctx) { ctx.set(0, reshape(ctx.tangent(), shape)); });
+    record(output, "ReshapeBackward", {input}, {}, TakesBatches{[sizes](Backward& ctx) {
+             ctx.set(0, reshape(ctx.grad(), ctx.batched(sizes)));
+           }},
+           [&](Forward& ctx) { ctx.set(0, reshape(ctx.tangent(), shape)); });
   }
   return output;
 }

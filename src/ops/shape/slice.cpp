@@ -94,10 +94,9 @@ Tensor select(const Tensor& input, int64_t axis, int64_t index) {
             ", ", size - 1, "] for axis ", dim, " of shape ", input.sizes(), ", got ", index);
   const int64_t position = index < 0 ? index + size : index;
   Tensor view = select_memory(input, dim, position);
-  record_window(view, input, "SelectBackward", "SelectBackwardBackward",
-                [back = dim - input.ndim(), position](const Tensor& t) {
-                  return select(t, back, position);
-                });
+  record_window(
+      view, input, "SelectBackward", "SelectBackwardBackward",
+      [back = dim - input.ndim(), position](const Tensor& t) { return select(t, back, position); });
   return view;
 }
 
@@ -126,10 +125,9 @@ Tensor narrow(const Tensor& input, int64_t axis, int64_t start, int64_t length) 
             " positions from ", first, " of axis ", dim, " of shape ", input.sizes(), ", got ",
             length);
   Tensor view = narrow_memory(input, dim, first, length);
-  record_window(view, input, "NarrowBackward", "NarrowBackwardBackward",
-                [=, back = dim - input.ndim()](const Tensor& t) {
-                  return narrow(t, back, first, length);
-                });
+  record_window(
+      view, input, "NarrowBackward", "NarrowBackwardBackward",
+      [=, back = dim - input.ndim()](const Tensor& t) { return narrow(t, back, first, length); });
   return view;
 }
 
@@ -234,10 +232,8 @@ Tensor diagonal(const Tensor& input, int64_t offset, int64_t axis1, int64_t axis
   strides.push_back(input.stride(rows) + input.stride(columns));
   Tensor view = make_view(input, sizes, strides, first);
   record_window(view, input, "DiagonalBackward", "DiagonalBackwardBackward",
-                [offset, rows = rows - input.ndim(),
-                 columns = columns - input.ndim()](const Tensor& t) {
-                  return diagonal(t, offset, rows, columns);
-                });
+                [offset, rows = rows - input.ndim(), columns = columns - input.ndim()](
+                    const Tensor& t) { return diagonal(t, offset, rows, columns); });
   return view;
 }
 
