@@ -91,7 +91,8 @@ GraphRoot make_root(std::span<const Tensor> roots, std::span<const Tensor> grads
     Edge edge = requires_grad(roots[i]) ? gradient_edge(roots[i]) : Edge{};
     TSR_CHECK(edge.node, Code::kAutograd, nullptr, "element ", i,
               " of tensors does not require grad and does not have a grad_fn");
-    root.grads.push_back(checked_gradient(roots[i], grads.empty() ? Tensor() : grads[i], i, samples));
+    root.grads.push_back(
+        checked_gradient(roots[i], grads.empty() ? Tensor() : grads[i], i, samples));
     root.edges.push_back(std::move(edge));
   }
   return root;

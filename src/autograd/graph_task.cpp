@@ -249,8 +249,14 @@ void GraphTask::run_slot(Slot& slot) {
   const uint64_t needs = find_children(node, children);
   table_.let_go(slot);
   Results results(node.next_edges().size());
-  if (node.runs_on_undefined() || any_defined(given)) 
-    run_node(node, given, {results.data(), results.size()}, needs);
+  if (node.runs_on_undefined() || any_defined(given)) {
+    const std::span<Tensor> wanted{results.data(), results.size()};
+    if (samples_ == Backward::kNoBatch) [[likely]] {
+      run_node(node, given, wanted, needs);
+    } else {
+      run_batch(node, given, wanted, needs);
+    }
+  }
   if (!retain_graph_) node.release();
   grads.clear();
   pass_on<kOnStreams>(node, results, children);
@@ -261,24 +267,23 @@ void GraphTask::run_tensor_hooks_on(Node& node, std::span<Tensor> grads) {
   if (samples_ == Backward::kNoBatch) [[likely]]
     return run_tensor_hooks(node, grads);
   if (!has_tensor_hooks(node)) return;
-  run_samples(node, grads, {}, samples_, [&](std::span<Tensor> sample, std::span<Tensor>) {
-    run_tensor_hooks(node, sample);
-  });
+  run_samples(node, grads, {}, samples_,
+              [&](std::span<Tensor> sample, std::span<Tensor>) { run_tensor_hooks(node, sample); });
 }
 
-void GraphTask::run_node(Node& node, std::span<Tensor> grads, std::span<Tensor> results,
-                         uint64_t needs) {
-  const bool whole =
-      samples_ == Backward::kNoBatch || (node.takes_batches() && node.hooks() == nullptr);
-  if (whole) [[likely]]
-    return run_once(node, grads, results, needs, samples_);
+// What does not take batches runs once for each sample.
+[[gnu::cold]] void GraphTask::run_batch(Node& node, std::span<Tensor> grads,
+                                        std::span<Tensor> results, uint64_t needs) {
+  if (node.takes_batches() && node.hooks() == nullptr) {
+    return run_node(node, grads, results, needs, samples_);
+  }
   run_samples(node, grads, results, samples_,
               [&](std::span<Tensor> sample, std::span<Tensor> found) {
-                run_once(node, sample, found, needs, Backward::kNoBatch);
+                run_node(node, sample, found, needs);
               });
 }
 
-void GraphTask::run_once(Node& node, std::span<Tensor> given, std::span<Tensor> wanted,
+void GraphTask::run_node(Node& node, std::span<Tensor> given, std::span<Tensor> wanted,
                          uint64_t needs, int64_t samples) {
   const TracedNode traced(node);
   if (node.hooks() != nullptr) run_pre_hooks(node, given);

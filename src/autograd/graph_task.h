@@ -23,12 +23,8 @@ struct GraphRoot {
 class GraphTask {
  public:
   // `root` must outlive the task and keeps the graph alive.
-  GraphTask(const GraphRoot& root, bool retain_graph,
-            int64_t samples = Backward::kNoBatch) noexcept
-      : root_(root),
-        samples_(samples),
-        retain_graph_(retain_graph),
-        watched_(anomaly_mode().on) {}
+  GraphTask(const GraphRoot& root, bool retain_graph, int64_t samples = Backward::kNoBatch) noexcept
+      : root_(root), samples_(samples), retain_graph_(retain_graph), watched_(anomaly_mode().on) {}
 
   // Without targets everything reachable runs. With targets only nodes on a path to one do.
   // Stores the gradient that arrives at `edge` as result `index` of take_captured.
@@ -65,9 +61,9 @@ class GraphTask {
   void run_slot(Slot& slot);
   void run_slot_on_streams(Slot& slot);
   void run_tensor_hooks_on(Node& node, std::span<Tensor> grads);
-  void run_node(Node& node, std::span<Tensor> grads, std::span<Tensor> results, uint64_t needs);
-  void run_once(Node& node, std::span<Tensor> grads, std::span<Tensor> results, uint64_t needs,
-                int64_t samples);
+  void run_node(Node& node, std::span<Tensor> grads, std::span<Tensor> results, uint64_t needs,
+                int64_t samples = Backward::kNoBatch);
+  void run_batch(Node& node, std::span<Tensor> grads, std::span<Tensor> results, uint64_t needs);
   uint64_t find_children(const Node& node, Children& children);
   template <bool kOnStreams>
   void pass_on(const Node& node, Results& results, const Children& children);

@@ -135,7 +135,6 @@ void Node::destroy(Node* node) noexcept {
   }
   mine.destroying = true;
   while (node != nullptr) {
-    node->prefetch_behind();
     delete node;
     node = mine.pending;
     if (node != nullptr) mine.pending = static_cast<Node*>(node->scratch_);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 
 #include "autograd/saved_tensor.h"
@@ -61,8 +62,8 @@ void watch_new_nodes(bool on) noexcept;
 //
 // Note [Long chains]
 // Each node of a graph that no cache holds costs a few accesses to memory, one after the other: the
-// address of the next node is in this one. So while a node runs or is freed, the node after the next
-// one is being fetched, and what the next one saved.
+// address of the next node is in this one. So while a node runs, the node after the next one is
+// being fetched, and what the next one saved.
 class Node : public Object {
  public:
   // AccumulateGrad runs before everything else that is ready.
@@ -119,8 +120,7 @@ class Node : public Object {
   // Whether anything was ever saved.
   [[nodiscard]] bool has_saved() const noexcept { return has_saved_; }
 
-  // Starts to fetch the memory of nodes behind this one, which is about to run or to be freed: Note
-  // [Long chains].
+  // Starts to fetch memory behind this node, which is about to run: Note [Long chains].
   void prefetch_behind() const noexcept;
 
   [[nodiscard]] SpinLock& lock() const noexcept { return lock_; }
@@ -175,23 +175,19 @@ class Node : public Object {
   Node* outer_ = nullptr;
 };
 
-inline void Node::prefetch_behind() const noexcept {
-  constexpr size_t kLine = 64;
-  const auto fetch = [](const void* object, size_t nbytes) {
-    for (size_t at = 0; at < nbytes; at += kLine) {
-      __builtin_prefetch(static_cast<const std::byte*>(object) + at);
-    }
-  };
-  const auto next_of = [](const Node& node) -> const Node* {
-    for (const Edge& edge : node.next_) {
-      if (edge.node) return edge.node.get();
-    }
-    return nullptr;
-  };
-  const Node* next = next_of(*this);
+// Inlined always: the compiler drops calls of a function that has no other effect.
+[[gnu::always_inline]] inline void Node::prefetch_behind() const noexcept {
+  const Node* next = next_.empty() ? nullptr : next_.back().node.get();
+  if (next_.size() > 1 && next_.front().node) next = next_.front().node.get();
   if (next == nullptr) return;
-  for (const SavedTensor& saved : next->saved_) saved.prefetch();
-  if (const Node* after = next_of(*next)) fetch(after, sizeof(Node) + kLine);
+  if (next->has_saved_) {
+    const std::lock_guard guard(next->lock_);
+    for (const SavedTensor& saved : next->saved_) saved.prefetch();
+  }
+  if (next->next_.empty()) return;
+  const auto* after = reinterpret_cast<const std::byte*>(next->next_.front().node.get());
+  if (after == nullptr) return;
+  for (size_t at = 0; at < sizeof(Node); at += 64) __builtin_prefetch(after + at);
 }
 
 // The arguments of Node::apply: gradients in (one per forward output), gradients out (one per

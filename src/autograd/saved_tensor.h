@@ -109,7 +109,7 @@ class SavedTensor {
   }
 
   // Starts to fetch the tensor's memory, without its elements.
-  void prefetch() const noexcept {
+  [[gnu::always_inline]] void prefetch() const noexcept {
     const auto* impl = reinterpret_cast<const std::byte*>(data_.impl());
     if (impl == nullptr) return;
     for (size_t at = 0; at < sizeof(TensorImpl); at += 64) __builtin_prefetch(impl + at);

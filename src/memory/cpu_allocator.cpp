@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/cpu_allocator.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <new>
 
@@ -14,10 +17,21 @@
 namespace tsr {
 namespace {
 
+// The first chunks keep small pages, so that a process with few small tensors needs little memory.
+// A program with more, such as one with a graph of a million nodes, visits memory in so many places
+// that the processor would spend its time on finding pages.
+constexpr int32_t kChunksOfSmallPages = 16;
+std::atomic<int32_t> g_chunks{0};
+
 void* take_chunk() {
-  return CpuAllocator::get().caching()->take_segment(small::kChunkBytes);
+  void* chunk = CpuAllocator::get().caching()->take_segment(small::kChunkBytes);
+  if (g_chunks.fetch_add(1, std::memory_order_relaxed) >= kChunksOfSmallPages) {
+    madvise(chunk, small::kChunkBytes, MADV_HUGEPAGE);
+  }
+  return chunk;
 }
 void give_back_chunk(void* chunk) noexcept {
+  g_chunks.fetch_sub(1, std::memory_order_relaxed);
   CpuAllocator::get().caching()->give_back_segment(chunk, small::kChunkBytes);
 }
 void note_span() noexcept {

@@ -198,9 +198,9 @@ Tensor pushed(const Forward& ctx, const NormShape& shape, const Tensor& x, const
   return reshape(result, x.sizes());
 }
 
-// The same in one kernel where only x has a tangent and nothing is to be recorded. The derivative by
-// x is symmetric but for the weight: the kernel of the backward, without a weight, gives the tangent
-// of h.
+// The same in one kernel where only x has a tangent and nothing is to be recorded. The derivative
+// by x is symmetric but for the weight: the kernel of the backward, without a weight, gives the
+// tangent of h.
 Tensor pushed_fused(const NormShape& shape, const Tensor& tangent, const Tensor& dense,
                     const Tensor& w, const Tensor& center, const Tensor& rstd) {
   const bool last = is_channels_last(dense);
@@ -211,7 +211,8 @@ Tensor pushed_fused(const NormShape& shape, const Tensor& tangent, const Tensor&
   launch_backward(shape, {dense, none, center, rstd, t, result, none, none});
   if (!w.defined()) return result;
   const Tensor parts = viewed(shape, in_opmath(result));
-  return reshape(multiply(parts, reshape(in_opmath(w), shape.parameter)), dense.sizes());
+  multiply(parts, reshape(in_opmath(w), shape.parameter), Out::inplace(parts));
+  return reshape(parts, dense.sizes());
 }
 
 void record_norm(const Tensor& output, const char* name, const NormShape& shape, const Tensor& x,
