@@ -62,8 +62,8 @@ void watch_new_nodes(bool on) noexcept;
 //
 // Note [Long chains]
 // Each node of a graph that no cache holds costs a few accesses to memory, one after the other: the
-// address of the next node is in this one. So while a node runs, the node after the next one is
-// being fetched, and what the next one saved.
+// address of the next node is in this one. So while a node runs or is freed, the node after the
+// next one is being fetched; while it runs, also what the next one saved.
 class Node : public Object {
  public:
   // AccumulateGrad runs before everything else that is ready.
