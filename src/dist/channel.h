@@ -45,7 +45,14 @@ struct Channel {
 // An operation that is being prepared: memory that the transport can use, and what is to be done
 // when it has finished.
 struct Work::Parts {
-  explicit Parts(ChannelPtr of, const char* name) : channel(std::move(of)), what(name) {}
+  // One start of several may fail: then the others are still under way.
+  struct Discard {
+    void operator()(Parts* parts) const noexcept { discard(std::unique_ptr<Parts>(parts)); }
+  };
+  using Preparing = std::unique_ptr<Parts, Discard>;
+
+  explicit Parts(ChannelPtr of, Collective one, ReduceOp op = ReduceOp::kSum)
+      : channel(std::move(of)), kind(one), reduce(op), what(name(one)) {}
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
   // Only of an operation that has ended; see discard.
@@ -74,8 +81,11 @@ struct Work::Parts {
     if (started != kOk) throw_failure(started, reason, what);
     works.push_back(work);
   }
+  // What `buffer`, the place of these results, gets is a sum where an average was asked for, if the
+  // transport leaves the division to the library.
+  void divide_later(const Buffer& buffer, std::span<const Tensor> results);
   // After the last start: marks the end on the stream, and gives the work to its owner.
-  static WorkPtr give(std::unique_ptr<Parts> parts);
+  static WorkPtr give(Preparing parts);
   [[noreturn]] void throw_missing() const;
 
   // ---- while it runs ----
@@ -84,10 +94,13 @@ struct Work::Parts {
   [[nodiscard]] bool transport_done();
 
   ChannelPtr channel;
-  const char* what;
+  const Collective kind;
+  const ReduceOp reduce;
+  const char* const what;
   std::vector<WorkHandle> works;
   std::vector<Tensor> kept;
   std::vector<std::pair<Tensor, Tensor>> copies;  // to, from
+  std::vector<Tensor> sums;                       // to be divided by the number of ranks
   std::vector<IntrusivePtr<Event>> events;        // of a stream-ordered transport
   Device device;
   bool on_host = false;  // a wait without a time also waits for the device

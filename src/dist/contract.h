@@ -17,7 +17,7 @@ namespace tsr::dist {
 
 // Raised whenever the table or the meaning of an entry changes: a plugin built for another version
 // is refused.
-inline constexpr uint32_t kTransportAbi = 1;
+inline constexpr uint32_t kTransportAbi = 2;
 
 // 0, or the value of a tsr::Code.
 using Status = int32_t;
@@ -39,6 +39,27 @@ inline constexpr const char* kReduceOpNames[] = {"sum",  "avg",     "min",    "m
                                                  "prod", "bit_and", "bit_or", "bit_xor"};
 constexpr const char* name(ReduceOp op) {
   return kReduceOpNames[static_cast<int32_t>(op)];
+}
+
+enum class Collective : int32_t {
+  kAllReduce,
+  kReduce,
+  kBroadcast,
+  kAllGather,
+  kReduceScatter,
+  kAllToAll,
+  kGather,
+  kScatter,
+  kBarrier,
+  kSend,
+  kRecv,
+  kSplit,
+};
+inline constexpr const char* kCollectiveNames[] = {
+    "all_reduce", "reduce",  "broadcast", "all_gather", "reduce_scatter", "all_to_all",
+    "gather",     "scatter", "barrier",   "send",       "recv",           "split"};
+constexpr const char* name(Collective kind) {
+  return kCollectiveNames[static_cast<int32_t>(kind)];
 }
 
 // What a failed function leaves. Plain data, so that no text crosses between two heaps.
@@ -104,8 +125,10 @@ struct Table {
   Status (*init)(const InitOptions* options, ContextHandle* out, Failure* failure);
   int32_t (*rank)(ContextHandle context);
   int32_t (*size)(ContextHandle context);
-  // Whether buffers of a device may be given. Others are copied to the host by the library.
-  int32_t (*serves)(ContextHandle context, DeviceType type);
+  // Whether an operation takes buffers of a device; `op` is that of a reduction. Others are copied
+  // to the host by the library.
+  int32_t (*serves)(ContextHandle context, DeviceType type, Collective kind, DType dtype,
+                    ReduceOp op);
   // A collective: ranks of one color form a context, in the order of (key, rank). A negative color
   // gets null. Waits for all ranks.
   Status (*split)(ContextHandle context, int32_t color, int32_t key, ContextHandle* out,
@@ -118,6 +141,8 @@ struct Table {
   void (*destroy)(ContextHandle context);
 
   // ---- collectives ----
+  // A transport that is not stream-ordered leaves an average of device memory as the sum, which the
+  // library divides there.
   Status (*all_reduce)(ContextHandle, Buffer data, ReduceOp, WorkHandle* work, Failure*);
   // In place at the root; elsewhere the buffer stays as it is.
   Status (*reduce)(ContextHandle, Buffer data, ReduceOp, int32_t root, WorkHandle* work, Failure*);

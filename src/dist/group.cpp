@@ -18,8 +18,8 @@ namespace {
 
 using Parts = Work::Parts;
 
-std::unique_ptr<Parts> prepare(const ChannelPtr& channel, Collective kind) {
-  return std::make_unique<Parts>(channel, name(kind));
+Parts::Preparing prepare(const ChannelPtr& channel, Collective kind, ReduceOp op = ReduceOp::kSum) {
+  return Parts::Preparing(new Parts(channel, kind, op));
 }
 
 void check_reduces(ReduceOp op, DType dtype, const char* arg) {
@@ -208,20 +208,24 @@ int32_t Group::check_rank(int32_t rank, const char* arg) const {
 
 WorkPtr Group::all_reduce(std::span<const Tensor> tensors, ReduceOp op) {
   for (const Tensor& tensor : tensors) check_reduces(op, tensor.dtype(), "tensors");
-  auto parts = prepare(channel_, Collective::kAllReduce);
+  auto parts = prepare(channel_, Collective::kAllReduce, op);
+  // All before the first start: what this rank cannot do must not leave the others with half of it.
+  std::vector<Buffer> buffers;
   for (const auto& list : alike(tensors)) {
-    Buffer data = parts->targets(list, true, "tensors");
-    parts->make_ready(parts->device, &data);
-    parts->start(channel_->table.all_reduce, data, op);
+    buffers.push_back(parts->targets(list, true, "tensors"));
+    parts->divide_later(buffers.back(), list);
+    parts->make_ready(parts->device, &buffers.back());
   }
+  for (const Buffer& data : buffers) parts->start(channel_->table.all_reduce, data, op);
   return Parts::give(std::move(parts));
 }
 
 WorkPtr Group::reduce(const Tensor& tensor, ReduceOp op, int32_t root) {
   check_rank(root, "root");
   check_reduces(op, tensor.dtype(), "tensor");
-  auto parts = prepare(channel_, Collective::kReduce);
+  auto parts = prepare(channel_, Collective::kReduce, op);
   Buffer data = rank() == root ? parts->target(tensor, true) : parts->source(tensor);
+  if (rank() == root) parts->divide_later(data, {&tensor, 1});
   parts->make_ready(parts->device, &data);
   parts->start(channel_->table.reduce, data, op, root);
   return Parts::give(std::move(parts));
@@ -230,12 +234,13 @@ WorkPtr Group::reduce(const Tensor& tensor, ReduceOp op, int32_t root) {
 WorkPtr Group::broadcast(std::span<const Tensor> tensors, int32_t root) {
   check_rank(root, "root");
   auto parts = prepare(channel_, Collective::kBroadcast);
+  std::vector<Buffer> buffers;
   for (const auto& list : alike(tensors)) {
-    Buffer data =
-        rank() == root ? parts->sources(list, "tensors") : parts->targets(list, false, "tensors");
-    parts->make_ready(parts->device, &data);
-    parts->start(channel_->table.broadcast, data, root);
+    buffers.push_back(rank() == root ? parts->sources(list, "tensors")
+                                     : parts->targets(list, false, "tensors"));
+    parts->make_ready(parts->device, &buffers.back());
   }
+  for (const Buffer& data : buffers) parts->start(channel_->table.broadcast, data, root);
   return Parts::give(std::move(parts));
 }
 
@@ -265,9 +270,10 @@ WorkPtr Group::reduce_scatter(const Tensor& output, const Tensor& input, ReduceO
   check_pair(output, input, "input");
   check_reduces(op, input.dtype(), "input");
   check_numel(output.numel() * size(), input.numel(), "input");
-  auto parts = prepare(channel_, Collective::kReduceScatter);
+  auto parts = prepare(channel_, Collective::kReduceScatter, op);
   Buffer send = parts->source(input, &output);
   Buffer recv = parts->target(output, false);
+  parts->divide_later(recv, {&output, 1});
   parts->make_ready(parts->device, &send, &recv);
   parts->start(channel_->table.reduce_scatter, send, recv, op);
   return Parts::give(std::move(parts));
@@ -277,9 +283,10 @@ WorkPtr Group::reduce_scatter(const Tensor& output, std::span<const Tensor> inpu
   check_count(inputs.size(), size(), "inputs");
   check_parts(inputs, output, "inputs");
   check_reduces(op, output.dtype(), "inputs");
-  auto parts = prepare(channel_, Collective::kReduceScatter);
+  auto parts = prepare(channel_, Collective::kReduceScatter, op);
   Buffer send = parts->sources(inputs, "inputs", &output);
   Buffer recv = parts->target(output, false);
+  parts->divide_later(recv, {&output, 1});
   parts->make_ready(parts->device, &send, &recv);
   parts->start(channel_->table.reduce_scatter, send, recv, op);
   return Parts::give(std::move(parts));

@@ -11,27 +11,6 @@
 
 namespace tsr::dist {
 
-enum class Collective : int32_t {
-  kAllReduce,
-  kReduce,
-  kBroadcast,
-  kAllGather,
-  kReduceScatter,
-  kAllToAll,
-  kGather,
-  kScatter,
-  kBarrier,
-  kSend,
-  kRecv,
-  kSplit,
-};
-inline constexpr const char* kCollectiveNames[] = {
-    "all_reduce", "reduce",  "broadcast", "all_gather", "reduce_scatter", "all_to_all",
-    "gather",     "scatter", "barrier",   "send",       "recv",           "split"};
-constexpr const char* name(Collective kind) {
-  return kCollectiveNames[static_cast<int32_t>(kind)];
-}
-
 // 32 bytes without padding, so that ranks can exchange and hash them.
 struct Signature {
   Collective kind = Collective::kBarrier;

@@ -67,7 +67,8 @@ bool adjacent(std::span<const Tensor> tensors) {
 }  // namespace
 
 bool Work::Parts::serves(const Tensor& tensor) const {
-  return channel->table.serves(channel->context, tensor.device().type) != 0;
+  return channel->table.serves(channel->context, tensor.device().type, kind, tensor.dtype(),
+                               reduce) != 0;
 }
 
 Tensor Work::Parts::packed_like(const Tensor& tensor) const {
@@ -151,6 +152,11 @@ Buffer Work::Parts::targets(std::span<const Tensor> tensors, bool reads, const c
     first += tensor.numel();
   }
   return buffer;
+}
+
+void Work::Parts::divide_later(const Buffer& buffer, std::span<const Tensor> results) {
+  const bool left = channel->table.stream_ordered == 0 && !buffer.device.is_cpu();
+  if (reduce == ReduceOp::kAvg && left) sums.insert(sums.end(), results.begin(), results.end());
 }
 
 // ---- Streams ----

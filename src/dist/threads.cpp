@@ -412,7 +412,7 @@ int32_t rank_of(ContextHandle context) {
 int32_t size_of(ContextHandle context) {
   return context_of(context).world->size;
 }
-int32_t serves(ContextHandle, DeviceType type) {
+int32_t serves(ContextHandle, DeviceType type, Collective, DType, ReduceOp) {
   return type == DeviceType::kCpu ? 1 : 0;
 }
 

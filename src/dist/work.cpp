@@ -11,6 +11,8 @@
 #include "dist/channel.h"
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
+#include "ops/pointwise/binary.h"
+#include "optim/optimizer.h"
 
 namespace tsr::dist {
 namespace {
@@ -100,14 +102,14 @@ void Work::Parts::discard(std::unique_ptr<Parts> parts) noexcept {
   }
 }
 
-WorkPtr Work::Parts::give(std::unique_ptr<Parts> parts) {
+WorkPtr Work::Parts::give(Preparing parts) {
   if (parts->channel->table.stream_ordered != 0 && !parts->device.is_cpu()) {
     const DeviceInterface& interface = *kernel::backend_for(parts->device).device;
     parts->events.push_back(Event::create(parts->device, interface));
     parts->events.back()->record(parts->channel->stream_on(parts->device));
   }
   sweep();
-  return WorkPtr::adopt(new Work(std::move(parts)));
+  return WorkPtr::adopt(new Work(std::unique_ptr<Parts>(parts.release())));
 }
 
 Work::Work(std::unique_ptr<Parts> parts) noexcept : Object(kWorkTag), parts_(std::move(parts)) {}
@@ -127,15 +129,27 @@ bool Work::done() {
 }
 
 void Work::wait(std::optional<double> seconds) {
+  using Clock = std::chrono::steady_clock;
   Parts& parts = *parts_;
   const double limit = seconds.value_or(parts.channel->timeout);
+  const auto start = Clock::now();
+  const auto rest = [&] {
+    const std::chrono::duration<double> spent = Clock::now() - start;
+    return std::max(limit - spent.count(), 0.0);
+  };
   Status status = kOk;
   Failure failure;
+  // To the last, also after a failure: an operation must not be released while it is under way.
   for (const WorkHandle work : parts.works) {
-    if (status != kOk) break;
-    status = parts.channel->table.wait(parts.channel->context, work, limit, &failure);
+    Failure reason;
+    const bool first = work == parts.works.front();
+    const Status ended =
+        parts.channel->table.wait(parts.channel->context, work, first ? limit : rest(), &reason);
+    if (status != kOk || ended == kOk) continue;
+    status = ended;
+    failure = reason;
   }
-  if (status == kOk && (seconds || parts.on_host) && !events_reached(parts.events, limit)) {
+  if (status == kOk && (seconds || parts.on_host) && !events_reached(parts.events, rest())) {
     const std::string text = concat(parts.what, " was not done after ", limit, " s");
     parts.channel->table.abort(parts.channel->context, text.c_str(), nullptr);
     status = failure.set(Code::kCancelled, text);
@@ -165,6 +179,12 @@ void Work::finish() {
   }
   for (const auto& [to, from] : parts.copies) ops::copy_memory(to, from);
   parts.copies.clear();
+  const optim::Quiet quiet;
+  // Each is removed at once, because a wait after an error begins here again.
+  for (; !parts.sums.empty(); parts.sums.pop_back()) {
+    const Tensor& sum = parts.sums.back();
+    ops::divide(sum, static_cast<double>(parts.channel->size), ops::Out::inplace(sum));
+  }
   if (!parts.works.empty()) {
     parts.source_rank = parts.channel->table.source(parts.channel->context, parts.works[0]);
   }

@@ -3,14 +3,20 @@
 // One rank of a scene over MPI, started by mpirun. Prints "wrong: ..." for what is wrong; the last
 // rank that can says "all ranks agree".
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
 #include "dist/collective_checks.h"
+#include "kernel/plugin.h"
+#include "kernel/registry.h"
+#include "ops/create/copy.h"
+#include "ops/create/create.h"
 #include "support/start_up.h"
 
 namespace tsr::dist {
@@ -140,13 +146,164 @@ void left() {
   let_others_end();
 }
 
+// Rank 1 begins no group for a while: the others must not wait for ever, before MPI runs or after.
+void absent() {
+  const bool odd = std::getenv("OMPI_COMM_WORLD_RANK") == std::string("1");
+  if (odd) std::this_thread::sleep_for(std::chrono::seconds(4));
+  if (!odd) {
+    const auto start = Clock::now();
+    expect_error(Code::kCancelled, "MPI did not start within 1 s", [] { begin(1); });
+    expect(seconds_since(start) < 3, "the end took longer than the timeout");
+  }
+  const GroupPtr group = begin(30);
+  group->barrier()->wait();
+}
+
+void absent_later() {
+  const GroupPtr group = begin(30);
+  group->barrier()->wait();
+  if (group->rank() == 1) {
+    std::this_thread::sleep_for(std::chrono::seconds(3));
+  } else {
+    expect_error(Code::kCancelled, "not all of 3 ranks began a group within 1 s", [] { begin(1); });
+    expect_error(Code::kCancelled, "not all of 3 ranks", [] { begin(1); });
+  }
+  // What was there before goes on.
+  const Tensor sum = ones(2);
+  group->all_reduce(sum, ReduceOp::kSum)->wait();
+  expect(get_value(sum, 1) == 3, "a sum after a group that did not begin");
+}
+
+void killed_before() {
+  const GroupPtr group = begin(30);
+  group->barrier()->wait();
+  if (group->rank() == 1) kill(getpid(), SIGKILL);
+  const auto start = Clock::now();
+  expect_error(Code::kBackend, "rank 1 (process", [] { begin(30); });
+  expect(seconds_since(start) < 20, "the end took longer than the timeout");
+  let_others_end();
+}
+
+// The end of a program must not wait for a rank that has died.
+void killed_after() {
+  const GroupPtr group = begin(300);
+  group->barrier()->wait();
+  if (group->rank() == 1) kill(getpid(), SIGKILL);
+  let_others_end();
+}
+
+void unequal() {
+  GroupOptions options;
+  options.timeout = 30;
+  options.check = std::getenv("OMPI_COMM_WORLD_RANK") != std::string("1");
+  expect_error(Code::kValue, "all ranks checked or all unchecked",
+               [&] { Group::init("mpi", options); });
+  begin(30)->barrier()->wait();
+}
+
+// A child has groups and operations of its parent, which it can only drop.
+void forked() {
+  const GroupPtr group = begin(30);
+  WorkPtr work = group->all_reduce(ones(1 << 20), ReduceOp::kSum);
+  const pid_t child = fork();
+  if (child == 0) {
+    bool right = true;
+    try {
+      group->barrier();
+      right = false;
+    } catch (const Error& error) {
+      right = error.code() == Code::kBackend;
+    }
+    right = right && group->aborted() && work->done();
+    work.reset();
+    _exit(right ? 0 : 1);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  expect(status == 0, "a child that drops an operation");
+  work->wait();
+  group->barrier()->wait();
+}
+
+// Operations that nobody waits for, of which two are under way when the program ends.
+void dropped() {
+  // Both live until after the end of MPI.
+  static GroupPtr group;
+  static WorkPtr last;
+  group = begin(30);
+  const Tensor sum = ones(1 << 20);
+  for (int i = 0; i < 20; ++i) static_cast<void>(group->all_reduce(sum, ReduceOp::kSum));
+  last = group->recv(ones(3), group->rank());
+}
+
+#ifdef TSR_HAVE_CUDA_ON_HOST
+
+// With TESSERA_MPI_CUDA=all: the transport gets device memory, and leaves averages to the library.
+void device() {
+  kernel::load_backend(std::getenv("TSR_CUDA_ON_HOST"));
+  const GroupPtr group = begin(60);
+  const Device cuda{DeviceType::kCuda, 0};
+  const auto is = [](const Tensor& tensor, double value) {
+    const Tensor here = ops::to(tensor, Device{}, {});
+    for (int64_t i = 0; i < here.numel(); i += 1009) {
+      if (get_value(here, i) != value) return false;
+    }
+    return true;
+  };
+  // So long that the stand-in for CUDA lets the host read it.
+  constexpr int64_t kPart = int64_t{2} << 20, kWhole = 3 * kPart;
+  for (const DType dtype : {DType::kFloat32, DType::kFloat16}) {
+    const auto mine = [&](int64_t count) {
+      return ops::full(Dims{count}, Scalar(2.0 * group->rank()), dtype, cuda);
+    };
+    const std::string what = std::string(" of ") + name(dtype);
+    const Tensor sum = mine(kWhole), average = mine(kWhole), here = mine(kWhole),
+                 part = mine(kPart);
+    group->all_reduce(sum, ReduceOp::kSum)->wait();
+    expect(is(sum, 6), "the sum" + what);
+    const WorkPtr work = group->all_reduce(average, ReduceOp::kAvg);
+    work->wait();
+    work->wait();
+    expect(is(average, 2), "the average" + what);
+    const Tensor gaps = make_view(here, Dims{kPart}, Dims{2}, 0);
+    group->all_reduce(gaps, ReduceOp::kAvg)->wait();
+    expect(is(gaps, 2), "the average with gaps" + what);
+    const Tensor rooted = mine(kWhole);
+    group->reduce(rooted, ReduceOp::kAvg, 1)->wait();
+    expect(is(rooted, group->rank() == 1 ? 2 : 2.0 * group->rank()),
+           "the average at a root" + what);
+    group->reduce_scatter(part, mine(kWhole), ReduceOp::kAvg)->wait();
+    expect(is(part, 2), "the average of a part" + what);
+    group->all_reduce(sum, ReduceOp::kMax)->wait();
+    expect(is(sum, 6), "the largest" + what);
+  }
+}
+
+#endif
+
 int run(const char* scene) {
   testing::start_up();
   constexpr struct {
     const char* name;
     void (*run)();
-  } kScenes[] = {{"collectives", collectives}, {"mismatch", mismatch}, {"split", split},
-                 {"killed", killed},           {"stopped", stopped},   {"left", left}};
+  } kScenes[] = {
+      {"collectives", collectives},
+      {"mismatch", mismatch},
+      {"split", split},
+      {"killed", killed},
+      {"stopped", stopped},
+      {"left", left},
+      {"absent", absent},
+      {"unequal", unequal},
+      {"forked", forked},
+      {"absent_later", absent_later},
+      {"dropped", dropped},
+      {"killed_before", killed_before},
+      {"killed_after", killed_after},
+#ifdef TSR_HAVE_CUDA_ON_HOST
+      {"device", device},
+#endif
+  };
   for (const auto& one : kScenes) {
     if (std::strcmp(one.name, scene) != 0) continue;
     try {

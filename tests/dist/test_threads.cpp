@@ -188,6 +188,55 @@ TEST_F(Threads, an_operation_may_be_dropped_while_it_runs) {
   });
 }
 
+TEST_F(Threads, D9_a_list_ends_as_a_whole_also_when_one_part_fails) {
+  on_ranks(2, [&](Group& group) {
+    // Of two dtypes: two operations of the transport.
+    const std::vector<Tensor> list{empty(Dims{2 + group.rank()}, DType::kFloat32),
+                                   filled(2, DType::kInt64, [](int64_t) { return 1; })};
+    const WorkPtr work = group.all_reduce(list, ReduceOp::kSum);
+    EXPECT_EQ(error_of([&] { work->wait(); }).code(), Code::kShape);
+    EXPECT_EQ(get_value(list[1], 1), 2);
+    EXPECT_EQ(error_of([&] { work->wait(); }).code(), Code::kShape);
+  });
+}
+
+TEST_F(Threads, D9_a_list_that_cannot_be_reduced_starts_nothing) {
+  on_ranks(2, [&](Group& group) {
+    const Tensor whole = filled(2, DType::kFloat32, [](int64_t) { return 1; });
+    const Tensor flags = empty(Dims{3}, DType::kInt64);
+    const std::vector<Tensor> list{whole, make_view(flags, Dims{3}, Dims{0}, 0)};
+    EXPECT_EQ(error_of([&] { group.all_reduce(list, ReduceOp::kSum); }).code(), Code::kValue);
+    EXPECT_EQ(error_of([&] { group.broadcast(list, 1 - group.rank()); }).code(), Code::kValue);
+    group.barrier()->wait();
+    EXPECT_EQ(get_value(whole, 0), 1);
+  });
+}
+
+TEST_F(Threads, D9_an_operation_that_is_dropped_goes_on_after_its_group_is_gone) {
+  Tensor sums[2];
+  on_ranks(2, [&](Group& group) {
+    const Tensor sum = filled(4, DType::kFloat32, [](int64_t) { return 1; });
+    sums[group.rank()] = sum;
+    static_cast<void>(group.all_reduce(sum, ReduceOp::kSum));
+  });
+  EXPECT_EQ(get_value(sums[0], 3), 2);
+  EXPECT_EQ(get_value(sums[1], 3), 2);
+}
+
+TEST_F(Threads, D9_tensors_without_elements_travel) {
+  on_ranks(2, [&](Group& group) {
+    const Tensor none = empty(Dims{0, 3}, DType::kFloat32), also = empty(Dims{0}, DType::kInt64);
+    const std::vector<Tensor> list{none, also, filled(1, DType::kInt64, [](int64_t) { return 1; })};
+    group.all_reduce(list, ReduceOp::kMax)->wait();
+    group.broadcast(none, 1)->wait();
+    group.all_gather(none, none)->wait();
+    group.reduce_scatter(none, none, ReduceOp::kAvg)->wait();
+    group.all_to_all(none, none)->wait();
+    (group.rank() == 0 ? group.send(none, 1) : group.recv(none, 0))->wait();
+    EXPECT_EQ(get_value(list[2], 0), 1);
+  });
+}
+
 TEST_F(Threads, a_write_raises_the_version) {
   on_ranks(1, [&](Group& group) {
     const Tensor data = filled(4, DType::kFloat32, [](int64_t) { return 1; });

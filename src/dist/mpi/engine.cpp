@@ -4,9 +4,10 @@
 #include "dist/mpi/engine.h"
 
 #include <mpi-ext.h>
-#include <unistd.h>
+#include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <thread>
 
@@ -16,6 +17,18 @@ namespace {
 using std::chrono::microseconds;
 
 constexpr int kNoticeTag = 1;
+
+// A child has MPI's memory but not its connections, nor the thread of the engine; locks that other
+// threads held stay locked there. So nothing of the engine is touched in a child.
+std::atomic<bool> g_forked{false};
+
+Status refuse_child(Failure* failure) {
+  return failure->set(Code::kBackend, "expected the process that started MPI, got its child");
+}
+
+Status refuse_late(Failure* failure) {
+  return failure->set(Code::kBackend, "expected a program that goes on, got one that is ending");
+}
 
 Clock::time_point deadline_after(double seconds) {
   constexpr double kLongest = 1e8;
@@ -48,18 +61,21 @@ Engine& Engine::instance() {
 
 // ---- Life ----
 
-Status Engine::start(Failure* failure) {
+Status Engine::start(double seconds, Failure* failure) {
+  if (g_forked) return refuse_child(failure);
   std::unique_lock lock(mutex_);
+  if (ending_) return refuse_late(failure);
   if (!started_) {
-    started_ = true;
-    process_ = getpid();
     std::thread([this] { run(); }).detach();
+    started_ = true;
+    pthread_atfork(nullptr, nullptr, [] { g_forked = true; });
     std::atexit(at_exit);
   }
-  if (process_ != getpid()) {
-    return failure->set(Code::kBackend, "expected the process that started MPI, got its child");
+  const auto ready = [this] { return initialised_; };
+  if (!changed_.wait_until(lock, deadline_after(seconds), ready)) {
+    return failure->set(Code::kCancelled, "MPI did not start within " + seconds_text(seconds) +
+                                              ", perhaps because not all ranks started it");
   }
-  changed_.wait(lock, [this] { return initialised_; });
   if (!start_error_.empty()) return failure->set(Code::kBackend, start_error_);
   return kOk;
 }
@@ -68,11 +84,12 @@ void Engine::initialise() {
   int already = 0, level = 0;
   MPI_Initialized(&already);
   if (already != 0) {
+    // Whoever initialised MPI calls it too, at any time.
     MPI_Query_thread(&level);
-    if (level < MPI_THREAD_SERIALIZED) {
+    if (level < MPI_THREAD_MULTIPLE) {
       start_error_ =
-          "expected an MPI that several threads may call (MPI_THREAD_SERIALIZED); it was "
-          "initialised without before";
+          "expected an MPI that several threads may call at a time (MPI_THREAD_MULTIPLE), got one "
+          "that the program initialised without";
       return;
     }
   } else if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS) {
@@ -82,17 +99,35 @@ void Engine::initialise() {
   owns_mpi_ = already == 0;
   any_thread_ = level >= MPI_THREAD_SERIALIZED;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-#ifdef MPIX_CUDA_AWARE_SUPPORT
-  cuda_aware_ = MPIX_Query_cuda_support() == 1;
-#endif
+  ask_about_cuda();
   MPI_Comm_dup(MPI_COMM_WORLD, &control_);
+  int rank = 0, size = 1;
+  MPI_Comm_rank(control_, &rank);
+  MPI_Comm_size(control_, &size);
+  world_.resize(static_cast<size_t>(size));
+  Identity own = Identity::own();
+  MPI_Allgather(&own, sizeof(own), MPI_BYTE, world_.data(), sizeof(own), MPI_BYTE, control_);
+  world_peers_.watch(world_, rank);
   MPI_Irecv(&notice_, 1, MPI_INT32_T, MPI_ANY_SOURCE, kNoticeTag, control_, &notice_request_);
+}
+
+// Open MPI takes device memory in messages if it was built for that, but not in the collectives
+// that do not block. Some other builds do; they do not tell.
+void Engine::ask_about_cuda() {
+#ifdef MPIX_CUDA_AWARE_SUPPORT
+  cuda_messages_ = MPIX_Query_cuda_support() == 1;
+#endif
+  const char* told = std::getenv("TESSERA_MPI_CUDA");
+  if (told == nullptr) return;
+  const std::string_view what = told;
+  cuda_messages_ = what == "messages" || what == "all";
+  cuda_collectives_ = what == "all";
 }
 
 // The thread of the engine.
 void Engine::run() {
+  initialise();  // without the lock: it waits for the other ranks
   std::unique_lock lock(mutex_);
-  initialise();
   initialised_ = true;
   changed_.notify_all();
   while (!ending_) {
@@ -129,16 +164,8 @@ void Engine::finalise() {
     sent.push_back(MPI_REQUEST_NULL);
     MPI_Isend(&own, 1, MPI_INT32_T, other, kNoticeTag, control_, &sent.back());
   }
+  if (!await_notices(size)) return;
   MPI_Waitall(static_cast<int>(sent.size()), sent.data(), MPI_STATUSES_IGNORE);
-  for (int32_t others = static_cast<int32_t>(left_.size()); others < size - 1; ++others) {
-    // Not MPI_Wait, which takes a processor from those that still compute.
-    for (int done = 0; MPI_Test(&notice_request_, &done, MPI_STATUS_IGNORE), done == 0;) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    if (others + 1 < size - 1) {
-      MPI_Irecv(&notice_, 1, MPI_INT32_T, MPI_ANY_SOURCE, kNoticeTag, control_, &notice_request_);
-    }
-  }
   if (notice_request_ != MPI_REQUEST_NULL) {
     MPI_Cancel(&notice_request_);
     MPI_Wait(&notice_request_, MPI_STATUS_IGNORE);
@@ -146,9 +173,25 @@ void Engine::finalise() {
   MPI_Finalize();
 }
 
+// False if a rank has died, for which MPI_Finalize would wait. A rank that left in an orderly way
+// lives until all are in MPI_Finalize.
+bool Engine::await_notices(int size) {
+  for (int32_t others = static_cast<int32_t>(left_.size()); others < size - 1; ++others) {
+    // Not MPI_Wait, which takes a processor from those that still compute.
+    for (int done = 0; MPI_Test(&notice_request_, &done, MPI_STATUS_IGNORE), done == 0;) {
+      if (world_peers_.ended()) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    if (others + 1 < size - 1) {
+      MPI_Irecv(&notice_, 1, MPI_INT32_T, MPI_ANY_SOURCE, kNoticeTag, control_, &notice_request_);
+    }
+  }
+  return true;
+}
+
 void Engine::at_exit() {
+  if (g_forked) return;
   Engine& engine = instance();
-  if (engine.process_ != getpid()) return;
   std::unique_lock lock(engine.mutex_);
   engine.ending_ = true;
   engine.changed_.notify_all();
@@ -160,13 +203,15 @@ void Engine::at_exit() {
 // ---- Contexts ----
 
 Status Engine::open(const InitOptions& options, Context** out, Failure* failure) {
-  auto context = std::make_unique<Context>();
-  context->check = options.check != 0;
-  context->timeout = options.timeout_seconds;
+  const auto deadline = deadline_after(options.timeout_seconds);
+  auto opening = std::make_unique<Opening>();
+  opening->context = std::make_unique<Context>();
+  opening->context->check = options.check != 0;
+  opening->context->timeout = options.timeout_seconds;
   std::unique_lock lock(mutex_);
   int size = 0, rank = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(control_, &size);
+  MPI_Comm_rank(control_, &rank);
   const bool fits =
       (options.size == -1 || options.size == size) && (options.rank == -1 || options.rank == rank);
   if (!fits) {
@@ -175,17 +220,35 @@ Status Engine::open(const InitOptions& options, Context** out, Failure* failure)
                                           std::to_string(options.rank) + " of " +
                                           std::to_string(options.size));
   }
-  opening_ = context.get();
-  opened_ = false;
+  changed_.wait_until(lock, deadline, [this] { return opening_ == nullptr || ending_; });
+  if (!opening_failure_.empty()) return failure->set(opening_code_, opening_failure_);
+  if (ending_) return refuse_late(failure);
+  opening_ = opening.get();
   changed_.notify_all();
-  changed_.wait(lock, [this] { return opened_; });
+  const auto done = [&] { return opening->done || !opening_failure_.empty() || ending_; };
+  if (!changed_.wait_until(lock, deadline, done)) {
+    opening_failure_ = "not all of " + std::to_string(size) + " ranks began a group within " +
+                       seconds_text(options.timeout_seconds);
+  }
+  if (!opening->done) {
+    spoiled_ = true;
+    opening_ = nullptr;
+    static_cast<void>(opening.release());  // MPI still writes there
+    return ending_ ? refuse_late(failure) : failure->set(opening_code_, opening_failure_);
+  }
+  if (opening->checks[0] != -opening->checks[1]) {
+    closing_.push_back(opening->context.release());
+    return failure->set(Code::kValue,
+                        "expected all ranks checked or all unchecked, got some of each");
+  }
   longest_timeout_ = std::max(longest_timeout_, options.timeout_seconds);
-  contexts_.push_back(context.get());
-  *out = context.release();
+  contexts_.push_back(opening->context.get());
+  *out = opening->context.release();
   return kOk;
 }
 
 void Engine::close(Context* context) {
+  if (g_forked) return;
   const std::lock_guard lock(mutex_);
   contexts_.remove(context);
   closing_.push_back(context);
@@ -195,7 +258,9 @@ void Engine::close(Context* context) {
 // ---- Operations ----
 
 Status Engine::submit(Operation* operation, Failure* failure) {
+  if (g_forked) return refuse_child(failure);
   const std::lock_guard lock(mutex_);
+  if (ending_) return refuse_late(failure);
   Context& context = *operation->context;
   if (context.aborted) return failure->set(Code::kCancelled, context.reason.text);
   if (operation->is_message()) {
@@ -210,17 +275,24 @@ Status Engine::submit(Operation* operation, Failure* failure) {
 }
 
 bool Engine::test(Operation& operation) {
+  if (g_forked) return true;
   const std::lock_guard lock(mutex_);
+  if (ending_) return true;
   if (operation.stage != Stage::kDone && any_thread_) progress();
   return operation.stage == Stage::kDone;
 }
 
 Status Engine::wait(Operation& operation, double seconds, Failure* failure) {
+  if (g_forked) return refuse_child(failure);
   const auto deadline = deadline_after(seconds);
   ++waiters_;
   for (int turn = 0;; ++turn) {
     {
       std::unique_lock lock(mutex_);
+      if (operation.stage != Stage::kDone && ending_) {
+        --waiters_;
+        return refuse_late(failure);
+      }
       if (operation.stage != Stage::kDone && any_thread_) progress();
       if (operation.stage != Stage::kDone && Clock::now() >= deadline) {
         Context& context = *operation.context;
@@ -242,6 +314,10 @@ Status Engine::wait(Operation& operation, double seconds, Failure* failure) {
 }
 
 bool Engine::abort(Context& context, const char* reason, Failure* failure) {
+  if (g_forked) {
+    if (failure != nullptr) refuse_child(failure);
+    return true;
+  }
   const std::lock_guard lock(mutex_);
   const bool before = context.aborted;
   if (before && failure != nullptr) *failure = context.reason;

@@ -13,6 +13,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -93,6 +94,7 @@ struct Context {
   std::list<Operation*> running;
   bool aborted = false;
   Failure reason;
+  std::string broken;           // what MPI answered when it failed: the context ends
   Clock::time_point doubted{};  // when a rank was first found to have ended
 
   [[nodiscard]] bool idle() const { return line.empty() && running.empty(); }
@@ -103,12 +105,22 @@ inline bool Operation::is_compared() const {
   return wanted && context->size > 1 && !is_message();
 }
 
+// A context that is being made by MPI's calls that do not block, so that a rank that does not come
+// is found after a time.
+struct Opening {
+  std::unique_ptr<Context> context;
+  MPI_Request request = MPI_REQUEST_NULL;
+  int step = 0;
+  int32_t checks[2] = {};  // the smallest `check` of all ranks, and the negative of the largest
+  bool done = false;
+};
+
 class Engine {
  public:
   static Engine& instance();
 
-  // Starts MPI at the first call. Throws nothing.
-  Status start(Failure* failure);
+  // Starts MPI at the first call, where it waits for the other ranks. Throws nothing.
+  Status start(double seconds, Failure* failure);
   Status open(const InitOptions& options, Context** out, Failure* failure);
   void close(Context* context);
 
@@ -118,17 +130,24 @@ class Engine {
   bool test(Operation& operation);
   // As Table::abort.
   bool abort(Context& context, const char* reason, Failure* failure);
-  [[nodiscard]] bool cuda_aware() const { return cuda_aware_; }
+  // Whether MPI takes device memory in messages and in collectives.
+  [[nodiscard]] bool cuda_messages() const { return cuda_messages_; }
+  [[nodiscard]] bool cuda_collectives() const { return cuda_collectives_; }
 
  private:
   Engine() = default;
   void run();
   void initialise();
+  void ask_about_cuda();
   void finalise();
+  bool await_notices(int size);
   static void at_exit();
 
   // All with the lock, on a thread that may call MPI.
   void progress();
+  void move_opening();
+  void find_absent();
+  void fill(Context& context);
   void advance(Context& context);
   bool step(Operation& operation);
   void test_running(Context& context);
@@ -146,16 +165,19 @@ class Engine {
   bool ended_ = false;
   bool owns_mpi_ = false;
   bool any_thread_ = false;  // threads other than ours may call MPI, one at a time
-  bool cuda_aware_ = false;
+  bool cuda_messages_ = false;
+  bool cuda_collectives_ = false;
   bool spoiled_ = false;  // a context was aborted: MPI_Finalize could wait for ever
   double longest_timeout_ = 0;
   std::string start_error_;
-  int64_t process_ = 0;
   std::list<Context*> contexts_;
   std::vector<Context*> closing_;
-  // A context to be made; the first that moves things on does it.
-  Context* opening_ = nullptr;
-  bool opened_ = false;
+  Opening* opening_ = nullptr;  // one at a time
+  // Some ranks did not come: MPI cannot make another context.
+  std::string opening_failure_;
+  Code opening_code_ = Code::kCancelled;
+  std::vector<Identity> world_;  // the processes of all ranks
+  Peers world_peers_;
   std::atomic<int32_t> waiters_{0};
   Clock::time_point looked_{};
 
@@ -168,6 +190,9 @@ class Engine {
 
 // ---- The parts of an operation on the main communicator (post.cpp) ----
 
+// An error text if MPI cannot count the elements. Of other operations than all_to_all it is the
+// same on all ranks.
+std::optional<std::string> too_long(const Operation& operation);
 // Starts MPI's operation. Returns MPI's code.
 int post(Operation& operation);
 // What remains to be done with the results of a finished one.

@@ -33,11 +33,6 @@ int in_pieces(Operation& operation, int64_t count, Start&& start) {
   return MPI_SUCCESS;
 }
 
-bool too_long(const Operation& operation) {
-  constexpr int64_t kLimit = std::numeric_limits<int>::max();
-  return std::max(operation.send.count, operation.recv.count) > kLimit;
-}
-
 std::vector<int> as_ints(const std::vector<int64_t>& counts) {
   return {counts.begin(), counts.end()};
 }
@@ -89,7 +84,25 @@ int post_reduction(Operation& operation, MPI_Comm comm, MPI_Datatype type) {
   });
 }
 
+// Operations whose parts lie behind each other cannot be several of MPI's.
+bool in_one_piece(Collective kind) {
+  return kind == Collective::kAllGather || kind == Collective::kReduceScatter ||
+         kind == Collective::kGather || kind == Collective::kScatter;
+}
+
 }  // namespace
+
+std::optional<std::string> too_long(const Operation& operation) {
+  constexpr int64_t kLimit = std::numeric_limits<int>::max();
+  int64_t longest = 0;
+  if (operation.signature.kind == Collective::kAllToAll)
+    longest = std::max(operation.send.count, operation.recv.count);
+  else if (in_one_piece(operation.signature.kind))
+    longest = operation.signature.count * operation.context->size;
+  if (longest <= kLimit) return {};
+  return "expected at most " + std::to_string(kLimit) + " elements of all ranks, got " +
+         std::to_string(longest);
+}
 
 int post(Operation& operation) {
   const MPI_Comm comm = operation.context->main;
@@ -106,7 +119,6 @@ int post(Operation& operation) {
       return MPI_Ibcast(at(send, first), count, type, root, comm, request);
     });
   }
-  if (too_long(operation)) return MPI_ERR_COUNT;
   operation.requests.push_back(MPI_REQUEST_NULL);
   MPI_Request* request = &operation.requests.back();
   const int sent = static_cast<int>(send.count), got = static_cast<int>(recv.count);
@@ -147,6 +159,7 @@ void complete(Operation& operation, const std::vector<MPI_Status>& statuses) {
   const Context& context = *operation.context;
   if (kind == Collective::kReduce && context.rank != operation.signature.root) return;
   const Buffer& result = kind == Collective::kReduceScatter ? operation.recv : operation.send;
+  if (!result.device.is_cpu()) return;  // the library divides
   divide(result.dtype, result.data, result.count, context.size);
 }
 

@@ -23,32 +23,6 @@ uint64_t hash_of(const Signature& signature) {
   return hash;
 }
 
-std::vector<Identity> identities_of(MPI_Comm comm, int size) {
-  std::vector<Identity> all(static_cast<size_t>(size));
-  Identity own = Identity::own();
-  MPI_Allgather(&own, sizeof(own), MPI_BYTE, all.data(), sizeof(own), MPI_BYTE, comm);
-  return all;
-}
-
-// Takes the communicator over.
-void fill(Context& context, MPI_Comm comm) {
-  context.main = comm;
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  MPI_Comm_dup(comm, &context.checks);
-  MPI_Comm_rank(comm, &context.rank);
-  MPI_Comm_size(comm, &context.size);
-  context.peers.watch(identities_of(comm, context.size), context.rank);
-  MPI_Group own, world;
-  MPI_Comm_group(comm, &own);
-  MPI_Comm_group(MPI_COMM_WORLD, &world);
-  std::vector<int> ranks(static_cast<size_t>(context.size));
-  for (size_t i = 0; i < ranks.size(); ++i) ranks[i] = static_cast<int>(i);
-  context.world_ranks.resize(ranks.size());
-  MPI_Group_translate_ranks(own, context.size, ranks.data(), world, context.world_ranks.data());
-  MPI_Group_free(&own);
-  MPI_Group_free(&world);
-}
-
 // Compares what this rank expects with what the others will send.
 void compare_counts(Operation& operation) {
   for (size_t rank = 0; rank < operation.announced.size(); ++rank) {
@@ -72,6 +46,7 @@ void Engine::fail_mpi(Operation& operation, int code, const char* call) {
   const std::string message = std::string(call) + " failed: " + text;
   operation.memory_in_use = true;
   operation.failure.set(Code::kBackend, message, code);
+  operation.context->broken = message;
   finish(operation, static_cast<Status>(Code::kBackend));
 }
 
@@ -104,8 +79,9 @@ bool Engine::step(Operation& operation) {
   }
   if (operation.stage == Stage::kChecking && operation.largest[0] != ~operation.largest[1]) {
     operation.all.resize(size);
-    MPI_Iallgather(&operation.signature, sizeof(Signature), MPI_BYTE, operation.all.data(),
-                   sizeof(Signature), MPI_BYTE, context.main, begin(Stage::kExplaining));
+    code = MPI_Iallgather(&operation.signature, sizeof(Signature), MPI_BYTE, operation.all.data(),
+                          sizeof(Signature), MPI_BYTE, context.main, begin(Stage::kExplaining));
+    if (code != MPI_SUCCESS) return fail_mpi(operation, code, "MPI_Iallgather"), true;
     return false;
   }
   if (operation.stage == Stage::kExplaining) {
@@ -114,14 +90,20 @@ bool Engine::step(Operation& operation) {
   }
   if (operation.stage <= Stage::kChecking && kind == Collective::kAllToAll) {
     operation.announced.resize(size);
-    MPI_Ialltoall(operation.send_counts.data(), 1, MPI_INT64_T, operation.announced.data(), 1,
-                  MPI_INT64_T, context.main, begin(Stage::kCounting));
+    code = MPI_Ialltoall(operation.send_counts.data(), 1, MPI_INT64_T, operation.announced.data(),
+                         1, MPI_INT64_T, context.main, begin(Stage::kCounting));
+    if (code != MPI_SUCCESS) return fail_mpi(operation, code, "MPI_Ialltoall"), true;
     return false;
   }
   if (operation.stage == Stage::kCounting) {
     compare_counts(operation);
-    MPI_Iallreduce(&operation.disagrees, &operation.anyone_disagrees, 1, MPI_INT32_T, MPI_MAX,
-                   context.main, begin(Stage::kAgreeing));
+    if (const auto text = too_long(operation)) {
+      operation.disagrees = 1;
+      operation.failure.set(Code::kShape, *text);
+    }
+    code = MPI_Iallreduce(&operation.disagrees, &operation.anyone_disagrees, 1, MPI_INT32_T,
+                          MPI_MAX, context.main, begin(Stage::kAgreeing));
+    if (code != MPI_SUCCESS) return fail_mpi(operation, code, "MPI_Iallreduce"), true;
     return false;
   }
   if (operation.stage == Stage::kAgreeing && operation.anyone_disagrees != 0) {
@@ -140,10 +122,16 @@ bool Engine::step(Operation& operation) {
       operation.part = new Context;
       operation.part->check = context.check;
       operation.part->timeout = context.timeout;
-      fill(*operation.part, comm);
+      operation.part->main = comm;
+      MPI_Comm_dup(comm, &operation.part->checks);
+      fill(*operation.part);
       contexts_.push_back(operation.part);
     }
     finish(operation, kOk);
+    return true;
+  }
+  if (const auto text = too_long(operation)) {
+    finish(operation, operation.failure.set(Code::kShape, *text));
     return true;
   }
   operation.requests.clear();
@@ -240,14 +228,7 @@ void Engine::read_notices(Clock::time_point now) {
 }
 
 void Engine::progress() {
-  if (opening_ != nullptr) {
-    MPI_Comm comm = MPI_COMM_NULL;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    fill(*opening_, comm);
-    opening_ = nullptr;
-    opened_ = true;
-    changed_.notify_all();
-  }
+  if (opening_ != nullptr) move_opening();
   for (Context* context : closing_) {
     // Peers may have gone already after an abort.
     if (!context->aborted) {
@@ -262,11 +243,13 @@ void Engine::progress() {
   if (look) {
     looked_ = now;
     read_notices(now);
+    if (opening_ != nullptr) find_absent();
   }
   // A split adds contexts at the end.
   for (Context* context : contexts_) {
     advance(*context);
     test_running(*context);
+    if (!context->broken.empty()) end_all(*context, Code::kBackend, context->broken);
     if (look) find_lost(*context, now);
   }
 }

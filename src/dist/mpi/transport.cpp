@@ -5,6 +5,7 @@
 #include <new>
 
 #include "dist/mpi/engine.h"
+#include "dist/mpi/types.h"
 
 namespace tsr::dist::mpi {
 namespace {
@@ -29,9 +30,10 @@ Status protect(Failure* failure, Body&& body) noexcept {
 
 Status init(const InitOptions* options, ContextHandle* out, Failure* failure) {
   return protect(failure, [&]() -> Status {
-    if (const Status status = Engine::instance().start(failure); status != kOk) return status;
+    Status status = Engine::instance().start(options->timeout_seconds, failure);
+    if (status != kOk) return status;
     Context* context = nullptr;
-    const Status status = Engine::instance().open(*options, &context, failure);
+    status = Engine::instance().open(*options, &context, failure);
     *out = context;
     return status;
   });
@@ -174,7 +176,7 @@ int32_t source(ContextHandle, WorkHandle work) {
 
 int32_t release(ContextHandle, WorkHandle work) {
   // MPI still knows the requests of a failed operation, and their memory.
-  if (operation_of(work).memory_in_use) return 1;
+  if (operation_of(work).memory_in_use || operation_of(work).stage != Stage::kDone) return 1;
   delete &operation_of(work);
   return 0;
 }
@@ -213,9 +215,15 @@ int32_t rank_of(ContextHandle handle) {
 int32_t size_of(ContextHandle handle) {
   return context_of(handle).size;
 }
-int32_t serves(ContextHandle, DeviceType type) {
-  const bool cuda = type == DeviceType::kCuda && Engine::instance().cuda_aware();
-  return type == DeviceType::kCpu || cuda ? 1 : 0;
+int32_t serves(ContextHandle, DeviceType type, Collective kind, DType dtype, ReduceOp op) {
+  if (type == DeviceType::kCpu) return 1;
+  if (type != DeviceType::kCuda) return 0;
+  const Engine& engine = Engine::instance();
+  const bool message = kind == Collective::kSend || kind == Collective::kRecv;
+  const bool reduces = kind == Collective::kAllReduce || kind == Collective::kReduce ||
+                       kind == Collective::kReduceScatter;
+  if (message) return engine.cuda_messages() ? 1 : 0;
+  return engine.cuda_collectives() && !(reduces && has_own_function(op, dtype)) ? 1 : 0;
 }
 
 constexpr Table kTable = {

@@ -98,6 +98,10 @@ MPI_Datatype datatype_of(DType dtype) noexcept {
   return MPI_C_DOUBLE_COMPLEX;
 }
 
+bool has_own_function(ReduceOp op, DType dtype) noexcept {
+  return own_function(op, dtype) != nullptr;
+}
+
 MPI_Op operation_of(ReduceOp op, DType dtype) {
   if (const Function function = own_function(op, dtype); function != nullptr) {
     static std::array<std::array<MPI_Op, kDTypeCount>, kReduceOpCount> made{};

@@ -16,4 +16,7 @@ namespace tsr::dist::mpi {
 // that owns MPI.
 [[nodiscard]] MPI_Op operation_of(ReduceOp op, DType dtype);
 
+// Whether operation_of is one of ours, which reads memory of the host.
+[[nodiscard]] bool has_own_function(ReduceOp op, DType dtype) noexcept;
+
 }  // namespace tsr::dist::mpi

@@ -371,7 +371,7 @@ int32_t rank_of(ContextHandle handle) {
 int32_t size_of(ContextHandle handle) {
   return context_of(handle).size;
 }
-int32_t serves(ContextHandle, DeviceType type) {
+int32_t serves(ContextHandle, DeviceType type, Collective, DType, ReduceOp) {
   return type == DeviceType::kCuda ? 1 : 0;
 }
 
