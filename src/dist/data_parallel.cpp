@@ -64,6 +64,7 @@ DataParallel::DataParallel(GroupPtr group, std::span<const Tensor> params,
   std::iota(order.rbegin(), order.rend(), size_t{0});
   make_buckets(order);
   owned_.add(params);
+  accumulated_.assign(params_.size(), 0);
   add_hooks();
 }
 
@@ -147,8 +148,9 @@ void DataParallel::rebuild(int32_t source) {
 }
 
 void DataParallel::begin_forward() {
-  const bool syncs = grad_enabled() && sync_;
-  if (grad_enabled() && begun_) {
+  const bool records = grad_enabled();
+  const bool syncs = records && sync_;
+  if (records && begun_) {
     std::string missing;
     for (size_t i = 0; i < ready_.size(); ++i) {
       if (ready_[i] == 0) missing += concat(missing.empty() ? "" : ", ", i);
@@ -173,12 +175,14 @@ void DataParallel::begin_forward() {
   if (syncs && wants_rebuild()) rebuild(source);
   if (broadcasts) broadcast_buffers(source);
   forward_synced_ = syncs;
+  // A forward without gradients (a target, a validation) says nothing about the next backward.
+  if (!records) return;
   expecting_ = syncs;
   unused_.clear();
 }
 
 void DataParallel::end_forward(std::span<const Tensor> outputs) {
-  if (expecting_ && options_.find_unused) find_unused(outputs);
+  if (expecting_ && grad_enabled() && options_.find_unused) find_unused(outputs);
 }
 
 std::string DataParallel::report() const {

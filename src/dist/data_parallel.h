@@ -113,7 +113,7 @@ class DataParallel final : public Object {
   // One backward.
   void on_gradient(size_t number);
   void begin_reduction();
-  void mark_ready(size_t number, bool has_gradient);
+  void mark_ready(size_t number, bool reached);
   void fill(const Bucket& bucket, size_t place, const Tensor& grad);
   void launch_full();
   void finish();
@@ -146,7 +146,10 @@ class DataParallel final : public Object {
   int64_t divisor_ = 1;
 
   // The backward that runs.
-  std::vector<size_t> unused_;   // found before it
+  std::vector<size_t> unused_;  // found before it
+  // Of each parameter: it got a gradient in a backward that did not synchronize, since the last one
+  // that did.
+  std::vector<uint8_t> accumulated_;
   std::vector<uint8_t> ready_;   // of each parameter
   Tensor used_;                  // int32: how many ranks have a gradient of each parameter
   std::vector<size_t> missing_;  // members of each bucket that are not ready

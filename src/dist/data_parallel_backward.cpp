@@ -72,7 +72,10 @@ void DataParallel::find_unused(std::span<const Tensor> outputs) {
 }
 
 void DataParallel::on_gradient(size_t number) {
-  if (!expecting_) return;
+  if (!expecting_) {
+    accumulated_[number] = 1;
+    return;
+  }
   const Quiet quiet;
   if (!begun_) begin_reduction();
   mark_ready(number, true);
@@ -88,21 +91,29 @@ void DataParallel::begin_reduction() {
   events_.clear();
   if (options_.find_unused) {
     used_ = ops::zeros(Dims{static_cast<int64_t>(params_.size())}, DType::kInt32);
+    for (size_t i = 0; i < params_.size(); ++i) {
+      const bool used = accumulated_[i] != 0 && grad_of(params_[i]).defined();
+      used_.data_as<int32_t>()[i] = used ? 1 : 0;
+    }
   }
+  accumulated_.assign(params_.size(), 0);
   // The object stays alive until the backward has ended.
   queue_last_callback([self = IntrusivePtr<DataParallel>::share(this)] { self->finish(); });
   for (const size_t number : unused_) mark_ready(number, false);
 }
 
-void DataParallel::mark_ready(size_t number, bool has_gradient) {
+void DataParallel::mark_ready(size_t number, bool reached) {
   TSR_CHECK(ready_[number] == 0, Code::kAutograd, nullptr, "expected one gradient for parameter ",
             number, " in a backward, got a second: its part of the graph ran twice");
   ready_[number] = 1;
   const Place place = places_[number];
   const Bucket& bucket = buckets_[place.bucket];
-  if (has_gradient) {
-    fill(bucket, place.index, grad_of(params_[number]));
-    if (used_.defined()) used_.data_as<int32_t>()[number] = 1;
+  if (reached && used_.defined()) used_.data_as<int32_t>()[number] = 1;
+  // Gradients add up over backwards, so one of an earlier backward counts also if this backward
+  // does not reach the parameter here: another rank may have added to it.
+  const Tensor grad = grad_of(params_[number]);
+  if (reached || grad.defined()) {
+    fill(bucket, place.index, grad);
   } else {
     ops::zero_(bucket.view(place.index));
   }

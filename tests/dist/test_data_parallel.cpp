@@ -59,7 +59,7 @@ TEST(DataParallel, gradients_may_be_memory_of_the_buckets) {
   }
 }
 
-TEST(DataParallel, buckets_are_reduced_while_the_backward_goes_on) {
+TEST(DataParallel, P18_buckets_are_reduced_while_the_backward_goes_on) {
   on_ranks(2, [](const GroupPtr& group) {
     const Network network;
     const ParallelPtr parallel =
@@ -124,7 +124,7 @@ TEST(DataParallel, buffers_are_those_of_rank_0_at_each_forward) {
   });
 }
 
-TEST(DataParallel, a_parameter_that_some_ranks_do_not_use_gets_the_average_of_all) {
+TEST(DataParallel, P18_a_parameter_that_some_ranks_do_not_use_gets_the_average_of_all) {
   on_ranks(2, [](const GroupPtr& group) {
     const std::vector<Tensor> params{parameter({3}, 1), parameter({3}, 2), parameter({3}, 3)};
     DataParallelOptions options = small_buckets();
@@ -160,7 +160,7 @@ TEST(DataParallel, without_find_unused_a_missing_gradient_is_an_error_that_names
   }
 }
 
-TEST(DataParallel, gradients_of_several_backwards_are_reduced_once) {
+TEST(DataParallel, P18_gradients_of_several_backwards_are_reduced_once) {
   const auto alone = trained_alone(sgd(), 5);
   on_ranks(2, [&](const GroupPtr& group) {
     const Network network(group->rank());
@@ -186,7 +186,69 @@ TEST(DataParallel, gradients_of_several_backwards_are_reduced_once) {
   });
 }
 
-TEST(DataParallel, ranks_with_fewer_samples_join_the_others) {
+TEST(DataParallel, P18_a_forward_without_gradients_leaves_the_next_backward_as_it_is) {
+  for (const bool unused : {false, true}) {
+    on_ranks(2, [unused](const GroupPtr& group) {
+      const Network network;
+      DataParallelOptions options = small_buckets();
+      options.find_unused = unused;
+      const ParallelPtr parallel = make_parallel(group, network.params, network.buffers, options);
+      parallel->begin_forward();
+      const Tensor output = network(share(batch(0), *group));
+      parallel->end_forward({&output, 1});
+      {
+        const NoGrad no_grad;
+        parallel->begin_forward();
+        const Tensor target = network(share(batch(1), *group));
+        parallel->end_forward({&target, 1});
+      }
+      const Tensor loss = mean_of_squares(output);
+      backward({&loss, 1});
+      const Tensor mine = grad_of(network.params[0]), sum = ops::clone(mine);
+      group->all_reduce(sum, ReduceOp::kSum)->wait();
+      EXPECT_EQ(floats(sum), floats(ops::multiply(mine, 2.0)));
+    });
+  }
+}
+
+// Two factors, of which a rank may use one only.
+Tensor product_of(const Tensor& a, const Tensor& b, bool both) {
+  const Tensor first = ops::sum(ops::multiply(a, 2.0));
+  return both ? ops::add(first, ops::sum(ops::multiply(b, 3.0))) : first;
+}
+
+TEST(DataParallel, P18_an_earlier_gradient_counts_also_where_the_last_backward_does_not_reach_it) {
+  for (const bool views : {false, true}) {
+    on_ranks(2, [views](const GroupPtr& group) {
+      const std::vector<Tensor> params{parameter({3}, 1), parameter({2}, 2)};
+      DataParallelOptions options;
+      options.find_unused = true;
+      options.gradient_as_bucket_view = views;
+      const ParallelPtr parallel = make_parallel(group, params, {}, options);
+      const auto run = [&](bool sync, bool both) {
+        parallel->set_sync(sync);
+        parallel->begin_forward();
+        const Tensor loss = product_of(params[0], params[1], both);
+        parallel->end_forward({&loss, 1});
+        backward({&loss, 1});
+      };
+      // Only rank 0 uses the second parameter, in a backward that does not synchronize.
+      run(false, group->rank() == 0);
+      run(true, false);
+      EXPECT_EQ(floats(grad_of(params[0])), std::vector<float>(3, 4.0F));
+      ASSERT_TRUE(grad_of(params[1]).defined());
+      EXPECT_EQ(floats(grad_of(params[1])), std::vector<float>(2, 1.5F));
+      // Gradients add up: 1.5 on both ranks, and 3 on rank 1 only.
+      run(true, group->rank() == 1);
+      EXPECT_EQ(floats(grad_of(params[1])), std::vector<float>(2, 3.0F));
+      // Nobody reaches it: it stays.
+      run(true, false);
+      EXPECT_EQ(floats(grad_of(params[1])), std::vector<float>(2, 3.0F));
+    });
+  }
+}
+
+TEST(DataParallel, P18_ranks_with_fewer_samples_join_the_others) {
   on_ranks(3, [](const GroupPtr& group) {
     const Network network(group->rank());
     const ParallelPtr parallel =
