@@ -28,9 +28,6 @@ ShardedOptimizer& sharded_arg(tsr_sharded_optimizer handle) {
   return *object_arg<ShardedOptimizer>(handle, dist::kShardedOptimizerTag, "sharded optimizer",
                                        "sharded");
 }
-dist::GroupPtr shared_group_arg(tsr_group handle) {
-  return dist::GroupPtr::share(&group_arg(handle));
-}
 
 DataParallelOptions options_arg(const tsr_data_parallel_options* from) {
   const auto given = read_struct(from, "options");

@@ -3,8 +3,6 @@
 // Groups of ranks, their collectives, and operations under way.
 #include "capi/dist.h"
 
-#include <limits>
-
 #include "capi/generated/infos.h"
 #include "capi/structs.h"
 
@@ -17,25 +15,6 @@ using dist::Group;
 using dist::ReduceOp;
 using dist::Work;
 using dist::WorkPtr;
-
-int32_t small_arg(int64_t value, const char* arg) {
-  using Limits = std::numeric_limits<int32_t>;
-  TSR_CHECK(value >= Limits::min() && value <= Limits::max(), Code::kValue, arg,
-            "expected a number of 32 bits, got ", value);
-  return static_cast<int32_t>(value);
-}
-
-// Ranks beyond 32 bits are ranks that no group has.
-int32_t rank_arg(int64_t value) {
-  return value < 0 || value > std::numeric_limits<int32_t>::max() ? -1
-                                                                  : static_cast<int32_t>(value);
-}
-
-ReduceOp reduce_arg(tsr_reduce_op op) {
-  TSR_CHECK(op >= TSR_REDUCE_OP_SUM && op <= TSR_REDUCE_OP_BIT_XOR, Code::kInvalidArgument, "op",
-            "expected a constant of its enumeration, got ", op);
-  return static_cast<ReduceOp>(op);
-}
 
 dist::GroupOptions options_arg(const tsr_group_options* from) {
   const auto given = read_struct(from, "options");
@@ -248,7 +227,7 @@ tsr_status tsr_group_send(tsr_group group, tsr_tensor tensor, int64_t peer, int6
   return guard(Call(kInfo_group_send, group, tensor, peer, tag), [&] {
     out_arg(work, "work");
     const TensorArg data(tensor, "tensor");
-    give_work(group_arg(group).send(data.get(), rank_arg(peer), small_arg(tag, "tag")), work);
+    give_work(group_arg(group).send(data.get(), rank_arg(peer), tag_arg(tag)), work);
   });
 }
 
@@ -260,7 +239,7 @@ tsr_status tsr_group_recv(tsr_group group, tsr_tensor tensor, int64_t peer, int6
     const TensorArg data(tensor, "tensor");
     std::optional<int32_t> from;
     if (const auto given = optional_int(peer)) from = rank_arg(*given);
-    give_work(group_arg(group).recv(data.get(), from, small_arg(tag, "tag")), work);
+    give_work(group_arg(group).recv(data.get(), from, tag_arg(tag)), work);
   });
 }
 

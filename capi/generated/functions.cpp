@@ -609,6 +609,14 @@ const Symbol kSymbols[] = {
     {"tsr_clone", reinterpret_cast<AnyFunction>(&tsr_clone), 2400, &kInfo_clone, &kCall_TP},
     {"tsr_clone_out", reinterpret_cast<AnyFunction>(&tsr_clone_out), 67936, &kInfo_clone, &kCall_TT},
     {"tsr_col2im", reinterpret_cast<AnyFunction>(&tsr_col2im), 3594, &kInfo_col2im, &kCall_TJJjjjP},
+    {"tsr_collective_all_gather", reinterpret_cast<AnyFunction>(&tsr_collective_all_gather), 598, &kInfo_collective_all_gather, nullptr},
+    {"tsr_collective_all_reduce", reinterpret_cast<AnyFunction>(&tsr_collective_all_reduce), 595, &kInfo_collective_all_reduce, nullptr},
+    {"tsr_collective_all_to_all", reinterpret_cast<AnyFunction>(&tsr_collective_all_to_all), 600, &kInfo_collective_all_to_all, nullptr},
+    {"tsr_collective_broadcast", reinterpret_cast<AnyFunction>(&tsr_collective_broadcast), 597, &kInfo_collective_broadcast, nullptr},
+    {"tsr_collective_recv", reinterpret_cast<AnyFunction>(&tsr_collective_recv), 602, &kInfo_collective_recv, nullptr},
+    {"tsr_collective_reduce", reinterpret_cast<AnyFunction>(&tsr_collective_reduce), 596, &kInfo_collective_reduce, nullptr},
+    {"tsr_collective_reduce_scatter", reinterpret_cast<AnyFunction>(&tsr_collective_reduce_scatter), 599, &kInfo_collective_reduce_scatter, nullptr},
+    {"tsr_collective_send", reinterpret_cast<AnyFunction>(&tsr_collective_send), 601, &kInfo_collective_send, nullptr},
     {"tsr_column_stack", reinterpret_cast<AnyFunction>(&tsr_column_stack), 2453, &kInfo_column_stack, &kCall_LP},
     {"tsr_column_stack_out", reinterpret_cast<AnyFunction>(&tsr_column_stack_out), 67989, &kInfo_column_stack, &kCall_LT},
     {"tsr_combinations", reinterpret_cast<AnyFunction>(&tsr_combinations), 2456, &kInfo_combinations, &kCall_TIBP},
@@ -1597,6 +1605,7 @@ const Symbol kSymbols[] = {
     {"tsr_randn_like", reinterpret_cast<AnyFunction>(&tsr_randn_like), 2108, &kInfo_randn_like, &kCall_TdcgP},
     {"tsr_random_integers_inplace", reinterpret_cast<AnyFunction>(&tsr_random_integers_inplace), 133190, &kInfo_random_integers, &kCall_TIig},
     {"tsr_randperm", reinterpret_cast<AnyFunction>(&tsr_randperm), 2103, &kInfo_randperm, &kCall_IdcgP},
+    {"tsr_rank_positions", reinterpret_cast<AnyFunction>(&tsr_rank_positions), 603, &kInfo_rank_positions, nullptr},
     {"tsr_real", reinterpret_cast<AnyFunction>(&tsr_real), 2512, &kInfo_real, &kCall_TP},
     {"tsr_reciprocal", reinterpret_cast<AnyFunction>(&tsr_reciprocal), 1004, &kInfo_reciprocal, &kCall_TP},
     {"tsr_reciprocal_inplace", reinterpret_cast<AnyFunction>(&tsr_reciprocal_inplace), 132076, &kInfo_reciprocal, &kCall_T},
@@ -1957,6 +1966,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeta_scalar_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_out), 329000, &kInfo_zeta, &kCall_TNT},
 };
 const size_t kSymbolCount = 1592;
+const size_t kSymbolCount = 1599;
 
 namespace {
 
@@ -2092,6 +2102,14 @@ constexpr int32_t kIds[] = {
     67740, 264348, 395420, 329884,
     2400, 67936,
     3594,
+    598,
+    595,
+    600,
+    597,
+    602,
+    596,
+    599,
+    601,
     2453, 67989,
     2456,
     1119, 66655,
@@ -2673,6 +2691,7 @@ constexpr int32_t kIds[] = {
     2108,
     133190,
     2103,
+    603,
     2512,
     1004, 132076, 66540,
     1029,

@@ -301,6 +301,15 @@ inline constexpr CallInfoOf kInfo_group_all_to_all_single{586, "tsr_group_all_to
 inline constexpr CallInfoOf kInfo_group_barrier{587, "tsr_group_barrier", {{"group", 'O'}, {"work", 'W'}}};
 inline constexpr CallInfoOf kInfo_group_send{588, "tsr_group_send", {{"group", 'O'}, {"tensor", 'T'}, {"peer", 'I'}, {"tag", 'I'}, {"work", 'W'}}};
 inline constexpr CallInfoOf kInfo_group_recv{589, "tsr_group_recv", {{"group", 'O'}, {"tensor", 'T'}, {"peer", 'i'}, {"tag", 'I'}, {"work", 'W'}}};
+inline constexpr CallInfoOf kInfo_collective_all_reduce{595, "tsr_collective_all_reduce", {{"group", 'O'}, {"input", 'T'}, {"op", 'E'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_collective_reduce{596, "tsr_collective_reduce", {{"group", 'O'}, {"input", 'T'}, {"op", 'E'}, {"root", 'I'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_collective_broadcast{597, "tsr_collective_broadcast", {{"group", 'O'}, {"input", 'T'}, {"root", 'I'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_collective_all_gather{598, "tsr_collective_all_gather", {{"group", 'O'}, {"input", 'T'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_collective_reduce_scatter{599, "tsr_collective_reduce_scatter", {{"group", 'O'}, {"input", 'T'}, {"op", 'E'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_collective_all_to_all{600, "tsr_collective_all_to_all", {{"group", 'O'}, {"input", 'T'}, {"output_splits", 'j'}, {"input_splits", 'j'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_collective_send{601, "tsr_collective_send", {{"group", 'O'}, {"input", 'T'}, {"peer", 'I'}, {"tag", 'I'}, {"token", 'P'}}};
+inline constexpr CallInfoOf kInfo_collective_recv{602, "tsr_collective_recv", {{"group", 'O'}, {"like", 'T'}, {"peer", 'I'}, {"tag", 'I'}, {"requires_grad", 'B'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_rank_positions{603, "tsr_rank_positions", {{"count", 'I'}, {"ranks", 'I'}, {"rank", 'I'}, {"seed", 'i'}, {"drop_last", 'B'}, {"positions", 'P'}}};
 inline constexpr CallInfoOf kInfo_work_wait{590, "tsr_work_wait", {{"work", 'O'}, {"seconds", 'r'}}};
 inline constexpr CallInfoOf kInfo_work_done{591, "tsr_work_done", {{"work", 'O'}, {"done", 'W'}}};
 inline constexpr CallInfoOf kInfo_work_source{592, "tsr_work_source", {{"work", 'O'}, {"source", 'W'}}};

@@ -4,12 +4,13 @@
 /* A group is a number of ranks, processes or threads, that exchange tensors. Every rank calls
  * the same collectives in the same order. A call returns at once with a work object; its tensors
  * must not be used until tsr_work_wait has returned. Collectives write memory and raise
- * versions; autograd does not record them. Tensors may have any layout; those of a device that
- * the backend does not serve travel through the host. Failures of an operation are those of
- * tsr_work_wait: SHAPE, DTYPE or VALUE if the ranks ask for different things, CANCELLED if an
- * operation was not done in time or the group was aborted, BACKEND if a rank has ended or the
- * backend has failed. After CANCELLED and BACKEND every later operation of the group fails with
- * CANCELLED and the first reason. docs/guide/distributed.md describes how programs are started. */
+ * versions; autograd does not record them, but for those named tsr_collective_, which return new
+ * tensors. Tensors may have any layout; those of a device that the backend does not serve travel
+ * through the host. Failures of an operation are those of tsr_work_wait: SHAPE, DTYPE or VALUE
+ * if the ranks ask for different things, CANCELLED if an operation was not done in time or the
+ * group was aborted, BACKEND if a rank has ended or the backend has failed. After CANCELLED and
+ * BACKEND every later operation of the group fails with CANCELLED and the first reason.
+ * docs/guide/distributed.md describes how programs are started. */
 #ifndef TESSERA_DIST_H_
 #define TESSERA_DIST_H_
 
@@ -167,6 +168,73 @@ TSR_API TSR_NODISCARD tsr_status tsr_group_send(
  * As tsr_group_send. SHAPE or DTYPE of both operations if the message does not fit. */
 TSR_API TSR_NODISCARD tsr_status tsr_group_recv(
     tsr_group group, tsr_tensor tensor, int64_t peer, int64_t tag, tsr_work* work);
+
+/* A new tensor with the reduction of the ranks' inputs, and a derivative: that of the sum of all
+ * ranks' losses, which is a collective itself.
+ * Of this and the other functions of this kind: they wait for their results. The result requires
+ * grad on all ranks if the input of one rank does; the backward must then run on every rank, and
+ * grad mode must be equal on all. Errors are those of tsr_work_wait. MIN and MAX share the
+ * gradient among equal elements. */
+TSR_API TSR_NODISCARD tsr_status tsr_collective_all_reduce(
+    tsr_group group, tsr_tensor input, tsr_reduce_op op, tsr_tensor* out);
+
+/* As tsr_collective_all_reduce with the result at the root, and zeros elsewhere.
+ * INDEX for a root that the group does not have; NOT_IMPLEMENTED if an input requires grad,
+ * unless `op` is SUM or AVG. */
+TSR_API TSR_NODISCARD tsr_status tsr_collective_reduce(
+    tsr_group group, tsr_tensor input, tsr_reduce_op op, int64_t root, tsr_tensor* out);
+
+/* A new tensor with the input of the root; its derivative sums the gradients of all ranks there.
+ * The inputs of the other ranks tell shape and dtype. */
+TSR_API TSR_NODISCARD tsr_status tsr_collective_broadcast(
+    tsr_group group, tsr_tensor input, int64_t root, tsr_tensor* out);
+
+/* The inputs of all ranks behind each other along axis 0, with a derivative.
+ * SHAPE for an input without axes. */
+TSR_API TSR_NODISCARD tsr_status tsr_collective_all_gather(
+    tsr_group group, tsr_tensor input, tsr_tensor* out);
+
+/* This rank's part, along axis 0, of the reduction of the ranks' inputs, with a derivative.
+ * SHAPE unless the number of ranks divides the length of axis 0. */
+TSR_API TSR_NODISCARD tsr_status tsr_collective_reduce_scatter(
+    tsr_group group, tsr_tensor input, tsr_reduce_op op, tsr_tensor* out);
+
+/* The parts along axis 0 that all ranks have for this one, in the order of ranks, with a
+ * derivative.
+ * `input_splits` has the rows for each rank; absent: equal parts. `output_splits` has the rows
+ * from each rank; absent: the ranks tell each other if there are `input_splits`, else equal
+ * parts. SHAPE if parts do not fit or ranks do not agree. */
+TSR_API TSR_NODISCARD tsr_status tsr_collective_all_to_all(
+    tsr_group group, tsr_tensor input, const int64_t* output_splits, int32_t n_output_splits,
+    const int64_t* input_splits, int32_t n_input_splits, tsr_tensor* out);
+
+/* Sends a tensor to a rank that calls tsr_collective_recv, and returns a 0-dim zero that stands
+ * for the message: the gradient comes when a backward reaches it, so it is to be added to the
+ * loss.
+ * Does not wait for the receiver. Several messages between two ranks need tags of their own.
+ * NOT_IMPLEMENTED from a backward with create_graph. */
+TSR_API TSR_NODISCARD tsr_status tsr_collective_send(
+    tsr_group group, tsr_tensor input, int64_t peer, int64_t tag, tsr_tensor* token);
+
+/* A new tensor of the shape, dtype and device of `like` with what a rank sends by
+ * tsr_collective_send.
+ * Waits for the message, at most for the timeout of the group. DTYPE if a tensor of this dtype
+ * cannot require grad.
+ * requires_grad: 1: the sender's tensor requires grad; the backward sends its gradient there */
+TSR_API TSR_NODISCARD tsr_status tsr_collective_recv(
+    tsr_group group, tsr_tensor like, int64_t peer, int64_t tag, int32_t requires_grad,
+    tsr_tensor* out);
+
+/* Which samples of a data set a rank gets in an epoch, int64: the positions rank, rank + ranks,
+ * ... of an order that all ranks share. All ranks get equally many: the first positions are
+ * repeated at the end, or the last ones left out.
+ * VALUE for a count below 0, less than one rank, or a rank that does not exist.
+ * count: of the samples
+ * seed: of a random order, usually a seed plus the number of the epoch; absent: the order of the
+ * data set */
+TSR_API TSR_NODISCARD tsr_status tsr_rank_positions(
+    int64_t count, int64_t ranks, int64_t rank, int64_t seed, int32_t drop_last,
+    tsr_tensor* positions);
 
 /* Waits until the operation is done. On a device whose backend works in the order of streams,
  * the current stream waits instead of the caller, unless a time is given.

@@ -984,6 +984,15 @@ tsr_status tsr_group_all_to_all_single(tsr_group group, tsr_tensor output, tsr_t
 tsr_status tsr_group_barrier(tsr_group group, tsr_work* work);
 tsr_status tsr_group_send(tsr_group group, tsr_tensor tensor, int64_t peer, int64_t tag, tsr_work* work);
 tsr_status tsr_group_recv(tsr_group group, tsr_tensor tensor, int64_t peer, int64_t tag, tsr_work* work);
+tsr_status tsr_collective_all_reduce(tsr_group group, tsr_tensor input, tsr_reduce_op op, tsr_tensor* out);
+tsr_status tsr_collective_reduce(tsr_group group, tsr_tensor input, tsr_reduce_op op, int64_t root, tsr_tensor* out);
+tsr_status tsr_collective_broadcast(tsr_group group, tsr_tensor input, int64_t root, tsr_tensor* out);
+tsr_status tsr_collective_all_gather(tsr_group group, tsr_tensor input, tsr_tensor* out);
+tsr_status tsr_collective_reduce_scatter(tsr_group group, tsr_tensor input, tsr_reduce_op op, tsr_tensor* out);
+tsr_status tsr_collective_all_to_all(tsr_group group, tsr_tensor input, const int64_t* output_splits, int32_t n_output_splits, const int64_t* input_splits, int32_t n_input_splits, tsr_tensor* out);
+tsr_status tsr_collective_send(tsr_group group, tsr_tensor input, int64_t peer, int64_t tag, tsr_tensor* token);
+tsr_status tsr_collective_recv(tsr_group group, tsr_tensor like, int64_t peer, int64_t tag, int32_t requires_grad, tsr_tensor* out);
+tsr_status tsr_rank_positions(int64_t count, int64_t ranks, int64_t rank, int64_t seed, int32_t drop_last, tsr_tensor* positions);
 tsr_status tsr_work_wait(tsr_work work, double seconds, int32_t has_seconds);
 tsr_status tsr_work_done(tsr_work work, int32_t* done);
 tsr_status tsr_work_source(tsr_work work, int64_t* source);

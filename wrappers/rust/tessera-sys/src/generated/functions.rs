@@ -1719,6 +1719,82 @@ extern "C" {
         group: tsr_group, tensor: tsr_tensor, peer: i64, tag: i64, work: *mut tsr_work,
     ) -> tsr_status;
 
+    /// A new tensor with the reduction of the ranks' inputs, and a derivative: that of the sum of
+    /// all ranks' losses, which is a collective itself.
+    /// Of this and the other functions of this kind: they wait for their results. The result
+    /// requires grad on all ranks if the input of one rank does; the backward must then run on
+    /// every rank, and grad mode must be equal on all. Errors are those of tsr_work_wait. MIN and
+    /// MAX share the gradient among equal elements.
+    pub fn tsr_collective_all_reduce(
+        group: tsr_group, input: tsr_tensor, op: tsr_reduce_op, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// As tsr_collective_all_reduce with the result at the root, and zeros elsewhere.
+    /// INDEX for a root that the group does not have; NOT_IMPLEMENTED if an input requires grad,
+    /// unless `op` is SUM or AVG.
+    pub fn tsr_collective_reduce(
+        group: tsr_group, input: tsr_tensor, op: tsr_reduce_op, root: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// A new tensor with the input of the root; its derivative sums the gradients of all ranks
+    /// there.
+    /// The inputs of the other ranks tell shape and dtype.
+    pub fn tsr_collective_broadcast(
+        group: tsr_group, input: tsr_tensor, root: i64, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The inputs of all ranks behind each other along axis 0, with a derivative.
+    /// SHAPE for an input without axes.
+    pub fn tsr_collective_all_gather(
+        group: tsr_group, input: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// This rank's part, along axis 0, of the reduction of the ranks' inputs, with a derivative.
+    /// SHAPE unless the number of ranks divides the length of axis 0.
+    pub fn tsr_collective_reduce_scatter(
+        group: tsr_group, input: tsr_tensor, op: tsr_reduce_op, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// The parts along axis 0 that all ranks have for this one, in the order of ranks, with a
+    /// derivative.
+    /// `input_splits` has the rows for each rank; absent: equal parts. `output_splits` has the
+    /// rows from each rank; absent: the ranks tell each other if there are `input_splits`, else
+    /// equal parts. SHAPE if parts do not fit or ranks do not agree.
+    pub fn tsr_collective_all_to_all(
+        group: tsr_group, input: tsr_tensor, output_splits: *const i64, n_output_splits: i32,
+        input_splits: *const i64, n_input_splits: i32, out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Sends a tensor to a rank that calls tsr_collective_recv, and returns a 0-dim zero that
+    /// stands for the message: the gradient comes when a backward reaches it, so it is to be added
+    /// to the loss.
+    /// Does not wait for the receiver. Several messages between two ranks need tags of their own.
+    /// NOT_IMPLEMENTED from a backward with create_graph.
+    pub fn tsr_collective_send(
+        group: tsr_group, input: tsr_tensor, peer: i64, tag: i64, token: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// A new tensor of the shape, dtype and device of `like` with what a rank sends by
+    /// tsr_collective_send.
+    /// Waits for the message, at most for the timeout of the group. DTYPE if a tensor of this
+    /// dtype cannot require grad.
+    /// requires_grad: 1: the sender's tensor requires grad; the backward sends its gradient there
+    pub fn tsr_collective_recv(
+        group: tsr_group, like: tsr_tensor, peer: i64, tag: i64, requires_grad: i32,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+
+    /// Which samples of a data set a rank gets in an epoch, int64: the positions rank, rank +
+    /// ranks, ... of an order that all ranks share. All ranks get equally many: the first
+    /// positions are repeated at the end, or the last ones left out.
+    /// VALUE for a count below 0, less than one rank, or a rank that does not exist.
+    /// count: of the samples
+    /// seed: of a random order, usually a seed plus the number of the epoch; absent: the order of
+    /// the data set
+    pub fn tsr_rank_positions(
+        count: i64, ranks: i64, rank: i64, seed: i64, drop_last: i32, positions: *mut tsr_tensor,
+    ) -> tsr_status;
+
     /// Waits until the operation is done. On a device whose backend works in the order of streams,
     /// the current stream waits instead of the caller, unless a time is given.
     /// `seconds` absent: the timeout of the group. CANCELLED if it was not done in time, which
