@@ -249,3 +249,61 @@ def test_p18_gradients_of_two_ranks_equal_those_of_the_whole_batch():
         assert tessera.allclose(own, whole, rtol=1e-6, atol=1e-6)
 
     on_ranks(2, body)
+
+
+@pytest.mark.parametrize("module", [tessera, torch], ids=["tessera", "torch"])
+def test_d9_collectives_with_derivatives(module):
+    """[D9]"""
+    functional = module.distributed.nn.functional if module is torch else dist.nn.functional
+
+    def body(rank):
+        def gradient(collective):
+            x = module.tensor([float(rank), 3.0]).requires_grad_()
+            y = collective(x)
+            assert type(y) is type(x)
+            (y * (1.0 + rank)).sum().backward()
+            return listed(x.grad)
+
+        empty = module.zeros(1)
+        assert gradient(functional.all_reduce) == [3, 3]
+        assert gradient(lambda x: functional.all_reduce(x, ReduceOp.MAX)) == [3.0 * rank, 1.5]
+        assert gradient(lambda x: functional.all_gather(x)[1]) == [3.0 * rank, 3.0 * rank]
+        assert gradient(lambda x: functional.reduce(x, 1)) == [2, 2]
+        assert gradient(lambda x: functional.broadcast(x, 1)) == [3.0 * rank, 3.0 * rank]
+        assert gradient(lambda x: functional.reduce_scatter(empty, list(x.reshape(2, 1)))) == [1, 2]
+        assert gradient(lambda x: functional.all_to_all([empty, empty], list(x.reshape(2, 1)))[1]) == [rank, 2.0 * rank]
+        assert gradient(lambda x: functional.all_to_all_single(None, x)) == [1, 2]
+        told = functional.all_to_all_single(None, module.tensor([rank, 5]), input_split_sizes=[1, 1])
+        assert listed(told) == ([0, 1] if rank == 0 else [5, 5])
+        x = module.tensor([1.0, 2.0]).requires_grad_()
+        if rank == 0:
+            functional.send(x * 3, 1, tag=2).backward()
+            assert listed(x.grad) == [12, 12]
+        else:
+            (functional.recv(x, 0, tag=2) * 4).sum().backward()
+        with pytest.raises(ValueError, match="src"):
+            functional.broadcast(x, 2)
+
+    on_ranks(2, body)
+
+
+def test_d9_a_layer_divided_among_ranks_equals_the_whole():
+    """[D9] A tensor-parallel pair of linear layers: columns of the first, rows of the second."""
+    F = tessera.nn.functional
+    x = tessera.arange(12, dtype=tessera.float32).reshape(3, 4) / 10
+    first, second = tessera.arange(32).reshape(8, 4) / 40.0, tessera.arange(24).reshape(3, 8) / 30.0
+    whole = [t.clone().requires_grad_() for t in (x, first, second)]
+    F.linear(tessera.tanh(F.linear(whole[0], whole[1])), whole[2]).square().sum().backward()
+
+    def body(rank):
+        part = slice(4 * rank, 4 * rank + 4)
+        own = [x.clone().requires_grad_(), first[part].clone().requires_grad_(), second[:, part].clone().requires_grad_()]
+        # Every rank has the same input: its gradients are summed by the derivative of a broadcast.
+        shared = dist.nn.functional.broadcast(own[0], 0)
+        output = dist.nn.functional.all_reduce(F.linear(tessera.tanh(F.linear(shared, own[1])), own[2]))
+        (output.square().sum() / 2).backward()  # both ranks have this loss
+        expected = (whole[0].grad * (rank == 0), whole[1].grad[part], whole[2].grad[:, part])
+        for tensor, wanted in zip(own, expected):
+            assert tessera.allclose(tensor.grad, wanted, rtol=1e-5, atol=1e-6)
+
+    on_ranks(2, body)

@@ -12,6 +12,7 @@ The work is in the library; docs/guide/distributed.md describes backends, errors
 
 from __future__ import annotations
 
+from . import nn
 from ._collectives import (
     P2POp,
     all_gather,
@@ -58,7 +59,7 @@ __all__ = [
     "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier", "batch_isend_irecv", "broadcast",
     "broadcast_object_list", "destroy_process_group", "gather", "gather_object", "get_backend", "get_global_rank",
     "get_group_rank", "get_process_group_ranks", "get_rank", "get_world_size", "group", "init_process_group", "irecv",
-    "is_available", "is_initialized", "isend", "monitored_barrier", "new_group", "recv", "reduce", "reduce_scatter",
+    "is_available", "is_initialized", "isend", "monitored_barrier", "new_group", "nn", "recv", "reduce", "reduce_scatter",
     "reduce_scatter_tensor", "scatter", "scatter_object_list", "send",
 ]  # fmt: skip
 

@@ -10,6 +10,7 @@ from typing import Any
 from .._errors import ArgumentTypeError, InvalidValueError, as_int
 from .._tensor import Tensor
 from ..capi import check, document, ffi, lib, out
+from ..io._safetensors import Path
 from .core import CoreOptimizer
 from .optimizer import Group, Optimizer, State
 
@@ -35,7 +36,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         self.optim: CoreOptimizer = optimizer_class(params, **defaults)
         self.defaults = self.optim.defaults
         self._sharded: tuple[Any, Any] | None = None  # the optimizer's handle, and that of its division
-        self._whole: dict[str, Any] | None = None
+        self._whole: CoreOptimizer | None = None  # gathered
         self._handle_of_division()
 
     @property
@@ -81,12 +82,23 @@ class ZeroRedundancyOptimizer(Optimizer):
             whole = object.__new__(type(self.optim))  # a copy would make another optimizer of the library
             whole.__dict__.update(self.optim.__dict__)
             whole._handle = ffi.gc(cell[0], lib.tsr_optimizer_release)
-            self._whole = whole.state_dict()
+            self._whole = whole
 
     def state_dict(self) -> dict[str, Any]:
         """Options and states of all parameters; after consolidate_state_dict(), on the rank that it gathered them on."""
+        return self._gathered("state_dict").state_dict()
+
+    def save(self, path: Path) -> None:
+        """Writes what state_dict() has to a file that every language loads, with ranks or without."""
+        self._gathered("save").save(path)
+
+    def load(self, path: Path) -> None:
+        """Reads options and the state of all parameters, of which each rank keeps its share."""
+        self.optim.load(path)
+
+    def _gathered(self, name: str) -> CoreOptimizer:
         if self._whole is None:
-            raise InvalidValueError("state_dict(): expected a call of consolidate_state_dict() on all ranks before, to this one")
+            raise InvalidValueError(f"{name}(): expected a call of consolidate_state_dict() on all ranks before, to this one")
         return self._whole
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -99,7 +111,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         return found
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_sharded": None}
+        return {**self.__dict__, "_sharded": None, "_whole": None}
 
     def __repr__(self) -> str:
         return f"ZeroRedundancyOptimizer of {self.optim!r}"

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ... import _ops
 from ..._errors import InvalidValueError
-from ..._random import Generator
+from ...capi import lib, made
 from .dataset import Sized
 from .sampler import Sampler
 
@@ -47,15 +46,11 @@ class DistributedSampler(Sampler):
         return self.num_samples * self.num_replicas
 
     def __iter__(self) -> Iterator[int]:
-        count = len(self.dataset)
-        if self.shuffle:
-            generator = Generator(self.seed + self.epoch)
-            order = _ops.randperm(count, generator=generator).tolist()
-        else:
-            order = list(range(count))
-        if not self.drop_last and order:
-            order = (order * -(-self.total_size // count))[: self.total_size]
-        return iter(order[self.rank : self.total_size : self.num_replicas])
+        order = int(self.seed + self.epoch) if self.shuffle else lib.tsr_none()
+        positions = made(
+            "tsr_tensor", lib.tsr_rank_positions, len(self.dataset), self.num_replicas, self.rank, order, self.drop_last
+        )
+        return iter(positions.tolist())
 
     def __len__(self) -> int:
         return self.num_samples
