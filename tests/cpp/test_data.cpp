@@ -191,4 +191,30 @@ TEST(Data, D4_orders_are_those_of_every_language) {
   }
 }
 
+TEST(DistributedSampler, P18_ranks_share_one_order_of_samples) {
+  using data::DistributedSampler;
+  using Positions = std::vector<int64_t>;
+  EXPECT_EQ(DistributedSampler(7, 3, 1, {false}).positions(), (Positions{1, 4, 0}));
+  EXPECT_EQ(DistributedSampler(7, 3, 1, {false, 0, true}).positions(), (Positions{1, 4}));
+  // Every language has the same.
+  const Positions order[] = {{0, 1, 2}, {8, 5, 3}, {4, 7, 6}};
+  for (int64_t rank = 0; rank < 3; ++rank) {
+    const DistributedSampler sampler(9, 3, rank, {true, 4});
+    const Positions first = sampler.positions();
+    sampler.set_epoch(1);
+    EXPECT_EQ(sampler.positions(), order[rank]);
+    EXPECT_NE(sampler.positions(), first);
+    data::LoaderOptions options = options_of(2);
+    options.sampler = sampler;
+    const data::DataLoader loader(data::TensorDataset({arange(0, 9)}), options);
+    EXPECT_EQ(loader.size(), 2);
+    Positions seen;
+    for (const data::Batch& batch : loader) {
+      for (const int64_t value : batch[0].to_vector<int64_t>()) seen.push_back(value);
+    }
+    EXPECT_EQ(seen, order[rank]);
+  }
+  EXPECT_THROW(DistributedSampler(9, 3, 3), InvalidValueError);
+}
+
 }  // namespace

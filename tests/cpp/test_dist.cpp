@@ -97,4 +97,40 @@ TEST(Dist, D9_messages_parts_and_errors) {
   });
 }
 
+TEST(Dist, D9_collectives_with_derivatives) {
+  namespace functional = tessera::distributed::functional;
+  on_two_ranks("cpp functional", [](const Group& group) {
+    const int rank = group.rank();
+    const auto gradient = [&](const auto& collective) {
+      const Tensor x = pair(rank, 3).requires_grad_();
+      (collective(x) * (1.0 + rank)).sum().backward();
+      return x.grad();
+    };
+    EXPECT_TRUE(
+        equal(gradient([&](const Tensor& x) { return functional::all_reduce(group, x); }), 3, 3));
+    EXPECT_TRUE(
+        equal(gradient([&](const Tensor& x) { return functional::all_gather(group, x); }), 3, 3));
+    EXPECT_TRUE(
+        equal(gradient([&](const Tensor& x) { return functional::reduce(group, x, 1); }), 2, 2));
+    EXPECT_TRUE(equal(
+        gradient([&](const Tensor& x) { return functional::reduce_scatter(group, x); }), 1, 2));
+    EXPECT_TRUE(
+        equal(gradient([&](const Tensor& x) { return functional::all_to_all(group, x); }), 1, 2));
+    const Tensor copied =
+        gradient([&](const Tensor& x) { return functional::broadcast(group, x, 1); });
+    EXPECT_TRUE(rank == 1 ? equal(copied, 3, 3) : equal(copied, 0, 0));
+    EXPECT_TRUE(equal(
+        functional::all_to_all(group, pair(rank, 5), std::nullopt, std::vector<int64_t>{1, 1}),
+        rank == 0 ? 0 : 5, rank == 0 ? 1 : 5));
+    const Tensor x = pair(1, 2).requires_grad_();
+    if (rank == 0) {
+      functional::send(group, x * 3.0, 1, 2).backward();
+      EXPECT_TRUE(equal(x.grad(), 12, 12));
+    } else {
+      (functional::recv(group, x, 0, 2) * 4.0).sum().backward();
+    }
+    EXPECT_THROW(functional::broadcast(group, x, 2), tessera::OutOfRangeError);
+  });
+}
+
 }  // namespace

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -18,6 +19,7 @@
 
 #include "tessera/cpp/autograd.hpp"
 #include "tessera/cpp/create.hpp"
+#include "tessera/cpp/sampler.hpp"
 
 namespace tessera::data {
 
@@ -85,6 +87,8 @@ struct LoaderOptions {
   bool drop_last = false;    // skip a last batch that is not full
   int64_t workers = 0;       // threads that work ahead; 0: make each batch on request
   Generator generator = {};  // of the order if shuffled
+  // The samples and their order, instead of `shuffle`.
+  std::optional<DistributedSampler> sampler = std::nullopt;
 };
 
 // Iterates over the batches of a data set. Each loop is a new pass, in a new order if shuffled.
@@ -109,7 +113,7 @@ class DataLoader {
 
   // The number of batches of a pass.
   int64_t size() const {
-    const int64_t count = dataset_->size();
+    const int64_t count = options_.sampler ? options_.sampler->size() : dataset_->size();
     const int64_t whole = count / options_.batch_size;
     return whole + (options_.drop_last || count % options_.batch_size == 0 ? 0 : 1);
   }
@@ -128,7 +132,9 @@ class DataLoader {
    public:
     Pass(const Dataset& dataset, const LoaderOptions& options, int64_t batches)
         : dataset_(dataset), options_(options), batches_(batches) {
-      if (options.shuffle) {
+      if (options.sampler) {
+        order_ = options.sampler->positions();
+      } else if (options.shuffle) {
         order_ =
             randperm(dataset.size(), kInt64, std::nullopt, options.generator).to_vector<int64_t>();
       } else {
