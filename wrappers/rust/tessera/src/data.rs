@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Data loading: samples, batches, and threads that prepare batches ahead.
 
+mod sampler;
+
+pub use sampler::DistributedSampler;
+
 use crate::{Error, ErrorKind, Generator, Result, Tensor};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -134,6 +138,7 @@ pub struct DataLoader<D: Dataset> {
     workers: usize,
     prefetch: usize,
     generator: Option<Generator>,
+    sampler: Option<DistributedSampler>,
 }
 
 impl<D: Dataset> fmt::Debug for DataLoader<D> {
@@ -154,6 +159,7 @@ impl<D: Dataset> DataLoader<D> {
             workers: 0,
             prefetch: 2,
             generator: None,
+            sampler: None,
         }
     }
 
@@ -199,6 +205,13 @@ impl<D: Dataset> DataLoader<D> {
         self
     }
 
+    /// The samples and their order, instead of `shuffle`.
+    #[must_use]
+    pub fn sampler(mut self, sampler: &DistributedSampler) -> Self {
+        self.sampler = Some(sampler.clone());
+        self
+    }
+
     /// The dataset.
     pub fn dataset(&self) -> &D {
         &self.dataset
@@ -206,7 +219,7 @@ impl<D: Dataset> DataLoader<D> {
 
     /// The number of batches of a pass.
     pub fn len(&self) -> usize {
-        let samples = self.dataset.len();
+        let samples = self.sampler.as_ref().map_or(self.dataset.len(), DistributedSampler::len);
         if self.drop_last {
             samples / self.batch_size
         } else {
@@ -238,6 +251,9 @@ impl<D: Dataset> DataLoader<D> {
     }
 
     fn order(&self) -> Result<Vec<usize>> {
+        if let Some(sampler) = &self.sampler {
+            return sampler.positions();
+        }
         let samples = self.dataset.len();
         if !self.shuffle {
             return Ok((0..samples).collect());

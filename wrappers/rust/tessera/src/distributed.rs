@@ -14,7 +14,9 @@
 //! # }
 //! ```
 
-use crate::arguments::{count, handles, list_count, list_pointer, ABSENT};
+pub mod functional;
+
+use crate::arguments::{count, handles, list_count, list_pointer, one, ABSENT};
 use crate::error::done;
 use crate::handle::handle;
 use crate::{Result, Tensor};
@@ -323,4 +325,17 @@ impl Group {
         // SAFETY: valid handles; `out` is writable.
         Work::made(|out| unsafe { sys::tsr_group_recv(self.raw(), tensor.raw(), peer, tag, out) })
     }
+}
+
+/// The positions of one rank's samples; `None`: in the order of the dataset.
+pub(crate) fn rank_positions(
+    count: i64,
+    ranks: i64,
+    rank: i64,
+    seed: Option<i64>,
+    drop_last: bool,
+) -> Result<Tensor> {
+    let (seed, drop_last) = (seed.unwrap_or(ABSENT), i32::from(drop_last));
+    // SAFETY: `out` is writable.
+    one(|out| unsafe { sys::tsr_rank_positions(count, ranks, rank, seed, drop_last, out) })
 }

@@ -7,7 +7,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
-use tessera::data::{Collate, DataLoader, Dataset, TensorDataset};
+use tessera::data::{Collate, DataLoader, Dataset, DistributedSampler, TensorDataset};
 use tessera::{Error, ErrorKind, Generator, Result, Tensor};
 
 fn counted(rows: i64) -> TensorDataset {
@@ -203,4 +203,29 @@ fn d4_orders_are_those_of_every_language() -> Result<()> {
         assert_eq!(rows, 12);
     }
     Ok(())
+}
+
+#[test]
+fn p18_ranks_share_one_order_of_samples() {
+    let samples = DistributedSampler::new(7, 3, 1).shuffle(false);
+    assert_eq!(samples.positions().unwrap(), [1, 4, 0]);
+    assert_eq!(samples.clone().drop_last(true).positions().unwrap(), [1, 4]);
+    let ranks: Vec<_> = (0..3).map(|rank| DistributedSampler::new(9, 3, rank).seed(4)).collect();
+    let order = |epoch| -> Vec<Vec<usize>> {
+        ranks.iter().for_each(|sampler| sampler.set_epoch(epoch));
+        ranks.iter().map(|sampler| sampler.positions().unwrap()).collect()
+    };
+    // Every language has the same.
+    const ORDER: [[usize; 3]; 3] = [[0, 1, 2], [8, 5, 3], [4, 7, 6]];
+    assert_eq!(order(1), ORDER);
+    assert_ne!(order(0), order(1));
+    let rows = Tensor::arange(0, 9).unwrap();
+    let dataset = TensorDataset::new(rows.clone(), rows).unwrap();
+    ranks[2].set_epoch(1);
+    let loader = DataLoader::new(dataset).batch_size(2).sampler(&ranks[2]);
+    let seen: Vec<i64> =
+        loader.iter().flat_map(|batch| batch.unwrap().0.to_vec::<i64>().unwrap()).collect();
+    assert_eq!(loader.len(), 2);
+    assert_eq!(seen, ORDER[2].map(|position| position as i64));
+    assert!(DistributedSampler::new(9, 3, 3).positions().is_err());
 }

@@ -3,7 +3,7 @@
 //! Groups of ranks (feature row D9): here of threads; tests/languages has a program for processes.
 
 use std::time::Duration;
-use tessera::distributed::{Group, GroupOptions, ReduceOp};
+use tessera::distributed::{functional, Group, GroupOptions, ReduceOp};
 use tessera::{ErrorKind, Result, Tensor};
 
 /// Runs the body as rank 0 and 1.
@@ -99,6 +99,38 @@ fn d9_messages_parts_and_errors() {
         group.abort("the user stopped it")?;
         assert!(group.is_aborted());
         assert_eq!(group.barrier().unwrap_err().kind(), ErrorKind::Cancelled);
+        Ok(())
+    });
+}
+
+#[test]
+fn d9_collectives_with_derivatives() {
+    on_two_ranks("rust functional", |group| {
+        let rank = group.rank() as f32;
+        let gradient = |collective: &dyn Fn(&Tensor) -> Result<Tensor>| -> Result<Vec<f32>> {
+            let x = pair(rank, 3.0)?.requiring_grad()?;
+            (collective(&x)? * f64::from(1.0 + rank)).sum()?.backward()?;
+            Ok(values(&x.grad()?.unwrap()))
+        };
+        let sum = ReduceOp::Sum;
+        assert_eq!(gradient(&|x| functional::all_reduce(&group, x, sum))?, [3.0, 3.0]);
+        assert_eq!(gradient(&|x| functional::all_gather(&group, x))?, [3.0, 3.0]);
+        assert_eq!(gradient(&|x| functional::reduce(&group, x, sum, 1))?, [2.0, 2.0]);
+        assert_eq!(gradient(&|x| functional::reduce_scatter(&group, x, sum))?, [1.0, 2.0]);
+        assert_eq!(gradient(&|x| functional::all_to_all(&group, x, None, None))?, [1.0, 2.0]);
+        let copied = gradient(&|x| functional::broadcast(&group, x, 1))?;
+        assert_eq!(copied, if rank == 1.0 { [3.0, 3.0] } else { [0.0, 0.0] });
+        let told = functional::all_to_all(&group, &pair(rank, 5.0)?, None, Some(&[1, 1]))?;
+        assert_eq!(values(&told), if rank == 0.0 { [0.0, 1.0] } else { [5.0, 5.0] });
+        let x = pair(1.0, 2.0)?.requiring_grad()?;
+        if rank == 0.0 {
+            functional::send(&group, &(&x * 3.0), 1, 2)?.backward()?;
+            assert_eq!(values(&x.grad()?.unwrap()), [12.0, 12.0]);
+        } else {
+            (functional::recv(&group, &x, 0, 2, true)? * 4.0).sum()?.backward()?;
+        }
+        let error = functional::broadcast(&group, &x, 2).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Index);
         Ok(())
     });
 }
