@@ -4,7 +4,8 @@
  * writes to TO.
  *
  * Usage: resume FROM TO      FROM contains model.safetensors and, unless the run is new,
- * state.safetensors */
+ * state.safetensors. Ranks that mpirun has started divide the optimizer's state; the files are
+ * those of one process. */
 #include "common.h"
 
 static const char kNames[] = "[\"weight\",\"bias\",\"x\",\"y\"]";
@@ -29,7 +30,9 @@ static tsr_optimizer begin_optimizer(tsr_tensor weight, tsr_tensor bias) {
   return optimizer;
 }
 
-static void step(tsr_optimizer optimizer, const tsr_tensor model[4]) {
+/* `sharded` is NULL in a single process. */
+static void step(tsr_optimizer optimizer, tsr_sharded_optimizer sharded,
+                 const tsr_tensor model[4]) {
   tsr_scope scope = NULL;
   tsr_tensor found = NULL, loss = NULL;
   check(tsr_scope_begin(&scope));
@@ -37,14 +40,16 @@ static void step(tsr_optimizer optimizer, const tsr_tensor model[4]) {
   check(tsr_linear(model[2], model[0], model[1], &found));
   check(tsr_mse_loss(found, model[3], "mean", -1, &loss));
   check(tsr_backward(&loss, 1, NULL, 0, NULL, 0, 0));
-  check(tsr_optimizer_step(optimizer));
+  check(sharded != NULL ? tsr_sharded_optimizer_step(sharded) : tsr_optimizer_step(optimizer));
   check(tsr_scope_end(scope, NULL, 0));
 }
 
 int main(int count, char** arguments) {
   const char* names[4] = {"weight", "bias", "x", "y"};
   tsr_archive archive = NULL;
-  tsr_optimizer optimizer = NULL;
+  tsr_optimizer optimizer = NULL, whole = NULL;
+  tsr_sharded_optimizer sharded = NULL;
+  tsr_group group = NULL;
   tsr_tensor model[4];
   FILE* begun = NULL;
   int i;
@@ -61,9 +66,23 @@ int main(int count, char** arguments) {
     fclose(begun);
     check(tsr_optimizer_load(optimizer, in_folder(arguments[1], "state"), -1));
   }
-  for (i = 0; i < 5; ++i) step(optimizer, model);
-  check(tsr_archive_save(in_folder(arguments[2], "model"), -1, kNames, -1, model, 4, "{}", -1));
-  check(tsr_optimizer_save(optimizer, in_folder(arguments[2], "state"), -1));
+  if (getenv("OMPI_COMM_WORLD_SIZE") != NULL) {
+    tsr_group_options options = {0};
+    options.struct_size = sizeof options;
+    options.rank = options.size = -1;
+    check(tsr_group_init("mpi", -1, "", -1, &options, &group));
+    check(tsr_optimizer_shard(optimizer, group, &sharded));
+  }
+  for (i = 0; i < 5; ++i) step(optimizer, sharded, model);
+  if (sharded != NULL) check(tsr_sharded_optimizer_gather(sharded, 0, &whole));
+  if (sharded == NULL || whole != NULL) {
+    check(tsr_archive_save(in_folder(arguments[2], "model"), -1, kNames, -1, model, 4, "{}", -1));
+    check(tsr_optimizer_save(whole != NULL ? whole : optimizer, in_folder(arguments[2], "state"),
+                             -1));
+  }
+  tsr_optimizer_release(whole);
+  tsr_sharded_optimizer_release(sharded);
+  tsr_group_release(group);
   tsr_optimizer_release(optimizer);
   tsr_tensor_release_many(model, 4);
   tsr_archive_release(archive);

@@ -4,7 +4,8 @@
 // writes to TO.
 //
 // Usage: resume FROM TO      FROM contains model.safetensors and, unless the run is new,
-// state.safetensors
+// state.safetensors. Ranks that mpirun has started divide the optimizer's state; the files are
+// those of one process.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -28,9 +29,25 @@ void resume(const std::filesystem::path& from, const std::filesystem::path& to) 
   const std::filesystem::path state = from / "state.safetensors";
   if (std::filesystem::exists(state)) optimizer.load(state.string());
 
-  for (int i = 0; i < 5; ++i) {
+  const auto forward = [&] {
     optimizer.zero_grad();
     tessera::mse_loss(tessera::linear(model.at("x"), weight, bias), model.at("y")).backward();
+  };
+  if (std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr) {
+    const tessera::distributed::Group group("mpi");
+    tessera::optim::ShardedOptimizer sharded(optimizer, group);
+    for (int i = 0; i < 5; ++i) {
+      forward();
+      sharded.step();
+    }
+    const auto whole = sharded.gather(0);
+    if (!whole) return;
+    tessera::save_file(model, (to / "model.safetensors").string());
+    whole->save((to / "state.safetensors").string());
+    return;
+  }
+  for (int i = 0; i < 5; ++i) {
+    forward();
     optimizer.step();
   }
   tessera::save_file(model, (to / "model.safetensors").string());

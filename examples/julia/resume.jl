@@ -4,6 +4,8 @@
 # to TO.
 #
 # Usage: resume.jl FROM TO      FROM contains model.safetensors and, unless the run is new, state.safetensors
+#
+# Ranks that mpirun has started divide the optimizer's state; the files are those of one process.
 
 using Tessera
 
@@ -19,10 +21,16 @@ function main(arguments)
     add_group!(state, AdamW(lr=0.2, weight_decay=0.0, amsgrad=true), [bias])
     begun = joinpath(from, "state.safetensors")
     isfile(begun) && load_state!(state, begun)
+    parallel = haskey(ENV, "OMPI_COMM_WORLD_SIZE")
+    rule = parallel ? Tessera.shard(state, Tessera.Group("mpi")) : state
     for _ in 1:5
-        zero_grad!(state)
+        zero_grad!(rule)
         backward!(Tessera.mse_loss(Tessera.linear(model["x"], weight; bias=bias), model["y"]))
-        update!(state)
+        update!(rule)
+    end
+    if parallel
+        state = Tessera.gather_state(rule)
+        state === nothing && return
     end
     save_file(joinpath(to, "model.safetensors"), model)
     save_state(joinpath(to, "state.safetensors"), state)

@@ -4,12 +4,15 @@
 //! writes to TO.
 //!
 //! Usage: resume FROM TO. FROM contains model.safetensors and, unless the run is new,
-//! state.safetensors.
+//! state.safetensors. Ranks that mpirun has started divide the optimizer's state; the files are those
+//! of one process.
 
 use std::error::Error;
 use std::path::Path;
 use std::slice::from_ref;
 
+use tessera::data_parallel::ShardedOptimizer;
+use tessera::distributed::{Group, GroupOptions};
 use tessera::io;
 use tessera::optim::{AdamW, Optimizer};
 
@@ -30,9 +33,24 @@ fn main() -> Result<(), Box<dyn Error>> {
         optimizer.load(state)?;
     }
     let (x, y) = (tensor("x")?, tensor("y")?);
+    let backward = || x.linear_with(&weight, |o| o.bias(&bias))?.mse_loss(&y)?.backward();
+    if std::env::var_os("OMPI_COMM_WORLD_SIZE").is_some() {
+        let group = Group::new("mpi", &GroupOptions::default())?;
+        let mut sharded = ShardedOptimizer::new(optimizer, &group)?;
+        for _ in 0..5 {
+            sharded.optimizer.zero_grad()?;
+            backward()?;
+            sharded.step()?;
+        }
+        if let Some(whole) = sharded.gather(Some(0))? {
+            io::save_file(&model, to.join("model.safetensors"))?;
+            whole.save(to.join("state.safetensors"))?;
+        }
+        return Ok(());
+    }
     for _ in 0..5 {
         optimizer.zero_grad()?;
-        x.linear_with(&weight, |o| o.bias(&bias))?.mse_loss(&y)?.backward()?;
+        backward()?;
         optimizer.step()?;
     }
     io::save_file(&model, to.join("model.safetensors"))?;

@@ -194,13 +194,13 @@ def begin_run() -> Path:
     return folder
 
 
-def resume(language: str, start: Path, name: str) -> Path:
+def resume(language: str, start: Path, name: str, ranks: int = 0) -> Path:
     """The folder of the run after five more steps in this language."""
     folder = FOLDER / "resume" / name
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
         old.unlink()
-    run(language, "resume", start, folder)
+    run(language, "resume", start, folder, ranks=ranks)
     return folder
 
 
@@ -216,8 +216,10 @@ def contents(folder: Path) -> dict[str, tuple[object, bytes]]:
     return found
 
 
-def check_resumed(language: str, start: Path, name: str, expected: dict[str, tuple[object, bytes]] | None) -> Path:
-    folder = resume(language, start, name)
+def check_resumed(
+    language: str, start: Path, name: str, expected: dict[str, tuple[object, bytes]] | None, ranks: int = 0
+) -> Path:
+    folder = resume(language, start, name, ranks)
     found = contents(folder)
     if expected is not None and found != expected:
         keys = sorted(found.keys() | expected.keys())
@@ -238,6 +240,17 @@ def check_resuming(cases: Cases, languages: list[str]) -> None:
             label = f"{name}_by_{other}"
             done = cases.check("resume", label, lambda: check_resumed(other, begun, label, second))
             second = second or (contents(done) if done else None)
+    if shutil.which("mpirun") is None:
+        return cases.skip("resume_ranks", "there is no mpirun")
+    # Two ranks that divide the optimizer's state leave the files of one process, and each language continues what the one
+    # before it has begun.
+    for at, name in enumerate(languages if second else []):
+        other = languages[(at + 1) % len(languages)]
+        label = f"{name}_ranks"
+        begun = cases.check("resume_ranks", label, lambda: check_resumed(name, start, label, first, 2))
+        if begun is not None:
+            further = f"{label}_by_{other}"
+            cases.check("resume_ranks", further, lambda: check_resumed(other, begun, further, second, 2))
 
 
 def check_sharing(cases: Cases, languages: list[str]) -> None:
