@@ -46,7 +46,7 @@ export CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR, SequentialLR, Schedule
 export autocast, GradScaler, scale_loss, unscale!, found_inf
 export Profiler, profile, profile_range, profile_table, profile_rows, profile_text, profile_action, profile_roof, save_profile
 export record_program, load_program, save_program, Program
-export setup, update!, add_group!, save_state, load_state!, DataLoader
+export setup, update!, add_group!, save_state, load_state!, DataLoader, DistributedSampler, set_epoch!
 
 include("library.jl")
 include("bfloat16.jl")
@@ -83,8 +83,10 @@ include("nn.jl")
 include("optim.jl")
 include("amp.jl")
 include("schedules.jl")
+include("sampler.jl")
 include("data.jl")
 include("distributed.jl")
+include("collectives.jl")
 include("data_parallel.jl")
 
 function __init__()

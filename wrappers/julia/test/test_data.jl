@@ -56,3 +56,20 @@ end
     end
     @test rows == 12
 end
+
+@testset "test_p18_ranks_share_one_order_of_samples" begin
+    own = Tessera.positions
+    @test own(DistributedSampler(7, 3, 1; shuffle=false)) == [2, 5, 1]
+    @test own(DistributedSampler(7, 3, 1; shuffle=false, drop_last=true)) == [2, 5]
+    order = [[0, 1, 2], [8, 5, 3], [4, 7, 6]]  # from 0; every language has the same
+    for rank in 0:2
+        sampler = DistributedSampler(9, 3, rank; seed=4)
+        first = own(sampler)
+        set_epoch!(sampler, 1)
+        @test own(sampler) == order[rank+1] .+ 1 != first
+        loader = DataLoader(Tensor(collect(0:8)); batch_size=2, sampler)
+        @test length(loader) == 2
+        @test reduce(vcat, Array.(collect(loader))) == order[rank+1]
+    end
+    @test_throws ArgumentError DistributedSampler(9, 3, 3)
+end

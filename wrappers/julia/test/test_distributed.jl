@@ -5,6 +5,7 @@
 using Tessera: Group, abort_group, all_gather!, all_reduce!, all_to_all!, all_to_all_single!, barrier, broadcast_from!,
     first_rank, gather_to!, group_rank, group_size, isaborted, isdone, receive!, reduce!, reduce_scatter!, scatter_from!,
     send_to, source_rank, split_group
+using Tessera: all_gather, all_reduce, all_to_all, broadcast_from, receive_recorded, reduce_scatter, reduce_to, send_recorded
 
 @testset "test_d9_collectives_of_one_rank" begin
     group = Group("threads"; rank=0, size=1, timeout=60, address="julia collectives")
@@ -55,4 +56,24 @@ end
         caught
     end
     @test failure isa Tessera.TesseraError && failure.code === :CANCELLED && occursin("the user stopped it", failure.message)
+end
+
+@testset "test_d9_collectives_with_derivatives" begin
+    group = Group("threads"; rank=0, size=1, timeout=60, address="julia functional")
+    function gradient(collective)
+        x = requires_grad!(Tensor(Float32[1, 2]))
+        backward!(sum(collective(x) * 3))
+        return Array(grad(x))
+    end
+    for collective in (x -> all_reduce(group, x), x -> all_reduce(group, x; op=:max), x -> reduce_to(group, x, 0; op=:avg),
+        x -> broadcast_from(group, x, 0), x -> all_gather(group, x), x -> reduce_scatter(group, x),
+        x -> all_to_all(group, x; input_splits=[2]))
+        @test gradient(collective) == [3, 3]
+    end
+    x = requires_grad!(Tensor(Float32[1, 2]))
+    token = send_recorded(group, x, 0; tag=1)
+    y = receive_recorded(group, x, 0; tag=1)
+    @test Array(y) == [1, 2] && requires_grad(y) && requires_grad(token)
+    @test !requires_grad(no_grad(() -> all_reduce(group, x)))
+    @test_throws BoundsError broadcast_from(group, x, 1)
 end
