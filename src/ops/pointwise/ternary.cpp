@@ -11,7 +11,7 @@
 #include "kernel/plan.h"
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
-#include "ops/pointwise/unary.h"
+#include "ops/pointwise/unary_run.h"
 #include "ops/reduce/sum_to.h"
 #include "tensor/promotion.h"
 
@@ -289,9 +289,15 @@ Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar
     Result result = allocate(out, input.sizes(), compute, input.device(), grad, {&input});
     if (result.value().numel() != 0) {
       const Tensor source = cast_memory(input, compute);
-      const kernel::Elementwise walk(
-          result.value(), {source, kernel::Input(*min, compute), kernel::Input(*max, compute)});
-      kernel::launch(kernel::kTernary, input.device(), TernaryOp::kClip, walk.plan());
+      if (is_floating(compute) && min->to<double>() <= max->to<double>()) {
+        // The same function with the bounds as parameters, which stay in registers.
+        launch_unary(kernel::UnaryOp::kHardtanh, result.value(), source,
+                     {min->to<double>(), max->to<double>()});
+      } else {
+        const kernel::Elementwise walk(
+            result.value(), {source, kernel::Input(*min, compute), kernel::Input(*max, compute)});
+        kernel::launch(kernel::kTernary, input.device(), TernaryOp::kClip, walk.plan());
+      }
     }
     output = result.finish();
   } else {
