@@ -135,7 +135,7 @@ TEST(A21_Graph, a_summary_of_a_call_has_shapes_multiply_adds_and_memory) {
 }
 
 TEST(A21_Anomaly, nan_is_blamed_on_the_node_that_makes_it_with_the_stack_of_its_forward) {
-  const StackScope stacks([] { return std::string("model.cpp:12 in forward\n"); });
+  const test::StackScope stacks([] { return std::string("model.cpp:12 in forward\n"); });
   const Tensor x = zeros({2}).requires_grad_();
   const AnomalyGuard guard;
   EXPECT_TRUE(is_anomaly_enabled());
@@ -168,7 +168,7 @@ TEST(A21_Anomaly, guards_nest_and_belong_to_their_thread) {
 }
 
 TEST(A21_Anomaly, a_stack_that_throws_leaves_the_function_alone) {
-  const StackScope stacks([]() -> std::string { throw std::runtime_error("no stack"); });
+  const test::StackScope stacks([]() -> std::string { throw std::runtime_error("no stack"); });
   const AnomalyGuard guard;
   const Tensor y = exp(leaf({2}));
   EXPECT_NE(y.grad_fn().metadata("stack").value().find("no stack"), std::string::npos);
