@@ -197,7 +197,7 @@ TEST(DistributedSampler, P18_ranks_share_one_order_of_samples) {
   EXPECT_EQ(DistributedSampler(7, 3, 1, {false}).positions(), (Positions{1, 4, 0}));
   EXPECT_EQ(DistributedSampler(7, 3, 1, {false, 0, true}).positions(), (Positions{1, 4}));
   // Every language has the same.
-  const Positions order[] = {{0, 1, 2}, {8, 5, 3}, {4, 7, 6}};
+  const Positions order[] = {{0, 7, 8}, {2, 4, 5}, {6, 1, 3}};
   for (int64_t rank = 0; rank < 3; ++rank) {
     const DistributedSampler sampler(9, 3, rank, {true, 4});
     const Positions first = sampler.positions();

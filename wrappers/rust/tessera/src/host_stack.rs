@@ -27,6 +27,7 @@ impl Frame<'_> {
             "<std::",
             "core::",
             "<core::",
+            "__rust",
             "tsr_",
             "_ZN",
             "<unknown>",
