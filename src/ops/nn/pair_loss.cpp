@@ -82,7 +82,8 @@ Tensor huber_of(const Huber& loss, const Tensor& a, const Tensor& b) {
   record(
       output, loss.node, {a, b}, {save_input(a), save_input(b)},
       [loss](Backward& ctx) {
-        const Tensor slope = ctx.create_graph()
+        // The fused pass has no axis of samples.
+        const Tensor slope = ctx.create_graph() || ctx.lead() != 0
                                  ? huber_slope(loss, ctx.grad(), ctx.saved(0), ctx.saved(1))
                                  : fused_huber_slope(loss, ctx.grad(), ctx.saved(0), ctx.saved(1));
         if (ctx.needs(0)) ctx.set(0, slope);

@@ -332,10 +332,11 @@ def rrelu(
     input: Tensor, lower: float = 0.125, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
 ) -> Tensor:
     """x, and left of 0 x times a slope: a random number in [lower, upper] for each element in training, else their mean."""
+    lower, upper = as_number(lower, "rrelu: lower"), as_number(upper, "rrelu: upper")
     if lower > upper:
         raise InvalidValueError(f"rrelu: lower: expected at most upper = {upper}, got {lower}")
     if training:
-        slopes = _ops.empty_like(input.detach()).uniform_(lower, upper)
+        slopes = _ops.empty_like(input).uniform_(lower, upper)
         result = _ops.where(input >= 0, input, input * slopes)
     else:
         result = leaky_relu(input, (lower + upper) / 2)
