@@ -108,7 +108,8 @@ enum {
   TSR_BACKWARD_RETAIN_GRAPH = 1,
   TSR_BACKWARD_CREATE_GRAPH = 2,
   TSR_BACKWARD_ALLOW_UNUSED = 4,
-  TSR_BACKWARD_FREE_GRAPH = 8
+  TSR_BACKWARD_FREE_GRAPH = 8,
+  TSR_BACKWARD_BATCHED = 16
 };
 
 typedef int32_t tsr_node_flag;
@@ -126,7 +127,8 @@ enum {
 typedef int32_t tsr_graph_format;
 enum {
   TSR_GRAPH_DOT = 1,
-  TSR_GRAPH_SVG = 2
+  TSR_GRAPH_SVG = 2,
+  TSR_GRAPH_TABLE = 3
 };
 
 typedef int32_t tsr_graph_flag;
@@ -340,7 +342,6 @@ typedef void (*tsr_drop_fn)(void* user);
 typedef void (*tsr_log_fn)(
     void* user, tsr_log_level level, const char* component, const char* message,
     int64_t message_len);
-typedef tsr_status (*tsr_stack_fn)(void* user, const char** text, int64_t* text_len);
 typedef tsr_status (*tsr_hook_fn)(void* user, tsr_tensor grad, tsr_tensor* replacement);
 typedef tsr_status (*tsr_accumulate_hook_fn)(void* user, tsr_tensor leaf);
 typedef tsr_status (*tsr_node_prehook_fn)(
@@ -387,8 +388,8 @@ typedef tsr_status (*tsr_exchange_stream_fn)(
 typedef void (*tsr_exchange_retain_fn)(tsr_tensor tensor);
 typedef tsr_status (*tsr_exchange_error_fn)(tsr_error_view* view);
 typedef void (*tsr_trace_fn)(void* user, const tsr_trace_event* event);
-typedef tsr_status (*tsr_profile_ready_fn)(void* user, tsr_profiler profiler);
 typedef tsr_status (*tsr_host_stack_fn)(void* user, char* text, int64_t capacity, int64_t* length);
+typedef tsr_status (*tsr_profile_ready_fn)(void* user, tsr_profiler profiler);
 typedef void (*tsr_out_of_memory_fn)(void* user, const tsr_memory_event* event);
 struct tsr_number {
   tsr_number_kind kind;
@@ -781,7 +782,6 @@ tsr_status tsr_node_metadata_remove(tsr_node node, const char* key, int64_t key_
 tsr_status tsr_graph_draw(const tsr_tensor* roots, int32_t n_roots, const tsr_tensor* named, int32_t n_named, const char* names, int64_t names_len, tsr_graph_format format, int32_t flags, tsr_buffer* picture);
 int32_t tsr_anomaly_mode(void);
 tsr_status tsr_anomaly_mode_set(int32_t mode, int32_t* previous);
-tsr_status tsr_anomaly_stack_set(tsr_stack_fn callback, void* user, tsr_drop_fn drop);
 tsr_status tsr_tensor_gradient_edge(tsr_tensor tensor, tsr_node* node, int64_t* output);
 tsr_status tsr_node_prehook_add(tsr_node node, tsr_node_prehook_fn callback, void* user, tsr_drop_fn drop, int64_t* id);
 tsr_status tsr_node_posthook_add(tsr_node node, tsr_node_posthook_fn callback, void* user, tsr_drop_fn drop, int64_t* id);
@@ -927,6 +927,7 @@ int32_t tsr_forward_mode(void);
 tsr_status tsr_forward_mode_set(int32_t enabled, int32_t* previous);
 tsr_status tsr_node_save_for_forward(tsr_node node, const tsr_tensor* tensors, int32_t n_tensors);
 tsr_status tsr_node_saved_for_forward(tsr_node node, int64_t index, tsr_tensor* tensor);
+tsr_status tsr_host_stack_set(tsr_host_stack_fn callback, void* user, tsr_drop_fn drop);
 tsr_status tsr_profiler_new(const tsr_profiler_options* options, tsr_profile_ready_fn callback, void* user, tsr_drop_fn drop, tsr_profiler* profiler);
 void tsr_profiler_retain(tsr_profiler profiler);
 void tsr_profiler_release(tsr_profiler profiler);
@@ -944,7 +945,6 @@ tsr_status tsr_profile_roof(tsr_device_type device_type, int32_t device_index, d
 tsr_status tsr_memory_history_start(tsr_device_type device_type, int32_t device_index, const tsr_memory_history_options* options);
 tsr_status tsr_memory_history_stop(tsr_device_type device_type, int32_t device_index);
 tsr_status tsr_memory_history_running(tsr_device_type device_type, int32_t device_index, int32_t* running);
-tsr_status tsr_memory_history_stack_set(tsr_host_stack_fn callback, void* user, tsr_drop_fn drop);
 tsr_status tsr_memory_holders(tsr_device_type device_type, int32_t device_index, int64_t count, tsr_buffer* json);
 tsr_status tsr_memory_viewer_html(tsr_device_type device_type, int32_t device_index, tsr_buffer* html);
 tsr_status tsr_memory_viewer_page(const char* snapshot, int64_t snapshot_len, tsr_buffer* html);
@@ -954,6 +954,8 @@ tsr_status tsr_memory_settings_get(tsr_device_type device_type, int32_t device_i
 tsr_status tsr_memory_settings_set(tsr_device_type device_type, int32_t device_index, const tsr_memory_settings* settings);
 tsr_status tsr_memory_set_limit_fraction(tsr_device_type device_type, int32_t device_index, double fraction);
 tsr_status tsr_storage_share(tsr_tensor tensor, tsr_share_strategy strategy);
+tsr_status tsr_storage_lend(tsr_tensor tensor);
+void tsr_storage_give_back(tsr_tensor tensor);
 tsr_status tsr_tensor_is_shared(tsr_tensor tensor, int32_t* shared);
 tsr_status tsr_empty_shared(const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_share_strategy strategy, tsr_tensor* out);
 tsr_status tsr_storage_shared_handle(tsr_tensor tensor, int32_t flags, tsr_shared_handle* handle);
@@ -982,6 +984,15 @@ tsr_status tsr_group_all_to_all_single(tsr_group group, tsr_tensor output, tsr_t
 tsr_status tsr_group_barrier(tsr_group group, tsr_work* work);
 tsr_status tsr_group_send(tsr_group group, tsr_tensor tensor, int64_t peer, int64_t tag, tsr_work* work);
 tsr_status tsr_group_recv(tsr_group group, tsr_tensor tensor, int64_t peer, int64_t tag, tsr_work* work);
+tsr_status tsr_collective_all_reduce(tsr_group group, tsr_tensor input, tsr_reduce_op op, tsr_tensor* out);
+tsr_status tsr_collective_reduce(tsr_group group, tsr_tensor input, tsr_reduce_op op, int64_t root, tsr_tensor* out);
+tsr_status tsr_collective_broadcast(tsr_group group, tsr_tensor input, int64_t root, tsr_tensor* out);
+tsr_status tsr_collective_all_gather(tsr_group group, tsr_tensor input, tsr_tensor* out);
+tsr_status tsr_collective_reduce_scatter(tsr_group group, tsr_tensor input, tsr_reduce_op op, tsr_tensor* out);
+tsr_status tsr_collective_all_to_all(tsr_group group, tsr_tensor input, const int64_t* output_splits, int32_t n_output_splits, const int64_t* input_splits, int32_t n_input_splits, tsr_tensor* out);
+tsr_status tsr_collective_send(tsr_group group, tsr_tensor input, int64_t peer, int64_t tag, tsr_tensor* token);
+tsr_status tsr_collective_recv(tsr_group group, tsr_tensor like, int64_t peer, int64_t tag, int32_t requires_grad, tsr_tensor* out);
+tsr_status tsr_rank_positions(int64_t count, int64_t ranks, int64_t rank, int64_t seed, int32_t drop_last, tsr_tensor* positions);
 tsr_status tsr_work_wait(tsr_work work, double seconds, int32_t has_seconds);
 tsr_status tsr_work_done(tsr_work work, int32_t* done);
 tsr_status tsr_work_source(tsr_work work, int64_t* source);
@@ -1023,6 +1034,7 @@ tsr_status tsr_program_text(tsr_program program, tsr_buffer* text);
 tsr_status tsr_program_unify(const tsr_program* programs, int32_t n_programs, tsr_program* program);
 tsr_status tsr_program_tensor(tsr_program program, const char* name, int64_t name_len, tsr_tensor* out);
 tsr_status tsr_program_optimizer(tsr_program program, int64_t index, tsr_optimizer* optimizer);
+tsr_status tsr_program_unify_named(const tsr_program* programs, int32_t n_programs, const char* names, int64_t names_len, tsr_program* program);
 tsr_status tsr_abs(tsr_tensor input, tsr_tensor* out);
 tsr_status tsr_abs_out(tsr_tensor input, tsr_tensor dst);
 tsr_status tsr_abs_inplace(tsr_tensor input);
