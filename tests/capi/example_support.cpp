@@ -20,6 +20,13 @@ std::vector<double> counted(int64_t n) {
   return values;
 }
 
+template <class T>
+double item_as(tsr_tensor tensor, int64_t index) {
+  std::vector<T> values(static_cast<size_t>(numel(tensor)));
+  ok(tsr_tensor_read(tensor, values.data(), static_cast<int64_t>(values.size() * sizeof(T))));
+  return static_cast<double>(values.at(static_cast<size_t>(index)));
+}
+
 }  // namespace
 
 extern "C" {
@@ -161,9 +168,10 @@ int64_t numel(tsr_tensor tensor) {
   return info.numel;
 }
 double item(tsr_tensor tensor, int64_t index) {
-  std::vector<float> values(static_cast<size_t>(numel(tensor)));
-  ok(tsr_tensor_read(tensor, values.data(), static_cast<int64_t>(values.size() * sizeof(float))));
-  return values.at(static_cast<size_t>(index));
+  tsr_info info = {};
+  info.struct_size = sizeof(info);
+  ok(tsr_tensor_info(tensor, &info));
+  return info.dtype == TSR_INT64 ? item_as<int64_t>(tensor, index) : item_as<float>(tensor, index);
 }
 int64_t live_tensors(void) {
   return tsr_live_handles();

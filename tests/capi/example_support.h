@@ -46,7 +46,7 @@ tsr_profiler recorded_profiler(void);      /* the same, with a recording of an e
 tsr_program example_program(void);         /* exp(x), of two elements */
 tsr_program example_program_of(int64_t n); /* the same of n elements */
 int64_t numel(tsr_tensor tensor);
-double item(tsr_tensor tensor, int64_t index);
+double item(tsr_tensor tensor, int64_t index); /* of float32 or int64 */
 int64_t live_tensors(void);
 
 void count_drop(void* user);                               /* adds 1 to *(int*)user */
