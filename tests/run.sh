@@ -6,7 +6,9 @@
 #   N passed, N failed, N skipped
 # over all parts. Exit status 0 only if nothing failed and every skip stands in tests/skips.txt.
 #
-# Usage: tests/run.sh [--full]     (--full adds thread sanitizer, long random traces, CUDA)
+# Usage: tests/run.sh [--full] [--again]
+#            --full adds thread sanitizer, long random traces, CUDA; --again also runs parts that passed before,
+#            and of which nothing has changed since (tests/run/earlier.py), as --full does
 #        tests/run.sh --gpu [PART...]     (tests and measures on a machine with a GPU: tests/gpu/run.sh)
 
 set -uo pipefail
@@ -15,11 +17,12 @@ source "$(dirname "${BASH_SOURCE[0]}")/run/common.sh"
 if [ "${1:-}" = --gpu ]; then
   exec bash tests/gpu/run.sh "${@:2}"
 fi
-full="" groups=test
+full="" again="" groups=test
 for argument in "$@"; do
   case "$argument" in
     --full) full=--full groups=full ;;
-    *) echo "usage: tests/run.sh [--full | --gpu [PART...]]"; exit 2 ;;
+    --again) again=--again ;;
+    *) echo "usage: tests/run.sh [--full] [--again] | --gpu [PART...]"; exit 2 ;;
   esac
 done
 
@@ -33,7 +36,7 @@ main() {
     touch "$reports/setup.done"
   fi
   # A schedule that broke off is a part without a report, which fails.
-  "$system_python" tests/run/schedule.py "$reports" --jobs "$tsr_jobs" --since "$SECONDS" ${full:+"$full"} ||
+  "$system_python" tests/run/schedule.py "$reports" --jobs "$tsr_jobs" --since "$SECONDS" ${full:+"$full"} ${again:+"$again"} ||
     echo schedule >>"$reports/parts.txt"
   "$system_python" tests/tools/summarize.py "$reports" tests/skips.txt
 }

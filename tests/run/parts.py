@@ -13,6 +13,7 @@ class Part:
     after: tuple[str, ...] = ()  # parts that must have ended
     compiles: bool = False  # for all cores, one at a time, in the background of the others
     full: bool = False  # only with --full
+    always: bool = False  # runs also where nothing has changed since it passed (earlier.py); so does what compiles
 
 
 def rust(name: str, after: str, *needs: str) -> Part:
@@ -27,15 +28,16 @@ PARTS = (
     Part("build-asan", "builds", after=("build-release",), compiles=True),
     Part("build-tsan", "builds", after=("build-asan",), compiles=True, full=True),
     Part("cuda-compile", "cuda", after=("build-asan", "build-tsan"), compiles=True),
-    Part("julia-setup", "builds"),
-    Part("extension", "builds", ("library",)),
+    Part("julia-setup", "builds", always=True),
+    Part("extension", "builds", ("library",), always=True),
     # The longest chains first.
     rust("rust", ""),
     Part("julia", "julia", ("julia-setup", "library")),
     rust("rust-examples", "rust"),
     Part("python", "python", ("extension",)),
     Part("cuda-on-host", "cuda", ("extension", "build-release")),
-    Part("release", "ctest", ("build-release",)),
+    # The tests with most threads and processes: a run without a change is one more try for them.
+    Part("release", "ctest", ("build-release",), always=True),
     Part("languages", "languages", ("build-release", "extension"), ("rust-examples", "julia")),
     Part("gpu-runner", "python", ("extension", "build-release")),
     Part("wheel", "python", ("extension", "build-release")),

@@ -7,7 +7,9 @@ Beside them one part that compiles runs on all cores with a lower priority, so t
 something to compile. Every part is announced in parts.txt before the first one starts: one that leaves no report is a
 failure (tests/tools/summarize.py). What a part prints is shown when it has ended, and times.txt says what each took.
 
-Usage: schedule.py <report folder> --jobs <cores> [--since <seconds that have passed>] [--full]
+A part that passed in an earlier run is not run again while nothing that it depends on has changed (earlier.py).
+
+Usage: schedule.py <report folder> --jobs <cores> [--since <seconds that have passed>] [--full] [--again]
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 
+from earlier import Earlier
 from parts import PARTS, Part
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -40,12 +43,15 @@ class Running:
     part: Part
     process: subprocess.Popen
     output: pathlib.Path
+    key: str | None  # of what it depends on, when it began
     started: float = field(default_factory=time.monotonic)
 
 
 class Schedule:
-    def __init__(self, parts: list[Part], reports: pathlib.Path, jobs: int, since: float = 0, scripts: pathlib.Path = HERE):
-        self.waiting, self.reports, self.jobs, self.scripts = list(parts), reports, jobs, scripts
+    def __init__(self, parts: list[Part], reports: pathlib.Path, jobs: int, since: float = 0, scripts: pathlib.Path = HERE,
+                 earlier: Earlier | None = None):  # fmt: skip
+        self.waiting, self.reports, self.jobs, self.scripts, self.earlier = list(parts), reports, jobs, scripts, earlier
+        self.asked: set[str] = set()
         self.names = {part.name for part in parts}
         self.start = time.monotonic() - since
         self.running: dict[int, Running] = {}
@@ -74,9 +80,37 @@ class Schedule:
                 self.ended[part.name] = Ended(False)
                 self.say(f"{part.name}: not run, because {' and '.join(failed)} failed")
                 return self.start_what_can()  # others may need this one
-            if not self.waits_for(part) and self.has_room(part):
+            if self.waits_for(part):
+                continue
+            if then := self.earlier_run(part):
+                self.waiting.remove(part)
+                self.ended[part.name] = Ended(True)
+                self.say(f"{part.name}: passed on {then}, and nothing has changed since")
+                return self.start_what_can()
+            if self.has_room(part):
                 self.waiting.remove(part)
                 self.begin(part)
+
+    # ---- Earlier runs ----
+
+    def builds_of(self, part: Part) -> tuple[str, ...]:
+        """The builds that a part uses: those among what it needs, and among what these need."""
+        if part.name == "library":
+            return ("release",)
+        if part.script == "builds" and part.name.startswith("build-"):
+            return (part.name.removeprefix("build-"),)
+        builds = {build for other in PARTS if other.name in part.needs for build in self.builds_of(other)}
+        return tuple(sorted(builds))
+
+    def key_of(self, part: Part) -> str | None:
+        return self.earlier.key(self.builds_of(part)) if self.earlier and not part.always and not part.compiles else None
+
+    def earlier_run(self, part: Part) -> str | None:
+        """When the part passed, if nothing has changed since; asked once, because it looks at every file."""
+        if not self.earlier or part.name in self.asked or not self.earlier.has(part.name):
+            return None
+        self.asked.add(part.name)
+        return self.earlier.take(part.name, self.key_of(part))
 
     # ---- Processes ----
 
@@ -86,6 +120,7 @@ class Schedule:
         command = ["bash", str(self.scripts / f"{part.script}.sh"), part.name]
         if part.compiles:
             command = ["nice", "-n", str(NICENESS), *command]
+        key = self.key_of(part)
         # A signal waits until the part is among those that stop() ends.
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         try:
@@ -94,7 +129,7 @@ class Schedule:
                     command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, start_new_session=True,
                     preexec_fn=let_signals_through,
                 )  # fmt: skip
-            self.running[process.pid] = Running(part, process, output)
+            self.running[process.pid] = Running(part, process, output, key)
         finally:
             let_signals_through()
 
@@ -106,6 +141,8 @@ class Schedule:
         run.process.returncode = code = os.waitstatus_to_exitcode(status)
         ended = Ended(code == 0, time.monotonic() - run.started, usage.ru_utime + usage.ru_stime)
         self.ended[run.part.name] = ended
+        if self.earlier and run.key and ended.succeeded:
+            self.earlier.keep(run.part.name, run.key, self.builds_of(run.part))
         text = f"{run.part.name}: {ended.seconds:.0f} s, {ended.processor:.0f} s of processor time"
         self.say(text if ended.succeeded else f"{text}; FAILED with exit status {code}")
         sys.stdout.flush()
@@ -165,13 +202,17 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, required=True)
     parser.add_argument("--since", type=float, default=0)
     parser.add_argument("--full", action="store_true")
+    parser.add_argument("--again", action="store_true")
     options = parser.parse_args()
     parts = [part for part in PARTS if options.full or not part.full]
     check(parts)
     if options.full:
         os.environ["TSR_TEST_FULL"] = "1"
     end_with_signals()
-    schedule = Schedule(parts, options.reports, options.jobs, options.since)
+    earlier = Earlier(options.reports)
+    if options.full or options.again:
+        earlier.forget()
+    schedule = Schedule(parts, options.reports, options.jobs, options.since, earlier=earlier)
     schedule.run()
     print((options.reports / "times.txt").read_text(), end="")
 

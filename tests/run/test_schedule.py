@@ -4,6 +4,7 @@
 """The schedule of tests/run.sh, over parts that are small scripts, and what the summary makes of their reports."""
 
 import contextlib
+import dataclasses
 import io
 import os
 import pathlib
@@ -16,13 +17,14 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import schedule  # noqa: E402
+from earlier import Earlier  # noqa: E402
 from parts import PARTS, Part  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SUMMARIZE = ROOT / "tests/tools/summarize.py"
 
 
-class ScheduleTest(unittest.TestCase):
+class Parts(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -32,18 +34,20 @@ class ScheduleTest(unittest.TestCase):
     def script(self, name, text):
         (self.folder / f"{name}.sh").write_text(f"cd {self.folder}\necho begin $1 >>order\n{text}\necho end $1 >>order\n")
 
-    def run_parts(self, *parts, jobs=2):
+    def run_parts(self, *parts, jobs=2, earlier=None):
         """What is printed, the lines that the scripts left, and the summary's status and output."""
         printed = io.StringIO()
         printed.buffer = io.BytesIO()
         with contextlib.redirect_stdout(printed):
-            schedule.Schedule(list(parts), self.folder, jobs, scripts=self.folder).run()
+            schedule.Schedule(list(parts), self.folder, jobs, scripts=self.folder, earlier=earlier).run()
         lines = self.order.read_text().splitlines() if self.order.exists() else []
         summary = subprocess.run(
             [sys.executable, SUMMARIZE, self.folder, ROOT / "tests/skips.txt"], capture_output=True, text=True
         )
         return printed.getvalue() + printed.buffer.getvalue().decode(), lines, summary.returncode, summary.stdout
 
+
+class ScheduleTest(Parts):
     def test_a_part_begins_when_what_it_waits_for_has_ended(self):
         self.script("work", "sleep 0.2; touch $1.done")
         parts = [Part("c", "work", after=("b",)), Part("b", "work", ("a",)), Part("a", "work")]
@@ -135,6 +139,72 @@ class ScheduleTest(unittest.TestCase):
         for part in PARTS:
             script = (ROOT / "tests/run" / f"{part.script}.sh").read_text()
             self.assertTrue(part.script == part.name or f"  {part.name})" in script or "  build-*)" in script, part.name)
+
+    def test_the_builds_of_a_part_are_those_that_it_needs(self):
+        of = {part.name: schedule.Schedule([], self.folder, 1).builds_of(part) for part in PARTS}
+        self.assertEqual((of["types"], of["rust"], of["wheel"]), ((), ("release",), ("release",)))
+        self.assertEqual((of["release"], of["asan"], of["tsan"]), (("release",), ("asan",), ("tsan",)))
+
+
+class EarlierTest(Parts):
+    """Runs in a checkout that has the file `source` and the library of one build."""
+
+    def setUp(self):
+        super().setUp()
+        self.checkout = self.folder / "checkout"
+        self.library = self.checkout / "build/release/libtessera.so.0.1.0"
+        self.library.parent.mkdir(parents=True)
+        self.library.write_text("code")
+        (self.checkout / "source").write_text("1")
+        (self.checkout / ".gitignore").write_text("build/\n")
+        subprocess.run(["git", "init", "-q", self.checkout], check=True)
+        self.script("work", "touch $1.done")
+        self.part = Part("wheel", "work", ("library",))
+        self.environment = {}
+
+    def runs(self, part=None):
+        """Whether the part runs, in a run of its own; it must have passed."""
+        for path in [self.order, *self.folder.glob("*.done"), self.folder / "parts.txt", self.folder / "earlier.txt"]:
+            path.unlink(missing_ok=True)
+        found = Earlier(self.folder, self.checkout)
+        _, lines, status, text = self.run_parts(part or self.part, earlier=found)
+        self.assertEqual((status, text.splitlines()[-1]), (0, "1 passed, 0 failed, 0 skipped"))
+        self.assertEqual("in an earlier run" in text, not lines)
+        return bool(lines)
+
+    def test_a_part_that_passed_runs_again_when_something_has_changed(self):
+        self.assertEqual([self.runs(), self.runs()], [True, False])
+        (self.checkout / "source").write_text("2")
+        self.assertEqual([self.runs(), self.runs()], [True, False])
+        (self.checkout / "not yet added").write_text("")
+        self.assertEqual([self.runs(), self.runs()], [True, False])
+        self.library.write_text("other code")
+        self.assertEqual([self.runs(), self.runs()], [True, False])
+        self.addCleanup(os.environ.pop, "TSR_TEST_EARLIER")
+        os.environ["TSR_TEST_EARLIER"] = "1"
+        self.assertEqual([self.runs(), self.runs()], [True, False])
+        Earlier(self.folder, self.checkout).forget()
+        self.assertTrue(self.runs())
+
+    def test_some_parts_run_always(self):
+        for part in (dataclasses.replace(self.part, always=True), dataclasses.replace(self.part, compiles=True)):
+            self.assertEqual([self.runs(part), self.runs(part)], [True, True])
+
+    def test_what_changes_during_the_run_counts(self):
+        self.script("work", f"touch $1.done; date +%N >{self.checkout}/source")
+        self.assertEqual([self.runs(), self.runs()], [True, True])
+
+    def test_failures_and_skips_are_tried_again(self):
+        found = Earlier(self.folder, self.checkout)
+        for inside in ("<failure/>", "<skipped message='no'/>"):
+            report = f"<testsuite><testcase classname='a' name='b'>{inside}</testcase></testsuite>"
+            (self.folder / "wheel.junit.xml").write_text(report)
+            found.keep("wheel", found.key())
+            self.assertFalse(found.has("wheel"))
+
+    def test_without_git_everything_runs(self):
+        (self.checkout / ".git/HEAD").unlink()
+        self.assertEqual([self.runs(), self.runs()], [True, True])
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
 Usage: summarize.py <report folder> <skips file>. parts.txt names the parts that were started. A part
 reports as <part>.done (it has no cases of its own), <part>.junit.xml, or <part>.ctest.xml with the
 GoogleTest reports of its executables in <part>.gtest/. A part or an executable that left no report
-is one failure.
+is one failure. earlier.txt names the parts whose reports are those of an earlier run (tests/run/earlier.py).
 """
 
 import fnmatch
@@ -81,19 +81,23 @@ def read_skips(path):
     return rules
 
 
+def add_part(tally, folder, part):
+    if (folder / f"{part}.done").exists():
+        tally.passed += 1
+    elif (folder / f"{part}.junit.xml").exists():
+        add_junit(tally, part, folder / f"{part}.junit.xml")
+    elif (folder / f"{part}.ctest.xml").exists():
+        add_ctest(tally, part, folder / f"{part}.ctest.xml", folder / f"{part}.gtest")
+    else:
+        tally.failed.append(f"{part}: died without a report")
+
+
 def main():
     folder, skips = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     tally = Tally()
     parts = (folder / "parts.txt").read_text().split()
     for part in parts:
-        if (folder / f"{part}.done").exists():
-            tally.passed += 1
-        elif (folder / f"{part}.junit.xml").exists():
-            add_junit(tally, part, folder / f"{part}.junit.xml")
-        elif (folder / f"{part}.ctest.xml").exists():
-            add_ctest(tally, part, folder / f"{part}.ctest.xml", folder / f"{part}.gtest")
-        else:
-            tally.failed.append(f"{part}: died without a report")
+        add_part(tally, folder, part)
     rules = read_skips(skips)
     for pattern, reason in rules:
         if not reason:
@@ -106,6 +110,12 @@ def main():
             print(f"skipped: {name}: {listed}")
     for name in tally.failed:
         print(f"FAILED: {name}")
+    if earlier := (folder / "earlier.txt").read_text().split() if (folder / "earlier.txt").exists() else []:
+        then = Tally()
+        for part in earlier:
+            add_part(then, folder, part)
+        print(f"{then.passed} of these passed in an earlier run, and nothing has changed since: {', '.join(earlier)}"
+              " (--again runs them)")
     print(f"{tally.passed} passed, {len(tally.failed)} failed, {len(tally.skipped)} skipped")
     return 1 if tally.failed or not tally.passed else 0
 
