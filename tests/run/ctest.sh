@@ -1,13 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Parts of tests/run.sh: what ctest runs, per build. Tests labelled `tool` look at sources and at the
-# release's binaries, and say nothing new under a sanitizer.
+# Parts of tests/run.sh: what ctest runs, per build. Tests labelled `tool` look at sources, at the release's
+# binaries and at what the compilers make of the headers: a part of their own, which says nothing new under a
+# sanitizer.
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 case "$part" in
-  release) ctest_part release ;;
+  release) ctest_part release -LE tool ;;
+  tools) ctest_part release -L tool ;;
   asan)
     export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
     ctest_part asan -LE tool

@@ -38,6 +38,7 @@ PARTS = (
     Part("cuda-on-host", "cuda", ("extension", "build-release")),
     # The tests with most threads and processes: a run without a change is one more try for them.
     Part("release", "ctest", ("build-release",), always=True),
+    Part("tools", "ctest", ("build-release",), ("release",)),
     Part("languages", "languages", ("build-release", "extension"), ("rust-examples", "julia")),
     Part("gpu-runner", "python", ("extension", "build-release")),
     Part("wheel", "python", ("extension", "build-release")),
@@ -50,7 +51,7 @@ PARTS = (
     Part("asan", "ctest", ("build-asan",)),
     Part("cuda", "cuda", ("cuda-compile", "extension")),
     Part("tsan", "ctest", ("build-tsan",), full=True),
-    Part("long", "ctest", ("build-release",), ("release",), full=True),
+    Part("long", "ctest", ("build-release",), ("tools",), full=True),
     Part("random-shapes", "python", ("extension",), full=True),
     Part("random-programs", "python", ("extension",), full=True),
     Part("fuzz-functions", "fuzz", ("build-release",), full=True),

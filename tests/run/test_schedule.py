@@ -143,7 +143,7 @@ class ScheduleTest(Parts):
     def test_the_builds_of_a_part_are_those_that_it_needs(self):
         of = {part.name: schedule.Schedule([], self.folder, 1).builds_of(part) for part in PARTS}
         self.assertEqual((of["types"], of["rust"], of["wheel"]), ((), ("release",), ("release",)))
-        self.assertEqual((of["release"], of["asan"], of["tsan"]), (("release",), ("asan",), ("tsan",)))
+        self.assertEqual((of["tools"], of["asan"], of["tsan"]), (("release",), ("asan",), ("tsan",)))
 
 
 class EarlierTest(Parts):
