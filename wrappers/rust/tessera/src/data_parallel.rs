@@ -227,14 +227,14 @@ pub struct Slice {
 pub type SliceMap = BTreeMap<String, Slice>;
 
 fn lists(tensors: &TensorMap, slices: &SliceMap) -> (String, String) {
-    let quoted: Vec<String> = tensors.keys().map(|name| json::quote(name)).collect();
+    let names = json::quote_list(tensors.keys().map(String::as_str));
     let parts: Vec<String> = slices
         .iter()
         .map(|(name, Slice { offset, shape })| {
             format!("{}:{{\"offset\":{offset:?},\"shape\":{shape:?}}}", json::quote(name))
         })
         .collect();
-    (format!("[{}]", quoted.join(",")), format!("{{{}}}", parts.join(",")))
+    (names, format!("{{{}}}", parts.join(",")))
 }
 
 /// Writes tensors into a folder, on all ranks together; one that several ranks have completely is
@@ -248,9 +248,7 @@ pub fn save_shards(
 ) -> Result<()> {
     let path = path_text(path.as_ref())?;
     let (names, parts) = lists(tensors, slices);
-    let pairs: Vec<String> =
-        metadata.iter().map(|(k, v)| format!("{}:{}", json::quote(k), json::quote(v))).collect();
-    let texts = format!("{{{}}}", pairs.join(","));
+    let texts = json::quote_map(metadata);
     let list = handles(&tensors.values().collect::<Vec<_>>());
     // SAFETY: texts and a list with their lengths, a valid handle or null.
     done(unsafe {

@@ -116,11 +116,8 @@ pub fn save_file_with(
     metadata: &BTreeMap<String, String>,
 ) -> Result<()> {
     let path = path_text(path.as_ref())?;
-    let quoted: Vec<String> = tensors.keys().map(|name| json::quote(name)).collect();
-    let names = format!("[{}]", quoted.join(","));
-    let pairs: Vec<String> =
-        metadata.iter().map(|(k, v)| format!("{}:{}", json::quote(k), json::quote(v))).collect();
-    let texts = format!("{{{}}}", pairs.join(","));
+    let names = json::quote_list(tensors.keys().map(String::as_str));
+    let texts = json::quote_map(metadata);
     let list = handles(&tensors.values().collect::<Vec<_>>());
     // SAFETY: texts and lists with their lengths.
     done(unsafe {

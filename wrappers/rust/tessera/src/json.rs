@@ -18,6 +18,19 @@ pub(crate) fn quote(text: &str) -> String {
     quoted + "\""
 }
 
+/// An array of the texts.
+pub(crate) fn quote_list<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
+    let quoted: Vec<String> = texts.into_iter().map(quote).collect();
+    format!("[{}]", quoted.join(","))
+}
+
+/// An object of the texts.
+pub(crate) fn quote_map(texts: &BTreeMap<String, String>) -> String {
+    let pairs: Vec<String> =
+        texts.iter().map(|(key, text)| format!("{}:{}", quote(key), quote(text))).collect();
+    format!("{{{}}}", pairs.join(","))
+}
+
 pub(crate) fn texts(json: &str) -> Result<BTreeMap<String, String>> {
     object(&mut json.chars())
         .ok_or_else(|| Error::new(ErrorKind::Io, "the metadata is no object of texts"))

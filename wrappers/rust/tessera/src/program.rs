@@ -50,8 +50,7 @@ impl Program {
         parameters: &TensorMap,
         function: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>,
     ) -> Result<Self> {
-        let quoted: Vec<String> = parameters.keys().map(|name| json::quote(name)).collect();
-        let names = format!("[{}]", quoted.join(","));
+        let names = json::quote_list(parameters.keys().map(String::as_str));
         let params: Vec<Tensor> = parameters.values().cloned().collect();
         let (given, kept) = (handles(inputs), handles(&params));
         // SAFETY: lists and a text with their lengths.
@@ -103,8 +102,7 @@ impl Program {
     /// As [`Program::unify`], with names for the sizes that differ, in the order of the inputs' axes.
     pub fn unify_named(programs: &[Program], names: &[&str]) -> Result<Self> {
         let list: Vec<sys::tsr_program> = programs.iter().map(Program::raw).collect();
-        let quoted: Vec<String> = names.iter().map(|name| json::quote(name)).collect();
-        let names = format!("[{}]", quoted.join(","));
+        let names = json::quote_list(names.iter().copied());
         // SAFETY: a list of valid handles and a text, with their lengths.
         Self::made(|out| unsafe {
             sys::tsr_program_unify_named(

@@ -256,8 +256,7 @@ pub fn draw_graph(
     format: GraphFormat,
     show_saved: bool,
 ) -> Result<String> {
-    let quoted: Vec<String> = named.iter().map(|(name, _)| json::quote(name.as_ref())).collect();
-    let names = format!("[{}]", quoted.join(","));
+    let names = json::quote_list(named.iter().map(|(name, _)| name.as_ref()));
     let tensors: Vec<&Tensor> = named.iter().map(|(_, tensor)| tensor.borrow()).collect();
     let (roots, tensors) = (handles(roots), handles(&tensors));
     let format = match format {

@@ -200,8 +200,7 @@ impl<R: Rule> Optimizer<R> {
 
     /// Loads the options and a copy of the tensors; after an error nothing has changed.
     pub fn load_state(&mut self, state: &State) -> Result<()> {
-        let quoted: Vec<String> = state.tensors.keys().map(|name| json::quote(name)).collect();
-        let names = format!("[{}]", quoted.join(","));
+        let names = json::quote_list(state.tensors.keys().map(String::as_str));
         let list = handles(&state.tensors.values().collect::<Vec<_>>());
         // SAFETY: a valid handle; texts and a list with their lengths.
         done(unsafe {
