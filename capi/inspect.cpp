@@ -6,6 +6,7 @@
 #include "autograd/metadata.h"
 #include "capi/callback.h"
 #include "capi/generated/infos.h"
+#include "capi/give_text.h"
 #include "capi/json_args.h"
 #include "capi/node_args.h"
 #include "capi/structs.h"
@@ -16,14 +17,6 @@
 
 using namespace tsr;
 using namespace tsr::capi;
-
-namespace {
-
-void give_text(std::string text, tsr_buffer* out) {
-  give_object(new BufferObject(std::move(text)), out);
-}
-
-}  // namespace
 
 extern "C" {
 

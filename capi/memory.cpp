@@ -3,17 +3,14 @@
 // Memory: statistics, limits and pressure callbacks of the devices' allocators.
 #include <bit>
 #include <limits>
-#include <mutex>
-#include <unordered_map>
 
-#include "base/guarded_mutex.h"
 #include "base/immortal.h"
-#include "capi/callback.h"
 #include "capi/generated/infos.h"
+#include "capi/give_text.h"
 #include "capi/handle.h"
 #include "capi/log.h"
+#include "capi/memory_callbacks.h"
 #include "capi/structs.h"
-#include "memory/allocator.h"
 #include "memory/caching_allocator.h"
 #include "memory/pinned.h"
 #include "ops/create/copy.h"
@@ -26,22 +23,6 @@ static_assert(static_cast<int>(PoolKind::kLarge) == 0,
               "large_pool comes first in tsr_memory_pool_stat");
 
 namespace {
-
-Allocator& allocator_arg(tsr_device_type type, int32_t index) {
-  return allocator_for(device_arg(type, index, "device"));
-}
-
-CachingAllocator& caching_arg(tsr_device_type type, int32_t index) {
-  CachingAllocator* caching = allocator_arg(type, index).caching();
-  TSR_CHECK(caching != nullptr, Code::kNotImplemented, "device",
-            "its allocator does not support pressure callbacks");
-  return *caching;
-}
-
-int64_t clamp_size(uint64_t nbytes) {
-  constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
-  return static_cast<int64_t>(nbytes < kMost ? nbytes : kMost);
-}
 
 uint64_t size_arg(int64_t nbytes, const char* arg) {
   TSR_CHECK(nbytes >= 0, Code::kValue, arg, "expected a number of bytes, got ", nbytes);
@@ -78,61 +59,22 @@ tsr_memory_stats public_stats(const MemoryStats& from) {
   return to;
 }
 
-void give_text(std::string text, tsr_buffer* out) {
-  give_object(new BufferObject(std::move(text)), out);
-}
-
 // ---- Pressure callbacks ----
 
-struct Pressure {
-  tsr_pressure_fn callback;
-  UserData data;
-  CachingAllocator* allocator;
-};
-
-// Callbacks are found by number: if one is removed while it runs on another thread, that run keeps
-// its data.
-struct PressureTable {
-  GuardedMutex mutex;
-  int64_t next = 1;
-  std::unordered_map<int64_t, std::shared_ptr<Pressure>> entries;
-};
-
-PressureTable& pressure_table() {
-  return immortal<PressureTable>();
-}
-
-std::shared_ptr<Pressure> find_pressure(int64_t id, bool remove) {
-  PressureTable& table = pressure_table();
-  const std::lock_guard lock(table.mutex);
-  const auto found = table.entries.find(id);
-  if (found == table.entries.end()) return nullptr;
-  std::shared_ptr<Pressure> entry = found->second;
-  if (remove) table.entries.erase(found);
-  return entry;
+MemoryCallbacks<tsr_pressure_fn>& pressure_callbacks() {
+  return immortal<MemoryCallbacks<tsr_pressure_fn>>();
 }
 
 bool call_pressure(void* user, const MemoryPressure& pressure) {
-  const auto entry = find_pressure(static_cast<int64_t>(reinterpret_cast<intptr_t>(user)), false);
+  const auto entry = pressure_callbacks().find(user);
   if (!entry) return false;
-  tsr_memory_event event{};
-  event.struct_size = sizeof(event);
-  event.device_type = static_cast<int32_t>(pressure.device.type);
-  event.device_index = pressure.device.index;
-  event.requested = clamp_size(pressure.requested);
-  event.cached_free = clamp_size(pressure.cached_free);
-  event.live_bytes = clamp_size(pressure.live);
-  event.live_handles = live_handles();
+  const tsr_memory_event event = memory_event(pressure);
   try {
-    return entry->callback(entry->data.get(), &event) == TSR_PRESSURE_FREED_MAYBE;
+    return entry->function(entry->data.get(), &event) == TSR_PRESSURE_FREED_MAYBE;
   } catch (...) {  // the allocation continues without the callback
     log_message(TSR_LOG_ERROR, "memory", "a pressure callback threw an exception, which is lost");
     return false;
   }
-}
-
-PressureCallback registration(int64_t id) {
-  return {call_pressure, reinterpret_cast<void*>(static_cast<intptr_t>(id))};
 }
 
 }  // namespace
@@ -227,23 +169,18 @@ tsr_status tsr_memory_pressure_add(tsr_device_type device_type, int32_t device_i
     out_arg(callback, "callback");
     out_arg(id, "id");
     CachingAllocator& caching = caching_arg(device_type, device_index);
-    auto entry = std::make_shared<Pressure>(Pressure{callback, std::move(data), &caching});
-    PressureTable& table = pressure_table();
-    {
-      const std::lock_guard lock(table.mutex);
-      *id = table.next++;
-      table.entries.emplace(*id, std::move(entry));
-    }
-    caching.add_pressure_callback(registration(*id));
+    pressure_callbacks().add(callback, std::move(data), caching, id, [&](void* number) {
+      caching.add_pressure_callback({call_pressure, number});
+    });
   });
 }
 
 tsr_status tsr_memory_pressure_remove(int64_t id) {
   return guard(Call(kInfo_memory_pressure_remove, id), [&] {
-    const std::shared_ptr<Pressure> entry = find_pressure(id, true);
+    const auto entry = pressure_callbacks().take(id);
     TSR_CHECK(entry != nullptr, Code::kValue, "id",
               "expected the number of a pressure callback, got ", id);
-    entry->allocator->remove_pressure_callback(registration(id));
+    entry->allocator->remove_pressure_callback({call_pressure, memory_callback_user(id)});
   });
 }
 

@@ -3,21 +3,16 @@
 // The history of a device's memory: recording, holders, the page, observers of failures.
 #include "memory/history.h"
 
-#include <algorithm>
 #include <limits>
-#include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
 
-#include "base/guarded_mutex.h"
 #include "base/immortal.h"
-#include "capi/callback.h"
 #include "capi/generated/infos.h"
+#include "capi/give_text.h"
 #include "capi/handle.h"
 #include "capi/log.h"
+#include "capi/memory_callbacks.h"
 #include "capi/structs.h"
-#include "memory/allocator.h"
 #include "memory/caching_allocator.h"
 #include "profile/memory_page.h"
 
@@ -28,10 +23,6 @@ namespace {
 
 constexpr int64_t kMostEntries = int64_t{1} << 26;
 constexpr int64_t kDefaultEntries = 100'000;
-
-Allocator& allocator_arg(tsr_device_type type, int32_t index) {
-  return allocator_for(device_arg(type, index, "device"));
-}
 
 HistoryOptions options_arg(const tsr_memory_history_options* given) {
   const tsr_memory_history_options options = read_struct(given, "options");
@@ -49,24 +40,9 @@ HistoryOptions options_arg(const tsr_memory_history_options* given) {
   return wanted;
 }
 
-void give_text(std::string text, tsr_buffer* out) {
-  give_object(new BufferObject(std::move(text)), out);
-}
-
-CachingAllocator& caching_arg(tsr_device_type type, int32_t index) {
-  CachingAllocator* caching = allocator_arg(type, index).caching();
-  TSR_CHECK(caching != nullptr, Code::kNotImplemented, "device",
-            "expected its own caching allocator, got an allocator of the host");
-  return *caching;
-}
-
 // ---- Settings ----
 
 constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max();
-
-int64_t clamp_size(uint64_t nbytes) {
-  return static_cast<int64_t>(std::min(nbytes, static_cast<uint64_t>(kNoBound)));
-}
 
 CachingSettings settings_arg(const tsr_memory_settings* given) {
   const tsr_memory_settings from = read_struct(given, "settings");
@@ -97,50 +73,20 @@ tsr_memory_settings public_settings(const CachingSettings& from) {
 
 // ---- Observers of out-of-memory errors ----
 
-struct Observer {
-  tsr_out_of_memory_fn callback;
-  UserData data;
-  CachingAllocator* allocator;
-};
-
-// Found by number: an observer that is removed while it runs on another thread keeps its data.
-struct ObserverTable {
-  GuardedMutex mutex;
-  int64_t next = 1;
-  std::unordered_map<int64_t, std::shared_ptr<Observer>> entries;
-};
-
-std::shared_ptr<Observer> find_observer(int64_t id, bool remove) {
-  ObserverTable& table = immortal<ObserverTable>();
-  const std::lock_guard lock(table.mutex);
-  const auto found = table.entries.find(id);
-  if (found == table.entries.end()) return nullptr;
-  std::shared_ptr<Observer> entry = found->second;
-  if (remove) table.entries.erase(found);
-  return entry;
+MemoryCallbacks<tsr_out_of_memory_fn>& observers() {
+  return immortal<MemoryCallbacks<tsr_out_of_memory_fn>>();
 }
 
 void tell_observer(void* user, const MemoryPressure& pressure, uint64_t) {
-  const auto entry = find_observer(static_cast<int64_t>(reinterpret_cast<intptr_t>(user)), false);
+  const auto entry = observers().find(user);
   if (!entry) return;
-  tsr_memory_event event{};
-  event.struct_size = sizeof(event);
-  event.device_type = static_cast<int32_t>(pressure.device.type);
-  event.device_index = pressure.device.index;
-  event.requested = clamp_size(pressure.requested);
-  event.cached_free = clamp_size(pressure.cached_free);
-  event.live_bytes = clamp_size(pressure.live);
-  event.live_handles = live_handles();
+  const tsr_memory_event event = memory_event(pressure);
   try {
-    entry->callback(entry->data.get(), &event);
+    entry->function(entry->data.get(), &event);
   } catch (...) {  // the error is reported without it
     log_message(TSR_LOG_ERROR, "memory",
                 "an observer of out-of-memory errors threw an exception, which is lost");
   }
-}
-
-OutOfMemoryObserver registration(int64_t id) {
-  return {tell_observer, reinterpret_cast<void*>(static_cast<intptr_t>(id))};
 }
 
 }  // namespace
@@ -213,23 +159,18 @@ tsr_status tsr_memory_out_of_memory_add(tsr_device_type device_type, int32_t dev
     out_arg(callback, "callback");
     out_arg(id, "id");
     CachingAllocator& caching = caching_arg(device_type, device_index);
-    auto entry = std::make_shared<Observer>(Observer{callback, std::move(data), &caching});
-    ObserverTable& table = immortal<ObserverTable>();
-    {
-      const std::lock_guard lock(table.mutex);
-      *id = table.next++;
-      table.entries.emplace(*id, std::move(entry));
-    }
-    caching.add_out_of_memory_observer(registration(*id));
+    observers().add(callback, std::move(data), caching, id, [&](void* number) {
+      caching.add_out_of_memory_observer({tell_observer, number});
+    });
   });
 }
 
 tsr_status tsr_memory_out_of_memory_remove(int64_t id) {
   return guard(Call(kInfo_memory_out_of_memory_remove, id), [&] {
-    const std::shared_ptr<Observer> entry = find_observer(id, true);
+    const auto entry = observers().take(id);
     TSR_CHECK(entry != nullptr, Code::kValue, "id",
               "expected the number of an observer of out-of-memory errors, got ", id);
-    entry->allocator->remove_out_of_memory_observer(registration(id));
+    entry->allocator->remove_out_of_memory_observer({tell_observer, memory_callback_user(id)});
   });
 }
 

@@ -5,6 +5,7 @@
 #include "base/trace.h"
 #include "capi/callback.h"
 #include "capi/generated/infos.h"
+#include "capi/give_text.h"
 #include "capi/handle.h"
 #include "capi/json_args.h"
 #include "capi/structs.h"
@@ -127,10 +128,6 @@ profile::Summary summary_of(tsr_profiler profiler, tsr_profile_group group, tsr_
        TSR_PROFILE_SORT_NAME},
       "sort");
   return profile::summarize(profiler_arg(profiler).profile(), rows, order, profile::known_roofs());
-}
-
-void give_text(std::string text, tsr_buffer* out) {
-  give_object(new BufferObject(std::move(text)), out);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // Programs: the functions of the ABI.
 #include "base/thread_exit.h"
 #include "capi/generated/infos.h"
+#include "capi/give_text.h"
 #include "capi/handle.h"
 #include "capi/json_args.h"
 #include "capi/objects.h"
@@ -37,10 +38,6 @@ std::vector<Program*> programs_arg(const tsr_program* programs, int32_t n_progra
 
 void cancel() noexcept {
   delete std::exchange(program::t_recorder, nullptr);
-}
-
-void give_text(std::string text, tsr_buffer* out) {
-  give_object(new BufferObject(std::move(text)), out);
 }
 
 }  // namespace

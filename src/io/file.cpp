@@ -15,6 +15,7 @@
 #include <new>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 
 namespace tsr::io {
@@ -27,20 +28,6 @@ namespace {
   error.set_native_code(number);
   throw error;
 }
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) noexcept : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  [[nodiscard]] int get() const noexcept { return number_; }
-
- private:
-  int number_;
-};
 
 // EINVAL and EROFS are no failures: the file system cannot sync a folder, but the file is there.
 void sync_folder_of(const std::string& path) {

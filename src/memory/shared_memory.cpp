@@ -15,6 +15,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/fork_mutex.h"
 #include "memory/name_keeper.h"
@@ -44,22 +45,6 @@ std::atomic<int64_t> g_kept{0};
   error.set_native_code(number);
   throw error;
 }
-
-// Closes its descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int number) noexcept : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  [[nodiscard]] int get() const noexcept { return number_; }
-  [[nodiscard]] int take() noexcept { return std::exchange(number_, -1); }
-
- private:
-  int number_;
-};
 
 // A program needs descriptors for other things too.
 int64_t most_descriptors() noexcept {
