@@ -82,6 +82,7 @@ class Earlier:
 
     def machine(self) -> bytes:
         lines = [platform.release(), str(os.cpu_count())]
+        lines += sorted(path.name for path in self.root.glob(".venv/lib/python*/site-packages/*"))
         for path in ("/proc/cpuinfo", "/var/lib/dpkg/status"):
             try:
                 text = pathlib.Path(path).read_text(errors="replace")
