@@ -105,10 +105,6 @@ class _Momentum(LRScheduler):
         else:
             group["momentum"] = momentum
 
-    @staticmethod
-    def _momentum(group: Group) -> float:
-        return float(group["betas"][0] if "betas" in group else group["momentum"])
-
 
 class CyclicLR(_Momentum):
     """Triangles between base_lr and max_lr, with falling tops if wanted; the momentum goes the other way (Smith,
