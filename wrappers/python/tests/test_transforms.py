@@ -36,6 +36,10 @@ CASES: dict[str, tuple[Make, Any]] = {
     "composed": (lambda t, a: t.ComposeTransform([t.AffineTransform(0.5, 2.0), t.TanhTransform(), t.StickBreakingTransform()]), PLAIN),
     "inverse": (lambda t, a: t.ExpTransform().inv, np.exp(PLAIN)),
     "stacked": (lambda t, a: t.StackTransform([t.ExpTransform(), t.TanhTransform(), t.AffineTransform(1.0, 3.0)], 1), PLAIN),
+    "cat": (lambda t, a: t.CatTransform([t.ExpTransform(), t.TanhTransform()], 1, [1, 2]), PLAIN),
+    "cat of events": (lambda t, a: t.CatTransform([t.AffineTransform(0.5, 2.0, event_dim=1), t.ExpTransform()], -1, [2, 1]), PLAIN),
+    "corr cholesky": (lambda t, a: t.CorrCholeskyTransform(), PLAIN),
+    "corr cholesky of two": (lambda t, a: t.CorrCholeskyTransform(), PLAIN[:, :1]),
     "distribution function": (lambda t, a: t.CumulativeDistributionTransform(normal(t)), PLAIN),
 }  # fmt: skip
 
@@ -165,6 +169,11 @@ CHECKS: dict[str, tuple[Any, Any, Any]] = {
     "lower_cholesky": (constraints.lower_cholesky, [[[1.0, 0.0], [5.0, 2.0]], [[1.0, 1.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, -1.0]]], [1, 0, 0]),
     "symmetric": (constraints.symmetric, [[[1.0, 2.0], [2.0, 1.0]], [[1.0, 0.0], [2.0, 1.0]]], [1, 0]),
     "positive_definite": (constraints.positive_definite, [[[2.0, 1.0], [1.0, 2.0]], [[1.0, 2.0], [2.0, 1.0]]], [1, 0]),
+    "positive_semidefinite": (constraints.positive_semidefinite, [[[1.0, 0.0], [0.0, 0.0]], [[1.0, 2.0], [2.0, 1.0]]], [1, 0]),
+    "lower_triangular": (constraints.lower_triangular, [[[1.0, 0.0], [5.0, -2.0]], [[1.0, 1.0], [0.0, 1.0]]], [1, 0]),
+    "corr_cholesky": (constraints.corr_cholesky, [[[1.0, 0.0], [0.6, 0.8]], [[1.0, 0.0], [0.6, 0.7]], [[1.0, 0.0], [0.6, -0.8]]], [1, 0, 0]),
+    "cat": (constraints.cat([constraints.positive, constraints.unit_interval], 0, [1, 2]), [-1.0, 0.5, 2.0], [0, 1, 0]),
+    "stack": (constraints.stack([constraints.positive, constraints.unit_interval], 1), [[1.0, 2.0], [-0.5, 0.5]], [[1, 0], [0, 1]]),
     "square": (constraints.square, [[[1.0, 2.0]]], [0]),
 }  # fmt: skip
 
@@ -172,7 +181,7 @@ CHECKS: dict[str, tuple[Any, Any, Any]] = {
 @pytest.mark.parametrize("name", CHECKS)
 def test_constraints_tell_each_value(name: str) -> None:
     constraint, values, wanted = CHECKS[name]
-    assert constraint.check(ts.tensor(values)).tolist() == [bool(w) for w in wanted]
+    np.testing.assert_array_equal(constraint.check(ts.tensor(values)).numpy(), np.array(wanted, bool))
 
 
 @pytest.mark.parametrize("registry", ["biject_to", "transform_to"])
@@ -196,6 +205,38 @@ def test_registries_lead_to_the_values_of_a_constraint(registry: str) -> None:
         ours(constraints.boolean)
     with pytest.raises(TypeError):
         ours.register(5)
+
+
+def test_positive_definite_matrices_are_products_of_their_factors() -> None:
+    t, x = distributions.PositiveDefiniteTransform(), RNG.standard_normal((2, 3, 3))
+    y = t(ours_of(x))
+    factor = distributions.LowerCholeskyTransform()(ours_of(x)).numpy()
+    np.testing.assert_allclose(y.numpy(), factor @ factor.transpose(0, 2, 1), 1e-12)
+    np.testing.assert_allclose(t.inv(y).numpy(), np.tril(x), 1e-9)
+    assert bool(constraints.positive_definite.check(y).all())
+
+
+@pytest.mark.parametrize("registry", [distributions.biject_to, distributions.transform_to])
+def test_registries_know_matrices_and_joined_constraints(registry: Any) -> None:
+    matrix = ours_of(RNG.standard_normal((2, 3, 3)))
+    assert bool(constraints.positive_definite.check(registry(constraints.positive_definite)(matrix)).all())
+    factor = registry(constraints.corr_cholesky)(ours_of(PLAIN))
+    assert factor.shape == (4, 3, 3) and bool(constraints.corr_cholesky.check(factor).all())
+    joined = constraints.cat([constraints.positive, constraints.unit_interval], 1, [1, 2])
+    assert bool(joined.check(registry(joined)(ours_of(PLAIN))).all())
+    stacked = constraints.stack([constraints.positive, constraints.less_than(0.5), constraints.unit_interval], 1)
+    assert bool(stacked.check(registry(stacked)(ours_of(PLAIN))).all())
+
+
+def test_a_property_can_be_a_constraint_that_depends_on_the_instance() -> None:
+    class Bounded(distributions.Uniform):
+        @constraints.dependent_property(is_discrete=True, event_dim=1)
+        def support(self) -> constraints.Constraint:
+            return constraints.interval(self.low, self.high)
+
+    assert constraints.is_dependent(Bounded.support) and Bounded.support.event_dim == 1 and Bounded.support.is_discrete
+    assert Bounded(0.0, 2.0).support.check(ts.tensor([1.0, 3.0])).tolist() == [True, False]
+    assert constraints.dependent(event_dim=2).event_dim == 2
 
 
 def test_dependent_constraints_check_nothing() -> None:

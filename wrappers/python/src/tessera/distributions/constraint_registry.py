@@ -73,6 +73,9 @@ _register(constraints.LessThan, _below)
 _register(constraints.Interval, _between)
 _register(constraints.HalfOpenInterval, _between)
 _register(constraints.LowerCholesky, lambda c: transforms.LowerCholeskyTransform())
+_register(constraints.CorrCholesky, lambda c: transforms.CorrCholeskyTransform())
+_register(constraints.PositiveDefinite, lambda c: transforms.PositiveDefiniteTransform())
+_register(constraints.PositiveSemidefinite, lambda c: transforms.PositiveDefiniteTransform())
 biject_to.register(constraints.Simplex, lambda c: transforms.StickBreakingTransform())
 transform_to.register(constraints.Simplex, lambda c: transforms.SoftmaxTransform())
 
@@ -83,3 +86,14 @@ def _independent(registry: ConstraintRegistry) -> Callable[[Any], Transform]:
 
 biject_to.register(constraints.Independent, _independent(biject_to))
 transform_to.register(constraints.Independent, _independent(transform_to))
+
+
+def _joined(registry: ConstraintRegistry) -> None:
+    registry.register(
+        constraints.Cat, lambda c: transforms.CatTransform([registry(part) for part in c.cseq], c.dim, c.lengths)
+    )
+    registry.register(constraints.Stack, lambda c: transforms.StackTransform([registry(part) for part in c.cseq], c.dim))
+
+
+_joined(biject_to)
+_joined(transform_to)

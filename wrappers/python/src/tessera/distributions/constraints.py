@@ -4,17 +4,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _ops
+from .._errors import InvalidValueError
 from .._tensor import Tensor
-from ._values import Value, all_rightmost, sum_rightmost
+from ._values import Value, all_rightmost, eps_of, sum_rightmost
 
 __all__ = [
-    "Constraint", "boolean", "dependent", "greater_than", "greater_than_eq", "half_open_interval", "independent",
-    "integer_interval", "interval", "is_dependent", "less_than", "lower_cholesky", "multinomial", "nonnegative",
-    "nonnegative_integer", "one_hot", "positive", "positive_definite", "positive_integer", "real", "real_vector", "simplex",
-    "square", "symmetric", "unit_interval",
+    "Constraint", "boolean", "cat", "corr_cholesky", "dependent", "dependent_property", "greater_than", "greater_than_eq",
+    "half_open_interval", "independent", "integer_interval", "interval", "is_dependent", "less_than", "lower_cholesky",
+    "lower_triangular", "multinomial", "nonnegative", "nonnegative_integer", "one_hot", "positive", "positive_definite",
+    "positive_integer", "positive_semidefinite", "real", "real_vector", "simplex", "square", "stack", "symmetric",
+    "unit_interval",
 ]  # fmt: skip
 
 
@@ -33,13 +36,35 @@ class Constraint:
 
 
 class _Dependent(Constraint):
-    """Stands for a constraint that depends on other values, and checks nothing."""
+    """Stands for a constraint that depends on other values, and checks nothing. A call states what is known of it."""
+
+    def __init__(self, *, is_discrete: bool = False, event_dim: int = 0) -> None:
+        self.is_discrete, self.event_dim = bool(is_discrete), event_dim
+
+    def __call__(self, *, is_discrete: bool = False, event_dim: int = 0) -> _Dependent:
+        return _Dependent(is_discrete=is_discrete, event_dim=event_dim)
 
     def check(self, value: Tensor) -> Tensor:
         raise NotImplementedError("a dependent constraint cannot be checked without the values that it depends on")
 
 
-def is_dependent(constraint: Constraint) -> bool:
+class dependent_property(property, _Dependent):  # noqa: N801 (PyTorch's name)
+    """A property that is the constraint of an instance, and a dependent constraint of the class.
+
+    With `is_discrete` or `event_dim` alone it is a decorator.
+    """
+
+    def __init__(
+        self, fn: Callable[[Any], Any] | None = None, *, is_discrete: bool = False, event_dim: int = 0
+    ) -> None:
+        property.__init__(self, fn)
+        _Dependent.__init__(self, is_discrete=is_discrete, event_dim=event_dim)
+
+    def __call__(self, fn: Any = None, *, is_discrete: bool = False, event_dim: int = 0) -> Any:
+        return dependent_property(fn, is_discrete=self.is_discrete, event_dim=self.event_dim)
+
+
+def is_dependent(constraint: object) -> bool:
     """Whether the constraint depends on other values."""
     return isinstance(constraint, _Dependent)
 
@@ -199,7 +224,15 @@ class PositiveDefinite(Symmetric):
         symmetric = super().check(value)
         if not bool(_ops.all(symmetric)):
             return symmetric
-        return _ops.all(_ops.eigvalsh(value) > 0, -1)
+        return self._signs(_ops.eigvalsh(value))
+
+    def _signs(self, eigenvalues: Tensor) -> Tensor:
+        return _ops.all(eigenvalues > 0, -1)
+
+
+class PositiveSemidefinite(PositiveDefinite):
+    def _signs(self, eigenvalues: Tensor) -> Tensor:
+        return _ops.all(eigenvalues >= 0, -1)
 
 
 class LowerCholesky(Constraint):
@@ -210,6 +243,56 @@ class LowerCholesky(Constraint):
     def check(self, value: Tensor) -> Tensor:
         lower = all_rightmost(value == _ops.tril(value), 2)
         return _ops.logical_and(lower, _ops.all(_ops.diagonal(value, 0, -2, -1) > 0, -1))
+
+
+class LowerTriangular(Constraint):
+    event_dim = 2
+
+    def check(self, value: Tensor) -> Tensor:
+        return all_rightmost(value == _ops.tril(value), 2)
+
+
+class CorrCholesky(LowerCholesky):
+    """Triangular factors of correlation matrices: their rows have length 1."""
+
+    def check(self, value: Tensor) -> Tensor:
+        # The squares of as many numbers as a row has are each off by one rounding.
+        tolerance = 10 * eps_of(value) * value.shape[-1]
+        long = _ops.abs(_ops.sum(_ops.square(value), -1) - 1) <= tolerance
+        return _ops.logical_and(super().check(value), _ops.all(long, -1))
+
+
+class Cat(Constraint):
+    """A constraint for each part along an axis."""
+
+    def __init__(
+        self, cseq: Sequence[Constraint], dim: int = 0, lengths: Sequence[int] | None = None
+    ) -> None:
+        self.cseq, self.dim = list(cseq), dim
+        self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
+        if len(self.lengths) != len(self.cseq):
+            raise InvalidValueError(f"cat: lengths: expected {len(self.cseq)} of them, got {len(self.lengths)}")
+        self.is_discrete = any(c.is_discrete for c in self.cseq)
+        self.event_dim = max((c.event_dim for c in self.cseq), default=0)
+
+    def check(self, value: Tensor) -> Tensor:
+        parts = _ops.split_with_sizes(value, self.lengths, self.dim)
+        return _ops.concat([c.check(part) for c, part in zip(self.cseq, parts)], self.dim)
+
+
+class Stack(Constraint):
+    """A constraint for each item along an axis."""
+
+    def __init__(self, cseq: Sequence[Constraint], dim: int = 0) -> None:
+        self.cseq, self.dim = list(cseq), dim
+        self.is_discrete = any(c.is_discrete for c in self.cseq)
+        # An axis of items that is among the event's, counted from the end, belongs to the event.
+        event_dim = max((c.event_dim for c in self.cseq), default=0)
+        self.event_dim = event_dim + 1 if self.dim + event_dim < 0 else event_dim
+
+    def check(self, value: Tensor) -> Tensor:
+        items = _ops.unstack(value, self.dim)
+        return _ops.stack([c.check(item) for c, item in zip(self.cseq, items)], self.dim)
 
 
 def _whole(value: Tensor) -> Tensor:
@@ -238,6 +321,11 @@ half_open_interval = HalfOpenInterval
 unit_interval = Interval(0.0, 1.0)
 simplex = Simplex()
 multinomial = Multinomial
+cat = Cat
+stack = Stack
+corr_cholesky = CorrCholesky()
+lower_triangular = LowerTriangular()
+positive_semidefinite = PositiveSemidefinite()
 square = Square()
 symmetric = Symmetric()
 lower_cholesky = LowerCholesky()

@@ -30,11 +30,15 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Function], Function]:
     return keep
 
 
+def unknown_pair(type_p: type, type_q: type) -> NotSupportedError:
+    return NotSupportedError(f"kl_divergence(): no formula for {type_p.__name__} and {type_q.__name__}")
+
+
 def _nearest(type_p: type, type_q: type) -> Callable[..., Tensor]:
     """The function of the nearest kinds: p's decides, then q's."""
     fitting = [pair for pair in _TABLE if issubclass(type_p, pair[0]) and issubclass(type_q, pair[1])]
     if not fitting:
-        raise NotSupportedError(f"kl_divergence(): no formula for {type_p.__name__} and {type_q.__name__}")
+        raise unknown_pair(type_p, type_q)
     return _TABLE[min(fitting, key=lambda pair: (type_p.__mro__.index(pair[0]), type_q.__mro__.index(pair[1])))]
 
 

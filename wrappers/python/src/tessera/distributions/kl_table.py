@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from .. import _ops, linalg
 from .._errors import NotSupportedError, ShapeError
@@ -17,7 +18,8 @@ from .distribution import Distribution
 from .gamma import Beta, Dirichlet, Exponential, Gamma
 from .kl import kl_divergence, register_kl
 from .location import EULER, Cauchy, Gumbel, Laplace, Uniform
-from .multivariate import MultivariateNormal, half_log_det, mahalanobis
+from .matrices import Wishart
+from .multivariate import LowRankMultivariateNormal, MultivariateNormal, half_log_det, mahalanobis
 from .normal import HALF_LOG_TWO_PI, HalfNormal, Normal
 
 # ---- outcomes ----
@@ -137,6 +139,32 @@ def _dirichlet(p: Dirichlet, q: Dirichlet) -> Tensor:
 def _uniform(p: Uniform, q: Uniform) -> Tensor:
     outside = _ops.logical_or(q.low > p.low, q.high < p.high)
     return _ops.where(outside, math.inf, _ops.log((q.high - q.low) / (p.high - p.low)))
+
+
+@register_kl(Wishart, Wishart)
+def _wishart(p: Wishart, q: Wishart) -> Tensor:
+    size = p.event_shape[-1]
+    if p.event_shape != q.event_shape:
+        raise ShapeError(f"kl_divergence(): expected matrices of one size, got {p.event_shape} and {q.event_shape}")
+    trace = p.df * _ops.sum(q.precision_matrix * p.covariance_matrix, (-2, -1))
+    return q._log_factor() - p.entropy() - 0.5 * ((q.df - size - 1) * p.expected_log_det() - trace)
+
+
+def _low_rank(p: Any, q: Any) -> Tensor:
+    """Of normal vectors, one of which has a covariance of low rank."""
+    if p.event_shape != q.event_shape:
+        raise ShapeError(f"kl_divergence(): expected vectors of one length, got {p.event_shape} and {q.event_shape}")
+    trace = _ops.sum(q.precision_matrix * p.covariance_matrix, (-2, -1))
+    shift, low = q.loc - p.loc, isinstance(q, LowRankMultivariateNormal)
+    distance = q.mahalanobis(shift) if low else mahalanobis(q.scale_tril, shift)
+    halves = [d.half_log_det() if hasattr(d, "half_log_det") else half_log_det(d.scale_tril) for d in (p, q)]
+    found: Tensor = halves[1] - halves[0] + 0.5 * (trace + distance - p.event_shape[0])
+    return found
+
+
+register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)(_low_rank)
+register_kl(LowRankMultivariateNormal, MultivariateNormal)(_low_rank)
+register_kl(MultivariateNormal, LowRankMultivariateNormal)(_low_rank)
 
 
 @register_kl(MultivariateNormal, MultivariateNormal)

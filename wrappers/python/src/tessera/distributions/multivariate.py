@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The normal distribution of vectors."""
+"""The normal distribution of vectors, also with a covariance of low rank beside its diagonal."""
 
 from __future__ import annotations
 
@@ -111,3 +111,96 @@ class MultivariateNormal(Distribution):
 
     def entropy(self) -> Tensor:
         return half_log_det(self.scale_tril) + 0.5 * self._event_shape[0] * (1 + math.log(2 * math.pi))
+
+
+class LowRankMultivariateNormal(Distribution):
+    """Normal vectors with the covariance W W^T + D: a factor W with few columns and a diagonal D.
+
+    Only the small matrix C = I + W^T D^-1 W is factored (Woodbury's identity).
+    """
+
+    arg_constraints: ClassVar = {
+        "loc": constraints.real_vector, "cov_factor": constraints.independent(constraints.real, 2),
+        "cov_diag": constraints.independent(constraints.positive, 1),
+    }  # fmt: skip
+    support = constraints.real_vector
+    has_rsample = True
+    loc: Tensor
+    cov_factor: Tensor
+    cov_diag: Tensor
+
+    def __init__(
+        self, loc: Tensor, cov_factor: Tensor, cov_diag: Tensor, validate_args: bool | None = None
+    ) -> None:
+        size = loc.shape[-1:]
+        if loc.ndim < 1 or cov_factor.ndim < 2 or cov_factor.shape[-2:-1] != size or cov_diag.shape[-1:] != size:
+            raise ShapeError(
+                "LowRankMultivariateNormal: expected a vector loc, a cov_factor with a row for each of its elements and a "
+                f"vector cov_diag of its length, got shapes {loc.shape}, {cov_factor.shape} and {cov_diag.shape}"
+            )
+        batch = _ops.broadcast_tensors([loc[..., 0], cov_factor[..., 0, 0], cov_diag[..., 0]])[0].shape
+        self.loc = _ops.broadcast_to(loc, batch + size)
+        self.cov_factor = _ops.broadcast_to(cov_factor, batch + cov_factor.shape[-2:])
+        self.cov_diag = _ops.broadcast_to(cov_diag, batch + size)
+        super().__init__(batch, size, validate_args=validate_args)
+
+    @lazy_property
+    def _scaled(self) -> Tensor:
+        """W^T D^-1"""
+        return _ops.matrix_transpose(self.cov_factor / _ops.expand_dims(self.cov_diag, -1))
+
+    @lazy_property
+    def _capacitance_tril(self) -> Tensor:
+        """The triangular factor of C."""
+        rank = self.cov_factor.shape[-1]
+        unit = _ops.eye(rank, dtype=self.loc.dtype, device=self.loc.device)
+        return linalg.cholesky(_ops.matmul(self._scaled, self.cov_factor) + unit)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.loc
+
+    @property
+    def mode(self) -> Tensor:
+        return self.loc
+
+    @property
+    def variance(self) -> Tensor:
+        return _ops.sum(_ops.square(self.cov_factor), -1) + self.cov_diag
+
+    @lazy_property
+    def covariance_matrix(self) -> Tensor:
+        return _ops.matmul(self.cov_factor, _ops.matrix_transpose(self.cov_factor)) + _ops.diag_embed(self.cov_diag)
+
+    @lazy_property
+    def precision_matrix(self) -> Tensor:
+        part = linalg.solve_triangular(self._capacitance_tril, self._scaled, upper=False)
+        return _ops.diag_embed(1 / self.cov_diag) - _ops.matmul(_ops.matrix_transpose(part), part)
+
+    @lazy_property
+    def scale_tril(self) -> Tensor:
+        return linalg.cholesky(self.covariance_matrix)
+
+    def rsample(self, sample_shape: ShapeLike = ()) -> Tensor:
+        shape = self._extended_shape(sample_shape)
+        few = standard_normal(shape[:-1] + self.cov_factor.shape[-1:], self.loc)
+        shared = _ops.squeeze(_ops.matmul(self.cov_factor, _ops.expand_dims(few, -1)), -1)
+        return self.loc + shared + _ops.sqrt(self.cov_diag) * standard_normal(shape, self.loc)
+
+    def mahalanobis(self, difference: Tensor) -> Tensor:
+        """d^T (W W^T + D)^-1 d of vectors d."""
+        inside = _ops.squeeze(_ops.matmul(self._scaled, _ops.expand_dims(difference, -1)), -1)
+        alone = _ops.sum(_ops.square(difference) / self.cov_diag, -1)
+        return alone - mahalanobis(self._capacitance_tril, inside)
+
+    def half_log_det(self) -> Tensor:
+        """Half of the logarithm of the covariance's determinant."""
+        return half_log_det(self._capacitance_tril) + 0.5 * _ops.sum(_ops.log(self.cov_diag), -1)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        constant = 0.5 * self._event_shape[0] * math.log(2 * math.pi)
+        return -0.5 * self.mahalanobis(value - self.loc) - self.half_log_det() - constant
+
+    def entropy(self) -> Tensor:
+        return self.half_log_det() + 0.5 * self._event_shape[0] * (1 + math.log(2 * math.pi))

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Distributions of positive numbers and of proportions that others are made into: Pareto, Weibull, InverseGamma,
-FisherSnedecor, Kumaraswamy and LogisticNormal; and NegativeBinomial, a mixture of Poisson's."""
+"""Distributions of positive numbers and of proportions that others are made into: Pareto, GeneralizedPareto, Weibull,
+InverseGamma, FisherSnedecor, Kumaraswamy and LogisticNormal; and NegativeBinomial, a mixture of Poisson's."""
 
 from __future__ import annotations
 
@@ -82,6 +82,89 @@ class Pareto(_OfTwo):
 
     def entropy(self) -> Tensor:
         return _ops.log(self.scale / self.alpha) + (1 + _ops.reciprocal(self.alpha))
+
+
+class GeneralizedPareto(Distribution):
+    """P(X > x) = (1 + concentration z)^(-1 / concentration) with z = (x - loc) / scale; e^-z for the concentration 0.
+
+    The tails of other distributions beyond a high threshold `loc` come close to it (Coles, "An Introduction to
+    Statistical Modeling of Extreme Values", 2001).
+    """
+
+    arg_constraints: ClassVar = {
+        "loc": constraints.real, "scale": constraints.positive, "concentration": constraints.real,
+    }  # fmt: skip
+    has_rsample = True
+    loc: Tensor
+    scale: Tensor
+    concentration: Tensor
+
+    def __init__(self, loc: Value, scale: Value, concentration: Value, validate_args: bool | None = None) -> None:
+        self.loc, self.scale, self.concentration = broadcast_all(loc, scale, concentration)
+        super().__init__(self.loc.shape, validate_args=validate_args)
+
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
+    def support(self) -> constraints.Constraint:
+        end = self.loc - self.scale / self.concentration
+        return constraints.interval(self.loc, _ops.where(self.concentration < 0, end, math.inf))
+
+    def _below(self, bound: float, moment: Any) -> Tensor:
+        """A moment that exists for concentrations below a bound."""
+        exists = self.concentration < bound
+        return _ops.where(exists, moment(_ops.where(exists, self.concentration, 0.0)), math.nan)
+
+    @property
+    def mean(self) -> Tensor:
+        return self._below(1.0, lambda c: self.loc + self.scale / (1 - c))
+
+    @property
+    def mode(self) -> Tensor:
+        return self.loc
+
+    @property
+    def variance(self) -> Tensor:
+        return self._below(0.5, lambda c: _ops.square(self.scale / (1 - c)) / (1 - 2 * c))
+
+    def _split(self) -> tuple[Tensor, Tensor]:
+        """Where the tail is exponential, and concentrations with 1 in these places."""
+        flat = _ops.abs(self.concentration) < tiny_of(self.concentration)
+        return flat, _ops.where(flat, 1.0, self.concentration)
+
+    def rsample(self, sample_shape: ShapeLike = ()) -> Tensor:
+        drawn = _ops.empty(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device)
+        return self._where_left(-drawn.exponential_())
+
+    def _where_left(self, log_left: Tensor) -> Tensor:
+        """The value beyond which so much probability lies."""
+        flat, c = self._split()
+        return self.loc + self.scale * _ops.where(flat, -log_left, _ops.expm1(-c * log_left) / c)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        flat, c = self._split()
+        z = (value - self.loc) / self.scale
+        # At the concentration -1 all densities are equal, also at the end, where the logarithm is infinite.
+        tail = _ops.xlog1py(1 + 1 / c, c * z)
+        return -_ops.log(self.scale) - _ops.where(flat, z, tail)
+
+    def log_survival_function(self, value: Tensor) -> Tensor:
+        """The logarithm of the probability of more than each value."""
+        self._validate_sample(value)
+        flat, c = self._split()
+        z = (value - self.loc) / self.scale
+        return -_ops.where(flat, z, _ops.log1p(c * z) / c)
+
+    def log_cdf(self, value: Tensor) -> Tensor:
+        return _ops.log(self.cdf(value))
+
+    def cdf(self, value: Tensor) -> Tensor:
+        return -_ops.expm1(self.log_survival_function(value))
+
+    def icdf(self, value: Tensor) -> Tensor:
+        return self._where_left(_ops.log1p(-value))
+
+    def entropy(self) -> Tensor:
+        return _ops.log(self.scale) + self.concentration + 1
 
 
 class Weibull(_OfTwo):
