@@ -323,3 +323,59 @@ def test_distributed_sampler_gives_each_sample_to_one_rank(count: int, shuffle: 
     assert before != [*sampler] and len(sampler) == 50
     with pytest.raises(ts.InvalidValueError):
         DistributedSampler(range(3), 2, 2)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("even", [True, False])
+def test_D9_sync_batch_norm_is_batch_norm_of_the_whole_batch(size: int, even: bool) -> None:
+    rng = np.random.default_rng(size)
+    whole, slopes = (rng.standard_normal((12, 4, 3)) * 3 + 100 for _ in range(2))
+    cuts = [12 * r // size for r in range(size + 1)] if even else [0, *range(1, size), 12]
+
+    def run(norm: nn.Module, rows: slice) -> list[np.ndarray]:
+        norm.weight.data.copy_(ts.arange(4.0) + 0.5)
+        results = []
+        for _ in range(2):
+            x = ts.from_numpy(whole[rows].copy()).requires_grad_()
+            y = norm(x)
+            (y * ts.from_numpy(slopes[rows].copy())).sum().backward()
+            results += [y.detach().numpy(), x.grad.numpy()]
+        return [*results, norm.weight.grad.numpy(), norm.bias.grad.numpy(), norm.running_mean.numpy(), norm.running_var.numpy()]
+
+    expected = run(nn.BatchNorm1d(4, momentum=0.3, dtype=ts.float64), slice(None))
+
+    def body(rank: int) -> list[np.ndarray]:
+        norm = nn.SyncBatchNorm.convert_sync_batchnorm(nn.BatchNorm1d(4, momentum=0.3, dtype=ts.float64))
+        assert type(norm) is nn.SyncBatchNorm
+        return run(norm, slice(cuts[rank], cuts[rank + 1]))
+
+    got = on_ranks(size, body)
+    for place in range(4):
+        np.testing.assert_allclose(np.concatenate([each[place] for each in got]), expected[place], 1e-8, 1e-8)
+    for place in (4, 5):  # gradients of parameters are each rank's own, for DistributedDataParallel to add up
+        np.testing.assert_allclose(sum(each[place] for each in got), expected[place], 1e-8, 1e-6)
+    for each in got:
+        for place in (6, 7):
+            np.testing.assert_allclose(each[place], expected[place], 1e-10)
+
+
+def test_sync_batch_norm_converts_models_and_alone_it_is_batch_norm() -> None:
+    model = nn.Sequential(nn.Conv2d(1, 3, 3), nn.BatchNorm2d(3, momentum=None), nn.Sequential(nn.BatchNorm1d(2, affine=False)))
+    twin = nn.SyncBatchNorm.convert_sync_batchnorm(model)
+    assert twin is model and type(model[1]) is nn.SyncBatchNorm and type(model[2][0]) is nn.SyncBatchNorm
+    assert model[2][0].weight is None and model[1].momentum is None and [*model.state_dict()] == [
+        "0.weight", "0.bias", "1.weight", "1.bias", "1.running_mean", "1.running_var", "1.num_batches_tracked",
+        "2.0.running_mean", "2.0.running_var", "2.0.num_batches_tracked",
+    ]  # fmt: skip
+    x = batch(0)
+    alone, plain = nn.SyncBatchNorm(12), nn.BatchNorm1d(12)
+    np.testing.assert_array_equal(alone(x).detach().numpy(), plain(x).detach().numpy())
+    np.testing.assert_array_equal(alone.eval()(x).detach().numpy(), plain.eval()(x).detach().numpy())
+    with pytest.raises(ValueError, match=r"\(N, 12, ...\)"):
+        alone(ts.ones(12))
+
+    def body(rank: int) -> None:
+        with pytest.raises(ValueError, match="more than 1 value"):
+            nn.SyncBatchNorm(12)(x[:1] if rank == 0 else x[:0])
+
+    on_ranks(2, body)

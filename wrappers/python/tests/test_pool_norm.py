@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import tessera as ts
 from tessera import nn
@@ -313,3 +314,40 @@ def test_dropout_layers_only_drop_in_training(layer: Any) -> None:
 def test_wrong_layers_say_so(call: Callable[[], Any]) -> None:
     with pytest.raises(ValueError):
         call()
+
+
+@pytest.mark.parametrize("axes", [2, 3])
+@pytest.mark.parametrize("sizes", [{"output_size": (4, 3, 5)}, {"output_ratio": (0.5, 0.4, 0.6)}, {"output_size": 1}])
+def test_fractional_max_pooling_is_pytorchs(axes: int, sizes: dict[str, Any]) -> None:
+    rng = np.random.default_rng(4)
+    x, numbers = rng.standard_normal((2, 3, 9, 7, 10)[: 2 + axes]), rng.uniform(size=(2, 3, axes))
+    given = {k: v[:axes] if isinstance(v, tuple) else v for k, v in sizes.items()}
+    kernel = (2, 3, 2)[:axes]
+    theirs = torch.tensor(x, requires_grad=True)
+    pool = getattr(torch.nn.functional, f"fractional_max_pool{axes}d")
+    wanted, places = pool(theirs, kernel, **given, return_indices=True, _random_samples=torch.tensor(numbers))
+    wanted.square().sum().backward()
+    ours = ts.from_numpy(x.copy()).requires_grad_()
+    kind = getattr(nn, f"FractionalMaxPool{axes}d")
+    found, positions = kind(kernel, **given, return_indices=True, samples=ts.from_numpy(numbers))(ours)
+    np.testing.assert_array_equal(found.detach().numpy(), wanted.detach().numpy())
+    np.testing.assert_array_equal(positions.numpy(), places.numpy())
+    found.square().sum().backward()
+    np.testing.assert_allclose(ours.grad.numpy(), theirs.grad.numpy(), 1e-12)
+    alone = kind(kernel, **given, samples=ts.from_numpy(numbers[:1]))(ours[0])
+    np.testing.assert_array_equal(alone.detach().numpy(), wanted[0].detach().numpy())
+
+
+def test_fractional_max_pooling_draws_its_windows_and_refuses_what_does_not_fit() -> None:
+    x = ts.arange(100.0).reshape((1, 1, 10, 10))
+    pool = nn.FractionalMaxPool2d(2, output_ratio=0.7)
+    ts.manual_seed(0)
+    drawn = {tuple(pool(x).flatten().tolist()) for _ in range(20)}
+    assert len(drawn) > 1 and all(max(values) == 99 and len(values) == 49 for values in drawn)
+    for call in (
+        lambda: nn.FractionalMaxPool2d(2), lambda: nn.FractionalMaxPool2d(2, 3, 0.5), lambda: nn.FractionalMaxPool2d(2, output_ratio=1.5),
+        lambda: F.fractional_max_pool2d(x, 2, 10), lambda: F.fractional_max_pool2d(x[0, 0], 2, 3),
+        lambda: F.fractional_max_pool3d(x, 2, (3, 3)), lambda: F.fractional_max_pool2d(x, 2, 3, samples=ts.zeros((1, 2))),
+    ):  # fmt: skip
+        with pytest.raises(ValueError):
+            call()

@@ -125,6 +125,8 @@ from .padding import (
 from .parameter import Parameter
 from .parameter_lists import ParameterDict, ParameterList
 from .pooling import (
+    FractionalMaxPool2d,
+    FractionalMaxPool3d,
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
     AdaptiveAvgPool3d,
@@ -145,6 +147,7 @@ from .pooling import (
     MaxUnpool3d,
 )
 from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
+from .sync_norm import SyncBatchNorm
 from .transformer import (
     Transformer,
     TransformerDecoder,
@@ -156,6 +159,8 @@ from .transformer import (
 __all__ = [
     "CELU",
     "ELU",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
     "GELU",
     "GLU",
     "GRU",
@@ -291,6 +296,7 @@ __all__ = [
     "Softplus",
     "Softshrink",
     "Softsign",
+    "SyncBatchNorm",
     "Tanh",
     "Tanhshrink",
     "Threshold",

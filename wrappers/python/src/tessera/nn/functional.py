@@ -149,6 +149,13 @@ from .._ops import (
     triplet_margin_loss,
 )
 
+from ._fractional import (
+    fractional_max_pool2d,
+    fractional_max_pool2d_with_positions,
+    fractional_max_pool3d,
+    fractional_max_pool3d_with_positions,
+)
+
 if TYPE_CHECKING:
     from .._tensor import Tensor
 
@@ -200,6 +207,10 @@ __all__ = [
     "feature_alpha_dropout",
     "feature_alpha_dropout_",
     "embedding_bag",
+    "fractional_max_pool2d",
+    "fractional_max_pool2d_with_positions",
+    "fractional_max_pool3d",
+    "fractional_max_pool3d_with_positions",
     "gaussian_nll_loss",
     "gelu",
     "glu",

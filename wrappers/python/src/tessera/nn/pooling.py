@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional, Union
 
-from .._errors import InvalidValueError
+from .._errors import InvalidArgumentError, InvalidValueError
 from .._tensor import Tensor
 from . import functional as F
 from ._sizes import Sizes
@@ -221,6 +221,48 @@ class AdaptiveMaxPool3d(_AdaptiveMax):
     _axes = 3
     _pool = staticmethod(F.adaptive_max_pool3d)
     _pool_with_positions = staticmethod(F.adaptive_max_pool3d_with_positions)
+
+
+class _FractionalMaxPool(Module):
+    _pool: Any
+    _pool_with_positions: Any
+
+    def __init__(
+        self, kernel_size: Sizes, output_size: Sizes | None = None, output_ratio: float | tuple[float, ...] | None = None,
+        return_indices: bool = False, samples: Tensor | None = None,
+    ) -> None:
+        super().__init__()
+        if (output_size is None) == (output_ratio is None):
+            given = "none" if output_size is None else "both"
+            raise InvalidArgumentError(f"{type(self).__name__}: expected either output_size or output_ratio, got {given}")
+        ratios = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,)
+        if output_ratio is not None and not all(0 < float(r) < 1 for r in ratios if r is not None):
+            raise InvalidValueError(f"{type(self).__name__}: output_ratio: expected numbers between 0 and 1, got {output_ratio!r}")
+        self.kernel_size, self.output_size, self.output_ratio = kernel_size, output_size, output_ratio
+        self.return_indices = return_indices
+        self.register_buffer("samples", samples, persistent=False)
+
+    def forward(self, input: Tensor) -> Any:
+        """The maxima, and with return_indices their positions in the flattened spatial axes."""
+        pool = self._pool_with_positions if self.return_indices else self._pool
+        return pool(input, self.kernel_size, self.output_size, self.output_ratio, self.samples)
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, output_size={self.output_size}, output_ratio={self.output_ratio}"
+
+
+class FractionalMaxPool2d(_FractionalMaxPool):
+    """The maxima of windows at random distances along two axes, so that the output has any size."""
+
+    _pool = staticmethod(F.fractional_max_pool2d)
+    _pool_with_positions = staticmethod(F.fractional_max_pool2d_with_positions)
+
+
+class FractionalMaxPool3d(_FractionalMaxPool):
+    """The maxima of windows at random distances along three axes, so that the output has any size."""
+
+    _pool = staticmethod(F.fractional_max_pool3d)
+    _pool_with_positions = staticmethod(F.fractional_max_pool3d_with_positions)
 
 
 class _MaxUnpool(_Windows):

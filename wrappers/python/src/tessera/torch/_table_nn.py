@@ -71,6 +71,22 @@ embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_gra
         mode, per_sample_weights=per_sample_weights, include_last_offset=include_last_offset, padding_idx=padding_idx))[1]
 feature_alpha_dropout(input, p=0.5, training=False, inplace=False)
     = into(input, feature_alpha_dropout(input, p, training), inplace)
+fractional_max_pool2d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False,
+        _random_samples=None)
+    = with_places(fractional_max_pool2d, fractional_max_pool2d_with_positions, return_indices, input, kernel_size,
+        output_size, output_ratio if output_size is None else None, _random_samples)
+fractional_max_pool3d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False,
+        _random_samples=None)
+    = with_places(fractional_max_pool3d, fractional_max_pool3d_with_positions, return_indices, input, kernel_size,
+        output_size, output_ratio if output_size is None else None, _random_samples)
+fractional_max_pool2d_with_indices(input, kernel_size, output_size=None, output_ratio=None, return_indices=False,
+        _random_samples=None)
+    = tuple(fractional_max_pool2d_with_positions(input, kernel_size, output_size, output_ratio if output_size is
+        None else None, _random_samples))
+fractional_max_pool3d_with_indices(input, kernel_size, output_size=None, output_ratio=None, return_indices=False,
+        _random_samples=None)
+    = tuple(fractional_max_pool3d_with_positions(input, kernel_size, output_size, output_ratio if output_size is
+        None else None, _random_samples))
 fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1)
     = fold(input, output_size, kernel_size, dilation, padding, stride)
 gaussian_nll_loss(input, target, var, full=False, eps=1e-06, reduction="mean")
@@ -184,7 +200,7 @@ upsample_nearest(input, size=None, scale_factor=None) = interpolate(input, size,
 # ---- layers ----
 
 # What the library calls some of PyTorch's arguments.
-RENAMED = {"dim": "axis", "keepdim": "keepdims", "start_dim": "start_axis", "end_dim": "end_axis"}
+RENAMED = {"dim": "axis", "keepdim": "keepdims", "start_dim": "start_axis", "end_dim": "end_axis", "_random_samples": "samples"}
 
 # Settings that may be ignored, because the result is the same without them: memory and old names.
 IGNORED = ("inplace", "size_average", "reduce", "sparse", "args", "kwargs")
@@ -225,6 +241,8 @@ EmbeddingBag(num_embeddings, embedding_dim, max_norm=None, norm_type=2.0, scale_
     sparse=False, include_last_offset=False, padding_idx=None)
 Flatten(start_dim=1, end_dim=-1)
 Unflatten(dim, unflattened_size)
+FractionalMaxPool2d(kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None)
+FractionalMaxPool3d(kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None)
 GLU(dim=-1)
 HingeEmbeddingLoss(margin=1.0, size_average=None, reduce=None, reduction="mean")
 Identity(*args, **kwargs)
@@ -255,6 +273,7 @@ SoftMarginLoss(size_average=None, reduce=None, reduction="mean")
 Softmax(dim=None)
 Softmin(dim=None)
 Threshold(threshold, value, inplace=False)
+SyncBatchNorm(num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, process_group=None)
 TripletMarginLoss(margin=1.0, p=2.0, eps=1e-06, swap=False, size_average=None, reduce=None, reduction="mean")
 """
 
@@ -264,7 +283,7 @@ _POOL = "kernel_size={kernel_size}, stride={stride}, padding={padding}, dilation
 _NORM = "{num_features}, eps={eps}, momentum={momentum}, affine={affine}, track_running_stats={track_running_stats}"
 _TEXTS = {
     "AvgPool1d AvgPool2d AvgPool3d": "kernel_size={kernel_size}, stride={stride}, padding={padding}",
-    "BatchNorm1d BatchNorm2d BatchNorm3d InstanceNorm1d InstanceNorm2d InstanceNorm3d": _NORM,
+    "BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d": _NORM,
     "ZeroPad1d ZeroPad2d ZeroPad3d ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d "
     "ReplicationPad3d CircularPad1d CircularPad2d CircularPad3d": "{padding}",
     "Unflatten": "dim={dim}, unflattened_size={unflattened_size}",
