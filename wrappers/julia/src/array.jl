@@ -135,6 +135,8 @@ function Base.Array(t::Tensor)
 end
 Base.Array{T}(t::Tensor) where {T} = convert(Array{T}, Array(t))
 Base.Array{T,N}(t::Tensor) where {T,N} = convert(Array{T,N}, Array(t))
+Base.Vector(t::Tensor) = Array(t)::Vector
+Base.Matrix(t::Tensor) = Array(t)::Matrix
 Base.collect(t::Tensor) = Array(t)
 Base.convert(::Type{T}, t::Tensor) where {T<:Array} = T(t)
 
@@ -179,28 +181,28 @@ function share(t::Tensor)
 end
 
 function share_array(t::Tensor, ::Type{T}, shape::NTuple{N,Int}) where {T,N}
-    owner = borrow(t.handle)  # so that the array does not depend on `t`
-    check(C.tsr_storage_lend(owner))  # the array has its address
     memory = Ptr{T}(info(t).data)
     if memory == C_NULL
-        C.tsr_storage_give_back(owner)
         return Array{T,N}(undef, shape...)
     elseif iscontiguous(reversed(t))
-        return owned(unsafe_wrap(Array, memory, shape), owner)
+        return owned(unsafe_wrap(Array, memory, shape), t)
     elseif iscontiguous(t)
-        rows = owned(unsafe_wrap(Array, memory, reverse(shape)), owner)
+        rows = owned(unsafe_wrap(Array, memory, reverse(shape)), t)
         return PermutedDimsArray(rows, ntuple(d -> N + 1 - d, N))
     end
-    C.tsr_storage_give_back(owner)
     throw(ArgumentError("share: the elements have gaps (strides $(strides(t))); use Array(t)"))
 end
 
-function owned(array, owner)
+# The array keeps a reference to the tensor, as a bare handle: finalizers run in any order, so that a
+# Tensor which only the array leads to could be freed before the array gives the memory back.
+function owned(array, t::Tensor)
+    check(C.tsr_storage_lend(t))  # the array has its address
+    handle = GC.@preserve t (h = raw_handle(t); C.tsr_tensor_retain(h); h)
     # From Julia 1.11 on several arrays can share one memory, so the memory itself holds the owner.
     holder = isdefined(Base, :Memory) ? getfield(getfield(array, :ref), :mem) : array
     finalizer(holder) do _
-        C.tsr_storage_give_back(owner)
-        free!(owner)
+        C.tsr_storage_give_back(handle)
+        C.tsr_tensor_release(handle)
     end
     return array
 end
@@ -208,7 +210,17 @@ end
 # ---- Copies ----
 
 Base.copy(t::Tensor) = clone(t)
-Base.deepcopy_internal(t::Tensor, seen::IdDict) = get!(() -> clone(t), seen, t)
+Base.deepcopy_internal(t::Tensor, seen::IdDict) = get!(() -> deep_copy(t), seen, t)
+
+# The copy of a leaf is a leaf, or a copied model would train the original. A copy of a result belongs to its graph.
+function deep_copy(t::Tensor)
+    isfreed(t) && return Tensor(tsr_tensor(C_NULL))
+    is_leaf(t) && requires_grad(t) || return clone(t)
+    made = requires_grad!(clone(detach(t)))
+    gradient = grad(t)
+    gradient === nothing || grad!(made, deep_copy(detach(gradient)))
+    return made
+end
 Base.similar(t::Tensor) = empty_like(t)
 Base.similar(t::Tensor, T::Type) = empty_like(t; dtype=T)
 Base.similar(t::Tensor, T::Type, dims::Base.Dims) = empty(dims; dtype=T, device=device(t))
@@ -312,6 +324,8 @@ Base.:*(a::Tensor, b::Tensor) = matmul(a, b)
 Base.:*(a::Tensor, b::Number) = multiply(a, b)
 Base.:*(a::Number, b::Tensor) = multiply(b, a)
 Base.:/(a::Tensor, b::Number) = divide(a, b)
+Base.:\(a::Tensor, b::Tensor) = solve(a, b)
+Base.:\(a::Number, b::Tensor) = divide(b, a)
 
 Base.:(==)(a::Tensor, b::Tensor) = same_sizes(a, b) && Bool(item(all(equal(a, b))))
 Base.hash(t::Tensor, h::UInt) = hash(Array(t), h)

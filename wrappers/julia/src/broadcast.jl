@@ -11,6 +11,13 @@ operation(f, ::Val) = throw(ArgumentError(
     "expression), or loop over Array(t)"))
 operation(T::Type{<:Number}, ::Val{1}) = (t -> astype(t, T), (dst, t) -> copyto!(dst, t), false)
 operation(::typeof(identity), ::Val{1}) = (identity, copyto!, false)
+operation(::typeof(+), ::Val{1}) = (identity, copyto!, false)
+operation(::typeof(abs2), ::Val{1}) = (squared_size, (dst, t) -> copyto!(dst, squared_size(t)), false)
+operation(::typeof(div), ::Val{2}) = (truncated, truncated!, true)
+
+squared_size(t) = square(iscomplex(t) ? abs(t) : t)
+truncated(a, b) = divide_rounded(a, b; rounding_mode="trunc")
+truncated!(arguments...) = divide_rounded!(arguments...; rounding_mode="trunc")
 operation(::typeof(Base.literal_pow), ::Val{3}) = (literal_power, literal_power!, false)
 
 literal_power(::typeof(^), t, ::Val{2}) = square(t)
@@ -25,7 +32,11 @@ Base.BroadcastStyle(::TensorStyle, ::BroadcastStyle) = TensorStyle()
 Broadcast.broadcastable(t::Tensor) = t
 Broadcast.instantiate(bc::Broadcasted{TensorStyle}) = bc  # the library computes the sizes
 
-Base.copy(bc::Broadcasted{TensorStyle}) = evaluate(bc)[1]
+# As of an array, the result is a new tensor, also that of identity.(t) and t .^ 1.
+function Base.copy(bc::Broadcasted{TensorStyle})
+    result, is_new = evaluate(bc)
+    return is_new ? result : clone(result)
+end
 
 # Returns the result, and whether it is new, that is, not held by anybody else.
 @inline function evaluate(bc::Broadcasted{TensorStyle})
@@ -108,5 +119,5 @@ is_real_floating(t::Tensor) =
 Base.copyto!(dst::Tensor, bc::Broadcasted) = assign_value!(dst, value(bc)[1])
 Base.copyto!(dst::Tensor, bc::Broadcasted{<:Broadcast.AbstractArrayStyle{0}}) =
     assign_value!(dst, Broadcast.materialize(Broadcast.broadcasted(bc.f, bc.args...)))
-assign_value!(dst::Tensor, x::Number) = fill!(dst, x)
+assign_value!(dst::Tensor, x::Number) = (check_exact(dst, x); fill!(dst, x))
 assign_value!(dst::Tensor, t::Tensor) = copyto!(dst, padded(t, ndims(dst)))

@@ -174,9 +174,16 @@ tensor(array::AbstractArray) = share(dense(array))
 # ---- Writing ----
 
 @inline function Base.setindex!(t::Tensor, value, index::Vararg{Any,N}) where {N}
+    value isa Number && check_exact(t, value)
     write_at!(t, value, flat(index))
     return t
 end
+
+# As in an array: a number with a fraction does not become an integer. The library checks the range of integers.
+check_exact(t, value::Number) = nothing
+check_exact(t, value::Union{AbstractFloat,Rational}) =
+    isinteger(value) && abs(value) <= maxintfloat() || check_fraction(eltype(t), value)
+check_fraction(::Type{T}, value) where {T} = (T <: Integer && convert(T, value); nothing)
 Base.setindex!(t::Tensor, value) = write!(t, value)
 
 function write_at!(t::Tensor, value::Number, index::BasicIndex)
