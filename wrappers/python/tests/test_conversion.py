@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tessera as ts
@@ -204,3 +205,38 @@ def test_what_cannot_take_other_data_says_so() -> None:
         ts.ones(2).data = made_inside
     with pytest.raises(TypeError):
         x.data = [1, 2]  # type: ignore[assignment]
+
+
+def test_numbers_beside_arrays_and_tensors_keep_their_dtype() -> None:
+    def dtype(data: object) -> ts.DType:
+        return ts.tensor(data).dtype
+
+    assert dtype([ts.tensor(1.0), 2.0]) is dtype([np.float32(1.5), 2]) is ts.float32
+    assert dtype([ts.tensor(1.0, dtype=ts.float64), 2.0]) is dtype([np.float64(1), 2]) is ts.float64
+    assert dtype([np.float16(1), 2.0]) is ts.float16
+    assert dtype([np.int8(1), 2.5]) is dtype([ts.tensor(1), 2.5]) is ts.float32
+    assert dtype([ts.tensor(1.0), 1j]) is ts.complex64
+    assert dtype([np.float64(1), 1j]) is ts.complex128
+    assert dtype([np.uint8(3)]) is ts.uint8
+    assert ts.tensor([np.int8(1), 300]).tolist() == [1, 300]
+
+
+def test_fields_of_structured_arrays_are_copied_where_a_copy_is_allowed() -> None:
+    records = np.zeros(3, dtype=[("tag", "u1"), ("value", "f4")])
+    records["value"] = [1, 2, 3]
+    field = records["value"]
+    assert ts.tensor(field).tolist() == ts.asarray(field).tolist() == [1, 2, 3]
+    assert ts.asarray(field, dtype=ts.float64).dtype is ts.float64
+    for refused in (lambda: ts.from_numpy(field), lambda: ts.asarray(field, copy=False)):
+        with pytest.raises(ValueError, match="strides"):
+            refused()
+
+
+def test_the_text_of_a_tensor_larger_than_the_memory() -> None:
+    row = ts.zeros(1).expand(2**40)
+    assert repr(row) == repr(ts.zeros(5000)) == "tensor([0., 0., 0.,  ..., 0., 0., 0.])"
+    assert repr(ts.zeros(1, 1, dtype=ts.bfloat16).expand(7, 2**40)) == repr(ts.zeros(7, 2000, dtype=ts.bfloat16))
+    x = ts.arange(10 * 2 * 100).reshape(10, 2, 100)
+    assert "..." in repr(x) and repr(x.permute(2, 0, 1).contiguous()) == repr(x.permute(2, 0, 1))
+    assert repr(ts.finfo(ts.float16)).startswith("finfo(eps=0.0009765625, min=-65504.0")
+    assert repr(ts.iinfo(ts.int8)) == "iinfo(min=-128, max=127, dtype=int8)"

@@ -162,6 +162,9 @@ class finfo:  # noqa: N801 (the standard's name)
             self.smallest_normal = float(info.tiny)
         self.min, self.tiny = -self.max, self.smallest_normal
 
+    def __repr__(self) -> str:
+        return f"finfo(eps={self.eps}, min={self.min}, max={self.max}, tiny={self.tiny}, dtype={self.dtype.name})"
+
 
 class iinfo:  # noqa: N801 (the standard's name)
     """Limits of an integer dtype."""
@@ -172,3 +175,6 @@ class iinfo:  # noqa: N801 (the standard's name)
             raise DTypeError(f"iinfo(): expected an integer dtype, got {self.dtype.name}")
         info = np.iinfo(self.dtype.name)
         self.bits, self.min, self.max = info.bits, int(info.min), int(info.max)
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype.name})"

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -126,10 +127,8 @@ def from_python(data: Any, dtype: DType | None) -> Tensor:
         )
     if dtype is not None and whole:
         array = _whole(array, dtype)
-    elif dtype is None and not _has_arrays(data):
-        kind = {"f": float32, "i": int64, "c": complex64}.get(array.dtype.kind)
-        if kind is not None:
-            array = array.astype(kind.numpy)
+    elif dtype is None:
+        array = _of_default(array, set(_array_types(data)))
     return from_numpy(np.require(array, requirements="W"))
 
 
@@ -162,10 +161,25 @@ def _plain(data: Any) -> Any:
     return data.detach().numpy() if hasattr(data, "requires_grad") else data
 
 
-def _has_arrays(data: Any) -> bool:
+def _array_types(data: Any) -> Iterator[Any]:
+    """NumPy's dtypes of the arrays, NumPy's numbers and tensors within nested sequences."""
     if isinstance(data, (list, tuple)):
-        return any(_has_arrays(d) for d in data)
-    return isinstance(data, (np.ndarray, np.generic)) or hasattr(data, "requires_grad")
+        for item in data:
+            yield from _array_types(item)
+    elif isinstance(data, (np.ndarray, np.generic)) or hasattr(data, "requires_grad"):
+        yield _plain(data).dtype
+
+
+def _of_default(array: Any, given: set[Any]) -> Any:
+    """The array in the default dtype of its kind, or in the dtype of the arrays and tensors among its elements, which
+    Python's numbers beside them raise to another kind only."""
+    kind = array.dtype.kind
+    if kind == "i":
+        return array if given else array.astype(int64.numpy)
+    beside = [dtype for dtype in given if dtype.kind in "fc"]
+    if kind == "c":
+        return array.astype(np.result_type(*beside, complex64.numpy))
+    return array.astype(np.result_type(*(beside or [float32.numpy]))) if kind == "f" else array
 
 
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
@@ -217,6 +231,10 @@ def _shared(array: Any, kind: DType | None, copy: bool | None) -> tuple[Tensor, 
     native = array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
     if copy is False and native is not array:
         raise InvalidValueError("asarray(): another byte order needs a copy")
+    if any(s % native.itemsize for s in native.strides):  # a field of a structured array
+        if copy is False:
+            raise InvalidValueError("asarray(): strides that are no multiples of the item size need a copy")
+        return from_numpy(native.copy()), True
     if copy and kind in (None, ALL.get(native.dtype.name)):
         return from_numpy(np.array(native)), True
     return from_numpy(native), native is not array

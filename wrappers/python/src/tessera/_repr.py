@@ -73,31 +73,33 @@ def _float_style(shown: Any) -> Callable[[float], str]:
 # ---- Layout ----
 
 
-def _edges(array: Any) -> Any:
-    """The elements that a summary shows."""
-    edge = OPTIONS["edgeitems"]
-    for axis, size in enumerate(array.shape):
-        if size > 2 * edge:
-            array = np.take(array, [*range(edge), *range(size - edge, size)], axis)
-    return array
+def _edges(tensor: Tensor, axis: int = 0) -> Any:
+    """The values that a summary shows. Nothing else is copied: an expanded tensor may have more elements than there is
+    memory."""
+    if axis == tensor.ndim:
+        return values(tensor)
+    edge, size = OPTIONS["edgeitems"], tensor.shape[axis]
+    if size <= 2 * edge:
+        return _edges(tensor, axis + 1)
+    before = (slice(None),) * axis
+    ends = (slice(0, edge), slice(size - edge, size))
+    return np.concatenate([_edges(tensor[(*before, end)], axis + 1) for end in ends], axis)
 
 
-def _lines(array: Any, write: Callable[[Any], str], summary: bool, indent: int) -> str:
-    """Nested brackets around the numbers; `indent` is the column of the first bracket."""
+def _lines(array: Any, shape: tuple[int, ...], write: Callable[[Any], str], indent: int) -> str:
+    """Nested brackets around the numbers; `indent` is the column of the first bracket. Where `shape` is larger than the
+    array, dots stand for what is left out."""
     if array.ndim == 0:
         return write(array.item())
-    edge: int = OPTIONS["edgeitems"]
-    cut = summary and len(array) > 2 * edge
-    kept = [*array[:edge], *array[len(array) - edge :]] if cut else list(array)
     if array.ndim == 1:
-        parts = [write(number.item()) for number in kept]
+        parts = [write(number.item()) for number in array]
         per_line = max(1, (OPTIONS["linewidth"] - indent) // (len(parts[0]) + 2 if parts else 1))
         gap, dots = ", ", " ..."
     else:
-        parts = [_lines(inner, write, summary, indent + 1) for inner in kept]
+        parts = [_lines(inner, shape[1:], write, indent + 1) for inner in array]
         per_line, gap, dots = 1, ",", "..."
-    if cut:
-        parts.insert(edge, dots)
+    if len(array) < shape[0]:
+        parts.insert(OPTIONS["edgeitems"], dots)
     rows = [gap.join(parts[i : i + per_line]) for i in range(0, len(parts), per_line)]
     between = "," + "\n" * max(1, int(array.ndim) - 1) + " " * (indent + 1)
     return f"[{between.join(rows)}]"
@@ -107,9 +109,8 @@ def text(tensor: Tensor, indent: int = 0) -> str:
     """The text of the values, without remarks."""
     if tensor.numel() == 0:
         return "[]"
-    array = values(tensor)
-    summary = bool(tensor.numel() > OPTIONS["threshold"])
-    return _lines(array, _formatter(_edges(array) if summary else array), summary, indent)
+    shown = _edges(tensor.detach()) if tensor.numel() > OPTIONS["threshold"] else values(tensor)
+    return _lines(shown, tuple(tensor.shape), _formatter(shown), indent)
 
 
 def _remarks(tensor: Tensor) -> list[str]:
