@@ -109,8 +109,8 @@ class Earlier:
     def forget(self) -> None:
         shutil.rmtree(self.store, ignore_errors=True)
 
-    def has(self, part: str) -> bool:
-        return (self.store / part).is_dir()
+    def has(self, part: str, makes: str = "") -> bool:
+        return (self.store / part).is_dir() and (self.root / makes).exists()
 
     def take(self, part: str, key: str | None) -> str | None:
         """Puts the reports of an earlier run with this key among today's, and says when that was."""

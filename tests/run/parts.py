@@ -13,12 +13,13 @@ class Part:
     after: tuple[str, ...] = ()  # parts that must have ended
     compiles: bool = False  # for all cores, one at a time, in the background of the others
     full: bool = False  # only with --full
+    makes: str = ""  # what other parts use of it: a path in the checkout; without it an earlier run does not count
     always: bool = False  # runs also where nothing has changed since it passed (earlier.py); so does what compiles
 
 
-def rust(name: str, after: str, *needs: str) -> Part:
+def rust(name: str, after: str, *needs: str, makes: str = "") -> Part:
     """Cargo works for one at a time in its folder."""
-    return Part(name, "rust", ("library", *needs), (after,) if after else ())
+    return Part(name, "rust", ("library", *needs), (after,) if after else (), makes=makes)
 
 
 PARTS = (
@@ -33,7 +34,7 @@ PARTS = (
     # The longest chains first.
     rust("rust", ""),
     Part("julia", "julia", ("julia-setup", "library")),
-    rust("rust-examples", "rust"),
+    rust("rust-examples", "rust", makes="build/rust/release/examples"),
     Part("python", "python", ("extension",)),
     Part("cuda-on-host", "cuda", ("extension", "build-release")),
     # The tests with most threads and processes: a run without a change is one more try for them.

@@ -107,7 +107,7 @@ class Schedule:
 
     def earlier_run(self, part: Part) -> str | None:
         """When the part passed, if nothing has changed since; asked once, because it looks at every file."""
-        if not self.earlier or part.name in self.asked or not self.earlier.has(part.name):
+        if not self.earlier or part.name in self.asked or not self.earlier.has(part.name, part.makes):
             return None
         self.asked.add(part.name)
         return self.earlier.take(part.name, self.key_of(part))

@@ -190,6 +190,12 @@ class EarlierTest(Parts):
         for part in (dataclasses.replace(self.part, always=True), dataclasses.replace(self.part, compiles=True)):
             self.assertEqual([self.runs(part), self.runs(part)], [True, True])
 
+    def test_what_other_parts_use_must_be_there(self):
+        part = dataclasses.replace(self.part, makes="build/made")
+        self.assertEqual([self.runs(part), self.runs(part)], [True, True])
+        (self.checkout / "build/made").write_text("")
+        self.assertFalse(self.runs(part))
+
     def test_what_changes_during_the_run_counts(self):
         self.script("work", f"touch $1.done; date +%N >{self.checkout}/source")
         self.assertEqual([self.runs(), self.runs()], [True, True])
