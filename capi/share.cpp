@@ -8,6 +8,7 @@
 #include "capi/structs.h"
 #include "capi/wrap_memory.h"
 #include "kernel/registry.h"
+#include "memory/recycled_memory.h"
 #include "tensor/ipc_storage.h"
 #include "tensor/shared_storage.h"
 
@@ -17,8 +18,8 @@ using namespace tsr::capi;
 namespace {
 
 ShareStrategy strategy_arg(tsr_share_strategy strategy) {
-  return enum_arg<ShareStrategy>(strategy, {TSR_SHARE_FILE_DESCRIPTOR, TSR_SHARE_FILE_SYSTEM},
-                                 "strategy");
+  return enum_arg<ShareStrategy>(
+      strategy, {TSR_SHARE_FILE_DESCRIPTOR, TSR_SHARE_FILE_SYSTEM, TSR_SHARE_RECYCLED}, "strategy");
 }
 
 SharedMemory& shared_arg(const Tensor& tensor) {
@@ -47,6 +48,7 @@ class Arrival {
 StoragePtr open_handle(const tsr_shared_handle& handle) {
   const auto nbytes = static_cast<uint64_t>(handle.nbytes);
   const bool keep = (handle.flags & TSR_SHARED_NOT_SENT_ON) == 0;
+  if ((handle.flags & TSR_SHARED_RECYCLED) != 0) return receive_shared_storage(handle.fd, nbytes);
   if (handle.name == nullptr) return open_shared_storage(handle.fd, nbytes, keep);
   return open_shared_storage(handle.name, nbytes);
 }
@@ -122,7 +124,14 @@ tsr_status tsr_storage_shared_handle(tsr_tensor tensor, int32_t flags, tsr_share
     value.nbytes = static_cast<int64_t>(arg.get().storage()->nbytes);
     value.name = named ? memory.name().c_str() : nullptr;
     value.flags = flags;
-    if (named && flags != 0) memory.add_user();
+    const bool in_transit = (flags & TSR_SHARED_IN_TRANSIT) != 0;
+    if (in_transit && (named || memory.recycled() != nullptr)) memory.add_user();
+    if (memory.recycled() != nullptr) {
+      if (in_transit)
+        value.flags |= TSR_SHARED_RECYCLED;
+      else
+        memory.retire();  // the handle is not counted
+    }
     fill_struct(handle, value, "handle");
   });
 }
@@ -136,10 +145,16 @@ tsr_status tsr_tensor_from_shared(const tsr_shared_handle* handle, int64_t offse
   return guard(call, [&] {
     out_arg(out, "out");
     const tsr_shared_handle from = read_struct(handle, "handle");
-    check_flags(from.flags, TSR_SHARED_IN_TRANSIT | TSR_SHARED_NOT_SENT_ON, "handle");
+    check_flags(from.flags, TSR_SHARED_IN_TRANSIT | TSR_SHARED_NOT_SENT_ON | TSR_SHARED_RECYCLED,
+                "handle");
     TSR_CHECK((from.fd >= 0) != (from.name != nullptr) && from.nbytes >= 0, Code::kValue, "handle",
               "expected a file descriptor or a name, and a size, got ", from.fd, ", ",
               from.name == nullptr ? "no name" : from.name, " and ", from.nbytes, " bytes");
+    constexpr int32_t kCounted = TSR_SHARED_IN_TRANSIT | TSR_SHARED_RECYCLED;
+    TSR_CHECK((from.flags & TSR_SHARED_RECYCLED) == 0 ||
+                  ((from.flags & kCounted) == kCounted && from.name == nullptr),
+              Code::kValue, "handle",
+              "expected recycled memory with the flag IN_TRANSIT and a file descriptor");
     const DimsView sizes = list_arg(shape, n_shape, "shape");
     const DimsView steps = list_arg(strides, n_strides, "strides");
     const DType type = dtype_arg(dtype, "dtype");
@@ -179,7 +194,11 @@ tsr_status tsr_ipc_open(const char* handle, int64_t handle_len, int64_t offset,
 }
 
 tsr_status tsr_ipc_collect(int64_t* count) {
-  return guard(Call(kInfo_ipc_collect), [&] { *out_arg(count, "count") = collect_ipc(); });
+  return guard(Call(kInfo_ipc_collect), [&] {
+    int64_t* given_up = out_arg(count, "count");
+    drop_recycled();
+    *given_up = collect_ipc();
+  });
 }
 
 tsr_status tsr_shared_memory_counts(tsr_shared_counts* counts) {

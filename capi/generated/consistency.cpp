@@ -80,6 +80,7 @@ static_assert(static_cast<int32_t>(tsr::profile::SortBy::kBytes) == TSR_PROFILE_
 static_assert(static_cast<int32_t>(tsr::profile::SortBy::kName) == TSR_PROFILE_SORT_NAME);
 static_assert(static_cast<int32_t>(tsr::ShareStrategy::kFileDescriptor) == TSR_SHARE_FILE_DESCRIPTOR);
 static_assert(static_cast<int32_t>(tsr::ShareStrategy::kFileSystem) == TSR_SHARE_FILE_SYSTEM);
+static_assert(static_cast<int32_t>(tsr::ShareStrategy::kRecycled) == TSR_SHARE_RECYCLED);
 static_assert(static_cast<int32_t>(tsr::dist::ReduceOp::kSum) == TSR_REDUCE_OP_SUM);
 static_assert(static_cast<int32_t>(tsr::dist::ReduceOp::kAvg) == TSR_REDUCE_OP_AVG);
 static_assert(static_cast<int32_t>(tsr::dist::ReduceOp::kMin) == TSR_REDUCE_OP_MIN);

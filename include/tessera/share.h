@@ -17,14 +17,16 @@ extern "C" {
 typedef int32_t tsr_share_strategy;
 enum {
   TSR_SHARE_FILE_DESCRIPTOR = 1, /* by a file descriptor, which is sent through a socket or inherited */
-  TSR_SHARE_FILE_SYSTEM = 2 /* by a name in /dev/shm */
+  TSR_SHARE_FILE_SYSTEM = 2, /* by a name in /dev/shm */
+  TSR_SHARE_RECYCLED = 3 /* as FILE_DESCRIPTOR; memory that its receivers have released is used again for a new storage */
 };
 
 /* Bits of the field flags of a tsr_shared_handle. */
 typedef int32_t tsr_shared_flag;
 enum {
   TSR_SHARED_IN_TRANSIT = 1, /* the handle counts as a user of a name until it is opened once */
-  TSR_SHARED_NOT_SENT_ON = 2 /* opening keeps no file descriptor: this process will not send the storage on */
+  TSR_SHARED_NOT_SENT_ON = 2, /* opening keeps no file descriptor: this process will not send the storage on */
+  TSR_SHARED_RECYCLED = 4 /* with IN_TRANSIT: recycled memory; set by tsr_storage_shared_handle */
 };
 
 typedef struct tsr_shared_handle tsr_shared_handle;
@@ -71,7 +73,8 @@ TSR_API void tsr_storage_give_back(tsr_tensor tensor);
  * the CPU. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_is_shared(tsr_tensor tensor, int32_t* shared);
 
-/* A row-major tensor of the CPU in new shared memory; its bytes are zero.
+/* A row-major tensor of the CPU in shared memory; its bytes are zero, but those of recycled
+ * memory any.
  * SHAPE for an impossible shape; IO, OUT_OF_MEMORY. */
 TSR_API TSR_NODISCARD tsr_status tsr_empty_shared(
     const int64_t* shape, int32_t n_shape, tsr_dtype dtype, tsr_share_strategy strategy,
@@ -81,9 +84,10 @@ TSR_API TSR_NODISCARD tsr_status tsr_empty_shared(
  * The file descriptor and the name are borrowed from the storage. Duplicate the descriptor, or
  * send it, while the tensor lives. A name alone does not keep memory alive: with the flag
  * IN_TRANSIT the handle itself counts as a user, until tsr_tensor_from_shared opens it with the
- * same flag, which must happen exactly once. BUFFER for memory that is not shared; IO when this
- * process keeps no descriptor, because it has too many or opened the memory with NOT_SENT_ON,
- * and may not open the memory again.
+ * same flag, which must happen exactly once. Recycled memory counts in the same way, and the
+ * opener passes the flags on; a handle without IN_TRANSIT ends the recycling. BUFFER for memory
+ * that is not shared; IO when this process keeps no descriptor, because it has too many or
+ * opened the memory with NOT_SENT_ON, and may not open the memory again.
  * flags: bits of tsr_shared_flag */
 TSR_API TSR_NODISCARD tsr_status tsr_storage_shared_handle(
     tsr_tensor tensor, int32_t flags, tsr_shared_handle* handle);
@@ -123,8 +127,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_ipc_open(
     const int64_t* strides, int32_t n_strides, tsr_dtype dtype, tsr_tensor* out);
 
 /* Gives up exported memory that other processes no longer use, and memory of other processes
- * whose last use here is done. It also runs by itself when memory is exported and when it runs
- * out.
+ * whose last use here is done; also recycled memory that this process keeps. The former also
+ * happens by itself when memory is exported and when it runs out.
  * count: how many exported storages were given up */
 TSR_API TSR_NODISCARD tsr_status tsr_ipc_collect(int64_t* count);
 

@@ -53,10 +53,28 @@ int64_t most_descriptors() noexcept {
   return std::min<int64_t>(static_cast<int64_t>(limit.rlim_cur / 4), 1024);
 }
 
+bool few_descriptors() noexcept {
+  return g_kept.load(std::memory_order_relaxed) < most_descriptors();
+}
+
 uint64_t size_of(int descriptor) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) fail_io("fstat", errno);
   return static_cast<uint64_t>(status.st_size);
+}
+
+int anonymous_file(uint64_t size) {
+  Descriptor file(::memfd_create("tessera", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (file.get() < 0) fail_io("memfd_create", errno);
+  if (::ftruncate(file.get(), static_cast<off_t>(size)) != 0) fail_io("ftruncate", errno);
+  // A process that shrank the file would end the others with SIGBUS.
+  static_cast<void>(::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW));
+  return file.take();
+}
+
+// The end of the file, so that a receiver that knows nothing of it finds the data at the start.
+RecycledMark* mark_behind(void* data, uint64_t nbytes) noexcept {
+  return reinterpret_cast<RecycledMark*>(static_cast<char*>(data) + nbytes);
 }
 
 Header* header_of(void* data) noexcept {
@@ -76,16 +94,19 @@ SharedCounts SharedMemory::counts() noexcept {
           g_kept.load(std::memory_order_relaxed)};
 }
 
-void SharedMemory::map(int descriptor, uint64_t nbytes, uint64_t header) {
+void SharedMemory::map(int descriptor, uint64_t nbytes, uint64_t front, uint64_t back) {
   const int flags = ::fcntl(descriptor, F_GETFL);
   read_only_ = flags >= 0 && (flags & O_ACCMODE) == O_RDONLY;
   const int protection = read_only_ ? PROT_READ : PROT_READ | PROT_WRITE;
   key_ = key_of(descriptor);
-  void* base = ::mmap(nullptr, nbytes + header, protection, MAP_SHARED, descriptor, 0);
+  const uint64_t all = front + nbytes + back;
+  void* base = ::mmap(nullptr, all, protection, MAP_SHARED, descriptor, 0);
   if (base == MAP_FAILED) fail_io("mmap", errno);
-  data_ = static_cast<char*>(base) + header;
+  process_ = fork_mark();
+  data_ = static_cast<char*>(base) + front;
   nbytes_ = nbytes;
-  mapped_ = nbytes + header;
+  front_ = front;
+  mapped_ = all;
   g_blocks.fetch_add(1, std::memory_order_relaxed);
   g_nbytes.fetch_add(static_cast<int64_t>(nbytes), std::memory_order_relaxed);
 }
@@ -98,13 +119,8 @@ void SharedMemory::keep(int descriptor) noexcept {
 std::unique_ptr<SharedMemory> SharedMemory::create(uint64_t nbytes, ShareStrategy strategy) {
   std::unique_ptr<SharedMemory> memory(new SharedMemory);
   const uint64_t size = std::max<uint64_t>(nbytes, 1);
-  const bool few = g_kept.load(std::memory_order_relaxed) < most_descriptors();
-  if (strategy == ShareStrategy::kFileDescriptor && few) {
-    Descriptor file(::memfd_create("tessera", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    if (file.get() < 0) fail_io("memfd_create", errno);
-    if (::ftruncate(file.get(), static_cast<off_t>(size)) != 0) fail_io("ftruncate", errno);
-    // A process that shrank the file would end the others with SIGBUS.
-    static_cast<void>(::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW));
+  if (strategy != ShareStrategy::kFileSystem && few_descriptors()) {
+    Descriptor file(anonymous_file(size));
     memory->map(file.get(), size, 0);
     memory->keep(file.take());
     return memory;
@@ -126,7 +142,6 @@ std::unique_ptr<SharedMemory> SharedMemory::create(uint64_t nbytes, ShareStrateg
   header->version = kVersion;
   header->nbytes = size;
   header->users.store(1, std::memory_order_release);
-  memory->process_ = fork_mark();
   memory->name_ = name;
   return memory;
 }
@@ -137,7 +152,7 @@ std::unique_ptr<SharedMemory> SharedMemory::open(int descriptor, uint64_t nbytes
   TSR_CHECK(nbytes >= 1 && nbytes <= there, Code::kValue, "handle", "expected 1 to ", there,
             " bytes, the size of the file, got ", nbytes);
   memory->map(descriptor, nbytes, 0);
-  if (keep && g_kept.load(std::memory_order_relaxed) < most_descriptors()) {
+  if (keep && few_descriptors()) {
     const int own = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     if (own >= 0) memory->keep(own);
   }
@@ -161,7 +176,38 @@ std::unique_ptr<SharedMemory> SharedMemory::open(std::string_view given, uint64_
             Code::kValue, "handle", "expected memory that this version of the library made");
   memory->name_ = name;
   memory->add_user();
-  memory->process_ = fork_mark();
+  return memory;
+}
+
+std::unique_ptr<SharedMemory> SharedMemory::create_recycled(uint64_t nbytes) {
+  if (!few_descriptors()) return create(nbytes, ShareStrategy::kFileDescriptor);
+  constexpr uint64_t kPage = 4096;
+  const uint64_t size = (nbytes + sizeof(RecycledMark) + kPage - 1) / kPage * kPage;
+  Descriptor file(anonymous_file(size));
+  std::unique_ptr<SharedMemory> memory(new SharedMemory);
+  memory->map(file.get(), size - sizeof(RecycledMark), 0, sizeof(RecycledMark));
+  memory->keep(file.take());
+  auto* mark =
+      ::new (static_cast<void*>(mark_behind(memory->data_, memory->nbytes_))) RecycledMark{};
+  std::memcpy(mark->mark, kMark, sizeof(kMark));
+  mark->version = kVersion;
+  memory->recycled_ = mark;
+  return memory;
+}
+
+std::unique_ptr<SharedMemory> SharedMemory::open_recycled(int descriptor, uint64_t nbytes) {
+  const uint64_t size = size_of(descriptor);
+  const bool fits = size > sizeof(RecycledMark) && size % sizeof(RecycledMark) == 0 &&
+                    nbytes <= size - sizeof(RecycledMark);
+  TSR_CHECK(fits, Code::kValue, "handle", "expected recycled memory of at least ", nbytes,
+            " bytes and a mark, got a file of ", size);
+  std::unique_ptr<SharedMemory> memory(new SharedMemory);
+  memory->map(descriptor, size - sizeof(RecycledMark), 0, sizeof(RecycledMark));
+  RecycledMark* mark = mark_behind(memory->data_, memory->nbytes_);
+  const bool made = std::memcmp(mark->mark, kMark, sizeof(kMark)) == 0 && mark->version == kVersion;
+  TSR_CHECK(made && !memory->read_only_, Code::kValue, "handle",
+            "expected recycled memory that this version of the library made");
+  memory->recycled_ = mark;
   return memory;
 }
 
@@ -169,7 +215,7 @@ int SharedMemory::descriptor() {
   if (descriptor_ >= 0) return descriptor_;
   // The system knows the file behind every mapping, but opens it only for privileged processes.
   char path[96];
-  const auto begin = reinterpret_cast<uintptr_t>(data_);
+  const auto begin = reinterpret_cast<uintptr_t>(data_) - front_;
   const uint64_t page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   std::snprintf(path, sizeof(path), "/proc/self/map_files/%lx-%lx",
                 static_cast<unsigned long>(begin),
@@ -186,6 +232,10 @@ int SharedMemory::descriptor() {
 }
 
 void SharedMemory::add_user() {
+  if (recycled_ != nullptr) {
+    recycled_->users.fetch_add(1, std::memory_order_acq_rel);
+    return;
+  }
   std::atomic<int64_t>& users = header_of(data_)->users;
   int64_t count = users.load(std::memory_order_acquire);
   do {
@@ -194,6 +244,10 @@ void SharedMemory::add_user() {
 }
 
 void SharedMemory::remove_user() noexcept {
+  if (recycled_ != nullptr) {
+    recycled_->users.fetch_sub(1, std::memory_order_acq_rel);
+    return;
+  }
   if (header_of(data_)->users.fetch_sub(1, std::memory_order_acq_rel) == 1)
     ::shm_unlink(name_.c_str());
 }
@@ -202,7 +256,7 @@ SharedMemory::~SharedMemory() {
   if (data_ == nullptr) return;
   // The child of a fork has its parent's mapping, but only the parent was counted.
   if (!name_.empty() && process_ == fork_mark()) remove_user();
-  ::munmap(static_cast<char*>(data_) + nbytes_ - mapped_, mapped_);
+  ::munmap(static_cast<char*>(data_) - front_, mapped_);
   g_blocks.fetch_sub(1, std::memory_order_relaxed);
   g_nbytes.fetch_sub(static_cast<int64_t>(nbytes_), std::memory_order_relaxed);
   if (descriptor_ >= 0) {

@@ -3,6 +3,7 @@
 // SharedMemory: pages that several processes map, reached by a file descriptor or by a name.
 #pragma once
 
+#include <atomic>
 #include <compare>
 #include <cstdint>
 #include <memory>
@@ -22,7 +23,20 @@ namespace tsr {
 // the data counts the users: mappings, and handles on their way. The last user removes the name. A
 // process that is killed cannot count down, so a small keeper process removes all names that a
 // process has made when that process, and the children that it forked, are gone.
-enum class ShareStrategy : int32_t { kFileDescriptor = 1, kFileSystem = 2 };
+//
+// kRecycled: as kFileDescriptor, for a stream of blocks from one process to another, see
+// recycled_memory.h.
+enum class ShareStrategy : int32_t { kFileDescriptor = 1, kFileSystem = 2, kRecycled = 3 };
+
+// Behind the data of recycled memory.
+struct alignas(64) RecycledMark {
+  char mark[8];
+  uint64_t version;
+  // Handles on their way, and processes other than the maker that have a storage on the memory.
+  std::atomic<int32_t> users;
+  std::atomic<int32_t> retired;  // 1: is never used again after this use
+};
+static_assert(sizeof(RecycledMark) == 64 && std::atomic<int32_t>::is_always_lock_free);
 
 // The identity of a file: two handles of the same memory have equal keys as long as it is mapped.
 struct SharedKey {
@@ -47,6 +61,11 @@ class SharedMemory {
   static std::unique_ptr<SharedMemory> open(int descriptor, uint64_t nbytes, bool keep);
   // Throws kValue when no process of this library made the name.
   static std::unique_ptr<SharedMemory> open(std::string_view name, uint64_t nbytes);
+  // New memory, or memory of a descriptor, with a mark behind the data; recycled_memory.h decides
+  // when. nbytes() is what the memory holds, at least `nbytes`. create_recycled gives memory
+  // without a mark when this process has too many descriptors.
+  static std::unique_ptr<SharedMemory> create_recycled(uint64_t nbytes);
+  static std::unique_ptr<SharedMemory> open_recycled(int descriptor, uint64_t nbytes);
   static SharedKey key_of(int descriptor);
 
   SharedMemory(const SharedMemory&) = delete;
@@ -59,11 +78,17 @@ class SharedMemory {
   [[nodiscard]] bool read_only() const noexcept { return read_only_; }
   // Empty for memory that is reached by a descriptor.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  // Null for memory that is not recycled.
+  [[nodiscard]] RecycledMark* recycled() const noexcept { return recycled_; }
+  // Recycled memory is not used again after this use.
+  void retire() noexcept { recycled_->retired.store(1, std::memory_order_release); }
+  // fork_mark of the process that made this object.
+  [[nodiscard]] uint8_t process() const noexcept { return process_; }
   // Borrowed, open as long as this object lives. Throws kIo when none was kept and
   // this process may not open the pages again.
   [[nodiscard]] int descriptor();
-  // Count a handle of a name that is on its way to another process. add_user throws kIo when the
-  // last user has gone.
+  // Count a handle of a name, or of recycled memory, that is on its way to another process.
+  // add_user throws kIo when the last user of a name has gone.
   void add_user();
   void remove_user() noexcept;
 
@@ -71,16 +96,19 @@ class SharedMemory {
 
  private:
   SharedMemory() = default;
-  void map(int descriptor, uint64_t nbytes, uint64_t header);
+  // `front` and `back`: bytes of the file before and behind the data.
+  void map(int descriptor, uint64_t nbytes, uint64_t front, uint64_t back = 0);
   void keep(int descriptor) noexcept;
 
   void* data_ = nullptr;
   uint64_t nbytes_ = 0;
-  uint64_t mapped_ = 0;  // bytes, with the header
+  uint64_t front_ = 0;
+  uint64_t mapped_ = 0;  // bytes, with what is before and behind the data
   SharedKey key_{};
   int descriptor_ = -1;
   bool read_only_ = false;
-  uint8_t process_ = 0;  // fork_mark of the process that counts as the user of a name
+  uint8_t process_ = 0;
+  RecycledMark* recycled_ = nullptr;
   std::string name_;
 };
 

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/guarded_mutex.h"
 #include "base/immortal.h"
+#include "memory/recycled_memory.h"
 
 namespace tsr {
 namespace {
@@ -32,7 +33,19 @@ struct OldMemory {
 struct Shared {
   std::unique_ptr<SharedMemory> memory;
   OldMemory old;
+
+  explicit Shared(std::unique_ptr<SharedMemory> shared) noexcept : memory(std::move(shared)) {}
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+  ~Shared() {
+    if (memory->recycled() != nullptr) give_back_recycled(std::move(memory));
+  }
 };
+
+std::unique_ptr<SharedMemory> new_memory(uint64_t nbytes, ShareStrategy strategy) {
+  if (strategy == ShareStrategy::kRecycled) return take_recycled(nbytes);
+  return SharedMemory::create(nbytes, strategy);
+}
 
 // The shared storages of this process. An entry is no reference: forget_shared removes it.
 struct Registry {
@@ -62,7 +75,7 @@ StoragePtr find(Registry& registry, SharedKey key, uint64_t nbytes) {
 StoragePtr add(Registry& registry, std::unique_ptr<SharedMemory> memory, uint64_t nbytes) {
   const SharedKey key = memory->key();
   const bool read_only = memory->read_only();
-  auto shared = std::make_unique<Shared>(Shared{std::move(memory), {}});
+  auto shared = std::make_unique<Shared>(std::move(memory));
   StoragePtr storage =
       StoragePtr::adopt(new Storage(Device{}, shared->memory->data(), nbytes, nullptr, nullptr));
   storage->read_only = read_only;
@@ -88,7 +101,7 @@ Shared* unlist(Storage& storage) noexcept {
 }  // namespace
 
 StoragePtr allocate_shared_storage(uint64_t nbytes, ShareStrategy strategy) {
-  std::unique_ptr<SharedMemory> memory = SharedMemory::create(nbytes, strategy);
+  std::unique_ptr<SharedMemory> memory = new_memory(nbytes, strategy);
   auto& registry = immortal<Registry>();
   const std::lock_guard lock(registry.mutex);
   return add(registry, std::move(memory), nbytes);
@@ -101,8 +114,7 @@ void share_storage(Storage& storage, ShareStrategy strategy) {
             "expected memory that no array of the host uses, because it has to move, got ", lent,
             " of them (NumPy arrays, memory views, DLPack); share the tensor before they are made, "
             "or delete them first");
-  auto shared =
-      std::make_unique<Shared>(Shared{SharedMemory::create(storage.nbytes, strategy), {}});
+  auto shared = std::make_unique<Shared>(new_memory(storage.nbytes, strategy));
   if (storage.nbytes != 0) std::memcpy(shared->memory->data(), storage.data, storage.nbytes);
   auto& registry = immortal<Registry>();
   const std::lock_guard lock(registry.mutex);
@@ -130,6 +142,19 @@ StoragePtr open_shared_storage(std::string_view name, uint64_t nbytes) {
   const std::lock_guard lock(registry.mutex);
   if (StoragePtr storage = find(registry, memory->key(), nbytes)) return storage;
   return add(registry, std::move(memory), nbytes);
+}
+
+StoragePtr receive_shared_storage(int descriptor, uint64_t nbytes) {
+  const SharedKey key = SharedMemory::key_of(descriptor);
+  auto& registry = immortal<Registry>();
+  const std::lock_guard lock(registry.mutex);
+  if (StoragePtr storage = find(registry, key, nbytes)) {
+    // This process is counted already.
+    SharedMemory* memory = shared_memory_of(*storage);
+    if (memory->recycled() != nullptr) memory->remove_user();
+    return storage;
+  }
+  return add(registry, receive_recycled(descriptor, nbytes), nbytes);
 }
 
 SharedMemory* shared_memory_of(const Storage& storage) noexcept {

@@ -10,7 +10,8 @@
 
 namespace tsr {
 
-// A new storage of the CPU; the pages are zero. Throws as SharedMemory::create.
+// A new storage of the CPU; the bytes are zero, but those of recycled memory any. Throws as
+// SharedMemory::create.
 StoragePtr allocate_shared_storage(uint64_t nbytes, ShareStrategy strategy);
 
 // Moves the elements to shared memory, with all tensors on the storage; does nothing if they are
@@ -23,6 +24,8 @@ void share_storage(Storage& storage, ShareStrategy strategy);
 // Throws as SharedMemory::open.
 StoragePtr open_shared_storage(int descriptor, uint64_t nbytes, bool keep);
 StoragePtr open_shared_storage(std::string_view name, uint64_t nbytes);
+// Recycled memory, whose handle counted as a user.
+StoragePtr receive_shared_storage(int descriptor, uint64_t nbytes);
 
 // Null for a storage that is not shared; valid as long as the storage.
 [[nodiscard]] SharedMemory* shared_memory_of(const Storage& storage) noexcept;

@@ -319,6 +319,94 @@ def test_D4_workers_build_batches_in_the_memory_that_the_loader_maps() -> None:
         assert part.is_shared() and sorted(part[:, 0].tolist()) == list(range(0, 40_000, 2))
 
 
+class Filled(Dataset[Any]):
+    """Large rows of one number each; the process ends at the sample `last`."""
+
+    def __init__(self, last: int = 1000) -> None:
+        self.last = last
+
+    def __getitem__(self, index: int) -> Any:
+        if index == self.last:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return ts.full((20_000,), float(index))
+
+    def __len__(self) -> int:
+        return 60
+
+
+def file_of(tensor: Any) -> str:
+    """The number of the file that a tensor's memory is mapped from."""
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        begin, end = (int(part, 16) for part in line.split()[0].split("-"))
+        if begin <= tensor.data_ptr() < end:
+            return line.split()[4]
+    raise AssertionError("not mapped")
+
+
+def test_D4_a_worker_fills_memory_again_that_was_released() -> None:
+    list(DataLoader(Rows(), 2, num_workers=1))
+    files = open_files()
+    loader = DataLoader(Filled(), 1, num_workers=1, persistent_workers=True)
+    kept: list[Any] = []
+    for number in range(2):
+        places = []
+        for index, batch in enumerate(loader):
+            assert batch[0, 0].item() == batch[0, 19_999].item() == index
+            places.append(file_of(batch))
+            batch += 1000  # it is ours
+            if index % 20 == 0:
+                kept.append(batch)
+        assert len(set(places)) <= 12, number
+        assert {file_of(batch) for batch in kept}.isdisjoint(places[41:])
+    assert [batch[0, 777].item() for batch in kept] == [1000, 1020, 1040] * 2
+    del loader, batch
+    gc.collect()
+    assert [batch[0, 777].item() for batch in kept] == [1000, 1020, 1040] * 2
+    del kept
+    assert_nothing_left(files)
+
+
+@pytest.mark.parametrize("how", ["left early", "killed"])
+def test_D4_no_kept_memory_is_left_behind(how: str) -> None:
+    list(DataLoader(Rows(), 2, num_workers=1))
+    files = open_files()
+    batches = iter(DataLoader(Filled(40 if how == "killed" else 1000), 1, num_workers=2))
+    if how == "killed":
+        with pytest.raises(WorkerError, match="exit code -9"):
+            for batch in batches:
+                last = batch
+    else:
+        last = next(batch for batch in batches if batch[0, 0].item() == 30)
+    batches.close()  # type: ignore[attr-defined]
+    assert last[0, 5].item() >= 30
+    batch = last = None
+    del batches
+    assert_nothing_left(files)
+
+
+def test_D4_a_batch_that_another_process_has_is_not_filled_again() -> None:
+    """A child that was forked, and one that got the batch through a pipe."""
+    from tessera import multiprocessing as mp
+
+    ours, theirs = mp.get_context("fork").Pipe()
+    batches = iter(DataLoader(Filled(), 1, num_workers=1))
+    batch = next(batches)
+    child = os.fork()
+    if child == 0:
+        sent = theirs.recv()
+        theirs.recv()
+        same = batch.min().item() == batch.max().item() == 0 and sent.min().item() == sent.max().item() == 1
+        os._exit(0 if same else 1)
+    batch = next(batches)
+    ours.send(batch)
+    del batch
+    assert [int(b[0, 0].item()) for b in batches] == list(range(2, 60))
+    ours.send(None)
+    assert os.waitpid(child, 0)[1] == 0
+    ours.close()
+    theirs.close()
+
+
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "complex64", "bool", "uint8"])
 def test_D4_every_dtype_comes_through_as_it_was(dtype: str) -> None:
     value = {"x": ts.arange(300 * 300).reshape(300, 300).to(dtype).T, "y": np.ones((200, 200), order="F"), "z": [ts.ones(3)]}

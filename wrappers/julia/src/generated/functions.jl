@@ -1289,7 +1289,8 @@
 # the CPU.
 @c tsr_tensor_is_shared(tensor::tsr_tensor, shared::Ptr{Int32})::tsr_status
 
-# A row-major tensor of the CPU in new shared memory; its bytes are zero.
+# A row-major tensor of the CPU in shared memory; its bytes are zero, but those of recycled
+# memory any.
 # SHAPE for an impossible shape; IO, OUT_OF_MEMORY.
 @c tsr_empty_shared(shape::Ptr{Int64}, n_shape::Int32, dtype::tsr_dtype,
     strategy::tsr_share_strategy, out::Ptr{tsr_tensor})::tsr_status
@@ -1298,9 +1299,10 @@
 # The file descriptor and the name are borrowed from the storage. Duplicate the descriptor, or
 # send it, while the tensor lives. A name alone does not keep memory alive: with the flag
 # IN_TRANSIT the handle itself counts as a user, until tsr_tensor_from_shared opens it with
-# the same flag, which must happen exactly once. BUFFER for memory that is not shared; IO when
-# this process keeps no descriptor, because it has too many or opened the memory with
-# NOT_SENT_ON, and may not open the memory again.
+# the same flag, which must happen exactly once. Recycled memory counts in the same way, and
+# the opener passes the flags on; a handle without IN_TRANSIT ends the recycling. BUFFER for
+# memory that is not shared; IO when this process keeps no descriptor, because it has too many
+# or opened the memory with NOT_SENT_ON, and may not open the memory again.
 @c tsr_storage_shared_handle(tensor::tsr_tensor, flags::Int32,
     handle::Ptr{tsr_shared_handle})::tsr_status
 
@@ -1338,8 +1340,8 @@
     out::Ptr{tsr_tensor})::tsr_status
 
 # Gives up exported memory that other processes no longer use, and memory of other processes
-# whose last use here is done. It also runs by itself when memory is exported and when it runs
-# out.
+# whose last use here is done; also recycled memory that this process keeps. The former also
+# happens by itself when memory is exported and when it runs out.
 @c tsr_ipc_collect(count::Ptr{Int64})::tsr_status
 
 # Begins a group and waits until all ranks are there.

@@ -348,11 +348,13 @@ const TSR_MEMORY_CONTEXT_NONE = Int32(1)
 const tsr_share_strategy = Int32
 const TSR_SHARE_FILE_DESCRIPTOR = Int32(1)
 const TSR_SHARE_FILE_SYSTEM = Int32(2)
+const TSR_SHARE_RECYCLED = Int32(3)
 
 # Bits of the field flags of a tsr_shared_handle.
 const tsr_shared_flag = Int32
 const TSR_SHARED_IN_TRANSIT = Int32(1)
 const TSR_SHARED_NOT_SENT_ON = Int32(2)
+const TSR_SHARED_RECYCLED = Int32(4)
 
 # How a collective reduces the elements of the ranks. For bool, SUM and MAX are "or", PROD and
 # MIN are "and".

@@ -7,7 +7,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._constants import SHARE_FILE_DESCRIPTOR, SHARE_FILE_SYSTEM, SHARED_IN_TRANSIT, SHARED_NOT_SENT_ON
+from ._constants import (
+    SHARE_FILE_DESCRIPTOR,
+    SHARE_FILE_SYSTEM,
+    SHARE_RECYCLED,
+    SHARED_IN_TRANSIT,
+    SHARED_NOT_SENT_ON,
+    SHARED_RECYCLED,
+)
 from ._dtypes import DType
 from ._errors import InvalidValueError
 from .capi import check, ffi, handle, lib, made, out, text
@@ -25,6 +32,7 @@ class Handle(NamedTuple):
     file: int  # borrowed from the tensor, or -1
     name: str | None
     nbytes: int
+    recycled: bool = False  # goes back to its maker when the receiver has released it
 
 
 def known(name: str) -> str:
@@ -33,26 +41,31 @@ def known(name: str) -> str:
     return name
 
 
-def share(tensor: Tensor) -> None:
+def _strategy(recycled: bool) -> int:
+    return SHARE_RECYCLED if recycled and strategy == "file_descriptor" else STRATEGIES[strategy]
+
+
+def share(tensor: Tensor, recycled: bool = False) -> None:
     """Moves the storage of a tensor to shared memory, with all its views."""
-    check(lib.tsr_storage_share(handle(tensor), STRATEGIES[strategy]))
+    check(lib.tsr_storage_share(handle(tensor), _strategy(recycled)))
 
 
 def is_shared(tensor: Tensor) -> bool:
     return bool(out("int32_t", lib.tsr_tensor_is_shared, handle(tensor)))
 
 
-def empty_shared(shape: Sequence[int], dtype: DType) -> Any:
-    """A new tensor in shared memory."""
-    return made("tsr_tensor", lib.tsr_empty_shared, list(shape), len(shape), dtype.bits, STRATEGIES[strategy])
+def empty_shared(shape: Sequence[int], dtype: DType, recycled: bool = False) -> Any:
+    """A new tensor in shared memory. With recycled the memory may have been another tensor's that all have released."""
+    return made("tsr_tensor", lib.tsr_empty_shared, list(shape), len(shape), dtype.bits, _strategy(recycled))
 
 
 def exported(tensor: Tensor, in_transit: bool = False) -> Handle:
-    """The handle of shared memory. With in_transit a name counts as a user until opened() gets it with in_transit."""
+    """The handle of shared memory. With in_transit a name, or recycled memory, counts as a user until opened() gets it
+    with in_transit."""
     found = ffi.new("tsr_shared_handle*", {"struct_size": ffi.sizeof("tsr_shared_handle")})
     check(lib.tsr_storage_shared_handle(handle(tensor), SHARED_IN_TRANSIT if in_transit else 0, found))
     name = None if found.name == ffi.NULL else ffi.string(found.name).decode()
-    return Handle(found.fd, name, found.nbytes)
+    return Handle(found.fd, name, found.nbytes, bool(found.flags & SHARED_RECYCLED))
 
 
 def opened(
@@ -64,6 +77,8 @@ def opened(
     value = ffi.new("tsr_shared_handle*", {"struct_size": ffi.sizeof("tsr_shared_handle")})
     value.fd, value.nbytes, value.name = given.file, given.nbytes, name
     value.flags = (SHARED_IN_TRANSIT if in_transit else 0) | (0 if sent_on else SHARED_NOT_SENT_ON)
+    if given.recycled:
+        value.flags |= SHARED_RECYCLED
     return made(
         "tsr_tensor", lib.tsr_tensor_from_shared, value, offset, list(shape), len(shape), list(strides), len(strides),
         dtype.bits,

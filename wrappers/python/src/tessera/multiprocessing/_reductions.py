@@ -42,6 +42,8 @@ def reduce_tensor(tensor: Tensor) -> Any:
         plain = plain.clone()
         _shared.share(plain)
         given = _shared.exported(plain, in_transit=True)
+    if given.recycled:
+        _shared.exported(plain)  # a handle that is not counted: the worker must not fill this memory again
     place = given.name if given.name is not None else _descriptor(given.file)
     return _rebuild, (type(tensor), place, given.nbytes, _layout(plain), tensor.requires_grad, tensor.grad)
 

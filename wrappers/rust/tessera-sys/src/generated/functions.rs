@@ -1536,7 +1536,8 @@ extern "C" {
     /// than the CPU.
     pub fn tsr_tensor_is_shared(tensor: tsr_tensor, shared: *mut i32) -> tsr_status;
 
-    /// A row-major tensor of the CPU in new shared memory; its bytes are zero.
+    /// A row-major tensor of the CPU in shared memory; its bytes are zero, but those of recycled
+    /// memory any.
     /// SHAPE for an impossible shape; IO, OUT_OF_MEMORY.
     pub fn tsr_empty_shared(
         shape: *const i64, n_shape: i32, dtype: tsr_dtype, strategy: tsr_share_strategy,
@@ -1547,9 +1548,10 @@ extern "C" {
     /// The file descriptor and the name are borrowed from the storage. Duplicate the descriptor,
     /// or send it, while the tensor lives. A name alone does not keep memory alive: with the flag
     /// IN_TRANSIT the handle itself counts as a user, until tsr_tensor_from_shared opens it with
-    /// the same flag, which must happen exactly once. BUFFER for memory that is not shared; IO
-    /// when this process keeps no descriptor, because it has too many or opened the memory with
-    /// NOT_SENT_ON, and may not open the memory again.
+    /// the same flag, which must happen exactly once. Recycled memory counts in the same way, and
+    /// the opener passes the flags on; a handle without IN_TRANSIT ends the recycling. BUFFER for
+    /// memory that is not shared; IO when this process keeps no descriptor, because it has too
+    /// many or opened the memory with NOT_SENT_ON, and may not open the memory again.
     /// flags: bits of tsr_shared_flag
     pub fn tsr_storage_shared_handle(
         tensor: tsr_tensor, flags: i32, handle: *mut tsr_shared_handle,
@@ -1592,8 +1594,8 @@ extern "C" {
     ) -> tsr_status;
 
     /// Gives up exported memory that other processes no longer use, and memory of other processes
-    /// whose last use here is done. It also runs by itself when memory is exported and when it
-    /// runs out.
+    /// whose last use here is done; also recycled memory that this process keeps. The former also
+    /// happens by itself when memory is exported and when it runs out.
     /// count: how many exported storages were given up
     pub fn tsr_ipc_collect(count: *mut i64) -> tsr_status;
 

@@ -544,6 +544,8 @@ pub type tsr_share_strategy = i32;
 pub const TSR_SHARE_FILE_DESCRIPTOR: tsr_share_strategy = 1;
 /// by a name in /dev/shm
 pub const TSR_SHARE_FILE_SYSTEM: tsr_share_strategy = 2;
+/// as FILE_DESCRIPTOR; memory that its receivers have released is used again for a new storage
+pub const TSR_SHARE_RECYCLED: tsr_share_strategy = 3;
 
 /// Bits of the field flags of a tsr_shared_handle.
 pub type tsr_shared_flag = i32;
@@ -551,6 +553,8 @@ pub type tsr_shared_flag = i32;
 pub const TSR_SHARED_IN_TRANSIT: tsr_shared_flag = 1;
 /// opening keeps no file descriptor: this process will not send the storage on
 pub const TSR_SHARED_NOT_SENT_ON: tsr_shared_flag = 2;
+/// with IN_TRANSIT: recycled memory; set by tsr_storage_shared_handle
+pub const TSR_SHARED_RECYCLED: tsr_shared_flag = 4;
 
 /// How a collective reduces the elements of the ranks. For bool, SUM and MAX are "or", PROD and
 /// MIN are "and".

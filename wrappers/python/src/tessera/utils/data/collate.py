@@ -91,6 +91,6 @@ def _place(shape: tuple[int, ...], dtype: Any) -> Any:
     if worker_info.current is None or math.prod(shape) * dtype.itemsize < _SHARED_FROM:
         return None
     try:
-        return _shared.empty_shared(shape, dtype)
+        return _shared.empty_shared(shape, dtype, recycled=True)
     except TesseraError:
         return None

@@ -3,9 +3,9 @@
 """Objects from workers: the elements of tensors and arrays through shared memory, the rest through a pipe.
 
 A tensor's memory is mapped by both processes, and only its handle is sent; what collate builds in shared memory is
-never copied. The elements of arrays are written to an anonymous file. The system frees both when the last process that
-has them is gone, however that process ended. If there is no such memory, or no more of it, everything goes through the
-pipe.
+never copied. A worker fills the memory of a tensor again when the loader's process has released it. The elements of
+arrays are written to an anonymous file. The system frees both when the last process that has them is gone, however that
+process ended. If there is no such memory, or no more of it, everything goes through the pipe.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class Message:
     """The pickle of an object, its buffers or their places in a file of their own, and the files of the tensors, which
     the message keeps alive."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, recycled: bool = False) -> None:
+        self.recycled = recycled  # whether memory that the receiver has released may be filled again
         self.tensors: list[Any] = []
         self.files: list[int] = []
         self.places: list[tuple[int, int]] = []
@@ -73,7 +74,7 @@ class _Pickler(pickle.Pickler):
         if tensor.nbytes < SHARED_FROM or tensor.requires_grad or tensor.device.type != "cpu":
             return NotImplemented
         try:
-            _shared.share(tensor)
+            _shared.share(tensor, self._message.recycled)
             given = _shared.exported(tensor, in_transit=True)
         except TesseraError:  # no memory to share
             return NotImplemented
@@ -83,7 +84,7 @@ class _Pickler(pickle.Pickler):
             self._message.files.append(given.file)
             self._message.tensors.append(tensor)
         layout = (int(tensor.storage_offset()), tuple(tensor.shape), tuple(tensor._strides), tensor.dtype.name)
-        return _opened, (type(tensor), place, given.nbytes, layout)
+        return _opened, (type(tensor), place, given.nbytes, given.recycled, layout)
 
 
 def _dumped(message: Message, value: Any, take_buffer: Any) -> bytes:
@@ -101,11 +102,14 @@ class _Arriving(threading.local):
 _arriving = _Arriving()
 
 
-def _opened(kind: Any, place: int | str, nbytes: int, layout: tuple[int, Any, Any, str]) -> Any:
+def _opened(kind: Any, place: int | str, nbytes: int, recycled: bool, layout: tuple[int, Any, Any, str]) -> Any:
     offset, shape, strides, dtype = layout
-    named = isinstance(place, str)
-    given = _shared.Handle(-1, place, nbytes) if isinstance(place, str) else _shared.Handle(_arriving.files[place], None, nbytes)
-    plain = _shared.opened(given, offset, shape, strides, dtype_of(dtype), in_transit=named, sent_on=False)
+    if isinstance(place, str):
+        given = _shared.Handle(-1, place, nbytes)
+    else:
+        given = _shared.Handle(_arriving.files[place], None, nbytes, recycled)
+    counted = recycled or given.name is not None
+    plain = _shared.opened(given, offset, shape, strides, dtype_of(dtype), in_transit=counted, sent_on=False)
     return kind(plain, False) if issubclass(kind, Parameter) else kind(plain)
 
 

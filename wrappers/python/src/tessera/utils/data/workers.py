@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import _shared
 from ..._errors import ArgumentTypeError
 from ..._random import Generator, default_generator, manual_seed
 from ...capi import check, lib
@@ -155,7 +156,7 @@ def _serve(number: int, pipe: Any, jobs: queue.SimpleQueue[Any], task: _Task | N
 
 def _answer(pipe: Any, epoch: int, index: int, value: Any) -> None:
     try:
-        message = transport.Message((epoch, index, value))
+        message = transport.Message((epoch, index, value), recycled=True)
     except Exception as error:
         message = transport.Message((epoch, index, _Failure(error)))
     transport.send(pipe, message)
@@ -328,6 +329,7 @@ def _stop(processes: list[Any], pipes: list[Any], parent: int) -> None:
     for process in processes:
         process.close()
     processes.clear()
+    _shared.ipc_collect()  # the memory that this process has kept for the next batches of the workers
 
 
 def _context(kind: Any) -> Any:
