@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planned runs on a device: order between streams, and calls that the device keeps as a graph.
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "capi/program/plan.h"
 #include "capi/program/recorder.h"
@@ -15,6 +17,31 @@ IntrusivePtr<Stream> stream_of_this_thread(Device device) {
   if (IntrusivePtr<Stream> stream = current_stream_object(device)) return stream;
   return Stream::wrap(device, interface_of(device), nullptr);
 }
+
+// While one lives, draws leave the generators of the program and of this thread as they were: what
+// is queued does not run.
+class DrawsNothing {
+ public:
+  explicit DrawsNothing(const Program& program) : program_(program) {
+    Generator& current = current_generator();
+    if (&current != &default_generator()) current_ = IntrusivePtr<Generator>::share(&current);
+    for (const auto& generator : program.generators) states_.push_back(generator->state());
+    auto apart = IntrusivePtr<Generator>::adopt(new Generator(0));
+    apart->set_state(current.state());
+    set_current_generator(std::move(apart));
+  }
+  DrawsNothing(const DrawsNothing&) = delete;
+  DrawsNothing& operator=(const DrawsNothing&) = delete;
+  ~DrawsNothing() {
+    set_current_generator(std::move(current_));
+    for (size_t i = 0; i < states_.size(); ++i) program_.generators[i]->set_state(states_[i]);
+  }
+
+ private:
+  const Program& program_;
+  IntrusivePtr<Generator> current_;  // null: the default one
+  std::vector<GeneratorState> states_;
+};
 
 }  // namespace
 
@@ -63,23 +90,20 @@ void Plan::try_graph() {
   }
   for (const size_t group : output_groups_) renew(group);
   int32_t number = 0;
-  bool allocates = false;
   {
     const Watching watching;
-    const uint64_t before = watched_allocations();
+    const DrawsNothing draws(program_);
     run->graph = kernel::DeviceGraph::capture(
         device_,
         [&] {
           for (Call& call : calls_) {
             number = call.number;
             make_call(call);
-            allocates = allocates || watched_allocations() != before;
-            if (allocates) return;
+            if (!graph_reason_.empty()) return;
           }
         },
         graph_reason_);
   }
-  if (allocates) graph_reason_ = "a kernel takes memory of its own";
   if (!graph_reason_.empty()) {
     graph_reason_ =
         concat("call ", number, ", ", program_.steps[static_cast<size_t>(number)].symbol->name,

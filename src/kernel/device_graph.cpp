@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <utility>
 
 #include "base/error.h"
 #include "kernel/registry.h"
@@ -69,6 +70,11 @@ std::unique_ptr<DeviceGraph> DeviceGraph::capture(Device device, const std::func
   const auto stream = Stream::create(device, interface_of(device));
   const StreamHandle native = stream->native();
   const CurrentStreams there(StreamSet::with(nullptr, stream));
+  // The graph runs on other streams, and uses blocks that the stream's former user has returned.
+  const DeviceInterface& interface = interface_of(device);
+  if (interface.stream_synchronize != nullptr)
+    check_work(interface.stream_synchronize(device.index, native), device, interface);
+  KeptMemory::Ptr memory = KeptMemory::make(allocator_for(device));
   if (graphs->capture_begin(device.index, native) != kDeviceOk) {
     reason = "the device does not begin a capture";
     return nullptr;
@@ -76,6 +82,7 @@ std::unique_ptr<DeviceGraph> DeviceGraph::capture(Device device, const std::func
   bool saw_any = false;
   try {
     Witness witness(reason);
+    const AllocatorScope own(device, *memory);
     body();
     saw_any = witness.saw_any();
   } catch (const Error& error) {
@@ -92,11 +99,15 @@ std::unique_ptr<DeviceGraph> DeviceGraph::capture(Device device, const std::func
   if (reason.empty() && (code != kDeviceOk || graph == nullptr))
     reason = "the device cannot keep what was queued";
   if (reason.empty() && !saw_any) reason = "there is nothing to keep";
-  if (reason.empty()) return std::unique_ptr<DeviceGraph>(new DeviceGraph(device, *graphs, graph));
+  if (reason.empty() && memory->lent() != 0) reason = "a call gives memory that it has allocated";
+  if (reason.empty()) {
+    return std::unique_ptr<DeviceGraph>(new DeviceGraph(device, *graphs, graph, std::move(memory)));
+  }
   if (graph != nullptr) static_cast<void>(graphs->destroy(device.index, graph));
   return nullptr;
 }
 
+// Before the memory goes back, which the work uses.
 DeviceGraph::~DeviceGraph() {
   static_cast<void>(interface_.destroy(device_.index, graph_));
 }

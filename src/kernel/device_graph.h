@@ -6,8 +6,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/graph_interface.h"
+#include "memory/kept_memory.h"
 #include "memory/stream.h"
 
 namespace tsr::kernel {
@@ -20,7 +22,8 @@ class DeviceGraph {
  public:
   // What `body` queues, which does not run. Null, with the reason, if it cannot be kept: the device
   // has no graphs, a kernel is of a family whose arguments may lie in the host's memory or draws
-  // random numbers, the host decided from elements, memory was allocated, or a call failed.
+  // random numbers, the host decided from elements, or a call failed. Memory that `body` takes and
+  // returns, such as a kernel's workspace, stays the graph's.
   static std::unique_ptr<DeviceGraph> capture(Device device, const std::function<void()>& body,
                                               std::string& reason);
   DeviceGraph(const DeviceGraph&) = delete;
@@ -31,12 +34,14 @@ class DeviceGraph {
   void launch() const;
 
  private:
-  DeviceGraph(Device device, const GraphInterface& interface, void* graph) noexcept
-      : device_(device), interface_(interface), graph_(graph) {}
+  DeviceGraph(Device device, const GraphInterface& interface, void* graph,
+              KeptMemory::Ptr memory) noexcept
+      : device_(device), interface_(interface), graph_(graph), memory_(std::move(memory)) {}
 
   Device device_;
   const GraphInterface& interface_;
   void* graph_;
+  KeptMemory::Ptr memory_;
 };
 
 }  // namespace tsr::kernel
