@@ -30,7 +30,9 @@ class Mapping {
   uint64_t size_;
 };
 
-// A file that appears under its name only when it is complete.
+// A file that appears under its name only when it is complete. It replaces an existing file, whose
+// permissions it takes over; of a symbolic link it replaces the file that the link leads to. Pipes
+// and devices are written to as they are.
 class NewFile {
  public:
   // Throws kIo with errno.
@@ -44,7 +46,9 @@ class NewFile {
   void commit(bool durable = true);
 
  private:
-  std::string path_, temporary_;
+  [[nodiscard]] const std::string& written_name() const noexcept;
+
+  std::string path_, temporary_;  // no temporary file: the path itself is written to
   int descriptor_;
 };
 
