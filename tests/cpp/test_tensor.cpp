@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors: metadata, operators, indexing, making them from C++ values, printing.
 #include <array>
+#include <cmath>
 #include <complex>
+#include <limits>
 #include <memory>
 #include <sstream>
 #include <utility>
@@ -232,6 +234,15 @@ TEST(Tensor, indices_may_be_made_at_run_time) {
   EXPECT_EQ(x.index({}).shape(), x.shape());
 }
 
+TEST(Tensor, slices_take_none_for_an_end) {
+  const Tensor x = arange(6);
+  const std::optional<int64_t> third = 3;
+  EXPECT_EQ(to_string(x.index({Slice(None, None, -2)})), "tensor([5, 3, 1])");
+  EXPECT_EQ(to_string(x.index({Slice(4, None)})), "tensor([4, 5])");
+  EXPECT_EQ(to_string(x.index({Slice(std::nullopt, 2)})), "tensor([0, 1])");
+  EXPECT_EQ(to_string(x.index({Slice(third, x.size(0), 2U)})), "tensor([3, 5])");
+}
+
 TEST(Tensor, bad_indices_raise) {
   const Tensor x = zeros({2, 3});
   EXPECT_THROW(x[2], OutOfRangeError);
@@ -259,6 +270,24 @@ TEST(Tensor, values_of_all_kinds_make_tensors) {
   EXPECT_EQ(numbers(arange(1, 6, 2)), (Numbers{1, 3, 5}));
   EXPECT_EQ(numbers(arange(0, 1, 0.5)), (Numbers{0, 0.5}));
   EXPECT_EQ(arange(3.0).dtype(), kFloat32);
+}
+
+TEST(Tensor, values_never_wrap_around) {
+  EXPECT_THROW(tensor({300}, kUInt8), InvalidValueError);
+  EXPECT_THROW(tensor({-1}, kUInt64), InvalidValueError);
+  EXPECT_THROW(tensor({{1, 2}, {3, 400}}, kInt8), InvalidValueError);
+  EXPECT_THROW(tensor({18446744073709551615ULL}), InvalidValueError);
+  EXPECT_THROW(tensor({9223372036854775808.0}, kInt64), InvalidValueError);
+  EXPECT_THROW(tensor({256.0}, kUInt8), InvalidValueError);
+  EXPECT_THROW(tensor({std::nan("")}, kInt32), InvalidValueError);
+  EXPECT_EQ(tensor({18446744073709551615ULL}, kUInt64).item<uint64_t>(), 18446744073709551615ULL);
+  EXPECT_EQ(tensor({-9223372036854775808.0}, kInt64).item<int64_t>(),
+            std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(to_string(tensor({1.9, -0.5, 255.5}, kUInt8)), "tensor([1, 0, 255], dtype=uint8)");
+  EXPECT_THROW(tensor(300).item<uint8_t>(), InvalidValueError);
+  EXPECT_THROW(tensor(-1).item<unsigned>(), InvalidValueError);
+  EXPECT_THROW(tensor({18446744073709551615ULL}, kUInt64).item<int64_t>(), InvalidValueError);
+  EXPECT_EQ(tensor(-128).item<int8_t>(), -128);
 }
 
 TEST(Tensor, borrowed_memory_is_shared) {

@@ -7,8 +7,10 @@
 #include <complex>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -69,6 +71,58 @@ void flatten_braces(const std::initializer_list<Inner>& rows, std::vector<T>& va
 template <class T>
 using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
 
+struct IntegerLimits {
+  int64_t low;
+  uint64_t high;
+};
+
+template <class T>
+constexpr IntegerLimits limits_of() {
+  return {static_cast<int64_t>(std::numeric_limits<T>::min()),
+          static_cast<uint64_t>(std::numeric_limits<T>::max())};
+}
+
+// The numbers that an integer dtype can hold.
+inline std::optional<IntegerLimits> integer_limits(DType dtype) {
+  if (dtype == kUInt8) return limits_of<uint8_t>();
+  if (dtype == kUInt16) return limits_of<uint16_t>();
+  if (dtype == kUInt32) return limits_of<uint32_t>();
+  if (dtype == kUInt64) return limits_of<uint64_t>();
+  if (dtype == kInt8) return limits_of<int8_t>();
+  if (dtype == kInt16) return limits_of<int16_t>();
+  if (dtype == kInt32) return limits_of<int32_t>();
+  if (dtype == kInt64) return limits_of<int64_t>();
+  return std::nullopt;
+}
+
+template <class T>
+bool is_within(T value, IntegerLimits limits) {
+  if constexpr (std::is_floating_point_v<T>) {  // false for nan; a fraction is dropped
+    const T low = static_cast<T>(limits.low);
+    return (value > low - 1 || value == low) && value < 2 * (static_cast<T>(limits.high / 2) + 1);
+  } else if constexpr (std::is_signed_v<T>) {
+    return value < 0 ? static_cast<int64_t>(value) >= limits.low
+                     : static_cast<uint64_t>(value) <= limits.high;
+  } else {
+    return static_cast<uint64_t>(value) <= limits.high;
+  }
+}
+
+// Literals never wrap around, as in Python.
+template <class T>
+void expect_within(const std::vector<T>& values, DType dtype) {
+  if constexpr (!kIsComplex<T>) {
+    const std::optional<IntegerLimits> limits = integer_limits(dtype);
+    if (!limits) return;
+    for (const T value : values) {
+      if (is_within(value, *limits)) continue;
+      throw InvalidValueError("tensor: values: expected numbers that " + std::string(name(dtype)) +
+                                  " can hold, got " + std::to_string(value),
+                              "tensor", 0);
+    }
+  }
+}
+
 template <class T, class Braces>
 Tensor from_braces(const Braces& braces, std::optional<DType> dtype) {
   std::vector<Stored<T>> values;
@@ -80,7 +134,9 @@ Tensor from_braces(const Braces& braces, std::optional<DType> dtype) {
     return copied(bytes.data(), {count}, kBool).astype(dtype.value_or(kBool), false);
   } else {
     flatten_braces(braces, values, shape, 0);
-    return copied(values.data(), shape, dtype.value_or(literal_dtype<T>()));
+    const DType wanted = dtype.value_or(literal_dtype<T>());
+    expect_within(values, wanted);
+    return copied(values.data(), shape, wanted);
   }
 }
 

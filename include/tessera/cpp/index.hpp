@@ -20,11 +20,27 @@ struct EllipsisItem {};
 inline constexpr NewAxisItem None{};       // an axis of size 1
 inline constexpr EllipsisItem Ellipsis{};  // as many whole axes as no other item takes
 
+// A number of a Slice, or std::nullopt or None: the end that the direction of the step gives, a
+// step of 1.
+class SliceBound {
+ public:
+  template <class T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int> = 0>
+  SliceBound(T value)  // NOLINT(google-explicit-constructor)
+      : value_(static_cast<int64_t>(value)) {}
+  SliceBound(std::optional<int64_t> value)  // NOLINT(google-explicit-constructor)
+      : value_(value) {}
+  SliceBound(std::nullopt_t /*absent*/) {}                    // NOLINT(google-explicit-constructor)
+  SliceBound(NewAxisItem /*none*/) {}                         // NOLINT(google-explicit-constructor)
+  operator std::optional<int64_t>() const { return value_; }  // NOLINT(google-explicit-constructor)
+
+ private:
+  std::optional<int64_t> value_;
+};
+
 // start:stop:step; Slice() is a whole axis.
 struct Slice {
   Slice() = default;
-  Slice(std::optional<int64_t> start_at, std::optional<int64_t> stop_at,
-        std::optional<int64_t> step_by = std::nullopt)
+  Slice(SliceBound start_at, SliceBound stop_at, SliceBound step_by = std::nullopt)
       : start(start_at), stop(stop_at), step(step_by) {}
 
   std::optional<int64_t> start, stop, step;

@@ -6,6 +6,7 @@
 #include <complex>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -189,7 +190,8 @@ class Tensor : public TensorMethods {
     check(tsr_tensor_read(plain.handle_, values.data(), plain.nbytes()));
     return values;
   }
-  // The value of a tensor with one element.
+  // The value of a tensor with one element. InvalidValueError if it is an integer that T cannot
+  // hold.
   template <class T>
   T item() const;
 
@@ -288,6 +290,16 @@ T Tensor::item() const {
   if constexpr (std::is_integral_v<T>) {
     expect_item(value.kind <= TSR_NUMBER_INTEGER, "an integer or bool");
     if constexpr (std::is_same_v<T, bool>) return value.integer != 0;
+    const auto bits = static_cast<uint64_t>(value.integer);
+    const bool negative = value.integer < 0 && dtype() != kUInt64;
+    constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<T>::max());
+    constexpr auto kLeast = static_cast<int64_t>(std::numeric_limits<T>::min());
+    if (negative ? value.integer < kLeast : bits > kMost) {
+      throw InvalidValueError(
+          "item: tensor: expected a number that the wanted type can hold, got " +
+              (negative ? std::to_string(value.integer) : std::to_string(bits)),
+          "item", 0);
+    }
     return static_cast<T>(value.integer);
   } else if constexpr (std::is_floating_point_v<T>) {
     expect_item(value.kind <= TSR_NUMBER_REAL, "a real number");
