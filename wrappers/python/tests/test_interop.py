@@ -300,6 +300,10 @@ def test_frombuffer_shares_bytes() -> None:
     assert ts.frombuffer(data, dtype=ts.int32, count=1, offset=4).shape == (1,)
     with pytest.raises(ValueError):
         ts.frombuffer(b"abc", count=4)
+    with pytest.raises(ts.InvalidValueError, match="multiple of 4 bytes for float32, got 6"):
+        ts.frombuffer(b"abcdefgh", offset=2)
+    assert ts.frombuffer(b"abcdefgh", offset=2, count=1).shape == ts.frombuffer(b"abcdefgh", offset=4).shape == (1,)
+    assert ts.frombuffer(b"").shape == (0,)
 
 
 def test_numpy_needs_no_detach_where_nothing_is_recorded() -> None:

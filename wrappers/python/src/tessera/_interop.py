@@ -102,7 +102,11 @@ def frombuffer(buffer: Any, *, dtype: Any = float32, count: int = -1, offset: in
         memory = memoryview(buffer).cast("B")
     except TypeError as error:
         raise ArgumentTypeError(f"frombuffer(): {error}") from None
-    whole = (memory.nbytes - offset) // kind.itemsize
+    whole, rest = divmod(memory.nbytes - offset, kind.itemsize)
+    if count < 0 and rest and 0 <= offset <= memory.nbytes:
+        raise InvalidValueError(
+            f"frombuffer(): expected a multiple of {kind.itemsize} bytes for {kind.name}, got {memory.nbytes - offset}"
+        )
     return from_bytes(memory, kind, (whole if count < 0 else count,), offset)
 
 
