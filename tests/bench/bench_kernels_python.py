@@ -25,6 +25,7 @@ import tessera as ts
 import tessera.nn.functional as F
 
 import kernel_cases
+import torch_cases
 
 Case = tuple[str, Callable[[], object], Callable[[], object]]
 clock = time.perf_counter  # or time.process_time
@@ -339,6 +340,7 @@ FAMILIES = {
     "convolution": convolution_cases,
     **kernel_cases.FAMILIES,
     "recurrent": recurrent_cases,
+    **torch_cases.FAMILIES,
 }
 
 
