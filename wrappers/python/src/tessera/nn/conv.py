@@ -61,6 +61,9 @@ class _Conv(Module):
     def extra_repr(self) -> str:
         text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
         text += f", padding={self.padding}" if self.padding != (0,) * self._axes else ""
+        text += f", dilation={self.dilation}" if self.dilation != (1,) * self._axes else ""
+        extra = getattr(self, "output_padding", None)
+        text += f", output_padding={extra}" if extra not in (None, (0,) * self._axes) else ""
         text += f", groups={self.groups}" if self.groups != 1 else ""
         return text + ("" if self.bias is not None else ", bias=False")
 

@@ -36,6 +36,16 @@ class RemovableHandle:
         self.remove()
 
 
+class _Hook:
+    """A hook of a forward with options: whether it gets the named arguments, and whether it runs after an error."""
+
+    def __init__(self, function: Callable[..., Any], named: bool, always: bool = False) -> None:
+        self.function, self.named, self.always = function, named, always
+
+    def after(self, module: Any, args: Any, kwargs: Any, result: Any) -> Any:
+        return self.function(module, args, kwargs, result) if self.named else self.function(module, args, result)
+
+
 class StateDictKeys:
     """The keys that load_state_dict could not match."""
 
@@ -66,17 +76,37 @@ class Module:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._pre_hooks:
             for hook in list(self._pre_hooks.values()):
+                if isinstance(hook, _Hook):
+                    changed = hook.function(self, args, kwargs)
+                    if changed is not None:
+                        args, kwargs = changed
+                    continue
                 changed = hook(self, args)
                 if changed is not None:
                     args = changed if isinstance(changed, tuple) else (changed,)
-        result = self.forward(*args, **kwargs)
-        if self._hooks:
-            for hook in list(self._hooks.values()):
-                changed = hook(self, args, result)
-                if changed is not None:
-                    result = changed
+        if not self._hooks:
+            result = self.forward(*args, **kwargs)
+        else:
+            result = self._with_hooks(args, kwargs)
         if self._backward_hooks and isinstance(result, TensorBase) and result.requires_grad:
             result.register_hook(self._run_backward_hooks)  # type: ignore[attr-defined]
+        return result
+
+    def _with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """forward and the hooks after it, of which those with `always` see an error, too."""
+        left = list(self._hooks.values())
+        try:
+            result = self.forward(*args, **kwargs)
+            while left:
+                hook = left.pop(0)
+                changed = hook.after(self, args, kwargs, result) if isinstance(hook, _Hook) else hook(self, args, result)
+                if changed is not None:
+                    result = changed
+        except Exception:
+            for hook in left:
+                if isinstance(hook, _Hook) and hook.always:
+                    hook.after(self, args, kwargs, None)
+            raise
         return result
 
     def _run_backward_hooks(self, grad: Tensor) -> Tensor:
@@ -237,18 +267,20 @@ class Module:
 
     # ---- state ----
 
-    def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
-        """All parameters and persistent buffers by name; the tensors share memory with the model."""
+    def state_dict(self, prefix: str = "", keep_vars: bool = False) -> dict[str, Tensor]:
+        """All parameters and persistent buffers by name; the tensors share memory with the model, or, with `keep_vars`, are
+        those of the model."""
         found: dict[str, Tensor] = {}
         for path, module in self.named_modules(prefix.rstrip(".")):
             head = f"{path}." if path else ""
             for name, value in [*module._parameters.items(), *module._buffers.items()]:
                 if value is not None and name not in module._transient:
-                    found[head + name] = value.detach()
+                    found[head + name] = value if keep_vars else value.detach()
         return found
 
-    def load_state_dict(self, state: Mapping[str, Tensor], strict: bool = True) -> StateDictKeys:
-        """Copies a state dict into this model. strict: the keys must match exactly."""
+    def load_state_dict(self, state: Mapping[str, Tensor], strict: bool = True, assign: bool = False) -> StateDictKeys:
+        """Copies a state dict into this model. strict: the keys must match exactly. assign: its tensors become those of the
+        model, with their dtypes and devices."""
         if not isinstance(state, Mapping):
             raise ArgumentTypeError(
                 f"load_state_dict(): expected a dict of Tensors, got {type(state).__name__}; tessera.load_file(path) reads one"
@@ -272,11 +304,27 @@ class Module:
         if problems:
             text = "\n\t".join(problems)
             raise InvalidValueError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{text}")
+        if assign:
+            self._assign(state)
+            return StateDictKeys(missing, unexpected)
         with no_grad():
             for key, target in own.items():
                 if key in state:
                     target.copy_(state[key].detach())
         return StateDictKeys(missing, unexpected)
+
+    def _assign(self, state: Mapping[str, Tensor]) -> None:
+        """Gives the model the tensors themselves; a parameter stays trained or not."""
+        for path, module in self.named_modules():
+            head = f"{path}." if path else ""
+            for name, old in list(module._parameters.items()):
+                if old is not None and head + name in state:
+                    given: Any = state[head + name]
+                    made = given if isinstance(given, Parameter) else type(old)(given.detach(), old.requires_grad)
+                    module._parameters[name] = made
+            for name, old in list(module._buffers.items()):
+                if old is not None and name not in module._transient and head + name in state:
+                    module._buffers[name] = state[head + name]
 
     # ---- modes and conversion ----
 
@@ -379,22 +427,33 @@ class Module:
 
     # ---- hooks ----
 
-    def register_forward_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """hook(module, args) before forward; a result replaces the arguments."""
-        return self._add(self._pre_hooks, hook)
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """hook(module, args) before forward; a result replaces the arguments. `with_kwargs`: hook(module, args, kwargs),
+        whose result is a pair of both. `prepend`: before the other hooks."""
+        return self._add(self._pre_hooks, _Hook(hook, True) if with_kwargs else hook, prepend)
 
-    def register_forward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """hook(module, args, result) after forward; a result replaces the result."""
-        return self._add(self._hooks, hook)
+    def register_forward_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
+    ) -> RemovableHandle:
+        """hook(module, args, result) after forward; a result replaces the result. `with_kwargs`: hook(module, args, kwargs,
+        result). `prepend`: before the other hooks. `always_call`: with the result None also if forward raises."""
+        plain = not (with_kwargs or always_call)
+        return self._add(self._hooks, hook if plain else _Hook(hook, with_kwargs, always_call), prepend)
 
     def register_output_grad_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """hook(module, gradient) when the gradient of the output is computed; a result replaces it."""
         return self._add(self._backward_hooks, hook)
 
     @staticmethod
-    def _add(hooks: dict[int, Any], hook: Any) -> RemovableHandle:
+    def _add(hooks: dict[int, Any], hook: Any, prepend: bool = False) -> RemovableHandle:
         handle = RemovableHandle(hooks)
+        others = dict(hooks) if prepend else {}
+        for key in others:
+            del hooks[key]
         hooks[handle._key] = hook
+        hooks.update(others)
         return handle
 
     # ---- text ----

@@ -10,6 +10,7 @@ from typing import Any
 from .. import _ops
 from .._dtypes import bfloat16, dtype_of, float16, float32, int64
 from .._errors import InvalidValueError, as_int, as_list
+from .._modes import no_grad
 from .._tensor import Tensor
 from . import functional as F
 from .module import Module
@@ -35,6 +36,22 @@ class _Norm(Module):
         self.register_buffer("running_mean", _ops.zeros((num_features,), dtype=wide) if track else None)
         self.register_buffer("running_var", _ops.ones((num_features,), dtype=wide) if track else None)
         self.register_buffer("num_batches_tracked", _ops.zeros((), dtype=int64) if track else None)
+
+    def reset_running_stats(self) -> None:
+        """Sets the running statistics to those of no batch."""
+        if self.running_mean is not None:
+            with no_grad():
+                self.running_mean.zero_()
+                self.running_var.fill_(1)
+                self.num_batches_tracked.zero_()
+
+    def reset_parameters(self) -> None:
+        """Sets weight, bias and running statistics to their first values."""
+        self.reset_running_stats()
+        with no_grad():
+            if self.weight is not None:
+                self.weight.fill_(1)
+                self.bias.zero_()
 
     def _check(self, input: Tensor) -> None:
         if input.ndim not in [rank for rank, _ in self._shapes]:
