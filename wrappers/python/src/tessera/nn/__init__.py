@@ -156,6 +156,8 @@ from .transformer import (
     TransformerEncoderLayer,
 )
 
+from .utils.parametrize import ParametrizationList  # no name of this module's, but torch.nn makes it a layer of its own
+
 __all__ = [
     "CELU",
     "ELU",

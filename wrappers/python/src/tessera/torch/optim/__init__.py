@@ -41,15 +41,13 @@ def _unnamed(params: Any) -> Any:
     return items
 
 
-
-
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    if name == "lr_scheduler":
+    if name in ("lr_scheduler", "swa_utils"):
         import importlib
 
-        return importlib.import_module("tessera.torch.optim.lr_scheduler")
+        return importlib.import_module(f"tessera.torch.optim.{name}")
     plain = getattr(_optim, name, None)
     if not isinstance(plain, type) or not issubclass(plain, Optimizer):
         raise _rows.missing(f"torch.optim.{name}")
@@ -59,4 +57,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*_optim.__all__, "lr_scheduler"})
+    return sorted({*_optim.__all__, "lr_scheduler", "swa_utils"})

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import importlib
 from typing import Any
 
 import tessera.nn.utils as _utils
@@ -95,8 +96,13 @@ def fuse_linear_bn_weights(
     return fuse_conv_bn_weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)
 
 
+_MODULES = ("parametrizations", "parametrize", "prune", "stateless")
+
+
 def _find(name: str) -> Any:
-    """A function of the library that PyTorch has, too, with PyTorch's tensors as results."""
+    """A module, imported when it is asked for; or a function of the library that PyTorch has, too, with PyTorch's tensors as results."""
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
     found: Any = getattr(_utils, name, None) if name in NAMES["nn.utils"] else None
     return found if found is None else functools.wraps(found)(lambda *args, **kwargs: retyped(found(*args, **kwargs)))
 
