@@ -5,7 +5,10 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -276,3 +279,69 @@ def test_helpers_of_gradients_and_of_fused_layers() -> None:
     model = ours.nn.DataParallel(ours.nn.Sequential(linear))
     assert model.module[0] is linear and list(model.state_dict()) == ["module.0.weight", "module.0.bias"]
     assert model(x[:, :, 0, 0]).shape == (4, 3)
+
+
+# Names that programs import from PyTorch's own files.
+IMPORTS = """
+import torch
+import torch.distributions.constraints as constraints
+import torch.nn.modules.conv as conv
+import torch.nn.utils.prune as prune
+from torch.distributions import constraints as same
+from torch.distributions.kl import kl_divergence
+from torch.distributions.normal import Normal
+from torch.distributions.utils import broadcast_all
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.modules.loss import _Loss
+from torch.nn.modules.utils import _pair
+from torch.nn.utils import parametrizations, parametrize
+from torch.nn.utils.stateless import functional_call
+from torch.optim.swa_utils import SWALR, AveragedModel, get_ema_multi_avg_fn, update_bn
+from torch.testing import assert_close
+from torch.types import Number
+from torch.utils.dlpack import from_dlpack, to_dlpack
+
+assert same is constraints and Normal is torch.distributions.Normal
+layer = torch.nn.Conv2d(1, 1, 1)
+assert isinstance(layer, conv._ConvNd) and isinstance(torch.nn.BatchNorm2d(3), (_BatchNorm, torch.nn.modules.batchnorm._BatchNorm))
+assert _pair(3) == (3, 3) and _pair((1, 2)) == (1, 2) and torch.nn.modules.Linear is torch.nn.Linear
+with sdpa_kernel([SDPBackend.MATH, SDPBackend.FLASH_ATTENTION]), sdpa_kernel(SDPBackend.MATH):
+    pass
+
+class Squared(_Loss):
+    def forward(self, a, b):
+        return getattr((a - b) ** 2, self.reduction)()
+
+x = torch.randn(3)
+assert Squared(reduction="sum")(x, x + 1).item() > 2.9 and from_dlpack(to_dlpack(x)).equal(x)
+assert parametrize.is_parametrized(parametrizations.weight_norm(torch.nn.Linear(2, 2)))
+averaged = AveragedModel(torch.nn.Sequential(layer), multi_avg_fn=get_ema_multi_avg_fn(0.9))
+averaged.update_parameters(torch.nn.Sequential(layer))
+assert isinstance(averaged.n_averaged, torch.Tensor) and "module.0.weight" in averaged.state_dict()
+assert isinstance(torch.distributions.LKJCholesky(3).sample(), torch.Tensor)
+assert torch.get_num_interop_threads() >= 1
+assert_close({"a": [x, 1.0]}, {"a": [x + 1e-7, 1.0]})
+assert_close(torch.tensor([float("nan")]), torch.tensor([float("nan")]), equal_nan=True)
+for one, two, text in (
+    (x, x + 1, "Mismatched elements: 3 / 3"), (x, x.double(), "dtype"), (x, x[:2], "shape"), ([x], [x, x], "length"),
+    (1, 2, "Expected 2 but got 1"), ({"a": 1}, {"b": 1}, "keys"), (1.0, float("nan"), "not close"),
+):
+    try:
+        assert_close(one, two)
+    except AssertionError as error:
+        assert text in str(error), error
+    else:
+        raise SystemExit(f"{one} and {two} were close")
+try:
+    assert_close(1.0, torch.tensor(1.0))
+except TypeError:
+    print("done")
+"""
+
+
+def test_names_that_programs_import_are_where_pytorch_has_them(tmp_path: Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(IMPORTS)
+    done = subprocess.run([sys.executable, "-m", "tessera.torch", str(script)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr

@@ -81,6 +81,20 @@ layout, memory_format = Named, Named
 OutOfMemoryError = _tessera.OutOfMemoryError
 
 
+def get_num_interop_threads() -> Any:
+    """1: operators run one after the other."""
+    return 1
+
+
+def set_num_interop_threads(num: Any) -> None:
+    """Nothing: operators run one after the other."""
+
+
+def to_dlpack(tensor: Any) -> Any:
+    """The tensor as a DLPack capsule, which one consumer may take."""
+    return tensor.__dlpack__()
+
+
 def is_storage(obj: Any) -> Any:
     """There are no storages as objects, so nothing is one."""
     return False
@@ -127,8 +141,8 @@ def _in_place(name: str) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "multiprocessing":  # imported when it is asked for, because the standard library's is slow to import
-        return _import_module("tessera.torch.multiprocessing")
+    if name in ("multiprocessing", "testing", "types"):  # imported when they are asked for
+        return _import_module(f"tessera.torch.{name}")
     found = None if name.startswith("__") else _in_place(name)
     if found is None:
         raise _rows.missing(f"torch.{name}")

@@ -23,7 +23,8 @@ def _located(fullname: str) -> ModuleType | None:
     packages (torch.nn.parameter, torch.utils.data.dataset)."""
     module: ModuleType = tessera.torch
     for depth, part in enumerate(fullname.split(".")[1:]):
-        held = vars(module).get(part)
+        made = part in vars(module).get("_MODULES", ())  # when it is asked for
+        held = getattr(module, part) if made else vars(module).get(part)
         path = f"{module.__name__}.{part}"
         if isinstance(held, ModuleType):
             module = held

@@ -31,9 +31,9 @@ def space(**more: Any) -> dict[str, Any]:
 
 
 _SPACE = space()
-both = _rows.functions(_table.BOTH, _SPACE, "tessera.torch")
-torch_only = _rows.functions(_table.TORCH, _SPACE, "tessera.torch")
-methods = _rows.functions(_table.METHODS, _SPACE, "tessera.torch.Tensor")
+both = _rows.functions(_table.BOTH, _SPACE, "tessera.torch", True)
+torch_only = _rows.functions(_table.TORCH, _SPACE, "tessera.torch", True)
+methods = _rows.functions(_table.METHODS, _SPACE, "tessera.torch.Tensor", True)
 functions: dict[str, Any] = {
     **_rows.same(_table.SAME_BOTH + _table.SAME_TORCH, tessera, _ops), **both, **torch_only,
 }  # fmt: skip

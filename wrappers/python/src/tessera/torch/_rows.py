@@ -45,8 +45,34 @@ def lines(text: str) -> list[str]:
     return re.sub(r"\n +", " ", text.strip()).splitlines()
 
 
-def functions(rows: str, space: dict[str, Any], where: str) -> dict[str, Callable[..., Any]]:
-    """A function for each row `name(signature) = expression` whose names are all in `space`, a dict of globals."""
+# NumPy's names of arguments, which PyTorch's functions take as well.
+_NUMPYS = {"dim": "axis", "keepdim": "keepdims"}
+
+
+def _with_numpys_names(code: ast.FunctionDef) -> None:
+    """Adds the arguments of NumPy's names: the function begins with `if axis is not None: dim = axis`."""
+    args = code.args
+    for name, other in _NUMPYS.items():
+        known = {a.arg for a in [*args.args, *args.kwonlyargs]}
+        if name not in known or other in known:
+            continue
+        args.kwonlyargs.append(ast.arg(other))
+        args.kw_defaults.append(ast.Constant(None))
+        code.body[:0] = ast.parse(f"if {other} is not None: {name} = {other}").body
+        place = next((i for i, a in enumerate(args.args) if a.arg == name), None)
+        first = len(args.args) - len(args.defaults)
+        if place is not None and place < first:  # an argument without a default gets one, and so do those behind it
+            args.defaults[:0] = [ast.Constant(None)] * (first - place)
+    ast.fix_missing_locations(code)
+
+
+def functions(
+    rows: str, space: dict[str, Any], where: str, numpys_names: bool = False
+) -> dict[str, Callable[..., Any]]:
+    """A function for each row `name(signature) = expression` whose names are all in `space`, a dict of globals.
+
+    `numpys_names`: a function with an argument `dim` takes it as `axis`, too.
+    """
     made: dict[str, Callable[..., Any]] = {}
     for row in lines(rows):
         signature, _, expression = row.partition(") = ")
@@ -55,6 +81,8 @@ def functions(rows: str, space: dict[str, Any], where: str) -> dict[str, Callabl
         assert isinstance(code, ast.FunctionDef)
         own = {a.arg for a in ast.walk(code.args) if isinstance(a, ast.arg)}
         used = {n.id for n in ast.walk(code) if isinstance(n, ast.Name)} - own
+        if numpys_names:
+            _with_numpys_names(code)
         if all(name in space or name in builtins.__dict__ for name in used):
             made[code.name] = _compiled(tree, code.name, space, where)
     return made

@@ -203,7 +203,9 @@ upsample_nearest(input, size=None, scale_factor=None) = interpolate(input, size,
 RENAMED = {"dim": "axis", "keepdim": "keepdims", "start_dim": "start_axis", "end_dim": "end_axis", "_random_samples": "samples"}
 
 # Settings that may be ignored, because the result is the same without them: memory and old names.
-IGNORED = ("inplace", "size_average", "reduce", "sparse", "args", "kwargs")
+IGNORED = (
+    "inplace", "size_average", "reduce", "sparse", "args", "kwargs", "enable_nested_tensor", "mask_check",
+)  # fmt: skip
 
 LAYERS = """
 AvgPool1d(kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True)
@@ -274,6 +276,7 @@ Softmax(dim=None)
 Softmin(dim=None)
 Threshold(threshold, value, inplace=False)
 SyncBatchNorm(num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, process_group=None)
+TransformerEncoder(encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True)
 TripletMarginLoss(margin=1.0, p=2.0, eps=1e-06, swap=False, size_average=None, reduce=None, reduction="mean")
 """
 

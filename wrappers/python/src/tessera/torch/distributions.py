@@ -13,7 +13,7 @@ from . import _rows
 from ._tensor import Size, retyped
 
 _SHAPES = ("batch_shape", "event_shape")
-_SUBMODULES = ("constraints", "kl", "transforms", "utils")
+_MODULES = ("constraints", "kl", "transforms", "utils")  # modules of the library's
 
 
 def _plain() -> Any:
@@ -59,9 +59,9 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     package = _plain()
-    if name in _SUBMODULES and not hasattr(package, name):
-        raise _rows.missing(f"torch.distributions.{name}")
-    found = getattr(package, name, None)
+    if name == "utils":
+        return importlib.import_module("tessera.distributions._values")
+    found = importlib.import_module("tessera.distributions.kl") if name == "kl" else getattr(package, name, None)
     if found is None:
         raise _rows.missing(f"torch.distributions.{name}")
     if isinstance(found, type) and issubclass(found, package.Distribution):

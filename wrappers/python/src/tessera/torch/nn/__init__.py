@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import string
 from collections.abc import Callable
 from typing import Any
@@ -122,6 +123,8 @@ def _class(name: str) -> Any:
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
+    if name in ("attention", "modules"):  # imported when they are asked for
+        return importlib.import_module(f"{__name__}.{name}")
     return _class(name)
 
 

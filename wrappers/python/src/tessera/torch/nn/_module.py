@@ -13,7 +13,6 @@ from tessera.nn.module import RemovableHandle
 from tessera.nn.parameter import Parameter as _Parameter
 
 from ..._core import TensorBase
-from .._adapters import only
 from .._tensor import Tensor, made, retyped, with_tensors
 
 
@@ -110,6 +109,14 @@ class Module(_Module):
     def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[Any]:
         return super().named_buffers(prefix, recurse)
 
+    def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
+        """Puts a module in the place that a path names."""
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if strict and name not in parent._modules:
+            raise AttributeError(f"{type(parent).__name__} has no module {name!r}")
+        parent.add_module(name, module)
+
     def get_parameter(self, target: str) -> Any:
         path, _, name = target.rpartition(".")
         return self.get_submodule(path)._parameters[name]
@@ -123,15 +130,14 @@ class Module(_Module):
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
         if args:
             destination, prefix = (*args, prefix)[:2] if not isinstance(args[0], str) else (None, args[0])
-        found = OrderedDict(super().state_dict(prefix))
+        found = OrderedDict(super().state_dict(prefix, keep_vars))
         if destination is None:
             return found
         destination.update(found)
         return destination
 
     def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
-        only(assign, False, "load_state_dict(): assign")
-        return super().load_state_dict(state_dict, strict)
+        return super().load_state_dict(state_dict, strict, assign)
 
     # ---- conversion ----
 
@@ -140,6 +146,13 @@ class Module(_Module):
 
     def cuda(self, device: Any = None) -> Any:
         return super().cuda(getattr(device, "index", device))
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
+        """The module on a device, with tensors whose values mean nothing."""
+        return self.to(device=device)
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Nothing: there is no compiler."""
 
     def type(self, dst_type: Any) -> Any:
         return self.to(dst_type)
@@ -152,6 +165,15 @@ class Module(_Module):
         def call(module: Any, grad: Any) -> None:
             if hook(module, (None,), (made(grad),)) is not None:
                 raise NotImplementedError("a full backward hook that replaces gradients is not in tessera.torch")
+
+        return super().register_output_grad_hook(call)
+
+    def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """hook(module, grad_output) when the gradient of the output is there; a result replaces it."""
+
+        def call(module: Any, grad: Any) -> Any:
+            changed = hook(module, (made(grad),))
+            return changed[0] if isinstance(changed, tuple) else changed
 
         return super().register_output_grad_hook(call)
 

@@ -3,6 +3,6 @@
 """torch.utils."""
 
 from ...utils import deterministic
-from . import checkpoint, data
+from . import checkpoint, data, dlpack
 
-__all__ = ["checkpoint", "data", "deterministic"]
+__all__ = ["checkpoint", "data", "deterministic", "dlpack"]

@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""torch.nn.modules: the layers of torch.nn under the paths of PyTorch's files, and what programs import from these."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tessera.nn.conv import _Conv as _ConvNd
+from tessera.nn.norm import _BatchNorm, _InstanceNorm
+from tessera.nn.norm import _Norm as _NormBase
+
+from .._adapters import reduction_of
+from ._module import Module
+
+
+class _Loss(Module):
+    """The base of losses of one's own."""
+
+    def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
+        super().__init__()
+        self.reduction = reduction_of(size_average, reduce, reduction)
+
+
+class _WeightedLoss(_Loss):
+    def __init__(self, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+
+
+def _ntuple(n: int) -> Callable[[Any], tuple[Any, ...]]:
+    def parse(x: Any) -> tuple[Any, ...]:
+        return tuple(x) if isinstance(x, Iterable) else (x,) * n
+
+    return parse
+
+
+_single, _pair, _triple, _quadruple = map(_ntuple, (1, 2, 3, 4))
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    if name in _FILES:
+        return sys.modules[__name__]
+    return getattr(sys.modules["tessera.torch.nn"], name)
+
+
+_FILES = frozenset(
+    "activation adaptive batchnorm channelshuffle container conv distance dropout flatten fold instancenorm lazy linear loss "
+    "module normalization padding pixelshuffle pooling rnn sparse transformer upsampling utils".split()
+)
+__all__ = ["Module"]
