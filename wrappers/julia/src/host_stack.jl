@@ -6,7 +6,7 @@
 function run_host_stack(user::Ptr{Cvoid}, text::Ptr{UInt8}, capacity::Int64, length::Ptr{Int64})::Int32
     unsafe_store!(length, 0)
     return guarded() do
-        lines = sprint(write_frames, stacktrace())
+        lines = sprint(write_frames, julia_frames())
         size = min(sizeof(lines), capacity)
         GC.@preserve lines unsafe_copyto!(text, pointer(lines), size)
         unsafe_store!(length, size)
@@ -22,6 +22,24 @@ function write_frames(io, frames)
         inside = inside && (startswith(file, package) || startswith(file, "./"))  # Base says ./array.jl
         inside || println(io, file, ":", frame.line, " in ", frame.func)
     end
+end
+
+# The frames of Julia code. `stacktrace()` leaves out native frames too, but first reads the debug information of their
+# libraries, and prints a complaint about every frame whose information is newer than the LLVM of this Julia.
+function julia_frames()
+    frames = NamedTuple{(:func, :file, :line),Tuple{Symbol,Symbol,Int}}[]
+    for place in backtrace()
+        found = place isa Ptr{Cvoid} ? lookup_julia(place) : StackTraces.lookup(place)
+        append!(frames, [(func = f.func, file = f.file, line = Int(f.line)) for f in found if !f.from_c])
+    end
+    return frames
+end
+
+# As StackTraces.lookup; `skip_native` stops at the name of a native frame.
+function lookup_julia(place::Ptr{Cvoid})
+    skip_native = 1
+    infos = ccall(:jl_lookup_code_address, Any, (Ptr{Cvoid}, Cint), place, skip_native)
+    return [(func = info[1], file = info[2], line = info[3], from_c = info[5]) for info in infos]
 end
 
 # From now on the library gets the stacks of Julia, of all threads, where it wants a stack of the program.

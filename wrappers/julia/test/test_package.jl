@@ -34,6 +34,17 @@ end
     @test isempty(detect_ambiguities(Tessera))
 end
 
+# LLVM prints to the error stream what it cannot read; in a process where nothing was read before.
+@testset "test_R11_stacks_read_no_debug_information_of_native_code" begin
+    succeeded, printed = run_elsewhere("""
+        using Tessera
+        of_the_user() = profile(() -> Tessera.ones(2) .+ 1f0; stacks=true)
+        print(occursin("of_the_user", profile_text(of_the_user()[2], :events)))
+        """)
+    @test succeeded
+    @test printed == "true"
+end
+
 # Tests Pkg with a registry, even one without packages; tests/tools/check_guides.py tests the guide's
 # way, which needs none, on an empty depot.
 @testset "test_package_can_be_developed_offline_beside_a_registry" begin
