@@ -441,6 +441,26 @@ def test_D4_without_shared_memory_all_goes_through_the_pipe(call: str, monkeypat
     assert tensor.sum().item() == 100_000 and array.tolist() == [1, 1, 1]
 
 
+def test_D4_a_process_without_free_descriptors_is_told_and_keeps_none() -> None:
+    import resource
+
+    ours, theirs = multiprocessing.get_context("spawn").Pipe()
+    files = open_files()
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    transport.send(theirs, transport.Message([ts.ones(20_000) for _ in range(8)]))
+    free = os.dup(0)  # the smallest free number
+    os.close(free)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free + 4, limits[1]))
+        with pytest.raises(OSError, match="Too many open files"):
+            transport.receive(ours)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert open_files() <= files
+    transport.send(theirs, transport.Message(ts.full((20_000,), 3.0)))
+    assert transport.receive(ours)[5].item() == 3
+
+
 class Hidden:
     """Cannot be pickled, and need not be where workers are forked."""
 

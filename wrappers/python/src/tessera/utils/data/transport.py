@@ -11,6 +11,7 @@ process ended. If there is no such memory, or no more of it, everything goes thr
 from __future__ import annotations
 
 import ctypes
+import errno
 import io
 import mmap
 import os
@@ -163,7 +164,14 @@ def _received(pipe: Any, count: int) -> list[int]:
     try:
         with socket.socket(fileno=os.dup(pipe.fileno())) as connection:
             while len(files) < count:
-                files += reduction.recvfds(connection, min(count - len(files), _FILES_AT_ONCE))
+                wanted = min(count - len(files), _FILES_AT_ONCE)
+                # A program that another thread starts meanwhile must not inherit them.
+                message, found, _, _ = socket.recv_fds(connection, 1, wanted, socket.MSG_CMSG_CLOEXEC)
+                files += found
+                if not message:
+                    raise EOFError("the worker is gone")
+                if len(found) < wanted:  # the system drops what the process has no numbers for
+                    raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
     except BaseException:
         for file in files:
             os.close(file)
