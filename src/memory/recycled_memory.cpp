@@ -22,6 +22,8 @@ using MemoryPtr = std::unique_ptr<SharedMemory>;
 
 // Blocks that the maker keeps, lent or not. A worker has a few batches under way.
 constexpr size_t kMostMade = 64;
+// Mappings that a receiver keeps. Their makers may have ended, which nothing tells.
+constexpr size_t kMostReceived = 256;
 // A block that was not needed while so many others were taken is given up.
 constexpr uint64_t kTurns = 64;
 
@@ -63,9 +65,10 @@ bool is_free(const SharedMemory& memory) noexcept {
 }
 
 // A child has its parent's mappings, but the blocks are the parent's. Under the lock; what is
-// dropped goes to `gone`, to be unmapped without the lock.
+// dropped goes to `gone`, which has room for all, to be unmapped without the lock.
 void enter(Recycled& all, std::vector<MemoryPtr>& gone) {
   const bool inherited = all.process != fork_mark();
+  gone.reserve(all.received.size() + all.made.size());  // so that nothing fails half-way
   for (auto& [key, memory] : all.received) {
     if (inherited || is_retired(*memory)) gone.push_back(std::move(memory));
   }
@@ -152,6 +155,7 @@ std::unique_ptr<SharedMemory> receive_recycled(int descriptor, uint64_t nbytes) 
 
 void give_back_recycled(std::unique_ptr<SharedMemory> memory) noexcept {
   std::vector<MemoryPtr> gone;
+  std::map<SharedKey, MemoryPtr> forgotten;
   auto& all = immortal<Recycled>();
   const std::lock_guard lock(all.mutex);
   if (memory->process() != fork_mark()) return;  // of the parent
@@ -168,6 +172,10 @@ void give_back_recycled(std::unique_ptr<SharedMemory> memory) noexcept {
       all.made.push_back({nullptr, was.turn});
       all.made.back().memory = std::move(memory);
       return;
+    }
+    if (all.received.size() >= kMostReceived) {
+      all.received.swap(forgotten);
+      for (const auto& entry : forgotten) entry.second->retire();
     }
     RecycledMark* mark = memory->recycled();
     all.received.insert_or_assign(memory->key(), std::move(memory));
