@@ -19,9 +19,6 @@
 namespace tsr::cuda {
 namespace {
 
-constexpr int32_t kNoCupti =
-    -3;  // as a code of the device: neither the runtime's nor the library's
-
 struct Cupti {
   decltype(&cuptiActivityRegisterCallbacks) register_callbacks;
   decltype(&cuptiActivityRegisterTimestampCallback) register_clock;
@@ -31,11 +28,12 @@ struct Cupti {
   decltype(&cuptiActivityGetNextRecord) next;
   decltype(&cuptiActivityPushExternalCorrelationId) push;
   decltype(&cuptiActivityPopExternalCorrelationId) pop;
+  decltype(&cuptiGetVersion) version;
   bool complete = true;
 
   Cupti() {
     char name[32];
-    std::snprintf(name, sizeof name, "libcupti.so.%d", CUPTI_API_VERSION / 10000);
+    std::snprintf(name, sizeof name, "libcupti.so.%d", CUDA_VERSION / 1000);
     void* file = nullptr;
     for (const char* path :
          {static_cast<const char*>(name), "libcupti.so", "/usr/local/cuda/lib64/libcupti.so",
@@ -50,6 +48,10 @@ struct Cupti {
     find(file, next, "cuptiActivityGetNextRecord");
     find(file, push, "cuptiActivityPushExternalCorrelationId");
     find(file, pop, "cuptiActivityPopExternalCorrelationId");
+    find(file, version, "cuptiGetVersion");
+    // A later version may only have longer records; an earlier one has others than we read.
+    uint32_t found = 0;
+    complete = complete && version(&found) == CUPTI_SUCCESS && found >= CUPTI_API_VERSION;
   }
 
  private:
@@ -194,9 +196,17 @@ void disable_all(const Cupti& library) {
   for (const CUpti_ActivityKind kind : kKinds) static_cast<void>(library.disable(kind));
 }
 
+// What an earlier recording has left.
+void forget_work() {
+  const std::lock_guard lock(delivered().mutex);
+  delivered().work.clear();
+  delivered().correlations.clear();
+}
+
 int32_t start() {
   const Cupti* library = cupti();
   if (library == nullptr) return kNoCupti;
+  forget_work();
   static_cast<void>(library->register_clock(read_clock));
   CUptiResult code = library->register_callbacks(give_buffer, take_buffer);
   for (const CUpti_ActivityKind kind : kKinds) {
@@ -210,11 +220,7 @@ int32_t stop() {
   const Cupti* library = cupti();
   if (library == nullptr) return kNoCupti;
   disable_all(*library);
-  const CUptiResult code = library->flush(0);
-  const std::lock_guard lock(delivered().mutex);
-  delivered().work.clear();
-  delivered().correlations.clear();
-  return result(code);
+  return result(library->flush(0));
 }
 
 int32_t enter(uint64_t correlation) {

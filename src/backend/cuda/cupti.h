@@ -7,6 +7,9 @@
 
 namespace tsr::cuda {
 
+// A code of the device that is neither CUDA's nor the library's.
+inline constexpr int32_t kNoCupti = -3;
+
 // Null if the plugin was compiled without CUPTI's headers.
 const DeviceTimeline* timeline() noexcept;
 

@@ -4,6 +4,10 @@
 
 #include <cuda_runtime.h>
 
+#include <atomic>
+#include <deque>
+#include <mutex>
+
 #include "backend/cuda/cupti.h"
 #include "backend/cuda/fault.h"
 #include "backend/cuda/host.h"
@@ -12,26 +16,57 @@
 namespace tsr::cuda {
 namespace {
 
-// Converts a CUDA error to the device's status and clears the runtime's last error, so that it is
-// not reported a second time.
-int32_t result(cudaError_t error) {
-  if (error == cudaSuccess) return kDeviceOk;
-  static_cast<void>(cudaGetLastError());
-  return error == cudaErrorMemoryAllocation ? kDeviceOutOfMemory : static_cast<int32_t>(error);
-}
-
-// Makes the device current and calls the runtime; if that fails, does not call it.
-template <class Call>
-int32_t on_device(int32_t device, const Call& call) {
-  const DeviceGuard guard(device);
-  return result(guard.error() == cudaSuccess ? call() : guard.error());
-}
-
 cudaStream_t stream_of(StreamHandle stream) {
   return static_cast<cudaStream_t>(stream);
 }
 cudaEvent_t event_of(EventHandle event) {
   return static_cast<cudaEvent_t>(event);
+}
+
+// Events without timing that are free to be used again: tensors that several streams use and copies
+// to and from pinned memory take one each.
+class EventPool {
+ public:
+  // The event freed first, if what was recorded with it is done: an event that was never recorded
+  // counts as done. Else a new one.
+  cudaError_t take(int32_t device, cudaEvent_t& event) {
+    {
+      const std::lock_guard lock(mutex_);
+      auto& free = free_[static_cast<size_t>(device)];
+      if (!free.empty() && cudaEventQuery(free.front()) == cudaSuccess) {
+        event = free.front();
+        free.pop_front();
+        return cudaSuccess;
+      }
+    }
+    static_cast<void>(cudaGetLastError());  // "not ready" is no failure
+    return cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+  }
+  // Events for other processes (ipc.cpp) are of another kind and are destroyed.
+  cudaError_t give(int32_t device, cudaEvent_t event) {
+    if (!forget_shared_event(event)) {
+      try {
+        const std::lock_guard lock(mutex_);
+        auto& free = free_[static_cast<size_t>(device)];
+        if (free.size() < kMost) {
+          free.push_back(event);
+          return cudaSuccess;
+        }
+      } catch (...) {  // no memory: the event is destroyed
+      }
+    }
+    return cudaEventDestroy(event);
+  }
+
+ private:
+  static constexpr size_t kMost = 1024;
+  std::mutex mutex_;
+  std::deque<cudaEvent_t> free_[kMaxDevices];
+};
+// Never destroyed: threads may still run while the process exits.
+EventPool& events() {
+  static auto& one = *new EventPool;
+  return one;
 }
 
 int32_t raw_allocate(int32_t device, uint64_t nbytes, void** out) {
@@ -83,13 +118,12 @@ int32_t adopt_stream(int32_t, StreamHandle given, StreamHandle* own) {
 
 int32_t event_create(int32_t device, EventHandle* out) {
   cudaEvent_t event = nullptr;
-  const int32_t code =
-      on_device(device, [&] { return cudaEventCreateWithFlags(&event, cudaEventDisableTiming); });
+  const int32_t code = on_device(device, [&] { return events().take(device, event); });
   *out = event;
   return code;
 }
 int32_t event_destroy(int32_t device, EventHandle event) {
-  return on_device(device, [&] { return cudaEventDestroy(event_of(event)); });
+  return on_device(device, [&] { return events().give(device, event_of(event)); });
 }
 int32_t event_record(int32_t device, EventHandle event, StreamHandle stream) {
   return on_device(device, [&] { return cudaEventRecord(event_of(event), stream_of(stream)); });
@@ -107,6 +141,8 @@ int32_t event_synchronize(int32_t device, EventHandle event) {
 
 int32_t copy(int32_t device, void* dst, const void* src, uint64_t nbytes, CopyKind kind,
              StreamHandle stream) {
+  // A graph would read the host's memory when it runs, and nobody could wait for it.
+  if (kind != CopyKind::kDeviceToDevice && is_captured(stream)) return kNotInGraph;
   const cudaStream_t queue = stream_of(stream);
   return on_device(device, [&] {
     if (kind == CopyKind::kHostToDevice) return upload(device, dst, src, nbytes, queue);
@@ -122,15 +158,27 @@ int32_t host_free(int32_t device, void* data, uint64_t) {
 }
 int32_t copy_unwaited(int32_t device, void* dst, const void* src, uint64_t nbytes, CopyKind kind,
                       StreamHandle stream) {
+  if (is_captured(stream)) return kNotInGraph;
   const cudaMemcpyKind how =
       kind == CopyKind::kHostToDevice ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
   return on_device(device,
                    [&] { return cudaMemcpyAsync(dst, src, nbytes, how, stream_of(stream)); });
 }
-// CUDA copies through the host by itself if the devices cannot access each other.
+// Lets the current device read and write the other one's memory, once; CUDA copies through the
+// host by itself if that is not possible.
+void reach_peer(int32_t device, int32_t peer) {
+  static std::atomic<uint64_t> tried[kMaxDevices];  // bit `peer` of `device`
+  const uint64_t bit = uint64_t{1} << peer;
+  if ((tried[device].fetch_or(bit, std::memory_order_relaxed) & bit) != 0) return;
+  int can = 0;
+  if (cudaDeviceCanAccessPeer(&can, device, peer) == cudaSuccess && can != 0)
+    static_cast<void>(cudaDeviceEnablePeerAccess(peer, 0));
+  static_cast<void>(cudaGetLastError());  // another library may have done it before
+}
 int32_t copy_peer(int32_t dst_device, void* dst, int32_t src_device, const void* src,
                   uint64_t nbytes, StreamHandle stream) {
   return on_device(src_device, [&] {
+    if (dst_device != src_device) reach_peer(src_device, dst_device);
     return cudaMemcpyPeerAsync(dst, dst_device, src, src_device, nbytes, stream_of(stream));
   });
 }
@@ -150,6 +198,10 @@ const char* text_of(int32_t code) {
     case kDeviceStreamRefused:
       return "expected a stream that is the same on every thread, got the per-thread default "
              "stream (cudaStreamPerThread)";
+    case kNoCupti:
+      return "expected CUPTI (libcupti) to record what the device does, got none that works";
+    case kNotInGraph:
+      return "a graph cannot hold a copy from or to the host's memory";
     default:
       return error_text(static_cast<cudaError_t>(code));
   }

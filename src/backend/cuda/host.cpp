@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +20,7 @@ namespace {
 
 const kernel::HostServices* g_host = nullptr;
 bool g_waits_for_each = false;
+thread_local StreamHandle t_captured = nullptr;
 std::atomic<bool> g_forked{false};  // this process is a child; CUDA's state stayed with the parent
 
 // The CUDA error for it; the text is ours.
@@ -46,6 +48,9 @@ bool is_lost(cudaError_t error) {
     case cudaErrorInvalidAddressSpace:
     case cudaErrorInvalidPc:
     case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
       return true;
     default:
       return false;
@@ -66,7 +71,7 @@ int32_t device_count() noexcept {
     int count = 0;
     const cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess) static_cast<void>(cudaGetLastError());
-    return error == cudaSuccess ? count : 0;
+    return error == cudaSuccess ? std::min(count, kMaxDevices) : 0;
   }();
   return found;
 }
@@ -156,9 +161,18 @@ bool waits_for_each() noexcept {
   return g_waits_for_each;
 }
 
+bool is_captured(StreamHandle stream) noexcept {
+  return stream != nullptr && stream == t_captured;
+}
+
+void set_captured(StreamHandle stream) noexcept {
+  t_captured = stream;
+}
+
 Status queued(kernel::Place place) noexcept {
   if (!g_waits_for_each) [[likely]]
     return kernel::kOk;
+  if (is_captured(place.stream)) return kernel::kOk;
   const DeviceGuard guard(place.device);
   TSR_CUDA_TRY(guard.error());
   TSR_CUDA_TRY(cudaStreamSynchronize(static_cast<cudaStream_t>(place.stream)));

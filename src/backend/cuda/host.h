@@ -17,6 +17,8 @@
 
 namespace tsr::cuda {
 
+inline constexpr int32_t kMaxDevices = 64;  // device_count is at most this
+
 // Set once, by the backend's entry, before any kernel runs.
 void set_host(const kernel::HostServices* services) noexcept;
 
@@ -83,6 +85,11 @@ void release_cached(kernel::Place place) noexcept;
 // so that the op that failed reports the failure; otherwise it does nothing.
 kernel::Status queued(kernel::Place place) noexcept;
 [[nodiscard]] bool waits_for_each() noexcept;
+
+// Whether what this thread queues on the stream becomes part of a graph, so that nobody can wait
+// for it (graphs.cpp). A thread captures one stream at a time; null ends the capture.
+[[nodiscard]] bool is_captured(StreamHandle stream) noexcept;
+void set_captured(StreamHandle stream) noexcept;
 
 // Copies one value from the device, and so WAITS for all earlier work: only for values that the
 // caller needs before it continues (see README.md).

@@ -3,7 +3,12 @@
 // Device memory and events for other processes of the machine, by CUDA's own handles.
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 #include "backend/cuda/device.h"
 #include "backend/cuda/host.h"
@@ -15,13 +20,29 @@ namespace {
 static_assert(sizeof(cudaIpcMemHandle_t) == sizeof(IpcBytes));
 static_assert(sizeof(cudaIpcEventHandle_t) == sizeof(IpcBytes));
 
-// Calls the runtime with the device current; clears the runtime's last error.
-template <class Call>
-int32_t on_device(int32_t device, const Call& call) {
-  const DeviceGuard guard(device);
-  const cudaError_t error = guard.error() == cudaSuccess ? call() : guard.error();
-  if (error != cudaSuccess) static_cast<void>(cudaGetLastError());
-  return error == cudaErrorMemoryAllocation ? kDeviceOutOfMemory : static_cast<int32_t>(error);
+// The events of this file that are not destroyed yet.
+struct SharedEvents {
+  std::mutex mutex;
+  std::vector<cudaEvent_t> all;
+  std::atomic<size_t> count{0};
+};
+SharedEvents& shared_events() {
+  static auto& one = *new SharedEvents;  // never destroyed: threads may still run at the end
+  return one;
+}
+
+// Gives out an event that was made; destroys it if there is no memory to remember it.
+cudaError_t remember(cudaEvent_t& event) {
+  SharedEvents& shared = shared_events();
+  try {
+    const std::lock_guard lock(shared.mutex);
+    shared.all.push_back(event);
+    shared.count.store(shared.all.size(), std::memory_order_relaxed);
+    return cudaSuccess;
+  } catch (...) {
+    static_cast<void>(cudaEventDestroy(std::exchange(event, nullptr)));
+    return cudaErrorMemoryAllocation;
+  }
 }
 
 template <class Handle>
@@ -52,7 +73,9 @@ int32_t memory_close(int32_t device, void* base) {
 int32_t event_create(int32_t device, EventHandle* out) {
   cudaEvent_t event = nullptr;
   const int32_t code = on_device(device, [&] {
-    return cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventInterprocess);
+    const cudaError_t error =
+        cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventInterprocess);
+    return error == cudaSuccess ? remember(event) : error;
   });
   *out = event;
   return code;
@@ -68,7 +91,9 @@ int32_t event_handle(int32_t device, EventHandle event, IpcBytes* out) {
 int32_t event_open(int32_t device, const IpcBytes* handle, EventHandle* out) {
   cudaEvent_t event = nullptr;
   const int32_t code = on_device(device, [&] {
-    return cudaIpcOpenEventHandle(&event, handle_of<cudaIpcEventHandle_t>(*handle));
+    const cudaError_t error =
+        cudaIpcOpenEventHandle(&event, handle_of<cudaIpcEventHandle_t>(*handle));
+    return error == cudaSuccess ? remember(event) : error;
   });
   *out = event;
   return code;
@@ -78,6 +103,18 @@ constexpr IpcInterface kIpc{kIpcVersion,  memory_handle, memory_open, memory_clo
                             event_create, event_handle,  event_open};
 
 }  // namespace
+
+bool forget_shared_event(cudaEvent_t event) noexcept {
+  SharedEvents& shared = shared_events();
+  if (shared.count.load(std::memory_order_relaxed) == 0) return false;
+  const std::lock_guard lock(shared.mutex);
+  const auto found = std::find(shared.all.begin(), shared.all.end(), event);
+  if (found == shared.all.end()) return false;
+  shared.all.erase(found);
+  shared.count.store(shared.all.size(), std::memory_order_relaxed);
+  return true;
+}
+
 }  // namespace tsr::cuda
 
 extern "C" [[gnu::visibility("default")]] const tsr::IpcInterface* tsr_backend_ipc() {

@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "backend/cuda/host.h"
+
 namespace tsr::cuda {
 namespace {
 
@@ -30,7 +32,6 @@ constexpr uint64_t kSmall = uint64_t{64} << 10;
 constexpr uint64_t kLarge = uint64_t{4} << 20;
 constexpr size_t kMostSmall = 64;  // more only where as many threads copy at once
 constexpr size_t kMostLarge = 4;
-constexpr int kMaxDevices = 64;
 
 struct Rings {
   std::mutex mutex;

@@ -5,6 +5,7 @@ for the run time protects all device memory after every use, which costs time fo
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,9 @@ import pytest
 import tessera as ts
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "wrappers" / "python" / "tests"))
+
+# No plans of convolutions in the user's folder (Note [Plans on disk]).
+os.environ.setdefault("TESSERA_CACHE", "off")
 
 MUCH = 8 << 20
 

@@ -18,13 +18,17 @@ import pytest
 
 import tessera as ts
 from tessera import _ops, tracing
+from tessera import program as recording
 from tessera.capi import check, ffi, lib
 from tessera.nn import functional as F
+from tessera.streams import Event
 from tessera.utils.data import DataLoader, TensorDataset
 
 RUNTIME = Path(os.environ["TESSERA_PLUGIN_PATH"].split(":")[0]) / "runtime" / "libcudart_on_host.so"
 cuda = ctypes.CDLL(str(RUNTIME))
 cuda.cuda_on_host_calls.restype = ctypes.c_int64
+
+os.environ.setdefault("TESSERA_CACHE", "off")  # also in the programs below
 
 ILLEGAL_ADDRESS = 700
 
@@ -71,6 +75,8 @@ def test_a_copy_to_another_device_comes_after_the_work_at_its_source() -> None:
     # Only the second device is waited for: its stream must have been told to wait for the first's.
     assert (y + 1).to("cpu").numpy().tolist() == (np.arange(1000) * 2 + 1).tolist()
     assert calls("cudaMemcpyPeerAsync") == 1
+    x.to("cuda:1")
+    assert calls("cudaDeviceEnablePeerAccess") <= 1
 
 
 def test_a_copy_to_another_device_comes_after_the_work_at_its_place() -> None:
@@ -427,3 +433,106 @@ except ts.TesseraError as error:
 """
     )
     assert "expected cuDNN of version 9000000 or later for a convolution, got 8907" in line
+
+
+# ---- plans of convolutions on disk ----
+
+CONVOLVE = """
+from tessera.nn import functional as F
+x, w = ts.ones((1, 2, 5, 5), dtype=ts.bfloat16, device="cuda"), ts.ones((4, 2, 3, 3), dtype=ts.bfloat16, device="cuda")
+print(F.conv2d(x, w).sum().item())
+cuda.cuda_on_host_calls.restype = ctypes.c_int64
+print(cuda.cuda_on_host_calls(b"cudnnHeuristics"))
+"""
+
+
+def test_the_plan_of_a_convolution_lives_across_processes(tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "cache"
+    kept = {"TESSERA_CACHE": str(folder)}
+    first = program(CONVOLVE, **kept)
+    assert first[0] == "648.0" and int(first[1]) > 0
+    (file,) = folder.iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert program(CONVOLVE, **kept) == ["648.0", "0"]
+    # Another version of cuDNN makes its own.
+    other = program('fail("cudnnGetVersion", 9000200, -1)\n' + CONVOLVE, **kept)
+    assert other == first and len(list(folder.iterdir())) == 2
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "empty", "longer", "folder"])
+def test_a_damaged_plan_is_ignored_and_replaced(tmp_path: Path, damage: str) -> None:
+    kept = {"TESSERA_CACHE": str(tmp_path)}
+    first = program(CONVOLVE, **kept)
+    (file,) = tmp_path.iterdir()
+    whole = file.read_bytes()
+    middle = len(whole) - 20
+    if damage == "folder":
+        file.unlink()
+        file.mkdir()
+    else:
+        file.write_bytes({"cut": whole[:middle], "changed": whole[:middle] + b"\0" + whole[middle + 1 :], "empty": b"",
+                          "longer": whole + b"1"}[damage])  # fmt: skip
+    assert program(CONVOLVE, **kept) == first
+    if damage != "folder":
+        assert file.read_bytes() == whole
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_no_plan_is_kept_where_the_user_wants_none_or_cannot_write(tmp_path: Path) -> None:
+    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": ""}
+    first = program(CONVOLVE, TESSERA_CACHE="off", **home)
+    assert program(CONVOLVE, TESSERA_CACHE="", **home) == first and list(tmp_path.iterdir()) == []
+    file = tmp_path / "file"
+    file.touch()
+    assert program(CONVOLVE, TESSERA_CACHE=str(file / "below"), **home) == first
+    del home["XDG_CACHE_HOME"]
+    command = "import os; os.environ.pop('TESSERA_CACHE', None); os.environ.pop('XDG_CACHE_HOME', None)\n"
+    assert program(command + CONVOLVE, **home) == first
+    assert len(list((tmp_path / ".cache" / "tessera").iterdir())) == 1
+
+
+# ---- events ----
+
+
+def test_events_are_used_again_once_their_work_is_done() -> None:
+    block = ts.ones(1000).pin_memory()
+    for _ in range(20):
+        block.to("cuda", non_blocking=True)
+        ts.synchronize("cuda")
+    cuda.cuda_on_host_reset()
+    for _ in range(20):
+        event = Event("cuda:0")
+        assert event.query()
+        event.record()
+        event.synchronize()
+    assert calls("cudaEventCreateWithFlags") <= 2
+
+
+# ---- graphs ----
+
+
+def test_a_graph_makes_one_launch_and_no_waits() -> None:
+    w = ts.ones((8, 8), device="cuda")
+    recorded = recording.record(lambda x: (x @ w).sum(0) * 2, ts.ones((8, 8), device="cuda"))
+    x = ts.ones((8, 8), device="cuda")
+    for _ in range(3):
+        recorded(x)
+    ts.synchronize("cuda")
+    assert recorded.describe()["plan"]["graph"]
+    cuda.cuda_on_host_reset()
+    y = recorded(x)
+    assert calls("cudaGraphLaunch") == 1 and calls("wait") == calls("cudaMalloc") == calls("cublasCreate") == 0
+    assert y.tolist() == [128] * 8
+
+
+@pytest.mark.parametrize("name", ["cudaStreamBeginCapture", "cudaGraphInstantiate", "cudaStreamEndCapture", "cudaMalloc"])
+def test_a_graph_that_cannot_be_made_is_no_error(name: str) -> None:
+    recorded = recording.record(lambda x: (x @ x).sum(0), ts.ones((300, 300), device="cuda"))
+    x = ts.ones((300, 300), device="cuda")
+    recorded(x)
+    fail(name, 2, -1)
+    found = [recorded(x) for _ in range(2)]
+    cuda.cuda_on_host_reset()
+    found.append(recorded(x))
+    assert all(y[0].item() == 90000 for y in found)
+    recorded.describe()

@@ -50,13 +50,23 @@ struct Failure {
 
 }  // namespace
 
+// Work that is kept in order.
+struct CUgraph_st {
+  std::vector<std::function<void()>> nodes;
+  bool is_broken = false;
+};
+struct CUgraphExec_st : CUgraph_st {
+  int device = 0;
+};
 struct CUstream_st {
   int device = 0;
   std::deque<Work> queue;
+  std::unique_ptr<CUgraph_st> captured;  // null: runs its work
 };
 struct CUevent_st {
   int device = 0;
   std::shared_ptr<Mark> mark;
+  CUstream_st* captured = nullptr;  // recorded during this stream's capture
 };
 
 namespace {
@@ -185,9 +195,29 @@ void wait_for(State& s, CUstream_st& stream, const Mark* mark) {
   run_until(s, stream, mark);
 }
 
+// Waiting for a stream that is captured, or for its device, is an error and spoils the capture.
+cudaError_t refuse_captured(CUstream_st& stream) {
+  if (stream.captured == nullptr) return cudaSuccess;
+  stream.captured->is_broken = true;
+  return cudaErrorStreamCaptureUnsupported;
+}
+cudaError_t refuse_captured(State& s, int device) {
+  cudaError_t error = cudaSuccess;
+  for (const auto& stream : s.streams) {
+    if (stream->device == device && refuse_captured(*stream) != cudaSuccess)
+      error = cudaErrorStreamCaptureUnsupported;
+  }
+  return error;
+}
+
 cudaError_t push(State& s, cudaStream_t handle, Work work) {
   CUstream_st& stream = queue_of(s, handle);
   if (stream.device != t_device) return cudaErrorInvalidResourceHandle;
+  if (stream.captured != nullptr) {
+    if (stream.captured->is_broken) return cudaErrorStreamCaptureInvalidated;
+    if (work.run) stream.captured->nodes.push_back(std::move(work.run));
+    return cudaSuccess;
+  }
   stream.queue.push_back(std::move(work));
   if (stream.queue.size() < kLongestQueue) return cudaSuccess;
   const Open open(s);
@@ -298,8 +328,16 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
   *value = 9;
   return cudaSuccess;
 }
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* facts, int) {
+  return call("cudaGetDeviceProperties", [&](State&) {
+    std::strcpy(facts->name, "the host's stand-in");
+    return cudaSuccess;
+  });
+}
 cudaError_t cudaDeviceSynchronize() {
   return call("cudaDeviceSynchronize", [](State& s) {
+    const cudaError_t error = refuse_captured(s, t_device);
+    if (error != cudaSuccess) return error;
     run_all(s, t_device);
     return cudaSuccess;
   });
@@ -372,7 +410,8 @@ cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t nbytes, cudaMemcp
     if ((owner_of(s, dst, nbytes) >= 0) != to_device ||
         (owner_of(s, src, nbytes) >= 0) != from_device)
       return cudaErrorInvalidValue;
-    if (to_device != from_device && !is_pinned(s, to_device ? src : dst)) {
+    const bool captured = queue_of(s, stream).captured != nullptr;
+    if (to_device != from_device && !captured && !is_pinned(s, to_device ? src : dst)) {
       wait_for(s, queue_of(s, stream), nullptr);
       const Open open(s);
       std::memcpy(dst, src, nbytes);
@@ -388,6 +427,14 @@ cudaError_t cudaMemcpyPeerAsync(void* dst, int dst_device, const void* src, int 
       return cudaErrorInvalidValue;
     return push(s, stream, {[=] { std::memcpy(dst, src, nbytes); }, nullptr, nullptr});
   });
+}
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  *can = device != peer ? 1 : 0;
+  return call("cudaDeviceCanAccessPeer", [](State&) { return cudaSuccess; });
+}
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+  return call("cudaDeviceEnablePeerAccess",
+              [&](State&) { return peer == t_device ? cudaErrorInvalidDevice : cudaSuccess; });
 }
 cudaError_t cudaMemsetAsync(void* dst, int value, size_t nbytes, cudaStream_t stream) {
   return call("cudaMemsetAsync", [&](State& s) {
@@ -414,12 +461,17 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return call("cudaStreamSynchronize", [&](State& s) {
+    const cudaError_t error = refuse_captured(queue_of(s, stream));
+    if (error != cudaSuccess) return error;
     wait_for(s, queue_of(s, stream), nullptr);
     return cudaSuccess;
   });
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   return call("cudaStreamWaitEvent", [&](State& s) {
+    CUstream_st& waits = queue_of(s, stream);
+    if (event->captured != nullptr || waits.captured != nullptr)
+      return event->captured == &waits ? cudaSuccess : cudaErrorStreamCaptureIsolation;
     if (event->mark == nullptr || event->mark->done) return cudaSuccess;
     return push(s, stream, {nullptr, nullptr, event->mark});
   });
@@ -439,6 +491,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return call("cudaEventRecord", [&](State& s) {
     CUstream_st& queue = queue_of(s, stream);
     if (event->device != queue.device) return cudaErrorInvalidResourceHandle;
+    event->captured = queue.captured == nullptr ? nullptr : &queue;
+    if (event->captured != nullptr) return cudaSuccess;
     event->mark = std::make_shared<Mark>(Mark{&queue});
     return push(s, stream, {nullptr, event->mark, nullptr});
   });
@@ -446,6 +500,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 // A query runs a little work, so that a loop of queries ends.
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   return call("cudaEventQuery", [&](State& s) {
+    if (event->captured != nullptr) return cudaErrorCapturedEvent;
     if (event->mark == nullptr || event->mark->done) return cudaSuccess;
     if (!event->mark->stream->queue.empty()) run_first(s, *event->mark->stream);
     return event->mark->done ? cudaSuccess : cudaErrorNotReady;
@@ -453,9 +508,58 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return call("cudaEventSynchronize", [&](State& s) {
+    if (event->captured != nullptr) return cudaErrorCapturedEvent;
     if (event->mark != nullptr) wait_for(s, *event->mark->stream, event->mark.get());
     return cudaSuccess;
   });
+}
+
+// ---- Graphs ----
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  return call("cudaStreamBeginCapture", [&](State& s) {
+    CUstream_st& begins = queue_of(s, stream);
+    if (stream == nullptr || stream == cudaStreamLegacy) return cudaErrorStreamCaptureUnsupported;
+    if (begins.captured != nullptr) return cudaErrorIllegalState;
+    begins.captured = std::make_unique<CUgraph_st>();
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  *graph = nullptr;
+  const std::lock_guard lock(state().mutex);
+  std::unique_ptr<CUgraph_st> found = std::move(queue_of(state(), stream).captured);
+  return call("cudaStreamEndCapture", [&](State&) {
+    if (found == nullptr) return cudaErrorIllegalState;
+    if (found->is_broken) return cudaErrorStreamCaptureInvalidated;
+    *graph = found.release();
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
+  return call("cudaGraphInstantiate", [&](State&) {
+    *exec = new CUgraphExec_st{*graph, t_device};
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  return call("cudaGraphLaunch", [&](State& s) {
+    for (const auto& node : exec->nodes) {
+      const cudaError_t error = push(s, stream, {node, nullptr, nullptr});
+      if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete graph;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  const std::lock_guard lock(state().mutex);
+  ++state().calls["cudaGraphExecDestroy"];
+  delete exec;
+  return cudaSuccess;
 }
 
 // ---- Other processes ----

@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <map>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "cudnn_convolve.h"
@@ -59,6 +61,8 @@ struct Bag {
 
 size_t size_of(cudnnBackendAttributeType_t type) {
   switch (type) {
+    case CUDNN_TYPE_CHAR:
+      return 1;
     case CUDNN_TYPE_DATA_TYPE:
     case CUDNN_TYPE_CONVOLUTION_MODE:
     case CUDNN_TYPE_HEUR_MODE:
@@ -83,6 +87,8 @@ cudnnBackendAttributeType_t type_of(int name) {
     case CUDNN_ATTR_OPERATIONGRAPH_HANDLE:
     case CUDNN_ATTR_EXECUTION_PLAN_HANDLE:
       return CUDNN_TYPE_HANDLE;
+    case CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION:
+      return CUDNN_TYPE_CHAR;
     case CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS:
     case CUDNN_ATTR_VARIANT_PACK_WORKSPACE:
       return CUDNN_TYPE_VOID_PTR;
@@ -251,7 +257,56 @@ bool has_layout(const Tensor& t, bool last) {
   return fits(0) && right;
 }
 
+// ---- A plan as text ----
+
+// Visits all numbers of a plan, lists with their length first.
+template <class Visit>
+void visit_numbers(Facts& facts, const Visit& visit) {
+  Convolution& f = facts.convolution;
+  const auto visit_list = [&](std::vector<int64_t>& list) {
+    auto size = static_cast<int64_t>(list.size());
+    visit(size);
+    list.resize(static_cast<size_t>(std::clamp<int64_t>(size, 0, 8)));
+    for (int64_t& number : list) visit(number);
+  };
+  const auto visit_as_number = [&]<class T>(T& value) {
+    auto number = static_cast<int64_t>(value);
+    visit(number);
+    value = static_cast<T>(number);
+  };
+  visit_as_number(facts.engine);
+  visit_as_number(f.pass);
+  for (auto* list : {&f.windows.before, &f.windows.after, &f.windows.stride, &f.windows.dilation})
+    visit_list(*list);
+  for (Tensor* tensor : {&f.x, &f.w, &f.y}) {
+    visit_as_number(tensor->type);
+    visit(tensor->id);
+    visit(tensor->alignment);
+    visit_list(tensor->sizes);
+    visit_list(tensor->strides);
+  }
+}
+std::string text_of(Facts facts) {
+  std::ostringstream text;
+  visit_numbers(facts, [&](int64_t& number) { text << number << ' '; });
+  return text.str();
+}
+cudnnStatus_t read_plan(Bag& bag) {
+  const auto given = list<char>(bag, CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
+  std::istringstream text(std::string(given.begin(), given.end()));
+  visit_numbers(bag.facts, [&](int64_t& number) { text >> number; });
+  return text ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
+}
+cudnnStatus_t give_text(const Bag& bag, int64_t room, int64_t* count, void* values) {
+  const std::string text = text_of(bag.facts);
+  *count = static_cast<int64_t>(text.size());
+  if (values != nullptr)
+    std::memcpy(values, text.data(), static_cast<size_t>(std::min(room, *count)));
+  return CUDNN_STATUS_SUCCESS;
+}
+
 cudnnStatus_t finalize_plan(Bag& bag) {
+  if (bag.values.count(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION) != 0) return read_plan(bag);
   const auto status =
       inherit(bag, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, CUDNN_ATTR_EXECUTION_PLAN_HANDLE,
               {CUDNN_BACKEND_ENGINECFG_DESCRIPTOR});
@@ -310,6 +365,7 @@ bool may_be_taken(const Facts& facts) {
 
 // Writes the engines that a heuristic proposes into descriptors that the caller has made.
 cudnnStatus_t propose(const Bag& bag, int64_t room, int64_t* count, void* values) {
+  static_cast<void>(tsr::cuda::on_host::failure("cudnnHeuristics"));  // counts
   const bool fallback =
       list<cudnnBackendHeurMode_t>(bag, CUDNN_ATTR_ENGINEHEUR_MODE)[0] == CUDNN_HEUR_MODE_FALLBACK;
   const std::vector<int> engines =
@@ -432,6 +488,8 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t descriptor,
       return give_engine(bag, room, count, values);
     case CUDNN_ATTR_ENGINE_NUMERICAL_NOTE:
       return give_notes(bag, room, count, values);
+    case CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION:
+      return give_text(bag, room, count, values);
     case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE:
       *count = 1;
       *static_cast<int64_t*>(values) = workspace_of(bag.facts.engine);

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "backend/cuda/nn/conv_store.h"
 #include "backend/cuda/nn/dnn.h"
 
 namespace tsr::cuda {
@@ -199,6 +200,13 @@ std::vector<Descriptor> proposals(const Dnn& dnn, const Descriptor& graph,
   return configs;
 }
 
+// The workspace that a plan needs.
+int64_t workspace_of(Descriptor& plan) {
+  int64_t nbytes = 0;
+  plan.get(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &nbytes);
+  return nbytes;
+}
+
 // The first plan that keeps our rules and needs at most `most` bytes of workspace. If there is
 // none: kOk and no plan.
 Status prepare(const Dnn& dnn, cudnnHandle_t handle, const ConvPlan& plan, const ConvShape& shape,
@@ -217,8 +225,7 @@ Status prepare(const Dnn& dnn, cudnnHandle_t handle, const ConvPlan& plan, const
       made.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle)
           .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config);
       made.finalize();
-      int64_t nbytes = 0;
-      made.get(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &nbytes);
+      const int64_t nbytes = workspace_of(made);
       if (!made.ok() || nbytes > most) continue;
       prepared = std::make_shared<Prepared>(std::move(made), nbytes);
       return kernel::kOk;
@@ -235,7 +242,7 @@ using Key = std::array<int64_t, 5 + 3 * kernel::kMaxSpatial + 3 * (2 * kMaxDims 
 Key key_of(const ConvPlan& plan, const ConvShape& shape, const ConvPointers& data) {
   Key key{};
   auto* next = key.data();
-  *next++ = plan.place.device;
+  *next++ = plan.place.device;  // first: see StoredPlan
   *next++ = static_cast<int64_t>(plan.dtype);
   *next++ = static_cast<int64_t>(plan.precision);
   *next++ = static_cast<int64_t>(plan.pass);
@@ -296,6 +303,14 @@ Status execute(const Dnn& dnn, cudnnHandle_t handle, Prepared& prepared, void* s
 // Engines that need more workspace than this are tried last.
 constexpr int64_t kLargestWorkspace = int64_t{1} << 30;
 
+// The plan that an earlier process has chosen; null if there is none.
+std::shared_ptr<Prepared> read_plan(const StoredPlan& stored, cudnnHandle_t handle) {
+  Descriptor plan = stored.read(handle);
+  if (!plan.ok()) return nullptr;
+  const int64_t nbytes = workspace_of(plan);
+  return plan.ok() ? std::make_shared<Prepared>(std::move(plan), nbytes) : nullptr;
+}
+
 }  // namespace
 
 Status run_engine(const ConvPlan& plan, const ConvShape& shape, const ConvPointers& data) {
@@ -307,7 +322,11 @@ Status run_engine(const ConvPlan& plan, const ConvShape& shape, const ConvPointe
   if (handle.status() != CUDNN_STATUS_SUCCESS) return dnn_failure(handle.status());
   const Key key = key_of(plan, shape, data);
   std::shared_ptr<Prepared> prepared = cache().find(key);
+  const StoredPlan stored{*dnn, plan.place.device, std::span(key).subspan(1)};
+  if (prepared == nullptr && (prepared = read_plan(stored, handle.get())) != nullptr)
+    cache().keep(key, prepared);
   bool made = prepared == nullptr;
+  bool is_first_choice = true;
   const auto prepare_with = [&](int64_t most) {
     return prepare(*dnn, handle.get(), plan, shape, data, most, prepared);
   };
@@ -325,11 +344,15 @@ Status run_engine(const ConvPlan& plan, const ConvShape& shape, const ConvPointe
   while (true) {
     const Workspace space(plan.place, prepared->workspace);
     if (!space.missing()) {
-      if (made) cache().keep(key, prepared);
+      if (made) {
+        cache().keep(key, prepared);
+        if (is_first_choice) stored.write(prepared->plan);
+      }
       status = execute(*dnn, handle.get(), *prepared, space.data<void>(), data);
       return status == kernel::kOk ? queued(plan.place) : status;
     }
     made = true;
+    is_first_choice = false;
     status = prepare_with(prepared->workspace - 1);
     if (status != kernel::kOk) return status;
     if (prepared == nullptr) return no_workspace();

@@ -92,6 +92,11 @@ class Descriptor {
     return count;
   }
 
+  // Makes the descriptor one that failed.
+  void refuse() {
+    if (ok()) status_ = CUDNN_STATUS_NOT_SUPPORTED;
+  }
+
   [[nodiscard]] cudnnStatus_t status() const { return status_; }
   [[nodiscard]] bool ok() const { return status_ == CUDNN_STATUS_SUCCESS; }
   [[nodiscard]] cudnnBackendDescriptor_t value() const { return value_; }
