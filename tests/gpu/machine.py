@@ -99,7 +99,8 @@ def joined(*parts: str | Path | None) -> str:
 def environment() -> dict[str, str]:
     """The environment in which everything is built and run."""
     env = dict(os.environ)
-    env.update(OMP_WAIT_POLICY="passive", PYTHONUNBUFFERED="1", TESSERA_PLUGIN_PATH=str(PLUGIN))
+    env.update(OMP_WAIT_POLICY="passive", PYTHONUNBUFFERED="1", TESSERA_PLUGIN_PATH=str(PLUGIN),
+               TESSERA_CACHE="off" if PRETEND else str(BUILD / "plans"))  # fmt: skip
     if PRETEND:
         return env
     # The cuBLAS and cuDNN that PyTorch uses come first, so that both libraries are measured over the same ones.

@@ -40,6 +40,8 @@ PARTS = [
     Part("ops", "op table, CPU against CUDA, every dtype and layout", 120, tests("not gradient", FEW)),
     Part("gradients", "gradients, CPU against CUDA", 60, tests("gradient", "gradient and exp")),
     Part("streams", "streams with a delayed kernel", 30, script("streams")),
+    Part("pinned", "copies of pinned memory", 30, script("pinned")),
+    Part("graphs", "programs as CUDA graphs", 30, script("graphs")),
     Part("timeline", "the profiler's timeline of the device", 30, script("timeline")),
     Part("nccl", "NCCL with one device", 60, script("nccl")),
     Part("out-of-memory", "out of memory", 40, script("out_of_memory")),

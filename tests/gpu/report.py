@@ -47,6 +47,8 @@ GOALS = [
     *model_goals(),
     Goal("host time per op, from Python, the slowest of the calls", "<= 2.5 us", "overhead.worst", "overhead", lambda v: v <= 2.5),
     Goal("device busy in ResNet-50, float32", ">= 95 %", "models.resnet50.float32.busy", "models", lambda v: v >= 95),
+    Goal("small kernels as one graph: time of the calls / its own, worst", ">= 1.5", "graphs.worst", "graphs", lambda v: v >= 1.5),
+    Goal("copy of pinned memory to the device", ">= 40 GB/s", "pinned.to_device", "pinned", lambda v: v >= 40),
     Goal("device allocations in steady state (900 steps)", "0", "leaks.device_allocations", "leaks", lambda v: v == 0),
     Goal("elementwise, of the bandwidth of a copy, median", ">= 90 %", "bandwidth.median", "bandwidth", lambda v: v >= 90),
     Goal("elementwise, of the bandwidth of a copy, worst", ">= 90 %", "bandwidth.worst", "bandwidth", lambda v: v >= 90),
