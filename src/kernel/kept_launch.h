@@ -167,6 +167,13 @@ void visit_addresses(PackedPlan& plan, const Visit& visit) {
   visit(plan.out);
 }
 template <class Visit>
+void visit_addresses(LinearPlan& plan, const Visit& visit) {
+  visit(plan.input);
+  visit(plan.weight);
+  visit(plan.bias);
+  visit(plan.output);
+}
+template <class Visit>
 void visit_addresses(GatesPlan& plan, const Visit& visit) {
   visit(plan.gates);
   visit(plan.product);

@@ -85,6 +85,11 @@ Cost packed(const PackedPlan& plan) {
   return {2 * rows * inner * columns,
           bytes_of(plan.dtype, rows * inner + inner * columns + rows * columns)};
 }
+Cost linear(const LinearPlan& plan) {
+  const double rows = real(plan.rows), inner = real(plan.inner), columns = real(plan.columns);
+  return {2 * rows * inner * columns,
+          bytes_of(plan.dtype, rows * inner + inner * columns + rows * columns + columns)};
+}
 Cost conv(const ConvPlan& plan) {
   const double batch = real(plan.batch), in = real(plan.in_channels), out = real(plan.out_channels);
   const double outputs = batch * out * product(plan.output_size, plan.spatial);
@@ -292,6 +297,7 @@ constexpr Row kRows[] = {
     {kSoftmaxBackward.name, call<SoftmaxPlan, softmax>},
     {kAttention.name, call<AttentionPlan, attention>},
     {kPacked.name, call<PackedPlan, packed>},
+    {kLinear.name, call<LinearPlan, linear>},
     {kGates.name, call<GatesPlan, gates>},
     {kClassLoss.name, call<ClassLossPlan, class_loss>},
     {kIndex.name, call<IndexPlan, index>},

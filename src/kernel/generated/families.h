@@ -11,6 +11,7 @@
 #include "kernel/histogram.h"
 #include "kernel/index.h"
 #include "kernel/linalg.h"
+#include "kernel/linear.h"
 #include "kernel/nn.h"
 #include "kernel/optim.h"
 #include "kernel/packed.h"
@@ -57,6 +58,7 @@ struct KernelTable {
   Status (*gates)(const GatesPlan& plan);  // one time step of a recurrent layer
   Status (*align_loss)(const AlignLossPlan& plan);  // the loss of alignments (CTC) and its gradient
   Status (*optim)(const OptimPlan& plan);  // steps of optimizers
+  Status (*linear)(const LinearPlan& plan);  // dense layers with their bias
 };
 
 // A family: its entry in the table, and the name in errors and traces.
@@ -97,6 +99,7 @@ inline constexpr Family<&KernelTable::packed> kPacked{"packed"};
 inline constexpr Family<&KernelTable::gates> kGates{"gates"};
 inline constexpr Family<&KernelTable::align_loss> kAlignLoss{"align_loss"};
 inline constexpr Family<&KernelTable::optim> kOptim{"optim"};
+inline constexpr Family<&KernelTable::linear> kLinear{"linear"};
 
 // The name of a kernel id, for example exp; the text of no kernel for a number that is none.
 const char* kernel_name(int32_t id) noexcept;

@@ -3,6 +3,7 @@
 #include "ops/linalg/linalg.h"
 
 #include "base/error.h"
+#include "kernel/registry.h"
 #include "ops/create/copy.h"
 #include "ops/linalg/gemm.h"
 #include "ops/linalg/matmul.h"
@@ -60,10 +61,38 @@ Tensor rows_of(const Tensor& input) {
   return make_view(dense, shape, contiguous_strides(shape), dense.offset());
 }
 
+// Whether the device has a kernel for whole layers that takes these: a weight and a bias, or the
+// gradients of a weight and of a bias.
+bool has_layer_kernel(const Tensor& weight, const Tensor& bias) {
+  return bias.defined() && !weight.device().is_cpu() && is_floating(weight.dtype()) &&
+         weight.is_contiguous() && bias.is_contiguous() && weight.numel() != 0 &&
+         kernel::backend_for(weight.device()).kernels->linear != nullptr;
+}
+
+// All are dense; `input` and `output` have two dims.
+void launch_layer(kernel::LinearPass pass, const Tensor& input, const Tensor& weight,
+                  const Tensor& bias, const Tensor& output) {
+  kernel::LinearPlan plan{};
+  plan.pass = pass;
+  plan.dtype = weight.dtype();
+  plan.precision = kernel::g_matmul_precision.load(std::memory_order_relaxed);
+  plan.rows = input.size(0);
+  plan.inner = input.size(1);
+  plan.columns = weight.size(0);
+  plan.place = kernel::place_on(weight.device());
+  plan.input = input.data();
+  plan.weight = weight.data();
+  plan.bias = bias.data();
+  plan.output = output.data();
+  kernel::launch(kernel::kLinear, weight.device(), plan);
+}
+
 void launch_linear(const Tensor& result, const Tensor& input, const Tensor& weight,
                    const Tensor& bias) {
   if (result.numel() == 0) return;
   const Tensor target = rows_of(result);
+  if (has_layer_kernel(weight, bias))
+    return launch_layer(kernel::LinearPass::kForward, rows_of(input), weight, bias, target);
   const Tensor columns = make_view(weight, Dims{weight.size(1), weight.size(0)},
                                    Dims{weight.stride(1), weight.stride(0)}, weight.offset());
   // The product adds to the bias, so that the bias needs no pass of its own.
@@ -77,6 +106,21 @@ Tensor flat(const Tensor& input) {
   const int64_t columns = input.size(input.ndim() - 1);
   return reshape(input,
                  Dims{numel_of(DimsView(input.sizes().data(), input.sizes().size() - 1)), columns});
+}
+
+// The gradients of weight and bias in one kernel, without history; undefined if there is none.
+struct LayerGradients {
+  Tensor weight, bias;
+};
+LayerGradients layer_gradients(const Tensor& rows, const Tensor& input) {
+  if (rows.numel() == 0 || needs_grad(rows, input)) return {};
+  LayerGradients found{
+      empty(Dims{rows.size(1), input.size(input.ndim() - 1)}, rows.dtype(), rows.device()),
+      empty(Dims{rows.size(1)}, rows.dtype(), rows.device())};
+  if (!has_layer_kernel(found.weight, found.bias)) return {};
+  launch_layer(kernel::LinearPass::kBackwardWeight, rows_of(input), found.weight, found.bias,
+               rows_of(rows));
+  return found;
 }
 
 // The gradients of a batched backward as (samples, rows, columns).
@@ -109,6 +153,13 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias, Out
                ctx.set(0, reshape(matmul(rows, w), ctx.batched(shape)));
              }
              if (!ctx.needs(1) && !ctx.needs(2)) return;
+             if (ctx.lead() == 0 && ctx.needs(1) && ctx.needs(2) && !rows.device().is_cpu()) {
+               const LayerGradients found = layer_gradients(rows, ctx.saved(0));
+               if (found.weight.defined()) {
+                 ctx.set(1, found.weight);
+                 return ctx.set(2, found.bias);
+               }
+             }
              // The rows of each sample by themselves.
              const Tensor g = ctx.lead() == 0 ? rows : samples_of(ctx, rows);
              if (ctx.needs(1)) {

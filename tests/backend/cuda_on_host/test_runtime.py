@@ -536,3 +536,77 @@ def test_a_graph_that_cannot_be_made_is_no_error(name: str) -> None:
     found.append(recorded(x))
     assert all(y[0].item() == 90000 for y in found)
     recorded.describe()
+
+
+# ---- dense layers ----
+
+
+def layer(dtype: ts.DType, step: int = 0) -> tuple[ts.Tensor, ...]:
+    """Input, weight and bias; the bias begins `step` elements after an aligned address."""
+    generator = np.random.default_rng(5)
+    parts = [generator.normal(size=shape) for shape in ((4, 6, 8), (16, 8), (16 + step,))]
+    x, w, b = (ts.asarray(part).to(dtype).to("cuda") for part in parts)
+    return x, w, b[step:]
+
+
+def gradients(x: ts.Tensor, w: ts.Tensor, b: ts.Tensor) -> list[Any]:
+    leaves = [t.detach().requires_grad_() for t in (x, w, b)]
+    y = F.linear(*leaves)
+    (y * y).sum().backward()
+    return [t.to("cpu").to(ts.float64).numpy() for t in (y.detach(), *(leaf.grad for leaf in leaves))]
+
+
+@pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16, ts.float32, ts.float64])
+def test_a_layer_is_one_product_that_adds_the_bias_and_one_that_sums_its_gradient(dtype: ts.DType) -> None:
+    tolerance = {ts.float16: 2e-2, ts.bfloat16: 1e-1, ts.float32: 1e-5, ts.float64: 1e-12}[dtype]
+    found = gradients(*layer(dtype))
+    assert calls("cublasLtMatmul") == 2
+    for mine, wanted in zip(found, gradients(*(t.to("cpu").to(ts.float64) for t in layer(dtype)))):
+        np.testing.assert_allclose(mine, wanted, tolerance, tolerance * np.abs(wanted).max())
+
+
+def test_the_algorithm_of_a_layer_is_chosen_once_for_each_shape() -> None:
+    x, w, b = layer(ts.float32)
+    for _ in range(3):
+        F.linear(x, w, b)
+        F.linear(x[:2], w, b)
+    assert calls("cublasLtMatmul") == 6 and calls("cublasLtMatmulAlgoGetHeuristic") <= 2
+
+
+@pytest.mark.parametrize("how", ["unaligned", "no algorithm", "an algorithm that refuses"])
+def test_a_layer_without_an_algorithm_adds_the_bias_by_itself(how: str) -> None:
+    step = 1 if how == "unaligned" else 0
+    x, w, b = layer(ts.float32, step)
+    x, w = x[:, : 3 + len(how) % 5], w  # shapes that no other test has
+    if how == "no algorithm":
+        fail("cublasLtMatmulAlgoGetHeuristic", 15, -1)
+    if how == "an algorithm that refuses":
+        fail("cublasLtMatmul", 15, -1)
+    found = gradients(x, w, b)
+    cuda.cuda_on_host_reset()
+    for mine, wanted in zip(found, gradients(*(t.to("cpu") for t in (x, w, b)))):
+        np.testing.assert_allclose(mine, wanted, 1e-4, 1e-5)
+
+
+def test_a_layer_rounds_its_factors_only_when_it_may() -> None:
+    x, w, b = (ts.full(shape, 1 + 2**-12, device="cuda") for shape in ((4, 8), (8, 8), (8,)))
+    exact = F.linear(x, w, b).to("cpu")
+    try:
+        ts.set_float32_matmul_precision("high")
+        rounded = F.linear(x, w, b).to("cpu")
+    finally:
+        ts.set_float32_matmul_precision("highest")
+    assert not (exact == rounded).any() and (F.linear(x, w, b).to("cpu") == exact).all()
+
+
+def test_the_gradient_of_a_gradient_of_a_layer_is_recorded() -> None:
+    x, w, b = (t.requires_grad_() for t in layer(ts.float64))
+    y = F.linear(x, w, b)
+    (first,) = ts.autograd.grad((y * y).sum(), [w], create_graph=True)
+    first.sum().backward()
+    here = [t.detach().to("cpu").requires_grad_() for t in (x, w, b)]
+    z = F.linear(*here)
+    (other,) = ts.autograd.grad((z * z).sum(), [here[1]], create_graph=True)
+    other.sum().backward()
+    assert x.grad is not None and here[0].grad is not None
+    np.testing.assert_allclose(x.grad.to("cpu").numpy(), here[0].grad.numpy(), 1e-10)

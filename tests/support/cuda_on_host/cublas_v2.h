@@ -125,6 +125,8 @@ struct Gemm {
   // Partial sums are rounded to 16 bits, as cuBLAS may do unless it is forbidden.
   bool short_sums;
   bool tf32;
+  const void* bias = nullptr;  // a number for each row of C, or:
+  void* sums_of_b = nullptr;   // gets the sum of each column of op(B)
 };
 
 // A float rounded to TF32: 10 bits of fraction.
@@ -167,12 +169,20 @@ void multiply(const Gemm& g) {
         }
         T& target = c[column * g.ldc + row];
         W value = alpha * sum;
+        if (g.bias != nullptr) value += widen_element<W>(static_cast<const T*>(g.bias)[row]);
         if (beta != W(0)) value += beta * widen_element<W>(target);
         if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
           target = T(static_cast<float>(value));
         else
           target = static_cast<T>(value);
       }
+      if (g.sums_of_b == nullptr) continue;
+      W sum(0);
+      for (int64_t l = 0; l < g.k; ++l) sum += element<W>(b, g.ldb, g.op_b, l, column);
+      if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+        static_cast<T*>(g.sums_of_b)[column] = T(static_cast<float>(sum));
+      else
+        static_cast<T*>(g.sums_of_b)[column] = static_cast<T>(sum);
     }
   }
 }

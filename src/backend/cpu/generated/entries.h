@@ -76,6 +76,7 @@ inline constexpr kernel::KernelTable kKernels = {
     .gates = gates,
     .align_loss = align_loss,
     .optim = optim,
+    .linear = nullptr,
 };
 
 }  // namespace tsr::cpu

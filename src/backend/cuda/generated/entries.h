@@ -39,6 +39,7 @@ kernel::Status class_loss(const kernel::ClassLossPlan& plan);
 kernel::Status gates(const kernel::GatesPlan& plan);
 kernel::Status align_loss(const kernel::AlignLossPlan& plan);
 kernel::Status optim(const kernel::OptimPlan& plan);
+kernel::Status linear(const kernel::LinearPlan& plan);
 
 inline constexpr kernel::KernelTable kKernels = {
     .fill = fill,
@@ -74,6 +75,7 @@ inline constexpr kernel::KernelTable kKernels = {
     .gates = gates,
     .align_loss = align_loss,
     .optim = optim,
+    .linear = linear,
 };
 
 }  // namespace tsr::cuda

@@ -55,6 +55,10 @@ BlasHandle::BlasHandle(kernel::Place place)
                                  static_cast<size_t>(workspace_size(device_)));
 }
 
+size_t BlasHandle::workspace_bytes() const {
+  return static_cast<size_t>(workspace_size(device_));
+}
+
 BlasHandle::~BlasHandle() {
   if (handle_ != nullptr && !pool().give(device_, handle_))
     static_cast<void>(cublasDestroy(handle_));

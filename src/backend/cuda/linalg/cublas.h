@@ -21,6 +21,8 @@ class BlasHandle {
 
   [[nodiscard]] cublasStatus_t status() const { return status_; }
   [[nodiscard]] cublasHandle_t get() const { return handle_; }
+  [[nodiscard]] void* workspace() const { return workspace_.data<void>(); }
+  [[nodiscard]] size_t workspace_bytes() const;
 
  private:
   int32_t device_;

@@ -5,7 +5,7 @@
 // conjugation are conjugated into workspace first.
 #include "backend/cuda/generated/entries.h"
 #include "backend/cuda/launch.cuh"
-#include "backend/cuda/linalg/cublas.h"
+#include "backend/cuda/linalg/cublas_lt.h"
 #include "backend/cuda/storage.cuh"
 
 namespace tsr::cuda {
@@ -60,30 +60,6 @@ Side describe(const int64_t strides[2], int64_t rows, int64_t columns, bool conj
   const int64_t leading = by_rows ? std::max(strides[0], columns) : std::max(strides[1], rows);
   if (by_rows) return {CUBLAS_OP_N, std::max<int64_t>(leading, 1), !conjugate};
   return {conjugate ? CUBLAS_OP_C : CUBLAS_OP_T, std::max<int64_t>(leading, 1), true};
-}
-
-struct BlasType {
-  cudaDataType_t data;
-  cublasComputeType_t compute;
-};
-// Both precisions below the highest use TF32, also kMedium, which would allow factors in bfloat16.
-BlasType blas_type(DType dtype, kernel::Precision precision) {
-  const cublasComputeType_t single =
-      precision == kernel::Precision::kHighest ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_32F_FAST_TF32;
-  switch (dtype) {
-    case DType::kFloat16:
-      return {CUDA_R_16F, CUBLAS_COMPUTE_32F};
-    case DType::kBFloat16:
-      return {CUDA_R_16BF, CUBLAS_COMPUTE_32F};
-    case DType::kFloat32:
-      return {CUDA_R_32F, single};
-    case DType::kFloat64:
-      return {CUDA_R_64F, CUBLAS_COMPUTE_64F};
-    case DType::kComplex64:
-      return {CUDA_C_32F, single};
-    default:
-      return {CUDA_C_64F, CUBLAS_COMPUTE_64F};
-  }
 }
 
 // The addresses of all matrices of a batch, for cuBLAS: those of A, then of B, then of C.
