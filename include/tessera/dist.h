@@ -189,7 +189,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_collective_reduce(
 TSR_API TSR_NODISCARD tsr_status tsr_collective_broadcast(
     tsr_group group, tsr_tensor input, int64_t root, tsr_tensor* out);
 
-/* The inputs of all ranks behind each other along axis 0, with a derivative.
+/* The inputs of all ranks, concatenated along axis 0, with a derivative.
  * SHAPE for an input without axes. */
 TSR_API TSR_NODISCARD tsr_status tsr_collective_all_gather(
     tsr_group group, tsr_tensor input, tsr_tensor* out);

@@ -2903,7 +2903,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_vstack(
 TSR_API TSR_NODISCARD tsr_status tsr_vstack_out(
     const tsr_tensor* tensors, int32_t n_tensors, tsr_tensor dst);
 
-/* Tensors one behind the other, along axis 2, each with at least three axes. */
+/* Tensors concatenated along axis 2, after each was given at least three axes. */
 TSR_API TSR_NODISCARD tsr_status tsr_dstack(
     const tsr_tensor* tensors, int32_t n_tensors, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_dstack_out(
@@ -4685,7 +4685,7 @@ TSR_API TSR_NODISCARD tsr_status tsr_rnn_relu_cell(
  * that of the formula, whether or not the probabilities sum to 1. Lengths and targets are
  * integers, on any device; VALUE or INDEX where they do not fit.
  * log_probs: (time, batch, classes) or (time, classes): logarithms of probabilities
- * targets: class numbers: (batch, longest), or those of all sequences behind each other, 1-D
+ * targets: class numbers: (batch, longest), or those of all sequences concatenated, 1-D
  * input_lengths: (batch): the time steps of each sequence
  * target_lengths: (batch): the labels of each sequence
  * blank: the class that stands for no label

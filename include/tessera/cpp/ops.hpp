@@ -4348,7 +4348,7 @@ inline Tensor& vstack_out(Tensor& dst, const TensorList& tensors) {
   return detail::written<tsr_vstack_out>(dst, tensors.data(), tensors.size());
 }
 
-// Tensors one behind the other, along axis 2, each with at least three axes.
+// Tensors concatenated along axis 2, after each was given at least three axes.
 inline Tensor dstack(const TensorList& tensors) {
   return detail::one<tsr_dstack>(tensors.data(), tensors.size());
 }

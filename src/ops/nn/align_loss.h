@@ -10,7 +10,7 @@
 namespace tsr::ops {
 
 // -log of the probability of all paths that give the labels. log_probs: (time, batch, classes) or
-// (time, classes), real floating; targets: (batch, longest) or all labels behind each other;
+// (time, classes), real floating; targets: (batch, longest) or all labels concatenated;
 // lengths: (batch). Integers may have any integer dtype and be on any device. Throws kValue for a
 // length that does not fit or a bad `reduction`, kIndex for a class out of range, kShape, kDType.
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,

@@ -18,7 +18,7 @@ namespace tsr::ops {
 Tensor hstack(std::span<const Tensor> tensors, Out out = {});
 // One above the other: along axis 0, vectors as rows.
 Tensor vstack(std::span<const Tensor> tensors, Out out = {});
-// One behind the other: along axis 2, after atleast_3d.
+// Concatenates along axis 2, after atleast_3d.
 Tensor dstack(std::span<const Tensor> tensors, Out out = {});
 // As hstack, vectors as columns.
 Tensor column_stack(std::span<const Tensor> tensors, Out out = {});

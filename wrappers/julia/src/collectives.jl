@@ -28,7 +28,7 @@ reduce_to(group::Group, t::Tensor, root::Integer; op::Symbol=:sum) =
 broadcast_from(group::Group, t::Tensor, root::Integer) =
     made_tensor(out -> C.tsr_collective_broadcast(group, t, root, out))
 
-"The ranks' tensors behind each other along their first axis, with a derivative."
+"The ranks' tensors, concatenated along their first axis, with a derivative."
 all_gather(group::Group, t::Tensor) = made_tensor(out -> C.tsr_collective_all_gather(group, t, out))
 
 "This rank's part, along the first axis, of the reduction of the ranks' tensors, with a derivative."

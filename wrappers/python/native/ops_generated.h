@@ -1608,7 +1608,7 @@ TPY_OP(hstack, 1, NULL, "(tensors, *, out=None)\n--\n\nTensors side by side, alo
 TPY_OP(vstack, 1, NULL, "(tensors, *, out=None)\n--\n\nTensors one above the other, along axis 0; vectors as rows.",
     {"vstack", 2, 1, 1, -1, 0u, takes_tensors_out, keys_tensors_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_To, call_Tt, (tpy_function)tsr_vstack, (tpy_function)tsr_vstack_out}, {0}})
-TPY_OP(dstack, 1, NULL, "(tensors, *, out=None)\n--\n\nTensors one behind the other, along axis 2, each with at least three axes.",
+TPY_OP(dstack, 1, NULL, "(tensors, *, out=None)\n--\n\nTensors concatenated along axis 2, after each was given at least three axes.",
     {"dstack", 2, 1, 1, -1, 0u, takes_tensors_out, keys_tensors_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_To, call_Tt, (tpy_function)tsr_dstack, (tpy_function)tsr_dstack_out}, {0}})
 TPY_OP(column_stack, 1, NULL, "(tensors, *, out=None)\n--\n\nTensors side by side, along axis 1; vectors as columns.",

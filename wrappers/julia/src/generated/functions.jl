@@ -1464,7 +1464,7 @@
 @c tsr_collective_broadcast(group::tsr_group, input::tsr_tensor, root::Int64,
     out::Ptr{tsr_tensor})::tsr_status
 
-# The inputs of all ranks behind each other along axis 0, with a derivative.
+# The inputs of all ranks, concatenated along axis 0, with a derivative.
 # SHAPE for an input without axes.
 @c tsr_collective_all_gather(group::tsr_group, input::tsr_tensor,
     out::Ptr{tsr_tensor})::tsr_status
@@ -3809,7 +3809,7 @@
 @c tsr_vstack(tensors::Ptr{tsr_tensor}, n_tensors::Int32, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_vstack_out(tensors::Ptr{tsr_tensor}, n_tensors::Int32, dst::tsr_tensor)::tsr_status
 
-# Tensors one behind the other, along axis 2, each with at least three axes.
+# Tensors concatenated along axis 2, after each was given at least three axes.
 @c tsr_dstack(tensors::Ptr{tsr_tensor}, n_tensors::Int32, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_dstack_out(tensors::Ptr{tsr_tensor}, n_tensors::Int32, dst::tsr_tensor)::tsr_status
 

@@ -13,8 +13,7 @@ The gradient is that of the formula, whether or not the probabilities sum to 1. 
 targets are integers, on any device; VALUE or INDEX where they do not fit.
 
 - `log_probs`: (time, batch, classes) or (time, classes): logarithms of probabilities
-- `targets`: class numbers: (batch, longest), or those of all sequences behind each other,
-  1-D
+- `targets`: class numbers: (batch, longest), or those of all sequences concatenated, 1-D
 - `input_lengths`: (batch): the time steps of each sequence
 - `target_lengths`: (batch): the labels of each sequence
 - `blank`: the class that stands for no label

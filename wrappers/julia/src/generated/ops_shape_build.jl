@@ -40,7 +40,7 @@ end
     dstack(tensors)
     dstack!(dst, tensors)
 
-Tensors one behind the other, along axis 2, each with at least three axes.
+Tensors concatenated along axis 2, after each was given at least three axes.
 """
 function dstack(tensors::TensorList)
     tensors_list = handles(tensors)

@@ -36,12 +36,12 @@ for (count, along) in ((1, "one axis"), (2, "two axes"), (3, "three axes"))
         even_maximum = """
             $even_maximum_layer(output_size; return_indices=false)
 
-        The maxima of so many windows along $along, which cover the input evenly.
+        The maxima of the given number of windows along $along, which cover the input evenly.
         """,
         even_average = """
             $even_average_layer(output_size)
 
-        The means of so many windows along $along, which cover the input evenly.
+        The means of the given number of windows along $along, which cover the input evenly.
         """,
     )
     @eval begin

@@ -165,21 +165,21 @@ class _Adaptive(Module):
 
 
 class AdaptiveAvgPool1d(_Adaptive):
-    """The means of so many windows along one axis; None means the input's size."""
+    """The means of the given number of windows along one axis; None means the input's size."""
 
     _axes = 1
     _pool = staticmethod(F.adaptive_avg_pool1d)
 
 
 class AdaptiveAvgPool2d(_Adaptive):
-    """The means of so many windows along two axes; None means the input's size."""
+    """The means of the given number of windows along two axes; None means the input's size."""
 
     _axes = 2
     _pool = staticmethod(F.adaptive_avg_pool2d)
 
 
 class AdaptiveAvgPool3d(_Adaptive):
-    """The means of so many windows along three axes; None means the input's size."""
+    """The means of the given number of windows along three axes; None means the input's size."""
 
     _axes = 3
     _pool = staticmethod(F.adaptive_avg_pool3d)
@@ -200,7 +200,7 @@ class _AdaptiveMax(_Adaptive):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMax):
-    """The maxima of so many windows along one axis; None means the input's size."""
+    """The maxima of the given number of windows along one axis; None means the input's size."""
 
     _axes = 1
     _pool = staticmethod(F.adaptive_max_pool1d)
@@ -208,7 +208,7 @@ class AdaptiveMaxPool1d(_AdaptiveMax):
 
 
 class AdaptiveMaxPool2d(_AdaptiveMax):
-    """The maxima of so many windows along two axes; None means the input's size."""
+    """The maxima of the given number of windows along two axes; None means the input's size."""
 
     _axes = 2
     _pool = staticmethod(F.adaptive_max_pool2d)
@@ -216,7 +216,7 @@ class AdaptiveMaxPool2d(_AdaptiveMax):
 
 
 class AdaptiveMaxPool3d(_AdaptiveMax):
-    """The maxima of so many windows along three axes; None means the input's size."""
+    """The maxima of the given number of windows along three axes; None means the input's size."""
 
     _axes = 3
     _pool = staticmethod(F.adaptive_max_pool3d)

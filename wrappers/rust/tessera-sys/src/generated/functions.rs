@@ -1745,7 +1745,7 @@ extern "C" {
         group: tsr_group, input: tsr_tensor, root: i64, out: *mut tsr_tensor,
     ) -> tsr_status;
 
-    /// The inputs of all ranks behind each other along axis 0, with a derivative.
+    /// The inputs of all ranks, concatenated along axis 0, with a derivative.
     /// SHAPE for an input without axes.
     pub fn tsr_collective_all_gather(
         group: tsr_group, input: tsr_tensor, out: *mut tsr_tensor,
@@ -5937,7 +5937,7 @@ extern "C" {
         tensors: *const tsr_tensor, n_tensors: i32, dst: tsr_tensor,
     ) -> tsr_status;
 
-    /// Tensors one behind the other, along axis 2, each with at least three axes.
+    /// Tensors concatenated along axis 2, after each was given at least three axes.
     pub fn tsr_dstack(
         tensors: *const tsr_tensor, n_tensors: i32, out: *mut tsr_tensor,
     ) -> tsr_status;
@@ -8084,7 +8084,7 @@ extern "C" {
     /// gradient is that of the formula, whether or not the probabilities sum to 1. Lengths and
     /// targets are integers, on any device; VALUE or INDEX where they do not fit.
     /// log_probs: (time, batch, classes) or (time, classes): logarithms of probabilities
-    /// targets: class numbers: (batch, longest), or those of all sequences behind each other, 1-D
+    /// targets: class numbers: (batch, longest), or those of all sequences concatenated, 1-D
     /// input_lengths: (batch): the time steps of each sequence
     /// target_lengths: (batch): the labels of each sequence
     /// blank: the class that stands for no label

@@ -40,7 +40,7 @@ pub fn broadcast(group: &Group, input: &Tensor, root: i64) -> Result<Tensor> {
     one(|out| unsafe { sys::tsr_collective_broadcast(group.raw(), input.raw(), root, out) })
 }
 
-/// The ranks' inputs behind each other along axis 0.
+/// The ranks' inputs, concatenated along axis 0.
 pub fn all_gather(group: &Group, input: &Tensor) -> Result<Tensor> {
     // SAFETY: valid handles; `out` is writable.
     one(|out| unsafe { sys::tsr_collective_all_gather(group.raw(), input.raw(), out) })

@@ -27,8 +27,8 @@ impl Tensor {
         /// first. The gradient is that of the formula, whether or not the probabilities sum to 1.
         /// Lengths and targets are integers, on any device; VALUE or INDEX where they do not fit.
         ///
-        /// * `targets`: class numbers: (batch, longest), or those of all sequences behind each
-        /// other, 1-D
+        /// * `targets`: class numbers: (batch, longest), or those of all sequences concatenated,
+        /// 1-D
         /// * `input_lengths`: (batch): the time steps of each sequence
         /// * `target_lengths`: (batch): the labels of each sequence
         ctc_loss, ctc_loss_with(<'a> &self, targets: &Tensor, input_lengths: &Tensor,

@@ -86,7 +86,7 @@ impl Tensor {
         written("vstack_out", status, &[(dst, &place)])
     }
 
-    /// Tensors one behind the other, along axis 2, each with at least three axes.
+    /// Tensors concatenated along axis 2, after each was given at least three axes.
     #[inline]
     pub fn dstack(tensors: &[impl Borrow<Tensor>]) -> Result<Tensor> {
         let tensors = handles(tensors);

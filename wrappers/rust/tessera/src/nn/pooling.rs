@@ -137,7 +137,7 @@ macro_rules! pooling {
             }
         }
 
-        #[doc = concat!("The means of so many windows along ", $along, ", which cover the input evenly.")]
+        #[doc = concat!("The means of the given number of windows along ", $along, ", which cover the input evenly.")]
         #[derive(Clone, Copy, Debug)]
         pub struct $adaptive_avg(pub [i64; $axes]);
 
@@ -147,7 +147,7 @@ macro_rules! pooling {
             }
         }
 
-        #[doc = concat!("The maxima of so many windows along ", $along, ", which cover the input evenly.")]
+        #[doc = concat!("The maxima of the given number of windows along ", $along, ", which cover the input evenly.")]
         #[derive(Clone, Copy, Debug)]
         pub struct $adaptive_max(pub [i64; $axes]);
 
