@@ -214,7 +214,7 @@ tsr_status tsr_tensor_hook_add(tsr_tensor tensor, tsr_hook_fn callback, void* us
   return guard(Call(kInfo_tensor_hook_add, tensor, callback), [&] {
     const TensorArg arg(tensor, "tensor");
     out_arg(id, "id");
-    out_arg(callback, "callback");
+    callback_arg(callback);
     const auto owner = share(std::move(data));
     auto call = [callback, owner](const Tensor& grad) {
       const Lent lent(grad);
@@ -235,7 +235,7 @@ tsr_status tsr_tensor_accumulate_hook_add(tsr_tensor tensor, tsr_accumulate_hook
   return guard(Call(kInfo_tensor_accumulate_hook_add, tensor, callback), [&] {
     const TensorArg arg(tensor, "tensor");
     out_arg(id, "id");
-    out_arg(callback, "callback");
+    callback_arg(callback);
     const auto owner = share(std::move(data));
     auto call = [callback, owner](const Tensor& leaf) {
       const Lent lent(leaf);
@@ -256,7 +256,7 @@ tsr_status tsr_tensor_hook_remove(tsr_tensor tensor, int64_t id) {
 tsr_status tsr_backward_queue(tsr_final_fn callback, void* user, tsr_drop_fn drop) {
   UserData data(user, drop);
   return guard(Call(kInfo_backward_queue, callback), [&] {
-    out_arg(callback, "callback");
+    callback_arg(callback);
     queue_callback(
         [callback, owner = share(std::move(data))] { call_host("final", callback, owner->get()); });
   });

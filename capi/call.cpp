@@ -50,7 +50,7 @@ Accepted accepted(char type) {
     case arg_type::kReals:
       return {TSR_VALUE_REALS, "REALS"};
     case arg_type::kNumber:
-      return {TSR_VALUE_COMPLEX, "BOOL, INT, REAL or COMPLEX"};
+      return {TSR_VALUE_COMPLEX, "BOOL, INT, UNSIGNED, REAL or COMPLEX"};
     case arg_type::kBool:
       return {TSR_VALUE_BOOL, "BOOL"};
     case arg_type::kDType:
@@ -68,10 +68,11 @@ Accepted accepted(char type) {
   }
 }
 
-constexpr const char* kKindNames[] = {
-    "NONE",      "BOOL", "INT",   "REAL",    "COMPLEX", "DTYPE",  "DEVICE", "TEXT", "TENSOR",
-    "GENERATOR", "INTS", "REALS", "TENSORS", "PLACE",   "PLACES", "SHAPE",  "LIST", "POINTER"};
-static_assert(std::size(kKindNames) == TSR_VALUE_POINTER + 1);
+constexpr const char* kKindNames[] = {"NONE",  "BOOL",   "INT",     "REAL",    "COMPLEX",
+                                      "DTYPE", "DEVICE", "TEXT",    "TENSOR",  "GENERATOR",
+                                      "INTS",  "REALS",  "TENSORS", "PLACE",   "PLACES",
+                                      "SHAPE", "LIST",   "POINTER", "UNSIGNED"};
+static_assert(std::size(kKindNames) == TSR_VALUE_UNSIGNED + 1);
 
 std::string kind_name(tsr_value_kind kind) {
   const bool known = kind >= 0 && kind < static_cast<int32_t>(std::size(kKindNames));
@@ -84,7 +85,8 @@ std::string kind_name(tsr_value_kind kind) {
 bool fits(char type, const tsr_value& value) {
   if (value.kind == TSR_VALUE_NONE) return is_optional(type) || is_result(type);
   if (required(type) == arg_type::kNumber)
-    return value.kind >= TSR_VALUE_BOOL && value.kind <= TSR_VALUE_COMPLEX;
+    return (value.kind >= TSR_VALUE_BOOL && value.kind <= TSR_VALUE_COMPLEX) ||
+           value.kind == TSR_VALUE_UNSIGNED;
   return value.kind == accepted(required(type)).kind;
 }
 

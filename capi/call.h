@@ -84,7 +84,7 @@ struct CallInfoOf : CallInfo {
 
 // ---- Arguments as values ----
 
-// A tsr_number becomes a tsr_value of the same kind number.
+// A tsr_number becomes a tsr_value of the same kind number, except for TSR_NUMBER_UNSIGNED.
 static_assert(+TSR_VALUE_BOOL == +TSR_NUMBER_BOOL && +TSR_VALUE_INT == +TSR_NUMBER_INTEGER &&
               +TSR_VALUE_REAL == +TSR_NUMBER_REAL && +TSR_VALUE_COMPLEX == +TSR_NUMBER_COMPLEX);
 
@@ -170,10 +170,8 @@ inline tsr_value to_value(int32_t value, char type) {
 inline tsr_value to_value(const tsr_number* number, char) {
   // The number is not checked yet; only the fields of its kind are valid.
   const tsr_number_kind kind = number == nullptr ? 0 : number->kind;
-  if (kind == TSR_NUMBER_UNSIGNED) {  // no value of a trace holds its integer
-    const auto nearest = static_cast<double>(static_cast<uint64_t>(number->integer));
-    return make_value(TSR_VALUE_REAL, 0, 0, nearest, 0, nullptr);
-  }
+  if (kind == TSR_NUMBER_UNSIGNED)
+    return make_value(TSR_VALUE_UNSIGNED, 0, number->integer, 0, 0, nullptr);
   if (kind < TSR_NUMBER_BOOL || kind > TSR_NUMBER_COMPLEX) return absent_value();
   if (kind <= TSR_NUMBER_INTEGER) return make_value(kind, 0, number->integer, 0, 0, nullptr);
   const double imaginary = kind == TSR_NUMBER_COMPLEX ? number->imaginary : 0;

@@ -11,10 +11,20 @@
 namespace tsr::capi {
 
 void fail_handle(const void* handle, const char* kind, const char* arg) {
+  const bool vowel = std::strchr("aeiou", *kind) != nullptr;
+  const std::string expected = concat("expected ", vowel ? "an " : "a ", kind);
   throw_error(Code::kInvalidArgument, arg, __FILE__, __LINE__,
-              handle == nullptr ? concat("expected a ", kind, ", got NULL")
-                                : concat("expected a ", kind, ", got a released or foreign handle",
+              handle == nullptr ? expected + ", got NULL"
+                                : concat(expected, ", got a released or foreign handle",
                                          g_debug_handles ? debug_history(handle) : std::string()));
+}
+
+void fail_list(const char* arg, int32_t count) {
+  if (count < 0) fail_argument(Code::kInvalidArgument, arg, "a count from 0", count);
+  throw_error(Code::kInvalidArgument, arg, __FILE__, __LINE__,
+              count > kMaxListLength
+                  ? concat("expected at most ", kMaxListLength, " entries, got ", count)
+                  : concat("expected a list of ", count, " entries, got NULL"));
 }
 
 void fail_argument(Code code, const char* arg, const char* expected, int64_t got) {
@@ -44,8 +54,7 @@ Device device_arg(tsr_device_type type, int32_t index, const char* arg) {
 std::string_view text_arg(const char* text, int64_t length, const char* arg) {
   constexpr int64_t kMaxText = int64_t{1} << 30;
   if (text == nullptr && length == 0) return {};
-  if (text == nullptr)
-    fail_argument(Code::kInvalidArgument, arg, "text, got NULL with length", length);
+  TSR_CHECK(text != nullptr, Code::kInvalidArgument, arg, "expected text, got NULL");
   if (length == -1) return text;
   if (length < 0 || length > kMaxText)
     fail_argument(Code::kInvalidArgument, arg, "a length", length);

@@ -29,6 +29,7 @@ namespace tsr::capi {
 inline constexpr int32_t kMaxListLength = 1 << 24;
 
 [[noreturn, gnu::cold]] void fail_handle(const void* handle, const char* kind, const char* arg);
+[[noreturn, gnu::cold]] void fail_list(const char* arg, int32_t count);
 [[noreturn, gnu::cold]] void fail_argument(Code code, const char* arg, const char* expected,
                                            int64_t got);
 
@@ -78,12 +79,8 @@ class OptionalTensorArg {
 
 template <class T>
 std::span<const T> list_arg(const T* values, int32_t count, const char* arg) {
-  if (count < 0 || count > kMaxListLength) [[unlikely]] {
-    fail_argument(Code::kInvalidArgument, arg, "a count from 0", count);
-  }
-  if (values == nullptr && count > 0) [[unlikely]] {
-    fail_argument(Code::kInvalidArgument, arg, "a list, got NULL with the count", count);
-  }
+  if (count < 0 || count > kMaxListLength || (values == nullptr && count > 0)) [[unlikely]]
+    fail_list(arg, count);
   return {values, static_cast<size_t>(count)};
 }
 
@@ -231,6 +228,12 @@ T* out_arg(T* out, const char* arg) {
   if (out == nullptr) [[unlikely]]
     fail_handle(nullptr, "place for the result", arg);
   return out;
+}
+
+template <class Function>
+void callback_arg(Function* callback) {
+  if (callback == nullptr) [[unlikely]]
+    fail_handle(nullptr, "callback", "callback");
 }
 
 // Out handles are NULL after a failure.

@@ -166,7 +166,7 @@ tsr_status tsr_memory_pressure_add(tsr_device_type device_type, int32_t device_i
                                    int64_t* id) {
   UserData data(user, drop);
   return guard(Call(kInfo_memory_pressure_add, DeviceOf{device_type, device_index}, callback), [&] {
-    out_arg(callback, "callback");
+    callback_arg(callback);
     out_arg(id, "id");
     CachingAllocator& caching = caching_arg(device_type, device_index);
     pressure_callbacks().add(callback, std::move(data), caching, id, [&](void* number) {

@@ -156,7 +156,7 @@ tsr_status tsr_memory_out_of_memory_add(tsr_device_type device_type, int32_t dev
   UserData data(user, drop);
   const Call call(kInfo_memory_out_of_memory_add, DeviceOf{device_type, device_index}, callback);
   return guard(call, [&] {
-    out_arg(callback, "callback");
+    callback_arg(callback);
     out_arg(id, "id");
     CachingAllocator& caching = caching_arg(device_type, device_index);
     observers().add(callback, std::move(data), caching, id, [&](void* number) {

@@ -66,7 +66,7 @@ tsr_status tsr_node_prehook_add(tsr_node node, tsr_node_prehook_fn callback, voi
   return guard(Call(kInfo_node_prehook_add, node, callback), [&] {
     Node& on = node_arg(node);
     out_arg(id, "id");
-    out_arg(callback, "callback");
+    callback_arg(callback);
     auto call = [callback, owner = share(std::move(data))](std::span<Tensor> grads) {
       replace_by(grads, "a replacement of the pre hook",
                  [&](tsr_tensor* places, int32_t* replaced) {
@@ -85,7 +85,7 @@ tsr_status tsr_node_posthook_add(tsr_node node, tsr_node_posthook_fn callback, v
   return guard(Call(kInfo_node_posthook_add, node, callback), [&] {
     Node& on = node_arg(node);
     out_arg(id, "id");
-    out_arg(callback, "callback");
+    callback_arg(callback);
     auto call = [callback, owner = share(std::move(data))](std::span<Tensor> results,
                                                            std::span<const Tensor> grads) {
       replace_by(results, "a replacement of the post hook",

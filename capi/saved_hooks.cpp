@@ -173,7 +173,7 @@ tsr_status tsr_checkpoint_begin(const tsr_tensor* inputs, int32_t n_inputs,
   const Call call(kInfo_checkpoint_begin, ListOf{inputs, n_inputs}, callback, flags);
   return guard(call, [&] {
     const std::span<const Tensor> tensors = tensors_arg(inputs, n_inputs, "inputs");
-    out_arg(callback, "callback");
+    callback_arg(callback);
     TSR_CHECK((flags & ~kCheckpointFlags) == 0, Code::kInvalidArgument, "flags",
               "expected known flags, got ", flags);
     CheckpointOptions options;

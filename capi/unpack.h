@@ -42,7 +42,8 @@ inline int64_t integer(const tsr_value& value) {
 class Number {
  public:
   explicit Number(const tsr_value& value)
-      : number_{value.kind, 0, value.integer, value.real, value.imaginary} {}
+      : number_{value.kind == TSR_VALUE_UNSIGNED ? TSR_NUMBER_UNSIGNED : value.kind, 0,
+                value.integer, value.real, value.imaginary} {}
   operator const tsr_number*() const { return number_.kind == TSR_VALUE_NONE ? nullptr : &number_; }
 
  private:

@@ -118,6 +118,8 @@ Json json_of(const Argument& arg) {
       return {{"bool", arg.integer.base != 0}};
     case TSR_VALUE_INT:
       return {{"int", json_of(arg.integer)}};
+    case TSR_VALUE_UNSIGNED:
+      return {{"unsigned", static_cast<uint64_t>(arg.integer.base)}};
     case TSR_VALUE_REAL:
       return {{"real", json_of(arg.real)}};
     case TSR_VALUE_COMPLEX:
@@ -160,6 +162,10 @@ Argument argument_from(const Json& tree, size_t count) {
   } else if (key == "int") {
     arg.kind = TSR_VALUE_INT;
     arg.integer = integer_from(value, count);
+  } else if (key == "unsigned") {
+    if (!value.is_number_unsigned()) refuse("expected a whole number from 0, got ", value.dump());
+    arg.kind = TSR_VALUE_UNSIGNED;
+    arg.integer.base = static_cast<int64_t>(value.get<uint64_t>());
   } else if (key == "real") {
     arg.kind = TSR_VALUE_REAL;
     arg.real = real_from(value);

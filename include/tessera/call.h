@@ -33,7 +33,8 @@ enum {
   TSR_VALUE_PLACES = 14, /* pointer is an array of n tsr_tensor for a list of results; n becomes the number of results */
   TSR_VALUE_SHAPE = 15, /* only in traces, the description of a tensor: integer is its dtype, pointer an array of n sizes */
   TSR_VALUE_LIST = 16, /* only in traces: pointer is an array of n tsr_value */
-  TSR_VALUE_POINTER = 17 /* only in traces: the address of another handle, a struct, a callback or memory; it may be gone */
+  TSR_VALUE_POINTER = 17, /* only in traces: the address of another handle, a struct, a callback or memory; it may be gone */
+  TSR_VALUE_UNSIGNED = 18 /* integer is a number read as a uint64_t, for integers from 2^63 on */
 };
 
 typedef struct tsr_value tsr_value;

@@ -193,7 +193,8 @@ enum {
   TSR_VALUE_PLACES = 14,
   TSR_VALUE_SHAPE = 15,
   TSR_VALUE_LIST = 16,
-  TSR_VALUE_POINTER = 17
+  TSR_VALUE_POINTER = 17,
+  TSR_VALUE_UNSIGNED = 18
 };
 
 typedef int32_t tsr_trace_kind;

@@ -153,6 +153,20 @@ TEST(Program, P17_makes_a_constant_of_data_of_the_host) {
   same(run(reloaded(program), x), reals(TSR_FLOAT32, {4}, {1, 20, 300, 4000}));
 }
 
+TEST(Program, P17_keeps_integers_that_only_uint64_can_hold) {
+  const int64_t shape[1] = {2};
+  Tensor x;
+  ok(tsr_full(shape, 1, TSR_I64(2), TSR_UINT64, -1, -1, x.slot()));
+  const Program program = reloaded(recorded(x, [](tsr_tensor given, tsr_tensor* y) {
+    ok(tsr_add_scalar(given, TSR_U64(uint64_t{1} << 63), y));
+  }));
+  for (int round = 0; round < 2; ++round) {
+    uint64_t sums[2] = {};
+    ok(tsr_tensor_read(run(program, x), sums, sizeof sums));
+    EXPECT_EQ(sums[1], (uint64_t{1} << 63) + 2);
+  }
+}
+
 TEST(Program, P17_draws_anew_in_every_run) {
   const Tensor x = vector({1, 2, 3, 4});
   const Program program = recorded(x, [](tsr_tensor in, tsr_tensor* y) {

@@ -121,9 +121,10 @@ TEST(TraceBuffer, describes_arguments) {
   ok(tsr_concat(parts, 2, 0, joined.slot()));
   ok(tsr_full(shape, 1, TSR_F64(2.5), -1, -1, -1, filled.slot()));
   EXPECT_NE(tsr_sum(nullptr, axes, -7, 1, -1, total.slot()), TSR_OK);
+  ok(tsr_full(shape, 1, TSR_U64(~uint64_t{0}), TSR_UINT64, -1, -1, filled.slot()));
   ok(tsr_trace_stop());
   const auto events = read_all();
-  ASSERT_EQ(events.size(), 4U);
+  ASSERT_EQ(events.size(), 5U);
 
   const tsr_value* sum = events[0].args;
   ASSERT_EQ(events[0].n_args, 4);
@@ -149,6 +150,9 @@ TEST(TraceBuffer, describes_arguments) {
 
   EXPECT_EQ(events[3].value, TSR_INVALID_ARGUMENT);  // the status of a failed call
   EXPECT_EQ(events[3].args[0].kind, TSR_VALUE_NONE);
+
+  EXPECT_EQ(events[4].args[1].kind, TSR_VALUE_UNSIGNED);
+  EXPECT_EQ(events[4].args[1].integer, -1);  // the bits of the largest
 }
 
 TEST(TraceBuffer, describes_arguments_of_functions_that_are_no_operators) {

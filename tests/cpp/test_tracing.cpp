@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traces: the fields of records, and that a recorder always ends its trace.
 #include <algorithm>
+#include <limits>
 
 #include "support.hpp"
 
@@ -48,6 +49,15 @@ TEST(Tracing, functions_that_are_no_operators_show_their_arguments) {
   EXPECT_EQ(std::get<std::vector<DescribedTensor>>(backward.args.at(0)).size(), 1U);
   const TraceRecord& made = only(records, TSR_TRACE_CALL, "tsr_optimizer_new");
   EXPECT_NE(std::get<const void*>(made.args.at(0)), nullptr);
+}
+
+TEST(Tracing, an_integer_that_only_uint64_can_hold_is_shown_whole) {
+  const Tensor x = zeros({1}, kUInt64);
+  TraceRecorder recorder(TSR_TRACE_CALL | TSR_TRACE_ARGUMENTS);
+  const Tensor y = x + std::numeric_limits<uint64_t>::max();
+  const auto records = recorder.stop();
+  const TraceRecord& call = only(records, TSR_TRACE_CALL, "add");
+  EXPECT_EQ(std::get<uint64_t>(call.args.at(1)), std::numeric_limits<uint64_t>::max());
 }
 
 TEST(Tracing, a_recorder_that_goes_out_of_scope_ends_its_trace) {

@@ -17,15 +17,9 @@ from calls import Handles, _seed, c_arguments
 from forms import Forms
 from generator.cases.matching import matching
 from generator.schema.model import Case, CFunction, Literal
-from generator.shims.calls import PASSED, signature
+from generator.shims.calls import signature
+from numbered import KINDS, ROOM, Values
 from tensors import Tensors
-
-KINDS = {
-    "T": "TENSOR", "L": "TENSORS", "I": "INT", "J": "INTS", "R": "REAL", "V": "REALS",
-    "B": "BOOL", "E": "INT", "D": "DTYPE", "C": "DEVICE", "S": "TEXT", "G": "GENERATOR", "P": "PLACE", "Q": "PLACES",
-}  # fmt: skip
-ABSENT_INT = -(2**63)
-ROOM = 64  # for a list of results
 
 
 @dataclass
@@ -38,9 +32,10 @@ class Outcome:
 class Checker:
     def __init__(self, library: Library) -> None:
         self.library, self.ffi, self.lib = library, library.ffi, library.lib
-        self.kinds = {c.name.removeprefix("TSR_VALUE_"): c.value for c in library.schema.enum("value_kind").constants}
         rng = random.Random(1)
         self.tensors = Tensors(library, rng)
+        self.values = Values(library, self.tensors)
+        self.kinds = self.values.kinds
         self.forms = Forms(library, self.tensors, rng)
         self.good: dict[str, tuple[CFunction, Any]] = {}  # the values of one call that succeeded, by function
         self.compared = self.refused = 0
@@ -105,7 +100,7 @@ class Checker:
         return [h for h in found if h]
 
     def _by_number(self, function: CFunction, args: list[Any], places: list[Any]) -> int:
-        values = self.values(function, args)
+        values = self.values.make(function, args)
         status: int = self.library.call("tsr_call", function.id, values, len(values))
         for i, letter in enumerate(signature(function)):
             if letter == "Q":
@@ -113,43 +108,6 @@ class Checker:
         if status == OK:
             self.good.setdefault(function.name, (function, values))
         return status
-
-    def values(self, function: CFunction, args: list[Any]) -> Any:
-        """The C arguments as values, one for each letter of the signature."""
-        letters = signature(function)
-        values = self.tensors.keep("tsr_value[]", len(letters))
-        at = 0
-        for value, letter in zip(values, letters, strict=True):
-            count = len(PASSED[letter if letter in PASSED else letter.upper()])
-            self._fill(value, letter, args[at : at + count])
-            at += count
-        assert at == len(args)
-        return values
-
-    def _fill(self, value: Any, letter: str, parts: list[Any]) -> None:
-        kind, optional = letter.upper(), letter.islower()
-        flagged = optional and kind == "R" and parts[1] == 0
-        absent = (self.ffi.NULL, None, ABSENT_INT if kind == "I" else -1)
-        if flagged or (optional and kind != "R" and parts[0] in absent):
-            return
-        if kind == "N":
-            number = parts[0]
-            value.kind, value.integer = number.kind, number.integer
-            value.real, value.imaginary = number.real, number.imaginary
-            return
-        value.kind = self.kinds[KINDS[kind]]
-        if kind in "TGP":
-            value.pointer = parts[0]
-        elif kind in "LJVQ":
-            value.pointer, value.n = parts[0], parts[1]
-        elif kind == "S":
-            value.pointer, value.integer = self.tensors.keep("char[]", parts[0]), parts[1]
-        elif kind == "C":
-            value.integer, value.n = parts
-        elif kind == "R":
-            value.real = parts[0]
-        else:
-            value.integer = parts[0]
 
     # ---- Refusals ----
 
@@ -161,7 +119,7 @@ class Checker:
             self._must_fail("VALUE", function, values, count, f"expected {len(letters)} values")
         for i, letter in enumerate(letters):
             for kind in (*self.kinds.values(), -1, 1 << 30):
-                number = letter.upper() == "N" and self.kinds["BOOL"] <= kind <= self.kinds["COMPLEX"]
+                number = letter.upper() == "N" and (self.kinds["BOOL"] <= kind <= self.kinds["COMPLEX"] or kind == self.kinds["UNSIGNED"])
                 fits = number or kind == self.kinds.get(KINDS.get(letter.upper(), ""))
                 if fits or (kind == self.kinds["NONE"] and (letter.islower() or letter in "PQ")):
                     continue

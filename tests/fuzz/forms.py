@@ -14,7 +14,7 @@ from binding import OK, Fault, Library
 from calls import Call, Handles, c_arguments, like
 from tensors import Tensors, Value, same
 
-OUT_KINDS = ("fresh", "other shape", "input", "view", "other dtype")
+OUT_KINDS = ("fresh", "other shape", "input", "view", "overlap", "other dtype")
 LARGEST = 1 << 20  # elements of a result that is compared
 
 
@@ -103,6 +103,9 @@ class Forms:
         for number in range(len(call.op.places)):
             result = expected.results[number] if number < len(expected.results) else None
             place = like(self.rng, result) if result is not None else Value(_ones(), "f32")
+            if kind == "overlap" and number == 0 and result is not None:
+                places.append(self._overlapping(call, result, handles))
+                continue
             if kind in ("input", "view") and number == 0 and handles.one:
                 places.append(self._aliasing(kind, handles))
                 continue
@@ -118,6 +121,31 @@ class Forms:
         if kind == "input":
             return chosen
         return self.tensors.made("tsr_detach", chosen)
+
+    def _overlapping(self, call: Call, result: Value, handles: Handles) -> Any:
+        """A destination for the result in the memory of an input, which it overlaps in part where the input moves."""
+        names = [n for n in call.tensors if call.args[n].dtype == result.dtype and call.args[n].state == "constant"]
+        if not names:
+            return self.tensors.make(like(self.rng, result))
+        name = self.rng.choice(sorted(names))
+        value = call.args[name]
+        memory = self.tensors.empty((max(value.array.size, result.array.size) + 4,), value.dtype)
+        self.tensors.write(memory, np.zeros(max(value.array.size, result.array.size) + 4, value.array.dtype))
+        moved = self._window(memory, value.shape, self.rng.choice([0, 1, 3]))
+        self.tensors.write(moved, value.array)
+        handles.one[name] = moved
+        return self._window(memory, result.shape, self.rng.choice([0, 1, 2, 4]))
+
+    def _window(self, memory: Any, shape: tuple[int, ...], offset: int) -> Any:
+        """Row-major, or its transpose."""
+        order = list(shape)
+        reverse = len(shape) > 1 and self.rng.random() < 0.3
+        if reverse:
+            order = order[::-1]
+        steps = [int(np.prod(order[i + 1 :], dtype=np.int64)) for i in range(len(order))]
+        if reverse:
+            steps = steps[::-1]
+        return self.tensors.made("tsr_as_strided", memory, shape, len(shape), steps, len(steps), offset)
 
     def _check_written(self, said: str, expected: Outcome, places: list[Any]) -> None:
         if expected.status != OK:
@@ -159,6 +187,38 @@ class Forms:
         assert result is not None
         if found.dtype == result.dtype and not same(found, result):
             raise Fault(f"{call}: in place {found}, the functional form gives {result}")
+
+    def compare_inplace_overlapping(self, call: Call) -> None:
+        """The first argument shares memory with another one, moved by a few elements."""
+        function = call.function("inplace")
+        first = call.op.args[0].name
+        mine = call.args.get(first)
+        if function is None or call.op.forms[0] == "inplace" or not isinstance(mine, Value):
+            return
+        others = [n for n in call.tensors if n != first and call.args[n].dtype == mine.dtype]
+        if not others:
+            return
+        name = self.rng.choice(sorted(others))
+        other = call.args[name]
+        size = max(mine.array.size, other.array.size) + 4
+        memory = self.tensors.empty((size,), mine.dtype)
+        self.tensors.write(memory, np.resize(np.concatenate([mine.array.ravel(), other.array.ravel()]), size))
+        windows = {n: self._window(memory, call.args[n].shape, self.rng.choice([0, 1, 3])) for n in (first, name)}
+        moved = replace(call, args={**call.args, **{n: self.tensors.read(h) for n, h in windows.items()}})
+        expected = self.functional(moved, Handles(self.tensors, moved))
+        handles = Handles(self.tensors, moved)
+        handles.one.update(windows)
+        args = c_arguments(self.library, self.tensors, moved, function, handles)
+        self.seed(moved)
+        if self._counted(function.name, *args) != OK:
+            self._check_refusal(moved, expected, moved.args[first])
+            return
+        if expected.status != OK:
+            raise Fault(f"{moved}: in place it succeeded, the functional form says: {expected.message}")
+        if expected.results and expected.results[0] is not None:
+            found, result = self.tensors.read(windows[first]), expected.results[0]
+            if found.dtype == result.dtype and not same(found, result):
+                raise Fault(f"{moved}: in place, overlapping {name}: {found}, the functional form gives {result}")
 
     def _check_refusal(self, call: Call, expected: Outcome, before: Value) -> None:
         """In place may refuse a change of shape or of the kind of number, and overlapping elements."""

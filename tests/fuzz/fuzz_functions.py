@@ -18,6 +18,7 @@ from binding import Fault, Library
 from calls import Call, Handles, seeds, varied
 from forms import Forms
 from graphs import Graphs
+from numbered import Spoiled
 from scarcity import Scarcity
 from stale import Stale
 from tensors import Tensors
@@ -38,6 +39,7 @@ class Session:
         self.forms = Forms(library, self.tensors, self.rng)
         self.graphs = Graphs(library, self.tensors, self.forms, self.rng)
         self.arguments = Arguments(library, self.tensors, self.graphs.callbacks, self.rng)
+        self.numbered = Spoiled(library, self.tensors, self.arguments, self.rng)
         self.scarcity = Scarcity(library, self.forms, self.rng) if os.environ.get("LD_PRELOAD") else None
         self.stale = Stale(library, self.tensors, self.rng) if os.environ.get("TSR_DEBUG") == "handles" else None
         self.seeds = [s for s in seeds(library.schema) if not only or s.op.name == only]
@@ -46,7 +48,7 @@ class Session:
 
     @property
     def calls(self) -> int:
-        return self.forms.calls + self.arguments.calls
+        return self.forms.calls + self.arguments.calls + self.numbered.calls
 
     def run(self, calls: int) -> None:
         step = 0
@@ -69,7 +71,7 @@ class Session:
         self.library.step = number
         self.rng.seed(f"{self.seed}/{number}")
         call = varied(self.rng, self.rng.choice(self.seeds))
-        tasks: list[Callable[[Call], None]] = [self.compare_forms, self.compare_forms, self.graphs.step]
+        tasks: list[Callable[[Call], None]] = [self.compare_forms, self.compare_forms, self.graphs.step, self.numbered.step]
         if self.scarcity is not None:
             tasks.append(self.scarcity.step)
         if self.stale is not None:
@@ -88,6 +90,7 @@ class Session:
         if call.op.forms[0] == "functional" and call.op.returns:
             self.forms.compare_out(call, expected)
             self.forms.compare_inplace(call, expected)
+            self.forms.compare_inplace_overlapping(call)
 
     def _guarded(self, where: str, task: Callable[..., None], *args: Call) -> None:
         try:

@@ -25,7 +25,8 @@ struct DescribedTensor {
 // descriptions; a callback, a struct, memory and another handle are the address that they had.
 using TracedArgument = std::variant<std::monostate, bool, int64_t, double, std::complex<double>,
                                     std::string, Device, DescribedTensor, std::vector<int64_t>,
-                                    std::vector<double>, std::vector<DescribedTensor>, const void*>;
+                                    std::vector<double>, std::vector<DescribedTensor>, const void*,
+                                    uint64_t>;  // an integer from 2^63 on
 
 // One finished event. Times are nanoseconds of std::chrono::steady_clock.
 struct TraceRecord {
@@ -66,6 +67,8 @@ inline TracedArgument traced_argument(const tsr_value& value) {
     case TSR_VALUE_INT:
     case TSR_VALUE_DTYPE:
       return value.integer;
+    case TSR_VALUE_UNSIGNED:
+      return static_cast<uint64_t>(value.integer);
     case TSR_VALUE_REAL:
       return value.real;
     case TSR_VALUE_COMPLEX:

@@ -85,6 +85,7 @@ function trace_argument(value::C.tsr_value)
     numbers(T) = unsafe_wrap(Array, Ptr{T}(value.pointer), value.n)
     kind == C.TSR_VALUE_BOOL && return value.integer != 0
     kind == C.TSR_VALUE_INT && return value.integer
+    kind == C.TSR_VALUE_UNSIGNED && return value.integer % UInt64
     kind == C.TSR_VALUE_REAL && return value.real
     kind == C.TSR_VALUE_COMPLEX && return complex(value.real, value.imaginary)
     kind == C.TSR_VALUE_DTYPE && return element_type(Int32(value.integer))

@@ -27,6 +27,12 @@ end
     @test tensors == Any[(Float32, (2, 3))]
 end
 
+@testset "test_an_integer_that_only_uint64_can_hold_is_shown_whole" begin
+    x = Tensor(UInt64[1])
+    y, trace = Tessera.record(() -> Tessera.add(x, typemax(UInt64) - 1); arguments=true)
+    @test only_record(trace, :call, "add").args[2] === typemax(UInt64) - 1
+end
+
 @testset "test_a_trace_ends_with_its_function" begin
     @test_throws ErrorException Tessera.record(() -> error("of the function"))
     x = Tessera.ones(1)

@@ -49,6 +49,14 @@ def test_a_backward_shows_its_nodes_and_other_threads_their_calls() -> None:
     assert {r.kind for r in records} == {"call", "node"}
 
 
+def test_an_integer_that_only_uint64_can_hold_is_shown_whole() -> None:
+    x = ts.ones(1, dtype=ts.uint64)
+    with tracing.record(arguments=True) as records:
+        x + (2**64 - 2)
+    (call,) = (r for r in records if r.kind == "call" and r.name == "add")
+    assert call.args[1] == 2**64 - 2
+
+
 def test_functions_that_are_no_operators_show_their_arguments() -> None:
     x = ts.ones((2, 3), requires_grad=True)
     y = x.sum()

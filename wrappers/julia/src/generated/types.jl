@@ -269,6 +269,7 @@ const TSR_VALUE_PLACES = Int32(14)
 const TSR_VALUE_SHAPE = Int32(15)
 const TSR_VALUE_LIST = Int32(16)
 const TSR_VALUE_POINTER = Int32(17)
+const TSR_VALUE_UNSIGNED = Int32(18)
 
 # The kind of an event. The constants are bits, so that flags select the kinds to trace.
 const tsr_trace_kind = Int32

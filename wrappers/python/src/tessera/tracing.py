@@ -133,6 +133,7 @@ def _value(value: Any) -> Any:
     plain = {
         lib.TSR_VALUE_BOOL: bool(value.integer),
         lib.TSR_VALUE_INT: value.integer,
+        lib.TSR_VALUE_UNSIGNED: value.integer % 2**64,
         lib.TSR_VALUE_REAL: value.real,
         lib.TSR_VALUE_COMPLEX: complex(value.real, value.imaginary),
         lib.TSR_VALUE_DTYPE: BY_BITS.get(value.integer, value.integer),

@@ -55,6 +55,8 @@ pub enum Argument {
     Bool(bool),
     /// A whole number.
     Int(i64),
+    /// A whole number from 2^63 on.
+    Unsigned(u64),
     /// A real number.
     Real(f64),
     /// A complex number.
@@ -246,6 +248,7 @@ unsafe fn to_argument(value: &sys::tsr_value) -> Argument {
         match value.kind {
             sys::TSR_VALUE_BOOL => Argument::Bool(value.integer != 0),
             sys::TSR_VALUE_INT => Argument::Int(value.integer),
+            sys::TSR_VALUE_UNSIGNED => Argument::Unsigned(value.integer as u64),
             sys::TSR_VALUE_REAL => Argument::Real(value.real),
             sys::TSR_VALUE_COMPLEX => Argument::Complex(value.real, value.imaginary),
             sys::TSR_VALUE_DTYPE => Argument::DType(value.integer),

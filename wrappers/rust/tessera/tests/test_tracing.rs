@@ -53,6 +53,17 @@ fn functions_that_are_no_operators_show_their_arguments() -> Result<()> {
 }
 
 #[test]
+fn an_integer_that_only_uint64_can_hold_is_shown_whole() -> Result<()> {
+    let _turn = turn();
+    let x = Tensor::from([1u64]);
+    let options = Options { arguments: true, kinds: vec![Kind::Call], ..Options::default() };
+    let (sum, trace) = record(&options, || x.add(u64::MAX - 1))?;
+    sum?;
+    assert_eq!(only(&trace, Kind::Call, "add").args[1], Argument::Unsigned(u64::MAX - 1));
+    Ok(())
+}
+
+#[test]
 fn a_trace_ends_with_its_closure() -> Result<()> {
     let _turn = turn();
     let options = Options { kinds: vec![Kind::Launch], capacity: 1, ..Options::default() };

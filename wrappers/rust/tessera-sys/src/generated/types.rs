@@ -416,6 +416,8 @@ pub const TSR_VALUE_SHAPE: tsr_value_kind = 15;
 pub const TSR_VALUE_LIST: tsr_value_kind = 16;
 /// only in traces: the address of another handle, a struct, a callback or memory; it may be gone
 pub const TSR_VALUE_POINTER: tsr_value_kind = 17;
+/// integer is a number read as a uint64_t, for integers from 2^63 on
+pub const TSR_VALUE_UNSIGNED: tsr_value_kind = 18;
 
 /// The kind of an event. The constants are bits, so that flags select the kinds to trace.
 pub type tsr_trace_kind = i32;
