@@ -82,7 +82,10 @@ def rounded_fit(target, weight, powers, lo, hi, dtype):
         coefficients, error = remez(rest, weight, remaining, lo, hi, grid=1200)
         fixed[remaining[0]] = mp.mpf(float(dtype(float(coefficients[0]))))
         remaining.pop(0)
-    return [float(fixed[p]) for p in powers], error
+    again = [fixed[p] for p in powers]
+    # Fitting again diverges where the fit is as good as the coefficients' last places.
+    kept = min((again, together), key=lambda found: error_of(found, target, weight, powers, lo, hi))
+    return [float(c) for c in kept], error_of(kept, target, weight, powers, lo, hi)
 
 
 def error_of(coefficients, target, weight, powers, lo, hi, count=1500):
@@ -175,12 +178,34 @@ def gamma_middle(z):
     return mp.loggamma(z) / ((z - 1) * (z - 2))
 
 
+DIGAMMA_ZERO = mp.findroot(mp.digamma, mp.mpf('1.4616'))
+
+
+def digamma_middle(z):
+    """ψ(z) = (z - its zero) P(z - 3/2)."""
+    z = z + mp.mpf(3) / 2
+    if abs(z - DIGAMMA_ZERO) < TINY:
+        return mp.polygamma(1, DIGAMMA_ZERO)
+    return mp.digamma(z) / (z - DIGAMMA_ZERO)
+
+
 def erfinv_of(w):
     """erfinv(x) / x for w = -log(1 - x**2)."""
     if w < mp.mpf(10) ** -12:
         return mp.sqrt(mp.pi) / 2
     x = mp.sqrt(-mp.expm1(-w))
     return mp.erfinv(x) / x
+
+
+def normal_tail_case(k):
+    """Φ(-a) e**(a**2 / 2) = P(a - center) on interval k of b = a + 1 in [1, 16), four for each power of two."""
+    low, high = (mp.mpf(2) ** (k // 4) * (1 + mp.mpf(k % 4 + i) / 4) - 1 for i in (0, 1))
+    center = (low + high) / 2
+
+    def target(d):
+        a = center + d
+        return mp.erfc(a / mp.sqrt(2)) * mp.exp(a * a / 2) / 2
+    return target, lambda d: 1 / target(d), list(range(6)), low - center, high - center, np.float32
 
 
 CASES = {
@@ -276,15 +301,24 @@ CASES = {
     'i1_near': bessel_case(bessel_near(1), 19),
     'i1_far': bessel_case(bessel_far(1), 11),
     'lgamma': (gamma_middle, lambda z: 1 / gamma_middle(z), list(range(13)), mp.mpf(-0.5), mp.mpf(0.5), np.float64),
+    'digamma': (digamma_middle, lambda z: 1 / digamma_middle(z), list(range(13)), mp.mpf(-0.5), mp.mpf(0.5), np.float64),
+    # e**r, and 2 atanh(s) = 2 s P(s**2) for s up to 1/3, to nine digits (softplus_short)
+    'exp_short': (mp.exp, lambda r: mp.exp(-r), list(range(8)), -LN2 / 2 * 1.002, LN2 / 2 * 1.002, np.float64),
+    'atanh_short': (lambda z: mp.atanh(mp.sqrt(near(abs(z)))) / mp.sqrt(near(abs(z))), ONE, list(range(6)),
+                    mp.mpf(0), mp.mpf(1) / 9, np.float64),
     # erfinv(x) = x P(w - 5/2) for w = -log(1 - x**2) < 5, else x P(sqrt(w) - 3)
     'erfinv_center': (lambda w: erfinv_of(w + mp.mpf(2.5)), lambda w: 1 / erfinv_of(w + mp.mpf(2.5)), list(range(12)),
                       mp.mpf(-2.5), mp.mpf(2.5), np.float64),
     'erfinv_tail': (lambda s: erfinv_of((s + 3) ** 2), lambda s: 1 / erfinv_of((s + 3) ** 2), list(range(11)),
                     mp.mpf(-0.77), mp.mpf(1), np.float64),
+    # the same for float32 alone, the first as x P(w)
+    'erfinv_center_f32': (erfinv_of, lambda w: 1 / erfinv_of(w), list(range(11)), mp.mpf(0), mp.mpf(5), np.float32),
+    'erfinv_tail_f32': (lambda s: erfinv_of((s + 3) ** 2), lambda s: 1 / erfinv_of((s + 3) ** 2), list(range(10)),
+                        mp.mpf(-0.77), mp.mpf(1.1), np.float32),
+    **{f'normal_tail_{k}': normal_tail_case(k) for k in range(16)},
     # ---- float64 ----
     'i0_far_f64': bessel_case(bessel_far(0), 25),
     'i1_far_f64': bessel_case(bessel_far(1), 25),
-    'erfcx': (erfcx_target, erfcx_weight, list(range(12)), mp.mpf(-1), 1 - 8 / mp.mpf(14.3), np.float32),
 }
 
 

@@ -6,20 +6,14 @@
 
 #include "backend/common/math_f32.h"
 #include "backend/common/math_pow_f32.h"
+#include "backend/common/math_table.h"
 
 namespace tsr::cpu::TSR_ISA {
 
 // e**(a**2) erfc(a) (1 + 2a) for a >= 0, a polynomial in (a - 4) / (a + 4). It is nearly constant,
 // so the rounding error of the quotient has no effect (after Shepherd and Laframboise, Chebyshev
 // approximation of (1 + 2x) exp(x**2) erfc x, Mathematics of Computation 36, 1981; minimax.py:
-// erfcx, erfcx_f64).
-[[gnu::always_inline]] inline VF scaled_erfc(VF a) {
-  const VF t = (a - VF(4.0)) / (a + VF(4.0));
-  return polynomial(t, -0.0170048811, -0.139621139, 0.0153796151, 0.0680978596, -0.101037435,
-                    0.0937214345, -0.0663576946, 0.0372172892, -0.016019145, 0.00506131025,
-                    -0.00112115103, -0.000637454272) +
-         VF(1.25);
-}
+// erfcx_f64).
 [[gnu::always_inline]] inline VD scaled_erfc(VD a) {
   const VD t = (a - VD(4.0)) / (a + VD(4.0));
   return polynomial(t, -0.01700488137444749, -0.13962111684056253, 0.015379652102620081,
@@ -111,25 +105,68 @@ template <class T>
 
 // ---- Normal distribution ----
 
+// e**(a**2 / 2) Φ(-a) for 0 <= a < 15: polynomials in a - center on 16 intervals of a + 1, four for
+// each power of two, so that two bits of its exponent and two of its mantissa are the interval's
+// place in the tables (minimax.py: normal_tail_0 and so on).
+struct NormalTail {
+  float centers[16];
+  float powers[6][16];
+};
+inline constexpr NormalTail kNormalTail = {
+    {1.25F, 1.75F, 2.25F, 2.75F, 3.5F, 4.5F, 5.5F, 6.5F, 8.0F, 10.0F, 12.0F, 14.0F, 0.125F, 0.375F,
+     0.625F, 0.875F},
+    {{0.230760321F, 0.185231671F, 0.153651938F, 0.130724728F, 0.106345162F, 0.084803395F,
+      0.0703426972F, 0.0600156747F, 0.0491225496F, 0.0395066962F, 0.0330189727F, 0.0283526611F,
+      0.453793228F, 0.379604429F, 0.323356181F, 0.279770583F},
+     {-0.110491879F, -0.0747868642F, -0.0532254204F, -0.0394492634F, -0.0267342422F, -0.0173270162F,
+      -0.0120574636F, -0.00884039048F, -0.00596191082F, -0.0038753394F, -0.00271462742F,
+      -0.00200503296F, -0.342218131F, -0.256590694F, -0.196844682F, -0.154143035F},
+     {0.0463213995F, 0.027176816F, 0.0169471614F, 0.0111195398F, 0.00638715876F, 0.00341577479F,
+      0.00201327889F, 0.00127655163F, 0.000713556539F, 0.000376632583F, 0.00022171544F,
+      0.000141097262F, 0.205506936F, 0.141690552F, 0.100163803F, 0.0724475235F},
+     {-0.0175293814F, -0.00907546189F, -0.00503125321F, -0.00295674498F, -0.00145908503F,
+      -0.000651788432F, -0.00032805666F, -0.000180897667F, -8.42818845e-05F, -3.62778846e-05F,
+      -1.79926683e-05F, -9.88159354e-06F, -0.105509967F, -0.0677991956F, -0.0447473638F,
+      -0.0302504208F},
+     {0.00615967624F, 0.00284539862F, 0.00141563977F, 0.000751071086F, 0.00032540274F,
+      0.00012213664F, 5.27143857e-05F, 2.53549806e-05F, 1.00246416e-05F, 3.51060453e-06F,
+      1.46496211e-06F, 6.93747097e-07F, 0.0482581854F, 0.0291851237F, 0.0181034952F, 0.0115257856F},
+     {-0.00199307641F, -0.00083148689F, -0.00037506927F, -0.00018120138F, -6.8669593e-05F,
+      -2.19664598e-05F, -8.20949663e-06F, -3.46797083e-06F, -1.15341766e-06F, -3.32189046e-07F,
+      -1.17376437e-07F, -4.81225086e-08F, -0.0199398324F, -0.0124138007F, -0.00670576748F,
+      -0.00404566294F}}};
+[[gnu::always_inline]] inline VF scaled_normal_tail(VF a) {
+  const VI place = shift_right<21>(bit_cast_to<int32_t>(a + VF(1.0)));
+  const VF d = a - look_up(kNormalTail.centers, place);
+  VF sum = look_up(kNormalTail.powers[5], place);
+  for (int k = 4; k >= 0; --k) sum = fma(sum, d, look_up(kNormalTail.powers[k], place));
+  return sum;
+}
+
 // |x|, limited to the range where the tail is not zero.
 template <class T>
 [[gnu::always_inline]] inline Vec<T> normal_argument(Vec<T> x) {
   return at_most(abs(x), Vec<T>(sizeof(T) == 4 ? 14.5 : 39.0));
 }
 
+// The distribution function by its tail, which keeps its digits on both sides.
+[[gnu::always_inline]] inline VF normal_cdf(VF x) {
+  const VF a = normal_argument(x);
+  const BellCurve<float> bell = bell_curve(a, -0.5);
+  const VF tail = scale_by_power(bell.value * scaled_normal_tail(a), bell.n);
+  return select(x < VF(0.0), tail, VF(1.0) - tail);
+}
 // The distribution function, with u = x / sqrt 2: (1 + erf u) / 2 near zero, elsewhere erfc(-u) /
 // 2, whose relative error is small in the lower tail.
-template <class T>
-[[gnu::always_inline]] inline Vec<T> normal_cdf(Vec<T> x) {
-  using V = Vec<T>;
-  const V a = normal_argument(x);
-  const V u = a * V(kSqrtHalf);
-  const BellCurve<T> bell = bell_curve(a, -0.5);
-  const V ratio = scaled_erfc(u) / fma(a, V(1.4142135623730951), V(1.0));
-  const V tail = scale_by_power(V(0.5) * bell.value * ratio, bell.n);
-  const V half_u = with_sign(V(0.5) * u, x);
-  const V center = fma(half_u, erf_series(u * u), half_u) + V(0.5);
-  return select(a < V(0.75), center, select(x < V(0.0), tail, V(1.0) - tail));
+[[gnu::always_inline]] inline VD normal_cdf(VD x) {
+  const VD a = normal_argument(x);
+  const VD u = a * VD(kSqrtHalf);
+  const BellCurve<double> bell = bell_curve(a, -0.5);
+  const VD ratio = scaled_erfc(u) / fma(a, VD(1.4142135623730951), VD(1.0));
+  const VD tail = scale_by_power(VD(0.5) * bell.value * ratio, bell.n);
+  const VD half_u = with_sign(VD(0.5) * u, x);
+  const VD center = fma(half_u, erf_series(u * u), half_u) + VD(0.5);
+  return select(a < VD(0.75), center, select(x < VD(0.0), tail, VD(1.0) - tail));
 }
 // The density, the derivative of normal_cdf.
 template <class T>
