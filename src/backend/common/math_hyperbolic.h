@@ -94,21 +94,20 @@ inline constexpr double kHugeHyperbolic = 1152921504606846976.0;  // 2**60
   const VD sum = fma(log1p(exp2(-abs(a - b))), VD(kLog2E), larger);
   return select(a == b, a + VD(1.0), sum);
 }
-// log(1 + e**-d) for d >= 0 to nine digits: Taylor's series of the exponential, and that of 2 atanh
-// s for s = e / (2 + e). A result near 0, which is a difference, keeps what float32 holds.
+// log(1 + e**-d) for d >= 0 to nine digits as 2 atanh s for s = e / (2 + e) (minimax.py: exp_short,
+// atanh_short). A result near 0, which is a difference, keeps what float32 holds.
 [[gnu::always_inline]] inline VD softplus_short(VD d) {
   const VD x = -at_most(d, VD(120.0));
   const VD n = round_even(x * VD(kLog2E));
   const VD r = fma(n, VD(-kLn2), x);
-  const VD series =
-      polynomial(r, 1.0, 1.0, 0.5, 0.16666666666666667, 0.041666666666666667, 0.0083333333333333333,
-                 0.0013888888888888889, 0.00019841269841269841, 2.4801587301587302e-05);
+  const VD series = polynomial(r, 0.99999999996107292, 1.0000000002470033, 0.50000001057846566,
+                               0.16666665107594106, 0.04166622191064475, 0.0083335629164854614,
+                               0.0013948419506754717, 0.00019774906034239522);
   const VD e = series * power_of_two(n);
   const VD s = e / (e + VD(2.0));
   const VD z = s * s;
-  return (s + s) * polynomial(z, 1.0, 0.33333333333333333, 0.2, 0.14285714285714285,
-                              0.11111111111111111, 0.090909090909090909, 0.076923076923076923,
-                              0.066666666666666667, 0.058823529411764705);
+  return (s + s) * polynomial(z, 0.99999999989944011, 0.33333339742023216, 0.19999339098861801,
+                              0.14310521050082572, 0.10694980330749701, 0.12212454112772611);
 }
 [[gnu::always_inline]] inline VF logaddexp(VF a, VF b) {
   return narrow(each_half(widen(a), widen(b), [](VD x, VD y) {

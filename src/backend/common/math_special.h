@@ -74,41 +74,125 @@ template <class T, class Fn>
   const VF found = narrow(each_half(widen(x), log_gamma_short));
   return select(abs(x) == VF(kInfinity), abs(x), found);
 }
-template <class T>
-[[gnu::always_inline]] inline Vec<T> digamma(Vec<T> x) {
-  return in_double(x, [](double lane) { return math::digamma_of(lane); });
+// For x > 0: below 8 downwards or upwards into [1, 2] by ψ(x + 1) = ψ(x) + 1 / x, whose terms add
+// up as one fraction, and there (x - x0) times a polynomial, x0 being the zero (minimax.py:
+// digamma); beyond by the asymptotic series (Abramowitz and Stegun, 6.3.18).
+[[gnu::always_inline]] inline VD digamma_right(VD x) {
+  const Mask<double> large = x >= VD(8.0);
+  const Mask<double> below = x < VD(1.0);
+  VD z = select(below, x + VD(1.0), at_most(x, VD(8.0)));
+  VD top = select(below, VD(-1.0), VD(0.0));
+  VD bottom = select(below, x, VD(1.0));
+  for (int step = 0; step < 6; ++step) {
+    const Mask<double> above = z > VD(2.0);
+    const VD lower = z - VD(1.0);
+    top = select(above, fma(top, lower, bottom), top);
+    bottom = select(above, bottom * lower, bottom);
+    z = select(above, lower, z);
+  }
+  const VD distance = (z - VD(1.4616321449683622)) - VD(9.549995429965697e-17);
+  const VD middle =
+      distance * polynomial(z - VD(1.5), 0.95105587604358333, -0.42362741858206837,
+                            0.24054247905800186, -0.14840522262360351, 0.094989082056050764,
+                            -0.061912679241868503, 0.040751836639773449, -0.027102677222135444,
+                            0.018012619282239326, -0.011092849662762137, 0.0073095745211068435,
+                            -0.0077017377406749323, 0.0052309753847895966);
+  const VD w = VD(1.0) / select(large, x, bottom);
+  const VD square = w * w;
+  const VD series = square * horner(square, 0.083333333333333333, -0.0083333333333333333,
+                                    0.003968253968253968, -0.0041666666666666667);
+  const VD far = log(x) - VD(0.5) * w - series;
+  return select(large, far, fma(top, w, middle));
 }
-template <class T>
-[[gnu::always_inline]] inline Vec<T> polygamma(Vec<T> x, Vec<T> order) {
-  return in_double(x, order, [](double lane, double n) { return math::polygamma_of(lane, n); });
+// Left of 0 by ψ(x) = ψ(1 - x) - pi / tan(pi x), where the difference is not near 0.
+[[gnu::always_inline]] inline VD digamma_short(VD x) {
+  const Mask<double> left = x < VD(0.0);
+  VD value = digamma_right(select(left, VD(1.0) - x, x));
+  if (any(left)) {
+    const VD rest = x - round_even(x);
+    value = select(left, value - VD(2 * kHalfPi) / tan(rest * VD(2 * kHalfPi)), value);
+    value = select(left & (rest == VD(0.0)), VD(kNaN), value);
+    value = patch_lanes(left & (abs(value) < VD(0.02)), value, x,
+                        [](double lane) { return math::digamma_of(lane); });
+  }
+  return select(x == VD(0.0), with_sign(VD(kInfinity), -x), value);
+}
+[[gnu::always_inline]] inline VF digamma(VF x) {
+  return narrow(each_half(widen(x), digamma_short));
+}
+[[gnu::always_inline]] inline VD digamma(VD x) {
+  return by_lane(x, [](double lane) { return math::digamma_of(lane); });
+}
+// (-1)**(n + 1) n! zeta(n + 1, x) for x > 0 and a small order n: the first terms of the sum, then
+// the Euler-Maclaurin formula (special_math.h: zeta_right), with the powers as products.
+[[gnu::always_inline]] inline VD polygamma_right(VD x, int order) {
+  constexpr double kBernoulli[] = {0.08333333333333333,    -0.001388888888888889,
+                                   3.306878306878307e-05,  -8.267195767195768e-07,
+                                   2.08767569878681e-08,   -5.284190138687493e-10,
+                                   1.3382536530684679e-11, -3.3896802963225827e-13};
+  const auto term_of = [order](VD w) {
+    VD power = w;
+    for (int k = 0; k < order; ++k) power = power * w;
+    return power;
+  };
+  const VD enough(12.0);
+  VD sum(0.0);
+  for (Mask<double> below = x < enough; any(below); below = x < enough) {
+    sum = sum + select(below, term_of(VD(1.0) / x), VD(0.0));
+    x = select(below, x + VD(1.0), x);
+  }
+  const VD w = VD(1.0) / x;
+  const VD term = term_of(w);
+  const double s = order + 1;
+  sum = sum + term * fma(x, VD(1.0 / order), VD(0.5));
+  VD power = term * w;
+  double factor = s;
+  double size = 1;
+  for (int j = 0; j < 8; ++j) {
+    sum = fma(power, VD(kBernoulli[j] * factor), sum);
+    factor *= (s + 2 * j + 1) * (s + 2 * j + 2);
+    power = power * (w * w);
+  }
+  for (int k = 2; k <= order; ++k) size *= k;
+  return sum * VD(order % 2 == 0 ? -size : size);
+}
+[[gnu::always_inline]] inline VD polygamma(VD x, VD order) {
+  return by_lane(x, order, [](double lane, double n) { return math::polygamma_of(lane, n); });
+}
+[[gnu::always_inline]] inline VF polygamma(VF x, VF order) {
+  constexpr int kMost = 4;
+  const auto n = static_cast<int>(at_most(at_least(order, VF(0.0)), VF(kMost)).v[0]);
+  const auto lane_by_lane = [](float lane, float m) {
+    return static_cast<float>(math::polygamma_of(lane, m));
+  };
+  if (n == 0 || any(order != VF(n))) return by_lane(x, order, lane_by_lane);
+  const Mask<float> served = (x > VF(0.0)) & (x < VF(1e30));
+  const VF safe = select(served, x, VF(1.0));
+  const VF value =
+      narrow(each_half(widen(safe), [n](VD wide) { return polygamma_right(wide, n); }));
+  return patch_lanes(!served, value, x, order, lane_by_lane);
 }
 [[gnu::always_inline]] inline VD erfinv(VD x) {
   return by_lane(x, [](double lane) { return math::erfinv_of(lane); });
 }
 // In terms of w = -log(1 - x**2), as Giles does, Approximating the erfinv function (GPU Computing
-// Gems, Jade edition, 2011); the polynomials are ours (minimax.py: erfinv_center, erfinv_tail).
-[[gnu::always_inline]] inline VD erfinv_short(VD x) {
-  const VD w = -log(fma(-x, x, VD(1.0)));
-  VD factor = polynomial(at_most(w, VD(5.0)) - VD(2.5), 1.5014093516924911, 0.24664027578575143,
-                         -0.0041773246360552211, -0.0012527048771876215, 0.00021826355731848165,
-                         -4.998759539601131e-06, -3.4260120914108883e-06, 4.7969878946133987e-07,
-                         1.6457217617012617e-08, -1.1023206453842665e-08, 4.3703194431550625e-10,
-                         1.3285866506781347e-10);
-  const Mask<double> tail = w >= VD(5.0);
-  if (any(tail)) {
-    const VD s = sqrt(at_most(w, VD(16.0))) - VD(3.0);
-    factor =
-        select(tail,
-               polynomial(s, 2.8329768002040603, 1.0016752313217114, 0.0094453913798777569,
-                          -0.0076425782159905845, 0.0056867303499149339, -0.0035684781587929861,
-                          0.0014788987814396929, -0.00011659022051211864, -0.00028381123819978859,
-                          0.00015782971897148828, -2.5621245016767655e-05),
-               factor);
-  }
-  return select(abs(x) == VD(1.0), x * VD(kInfinity), x * factor);
-}
+// Gems, Jade edition, 2011); the polynomials are ours (minimax.py: erfinv_center_f32,
+// erfinv_tail_f32). The errors of w have little effect: erfinv(x) / x grows as its root.
 [[gnu::always_inline]] inline VF erfinv(VF x) {
-  return narrow(each_half(widen(x), erfinv_short));
+  const VF w = -log((VF(1.0) - x) * (VF(1.0) + x));
+  VF factor = horner(at_most(w, VF(5.0)), 0.886226952, 0.232013553, 0.0115503352, -0.00233854051,
+                     -0.000122002843, 4.04869534e-05, 5.83555857e-06, -2.49786422e-06,
+                     3.0979453e-07, -1.71611507e-08, 3.35533129e-10);
+  const Mask<float> tail = w >= VF(5.0);
+  if (any(tail)) {
+    const VF s = sqrt(at_most(w, VF(16.0))) - VF(3.0);
+    factor = select(
+        tail,
+        polynomial(s, 2.83297682, 1.00167489, 0.00944523606, -0.0076368507, 0.00568738393,
+                   -0.00359926885, 0.00148418534, -5.39134053e-05, -0.000309046271, 0.000114323062),
+        factor);
+  }
+  return select(abs(x) == VF(1.0), x * VF(kInfinity), x * factor);
 }
 // float32 in float64, which holds a and the power: rounded once. float64 by multiplication where
 // nothing is rounded, else lane by lane. (An infinite power has no value against 0 or infinity.)
@@ -170,13 +254,66 @@ template <class T>
 [[gnu::always_inline]] inline Vec<T> zeta(Vec<T> x, Vec<T> y) {
   return in_double(x, y, [](double a, double b) { return math::zeta_of(a, b); });
 }
-template <class T>
-[[gnu::always_inline]] inline Vec<T> igamma(Vec<T> x, Vec<T> y) {
-  return in_double(x, y, [](double a, double b) { return math::incomplete_gamma<false>(a, b); });
+// The incomplete gamma functions for float32 (gamma_math.h), where a and x are of ordinary size:
+// the factor's logarithm has digits to spare there.
+template <bool kUpper>
+[[gnu::always_inline]] inline VD incomplete_gamma_short(VD given_a, VD given_x) {
+  constexpr double kEpsilon = 1e-10;
+  Mask<double> served =
+      (given_a > VD(0.0)) & (given_a < VD(1e4)) & (given_x > VD(0.0)) & (given_x < VD(1e5));
+  if constexpr (kUpper) served = served & ((given_a >= VD(0.5)) | (given_x >= VD(1.1)));
+  const VD a = select(served, given_a, VD(1.0));
+  const VD x = select(served, given_x, VD(0.5));
+  const VD after = a + VD(1.0);
+  const Mask<double> right = x >= after;
+
+  VD sum(1.0);
+  VD term(1.0);
+  VD next = after;
+  const VD near = select(right, VD(0.0), x);
+  do {
+    term = term * (near / next);
+    sum = sum + term;
+    next = next + VD(1.0);
+  } while (any(term * near > VD(kEpsilon) * sum * (next - near)));
+
+  const VD factor = exp(a * log(x) - x - log_gamma_right(after));
+  VD value = factor * sum;
+  if constexpr (kUpper) value = VD(1.0) - value;
+  if (any(right)) {
+    const VD far = select(right, x, after);
+    VD b = far + VD(1.0) - a;
+    VD d = VD(1.0) / b;
+    VD c(1e300);
+    VD fraction = d;
+    VD change;
+    VD k(0.0);
+    do {
+      k = k + VD(1.0);
+      const VD numerator = k * (a - k);
+      b = b + VD(2.0);
+      d = VD(1.0) / fma(numerator, d, b);
+      c = b + numerator / c;
+      change = d * c;
+      fraction = fraction * change;
+    } while (any(abs(change - VD(1.0)) > VD(kEpsilon)));
+    const VD upper = factor * a * fraction;
+    value = select(right, kUpper ? upper : VD(1.0) - upper, value);
+  }
+  return patch_lanes(!served, value, given_a, given_x,
+                     [](double p, double q) { return math::incomplete_gamma<kUpper>(p, q); });
 }
-template <class T>
-[[gnu::always_inline]] inline Vec<T> igammac(Vec<T> x, Vec<T> y) {
-  return in_double(x, y, [](double a, double b) { return math::incomplete_gamma<true>(a, b); });
+[[gnu::always_inline]] inline VD igamma(VD a, VD x) {
+  return by_lane(a, x, [](double p, double q) { return math::incomplete_gamma<false>(p, q); });
+}
+[[gnu::always_inline]] inline VD igammac(VD a, VD x) {
+  return by_lane(a, x, [](double p, double q) { return math::incomplete_gamma<true>(p, q); });
+}
+[[gnu::always_inline]] inline VF igamma(VF a, VF x) {
+  return narrow(each_half(widen(a), widen(x), incomplete_gamma_short<false>));
+}
+[[gnu::always_inline]] inline VF igammac(VF a, VF x) {
+  return narrow(each_half(widen(a), widen(x), incomplete_gamma_short<true>));
 }
 template <class T>
 [[gnu::always_inline]] inline Vec<T> gamma_slope(Vec<T> x, Vec<T> y) {
