@@ -309,7 +309,9 @@ Scalar minus_one(const Scalar& value) {
 // b a^(b-1), and 0 where b is 0, also at a = 0
 Tensor pow_a(const BinaryContext& ctx) {
   if (!ctx.b.is_tensor()) {
-    if (ctx.b.scalar().to<std::complex<double>>() == 0.0) return zeros_of(ctx.g);
+    const auto exponent = ctx.b.scalar().to<std::complex<double>>();
+    if (exponent == 0.0) return zeros_of(ctx.g);
+    if (exponent == 2.0) return times(ctx.g, multiply(ctx.a, 2));
     return times(ctx.g, multiply(pow(ctx.a, minus_one(ctx.b.scalar())), ctx.b));
   }
   const Tensor slope = multiply(ctx.b, pow(ctx.a, subtract(ctx.b, 1)));

@@ -4,12 +4,19 @@
 #include "backend/common/generated/visit_binary.h"
 #include "backend/common/math_special.h"
 #include "backend/cpu/isa/find.h"
+#include "backend/cpu/isa/power.h"
 #include "backend/cpu/isa/row_loop.h"
 
 namespace tsr::cpu::TSR_ISA {
 
 PointwiseKernel find_binary(kernel::BinaryOp op, DType dtype) {
-  return math::visit_functor(op, [dtype]<class F>() { return serve<F, 0, 1>(dtype); });
+  return math::visit_functor(op, [dtype]<class F>() -> PointwiseKernel {
+    if constexpr (std::is_same_v<F, math::Pow>) {
+      if (dtype == DType::kFloat32) return {&power_row<VF>, dtype, nullptr};
+      if (dtype == DType::kFloat64) return {&power_row<VD>, dtype, nullptr};
+    }
+    return serve<F, 0, 1>(dtype);
+  });
 }
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// The row of real powers. Whole and half exponents near 0 need no logarithm, and most calls have
+// one of them for all elements. An element with such an exponent has the same value beside any
+// others.
+#pragma once
+
+#include "backend/common/functors_binary.h"
+#include "backend/cpu/isa/row_loop.h"
+
+namespace tsr::cpu::TSR_ISA {
+
+// a**(kTwice / 2).
+template <int kTwice, class V>
+[[gnu::always_inline]] inline V simple_power(V a) {
+  if constexpr (kTwice == 2) {
+    return a;
+  } else if constexpr (kTwice == 4) {
+    return a * a;
+  } else if constexpr (kTwice == 6) {
+    if constexpr (std::is_same_v<V, VF>)
+      return narrow(each_half(widen(a), [](VD wide) { return wide * wide * wide; }));
+    else
+      return a * a * a;
+  } else if constexpr (kTwice == -2) {
+    return V(1.0) / a;
+  } else {
+    // A power of -0 is not negative, and one of minus infinity no NaN.
+    const V root = select(a == V(-kInfinity), V(kInfinity), sqrt(a + V(0.0)));
+    return kTwice == 1 ? root : V(1.0) / root;
+  }
+}
+
+template <int kTwice>
+struct SimplePower {
+  template <class V>
+  V operator()(V a) const {
+    return simple_power<kTwice>(a);
+  }
+};
+
+struct AnyPower {
+  template <class V>
+  [[gnu::always_inline]] V operator()(V a, V b) const {
+    V result = pow(a, b);
+    const V twice = b + b;
+    if (any((round_even(twice) == twice) & (abs(twice) <= V(6.0)))) {
+      result = select(twice == V(6.0), simple_power<6>(a), result);
+      result = select(twice == V(4.0), simple_power<4>(a), result);
+      result = select(twice == V(2.0), a, result);
+      result = select(twice == V(1.0), simple_power<1>(a), result);
+      result = select(twice == V(-1.0), simple_power<-1>(a), result);
+      result = select(twice == V(-2.0), simple_power<-2>(a), result);
+    }
+    return result;
+  }
+};
+
+template <class V>
+bool power_row(int64_t count, void* out, const void* const* in, const Parameter* params) {
+  using T = typename V::Element;
+  const T* exponents = static_cast<const T*>(in[1]);
+  const T first = exponents[0];
+  bool one = true;
+  int64_t i = 0;
+  for (; one && i + V::kSize <= count; i += V::kSize)
+    one = !any(V::load(exponents + i) != V(first));
+  for (; one && i < count; ++i) one = exponents[i] == first;
+  if (one && first == T(2)) return row_loop<SimplePower<4>, V, 0>(count, out, in, params);
+  if (one && first == T(3)) return row_loop<SimplePower<6>, V, 0>(count, out, in, params);
+  if (one && first == T(1)) return row_loop<SimplePower<2>, V, 0>(count, out, in, params);
+  if (one && first == T(0.5)) return row_loop<SimplePower<1>, V, 0>(count, out, in, params);
+  if (one && first == T(-0.5)) return row_loop<SimplePower<-1>, V, 0>(count, out, in, params);
+  if (one && first == T(-1)) return row_loop<SimplePower<-2>, V, 0>(count, out, in, params);
+  return row_loop<AnyPower, V, 0, 1>(count, out, in, params);
+}
+
+}  // namespace tsr::cpu::TSR_ISA
