@@ -112,6 +112,108 @@ void copy_reversed(const ElementwisePlan& plan) {
   });
 }
 
+// ---- Rows, straight from one array to the other ----
+
+// Moves of 16 bytes, the last of which may repeat bytes of the one before: a row is often too short
+// to be worth a call of memcpy.
+[[gnu::always_inline]] inline void copy_bytes(int64_t count, std::byte* to, const std::byte* from) {
+  constexpr int64_t kMove = 16;
+  constexpr int64_t kLong = 256;
+  if (count < kMove || count >= kLong) {
+    std::memcpy(to, from, static_cast<size_t>(count));
+    return;
+  }
+  for (int64_t i = 0; i < count - kMove; i += kMove) std::memcpy(to + i, from + i, kMove);
+  std::memcpy(to + count - kMove, from + count - kMove, kMove);
+}
+
+// Two dims: `rows` rows of `count` elements. A step is the distance of elements in a row.
+struct Plane {
+  std::byte* to;
+  const std::byte* from;
+  int64_t rows, count;
+  int64_t to_row, to_step;
+  int64_t from_row, from_step;
+};
+
+template <class T>
+void copy_plane(const Plane& p) {
+  constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+  constexpr int64_t kShort = 8;
+  if (p.to_step == kSize && p.from_step == kSize && p.count * kSize >= 16) {
+    for (int64_t r = 0; r < p.rows; ++r)
+      copy_bytes(p.count * kSize, p.to + r * p.to_row, p.from + r * p.from_row);
+    return;
+  }
+  if (p.count <= kShort && p.rows > p.count) {  // the longer loop is the inner one
+    for (int64_t i = 0; i < p.count; ++i) {
+      std::byte* to = p.to + i * p.to_step;
+      const std::byte* from = p.from + i * p.from_step;
+      for (int64_t r = 0; r < p.rows; ++r)
+        std::memcpy(to + r * p.to_row, from + r * p.from_row, sizeof(T));
+    }
+    return;
+  }
+  for (int64_t r = 0; r < p.rows; ++r)
+    copy_strided(p.count, kSize, p.to + r * p.to_row, p.to_step, p.from + r * p.from_row,
+                 p.from_step);
+}
+
+void copy_plane(const Plane& plane, int64_t size) {
+  switch (size) {
+    case 1:
+      return copy_plane<uint8_t>(plane);
+    case 2:
+      return copy_plane<uint16_t>(plane);
+    case 4:
+      return copy_plane<uint32_t>(plane);
+    case 8:
+      return copy_plane<uint64_t>(plane);
+    default:
+      return copy_plane<Pair>(plane);
+  }
+}
+
+// Outputs that walk_rows writes past the caches are left to it, if their rows are long enough for
+// that to pay.
+bool is_direct(const ElementwisePlan& plan) {
+  constexpr int64_t kLongRow = 512;
+  const int64_t size = itemsize(plan.dtypes[0]);
+  return plan.dtypes[0] == plan.dtypes[1] &&
+         (plan.numel * size < stream_bytes() || plan.sizes[plan.ndim - 1] * size < kLongRow);
+}
+
+void copy_direct(const ElementwisePlan& plan) {
+  const int64_t size = itemsize(plan.dtypes[0]);
+  const int32_t inner = plan.ndim - 1;
+  auto* to = static_cast<std::byte*>(plan.data[0]);
+  const auto* from = static_cast<const std::byte*>(plan.data[1]);
+  const int64_t to_step = plan.strides[0][inner];
+  const int64_t from_step = plan.strides[1][inner];
+  if (inner == 0) {
+    parallel_for(plan.numel, kGrain, [&](int64_t begin, int64_t end) {
+      copy_strided(end - begin, size, to + begin * to_step, to_step, from + begin * from_step,
+                   from_step);
+    });
+    return;
+  }
+  const int64_t count = plan.sizes[inner];
+  const int64_t grain = std::max<int64_t>(1, kGrain / count);
+  parallel_for(plan.numel / count, grain, [&](int64_t begin, int64_t end) {
+    Cursor cursor{inner, plan.sizes, {}};  // over the rows
+    cursor.seek(begin);
+    while (begin < end) {
+      const int64_t rows = std::min(end - begin, cursor.left_in_row());
+      copy_plane(
+          {to + cursor.offset(plan.strides[0]), from + cursor.offset(plan.strides[1]), rows, count,
+           plan.strides[0][inner - 1], to_step, plan.strides[1][inner - 1], from_step},
+          size);
+      cursor.advance_in_row(rows);
+      begin += rows;
+    }
+  });
+}
+
 }  // namespace
 
 Status fill(const ElementwisePlan& plan) {
@@ -147,6 +249,10 @@ Status copy(const ElementwisePlan& plan) {
   }
   if (plan.numel > 0 && is_reversed(plan)) {
     copy_reversed(plan);
+    return kernel::kOk;
+  }
+  if (plan.numel > 0 && is_direct(plan)) {
+    copy_direct(plan);
     return kernel::kOk;
   }
   // walk_rows casts the input first where the dtypes differ.

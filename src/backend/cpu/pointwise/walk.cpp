@@ -5,6 +5,7 @@
 #include "backend/cpu/level.h"
 
 #include <immintrin.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -25,9 +26,6 @@ constexpr int kMaxInputs = 3;
 constexpr int64_t kBlockBytes =
     8192;  // of each operand: the buffers of a block stay in the first-level cache
 constexpr int64_t kShortRow = 128;  // rows shorter than this are gathered, several per block
-// Outputs from this size on are written with non-temporal stores: their lines would be evicted
-// before anyone reads them, and an ordinary store first reads each line from memory.
-constexpr int64_t kStreamBytes = int64_t{8} << 20;
 constexpr int64_t kStreamBlockBytes = 2048;  // small, so that memory reads and writes alternate
 constexpr int64_t kLine = 64;
 
@@ -110,7 +108,8 @@ class Walk {
     }
     for (int k = 0; k < inputs_; ++k) tiled_ |= input_[k].transposed;
     by_row_ = plan.ndim > 1 && plan.sizes[plan.ndim - 1] >= kShortRow;
-    stream_ = plan.numel * output_.size >= kStreamBytes && output_.dense && !in_place() && !tiled_;
+    stream_ =
+        plan.numel * output_.size >= stream_bytes() && output_.dense && !in_place() && !tiled_;
     block_ = (stream_ ? kStreamBlockBytes : kBlockBytes) / widest;
     if (!tiled_) find_period();
   }
@@ -375,6 +374,12 @@ bool run_few(const ElementwisePlan& plan, Row row) {
 }
 
 }  // namespace
+
+int64_t stream_bytes() {
+  static const int64_t bytes =
+      std::clamp<int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE) / 2, int64_t{8} << 20, int64_t{32} << 20);
+  return bytes;
+}
 
 Status walk_rows(const ElementwisePlan& plan, Row row, const RowTypes& types) {
   if (plan.numel == 0) return kernel::kOk;

@@ -18,6 +18,11 @@ struct RowTypes {
 // number of threads. Fails with kValue when the row meets operands that it refuses.
 kernel::Status walk_rows(const kernel::ElementwisePlan& plan, Row row, const RowTypes& types);
 
+// Outputs of at least so many bytes are written with non-temporal stores: they leave no room in the
+// last cache for anything else, so that their lines would be evicted before anyone reads them, and
+// an ordinary store first reads each line from memory.
+int64_t stream_bytes();
+
 // The grain, in elements.
 inline constexpr int64_t kGrain = 32768;
 
