@@ -66,20 +66,26 @@ int64_t count_chunk(const NonzeroPlan& plan, int64_t begin, int64_t end) {
   return found;
 }
 
-// Writes the positions of a chunk to rows [next, last) of the columns. Another thread may have
-// written the elements after they were counted: extra positions are dropped, missing ones are set
-// to 0.
+// Writes the positions of a chunk to rows [next, last) of the columns. Every position is written,
+// and the next one over it unless its element is nonzero: no processor foresees a branch on random
+// elements. Another thread may have written the elements after they were counted: extra positions
+// are dropped, missing ones are set to 0.
 template <class T>
 void write_chunk(const NonzeroPlan& plan, int64_t begin, int64_t end, int64_t next, int64_t last) {
   const int64_t total = *plan.count;
   const int32_t inner = plan.ndim - 1;
   each_row(plan, begin, end,
            [&](const Cursor& cursor, const std::byte* first, int64_t stride, int64_t count) {
+             int64_t* column = plan.output + inner * total;
+             const int64_t start = cursor.index[inner];
+             const int64_t begun = next;
              for (int64_t i = 0; i < count && next < last; ++i) {
-               if (!holds<T>(first + i * stride)) continue;
-               for (int32_t d = 0; d < inner; ++d) plan.output[d * total + next] = cursor.index[d];
-               plan.output[inner * total + next++] = cursor.index[inner] + i;
+               column[next] = start + i;
+               next += holds<T>(first + i * stride) ? 1 : 0;
              }
+             for (int32_t d = 0; d < inner; ++d)
+               std::fill(plan.output + d * total + begun, plan.output + d * total + next,
+                         cursor.index[d]);
            });
   for (int32_t d = 0; d < plan.ndim; ++d)
     std::fill(plan.output + d * total + next, plan.output + d * total + last, 0);
