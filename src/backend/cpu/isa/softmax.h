@@ -3,6 +3,7 @@
 // Softmax and its relatives over one row, a register at a time.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "backend/common/math_f32.h"
@@ -129,27 +130,46 @@ template <class T>
     value.store_part(target, count);
 }
 
+// Registers of neighbouring positions that one pass over the columns takes. Columns are often a
+// multiple of 4096 bytes apart, where single lines of all of them would share one set of the cache.
+inline constexpr int kAbreast = 16;
+
 template <class T>
 void softmax_strided(int64_t columns, int64_t inner, int64_t begin, int64_t end, bool log,
                      const T* in, T* out) {
   using V = Vec<T>;
-  for (int64_t i = begin; i < end; i += V::kSize) {
-    const int64_t count = end - i;
-    V most(-kInfinity);
-    for (int64_t c = 0; c < columns; ++c)
-      most = at_least(most, load_some(in + c * inner + i, count));
-    V sum(0);
-    for (int64_t c = 0; c < columns; ++c) {
-      const V e = exp(load_some(in + c * inner + i, count) - most);
-      if (!log) store_some(e, out + c * inner + i, count);
-      sum = sum + e;
+  for (int64_t first = begin; first < end; first += kAbreast * V::kSize) {
+    const int64_t width = std::min<int64_t>(end - first, kAbreast * V::kSize);
+    V most[kAbreast];
+    V sum[kAbreast];
+    for (V& each : most) each = V(-kInfinity);
+    for (V& each : sum) each = V(0);
+    const T* x = in + first;
+    T* y = out + first;
+    // Calls step(register, position) along one column.
+    const auto along = [width](auto step) {
+      int k = 0;
+      for (int64_t i = 0; i < width; i += V::kSize) step(k++, i);
+    };
+    for (int64_t c = 0; c < columns; ++c, x += inner)
+      along([&](int k, int64_t i) { most[k] = at_least(most[k], load_some(x + i, width - i)); });
+    x = in + first;
+    for (int64_t c = 0; c < columns; ++c, x += inner, y += inner) {
+      along([&](int k, int64_t i) {
+        const V e = exp(load_some(x + i, width - i) - most[k]);
+        if (!log) store_some(e, y + i, width - i);
+        sum[k] = sum[k] + e;
+      });
     }
-    const V offset = log ? tsr::cpu::TSR_ISA::log(sum) : V(1) / sum;
-    for (int64_t c = 0; c < columns; ++c) {
-      T* target = out + c * inner + i;
-      const V value = log ? (load_some(in + c * inner + i, count) - most) - offset
-                          : load_some<T>(target, count) * offset;
-      store_some(value, target, count);
+    for (V& offset : sum) offset = log ? tsr::cpu::TSR_ISA::log(offset) : V(1) / offset;
+    x = in + first;
+    y = out + first;
+    for (int64_t c = 0; c < columns; ++c, x += inner, y += inner) {
+      along([&](int k, int64_t i) {
+        const V value = log ? (load_some(x + i, width - i) - most[k]) - sum[k]
+                            : load_some<T>(y + i, width - i) * sum[k];
+        store_some(value, y + i, width - i);
+      });
     }
   }
 }
@@ -158,18 +178,27 @@ template <class T>
 void softmax_strided_backward(int64_t columns, int64_t inner, int64_t begin, int64_t end, bool log,
                               const T* g, const T* y, T* out) {
   using V = Vec<T>;
-  for (int64_t i = begin; i < end; i += V::kSize) {
-    const int64_t count = end - i;
-    V sum(0);
+  for (int64_t first = begin; first < end; first += kAbreast * V::kSize) {
+    const int64_t width = std::min<int64_t>(end - first, kAbreast * V::kSize);
+    V sum[kAbreast];
+    for (V& each : sum) each = V(0);
     for (int64_t c = 0; c < columns; ++c) {
-      const V slope = load_some(g + c * inner + i, count);
-      sum = sum + (log ? slope : slope * load_some(y + c * inner + i, count));
+      const int64_t at = c * inner + first;
+      int k = 0;
+      for (int64_t i = 0; i < width; i += V::kSize, ++k) {
+        const V slope = load_some(g + at + i, width - i);
+        sum[k] = sum[k] + (log ? slope : slope * load_some(y + at + i, width - i));
+      }
     }
     for (int64_t c = 0; c < columns; ++c) {
-      const int64_t at = c * inner + i;
-      const V slope = load_some(g + at, count);
-      const V value = load_some(y + at, count);
-      store_some(log ? slope - exp(value) * sum : value * (slope - sum), out + at, count);
+      const int64_t at = c * inner + first;
+      int k = 0;
+      for (int64_t i = 0; i < width; i += V::kSize, ++k) {
+        const V slope = load_some(g + at + i, width - i);
+        const V value = load_some(y + at + i, width - i);
+        const V result = log ? slope - exp(value) * sum[k] : value * (slope - sum[k]);
+        store_some(result, out + at + i, width - i);
+      }
     }
   }
 }

@@ -19,8 +19,10 @@ using kernel::Status;
 
 // The grain, in numbers.
 constexpr int64_t kGrain = 16384;
-// Neighbouring positions per thread along a strided axis: whole cache lines.
-constexpr int64_t kLine = 32;
+// Neighbouring positions taken together along a strided axis: whole cache lines. 16-bit numbers are
+// widened into a buffer, which has to stay small.
+template <class S>
+constexpr int64_t kLine = kIsShort<S> ? 32 : 256;
 
 template <class S>
 bool run_rows(const SoftmaxPlan& plan, bool backward) {
@@ -94,20 +96,20 @@ bool run_strided(const SoftmaxPlan& plan, bool backward) {
   const auto* in = static_cast<const S*>(plan.input);
   const auto* saved = static_cast<const S*>(plan.saved);
   auto* out = static_cast<S*>(plan.output);
-  const int64_t lines = (plan.inner + kLine - 1) / kLine;
-  const int64_t grain = std::max<int64_t>(1, kGrain / (plan.columns * kLine));
+  const int64_t lines = (plan.inner + kLine<S> - 1) / kLine<S>;
+  const int64_t grain = std::max<int64_t>(1, kGrain / (plan.columns * kLine<S>));
   const bool log = plan.log != 0;
   std::atomic<bool> ok{true};
   parallel_for(plan.rows * lines, grain, [&](int64_t begin, int64_t end) {
-    const int64_t room = plan.columns * kLine;
+    const int64_t room = plan.columns * kLine<S>;
     const RowBuffer<S> buffer(2 * room);
     if (buffer.missing()) {
       ok = false;
       return;
     }
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i % lines * kLine;
-      const int64_t width = std::min(plan.inner - first, kLine);
+      const int64_t first = i % lines * kLine<S>;
+      const int64_t width = std::min(plan.inner - first, kLine<S>);
       const int64_t at = i / lines * plan.columns * plan.inner + first;
       const Block<S> block(plan, width);
       const T* x = block.read(in + at, buffer.at());

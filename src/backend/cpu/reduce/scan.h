@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "backend/cpu/pointwise/strided.h"
 #include "backend/cpu/pointwise/walk.h"
@@ -28,7 +29,8 @@ inline Cursor other_dims(const kernel::ScanPlan& plan, int64_t linear) {
 template <class Along, class Across>
 void deal_lines(const kernel::ScanPlan& plan, Along along, Across across) {
   constexpr int64_t kFewNeighbours = 8;
-  if (plan.axis_input_stride == itemsize(plan.dtype) || plan.numel < kFewNeighbours) {
+  const bool contiguous = std::abs(plan.axis_input_stride) == itemsize(plan.dtype);  // or reversed
+  if (contiguous || plan.numel < kFewNeighbours) {
     const int64_t grain = std::max<int64_t>(1, kGrain / plan.axis_size);
     parallel_for(plan.numel, grain, along);
     return;
