@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic sequences: arange and linspace.
+#include <algorithm>
+
 #include "backend/cpu/generated/entries.h"
 #include "backend/cpu/host.h"
 #include "base/parallel.h"
@@ -14,26 +16,48 @@ namespace {
 
 constexpr int64_t kGrainElements = 16384;
 
-// The second half counts back from stop, so that both ends are exact and the sequence is symmetric.
-double real_element(const SequencePlan& plan, int64_t i) {
-  const bool from_end = plan.symmetric != 0 && i >= (plan.numel + 1) / 2;
-  return from_end ? plan.stop - plan.step * static_cast<double>(plan.numel - 1 - i)
-                  : plan.start + plan.step * static_cast<double>(i);
+template <class T>
+T rounded(double value) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    return T(static_cast<float>(value));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(value);
+  } else {
+    return T(static_cast<typename T::value_type>(value));
+  }
 }
 
+// out[j] = from + step (first + j). Counting by an int32 is what compilers make vectors of.
 template <class T>
-T element(const SequencePlan& plan, int64_t i) {
-  if constexpr (std::is_integral_v<T>) {
-    // Wraps as integer arithmetic does.
-    return static_cast<T>(static_cast<uint64_t>(plan.start_integer) +
-                          static_cast<uint64_t>(plan.step_integer) * static_cast<uint64_t>(i));
-  } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
-    return T(static_cast<float>(real_element(plan, i)));
-  } else if constexpr (std::is_floating_point_v<T>) {
-    return static_cast<T>(real_element(plan, i));
-  } else {
-    return T(static_cast<typename T::value_type>(real_element(plan, i)));
+void fill_line(T* out, int64_t count, double from, double step, int64_t first, int sign) {
+  constexpr int64_t kMost = int64_t{1} << 30;
+  for (int64_t done = 0; done < count; done += kMost) {
+    const auto part = static_cast<int32_t>(std::min(kMost, count - done));
+    const auto start = static_cast<double>(first + sign * done);
+    T* to = out + done;
+#pragma omp simd
+    for (int32_t j = 0; j < part; ++j) {
+      const auto place = static_cast<double>(sign * j);
+      to[j] = rounded<T>(from + step * (start + place));
+    }
   }
+}
+
+// The second half counts back from stop, so that both ends are exact and the sequence is symmetric.
+template <class T>
+void fill_real(const SequencePlan& plan, T* out, int64_t begin, int64_t end) {
+  const int64_t half = plan.symmetric != 0 ? (plan.numel + 1) / 2 : plan.numel;
+  const int64_t middle = std::clamp(half, begin, end);
+  fill_line(out + begin, middle - begin, plan.start, plan.step, begin, 1);
+  fill_line(out + middle, end - middle, plan.stop, -plan.step, plan.numel - 1 - middle, -1);
+}
+
+// Wraps as integer arithmetic does.
+template <class T>
+void fill_integers(const SequencePlan& plan, T* out, int64_t begin, int64_t end) {
+  const auto step = static_cast<uint64_t>(plan.step_integer);
+  uint64_t value = static_cast<uint64_t>(plan.start_integer) + step * static_cast<uint64_t>(begin);
+  for (int64_t i = begin; i < end; ++i, value += step) out[i] = static_cast<T>(value);
 }
 
 }  // namespace
@@ -45,7 +69,10 @@ Status sequence(const SequencePlan& plan) {
     } else {
       T* out = static_cast<T*>(plan.output);
       parallel_for(plan.numel, kGrainElements, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) out[i] = element<T>(plan, i);
+        if constexpr (std::is_integral_v<T>)
+          fill_integers(plan, out, begin, end);
+        else
+          fill_real(plan, out, begin, end);
       });
       return kernel::kOk;
     }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backend/common/vec.h"
 #include "backend/cpu/nn/norm_rows.h"
 
 namespace tsr::cpu::TSR_ISA {
@@ -17,20 +18,39 @@ inline constexpr int64_t kSumBlock = 4096;
 inline constexpr int64_t kRowBlock = 64;
 inline constexpr int64_t kChannelTile = 256;
 
+template <int kHalf, class T>
+[[gnu::always_inline]] inline T lanes_added(Vec<T> a) {
+  if constexpr (kHalf == 0)
+    return first_lane(a);
+  else
+    return lanes_added<kHalf / 2>(a + rotate_lanes<kHalf>(a));
+}
+
+// Rows are often short, so the elements behind the last whole register are taken in one, too.
 template <class T>
 void moments(int64_t count, const T* x, T shift, double* sum, double* squares) {
+  using V = Vec<T>;
+  const V from(shift);
   for (int64_t start = 0; start < count; start += kSumBlock) {
     const int64_t stop = std::min(count, start + kSumBlock);
-    T s = 0;
-    T q = 0;
-#pragma omp simd reduction(+ : s, q)
-    for (int64_t i = start; i < stop; ++i) {
-      const T d = x[i] - shift;
-      s += d;
-      q += d * d;
+    V s[2] = {V(0), V(0)};  // two chains of additions
+    V q[2] = {V(0), V(0)};
+    const auto take = [&](int chain, V value) {
+      const V d = value - from;
+      s[chain] = s[chain] + d;
+      q[chain] = fma(d, d, q[chain]);
+    };
+    int64_t i = start;
+    for (; i + 2 * V::kSize <= stop; i += 2 * V::kSize) {
+      take(0, V::load(x + i));
+      take(1, V::load(x + i + V::kSize));
     }
-    *sum += static_cast<double>(s);
-    *squares += static_cast<double>(q);
+    for (int chain = 0; i < stop; i += V::kSize, chain = 1) {
+      const int64_t rest = stop - i;
+      take(chain, rest >= V::kSize ? V::load(x + i) : V::load_part(x + i, rest, shift));
+    }
+    *sum += static_cast<double>(lanes_added<V::kSize / 2>(s[0] + s[1]));
+    *squares += static_cast<double>(lanes_added<V::kSize / 2>(q[0] + q[1]));
   }
 }
 
@@ -156,14 +176,21 @@ void layer_norm(int64_t count, const T* x, const T* weight, const T* bias, doubl
   }
   const T scale = static_cast<T>(1 / std::sqrt(squares / n - off * off + eps));
   *rstd = scale;
-  if (weight == nullptr && bias == nullptr) {
-    normalize(count, x, center, scale, T{0}, y);
-    return;
-  }
-#pragma omp simd
-  for (int64_t i = 0; i < count; ++i) {
-    const T hat = (x[i] - center) * scale;
-    y[i] = hat * (weight == nullptr ? T{1} : weight[i]) + (bias == nullptr ? T{0} : bias[i]);
+  using V = Vec<T>;
+  const V middle(center);
+  const V factor(scale);
+  const auto some = [count](const T* from, int64_t i) {
+    const int64_t rest = count - i;
+    return rest >= V::kSize ? V::load(from + i) : V::load_part(from + i, rest, T{0});
+  };
+  for (int64_t i = 0; i < count; i += V::kSize) {
+    V hat = (some(x, i) - middle) * factor;
+    if (weight != nullptr) hat = hat * some(weight, i);
+    if (bias != nullptr) hat = hat + some(bias, i);
+    if (count - i >= V::kSize)
+      hat.store(y + i);
+    else
+      hat.store_part(y + i, count - i);
   }
 }
 

@@ -73,6 +73,32 @@ void dots_of_lines(const SkinnyProduct<T>& p, const T* lines, const T* rows, T* 
   }
 }
 
+// One dot product: four chains of additions, whose totals of a block are added up in double.
+template <class T>
+[[gnu::always_inline]] inline T dot_of_line(int64_t count, const T* a, const T* b) {
+  using V = Vec<T>;
+  constexpr int64_t kBlock = 8192;
+  constexpr int kChains = 4;
+  double total = 0;
+  for (int64_t start = 0; start < count; start += kBlock) {
+    const int64_t stop = std::min(count, start + kBlock);
+    V sums[kChains] = {V(0), V(0), V(0), V(0)};
+    int64_t i = start;
+    for (; i + kChains * V::kSize <= stop; i += kChains * V::kSize) {
+      for (int c = 0; c < kChains; ++c)
+        sums[c] = fma(V::load(a + i + c * V::kSize), V::load(b + i + c * V::kSize), sums[c]);
+    }
+    for (; i < stop; i += V::kSize) {
+      const int64_t rest = stop - i;
+      const bool whole = rest >= V::kSize;
+      sums[0] = fma(whole ? V::load(a + i) : V::load_part(a + i, rest, T{0}),
+                    whole ? V::load(b + i) : V::load_part(b + i, rest, T{0}), sums[0]);
+    }
+    total += static_cast<double>(sum_of_lanes((sums[0] + sums[1]) + (sums[2] + sums[3])));
+  }
+  return static_cast<T>(total);
+}
+
 // dots_of_lines for every number of rows: entry kFew - 1.
 template <class T>
 using Dots = void (*)(const SkinnyProduct<T>& p, const T* lines, const T* rows, T* out);
@@ -92,6 +118,11 @@ void skinny_dots(const SkinnyProduct<T>& p, int64_t begin, int64_t end) {
           p, p.matrix + j * p.line_step, p.rows + r * p.row_step, p.out + r * p.out_row_step + j);
     }
   };
+  if (p.few == 1 && p.columns == 1) {
+    const T sum = p.alpha * dot_of_line(p.inner, p.matrix, p.rows);
+    *p.out = p.beta == T{0} ? sum : sum + p.beta * *p.out;
+    return;
+  }
   int64_t j = begin;
   for (; j + kSkinnyLines <= end; j += kSkinnyLines) run(kDots<kSkinnyLines, T>, j);
   for (; j < end; ++j) run(kDots<1, T>, j);

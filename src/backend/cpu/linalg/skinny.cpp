@@ -96,9 +96,20 @@ bool few_products(const Product& p, const GemmPlan& plan) {
   return true;
 }
 
+// One dot product, which gemm of a BLAS library is slow at.
+template <class T>
+bool one_product(const Product& p, const GemmPlan& plan) {
+  constexpr int64_t kLongest = 65536;  // beyond, more threads help
+  if (p.m != 1 || p.n != 1 || p.k > kLongest || p.a_strides[1] != 1 || p.b_strides[0] != 1)
+    return false;
+  rows_of<SkinnyRows<T>>().dots(describe<T>(p, plan), 0, 1);
+  return true;
+}
+
 template <class T>
 bool run(const GemmPlan& plan, const void* a, const void* b, void* c) {
   Product p(plan, a, b, c);
+  if (one_product<T>(p, plan)) return true;
   if (few_rows<T>(p, plan) || few_products<T>(p, plan)) return true;
   p.transpose();
   return few_rows<T>(p, plan) || few_products<T>(p, plan);
