@@ -19,10 +19,12 @@
 #include "ops/opmath.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary_run.h"
+#include "ops/read.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/scan.h"
 #include "ops/reduce/sum_to.h"
 #include "ops/shape/shape.h"
+#include "ops/shape/slice.h"
 #include "tensor/promotion.h"
 
 namespace tsr::ops {
@@ -380,8 +382,15 @@ Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target,
   const Dims shape{scores.batch, scores.classes};
   const Tensor given = reshape(astype(target, DType::kInt64), shape);
   const Tensor ended = cumulative_sum(astype(equal(given, -1), DType::kInt64), 1);
-  const Tensor valid = equal(ended, 0);
-  const Tensor labels = where(valid, given, 0);
+  const Tensor whole = equal(ended, 0);
+  // The labels stand in front, and are mostly few: the differences below are one for each label and
+  // class.
+  const bool empty = scores.batch == 0 || scores.classes == 0;
+  const Dims along{1};
+  const Tensor counts = sum(whole, DimsView(along), false, DType::kInt64);
+  const int64_t most = empty ? 0 : std::max<int64_t>(1, read<int64_t>(max(counts)));
+  const Tensor valid = narrow(whole, 1, 0, most);
+  const Tensor labels = where(valid, narrow(given, 1, 0, most), 0);
   const DType dtype = scores.x.dtype();
   const Tensor none = zeros(shape, dtype, input.device());
   const Tensor hits = scatter_add(none, 1, labels, astype(valid, dtype));

@@ -92,12 +92,18 @@ PoolGeometry adaptive_geometry(PoolOp op, const Tensor& input, int32_t axes, Dim
   PoolGeometry geometry;
   geometry.op = op;
   geometry.axes = axes;
-  geometry.adaptive = true;
   geometry.output = spatial_list(output_size, axes, 1, 0, "output_size");
+  // Windows of one size are those of ordinary pooling, whose kernels need not look them up.
+  geometry.adaptive = false;
   for (size_t d = 0; d < static_cast<size_t>(axes); ++d) {
-    geometry.input[d] = spatial_size(input, axes, d);
+    const int64_t size = spatial_size(input, axes, d);
+    geometry.input[d] = size;
     geometry.kernel[d] = geometry.stride[d] = geometry.dilation[d] = 1;
+    const int64_t windows = geometry.output[d];
+    geometry.adaptive |= windows < 2 || size == 0 || size % windows != 0;
   }
+  for (size_t d = 0; !geometry.adaptive && d < static_cast<size_t>(axes); ++d)
+    geometry.kernel[d] = geometry.stride[d] = geometry.input[d] / geometry.output[d];
   return geometry;
 }
 

@@ -108,6 +108,15 @@ Tensor diff(const Tensor& input, int64_t n, int64_t axis, const Tensor& prepend,
 
 Tensor trapezoid(const Tensor& input, const Tensor& x, double dx, int64_t axis, Out out) {
   const Points points = make_ready(input, x, axis);
+  const int64_t count = points.y.size(points.axis);
+  if (!points.widths.defined() && count >= 2) {
+    // Equal widths: every point counts once, but the first and the last half.
+    const Tensor inner = sum(narrow(points.y, points.axis, 1, count - 2), Dims{points.axis});
+    const Tensor ends =
+        add(select(points.y, points.axis, 0), select(points.y, points.axis, count - 1));
+    const Tensor area = multiply(add(inner, multiply(ends, 0.5)), dx);
+    return deliver(astype(area, points.result), out, needs_grad(input, x));
+  }
   const Tensor doubled = sum(doubled_areas(points, dx), Dims{points.axis});
   return deliver(astype(multiply(doubled, 0.5), points.result), out, needs_grad(input, x));
 }

@@ -111,6 +111,59 @@ Tensor border_positions(Border border, const AxisPad& pad, int64_t size) {
   return positions;
 }
 
+// A window of `source` as a source for the border of `count` places along the axis: backwards, or
+// one place again and again.
+Tensor border_source(const Tensor& whole, Border border, int64_t axis, int64_t first,
+                     int64_t count) {
+  const Tensor window = narrow_memory(whole, axis, first, border == Border::kReplicate ? 1 : count);
+  const auto dim = static_cast<size_t>(axis);
+  Dims sizes = window.sizes();
+  Dims strides = window.strides();
+  int64_t offset = window.offset();
+  sizes[dim] = count;
+  if (border == Border::kReplicate) strides[dim] = 0;
+  if (border == Border::kReflect) {
+    offset += (count - 1) * strides[dim];
+    strides[dim] = -strides[dim];
+  }
+  return make_view(window, sizes, strides, offset);
+}
+
+// Copies the input into the padded tensor, and then, axis by axis, the borders from what is there.
+// Nothing is cropped.
+void pad_by_copies(const Tensor& padded, const Tensor& input, const AxisPads& pads, Border border) {
+  if (padded.numel() == 0) return;
+  copy_memory(overlap_window(padded, pads, true), input);
+  for (size_t i = 0; i < pads.size(); ++i) {
+    const AxisPad& pad = pads[i];
+    AxisPads later;  // the axes whose borders are still empty
+    for (size_t k = i + 1; k < pads.size(); ++k) later.push_back(pads[k]);
+    const Tensor whole = overlap_window(padded, later, true);
+    const int64_t size = input.size(pad.axis);
+    const int64_t start = pad.before;
+    const int64_t stop = pad.before + size;
+    const auto fill = [&](int64_t to, int64_t from, int64_t count) {
+      if (count == 0) return;
+      copy_memory(narrow_memory(whole, pad.axis, to, count),
+                  border_source(whole, border, pad.axis, from, count));
+    };
+    switch (border) {
+      case Border::kReflect:
+        fill(0, start + 1, pad.before);
+        fill(stop, stop - 1 - pad.after, pad.after);
+        break;
+      case Border::kReplicate:
+        fill(0, start, pad.before);
+        fill(stop, stop - 1, pad.after);
+        break;
+      case Border::kCircular:
+        fill(0, stop - pad.before, pad.before);
+        fill(stop, start, pad.after);
+        break;
+    }
+  }
+}
+
 Border border_of(std::string_view mode) {
   if (mode == "reflect") return Border::kReflect;
   if (mode == "replicate") return Border::kReplicate;
@@ -128,6 +181,19 @@ Tensor pad(const Tensor& input, DimsView padding, std::string_view mode, const S
   if (mode == "constant") return pad_constant(input, pads, padding, value, out);
   const Border border = border_of(mode);
   const bool recording = needs_grad(input);
+  const bool crops = std::any_of(pads.begin(), pads.end(), [](const AxisPad& pad) {
+    return std::min(pad.before, pad.after) < 0;
+  });
+  if (!recording && !crops) {
+    Dims shape = input.sizes();
+    for (const AxisPad& pad : pads) {
+      check_border(border, pad, input.size(pad.axis));
+      shape[static_cast<size_t>(pad.axis)] += pad.before + pad.after;
+    }
+    Result result = allocate_apart(out, shape, input.dtype(), input.device(), false, {&input});
+    pad_by_copies(result.value(), input, pads, border);
+    return result.finish();
+  }
   Tensor padded = input;
   for (const AxisPad& pad : pads) {
     if (pad.before == 0 && pad.after == 0) continue;
