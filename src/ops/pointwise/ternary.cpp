@@ -333,9 +333,19 @@ Tensor clip(const Tensor& input, std::optional<Scalar> min, std::optional<Scalar
 // min(max(x, low), high). Its gradient goes to the input inside the bounds, and to a bound outside.
 Tensor clip(const Tensor& input, const Tensor& min, const Tensor& max, Out out) {
   if (!min.defined() && !max.defined()) return unlimited(input, out);
+  const bool grad = needs_grad(input, min) || needs_grad(max);
+  if (!grad && min.defined() && max.defined()) {
+    const Ternary call{TernaryOp::kClip, input, min, max, "min", "max"};
+    const DType compute = common_dtype(call);
+    if (compute != DType::kBool && !is_complex(compute)) return run(call, false, out);
+  }
   Tensor limited = input;
-  if (min.defined()) limited = where(less(limited, min), min, limited);
-  if (max.defined()) limited = where(greater(limited, max), max, limited);
+  // A NaN limit gives NaN, as it does in the kernel.
+  const auto applies = [](const Tensor& beyond, const Tensor& limit) {
+    return is_floating(limit.dtype()) ? logical_or(beyond, isnan(limit)) : beyond;
+  };
+  if (min.defined()) limited = where(applies(less(limited, min), min), min, limited);
+  if (max.defined()) limited = where(applies(greater(limited, max), max), max, limited);
   if (out.is_inplace()) return copy_(input, limited);
   return out.is_fresh() ? limited : clone(limited, out);
 }
