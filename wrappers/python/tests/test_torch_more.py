@@ -345,3 +345,78 @@ def test_names_that_programs_import_are_where_pytorch_has_them(tmp_path: Path) -
     script.write_text(IMPORTS)
     done = subprocess.run([sys.executable, "-m", "tessera.torch", str(script)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+
+
+@pytest.mark.parametrize("edge_order", [1, 2])
+def test_gradients_of_samples_are_pytorchs(edge_order: int) -> None:
+    x, places = array(4, 5), np.array([0.0, 0.5, 2.0, 2.5], np.float32)
+    for options in ({}, {"dim": 0}, {"spacing": 0.5, "dim": (1,)}, {"spacing": (2.0, 0.5)}, {"spacing": "places", "dim": 0}):
+        found, wanted = (
+            kinds.gradient(
+                kinds.tensor(x), edge_order=edge_order,
+                **{k: (kinds.tensor(places),) if v == "places" else v for k, v in options.items()},
+            )
+            for kinds in (ours, theirs)
+        )
+        assert len(found) == len(wanted)
+        for own, other in zip(found, wanted):
+            near(own, other)
+    with pytest.raises(ValueError, match="at least"):
+        ours.gradient(ours.ones(1))
+    with pytest.raises(ValueError, match="spacing"):
+        ours.gradient(ours.ones(3, 3), spacing=(1.0,))
+
+
+def test_mantissas_and_exponents_are_pytorchs() -> None:
+    below = np.nextafter(np.float32(8), np.float32(0))
+    x = np.array([0.0, -0.0, 1.0, 8.0, 0.7, -3.3, 1e-38, 3e38, np.inf, -np.inf, np.nan, below], np.float32)
+    found, wanted = ours.frexp(ours.tensor(x)), theirs.frexp(theirs.tensor(x))
+    np.testing.assert_array_equal(found.mantissa.numpy(), wanted.mantissa.numpy())
+    finite = np.isfinite(x)
+    np.testing.assert_array_equal(found.exponent.numpy()[finite], wanted.exponent.numpy()[finite])
+
+
+def test_factors_of_low_rank_are_those_of_the_matrix() -> None:
+    a = ours.tensor(array(12, 3)) @ ours.tensor(array(3, 8)) + 5
+    for factors, whole in ((ours.svd_lowrank(a, q=4), a), (ours.pca_lowrank(a, q=3), a - a.mean(0, keepdim=True))):
+        near(factors.U @ ours.diag(factors.S) @ factors.V.T, whole, 1e-4)
+        near(factors.S[:3], ours.linalg.svdvals(whole)[:3], 1e-4)
+    batch = ours.svd_lowrank(ours.tensor(array(2, 6, 5)), q=5)
+    assert batch.U.size() == (2, 6, 5) and batch.V.size() == (2, 5, 5)
+
+
+@pytest.mark.parametrize("norm_type", [2.0, 1.0])
+def test_rows_of_embeddings_are_limited_as_pytorchs(norm_type: float) -> None:
+    table, places = array(6, 4) * 3, np.array([[0, 2], [2, 5]])
+    slopes = array(2, 2, 4)
+    results = []
+    for kinds in (ours, theirs):
+        layer = kinds.nn.Embedding.from_pretrained(kinds.tensor(table), freeze=False, max_norm=1.5, norm_type=norm_type, padding_idx=5)
+        bag = kinds.nn.EmbeddingBag.from_pretrained(kinds.tensor(table), max_norm=2.0, norm_type=norm_type, mode="sum")
+        assert not bag.weight.requires_grad and layer.weight.requires_grad
+        (layer(kinds.tensor(places)) * kinds.tensor(slopes)).sum().backward()
+        results.append([layer.weight.detach(), layer.weight.grad, bag(kinds.tensor(places)), bag.weight])
+        plain = kinds.tensor(table)
+        results[-1] += [kinds.nn.functional.embedding(kinds.tensor(places), plain, max_norm=1.0), plain]
+    for own, other in zip(*results):
+        near(own, other)
+    shared = ours.tensor(table)
+    assert ours.nn.Embedding.from_pretrained(shared).weight.data_ptr() == shared.data_ptr()
+    with pytest.raises(ValueError, match="matrix"):
+        ours.nn.Embedding.from_pretrained(ours.ones(3))
+
+
+def test_checkpoints_hold_numbers_and_arrays_of_numpy(tmp_path: Path) -> None:
+    ours.save({"best": np.float64(0.25), "epoch": np.int64(3), "done": np.bool_(True), "losses": np.arange(3.0)}, tmp_path / "saved.pt")
+    found = ours.load(tmp_path / "saved.pt")
+    assert (found["best"], found["epoch"], found["done"]) == (0.25, 3, True)
+    assert isinstance(found["losses"], np.ndarray) and found["losses"].tolist() == [0.0, 1.0, 2.0]
+
+
+def test_jacobians_take_pytorchs_options() -> None:
+    x = ours.tensor([1.0, 2.0])
+    functional = ours.autograd.functional
+    assert functional.jacobian(lambda t: t**2, x, vectorize=True, strategy="forward-mode").tolist() == [[2.0, 0.0], [0.0, 4.0]]
+    assert functional.hessian(lambda t: (t**3).sum(), x, vectorize=True).tolist() == [[6.0, 0.0], [0.0, 12.0]]
+    with pytest.raises(ValueError, match="strategy"):
+        functional.jacobian(lambda t: t, x, strategy="none")

@@ -163,10 +163,23 @@ def _rows(call: _Call, output: Tensor) -> tuple[Tensor, ...]:
     )
 
 
+def _check_strategy(name: str, strategy: str) -> None:
+    if strategy not in ("reverse-mode", "forward-mode"):
+        raise InvalidValueError(f"{name}: expected reverse-mode or forward-mode, got {strategy!r}")
+
+
 @enable_grad()
-def jacobian(func: Callable[..., Any], inputs: Inputs, create_graph: bool = False, strict: bool = False) -> Any:
+def jacobian(
+    func: Callable[..., Any], inputs: Inputs, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:
     """The Jacobian: one tensor of shape output.shape + input.shape; of several outputs or inputs a tuple by outputs,
-    in it a tuple by inputs. strict: an output that does not depend on an input is an error, instead of zeros."""
+    in it a tuple by inputs. strict: an output that does not depend on an input is an error, instead of zeros.
+
+    `vectorize` and `strategy` are PyTorch's ways to the same numbers and change nothing; func.jacrev and func.jacfwd
+    compute all rows or columns at once.
+    """
+    _check_strategy("strategy", strategy)
     call = _Call("jacobian", func, inputs, create_graph, strict)
     blocks = tuple(_like(_rows(call, output), inputs) for output in call.outputs)
     return call.done(_like(blocks, call.result))[0]
@@ -185,8 +198,13 @@ def _scalar(name: str, func: Callable[..., Any]) -> Callable[..., Tensor]:
     return checked
 
 
-def hessian(func: Callable[..., Any], inputs: Inputs, create_graph: bool = False, strict: bool = False) -> Any:
-    """The second derivatives of a function to a single number: the Jacobian of its gradient."""
+def hessian(
+    func: Callable[..., Any], inputs: Inputs, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:
+    """The second derivatives of a function to a single number: the Jacobian of its gradient. `vectorize` and
+    `outer_jacobian_strategy` are PyTorch's and change nothing."""
+    _check_strategy("outer_jacobian_strategy", outer_jacobian_strategy)
     single = isinstance(inputs, Tensor)
 
     def gradient(*args: Tensor) -> Any:

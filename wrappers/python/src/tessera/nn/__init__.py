@@ -156,7 +156,7 @@ from .transformer import (
     TransformerEncoderLayer,
 )
 
-from .utils.parametrize import ParametrizationList  # no name of this module's, but torch.nn makes it a layer of its own
+from .utils.parametrize import ParametrizationList  # noqa: F401  no name of this module's, but torch.nn makes it a layer of its own
 
 __all__ = [
     "CELU",

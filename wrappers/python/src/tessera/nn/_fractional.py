@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _ops
+from .._core import TensorBase
 from .._creation import arange
 from .._dtypes import int64
-from .._errors import InvalidArgumentError, ShapeError, as_int, as_list, as_number
+from .._errors import ArgumentTypeError, InvalidArgumentError, ShapeError, as_int, as_list, as_number
 from .._tensor import Tensor
 from ._sizes import Sizes
 
@@ -54,6 +55,9 @@ def _pool(
 ) -> tuple[Tensor, Tensor]:
     """The maxima, and their positions in the flattened spatial axes."""
     name = f"fractional_max_pool{axes}d()"
+    for what, given in (("input", input), ("samples", samples)):
+        if not isinstance(given, TensorBase) and (what == "input" or given is not None):
+            raise ArgumentTypeError(f"{name}: {what}: expected a Tensor, got {type(given).__name__}")
     if input.ndim not in (axes + 1, axes + 2):
         raise ShapeError(f"{name}: expected {axes + 1} or {axes + 2} axes, got shape {input.shape}")
     batched = input if input.ndim == axes + 2 else input[None]

@@ -12,40 +12,30 @@ from .._errors import InvalidValueError, as_int
 from .._tensor import Tensor
 from . import functional as F
 from . import init
+from ._table import _Table
 from .module import Module
 from .parameter import Parameter
 
 
-class EmbeddingBag(Module):
-    """The sum, mean or maximum of the rows of a table that each bag names."""
+class EmbeddingBag(_Table):
+    """The sum, mean or maximum of the rows of a table that each bag names. A row that is looked up gets at most the norm
+    `max_norm`."""
 
     def __init__(
         self, num_embeddings: int, embedding_dim: int, scale_grad_by_freq: bool = False, mode: str = "mean",
         include_last_offset: bool = False, padding_idx: int | None = None, dtype: Any = None,
+        max_norm: float | None = None, norm_type: float = 2.0,
     ) -> None:
-        super().__init__()
         if mode not in ("sum", "mean", "max"):
             raise InvalidValueError(f"mode: expected sum, mean or max, got {mode!r}")
-        if padding_idx is not None:
-            padding_idx, num_embeddings = as_int(padding_idx, "padding_idx"), as_int(num_embeddings, "num_embeddings")
-            if not -num_embeddings <= padding_idx < num_embeddings:
-                raise InvalidValueError(f"padding_idx {padding_idx} is out of range for {num_embeddings} rows")
-            padding_idx %= num_embeddings
-        self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
+        super().__init__(num_embeddings, embedding_dim, padding_idx, dtype, max_norm, norm_type)
         self.scale_grad_by_freq, self.mode, self.include_last_offset = scale_grad_by_freq, mode, include_last_offset
-        self.weight = Parameter(_ops.empty((num_embeddings, embedding_dim), dtype=dtype))
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        init.normal_(self.weight)
-        if self.padding_idx is not None:
-            init.zeros_(self.weight.detach()[self.padding_idx])
 
     def forward(
         self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
     ) -> Tensor:
         return F.embedding_bag(
-            input, self.weight, offsets, self.scale_grad_by_freq, self.mode, per_sample_weights,
+            input, self._limited(input), offsets, self.scale_grad_by_freq, self.mode, per_sample_weights,
             self.include_last_offset, self.padding_idx,
         )
 

@@ -8,10 +8,11 @@ import math
 from typing import Any
 
 from .. import _ops
-from .._errors import InvalidValueError, as_int, as_list
+from .._errors import as_int, as_list
 from .._tensor import Tensor
 from . import functional as F
 from . import init
+from ._table import _Table
 from .module import Module
 from .parameter import Parameter
 
@@ -64,29 +65,20 @@ class LayerNorm(Module):
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.weight is not None}"
 
 
-class Embedding(Module):
-    """Rows of a table, looked up by integers."""
+class Embedding(_Table):
+    """Rows of a table, looked up by integers. A row that is looked up gets at most the norm `max_norm`."""
 
     def __init__(
-        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, dtype: Any = None
+        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, dtype: Any = None,
+        max_norm: float | None = None, norm_type: float = 2.0,
     ) -> None:
-        super().__init__()
-        if padding_idx is not None:
-            padding_idx, num_embeddings = as_int(padding_idx, "padding_idx"), as_int(num_embeddings, "num_embeddings")
-            if not -num_embeddings <= padding_idx < num_embeddings:
-                raise InvalidValueError(f"padding_idx {padding_idx} is out of range for {num_embeddings} rows")
-            padding_idx %= num_embeddings
-        self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
-        self.weight = Parameter(_ops.empty((num_embeddings, embedding_dim), dtype=dtype))
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        init.normal_(self.weight)
-        if self.padding_idx is not None:
-            init.zeros_(self.weight.detach()[self.padding_idx])
+        super().__init__(num_embeddings, embedding_dim, padding_idx, dtype, max_norm, norm_type)
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.embedding(input, self.weight, self.padding_idx)
+        return F.embedding(input, self._limited(input), self.padding_idx)
 
     def extra_repr(self) -> str:
-        return f"{self.num_embeddings}, {self.embedding_dim}"
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        text += "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
+        text += "" if self.max_norm is None else f", max_norm={self.max_norm}"
+        return text + ("" if self.norm_type == 2 else f", norm_type={self.norm_type}")

@@ -94,7 +94,7 @@ def reducing(reduce: str | None) -> dict[str, str]:
 _CLASSES: dict[str, type[tuple[Any, ...]]] = {}
 _FIELDS = {
     "aminmax": ("min", "max"), "qr": ("Q", "R"), "slogdet": ("sign", "logabsdet"), "svd": ("U", "S", "V"),
-    "cholesky_ex": ("L", "info"), "inv_ex": ("inverse", "info"),
+    "frexp": ("mantissa", "exponent"), "cholesky_ex": ("L", "info"), "inv_ex": ("inverse", "info"),
     "triangular_solve": ("solution", "cloned_coefficient"), "histogram": ("hist", "bin_edges"),
 }  # fmt: skip
 

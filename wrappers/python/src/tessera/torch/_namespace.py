@@ -12,7 +12,7 @@ import tessera.nn.functional
 
 from .. import _ops, linalg
 from .._core import TensorBase
-from . import _adapters, _rows, _table, _tensor
+from . import _adapters, _numeric, _rows, _table, _tensor
 from ._tensor import Tensor
 
 
@@ -27,6 +27,7 @@ def space(**more: Any) -> dict[str, Any]:
     known.update({"typed": _tensor.typed, "typename": _tensor.typename, "tensordot": linalg.tensordot})
     known.update({name: getattr(linalg, name) for name in linalg.__all__ if name not in known})
     known.update({name: getattr(_adapters, name) for name in _adapters.__all__})
+    known.update({name: getattr(_numeric, name) for name in _numeric.__all__})
     return {**known, "base": TensorBase, "Tensor": Tensor, **more}
 
 

@@ -16,11 +16,11 @@ from typing import Any
 from .. import io as _io
 from .._core import TensorBase
 from .._dtypes import ALL, DType
-from .._interop import from_bytes
+from .._interop import asarray, from_bytes
 from ._tensor import Size, made
 
 _STRUCTURE = "tessera.torch"
-_CONTENTS = "expected tensors, numbers, texts, None, and dicts, lists and tuples of them"
+_CONTENTS = "expected tensors, arrays, numbers, texts, None, and dicts, lists and tuples of them"
 
 
 # ---- save ----
@@ -38,6 +38,11 @@ def _packed(value: Any, tensors: dict[str, Any], path: str) -> Any:
         return {"float": value.hex()}
     if isinstance(value, DType):
         return {"dtype": value.name}
+    if type(value).__module__ == "numpy" and hasattr(value, "dtype"):
+        if not hasattr(value, "__array_finalize__") or not value.ndim:
+            return _packed(value.item(), tensors, path)  # a number of NumPy's
+        tensors[path or "array"] = asarray(value)
+        return {"array": path or "array"}
     if isinstance(value, dict):
         items = [[_packed_key(k), _packed(v, tensors, f"{path}.{k}" if path else str(k))] for k, v in value.items()]
         return {"dict": items}
@@ -81,6 +86,8 @@ def _unpacked(value: Any, tensors: dict[str, Any]) -> Any:
         return items if kind == "list" else tuple(items) if kind == "tuple" else Size(items)
     if kind == "tensor":
         return tensors[held]
+    if kind == "array":
+        return tensors[held].cpu().numpy()
     return float.fromhex(held) if kind == "float" else ALL[held]
 
 

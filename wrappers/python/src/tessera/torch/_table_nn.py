@@ -64,11 +64,11 @@ dropout2d(input, p=0.5, training=True, inplace=False) = into(input, dropout2d(in
 dropout3d(input, p=0.5, training=True, inplace=False) = into(input, dropout3d(input, p, training), inplace)
 elu(input, alpha=1.0, inplace=False) = elu_(input, alpha) if inplace else elu(input, alpha)
 embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False)
-    = (only(max_norm, None, "embedding(): max_norm"), rows_of(input, weight, padding_idx, scale_grad_by_freq))[1]
+    = rows_of(input, limited(input, weight, max_norm, norm_type), padding_idx, scale_grad_by_freq)
 embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean",
         sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None)
-    = (only(max_norm, None, "embedding_bag(): max_norm"), embedding_bag(input, weight, offsets, scale_grad_by_freq,
-        mode, per_sample_weights=per_sample_weights, include_last_offset=include_last_offset, padding_idx=padding_idx))[1]
+    = embedding_bag(input, limited(input, weight, max_norm, norm_type), offsets, scale_grad_by_freq, mode,
+        per_sample_weights=per_sample_weights, include_last_offset=include_last_offset, padding_idx=padding_idx)
 feature_alpha_dropout(input, p=0.5, training=False, inplace=False)
     = into(input, feature_alpha_dropout(input, p, training), inplace)
 fractional_max_pool2d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False,

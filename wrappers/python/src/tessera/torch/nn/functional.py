@@ -8,6 +8,7 @@ import warnings
 from typing import Any
 
 import tessera.nn.functional as _F
+from tessera.nn._table import limited
 
 from ... import _ops
 from ..._errors import InvalidValueError
@@ -61,7 +62,7 @@ def _compared(loss: Any, input: Any, target: Any, reduction: str, weight: Any, *
 
 _SPACE = space(
     open_sizes=_open_sizes, with_places=_with_places, implied=_implied, bool_of=bool, rows_of=_rows_of, compared=_compared,
-    plain_threshold=_F.threshold,
+    plain_threshold=_F.threshold, limited=limited,
     pad_=_F.pad, **({"unfold_image": getattr(_F, "unfold")} if hasattr(_F, "unfold") else {}),  # noqa: B009
 )  # fmt: skip
 _FUNCTIONS = {

@@ -52,4 +52,4 @@ _FILES = frozenset(
     "activation adaptive batchnorm channelshuffle container conv distance dropout flatten fold instancenorm lazy linear loss "
     "module normalization padding pixelshuffle pooling rnn sparse transformer upsampling utils".split()
 )
-__all__ = ["Module"]
+__all__ = ["Module", "_BatchNorm", "_ConvNd", "_InstanceNorm", "_NormBase"]

@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of torch that are several of the library's: gradient, frexp, svd_lowrank and pca_lowrank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _ops, linalg
+from .._core import TensorBase
+from .._dtypes import float32, float64, int32
+from .._errors import InvalidValueError
+from ._adapters import named
+
+
+def slopes(input: Any, spacing: Any, dim: Any, edge_order: int) -> tuple[Any, ...]:
+    """torch.gradient: central differences inside and one-sided ones at the ends, as numpy.gradient."""
+    if edge_order not in (1, 2):
+        raise InvalidValueError(f"gradient(): edge_order: expected 1 or 2, got {edge_order}")
+    axes = list(range(input.ndim)) if dim is None else [dim] if hasattr(dim, "__index__") else list(dim)
+    if isinstance(spacing, (int, float)):
+        steps: list[Any] = [spacing] * len(axes)
+    else:
+        steps = list(spacing)
+    if len(steps) != len(axes):
+        raise InvalidValueError(f"gradient(): spacing: expected {len(axes)} of them, one for each axis, got {len(steps)}")
+    return tuple(_slope(input, step, axis, edge_order) for step, axis in zip(steps, axes))
+
+
+def _slope(input: Any, step: Any, axis: int, order: int) -> Any:
+    count = input.shape[axis]
+    if count < order + 1:
+        raise InvalidValueError(f"gradient(): expected at least {order + 1} values along axis {axis}, got {count}")
+    f = _ops.moveaxis(input, axis, -1)
+    if isinstance(step, TensorBase):
+        gaps = _ops.subtract(step[1:], step[:-1])
+    else:
+        gaps = _ops.full((count - 1,), float(step), dtype=f.dtype if f.dtype.is_floating_point else float32, device=f.device)
+    slope = _ops.divide(_ops.subtract(f[..., 1:], f[..., :-1]), gaps)  # between neighbours
+    before, after = gaps[:-1], gaps[1:]
+    inside = (slope[..., :-1] * after + slope[..., 1:] * before) / (before + after)
+    first, last = slope[..., :1], slope[..., -1:]
+    if order == 2:
+        first = first + (first - slope[..., 1:2]) * gaps[:1] / (gaps[:1] + gaps[1:2])
+        last = last + (last - slope[..., -2:-1]) * gaps[-1:] / (gaps[-1:] + gaps[-2:-1])
+    return _ops.moveaxis(_ops.concat([first, inside, last], -1), -1, axis)
+
+
+def mantissa_and_exponent(input: Any) -> Any:
+    """torch.frexp: numbers between 0.5 and 1, and powers of 2."""
+    wide = _ops.astype(input, float64)
+    plain = _ops.logical_and(_ops.isfinite(wide), wide != 0)
+    size = _ops.where(plain, _ops.abs(wide), 0.5)
+    exponent = _ops.floor(_ops.log2(size)) + 1
+    # The logarithm of a number beside a power of 2 is rounded to that of the power.
+    exponent = exponent + _ops.astype(_ops.ldexp(size, -exponent) >= 1, float64) - _ops.astype(_ops.ldexp(size, -exponent) < 0.5, float64)
+    mantissa = _ops.where(plain, _ops.ldexp(wide, -exponent), wide)
+    return named("frexp", (_ops.astype(mantissa, input.dtype), _ops.astype(_ops.where(plain, exponent, 0.0), int32)))
+
+
+def svd_of_low_rank(a: Any, q: Any, niter: int, mean: Any) -> Any:
+    """torch.svd_lowrank: Halko, Martinsson and Tropp, "Finding structure with randomness", 2011, algorithm 5.1."""
+    matrix = a if mean is None else a - mean
+    rank = min(6 if q is None else q, *matrix.shape[-2:])
+    back = _ops.conj(_ops.matrix_transpose(matrix))
+    start = _ops.randn((*matrix.shape[:-2], matrix.shape[-1], rank), dtype=matrix.dtype, device=matrix.device)
+    basis = linalg.qr(_ops.matmul(matrix, start))[0]
+    for _ in range(niter):
+        basis = linalg.qr(_ops.matmul(back, basis))[0]
+        basis = linalg.qr(_ops.matmul(matrix, basis))[0]
+    left, values, right = linalg.svd(_ops.matmul(_ops.conj(_ops.matrix_transpose(basis)), matrix), full_matrices=False)
+    return named("svd", (_ops.matmul(basis, left), values, _ops.conj(_ops.matrix_transpose(right))))
+
+
+def pca_of_low_rank(a: Any, q: Any, center: bool, niter: int) -> Any:
+    """torch.pca_lowrank: the same of the rows without their mean."""
+    rank = min(6, *a.shape[-2:]) if q is None else q
+    mean = _ops.mean(a, -2, keepdims=True) if center else None
+    return svd_of_low_rank(a, rank, niter, mean)
+
+
+__all__ = ["mantissa_and_exponent", "pca_of_low_rank", "slopes", "svd_of_low_rank"]
