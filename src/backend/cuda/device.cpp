@@ -33,13 +33,17 @@ class EventPool {
     {
       const std::lock_guard lock(mutex_);
       auto& free = free_[static_cast<size_t>(device)];
-      if (!free.empty() && cudaEventQuery(free.front()) == cudaSuccess) {
+      while (!free.empty()) {
+        const cudaError_t done = cudaEventQuery(free.front());
+        if (done == cudaErrorNotReady) break;
         event = free.front();
         free.pop_front();
-        return cudaSuccess;
+        if (done == cudaSuccess) return cudaSuccess;
+        static_cast<void>(cudaEventDestroy(event));  // recorded in a capture: never done
       }
     }
     static_cast<void>(cudaGetLastError());  // "not ready" is no failure
+    event = nullptr;
     return cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
   }
   // Events for other processes (ipc.cpp) are of another kind and are destroyed.
