@@ -139,10 +139,10 @@ TSR_API TSR_NODISCARD tsr_status tsr_scope_set_current(tsr_scope scope, tsr_scop
 /* Gives a leaf the memory, layout, dtype and device of another tensor; from then on both share
  * the elements. The tensor object stays the same for its owners, such as an optimizer or a
  * module. Counts as an in-place write to it.
- * AUTOGRAD for the result of a recorded op, for a view, for a mix of tensors made in and outside
- * inference mode, and for a tensor with a gradient that would no longer fit (take the gradient
- * out with set_grad, convert it, and set it again). DTYPE when the tensor requires grad and the
- * new dtype is neither floating nor complex.
+ * AUTOGRAD for the result of a recorded op, for a view whose data is not on its own memory, for
+ * a mix of tensors made in and outside inference mode, and for a tensor with a gradient that
+ * would no longer fit (take the gradient out with set_grad, convert it, and set it again). DTYPE
+ * when the tensor requires grad and the new dtype is neither floating nor complex.
  * Needs exclusive access to its arguments. */
 TSR_API TSR_NODISCARD tsr_status tsr_tensor_set_data(tsr_tensor tensor, tsr_tensor data);
 

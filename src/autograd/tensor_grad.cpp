@@ -18,9 +18,13 @@ bool fits(const Tensor& value, const Tensor& other) {
 }
 
 void check_new_data(const Tensor& tensor, const Tensor& data) {
+  // With its own memory in another layout a view remains what it was: its history is made of its
+  // layout when it is needed.
+  const bool same_memory = data.storage() == tensor.storage() && data.dtype() == tensor.dtype();
   TSR_CHECK(
-      !tensor.has(kViewFlag), Code::kAutograd, "tensor",
-      "expected a tensor that is no view, because its memory is that of its base, got a view");
+      !tensor.has(kViewFlag) || same_memory, Code::kAutograd, "tensor",
+      "expected a tensor that is no view, or data on the memory of the tensor, because a view "
+      "has the memory of its base, got a view");
   TSR_CHECK(is_leaf(tensor), Code::kAutograd, "tensor",
             "expected a leaf, because the history of a result speaks of its memory, got the result "
             "of ",

@@ -420,3 +420,21 @@ def test_jacobians_take_pytorchs_options() -> None:
     assert functional.hessian(lambda t: (t**3).sum(), x, vectorize=True).tolist() == [[6.0, 0.0], [0.0, 12.0]]
     with pytest.raises(ValueError, match="strategy"):
         functional.jacobian(lambda t: t, x, strategy="none")
+def test_shapes_of_views_change_in_place() -> None:
+    x = ours.arange(12.0).reshape(3, 4)
+    assert x.unsqueeze_(0).shape == (1, 3, 4) and x.squeeze_().t_().transpose_(0, 1).shape == (3, 4)
+    base = ours.zeros(3, 4)
+    view = base[1:].t_()
+    view[0, 1] = 5.0
+    assert view.shape == (4, 2) and base[2, 0] == 5
+    # A write to the base gives the view its history, in the layout that it has by then.
+    base, weight = ours.zeros(2, 3), ours.ones(2, 3, requires_grad=True)
+    row = base[0].unsqueeze_(0)
+    base.add_(weight * 2)
+    (row * ours.tensor([[1.0, 2.0, 3.0]])).sum().backward()
+    assert weight.grad is not None and weight.grad.tolist() == [[2, 4, 6], [0, 0, 0]]
+    column, other = ours.zeros(2, 3)[0].unsqueeze_(1), ours.ones(3, 1, requires_grad=True)
+    column.add_(other).sum().backward()
+    assert other.grad is not None and other.grad.tolist() == [[1], [1], [1]]
+    with pytest.raises(RuntimeError, match="is no view"):
+        ours.zeros(3)[1:].data = ours.zeros(5)

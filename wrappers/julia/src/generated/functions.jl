@@ -180,10 +180,11 @@
 # Gives a leaf the memory, layout, dtype and device of another tensor; from then on both share
 # the elements. The tensor object stays the same for its owners, such as an optimizer or a
 # module. Counts as an in-place write to it.
-# AUTOGRAD for the result of a recorded op, for a view, for a mix of tensors made in and
-# outside inference mode, and for a tensor with a gradient that would no longer fit (take the
-# gradient out with set_grad, convert it, and set it again). DTYPE when the tensor requires
-# grad and the new dtype is neither floating nor complex.
+# AUTOGRAD for the result of a recorded op, for a view whose data is not on its own memory,
+# for a mix of tensors made in and outside inference mode, and for a tensor with a gradient
+# that would no longer fit (take the gradient out with set_grad, convert it, and set it
+# again). DTYPE when the tensor requires grad and the new dtype is neither floating nor
+# complex.
 @c tsr_tensor_set_data(tensor::tsr_tensor, data::tsr_tensor)::tsr_status
 
 # Whether the tensor requires a gradient.
