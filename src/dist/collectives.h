@@ -64,6 +64,9 @@ struct GroupOptions {
 class Group;
 using GroupPtr = IntrusivePtr<Group>;
 
+// The rows of all ranks' parts together; kValue for a size below 0 and a sum above int64.
+int64_t sum_of_parts(std::span<const int64_t> sizes, const char* arg);
+
 // Every rank calls the same collectives in the same order, also when several threads of a process
 // use the group. Operations return at once; the tensors must not be used until Work::wait has
 // returned, except by operations queued on the same stream. They write memory, raise versions, and

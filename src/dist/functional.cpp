@@ -3,8 +3,6 @@
 // See Note [Derivatives between ranks].
 #include "dist/functional.h"
 
-#include <numeric>
-
 #include "autograd/record.h"
 #include "base/error.h"
 #include "dist/agreement.h"
@@ -247,10 +245,8 @@ Tensor all_to_all(const GroupPtr& group, const Tensor& input,
   }
   Tensor output;
   const bool records = run(*group, input, [&] {
-    const int64_t rows = std::accumulate(in.begin(), in.end(), int64_t{0});
-    TSR_CHECK(rows >= 0, Code::kValue, "output_splits", "expected sizes from 0, got ", rows,
-              " together");
-    output = empty(with_rows(input, rows), input.dtype(), input.device());
+    output =
+        empty(with_rows(input, sum_of_parts(in, "output_splits")), input.dtype(), input.device());
     return group->all_to_all(output, input, in, out);
   });
   if (records) {

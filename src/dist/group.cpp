@@ -3,7 +3,6 @@
 // Group: its life, and the collectives of tensors.
 #include <algorithm>
 #include <atomic>
-#include <numeric>
 #include <thread>
 
 #include "base/error.h"
@@ -51,6 +50,20 @@ void check_parts(std::span<const Tensor> list, const Tensor& like, const char* a
   }
 }
 
+}  // namespace
+
+int64_t sum_of_parts(std::span<const int64_t> sizes, const char* arg) {
+  int64_t sum = 0;
+  for (const int64_t size : sizes) {
+    TSR_CHECK(size >= 0, Code::kValue, arg, "expected sizes of parts from 0, got ", size);
+    TSR_CHECK(!__builtin_add_overflow(sum, size, &sum), Code::kValue, arg,
+              "expected sizes of parts whose sum is an int64, got ", size, " among them");
+  }
+  return sum;
+}
+
+namespace {
+
 // The elements of each rank's part along axis 0.
 std::vector<int64_t> counts_of(const Tensor& tensor, std::optional<std::span<const int64_t>> splits,
                                int32_t size, const char* arg) {
@@ -60,10 +73,7 @@ std::vector<int64_t> counts_of(const Tensor& tensor, std::optional<std::span<con
   if (splits) {
     check_count(splits->size(), size, arg);
     std::copy(splits->begin(), splits->end(), counts.begin());
-    for (const int64_t count : counts) {
-      TSR_CHECK(count >= 0, Code::kValue, arg, "expected sizes of parts from 0, got ", count);
-    }
-    const int64_t total = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+    const int64_t total = sum_of_parts(counts, arg);
     TSR_CHECK(total == rows, Code::kShape, arg, "expected parts of ", rows, " rows together, got ",
               total);
   } else {

@@ -26,8 +26,8 @@ class HostStack : public ::testing::Test {
 
 TEST_F(HostStack, is_that_of_the_thread_that_asks) {
   EXPECT_EQ(host_stack(), "");
-  static thread_local std::string place = "main.py:1 in main";
-  ask([] { return place + "\n\n"; });
+  static thread_local const char* place = "main.py:1 in main";
+  ask([] { return std::string(place) + "\n\n"; });
   EXPECT_EQ(host_stack(), "main.py:1 in main");
   std::thread([] {
     place = "work.py:2 in run";
