@@ -35,9 +35,11 @@ StepBase<T> step_base(const kernel::OptimPlan& plan) {
           plan.maximize != 0 ? T{-1} : T{1}};
 }
 
-// 1 - beta^step
-inline double correction(double beta, int64_t step) {
-  return 1 - std::pow(beta, static_cast<double>(step));
+// 1 - beta^step for the beta that an average of T has, which is rounded: a float of 0.999 moves the
+// average by 1 - 0.999f, which is 5e-5 more than 0.001.
+template <class T>
+double correction(double beta, int64_t step) {
+  return 1 - std::pow(static_cast<double>(static_cast<T>(beta)), static_cast<double>(step));
 }
 
 // Adam (Kingma and Ba 2015) and AdamW (Loshchilov and Hutter 2019). a, b: moments; c: the largest b
@@ -71,8 +73,8 @@ AdamStep<T, kMaximum> adam_step(const kernel::OptimPlan& plan) {
   return {
       .beta1 = static_cast<T>(plan.beta1),
       .beta2 = static_cast<T>(plan.beta2),
-      .step_size = static_cast<T>(plan.learning_rate / correction(plan.beta1, plan.step)),
-      .root_correction = static_cast<T>(1 / std::sqrt(correction(plan.beta2, plan.step))),
+      .step_size = static_cast<T>(plan.learning_rate / correction<T>(plan.beta1, plan.step)),
+      .root_correction = static_cast<T>(1 / std::sqrt(correction<T>(plan.beta2, plan.step))),
       .eps = static_cast<T>(plan.eps),
       .decay = decoupled ? T{0} : static_cast<T>(plan.weight_decay),
       .shrink = decoupled ? static_cast<T>(1 - plan.learning_rate * plan.weight_decay) : T{1},
@@ -208,7 +210,7 @@ struct AdamaxStep : StepBase<T> {
 template <class T>
 AdamaxStep<T> adamax_step(const kernel::OptimPlan& plan) {
   return {step_base<T>(plan), static_cast<T>(plan.beta1), static_cast<T>(plan.beta2),
-          static_cast<T>(plan.learning_rate / correction(plan.beta1, plan.step)),
+          static_cast<T>(plan.learning_rate / correction<T>(plan.beta1, plan.step)),
           static_cast<T>(plan.eps)};
 }
 
@@ -235,7 +237,7 @@ NadamStep<T> nadam_step(const kernel::OptimPlan& plan) {
   return {step_base<T>(plan),
           static_cast<T>(plan.beta1),
           static_cast<T>(plan.beta2),
-          static_cast<T>(1 / std::sqrt(correction(plan.beta2, plan.step))),
+          static_cast<T>(1 / std::sqrt(correction<T>(plan.beta2, plan.step))),
           static_cast<T>(plan.eps),
           static_cast<T>(plan.learning_rate * (1 - now) / (1 - product)),
           static_cast<T>(plan.learning_rate * next / (1 - product * next))};
@@ -259,12 +261,12 @@ struct RadamStep : StepBase<T> {
 
 template <class T>
 RadamStep<T> radam_step(const kernel::OptimPlan& plan) {
-  const double correction2 = correction(plan.beta2, plan.step);
+  const double correction2 = correction<T>(plan.beta2, plan.step);
   const double limit = 2 / (1 - plan.beta2) - 1;
   const auto steps = static_cast<double>(plan.step);
   const double length = limit - 2 * steps * (1 - correction2) / correction2;
   const bool adaptive = length > 5;
-  double size = plan.learning_rate / correction(plan.beta1, plan.step);
+  double size = plan.learning_rate / correction<T>(plan.beta1, plan.step);
   if (adaptive) {
     size *= std::sqrt(correction2 * (length - 4) * (length - 2) * limit /
                       ((limit - 4) * (limit - 2) * length));
@@ -363,8 +365,8 @@ template <class T>
 LambStep<T> lamb_step(const kernel::OptimPlan& plan) {
   return {static_cast<T>(plan.beta1),
           static_cast<T>(plan.beta2),
-          static_cast<T>(1 / correction(plan.beta1, plan.step)),
-          static_cast<T>(1 / std::sqrt(correction(plan.beta2, plan.step))),
+          static_cast<T>(1 / correction<T>(plan.beta1, plan.step)),
+          static_cast<T>(1 / std::sqrt(correction<T>(plan.beta2, plan.step))),
           static_cast<T>(plan.eps),
           static_cast<T>(plan.weight_decay),
           plan.maximize != 0 ? T{-1} : T{1}};

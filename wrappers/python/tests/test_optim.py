@@ -463,3 +463,17 @@ def test_training_steps_do_not_leak() -> None:
         step()
     assert ts.memory.live_handles() == handles and ts.memory.live_nodes() == nodes
     assert ts.memory.memory_allocated() == allocated
+
+
+@pytest.mark.parametrize("kind", ["Adam", "AdamW", "NAdam"])
+def test_steps_of_float32_are_those_of_float64_to_a_few_roundings(kind: str) -> None:
+    results = []
+    for dtype in (ts.float32, ts.float64):
+        w = ts.tensor([[1.0, -2.0], [3.0, 0.5]], dtype=dtype).requires_grad_()
+        optimizer = getattr(optim, kind)([w], lr=0.1)
+        for _ in range(3):
+            optimizer.zero_grad()
+            (((w - 0.3) ** 4).sum() + (w[0] * w[1]).sum()).backward()
+            optimizer.step()
+        results.append(w.detach().double().numpy())
+    np.testing.assert_allclose(results[0], results[1], rtol=0, atol=7e-7)
