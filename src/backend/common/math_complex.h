@@ -174,12 +174,16 @@ template <class V>
 [[gnu::always_inline]] inline math::Complex<V> sigmoid(math::Complex<V> x) {
   return math::Complex<V>(1) / (math::Complex<V>(1) + exp(-x));
 }
-// x**y = e**(y log x), with 0**0 = 1 and x**0 = 1.
+// x**y = e**(y log x), with 0**0 = 1 and x**0 = 1. Of 0**y the size is 0 or infinite by the sign of y's real part, and
+// the direction of an infinite one is unknown.
 template <class V>
 [[gnu::always_inline]] inline math::Complex<V> pow(math::Complex<V> x, math::Complex<V> y) {
   const math::Complex<V> zero(0);
   const math::Complex<V> one(1);
-  const math::Complex<V> result = select(x == zero, zero, exp(y * log(x)));
+  const V nan(__builtin_nan(""));
+  const V size = select(y.re < V(0), V(__builtin_inf()), nan);
+  const math::Complex<V> of_zero = select(y.re > V(0), zero, math::Complex<V>{size, nan});
+  const math::Complex<V> result = select(x == zero, of_zero, exp(y * log(x)));
   return select(y == zero, one, result);
 }
 

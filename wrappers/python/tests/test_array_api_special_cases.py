@@ -166,3 +166,11 @@ def test_sums_of_complex_numbers_go_by_parts(name: str) -> None:
     got, parts = getattr(ts, name)(x, x), getattr(ts, name)(x.real, x.real)
     np.testing.assert_array_equal(got.real.numpy(), parts.numpy())
     assert ts.all(ts.signbit(got.imag) == ts.signbit(getattr(ts, name)(x.imag, x.imag)))
+
+
+@pytest.mark.parametrize("dtype", COMPLEX)
+def test_zero_to_a_complex_power_has_the_size_that_the_real_part_says(dtype: str) -> None:
+    exponents = np.array([2 - 1j, 0.5 + 3j, -1 + 1j, -1, 1j, 0], dtype)
+    got = (ts.zeros(6, dtype=getattr(ts, dtype)) ** ts.asarray(exponents)).numpy()
+    np.testing.assert_array_equal(got[:2], 0)
+    assert np.isinf(np.abs(got[2:4])).all() and np.isnan(got[4]) and got[5] == 1
