@@ -20,6 +20,7 @@ namespace {
 
 using MemoryPtr = std::unique_ptr<SharedMemory>;
 
+constexpr uint64_t kPage = 4096;
 // Blocks that the maker keeps, lent or not. A worker has a few batches under way.
 constexpr size_t kMostMade = 64;
 // Mappings that a receiver keeps. Their makers may have ended, which nothing tells.
@@ -90,16 +91,19 @@ void let_go(Made& one, std::vector<MemoryPtr>& gone) {
   gone.push_back(std::move(one.memory));
 }
 
-// The smallest free block that is large enough and not much too large, or null. Blocks that nobody
-// has needed for long, and the oldest when there are too many, go to `gone`.
+// The smallest free block that is large enough and not much too large, or null. Of equal ones the
+// last that was taken, so that those beyond what is needed grow old. Blocks that nobody has needed
+// for long, and the oldest when there are too many, go to `gone`.
 MemoryPtr choose(Recycled& all, uint64_t nbytes, std::vector<MemoryPtr>& gone) {
   ++all.turn;
   Made* best = nullptr;
   for (Made& one : all.made) {
     if (!is_free(*one.memory)) continue;
     const uint64_t there = one.memory->nbytes();
-    const bool fits = there >= nbytes && there / 2 <= nbytes;
-    if (fits && (best == nullptr || there < best->memory->nbytes()))
+    const bool fits = there >= nbytes && there / 2 <= std::max(nbytes, kPage);
+    const bool better = best == nullptr || there < best->memory->nbytes() ||
+                        (there == best->memory->nbytes() && one.turn > best->turn);
+    if (fits && better)
       best = &one;
     else if (all.turn - one.turn > kTurns)
       let_go(one, gone);
