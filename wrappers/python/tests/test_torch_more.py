@@ -438,3 +438,14 @@ def test_shapes_of_views_change_in_place() -> None:
     assert other.grad is not None and other.grad.tolist() == [[1], [1], [1]]
     with pytest.raises(RuntimeError, match="is no view"):
         ours.zeros(3)[1:].data = ours.zeros(5)
+
+
+@pytest.mark.parametrize("name", ["MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss", "KLDivLoss", "PoissonNLLLoss", "SoftMarginLoss"])
+def test_layers_of_losses_broadcast_as_their_functions(name: str) -> None:
+    loss = getattr(ours.nn, name)()
+    x, row = ours.arange(6.0).reshape(2, 3), ours.tensor([[0.25, 0.5, 1.0]])
+    with pytest.warns(UserWarning, match="seldom what is meant"):
+        found = loss(x, row)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        assert found.tolist() == loss(x, row.expand(2, 3).clone()).tolist()

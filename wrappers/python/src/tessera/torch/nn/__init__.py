@@ -19,6 +19,8 @@ from ._module import Module, Parameter
 from .parallel import DataParallel
 
 _ROWS = {row.partition("(")[0]: row for row in _rows.lines(LAYERS)}
+# Losses whose input and target broadcast in PyTorch; the library wants one shape.
+_PAIRS = frozenset(["HuberLoss", "KLDivLoss", "L1Loss", "MSELoss", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss"])
 
 
 class _Layer:
@@ -93,6 +95,13 @@ def _printer(text: str, layer: _Layer | None) -> Callable[[Any], str]:
     return extra_repr
 
 
+def _broadcasting(plain: Any) -> Callable[..., Any]:
+    def forward(self: Any, input: Any, target: Any) -> Any:
+        return plain.forward(self, *functional.pair(input, target))
+
+    return forward
+
+
 def _adapted(name: str) -> Any:
     """The library's layer of this name as a class of torch.nn; what is no layer, as it is."""
     plain = getattr(_nn, name, None)
@@ -100,6 +109,8 @@ def _adapted(name: str) -> Any:
         return plain
     layer = _Layer(name, plain) if name in _ROWS else None
     body = {"__init__": _initializer(plain, layer), "__module__": __name__, "__doc__": plain.__doc__}
+    if name in _PAIRS:
+        body["forward"] = _broadcasting(plain)
     if name in TEXTS:
         body["extra_repr"] = _printer(TEXTS[name], layer)
     return type(name, (plain, Module), body)

@@ -44,12 +44,18 @@ def _rows_of(input: Any, weight: Any, padding_idx: Any, by_freq: bool) -> Any:
     return _ops.reshape(kept, (*input.shape, weight.shape[1]))
 
 
+def pair(input: Any, target: Any) -> Any:
+    """An input and a target of one shape: they broadcast with a warning."""
+    if input.shape == target.shape:
+        return input, target
+    text = f"Using a target size ({target.shape}) that is different to the input size ({input.shape})"
+    warnings.warn(f"{text}: they broadcast, which is seldom what is meant.", stacklevel=4)
+    return broadcast_tensors(input, target)
+
+
 def _compared(loss: Any, input: Any, target: Any, reduction: str, weight: Any, *settings: Any) -> Any:
-    """A loss of pairs, which broadcast with a warning; each may have a weight, and the mean divides by the weights' sum."""
-    if input.shape != target.shape:
-        text = f"Using a target size ({target.shape}) that is different to the input size ({input.shape})"
-        warnings.warn(f"{text}: they broadcast, which is seldom what is meant.", stacklevel=3)
-        input, target = broadcast_tensors(input, target)
+    """A loss of pairs; each may have a weight, and the mean divides by the weights' sum."""
+    input, target = pair(input, target)
     if weight is None:
         return loss(input, target, reduction, *settings)
     if weight.shape != input.shape:
