@@ -137,7 +137,15 @@ impl Tensor {
     /// Copies the elements, in row-major order, to a vector. The dtype must be that of `T`.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         self.expect_dtype::<T>("to_vec")?;
-        let mut values = vec![T::default(); self.numel()];
+        // An expanded tensor may have more elements than there is memory, and vec! would abort.
+        let mut values = Vec::new();
+        values.try_reserve_exact(self.numel()).map_err(|error| {
+            Error::new(
+                ErrorKind::OutOfMemory,
+                format!("to_vec: {} elements: {error}", self.numel()),
+            )
+        })?;
+        values.resize(self.numel(), T::default());
         self.read_into(&mut values)?;
         Ok(values)
     }
@@ -166,7 +174,8 @@ impl Tensor {
         done(unsafe { sys::tsr_tensor_write(self.raw(), values.as_ptr().cast(), nbytes) })
     }
 
-    /// The value of a tensor with one element, converted to `T`.
+    /// The value of a tensor with one element, converted to `T`. An integer type takes integers and
+    /// bools that it can hold.
     pub fn item<T: Element>(&self) -> Result<T> {
         let numel = self.numel();
         if numel != 1 {
@@ -177,9 +186,38 @@ impl Tensor {
         if self.dtype() == T::DTYPE {
             self.read_into(&mut value)?;
         } else {
+            self.expect_integer_for(T::DTYPE)?;
             self.detach()?.astype(T::DTYPE)?.read_into(&mut value)?;
         }
         Ok(value[0])
+    }
+
+    /// Refuses to convert the one element to an integer dtype that cannot hold it.
+    fn expect_integer_for(&self, wanted: DType) -> Result<()> {
+        let bits = 8 * wanted.size() as u32;
+        let (low, high) = match wanted {
+            DType::U8 | DType::U16 | DType::U32 | DType::U64 => (0, (1i128 << bits) - 1),
+            DType::I8 | DType::I16 | DType::I32 | DType::I64 => {
+                (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
+            }
+            _ => return Ok(()),
+        };
+        let mut number = sys::tsr_number::default();
+        // SAFETY: a valid handle, a writable number.
+        done(unsafe { sys::tsr_tensor_item(self.raw(), &mut number) })?;
+        if number.kind > sys::TSR_NUMBER_INTEGER {
+            let text =
+                format!("item: expected an integer or bool, got a tensor of {}", self.dtype());
+            return Err(Error::new(ErrorKind::Dtype, text));
+        }
+        let is_unsigned = self.dtype() == DType::U64;
+        let held =
+            if is_unsigned { i128::from(number.integer as u64) } else { number.integer.into() };
+        if (low..=high).contains(&held) {
+            return Ok(());
+        }
+        let text = format!("item: expected a number that {wanted} can hold, got {held}");
+        Err(Error::new(ErrorKind::Value, text))
     }
 
     /// The elements of a contiguous tensor on the CPU, without a copy.

@@ -83,3 +83,9 @@ pub use random::{manual_seed, Generator, GeneratorGuard};
 pub use stream::{Event, Stream, StreamGuard};
 pub use tensor::Tensor;
 pub use tessera_sys as sys;
+
+// The crates of element types, so that a program names the version that this crate was built with.
+#[cfg(feature = "half")]
+pub use half;
+#[cfg(feature = "num-complex")]
+pub use num_complex;

@@ -219,6 +219,22 @@ fn options_have_the_defaults_of_the_schema() -> Result<()> {
 }
 
 #[test]
+fn numbers_that_do_not_fit_are_not_converted() -> Result<()> {
+    assert_eq!(Tensor::from(255i64).item::<u8>()?, 255);
+    assert_eq!(Tensor::from(-128i64).item::<i8>()?, -128);
+    assert_eq!(Tensor::from(u64::MAX).item::<u64>()?, u64::MAX);
+    assert_eq!(Tensor::from(true).item::<i32>()?, 1);
+    let kind = |error: tessera::Error| error.kind();
+    assert_eq!(Tensor::from(300i64).item::<u8>().map_err(kind), Err(ErrorKind::Value));
+    assert_eq!(Tensor::from(-1i64).item::<u64>().map_err(kind), Err(ErrorKind::Value));
+    assert_eq!(Tensor::from(u64::MAX).item::<i64>().map_err(kind), Err(ErrorKind::Value));
+    assert_eq!(Tensor::from(1.5f32).item::<i64>().map_err(kind), Err(ErrorKind::Dtype));
+    let endless = Tensor::zeros(&[1])?.expand(&[1 << 60])?;
+    assert_eq!(endless.to_vec::<f32>().map_err(kind), Err(ErrorKind::OutOfMemory));
+    Ok(())
+}
+
+#[test]
 fn conversions_to_rust() -> Result<()> {
     assert_eq!(Tensor::from([1.5f32]).item::<f64>()?, 1.5);
     assert_eq!(Tensor::from([3u8]).item::<i64>()?, 3);
