@@ -57,11 +57,14 @@ int64_t count_chunk(const NonzeroPlan& plan, int64_t begin, int64_t end) {
   int64_t found = 0;
   each_row(plan, begin, end,
            [&](const Cursor&, const std::byte* first, int64_t stride, int64_t count) {
+             int64_t here = 0;
              if (stride == kSize) {
-               for (int64_t i = 0; i < count; ++i) found += holds<T>(first + i * kSize) ? 1 : 0;
-               return;
+#pragma omp simd reduction(+ : here)
+               for (int64_t i = 0; i < count; ++i) here += holds<T>(first + i * kSize) ? 1 : 0;
+             } else {
+               for (int64_t i = 0; i < count; ++i) here += holds<T>(first + i * stride) ? 1 : 0;
              }
-             for (int64_t i = 0; i < count; ++i) found += holds<T>(first + i * stride) ? 1 : 0;
+             found += here;
            });
   return found;
 }
@@ -79,10 +82,13 @@ void write_chunk(const NonzeroPlan& plan, int64_t begin, int64_t end, int64_t ne
              int64_t* column = plan.output + inner * total;
              const int64_t start = cursor.index[inner];
              const int64_t begun = next;
-             for (int64_t i = 0; i < count && next < last; ++i) {
-               column[next] = start + i;
-               next += holds<T>(first + i * stride) ? 1 : 0;
+             const int64_t stop = last;  // copies, because the positions might alias the captures
+             int64_t place = begun;
+             for (int64_t i = 0; i < count && place < stop; ++i) {
+               column[place] = start + i;
+               place += holds<T>(first + i * stride) ? 1 : 0;
              }
+             next = place;
              for (int32_t d = 0; d < inner; ++d)
                std::fill(plan.output + d * total + begun, plan.output + d * total + next,
                          cursor.index[d]);
