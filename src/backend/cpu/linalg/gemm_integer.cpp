@@ -23,6 +23,11 @@ bool all_zero(const void* data, int64_t size) {
   return std::all_of(bytes, bytes + size, [](std::byte value) { return value == std::byte{0}; });
 }
 
+bool is_one(const void* data, int64_t size) {
+  const auto* bytes = static_cast<const std::byte*>(data);
+  return bytes[0] == std::byte{1} && all_zero(bytes + 1, size - 1);
+}
+
 }  // namespace
 
 bool gemm_integer(const GemmPlan& plan, const void* a, const void* b, void* c) {
@@ -45,6 +50,7 @@ bool gemm_integer(const GemmPlan& plan, const void* a, const void* b, void* c) {
   auto* totals = static_cast<std::byte*>(sums.data());
   if (totals == nullptr) return false;
   const bool keeps = !all_zero(&plan.beta, size);
+  const bool plain = !keeps && is_one(&plan.alpha, size);
   parallel_for(plan.m, std::max<int64_t>(1, 65536 / std::max<int64_t>(plan.n * plan.k, 1)),
                [&](int64_t begin, int64_t end) {
                  for (int64_t i = begin; i < end; ++i) {
@@ -55,6 +61,10 @@ bool gemm_integer(const GemmPlan& plan, const void* a, const void* b, void* c) {
                      const auto* factor = static_cast<const std::byte*>(a) +
                                           (i * plan.a_strides[0] + l * plan.a_strides[1]) * size;
                      multiply_add(plan.n, total, factor, rows + l * row_step);
+                   }
+                   if (plain) {
+                     copy_strided(plan.n, size, target, plan.c_strides[1] * size, total, size);
+                     continue;
                    }
                    // total = alpha total + beta C, by the same row function: first scale by alpha,
                    // then add beta times the old C.
