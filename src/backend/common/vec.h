@@ -262,9 +262,25 @@ template <class U, class T>
   return Vec<U>(__builtin_convertvector(a.v, typename Vec<U>::Native));
 }
 
-// Writes 1 or 0 as a byte per lane.
+// Writes 1 or 0 as a byte per lane. (Without AVX-512, GCC 12 narrows wide masks lane by lane.)
 template <class T>
 [[gnu::always_inline]] inline void store_bools(Mask<T> mask, uint8_t* target) {
+#if !defined(__AVX512F__)
+  if constexpr (sizeof(T) >= 4) {
+#if defined(__AVX2__)
+    const auto lanes = reinterpret_cast<__m256i>(mask.v);
+    __m128i packed =
+        _mm_packs_epi32(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256(lanes, 1));
+#else
+    const auto lanes = reinterpret_cast<__m128i>(mask.v);
+    __m128i packed = _mm_packs_epi32(lanes, lanes);
+#endif
+    if constexpr (sizeof(T) == 8) packed = _mm_packs_epi32(packed, packed);
+    const __m128i ones = _mm_abs_epi8(_mm_packs_epi16(packed, packed));
+    __builtin_memcpy(target, &ones, Vec<T>::kSize);
+    return;
+  }
+#endif
   typedef int8_t Bytes __attribute__((vector_size(kVecBytes / sizeof(T))));
   const Bytes bytes = -__builtin_convertvector(mask.v, Bytes);
   __builtin_memcpy(target, &bytes, sizeof(bytes));

@@ -68,6 +68,7 @@ void multiply_add_row(int64_t count, void* to, const void* factor, const void* f
   __builtin_memcpy(&scale, factor, sizeof(T));
   T* target = static_cast<T*>(to);
   const T* source = static_cast<const T*>(from);
+#pragma omp simd
   for (int64_t i = 0; i < count; ++i) {
     if constexpr (kLogical)
       target[i] = static_cast<T>(target[i] | (scale & source[i]));
