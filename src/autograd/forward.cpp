@@ -22,10 +22,11 @@ namespace tsr {
 struct DualCell {
   DualCell* next = nullptr;  // of the tensor
   DualCell* later = nullptr;
-  DualCell* earlier = nullptr;  // of the level; null in its first cell
-  ForwardLevel* level = nullptr;
+  DualCell* earlier = nullptr;    // of the level; null in its first cell
+  ForwardLevel* level = nullptr;  // null in a cell inside a record that is not in use
   TensorImpl* owner = nullptr;
   Tensor tangent;
+  bool inside = false;  // in the block of its record, in whose list it always stays
 };
 
 struct ForwardLevel {
@@ -45,12 +46,22 @@ TensorRecord* record_of(TensorImpl* impl) noexcept {
   return static_cast<TensorRecord*>(impl->autograd);
 }
 
+DualCell* new_cell(void* block, const Tensor& owner, ForwardLevel& level) noexcept {
+  auto* cell = ::new (block) DualCell;
+  cell->level = &level;
+  cell->owner = owner.impl();
+  return cell;
+}
 void free_cell(DualCell* cell) noexcept {
   std::destroy_at(cell);
   small_free(cell, sizeof(DualCell));
 }
 
-// The next three need the lock.
+// Most tensors with a tangent have no other autograd state: their record and cell share a block.
+constexpr size_t kWideSize = sizeof(TensorRecord) + sizeof(DualCell);
+static_assert(sizeof(TensorRecord) % alignof(DualCell) == 0);
+
+// The next five need the lock.
 DualCell* find_cell(const TensorRecord* record, const ForwardLevel& level) noexcept {
   DualCell* cell = record == nullptr ? nullptr : record->cells.load(std::memory_order_relaxed);
   while (cell != nullptr && cell->level != &level) cell = cell->next;
@@ -60,29 +71,43 @@ void leave_level(DualCell& cell) noexcept {
   (cell.earlier == nullptr ? cell.level->cells : cell.earlier->later) = cell.later;
   if (cell.later != nullptr) cell.later->earlier = cell.earlier;
 }
+void join_level(DualCell& cell) noexcept {
+  cell.earlier = nullptr;
+  cell.later = cell.level->cells;
+  if (cell.later != nullptr) cell.later->earlier = &cell;
+  cell.level->cells = &cell;
+  cell.owner->flags |= kDualFlag;
+}
 void leave_tensor(DualCell& cell) noexcept {
-  TensorRecord& record = *record_of(cell.owner);
-  DualCell* first = record.cells.load(std::memory_order_relaxed);
-  if (first == &cell) {
-    record.cells.store(cell.next, std::memory_order_relaxed);
-    if (cell.next == nullptr) cell.owner->flags &= ~uint32_t{kDualFlag};
-    return;
+  std::atomic<DualCell*>& cells = record_of(cell.owner)->cells;
+  cell.level = nullptr;
+  DualCell* first = cells.load(std::memory_order_relaxed);
+  if (!cell.inside && first == &cell) {
+    first = cell.next;
+    cells.store(first, std::memory_order_relaxed);
+  } else if (!cell.inside) {
+    DualCell* before = first;
+    while (before->next != &cell) before = before->next;
+    before->next = cell.next;
   }
-  while (first->next != &cell) first = first->next;
-  first->next = cell.next;
+  while (first != nullptr && first->level == nullptr) first = first->next;
+  if (first == nullptr) cell.owner->flags &= ~uint32_t{kDualFlag};
+}
+// Takes the cell out of both lists and frees it. The tangent goes after the lock.
+[[nodiscard]] Tensor take_tangent(DualCell& cell) noexcept {
+  leave_level(cell);
+  leave_tensor(cell);
+  Tensor tangent = std::move(cell.tangent);
+  if (!cell.inside) free_cell(&cell);
+  return tangent;
 }
 
 void clear_level(ForwardLevel& level) noexcept {
   for (;;) {
-    DualCell* cell;
-    {
-      const std::lock_guard guard(g_cells);
-      cell = level.cells;
-      if (cell == nullptr) return;
-      leave_level(*cell);
-      leave_tensor(*cell);
-    }
-    free_cell(cell);
+    Tensor last;
+    const std::lock_guard guard(g_cells);
+    if (level.cells == nullptr) return;
+    last = take_tangent(*level.cells);
   }
 }
 
@@ -90,6 +115,7 @@ void leave_all_levels() noexcept {
   while (t_forward_mode.level != nullptr) {
     ForwardLevel* level = t_forward_mode.level;
     t_forward_mode.level = level->outer;
+    update_record_mask();  // what runs later at the end of the thread sees no level
     clear_level(*level);
     delete level;
   }
@@ -117,37 +143,41 @@ Tensor stored_tangent(const Tensor& tensor, const ForwardLevel& level) {
 }
 
 void remove_cell(const Tensor& tensor, const ForwardLevel& level) noexcept {
-  DualCell* cell;
-  {
-    const std::lock_guard guard(g_cells);
-    cell = find_cell(tsr::record_of(tensor), level);
-    if (cell == nullptr) return;
-    leave_level(*cell);
-    leave_tensor(*cell);
-  }
-  free_cell(cell);
+  Tensor last;
+  const std::lock_guard guard(g_cells);
+  DualCell* cell = find_cell(tsr::record_of(tensor), level);
+  if (cell != nullptr) last = take_tangent(*cell);
+}
+
+void store_first(const Tensor& tensor, ForwardLevel& level, Tensor tangent) {
+  auto* block = static_cast<std::byte*>(small_allocate(kWideSize));
+  auto* record = ::new (block) TensorRecord;
+  DualCell* cell = new_cell(block + sizeof(TensorRecord), tensor, level);
+  cell->inside = true;
+  cell->tangent = std::move(tangent);
+  record->wide = true;
+  record->cells.store(cell, std::memory_order_relaxed);
+  tensor.impl()->autograd = record;
+  const std::lock_guard guard(g_cells);
+  join_level(*cell);
 }
 
 void store_tangent(const Tensor& tensor, ForwardLevel& level, Tensor tangent) {
   if (!tangent.defined()) return remove_cell(tensor, level);
-  TensorRecord& record = ensure_record(tensor);
-  auto* fresh = ::new (small_allocate(sizeof(DualCell))) DualCell;
-  fresh->level = &level;
-  fresh->owner = tensor.impl();
+  TensorRecord* record = tsr::record_of(tensor);
+  if (record == nullptr) return store_first(tensor, level, std::move(tangent));
+  DualCell* fresh = new_cell(small_allocate(sizeof(DualCell)), tensor, level);
   std::unique_lock guard(g_cells);
-  if (DualCell* cell = find_cell(&record, level)) {
+  if (DualCell* cell = find_cell(record, level)) {
     std::swap(cell->tangent, tangent);
     guard.unlock();  // the old tangent goes after the lock
     free_cell(fresh);
     return;
   }
   fresh->tangent = std::move(tangent);
-  fresh->next = record.cells.load(std::memory_order_relaxed);
-  fresh->later = level.cells;
-  if (level.cells != nullptr) level.cells->earlier = fresh;
-  level.cells = fresh;
-  record.cells.store(fresh, std::memory_order_relaxed);
-  tensor.impl()->flags |= kDualFlag;
+  fresh->next = record->cells.load(std::memory_order_relaxed);
+  record->cells.store(fresh, std::memory_order_relaxed);
+  join_level(*fresh);
 }
 
 // ---- tangents with the layout of their tensor ----
@@ -398,13 +428,23 @@ void drop_cells(TensorRecord& record) noexcept {
   {
     const std::lock_guard guard(g_cells);
     cell = record.cells.exchange(nullptr, std::memory_order_relaxed);
-    for (DualCell* each = cell; each != nullptr; each = each->next) leave_level(*each);
+    for (DualCell* each = cell; each != nullptr; each = each->next) {
+      if (each->level != nullptr) leave_level(*each);
+    }
   }
   while (cell != nullptr) {
     DualCell* next = cell->next;
-    free_cell(cell);
+    if (cell->inside) {
+      std::destroy_at(cell);
+    } else {
+      free_cell(cell);
+    }
     cell = next;
   }
+}
+
+size_t size_of_block(const TensorRecord& record) noexcept {
+  return record.wide ? kWideSize : sizeof(TensorRecord);
 }
 
 }  // namespace tsr

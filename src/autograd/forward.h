@@ -99,5 +99,7 @@ void copy_tangents(const Tensor& from, const Tensor& to);
 
 // For the end of a tensor that has cells.
 void drop_cells(TensorRecord& record) noexcept;
+// The memory of the record with what stands behind it.
+[[nodiscard]] size_t size_of_block(const TensorRecord& record) noexcept;
 
 }  // namespace tsr

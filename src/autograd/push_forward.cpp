@@ -3,6 +3,7 @@
 #include "autograd/push_forward.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -49,15 +50,20 @@ void add_to(Tensor& sum, Tensor part) {
 }
 
 Tensor push_elementwise(Node& node, const Tensor& output, std::span<const Tensor> tangents) {
+  constexpr size_t kFew = 4;
+  std::array<Tensor, kFew> few;
+  SmallVector<Tensor, 1> many;
+  if (tangents.size() > kFew) many.resize(tangents.size());
+  const std::span<Tensor> parts(many.empty() ? few.data() : many.data(), tangents.size());
   Tensor sum;
   for (size_t i = 0; i < tangents.size(); ++i) {
     if (!tangents[i].defined()) continue;
     Tensor grad = conj_of(fit_tangent(tangents[i], output.sizes(), output.dtype()));
-    SmallVector<Tensor, 4> parts(tangents.size());
-    Backward ctx(node, {&grad, 1}, {parts.data(), parts.size()}, bit_of(i));
+    Backward ctx(node, {&grad, 1}, parts, bit_of(i));
     node.apply(ctx);
-    if (!parts[i].defined()) continue;
-    add_to(sum, conj_of(std::move(parts[i])));
+    if (parts[i].defined()) add_to(sum, conj_of(std::move(parts[i])));
+    // The derivative may have set what was not asked for.
+    for (Tensor& part : parts) part = {};
   }
   return sum;
 }

@@ -3,6 +3,8 @@
 #include "autograd/record.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "autograd/forward.h"
 #include "autograd/gradient_ops.h"
@@ -124,10 +126,69 @@ void push_level(Node& node, const ForwardRule* rule, const TensorRefs& outputs,
   }
 }
 
+// Where nothing requires grad, the tangent of a level is computed in no_grad mode, so that a
+// derivative may use its fused kernel: Backward::create_graph().
+class PlainTangents {
+ public:
+  PlainTangents(bool attached, std::span<const Tensor> tangents) noexcept {
+    if (attached || !grad_enabled()) return;
+    for (const Tensor& tangent : tangents) {
+      if (tangent.defined() && (tangent.requires_grad() || tangent.has(kViewFlag))) return;
+    }
+    no_grad_.emplace();
+  }
+
+ private:
+  std::optional<NoGrad> no_grad_;
+};
+
+// The common case of connect_forward, without its lists and without metadata in the node: one
+// output in new memory, a rule of the op, one level, and nothing that requires grad. False: another
+// case, and nothing has been done.
+bool push_alone(Node& node, const TensorRefs& outputs, const TensorRefs& inputs, const Saves& saves,
+                const ForwardRule* rule) {
+  constexpr size_t kMost = 4;
+  ForwardLevel& level = *t_forward_mode.level;
+  if (rule == nullptr || outputs.size() != 1 || inputs.size() > kMost || saves.size() > kMost ||
+      outer_level(level) != nullptr) {
+    return false;
+  }
+  const Tensor& output = outputs[0];
+  if (!output.defined() || output.has(kViewFlag) || !is_differentiable(output.dtype()))
+    return false;
+  const bool grad = grad_enabled();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& input = inputs[i];
+    if (!input.defined()) continue;
+    if (input.is_same(output) || (grad && one_needs_grad(input))) return false;
+  }
+  std::array<Tensor, kMost> tangents;
+  bool any = false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    tangents[i] = tangent_of(inputs[i], level);
+    any = any || tangents[i].defined();
+  }
+  if (!any) return true;
+  std::array<const Tensor*, kMost> lent;
+  size_t count = 0;
+  for (const Save& save : saves) lent[count++] = save.tensor;
+  const std::span<const Tensor> given(tangents.data(), inputs.size());
+  // Never null, also if nothing is saved: the node has nothing of its own.
+  const ForwardUse use{lent.data(), tangents.data()};
+  node.set_forward_use(&use);
+  const BelowLevel below(level);
+  const PlainTangents plain(false, given);
+  Tensor result;
+  push_forward(node, rule, outputs, given, {&result, 1});
+  if (result.defined()) set_tangent(output, level, std::move(result));
+  return true;
+}
+
 // As connect, while ops see a level of forward mode. The node is dropped if nothing requires grad.
 [[gnu::noinline, gnu::cold]] void connect_forward(const NodePtr& node, const TensorRefs& outputs,
                                                   const TensorRefs& inputs, const Saves& saves,
                                                   const ForwardRule* rule) {
+  if (push_alone(*node, outputs, inputs, saves, rule)) return;
   add_outputs(*node, outputs);
   Edges edges;
   bool attached = false;
@@ -165,6 +226,7 @@ void push_level(Node& node, const ForwardRule* rule, const TensorRefs& outputs,
       any = any || tangents[i].defined();
     }
     if (!any) continue;
+    const PlainTangents plain(attached, {tangents.data(), tangents.size()});
     push_level(*node, rule, outputs, inputs, {tangents.data(), tangents.size()}, *level, use);
     for (size_t k = 0; attached && k < outputs.size(); ++k) {
       if (outputs[k].defined()) node->copy_output_tangents(static_cast<uint32_t>(k), outputs[k]);

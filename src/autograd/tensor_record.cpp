@@ -36,19 +36,13 @@ struct DyingRecords {
 };
 constinit thread_local DyingRecords t_dying;
 
-void free_record(TensorRecord* record) noexcept {
+void free_record(TensorRecord* record, size_t size = sizeof(TensorRecord)) noexcept {
   record->~TensorRecord();
-  small_free(record, sizeof(TensorRecord));
+  small_free(record, size);
 }
 
-}  // namespace
-
-// A record may hold the last reference to another record (a gradient of a gradient). Such records
-// are queued here instead of being freed recursively inside the destructor.
-void TensorRecord::operator delete(TensorRecord* record, std::destroying_delete_t) noexcept {
-  if (record->cells.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
-    drop_cells(*record);
-  if (!record->grad.defined() && !record->base.defined()) return free_record(record);
+// Of a record that may hold the last reference to another one.
+[[gnu::noinline]] void free_queued(TensorRecord* record) noexcept {
   DyingRecords& mine = t_dying;
   if (mine.running) {
     record->next_dying = std::exchange(mine.first, record);
@@ -56,11 +50,25 @@ void TensorRecord::operator delete(TensorRecord* record, std::destroying_delete_
   }
   mine.running = true;
   while (record != nullptr) {
-    free_record(record);
+    free_record(record, size_of_block(*record));
     record = mine.first;
     if (record != nullptr) mine.first = record->next_dying;
   }
   mine.running = false;
+}
+
+}  // namespace
+
+// A record may hold the last reference to another record (a gradient of a gradient). Such records
+// are queued instead of being freed recursively inside the destructor.
+void TensorRecord::operator delete(TensorRecord* record, std::destroying_delete_t) noexcept {
+  if (record->cells.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
+    drop_cells(*record);
+    if (record->grad.defined() || record->base.defined()) return free_queued(record);
+    return free_record(record, size_of_block(*record));
+  }
+  if (!record->grad.defined() && !record->base.defined()) return free_record(record);
+  free_queued(record);
 }
 
 TensorRecord& ensure_record(const Tensor& tensor) {

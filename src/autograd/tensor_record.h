@@ -39,6 +39,7 @@ struct TensorRecord final : AutogradMeta {
   std::atomic<DualCell*> cells{nullptr};
   mutable SpinLock lock;
   ViewKind view_kind = ViewKind::kNormal;
+  bool wide = false;  // a cell stands behind it in the same block, in `cells` for good
 };
 
 inline TensorRecord* record_of(const Tensor& tensor) noexcept {

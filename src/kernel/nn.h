@@ -111,6 +111,8 @@ enum class NormKind : int32_t {
 // (each may be null).
 struct NormPlan {
   NormKind kind;
+  // 1: gradients. 2: grad_input becomes the tangent of the output for the tangent `output` of the
+  // input: as for 1, but the weight multiplies the result and not `output`; only on the CPU.
   int32_t backward;
   int32_t use_statistics;  // evaluation mode
   int32_t channels_last;   // kGroups: an image is `inner` rows of `channels` numbers

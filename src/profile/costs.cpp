@@ -285,6 +285,7 @@ constexpr Row kRows[] = {
     {kUnary.name, call<ElementwisePlan, pointwise>},
     {kBinary.name, call<ElementwisePlan, pointwise>},
     {kTernary.name, call<ElementwisePlan, pointwise>},
+    {kSumOfProducts.name, call<ElementwisePlan, pointwise>},
     {kFill.name, call<ElementwisePlan, moved>},
     {kCopy.name, call<ElementwisePlan, moved>},
     {kReduce.name, call<ReducePlan, reduce>},

@@ -15,6 +15,7 @@ tsr_tensor g_a;
 tsr_tensor g_b;
 tsr_tensor g_leaf;
 tsr_tensor g_ones;
+tsr_tensor g_dual;
 
 void check(tsr_status status) {
   if (status != TSR_OK) std::exit(1);
@@ -77,6 +78,32 @@ extern "C" {
   }
 }
 
+// Forward mode: the value and its tangent.
+[[gnu::noinline]] void case_dual_exp() {
+  for (int i = 0; i < kCalls; ++i) {
+    tsr_tensor c = nullptr;
+    check(tsr_exp(g_dual, &c));
+    tsr_tensor_release(c);
+  }
+}
+
+// A product whose factors both have a tangent.
+[[gnu::noinline]] void case_dual_multiply() {
+  for (int i = 0; i < kCalls; ++i) {
+    tsr_tensor c = nullptr;
+    check(tsr_multiply(g_dual, g_dual, &c));
+    tsr_tensor_release(c);
+  }
+}
+
+[[gnu::noinline]] void case_dual_multiply_constant() {
+  for (int i = 0; i < kCalls; ++i) {
+    tsr_tensor c = nullptr;
+    check(tsr_multiply(g_dual, g_a, &c));
+    tsr_tensor_release(c);
+  }
+}
+
 // One node for each call, with one kernel.
 [[gnu::noinline]] void case_backward(tsr_tensor y) {
   check(tsr_backward(&y, 1, &g_ones, 1, nullptr, 0, 0));
@@ -108,6 +135,20 @@ int main() {
   check(tsr_tensor_set_requires_grad(g_leaf, 1));
   // The first round fills caches and free lists.
   for (int round = 0; round < 2; ++round) {
+    int64_t level = 0;
+    check(tsr_forward_enter(&level));
+    check(tsr_make_dual(g_a, g_b, level, &g_dual));
+    if (round == 1) {
+      case_dual_exp();
+      case_dual_multiply();
+      case_dual_multiply_constant();
+    } else {
+      tsr_tensor c = nullptr;
+      check(tsr_exp(g_dual, &c));
+      tsr_tensor_release(c);
+    }
+    tsr_tensor_release(g_dual);
+    check(tsr_forward_exit(level));
     tsr_tensor y = chain(tsr_multiply);
     tsr_tensor sum = chain(tsr_add);
     if (round == 1) {

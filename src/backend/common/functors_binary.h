@@ -250,5 +250,75 @@ struct SiluGrad {
     return g * s * fma(x, V(1) - s, V(1));
   }
 };
+struct AbsGrad {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V g, V x) const {
+    return g * sign(x);
+  }
+};
+struct ReciprocalGrad {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V g, V y) const {
+    return -(g * (y * y));
+  }
+};
+struct SquareGrad {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V g, V x) const {
+    return g * (x + x);
+  }
+};
+struct SqrtGrad {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V g, V y) const {
+    return g / (y + y);
+  }
+};
+struct RsqrtGrad {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V g, V y) const {
+    return g * (y * y * y * V(-0.5));
+  }
+};
+struct Expm1Grad {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V g, V y) const {
+    return g * (y + V(1));
+  }
+};
+struct Log1pGrad {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V g, V x) const {
+    return g / (x + V(1));
+  }
+};
+struct SinGrad {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V g, V x) const {
+    return g * cos(x);
+  }
+};
+struct CosGrad {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V g, V x) const {
+    return -(g * sin(x));
+  }
+};
+struct TanGrad {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V g, V y) const {
+    return g * fma(y, y, V(1));
+  }
+};
 
 }  // namespace tsr::math

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Functors of three operands (see Note [Functors]).
+// Functors of three operands, and one of four (see Note [Functors]).
 #pragma once
 
 #include "backend/common/functor_types.h"
@@ -30,6 +30,14 @@ struct Addcmul {
   template <class V>
   TSR_HD V operator()(V a, V b, V c, V factor) const {
     return a + factor * b * c;
+  }
+};
+// The tangent of a product, of four operands.
+struct SumOfProducts {
+  static constexpr unsigned kTypes = kReal | kComplexes;
+  template <class V>
+  TSR_HD V operator()(V a, V b, V c, V d) const {
+    return a * b + c * d;
   }
 };
 struct Addcdiv {

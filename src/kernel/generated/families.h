@@ -57,6 +57,7 @@ struct KernelTable {
   Status (*packed)(const PackedPlan& plan);  // products with a matrix that is packed once
   Status (*gates)(const GatesPlan& plan);  // one time step of a recurrent layer
   Status (*align_loss)(const AlignLossPlan& plan);  // the loss of alignments (CTC) and its gradient
+  Status (*sum_of_products)(const ElementwisePlan& plan);  // a b + c d of dense operands
   Status (*optim)(const OptimPlan& plan);  // steps of optimizers
   Status (*linear)(const LinearPlan& plan);  // dense layers with their bias
 };
@@ -98,6 +99,7 @@ inline constexpr Family<&KernelTable::class_loss> kClassLoss{"class_loss"};
 inline constexpr Family<&KernelTable::packed> kPacked{"packed"};
 inline constexpr Family<&KernelTable::gates> kGates{"gates"};
 inline constexpr Family<&KernelTable::align_loss> kAlignLoss{"align_loss"};
+inline constexpr Family<&KernelTable::sum_of_products> kSumOfProducts{"sum_of_products"};
 inline constexpr Family<&KernelTable::optim> kOptim{"optim"};
 inline constexpr Family<&KernelTable::linear> kLinear{"linear"};
 

@@ -125,6 +125,16 @@ const char* kernel_name(int32_t id) noexcept {
     case 1227: return "gelu_grad";
     case 1228: return "gelu_tanh_grad";
     case 1229: return "silu_grad";
+    case 1230: return "abs_grad";
+    case 1231: return "reciprocal_grad";
+    case 1232: return "square_grad";
+    case 1233: return "sqrt_grad";
+    case 1234: return "rsqrt_grad";
+    case 1235: return "expm1_grad";
+    case 1236: return "log1p_grad";
+    case 1237: return "sin_grad";
+    case 1238: return "cos_grad";
+    case 1239: return "tan_grad";
     case 1300: return "copysign";
     case 1302: return "logaddexp";
     case 1303: return "logaddexp2";

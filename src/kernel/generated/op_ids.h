@@ -146,6 +146,16 @@ enum class BinaryOp : int32_t {
   kGeluGrad = 1227,  // of x, erf form
   kGeluTanhGrad = 1228,  // of x, tanh form
   kSiluGrad = 1229,  // of x
+  kAbsGrad = 1230,  // g sign(x)
+  kReciprocalGrad = 1231,  // -g y²
+  kSquareGrad = 1232,  // 2 g x
+  kSqrtGrad = 1233,  // g / (2 y)
+  kRsqrtGrad = 1234,  // -g y³ / 2
+  kExpm1Grad = 1235,  // g (y + 1)
+  kLog1pGrad = 1236,  // g / (x + 1)
+  kSinGrad = 1237,  // g cos(x)
+  kCosGrad = 1238,  // -g sin(x)
+  kTanGrad = 1239,  // g (1 + y²)
   kCopysign = 1300,
   kLogaddexp = 1302,
   kLogaddexp2 = 1303,

@@ -347,13 +347,15 @@ Tensor pushed(const Forward& ctx, const AttentionShape& shape, const Tensor& que
   const auto part = [&](const Tensor& t, bool shared) {
     return grouped(shape, in_opmath(t), shared);
   };
-  const Tensor q = part(query, false);
+  // The scale goes to the queries, which are fewer numbers than the scores.
+  const auto scaled = [&](const Tensor& t) { return multiply(part(t, false), shape.scale); };
+  const Tensor q = scaled(query);
   const Tensor k = part(key, true);
   const bool added = attn_mask.defined() && attn_mask.dtype() != DType::kBool;
   const Tensor mask = added                 ? part(attn_mask, false)
                       : attn_mask.defined() ? grouped(shape, attn_mask, false)
                                             : attn_mask;
-  const Tensor p = attention_probabilities(q, k, mask, shape.causal, shape.scale);
+  const Tensor p = attention_probabilities(q, k, mask, shape.causal, 1);
   const Tensor factors =
       shape.dropout > 0 ? dropout_factors(shape, p.dtype(), p.device()) : Tensor();
   const auto dropped = [&](const Tensor& t) {
@@ -361,15 +363,13 @@ Tensor pushed(const Forward& ctx, const AttentionShape& shape, const Tensor& que
   };
   const auto plus = [](const Tensor& a, const Tensor& b) { return a.defined() ? add(a, b) : b; };
   Tensor ds;
-  if (ctx.has(0)) ds = matmul(part(ctx.tangent(0), false), matrix_transpose(k));
+  if (ctx.has(0)) ds = matmul(scaled(ctx.tangent(0)), matrix_transpose(k));
   if (ctx.has(1)) ds = plus(ds, matmul(q, matrix_transpose(part(ctx.tangent(1), true))));
-  if (ds.defined()) ds = multiply(ds, shape.scale);
   if (ctx.has(3)) ds = plus(ds, part(ctx.tangent(3), false));
   Tensor result;
   if (ds.defined()) {
-    const Tensor weighted = multiply(p, ds);
-    const Tensor dp = subtract(weighted, multiply(p, sum(weighted, Dims{-1}, true)));
-    result = matmul(dropped(dp), part(value, true));
+    ds = broadcast_to(ds, p.sizes());
+    result = matmul(dropped(softmax_tangent(ds, p)), part(value, true));
   }
   if (ctx.has(2)) result = plus(result, matmul(dropped(p), part(ctx.tangent(2), true)));
   return shape.group == 1 ? result : flatten(result, result.ndim() - 4, result.ndim() - 3);
@@ -377,20 +377,19 @@ Tensor pushed(const Forward& ctx, const AttentionShape& shape, const Tensor& que
 
 void record_attention(const Tensor& output, const AttentionShape& shape, const Tensor& q,
                       const Tensor& k, const Tensor& v, const Tensor& mask, const Tensor& lse) {
-  record(
-      output, "AttentionBackward", {q, k, v, mask},
-      {save_input(q), save_input(k), save_input(v), save_input(mask), save_output(output),
-       save_input(lse)},
-      [shape](Backward& ctx) {
-        const Tensor query = ctx.saved(0);
-        if (ctx.create_graph() || ctx.needs(3)) {
-          set_differentiable(ctx, shape, query, ctx.saved(1), ctx.saved(2), ctx.saved(3));
-        } else {
-          set_fused(ctx, shape, query, ctx.saved(1), ctx.saved(2), ctx.saved(3), ctx.saved(4),
-                    ctx.saved(5));
-        }
-      },
-      [&](Forward& ctx) { ctx.set(0, pushed(ctx, shape, q, k, v, mask)); });
+  record(output, "AttentionBackward", {q, k, v, mask},
+         {save_input(q), save_input(k), save_input(v), save_input(mask), save_output(output),
+          save_input(lse)},
+         TakesBatches{[shape](Backward& ctx) {
+           const Tensor query = ctx.saved(0);
+           if (ctx.create_graph() || ctx.needs(3) || ctx.lead() == 1) {
+             set_differentiable(ctx, shape, query, ctx.saved(1), ctx.saved(2), ctx.saved(3));
+           } else {
+             set_fused(ctx, shape, query, ctx.saved(1), ctx.saved(2), ctx.saved(3), ctx.saved(4),
+                       ctx.saved(5));
+           }
+         }},
+         [&](Forward& ctx) { ctx.set(0, pushed(ctx, shape, q, k, v, mask)); });
 }
 
 }  // namespace
@@ -433,7 +432,8 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
 Tensor attention_probabilities(const Tensor& query, const Tensor& key, const Tensor& mask,
                                bool causal, double scale) {
   const double hidden = -std::numeric_limits<double>::infinity();
-  Tensor scores = multiply(matmul(query, matrix_transpose(key)), scale);
+  Tensor scores = matmul(query, matrix_transpose(key));
+  if (scale != 1) scores = multiply(scores, scale);
   if (mask.defined()) {
     scores = mask.dtype() == DType::kBool ? masked_fill(scores, logical_not(mask), hidden)
                                           : add(scores, mask);

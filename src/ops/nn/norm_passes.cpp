@@ -9,6 +9,7 @@
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/reduce.h"
+#include "ops/samples.h"
 #include "ops/shape/shape.h"
 
 namespace tsr::ops {
@@ -46,14 +47,17 @@ DType dtype_or(const Tensor& tensor, DType otherwise) {
   return tensor.defined() ? tensor.dtype() : otherwise;
 }
 
-void launch_backward(const NormShape& shape, const BackwardTensors& of) {
+enum class Pass : int32_t { kGradients = 1, kTangent = 2 };  // NormPlan::backward
+
+void launch_backward(const NormShape& shape, const BackwardTensors& of,
+                     Pass pass = Pass::kGradients) {
   launch_or_widen(
       kernel::kNorm,
       {reads(of.x), reads(of.weight), reads(of.g), writes(of.dx), writes(of.dw), writes(of.db)},
       [&](const Tensor* const* t) {
         const Tensor& x = *t[0];
         NormPlan plan = plan_of(shape);
-        plan.backward = 1;
+        plan.backward = static_cast<int32_t>(pass);
         plan.place = kernel::place_on(x.device());
         plan.dtype = x.dtype();
         plan.weight_dtype = dtype_or(*t[1], dtype_or(*t[4], x.dtype()));
@@ -106,6 +110,18 @@ Tensor viewed(const NormShape& shape, const Tensor& t) {
   return shape.view.empty() ? t : reshape(t, shape.view);
 }
 
+Tensor viewed_gradient(const Backward& ctx, const NormShape& shape) {
+  const Tensor g = in_opmath(ctx.grad());
+  return shape.view.empty() ? g : reshape(g, ctx.batched(shape.view));
+}
+
+// The sum over the axes that the parameters lack.
+Tensor parameter_gradient(const Backward& ctx, const NormShape& shape, const Tensor& g,
+                          const Dims& sizes) {
+  const Dims others = sample_axes(ctx, shape.parameter_axes);
+  return reshape(others.empty() ? g : sum(g, DimsView(others)), ctx.batched(sizes));
+}
+
 // x - mean, with the saved mean where the statistics are constants; x itself without a mean.
 Tensor centered(const NormShape& shape, const Tensor& x, const Tensor& mean_saved) {
   if (shape.kind == NormKind::kRms) return x;
@@ -124,17 +140,18 @@ void set_differentiable(Backward& ctx, const NormShape& shape, const Tensor& inp
   const Tensor r = fixed ? reshape(rstd_saved, shape.statistics)
                          : rsqrt(add(mean(square(center), axes, true), shape.eps));
   const Tensor h = multiply(center, r);
-  const Tensor g = viewed(shape, in_opmath(ctx.grad()));
+  const Tensor g = viewed_gradient(ctx, shape);
+  const Dims along = sample_axes(ctx, axes);
+  const auto mean_of = [&](const Tensor& t) { return mean(t, DimsView(along), true); };
   const Tensor scaled = w.defined() ? multiply(g, reshape(w, shape.parameter)) : g;
   if (ctx.needs(0)) {
     Tensor slope = scaled;
-    if (!fixed && shape.kind != NormKind::kRms) slope = subtract(slope, mean(scaled, axes, true));
-    if (!fixed) slope = subtract(slope, multiply(h, mean(multiply(scaled, h), axes, true)));
-    ctx.set(0, reshape(multiply(slope, r), input.sizes()));
+    if (!fixed && shape.kind != NormKind::kRms) slope = subtract(slope, mean_of(scaled));
+    if (!fixed) slope = subtract(slope, multiply(h, mean_of(multiply(scaled, h))));
+    ctx.set(0, reshape(multiply(slope, r), ctx.batched(input.sizes())));
   }
-  const DimsView others(shape.parameter_axes);
   const auto total = [&](const Tensor& t) {
-    return reshape(others.empty() ? t : sum(t, others), parameter_sizes);
+    return parameter_gradient(ctx, shape, t, parameter_sizes);
   };
   if (ctx.needs(1)) ctx.set(1, total(multiply(g, h)));
   if (ctx.needs(2)) ctx.set(2, total(g));
@@ -199,8 +216,7 @@ Tensor pushed(const Forward& ctx, const NormShape& shape, const Tensor& x, const
 }
 
 // The same in one kernel where only x has a tangent and nothing is to be recorded. The derivative
-// by x is symmetric but for the weight: the kernel of the backward, without a weight, gives the
-// tangent of h.
+// by x is symmetric but for the weight, and with it where each channel has statistics of its own.
 Tensor pushed_fused(const NormShape& shape, const Tensor& tangent, const Tensor& dense,
                     const Tensor& w, const Tensor& center, const Tensor& rstd) {
   const bool last = is_channels_last(dense);
@@ -208,8 +224,13 @@ Tensor pushed_fused(const NormShape& shape, const Tensor& tangent, const Tensor&
   const Tensor none;
   const Tensor result = empty_image(dense.sizes(), dense.dtype(), dense.device(), last);
   if (result.numel() == 0) return result;
+  const Tensor weight = w.defined() ? contiguous_memory(w) : w;
+  if (dense.device().is_cpu() || shape.kind == NormKind::kChannels || !w.defined()) {
+    const Pass pass = dense.device().is_cpu() ? Pass::kTangent : Pass::kGradients;
+    launch_backward(shape, {dense, weight, center, rstd, t, result, none, none}, pass);
+    return result;
+  }
   launch_backward(shape, {dense, none, center, rstd, t, result, none, none});
-  if (!w.defined()) return result;
   const Tensor parts = viewed(shape, in_opmath(result));
   multiply(parts, reshape(in_opmath(w), shape.parameter), Out::inplace(parts));
   return reshape(parts, dense.sizes());
@@ -224,30 +245,29 @@ void record_norm(const Tensor& output, const char* name, const NormShape& shape,
                                  dtype_or(w, x.dtype()), dtype_or(b, x.dtype())};
   const Tensor none;
   const auto [saved_x, saved_w] = norm_saves(x, w, none);
-  record(
-      output, name, {x, w, b}, {saved_x, saved_w, save_input(center), save_input(rstd)},
-      [shape, parameters, last = is_channels_last(dense)](Backward& ctx) {
-        const Tensor input = ctx.saved(0);
-        if (!input.defined()) {  // only the bias needs a gradient
-          const Tensor g = viewed(shape, ctx.grad());
-          ctx.set(2, reshape(sum(g, DimsView(shape.parameter_axes)), parameters.sizes));
-          return;
-        }
-        const Tensor weight = ctx.saved(1);
-        if (ctx.create_graph()) {
-          set_differentiable(ctx, shape, input, weight, ctx.saved(2), ctx.saved(3),
-                             parameters.sizes);
-        } else {
-          set_fused(ctx, shape, image_memory(input, last), weight, ctx.saved(2), ctx.saved(3),
-                    parameters);
-        }
-      },
-      [&](Forward& ctx) {
-        const bool of_input_alone = ctx.has(0) && !ctx.has(1) && !ctx.has(2);
-        ctx.set(0, of_input_alone && !recording_enabled()
-                       ? pushed_fused(shape, ctx.tangent(0), dense, w, center, rstd)
-                       : pushed(ctx, shape, x, w, center, rstd));
-      });
+  record(output, name, {x, w, b}, {saved_x, saved_w, save_input(center), save_input(rstd)},
+         TakesBatches{[shape, parameters, last = is_channels_last(dense)](Backward& ctx) {
+           const Tensor input = ctx.saved(0);
+           if (!input.defined()) {  // only the bias needs a gradient
+             const Tensor g = viewed_gradient(ctx, shape);
+             ctx.set(2, parameter_gradient(ctx, shape, g, parameters.sizes));
+             return;
+           }
+           const Tensor weight = ctx.saved(1);
+           if (ctx.create_graph() || ctx.lead() == 1) {
+             set_differentiable(ctx, shape, input, weight, ctx.saved(2), ctx.saved(3),
+                                parameters.sizes);
+           } else {
+             set_fused(ctx, shape, image_memory(input, last), weight, ctx.saved(2), ctx.saved(3),
+                       parameters);
+           }
+         }},
+         [&](Forward& ctx) {
+           const bool of_input_alone = ctx.has(0) && !ctx.has(1) && !ctx.has(2);
+           ctx.set(0, of_input_alone && !recording_enabled()
+                          ? pushed_fused(shape, ctx.tangent(0), dense, w, center, rstd)
+                          : pushed(ctx, shape, x, w, center, rstd));
+         });
 }
 
 // ---- checks ----

@@ -145,4 +145,8 @@ Tensor log_softmax(const Tensor& input, int64_t axis, std::optional<DType> dtype
   return softmax_family(input, axis, dtype, true, out);
 }
 
+Tensor softmax_tangent(const Tensor& tangent, const Tensor& output) {
+  return pushed(tangent, output, output.ndim() - 1, false);
+}
+
 }  // namespace tsr::ops

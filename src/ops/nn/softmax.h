@@ -15,5 +15,8 @@ namespace tsr::ops {
 Tensor softmax(const Tensor& input, int64_t axis, std::optional<DType> dtype = {}, Out out = {});
 Tensor log_softmax(const Tensor& input, int64_t axis, std::optional<DType> dtype = {},
                    Out out = {});
+// The tangent of `output`, the softmax along the last axis of a tensor whose tangent is `tangent`,
+// which has the same shape.
+Tensor softmax_tangent(const Tensor& tangent, const Tensor& output);
 
 }  // namespace tsr::ops

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/pointwise/binary.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "autograd/ownership.h"
@@ -200,15 +201,38 @@ SmallVector<Save, 3> operand_saves(const Arg& a, const Arg& b, const Tensor& ori
   return kept;
 }
 
+// Whether the CPU's kernel of sums of products takes these: no casts, no strides.
+bool are_dense(std::initializer_list<const Tensor*> tensors) {
+  const Tensor& first = **tensors.begin();
+  if (!first.device().is_cpu() || itemsize(first.dtype()) < 4) return false;
+  return std::all_of(tensors.begin(), tensors.end(), [&](const Tensor* tensor) {
+    return tensor->is_contiguous() && tensor->dtype() == first.dtype() &&
+           tensor->sizes() == first.sizes();
+  });
+}
+
+// a b + c d in one pass.
+Tensor sum_of_products(const Tensor& a, const Tensor& b, const Tensor& c, const Tensor& d) {
+  const Tensor result = empty(a.sizes(), a.dtype(), a.device());
+  if (result.numel() == 0) return result;
+  const kernel::Elementwise walk(result, {a, b, c, d});
+  kernel::launch(kernel::kSumOfProducts, result.device(), walk.plan());
+  return result;
+}
+
 // The tangent of a product. The factors are saved in the order a, b; each only if the other one has
 // a tangent or requires grad.
 Tensor pushed_product(const Forward& ctx, uint8_t saves) {
   const auto b = [&] { return ctx.saved((saves & kSaveA) != 0 ? 1 : 0); };
   if (!ctx.has(1)) return multiply(ctx.tangent(0), b());
   if (!ctx.has(0)) return multiply(ctx.saved(0), ctx.tangent(1));
-  const Tensor first = multiply(ctx.tangent(0), b());
   const Tensor a = ctx.saved(0);
   const Tensor& t = ctx.tangent(1);
+  if (const Tensor other = b();
+      !recording_enabled() && are_dense({&ctx.tangent(0), &other, &a, &t})) {
+    return sum_of_products(ctx.tangent(0), other, a, t);
+  }
+  const Tensor first = multiply(ctx.tangent(0), b());
   // In the memory of the first product where that has the shape of the sum.
   const bool here = !recording_enabled() &&
                     broadcast_shapes(a.sizes(), t.sizes()) == first.sizes() &&
@@ -224,7 +248,7 @@ void record_binary(const BinaryRule& rule, const Tensor& output, const Arg& a, c
   if ((saves & kSaveY) != 0) kept.push_back(save_output(output));
   const std::span<const Save> saved(kept.data(), kept.size());
   if (rule.op == BinaryOp::kMultiply && a.is_tensor() && b.is_tensor()) {
-    record(output, rule.node, {a.tensor(), b.tensor()}, saved, derivative,
+    record(output, rule.node, {a.tensor(), b.tensor()}, saved, TakesBatches{derivative},
            [&](Forward& ctx) { ctx.set(0, pushed_product(ctx, saves)); });
     return;
   }

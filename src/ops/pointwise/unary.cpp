@@ -82,10 +82,9 @@ void launch_unary(UnaryOp op, const Tensor& result, const Tensor& source,
 
 Tensor launch_fused(BinaryOp op, const Tensor& g, const Tensor& saved,
                     std::initializer_list<double> params) {
-  const Tensor dense = contiguous_memory(g);
-  Tensor result = empty(g.sizes(), g.dtype(), g.device());
+  Tensor result = allocate({}, g.sizes(), g.dtype(), g.device(), false, {&g}).finish();
   if (result.numel() == 0) return result;
-  kernel::Elementwise walk(result, {dense, saved});
+  kernel::Elementwise walk(result, {g, saved});
   int index = 0;
   for (const double value : params) walk.param(index++, value, g.dtype());
   kernel::launch(kernel::kBinary, result.device(), op, walk.plan());
@@ -238,8 +237,8 @@ constexpr UnaryRule kLeakyRelu{UnaryOp::kLeakyRelu, "LeakyReluBackward", UnaryTy
 Tensor Unary::operator()(const Tensor& input, Out out) const {
   return run_unary(rule, input, out, {}, [row = &rule](Backward& ctx) {
     const Tensor saved = row->saves == UnarySaves::kNothing ? Tensor() : ctx.saved(0);
-    const bool fuse =
-        row->fused != BinaryOp::kNone && !ctx.create_graph() && !is_complex(ctx.grad().dtype());
+    const bool fuse = row->fused != BinaryOp::kNone && !ctx.create_graph() &&
+                      saved.dtype() == ctx.grad().dtype() && !is_complex(saved.dtype());
     ctx.set(0, fuse ? launch_fused(row->fused, ctx.grad(), saved, {})
                     : row->derivative(ctx.grad(), saved));
   });
@@ -261,22 +260,22 @@ Tensor gelu(const Tensor& input, std::string_view approximate, Out out) {
 
 // ---- the rows ----
 // clang-format off
-constinit const Unary abs{{UnaryOp::kAbs, "AbsBackward", UnaryType::kMagnitude, kInput, d_abs}};
+constinit const Unary abs{{UnaryOp::kAbs, "AbsBackward", UnaryType::kMagnitude, kInput, d_abs, BinaryOp::kAbsGrad}};
 constinit const Unary negative{{UnaryOp::kNegative, "NegativeBackward", UnaryType::kNumeric, kNothing, d_negative}};
 constinit const Unary sign{{UnaryOp::kSign, "SignBackward", UnaryType::kNumeric, kInput, d_sign}};
-constinit const Unary reciprocal{{UnaryOp::kReciprocal, "ReciprocalBackward", UnaryType::kFloat, kOutput, d_reciprocal}};
-constinit const Unary square{{UnaryOp::kSquare, "SquareBackward", UnaryType::kCounting, kInput, d_square}};
-constinit const Unary sqrt{{UnaryOp::kSqrt, "SqrtBackward", UnaryType::kFloat, kOutput, d_sqrt}};
-constinit const Unary rsqrt{{UnaryOp::kRsqrt, "RsqrtBackward", UnaryType::kFloat, kOutput, d_rsqrt}};
-constinit const Unary exp{{UnaryOp::kExp, "ExpBackward", UnaryType::kFloat, kOutput, d_exp}};
-constinit const Unary expm1{{UnaryOp::kExpm1, "Expm1Backward", UnaryType::kFloat, kOutput, d_expm1}};
-constinit const Unary log{{UnaryOp::kLog, "LogBackward", UnaryType::kFloat, kInput, d_log}};
-constinit const Unary log1p{{UnaryOp::kLog1p, "Log1pBackward", UnaryType::kFloat, kInput, d_log1p}};
+constinit const Unary reciprocal{{UnaryOp::kReciprocal, "ReciprocalBackward", UnaryType::kFloat, kOutput, d_reciprocal, BinaryOp::kReciprocalGrad}};
+constinit const Unary square{{UnaryOp::kSquare, "SquareBackward", UnaryType::kCounting, kInput, d_square, BinaryOp::kSquareGrad}};
+constinit const Unary sqrt{{UnaryOp::kSqrt, "SqrtBackward", UnaryType::kFloat, kOutput, d_sqrt, BinaryOp::kSqrtGrad}};
+constinit const Unary rsqrt{{UnaryOp::kRsqrt, "RsqrtBackward", UnaryType::kFloat, kOutput, d_rsqrt, BinaryOp::kRsqrtGrad}};
+constinit const Unary exp{{UnaryOp::kExp, "ExpBackward", UnaryType::kFloat, kOutput, d_exp, BinaryOp::kMultiply}};
+constinit const Unary expm1{{UnaryOp::kExpm1, "Expm1Backward", UnaryType::kFloat, kOutput, d_expm1, BinaryOp::kExpm1Grad}};
+constinit const Unary log{{UnaryOp::kLog, "LogBackward", UnaryType::kFloat, kInput, d_log, BinaryOp::kDivide}};
+constinit const Unary log1p{{UnaryOp::kLog1p, "Log1pBackward", UnaryType::kFloat, kInput, d_log1p, BinaryOp::kLog1pGrad}};
 constinit const Unary log2{{UnaryOp::kLog2, "Log2Backward", UnaryType::kFloat, kInput, d_log2}};
 constinit const Unary log10{{UnaryOp::kLog10, "Log10Backward", UnaryType::kFloat, kInput, d_log10}};
-constinit const Unary sin{{UnaryOp::kSin, "SinBackward", UnaryType::kFloat, kInput, d_sin}};
-constinit const Unary cos{{UnaryOp::kCos, "CosBackward", UnaryType::kFloat, kInput, d_cos}};
-constinit const Unary tan{{UnaryOp::kTan, "TanBackward", UnaryType::kFloat, kOutput, d_tan}};
+constinit const Unary sin{{UnaryOp::kSin, "SinBackward", UnaryType::kFloat, kInput, d_sin, BinaryOp::kSinGrad}};
+constinit const Unary cos{{UnaryOp::kCos, "CosBackward", UnaryType::kFloat, kInput, d_cos, BinaryOp::kCosGrad}};
+constinit const Unary tan{{UnaryOp::kTan, "TanBackward", UnaryType::kFloat, kOutput, d_tan, BinaryOp::kTanGrad}};
 constinit const Unary asin{{UnaryOp::kAsin, "AsinBackward", UnaryType::kFloat, kInput, d_asin}};
 constinit const Unary acos{{UnaryOp::kAcos, "AcosBackward", UnaryType::kFloat, kInput, d_acos}};
 constinit const Unary atan{{UnaryOp::kAtan, "AtanBackward", UnaryType::kFloat, kInput, d_atan}};

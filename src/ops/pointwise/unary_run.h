@@ -52,7 +52,7 @@ Tensor run_unary(const UnaryRule& rule, const Tensor& input, const Out& out,
     if (holomorphic || !is_complex(compute)) {
       record(output, rule.node, {input}, {save}, std::move(derivative), kElementwise);
     } else {
-      record(output, rule.node, {input}, {save}, std::move(derivative));
+      record(output, rule.node, {input}, {save}, TakesBatches{std::move(derivative)});
     }
   }
   return output;

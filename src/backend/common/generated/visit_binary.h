@@ -42,6 +42,16 @@ constexpr auto visit_functor(kernel::BinaryOp op, const Visit& visit) {
     case kernel::BinaryOp::kGeluGrad: return visit.template operator()<GeluGrad>();
     case kernel::BinaryOp::kGeluTanhGrad: return visit.template operator()<GeluTanhGrad>();
     case kernel::BinaryOp::kSiluGrad: return visit.template operator()<SiluGrad>();
+    case kernel::BinaryOp::kAbsGrad: return visit.template operator()<AbsGrad>();
+    case kernel::BinaryOp::kReciprocalGrad: return visit.template operator()<ReciprocalGrad>();
+    case kernel::BinaryOp::kSquareGrad: return visit.template operator()<SquareGrad>();
+    case kernel::BinaryOp::kSqrtGrad: return visit.template operator()<SqrtGrad>();
+    case kernel::BinaryOp::kRsqrtGrad: return visit.template operator()<RsqrtGrad>();
+    case kernel::BinaryOp::kExpm1Grad: return visit.template operator()<Expm1Grad>();
+    case kernel::BinaryOp::kLog1pGrad: return visit.template operator()<Log1pGrad>();
+    case kernel::BinaryOp::kSinGrad: return visit.template operator()<SinGrad>();
+    case kernel::BinaryOp::kCosGrad: return visit.template operator()<CosGrad>();
+    case kernel::BinaryOp::kTanGrad: return visit.template operator()<TanGrad>();
     case kernel::BinaryOp::kCopysign: return visit.template operator()<Copysign>();
     case kernel::BinaryOp::kLogaddexp: return visit.template operator()<Logaddexp>();
     case kernel::BinaryOp::kLogaddexp2: return visit.template operator()<Logaddexp2>();

@@ -40,6 +40,7 @@ kernel::Status class_loss(const kernel::ClassLossPlan& plan);
 kernel::Status packed(const kernel::PackedPlan& plan);
 kernel::Status gates(const kernel::GatesPlan& plan);
 kernel::Status align_loss(const kernel::AlignLossPlan& plan);
+kernel::Status sum_of_products(const kernel::ElementwisePlan& plan);
 kernel::Status optim(const kernel::OptimPlan& plan);
 
 inline constexpr kernel::KernelTable kKernels = {
@@ -75,6 +76,7 @@ inline constexpr kernel::KernelTable kKernels = {
     .packed = packed,
     .gates = gates,
     .align_loss = align_loss,
+    .sum_of_products = sum_of_products,
     .optim = optim,
     .linear = nullptr,
 };

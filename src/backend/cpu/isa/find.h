@@ -16,6 +16,7 @@ namespace tsr::cpu::TSR_ISA {
 PointwiseKernel find_unary(kernel::UnaryOp op, DType compute);
 PointwiseKernel find_binary(kernel::BinaryOp op, DType compute);
 PointwiseKernel find_ternary(kernel::TernaryOp op, DType compute);
+PointwiseKernel find_sum_of_products(DType compute);
 CastRow find_cast(DType from, DType to);
 ReduceKernel find_reduce(kernel::ReduceOp op, DType input);
 MultiplyAddRow find_multiply_add(DType dtype);

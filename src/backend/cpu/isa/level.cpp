@@ -23,7 +23,7 @@ namespace {
 
 constexpr CopyRows kCopyRows{find_cast, stream_copy};
 constexpr IntegerProductRows kIntegerProductRows{find_multiply_add};
-constexpr PointwiseRows kPointwiseRows{find_unary, find_binary, find_ternary};
+constexpr PointwiseRows kPointwiseRows{find_unary, find_binary, find_ternary, find_sum_of_products};
 constexpr RandomRows kRandomRows{find_random};
 constexpr ReduceRows kReduceRows{find_reduce};
 

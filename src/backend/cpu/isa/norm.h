@@ -234,6 +234,15 @@ void layer_norm_backward(int64_t count, const T* g, const T* x, const T* weight,
 }
 
 template <class T>
+void layer_norm_tangent(int64_t count, const T* t, const T* x, const T* weight, const T* center,
+                        T rstd, T* dy) {
+  layer_norm_backward<T>(count, t, x, nullptr, center, rstd, dy, nullptr, nullptr);
+  if (weight == nullptr) return;
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) dy[i] *= weight[i];
+}
+
+template <class T>
 inline constexpr NormRows<T> kNormRows{
     .moments = moments<T>,
     .moments_backward = moments_backward<T>,
@@ -245,6 +254,7 @@ inline constexpr NormRows<T> kNormRows{
     .normalize_channels_backward = normalize_channels_backward<T>,
     .layer_norm = layer_norm<T>,
     .layer_norm_backward = layer_norm_backward<T>,
+    .layer_norm_tangent = layer_norm_tangent<T>,
 };
 
 }  // namespace tsr::cpu::TSR_ISA

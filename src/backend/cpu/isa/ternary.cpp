@@ -106,4 +106,8 @@ PointwiseKernel find_ternary(kernel::TernaryOp op, DType dtype) {
   });
 }
 
+PointwiseKernel find_sum_of_products(DType dtype) {
+  return serve<math::SumOfProducts, 0, 1, 2, 3>(dtype);
+}
+
 }  // namespace tsr::cpu::TSR_ISA

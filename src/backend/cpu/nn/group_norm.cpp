@@ -50,6 +50,7 @@ class Groups {
   }
 
   [[nodiscard]] bool backward() const { return plan_.backward != 0; }
+  [[nodiscard]] bool tangent() const { return plan_.backward == 2; }
   [[nodiscard]] bool writes() const { return !backward() || norm_.dx != nullptr; }
   [[nodiscard]] int64_t channel(int64_t plane) const { return plane % plan_.channels; }
 
@@ -69,7 +70,8 @@ class Groups {
     double sum = 0;
     double other = 0;
     for (int64_t k = 0; k < each_; ++k) {
-      const double weight = backward() ? static_cast<double>(norm_.weight_at(c + k)) : 1;
+      const bool weighted = backward() && !tangent();
+      const double weight = weighted ? static_cast<double>(norm_.weight_at(c + k)) : 1;
       sum += weight * first_[head + k];
       other += weight * second_[head + k];
     }
@@ -86,8 +88,9 @@ class Groups {
     for (int64_t k = 0; k < each_; ++k) {
       mean_[head + k] = norm_.mean[group];
       a_[head + k] = norm_.rstd[group] * norm_.weight_at(c + k);
-      b_[head + k] = backward() ? static_cast<T>(slope.b) : norm_.bias_at(c + k);
-      c_[head + k] = static_cast<T>(slope.c);
+      const double after = tangent() ? static_cast<double>(norm_.weight_at(c + k)) : 1;
+      b_[head + k] = backward() ? static_cast<T>(after * slope.b) : norm_.bias_at(c + k);
+      c_[head + k] = static_cast<T>(after * slope.c);
     }
   }
 

@@ -293,9 +293,14 @@ void layer_norm_row(const Norm<S>& norm, int64_t r, const RowBuffer<S>& buffer, 
   const T* g = norm.widen.read(width, norm.y + at, buffer.at());
   const T* x = norm.widen.read(width, norm.x + at, buffer.at(width));
   T* dx = norm.dx == nullptr ? nullptr : norm.widen.target(norm.dx + at, buffer.at(width));
-  norm.rows.layer_norm_backward(
-      width, g, x, norm.weight, norm.mean == nullptr ? nullptr : norm.mean + r, norm.rstd[r], dx,
-      norm.dw == nullptr ? nullptr : part, norm.db == nullptr ? nullptr : part + width);
+  const T* mean = norm.mean == nullptr ? nullptr : norm.mean + r;
+  if (norm.plan.backward == 2) {
+    norm.rows.layer_norm_tangent(width, g, x, norm.weight, mean, norm.rstd[r], dx);
+  } else {
+    norm.rows.layer_norm_backward(width, g, x, norm.weight, mean, norm.rstd[r], dx,
+                                  norm.dw == nullptr ? nullptr : part,
+                                  norm.db == nullptr ? nullptr : part + width);
+  }
   if (dx != nullptr) norm.widen.write(width, norm.dx + at, dx);
 }
 

@@ -33,6 +33,9 @@ struct NormRows {
   // dx of one row (may be null); adds g xhat and g to the sums (may be null).
   void (*layer_norm_backward)(int64_t count, const T* g, const T* x, const T* weight, const T* mean,
                               T rstd, T* dx, T* weight_sum, T* bias_sum);
+  // The tangent of one row for the tangent t of x; weight and mean may be null.
+  void (*layer_norm_tangent)(int64_t count, const T* t, const T* x, const T* weight, const T* mean,
+                             T rstd, T* dy);
 };
 
 }  // namespace tsr::cpu

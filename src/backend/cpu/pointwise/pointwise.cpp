@@ -7,6 +7,7 @@
 #include "backend/cpu/level.h"
 #include "backend/cpu/pointwise/pointwise_rows.h"
 #include "backend/cpu/pointwise/walk.h"
+#include "base/parallel.h"
 
 namespace tsr::cpu {
 
@@ -84,6 +85,24 @@ Status ternary(TernaryOp op, const ElementwisePlan& plan) {
   if (kernel == nullptr) return missing();
   const DType first = moves ? DType::kBool : compute;
   return walk_rows(plan, kernel->row, {kernel->result, {first, compute, compute}});
+}
+
+Status sum_of_products(const ElementwisePlan& plan) {
+  const DType dtype = plan.dtypes[0];
+  const int64_t size = itemsize(dtype);
+  const Row row = rows_of<PointwiseRows>().sum_of_products(dtype).row;
+  for (int32_t k = 0; k < plan.operands; ++k) {
+    if (plan.dtypes[k] != dtype || plan.strides[k][0] != size) return missing();
+  }
+  if (row == nullptr || plan.ndim != 1 || plan.operands != 5) return missing();
+  parallel_for(plan.numel, kGrain, [&](int64_t begin, int64_t end) {
+    const auto at = [&](int slot) {
+      return static_cast<std::byte*>(plan.data[slot]) + begin * size;
+    };
+    const void* in[] = {at(1), at(2), at(3), at(4)};
+    row(end - begin, at(0), in, plan.params);
+  });
+  return kernel::kOk;
 }
 
 }  // namespace tsr::cpu

@@ -26,6 +26,7 @@ struct PointwiseRows {
   PointwiseKernel (*unary)(kernel::UnaryOp op, DType compute);
   PointwiseKernel (*binary)(kernel::BinaryOp op, DType compute);
   PointwiseKernel (*ternary)(kernel::TernaryOp op, DType compute);
+  PointwiseKernel (*sum_of_products)(DType compute);
 };
 
 }  // namespace tsr::cpu

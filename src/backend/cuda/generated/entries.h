@@ -74,6 +74,7 @@ inline constexpr kernel::KernelTable kKernels = {
     .packed = nullptr,
     .gates = gates,
     .align_loss = align_loss,
+    .sum_of_products = nullptr,
     .optim = optim,
     .linear = linear,
 };
