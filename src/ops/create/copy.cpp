@@ -176,10 +176,11 @@ Tensor to(const Tensor& input, std::optional<Device> device, std::optional<DType
                          : empty(source.sizes(), source.dtype(), target);
   copy_memory(output, source, non_blocking);
   if (needs_grad(source)) {
-    record(
-        output, "ToBackward", {source}, {},
-        [home = source.device()](Backward& ctx) { ctx.set(0, to(ctx.grad(), home, std::nullopt)); },
-        [&](Forward& ctx) { ctx.set(0, to(ctx.tangent(), target, std::nullopt)); });
+    record(output, "ToBackward", {source}, {},
+           TakesBatches{[home = source.device()](Backward& ctx) {
+             ctx.set(0, to(ctx.grad(), home, std::nullopt));
+           }},
+           [&](Forward& ctx) { ctx.set(0, to(ctx.tangent(), target, std::nullopt)); });
   }
   return output;
 }
@@ -188,9 +189,9 @@ Tensor real_part(const Tensor& input) {
   if (!is_complex(input.dtype())) return input;
   Tensor output = cast_memory(input, real_dtype(input.dtype()));
   if (needs_grad(input)) {
-    record(
-        output, "RealPartBackward", {input}, {}, [](Backward& ctx) { ctx.set(0, ctx.take_grad()); },
-        [](Forward& ctx) { ctx.set(0, real_part(ctx.tangent())); });
+    record(output, "RealPartBackward", {input}, {},
+           TakesBatches{[](Backward& ctx) { ctx.set(0, ctx.take_grad()); }},
+           [](Forward& ctx) { ctx.set(0, real_part(ctx.tangent())); });
   }
   return output;
 }
@@ -210,7 +211,7 @@ Tensor pin_memory(const Tensor& input, std::optional<Device> device) {
   copy_memory(output, input);
   if (needs_grad(input)) {
     record(output, "PinMemoryBackward", {input}, {},
-           [](Backward& ctx) { ctx.set(0, ctx.take_grad()); });
+           TakesBatches{[](Backward& ctx) { ctx.set(0, ctx.take_grad()); }});
   }
   return output;
 }
@@ -233,18 +234,18 @@ Tensor copy_(const Tensor& input, const Tensor& src, bool non_blocking) {
   copy_memory(input, overlap_of(src, input) == Overlap::kSome ? clone(src.detached()) : src,
               non_blocking);
   if (grad) {
-    record(
-        input, "CopyBackward", {input, src}, {},
-        [home = src.device(), sizes = src.sizes()](Backward& ctx) {
-          if (ctx.needs(0)) ctx.set(0, zeros_of(ctx.grad()));
-          if (!ctx.needs(1)) return;
-          const Tensor& g = ctx.grad();
-          // Over the border goes the sum, which is not larger.
-          ctx.set(1, g.device() == home ? g : to(sum_to(g, sizes), home, std::nullopt));
-        },
-        [&](Forward& ctx) {
-          if (ctx.has(1)) ctx.set(0, to(ctx.tangent(1), input.device(), std::nullopt));
-        });
+    record(input, "CopyBackward", {input, src}, {},
+           TakesBatches{[home = src.device(), sizes = src.sizes()](Backward& ctx) {
+             if (ctx.needs(0)) ctx.set(0, zeros_of(ctx.grad()));
+             if (!ctx.needs(1)) return;
+             const Tensor& g = ctx.grad();
+             // Over the border goes the sum, which is not larger.
+             const bool whole = g.device() == home || ctx.lead() == 1;
+             ctx.set(1, to(whole ? g : sum_to(g, sizes), home, std::nullopt));
+           }},
+           [&](Forward& ctx) {
+             if (ctx.has(1)) ctx.set(0, to(ctx.tangent(1), input.device(), std::nullopt));
+           });
   }
   return input;
 }
@@ -261,9 +262,8 @@ Tensor fill_(const Tensor& input, const Scalar& value) {
   begin_inplace(input, grad);
   fill_memory(input, value);
   if (grad) {
-    record(
-        input, "FillBackward", {input}, {}, [](Backward& ctx) { ctx.set(0, zeros_of(ctx.grad())); },
-        [](Forward&) {});
+    record(input, "FillBackward", {input}, {},
+           TakesBatches{[](Backward& ctx) { ctx.set(0, zeros_of(ctx.grad())); }}, [](Forward&) {});
   }
   return input;
 }

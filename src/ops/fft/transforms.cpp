@@ -8,6 +8,7 @@
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
 #include "ops/pointwise/binary.h"
+#include "ops/samples.h"
 #include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
 
@@ -72,9 +73,9 @@ Tensor transform_complex(const Tensor& input, DimsView axes, bool inverse, doubl
   if (needs_grad(input)) {
     record(
         result, "FftBackward", {input}, {},
-        [along = Dims(axes), inverse, scale](Backward& ctx) {
-          ctx.set(0, transform_complex(ctx.grad(), along, !inverse, scale));
-        },
+        TakesBatches{[along = Dims(axes), inverse, scale](Backward& ctx) {
+          ctx.set(0, transform_complex(ctx.grad(), sample_axes(ctx, along), !inverse, scale));
+        }},
         [&](Forward& ctx) { ctx.set(0, transform_complex(ctx.tangent(), axes, inverse, scale)); });
   }
   return result;
@@ -89,13 +90,13 @@ Tensor transform_real(const Tensor& input, int64_t axis, bool inverse, double sc
   const Tensor result = empty(shape, complex_of(input.dtype()), input.device());
   launch_transform(FftOp::kRealToHalf, input, result, axis, n, inverse, scale);
   if (needs_grad(input)) {
-    record(
-        result, "RfftBackward", {input}, {},
-        [axis, n, inverse, scale](Backward& ctx) {
-          const Tensor weighted = multiply(ctx.grad(), half_weights(ctx.grad(), axis, n, 0.5));
-          ctx.set(0, transform_half(weighted, axis, n, !inverse, scale));
-        },
-        [&](Forward& ctx) { ctx.set(0, transform_real(ctx.tangent(), axis, inverse, scale)); });
+    record(result, "RfftBackward", {input}, {},
+           TakesBatches{[axis, n, inverse, scale](Backward& ctx) {
+             const int64_t along = axis + ctx.lead();
+             const Tensor weighted = multiply(ctx.grad(), half_weights(ctx.grad(), along, n, 0.5));
+             ctx.set(0, transform_half(weighted, along, n, !inverse, scale));
+           }},
+           [&](Forward& ctx) { ctx.set(0, transform_real(ctx.tangent(), axis, inverse, scale)); });
   }
   return result;
 }

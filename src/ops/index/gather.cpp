@@ -7,6 +7,7 @@
 #include "ops/index/along_axis.h"
 #include "ops/index/index.h"
 #include "ops/reduce/sum_to.h"
+#include "ops/samples.h"
 #include "ops/shape/shape.h"
 
 namespace tsr::ops {
@@ -62,12 +63,13 @@ Tensor gather_at(const Tensor& input, int64_t axis, const Tensor& index, Indices
                at_least_1d_memory(result.value()));
   Tensor output = result.finish();
   if (grad) {
-    record(
-        output, "GatherBackward", {input}, {save_input(positions)},
-        [sizes = input.sizes(), dim](Backward& ctx) {
-          ctx.set(0, gather_backward(ctx.grad(), sizes, dim, ctx.saved(0)));
-        },
-        [&](Forward& ctx) { ctx.set(0, gather_at(ctx.tangent(), dim, positions, kind, {})); });
+    record(output, "GatherBackward", {input}, {save_input(positions)},
+           TakesBatches{[sizes = input.sizes(), dim](Backward& ctx) {
+             if (ctx.lead() == 1 && sizes.empty()) return ctx.set(0, ctx.grad());
+             ctx.set(0, gather_backward(ctx.grad(), ctx.batched(sizes), dim + ctx.lead(),
+                                        for_samples(ctx, ctx.saved(0))));
+           }},
+           [&](Forward& ctx) { ctx.set(0, gather_at(ctx.tangent(), dim, positions, kind, {})); });
   }
   return output;
 }

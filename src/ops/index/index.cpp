@@ -3,6 +3,7 @@
 #include "ops/index/index.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.h"
 #include "ops/index/index_launch.h"
@@ -100,12 +101,24 @@ struct SavedIndices {
   }
   [[nodiscard]] IndexList restore(const Backward& ctx) const {
     IndexList slots;
+    if (ctx.lead() == 1) slots.push_back(Tensor());
     size_t next = 0;
     for (uint64_t left = axes; left != 0; left >>= 1)
       slots.push_back((left & 1) != 0 ? ctx.saved(next++) : Tensor());
     return slots;
   }
 };
+
+// In a batched backward the axis of samples is one axis more that is kept whole. In what index_get
+// returns it stands behind the joint dims where those come first.
+Tensor samples_to(const Backward& ctx, const Tensor& tensor, const IndexArrays& indices,
+                  bool back) {
+  IndexList slots(indices.arrays.begin(), indices.arrays.end());
+  if (ctx.lead() == 0 || place_of(slots, indices.front) != 0) return tensor;
+  int64_t joint = 0;
+  for (const Tensor& slot : slots) joint = std::max(joint, slot.defined() ? slot.ndim() : 0);
+  return moveaxis(tensor, Dims{back ? joint : 0}, Dims{back ? 0 : joint});
+}
 
 SmallVector<Save, 6> saves_of(const Ready& ready) {
   SmallVector<Save, 6> saves;
@@ -124,21 +137,25 @@ Tensor index_accumulate(const Tensor& g, const Dims& sizes, const IndexArrays& i
   if (needs_grad(g)) {
     const SmallVector<Save, 6> saves = saves_of(ready);
     record(whole, "IndexBackwardBackward", {g}, std::span<const Save>(saves.data(), saves.size()),
-           [saved = SavedIndices(ready, indices.front)](Backward& ctx) {
+           TakesBatches{[saved = SavedIndices(ready, indices.front)](Backward& ctx) {
              const IndexList slots = saved.restore(ctx);
-             ctx.set(0, index_get(ctx.grad(), {{slots.data(), slots.size()}, saved.front}));
-           });
+             const IndexArrays same{{slots.data(), slots.size()}, saved.front};
+             ctx.set(0, samples_to(ctx, index_get(ctx.grad(), same), same, true));
+           }});
   }
   return whole;
 }
 
 // Zeros of (rows, ...) with g accumulated at the indices, except at the padding row.
-Tensor embedding_backward(const Tensor& g, const Dims& sizes, const Tensor& indices,
+Tensor embedding_backward(const Backward& ctx, const Dims& sizes, const Tensor& indices,
                           std::optional<int64_t> padding) {
-  const Tensor whole = index_accumulate(g, sizes, {{&indices, 1}});
+  const Tensor& g = ctx.grad();
+  const std::array<Tensor, 2> slots{Tensor(), indices};  // the first for the samples
+  const IndexArrays arrays{std::span(slots).subspan(ctx.lead() == 1 ? 0 : 1)};
+  const Tensor whole = index_accumulate(g, ctx.batched(sizes), arrays);
   if (!padding.has_value()) return whole;
   if (!needs_grad(whole)) {
-    fill_memory(select_memory(whole, 0, *padding), 0);
+    fill_memory(select_memory(whole, ctx.lead(), *padding), 0);
     return whole;
   }
   Tensor kept = zeros_like_shape({sizes.data(), 1}, DType::kBool, g.device());
@@ -167,14 +184,15 @@ Tensor index_get_ready(const Tensor& input, const IndexArrays& indices, const Re
   Tensor output = read_at(input, ready, out, grad);
   if (grad) {
     const SmallVector<Save, 6> saves = saves_of(ready);
-    record(
-        output, "IndexBackward", {input}, std::span<const Save>(saves.data(), saves.size()),
-        [sizes = input.sizes(), saved = SavedIndices(ready, indices.front)](Backward& ctx) {
-          const IndexList slots = saved.restore(ctx);
-          const IndexArrays same{{slots.data(), slots.size()}, saved.front};
-          ctx.set(0, index_accumulate(ctx.grad(), sizes, same));
-        },
-        [&](Forward& ctx) { ctx.set(0, index_get_ready(ctx.tangent(), indices, ready, {})); });
+    record(output, "IndexBackward", {input}, std::span<const Save>(saves.data(), saves.size()),
+           TakesBatches{
+               [sizes = input.sizes(), saved = SavedIndices(ready, indices.front)](Backward& ctx) {
+                 const IndexList slots = saved.restore(ctx);
+                 const IndexArrays same{{slots.data(), slots.size()}, saved.front};
+                 const Tensor g = samples_to(ctx, ctx.grad(), same, false);
+                 ctx.set(0, index_accumulate(g, ctx.batched(sizes), same));
+               }},
+           [&](Forward& ctx) { ctx.set(0, index_get_ready(ctx.tangent(), indices, ready, {})); });
   }
   return output;
 }
@@ -213,16 +231,18 @@ void index_put_(const Tensor& target, const IndexArrays& indices, const Tensor& 
   if (!grad) return;
   record(target, "IndexPutBackward", {target, source},
          std::span<const Save>(saves.data(), saves.size()),
-         [accumulate, saved = SavedIndices(ready, indices.front)](Backward& ctx) {
+         TakesBatches{[accumulate, saved = SavedIndices(ready, indices.front)](Backward& ctx) {
            const IndexList slots = saved.restore(ctx);
            const IndexArrays same{{slots.data(), slots.size()}, saved.front};
-           if (ctx.needs(1)) ctx.set(1, index_get(ctx.grad(), same));
+           if (ctx.needs(1)) {
+             ctx.set(1, samples_to(ctx, index_get(ctx.grad(), same), same, true));
+           }
            if (!ctx.needs(0)) return;
            const Tensor kept = accumulate ? ctx.grad() : clone(ctx.grad());
            const Tensor none = zeros_like_shape({}, kept.dtype(), kept.device());
            if (!accumulate) index_put_(kept, same, none, false);
            ctx.set(0, kept);
-         });
+         }});
 }
 
 Tensor take(const Tensor& input, const Tensor& indices, std::optional<int64_t> axis, Out out) {
@@ -267,19 +287,18 @@ Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<int64_
   if (grad) {
     const std::optional<int64_t> padding =
         padding_idx.has_value() ? std::optional(wanted < 0 ? wanted + rows : wanted) : std::nullopt;
-    record(
-        output, "EmbeddingBackward", {weight}, {save_input(indices)},
-        [sizes = weight.sizes(), padding](Backward& ctx) {
-          ctx.set(0, embedding_backward(ctx.grad(), sizes, ctx.saved(0), padding));
-        },
-        [&](Forward& ctx) {
-          Tensor table = ctx.tangent();
-          if (padding.has_value()) {  // the row of the padding counts as constant
-            table = clone(table);
-            zero_(select(table, 0, *padding));
-          }
-          ctx.set(0, embedding(input, table, padding_idx));
-        });
+    record(output, "EmbeddingBackward", {weight}, {save_input(indices)},
+           TakesBatches{[sizes = weight.sizes(), padding](Backward& ctx) {
+             ctx.set(0, embedding_backward(ctx, sizes, ctx.saved(0), padding));
+           }},
+           [&](Forward& ctx) {
+             Tensor table = ctx.tangent();
+             if (padding.has_value()) {  // the row of the padding counts as constant
+               table = clone(table);
+               zero_(select(table, 0, *padding));
+             }
+             ctx.set(0, embedding(input, table, padding_idx));
+           });
   }
   return output;
 }

@@ -46,11 +46,11 @@ void launch_where(const Tensor& result, const Tensor& mask, const Arg& value, co
 
 void record_masked_fill(const Tensor& output, const Tensor& input, const Tensor& mask,
                         const Arg& value) {
-  const auto derivative = [](Backward& ctx) {
+  const TakesBatches derivative{[](Backward& ctx) {
     const Tensor where_filled = ctx.saved(0);
     if (ctx.needs(0)) ctx.set(0, where(where_filled, 0, ctx.grad()));
     if (ctx.result_count() > 1 && ctx.needs(1)) ctx.set(1, where(where_filled, ctx.grad(), 0));
-  };
+  }};
   if (value.is_tensor()) {
     record(output, "MaskedFillBackward", {input, value.tensor()}, {save_input(mask)}, derivative);
   } else {

@@ -14,6 +14,7 @@
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/sum_to.h"
+#include "ops/samples.h"
 #include "ops/shape/arrange.h"
 #include "ops/shape/slice.h"
 #include "tensor/promotion.h"
@@ -60,6 +61,13 @@ Tensor uncovered(const Tensor& part, const Dims& sizes) {
   return part.sizes() == sizes ? part : pad(part, padding);
 }
 
+// The gradient at the saved positions.
+Tensor gathered(const Backward& ctx, int64_t dim, Indices kind) {
+  // A batch of numbers: each is written and read at its only place.
+  if (ctx.lead() == 1 && ctx.grad().ndim() == 1) return ctx.grad();
+  return gather_at(ctx.grad(), dim + ctx.lead(), for_samples(ctx, ctx.saved(0)), kind, {});
+}
+
 // ---- Writing ----
 
 Tensor written_values(const Tensor& input, const Arg& source, const Tensor& positions) {
@@ -94,13 +102,18 @@ Tensor scatter_write(const Tensor& input, int64_t axis, const Tensor& index, con
   Tensor output = result.finish();
   if (!grad) return output;
   const Dims sizes = given.defined() ? given.sizes() : Dims();
-  const auto derivative = [dim, sizes](Backward& ctx) {
-    if (ctx.needs(0)) ctx.set(0, scatter_write(ctx.grad(), dim, ctx.saved(0), 0, {}));
-    if (ctx.result_count() > 1 && ctx.needs(1)) {
-      const Tensor part = gather_at(ctx.grad(), dim, ctx.saved(0), Indices::kNotNegative, {});
-      ctx.set(1, uncovered(part, sizes));
+  const TakesBatches derivative{[dim, sizes](Backward& ctx) {
+    if (ctx.needs(0)) {
+      const Tensor& g = ctx.grad();
+      const bool numbers = ctx.lead() == 1 && g.ndim() == 1;  // as in gathered
+      ctx.set(0, numbers
+                     ? zeros_of(g)
+                     : scatter_write(g, dim + ctx.lead(), for_samples(ctx, ctx.saved(0)), 0, {}));
     }
-  };
+    if (ctx.result_count() > 1 && ctx.needs(1)) {
+      ctx.set(1, uncovered(gathered(ctx, dim, Indices::kNotNegative), ctx.batched(sizes)));
+    }
+  }};
   if (given.defined()) {
     record(output, "ScatterBackward", {input, given}, {save_input(positions)}, derivative);
   } else {
@@ -310,12 +323,11 @@ Tensor scatter_add_at(const Tensor& input, int64_t axis, const Tensor& index, co
   Tensor output = result.finish();
   if (grad) {
     record(output, "ScatterAddBackward", {input, source}, {save_input(positions)},
-           [sizes = source.sizes(), dim](Backward& ctx) {
+           TakesBatches{[sizes = source.sizes(), dim](Backward& ctx) {
              if (ctx.needs(0)) ctx.set(0, ctx.grad());
              if (!ctx.needs(1)) return;
-             const Tensor read = gather_at(ctx.grad(), dim, ctx.saved(0), Indices::kFromEnd, {});
-             ctx.set(1, uncovered(read, sizes));
-           });
+             ctx.set(1, uncovered(gathered(ctx, dim, Indices::kFromEnd), ctx.batched(sizes)));
+           }});
   }
   return output;
 }

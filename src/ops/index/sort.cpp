@@ -8,6 +8,7 @@
 #include "ops/index/index.h"
 #include "ops/opmath.h"
 #include "ops/reduce/sum_to.h"
+#include "ops/samples.h"
 
 namespace tsr::ops {
 namespace {
@@ -73,21 +74,20 @@ Tensor deliver(const Tensor& sorted, const Out& out, bool grad, const Tensor& in
 // axis are all different.
 void record_sorted(const Tensor& values, const Tensor& input, const Tensor& positions,
                    int64_t axis) {
-  record(
-      values, "SortBackward", {input}, {save_input(positions)},
-      [shape = input.sizes(), axis](Backward& ctx) {
-        const Tensor& g = ctx.grad();
-        if (shape.empty()) {
-          ctx.set(0, g);
-          return;
-        }
-        ctx.set(0,
-                scatter_add(zeros_like_shape(shape, g.dtype(), g.device()), axis, ctx.saved(0), g));
-      },
-      [&](Forward& ctx) {
-        const Tensor& t = ctx.tangent();
-        ctx.set(0, t.ndim() == 0 ? t : take_along_axis(t, positions, axis));
-      });
+  record(values, "SortBackward", {input}, {save_input(positions)},
+         TakesBatches{[shape = input.sizes(), axis](Backward& ctx) {
+           const Tensor& g = ctx.grad();
+           if (shape.empty()) {
+             ctx.set(0, g);
+             return;
+           }
+           const Tensor whole = zeros_like_shape(ctx.batched(shape), g.dtype(), g.device());
+           ctx.set(0, scatter_add(whole, axis + ctx.lead(), for_samples(ctx, ctx.saved(0)), g));
+         }},
+         [&](Forward& ctx) {
+           const Tensor& t = ctx.tangent();
+           ctx.set(0, t.ndim() == 0 ? t : take_along_axis(t, positions, axis));
+         });
 }
 
 int64_t check_axis(const Tensor& input, int64_t axis) {

@@ -63,22 +63,21 @@ Tensor add_product(const char* node, const Tensor& input, const Tensor& left, co
   }
   Tensor output = result.finish();
   if (grad) {
-    record(
-        output, node, {input, left, right}, {save_input(saved_left), save_input(saved_right)},
-        [factors, full](Backward& ctx) {
-          if (ctx.needs(0)) ctx.set(0, scaled(ctx.grad(), factors.beta));
-          const Tensor g = reshape(ctx.grad(), full);
-          if (ctx.needs(1)) ctx.set(1, scaled(matmul(g, adjoint(ctx.saved(1))), factors.alpha));
-          if (ctx.needs(2)) ctx.set(2, scaled(matmul(adjoint(ctx.saved(0)), g), factors.alpha));
-        },
-        [&](Forward& ctx) {
-          const auto part = [&](const Tensor& a, const Tensor& b) {
-            ctx.add(0, reshape(scaled(matmul(a, b), factors.alpha), shape));
-          };
-          if (ctx.has(0)) ctx.add(0, scaled(broadcast_to(ctx.tangent(0), shape), factors.beta));
-          if (ctx.has(1)) part(ctx.tangent(1), ctx.saved(1));
-          if (ctx.has(2)) part(ctx.saved(0), ctx.tangent(2));
-        });
+    record(output, node, {input, left, right}, {save_input(saved_left), save_input(saved_right)},
+           TakesBatches{[factors, full](Backward& ctx) {
+             if (ctx.needs(0)) ctx.set(0, scaled(ctx.grad(), factors.beta));
+             const Tensor g = reshape(ctx.grad(), ctx.batched(full));
+             if (ctx.needs(1)) ctx.set(1, scaled(matmul(g, adjoint(ctx.saved(1))), factors.alpha));
+             if (ctx.needs(2)) ctx.set(2, scaled(matmul(adjoint(ctx.saved(0)), g), factors.alpha));
+           }},
+           [&](Forward& ctx) {
+             const auto part = [&](const Tensor& a, const Tensor& b) {
+               ctx.add(0, reshape(scaled(matmul(a, b), factors.alpha), shape));
+             };
+             if (ctx.has(0)) ctx.add(0, scaled(broadcast_to(ctx.tangent(0), shape), factors.beta));
+             if (ctx.has(1)) part(ctx.tangent(1), ctx.saved(1));
+             if (ctx.has(2)) part(ctx.saved(0), ctx.tangent(2));
+           });
   }
   return output;
 }

@@ -100,9 +100,9 @@ Tensor det(const Tensor& input, Out out) {
   Tensor output = deliver(value, out, grad);
   if (grad) {
     record(output, "DetBackward", {input}, {save_input(input), save_output(output)},
-           [](Backward& ctx) {
+           TakesBatches{[](Backward& ctx) {
              ctx.set(0, det_gradient(ctx.grad(), ctx.saved(0), ctx.saved(1), ctx.create_graph()));
-           });
+           }});
   }
   return output;
 }
@@ -124,11 +124,11 @@ std::tuple<Tensor, Tensor> slogdet(const Tensor& input, Out phase_out, Out logab
   const Tensor second = deliver(size, logabsdet, grad);
   if (grad) {
     record_outputs({first, second}, "SlogdetBackward", {input},
-                   {save_input(input), save_output(first)}, [](Backward& ctx) {
+                   {save_input(input), save_output(first)}, TakesBatches{[](Backward& ctx) {
                      const Tensor factor = slogdet_factor(ctx.grad(0), ctx.grad(1), ctx.saved(1));
                      const Tensor inverse = inverse_or_infinity(ctx.saved(0));
                      ctx.set(0, multiply(over_matrices(factor), adjoint(inverse)));
-                   });
+                   }});
   }
   return {first, second};
 }

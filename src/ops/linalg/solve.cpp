@@ -41,11 +41,11 @@ Tensor solve_stack(const Tensor& a, const Tensor& b, const Out& out = {}) {
   Tensor output = result.finish();
   if (grad) {
     record(output, "SolveBackward", {a, b}, {save_input(a), save_output(output)},
-           [](Backward& ctx) {
+           TakesBatches{[](Backward& ctx) {
              const Tensor gb = solve_stack(adjoint(ctx.saved(0)), ctx.grad());
              if (ctx.needs(1)) ctx.set(1, gb);
              if (ctx.needs(0)) ctx.set(0, negative(matmul(gb, adjoint(ctx.saved(1)))));
-           });
+           }});
   }
   return output;
 }
@@ -76,10 +76,10 @@ Tensor invert(const Tensor& input, bool check, const Out& out = {}) {
   }
   Tensor output = result.finish();
   if (grad) {
-    record(output, "InvBackward", {input}, {save_output(output)}, [](Backward& ctx) {
-      const Tensor turned = adjoint(ctx.saved(0));
-      ctx.set(0, negative(matmul(turned, matmul(ctx.grad(), turned))));
-    });
+    record(output, "InvBackward", {input}, {save_output(output)}, TakesBatches{[](Backward& ctx) {
+             const Tensor turned = adjoint(ctx.saved(0));
+             ctx.set(0, negative(matmul(turned, matmul(ctx.grad(), turned))));
+           }});
   }
   return output;
 }

@@ -14,6 +14,7 @@
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/sum_to.h"
+#include "ops/samples.h"
 #include "ops/shape/arrange.h"
 #include "ops/shape/shape.h"
 
@@ -61,15 +62,17 @@ Tensor solve_stack(const Tensor& a, const Tensor& b, Triangle kind, const Out& o
   Tensor output = result.finish();
   if (grad) {
     record(output, "SolveTriangularBackward", {a, b}, {save_input(a), save_output(output)},
-           [kind](Backward& ctx) {
-             const Tensor gb =
-                 solve_stack(adjoint(ctx.saved(0)), ctx.grad(), {!kind.upper, kind.unit});
+           TakesBatches{[kind](Backward& ctx) {
+             const Tensor one = adjoint(ctx.saved(0));
+             // One matrix serves all samples as it is.
+             const Tensor turned = batch_count(one) == 1 ? one : for_samples(ctx, one);
+             const Tensor gb = solve_stack(turned, ctx.grad(), {!kind.upper, kind.unit});
              if (ctx.needs(1)) ctx.set(1, gb);
              if (!ctx.needs(0)) return;
              const Tensor ga = negative(matmul(gb, adjoint(ctx.saved(1))));
              const int64_t first = kind.unit ? 1 : 0;
              ctx.set(0, kind.upper ? triu(ga, first) : tril(ga, -first));
-           });
+           }});
   }
   return output;
 }
@@ -103,15 +106,16 @@ Tensor cholesky(const Tensor& input, bool upper, Out out) {
   factoring.check_positive_definite("input");
   Tensor output = result.finish();
   if (grad) {
-    record(output, "CholeskyBackward", {input}, {save_output(output)}, [upper](Backward& ctx) {
-      const Tensor l = upper ? adjoint(ctx.saved(0)) : ctx.saved(0);
-      const Tensor g = upper ? adjoint(ctx.grad()) : ctx.grad();
-      const Tensor lh = adjoint(l);
-      const Tensor phi = tril_half(matmul(lh, g));
-      const Tensor half = multiply(add(phi, adjoint(phi)), 0.5);
-      const Tensor left = solve_stack(lh, half, {true, false});
-      ctx.set(0, adjoint(solve_stack(lh, adjoint(left), {true, false})));
-    });
+    record(output, "CholeskyBackward", {input}, {save_output(output)},
+           TakesBatches{[upper](Backward& ctx) {
+             const Tensor l = upper ? adjoint(ctx.saved(0)) : ctx.saved(0);
+             const Tensor g = upper ? adjoint(ctx.grad()) : ctx.grad();
+             const Tensor lh = for_samples(ctx, adjoint(l));
+             const Tensor phi = tril_half(matmul(lh, g));
+             const Tensor half = multiply(add(phi, adjoint(phi)), 0.5);
+             const Tensor left = solve_stack(lh, half, {true, false});
+             ctx.set(0, adjoint(solve_stack(lh, adjoint(left), {true, false})));
+           }});
   }
   return output;
 }

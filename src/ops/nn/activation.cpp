@@ -18,6 +18,7 @@
 #include "ops/random/random.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/sum_to.h"
+#include "ops/samples.h"
 #include "ops/shape/join.h"
 #include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
@@ -244,11 +245,13 @@ Tensor glu(const Tensor& input, int64_t axis, Out out) {
   }
   Tensor output = result.finish();
   if (grad) {
-    record(output, "GluBackward", {input}, {save_input(input)}, [along](Backward& ctx) {
-      const Tensor x = ctx.saved(0);
-      ctx.set(0, ctx.create_graph() ? glu_derivative(ctx.grad(), x, along)
-                                    : fused_glu_derivative(ctx.grad(), x, along));
-    });
+    record(output, "GluBackward", {input}, {save_input(input)},
+           TakesBatches{[along](Backward& ctx) {
+             const Tensor x = for_samples(ctx, ctx.saved(0));
+             const int64_t place = along + ctx.lead();
+             ctx.set(0, ctx.create_graph() ? glu_derivative(ctx.grad(), x, place)
+                                           : fused_glu_derivative(ctx.grad(), x, place));
+           }});
   }
   return output;
 }

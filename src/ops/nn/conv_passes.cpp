@@ -8,6 +8,7 @@
 #include "ops/create/copy.h"
 #include "ops/opmath.h"
 #include "ops/reduce/reduce.h"
+#include "ops/samples.h"
 #include "ops/shape/shape.h"
 
 namespace tsr::ops {
@@ -64,13 +65,64 @@ void launch_conv(ConvPass pass, const Tensor& x, const Tensor& w, const Tensor& 
                   });
 }
 
-// Sums over all dims but the channels.
-Tensor sum_channels(const Tensor& g) {
+// The gradient of the bias: sums over all dims but the channels (and the samples).
+Tensor sum_channels(const Backward& ctx) {
+  const Tensor& g = ctx.grad();
   Dims axes;
-  for (int64_t d = 0; d < g.ndim(); ++d) {
-    if (d != 1) axes.push_back(d);
+  for (int64_t d = ctx.lead(); d < g.ndim(); ++d) {
+    if (d != ctx.lead() + 1) axes.push_back(d);
   }
   return sum(g, DimsView(axes));
+}
+
+// ---- batches of gradients ----
+// A pass that sums over the batch, or that shares its image, keeps samples apart as channels of
+// their own: the channels of each group stand once for each sample.
+
+// (samples, n, groups · channels, ...) to (n, groups · samples · channels, ...), and back.
+Tensor samples_to_channels(const Tensor& t, int64_t groups) {
+  const int64_t samples = t.size(0);
+  const int64_t each = t.size(2) / groups;
+  const Tensor apart = unflatten(t, 2, Dims{groups, each});
+  Dims order{1, 2, 0};
+  for (int64_t d = 3; d < apart.ndim(); ++d) order.push_back(d);
+  Dims sizes{t.size(1), groups * samples * each};
+  for (int64_t d = 3; d < t.ndim(); ++d) sizes.push_back(t.size(d));
+  return reshape(permute_dims(apart, order), sizes);
+}
+Tensor channels_to_samples(const Tensor& t, int64_t samples, int64_t groups) {
+  const int64_t each = t.size(1) / (groups * samples);
+  const Tensor apart = unflatten(t, 1, Dims{groups, samples, each});
+  Dims order{2, 0, 1};
+  for (int64_t d = 3; d < apart.ndim(); ++d) order.push_back(d);
+  Dims sizes{samples, t.size(0), groups * each};
+  for (int64_t d = 2; d < t.ndim(); ++d) sizes.push_back(t.size(d));
+  return reshape(permute_dims(apart, order), sizes);
+}
+
+// The weight has its channels of the output in front: a batch of one.
+Tensor weights_to_channels(const Tensor& w, int64_t groups) {
+  return squeeze(samples_to_channels(expand_dims(w, 1), groups), Dims{0});
+}
+Tensor channels_to_weights(const Tensor& w, int64_t samples, int64_t groups) {
+  return squeeze(channels_to_samples(expand_dims(w, 0), samples, groups), Dims{1});
+}
+
+Tensor input_gradient(const Backward& ctx, const Tensor& w, const ConvGeometry& geometry) {
+  return split_samples(ctx, conv_input(join_samples(ctx, ctx.grad()), w, {}, geometry));
+}
+Tensor weight_gradient(const Backward& ctx, const Tensor& x, const ConvGeometry& geometry) {
+  if (ctx.lead() == 0) return conv_weight(x, ctx.grad(), geometry);
+  const int64_t groups = geometry.groups;
+  const Tensor all = conv_weight(x, samples_to_channels(ctx.grad(), groups), geometry);
+  return channels_to_weights(all, ctx.samples(), groups);
+}
+// Of conv_input(g, w), whose gradient has the channels of an input.
+Tensor weight_gradient_of_input(const Backward& ctx, const Tensor& g,
+                                const ConvGeometry& geometry) {
+  if (ctx.lead() == 0) return conv_weight(ctx.grad(), g, geometry);
+  const Tensor all = conv_weight(samples_to_channels(ctx.grad(), geometry.groups), g, geometry);
+  return channels_to_samples(all, ctx.samples(), 1);
 }
 
 bool use_channels_last(const Tensor& x, const Tensor& g) {
@@ -124,26 +176,25 @@ Tensor conv_forward(const Tensor& x, const Tensor& w, const Tensor& b, const Con
   Tensor output = result.finish();
   if (grad) {
     const Tensor none;
-    record(
-        output, "ConvBackward", {x, w, b},
-        {save_input(needs_grad(w) ? x : none), save_input(needs_grad(x) ? w : none)},
-        [geometry](Backward& ctx) {
-          if (ctx.needs(0)) ctx.set(0, conv_input(ctx.grad(), ctx.saved(1), {}, geometry));
-          if (ctx.needs(1) && ctx.needs(2) && !ctx.create_graph()) {
-            set_fused(ctx, ctx.saved(0), geometry);
-            return;
-          }
-          if (ctx.needs(1)) ctx.set(1, conv_weight(ctx.saved(0), ctx.grad(), geometry));
-          if (ctx.needs(2)) ctx.set(2, sum_channels(ctx.grad()));
-        },
-        [&](Forward& ctx) {
-          if (ctx.has(0)) ctx.add(0, conv_forward(ctx.tangent(0), w, ctx.tangent(2), geometry));
-          if (ctx.has(1)) {
-            const Tensor& bias = ctx.has(0) ? none : ctx.tangent(2);
-            ctx.add(0, conv_forward(x, ctx.tangent(1), bias, geometry));
-          }
-          if (!ctx.has(0) && !ctx.has(1)) ctx.add(0, per_channel(ctx.tangent(2), output));
-        });
+    record(output, "ConvBackward", {x, w, b},
+           {save_input(needs_grad(w) ? x : none), save_input(needs_grad(x) ? w : none)},
+           TakesBatches{[geometry](Backward& ctx) {
+             if (ctx.needs(0)) ctx.set(0, input_gradient(ctx, ctx.saved(1), geometry));
+             if (ctx.needs(1) && ctx.needs(2) && !ctx.create_graph() && ctx.lead() == 0) {
+               set_fused(ctx, ctx.saved(0), geometry);
+               return;
+             }
+             if (ctx.needs(1)) ctx.set(1, weight_gradient(ctx, ctx.saved(0), geometry));
+             if (ctx.needs(2)) ctx.set(2, sum_channels(ctx));
+           }},
+           [&](Forward& ctx) {
+             if (ctx.has(0)) ctx.add(0, conv_forward(ctx.tangent(0), w, ctx.tangent(2), geometry));
+             if (ctx.has(1)) {
+               const Tensor& bias = ctx.has(0) ? none : ctx.tangent(2);
+               ctx.add(0, conv_forward(x, ctx.tangent(1), bias, geometry));
+             }
+             if (!ctx.has(0) && !ctx.has(1)) ctx.add(0, per_channel(ctx.tangent(2), output));
+           });
   }
   return output;
 }
@@ -164,22 +215,24 @@ Tensor conv_input(const Tensor& g, const Tensor& w, const Tensor& b, const ConvG
   Tensor output = result.finish();
   if (grad) {
     const Tensor none;
-    record(
-        output, "ConvInputBackward", {g, w, b},
-        {save_input(needs_grad(w) ? g : none), save_input(needs_grad(g) ? w : none)},
-        [geometry](Backward& ctx) {
-          if (ctx.needs(0)) ctx.set(0, conv_forward(ctx.grad(), ctx.saved(1), {}, geometry));
-          if (ctx.needs(1)) ctx.set(1, conv_weight(ctx.grad(), ctx.saved(0), geometry));
-          if (ctx.needs(2)) ctx.set(2, sum_channels(ctx.grad()));
-        },
-        [&](Forward& ctx) {
-          if (ctx.has(0)) ctx.add(0, conv_input(ctx.tangent(0), w, ctx.tangent(2), geometry));
-          if (ctx.has(1)) {
-            const Tensor& bias = ctx.has(0) ? none : ctx.tangent(2);
-            ctx.add(0, conv_input(g, ctx.tangent(1), bias, geometry));
-          }
-          if (!ctx.has(0) && !ctx.has(1)) ctx.add(0, per_channel(ctx.tangent(2), output));
-        });
+    record(output, "ConvInputBackward", {g, w, b},
+           {save_input(needs_grad(w) ? g : none), save_input(needs_grad(g) ? w : none)},
+           TakesBatches{[geometry](Backward& ctx) {
+             if (ctx.needs(0)) {
+               const Tensor joined = join_samples(ctx, ctx.grad());
+               ctx.set(0, split_samples(ctx, conv_forward(joined, ctx.saved(1), {}, geometry)));
+             }
+             if (ctx.needs(1)) ctx.set(1, weight_gradient_of_input(ctx, ctx.saved(0), geometry));
+             if (ctx.needs(2)) ctx.set(2, sum_channels(ctx));
+           }},
+           [&](Forward& ctx) {
+             if (ctx.has(0)) ctx.add(0, conv_input(ctx.tangent(0), w, ctx.tangent(2), geometry));
+             if (ctx.has(1)) {
+               const Tensor& bias = ctx.has(0) ? none : ctx.tangent(2);
+               ctx.add(0, conv_input(g, ctx.tangent(1), bias, geometry));
+             }
+             if (!ctx.has(0) && !ctx.has(1)) ctx.add(0, per_channel(ctx.tangent(2), output));
+           });
   }
   return output;
 }
@@ -189,17 +242,27 @@ Tensor conv_weight(const Tensor& x, const Tensor& g, const ConvGeometry& geometr
   run_weight(x, g, output, {}, geometry);
   if (needs_grad(x, g)) {
     const Tensor none;
-    record(
-        output, "ConvWeightBackward", {x, g},
-        {save_input(needs_grad(g) ? x : none), save_input(needs_grad(x) ? g : none)},
-        [geometry](Backward& ctx) {
-          if (ctx.needs(0)) ctx.set(0, conv_input(ctx.saved(1), ctx.grad(), {}, geometry));
-          if (ctx.needs(1)) ctx.set(1, conv_forward(ctx.saved(0), ctx.grad(), {}, geometry));
-        },
-        [&](Forward& ctx) {
-          if (ctx.has(0)) ctx.add(0, conv_weight(ctx.tangent(0), g, geometry));
-          if (ctx.has(1)) ctx.add(0, conv_weight(x, ctx.tangent(1), geometry));
-        });
+    record(output, "ConvWeightBackward", {x, g},
+           {save_input(needs_grad(g) ? x : none), save_input(needs_grad(x) ? g : none)},
+           TakesBatches{[geometry](Backward& ctx) {
+             const Tensor& w = ctx.grad();
+             const int64_t groups = geometry.groups;
+             const bool one = ctx.lead() == 0;
+             if (ctx.needs(0)) {
+               const Tensor weights = one ? w : samples_to_channels(w, 1);
+               const Tensor dx = conv_input(ctx.saved(1), weights, {}, geometry);
+               ctx.set(0, one ? dx : channels_to_samples(dx, ctx.samples(), groups));
+             }
+             if (ctx.needs(1)) {
+               const Tensor weights = one ? w : weights_to_channels(w, groups);
+               const Tensor dg = conv_forward(ctx.saved(0), weights, {}, geometry);
+               ctx.set(1, one ? dg : channels_to_samples(dg, ctx.samples(), groups));
+             }
+           }},
+           [&](Forward& ctx) {
+             if (ctx.has(0)) ctx.add(0, conv_weight(ctx.tangent(0), g, geometry));
+             if (ctx.has(1)) ctx.add(0, conv_weight(x, ctx.tangent(1), geometry));
+           });
   }
   return output;
 }

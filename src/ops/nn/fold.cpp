@@ -8,6 +8,7 @@
 #include "ops/opmath.h"
 #include "ops/pointwise/binary.h"
 #include "ops/reduce/sum_to.h"
+#include "ops/samples.h"
 #include "ops/shape/arrange.h"
 #include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
@@ -65,10 +66,10 @@ Tensor take_columns(const Tensor& image, const Windows& w) {
     columns = reshape(permute_dims(shown, order), sizes, true);
   }
   if (needs_grad(image)) {
-    record(
-        columns, "Im2ColBackward", {image}, {},
-        [w](Backward& ctx) { ctx.set(0, sum_columns(ctx.grad(), w)); },
-        [&](Forward& ctx) { ctx.set(0, take_columns(ctx.tangent(), w)); });
+    record(columns, "Im2ColBackward", {image}, {}, TakesBatches{[w](Backward& ctx) {
+             ctx.set(0, split_samples(ctx, sum_columns(join_samples(ctx, ctx.grad()), w)));
+           }},
+           [&](Forward& ctx) { ctx.set(0, take_columns(ctx.tangent(), w)); });
   }
   return columns;
 }
@@ -107,10 +108,10 @@ Tensor sum_columns(const Tensor& columns, const Windows& w) {
     image = contiguous(astype(inner, columns.dtype()));
   }
   if (needs_grad(columns)) {
-    record(
-        image, "Col2ImBackward", {columns}, {},
-        [w](Backward& ctx) { ctx.set(0, take_columns(ctx.grad(), w)); },
-        [&](Forward& ctx) { ctx.set(0, sum_columns(ctx.tangent(), w)); });
+    record(image, "Col2ImBackward", {columns}, {}, TakesBatches{[w](Backward& ctx) {
+             ctx.set(0, split_samples(ctx, take_columns(join_samples(ctx, ctx.grad()), w)));
+           }},
+           [&](Forward& ctx) { ctx.set(0, sum_columns(ctx.tangent(), w)); });
   }
   return image;
 }

@@ -15,6 +15,7 @@
 #include "ops/nn/image.h"
 #include "ops/nn/resample_windows.h"
 #include "ops/opmath.h"
+#include "ops/samples.h"
 
 namespace tsr::ops {
 namespace {
@@ -170,12 +171,12 @@ Tensor resample(const Tensor& x, const Resampling& resampling, bool transpose,
   launch_resample(resampling, transpose, image_memory(x, last), result.value());
   Tensor output = result.finish();
   if (grad) {
-    record(
-        output, transpose ? "InterpolateTransposedBackward" : "InterpolateBackward", {x}, {},
-        [resampling, transpose](Backward& ctx) {
-          ctx.set(0, resample(ctx.grad(), resampling, !transpose));
-        },
-        [&](Forward& ctx) { ctx.set(0, resample(ctx.tangent(), resampling, transpose)); });
+    record(output, transpose ? "InterpolateTransposedBackward" : "InterpolateBackward", {x}, {},
+           TakesBatches{[resampling, transpose](Backward& ctx) {
+             const Tensor g = join_samples(ctx, ctx.grad());
+             ctx.set(0, split_samples(ctx, resample(g, resampling, !transpose)));
+           }},
+           [&](Forward& ctx) { ctx.set(0, resample(ctx.tangent(), resampling, transpose)); });
   }
   return output;
 }

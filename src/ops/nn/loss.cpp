@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
+#include "ops/create/create.h"
 #include "ops/nn/loss_reduction.h"
 #include "ops/nn/softmax.h"
 #include "ops/opmath.h"
@@ -173,6 +174,36 @@ Tensor launch_backward(const ClassSpec& spec, const Tensor& g, const Tensor& inp
 
 Tensor nll_transposed(const Tensor& g, const ClassSpec& spec, const ClassTensors& tensors);
 
+// ---- batches of gradients: each is a factor of the derivative of the loss itself ----
+
+int64_t class_axis(const ClassSpec& spec) {
+  return spec.input_sizes.size() == 1 ? 0 : 1;
+}
+
+Tensor ones_of_loss(const Backward& ctx, const ClassSpec& spec) {
+  const Tensor& g = ctx.grad();
+  const bool whole = spec.reduction != ClassReduction::kNone;
+  return ones(whole ? Dims{} : spec.loss_sizes, g.dtype(), g.device());
+}
+
+// The gradient of the loss with an axis for the classes.
+Tensor over_classes(const Backward& ctx, const ClassSpec& spec) {
+  if (spec.reduction == ClassReduction::kNone) {
+    return expand_dims(ctx.grad(), class_axis(spec) + ctx.lead());
+  }
+  Dims sizes(spec.input_sizes.size(), 1);
+  return reshape(ctx.grad(), ctx.batched(sizes));
+}
+
+// Sums of each sample: over the classes, or over all where the loss is reduced.
+Tensor sum_of_loss(const ClassSpec& spec, const Tensor& terms) {
+  Dims axes;
+  for (int64_t d = 1; d < terms.ndim(); ++d) {
+    if (spec.reduction != ClassReduction::kNone || d == class_axis(spec) + 1) axes.push_back(d);
+  }
+  return sum(terms, DimsView(axes));
+}
+
 // The same without what a forward writes: the sum of the weights.
 ClassTensors with_own_sum(const ClassTensors& tensors) {
   const Tensor& sum = tensors.weights;
@@ -187,10 +218,12 @@ Tensor nll_forward(const Tensor& input, const ClassSpec& spec, const ClassTensor
     record(
         output, "NllLossBackward", {input},
         {save_input(tensors.target), save_input(tensors.weight), save_input(tensors.weights)},
-        [spec](Backward& ctx) {
+        TakesBatches{[spec](Backward& ctx) {
           const ClassTensors kept{ctx.saved(0), ctx.saved(1), {}, ctx.saved(2)};
-          ctx.set(0, nll_transposed(ctx.grad(), spec, kept));
-        },
+          if (ctx.lead() == 0) return ctx.set(0, nll_transposed(ctx.grad(), spec, kept));
+          const Tensor one = nll_transposed(ones_of_loss(ctx, spec), spec, kept);
+          ctx.set(0, multiply(over_classes(ctx, spec), one));
+        }},
         [&](Forward& ctx) { ctx.set(0, nll_forward(ctx.tangent(), spec, with_own_sum(tensors))); });
   }
   return output;
@@ -199,15 +232,18 @@ Tensor nll_forward(const Tensor& input, const ClassSpec& spec, const ClassTensor
 Tensor nll_transposed(const Tensor& g, const ClassSpec& spec, const ClassTensors& tensors) {
   Tensor output = launch_backward(spec, g, {}, tensors);
   if (needs_grad(g)) {
-    record(
-        output, "NllLossTransposedBackward", {g},
-        {save_input(tensors.target), save_input(tensors.weight)},
-        [spec](Backward& ctx) {
-          ClassTensors kept{ctx.saved(0), ctx.saved(1), {}, {}};
-          kept.weights = empty({}, kernel::opmath(ctx.grad().dtype()), ctx.grad().device());
-          ctx.set(0, nll_forward(ctx.grad(), spec, kept));
-        },
-        [&](Forward& ctx) { ctx.set(0, nll_transposed(ctx.tangent(), spec, tensors)); });
+    record(output, "NllLossTransposedBackward", {g},
+           {save_input(tensors.target), save_input(tensors.weight), save_input(tensors.weights)},
+           TakesBatches{[spec](Backward& ctx) {
+             ClassTensors kept{ctx.saved(0), ctx.saved(1), {}, ctx.saved(2)};
+             if (ctx.lead() == 0) {
+               kept.weights = empty({}, kernel::opmath(ctx.grad().dtype()), ctx.grad().device());
+               return ctx.set(0, nll_forward(ctx.grad(), spec, kept));
+             }
+             const Tensor one = nll_transposed(ones_of_loss(ctx, spec), spec, kept);
+             ctx.set(0, sum_of_loss(spec, multiply(ctx.grad(), one)));
+           }},
+           [&](Forward& ctx) { ctx.set(0, nll_transposed(ctx.tangent(), spec, tensors)); });
   }
   return output;
 }
@@ -254,12 +290,17 @@ Tensor class_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& 
         output, "CrossEntropyBackward", {x},
         {save_input(x), save_input(tensors.target), save_input(tensors.weight),
          save_input(tensors.lse), save_input(tensors.weights)},
-        [spec](Backward& ctx) {
+        TakesBatches{[spec](Backward& ctx) {
           const Tensor scores = ctx.saved(0);
           const ClassTensors kept{ctx.saved(1), ctx.saved(2), ctx.saved(3), ctx.saved(4)};
-          ctx.set(0, ctx.create_graph() ? cross_entropy_derivative(ctx.grad(), scores, spec, kept)
-                                        : launch_backward(spec, ctx.grad(), scores, kept));
-        },
+          const auto slope = [&](const Tensor& g) {
+            return ctx.create_graph() ? cross_entropy_derivative(g, scores, spec, kept)
+                                      : launch_backward(spec, g, scores, kept);
+          };
+          ctx.set(0, ctx.lead() == 0
+                         ? slope(ctx.grad())
+                         : multiply(over_classes(ctx, spec), slope(ones_of_loss(ctx, spec))));
+        }},
         [&](Forward& ctx) { ctx.set(0, pushed_cross_entropy(ctx.tangent(), x, spec, tensors)); });
   }
   return output;

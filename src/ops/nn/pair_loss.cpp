@@ -134,18 +134,19 @@ Tensor entropy_of_pair(const Tensor& p, const Tensor& t) {
   }
   if (grad) {
     record(output, "BinaryCrossEntropyBackward", {p, t}, {save_input(p), save_input(t)},
-           [](Backward& ctx) {
+           TakesBatches{[](Backward& ctx) {
              const Tensor a = ctx.saved(0);
              const Tensor b = ctx.saved(1);
              if (ctx.needs(0)) {
-               ctx.set(0, ctx.create_graph() ? entropy_slope(ctx.grad(), a, b)
-                                             : fused_entropy_slope(ctx.grad(), a, b));
+               ctx.set(0, ctx.create_graph() || ctx.lead() == 1
+                              ? entropy_slope(ctx.grad(), a, b)
+                              : fused_entropy_slope(ctx.grad(), a, b));
              }
              if (ctx.needs(1)) {
                const Tensor no = limited_log(log1p(negative(a)));
                ctx.set(1, multiply(ctx.grad(), subtract(no, limited_log(log(a)))));
              }
-           });
+           }});
   }
   return output;
 }

@@ -6,6 +6,7 @@
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
 #include "ops/opmath.h"
+#include "ops/samples.h"
 
 namespace tsr::ops {
 namespace {
@@ -162,6 +163,17 @@ void launch_pool(const PoolGeometry& geometry, Pass pass, const Tensor& input, c
 
 Tensor pool_transposed(const Tensor& g, const Tensor& positions, const PoolGeometry& geometry);
 
+// The saved positions, if there are any, for a batch of images of all samples.
+Tensor places_of(const Backward& ctx) {
+  const Tensor positions = for_samples(ctx, ctx.saved(0));
+  return positions.defined() ? join_samples(ctx, positions) : positions;
+}
+
+void set_transposed(Backward& ctx, const PoolGeometry& geometry) {
+  const Tensor g = join_samples(ctx, ctx.grad());
+  ctx.set(0, split_samples(ctx, pool_transposed(g, places_of(ctx), geometry)));
+}
+
 // Average, or picking at positions: both are linear in x.
 Tensor pool_forward(const Tensor& x, const Tensor& positions, const PoolGeometry& geometry,
                     const Out& out = {}) {
@@ -172,12 +184,9 @@ Tensor pool_forward(const Tensor& x, const Tensor& positions, const PoolGeometry
   launch_pool(geometry, Pass::kForward, image_memory(x, last), result.value(), positions);
   Tensor output = result.finish();
   if (grad) {
-    record(
-        output, "PoolBackward", {x}, {save_input(positions)},
-        [geometry](Backward& ctx) {
-          ctx.set(0, pool_transposed(ctx.grad(), ctx.saved(0), geometry));
-        },
-        [&](Forward& ctx) { ctx.set(0, pool_forward(ctx.tangent(), positions, geometry)); });
+    record(output, "PoolBackward", {x}, {save_input(positions)},
+           TakesBatches{[geometry](Backward& ctx) { set_transposed(ctx, geometry); }},
+           [&](Forward& ctx) { ctx.set(0, pool_forward(ctx.tangent(), positions, geometry)); });
   }
   return output;
 }
@@ -188,10 +197,12 @@ Tensor pool_transposed(const Tensor& g, const Tensor& positions, const PoolGeome
       empty_image(with_size(g, geometry, geometry.input), g.dtype(), g.device(), last);
   launch_pool(geometry, Pass::kBackward, output, image_memory(g, last), positions);
   if (needs_grad(g)) {
-    record(
-        output, "PoolTransposedBackward", {g}, {save_input(positions)},
-        [geometry](Backward& ctx) { ctx.set(0, pool_forward(ctx.grad(), ctx.saved(0), geometry)); },
-        [&](Forward& ctx) { ctx.set(0, pool_transposed(ctx.tangent(), positions, geometry)); });
+    record(output, "PoolTransposedBackward", {g}, {save_input(positions)},
+           TakesBatches{[geometry](Backward& ctx) {
+             const Tensor joined = join_samples(ctx, ctx.grad());
+             ctx.set(0, split_samples(ctx, pool_forward(joined, places_of(ctx), geometry)));
+           }},
+           [&](Forward& ctx) { ctx.set(0, pool_transposed(ctx.tangent(), positions, geometry)); });
   }
   return output;
 }
@@ -217,7 +228,7 @@ Maximum run_max(const Tensor& x, const PoolGeometry& geometry, bool want_positio
     pick.op = PoolOp::kPick;
     record(
         output, "MaxPoolBackward", {x}, {save_input(positions)},
-        [pick](Backward& ctx) { ctx.set(0, pool_transposed(ctx.grad(), ctx.saved(0), pick)); },
+        [pick](Backward& ctx) { set_transposed(ctx, pick); },
         [&](Forward& ctx) { ctx.set(0, pool_forward(ctx.tangent(), positions, pick)); });
   }
   return {output, positions};

@@ -86,10 +86,11 @@ Tensor running_sum(const Tensor& input, int64_t axis, bool reverse) {
   reverse ? launch_reverse_scan(ScanOp::kSum, output, input, axis)
           : launch_scan(ScanOp::kSum, output, input, axis);
   if (is_differentiable(input.dtype()) && needs_grad(input)) {
-    record(
-        output, "CumulativeSumBackward", {input}, {},
-        [axis, reverse](Backward& ctx) { ctx.set(0, running_sum(ctx.grad(), axis, !reverse)); },
-        [&](Forward& ctx) { ctx.set(0, running_sum(ctx.tangent(), axis, reverse)); });
+    record(output, "CumulativeSumBackward", {input}, {},
+           TakesBatches{[axis, reverse](Backward& ctx) {
+             ctx.set(0, running_sum(ctx.grad(), axis + ctx.lead(), !reverse));
+           }},
+           [&](Forward& ctx) { ctx.set(0, running_sum(ctx.tangent(), axis, reverse)); });
   }
   return output;
 }
@@ -267,15 +268,15 @@ Tensor cumulative_sum(const Tensor& input, std::optional<int64_t> axis, std::opt
   const Cumulation ready = make_ready(input, axis, dtype, include_initial);
   Tensor output = run(ScanOp::kSum, ready, input, include_initial, out);
   if (ready.grad) {
-    record(
-        output, "CumulativeSumBackward", {ready.source}, {},
-        [along = ready.axis, include_initial](Backward& ctx) {
-          const Tensor g = include_initial ? without_first(ctx.grad(), along) : ctx.grad();
-          ctx.set(0, running_sum(g, along, true));
-        },
-        [&](Forward& ctx) {
-          ctx.set(0, cumulative_sum(ctx.tangent(), ready.axis, output.dtype(), include_initial));
-        });
+    record(output, "CumulativeSumBackward", {ready.source}, {},
+           TakesBatches{[along = ready.axis, include_initial](Backward& ctx) {
+             const int64_t place = along + ctx.lead();
+             const Tensor g = include_initial ? without_first(ctx.grad(), place) : ctx.grad();
+             ctx.set(0, running_sum(g, place, true));
+           }},
+           [&](Forward& ctx) {
+             ctx.set(0, cumulative_sum(ctx.tangent(), ready.axis, output.dtype(), include_initial));
+           });
   }
   return output;
 }

@@ -11,6 +11,7 @@
 #include "ops/index/index.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/sum_to.h"
+#include "ops/samples.h"
 #include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
 
@@ -71,14 +72,16 @@ Tensor copy_repeated(const Tensor& input, const Repeated& layout, const char* no
   }
   Tensor output = result.finish();
   if (grad) {
-    record(output, node, {input}, {}, [old = input.sizes(), layout](Backward& ctx) {
-      if (numel_of(layout.shape) == 0) {
-        ctx.set(0, zeros_like_shape(old, ctx.grad().dtype(), ctx.grad().device()));
-        return;
-      }
-      const Tensor copies = reshape(ctx.grad(), layout.sizes);
-      ctx.set(0, reshape(sum(copies, DimsView(layout.copies)), old));
-    });
+    record(output, node, {input}, {}, TakesBatches{[old = input.sizes(), layout](Backward& ctx) {
+             const Dims whole = ctx.batched(old);
+             if (numel_of(layout.shape) == 0) {
+               ctx.set(0, zeros_like_shape(whole, ctx.grad().dtype(), ctx.grad().device()));
+               return;
+             }
+             const Tensor copies = reshape(ctx.grad(), ctx.batched(layout.sizes));
+             const Dims axes = sample_axes(ctx, layout.copies);
+             ctx.set(0, reshape(sum(copies, DimsView(axes)), whole));
+           }});
   }
   return output;
 }
@@ -167,10 +170,11 @@ Tensor triangle(const Tensor& input, int64_t diagonal, bool upper, const Out& ou
   }
   Tensor output = result.finish();
   if (grad) {
-    record(
-        output, upper ? "TriuBackward" : "TrilBackward", {input}, {},
-        [diagonal, upper](Backward& ctx) { ctx.set(0, triangle(ctx.grad(), diagonal, upper, {})); },
-        [&](Forward& ctx) { ctx.set(0, triangle(ctx.tangent(), diagonal, upper, {})); });
+    record(output, upper ? "TriuBackward" : "TrilBackward", {input}, {},
+           TakesBatches{[diagonal, upper](Backward& ctx) {
+             ctx.set(0, triangle(ctx.grad(), diagonal, upper, {}));
+           }},
+           [&](Forward& ctx) { ctx.set(0, triangle(ctx.tangent(), diagonal, upper, {})); });
   }
   return output;
 }
@@ -246,10 +250,10 @@ Tensor flip(const Tensor& input, std::optional<DimsView> axes, Out out) {
   copy_memory(result.value(), make_view(input, input.sizes(), strides, offset));
   Tensor output = result.finish();
   if (grad) {
-    record(
-        output, "FlipBackward", {input}, {},
-        [flipped](Backward& ctx) { ctx.set(0, flip(ctx.grad(), DimsView(flipped))); },
-        [&](Forward& ctx) { ctx.set(0, flip(ctx.tangent(), DimsView(flipped))); });
+    record(output, "FlipBackward", {input}, {}, TakesBatches{[flipped](Backward& ctx) {
+             ctx.set(0, flip(ctx.grad(), DimsView(sample_axes(ctx, flipped))));
+           }},
+           [&](Forward& ctx) { ctx.set(0, flip(ctx.tangent(), DimsView(flipped))); });
   }
   return output;
 }
@@ -297,18 +301,16 @@ Tensor roll(const Tensor& input, DimsView shifts, std::optional<DimsView> axes, 
   if (input.numel() != 0) roll_memory(result.value(), input, {rolls.data(), rolls.size()});
   Tensor output = result.finish();
   if (grad) {
-    record(
-        output, "RollBackward", {input}, {},
-        [rolls](Backward& ctx) {
-          Dims back;
-          Dims dims;
-          for (const Roll& entry : rolls) {
-            back.push_back(-entry.shift);
-            dims.push_back(entry.axis);
-          }
-          ctx.set(0, rolls.empty() ? ctx.grad() : roll(ctx.grad(), back, DimsView(dims)));
-        },
-        [&](Forward& ctx) { ctx.set(0, roll(ctx.tangent(), shifts, axes)); });
+    record(output, "RollBackward", {input}, {}, TakesBatches{[rolls](Backward& ctx) {
+             Dims back;
+             Dims dims;
+             for (const Roll& entry : rolls) {
+               back.push_back(-entry.shift);
+               dims.push_back(entry.axis + ctx.lead());
+             }
+             ctx.set(0, rolls.empty() ? ctx.grad() : roll(ctx.grad(), back, DimsView(dims)));
+           }},
+           [&](Forward& ctx) { ctx.set(0, roll(ctx.tangent(), shifts, axes)); });
   }
   return output;
 }

@@ -91,13 +91,14 @@ Tensor block_diag(std::span<const Tensor> tensors, Out out) {
   }
   Tensor output = result.finish();
   if (grad) {
-    record(output, "BlockDiagBackward", blocks, {}, [corners](Backward& ctx) {
-      for (size_t i = 0; i < corners.size(); ++i) {
-        if (!ctx.needs(i)) continue;
-        const Tensor rows = narrow(ctx.grad(), 0, corners[i].row, corners[i].rows);
-        ctx.set(i, narrow(rows, 1, corners[i].column, corners[i].columns));
-      }
-    });
+    record(output, "BlockDiagBackward", blocks, {}, TakesBatches{[corners](Backward& ctx) {
+             const int64_t lead = ctx.lead();
+             for (size_t i = 0; i < corners.size(); ++i) {
+               if (!ctx.needs(i)) continue;
+               const Tensor rows = narrow(ctx.grad(), lead, corners[i].row, corners[i].rows);
+               ctx.set(i, narrow(rows, lead + 1, corners[i].column, corners[i].columns));
+             }
+           }});
   }
   return output;
 }

@@ -70,10 +70,9 @@ Tensor pad_constant(const Tensor& input, const AxisPads& pads, DimsView padding,
   if (grad) {
     Dims undo(padding);
     for (int64_t& count : undo) count = -count;
-    record(
-        output, "PadBackward", {input}, {},
-        [undo](Backward& ctx) { ctx.set(0, pad(ctx.grad(), undo)); },
-        [&](Forward& ctx) { ctx.set(0, pad_constant(ctx.tangent(), pads, padding, 0, {})); });
+    record(output, "PadBackward", {input}, {},
+           TakesBatches{[undo](Backward& ctx) { ctx.set(0, pad(ctx.grad(), undo)); }},
+           [&](Forward& ctx) { ctx.set(0, pad_constant(ctx.tangent(), pads, padding, 0, {})); });
   }
   return output;
 }

@@ -5,6 +5,8 @@ the transpose identity <u, J v> = <Jᵀ u, v>, over layouts, empty and 0-dimensi
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from op_engine import Call, Make, Row, Sample, array_of, as_tuple, prepare
 from op_table import ROWS
 
 import tessera as ts
+from tessera import tracing
 from tessera.autograd import forward_ad, grad
 
 GRAD = [pytest.param(row, id=row.name) for row in ROWS if row.grad]
@@ -58,9 +61,9 @@ class Case:
         found = as_tuple(self.row.function(*args, **kwargs))
         return [y for y in found if isinstance(y, ts.Tensor) and (y.dtype.is_floating_point or y.dtype.is_complex)]
 
-    def pushed(self) -> tuple[list[ts.Tensor], list[Any]]:
-        """The values and, as arrays, the tangents; without recording a graph."""
-        with forward_ad.dual_level(), ts.no_grad():
+    def pushed(self, grad_mode: bool) -> tuple[list[ts.Tensor], list[Any]]:
+        """The values and, as arrays, the tangents. Nothing requires grad, so there is no graph also in grad mode."""
+        with forward_ad.dual_level(), ts.set_grad_enabled(grad_mode):
             duals = [forward_ad.make_dual(x.detach(), v) for x, v in zip(self.inputs, self.directions)]
             parts = [forward_ad.unpack_dual(y) for y in self.run(duals)]
             tangents = [np.zeros_like(array_of(p)) if t is None else array_of(t).copy() for p, t in parts]
@@ -93,7 +96,7 @@ def test_forward_derivative_matches_finite_differences(row: Row) -> None:
     found = cases(row, layouts, 200)
     assert found, f"{row.name}: no sample is small enough"
     for case in found:
-        values, tangents = case.pushed()
+        values, tangents = case.pushed(grad_mode=False)
         above, below = case.moved(STEP), case.moved(-STEP)
         assert len(values) == len(above)
         for value, tangent, high, low in zip(values, tangents, above, below):
@@ -112,7 +115,7 @@ def test_forward_derivative_is_the_transpose_of_the_backward(row: Row) -> None:
     for case in cases(row, layouts, 2000):
         leaves = [x.detach().requires_grad_() for x in case.inputs]
         try:
-            _, tangents = case.pushed()
+            _, tangents = case.pushed(grad_mode=True)
             outputs = case.run(leaves)
         except (ts.LinAlgError, ts.ShapeError):
             assert case.layout == "expanded"  # a singular matrix, or no view of pairs
@@ -132,9 +135,33 @@ def test_forward_derivative_is_the_transpose_of_the_backward(row: Row) -> None:
         np.testing.assert_allclose(left, right, 1e-8, 1e-9 * (1 + scale), err_msg=case.name())
 
 
+# The derivatives that take no batches: these nodes run once for each sample. docs/adr/0034 says why.
+LOOPS = {
+    f"{name}Backward"
+    for name in (
+        "AsStrided Bincount Cdist CtcLoss Cummax Cummin CumulativeProd Eig Eigh EmbeddingBag Irfft LogCumsumExp Lstsq "
+        "LuFactor MaxPool Median Pdist Pinv Qr Recurrence ScatterExtreme ScatterMean ScatterProd ScatterSum Svd Unfold "
+        "ViewAsComplex ViewAsReal WeightedGather"
+    ).split()
+} | {"CopySlices"}
+
+
+def nodes_of(work: Callable[[], Any]) -> tuple[Any, Counter[str]]:
+    """What `work` returns, and how often each node ran, without those of backwards inside nodes."""
+    with tracing.record(kinds=("call", "node")) as records:
+        found = work()
+    spans = {r.correlation: r for r in records}
+
+    def is_inside(record: Any) -> bool:
+        outer = spans.get(record.parent)
+        return outer is not None and (outer.kind == "node" or is_inside(outer))
+
+    return found, Counter(r.name for r in records if r.kind == "node" and not is_inside(r))
+
+
 @pytest.mark.parametrize("row", GRAD)
 def test_batched_backward_is_a_backward_for_each_row(row: Row) -> None:
-    """[A18] Also recorded: then the derivative takes another path in many ops."""
+    """[A18] Also recorded: then the derivative takes another path in many ops. Each node runs once, but those of LOOPS."""
     samples = 3
     for case in cases(row, ("contiguous",), 500):
         leaves = [x.detach().requires_grad_() for x in case.inputs]
@@ -148,9 +175,10 @@ def test_batched_backward_is_a_backward_for_each_row(row: Row) -> None:
         ]
         for recorded in (False, True):
             options: dict[str, Any] = {"retain_graph": True, "allow_unused": True, "create_graph": recorded}
-            batched = grad(outputs, leaves, rows, is_grads_batched=True, **options)
+            batched, together = nodes_of(lambda: grad(outputs, leaves, rows, is_grads_batched=True, **options))
             for place in range(samples):
-                alone = grad(outputs, leaves, [w[place] for w in rows], **options)
+                alone, once = nodes_of(lambda: grad(outputs, leaves, [w[place] for w in rows], **options))
+                assert {name for name in once if together[name] > once[name]} == once.keys() & LOOPS, case.name()
                 for one, whole in zip(alone, batched):
                     if one is None or whole is None:
                         assert one is None and whole is None, case.name()
