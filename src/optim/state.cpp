@@ -204,8 +204,12 @@ NamedState Optimizer::state() const {
   const Quiet quiet;
   NamedState found;
   found.description = describe(row(), groups_).dump();
-  const auto add = [&found](size_t g, size_t i, const char* name, Tensor tensor) {
-    found.names.push_back(concat(g, ".", i, ".", name));
+  const size_t most = states_.size() * (kMaxStates + 2);
+  found.names.reserve(most);
+  found.tensors.reserve(most);
+  std::string place;
+  const auto add = [&](const char* name, Tensor tensor) {
+    found.names.push_back(place + name);
     found.tensors.push_back(std::move(tensor));
   };
   for (size_t g = 0; g < groups_.size(); ++g) {
@@ -213,12 +217,13 @@ NamedState Optimizer::state() const {
       const auto known = states_.find(groups_[g].params[i].impl());
       if (known == states_.end()) continue;
       const ParamState& state = known->second;
-      add(g, i, kStep, number(DType::kInt64, state.step));
+      place = std::to_string(g) + '.' + std::to_string(i) + '.';
+      add(kStep, number(DType::kInt64, state.step));
       if (row().kind == Kind::kNadam) {
-        add(g, i, kProduct, number(DType::kFloat64, state.momentum_product));
+        add(kProduct, number(DType::kFloat64, state.momentum_product));
       }
       for (size_t s = 0; s < kMaxStates; ++s) {
-        if (state.tensors[s].defined()) add(g, i, row().states[s].name, state.tensors[s]);
+        if (state.tensors[s].defined()) add(row().states[s].name, state.tensors[s]);
       }
     }
   }

@@ -45,6 +45,7 @@ class CoreOptimizer(Optimizer):
         self._known: list[tuple[list[Tensor], dict[str, Any]]] = []  # parameters and options that the core has
         # The names that the state had when it was last read, and what they say.
         self._names, self._places = b"", list[Place]()
+        self._columns: tuple[tuple[str, ...], tuple[str, ...]] | None = None  # of all parameters, if they agree
         self._room = 64  # states that it had at most
 
     def add_param_group(self, group: Group) -> None:
@@ -123,12 +124,16 @@ class CoreOptimizer(Optimizer):
             check(lib.tsr_optimizer_add_group(self._handle, struct, handles(params), len(params)))
         self._known.append((params, options))
 
-    def _tell(self) -> None:
-        """Passes changes of `param_groups` to the core."""
-        if len(self._known) != len(self.param_groups) or not all(
+    def _knows_groups(self) -> bool:
+        """Whether the core has the parameters of `param_groups`."""
+        return len(self._known) == len(self.param_groups) and all(
             len(known) == len(group["params"]) and all(map(operator.is_, known, group["params"]))
             for (known, _), group in zip(self._known, self.param_groups)
-        ):
+        )
+
+    def _tell(self) -> None:
+        """Passes changes of `param_groups` to the core."""
+        if not self._knows_groups():
             self._rebuild(self.state)
         for number, group in enumerate(self.param_groups):
             params, known = self._known[number]
@@ -158,20 +163,46 @@ class CoreOptimizer(Optimizer):
         return defaultdict(dict, self._entries())
 
     def _entries(self) -> list[tuple[Tensor, dict[str, Any]]]:
+        places, entries = self._read_entries()
+        return [(self._known[place[0]][0][place[1]], entry) for place, entry in zip(places, entries)]
+
+    def _read_entries(self) -> tuple[list[Place], list[dict[str, Any]]]:
+        """The parameters that have a state, as group and number in it, and the state of each."""
         if self._handle is None:
-            return []
+            return [], []
         names, tensors = self._read_state()
         if names != self._names:
             self._names, self._places = names, _places(names)
+            kinds = {(states, tuple(numbers)) for _, _, states, numbers in self._places}
+            self._columns = kinds.pop() if len(kinds) == 1 else None
+        if self._columns is not None:  # all parameters have the same states, which is faster column by column
+            states, numbers = self._columns
+            columns: list[Any] = [tensors[k :: len(states)] for k in range(len(states))]
+            for k, state in enumerate(states):
+                if state in numbers:
+                    columns[k] = map(Tensor.item, columns[k])
+            return self._places, [dict(zip(states, row)) for row in zip(*columns)]
         found, begin = [], 0
-        for group, index, states, numbers in self._places:
+        for _, _, states, numbers in self._places:
             end = begin + len(states)
             entry: dict[str, Any] = dict(zip(states, tensors[begin:end]))
             for state in numbers:
                 entry[state] = entry[state].item()
-            found.append((self._known[group][0][index], entry))
+            found.append(entry)
             begin = end
-        return found
+        return self._places, found
+
+    def state_dict(self) -> dict[str, Any]:
+        """Options and state, with parameters replaced by their numbers."""
+        if not self._knows_groups():  # changed since the last step
+            return super().state_dict()
+        groups, starts, end = [], [], 0
+        for group in self.param_groups:
+            starts.append(end)
+            end += len(group["params"])
+            groups.append({**group, "params": list(range(starts[-1], end))})
+        places, entries = self._read_entries()
+        return {"state": {starts[p[0]] + p[1]: entry for p, entry in zip(places, entries)}, "param_groups": groups}
 
     def _read_state(self) -> tuple[bytes, list[Tensor]]:
         """The names of the states, as the JSON of the library, and their tensors."""
@@ -235,7 +266,7 @@ class CoreOptimizer(Optimizer):
     # ---- copies ----
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {k: v for k, v in self.__dict__.items() if k not in ("_handle", "_known", "_names", "_places", "_room")}
+        kept = {k: v for k, v in self.__dict__.items() if k not in ("_handle", "_known", "_names", "_places", "_columns", "_room")}
         return {**kept, "_own_state": list(self.state.items())}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
