@@ -176,12 +176,12 @@ class CoreOptimizer(Optimizer):
             kinds = {(states, tuple(numbers)) for _, _, states, numbers in self._places}
             self._columns = kinds.pop() if len(kinds) == 1 else None
         if self._columns is not None:  # all parameters have the same states, which is faster column by column
-            states, numbers = self._columns
-            columns: list[Any] = [tensors[k :: len(states)] for k in range(len(states))]
-            for k, state in enumerate(states):
-                if state in numbers:
+            shared, scalars = self._columns
+            columns: list[Any] = [tensors[k :: len(shared)] for k in range(len(shared))]
+            for k, state in enumerate(shared):
+                if state in scalars:
                     columns[k] = map(Tensor.item, columns[k])
-            return self._places, [dict(zip(states, row)) for row in zip(*columns)]
+            return self._places, [dict(zip(shared, row)) for row in zip(*columns)]
         found, begin = [], 0
         for _, _, states, numbers in self._places:
             end = begin + len(states)
