@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pytest
@@ -116,3 +117,49 @@ def test_functions_take_numpys_names_of_arguments() -> None:
     assert x.unsqueeze(axis=1).size() == (2, 1, 3) and torch.argmax(x, axis=1, keepdims=True).size() == (2, 1)
     with pytest.raises((TypeError, ValueError)):
         torch.cumsum(x)
+
+
+def test_every_layer_with_parameters_can_be_reset() -> None:
+    for layer in (nn.LayerNorm(2), nn.GroupNorm(1, 2), nn.RMSNorm(2), nn.PReLU(init=0.5), nn.InstanceNorm1d(2, affine=True)):
+        first = [parameter.tolist() for parameter in layer.parameters()]
+        for parameter in layer.parameters():
+            parameter.data.fill_(7)
+        layer.reset_parameters()
+        assert [parameter.tolist() for parameter in layer.parameters()] == first, layer
+
+
+def test_hooks_of_an_optimizers_step_run_before_and_after_it() -> None:
+    p = torch.nn.Parameter(torch.ones(1))
+    optimizer, seen = torch.optim.SGD([p], lr=0.5), []
+    first = optimizer.register_step_pre_hook(lambda o, args, kwargs: seen.append(("pre", p.item())))
+    second = optimizer.register_step_post_hook(lambda o, args, kwargs: seen.append(("post", p.item())))
+    p.grad = torch.ones(1)
+    optimizer.step()
+    first.remove()
+    second.remove()
+    optimizer.step()
+    assert seen == [("pre", 1.0), ("post", 0.5)] and p.item() == 0.0
+
+
+def test_states_of_generators_are_bytes_as_pytorchs() -> None:
+    state = torch.get_rng_state()
+    drawn = torch.rand(3)
+    torch.set_rng_state(state.clone())
+    assert state.dtype is torch.uint8 and torch.rand(3).equal(drawn)
+    generator = torch.Generator().manual_seed(3)
+    twins = [generator.clone_state(), pickle.loads(pickle.dumps(generator))]
+    kept, drawn = generator.get_state(), torch.rand(2, generator=generator)
+    assert all(torch.rand(2, generator=twin).equal(drawn) for twin in twins)
+    generator.set_state(kept)
+    assert torch.rand(2, generator=generator).equal(drawn)
+    with torch.random.fork_rng():
+        torch.rand(1)
+    assert torch.nn.init._calculate_fan_in_and_fan_out(torch.ones(4, 3, 2)) == (6, 8)
+
+
+def test_modules_of_torch_export_their_names() -> None:
+    names = {"optim.lr_scheduler": "StepLR", "distributions": "Normal", "nn": "Linear", "optim": "Adam", "nn.init": "eye_"}
+    for module, name in names.items():
+        space: dict[str, Any] = {}
+        exec(f"from tessera.torch.{module} import *", space)
+        assert name in space

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .._modes import no_grad
 from .._errors import InvalidValueError, as_list, as_number
 from .._ops import full
 from .._tensor import Tensor
@@ -168,8 +169,13 @@ class PReLU(Module):
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
-        self.num_parameters = num_parameters
-        self.weight = Parameter(full((num_parameters,), as_number(init, "init"), device=device, dtype=dtype))
+        self.num_parameters, self.init = num_parameters, as_number(init, "init")
+        self.weight = Parameter(full((num_parameters,), self.init, device=device, dtype=dtype))
+
+    def reset_parameters(self) -> None:
+        """Sets the weight to its first value."""
+        with no_grad():
+            self.weight.fill_(self.init)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.prelu(input, self.weight)

@@ -58,6 +58,12 @@ class LayerNorm(Module):
         self.register_parameter("weight", Parameter(_ops.ones(shape, dtype=dtype)) if affine else None)
         self.register_parameter("bias", Parameter(_ops.zeros(shape, dtype=dtype)) if affine and bias else None)
 
+    def reset_parameters(self) -> None:
+        """Sets weight and bias to their first values."""
+        for parameter, value in ((self.weight, 1.0), (self.bias, 0.0)):
+            if parameter is not None:
+                init.constant_(parameter, value)
+
     def forward(self, input: Tensor) -> Tensor:
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 

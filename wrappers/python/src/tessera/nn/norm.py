@@ -13,6 +13,7 @@ from .._errors import InvalidValueError, as_int, as_list
 from .._modes import no_grad
 from .._tensor import Tensor
 from . import functional as F
+from . import init
 from .module import Module
 from .parameter import Parameter
 
@@ -48,10 +49,9 @@ class _Norm(Module):
     def reset_parameters(self) -> None:
         """Sets weight, bias and running statistics to their first values."""
         self.reset_running_stats()
-        with no_grad():
-            if self.weight is not None:
-                self.weight.fill_(1)
-                self.bias.zero_()
+        if self.weight is not None:
+            init.ones_(self.weight)
+            init.zeros_(self.bias)
 
     def _check(self, input: Tensor) -> None:
         if input.ndim not in [rank for rank, _ in self._shapes]:
@@ -154,6 +154,12 @@ class GroupNorm(Module):
         self.register_parameter("weight", Parameter(_ops.ones((num_channels,), dtype=dtype)) if affine else None)
         self.register_parameter("bias", Parameter(_ops.zeros((num_channels,), dtype=dtype)) if affine else None)
 
+    def reset_parameters(self) -> None:
+        """Sets weight and bias to their first values."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+            init.zeros_(self.bias)
+
     def forward(self, input: Tensor) -> Tensor:
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
@@ -175,6 +181,11 @@ class RMSNorm(Module):
         self.eps = eps
         weight = Parameter(_ops.ones(self.normalized_shape, dtype=dtype)) if elementwise_affine else None
         self.register_parameter("weight", weight)
+
+    def reset_parameters(self) -> None:
+        """Sets the weight to its first value."""
+        if self.weight is not None:
+            init.ones_(self.weight)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)

@@ -10,6 +10,7 @@ import importlib.util
 from typing import Any
 
 from . import _rows
+from ._names import NAMES as _NAMES
 from ._tensor import Size, retyped
 
 _SHAPES = ("batch_shape", "event_shape")
@@ -74,3 +75,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(_plain().__all__)
+
+
+__all__ = [name for name in _NAMES["distributions"] if hasattr(_plain(), name)]  # noqa: PLE0604

@@ -4,16 +4,49 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from .. import _random
 from .._device import CPU, Device, device_of
-from .._random import default_generator, get_rng_state, initial_seed, set_rng_state
+from .._dtypes import uint8
+from .._interop import from_bytes
+from .._random import default_generator, initial_seed
 from ._namespace import lookup
+from ._tensor import made
 
 __all__ = ["Generator", "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]
+
+
+_STATE = struct.Struct("<QQ")  # seed and offset
+
+
+def _as_bytes(state: tuple[int, int]) -> Any:
+    """A state as PyTorch gives it, a tensor of bytes."""
+    return made(from_bytes(bytearray(_STATE.pack(*state)), uint8, (_STATE.size,)))
+
+
+def _as_state(given: Any) -> tuple[int, int]:
+    if isinstance(given, tuple):
+        return given[0], given[1]
+    return _unpacked(given.tolist())
+
+
+def _unpacked(state: list[int]) -> tuple[int, int]:
+    first, second = _STATE.unpack(bytes(state))
+    return first, second
+
+
+def get_rng_state() -> Any:
+    """The state of the default generator, as a tensor of bytes."""
+    return _as_bytes(_random.get_rng_state())
+
+
+def set_rng_state(new_state: Any) -> None:
+    """Sets the state of the default generator."""
+    _random.set_rng_state(_as_state(new_state))
 
 
 class Generator(_random.Generator):
@@ -28,6 +61,28 @@ class Generator(_random.Generator):
     @property
     def device(self) -> Device:
         return CPU
+
+    def get_state(self) -> Any:
+        return _as_bytes(super().get_state())
+
+    def set_state(self, new_state: Any) -> None:
+        super().set_state(_as_state(new_state))
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (self.get_state().tolist(),)
+
+    def clone_state(self) -> Any:
+        """Another generator in the same state."""
+        twin = Generator()
+        twin.set_state(self.get_state())
+        return twin
+
+
+def _rebuilt(state: list[int]) -> Generator:
+    """A generator from its pickle."""
+    made_ = Generator()
+    _random.Generator.set_state(made_, _unpacked(state))
+    return made_
 
 
 def manual_seed(seed: int) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 import tessera.nn as _nn
 
 from .. import _adapters, _rows
+from .._names import NAMES as _NAMES
 from .._table_nn import IGNORED, LAYERS, RENAMED, TEXTS
 from . import functional, init, parallel, utils
 from ._module import Module, Parameter
@@ -144,3 +145,4 @@ def __dir__() -> list[str]:
 
 
 __all__ = ["DataParallel", "Module", "Parameter", "functional", "init", "parallel", "utils"]
+__all__ += [name for name in _NAMES["nn"] if name not in __all__ and hasattr(_nn, name)]  # noqa: PLE0604

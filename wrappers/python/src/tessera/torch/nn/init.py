@@ -21,6 +21,15 @@ def _constant(tensor: Any, val: float) -> Any:
     return _init.constant_(tensor, val)
 
 
+def _fan(tensor: Any, mode: str) -> Any:
+    fans = _init.fan_in_and_fan_out(tensor)
+    if mode.lower() not in ("fan_in", "fan_out"):
+        raise ValueError(f"mode: expected fan_in or fan_out, got {mode!r}")
+    return fans[0] if mode.lower() == "fan_in" else fans[1]
+
+
 _TABLE["constant_"] = _constant
 _TABLE.update({name[:-1]: function for name, function in _TABLE.items() if name.endswith("_")})  # the deprecated names
+_calculate_fan_in_and_fan_out, _calculate_correct_fan = _init.fan_in_and_fan_out, _fan  # which layers of one's own use
 __getattr__, __dir__ = lookup(__name__, _TABLE)
+__all__ = sorted(_TABLE)

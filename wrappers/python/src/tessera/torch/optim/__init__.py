@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import tessera.optim as _optim
 
 from .. import _adapters, _rows
+from .._names import NAMES as _NAMES
 
 Optimizer = _optim.Optimizer
 
@@ -33,6 +35,52 @@ def _initializer(plain: type) -> Callable[..., None]:
     return __init__
 
 
+class _Hook:
+    """Removes a hook of an optimizer."""
+
+    def __init__(self, hooks: list[Any], hook: Any) -> None:
+        self._hooks, self._hook = hooks, hook
+        hooks.append(hook)
+
+    def remove(self) -> None:
+        if self._hook in self._hooks:
+            self._hooks.remove(self._hook)
+
+
+def _with_hooks(plain: type) -> dict[str, Any]:
+    """step() with hooks before and after it, and the methods that register them."""
+    step = plain.step  # type: ignore[attr-defined]
+
+    def hooks(self: Any, name: str) -> list[Any]:
+        return self.__dict__.setdefault(name, [])  # type: ignore[no-any-return]
+
+    @functools.wraps(step)
+    def stepped(self: Any, *args: Any, **kwargs: Any) -> Any:
+        own = self.__dict__
+        if "_before_step" not in own and "_after_step" not in own:
+            return step(self, *args, **kwargs)
+        for hook in list(hooks(self, "_before_step")):
+            changed = hook(self, args, kwargs)
+            if changed is not None:
+                args, kwargs = changed
+        found = step(self, *args, **kwargs)
+        for hook in list(hooks(self, "_after_step")):
+            hook(self, args, kwargs)
+        return found
+
+    def register_step_pre_hook(self: Any, hook: Callable[..., Any]) -> _Hook:
+        """hook(optimizer, args, kwargs) before each step; a result replaces both."""
+        return _Hook(hooks(self, "_before_step"), hook)
+
+    def register_step_post_hook(self: Any, hook: Callable[..., Any]) -> _Hook:
+        """hook(optimizer, args, kwargs) after each step."""
+        return _Hook(hooks(self, "_after_step"), hook)
+
+    return {
+        "step": stepped, "register_step_pre_hook": register_step_pre_hook, "register_step_post_hook": register_step_post_hook,
+    }  # fmt: skip
+
+
 def _unnamed(params: Any) -> Any:
     """The parameters of pairs (name, parameter)."""
     items = params if isinstance(params, (dict, list)) or hasattr(params, "dtype") else list(params)
@@ -51,10 +99,13 @@ def __getattr__(name: str) -> Any:
     plain = getattr(_optim, name, None)
     if not isinstance(plain, type) or not issubclass(plain, Optimizer):
         raise _rows.missing(f"torch.optim.{name}")
-    body = {"__init__": _initializer(plain), "__module__": __name__, "__doc__": plain.__doc__}
+    body = {"__init__": _initializer(plain), "__module__": __name__, "__doc__": plain.__doc__, **_with_hooks(plain)}
     globals()[name] = made = type(name, (plain,), body)
     return made
 
 
 def __dir__() -> list[str]:
     return sorted({*_optim.__all__, "lr_scheduler", "swa_utils"})
+
+
+__all__ = [name for name in _NAMES["optim"] if hasattr(_optim, name)]  # noqa: PLE0604

@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from .._names import NAMES
 from .._namespace import lookup
 
 
@@ -18,3 +19,4 @@ def _find(name: str) -> Any:
 
 
 __getattr__, __dir__ = lookup(__name__, {}, _find)
+__all__ = NAMES["optim.lr_scheduler"]
