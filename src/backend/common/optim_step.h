@@ -261,14 +261,15 @@ struct RadamStep : StepBase<T> {
 
 template <class T>
 RadamStep<T> radam_step(const kernel::OptimPlan& plan) {
-  const double correction2 = correction<T>(plan.beta2, plan.step);
   const double limit = 2 / (1 - plan.beta2) - 1;
   const auto steps = static_cast<double>(plan.step);
-  const double length = limit - 2 * steps * (1 - correction2) / correction2;
+  // A small difference of large numbers, which a rounded beta would change.
+  const double exact = correction<double>(plan.beta2, plan.step);
+  const double length = limit - 2 * steps * (1 - exact) / exact;
   const bool adaptive = length > 5;
   double size = plan.learning_rate / correction<T>(plan.beta1, plan.step);
   if (adaptive) {
-    size *= std::sqrt(correction2 * (length - 4) * (length - 2) * limit /
+    size *= std::sqrt(correction<T>(plan.beta2, plan.step) * (length - 4) * (length - 2) * limit /
                       ((limit - 4) * (limit - 2) * length));
   }
   return {step_base<T>(plan),   static_cast<T>(plan.beta1), static_cast<T>(plan.beta2),
