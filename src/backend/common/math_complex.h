@@ -174,8 +174,8 @@ template <class V>
 [[gnu::always_inline]] inline math::Complex<V> sigmoid(math::Complex<V> x) {
   return math::Complex<V>(1) / (math::Complex<V>(1) + exp(-x));
 }
-// x**y = e**(y log x), with 0**0 = 1 and x**0 = 1. Of 0**y the size is 0 or infinite by the sign of y's real part, and
-// the direction of an infinite one is unknown.
+// x**y = e**(y log x), with 0**0 = 1 and x**0 = 1. Of 0**y the size is 0 or infinite by the sign of
+// y's real part, and the direction of an infinite one is unknown.
 template <class V>
 [[gnu::always_inline]] inline math::Complex<V> pow(math::Complex<V> x, math::Complex<V> y) {
   const math::Complex<V> zero(0);
