@@ -232,7 +232,7 @@ Served run_pointwise(const ElementwisePlan& plan) {
 
 // As on the CPU: see Note [Functors] for what F says of types.
 template <class F, int... kRest>
-Served serve(DType dtype, const ElementwisePlan& plan) {
+Served serve_reals(DType dtype, const ElementwisePlan& plan) {
   const auto run = [&]<class S>() { return run_pointwise<F, S, S, kRest...>(plan); };
   constexpr auto kHas = [](unsigned types) { return (F::kTypes & types) != 0; };
   if constexpr (kHas(math::kReal)) {
@@ -241,14 +241,28 @@ Served serve(DType dtype, const ElementwisePlan& plan) {
     if (dtype == DType::kFloat32) return run.template operator()<Plain<float>>();
     if (dtype == DType::kFloat64) return run.template operator()<Plain<double>>();
   }
-  if constexpr (kHas(math::kComplexes)) {
+  return std::nullopt;
+}
+
+template <class F, int... kRest>
+Served serve_complexes(DType dtype, const ElementwisePlan& plan) {
+  const auto run = [&]<class S>() { return run_pointwise<F, S, S, kRest...>(plan); };
+  if constexpr ((F::kTypes & math::kComplexes) != 0) {
     if (dtype == DType::kComplex64) return run.template operator()<Paired<float>>();
     if (dtype == DType::kComplex128) return run.template operator()<Paired<double>>();
   }
+  return std::nullopt;
+}
+
+// Bools and integers.
+template <class F, int... kRest>
+Served serve_integers(DType dtype, const ElementwisePlan& plan) {
+  const auto run = [&]<class S>() { return run_pointwise<F, S, S, kRest...>(plan); };
+  constexpr auto kHas = [](unsigned types) { return (F::kTypes & types) != 0; };
   if constexpr (kHas(math::kBools)) {
     if (dtype == DType::kBool) return run.template operator()<Truth>();
   } else if constexpr (requires { typename F::OnBools; }) {
-    if (dtype == DType::kBool) return serve<typename F::OnBools, kRest...>(dtype, plan);
+    if (dtype == DType::kBool) return serve_integers<typename F::OnBools, kRest...>(dtype, plan);
   }
   if constexpr (kHas(math::kIntegers)) {
     if (dtype == DType::kUInt8) return run.template operator()<Plain<uint8_t>>();
@@ -263,9 +277,21 @@ Served serve(DType dtype, const ElementwisePlan& plan) {
     if (itemsize(dtype) == 4) return run.template operator()<Plain<int32_t>>();
     return run.template operator()<Plain<int64_t>>();
   } else if constexpr (requires { typename F::OnIntegers; }) {
-    if (is_integral(dtype)) return serve<typename F::OnIntegers, kRest...>(dtype, plan);
+    if (is_integral(dtype)) return serve_integers<typename F::OnIntegers, kRest...>(dtype, plan);
   }
   return std::nullopt;
+}
+
+template <class F, int... kRest>
+Served serve_floats(DType dtype, const ElementwisePlan& plan) {
+  return is_complex(dtype) ? serve_complexes<F, kRest...>(dtype, plan)
+                           : serve_reals<F, kRest...>(dtype, plan);
+}
+
+template <class F, int... kRest>
+Served serve(DType dtype, const ElementwisePlan& plan) {
+  return is_integral_or_bool(dtype) ? serve_integers<F, kRest...>(dtype, plan)
+                                    : serve_floats<F, kRest...>(dtype, plan);
 }
 
 inline Status status_of(Served served) {
