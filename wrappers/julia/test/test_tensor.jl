@@ -289,3 +289,13 @@ end
         @test eltype(Tensor(zeros(S, 1)) .+ Tensor(zeros(T, 1))) === Tessera.promote_types(S, T)
     end
 end
+
+@testset "test_large_tensors_are_shown_by_their_edges" begin
+    array = reshape(collect(1:40000), 200, 200)
+    cut(x) = sprint((io, v) -> show(IOContext(io, :limit => true, :displaysize => (24, 80)), "text/plain", v), x)
+    one_line(x) = sprint((io, v) -> show(IOContext(io, :limit => true), v), x)
+    @test split(cut(Tensor(array)), '\n')[2:end] == split(cut(array), '\n')[2:end]
+    @test one_line(Tensor(array)) == "Tensor($(one_line(array)))"
+    endless = Tessera.expand(Tessera.zeros(Float32, 1), (2^40,))
+    @test split(cut(endless), '\n')[2:end] == split(cut(zeros(Float32, 20000)), '\n')[2:end]
+end
