@@ -95,7 +95,13 @@ std::string metadata_json(const Metadata& metadata) {
 }
 
 IntrusivePtr<Archive> Archive::open(const std::string& path) {
-  return read(Mapping::open(path));
+  std::shared_ptr<const Mapping> mapping = Mapping::open(path);
+  try {
+    return read(std::move(mapping));
+  } catch (Error& error) {
+    error.prepend(path + ": ");
+    throw;
+  }
 }
 
 IntrusivePtr<Archive> Archive::from_bytes(std::string_view bytes) {

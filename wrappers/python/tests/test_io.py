@@ -193,3 +193,21 @@ def test_archives_leave_nothing_behind(tmp_path: Path) -> None:
         ts.io.load_metadata(tmp_path / "f")
     gc.collect()
     assert ts.memory.live_handles() == before
+
+
+def test_the_error_of_a_bad_file_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "bad.safetensors"
+    path.write_bytes(b"no tensors here")
+    with pytest.raises(ts.FileError, match=r"bad\.safetensors: not a safetensors file"):
+        ts.load_file(path)
+    optimizer = ts.optim.SGD([ts.ones(1, requires_grad=True)], lr=1)
+    with pytest.raises(ts.FileError, match=r"bad\.safetensors"):
+        optimizer.load(path)
+
+
+def test_saving_through_a_link_replaces_the_file_behind_it(tmp_path: Path) -> None:
+    target, link = tmp_path / "epoch1.safetensors", tmp_path / "latest.safetensors"
+    ts.save_file({"x": ts.zeros(1)}, target)
+    link.symlink_to(target.name)
+    ts.save_file({"x": ts.ones(1)}, link)
+    assert link.is_symlink() and ts.load_file(target)["x"].tolist() == [1]
