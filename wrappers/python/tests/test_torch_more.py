@@ -413,6 +413,14 @@ def test_checkpoints_hold_numbers_and_arrays_of_numpy(tmp_path: Path) -> None:
     assert isinstance(found["losses"], np.ndarray) and found["losses"].tolist() == [0.0, 1.0, 2.0]
 
 
+def test_loading_takes_a_function_of_places(tmp_path: Path) -> None:
+    ours.save({"a": ours.ones(2)}, tmp_path / "saved.pt")
+    seen = []
+    found = ours.load(tmp_path / "saved.pt", map_location=lambda storage, loc: (seen.append(loc), storage)[1])
+    assert found["a"].tolist() == [1.0, 1.0] and isinstance(found["a"], ours.Tensor) and seen == ["cpu"]
+    assert ours.load(tmp_path / "saved.pt", map_location=lambda storage, loc: None)["a"].tolist() == [1.0, 1.0]
+
+
 def test_jacobians_take_pytorchs_options() -> None:
     x = ours.tensor([1.0, 2.0])
     functional = ours.autograd.functional

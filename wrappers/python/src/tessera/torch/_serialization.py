@@ -115,6 +115,9 @@ def _placed(tensor: Any, map_location: Any) -> Any:
     found = made(tensor)
     if map_location is None:
         return found
+    if callable(map_location):  # of a storage and its place: the tensor stands for both, and all files are the CPU's
+        moved = map_location(found, "cpu")
+        return found if moved is None else moved
     return found.to(map_location.get("cpu", "cpu") if isinstance(map_location, dict) else map_location)
 
 
