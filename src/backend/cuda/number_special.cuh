@@ -202,8 +202,10 @@ template <class T>
 TSR_HD bool has_sign(Number<T> a) {
   if constexpr (std::is_floating_point_v<T>)
     return std::signbit(a.v);
-  else
+  else if constexpr (std::is_signed_v<T>)
     return a.v < T{0};
+  else
+    return false;
 }
 template <class T>
 TSR_HD Number<T> nextafter(Number<T> a, Number<T> b) {
