@@ -245,13 +245,13 @@ TSR_HD Number<T> lcm(Number<T> a, Number<T> b) {
 // A shift by a negative number of bits, or by more than there are, leaves none.
 template <class T>
 TSR_HD Number<T> shift_left_by(Number<T> a, Number<T> bits) {
-  const bool fits = bits.v >= T{0} && bits.v < T{8 * sizeof(T)};
+  const bool fits = !has_sign(bits) && bits.v < T{8 * sizeof(T)};
   return fits ? number<T>(static_cast<uint64_t>(a.v) << bits.v) : Number<T>(0);
 }
 template <class T>
 TSR_HD Number<T> shift_right_by(Number<T> a, Number<T> bits) {
-  const bool fits = bits.v >= T{0} && bits.v < T{8 * sizeof(T)};
-  return fits ? number<T>(a.v >> bits.v) : Number<T>(a.v < T{0} ? -1 : 0);
+  const bool fits = !has_sign(bits) && bits.v < T{8 * sizeof(T)};
+  return fits ? number<T>(a.v >> bits.v) : Number<T>(has_sign(a) ? -1 : 0);
 }
 
 }  // namespace tsr::cuda
