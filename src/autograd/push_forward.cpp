@@ -58,7 +58,11 @@ Tensor push_elementwise(Node& node, const Tensor& output, std::span<const Tensor
   Tensor sum;
   for (size_t i = 0; i < tangents.size(); ++i) {
     if (!tangents[i].defined()) continue;
-    Tensor grad = conj_of(fit_tangent(tangents[i], output.sizes(), output.dtype()));
+    Tensor grad = tangents[i];
+    if (!fits_as_tangent(grad, output)) {
+      grad = fit_tangent(std::move(grad), output.sizes(), output.dtype());
+    }
+    grad = conj_of(std::move(grad));
     Backward ctx(node, {&grad, 1}, parts, bit_of(i));
     node.apply(ctx);
     if (parts[i].defined()) add_to(sum, conj_of(std::move(parts[i])));

@@ -12,4 +12,9 @@ namespace tsr::detail {
 void push_forward(Node& node, const ForwardRule* rule, const TensorRefs& outputs,
                   std::span<const Tensor> tangents, std::span<Tensor> results);
 
+// Whether `tangent` can stand for a tangent of a tensor like `like` as it is: without fit_tangent.
+[[nodiscard]] inline bool fits_as_tangent(const Tensor& tangent, const Tensor& like) noexcept {
+  return tangent.dtype() == like.dtype() && tangent.sizes() == like.sizes();
+}
+
 }  // namespace tsr::detail

@@ -137,6 +137,60 @@ TEST_F(ForwardTest, A18_level_that_ends_takes_its_tangents) {
   EXPECT_EQ(tangent(make_dual(y, vector({5, 6}))), (Values{5, 6}));
 }
 
+TEST_F(ForwardTest, A18_tensor_gets_tangents_of_level_after_level) {
+  Tensor y;
+  {
+    const Level level;
+    y = ops::sin(dual({1, 2}, {1, 1}));
+    EXPECT_TRUE(has_tangent(y));
+  }
+  // The memory for its first tangent is not in use now.
+  for (const double factor : {2.0, 3.0}) {
+    const Level level;
+    EXPECT_FALSE(has_tangent(y));
+    ops::multiply(y, dual({1, 1}, {factor, factor}), ops::Out::inplace(y));
+    EXPECT_TRUE(y.has(kDualFlag));
+    const Values found = tangent(y);
+    EXPECT_DOUBLE_EQ(found[0], factor * std::sin(1.0));
+    EXPECT_DOUBLE_EQ(found[1], factor * std::sin(2.0));
+    const Level inner;
+    ops::multiply(y, dual({1, 1}, {5, 5}), ops::Out::inplace(y));
+    EXPECT_DOUBLE_EQ(tangent(y)[0], 5 * std::sin(1.0));
+    EXPECT_DOUBLE_EQ(tangent(y, level.id())[0], factor * std::sin(1.0));
+  }
+  EXPECT_FALSE(y.has(kDualFlag));
+}
+
+TEST_F(ForwardTest, A18_tensor_with_tangent_may_keep_a_gradient_and_a_history) {
+  Tensor x;
+  {
+    const Level level;
+    x = ops::sin(dual({1, 2}, {1, 1})).detached();
+    x = make_dual(x, vector({1, 1}));
+    set_requires_grad(x, true);
+    backward(std::array{ops::sum(ops::square(x))}, {}, {});
+    EXPECT_EQ(tangent(grad_of(x)), (Values{2, 2}));
+  }
+  EXPECT_DOUBLE_EQ(values(grad_of(x))[0], 2 * std::sin(1.0));
+}
+
+// With grad mode on, where nothing requires grad, and with a tangent that does.
+TEST_F(ForwardTest, A18_tangents_have_a_history_only_where_something_requires_grad) {
+  const Level level;
+  const Tensor x = dual({1, 2}, {1, 1});
+  for (const Tensor& y : {ops::tanh(x), ops::multiply(x, x), ops::sum(x)}) {
+    EXPECT_FALSE(requires_grad(unpack_dual(y).tangent));
+  }
+  const Tensor direction = vector({1, 1});
+  set_requires_grad(direction, true);
+  const Tensor y = ops::tanh(make_dual(vector({1, 2}), direction));
+  EXPECT_FALSE(requires_grad(unpack_dual(y).primal));
+  const Tensor slope = unpack_dual(y).tangent;
+  ASSERT_TRUE(requires_grad(slope));
+  const std::vector<Tensor> found = grad(std::array{ops::sum(slope)}, std::array{direction}, {});
+  EXPECT_DOUBLE_EQ(values(found[0])[1], 1 - std::tanh(2.0) * std::tanh(2.0));
+}
+
 TEST_F(ForwardTest, A18_nested_levels_do_not_mix_their_tangents) {
   // d/dx (x d/dy (x + y)) at 1 is 1; a forward mode that mixes its levels finds 2.
   const Level outer;

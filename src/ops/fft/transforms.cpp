@@ -109,10 +109,11 @@ Tensor transform_half(const Tensor& input, int64_t axis, int64_t n, bool inverse
   if (needs_grad(input)) {
     record(
         result, "IrfftBackward", {input}, {},
-        [axis, n, inverse, scale](Backward& ctx) {
-          const Tensor half = transform_real(ctx.grad(), axis, !inverse, scale);
-          ctx.set(0, multiply(half, half_weights(half, axis, n, 2)));
-        },
+        TakesBatches{[axis, n, inverse, scale](Backward& ctx) {
+          const int64_t along = axis + ctx.lead();
+          const Tensor half = transform_real(ctx.grad(), along, !inverse, scale);
+          ctx.set(0, multiply(half, half_weights(half, along, n, 2)));
+        }},
         [&](Forward& ctx) { ctx.set(0, transform_half(ctx.tangent(), axis, n, inverse, scale)); });
   }
   return result;

@@ -166,7 +166,7 @@ Tensor pool_transposed(const Tensor& g, const Tensor& positions, const PoolGeome
 // The saved positions, if there are any, for a batch of images of all samples.
 Tensor places_of(const Backward& ctx) {
   const Tensor positions = for_samples(ctx, ctx.saved(0));
-  return positions.defined() ? join_samples(ctx, positions) : positions;
+  return positions.defined() ? contiguous_memory(join_samples(ctx, positions)) : positions;
 }
 
 void set_transposed(Backward& ctx, const PoolGeometry& geometry) {
@@ -226,10 +226,9 @@ Maximum run_max(const Tensor& x, const PoolGeometry& geometry, bool want_positio
   if (grad) {
     PoolGeometry pick = geometry;
     pick.op = PoolOp::kPick;
-    record(
-        output, "MaxPoolBackward", {x}, {save_input(positions)},
-        [pick](Backward& ctx) { set_transposed(ctx, pick); },
-        [&](Forward& ctx) { ctx.set(0, pool_forward(ctx.tangent(), positions, pick)); });
+    record(output, "MaxPoolBackward", {x}, {save_input(positions)},
+           TakesBatches{[pick](Backward& ctx) { set_transposed(ctx, pick); }},
+           [&](Forward& ctx) { ctx.set(0, pool_forward(ctx.tangent(), positions, pick)); });
   }
   return {output, positions};
 }

@@ -13,6 +13,7 @@
 #include "ops/create/copy.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary.h"
+#include "ops/pointwise/unary_run.h"
 #include "ops/reduce/sum_to.h"
 #include "tensor/promotion.h"
 
@@ -220,12 +221,18 @@ Tensor sum_of_products(const Tensor& a, const Tensor& b, const Tensor& c, const 
   return result;
 }
 
+// a b; in one kernel and no more where nothing is to be recorded, cast or broadcast.
+Tensor product(const Tensor& a, const Tensor& b) {
+  const bool plain = !recording_enabled() && a.dtype() == b.dtype() && a.sizes() == b.sizes();
+  return plain ? launch_fused(BinaryOp::kMultiply, a, b, {}) : multiply(a, b);
+}
+
 // The tangent of a product. The factors are saved in the order a, b; each only if the other one has
 // a tangent or requires grad.
 Tensor pushed_product(const Forward& ctx, uint8_t saves) {
   const auto b = [&] { return ctx.saved((saves & kSaveA) != 0 ? 1 : 0); };
-  if (!ctx.has(1)) return multiply(ctx.tangent(0), b());
-  if (!ctx.has(0)) return multiply(ctx.saved(0), ctx.tangent(1));
+  if (!ctx.has(1)) return product(ctx.tangent(0), b());
+  if (!ctx.has(0)) return product(ctx.saved(0), ctx.tangent(1));
   const Tensor a = ctx.saved(0);
   const Tensor& t = ctx.tangent(1);
   if (const Tensor other = b();

@@ -62,7 +62,7 @@ Tensor view_as_real(const Tensor& input) {
   check_complex(input);
   Tensor view = parts_memory(input);
   record_cast_view(view, input, "ViewAsRealBackward",
-                   [](Backward& ctx) { ctx.set(0, as_complex(ctx.grad())); });
+                   TakesBatches{[](Backward& ctx) { ctx.set(0, as_complex(ctx.grad())); }});
   return view;
 }
 
@@ -79,7 +79,7 @@ Tensor view_as_complex(const Tensor& input) {
   const DType wide = dtype == DType::kFloat32 ? DType::kComplex64 : DType::kComplex128;
   Tensor view = make_cast_view(input, wide, sizes, strides, input.offset() / 2);
   record_cast_view(view, input, "ViewAsComplexBackward",
-                   [](Backward& ctx) { ctx.set(0, view_as_real(ctx.grad())); });
+                   TakesBatches{[](Backward& ctx) { ctx.set(0, view_as_real(ctx.grad())); }});
   return view;
 }
 
