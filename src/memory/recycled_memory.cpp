@@ -103,10 +103,11 @@ MemoryPtr choose(Recycled& all, uint64_t nbytes, std::vector<MemoryPtr>& gone) {
     const bool fits = there >= nbytes && there / 2 <= std::max(nbytes, kPage);
     const bool better = best == nullptr || there < best->memory->nbytes() ||
                         (there == best->memory->nbytes() && one.turn > best->turn);
-    if (fits && better)
-      best = &one;
-    else if (all.turn - one.turn > kTurns)
-      let_go(one, gone);
+    if (fits && better) best = &one;
+  }
+  for (Made& one : all.made) {
+    const bool old = all.turn - one.turn > kTurns;
+    if (old && &one != best && is_free(*one.memory)) let_go(one, gone);
   }
   MemoryPtr chosen = best == nullptr ? nullptr : std::move(best->memory);
   std::erase_if(all.made, [](const Made& one) { return one.memory == nullptr; });
