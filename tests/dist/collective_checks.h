@@ -72,6 +72,7 @@ class CollectiveChecks {
       check_messages(dtype);
     }
     check_long();
+    check_long_reductions();
     return problems_;
   }
 
@@ -260,6 +261,41 @@ class CollectiveChecks {
         d, [&](int64_t i) { return reduced(ReduceOp::kMax, DType::kFloat64, i); }, "second");
     const Tensor none = empty(Dims{0}, DType::kFloat32);
     group_.all_reduce(none, ReduceOp::kSum)->wait();
+  }
+
+  // Lengths around the pieces of which transports make long buffers, several at a time.
+  void check_long_reductions() {
+    struct Case {
+      DType dtype;
+      ReduceOp op;
+      int64_t count;
+    };
+    constexpr Case kCases[] = {
+        {DType::kFloat32, ReduceOp::kSum, 16 << 10}, {DType::kFloat32, ReduceOp::kMax, 700'003},
+        {DType::kBFloat16, ReduceOp::kAvg, 300'001}, {DType::kBool, ReduceOp::kSum, (64 << 10) + 1},
+        {DType::kInt64, ReduceOp::kProd, 8193},      {DType::kComplex128, ReduceOp::kSum, 70'000}};
+    std::vector<Tensor> sums, parts, sources;
+    std::vector<WorkPtr> works;
+    const auto mine = [this](int64_t i) { return value_of(rank_, i); };
+    for (const Case& one : kCases) {
+      sums.push_back(filled(one.count, one.dtype, mine));
+      works.push_back(group_.all_reduce(sums.back(), one.op));
+      parts.push_back(empty(Dims{one.count}, one.dtype));
+      sources.push_back(filled(one.count * size_, one.dtype, mine));
+      works.push_back(group_.reduce_scatter(parts.back(), sources.back(), one.op));
+    }
+    // Backwards: operations end beside each other.
+    for (size_t i = works.size(); i-- > 0;) works[i]->wait();
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const Case& one = kCases[i];
+      double period[3];
+      for (int at = 0; at < 3; ++at) period[at] = reduced(one.op, one.dtype, at);
+      expect(
+          sums[i], [&](int64_t at) { return period[at % 3]; }, "long reduction");
+      expect(
+          parts[i], [&](int64_t at) { return period[(rank_ * one.count + at) % 3]; }, "long part");
+      expect(sources[i], mine, "source of long parts");
+    }
   }
 
   Group& group_;

@@ -2,11 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rank of a scene over MPI, started by mpirun. Prints "wrong: ..." for what is wrong; the last
 // rank that can says "all ranks agree".
+#include <dlfcn.h>
+#include <mpi.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +24,38 @@
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
 #include "support/start_up.h"
+
+namespace {
+
+// What the plugin calls in place of the system's functions, which the program defines anew.
+bool g_dies_in_split = false;
+bool g_watches_nobody = false;
+
+}  // namespace
+
+extern "C" int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* part) {
+  if (g_dies_in_split) kill(getpid(), SIGKILL);
+  return PMPI_Comm_split(comm, color, key, part);
+}
+
+// NOLINTNEXTLINE: the C library's own declaration
+extern "C" [[gnu::visibility("default")]] long syscall(long number, ...) noexcept {
+  if (g_watches_nobody && number == SYS_pidfd_open) {
+    errno = ENOSYS;
+    return -1;
+  }
+  va_list list;
+  va_start(list, number);
+  long arguments[6];
+  for (long& argument : arguments) argument = va_arg(list, long);
+  va_end(list);
+  // Not a static with a guard, which may itself call this function.
+  using Call = long (*)(long, ...);
+  static std::atomic<Call> real{nullptr};
+  if (real == nullptr) real = reinterpret_cast<Call>(dlsym(RTLD_NEXT, "syscall"));
+  return real.load()(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
+                     arguments[5]);
+}
 
 namespace tsr::dist {
 namespace {
@@ -192,6 +230,34 @@ void killed_after() {
   let_others_end();
 }
 
+void killed_in_split() {
+  const GroupPtr group = begin(30);
+  group->barrier()->wait();
+  g_dies_in_split = group->rank() == 1;
+  const auto start = Clock::now();
+  expect_error(Code::kBackend, "rank 1 (process",
+               [&] { static_cast<void>(group->split(0, group->rank())); });
+  expect(seconds_since(start) < 20, "the end took longer than the timeout");
+  expect_error(Code::kCancelled, "has ended", [&] { group->barrier(); });
+  let_others_end();
+}
+
+// Rank 1 ends with a group that failed, and no rank sees the end of another's process, as between
+// hosts.
+void left_without_end() {
+  g_watches_nobody = true;
+  const GroupPtr group = begin(30);
+  const GroupPtr other = begin(30);
+  group->barrier()->wait();
+  if (group->rank() == 1) {
+    other->abort("enough");
+    return;
+  }
+  const auto start = Clock::now();
+  expect_error(Code::kBackend, "rank 1 has left", [&] { group->barrier()->wait(); });
+  expect(seconds_since(start) < 20, "the end took longer than the timeout");
+}
+
 void unequal() {
   GroupOptions options;
   options.timeout = 30;
@@ -300,6 +366,8 @@ int run(const char* scene) {
       {"dropped", dropped},
       {"killed_before", killed_before},
       {"killed_after", killed_after},
+      {"killed_in_split", killed_in_split},
+      {"left_without_end", left_without_end},
 #ifdef TSR_HAVE_CUDA_ON_HOST
       {"device", device},
 #endif

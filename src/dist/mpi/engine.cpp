@@ -98,6 +98,7 @@ void Engine::initialise() {
   }
   owns_mpi_ = already == 0;
   any_thread_ = level >= MPI_THREAD_SERIALIZED;
+  several_threads_ = level >= MPI_THREAD_MULTIPLE;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   ask_about_cuda();
   MPI_Comm_dup(MPI_COMM_WORLD, &control_);
@@ -153,16 +154,24 @@ void Engine::run() {
 
 // Tells the others that this rank leaves, so that nobody waits for it, and waits for them.
 void Engine::finalise() {
-  if (!start_error_.empty() || spoiled_ || !owns_mpi_) return;
+  if (!start_error_.empty() || !owns_mpi_) return;
   int rank = 0, size = 1;
   MPI_Comm_rank(control_, &rank);
   MPI_Comm_size(control_, &size);
-  std::vector<MPI_Request> sent;
-  const int32_t own = rank;
-  for (int other = 0; other < size; ++other) {
-    if (other == rank) continue;
-    sent.push_back(MPI_REQUEST_NULL);
-    MPI_Isend(&own, 1, MPI_INT32_T, other, kNoticeTag, control_, &sent.back());
+  const bool no_end = spoiled_ || splits_ > 0;  // somebody may never come to MPI_Finalize
+  own_notice_ = no_end ? ~rank : rank;
+  std::vector<MPI_Request> sent = send_notices(rank, size);
+  const auto all_sent = [&sent] {
+    int done = 0;
+    MPI_Testall(static_cast<int>(sent.size()), sent.data(), &done, MPI_STATUSES_IGNORE);
+    return done != 0;
+  };
+  if (no_end) {
+    // A rank that does not answer must not keep this one.
+    for (const auto deadline = deadline_after(1); !all_sent() && Clock::now() < deadline;) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return;
   }
   if (!await_notices(size)) return;
   MPI_Waitall(static_cast<int>(sent.size()), sent.data(), MPI_STATUSES_IGNORE);
@@ -173,20 +182,26 @@ void Engine::finalise() {
   MPI_Finalize();
 }
 
-// False if a rank has died, for which MPI_Finalize would wait. A rank that left in an orderly way
-// lives until all are in MPI_Finalize.
-bool Engine::await_notices(int size) {
-  for (int32_t others = static_cast<int32_t>(left_.size()); others < size - 1; ++others) {
-    // Not MPI_Wait, which takes a processor from those that still compute.
-    for (int done = 0; MPI_Test(&notice_request_, &done, MPI_STATUS_IGNORE), done == 0;) {
-      if (world_peers_.ended()) return false;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    if (others + 1 < size - 1) {
-      MPI_Irecv(&notice_, 1, MPI_INT32_T, MPI_ANY_SOURCE, kNoticeTag, control_, &notice_request_);
-    }
+std::vector<MPI_Request> Engine::send_notices(int rank, int size) {
+  std::vector<MPI_Request> sent;
+  for (int other = 0; other < size; ++other) {
+    if (other == rank || world_peers_.has_ended(other)) continue;
+    sent.push_back(MPI_REQUEST_NULL);
+    MPI_Isend(&own_notice_, 1, MPI_INT32_T, other, kNoticeTag, control_, &sent.back());
   }
-  return true;
+  return sent;
+}
+
+// False if a rank has died, or has left without MPI_Finalize, which would wait for it. A rank that
+// left in an orderly way lives until all are in MPI_Finalize.
+bool Engine::await_notices(int size) {
+  while (left_.size() < static_cast<size_t>(size) - 1) {
+    if (no_end_ || world_peers_.ended()) return false;
+    read_notices(Clock::now());
+    // Not MPI_Wait, which takes a processor from those that still compute.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return !no_end_;
 }
 
 void Engine::at_exit() {

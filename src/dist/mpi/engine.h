@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "dist/mpi/exchange.h"
 #include "dist/mpi/peers.h"
 #include "dist/signature.h"
 
@@ -43,6 +44,15 @@ enum class Stage {
 
 struct Context;
 
+// A split that a thread of its own waits for: MPI has none that does not block, and a rank that
+// dies in it never comes. The thread keeps its share when nobody waits any more.
+struct Splitting {
+  MPI_Comm main = MPI_COMM_NULL;
+  MPI_Comm checks = MPI_COMM_NULL;
+  int code = MPI_SUCCESS;
+  std::atomic<bool> done{false};
+};
+
 struct Operation {
   Context* context = nullptr;
   Signature signature;
@@ -55,6 +65,7 @@ struct Operation {
 
   Stage stage = Stage::kQueued;
   std::vector<MPI_Request> requests;
+  std::unique_ptr<Exchange> exchange;  // of a long reduction, instead of requests
   Status status = kOk;
   Failure failure;
   bool memory_in_use = false;  // MPI may still write after a failure
@@ -71,9 +82,10 @@ struct Operation {
   // Of a split.
   int32_t color = -1;
   int32_t key = 0;
+  std::shared_ptr<Splitting> splitting;
   Context* part = nullptr;
 
-  // A split blocks in MPI, so that all ranks must be there first.
+  // A split cannot be taken back, so that all ranks must be there first.
   [[nodiscard]] bool is_compared() const;
   [[nodiscard]] bool is_message() const {
     return signature.kind == Collective::kSend || signature.kind == Collective::kRecv;
@@ -140,6 +152,7 @@ class Engine {
   void initialise();
   void ask_about_cuda();
   void finalise();
+  std::vector<MPI_Request> send_notices(int rank, int size);
   bool await_notices(int size);
   static void at_exit();
 
@@ -150,6 +163,8 @@ class Engine {
   void fill(Context& context);
   void advance(Context& context);
   bool step(Operation& operation);
+  void begin_split(Operation& operation);
+  void end_split(Operation& operation);
   void test_running(Context& context);
   void find_lost(Context& context, Clock::time_point now);
   void read_notices(Clock::time_point now);
@@ -164,7 +179,8 @@ class Engine {
   bool ending_ = false;
   bool ended_ = false;
   bool owns_mpi_ = false;
-  bool any_thread_ = false;  // threads other than ours may call MPI, one at a time
+  bool any_thread_ = false;       // threads other than ours may call MPI, one at a time
+  bool several_threads_ = false;  // several at a time
   bool cuda_messages_ = false;
   bool cuda_collectives_ = false;
   bool spoiled_ = false;  // a context was aborted: MPI_Finalize could wait for ever
@@ -179,13 +195,16 @@ class Engine {
   std::vector<Identity> world_;  // the processes of all ranks
   Peers world_peers_;
   std::atomic<int32_t> waiters_{0};
+  std::atomic<int32_t> splits_{0};  // threads in MPI_Comm_split
   Clock::time_point looked_{};
 
-  // Notices of ranks that end in an orderly way.
+  // Notices of ranks that end: the rank, or its complement if that rank leaves MPI_Finalize out.
   MPI_Comm control_ = MPI_COMM_NULL;
   MPI_Request notice_request_ = MPI_REQUEST_NULL;
   int32_t notice_ = 0;
+  int32_t own_notice_ = 0;
   std::vector<std::pair<int32_t, Clock::time_point>> left_;
+  bool no_end_ = false;  // a rank never comes to MPI_Finalize
 };
 
 // ---- The parts of an operation on the main communicator (post.cpp) ----

@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// How contexts begin.
+// How contexts begin: groups, and parts of groups.
+#include <system_error>
+#include <thread>
+
 #include "dist/mpi/engine.h"
 
 namespace tsr::dist::mpi {
@@ -63,6 +66,44 @@ void Engine::move_opening() {
       opening_ = nullptr;
       changed_.notify_all();
   }
+}
+
+// ---- Parts of a group ----
+
+void Engine::begin_split(Operation& operation) {
+  operation.stage = Stage::kSplitting;
+  operation.requests.clear();
+  operation.splitting = std::make_shared<Splitting>();
+  const auto split = [this, into = operation.splitting, whole = operation.context->main,
+                      color = operation.color < 0 ? MPI_UNDEFINED : operation.color,
+                      key = operation.key] {
+    into->code = MPI_Comm_split(whole, color, key, &into->main);
+    if (into->code == MPI_SUCCESS && into->main != MPI_COMM_NULL)
+      into->code = MPI_Comm_dup(into->main, &into->checks);
+    --splits_;
+    into->done = true;
+  };
+  ++splits_;
+  try {
+    if (several_threads_) return std::thread(split).detach();
+  } catch (const std::system_error&) {  // no more threads
+  }
+  split();
+}
+
+void Engine::end_split(Operation& operation) {
+  const Splitting& made = *operation.splitting;
+  if (made.code != MPI_SUCCESS) return fail_mpi(operation, made.code, "MPI_Comm_split");
+  if (made.main != MPI_COMM_NULL) {
+    operation.part = new Context;
+    operation.part->check = operation.context->check;
+    operation.part->timeout = operation.context->timeout;
+    operation.part->main = made.main;
+    operation.part->checks = made.checks;
+    fill(*operation.part);
+    contexts_.push_back(operation.part);
+  }
+  finish(operation, kOk);
 }
 
 }  // namespace tsr::dist::mpi

@@ -84,6 +84,14 @@ std::optional<std::string> Peers::ended() const {
   return text + " has ended";
 }
 
+bool Peers::has_ended(int32_t rank) const {
+  for (const Watched& one : watched_) {
+    pollfd entry{one.descriptor, POLLIN, 0};
+    if (one.rank == rank) return poll(&entry, 1, 0) > 0;
+  }
+  return false;
+}
+
 std::optional<std::string> Peers::stopped() const {
   std::string text;
   for (const Watched& one : watched_) {

@@ -32,8 +32,9 @@ class Peers {
   void watch(const std::vector<Identity>& all, int32_t own_rank);
   // A sentence about a rank that has ended, or nothing. Cheap: one system call.
   [[nodiscard]] std::optional<std::string> ended() const;
-  // The same about ranks that are stopped (SIGSTOP, a debugger).
+  // A sentence about ranks that are stopped (SIGSTOP, a debugger), or nothing.
   [[nodiscard]] std::optional<std::string> stopped() const;
+  [[nodiscard]] bool has_ended(int32_t rank) const;
 
  private:
   struct Watched {

@@ -84,6 +84,37 @@ int post_reduction(Operation& operation, MPI_Comm comm, MPI_Datatype type) {
   });
 }
 
+// A long all_reduce or reduce_scatter; see Note [Long reductions]. All ranks come to the same
+// answer, also where only some of them have memory of a device.
+bool is_exchange(const Operation& operation) {
+  const Collective kind = operation.signature.kind;
+  const bool everywhere = kind == Collective::kAllReduce;
+  if (!everywhere && kind != Collective::kReduceScatter) return false;
+  return !Engine::instance().cuda_collectives() &&
+         Exchange::suits(operation.send.count * itemsize(operation.send.dtype),
+                         operation.context->size);
+}
+
+int post_exchange(Operation& operation, MPI_Datatype type) {
+  const Context& context = *operation.context;
+  const Buffer &send = operation.send, &recv = operation.recv;
+  Exchange::Plan plan;
+  plan.comm = context.checks;
+  plan.rank = context.rank;
+  plan.size = context.size;
+  plan.number = operation.signature.number;
+  plan.type = type;
+  plan.op = operation_of(static_cast<ReduceOp>(operation.signature.reduce), send.dtype);
+  plan.itemsize = itemsize(send.dtype);
+  plan.source = static_cast<char*>(send.data);
+  plan.count = send.count;
+  plan.all = operation.signature.kind == Collective::kAllReduce;
+  plan.segment = plan.all ? Exchange::segment_of(send.count, context.size) : recv.count;
+  plan.result = plan.all ? at(send, context.rank * plan.segment) : at(recv, 0);
+  operation.exchange = std::make_unique<Exchange>(plan);
+  return operation.exchange->start();
+}
+
 // Operations whose parts lie behind each other cannot be several of MPI's.
 bool in_one_piece(Collective kind) {
   return kind == Collective::kAllGather || kind == Collective::kReduceScatter ||
@@ -110,6 +141,7 @@ int post(Operation& operation) {
   const MPI_Datatype type = datatype_of(static_cast<DType>(operation.signature.dtype));
   const int root = operation.signature.root;
   if (operation.is_message()) return post_message(operation, comm, type);
+  if (is_exchange(operation)) return post_exchange(operation, type);
   if (operation.signature.kind == Collective::kAllReduce ||
       operation.signature.kind == Collective::kReduce) {
     return post_reduction(operation, comm, type);

@@ -115,19 +115,9 @@ bool Engine::step(Operation& operation) {
     return true;
   }
   if (kind == Collective::kSplit) {
-    MPI_Comm comm = MPI_COMM_NULL;
-    const int color = operation.color < 0 ? MPI_UNDEFINED : operation.color;
-    MPI_Comm_split(context.main, color, operation.key, &comm);
-    if (comm != MPI_COMM_NULL) {
-      operation.part = new Context;
-      operation.part->check = context.check;
-      operation.part->timeout = context.timeout;
-      operation.part->main = comm;
-      MPI_Comm_dup(comm, &operation.part->checks);
-      fill(*operation.part);
-      contexts_.push_back(operation.part);
-    }
-    finish(operation, kOk);
+    if (operation.stage != Stage::kSplitting) begin_split(operation);
+    if (!operation.splitting->done) return false;
+    end_split(operation);
     return true;
   }
   if (const auto text = too_long(operation)) {
@@ -164,9 +154,14 @@ void Engine::test_running(Context& context) {
   for (auto it = context.running.begin(); it != context.running.end();) {
     Operation& operation = **it;
     std::vector<MPI_Status> statuses(operation.requests.size());
-    int done = 0;
-    const int code = MPI_Testall(static_cast<int>(operation.requests.size()),
-                                 operation.requests.data(), &done, statuses.data());
+    int done = 0, code = MPI_SUCCESS;
+    if (operation.exchange != nullptr) {
+      code = operation.exchange->move();
+      done = operation.exchange->done() ? 1 : 0;
+    } else {
+      code = MPI_Testall(static_cast<int>(operation.requests.size()), operation.requests.data(),
+                         &done, statuses.data());
+    }
     if (code == MPI_SUCCESS && done == 0) {
       ++it;
       continue;
@@ -222,7 +217,8 @@ void Engine::read_notices(Clock::time_point now) {
   int done = 0;
   while (notice_request_ != MPI_REQUEST_NULL &&
          MPI_Test(&notice_request_, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done != 0) {
-    left_.emplace_back(notice_, now);
+    no_end_ = no_end_ || notice_ < 0;
+    left_.emplace_back(notice_ < 0 ? ~notice_ : notice_, now);
     MPI_Irecv(&notice_, 1, MPI_INT32_T, MPI_ANY_SOURCE, 1, control_, &notice_request_);
   }
 }
