@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "arrays.h"
+#include "base/error.h"
 
 namespace tsr::test {
 namespace {
@@ -32,6 +33,28 @@ TEST(Ternary, where_moves_elements_of_every_dtype) {
             << name(dtype) << " at " << i;
       }
     }
+  }
+}
+
+TEST(Ternary, sum_of_products_takes_dense_operands_alone) {
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kComplex128}) {
+    Array a(dtype, {7, 45});
+    Array b(dtype, {7, 45});
+    Array c(dtype, {7, 45});
+    Array d(dtype, {7, 45});
+    Array output(dtype, {7, 45});
+    uint32_t seed = 0;
+    for (Array* each : {&a, &b, &c, &d}) each->randomize(0.5, 1, ++seed);
+    const auto plan = elementwise({&output, &a, &b, &c, &d});
+    ASSERT_EQ(kernels().sum_of_products(plan), kernel::kOk) << last_error();
+    expect_elements(
+        output, {&a, &b, &c, &d},
+        [](const std::vector<Value>& x) { return x[0] * x[1] + x[2] * x[3]; }, 2);
+    Array turned(dtype, {7, 45}, Layout::kTransposed);
+    EXPECT_EQ(kernels().sum_of_products(elementwise({&output, &a, &b, &c, &turned})),
+              static_cast<kernel::Status>(Code::kNotImplemented));
+    EXPECT_EQ(kernels().sum_of_products(elementwise({&output, &a, &b, &c})),
+              static_cast<kernel::Status>(Code::kNotImplemented));
   }
 }
 
