@@ -3,6 +3,7 @@
 // Group: its life, and the collectives of tensors.
 #include <algorithm>
 #include <atomic>
+#include <numeric>
 #include <thread>
 
 #include "base/error.h"
