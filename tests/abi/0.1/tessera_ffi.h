@@ -193,7 +193,8 @@ enum {
   TSR_VALUE_PLACES = 14,
   TSR_VALUE_SHAPE = 15,
   TSR_VALUE_LIST = 16,
-  TSR_VALUE_POINTER = 17
+  TSR_VALUE_POINTER = 17,
+  TSR_VALUE_UNSIGNED = 18
 };
 
 typedef int32_t tsr_trace_kind;
@@ -282,13 +283,15 @@ enum {
 typedef int32_t tsr_share_strategy;
 enum {
   TSR_SHARE_FILE_DESCRIPTOR = 1,
-  TSR_SHARE_FILE_SYSTEM = 2
+  TSR_SHARE_FILE_SYSTEM = 2,
+  TSR_SHARE_RECYCLED = 3
 };
 
 typedef int32_t tsr_shared_flag;
 enum {
   TSR_SHARED_IN_TRANSIT = 1,
-  TSR_SHARED_NOT_SENT_ON = 2
+  TSR_SHARED_NOT_SENT_ON = 2,
+  TSR_SHARED_RECYCLED = 4
 };
 
 typedef int32_t tsr_reduce_op;
