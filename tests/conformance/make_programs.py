@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
 """Writes the programs that every language loads: programs/mlp.program, a network for any batch, and programs/step.program,
-a training step; beside each a file with inputs and expected outputs. Never write them again: later versions must read them.
+a training step; beside each a file with inputs and expected outputs. Never write the programs again: later versions must read
+them. The losses of step.safetensors are those that the program gives in this version.
 """
 
 from __future__ import annotations
