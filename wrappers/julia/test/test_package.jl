@@ -40,7 +40,7 @@ end
         using Tessera
         of_the_user() = profile(() -> Tessera.ones(2) .+ 1f0; stacks=true)
         print(occursin("of_the_user", profile_text(of_the_user()[2], :events)))
-        """)
+        """; options=["--project=$(dirname(@__DIR__))"])
     @test succeeded
     @test printed == "true"
 end
