@@ -19,7 +19,9 @@ function write_frames(io, frames)
     package, inside = @__DIR__, true
     for frame in frames
         file = string(frame.file)
-        inside = inside && (startswith(file, package) || startswith(file, "./"))  # Base says ./array.jl
+        # Base says ./array.jl; code of the command line and of the REPL says ./none and ./REPL[1].
+        of_base = startswith(file, "./") && endswith(file, ".jl")
+        inside = inside && (startswith(file, package) || of_base)
         inside || println(io, file, ":", frame.line, " in ", frame.func)
     end
 end
