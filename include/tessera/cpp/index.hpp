@@ -20,10 +20,11 @@ struct EllipsisItem {};
 inline constexpr NewAxisItem None{};       // an axis of size 1
 inline constexpr EllipsisItem Ellipsis{};  // as many whole axes as no other item takes
 
-// A number of a Slice, or std::nullopt or None: the end that the direction of the step gives, a
+// A number of a Slice, or {}, std::nullopt or None: the end that the direction of the step gives, a
 // step of 1.
 class SliceBound {
  public:
+  SliceBound() = default;
   template <class T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int> = 0>
   SliceBound(T value)  // NOLINT(google-explicit-constructor)
       : value_(static_cast<int64_t>(value)) {}
