@@ -32,7 +32,7 @@ FOLDER = BUILD / "languages"
 EXAMPLES = ROOT / "examples"
 LIMIT = 1e-6  # the difference between logits of one model
 LEAST_ACCURACY = 0.95
-LEAST_RESNET18_ACCURACY = 0.8  # after two epochs
+LEAST_RESNET18_ACCURACY = 0.8  # after three epochs, where it is 0.95 to 0.97 by the seed; after two it is 0.70 to 0.92
 RESNET18_TENSORS = 122  # of torchvision's state_dict
 TIMEOUT = 900  # seconds; Julia compiles before it runs
 JULIA = [BUILD / "julia/bin/julia", "-O1", "--startup-file=no", f"--project={ROOT}/wrappers/julia"]
@@ -147,11 +147,11 @@ def train(language: str, seed: int, epochs: int) -> float:
 
 
 def train_resnet18(language: str) -> float:
-    """Two epochs of ResNet-18 on real images; examples/run.sh resnet18 trains to the end."""
+    """Three epochs of ResNet-18 on real images; examples/run.sh resnet18 trains to the end."""
     out = FOLDER / language
     (out / "resnet18.safetensors").unlink(missing_ok=True)
     data = BUILD / "digits/data.safetensors"
-    reached = accuracy_in(run(language, "resnet18", data, out, "--epochs", "2"), LEAST_RESNET18_ACCURACY)
+    reached = accuracy_in(run(language, "resnet18", data, out, "--epochs", "3"), LEAST_RESNET18_ACCURACY)
     if len(ts.load_file(out / "resnet18.safetensors")) != RESNET18_TENSORS:
         raise Failed(f"the model has not {RESNET18_TENSORS} tensors")
     return reached
