@@ -6,18 +6,18 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from .. import _ops, linalg
 from .._creation import arange
-from .._errors import InvalidArgumentError, InvalidValueError, ShapeError, as_int
+from .._errors import InvalidValueError, ShapeError, as_int
 from .._modes import no_grad
 from .._tensor import Tensor
 from . import constraints
-from ._values import ShapeLike, Value, as_tensor, broadcast_all, eps_of, lazy_property, shape_of, tiny_of
+from ._values import ShapeLike, Value, as_tensor, broadcast_all, eps_of, shape_of, tiny_of
 from .distribution import Distribution
 from .gamma import Beta, gamma_numbers
-from .multivariate import _tril_of_precision, half_log_det
+from .multivariate import OfOneCovariance, half_log_det
 from .normal import standard_normal
 
 
@@ -30,7 +30,7 @@ def _matrices(numbers: Tensor) -> Tensor:
     return _ops.expand_dims(_ops.expand_dims(numbers, -1), -1)
 
 
-class Wishart(Distribution):
+class Wishart(OfOneCovariance):
     """Sums of x x^T for `df` normal vectors x around 0, where df need not be whole.
 
     The covariance of x is given as such, by its inverse, or by its lower triangular factor. `df` exceeds the number of
@@ -49,16 +49,7 @@ class Wishart(Distribution):
         self, df: Value, covariance_matrix: Tensor | None = None, precision_matrix: Tensor | None = None,
         scale_tril: Tensor | None = None, validate_args: bool | None = None,
     ) -> None:
-        given: dict[str, Any] = {
-            "covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril,
-        }  # fmt: skip
-        given = {name: value for name, value in given.items() if value is not None}
-        if len(given) != 1:
-            raise InvalidArgumentError(
-                "Wishart: expected one of covariance_matrix, precision_matrix and scale_tril, got "
-                + (", ".join(given) or "none")
-            )
-        ((name, matrix),) = given.items()
+        name, matrix = self._one_given(covariance_matrix, precision_matrix, scale_tril)
         if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2]:
             raise ShapeError(f"Wishart: {name}: expected square matrices, got shape {matrix.shape}")
         freedom, _ = broadcast_all(df, matrix[..., 0, 0])
@@ -70,20 +61,6 @@ class Wishart(Distribution):
         self.df = _ops.astype(freedom, matrix.dtype)
         self.__dict__[name] = _ops.broadcast_to(matrix, batch + matrix.shape[-2:])
         super().__init__(batch, matrix.shape[-2:], validate_args=validate_args)
-
-    @lazy_property
-    def scale_tril(self) -> Tensor:
-        if "covariance_matrix" in self.__dict__:
-            return linalg.cholesky(self.covariance_matrix)
-        return _tril_of_precision(self.precision_matrix)
-
-    @lazy_property
-    def covariance_matrix(self) -> Tensor:
-        return _ops.matmul(self.scale_tril, _ops.matrix_transpose(self.scale_tril))
-
-    @lazy_property
-    def precision_matrix(self) -> Tensor:
-        return _ops.cholesky_inverse(self.scale_tril)
 
     @property
     def mean(self) -> Tensor:

@@ -38,40 +38,25 @@ def _tril_of_precision(precision: Tensor) -> Tensor:
     return linalg.solve_triangular(lower, _ops.broadcast_to(unit, lower.shape), upper=False)
 
 
-class MultivariateNormal(Distribution):
-    """Normal vectors with a covariance, given as such, by its inverse, or by its lower triangular factor."""
+class OfOneCovariance(Distribution):
+    """Base class: a covariance is given as such, by its inverse, or by its lower triangular factor; the others follow."""
 
-    arg_constraints: ClassVar = {
-        "loc": constraints.real_vector, "covariance_matrix": constraints.positive_definite,
-        "precision_matrix": constraints.positive_definite, "scale_tril": constraints.lower_cholesky,
-    }  # fmt: skip
-    support = constraints.real_vector
-    has_rsample = True
-    loc: Tensor
-
-    def __init__(
-        self, loc: Tensor, covariance_matrix: Tensor | None = None, precision_matrix: Tensor | None = None,
-        scale_tril: Tensor | None = None, validate_args: bool | None = None,
-    ) -> None:
+    @classmethod
+    def _one_given(
+        cls, covariance_matrix: Tensor | None, precision_matrix: Tensor | None, scale_tril: Tensor | None
+    ) -> tuple[str, Tensor]:
+        """The name of the one matrix that is given, and the matrix."""
         given: dict[str, Any] = {
             "covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril,
         }  # fmt: skip
         given = {name: value for name, value in given.items() if value is not None}
         if len(given) != 1:
             raise InvalidArgumentError(
-                "MultivariateNormal: expected one of covariance_matrix, precision_matrix and scale_tril, got "
+                f"{cls.__name__}: expected one of covariance_matrix, precision_matrix and scale_tril, got "
                 + (", ".join(given) or "none")
             )
         ((name, matrix),) = given.items()
-        if loc.ndim < 1 or matrix.ndim < 2 or matrix.shape[-2:] != (loc.shape[-1],) * 2:
-            raise ShapeError(
-                f"MultivariateNormal: expected a vector loc and a square {name} of its length, got shapes {loc.shape} and "
-                f"{matrix.shape}"
-            )
-        batch = _ops.broadcast_tensors([loc[..., 0], matrix[..., 0, 0]])[0].shape
-        self.loc = _ops.broadcast_to(loc, batch + loc.shape[-1:])
-        self.__dict__[name] = _ops.broadcast_to(matrix, batch + matrix.shape[-2:])
-        super().__init__(batch, loc.shape[-1:], validate_args=validate_args)
+        return name, matrix
 
     @lazy_property
     def scale_tril(self) -> Tensor:
@@ -86,6 +71,33 @@ class MultivariateNormal(Distribution):
     @lazy_property
     def precision_matrix(self) -> Tensor:
         return _ops.cholesky_inverse(self.scale_tril)
+
+
+class MultivariateNormal(OfOneCovariance):
+    """Normal vectors with a covariance, given as such, by its inverse, or by its lower triangular factor."""
+
+    arg_constraints: ClassVar = {
+        "loc": constraints.real_vector, "covariance_matrix": constraints.positive_definite,
+        "precision_matrix": constraints.positive_definite, "scale_tril": constraints.lower_cholesky,
+    }  # fmt: skip
+    support = constraints.real_vector
+    has_rsample = True
+    loc: Tensor
+
+    def __init__(
+        self, loc: Tensor, covariance_matrix: Tensor | None = None, precision_matrix: Tensor | None = None,
+        scale_tril: Tensor | None = None, validate_args: bool | None = None,
+    ) -> None:
+        name, matrix = self._one_given(covariance_matrix, precision_matrix, scale_tril)
+        if loc.ndim < 1 or matrix.ndim < 2 or matrix.shape[-2:] != (loc.shape[-1],) * 2:
+            raise ShapeError(
+                f"MultivariateNormal: expected a vector loc and a square {name} of its length, got shapes {loc.shape} and "
+                f"{matrix.shape}"
+            )
+        batch = _ops.broadcast_tensors([loc[..., 0], matrix[..., 0, 0]])[0].shape
+        self.loc = _ops.broadcast_to(loc, batch + loc.shape[-1:])
+        self.__dict__[name] = _ops.broadcast_to(matrix, batch + matrix.shape[-2:])
+        super().__init__(batch, loc.shape[-1:], validate_args=validate_args)
 
     @property
     def mean(self) -> Tensor:
