@@ -274,6 +274,16 @@ def test_a_pruning_method_of_ones_own_and_wrong_amounts() -> None:
 # ---- averages ----
 
 
+@pytest.mark.parametrize("package", [prune, reference_prune], ids=["tessera", "PyTorch"])
+def test_slices_need_an_axis_of_a_matrix(package: Any) -> None:
+    layers = nn if package is prune else torch.nn
+    for axis in (2, -3):
+        with pytest.raises(IndexError):
+            package.random_structured(layers.Linear(3, 5), "weight", 1, axis)
+    with pytest.raises(ValueError):
+        package.ln_structured(layers.BatchNorm1d(3), "weight", 1, 2, 0)
+
+
 @pytest.mark.parametrize("kind", ["mean", "own", "ema", "ema of all"])
 @pytest.mark.parametrize("use_buffers", [False, True])
 def test_averaged_models_are_pytorchs(kind: str, use_buffers: bool) -> None:

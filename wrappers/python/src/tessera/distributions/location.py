@@ -13,6 +13,7 @@ from .._tensor import Tensor
 from . import constraints
 from ._values import ShapeLike, Value, broadcast_all, eps_of
 from .distribution import Distribution
+from .normal import LocScale
 
 EULER = 0.57721566490153286
 
@@ -77,23 +78,7 @@ class Uniform(Distribution):
         return _ops.log(self.high - self.low)
 
 
-class _LocScale(Distribution):
-    arg_constraints: ClassVar = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-    loc: Tensor
-    scale: Tensor
-
-    def __init__(self, loc: Value, scale: Value, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
-
-
-class Laplace(_LocScale):
+class Laplace(LocScale):
     """Density e^(-|x - loc| / scale) / (2 scale)."""
 
     @property
@@ -130,7 +115,7 @@ class Laplace(_LocScale):
         return 1 + _ops.log(2 * self.scale)
 
 
-class Cauchy(_LocScale):
+class Cauchy(LocScale):
     """Density 1 / (pi scale (1 + z^2)) with z = (x - loc) / scale; without mean and variance."""
 
     @property
@@ -203,7 +188,7 @@ class HalfCauchy(Distribution):
         return math.log(2 * math.pi) + _ops.log(self.scale)
 
 
-class Gumbel(_LocScale):
+class Gumbel(LocScale):
     """The distribution e^(-e^(-z)) of largest values, with z = (x - loc) / scale."""
 
     @property

@@ -20,8 +20,8 @@ def standard_normal(shape: tuple[int, ...], like: Tensor) -> Tensor:
     return _ops.randn(shape, dtype=like.dtype, device=like.device)
 
 
-class Normal(Distribution):
-    """Density e^(-z^2 / 2) / (scale sqrt(2 pi)) with z = (x - loc) / scale."""
+class LocScale(Distribution):
+    """Base class of the distributions on the real line with a centre and a width."""
 
     arg_constraints: ClassVar = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
@@ -34,11 +34,15 @@ class Normal(Distribution):
         super().__init__(self.loc.shape, validate_args=validate_args)
 
     @property
-    def mean(self) -> Tensor:
+    def mode(self) -> Tensor:
         return self.loc
 
+
+class Normal(LocScale):
+    """Density e^(-z^2 / 2) / (scale sqrt(2 pi)) with z = (x - loc) / scale."""
+
     @property
-    def mode(self) -> Tensor:
+    def mean(self) -> Tensor:
         return self.loc
 
     @property

@@ -48,20 +48,11 @@ class LogitRelaxedBernoulli(_Chance):
         return _ops.log(self.temperature) + z - 2 * _ops.softplus(z)
 
 
-class RelaxedBernoulli(TransformedDistribution):
-    """Numbers in (0, 1) that come near 0 and 1 as the temperature falls."""
+class _Relaxed(TransformedDistribution):
+    """A function of a relaxed distribution, with the parameters of that one."""
 
-    arg_constraints: ClassVar = {"probs": constraints.unit_interval, "logits": constraints.real}
-    support = constraints.unit_interval
     has_rsample = True
-    base_dist: LogitRelaxedBernoulli
-
-    def __init__(
-        self, temperature: Value, probs: Value | None = None, logits: Value | None = None,
-        validate_args: bool | None = None,
-    ) -> None:
-        base = LogitRelaxedBernoulli(temperature, probs, logits, validate_args)
-        super().__init__(base, SigmoidTransform(), validate_args=validate_args)
+    base_dist: LogitRelaxedBernoulli | ExpRelaxedCategorical
 
     @property
     def temperature(self) -> Tensor:
@@ -74,6 +65,21 @@ class RelaxedBernoulli(TransformedDistribution):
     @property
     def logits(self) -> Tensor:
         return self.base_dist.logits
+
+
+class RelaxedBernoulli(_Relaxed):
+    """Numbers in (0, 1) that come near 0 and 1 as the temperature falls."""
+
+    arg_constraints: ClassVar = {"probs": constraints.unit_interval, "logits": constraints.real}
+    support = constraints.unit_interval
+    base_dist: LogitRelaxedBernoulli
+
+    def __init__(
+        self, temperature: Value, probs: Value | None = None, logits: Value | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        base = LogitRelaxedBernoulli(temperature, probs, logits, validate_args)
+        super().__init__(base, SigmoidTransform(), validate_args=validate_args)
 
 
 class ExpRelaxedCategorical(_Weighted):
@@ -113,12 +119,11 @@ class ExpRelaxedCategorical(_Weighted):
         return score + math.lgamma(count) + (count - 1) * _ops.log(self.temperature)
 
 
-class RelaxedOneHotCategorical(TransformedDistribution):
+class RelaxedOneHotCategorical(_Relaxed):
     """Shares that come near one-hot vectors as the temperature falls."""
 
     arg_constraints: ClassVar = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.simplex
-    has_rsample = True
     base_dist: ExpRelaxedCategorical
 
     def __init__(
@@ -127,15 +132,3 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     ) -> None:
         base = ExpRelaxedCategorical(temperature, probs, logits, validate_args)
         super().__init__(base, ExpTransform(), validate_args=validate_args)
-
-    @property
-    def temperature(self) -> Tensor:
-        return self.base_dist.temperature
-
-    @property
-    def probs(self) -> Tensor:
-        return self.base_dist.probs
-
-    @property
-    def logits(self) -> Tensor:
-        return self.base_dist.logits

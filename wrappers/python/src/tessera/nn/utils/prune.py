@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ... import _ops
-from ..._errors import ArgumentTypeError, InvalidValueError, ShapeError
+from ..._errors import ArgumentTypeError, InvalidValueError, OutOfRangeError, ShapeError
 from ..._modes import no_grad
 from ..._tensor import Tensor
 from ..module import Module
@@ -152,7 +152,7 @@ class PruningContainer(BasePruningMethod):
             part = method.compute_mask(t[left], _ops.ones_like(mask[left]))
             return _ops.masked_scatter(mask, left, _ops.astype(part, mask.dtype))
         if method.PRUNING_TYPE == "structured":
-            axis = method.dim % t.ndim
+            axis = _axis(t, method.dim)
             others = tuple(a for a in range(t.ndim) if a != axis)
             left = _ops.flatten(_ops.nonzero(_ops.sum(mask, others) != 0)[0])
             part = method.compute_mask(_ops.index_select(t, axis, left), _ops.index_select(mask, axis, left))
@@ -175,9 +175,13 @@ def _count(amount: Any, size: int) -> int:
     return count
 
 
-def _without(mask: Tensor, places: Tensor) -> Tensor:
-    flat = _ops.reshape(mask, (-1,))
-    return _ops.reshape(_ops.index_fill(flat, 0, places, 0), mask.shape)
+def _axis(t: Tensor, dim: int) -> int:
+    """The axis whose slices are pruned, counted from the front."""
+    if t.ndim < 2:
+        raise ShapeError(f"name: expected a parameter of at least two axes, got shape {t.shape}")
+    if not -t.ndim <= dim < t.ndim:
+        raise OutOfRangeError(f"dim: expected an axis of shape {t.shape}, got {dim}")
+    return dim % t.ndim
 
 
 class Identity(BasePruningMethod):
@@ -189,74 +193,76 @@ class Identity(BasePruningMethod):
         return default_mask
 
 
-class RandomUnstructured(BasePruningMethod):
+class _Unstructured(BasePruningMethod):
+    PRUNING_TYPE = "unstructured"
+
+    def __init__(self, amount: int | float) -> None:
+        _count(amount, 1 << 62)
+        self.amount = amount
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        count = _count(self.amount, t.numel())
+        if not count:
+            return default_mask
+        flat = _ops.reshape(default_mask, (-1,))
+        return _ops.reshape(_ops.index_fill(flat, 0, self._places(t, count), 0), default_mask.shape)
+
+    def _places(self, t: Tensor, count: int) -> Tensor:
+        """The flat indices of the `count` elements to prune."""
+        raise NotImplementedError
+
+
+class RandomUnstructured(_Unstructured):
     """Prunes random elements."""
 
-    PRUNING_TYPE = "unstructured"
-
-    def __init__(self, amount: int | float) -> None:
-        _count(amount, 1 << 62)
-        self.amount = amount
-
-    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        count = _count(self.amount, t.numel())
-        if not count:
-            return default_mask
-        return _without(default_mask, _ops.randperm(t.numel(), device=t.device)[:count])
+    def _places(self, t: Tensor, count: int) -> Tensor:
+        return _ops.randperm(t.numel(), device=t.device)[:count]
 
 
-class L1Unstructured(BasePruningMethod):
+class L1Unstructured(_Unstructured):
     """Prunes the elements of smallest size."""
 
-    PRUNING_TYPE = "unstructured"
-
-    def __init__(self, amount: int | float) -> None:
-        _count(amount, 1 << 62)
-        self.amount = amount
-
-    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        count = _count(self.amount, t.numel())
-        if not count:
-            return default_mask
-        return _without(default_mask, _ops.topk(_ops.abs(_ops.reshape(t, (-1,))), count, -1, False)[1])
+    def _places(self, t: Tensor, count: int) -> Tensor:
+        return _ops.topk(_ops.abs(_ops.reshape(t, (-1,))), count, -1, False)[1]
 
 
 class _Structured(BasePruningMethod):
     PRUNING_TYPE = "structured"
-
-    def _kept(self, t: Tensor, default_mask: Tensor, order: Any) -> Tensor:
-        axis = self.dim % t.ndim  # type: ignore[attr-defined]
-        count = _count(self.amount, t.shape[axis])  # type: ignore[attr-defined]
-        if not count:
-            return default_mask
-        return _ops.index_fill(default_mask, axis, order(axis)[:count], 0)
-
-
-class RandomStructured(_Structured):
-    """Prunes random slices along an axis."""
 
     def __init__(self, amount: int | float, dim: int = -1) -> None:
         _count(amount, 1 << 62)
         self.amount, self.dim = amount, dim
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        return self._kept(t, default_mask, lambda axis: _ops.randperm(t.shape[axis], device=t.device))
+        axis = _axis(t, self.dim)
+        count = _count(self.amount, t.shape[axis])
+        if not count:
+            return default_mask
+        return _ops.index_fill(default_mask, axis, self._order(t, axis)[:count], 0)
+
+    def _order(self, t: Tensor, axis: int) -> Tensor:
+        """The indices along the axis, those to prune first."""
+        raise NotImplementedError
+
+
+class RandomStructured(_Structured):
+    """Prunes random slices along an axis."""
+
+    def _order(self, t: Tensor, axis: int) -> Tensor:
+        return _ops.randperm(t.shape[axis], device=t.device)
 
 
 class LnStructured(_Structured):
     """Prunes the slices along an axis with the smallest norm of order n."""
 
     def __init__(self, amount: int | float, n: Any, dim: int = -1) -> None:
-        _count(amount, 1 << 62)
-        self.amount, self.n, self.dim = amount, n, dim
+        super().__init__(amount, dim)
+        self.n = n
 
-    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        def order(axis: int) -> Tensor:
-            rows = _ops.reshape(_ops.moveaxis(t, axis, 0), (t.shape[axis], -1))
-            norms = _ops.vector_norm(rows, 1, ord=2.0 if self.n == "fro" else float(self.n))
-            return _ops.argsort(norms, -1, False, True)
-
-        return self._kept(t, default_mask, order)
+    def _order(self, t: Tensor, axis: int) -> Tensor:
+        rows = _ops.reshape(_ops.moveaxis(t, axis, 0), (t.shape[axis], -1))
+        norms = _ops.vector_norm(rows, 1, ord=2.0 if self.n == "fro" else float(self.n))
+        return _ops.argsort(norms, -1, False, True)
 
 
 class CustomFromMask(BasePruningMethod):
