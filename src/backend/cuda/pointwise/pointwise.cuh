@@ -205,29 +205,40 @@ bool refuses_number(const ElementwisePlan& plan) {
 // nullopt: the functor is not written for the dtype.
 using Served = std::optional<Status>;
 
+// The two kernels of a functor for a dtype, and the bytes of an element of each operand. Kernels of K
+// operands have the same types, whatever the functor: what chooses between them is compiled once.
+template <int K>
+struct PointwiseKernels {
+  int64_t sizes[K];
+  int items;  // of a pack
+  void (*packs)(Packs<K>, Operands<K>, Parameters);
+  void (*each)(ShortWalk<K>, Operands<K>, Parameters);
+};
+
+template <int K>
+Status run_kernels(const ElementwisePlan& plan, const PointwiseKernels<K>& kernels) {
+  const Parameters parameters{{plan.params[0], plan.params[1]}};
+  if (const auto packs = packs_of<K>(plan, kernels.sizes, kernels.items))
+    return launch_packs(plan.place, *packs, kernels.packs, operands_of<K>(plan), parameters);
+  return each_walk<K>(plan, [&](const ShortWalk<K>& walk, const Operands<K>& operands) {
+    return launch(plan.place, walk.numel, kernels.each, walk, operands, parameters);
+  });
+}
+
 template <class F, class S, class First, int... kRest>
 Served run_pointwise(const ElementwisePlan& plan) {
-  constexpr int kOperands = sizeof...(kRest) + 2;
   if (plan.numel == 0) return kernel::kOk;
   if constexpr (requires { F::kRefusal; } && std::is_integral_v<typename S::Type>) {
     if ((plan.host_operands >> 2 & 1U) == 0) return run_refusing<F, S>(plan);
     if (refuses_number<F, typename S::Type>(plan)) return failure(Code::kValue, F::kRefusal);
   }
   using Apply = Applied<F, S, First, kRest...>;
-  const Parameters parameters{{plan.params[0], plan.params[1]}};
-  constexpr auto kSize = [](size_t size) { return static_cast<int64_t>(size); };
-  const int64_t sizes[kOperands] = {kSize(sizeof(typename Apply::Out)),
-                                    kSize(sizeof(typename First::Type)),
-                                    (static_cast<void>(kRest), kSize(sizeof(typename S::Type)))...};
-  if (const auto packs = packs_of<kOperands>(plan, sizes, Apply::kItems)) {
-    return launch_packs(plan.place, *packs, &packs_kernel<F, S, First, kRest...>,
-                        operands_of<kOperands>(plan), parameters);
-  }
-  return each_walk<kOperands>(
-      plan, [&](const ShortWalk<kOperands>& walk, const Operands<kOperands>& operands) {
-        return launch(plan.place, walk.numel, &pointwise_kernel<F, S, First, kRest...>, walk,
-                      operands, parameters);
-      });
+  return run_kernels<sizeof...(kRest) + 2>(
+      plan, {{sizeof(typename Apply::Out), sizeof(typename First::Type),
+              (static_cast<void>(kRest), sizeof(typename S::Type))...},
+             Apply::kItems,
+             &packs_kernel<F, S, First, kRest...>,
+             &pointwise_kernel<F, S, First, kRest...>});
 }
 
 // As on the CPU: see Note [Functors] for what F says of types.
