@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 
 from earlier import Earlier
 from parts import PARTS, Part
+from slowest import as_text, slowest
 
 HERE = pathlib.Path(__file__).resolve().parent
 NICENESS = 10  # of a part that compiles
@@ -213,8 +214,11 @@ def main() -> None:
     if options.full or options.again:
         earlier.forget()
     schedule = Schedule(parts, options.reports, options.jobs, options.since, earlier=earlier)
+    began = time.time()
     schedule.run()
     print((options.reports / "times.txt").read_text(), end="")
+    if compiled := slowest(HERE.parents[1] / "build", began):
+        (options.reports / "slowest.txt").write_text(as_text(compiled))
 
 
 if __name__ == "__main__":

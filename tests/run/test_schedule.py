@@ -19,6 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import schedule  # noqa: E402
 from earlier import Earlier  # noqa: E402
 from parts import PARTS, Part  # noqa: E402
+from slowest import slowest  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SUMMARIZE = ROOT / "tests/tools/summarize.py"
@@ -144,6 +145,22 @@ class ScheduleTest(Parts):
         of = {part.name: schedule.Schedule([], self.folder, 1).builds_of(part) for part in PARTS}
         self.assertEqual((of["types"], of["rust"], of["wheel"]), ((), ("release",), ("release",)))
         self.assertEqual((of["tools"], of["asan"], of["tsan"]), (("release",), ("asan",), ("tsan",)))
+
+
+class SlowestTest(Parts):
+    def test_the_slowest_files_of_this_run_are_found(self):
+        build = self.folder / "release"
+        (build / "src").mkdir(parents=True)
+        rows = [(0, 500, "src/old.cpp.o"), (0, 9000, "src/a.cpp.o"), (100, 2100, "src/a.cpp.o"), (0, 3000, "src/b.cpp.o"),
+                (0, 1000, "src/headers.gch"), (0, 7000, "libx.so"), (0, 8000, "src/gone.cpp.o")]  # fmt: skip
+        log = "".join(f"{start}\t{end}\t0\t{name}\tabc\n" for start, end, name in rows)
+        (build / ".ninja_log").write_text("# ninja log v5\n" + log)
+        for _, _, name in rows[:-1]:
+            (build / name).touch()
+        os.utime(build / "src/old.cpp.o", (1, 1))
+        expected = [(3.0, "release/src/b.cpp.o"), (2.0, "release/src/a.cpp.o"), (1.0, "release/src/headers.gch")]
+        self.assertEqual(slowest(self.folder, time.time() - 60), expected)
+        self.assertEqual(slowest(self.folder, time.time() - 60, 1), expected[:1])
 
 
 class EarlierTest(Parts):
