@@ -12,8 +12,8 @@ from typing import Any
 from .. import _ops
 from .._core import TensorBase
 from .._creation import arange
-from .._dtypes import float32, float64, int32
-from .._errors import InvalidValueError
+from .._dtypes import bool_, float32, float64, iinfo, int32
+from .._errors import ArgumentTypeError, InvalidValueError
 from .._interop import asarray
 from . import _tensor
 from ._tensor import made
@@ -87,6 +87,62 @@ def tensor_of(value: Any) -> Any:
 
 def reducing(reduce: str | None) -> dict[str, str]:
     return {} if reduce is None else {"reduce": reduce}
+
+
+def fitting(input: Any, value: Any) -> Any:
+    """A number as PyTorch converts it to the input's dtype: fractions are cut off, and unsigned integers wrap."""
+    dtype = input.dtype
+    if dtype.is_floating_point or dtype.is_complex:
+        return value
+    plain = number(value)
+    if isinstance(plain, complex):
+        return plain
+    if dtype is bool_:
+        return bool(plain)
+    if not math.isfinite(plain):
+        raise InvalidValueError(f"value: expected a number that fits {dtype}, got {plain}")
+    whole, largest = int(plain), iinfo(dtype).max
+    return whole + largest + 1 if -largest <= whole < 0 and not dtype.is_signed else whole
+
+
+def times_of(input: Any, repeats: tuple[int, ...]) -> tuple[int, ...]:
+    if len(repeats) < input.ndim:
+        raise InvalidValueError(f"repeat(): expected at least {input.ndim} numbers for shape {tuple(input.shape)}, got {len(repeats)}")
+    return repeats
+
+
+def _bounds(low: Any, high: Any) -> tuple[float, float] | None:
+    """Both bounds as numbers, infinite where there is none; None if they are tensors."""
+    if low is None and high is None:
+        raise InvalidValueError("clamp(): expected min or max, got neither")
+    kinds = {isinstance(bound, TensorBase) for bound in (low, high) if bound is not None}
+    if len(kinds) == 2:
+        raise ArgumentTypeError("clamp(): expected two tensors or two numbers, got one of each")
+    if True in kinds:
+        return None
+    return -math.inf if low is None else low, math.inf if high is None else high
+
+
+def clamped(input: Any, low: Any, high: Any, out: Any) -> Any:
+    """clip with PyTorch's derivative on a bound: 0, or shared with a bound that is a tensor."""
+    bounds = _bounds(low, high)
+    if out is None and input.dtype.is_floating_point:
+        if bounds is None:
+            if any(t is not None and t.requires_grad for t in (input, low, high)):
+                found = input if low is None else _ops.maximum(input, low)
+                return found if high is None else _ops.minimum(found, high)
+        elif bounds[0] <= bounds[1]:
+            return _ops.hardtanh(input, *bounds)
+    return _ops.clip(input, low, high, out=out)
+
+
+def clamped_here(input: Any, low: Any, high: Any) -> Any:
+    bounds = _bounds(low, high)
+    if bounds is not None and input.dtype.is_floating_point and bounds[0] <= bounds[1]:
+        return _ops.hardtanh_(input, *bounds)
+    if bounds is None and input.requires_grad:
+        return input.copy_(clamped(_ops.clone(input), low, high, None))
+    return TensorBase.clip_(input, low, high)
 
 
 # ---- several results ----

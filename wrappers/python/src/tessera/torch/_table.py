@@ -14,14 +14,14 @@ reported as missing. A line that begins with spaces continues its row. `_rows.py
 SAME_BOTH = """
 abs absolute acos acosh addbmm addcdiv addcmul addmm addmv addr angle arccos arccosh arcsin arcsinh arctan arctan2
 arctanh argwhere asin asinh atan atan2 atanh baddbmm bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or
-bitwise_right_shift bitwise_xor broadcast_to ceil clamp clip conj copysign corrcoef cos cosh deg2rad detach diagflat
-digamma dist dot dsplit eq erf erfc erfinv exp exp2 expm1 fliplr flipud floor floor_divide fmax fmin fmod frac gcd ge
-greater greater_equal gt hsplit hypot i0 igamma igammac imag index_put inner isclose isfinite isinf isnan isneginf
-isposinf kron lcm ldexp le less less_equal lgamma log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not
-logical_or logical_xor logit lt masked_fill masked_scatter masked_select matmul matrix_exp matrix_power maximum minimum
-moveaxis movedim msort mul multiply nan_to_num ne neg negative nextafter not_equal permute positive rad2deg ravel real
-reciprocal relu remainder reshape rsqrt sigmoid sign signbit sin sinc sinh sqrt square tan tanh trace tril triu trunc
-vdot view_as_complex view_as_real vsplit xlogy
+bitwise_right_shift bitwise_xor broadcast_to ceil conj copysign corrcoef cos cosh deg2rad detach diagflat digamma dist
+dot dsplit eq erf erfc erfinv exp exp2 expm1 fliplr flipud floor floor_divide fmax fmin fmod frac gcd ge greater
+greater_equal gt hsplit hypot i0 igamma igammac imag index_put inner isclose isfinite isinf isnan isneginf isposinf
+kron lcm ldexp le less less_equal lgamma log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or
+logical_xor logit lt masked_scatter masked_select matmul matrix_exp matrix_power maximum minimum moveaxis movedim
+msort mul multiply nan_to_num ne neg negative nextafter not_equal permute positive rad2deg ravel real reciprocal relu
+remainder reshape rsqrt sigmoid sign signbit sin sinc sinh sqrt square tan tanh trace tril triu trunc vdot
+view_as_complex view_as_real vsplit xlogy
 """
 
 BOTH = """
@@ -45,8 +45,10 @@ cholesky(input, upper=False) = cholesky(input, upper=upper)
 cholesky_inverse(input, upper=False) = cholesky_inverse(input, upper)
 cholesky_solve(input, input2, upper=False) = cholesky_solve(input, input2, upper)
 chunk(input, chunks, dim=0) = chunk(input, chunks, dim)
-clamp_max(input, max) = clip(input, None, max)
-clamp_min(input, min) = clip(input, min, None)
+clamp(input, min=None, max=None, *, out=None) = clamped(input, min, max, out)
+clamp_max(input, max, *, out=None) = clamped(input, None, max, out)
+clamp_min(input, min, *, out=None) = clamped(input, min, None, out)
+clip(input, min=None, max=None, *, out=None) = clamped(input, min, max, out)
 clone(input, *, memory_format=None) = like_format(clone(input), memory_format)
 conj_physical(input, *, out=None) = conj(input, out=out)
 count_nonzero(input, dim=None) = count_nonzero(input, dim)
@@ -79,7 +81,7 @@ histc(input, bins=100, min=0, max=0) = histc(input, bins, min, max)
 histogram(input, bins, *, range=None, weight=None, density=False) = counted(input, bins, range, weight, density)
 index_add(input, dim, index, source, *, alpha=1) = index_add(input, dim, index, source, alpha=alpha)
 index_copy(input, dim, index, source) = index_copy(input, dim, index, source)
-index_fill(input, dim, index, value) = index_fill(input, dim, index, value)
+index_fill(input, dim, index, value) = index_fill(input, dim, index, fitting(input, value))
 index_reduce(input, dim, index, source, reduce, *, include_self=True)
     = index_reduce(input, dim, index, source, reduce, include_self=include_self)
 index_select(input, dim, index, *, out=None) = index_select(input, dim, index, out=out)
@@ -100,6 +102,7 @@ log_softmax(input, dim, dtype=None) = log_softmax(input, dim, dtype=dtype)
 logcumsumexp(input, dim, *, out=None) = logcumsumexp(input, dim, out=out)
 logdet(input) = logdet(input)
 logsumexp(input, dim, keepdim=False, *, out=None) = logsumexp(input, dim, keepdims=keepdim, out=out)
+masked_fill(input, mask, value) = masked_fill(input, mask, fitting(input, value))
 max(input, dim=None, keepdim=False, *, other=None, out=None) = extreme("max", input, dim, keepdim, other, out)
 mean(input, dim=None, keepdim=False, *, dtype=None, out=None)
     = mean(input, some(dim), keepdims=keepdim, dtype=dtype, out=out)
@@ -363,16 +366,16 @@ zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, 
 
 SAME_METHODS = """
 T abs_ absolute_ acos_ acosh_ addbmm_ addcdiv_ addcmul_ addmm_ addmv_ addr_ arccos_ arccosh_ arcsin_ arcsinh_ arctan2_
-arctan_ arctanh_ asin_ asinh_ atan2_ atan_ atanh_ backward baddbmm_ bfloat16 bitwise_and_ bitwise_left_shift_ bitwise_not_
-bitwise_or_ bitwise_right_shift_ bitwise_xor_ bool byte cauchy_ ceil_ char clamp_ clip_ copy_ copysign_ cos_ cosh_ cpu cuda
-data data_ptr deg2rad_ device digamma_ dim double dtype element_size erf_ erfc_ erfinv_ exp2_ exp_ expand expand_as expm1_
-float float_power_ floor_ floor_divide_ fmod_ frac_ gcd_ geometric_ grad grad_fn half heaviside_ hypot_ i0_
-igamma_ igammac_ index_put_ int is_complex is_cuda is_floating_point is_leaf is_pinned is_shared item itemsize lcm_ ldexp_
-lgamma_ log10_ log1p_ log2_ log_ log_normal_ logit_ long mT masked_fill_ masked_scatter_ mul_ multiply_ nan_to_num_ nbytes ndim
-ndimension neg_ negative_ nelement nextafter_ normal_ pin_memory polygamma polygamma_ pow_ put_ rad2deg_ reciprocal_
-record_stream relu_ remainder_ requires_grad requires_grad_ reshape_as retain_grad retains_grad rsqrt_ shape short sigmoid_ sign_ sin_
-share_memory_ sinc_ sinh_ sqrt_ square_ storage_offset tan_ tanh_ to tolist tril_ triu_ true_divide_ trunc_ type_as view view_as
-xlogy_ zero_
+arctan_ arctanh_ asin_ asinh_ atan2_ atan_ atanh_ backward baddbmm_ bitwise_and_ bitwise_left_shift_ bitwise_not_
+bitwise_or_ bitwise_right_shift_ bitwise_xor_ cauchy_ ceil_ copysign_ cos_ cosh_ cpu cuda data data_ptr deg2rad_
+device digamma_ dim dtype element_size erf_ erfc_ erfinv_ exp2_ exp_ expand expand_as expm1_ float_power_ floor_
+floor_divide_ fmod_ frac_ gcd_ geometric_ grad grad_fn heaviside_ hypot_ i0_ igamma_ igammac_ index_put_ is_complex
+is_cuda is_floating_point is_leaf is_pinned is_shared item itemsize lcm_ ldexp_ lgamma_ log10_ log1p_ log2_ log_
+log_normal_ logit_ mT masked_scatter_ mul_ multiply_ nan_to_num_ nbytes ndim ndimension neg_ negative_ nelement
+nextafter_ normal_ pin_memory polygamma polygamma_ pow_ put_ rad2deg_ reciprocal_ record_stream relu_ remainder_
+requires_grad requires_grad_ reshape_as retain_grad retains_grad rsqrt_ shape sigmoid_ sign_ sin_ share_memory_ sinc_
+sinh_ sqrt_ square_ storage_offset tan_ tanh_ to tolist tril_ triu_ true_divide_ trunc_ type_as view view_as xlogy_
+zero_
 """
 
 METHODS = """
@@ -383,8 +386,10 @@ as_strided_(input, size, stride, storage_offset=None) = reshaped(input, as_strid
 bernoulli_(input, p=0.5, *, generator=None) = base.bernoulli_(input, p, generator=generator)
 cdouble(input) = input.to(complex128)
 cfloat(input) = input.to(complex64)
-clamp_max_(input, max) = base.clip_(input, None, max)
-clamp_min_(input, min) = base.clip_(input, min, None)
+clamp_(input, min=None, max=None) = clamped_here(input, min, max)
+clamp_max_(input, max) = clamped_here(input, None, max)
+clamp_min_(input, min) = clamped_here(input, min, None)
+clip_(input, min=None, max=None) = clamped_here(input, min, max)
 conj_physical_(input) = base.copy_(input, conj(input))
 contiguous(input, memory_format=None) = like_format(base.contiguous(input), memory_format)
 cumprod_(input, dim, *, dtype=None) = base.copy_(input, cumulative_prod(input, dim, dtype))
@@ -409,7 +414,7 @@ greater_(input, other) = base.copy_(input, greater(input, other))
 gt_(input, other) = base.copy_(input, greater(input, other))
 index_add_(input, dim, index, source, *, alpha=1) = base.copy_(input, index_add(input, dim, index, source, alpha=alpha))
 index_copy_(input, dim, index, source) = base.copy_(input, index_copy(input, dim, index, source))
-index_fill_(input, dim, index, value) = base.copy_(input, index_fill(input, dim, index, value))
+index_fill_(input, dim, index, value) = base.copy_(input, index_fill(input, dim, index, fitting(input, value)))
 index_reduce_(input, dim, index, source, reduce, *, include_self=True)
     = base.copy_(input, index_reduce(input, dim, index, source, reduce, include_self=include_self))
 is_contiguous(input, memory_format=None) = has_format(input, memory_format)
@@ -425,6 +430,7 @@ logical_xor_(input, other) = base.copy_(input, logical_xor(input, other))
 lt_(input, other) = base.copy_(input, less(input, other))
 mH(input) = matrix_transpose(conj(input))
 map_(input, tensor, callable) = mapped(input, tensor, callable)
+masked_fill_(input, mask, value) = base.masked_fill_(input, mask, fitting(input, value))
 mvlgamma_(input, p) = base.copy_(input, multigammaln(input, p))
 new(input, *args) = input.new_tensor(*args) if args and isinstance(args[0], (list, tuple)) else input.new_empty(*args)
 new_empty(input, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False)
@@ -448,7 +454,7 @@ numpy(input, *, force=False) = base.numpy(detach(input).cpu() if force else inpu
 random_(input, low=0, high=None, *, generator=None)
     = base.random_(input, *(low, high) if high is not None else (0, low or None), generator=generator)
 renorm_(input, p, dim, maxnorm) = base.renorm_(input, p, dim, maxnorm)
-repeat(input, *repeats) = tile(input, sizes(repeats))
+repeat(input, *repeats) = tile(input, times_of(input, sizes(repeats)))
 resize_as_(input, the_template, memory_format=None) = resized(input, the_template.shape)
 resize_(input, *size, memory_format=None) = resized(input, sizes(size))
 round_(input, *, decimals=0) = base.round_(input) if decimals == 0 else base.round_decimals_(input, decimals)

@@ -5,6 +5,7 @@ all operations on its instances (Note [Dialects] in native.h)."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ from .. import _tensor as _plain
 from .._core import TensorBase
 from .._device import Device
 from .._dtypes import DType
-from .._errors import ArgumentTypeError
+from .._errors import ArgumentTypeError, DTypeError
 
 default_dtype: DType = _dtypes.float32
 
@@ -86,8 +87,18 @@ class Tensor(_plain.Tensor):
         return Node.of(super().grad_fn)
 
     def to(self, *args: Any, memory_format: Any = None, **options: Any) -> Any:
-        made: Any = TensorBase.to(self, *args, **options)
+        try:
+            made: Any = TensorBase.to(self, *args, **options)
+        except DTypeError:
+            if not self.dtype.is_complex:
+                raise
+            made = TensorBase.to(_real_part(self, _dtype_among(*args, *options.values())), *args, **options)
         return made if memory_format is None else like_format(made, memory_format)
+
+    def copy_(self, src: Any, non_blocking: bool = False) -> Any:
+        if isinstance(src, TensorBase) and src.dtype.is_complex and not self.dtype.is_complex:
+            src = _real_part(src, self.dtype)
+        return TensorBase.copy_(self, src)
 
     def cuda(self, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
         return super().cuda(device.index if isinstance(device, Device) else device, non_blocking)
@@ -97,6 +108,42 @@ class Tensor(_plain.Tensor):
         return bool(self.device.type == "cpu")
 
     is_sparse = is_quantized = is_meta = is_mps = is_nested = is_xla = is_xpu = property(lambda self: False)
+
+
+# ---- from complex numbers to real ones ----
+
+
+def _dtype_among(*given: Any) -> Any:
+    """The dtype that the arguments of to() name."""
+    for item in given:
+        if isinstance(item, (DType, TensorBase)):
+            return getattr(item, "dtype", item)
+    return None
+
+
+def _real_part(tensor: Any, dtype: Any) -> Any:
+    """What remains of complex numbers in a real dtype."""
+    if dtype is _dtypes.bool_:
+        return _ops.not_equal(tensor, 0)
+    warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3)
+    return _ops.real(tensor)
+
+
+def _conversion(name: str, dtype: DType) -> Callable[[Any], Any]:
+    plain: Any = getattr(_plain.Tensor, name)
+
+    def convert(self: Any) -> Any:
+        return self.to(dtype) if self.dtype.is_complex else plain(self)
+
+    convert.__name__ = name
+    return convert
+
+
+for _name, _dtype in {
+    "bfloat16": "bfloat16", "bool": "bool", "byte": "uint8", "char": "int8", "double": "float64", "float": "float32",
+    "half": "float16", "int": "int32", "long": "int64", "short": "int16",
+}.items():  # fmt: skip
+    setattr(Tensor, _name, _conversion(_name, _dtypes.ALL[_dtype]))
 
 
 # ---- tensors from plain ones ----

@@ -20,8 +20,11 @@ from ._module import Module, Parameter
 from .parallel import DataParallel
 
 _ROWS = {row.partition("(")[0]: row for row in _rows.lines(LAYERS)}
-# Losses whose input and target broadcast in PyTorch; the library wants one shape.
-_PAIRS = frozenset(["HuberLoss", "KLDivLoss", "L1Loss", "MSELoss", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss"])
+# Losses whose input and target broadcast in PyTorch, some with a warning; the library wants one shape.
+_PAIRS = {
+    **dict.fromkeys(["HuberLoss", "L1Loss", "MSELoss", "SmoothL1Loss"], functional.pair),
+    **dict.fromkeys(["HingeEmbeddingLoss", "KLDivLoss", "MultiLabelSoftMarginLoss", "PoissonNLLLoss", "SoftMarginLoss"], functional.same_shape),
+}
 
 
 class _Layer:
@@ -96,9 +99,9 @@ def _printer(text: str, layer: _Layer | None) -> Callable[[Any], str]:
     return extra_repr
 
 
-def _broadcasting(plain: Any) -> Callable[..., Any]:
+def _broadcasting(plain: Any, join: Any) -> Callable[..., Any]:
     def forward(self: Any, input: Any, target: Any) -> Any:
-        return plain.forward(self, *functional.pair(input, target))
+        return plain.forward(self, *join(input, target))
 
     return forward
 
@@ -111,7 +114,7 @@ def _adapted(name: str) -> Any:
     layer = _Layer(name, plain) if name in _ROWS else None
     body = {"__init__": _initializer(plain, layer), "__module__": __name__, "__doc__": plain.__doc__}
     if name in _PAIRS:
-        body["forward"] = _broadcasting(plain)
+        body["forward"] = _broadcasting(plain, _PAIRS[name])
     if name in TEXTS:
         body["extra_repr"] = _printer(TEXTS[name], layer)
     return type(name, (plain, Module), body)

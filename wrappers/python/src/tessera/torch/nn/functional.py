@@ -44,6 +44,10 @@ def _rows_of(input: Any, weight: Any, padding_idx: Any, by_freq: bool) -> Any:
     return _ops.reshape(kept, (*input.shape, weight.shape[1]))
 
 
+def same_shape(input: Any, target: Any) -> Any:
+    return (input, target) if input.shape == target.shape else broadcast_tensors(input, target)
+
+
 def pair(input: Any, target: Any) -> Any:
     """An input and a target of one shape: they broadcast with a warning."""
     if input.shape == target.shape:
@@ -67,7 +71,7 @@ def _compared(loss: Any, input: Any, target: Any, reduction: str, weight: Any, *
 
 
 _SPACE = space(
-    open_sizes=_open_sizes, with_places=_with_places, implied=_implied, bool_of=bool, rows_of=_rows_of, compared=_compared,
+    open_sizes=_open_sizes, with_places=_with_places, implied=_implied, bool_of=bool, same_shape=same_shape, rows_of=_rows_of, compared=_compared,
     plain_threshold=_F.threshold, limited=limited,
     pad_=_F.pad, **({"unfold_image": getattr(_F, "unfold")} if hasattr(_F, "unfold") else {}),  # noqa: B009
 )  # fmt: skip
