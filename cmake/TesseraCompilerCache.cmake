@@ -15,7 +15,8 @@ set(tsr_cache_slack "$ENV{CCACHE_SLOPPINESS}")
 if(tsr_cache_slack)
   string(APPEND tsr_cache_slack ",")
 endif()
-set(tsr_cache_settings CCACHE_NOHASHDIR=1 "CCACHE_SLOPPINESS=${tsr_cache_slack}pch_defines,time_macros")
+# CCACHE_DEPEND: on a miss a file is compiled once, instead of preprocessed first; the compiler says what it has read.
+set(tsr_cache_settings CCACHE_DEPEND=1 CCACHE_NOHASHDIR=1 "CCACHE_SLOPPINESS=${tsr_cache_slack}pch_defines,time_macros")
 # The user may have set a wider base folder, for example for several worktrees.
 if(NOT DEFINED ENV{CCACHE_BASEDIR})
   list(APPEND tsr_cache_settings "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}")
