@@ -132,10 +132,13 @@ tsr_grad_scaler example_scaler() {
 }
 
 tsr_group example_group() {
+  return group_with_timeout(60);
+}
+tsr_group group_with_timeout(double seconds) {
   tsr_group_options options = {};
   options.struct_size = sizeof(options);
   options.size = 1;
-  options.timeout = 60;
+  options.timeout = seconds;
   tsr_group group = nullptr;
   CHECK_OK(tsr_group_init("threads", -1, "example_group", -1, &options, &group));
   return group;

@@ -39,6 +39,7 @@ tsr_archive example_archive(void); /* "weight", as f32_vector(3); metadata made:
 tsr_optimizer example_optimizer(tsr_tensor param);                 /* SGD with the rate 0.5 */
 tsr_grad_scaler example_scaler(void);                              /* with the scale 8 */
 tsr_group example_group(void);                                     /* of one thread */
+tsr_group group_with_timeout(double seconds);                      /* the same */
 tsr_data_parallel example_data_parallel(tsr_tensor param);         /* in a group of one thread */
 tsr_sharded_optimizer example_sharded_optimizer(tsr_tensor param); /* of example_optimizer */
 tsr_profiler example_profiler(void);       /* of everything, without a schedule */
