@@ -5,7 +5,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -22,9 +24,9 @@ inline double value_of(int32_t rank, int64_t at) {
   return static_cast<double>((rank * 3 + at) % 3 + 1);
 }
 
-inline double get_value(const Tensor& tensor, int64_t at) {
-  return visit_dtype(tensor.dtype(), [&]<class T>(TypeTag<T>) -> double {
-    const T value = static_cast<const T*>(tensor.data())[at];
+inline double load(DType dtype, const void* from) {
+  return visit_dtype(dtype, [&]<class T>(TypeTag<T>) -> double {
+    const T value = *static_cast<const T*>(from);
     if constexpr (requires { value.real(); })
       return static_cast<double>(value.real());
     else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
@@ -34,22 +36,32 @@ inline double get_value(const Tensor& tensor, int64_t at) {
   });
 }
 
-inline void set_value(const Tensor& tensor, int64_t at, double value) {
-  visit_dtype(tensor.dtype(), [&]<class T>(TypeTag<T>) {
+inline void store(DType dtype, void* to, double value) {
+  visit_dtype(dtype, [&]<class T>(TypeTag<T>) {
     if constexpr (std::is_same_v<T, bool>)
-      static_cast<T*>(tensor.data())[at] = value > 1.5;
+      *static_cast<T*>(to) = value > 1.5;
     else if constexpr (requires(T x) { x.real(); })
-      static_cast<T*>(tensor.data())[at] = T(static_cast<typename T::value_type>(value));
+      *static_cast<T*>(to) = T(static_cast<typename T::value_type>(value));
     else
-      static_cast<T*>(tensor.data())[at] = static_cast<T>(static_cast<float>(value));
+      *static_cast<T*>(to) = static_cast<T>(static_cast<float>(value));
   });
+}
+
+inline void* element(const Tensor& tensor, int64_t at) {
+  return static_cast<std::byte*>(tensor.data()) + at * itemsize(tensor.dtype());
+}
+inline double get_value(const Tensor& tensor, int64_t at) {
+  return load(tensor.dtype(), element(tensor, at));
+}
+inline void set_value(const Tensor& tensor, int64_t at, double value) {
+  store(tensor.dtype(), element(tensor, at), value);
 }
 
 // What the dtype makes of a value.
 inline double stored(DType dtype, double value) {
-  const Tensor one = empty(Dims{1}, dtype);
-  set_value(one, 0, value);
-  return get_value(one, 0);
+  alignas(16) std::byte one[16];
+  store(dtype, one, value);
+  return load(dtype, one);
 }
 
 inline Tensor filled(int64_t count, DType dtype, const std::function<double(int64_t)>& value) {
@@ -92,6 +104,8 @@ class CollectiveChecks {
 
  private:
   static constexpr int64_t kCount = 5;
+  // Of the elements of long results that are looked at; no multiple of three.
+  static constexpr int64_t kStep = 31;
 
   // Looks at every element, or at every one of so many.
   void expect(const Tensor& got, const std::function<double(int64_t)>& expected,
@@ -130,6 +144,11 @@ class CollectiveChecks {
     if (dtype == DType::kBool && result > 1) return 2;  // "true" for set_value
     if (dtype == DType::kBool) return result * 2;
     return op == ReduceOp::kAvg ? result / size_ : result;
+  }
+
+  // The results at the first three places, which repeat themselves as value_of does.
+  [[nodiscard]] std::array<double, 3> period(ReduceOp op, DType dtype) const {
+    return {reduced(op, dtype, 0), reduced(op, dtype, 1), reduced(op, dtype, 2)};
   }
 
   void check_reductions(ReduceOp op, DType dtype) {
@@ -250,7 +269,7 @@ class CollectiveChecks {
   void check_long() {
     constexpr int64_t kLong = 300001;
     const auto mine = [this](int64_t i) { return value_of(rank_, i); };
-    const Tensor a = filled(kLong, DType::kFloat32, mine);
+    const Tensor a = filled_in_threes(kLong, DType::kFloat32, mine);
     const Tensor b = filled(2 * kCount, DType::kFloat32, mine);
     const Tensor gaps = make_view(b, Dims{kCount}, Dims{2}, 0);
     const Tensor c = filled(kCount, DType::kInt64, mine);
@@ -262,8 +281,9 @@ class CollectiveChecks {
     first->wait();
     first->wait();
     if (!first->done()) problems_ += "a finished operation is not done\n";
+    const auto sums = period(ReduceOp::kSum, DType::kFloat32);
     expect(
-        a, [&](int64_t i) { return reduced(ReduceOp::kSum, DType::kFloat32, i); }, "long");
+        a, [&](int64_t i) { return sums[static_cast<size_t>(i % 3)]; }, "long", kStep);
     expect(
         b,
         [&](int64_t i) {
@@ -289,7 +309,6 @@ class CollectiveChecks {
         {DType::kFloat32, ReduceOp::kSum, 16 << 10}, {DType::kFloat32, ReduceOp::kMax, 700'003},
         {DType::kBFloat16, ReduceOp::kAvg, 300'001}, {DType::kBool, ReduceOp::kSum, (64 << 10) + 1},
         {DType::kInt64, ReduceOp::kProd, 8193},      {DType::kComplex128, ReduceOp::kSum, 70'000}};
-    constexpr int64_t kStep = 31;  // no multiple of three
     std::vector<Tensor> sums, parts, sources;
     std::vector<WorkPtr> works;
     const auto mine = [this](int64_t i) { return value_of(rank_, i); };
@@ -304,12 +323,11 @@ class CollectiveChecks {
     for (size_t i = works.size(); i-- > 0;) works[i]->wait();
     for (size_t i = 0; i < sums.size(); ++i) {
       const Case& one = kCases[i];
-      double period[3];
-      for (int at = 0; at < 3; ++at) period[at] = reduced(one.op, one.dtype, at);
+      const auto whole = period(one.op, one.dtype);
+      const auto at_place = [&](int64_t at) { return whole[static_cast<size_t>(at % 3)]; };
+      expect(sums[i], at_place, "long reduction", kStep);
       expect(
-          sums[i], [&](int64_t at) { return period[at % 3]; }, "long reduction", kStep);
-      expect(
-          parts[i], [&](int64_t at) { return period[(rank_ * one.count + at) % 3]; }, "long part",
+          parts[i], [&](int64_t at) { return at_place(rank_ * one.count + at); }, "long part",
           kStep);
       expect(sources[i], mine, "source of long parts", kStep);
     }
