@@ -83,9 +83,11 @@ TEST_F(Determinism, P0_products_have_the_same_bits_for_any_number_of_threads) {
     if (is_left_out(dtype)) continue;
     SCOPED_TRACE(name(dtype));
     const Function product = [](Inputs in) { return ops::matmul(in[0], in[1]); };
-    expect_same_bits(product, {random({330, 1100}, dtype, 1), random({1100, 70}, dtype, 2)});
     expect_same_bits(product, {random({33, 900}, dtype, 1), random({900, 515}, dtype, 2)});
-    expect_same_bits(product, {random({3, 260, 300}, dtype, 1), random({3, 300, 280}, dtype, 2)});
+    if (!kSanitized) {  // the same accesses to memory, for half a minute longer
+      expect_same_bits(product, {random({330, 1100}, dtype, 1), random({1100, 70}, dtype, 2)});
+      expect_same_bits(product, {random({3, 260, 300}, dtype, 1), random({3, 300, 280}, dtype, 2)});
+    }
     // Few rows, a matrix and a vector.
     expect_same_bits(product, {random({4, 1500}, dtype, 1), random({1500, 900}, dtype, 2)});
     expect_same_bits(product, {random({1500, 900}, dtype, 1), random({900}, dtype, 2)});
