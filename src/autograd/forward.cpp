@@ -347,15 +347,18 @@ Unpacked unpack_dual(const Tensor& dual, int64_t id) {
   return {std::move(primal), std::move(tangent)};
 }
 
-BelowLevel::BelowLevel(const ForwardLevel& level) noexcept : before_(t_forward_mode.level) {
+BelowLevel::BelowLevel(const ForwardLevel& level, bool plain) noexcept
+    : before_(t_forward_mode.level), record_(t_grad_mode.record) {
   t_forward_mode.level = level.outer;
   ++t_forward_mode.depth;
+  if (plain) t_grad_mode.record = false;
   update_record_mask();
 }
 
 BelowLevel::~BelowLevel() {
   t_forward_mode.level = before_;
   --t_forward_mode.depth;
+  t_grad_mode.record = record_;
   update_record_mask();
 }
 

@@ -70,16 +70,17 @@ struct Unrecorded {
 
 // ---- for the RECORD step ----
 
-// In it ops see only the levels outside `level`.
+// In it ops see only the levels outside `level`. `plain`: in no_grad mode too.
 class BelowLevel {
  public:
-  explicit BelowLevel(const ForwardLevel& level) noexcept;
+  explicit BelowLevel(const ForwardLevel& level, bool plain = false) noexcept;
   BelowLevel(const BelowLevel&) = delete;
   BelowLevel& operator=(const BelowLevel&) = delete;
   ~BelowLevel();
 
  private:
   ForwardLevel* before_;
+  bool record_;
 };
 
 [[nodiscard]] ForwardLevel* outer_level(const ForwardLevel& level) noexcept;

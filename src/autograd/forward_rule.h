@@ -13,8 +13,10 @@ namespace tsr {
 // What a rule sees. Undefined means zero everywhere.
 class Forward {
  public:
-  Forward(Node& node, std::span<const Tensor> tangents, std::span<Tensor> results) noexcept
-      : node_(node), tangents_(tangents), results_(results) {}
+  // `node` may be null if `use` has what the derivative saves.
+  Forward(const Node* node, const ForwardUse& use, std::span<const Tensor> tangents,
+          std::span<Tensor> results) noexcept
+      : node_(node), saves_(use.saves), tangents_(tangents), results_(results) {}
   Forward(const Forward&) = delete;
   Forward& operator=(const Forward&) = delete;
 
@@ -25,14 +27,17 @@ class Forward {
   // As tangent, but zeros like `input` in place of undefined.
   [[nodiscard]] Tensor tangent_or_zeros(size_t i, const Tensor& input) const;
   // Item i of the list of saves. Rules of in-place forms read overwritten inputs only here.
-  [[nodiscard]] Tensor saved(size_t i) const { return node_.saved(i); }
+  [[nodiscard]] Tensor saved(size_t i) const {
+    return saves_ != nullptr ? *saves_[i] : node_->saved(i);
+  }
   // The tangent of output k: any shape that broadcasts to the output's, and any dtype.
   void set(size_t k, Tensor tangent) noexcept { results_[k] = std::move(tangent); }
   // Adds to what was set.
   void add(size_t k, const Tensor& tangent);
 
  private:
-  Node& node_;
+  const Node* node_;
+  const Tensor* const* saves_;
   std::span<const Tensor> tangents_;
   std::span<Tensor> results_;
 };
@@ -52,19 +57,28 @@ class Forward {
 class ForwardRule {
  public:
   struct Elementwise {};
-  ForwardRule(Elementwise) noexcept {}
+  // `derivative` is the one that the op records.
+  template <class F>
+  ForwardRule(Elementwise, const F& derivative) noexcept
+      : object_(&derivative), derive_([](const void* object, Backward& ctx) {
+          (*static_cast<const F*>(object))(ctx);
+        }) {}
   template <class F>
   requires(std::is_invocable_v<const F&, Forward&>) ForwardRule(const F& rule)
   noexcept
-      : rule_(&rule),
+      : object_(&rule),
         call_([](const void* object, Forward& ctx) { (*static_cast<const F*>(object))(ctx); }) {}
 
   [[nodiscard]] bool is_elementwise() const noexcept { return call_ == nullptr; }
-  void operator()(Forward& ctx) const { call_(rule_, ctx); }
+  // Only for elementwise rules.
+  void derive(Backward& ctx) const { derive_(object_, ctx); }
+  // Only for callables.
+  void operator()(Forward& ctx) const { call_(object_, ctx); }
 
  private:
-  const void* rule_ = nullptr;
+  const void* object_;
   void (*call_)(const void*, Forward&) = nullptr;
+  void (*derive_)(const void*, Backward&) = nullptr;
 };
 inline constexpr ForwardRule::Elementwise kElementwise{};
 

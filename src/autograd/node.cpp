@@ -199,8 +199,6 @@ void Node::save(SavedTensor saved) {
 }
 
 Tensor Node::saved(size_t index) const {
-  if (forward_ != nullptr && forward_->saves != nullptr) [[unlikely]]
-    return *forward_->saves[index];
   SavedTensor copy;
   {
     const std::lock_guard guard(lock_);
@@ -258,6 +256,12 @@ Edge Node::output_edge(uint32_t index) const {
   return {NodePtr::share(const_cast<Node*>(this)), index};
 }
 
+Tensor Backward::saved(size_t i) const {
+  if (use_ != nullptr && use_->saves != nullptr) [[unlikely]]
+    return *use_->saves[i];
+  return node_->saved(i);
+}
+
 bool Backward::create_graph() const noexcept {
   return recording_enabled();
 }
@@ -270,14 +274,15 @@ Dims Backward::batched(DimsView sizes) const {
 }
 
 bool Backward::needs_late(size_t i) const noexcept {
-  if (node_.forward_ != nullptr) return node_.forward_->tangents[i].defined();
-  return static_cast<bool>(node_.next_edge(i).node);
+  if (use_ != nullptr) return use_->tangents[i].defined();
+  return static_cast<bool>(node_->next_edge(i).node);
 }
 
 Tensor Backward::grad_or_zeros(size_t k) const {
   if (grads_[k].defined()) return grads_[k];
-  const OutputMeta& meta = node_.outputs()[k];
-  TSR_ASSERT(meta.exists, "output ", k, " of ", node_.name(), " was skipped");
+  TSR_ASSERT(node_ != nullptr, "an elementwise derivative has its gradient");
+  const OutputMeta& meta = node_->outputs()[k];
+  TSR_ASSERT(meta.exists, "output ", k, " of ", node_->name(), " was skipped");
   return gradient_ops().zeros(batched(meta.sizes), meta.dtype, meta.device);
 }
 

@@ -42,8 +42,7 @@ struct OutputMeta {
   bool differentiable = false;  // takes part in the graph
 };
 
-// What a node reads instead of its own saved tensors and edges while forward mode uses its
-// derivative.
+// What a derivative reads instead of a node's saved tensors and edges while forward mode uses it.
 struct ForwardUse {
   const Tensor* const* saves;  // null: the node has saved them itself
   const Tensor* tangents;      // one per input
@@ -131,8 +130,6 @@ class Node : public Object {
   // where the node uses no device but the CPU.
   [[nodiscard]] StreamSet* streams() const noexcept;
 
-  // Null at all times but while the RECORD step runs.
-  void set_forward_use(const ForwardUse* use) noexcept { forward_ = use; }
   // After the outputs have got their tangents.
   void copy_output_tangents(uint32_t index, const Tensor& output);
 
@@ -169,7 +166,6 @@ class Node : public Object {
 
   std::atomic<NodeHooks*> hooks_{nullptr};
   const char* name_;
-  const ForwardUse* forward_ = nullptr;
   SmallVector<SavedTensor, 2> saved_;
   SmallVector<OutputMeta, 1> outputs_;
   Node* outer_ = nullptr;
@@ -203,7 +199,11 @@ class Backward {
  public:
   Backward(Node& node, std::span<Tensor> grads, std::span<Tensor> results, uint64_t needs,
            int64_t samples = kNoBatch) noexcept
-      : node_(node), grads_(grads), results_(results), needs_(needs), samples_(samples) {}
+      : node_(&node), grads_(grads), results_(results), needs_(needs), samples_(samples) {}
+  // For forward mode. `node` may be null if `use` has what the derivative saves.
+  Backward(Node* node, const ForwardUse& use, std::span<Tensor> grads, std::span<Tensor> results,
+           uint64_t needs) noexcept
+      : node_(node), use_(&use), grads_(grads), results_(results), needs_(needs) {}
   Backward(const Backward&) = delete;
   Backward& operator=(const Backward&) = delete;
 
@@ -221,7 +221,7 @@ class Backward {
   // Setting a gradient that is not needed does nothing.
   void set(size_t i, Tensor grad) noexcept { results_[i] = std::move(grad); }
   // Item i of the list of saves; checked against in-place writes.
-  [[nodiscard]] Tensor saved(size_t i) const { return node_.saved(i); }
+  [[nodiscard]] Tensor saved(size_t i) const;
   // False when the backward is not itself recorded, for a backward or for forward mode: a fused
   // kernel may stand in.
   [[nodiscard]] bool create_graph() const noexcept;
@@ -237,18 +237,18 @@ class Backward {
   [[nodiscard]] size_t grad_count() const noexcept { return grads_.size(); }
   [[nodiscard]] size_t result_count() const noexcept { return results_.size(); }
   [[nodiscard]] uint64_t needs_mask() const noexcept { return needs_; }
-  [[nodiscard]] Node& node() const noexcept { return node_; }
   [[nodiscard]] std::span<Tensor> grads() const noexcept { return grads_; }
   [[nodiscard]] std::span<Tensor> results() const noexcept { return results_; }
 
  private:
   [[nodiscard]] bool needs_late(size_t i) const noexcept;
 
-  Node& node_;
+  Node* node_;
+  const ForwardUse* use_ = nullptr;
   std::span<Tensor> grads_;
   std::span<Tensor> results_;
   uint64_t needs_;
-  int64_t samples_;
+  int64_t samples_ = kNoBatch;
 };
 
 // A derivative that takes batches: record(..., TakesBatches{[](Backward& ctx) {...}}).

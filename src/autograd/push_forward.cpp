@@ -49,7 +49,8 @@ void add_to(Tensor& sum, Tensor part) {
   }
 }
 
-Tensor push_elementwise(Node& node, const Tensor& output, std::span<const Tensor> tangents) {
+Tensor push_elementwise(Node* node, const ForwardRule& rule, const ForwardUse& use,
+                        const Tensor& output, std::span<const Tensor> tangents) {
   constexpr size_t kFew = 4;
   std::array<Tensor, kFew> few;
   SmallVector<Tensor, 1> many;
@@ -63,8 +64,8 @@ Tensor push_elementwise(Node& node, const Tensor& output, std::span<const Tensor
       grad = fit_tangent(std::move(grad), output.sizes(), output.dtype());
     }
     grad = conj_of(std::move(grad));
-    Backward ctx(node, {&grad, 1}, parts, bit_of(i));
-    node.apply(ctx);
+    Backward ctx(node, use, {&grad, 1}, parts, bit_of(i));
+    rule.derive(ctx);
     if (parts[i].defined()) add_to(sum, conj_of(std::move(parts[i])));
     // The derivative may have set what was not asked for.
     for (Tensor& part : parts) part = {};
@@ -72,10 +73,12 @@ Tensor push_elementwise(Node& node, const Tensor& output, std::span<const Tensor
   return sum;
 }
 
+}  // namespace
+
 // The derivative is a linear map from gradients of outputs to gradients of inputs. Applied to
 // variables and differentiated by them in the direction of the tangents it gives its transpose.
-void push_transposed(Node& node, const TensorRefs& outputs, std::span<const Tensor> tangents,
-                     std::span<Tensor> results) {
+void push_transposed(Node& node, const ForwardUse& use, const TensorRefs& outputs,
+                     std::span<const Tensor> tangents, std::span<Tensor> results) {
   std::vector<Tensor> variables;
   std::vector<size_t> places;
   SmallVector<Tensor, 2> grads(std::max<size_t>(outputs.size(), 1));
@@ -93,7 +96,7 @@ void push_transposed(Node& node, const TensorRefs& outputs, std::span<const Tens
     const SavedTensorHooksOff unseen;
     uint64_t needs = 0;
     for (size_t i = 0; i < tangents.size(); ++i) needs |= tangents[i].defined() ? bit_of(i) : 0;
-    Backward ctx(node, {grads.data(), grads.size()}, {parts.data(), parts.size()}, needs);
+    Backward ctx(&node, use, {grads.data(), grads.size()}, {parts.data(), parts.size()}, needs);
     node.apply(ctx);
   }
   std::vector<Tensor> found;
@@ -110,17 +113,14 @@ void push_transposed(Node& node, const TensorRefs& outputs, std::span<const Tens
   for (size_t k = 0; k < places.size(); ++k) results[places[k]] = pushed[k];
 }
 
-}  // namespace
-
-void push_forward(Node& node, const ForwardRule* rule, const TensorRefs& outputs,
-                  std::span<const Tensor> tangents, std::span<Tensor> results) {
-  if (rule == nullptr) {
-    push_transposed(node, outputs, tangents, results);
-  } else if (rule->is_elementwise()) {
-    results[0] = push_elementwise(node, outputs[0], tangents);
+void push_rule(Node* node, const ForwardRule& rule, const ForwardUse& use,
+               const TensorRefs& outputs, std::span<const Tensor> tangents,
+               std::span<Tensor> results) {
+  if (rule.is_elementwise()) {
+    results[0] = push_elementwise(node, rule, use, outputs[0], tangents);
   } else {
-    Forward ctx(node, tangents, results);
-    (*rule)(ctx);
+    Forward ctx(node, use, tangents, results);
+    rule(ctx);
   }
 }
 

@@ -7,10 +7,14 @@
 
 namespace tsr::detail {
 
-// `node` has its outputs and can read what the derivative saves; `tangents` has one entry per
-// input, `results` one per output. Call it under BelowLevel. `rule` may be null.
-void push_forward(Node& node, const ForwardRule* rule, const TensorRefs& outputs,
-                  std::span<const Tensor> tangents, std::span<Tensor> results);
+// By the rule of the op. `node` may be null if `use` has what the derivative saves; `tangents`,
+// those of `use`, has one entry per input, `results` one per output. Call it under BelowLevel.
+void push_rule(Node* node, const ForwardRule& rule, const ForwardUse& use,
+               const TensorRefs& outputs, std::span<const Tensor> tangents,
+               std::span<Tensor> results);
+// For an op without a rule. `node` has its outputs.
+void push_transposed(Node& node, const ForwardUse& use, const TensorRefs& outputs,
+                     std::span<const Tensor> tangents, std::span<Tensor> results);
 
 // Whether `tangent` can stand for a tangent of a tensor like `like` as it is: without fit_tangent.
 [[nodiscard]] inline bool fits_as_tangent(const Tensor& tangent, const Tensor& like) noexcept {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "autograd/forward.h"
 #include "autograd/gradient_ops.h"
@@ -104,20 +103,27 @@ bool any_overwritten(const Saves& saves, const TensorRefs& outputs, const Tensor
   });
 }
 
+// Whether the tangent of a level can be computed in no_grad mode, because nothing requires grad. Then
+// a derivative may use its fused kernel: Backward::create_graph().
+bool are_plain(bool attached, std::span<const Tensor> tangents) {
+  if (attached) return false;
+  return std::none_of(tangents.begin(), tangents.end(), [](const Tensor& tangent) {
+    return tangent.defined() && (tangent.requires_grad() || tangent.has(kViewFlag));
+  });
+}
+
 // The part of connect_forward for one level.
 void push_level(Node& node, const ForwardRule* rule, const TensorRefs& outputs,
                 const TensorRefs& inputs, std::span<const Tensor> tangents, ForwardLevel& level,
-                const ForwardUse& use) {
-  const BelowLevel below(level);
+                const ForwardUse& use, bool plain) {
+  const BelowLevel below(level, plain);
   Tangents results(outputs.size());
-  node.set_forward_use(&use);
-  try {
-    push_forward(node, rule, outputs, tangents, {results.data(), results.size()});
-  } catch (...) {
-    node.set_forward_use(nullptr);
-    throw;
+  const std::span<Tensor> found(results.data(), results.size());
+  if (rule == nullptr) {
+    push_transposed(node, use, outputs, tangents, found);
+  } else {
+    push_rule(&node, *rule, use, outputs, tangents, found);
   }
-  node.set_forward_use(nullptr);
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (!node.outputs()[k].differentiable || shows_input(outputs[k], inputs)) continue;
     if (results[k].defined() || index_of(outputs[k], inputs) != kNone) {
@@ -126,69 +132,37 @@ void push_level(Node& node, const ForwardRule* rule, const TensorRefs& outputs,
   }
 }
 
-// Where nothing requires grad, the tangent of a level is computed in no_grad mode, so that a
-// derivative may use its fused kernel: Backward::create_graph().
-class PlainTangents {
- public:
-  PlainTangents(bool attached, std::span<const Tensor> tangents) noexcept {
-    if (attached || !grad_enabled()) return;
-    for (const Tensor& tangent : tangents) {
-      if (tangent.defined() && (tangent.requires_grad() || tangent.has(kViewFlag))) return;
-    }
-    no_grad_.emplace();
-  }
+}  // namespace
 
- private:
-  std::optional<NoGrad> no_grad_;
-};
-
-// The common case of connect_forward, without its lists and without metadata in the node: one
-// output in new memory, a rule of the op, one level, and nothing that requires grad. False: another
-// case, and nothing has been done.
-bool push_alone(Node& node, const TensorRefs& outputs, const TensorRefs& inputs, const Saves& saves,
-                const ForwardRule* rule) {
-  constexpr size_t kMost = 4;
-  ForwardLevel& level = *t_forward_mode.level;
-  if (rule == nullptr || outputs.size() != 1 || inputs.size() > kMost || saves.size() > kMost ||
-      outer_level(level) != nullptr) {
+bool push_alone(const Tensor& output, const TensorRefs& inputs, const Saves& saves,
+                const ForwardRule& rule) {
+  constexpr size_t kMostSaves = 8;
+  if (saves.size() > kMostSaves || !output.defined() || output.has(kViewFlag) ||
+      !is_differentiable(output.dtype()) || index_of(output, inputs) != kNone) {
     return false;
   }
-  const Tensor& output = outputs[0];
-  if (!output.defined() || output.has(kViewFlag) || !is_differentiable(output.dtype()))
-    return false;
-  const bool grad = grad_enabled();
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Tensor& input = inputs[i];
-    if (!input.defined()) continue;
-    if (input.is_same(output) || (grad && one_needs_grad(input))) return false;
-  }
-  std::array<Tensor, kMost> tangents;
-  bool any = false;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    tangents[i] = tangent_of(inputs[i], level);
-    any = any || tangents[i].defined();
-  }
-  if (!any) return true;
-  std::array<const Tensor*, kMost> lent;
+  LoneTangents lone;
+  if (!lone.find(inputs)) return false;
+  if (!lone.any()) return true;
+  const std::span<const Tensor> given = lone.all();
+  std::array<const Tensor*, kMostSaves> lent;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   size_t count = 0;
   for (const Save& save : saves) lent[count++] = save.tensor;
-  const std::span<const Tensor> given(tangents.data(), inputs.size());
-  // Never null, also if nothing is saved: the node has nothing of its own.
-  const ForwardUse use{lent.data(), tangents.data()};
-  node.set_forward_use(&use);
-  const BelowLevel below(level);
-  const PlainTangents plain(false, given);
+  const ForwardUse use{lent.data(), given.data()};
+  ForwardLevel& level = *t_forward_mode.level;
+  const BelowLevel below(level, lone.are_plain());
   Tensor result;
-  push_forward(node, rule, outputs, given, {&result, 1});
+  push_rule(nullptr, rule, use, {output}, given, {&result, 1});
   if (result.defined()) set_tangent(output, level, std::move(result));
   return true;
 }
+
+namespace {
 
 // As connect, while ops see a level of forward mode. The node is dropped if nothing requires grad.
 [[gnu::noinline, gnu::cold]] void connect_forward(const NodePtr& node, const TensorRefs& outputs,
                                                   const TensorRefs& inputs, const Saves& saves,
                                                   const ForwardRule* rule) {
-  if (push_alone(*node, outputs, inputs, saves, rule)) return;
   add_outputs(*node, outputs);
   Edges edges;
   bool attached = false;
@@ -226,8 +200,8 @@ bool push_alone(Node& node, const TensorRefs& outputs, const TensorRefs& inputs,
       any = any || tangents[i].defined();
     }
     if (!any) continue;
-    const PlainTangents plain(attached, {tangents.data(), tangents.size()});
-    push_level(*node, rule, outputs, inputs, {tangents.data(), tangents.size()}, *level, use);
+    const std::span<const Tensor> given(tangents.data(), tangents.size());
+    push_level(*node, rule, outputs, inputs, given, *level, use, are_plain(attached, given));
     for (size_t k = 0; attached && k < outputs.size(); ++k) {
       if (outputs[k].defined()) node->copy_output_tangents(static_cast<uint32_t>(k), outputs[k]);
     }
@@ -252,6 +226,34 @@ void connect(Node* raw, TensorRefs outputs, TensorRefs inputs, Saves saves,
 }  // namespace tsr::detail
 
 namespace tsr {
+
+bool LoneTangents::find(const TensorRefs& inputs) {
+  if (!forward_enabled() || inputs.size() > tangents_.size()) return false;
+  const ForwardLevel& level = *t_forward_mode.level;
+  if (outer_level(level) != nullptr) return false;
+  count_ = inputs.size();
+  const bool grad = grad_enabled();
+  for (size_t i = 0; i < count_; ++i) {
+    if (grad && detail::one_needs_grad(inputs[i])) return false;
+    tangents_[i] = tangent_of(inputs[i], level);
+  }
+  return true;
+}
+
+bool LoneTangents::any() const noexcept {
+  return std::any_of(tangents_.begin(), tangents_.end(),
+                     [](const Tensor& tangent) { return tangent.defined(); });
+}
+
+bool LoneTangents::are_plain() const noexcept {
+  return detail::are_plain(false, all());
+}
+
+void LoneTangents::give(const Tensor& output, Tensor tangent) const {
+  ForwardLevel& level = *t_forward_mode.level;
+  const BelowLevel below(level, true);
+  set_tangent(output, level, std::move(tangent));
+}
 
 void check_saves(Saves saves) {
   for (const Save& save : saves) {

@@ -92,7 +92,31 @@ namespace detail {
 // Takes over the node's first reference, also when it throws. `rule` may be null.
 void connect(Node* node, TensorRefs outputs, TensorRefs inputs, Saves saves,
              const ForwardRule* rule);
+// The common case of forward mode, for which no node is made: an output in new memory, and the case
+// of LoneTangents. False: another case, and nothing has been done. Call it under forward_enabled().
+bool push_alone(const Tensor& output, const TensorRefs& inputs, const Saves& saves,
+                const ForwardRule& rule);
 }  // namespace detail
+
+// The tangents of an op's inputs in the common case of forward mode: at most four inputs, one level,
+// and no input that requires grad. For ops that compute the tangent of their only output together
+// with it; they call no record in this case.
+class LoneTangents {
+ public:
+  // False: another case.
+  bool find(const TensorRefs& inputs);
+  // Of input i; undefined: zero.
+  [[nodiscard]] const Tensor& operator[](size_t i) const noexcept { return tangents_[i]; }
+  [[nodiscard]] std::span<const Tensor> all() const noexcept { return {tangents_.data(), count_}; }
+  [[nodiscard]] bool any() const noexcept;
+  // Whether no tangent can require grad, so that nothing of the computation is to be recorded.
+  [[nodiscard]] bool are_plain() const noexcept;
+  void give(const Tensor& output, Tensor tangent) const;
+
+ private:
+  std::array<Tensor, 4> tangents_;
+  size_t count_ = 0;
+};
 
 // Call only under needs_grad(inputs...), after LAUNCH:
 //   record(result, "MulBackward", {a, b}, {save_input(a), save_input(b)}, [](Backward& ctx) {
@@ -114,16 +138,24 @@ void record(const Tensor& output, const char* name, TensorRefs inputs, Saves sav
 template <class F>
 void record(const Tensor& output, const char* name, TensorRefs inputs, Saves saves, F derivative,
             const ForwardRule& rule) {
+  if (forward_enabled() && detail::push_alone(output, inputs, saves, rule)) [[unlikely]]
+    return;
   detail::connect(new LambdaNode<F>(name, std::move(derivative)), {output}, inputs, saves, &rule);
 }
 // An elementwise derivative also takes batches.
 template <class F>
 void record(const Tensor& output, const char* name, TensorRefs inputs, Saves saves, F derivative,
             ForwardRule::Elementwise elementwise) {
-  const ForwardRule rule(elementwise);
   using Batches = TakesBatches<F>;
+  if (forward_enabled()) [[unlikely]] {
+    const ForwardRule rule(elementwise, derivative);
+    if (detail::push_alone(output, inputs, saves, rule)) return;
+    detail::connect(new LambdaNode<Batches>(name, Batches{derivative}), {output}, inputs, saves,
+                    &rule);
+    return;
+  }
   detail::connect(new LambdaNode<Batches>(name, Batches{std::move(derivative)}), {output}, inputs,
-                  saves, &rule);
+                  saves, nullptr);
 }
 
 // As record, for several outputs: ctx.grad(k) belongs to outputs[k] and may be undefined.

@@ -132,17 +132,18 @@ void refresh_view(const Tensor& view, TensorRecord& record) {
   if (!view_is_stale(record)) return;
   const uint32_t generation = record_of(record.base)->generation.load(std::memory_order_relaxed);
   if (!record.base.requires_grad()) {
-    record.generation.store(generation, std::memory_order_relaxed);
+    record.generation.store(generation, std::memory_order_release);
     return;
   }
   check_view_kind(record, "its base or another view of its base was written in place");
   const NoOrigins under_lock;
   node = make_strided_node(gradient_edge(record.base), Geometry(record.base), view);
   move_retained_grad(record, *node, 0);
-  record.generation.store(generation, std::memory_order_relaxed);
   std::swap(record.grad_fn, node);
   record.output = 0;
   view.impl()->flags |= kRequiresGradFlag;
+  // Last: another thread that reads the same view tests it without the lock.
+  record.generation.store(generation, std::memory_order_release);
 }
 
 Edge gradient_edge(const Tensor& tensor) {

@@ -60,11 +60,12 @@ void rebase_history(const Tensor& tensor, NodePtr node, uint32_t output, size_t 
 inline bool looks_into_base(const Tensor& tensor, const TensorRecord& record) noexcept {
   return record.base.defined() && record.base.storage() == tensor.storage();
 }
-// Whether the grad_fn of a view is older than the last write to its base.
+// Whether the grad_fn of a view is older than the last write to its base. If not, the caller sees
+// the grad_fn and the flags that refresh_view has set, maybe on another thread.
 inline bool view_is_stale(const TensorRecord& view) noexcept {
   const TensorRecord* base = record_of(view.base);
   return base != nullptr && base->generation.load(std::memory_order_relaxed) !=
-                                view.generation.load(std::memory_order_relaxed);
+                                view.generation.load(std::memory_order_acquire);
 }
 // Brings the grad_fn of a view up to date with its base. Throws kAutograd for an ambiguous view.
 void refresh_view(const Tensor& view, TensorRecord& record);
