@@ -226,13 +226,28 @@ struct Inputs {
   Operand query, key, value, mask;
 };
 
+// The tangents of query, key and value, undefined if they have none, and the place of the output's.
+struct Tangents {
+  const Tensor &query, &key, &value, &output;
+};
+
 void launch_forward(const AttentionShape& shape, const Tensor& q, const Tensor& k, const Tensor& v,
-                    const Tensor& mask, const Tensor& output, const Tensor& lse) {
+                    const Tensor& mask, const Tensor& output, const Tensor& lse,
+                    const Tangents& tangents) {
+  const auto rows = [](const Tensor& t) { return t.defined() ? with_rows(t) : t; };
   const Inputs inputs(shape, q, k, v, mask);
   const Operand out(shape, output, shape.queries, shape.value_width, false);
+  const Operand to_q(shape, rows(tangents.query), shape.queries, shape.width, false);
+  const Operand to_k(shape, rows(tangents.key), shape.keys, shape.width, true);
+  const Operand to_v(shape, rows(tangents.value), shape.keys, shape.value_width, true);
+  const Operand to_out(shape, tangents.output, shape.queries, shape.value_width, false);
   AttentionPlan plan = inputs.plan(shape, q, mask);
   plan.output = out.matrix();
   plan.lse = data_or_null(lse);
+  plan.tangent_query = to_q.matrix();
+  plan.tangent_key = to_k.matrix();
+  plan.tangent_value = to_v.matrix();
+  plan.tangent_output = to_out.matrix();
   kernel::launch(kernel::kAttention, q.device(), plan);
 }
 
@@ -408,24 +423,37 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   check_mask(attn_mask, query, shape);
   const bool grad = needs_grad(query, key, value, attn_mask);
   const Tensor output = empty_matrices(shape, shape.queries, shape.value_width, query);
+  // The tangent of the output in the same pass, or by the rule of forward mode.
+  LoneTangents lone;
+  const bool dual = grad && query.device().is_cpu() &&
+                    lone.find({query, key, value, attn_mask}) && lone.any() && lone.are_plain() &&
+                    !lone[3].defined();
+  Tensor tangent;
+  if (dual) tangent = empty_matrices(shape, shape.queries, shape.value_width, query);
   Tensor lse;
-  if (grad) {
+  if (grad && !dual) {
     Dims rows = shape.batch;
     rows.push_back(shape.queries);
     lse = empty(rows, kernel::opmath(query.dtype()), query.device());
   }
   if (shape.keys == 0) {
     fill_memory(output, 0);
-    if (grad) fill_memory(lse, 0);
+    if (lse.defined()) fill_memory(lse, 0);
+    if (dual) fill_memory(tangent, 0);
   } else if (output.numel() != 0) {
     if (dropout_p > 0) {
       Generator& source = generator != nullptr ? *generator : current_generator();
       const int64_t scores = numel_of(shape.batch) * shape.queries * shape.keys;
       shape.random = source.take(static_cast<uint64_t>(scores * kernel::kBlocksPerElement));
     }
-    launch_forward(shape, query, key, value, attn_mask, output, lse);
+    launch_forward(shape, query, key, value, attn_mask, output, lse,
+                   {lone[0], lone[1], lone[2], tangent});
   }
-  if (grad) record_attention(output, shape, query, key, value, attn_mask, lse);
+  if (dual) {
+    lone.give(output, std::move(tangent));
+  } else if (grad) {
+    record_attention(output, shape, query, key, value, attn_mask, lse);
+  }
   return output;
 }
 

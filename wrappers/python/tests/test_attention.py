@@ -11,6 +11,7 @@ import pytest
 
 import tessera as ts
 from tessera import nn
+from tessera.autograd import forward_ad
 from tessera.nn import functional as F
 
 sdpa = F.scaled_dot_product_attention
@@ -123,6 +124,37 @@ def test_dropout_agrees_with_finite_differences() -> None:
         return sdpa(*args, dropout_p=0.4, is_causal=True)
 
     assert ts.autograd.gradcheck(attend, tuple(three(2, 4, 3, dtype=ts.float64)))
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(ts.float64, 1e-10), (ts.float32, 1e-4), (ts.bfloat16, 5e-2)])
+@pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"dropout_p": 0.3}, {"attn_mask": "hides"}])
+@pytest.mark.parametrize("duals", ["q", "k", "v", "qv", "qkv"])
+def test_a18_tangent_of_the_forward_pass_is_that_of_the_rule(
+    duals: str, options: dict[str, Any], dtype: Any, tolerance: float
+) -> None:
+    """Where something requires grad, operators compute the tangent, and not the pass that computes the value."""
+    shapes = {"q": (4, 130, 5), "k": (2, 300, 5), "v": (2, 300, 3)}
+    primals = {name: normal(*shape, seed=k, dtype=dtype) for k, (name, shape) in enumerate(shapes.items())}
+    directions = {name: normal(*shape, seed=k + 3, dtype=dtype) for k, (name, shape) in enumerate(shapes.items())}
+    if "attn_mask" in options:
+        hidden = np.random.default_rng(9).random((130, 300)) < 0.5
+        hidden[7] = True
+        options = {"attn_mask": ts.asarray(~hidden)}
+
+    def value_and_tangent(recorded: bool) -> list[Any]:
+        ts.manual_seed(7)
+        with forward_ad.dual_level():
+            given = [
+                forward_ad.make_dual(x.detach().requires_grad_(recorded), directions[name]) if name in duals else x
+                for name, x in primals.items()
+            ]
+            parts = forward_ad.unpack_dual(sdpa(*given, enable_gqa=True, **options))
+            return [None if x is None else x.detach().astype(ts.float64).numpy().copy() for x in parts]
+
+    value, tangent = value_and_tangent(recorded=False)
+    wanted_value, wanted = value_and_tangent(recorded=True)
+    np.testing.assert_array_equal(value, wanted_value)
+    np.testing.assert_allclose(tangent, wanted, rtol=tolerance, atol=tolerance * np.abs(wanted).max())
 
 
 def test_the_result_does_not_depend_on_the_number_of_threads() -> None:

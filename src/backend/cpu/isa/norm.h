@@ -56,17 +56,30 @@ void moments(int64_t count, const T* x, T shift, double* sum, double* squares) {
 
 template <class T>
 void moments_backward(int64_t count, const T* g, const T* x, T mean, double* sum, double* dot) {
+  using V = Vec<T>;
+  const V center(mean);
   for (int64_t start = 0; start < count; start += kSumBlock) {
     const int64_t stop = std::min(count, start + kSumBlock);
-    T s = 0;
-    T q = 0;
-#pragma omp simd reduction(+ : s, q)
-    for (int64_t i = start; i < stop; ++i) {
-      s += g[i];
-      q += g[i] * (x[i] - mean);
+    V s[2] = {V(0), V(0)};  // two chains of additions
+    V q[2] = {V(0), V(0)};
+    const auto take = [&](int chain, V slope, V value) {
+      s[chain] = s[chain] + slope;
+      q[chain] = fma(slope, value - center, q[chain]);
+    };
+    int64_t i = start;
+    for (; i + 2 * V::kSize <= stop; i += 2 * V::kSize) {
+      take(0, V::load(g + i), V::load(x + i));
+      take(1, V::load(g + i + V::kSize), V::load(x + i + V::kSize));
     }
-    *sum += static_cast<double>(s);
-    *dot += static_cast<double>(q);
+    for (int chain = 0; i < stop; i += V::kSize, chain = 1) {
+      const int64_t rest = stop - i;
+      if (rest >= V::kSize)
+        take(chain, V::load(g + i), V::load(x + i));
+      else
+        take(chain, V::load_part(g + i, rest, T{0}), V::load_part(x + i, rest, mean));
+    }
+    *sum += static_cast<double>(lanes_added<V::kSize / 2>(s[0] + s[1]));
+    *dot += static_cast<double>(lanes_added<V::kSize / 2>(q[0] + q[1]));
   }
 }
 
@@ -209,13 +222,14 @@ void layer_norm_backward(int64_t count, const T* g, const T* x, const T* weight,
   if (dx == nullptr) return;
   double sum = 0;
   double dot = 0;
-  for (int64_t start = 0; start < count; start += kSumBlock) {
+  if (weight == nullptr) moments_backward(count, g, x, mean, &sum, &dot);
+  for (int64_t start = 0; weight != nullptr && start < count; start += kSumBlock) {
     const int64_t stop = std::min(count, start + kSumBlock);
     T s = 0;
     T q = 0;
 #pragma omp simd reduction(+ : s, q)
     for (int64_t i = start; i < stop; ++i) {
-      const T slope = g[i] * (weight == nullptr ? T{1} : weight[i]);
+      const T slope = g[i] * weight[i];
       s += slope;
       q += slope * (x[i] - mean);
     }

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention, forward: a task is a block of queries of one matrix. It walks over blocks of keys with
 // a running maximum and a running sum of every row (Milakov and Gimelshein, "Online normalizer
-// calculation for softmax", 2018), so that only one block of scores exists for a thread.
+// calculation for softmax", 2018), so that only one block of scores exists for a thread. The tangent
+// of the output comes from the same walk: with dS the tangent of the scores and the probabilities P
+// it is (P dS) V + P dV - r O, where r is the sum of a row of P dS, and all of these are sums over
+// keys. Dropout's factors belong to P everywhere but in r.
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -28,15 +31,23 @@ class Forward {
         blocks_(plan, blas),
         queries_(std::min(plan.queries, kBlockQueries)),
         keys_(std::min(plan.keys, kBlockKeys)),
-        parts_((plan.queries + queries_ - 1) / queries_) {}
+        parts_((plan.queries + queries_ - 1) / queries_),
+        dual_(plan.tangent_output.data != nullptr),
+        slopes_(dual_ && (plan.tangent_query.data != nullptr || plan.tangent_key.data != nullptr)) {
+  }
 
   [[nodiscard]] int64_t tasks() const { return attention_matrices(plan_) * parts_; }
   [[nodiscard]] int64_t grain() const { return attention_grain(plan_, queries_); }
   [[nodiscard]] int64_t space_bytes() const {
+    const int64_t duals = dual_ ? 1 : 0;
     return Divided<T>::bytes({queries_ * keys_, queries_, queries_, keys_,
                               widened(queries_ * plan_.width),
                               widened(keys_ * std::max(plan_.width, plan_.value_width)),
-                              widened(queries_ * plan_.value_width)});
+                              widened(queries_ * plan_.value_width),
+                              duals * queries_ * keys_, duals * queries_,
+                              widened(duals * queries_ * plan_.width),
+                              widened(duals * keys_ * std::max(plan_.width, plan_.value_width)),
+                              widened(duals * queries_ * plan_.value_width)});
   }
 
   void run(int64_t task, void* memory) const {
@@ -45,68 +56,160 @@ class Forward {
     const int64_t first = task % parts_ * queries_;
     const int64_t count = std::min(queries_, plan_.queries - first);
     const Block<T> scores{space.take(queries_ * keys_), keys_};
-    const State state{space.take(queries_), space.take(queries_), space.take(keys_)};
+    State state{space.take(queries_), space.take(queries_), space.take(keys_)};
     const Block<const T> query = blocks_.read(plan_.query, matrix, first, count, plan_.width,
                                               space.take(widened(queries_ * plan_.width)));
     T* const wide = space.take(widened(keys_ * std::max(plan_.width, plan_.value_width)));
     const Block<T> out = blocks_.target(plan_.output, matrix, first, plan_.value_width,
                                         space.take(widened(queries_ * plan_.value_width)));
+    const Dual dual = dual_ ? dual_of(matrix, first, count, space) : Dual{};
+    state.slope_sums = dual.slope_sums;
     std::fill_n(state.most, count, -std::numeric_limits<T>::infinity());
     std::fill_n(state.sums, count, T{0});
+    if (dual_) std::fill_n(state.slope_sums, count, T{0});
     const int64_t end = plan_.causal != 0 ? std::min(plan_.keys, first + count) : plan_.keys;
     for (int64_t key = 0; key < end; key += keys_) {
       const int64_t columns = std::min(keys_, end - key);
       blocks_.product(false, true, count, columns, plan_.width, static_cast<T>(plan_.scale), query,
                       blocks_.read(plan_.key, matrix, key, columns, plan_.width, wide), false,
                       scores);
-      for (int64_t i = 0; i < count; ++i)
-        soften(state, i, matrix, first + i, key, columns, scores.row(i),
-               key == 0 ? nullptr : out.row(i));
+      if (slopes_) set_slopes(matrix, key, count, columns, query, wide, dual);
+      for (int64_t i = 0; i < count; ++i) {
+        const Row row{scores.row(i), slopes_ ? dual.slopes.row(i) : nullptr,
+                      key == 0 ? nullptr : out.row(i),
+                      key == 0 || !dual_ ? nullptr : dual.tangent.row(i)};
+        soften(state, i, matrix, first + i, key, columns, row);
+      }
       blocks_.product(
           false, false, count, plan_.value_width, columns, T{1}, {scores.data, scores.step},
           blocks_.read(plan_.value, matrix, key, columns, plan_.value_width, wide), key != 0, out);
+      if (dual_) add_tangent(matrix, key, count, columns, scores, wide, dual);
     }
-    finish(state, matrix, first, count, end, out);
+    finish(state, matrix, first, count, end, out, dual);
   }
 
  private:
-  // Of every row: the largest score so far and the sum of the exponentials; and a buffer.
+  // Of every row: the largest score so far and the sum of the exponentials, and of the slopes; and a
+  // buffer.
   struct State {
     T* most;
     T* sums;
     T* buffer;
+    T* slope_sums = nullptr;
+  };
+  // One query: its block of scores and of their tangents, and what the blocks before have added to
+  // its output and to the tangent of that. Null: none.
+  struct Row {
+    T *scores, *slopes, *out, *tangent;
+  };
+  // What a task has for tangents.
+  struct Dual {
+    Block<const T> query;
+    Block<T> slopes;  // the tangents of a block of scores
+    Block<T> tangent;
+    T* slope_sums;
+    T* wide;  // for the tangents of keys and values
   };
   static int64_t widened(int64_t count) { return kIsShort<S> ? count : 0; }
 
-  // Turns a row of scores into exp(score - maximum so far), and brings the sum and the output of
-  // the blocks before (null for the first) to the new maximum.
-  void soften(const State& state, int64_t i, int64_t matrix, int64_t query, int64_t key,
-              int64_t columns, T* scores, T* out) const {
-    const AttentionRows<T>& rows = blocks_.rows();
-    const int64_t seen = blocks_.seen(query, key, columns);
-    std::fill(scores + seen, scores + columns, T{0});
-    if (seen == 0) return;
-    blocks_.mask(matrix, query, key, seen, state.buffer, scores);
-    const T before = state.most[i];
-    const T most = std::max(before, rows.largest(seen, scores));
-    // A row without a score above -infinity: exponentials of 0 and not NaN.
-    const T shift = most == -std::numeric_limits<T>::infinity() ? T{0} : most;
-    const T sum = rows.exponentials(seen, shift, scores);
-    if (most != before && out != nullptr) {
-      const T factor = std::exp(before - shift);
-      state.sums[i] *= factor;
-      rows.scale(plan_.value_width, factor, out);
+  [[nodiscard]] Dual dual_of(int64_t matrix, int64_t first, int64_t count,
+                             Divided<T>& space) const {
+    Dual dual{};
+    dual.slopes = {space.take(queries_ * keys_), keys_};
+    dual.slope_sums = space.take(queries_);
+    T* const wide_query = space.take(widened(queries_ * plan_.width));
+    dual.wide = space.take(widened(keys_ * std::max(plan_.width, plan_.value_width)));
+    dual.tangent = blocks_.target(plan_.tangent_output, matrix, first, plan_.value_width,
+                                  space.take(widened(queries_ * plan_.value_width)));
+    if (plan_.tangent_query.data != nullptr) {
+      dual.query =
+          blocks_.read(plan_.tangent_query, matrix, first, count, plan_.width, wide_query);
     }
-    state.most[i] = most;
-    state.sums[i] += sum;
-    if (plan_.dropout > 0) {
-      blocks_.draw(matrix, query, key, seen, state.buffer);
-      rows.multiply(seen, state.buffer, scores);
+    return dual;
+  }
+
+  // The tangents of a block of scores. `wide` has the keys of a 16-bit type.
+  void set_slopes(int64_t matrix, int64_t key, int64_t count, int64_t columns,
+                  const Block<const T>& query, T* wide, const Dual& dual) const {
+    const T scale = static_cast<T>(plan_.scale);
+    const bool of_query = plan_.tangent_query.data != nullptr;
+    if (of_query) {
+      blocks_.product(false, true, count, columns, plan_.width, scale, dual.query,
+                      blocks_.read(plan_.key, matrix, key, columns, plan_.width, wide), false,
+                      dual.slopes);
+    }
+    if (plan_.tangent_key.data != nullptr) {
+      blocks_.product(
+          false, true, count, columns, plan_.width, scale, query,
+          blocks_.read(plan_.tangent_key, matrix, key, columns, plan_.width, dual.wide), of_query,
+          dual.slopes);
     }
   }
 
+  // What a block of keys adds to the tangent of the output.
+  void add_tangent(int64_t matrix, int64_t key, int64_t count, int64_t columns,
+                   const Block<T>& scores, T* wide, const Dual& dual) const {
+    if (slopes_) {
+      blocks_.product(
+          false, false, count, plan_.value_width, columns, T{1},
+          {dual.slopes.data, dual.slopes.step},
+          blocks_.read(plan_.value, matrix, key, columns, plan_.value_width, wide), key != 0,
+          dual.tangent);
+    }
+    if (plan_.tangent_value.data != nullptr) {
+      blocks_.product(
+          false, false, count, plan_.value_width, columns, T{1}, {scores.data, scores.step},
+          blocks_.read(plan_.tangent_value, matrix, key, columns, plan_.value_width, dual.wide),
+          key != 0 || slopes_, dual.tangent);
+    }
+  }
+
+  // Turns a row of scores into exp(score - maximum so far), and its slopes into their products with
+  // that, and brings what the blocks before have summed up to the new maximum.
+  void soften(const State& state, int64_t i, int64_t matrix, int64_t query, int64_t key,
+              int64_t columns, const Row& row) const {
+    const AttentionRows<T>& rows = blocks_.rows();
+    const int64_t seen = blocks_.seen(query, key, columns);
+    std::fill(row.scores + seen, row.scores + columns, T{0});
+    if (row.slopes != nullptr) std::fill(row.slopes + seen, row.slopes + columns, T{0});
+    if (seen == 0) return;
+    blocks_.mask(matrix, query, key, seen, state.buffer, row.scores);
+    const T before = state.most[i];
+    const T most = std::max(before, rows.largest(seen, row.scores));
+    // A row without a score above -infinity: exponentials of 0 and not NaN.
+    const T shift = most == -std::numeric_limits<T>::infinity() ? T{0} : most;
+    const T sum = rows.exponentials(seen, shift, row.scores);
+    if (most != before && row.out != nullptr) {
+      const T factor = std::exp(before - shift);
+      state.sums[i] *= factor;
+      rows.scale(plan_.value_width, factor, row.out);
+      if (row.tangent != nullptr) {
+        state.slope_sums[i] *= factor;
+        rows.scale(plan_.value_width, factor, row.tangent);
+      }
+    }
+    state.most[i] = most;
+    state.sums[i] += sum;
+    if (row.slopes != nullptr) state.slope_sums[i] += rows.dot(seen, row.scores, row.slopes);
+    if (plan_.dropout > 0) {
+      blocks_.draw(matrix, query, key, seen, state.buffer);
+      rows.multiply(seen, state.buffer, row.scores);
+    }
+    if (row.slopes != nullptr) rows.multiply(seen, row.scores, row.slopes);
+  }
+
+  // The tangent of a row of the output from its sums, when the output is done.
+  void finish_tangent(const State& state, int64_t i, const Block<T>& out,
+                      const Block<T>& tangent) const {
+    const T inverse = T{1} / state.sums[i];
+    const T total = state.slope_sums[i] * inverse;
+    const T* const value = out.row(i);
+    T* const row = tangent.row(i);
+    for (int64_t j = 0; j < plan_.value_width; ++j) row[j] = row[j] * inverse - total * value[j];
+  }
+
   void finish(const State& state, int64_t matrix, int64_t first, int64_t count, int64_t end,
-              const Block<T>& out) const {
+              const Block<T>& out, const Dual& dual) const {
     T* const lse = static_cast<T*>(plan_.lse);
     for (int64_t i = 0; i < count; ++i) {
       const bool empty = state.sums[i] == T{0};
@@ -114,17 +217,25 @@ class Forward {
         std::fill_n(out.row(i), plan_.value_width, T{0});
       else
         blocks_.rows().scale(plan_.value_width, T{1} / state.sums[i], out.row(i));
+      if (dual_ && (empty || end == 0))
+        std::fill_n(dual.tangent.row(i), plan_.value_width, T{0});
+      else if (dual_)
+        finish_tangent(state, i, out, dual.tangent);
       if (lse != nullptr)
         lse[matrix * plan_.queries + first + i] =
             empty ? T{0} : state.most[i] + std::log(state.sums[i]);
     }
     blocks_.write(plan_.output, matrix, first, count, plan_.value_width, out);
+    if (dual_)
+      blocks_.write(plan_.tangent_output, matrix, first, count, plan_.value_width, dual.tangent);
   }
 
   const AttentionPlan& plan_;
   AttentionBlocks<S> blocks_;
   int64_t queries_, keys_;  // of a block
   int64_t parts_;           // blocks of queries in a matrix
+  bool dual_;               // also the tangent of the output
+  bool slopes_;             // the scores have tangents
 };
 
 Status forward(const AttentionPlan& plan) {

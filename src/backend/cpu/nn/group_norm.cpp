@@ -132,16 +132,18 @@ class Groups {
       fn(plane * plan_.inner + i, std::min(most, length - i));
   }
 
-  // The sums over the planes of the group from plane `head` on. A forward pass needs their total
-  // alone: it stands in the first plane, because the numbers of a group are contiguous.
+  // The sums over the planes of the group from plane `head` on. Where the weights stay outside of
+  // them, their total alone is needed: it stands in the first plane, because the numbers of a group
+  // are contiguous.
   void sum_planes(int64_t head) {
     T slopes[kPieceSize<S>];
     T numbers[kPieceSize<S>];
     std::fill_n(first_ + head, each_, 0.0);
     std::fill_n(second_ + head, each_, 0.0);
     const T center = backward() ? norm_.mean[head / each_] : shift(head);
-    const int64_t run = backward() ? plan_.inner : each_ * plan_.inner;
-    for (int64_t k = head; k < head + (backward() ? each_ : 1); ++k) {
+    const bool apart = backward() && !tangent();
+    const int64_t run = apart ? plan_.inner : each_ * plan_.inner;
+    for (int64_t k = head; k < head + (apart ? each_ : 1); ++k) {
       for_pieces(k, run, [&](int64_t at, int64_t count) {
         const T* x = norm_.widen.read(count, norm_.x + at, numbers);
         if (backward()) {
