@@ -68,6 +68,15 @@ struct Polygamma {
     return polygamma(x, order);
   }
 };
+// NanToNum (functors_ternary.h) with the largest numbers of the dtype for infinities.
+struct NanToFinite {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x, V nan, V largest) const {
+    const V limited = select(x > largest, largest, select(x < -largest, -largest, x));
+    return select(x != x, nan, limited);
+  }
+};
 struct Erfinv {
   static constexpr unsigned kTypes = kReal;
   template <class V>

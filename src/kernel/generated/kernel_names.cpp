@@ -95,6 +95,7 @@ const char* kernel_name(int32_t id) noexcept {
     case 1160: return "hardshrink";
     case 1161: return "logsigmoid";
     case 1162: return "threshold";
+    case 1164: return "nan_to_finite";
     case 1200: return "add";
     case 1201: return "subtract";
     case 1202: return "multiply";

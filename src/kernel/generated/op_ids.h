@@ -106,11 +106,12 @@ enum class UnaryOp : int32_t {
   kHardshrink = 1160,  // p0: lambd
   kLogsigmoid = 1161,  // log(sigmoid(x))
   kThreshold = 1162,  // p0: threshold, p1: value
+  kNanToFinite = 1164,  // nan_to_num with the dtype's limits; p0 for NaN, p1 the largest number
 };
 template <>
 struct OpRange<UnaryOp> {
   static constexpr int32_t kFirst = 1000;
-  static constexpr int32_t kEnd = 1163;
+  static constexpr int32_t kEnd = 1165;
 };
 
 // out = f(a, b).

@@ -207,10 +207,14 @@ Tensor nan_to_num(const Tensor& input, double nan, std::optional<double> posinf,
   const bool grad = needs_grad(input);
   const Tensor original = operand(input, out);
   Result result = allocate(out, input.sizes(), dtype, input.device(), grad, {&input});
-  if (result.value().numel() != 0) {
-    const double most = largest_of(dtype);
-    kernel::Elementwise walk(result.value(), {input, kernel::Input(posinf.value_or(most), dtype),
-                                              kernel::Input(neginf.value_or(-most), dtype)});
+  const double most = largest_of(dtype);
+  const double high = posinf.value_or(most);
+  const double low = neginf.value_or(-most);
+  if (high == most && low == -most) {
+    launch_unary(UnaryOp::kNanToFinite, result.value(), input, {nan, most});
+  } else if (result.value().numel() != 0) {
+    kernel::Elementwise walk(result.value(),
+                             {input, kernel::Input(high, dtype), kernel::Input(low, dtype)});
     walk.param(0, nan, dtype);
     kernel::launch(kernel::kTernary, input.device(), kernel::TernaryOp::kNanToNum, walk.plan());
   }

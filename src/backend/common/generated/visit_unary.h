@@ -100,6 +100,7 @@ constexpr auto visit_functor(kernel::UnaryOp op, const Visit& visit) {
     case kernel::UnaryOp::kHardshrink: return visit.template operator()<Hardshrink>();
     case kernel::UnaryOp::kLogsigmoid: return visit.template operator()<Logsigmoid>();
     case kernel::UnaryOp::kThreshold: return visit.template operator()<Threshold>();
+    case kernel::UnaryOp::kNanToFinite: return visit.template operator()<NanToFinite>();
     default:
       return decltype(visit.template operator()<Exp>()){};
   }
