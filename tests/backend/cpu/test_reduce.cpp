@@ -305,6 +305,35 @@ TEST(Reduce, nan_propagates_and_is_the_position_sought) {
   }
 }
 
+TEST(Reduce, a_sum_without_nans_leaves_them_out_wherever_they_are) {
+  constexpr int64_t kLength = 10000;
+  Array input(DType::kFloat32, {3, kLength});
+  input.randomize(-8, 8, 4);
+  for (int64_t i = 0; i < input.numel(); ++i) input.set(i, std::rint(input.get(i).real()));
+  double want[3] = {};
+  for (int64_t i = 0; i < 2 * kLength; ++i) {
+    if (i == 7000 || i == kLength || i % 997 == 0) input.set(i, NAN);
+    if (!std::isnan(input.get(i).real())) want[i / kLength] += input.get(i).real();
+  }
+  input.set(2 * kLength + 1, INFINITY);
+  input.set(3 * kLength - 1, -INFINITY);
+  want[2] = NAN;
+  for (const bool turned : {false, true}) {
+    Array columns(DType::kFloat32, {kLength, 3});
+    for (int64_t i = 0; i < input.numel(); ++i)
+      columns.set(i % kLength * 3 + i / kLength, input.get(i));
+    Array output(DType::kFloat32, {3});
+    ASSERT_EQ(kernels().reduce(reduction(ReduceOp::kNansum, output, turned ? columns : input,
+                                         {turned, !turned})),
+              kernel::kOk);
+    for (int64_t row = 0; row < 3; ++row) {
+      const double got = output.get(row).real();
+      EXPECT_TRUE(got == want[row] || (std::isnan(got) && std::isnan(want[row])))
+          << got << " and " << want[row];
+    }
+  }
+}
+
 TEST(Reduce, equal_elements_give_the_first_position) {
   Array input(DType::kInt32, {1000});
   Array output(DType::kInt64, {});

@@ -118,6 +118,30 @@ void extremum_along(int64_t count, const void* in, int64_t before, void* state,
   *total = static_cast<double>(extremum);
 }
 
+// NaNs are rare: a piece of the run is added up as it is, and once more without its NaNs if the sum
+// is one. (Infinities of both signs give NaN both times.)
+template <class T, class S>
+void nansum_along(int64_t count, const void* in, int64_t before, void* state,
+                  const Parameter* params) {
+  constexpr int64_t kPiece = 4096;
+  const T* source = static_cast<const T*>(in);
+  double* total = static_cast<double*>(state);
+  bool clean = true;
+  for (int64_t i = 0; i < count; i += kPiece) {
+    const int64_t part = count - i < kPiece ? count - i : kPiece;
+    double sum = 0;
+    if (clean) {
+      fold_along<math::Sum, T, S>(part, source + i, before, &sum, params);
+      clean = sum == sum;
+    }
+    if (!clean) {
+      sum = 0;
+      fold_along<math::Nansum, T, S>(part, source + i, before, &sum, params);
+    }
+    *total += sum;
+  }
+}
+
 // ---- One number ----
 
 // Elements of T, taken in as vectors S; the state is one number of S.
@@ -129,6 +153,8 @@ struct OneNumber {
                     const Parameter* params) {
     if constexpr (kIsExtremum<F> && std::is_same_v<T, float>)
       extremum_along<F, T>(count, in, before, state, params);
+    else if constexpr (std::is_same_v<F, math::Nansum> && std::is_floating_point_v<T>)
+      nansum_along<T, S>(count, in, before, state, params);
     else
       fold_along<F, T, S>(count, in, before, state, params);
   }
