@@ -197,15 +197,15 @@ def erfinv_of(w):
     return mp.erfinv(x) / x
 
 
-def normal_tail_case(k):
-    """Φ(-a) e**(a**2 / 2) = P(a - center) on interval k of b = a + 1 in [1, 16), four for each power of two."""
-    low, high = (mp.mpf(2) ** (k // 4) * (1 + mp.mpf(k % 4 + i) / 4) - 1 for i in (0, 1))
+def normal_tail_case(k, each, degree):
+    """Φ(-a) e**(a**2 / 2) = P(a - center) on interval k of b = a + 1 in [1, 16), so many for each power of two."""
+    low, high = (mp.mpf(2) ** (k // each) * (1 + mp.mpf(k % each + i) / each) - 1 for i in (0, 1))
     center = (low + high) / 2
 
     def target(d):
         a = center + d
         return mp.erfc(a / mp.sqrt(2)) * mp.exp(a * a / 2) / 2
-    return target, lambda d: 1 / target(d), list(range(6)), low - center, high - center, np.float32
+    return target, lambda d: 1 / target(d), list(range(degree + 1)), low - center, high - center, np.float32
 
 
 CASES = {
@@ -315,7 +315,8 @@ CASES = {
     'erfinv_center_f32': (erfinv_of, lambda w: 1 / erfinv_of(w), list(range(11)), mp.mpf(0), mp.mpf(5), np.float32),
     'erfinv_tail_f32': (lambda s: erfinv_of((s + 3) ** 2), lambda s: 1 / erfinv_of((s + 3) ** 2), list(range(10)),
                         mp.mpf(-0.77), mp.mpf(1.1), np.float32),
-    **{f'normal_tail_{k}': normal_tail_case(k) for k in range(16)},
+    **{f'normal_tail_{k}': normal_tail_case(k, 4, 5) for k in range(16)},
+    **{f'normal_tail_wide_{k}': normal_tail_case(k, 2, 7) for k in range(8)},
     # ---- float64 ----
     'i0_far_f64': bessel_case(bessel_far(0), 25),
     'i1_far_f64': bessel_case(bessel_far(1), 25),

@@ -93,10 +93,12 @@ struct Logit {
     const V raised = select(given < low, low, given);
     const V x = select(raised > high, high, raised);
     const V rest = V(1) - x;
-    const auto left = x < V(0.5);
     const V excess = x + x - V(1);
-    const V size = log1p(select(left, -excess / x, excess / rest));
-    return select(x < V(0.25), log(x / rest), select(left, -size, size));
+    const auto small = x < V(0.25);
+    const auto left = (x < V(0.5)) & !small;
+    const V top = select(small, x, select(left, -excess, excess));
+    const V size = log_plus(top / select(left, x, rest), select(small, V(0), V(1)));
+    return select(left, -size, size);
   }
 };
 

@@ -289,7 +289,7 @@ struct Gelu {
   static constexpr unsigned kTypes = kReal;
   template <class V>
   TSR_HD V operator()(V x) const {
-    return x * normal_cdf(x);
+    return gelu(x);
   }
 };
 // The cubic argument of the tanh form: sqrt(2 / pi) (x + 0.044715 x³).

@@ -62,15 +62,13 @@ namespace tsr::cpu::TSR_ISA {
 
 // factor * x**2 as an exponential, 2**n * value. The square is computed in two parts: for large x,
 // an error in its last place would become an error of hundreds of units in the result.
-template <class T>
 struct BellCurve {
-  Vec<T> value, n;
+  VD value, n;
 };
-template <class T>
-[[gnu::always_inline]] inline BellCurve<T> bell_curve(Vec<T> x, double factor) {
-  const Vec<T> square = x * x;
-  const Vec<T> f(factor);  // a power of two
-  const auto argument = reduce_exp(Parts<T>{f * square, f * product_error(x, x, square)});
+[[gnu::always_inline]] inline BellCurve bell_curve(VD x, double factor) {
+  const VD square = x * x;
+  const VD f(factor);  // a power of two
+  const auto argument = reduce_exp(Parts<double>{f * square, f * product_error(x, x, square)});
   return {exp_reduced(argument), argument.n};
 }
 
@@ -95,7 +93,7 @@ template <class T>
 // not zero.
 [[gnu::always_inline]] inline VD erfc(VD x) {
   const VD a = at_most(abs(x), VD(27.5));
-  const BellCurve<double> bell = bell_curve(a, -1.0);
+  const BellCurve bell = bell_curve(a, -1.0);
   const VD ratio = scaled_erfc(a) / fma(a, VD(2.0), VD(1.0));
   const VD tail = scale_by_power(bell.value * ratio, bell.n);
   const VD signed_a = with_sign(a, x);
@@ -105,13 +103,23 @@ template <class T>
 
 // ---- Normal distribution ----
 
-// e**(a**2 / 2) Φ(-a) for 0 <= a < 15: polynomials in a - center on 16 intervals of a + 1, four for
-// each power of two, so that two bits of its exponent and two of its mantissa are the interval's
-// place in the tables (minimax.py: normal_tail_0 and so on).
+// e**(a**2 / 2) Φ(-a) for 0 <= a < 15: polynomials in a - center on intervals of a + 1, so many for
+// each power of two that the last bits of its exponent and the first of its mantissa are the
+// interval's place in the tables. Where a register holds 16 numbers there are four intervals for
+// each power of two (minimax.py: normal_tail_0 and so on), else two with longer polynomials
+// (normal_tail_wide_0 and so on).
+#if defined(__AVX512F__)
+inline constexpr int kTailIntervals = 16;
+inline constexpr int kTailDegree = 5;
+#else
+inline constexpr int kTailIntervals = 8;
+inline constexpr int kTailDegree = 7;
+#endif
 struct NormalTail {
-  float centers[16];
-  float powers[6][16];
+  float centers[kTailIntervals];
+  float powers[kTailDegree + 1][kTailIntervals];
 };
+#if defined(__AVX512F__)
 inline constexpr NormalTail kNormalTail = {
     {1.25F, 1.75F, 2.25F, 2.75F, 3.5F, 4.5F, 5.5F, 6.5F, 8.0F, 10.0F, 12.0F, 14.0F, 0.125F, 0.375F,
      0.625F, 0.875F},
@@ -135,12 +143,51 @@ inline constexpr NormalTail kNormalTail = {
       -2.19664598e-05F, -8.20949663e-06F, -3.46797083e-06F, -1.15341766e-06F, -3.32189046e-07F,
       -1.17376437e-07F, -4.81225086e-08F, -0.0199398324F, -0.0124138007F, -0.00670576748F,
       -0.00404566294F}}};
+#else
+inline constexpr NormalTail kNormalTail = {
+    {1.5F, 2.5F, 4.0F, 6.0F, 9.0F, 13.0F, 0.25F, 0.75F},
+    {{0.20578067F, 0.14133133F, 0.094410643F, 0.0647793114F, 0.0437987857F, 0.0305094142F,
+      0.414032102F, 0.30023247F},
+     {-0.0902712792F, -0.045613952F, -0.0212997161F, -0.0102663944F, -0.00475318031F,
+      -0.00231989194F, -0.295434266F, -0.173767939F},
+     {0.0351869799F, 0.013648239F, 0.00460595218F, 0.00159047754F, 0.000510092708F, 0.000175409979F,
+      0.170086816F, 0.0849532634F},
+     {-0.0124969818F, -0.00383112952F, -0.000958723191F, -0.000241184258F, -5.41487389e-05F,
+      -1.3189574e-05F, -0.0843041688F, -0.0366843268F},
+     {0.00410819286F, 0.00101734139F, 0.000192446285F, 3.5823814e-05F, 5.67440384e-06F,
+      9.85753559e-07F, 0.0372495502F, 0.0143591845F},
+     {-0.00126603094F, -0.00025738863F, -3.74974152e-05F, -5.2233795e-06F, -5.90134846e-07F,
+      -7.33255803e-08F, -0.0149981156F, -0.00518279988F},
+     {0.000382221566F, 6.39927821e-05F, 7.58692431e-06F, 7.78000697e-07F, 6.61827428e-08F,
+      5.66959724e-09F, 0.00566402031F, 0.001766384F},
+     {-0.000104770523F, -1.48253093e-05F, -1.38504276e-06F, -1.0915906e-07F, -6.72535938e-09F,
+      -4.1693296e-10F, -0.00195998885F, -0.000557843712F}}};
+#endif
 [[gnu::always_inline]] inline VF scaled_normal_tail(VF a) {
-  const VI place = shift_right<21>(bit_cast_to<int32_t>(a + VF(1.0)));
+  constexpr int kShift = kTailIntervals == 16 ? 21 : 22;
+  const VI place = shift_right<kShift>(bit_cast_to<int32_t>(a + VF(1.0)));
   const VF d = a - look_up(kNormalTail.centers, place);
-  VF sum = look_up(kNormalTail.powers[5], place);
-  for (int k = 4; k >= 0; --k) sum = fma(sum, d, look_up(kNormalTail.powers[k], place));
+  VF sum = look_up(kNormalTail.powers[kTailDegree], place);
+#pragma GCC unroll 8
+  for (int k = kTailDegree - 1; k >= 0; --k)
+    sum = fma(sum, d, look_up(kNormalTail.powers[k], place));
   return sum;
+}
+
+// e**(-a**2 / 2) 2**64 for 0 <= a < 14.5, which is never denormal: r is -2 times the reduced
+// argument of the exponential, whose series is that of exp_series.
+[[gnu::always_inline]] inline VF raised_bell_curve(VF a) {
+  const VF square = a * a;
+  const VF lost = product_error(a, a, square);
+  const VF magic(12582912.0 +
+                 64);  // 1.5 * 2**23, and 64 in the last bits, which become the exponent
+  const VF shifted = fma(square, VF(-0.5 * kLog2E), magic);
+  const VF n = shifted - magic;
+  const VF r = fma(n, VF(2 * kLn2Low), fma(n, VF(2 * kLn2High), square)) + lost;
+  const VF value = horner(r, 1.0, -0.5, 0.49999994 / 4, -0.166665152 / 8, 0.0416680835 / 16,
+                          -0.00836934894 / 32, 0.00138403988 / 64);
+  const VI exponent = shift_left<23>(bit_cast_to<int32_t>(shifted));
+  return bit_cast_to<float>(bit_cast_to<int32_t>(value) + exponent);
 }
 
 // |x|, limited to the range where the tail is not zero.
@@ -148,12 +195,14 @@ template <class T>
 [[gnu::always_inline]] inline Vec<T> normal_argument(Vec<T> x) {
   return at_most(abs(x), Vec<T>(sizeof(T) == 4 ? 14.5 : 39.0));
 }
+// Φ(-a) 2**64.
+[[gnu::always_inline]] inline VF raised_normal_tail(VF a) {
+  return raised_bell_curve(a) * scaled_normal_tail(a);
+}
 
 // The distribution function by its tail, which keeps its digits on both sides.
 [[gnu::always_inline]] inline VF normal_cdf(VF x) {
-  const VF a = normal_argument(x);
-  const BellCurve<float> bell = bell_curve(a, -0.5);
-  const VF tail = scale_by_power(bell.value * scaled_normal_tail(a), bell.n);
+  const VF tail = raised_normal_tail(normal_argument(x)) * VF(0x1p-64);
   return select(x < VF(0.0), tail, VF(1.0) - tail);
 }
 // The distribution function, with u = x / sqrt 2: (1 + erf u) / 2 near zero, elsewhere erfc(-u) /
@@ -161,7 +210,7 @@ template <class T>
 [[gnu::always_inline]] inline VD normal_cdf(VD x) {
   const VD a = normal_argument(x);
   const VD u = a * VD(kSqrtHalf);
-  const BellCurve<double> bell = bell_curve(a, -0.5);
+  const BellCurve bell = bell_curve(a, -0.5);
   const VD ratio = scaled_erfc(u) / fma(a, VD(1.4142135623730951), VD(1.0));
   const VD tail = scale_by_power(VD(0.5) * bell.value * ratio, bell.n);
   const VD half_u = with_sign(VD(0.5) * u, x);
@@ -169,10 +218,22 @@ template <class T>
   return select(a < VD(0.75), center, select(x < VD(0.0), tail, VD(1.0) - tail));
 }
 // The density, the derivative of normal_cdf.
-template <class T>
-[[gnu::always_inline]] inline Vec<T> normal_density(Vec<T> x) {
-  const BellCurve<T> bell = bell_curve(normal_argument(x), -0.5);
-  return scale_by_power(Vec<T>(0.39894228040143268) * bell.value, bell.n);
+[[gnu::always_inline]] inline VF normal_density(VF x) {
+  return raised_bell_curve(normal_argument(x)) * VF(0.39894228040143268 * 0x1p-64);
+}
+[[gnu::always_inline]] inline VD normal_density(VD x) {
+  const BellCurve bell = bell_curve(normal_argument(x), -0.5);
+  return scale_by_power(VD(0.39894228040143268) * bell.value, bell.n);
+}
+
+// x Φ(x): max(x, 0) - |x| Φ(-|x|), rounded once on the left. (x * 0 is NaN for an infinite x.)
+[[gnu::always_inline]] inline VF gelu(VF x) {
+  const VF a = normal_argument(x);
+  const VF right = select(x < VF(0.0), x * VF(0.0), x);
+  return fma(-(a * raised_normal_tail(a)), VF(0x1p-64), right);
+}
+[[gnu::always_inline]] inline VD gelu(VD x) {
+  return x * normal_cdf(x);
 }
 
 }  // namespace tsr::cpu::TSR_ISA

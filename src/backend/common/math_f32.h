@@ -167,4 +167,17 @@ struct LogArgument {
   return select(x < VF(-1.0), VF(kNaN), result);
 }
 
+// log(one + x) for a `one` of 0 or 1, as log and log1p, but +0 for the logarithm of 1.
+[[gnu::always_inline]] inline VF log_plus(VF x, VF one) {
+  const VF sum = one + x;
+  const VF lost = select(x < VF(1.0), x - (sum - one), one - (sum - x));
+  const auto tiny = sum < VF(1.17549435e-38);
+  const LogArgument argument = split_log(select(tiny, sum * VF(8388608.0), sum));
+  const VF e = argument.e - select(tiny, VF(23.0), VF(0.0));
+  const VF scale = bit_cast_to<float>(shift_left<23>(VI(127) - argument.exponent));
+  const VF f = fma(lost, at_least(scale, VF(0.0)), argument.f);
+  const VF low = fma(e, VF(kLn2Low), log_rest(f));
+  return finish_log(fma(e, VF(kLn2High), f + low), sum);
+}
+
 }  // namespace tsr::cpu::TSR_ISA

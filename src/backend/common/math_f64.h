@@ -230,4 +230,9 @@ inline constexpr double kLn2Low32 = 1.9082149292705877e-10;
   return select(x < VD(-1.0), VD(kNaN), result);
 }
 
+// log(one + x) for a `one` of 0 or 1.
+[[gnu::always_inline]] inline VD log_plus(VD x, VD one) {
+  return select(one == VD(0.0), log(x), log1p(x));
+}
+
 }  // namespace tsr::cpu::TSR_ISA

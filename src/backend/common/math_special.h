@@ -177,10 +177,11 @@ template <class T, class Fn>
 }
 // In terms of w = -log(1 - x**2), as Giles does, Approximating the erfinv function (GPU Computing
 // Gems, Jade edition, 2011); the polynomials are ours (minimax.py: erfinv_center_f32,
-// erfinv_tail_f32). The errors of w have little effect: erfinv(x) / x grows as its root.
+// erfinv_tail_f32), less 1, so that x is added without an error. The errors of w have little
+// effect: erfinv(x) / x grows as its root.
 [[gnu::always_inline]] inline VF erfinv(VF x) {
   const VF w = -log((VF(1.0) - x) * (VF(1.0) + x));
-  VF factor = horner(at_most(w, VF(5.0)), 0.886226952, 0.232013553, 0.0115503352, -0.00233854051,
+  VF factor = horner(at_most(w, VF(5.0)), -0.113773048, 0.232013553, 0.0115503352, -0.00233854051,
                      -0.000122002843, 4.04869534e-05, 5.83555857e-06, -2.49786422e-06,
                      3.0979453e-07, -1.71611507e-08, 3.35533129e-10);
   const Mask<float> tail = w >= VF(5.0);
@@ -188,11 +189,12 @@ template <class T, class Fn>
     const VF s = sqrt(at_most(w, VF(16.0))) - VF(3.0);
     factor = select(
         tail,
-        polynomial(s, 2.83297682, 1.00167489, 0.00944523606, -0.0076368507, 0.00568738393,
+        polynomial(s, 1.83297682, 1.00167489, 0.00944523606, -0.0076368507, 0.00568738393,
                    -0.00359926885, 0.00148418534, -5.39134053e-05, -0.000309046271, 0.000114323062),
         factor);
   }
-  return select(abs(x) == VF(1.0), x * VF(kInfinity), x * factor);
+  const VF value = with_sign(fma(x, factor, x), x);  // the sum loses the sign of -0
+  return select(abs(x) == VF(1.0), x * VF(kInfinity), value);
 }
 // float32 in float64, which holds a and the power: rounded once. float64 by multiplication where
 // nothing is rounded, else lane by lane. (An infinite power has no value against 0 or infinity.)
@@ -332,7 +334,7 @@ template <class T>
   const VD far = horner(z, 1.0, -0.5, 0.75, -1.875, 6.5625, -29.53125) /
                  (a * VD(1.7724538509055161));  // sqrt pi
   const VD right = select(a > VD(27.0), far, center);
-  const BellCurve<double> bell = bell_curve(near, 1.0);
+  const BellCurve bell = bell_curve(near, 1.0);
   const VD left = scale_by_power(bell.value + bell.value, bell.n) - right;
   return select(x < VD(0.0), left, right);
 }

@@ -206,6 +206,11 @@ template <class T>
 TSR_HD Number<T> log1p(Number<T> a) {
   return number<T>(std::log1p(a.v));
 }
+// log(one + x) for a `one` of 0 or 1.
+template <class T>
+TSR_HD Number<T> log_plus(Number<T> x, Number<T> one) {
+  return one.v == T(0) ? log(x) : log1p(x);
+}
 template <class T>
 TSR_HD Number<T> log2(Number<T> a) {
   return number<T>(std::log2(a.v));
@@ -262,6 +267,10 @@ TSR_HD Number<T> erfc(Number<T> a) {
 template <class T>
 TSR_HD Number<T> normal_cdf(Number<T> x) {
   return Number<T>(0.5) * erfc(x * Number<T>(-0.70710678118654752));
+}
+template <class T>
+TSR_HD Number<T> gelu(Number<T> x) {
+  return x * normal_cdf(x);
 }
 template <class T>
 TSR_HD Number<T> normal_density(Number<T> x) {

@@ -42,12 +42,21 @@ double sinc(double x) {
   return (std::fmod(n, 2.0) == 0 ? sine : -sine) / (x * M_PI);
 }
 
+// The zero of erf(y) - x, by Newton's method.
+double erfinv(double x) {
+  if (std::abs(x) >= 1) return std::abs(x) == 1 ? x * INFINITY : NAN;
+  double y = x * M_2_SQRTPI / 2;
+  for (int step = 0; step < 40; ++step) y -= (std::erf(y) - x) / (M_2_SQRTPI * std::exp(-y * y));
+  return y;
+}
+
 const Function<float> kFunctions[] = {
     {UnaryOp::kExp, "exp", 2, [](double x) { return std::exp(x); }},
     {UnaryOp::kLog, "log", 2, [](double x) { return std::log(x); }},
     {UnaryOp::kTanh, "tanh", 2, [](double x) { return std::tanh(x); }},
     {UnaryOp::kSigmoid, "sigmoid", 1.5, sigmoid},
     {UnaryOp::kErf, "erf", 2, [](double x) { return std::erf(x); }},
+    {UnaryOp::kErfinv, "erfinv", 2, erfinv},
     {UnaryOp::kErfc, "erfc", 0.52, [](double x) { return std::erfc(x); }},
     {UnaryOp::kSin, "sin", 2, [](double x) { return std::sin(x); }},
     {UnaryOp::kCos, "cos", 2, [](double x) { return std::cos(x); }},
