@@ -76,6 +76,11 @@ template <int kMode>
   return VU(reinterpret_cast<VU::Native>(
       _mm512_mul_epu32(reinterpret_cast<__m512i>(a.v), reinterpret_cast<__m512i>(b.v))));
 }
+// The same of signed words.
+[[gnu::always_inline]] inline VU multiply_signed_words(VU a, VU b) {
+  return VU(reinterpret_cast<VU::Native>(
+      _mm512_mul_epi32(reinterpret_cast<__m512i>(a.v), reinterpret_cast<__m512i>(b.v))));
+}
 // value * 2**exponent, rounded once; the exponent is a whole number.
 [[gnu::always_inline]] inline VF scale_by_power(VF value, VF exponent) {
   return VF(_mm512_scalef_ps(value.v, exponent.v));
@@ -137,6 +142,10 @@ template <int kMode>
   return VU(reinterpret_cast<VU::Native>(
       _mm256_mul_epu32(reinterpret_cast<__m256i>(a.v), reinterpret_cast<__m256i>(b.v))));
 }
+[[gnu::always_inline]] inline VU multiply_signed_words(VU a, VU b) {
+  return VU(reinterpret_cast<VU::Native>(
+      _mm256_mul_epi32(reinterpret_cast<__m256i>(a.v), reinterpret_cast<__m256i>(b.v))));
+}
 
 #else
 
@@ -190,6 +199,10 @@ template <int kMode>
 [[gnu::always_inline]] inline VU multiply_low_words(VU a, VU b) {
   return VU(reinterpret_cast<VU::Native>(
       _mm_mul_epu32(reinterpret_cast<__m128i>(a.v), reinterpret_cast<__m128i>(b.v))));
+}
+[[gnu::always_inline]] inline VU multiply_signed_words(VU a, VU b) {
+  return VU(reinterpret_cast<VU::Native>(
+      _mm_mul_epi32(reinterpret_cast<__m128i>(a.v), reinterpret_cast<__m128i>(b.v))));
 }
 
 #endif

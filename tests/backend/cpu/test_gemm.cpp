@@ -133,6 +133,33 @@ TEST(Gemm, integers_are_exact) {
   }
   check(DType::kInt32, {5, 6, 9}, Layout::kContiguous, Layout::kContiguous, Layout::kTransposed, 2,
         3);
+  // Several tiles, and what is left beside and below them.
+  for (const DType dtype :
+       {DType::kUInt8, DType::kInt16, DType::kInt32, DType::kInt64, DType::kUInt64})
+    check(dtype, {11, 83, 30}, Layout::kTransposed, Layout::kContiguous, Layout::kContiguous, 1, 0);
+}
+
+TEST(Gemm, products_of_64_bit_integers_wrap) {
+  const Shape s{7, 45, 19};
+  Array a(DType::kInt64, {s.m, s.k});
+  Array b(DType::kInt64, {s.k, s.n});
+  Array c(DType::kInt64, {s.m, s.n});
+  uint64_t state = 1;
+  for (const Array* array : {&a, &b}) {
+    for (int64_t i = 0; i < array->numel(); ++i) {
+      state = state * 6364136223846793005U + 1442695040888963407U;
+      static_cast<uint64_t*>(array->data())[i] = state;
+    }
+  }
+  ASSERT_EQ(kernels().gemm(plan_for(c, a, b, s)), kernel::kOk);
+  const auto at = [](const Array& array, int64_t i) {
+    return static_cast<const uint64_t*>(array.data())[i];
+  };
+  for (int64_t i = 0; i < s.m * s.n; ++i) {
+    uint64_t want = 0;
+    for (int64_t l = 0; l < s.k; ++l) want += at(a, i / s.n * s.k + l) * at(b, l * s.n + i % s.n);
+    ASSERT_EQ(at(c, i), want) << i;
+  }
 }
 
 TEST(Gemm, an_empty_inner_dimension_scales_c) {

@@ -6,7 +6,6 @@
 
 #include "backend/cpu/create/copy_rows.h"
 #include "backend/cpu/fft/fft_rows.h"
-#include "backend/cpu/linalg/product_rows.h"
 #include "backend/cpu/pointwise/pointwise_rows.h"
 #include "backend/cpu/random/random_rows.h"
 #include "backend/cpu/reduce/reduce_rows.h"
@@ -19,7 +18,6 @@ PointwiseKernel find_ternary(kernel::TernaryOp op, DType compute);
 PointwiseKernel find_sum_of_products(DType compute);
 CastRow find_cast(DType from, DType to);
 ReduceKernel find_reduce(kernel::ReduceOp op, DType input);
-MultiplyAddRow find_multiply_add(DType dtype);
 RandomRow find_random(kernel::RandomOp op, DType dtype);
 void stream_copy(void* to, const void* from, int64_t nbytes);
 extern const FftRows<float> kFftRowsFloat;

@@ -10,6 +10,7 @@
 #include "backend/cpu/isa/find.h"
 #include "backend/cpu/isa/gates.h"
 #include "backend/cpu/isa/index.h"
+#include "backend/cpu/isa/integer_product.h"
 #include "backend/cpu/isa/norm.h"
 #include "backend/cpu/isa/optim.h"
 #include "backend/cpu/isa/packed.h"
@@ -22,7 +23,6 @@ namespace tsr::cpu::TSR_ISA {
 namespace {
 
 constexpr CopyRows kCopyRows{find_cast, stream_copy};
-constexpr IntegerProductRows kIntegerProductRows{find_multiply_add};
 constexpr PointwiseRows kPointwiseRows{find_unary, find_binary, find_ternary, find_sum_of_products};
 constexpr RandomRows kRandomRows{find_random};
 constexpr ReduceRows kReduceRows{find_reduce};

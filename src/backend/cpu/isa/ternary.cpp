@@ -58,44 +58,7 @@ Row find_where(DType dtype) {
   }
 }
 
-// ---- Multiply-add for integer matrix products ----
-
-template <class T, bool kLogical>
-void multiply_add_row(int64_t count, void* to, const void* factor, const void* from) {
-  // uint16 would be promoted to int, whose products overflow.
-  using Wide = std::conditional_t<(sizeof(T) < 8), uint32_t, uint64_t>;
-  T scale;
-  __builtin_memcpy(&scale, factor, sizeof(T));
-  T* target = static_cast<T*>(to);
-  const T* source = static_cast<const T*>(from);
-#pragma omp simd
-  for (int64_t i = 0; i < count; ++i) {
-    if constexpr (kLogical)
-      target[i] = static_cast<T>(target[i] | (scale & source[i]));
-    else
-      target[i] = static_cast<T>(target[i] + Wide{scale} * source[i]);
-  }
-}
-
 }  // namespace
-
-MultiplyAddRow find_multiply_add(DType dtype) {
-  switch (dtype) {
-    case DType::kBool:
-      return &multiply_add_row<uint8_t, true>;
-    case DType::kUInt8:
-    case DType::kInt8:
-      return &multiply_add_row<uint8_t, false>;
-    case DType::kUInt16:
-    case DType::kInt16:
-      return &multiply_add_row<uint16_t, false>;
-    case DType::kUInt32:
-    case DType::kInt32:
-      return &multiply_add_row<uint32_t, false>;
-    default:
-      return &multiply_add_row<uint64_t, false>;
-  }
-}
 
 PointwiseKernel find_ternary(kernel::TernaryOp op, DType dtype) {
   return math::visit_functor(op, [dtype]<class F>() -> PointwiseKernel {

@@ -9,10 +9,25 @@
 
 namespace tsr::cpu {
 
-// to[i] += *factor * from[i] for integers (wrapping) and bools (or of and).
+// A product of matrices of integers (wrapping) or bools (or of ands). The elements of a line of the
+// right matrix and of a row of the result are contiguous; steps count elements.
+struct IntegerProduct {
+  const void* left;
+  int64_t left_row, left_step;
+  const void* right;
+  int64_t right_row;
+  void* out;
+  int64_t out_row;
+  int64_t inner, columns;
+  bool narrow;  // the elements are 64-bit numbers that int32 can hold
+};
+// The rows [begin, end) of the result.
+using IntegerProductRow = void (*)(const IntegerProduct& product, int64_t begin, int64_t end);
+// to[i] += *factor * from[i].
 using MultiplyAddRow = void (*)(int64_t count, void* to, const void* factor, const void* from);
 
 struct IntegerProductRows {
+  IntegerProductRow (*multiply)(DType dtype);
   MultiplyAddRow (*multiply_add)(DType dtype);
 };
 
