@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Tensors in memory that other processes map.
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <utility>
 
 #include "support.hpp"
 
@@ -48,6 +51,45 @@ TEST(Share, D6_opens_by_descriptor_and_by_name) {
     EXPECT_EQ(numbers(x), (Numbers{2, 4, 6, 8, 10, 12}));
     EXPECT_THROW(from_shared(handle, {7}), ShapeError);
   }
+}
+
+// A tensor of recycled memory as a receiver gets it, who is this process; and the file behind it.
+std::pair<Tensor, ino_t> passed_on(float value) {
+  Tensor made = empty_shared({1000}, kFloat32, ShareStrategy::recycled);
+  made.fill_(value);
+  SharedHandle handle = shared_handle(made, true);
+  EXPECT_TRUE(handle.recycled && handle.in_transit && handle.name.empty());
+  handle.fd = dup(handle.fd);
+  struct stat file = {};
+  EXPECT_EQ(fstat(handle.fd, &file), 0);
+  made = Tensor();
+  Tensor got = from_shared(handle, {1000});
+  close(handle.fd);
+  return {std::move(got), file.st_ino};
+}
+
+TEST(Share, D4_recycled_memory_is_filled_again_when_its_receiver_has_released_it) {
+  const int64_t before = shared_memory_counts().blocks;
+  std::pair<Tensor, ino_t> first = passed_on(1), second = passed_on(2);
+  EXPECT_NE(first.second, second.second);
+  EXPECT_EQ(sum(first.first).item<double>(), 1000);
+  first.first = Tensor();
+  const std::pair<Tensor, ino_t> third = passed_on(3);
+  EXPECT_EQ(third.second, first.second);
+  EXPECT_EQ(sum(second.first).item<double>(), 2000);
+  EXPECT_EQ(sum(third.first).item<double>(), 3000);
+  EXPECT_GT(shared_memory_counts().blocks, before);
+  EXPECT_FALSE(shared_handle(empty_shared({4})).recycled);
+  EXPECT_EQ(ipc_collect(), 0);  // what is kept for the next tensor
+}
+
+TEST(Share, D4_recycled_memory_ends_with_a_handle_that_is_not_counted) {
+  Tensor x = tensor({1.0F, 2.0F});
+  share_memory(x, ShareStrategy::recycled);
+  const SharedHandle handle = shared_handle(x);
+  EXPECT_FALSE(handle.recycled || handle.in_transit);
+  EXPECT_EQ(numbers(from_shared(handle, {2})), (Numbers{1, 2}));
+  EXPECT_EQ(ipc_collect(), 0);
 }
 
 TEST(Share, D6_a_child_writes_what_its_parent_reads) {

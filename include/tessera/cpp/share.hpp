@@ -18,6 +18,9 @@ namespace tessera {
 enum class ShareStrategy : int32_t {
   file_descriptor = TSR_SHARE_FILE_DESCRIPTOR,
   file_system = TSR_SHARE_FILE_SYSTEM,
+  // As file_descriptor, for a stream of tensors to another process: memory that its receivers have
+  // released holds the next tensor. Send handles in transit; another handle ends the recycling.
+  recycled = TSR_SHARE_RECYCLED,
 };
 
 // What another process needs to open the storage of a tensor.
@@ -25,8 +28,10 @@ struct SharedHandle {
   int fd = -1;       // borrowed from the tensor; -1 when there is a name
   std::string name;  // empty when there is a file descriptor
   int64_t nbytes = 0;
-  // The handle counts as a user of a name until from_shared opens it, which must happen once.
+  // The handle counts as a user, of a name or of recycled memory, until from_shared opens it, which
+  // must happen once.
   bool in_transit = false;
+  bool recycled = false;  // set by shared_handle; tell the other process
 };
 
 // While it lives, the tensor's memory does not move, for an array of another library that uses it:
@@ -57,7 +62,7 @@ inline bool is_shared(const Tensor& tensor) {
   return value != 0;
 }
 
-// A tensor in new shared memory, filled with zeros.
+// A tensor in new shared memory, filled with zeros; recycled memory holds any bytes.
 inline Tensor empty_shared(const std::vector<int64_t>& shape, DType dtype = kFloat32,
                            ShareStrategy strategy = ShareStrategy::file_descriptor) {
   tsr_tensor out = nullptr;
@@ -70,7 +75,8 @@ inline SharedHandle shared_handle(const Tensor& tensor, bool in_transit = false)
   tsr_shared_handle found = {};
   found.struct_size = sizeof(found);
   check(tsr_storage_shared_handle(tensor.handle(), in_transit ? TSR_SHARED_IN_TRANSIT : 0, &found));
-  return {found.fd, found.name == nullptr ? "" : found.name, found.nbytes, in_transit};
+  return {found.fd, found.name == nullptr ? "" : found.name, found.nbytes, in_transit,
+          (found.flags & TSR_SHARED_RECYCLED) != 0};
 }
 
 namespace detail {
@@ -95,13 +101,28 @@ inline Tensor from_shared(const SharedHandle& handle, const std::vector<int64_t>
   from.fd = handle.fd;
   from.nbytes = handle.nbytes;
   from.name = handle.name.empty() ? nullptr : handle.name.c_str();
-  from.flags = handle.in_transit ? TSR_SHARED_IN_TRANSIT : 0;
+  from.flags =
+      (handle.in_transit ? TSR_SHARED_IN_TRANSIT : 0) | (handle.recycled ? TSR_SHARED_RECYCLED : 0);
   const std::vector<int64_t> steps = detail::steps_of(shape, strides);
   tsr_tensor out = nullptr;
   check(tsr_tensor_from_shared(&from, offset, shape.data(), static_cast<int32_t>(shape.size()),
                                steps.data(), static_cast<int32_t>(steps.size()),
                                detail::bits(dtype), &out));
   return Tensor::take(out);
+}
+
+// The shared memory that this process has mapped.
+struct SharedMemoryCounts {
+  int64_t blocks = 0;  // number of storages
+  int64_t nbytes = 0;
+  int64_t descriptors = 0;  // kept open, so that a storage can be sent again
+};
+
+inline SharedMemoryCounts shared_memory_counts() {
+  tsr_shared_counts found = {};
+  found.struct_size = sizeof(found);
+  check(tsr_shared_memory_counts(&found));
+  return {found.blocks, found.nbytes, found.descriptors};
 }
 
 // ---- Memory of devices ----
@@ -129,7 +150,8 @@ inline Tensor ipc_open(const std::string& handle, const std::vector<int64_t>& sh
   return Tensor::take(out);
 }
 
-// Gives up exported memory that no other process uses any more; returns how many storages.
+// Gives up exported memory that no other process uses any more, and recycled memory that this
+// process keeps; returns how many exported storages.
 inline int64_t ipc_collect() {
   int64_t count = 0;
   check(tsr_ipc_collect(&count));
