@@ -5,6 +5,7 @@
 
 #include "backend/cpu/isa/attention.h"
 #include "backend/cpu/isa/bag.h"
+#include "backend/cpu/isa/copy.h"
 #include "backend/cpu/isa/depthwise.h"
 #include "backend/cpu/isa/distance.h"
 #include "backend/cpu/isa/find.h"
@@ -22,7 +23,6 @@
 namespace tsr::cpu::TSR_ISA {
 namespace {
 
-constexpr CopyRows kCopyRows{find_cast, stream_copy};
 constexpr PointwiseRows kPointwiseRows{find_unary, find_binary, find_ternary, find_sum_of_products};
 constexpr RandomRows kRandomRows{find_random};
 constexpr ReduceRows kReduceRows{find_reduce};

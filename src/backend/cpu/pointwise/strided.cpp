@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/cpu/create/copy_rows.h"
+#include "backend/cpu/level.h"
+
 namespace tsr::cpu {
 
 void Cursor::seek(int64_t linear) {
@@ -46,52 +49,22 @@ struct Pair {
   int64_t low, high;
 };
 
-// Element i of an array that need not be aligned.
-template <class T>
-T load_element(const std::byte* array, int64_t i) {
-  T value;
-  std::memcpy(&value, array + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
-  return value;
-}
-template <class T>
-void store_element(std::byte* array, int64_t i, T value) {
-  std::memcpy(array + i * static_cast<int64_t>(sizeof(T)), &value, sizeof(T));
-}
-
-// Fills an array by appending a copy of its filled part, which doubles each time.
-template <class T>
-void repeat(int64_t count, T value, std::byte* to) {
-  constexpr int64_t kStart = 64 / static_cast<int64_t>(sizeof(T));
-  constexpr int64_t kMost = 2048 / static_cast<int64_t>(sizeof(T));
-  const int64_t first = std::min(count, kStart);
-  for (int64_t i = 0; i < first; ++i) store_element(to, i, value);
-  for (int64_t done = first; done < count;) {
-    const int64_t more = std::min({done, kMost, count - done});
-    std::memcpy(to + done * static_cast<int64_t>(sizeof(T)), to,
-                static_cast<size_t>(more) * sizeof(T));
-    done += more;
-  }
-}
-
 template <class T>
 void copy_elements(int64_t count, std::byte* to, int64_t to_stride, const std::byte* from,
                    int64_t from_stride) {
   constexpr auto kSize = static_cast<int64_t>(sizeof(T));
   if (from_stride == 0) {
-    const T value = load_element<T>(from, 0);
     if (to_stride == kSize) {
-      repeat(count, value, to);
+      rows_of<CopyRows>().repeat(count, kSize, to, from);
       return;
     }
+    T value;
+    std::memcpy(&value, from, sizeof(T));
     for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * to_stride, &value, sizeof(T));
     return;
   }
   if (to_stride == kSize && from_stride == -kSize) {
-    // Read upwards from the last element, which the compiler turns into reversed vectors.
-    const std::byte* lowest = from - (count - 1) * kSize;
-#pragma omp simd
-    for (int64_t i = 0; i < count; ++i)
-      store_element(to, i, load_element<T>(lowest, count - 1 - i));
+    rows_of<CopyRows>().reverse(count, kSize, to, from - (count - 1) * kSize);
     return;
   }
   for (int64_t i = 0; i < count; ++i)
