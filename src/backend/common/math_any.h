@@ -58,14 +58,14 @@ template <class T>
 
 template <class T>
 [[gnu::always_inline]] inline Vec<T> floor_remainder(Vec<T> a, Vec<T> b) {
-  if constexpr (std::is_floating_point_v<T>)
+  if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, int64_t>)
     return floor_remainder_of(a, b);
   else
     return by_lane(a, b, [](T x, T y) { return math::floor_remainder(x, y); });
 }
 template <class T>
 [[gnu::always_inline]] inline Vec<T> floor_divide(Vec<T> a, Vec<T> b) {
-  if constexpr (std::is_floating_point_v<T>)
+  if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, int64_t>)
     return floor_divide_of(a, b);
   else
     return by_lane(a, b, [](T x, T y) { return math::floor_divide(x, y); });

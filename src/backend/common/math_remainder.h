@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Remainders and whole quotients for vectors of floats, exact as C's fmod. Included by math_any.h.
+// Remainders and whole quotients for vectors of floats, exact as C's fmod, and of 64-bit integers.
+// Included by math_any.h.
 #pragma once
 
 #include "backend/common/math_base.h"
@@ -53,6 +54,38 @@ template <class T>
   const Vec<T> rounded = select(quotient - whole > Vec<T>(0.5), whole + one, whole);
   const Vec<T> signed_zero = with_sign(zero, a / b);
   return select(b == zero, a / b, select(quotient == zero, signed_zero, rounded));
+}
+
+// ---- 64-bit integers ----
+// Of numbers below 2**51 in float64: their quotient is not within rounding of the next whole
+// number, and its product with the divisor is exact. Adding 1.5 * 2**52 puts a whole number into
+// the last bits of a float64.
+
+[[gnu::always_inline]] inline Mask<int64_t> have_exact_quotient(VL a, VL b) {
+  const VL shift(int64_t{1} << 51);
+  const VU high(reinterpret_cast<VU::Native>(((a + shift) | (b + shift)).v));
+  const VL outside(reinterpret_cast<VL::Native>(shift_right<52>(high).v));
+  return (outside == VL(0)) & (b != VL(0));
+}
+[[gnu::always_inline]] inline VD whole_to_double(VL a) {
+  const VD magic(0x1.8p52);
+  return bit_cast_to<double>(a + bit_cast_to<int64_t>(magic)) - magic;
+}
+[[gnu::always_inline]] inline VL whole_to_int(VD a) {
+  const VD magic(0x1.8p52);
+  return bit_cast_to<int64_t>(a + magic) - bit_cast_to<int64_t>(magic);
+}
+[[gnu::always_inline]] inline VL floor_divide_of(VL a, VL b) {
+  const VD quotient = floor(whole_to_double(a) / whole_to_double(b));
+  return patch_lanes(!have_exact_quotient(a, b), whole_to_int(quotient), a, b,
+                     [](int64_t x, int64_t y) { return math::floor_divide(x, y); });
+}
+[[gnu::always_inline]] inline VL floor_remainder_of(VL a, VL b) {
+  const VD dividend = whole_to_double(a);
+  const VD divisor = whole_to_double(b);
+  const VD rest = dividend - floor(dividend / divisor) * divisor;
+  return patch_lanes(!have_exact_quotient(a, b), whole_to_int(rest), a, b,
+                     [](int64_t x, int64_t y) { return math::floor_remainder(x, y); });
 }
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// fmod and remainder of floats are exact, at every instruction-set level that this machine can run.
+// fmod and remainder of floats, and whole quotients of 64-bit integers, are exact at every
+// instruction-set level that this machine can run.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -82,6 +83,44 @@ TYPED_TEST(Remainders, are_exact) {
           ADD_FAILURE() << level->name << ": " << as[i] << " and " << bs[i] << " give " << out[i]
                         << " instead of " << want;
       }
+    }
+  }
+}
+
+// Numbers of all lengths, multiples and their neighbours, and the ends of the range in which a
+// quotient is computed in float64.
+TEST(Remainders, of_64_bit_integers_are_exact) {
+  constexpr int64_t kEnd = int64_t{1} << 51;
+  const int64_t special[] = {1,        -1,       7,         -7,        kEnd,     -kEnd,
+                             kEnd - 1, 1 - kEnd, -kEnd - 1, INT64_MAX, INT64_MIN};
+  std::mt19937_64 engine(7);
+  std::vector<int64_t> as;
+  std::vector<int64_t> bs;
+  const auto draw = [&](int longest) {
+    const auto number = static_cast<int64_t>(engine() >> (64 - longest + engine() % 40));
+    return engine() % 2 == 0 ? number : -number;
+  };
+  for (int i = 0; i < 30000; ++i) {
+    const int64_t b = i % 3 == 0 ? special[engine() % std::size(special)] : draw(50);
+    bs.push_back(b == 0 ? 3 : b);
+    const int64_t times = draw(50) % (kEnd / std::max<int64_t>(1, std::abs(bs.back() % kEnd)));
+    const int64_t near = times * (bs.back() % kEnd) + static_cast<int64_t>(engine() % 3) - 1;
+    as.push_back(i % 5 == 0   ? special[engine() % std::size(special)]
+                 : i % 2 == 0 ? near
+                              : draw(62));
+  }
+  for (const cpu::Level* level : levels()) {
+    const std::vector<int64_t> quotients = row_of(*level, BinaryOp::kFloorDivide, as, bs);
+    const std::vector<int64_t> rests = row_of(*level, BinaryOp::kRemainder, as, bs);
+    for (size_t i = 0; i < as.size(); ++i) {
+      const __int128 a = as[i];
+      const __int128 b = bs[i];
+      __int128 want = a / b;
+      if (a % b != 0 && (a < 0) != (b < 0)) --want;
+      const auto quotient = static_cast<int64_t>(want);
+      ASSERT_EQ(quotients[i], quotient) << level->name << ": " << as[i] << " // " << bs[i];
+      ASSERT_EQ(rests[i], static_cast<int64_t>(a - want * b))
+          << level->name << ": " << as[i] << " % " << bs[i];
     }
   }
 }
