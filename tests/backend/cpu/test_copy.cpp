@@ -44,6 +44,32 @@ TEST(Copy, converts_every_dtype_to_every_dtype) {
   }
 }
 
+TEST(Copy, gives_integers_the_low_bits_of_large_floats) {
+  const float numbers[] = {-1.5F,      2147483520.0F, 2147483648.0F, -2147483648.0F, 4294967296.0F,
+                           6442450944, -3e9F,         1e20F,         -INFINITY,      NAN};
+  const auto truncated = [](float value) {
+    const bool fits = value >= -0x1p63F && value < 0x1p63F;
+    return fits ? static_cast<int64_t>(value) : INT64_MIN;
+  };
+  for (const DType dtype : {DType::kInt32, DType::kUInt32, DType::kInt16, DType::kUInt8}) {
+    // In registers of all sizes, with and without others that fit.
+    for (int64_t count = 1; count < 70; ++count) {
+      Array input(DType::kFloat32, {count});
+      Array output(dtype, {count});
+      for (int64_t i = 0; i < count; ++i) {
+        const auto k = static_cast<size_t>(i + count) % (3 * std::size(numbers));
+        input.set(i, k < std::size(numbers) ? numbers[k] : static_cast<double>(k));
+      }
+      ASSERT_EQ(kernels().copy(elementwise({&output, &input})), kernel::kOk) << last_error();
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t whole = truncated(static_cast<const float*>(input.data())[i]);
+        ASSERT_EQ(std::memcmp(output.at(i), &whole, static_cast<size_t>(itemsize(dtype))), 0)
+            << name(dtype) << " of " << input.get(i).real();
+      }
+    }
+  }
+}
+
 TEST(Copy, moves_every_layout_to_every_layout) {
   for (const DType dtype :
        {DType::kInt8, DType::kFloat16, DType::kFloat32, DType::kFloat64, DType::kComplex128}) {

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/cpu/create/copy_rows.h"
 #include "backend/cpu/generated/entries.h"
+#include "backend/cpu/level.h"
 #include "backend/cpu/pointwise/strided.h"
 #include "backend/cpu/pointwise/walk.h"
 #include "base/parallel.h"
@@ -214,6 +216,27 @@ void copy_direct(const ElementwisePlan& plan) {
   });
 }
 
+// ---- Conversion of one contiguous array to another ----
+
+// Outputs past the caches are left to walk_rows.
+bool is_dense_cast(const ElementwisePlan& plan) {
+  const int64_t to = itemsize(plan.dtypes[0]);
+  return plan.ndim == 1 && plan.dtypes[0] != plan.dtypes[1] && plan.strides[0][0] == to &&
+         plan.strides[1][0] == itemsize(plan.dtypes[1]) && plan.data[0] != plan.data[1] &&
+         plan.numel * to < stream_bytes();
+}
+
+// From memory to memory, where walk_rows has buffers between.
+void cast_dense(const ElementwisePlan& plan) {
+  const CastRow cast = rows_of<CopyRows>().cast(plan.dtypes[1], plan.dtypes[0]);
+  const int64_t to_size = itemsize(plan.dtypes[0]);
+  const int64_t from_size = itemsize(plan.dtypes[1]);
+  parallel_for(plan.numel, kGrain, [&](int64_t begin, int64_t end) {
+    cast(end - begin, static_cast<std::byte*>(plan.data[0]) + begin * to_size,
+         static_cast<const std::byte*>(plan.data[1]) + begin * from_size);
+  });
+}
+
 }  // namespace
 
 Status fill(const ElementwisePlan& plan) {
@@ -241,6 +264,10 @@ Status copy(const ElementwisePlan& plan) {
                    static_cast<const std::byte*>(plan.data[1]) + begin,
                    static_cast<size_t>(end - begin));
     });
+    return kernel::kOk;
+  }
+  if (is_dense_cast(plan)) {
+    cast_dense(plan);
     return kernel::kOk;
   }
   if (plan.numel > 0 && is_transposed(plan)) {

@@ -120,10 +120,32 @@ template <class Short>
   }
 }
 
+// ---- float32 to the integers of at most 32 bits: the low bits of an int64 ----
+
+// The instruction returns the smallest number where the truncated value is none of int32's.
+[[gnu::noinline]] void float_to_int32(int64_t count, void* to, const void* from) {
+  const auto* source = static_cast<const float*>(from);
+  auto* target = static_cast<int32_t*>(to);
+  const auto convert_part = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) target[i] = convert<int32_t>(source[i]);
+  };
+  int64_t i = 0;
+  for (; i + VF::kSize <= count; i += VF::kSize) {
+    const VI whole = convert_lanes<int32_t>(VF::load(source + i));
+    if (__builtin_expect(any(whole == VI(INT32_MIN)), 0))
+      convert_part(i, i + VF::kSize);
+    else
+      whole.store(target + i);
+  }
+  convert_part(i, count);
+}
+
+// ---- Conversions in two steps ----
+
 constexpr int64_t kChunk = 256;
 
-template <class From, class To>
-void cast_through_float(int64_t count, void* to, const void* from);
+template <class From, class To, class Between>
+void cast_through(int64_t count, void* to, const void* from);
 
 // Integers that are as long as T and signed or unsigned; other types stay as they are. A bool is
 // read as the byte that it is.
@@ -164,6 +186,10 @@ constexpr CastRow number_row() {
   }
 }
 
+template <class T>
+inline constexpr bool kIsSmallInteger = std::is_integral_v<typename T::Storage> &&
+                                        sizeof(typename T::Storage) <= 4;
+
 template <class From, class To>
 constexpr CastRow cast_row() {
   if constexpr (kIsShort<From> && std::is_same_v<To, Number<float>>)
@@ -171,20 +197,25 @@ constexpr CastRow cast_row() {
   else if constexpr (kIsShort<To> && std::is_same_v<From, Number<float>>)
     return &float_to_short<To>;
   else if constexpr (kIsShort<From> || kIsShort<To>)
-    return &cast_through_float<From, To>;
+    return &cast_through<From, To, float>;
+  else if constexpr (std::is_same_v<From, Number<float>> && kIsSmallInteger<To> &&
+                     !std::is_same_v<To, Bool>)
+    return sizeof(typename To::Storage) == 4
+               ? &float_to_int32
+               : &cast_through<From, typename Integer<To>::Signed, int32_t>;
   else
     return number_row<From, To>();
 }
 
-template <class From, class To>
-void cast_through_float(int64_t count, void* to, const void* from) {
+template <class From, class To, class Between>
+void cast_through(int64_t count, void* to, const void* from) {
   constexpr int64_t kFromBytes = sizeof(typename From::Storage) * (kIsComplex<From> ? 2 : 1);
   constexpr int64_t kToBytes = sizeof(typename To::Storage) * (kIsComplex<To> ? 2 : 1);
-  float chunk[kChunk];
+  Between chunk[kChunk];
   for (int64_t i = 0; i < count; i += kChunk) {
     const int64_t part = count - i < kChunk ? count - i : kChunk;
-    cast_row<From, Number<float>>()(part, chunk, static_cast<const char*>(from) + i * kFromBytes);
-    cast_row<Number<float>, To>()(part, static_cast<char*>(to) + i * kToBytes, chunk);
+    cast_row<From, Number<Between>>()(part, chunk, static_cast<const char*>(from) + i * kFromBytes);
+    cast_row<Number<Between>, To>()(part, static_cast<char*>(to) + i * kToBytes, chunk);
   }
 }
 

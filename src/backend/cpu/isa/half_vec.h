@@ -10,10 +10,18 @@ namespace tsr::cpu::TSR_ISA {
 // A VF's worth of 16-bit numbers.
 typedef uint16_t Halves __attribute__((vector_size(kVecBytes / 2)));
 
+// (GCC 12 widens the two halves of a register by themselves.)
 [[gnu::always_inline]] inline VI widen_halves(const uint16_t* source) {
-  Halves halves;
-  __builtin_memcpy(&halves, source, sizeof(halves));
-  return VI(__builtin_convertvector(halves, VI::Native));
+#if defined(__AVX512F__)
+  return VI(reinterpret_cast<VI::Native>(
+      _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(source)))));
+#elif defined(__AVX2__)
+  return VI(reinterpret_cast<VI::Native>(
+      _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(source)))));
+#else
+  return VI(reinterpret_cast<VI::Native>(
+      _mm_cvtepu16_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(source)))));
+#endif
 }
 [[gnu::always_inline]] inline void narrow_halves(VI words, uint16_t* target) {
   const Halves halves = __builtin_convertvector(words.v, Halves);

@@ -25,7 +25,8 @@ using kernel::Status;
 constexpr int kMaxInputs = 3;
 constexpr int64_t kBlockBytes =
     8192;  // of each operand: the buffers of a block stay in the first-level cache
-constexpr int64_t kShortRow = 128;  // rows shorter than this are gathered, several per block
+constexpr int64_t kShortRow = 128;         // rows shorter than this are gathered, several per block
+constexpr int64_t kCastBlockBytes = 4096;  // with casts there are up to four buffers
 constexpr int64_t kStreamBlockBytes = 2048;  // small, so that memory reads and writes alternate
 constexpr int64_t kLine = 64;
 
@@ -106,11 +107,15 @@ class Walk {
       input_[k] = describe(plan, k + 1, types.inputs[k]);
       widest = std::max({widest, input_[k].size, input_[k].row_size});
     }
-    for (int k = 0; k < inputs_; ++k) tiled_ |= input_[k].transposed;
+    bool casts = output_.cast != nullptr;
+    for (int k = 0; k < inputs_; ++k) {
+      tiled_ |= input_[k].transposed;
+      casts |= input_[k].cast != nullptr;
+    }
     by_row_ = plan.ndim > 1 && plan.sizes[plan.ndim - 1] >= kShortRow;
     stream_ =
         plan.numel * output_.size >= stream_bytes() && output_.dense && !in_place() && !tiled_;
-    block_ = (stream_ ? kStreamBlockBytes : kBlockBytes) / widest;
+    block_ = (stream_ ? kStreamBlockBytes : casts ? kCastBlockBytes : kBlockBytes) / widest;
     if (!tiled_) find_period();
   }
 

@@ -24,8 +24,8 @@ using kernel::Status;
 
 namespace {
 
-constexpr int64_t kBlock = 512;           // elements fetched at a time
-constexpr int64_t kLongRun = 8 * kBlock;  // fits into the first-level cache for a second pass
+constexpr int64_t kBlock = 1024;          // elements fetched at a time
+constexpr int64_t kLongRun = 4 * kBlock;  // fits into the first-level cache for a second pass
 constexpr int64_t kAcross =
     2048;  // neighbouring results: their states stay in the first-level cache
 constexpr int64_t kPart = 65536;     // elements of a part, if several threads compute one result
@@ -335,7 +335,7 @@ Status Reduction::run_across() const {
   const int64_t kept = plan_.kept_numel;
   // A block of results stays within one row of them, unless that is too little work.
   const int64_t inner = plan_.kept_sizes[plan_.kept_ndim - 1];
-  const bool by_row = inner >= kShortRun && inner * plan_.reduced_numel >= 2 * kBlock;
+  const bool by_row = inner >= kShortRun && inner * plan_.reduced_numel >= kBlock;
   const int64_t row = by_row ? inner : kept;
   const int64_t row_blocks = (row + kAcross - 1) / kAcross;
   const int64_t blocks = kept / row * row_blocks;
