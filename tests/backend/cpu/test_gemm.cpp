@@ -90,6 +90,15 @@ TEST(Gemm, matches_three_loops_for_every_storage_order) {
   }
 }
 
+// Lines of a transposed matrix that are a multiple of 4096 bytes apart; several blocks of them.
+TEST(Gemm, lines_a_page_apart) {
+  for (const Layout c : kOrders) {
+    check(DType::kFloat32, {3, 280, 1024}, Layout::kContiguous, Layout::kTransposed, c, 1, 0);
+    check(DType::kFloat32, {3, 280, 1024}, Layout::kTransposed, Layout::kTransposed, c, 0.5, 2);
+    check(DType::kFloat64, {3, 150, 1024}, Layout::kContiguous, Layout::kTransposed, c, 1, 0);
+  }
+}
+
 // Few rows, few columns or a short inner dimension with one large matrix; also sizes that do not
 // fill registers or groups.
 TEST(Gemm, skinny_products_match_three_loops) {
