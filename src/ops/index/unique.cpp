@@ -178,6 +178,52 @@ Unique consecutive_slices(const Tensor& input, int64_t axis) {
   return {take(plain, runs.starts, axis), runs.numbers(), runs.counts()};
 }
 
+// ---- Runs in the memory of the host ----
+
+// One pass over a contiguous line that is not empty. No processor foresees where a run ends, so
+// that every element is written: behind its run if it does not begin one, where the next run writes
+// over it.
+template <class T>
+Unique host_runs(const Tensor& line) {
+  const int64_t count = line.numel();
+  const Tensor values = tsr::empty(Dims{count}, line.dtype());
+  const Tensor numbers = tsr::empty(Dims{count}, DType::kInt64);
+  const Tensor starts = tsr::empty(Dims{count + 1}, DType::kInt64);
+  const T* from = line.data_as<T>();
+  T* value = values.data_as<T>();
+  auto* number = numbers.data_as<int64_t>();
+  auto* start = starts.data_as<int64_t>();
+  value[0] = from[0];
+  number[0] = start[0] = 0;
+  int64_t run = 0;
+  for (int64_t i = 1; i < count; ++i) {
+    const T element = from[i];
+    const int64_t begins = element != from[i - 1] ? 1 : 0;
+    run += begins;
+    const int64_t place = run + 1 - begins;
+    value[place] = element;
+    start[place] = i;
+    number[i] = run;
+  }
+  start[run + 1] = count;
+  const Tensor counts = tsr::empty(Dims{run + 1}, DType::kInt64);
+  auto* length = counts.data_as<int64_t>();
+  for (int64_t r = 0; r <= run; ++r) length[r] = start[r + 1] - start[r];
+  return {clone(narrow(values, 0, 0, run + 1)), numbers, counts};
+}
+
+// (A byte of a bool from elsewhere may be any number.)
+Unique runs_of_line(const Tensor& input) {
+  const Tensor line = input.detached();
+  if (!line.device().is_cpu() || line.numel() == 0) return consecutive_slices(line, 0);
+  return visit_dtype(line.dtype(), [&]<class T>(TypeTag<T>) {
+    if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
+      return host_runs<T>(contiguous(line));
+    else
+      return consecutive_slices(line, 0);
+  });
+}
+
 }  // namespace
 
 UniqueAll unique_all(const Tensor& input) {
@@ -218,8 +264,11 @@ Unique unique_axis(const Tensor& input, int64_t axis) {
 }
 
 Unique unique_consecutive(const Tensor& input, std::optional<int64_t> axis) {
-  if (axis.has_value()) return consecutive_slices(input, check_axis(input, *axis));
-  Unique found = consecutive_slices(reshape(input.detached(), Dims{-1}), 0);
+  if (axis.has_value()) {
+    const int64_t along = check_axis(input, *axis);
+    return input.ndim() == 1 ? runs_of_line(input) : consecutive_slices(input, along);
+  }
+  Unique found = runs_of_line(reshape(input.detached(), Dims{-1}));
   found.inverse_indices = reshape(found.inverse_indices, input.sizes());
   return found;
 }

@@ -7,6 +7,9 @@
 #include <numeric>
 #include <random>
 
+#include "ops/index/unique.h"
+#include "ops/shape/join.h"
+#include "ops/shape/slice.h"
 #include "tests/ops/prelude.h"
 
 namespace tsr {
@@ -137,6 +140,30 @@ TEST(Sort, sends_gradients_back_to_where_the_values_came_from) {
     EXPECT_TRUE(gradgradcheck(part, {x}));
   }
   EXPECT_TRUE(gradcheck([](Inputs in) { return ops::sort(in[0]); }, {random_leaf(Dims{}, 1)}));
+}
+
+TEST(Sort, runs_end_at_another_number_and_at_every_nan) {
+  const Tensor x = f32(Dims{9}, {0, -0.0F, NAN, NAN, 2, 2, 2, -INFINITY, -INFINITY});
+  for (const Tensor& line : {x, ops::concat(std::vector<Tensor>{x, x}, 0)}) {
+    const ops::Unique found = ops::unique_consecutive(line);
+    std::vector<double> numbers{0, 0, 1, 2, 3, 3, 3, 4, 4};
+    std::vector<double> counts{2, 1, 1, 3, 2};
+    if (line.numel() > 9) {
+      for (int i = 0; i < 9; ++i) numbers.push_back(numbers[static_cast<size_t>(i)] + 5);
+      counts.insert(counts.end(), {2, 1, 1, 3, 2});
+    }
+    EXPECT_EQ(test::values(found.inverse_indices), numbers);
+    EXPECT_EQ(test::values(found.counts), counts);
+    const auto kept = test::values(found.values);
+    ASSERT_EQ(kept.size(), counts.size());
+    EXPECT_FALSE(std::signbit(kept[0]));  // the first element of the run
+    EXPECT_TRUE(std::isnan(kept[1]) && std::isnan(kept[2]) && kept[3] == 2 && kept[4] == -INFINITY);
+  }
+  const Tensor pairs = ops::slice(test::i64(Dims{6}, {7, 1, 7, 2, 5, 3}), 0, 0, 6, 2);
+  EXPECT_EQ(test::values(ops::unique_consecutive(pairs, 0).counts), (std::vector<double>{2, 1}));
+  EXPECT_EQ(ops::unique_consecutive(f32(Dims{0}, {})).values.numel(), 0);
+  EXPECT_EQ(test::values(ops::unique_consecutive(f32(Dims{1}, {NAN})).counts),
+            std::vector<double>{1});
 }
 
 TEST(Sort, bools_from_elsewhere_are_any_byte) {
