@@ -49,7 +49,8 @@ bool is_transposed(const ElementwisePlan& plan) {
   if (plan.ndim < 2 || plan.dtypes[0] != plan.dtypes[1]) return false;
   const int64_t size = itemsize(plan.dtypes[0]);
   const int32_t inner = plan.ndim - 1;
-  return plan.strides[0][inner] == size && plan.strides[1][inner] != size &&
+  const int64_t step = plan.strides[1][inner];
+  return plan.strides[0][inner] == size && step != size && step != 0 &&
          plan.strides[1][inner - 1] == size && plan.sizes[inner] >= kTransposeTile &&
          plan.sizes[inner - 1] >= kTransposeTile;
 }
