@@ -150,7 +150,7 @@ def test_state_dict_round_trips_and_reports_what_does_not_fit() -> None:
     del broken["scale"]
     with pytest.raises(RuntimeError) as info:
         other.load_state_dict(broken)
-    for part in ("for Net", "Missing key(s)", "'scale'", "Unexpected key(s)", "'extra'", "size mismatch for first.bias", "(9,)", "(4,)"):
+    for part in ("for Net", "Missing key(s)", '"scale"', "Unexpected key(s)", '"extra"', "size mismatch for first.bias", "(9,)", "(4,)"):
         assert part in str(info.value)
     del broken["first.bias"]
     report = other.load_state_dict(broken, strict=False)

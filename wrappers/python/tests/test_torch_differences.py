@@ -160,3 +160,78 @@ def test_a_rank_may_be_a_place_in_the_group(monkeypatch: pytest.MonkeyPatch) -> 
         dist.broadcast(x, 0, group_src=0)
     with pytest.raises(ValueError, match="neither"):
         dist.send(x)
+
+
+def test_groups_show_the_options_that_choose_an_implementation() -> None:
+    w = nn.Parameter(torch.ones(2))
+    optimizer = optim.AdamW([("weight", w)], lr=0.1, fused=False)
+    group = optimizer.param_groups[0]
+    assert group["param_names"] == ["weight"] and group["fused"] is False and group["decoupled_weight_decay"] is True
+    optimizer.add_param_group({"params": [nn.Parameter(torch.ones(1))]})
+    assert optimizer.param_groups[1]["foreach"] is None and "param_names" not in optimizer.param_groups[1]
+    again = optim.AdamW([w, nn.Parameter(torch.ones(1))], lr=1.0)
+    with pytest.raises(ValueError):
+        again.load_state_dict(optimizer.state_dict())
+    with pytest.raises(NotImplementedError, match="differentiable"):
+        optim.SGD([w], lr=0.1, differentiable=True)
+
+
+# ---- names and texts ----
+
+
+def test_sizes_may_be_named() -> None:
+    for make in (torch.zeros, torch.ones, torch.rand, torch.randn, torch.empty):
+        assert make(size=(2, 3)).shape == make((2, 3)).shape == make(2, 3).shape == (2, 3)
+    x = torch.ones(2, 3)
+    assert x.new_zeros(size=(4,)).shape == (4,) and x.repeat(repeats=(1, 2)).shape == (2, 6)
+    assert torch.randint(high=3, size=(5,)).max() < 3 and torch.rand_like(x, generator=torch.Generator()).shape == (2, 3)
+    assert torch.split(tensor=x, split_size_or_sections=1)[1].shape == x.split(split_size=1)[1].shape == (1, 3)
+    assert torch.dot(input=x[0], tensor=x[1]) == 3 and torch.promote_types(type1=torch.int8, type2=torch.int16) is torch.int16
+
+
+def test_a_tolerance_may_be_a_size() -> None:
+    x = torch.diag(torch.tensor([4.0, 1.0, 0.5]))
+    assert torch.linalg.matrix_rank(x, atol=0.7) == torch.linalg.matrix_rank(x, 0.7) == 2
+    assert torch.linalg.matrix_rank(x, atol=0.1, rtol=0.3) == 1
+    assert torch.allclose(torch.linalg.pinv(x, atol=0.7), torch.diag(torch.tensor([0.25, 1.0, 0.0])))
+    assert torch.linalg.matrix_rank(torch.zeros(2, 2), atol=0.1) == 0
+
+
+def test_results_are_written_to_out() -> None:
+    x, spectrum = torch.arange(4.0), torch.empty(4, dtype=torch.complex64)
+    assert torch.fft.fft(x, out=spectrum) is spectrum and torch.equal(spectrum, torch.fft.fft(x))
+    factor, info = torch.empty(2, 2), torch.empty((), dtype=torch.int32)
+    torch.linalg.cholesky_ex(torch.eye(2) * 4, out=(factor, info))
+    assert factor.tolist() == [[2, 0], [0, 2]] and info == 0
+
+
+def test_modules_and_nodes_show_what_programs_look_for() -> None:
+    layers = nn.ModuleList(nn.Linear(1, 2) for _ in range(3))
+    assert repr(layers) == "ModuleList(\n  (0-2): 3 x Linear(in_features=1, out_features=2, bias=True)\n)"
+    assert repr(nn.BatchNorm1d(2, bias=False)).endswith("affine=True, bias=False, track_running_stats=True)")
+    assert nn.GroupNorm(1, 2, bias=False).bias is None and nn.BatchNorm1d(2, bias=False)(torch.ones(3, 2)).shape == (3, 2)
+
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.kept, self.left = nn.Buffer(torch.ones(2)), nn.Buffer(torch.zeros(1), persistent=False)
+
+    model = Model()
+    assert [name for name, _ in model.named_buffers()] == ["kept", "left"] and list(model.state_dict()) == ["kept"]
+    model.register_forward_hook(lambda *_: None)
+    assert len(model._forward_hooks) == 1
+    node = torch.ones(1, requires_grad=True).exp().grad_fn
+    assert type(node).__name__ == node.name() == "ExpBackward"
+    assert repr(torch.finfo(torch.float16)).startswith("finfo(resolution=0.001, min=-65504, max=65504,")
+    assert torch.finfo(torch.float32).dtype == "float32" and torch.iinfo(torch.int8).max == 127
+
+
+def test_modules_that_programs_import_are_there() -> None:
+    names: dict[str, Any] = {}
+    exec("from tessera.torch.nn.utils.rnn import *\nfrom tessera.torch.nn.modules import *\nfrom tessera.torch.linalg import *", names)
+    assert {"pack_padded_sequence", "Linear", "inv"} <= names.keys()
+    assert torch.jit.script(nn.ReLU)().training and not torch.jit.is_scripting() and not torch.compiler.is_compiling()
+    assert not torch.mps.is_available() and not torch.xpu.is_available()
+    torch.serialization.add_safe_globals([int])
+    with torch.serialization.safe_globals([int]):
+        assert torch.compiler.disable(len)([1]) == 1

@@ -256,9 +256,9 @@ class Module:
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         return (b for _, b in self.named_buffers("", recurse))
 
-    def get_submodule(self, path: str) -> Module:
+    def get_submodule(self, target: str) -> Module:
         module = self
-        for name in path.split(".") if path else ():
+        for name in target.split(".") if target else ():
             found = module._modules.get(name)
             if found is None:
                 raise AttributeError(f"{type(module).__name__} has no module {name!r}")
@@ -290,16 +290,16 @@ class Module:
         unexpected = [k for k in state if k not in own]
         problems = []
         if strict and missing:
-            problems.append(f"Missing key(s) in state_dict: {', '.join(map(repr, missing))}.")
+            problems.append(f"Missing key(s) in state_dict: {_quoted(missing)}. ")
         if strict and unexpected:
-            problems.append(f"Unexpected key(s) in state_dict: {', '.join(map(repr, unexpected))}.")
-        for key in own.keys() & state.keys():
+            problems.append(f"Unexpected key(s) in state_dict: {_quoted(unexpected)}. ")
+        for key in [k for k in own if k in state]:
             if not isinstance(state[key], TensorBase):
                 problems.append(f"{key}: expected a Tensor, got {type(state[key]).__name__}.")
             elif own[key].shape != state[key].shape:
                 problems.append(
-                    f"size mismatch for {key}: copying a parameter of shape {state[key].shape} from the state, "
-                    f"the shape in the current model is {own[key].shape}."
+                    f"size mismatch for {key}: copying a param with shape {state[key].shape} from checkpoint, "
+                    f"the shape in current model is {own[key].shape}."
                 )
         if problems:
             text = "\n\t".join(problems)
@@ -348,11 +348,11 @@ class Module:
             elif parameter.grad is not None:
                 parameter.grad.zero_()
 
-    def apply(self: M, function: Callable[[Module], Any]) -> M:
+    def apply(self: M, fn: Callable[[Module], Any]) -> M:
         """Calls the function with every module, children first."""
         for child in self.children():
-            child.apply(function)
-        function(self)
+            child.apply(fn)
+        fn(self)
         return self
 
     _statistics: frozenset[str] = frozenset()
@@ -468,6 +468,10 @@ class Module:
             lines.append(f"  ({name}): " + repr(module).replace("\n", "\n  "))
         head = type(self).__name__ + "(" + self.extra_repr()
         return head + ("\n" + "\n".join(lines) + "\n)" if lines else ")")
+
+
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
 
 
 def _give_data(parameter: Parameter, convert: Callable[[Tensor], Tensor]) -> None:

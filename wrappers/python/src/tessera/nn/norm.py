@@ -25,12 +25,13 @@ class _Norm(Module):
     _shapes: tuple[tuple[int, str], ...]  # the numbers of axes of an input, and their names
 
     def __init__(
-        self, num_features: int, eps: float, momentum: float | None, affine: bool, track_running_stats: bool, dtype: Any
+        self, num_features: int, eps: float, momentum: float | None, affine: bool, track_running_stats: bool, dtype: Any,
+        bias: bool,
     ) -> None:
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.register_parameter("weight", Parameter(_ops.ones((num_features,), dtype=dtype)) if affine else None)
-        self.register_parameter("bias", Parameter(_ops.zeros((num_features,), dtype=dtype)) if affine else None)
+        self.register_parameter("bias", Parameter(_ops.zeros((num_features,), dtype=dtype)) if affine and bias else None)
         track = track_running_stats
         kind = None if dtype is None else dtype_of(dtype)
         wide = float32 if kind in (float16, bfloat16) else kind
@@ -51,6 +52,7 @@ class _Norm(Module):
         self.reset_running_stats()
         if self.weight is not None:
             init.ones_(self.weight)
+        if self.bias is not None:
             init.zeros_(self.bias)
 
     def _check(self, input: Tensor) -> None:
@@ -65,9 +67,9 @@ class _Norm(Module):
 class _BatchNorm(_Norm):
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
-        track_running_stats: bool = True, dtype: Any = None,
+        track_running_stats: bool = True, dtype: Any = None, bias: bool = True,
     ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype)
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype, bias)
 
     def forward(self, input: Tensor) -> Tensor:
         self._check(input)
@@ -106,9 +108,9 @@ class BatchNorm3d(_BatchNorm):
 class _InstanceNorm(_Norm):
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False,
-        track_running_stats: bool = False, dtype: Any = None,
+        track_running_stats: bool = False, dtype: Any = None, bias: bool = True,
     ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype)
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype, bias)
 
     def forward(self, input: Tensor) -> Tensor:
         self._check(input)
@@ -145,19 +147,20 @@ class GroupNorm(Module):
     """Normalises groups of neighbouring channels of each sample of (N, C, ...)."""
 
     def __init__(
-        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, dtype: Any = None
+        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, dtype: Any = None, bias: bool = True
     ) -> None:
         super().__init__()
         if as_int(num_groups, "num_groups") < 1 or as_int(num_channels, "num_channels") % num_groups:
             raise InvalidValueError(f"num_groups: expected a divisor of {num_channels} channels, got {num_groups}")
         self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
         self.register_parameter("weight", Parameter(_ops.ones((num_channels,), dtype=dtype)) if affine else None)
-        self.register_parameter("bias", Parameter(_ops.zeros((num_channels,), dtype=dtype)) if affine else None)
+        self.register_parameter("bias", Parameter(_ops.zeros((num_channels,), dtype=dtype)) if affine and bias else None)
 
     def reset_parameters(self) -> None:
         """Sets weight and bias to their first values."""
         if self.weight is not None:
             init.ones_(self.weight)
+        if self.bias is not None:
             init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:

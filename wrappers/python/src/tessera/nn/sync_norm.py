@@ -23,9 +23,9 @@ class SyncBatchNorm(_BatchNorm):
 
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
-        track_running_stats: bool = True, process_group: Any = None, dtype: Any = None,
+        track_running_stats: bool = True, process_group: Any = None, dtype: Any = None, bias: bool = True,
     ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype)
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype, bias)
         self.process_group = process_group
 
     def _check(self, input: Tensor) -> None:
@@ -62,7 +62,9 @@ class SyncBatchNorm(_BatchNorm):
         self._track(mean, var, count)
         result = apart * _ops.reshape(_ops.rsqrt(var + self.eps), shape)
         if self.weight is not None:
-            result = result * _ops.reshape(self.weight, shape) + _ops.reshape(self.bias, shape)
+            result = result * _ops.reshape(self.weight, shape)
+        if self.bias is not None:
+            result = result + _ops.reshape(self.bias, shape)
         return _ops.astype(result, input.dtype)
 
     def _track(self, mean: Tensor, var: Tensor, count: Tensor) -> None:
@@ -83,7 +85,8 @@ class SyncBatchNorm(_BatchNorm):
         made = module
         if isinstance(module, _BatchNorm) and not isinstance(module, SyncBatchNorm):
             affine, track = module.weight is not None, module.running_mean is not None
-            made = cls(module.num_features, module.eps, module.momentum, affine, track, process_group)
+            bias = module.bias is not None
+            made = cls(module.num_features, module.eps, module.momentum, affine, track, process_group, bias=bias)
             for kind in ("_parameters", "_buffers"):
                 getattr(made, kind).update(getattr(module, kind))
             made.training = module.training

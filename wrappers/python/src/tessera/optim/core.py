@@ -48,9 +48,9 @@ class CoreOptimizer(Optimizer):
         self._columns: tuple[tuple[str, ...], tuple[str, ...]] | None = None  # of all parameters, if they agree
         self._room = 64  # states that it had at most
 
-    def add_param_group(self, group: Group) -> None:
+    def add_param_group(self, param_group: Group) -> None:
         """Adds parameters with their own options."""
-        super().add_param_group(group)
+        super().add_param_group(param_group)
         try:
             self._add(self.param_groups[-1])
         except BaseException:

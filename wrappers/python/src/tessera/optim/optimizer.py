@@ -45,18 +45,18 @@ class Optimizer:
         """The state of each parameter."""
         return self._own_state
 
-    def add_param_group(self, group: Group) -> None:
+    def add_param_group(self, param_group: Group) -> None:
         """Adds parameters with their own options."""
-        if not isinstance(group, dict):
-            raise ArgumentTypeError(f"params: expected a dict with \"params\", got {type(group).__name__}")
-        if "params" not in group:
-            raise InvalidValueError(f"params: expected a dict with \"params\", got the keys {list(group)}")
-        params = group["params"]
+        if not isinstance(param_group, dict):
+            raise ArgumentTypeError(f"params: expected a dict with \"params\", got {type(param_group).__name__}")
+        if "params" not in param_group:
+            raise InvalidValueError(f"params: expected a dict with \"params\", got the keys {list(param_group)}")
+        params = param_group["params"]
         items = [params] if isinstance(params, TensorBase) else as_list(params, "params")
         for item in items:
             if not isinstance(item, TensorBase):
                 raise ArgumentTypeError(f"params: expected Tensors, got {type(item).__name__}")
-        self.param_groups.append({**self.defaults, **group, "params": items})
+        self.param_groups.append({**self.defaults, **param_group, "params": items})
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Sets the gradients of all parameters to None, or fills existing ones with zeros."""

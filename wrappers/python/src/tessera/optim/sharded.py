@@ -69,9 +69,9 @@ class ZeroRedundancyOptimizer(Optimizer):
         """Sets the gradients of all parameters to None, or fills existing ones with zeros."""
         self.optim.zero_grad(set_to_none)
 
-    def add_param_group(self, group: Group) -> None:
+    def add_param_group(self, param_group: Group) -> None:
         """Adds parameters with their own options, and divides them too."""
-        self.optim.add_param_group(group)
+        self.optim.add_param_group(param_group)
 
     def consolidate_state_dict(self, to: int = 0) -> None:
         """Gathers the states on rank `to` (-1: on all ranks), where state_dict() then gives them."""

@@ -17,7 +17,7 @@ import tessera as _tessera
 from .. import _dtypes
 from .._device import Device as device  # noqa: N813 (PyTorch's name)
 from .._dtypes import DType as dtype  # noqa: N813 (PyTorch's name)
-from .._dtypes import finfo, iinfo
+from ._limits import finfo, iinfo
 from ..utils.deterministic import (
     are_deterministic_algorithms_enabled,
     get_deterministic_debug_mode,
@@ -61,6 +61,7 @@ from . import (
     utils,
     version,
 )
+from ._no_device import MODULES as _OF_DEVICES
 from .amp import OF_TORCH as _OF_TORCH, GradScaler, autocast
 from ..autograd import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from ..func import vmap
@@ -132,6 +133,7 @@ globals().update({name: _functions[name] for name in _functions if name not in g
 globals().update({n: getattr(_F, n) for n in _FROM_FUNCTIONAL.split() if hasattr(_F, n) and n not in globals()})
 globals().update(TYPES)
 globals().update(_OF_TORCH)
+globals().update(_OF_DEVICES)
 
 
 def _in_place(name: str) -> Any:
@@ -140,8 +142,11 @@ def _in_place(name: str) -> Any:
     return method if name in _NAMES["torch"] else None
 
 
+_ON_DEMAND = frozenset(["compiler", "jit", "multiprocessing", "serialization", "testing", "types"])  # imported when they are asked for
+
+
 def __getattr__(name: str) -> Any:
-    if name in ("multiprocessing", "testing", "types"):  # imported when they are asked for
+    if name in _ON_DEMAND:
         return _import_module(f"tessera.torch.{name}")
     found = None if name.startswith("__") else _in_place(name)
     if found is None:

@@ -105,6 +105,12 @@ def fitting(input: Any, value: Any) -> Any:
     return whole + largest + 1 if -largest <= whole < 0 and not dtype.is_signed else whole
 
 
+def floats_only(count: Any) -> Any:
+    if not count.dtype.is_floating_point:
+        raise InvalidValueError(f"binomial: expected a floating dtype for count, got {count.dtype}")
+    return count
+
+
 def times_of(input: Any, repeats: tuple[int, ...]) -> tuple[int, ...]:
     if len(repeats) < input.ndim:
         raise InvalidValueError(f"repeat(): expected at least {input.ndim} numbers for shape {tuple(input.shape)}, got {len(repeats)}")
@@ -151,6 +157,8 @@ _CLASSES: dict[str, type[tuple[Any, ...]]] = {}
 _FIELDS = {
     "aminmax": ("min", "max"), "qr": ("Q", "R"), "slogdet": ("sign", "logabsdet"), "svd": ("U", "S", "V"),
     "frexp": ("mantissa", "exponent"), "cholesky_ex": ("L", "info"), "inv_ex": ("inverse", "info"),
+    "linalg_ldl_factor": ("LD", "pivots"), "linalg_ldl_factor_ex": ("LD", "pivots", "info"),
+    "linalg_lu_factor_ex": ("LU", "pivots", "info"), "linalg_solve_ex": ("result", "info"),
     "triangular_solve": ("solution", "cloned_coefficient"), "histogram": ("hist", "bin_edges"),
 }  # fmt: skip
 
@@ -175,6 +183,14 @@ def _class_of(name: str) -> type[tuple[Any, ...]]:
 def named(name: str, results: Any) -> Any:
     """The results of a function under PyTorch's names."""
     return tuple.__new__(_class_of(name), results)
+
+
+def written(results: Any, out: Any) -> Any:
+    """The results, or the tensors of `out` with the results written into them."""
+    if out is None or isinstance(results, TensorBase):
+        return results if out is None else made(results, out)
+    items = [made(result, target) for result, target in zip(results, out)]
+    return type(results)(*items) if hasattr(results, "_fields") else tuple(items)
 
 
 def tuple_of(results: Any) -> tuple[Any, ...]:

@@ -66,12 +66,16 @@ def _with_numpys_names(code: ast.FunctionDef) -> None:
     ast.fix_missing_locations(code)
 
 
+def _names_of(code: Iterable[ast.AST]) -> set[str]:
+    return {n.id for part in code for n in ast.walk(part) if isinstance(n, ast.Name)}
+
+
 def functions(
     rows: str, space: dict[str, Any], where: str, numpys_names: bool = False
 ) -> dict[str, Callable[..., Any]]:
     """A function for each row `name(signature) = expression` whose names are all in `space`, a dict of globals.
 
-    `numpys_names`: a function with an argument `dim` takes it as `axis`, too.
+    Where an expression does not use the argument `out`, its results are written there afterwards. `numpys_names`: a function with an argument `dim` takes it as `axis`, too.
     """
     made: dict[str, Callable[..., Any]] = {}
     for row in lines(rows):
@@ -80,7 +84,9 @@ def functions(
         code = tree.body[0]
         assert isinstance(code, ast.FunctionDef)
         own = {a.arg for a in ast.walk(code.args) if isinstance(a, ast.arg)}
-        used = {n.id for n in ast.walk(code) if isinstance(n, ast.Name)} - own
+        used = _names_of([code]) - own
+        if "out" in own and "out" not in _names_of(code.body):
+            code.body = ast.parse(f"return written({expression}, out)").body
         if numpys_names:
             _with_numpys_names(code)
         if all(name in space or name in builtins.__dict__ for name in used):

@@ -15,7 +15,7 @@ SAME_BOTH = """
 abs absolute acos acosh addbmm addcdiv addcmul addmm addmv addr angle arccos arccosh arcsin arcsinh arctan arctan2
 arctanh argwhere asin asinh atan atan2 atanh baddbmm bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or
 bitwise_right_shift bitwise_xor broadcast_to ceil conj copysign corrcoef cos cosh deg2rad detach diagflat digamma dist
-dot dsplit eq erf erfc erfinv exp exp2 expm1 fliplr flipud floor floor_divide fmax fmin fmod frac gcd ge greater
+dsplit eq erf erfc erfinv exp exp2 expm1 fliplr flipud floor floor_divide fmax fmin fmod frac gcd ge greater
 greater_equal gt hsplit hypot i0 igamma igammac imag index_put inner isclose isfinite isinf isnan isneginf isposinf
 kron lcm ldexp le less less_equal lgamma log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or
 logical_xor logit lt masked_scatter masked_select matmul matrix_exp matrix_power maximum minimum moveaxis movedim
@@ -67,6 +67,7 @@ diagonal_scatter(input, src, offset=0, dim1=0, dim2=1) = diagonal_scatter(input,
 diff(input, n=1, dim=-1, prepend=None, append=None) = diff(input, n, dim, prepend, append)
 div(input, other, *, rounding_mode=None, out=None) = divided(input, other, rounding_mode, out)
 divide(input, other, *, rounding_mode=None, out=None) = divided(input, other, rounding_mode, out)
+dot(input, tensor, *, out=None) = dot(input, tensor, out=out)
 equal(input, other) = truth(array_equal(input, other))
 fix(input, *, out=None) = trunc(input, out=out)
 flatten(input, start_dim=0, end_dim=-1) = flatten(input, start_dim, end_dim)
@@ -201,10 +202,9 @@ var(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None)
 
 SAME_TORCH = """
 atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod column_stack combinations dstack
-get_num_threads hstack is_grad_enabled is_inference_mode_enabled is_tensor manual_seed promote_types can_cast
-initial_seed set_num_threads row_stack vstack celu selu set_float32_matmul_precision get_float32_matmul_precision
-result_type conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d enable_grad inference_mode no_grad
-set_grad_enabled
+get_num_threads hstack is_grad_enabled is_inference_mode_enabled is_tensor manual_seed initial_seed set_num_threads
+row_stack vstack celu selu set_float32_matmul_precision get_float32_matmul_precision result_type conv1d conv2d conv3d
+conv_transpose1d conv_transpose2d conv_transpose3d enable_grad inference_mode no_grad set_grad_enabled
 """
 
 TORCH = """
@@ -231,6 +231,8 @@ broadcast_shapes(*shapes) = Size(broadcast_shapes(*shapes))
 bucketize(input, boundaries, *, out_int32=False, right=False, out=None)
     = bucketize(tensor_of(input), boundaries, right=right, out_int32=out_int32, out=out)
 cat(tensors, dim=0, *, out=None) = joined(tensors, dim, out)
+binomial(count, prob, generator=None) = binomial(floats_only(count), prob, generator=generator)
+can_cast(from_, to) = can_cast(from_, to)
 cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary") = cdist(x1, x2, p)
 chain_matmul(*matrices) = multi_dot(list(matrices))
 channel_shuffle(input, groups) = channel_shuffle(input, groups)
@@ -245,9 +247,9 @@ dropout_(input, p, train) = dropout_(input, p, train)
 einsum(equation, *operands) = einsum(equation, *operands)
 embedding(weight, indices, padding_idx=None, scale_grad_by_freq=False, sparse=False)
     = embedding(indices, weight, padding_idx)
-empty(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
+empty(*shape, size=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
         memory_format=None)
-    = made(empty(sizes(size), dtype=floating(dtype), device=device, requires_grad=requires_grad), out)
+    = made(empty(sizes(shape or (size,)), dtype=floating(dtype), device=device, requires_grad=requires_grad), out)
 empty_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None)
     = empty_like(input, dtype=dtype, device=device, requires_grad=requires_grad)
 empty_strided(size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
@@ -293,8 +295,8 @@ normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None, req
     = made(gaussian(mean, std, size, generator, dtype, device, requires_grad), out)
 gradient(input, *, spacing=1, dim=None, edge_order=1) = slopes(input, spacing, dim, edge_order)
 nuclear_norm(input, dim=None, keepdim=False) = normed(input, "nuc", dim, keepdim, None, None)
-ones(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
-    = made(ones(sizes(size), dtype=floating(dtype), device=device, requires_grad=requires_grad), out)
+ones(*shape, size=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
+    = made(ones(sizes(shape or (size,)), dtype=floating(dtype), device=device, requires_grad=requires_grad), out)
 ones_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None)
     = ones_like(input, dtype=dtype, device=device, requires_grad=requires_grad)
 pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False) = pairwise_distance(x1, x2, p, eps, keepdim)
@@ -304,22 +306,24 @@ pixel_unshuffle(input, downscale_factor) = pixel_unshuffle(input, downscale_fact
 poisson(input, generator=None) = poisson(input, generator=generator)
 polar(abs, angle, *, out=None) = polar(abs, angle, out=out)
 polygamma(n, input, *, out=None) = polygamma(input, n, out=out)
-rand(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
-    = made(rand(sizes(size), dtype=floating(dtype), device=device, generator=generator,
+promote_types(type1, type2) = promote_types(type1, type2)
+rand(*shape, size=None, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
+    = made(rand(sizes(shape or (size,)), dtype=floating(dtype), device=device, generator=generator,
         requires_grad=requires_grad), out)
-rand_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None)
-    = rand_like(input, dtype=dtype, device=device, requires_grad=requires_grad)
-randint(low, high=None, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
+rand_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None)
+    = rand_like(input, dtype=dtype, device=device, generator=generator, requires_grad=requires_grad)
+randint(low=0, high=None, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
         requires_grad=False)
     = made(whole(low, high, size, generator, dtype, device, requires_grad), out)
-randint_like(input, low, high=None, *, dtype=None, layout=None, device=None, requires_grad=False,
+randint_like(input, low, high=None, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False,
         memory_format=None)
-    = randint_like(input, *(between(low, high)), dtype=dtype, device=device, requires_grad=requires_grad)
-randn(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
-    = made(randn(sizes(size), dtype=floating(dtype), device=device, generator=generator,
+    = randint_like(input, *(between(low, high)), dtype=dtype, device=device, generator=generator,
+        requires_grad=requires_grad)
+randn(*shape, size=None, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
+    = made(randn(sizes(shape or (size,)), dtype=floating(dtype), device=device, generator=generator,
         requires_grad=requires_grad), out)
-randn_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None)
-    = randn_like(input, dtype=dtype, device=device, requires_grad=requires_grad)
+randn_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None)
+    = randn_like(input, dtype=dtype, device=device, generator=generator, requires_grad=requires_grad)
 randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False,
         pin_memory=False)
     = made(randperm(n, dtype=dtype, device=device, generator=generator, requires_grad=requires_grad), out)
@@ -335,6 +339,7 @@ searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None,
 set_flush_denormal(mode) = False
 set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None)
     = set_printoptions(**options_of(precision, threshold, edgeitems, linewidth, profile, sci_mode))
+split(tensor, split_size_or_sections, dim=0) = parts(tensor, split_size_or_sections, dim)
 squeeze_copy(input, dim=None) = clone(squeeze(input) if dim is None else squeezed(input, dim))
 stack(tensors, dim=0, *, out=None) = stack(list(tensors), dim, out=out)
 std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None)
@@ -356,8 +361,8 @@ vander(x, N=None, increasing=False) = vandermonde(x, N, increasing)
 var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None)
     = tuple_of(spread(var_mean, input, dim, unbiased, keepdim, correction, None))
 where(condition, input=None, other=None, *, out=None) = chosen(condition, input, other, out)
-zeros(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
-    = made(zeros(sizes(size), dtype=floating(dtype), device=device, requires_grad=requires_grad), out)
+zeros(*shape, size=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
+    = made(zeros(sizes(shape or (size,)), dtype=floating(dtype), device=device, requires_grad=requires_grad), out)
 zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None)
     = zeros_like(input, dtype=dtype, device=device, requires_grad=requires_grad)
 """
@@ -433,19 +438,19 @@ map_(input, tensor, callable) = mapped(input, tensor, callable)
 masked_fill_(input, mask, value) = base.masked_fill_(input, mask, fitting(input, value))
 mvlgamma_(input, p) = base.copy_(input, multigammaln(input, p))
 new(input, *args) = input.new_tensor(*args) if args and isinstance(args[0], (list, tuple)) else input.new_empty(*args)
-new_empty(input, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False)
-    = made(empty(sizes(size), dtype=dtype or input.dtype, device=device or input.device,
+new_empty(input, *shape, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False)
+    = made(empty(sizes(shape or (size,)), dtype=dtype or input.dtype, device=device or input.device,
         requires_grad=requires_grad))
 new_full(input, size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False)
     = made(full(sizes((size,)), number(fill_value), dtype=dtype or input.dtype, device=device or input.device,
         requires_grad=requires_grad))
-new_ones(input, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False)
-    = made(ones(sizes(size), dtype=dtype or input.dtype, device=device or input.device,
+new_ones(input, *shape, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False)
+    = made(ones(sizes(shape or (size,)), dtype=dtype or input.dtype, device=device or input.device,
         requires_grad=requires_grad))
 new_tensor(input, data, *, dtype=None, device=None, requires_grad=False)
     = made(tensor(data, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad))
-new_zeros(input, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False)
-    = made(zeros(sizes(size), dtype=dtype or input.dtype, device=device or input.device,
+new_zeros(input, *shape, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False)
+    = made(zeros(sizes(shape or (size,)), dtype=dtype or input.dtype, device=device or input.device,
         requires_grad=requires_grad))
 ne_(input, other) = base.copy_(input, not_equal(input, other))
 normal_(input, mean=0, std=1, *, generator=None) = base.normal_(input, mean, std, generator=generator)
@@ -454,7 +459,7 @@ numpy(input, *, force=False) = base.numpy(detach(input).cpu() if force else inpu
 random_(input, low=0, high=None, *, generator=None)
     = base.random_(input, *(low, high) if high is not None else (0, low or None), generator=generator)
 renorm_(input, p, dim, maxnorm) = base.renorm_(input, p, dim, maxnorm)
-repeat(input, *repeats) = tile(input, times_of(input, sizes(repeats)))
+repeat(input, *counts, repeats=None) = tile(input, times_of(input, sizes(counts or (repeats,))))
 resize_as_(input, the_template, memory_format=None) = resized(input, the_template.shape)
 resize_(input, *size, memory_format=None) = resized(input, sizes(size))
 round_(input, *, decimals=0) = base.round_(input) if decimals == 0 else base.round_decimals_(input, decimals)
@@ -465,6 +470,7 @@ scatter_(input, dim, index, src=None, value=None, *, reduce=None)
     = base.copy_(input, scatter(input, dim, index, given(src, value), **reducing(reduce)))
 sgn_(input) = base.sign_(input)
 size(input, dim=None) = input.shape if dim is None else input.shape[dim]
+split(input, split_size, dim=0) = parts(input, split_size, dim)
 squeeze_(input, dim=None) = reshaped(input, squeeze(input) if dim is None else squeezed(input, dim))
 stride(input, dim=None) = base.stride(input) if dim is None else base.stride(input, dim)
 subtract_(input, other, *, alpha=1) = base.subtract_(input, times(other, alpha))

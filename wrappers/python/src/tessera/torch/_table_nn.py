@@ -211,9 +211,9 @@ LAYERS = """
 AvgPool1d(kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True)
 AvgPool2d(kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None)
 AvgPool3d(kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None)
-BatchNorm1d(num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True)
-BatchNorm2d(num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True)
-BatchNorm3d(num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True)
+BatchNorm1d(num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, bias=True)
+BatchNorm2d(num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, bias=True)
+BatchNorm3d(num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, bias=True)
 BCELoss(weight=None, size_average=None, reduce=None, reduction="mean")
 BCEWithLogitsLoss(weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None)
 Conv1d(in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
@@ -246,13 +246,15 @@ Unflatten(dim, unflattened_size)
 FractionalMaxPool2d(kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None)
 FractionalMaxPool3d(kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None)
 GLU(dim=-1)
+GroupNorm(num_groups, num_channels, eps=1e-05, affine=True, bias=True)
 HingeEmbeddingLoss(margin=1.0, size_average=None, reduce=None, reduction="mean")
 Identity(*args, **kwargs)
-InstanceNorm1d(num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False)
-InstanceNorm2d(num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False)
-InstanceNorm3d(num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False)
+InstanceNorm1d(num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False, bias=True)
+InstanceNorm2d(num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False, bias=True)
+InstanceNorm3d(num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False, bias=True)
 KLDivLoss(size_average=None, reduce=None, reduction="mean", log_target=False)
 L1Loss(size_average=None, reduce=None, reduction="mean")
+LayerNorm(normalized_shape, eps=1e-05, elementwise_affine=True, bias=True)
 LeakyReLU(negative_slope=0.01, inplace=False)
 LogSoftmax(dim=None)
 MSELoss(size_average=None, reduce=None, reduction="mean")
@@ -275,7 +277,8 @@ SoftMarginLoss(size_average=None, reduce=None, reduction="mean")
 Softmax(dim=None)
 Softmin(dim=None)
 Threshold(threshold, value, inplace=False)
-SyncBatchNorm(num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, process_group=None)
+SyncBatchNorm(num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, process_group=None,
+    bias=True)
 TransformerEncoder(encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True)
 TripletMarginLoss(margin=1.0, p=2.0, eps=1e-06, swap=False, size_average=None, reduce=None, reduction="mean")
 """
@@ -283,10 +286,18 @@ TripletMarginLoss(margin=1.0, p=2.0, eps=1e-06, swap=False, size_average=None, r
 # What PyTorch prints of a layer where the library prints something else: {inplace} is "inplace=True" or nothing, and commas
 # around nothing go.
 _POOL = "kernel_size={kernel_size}, stride={stride}, padding={padding}, dilation={dilation}, ceil_mode={ceil_mode}"
-_NORM = "{num_features}, eps={eps}, momentum={momentum}, affine={affine}, track_running_stats={track_running_stats}"
+_NORM = (
+    "{num_features}, eps={eps}, momentum={momentum}, affine={affine}, bias={bias!r}, "
+    "track_running_stats={track_running_stats}"
+)
 _TEXTS = {
     "AvgPool1d AvgPool2d AvgPool3d": "kernel_size={kernel_size}, stride={stride}, padding={padding}",
     "BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d": _NORM,
+    "GroupNorm": "{num_groups}, {num_channels}, eps={eps}, affine={affine}, bias={bias!r}",
+    "LayerNorm": "{normalized_shape}, eps={eps}, elementwise_affine={elementwise_affine}, bias={bias!r}",
+    "Softshrink Hardshrink": "{lambd}",
+    "LPPool1d LPPool2d LPPool3d": "norm_type={norm_type}, kernel_size={kernel_size}, stride={stride}, ceil_mode={ceil_mode}",
+    "MultiheadAttention CosineSimilarity PairwiseDistance FractionalMaxPool2d FractionalMaxPool3d AdaptiveLogSoftmaxWithLoss": "",
     "ZeroPad1d ZeroPad2d ZeroPad3d ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d "
     "ReplicationPad3d CircularPad1d CircularPad2d CircularPad3d": "{padding}",
     "Unflatten": "dim={dim}, unflattened_size={unflattened_size}",

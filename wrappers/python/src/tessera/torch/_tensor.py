@@ -187,9 +187,12 @@ class Node(_nodes.Node):
 
     @staticmethod
     def of(node: Any) -> Any:
-        """The node itself, as one of this class."""
+        """The node itself, as one of this class with its own name, by which programs know it."""
         if node is not None:
-            node.__class__ = Node
+            name = node.name()
+            if name not in _NODES:
+                _NODES[name] = type(name, (Node,), {"__slots__": (), "__module__": "torch.autograd"})
+            node.__class__ = _NODES[name]
         return node
 
     def register_hook(self, hook: Callable[..., Any]) -> Any:
@@ -209,6 +212,9 @@ class Node(_nodes.Node):
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         return tuple(retyped(super().saved_tensors))
+
+
+_NODES: dict[str, type[Node]] = {}
 
 
 def legacy(dtype: DType, *args: Any, device: Any = None, **options: Any) -> Any:

@@ -26,3 +26,4 @@ def _functions() -> dict[str, Any]:
 
 _TABLE = _functions()
 __getattr__, __dir__ = lookup(__name__, _TABLE)
+__all__ = sorted(_TABLE)

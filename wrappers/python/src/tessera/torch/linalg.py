@@ -10,6 +10,7 @@ from typing import Any
 from .. import _ops
 from .. import linalg as _linalg
 from .._dtypes import int32
+from .._modes import no_grad
 from . import _rows, _table_modules
 from ._adapters import named
 from ._namespace import lookup, space
@@ -44,6 +45,33 @@ def _with_info(name: str, function: Any, A: Any, check_errors: bool, **options: 
     return named(name, tuple(_ops.stack(list(column), 0) for column in zip(*parts)))
 
 
+def _checked(results: Any, check_errors: bool) -> Any:
+    """The results, whose last one says where a factorization met a zero."""
+    if check_errors and bool(_ops.any(_ops.not_equal(results[-1], 0))):
+        raise _linalg.LinAlgError(f"expected invertible matrices, got info {results[-1].tolist()}")
+    return results
+
+
+def _with_zeros(LU: Any, pivots: Any, check_errors: bool) -> Any:
+    """The factors of an LU factorization with the first zero on the diagonal of each U, counted from 1, or 0."""
+    zeros = _ops.equal(_ops.diagonal(LU.detach(), 0, -2, -1), 0)
+    if not zeros.shape[-1]:
+        return LU, pivots, LU.new_zeros(LU.shape[:-2], dtype=int32)
+    first = _ops.argmax(zeros.to(int32), -1) + 1
+    return _checked((LU, pivots, _ops.where(_ops.any(zeros, -1), first, 0).to(int32)), check_errors)
+
+
+def _solution_or_nan(A: Any, B: Any, left: bool, check_errors: bool) -> Any:
+    """The solution, NaN for a singular matrix, and the first zero of the factors of each matrix."""
+    info = _with_zeros(*_linalg.lu_factor(A.detach()), check_errors)[-1]
+    singular = _ops.not_equal(info, 0)
+    if not bool(_ops.any(singular)):
+        return _linalg.solve(A, B, left=left), info
+    safe = _ops.where(singular[..., None, None], _ops.eye(A.shape[-1], dtype=A.dtype, device=A.device), A)
+    vector = B.ndim == 1 or B.shape == A.shape[:-1]
+    return _ops.where(singular[..., None] if vector else singular[..., None, None], math.nan, _linalg.solve(safe, B, left=left)), info
+
+
 def _inverse_of_tensor(A: Any, ind: int) -> Any:
     """The tensor whose contraction with A over `ind` axes is the identity."""
     rows, columns = A.shape[:ind], A.shape[ind:]
@@ -58,13 +86,25 @@ def _solution_of_tensor(A: Any, B: Any, dims: Any) -> Any:
     return _ops.reshape(found, shape)
 
 
+def _share(A: Any, atol: Any, rtol: Any) -> Any:
+    """The share of the largest singular value up to which one counts as 0, where it may be given by a size, too."""
+    if atol is None:
+        return rtol
+    with no_grad():
+        largest = _ops.max(_linalg.svdvals(A), -1)
+        found = _ops.where(largest > 0, atol / largest, 0.0)
+        return found if rtol is None else _ops.maximum(found, rtol)
+
+
 _SPACE = {
     **space(), **{name: getattr(_linalg, name) for name in _linalg.__all__}, "norm_of_matrix": _norm_of_matrix,
     "norm_of_any": _norm_of_any, "plain_diagonal": _ops.diagonal, "with_info": _with_info, "inverse_of_tensor": _inverse_of_tensor,
-    "solution_of_tensor": _solution_of_tensor,
+    "solution_of_tensor": _solution_of_tensor, "share": _share,
+    "checked": _checked, "with_zeros": _with_zeros, "solution_or_nan": _solution_or_nan,
 }  # fmt: skip
 _TABLE: dict[str, Any] = {
     **_rows.functions(_table_modules.LINALG, _SPACE, "tessera.torch.linalg"),
     "LinAlgError": _linalg.LinAlgError,
 }
 __getattr__, __dir__ = lookup(__name__, _TABLE)
+__all__ = sorted(_TABLE)

@@ -15,3 +15,4 @@ _TABLE: dict[str, Any] = {
     **_rows.functions(_table_modules.SPECIAL, space(), "tessera.torch.special"),
 }
 __getattr__, __dir__ = lookup(__name__, _TABLE)
+__all__ = sorted(_TABLE)

@@ -16,7 +16,7 @@ from .. import _adapters, _rows
 from .._names import NAMES as _NAMES
 from .._table_nn import IGNORED, LAYERS, RENAMED, TEXTS
 from . import functional, init, parallel, utils
-from ._module import Module, Parameter
+from ._module import Buffer, Module, Parameter
 from .parallel import DataParallel
 
 _ROWS = {row.partition("(")[0]: row for row in _rows.lines(LAYERS)}
@@ -94,6 +94,8 @@ def _printer(text: str, layer: _Layer | None) -> Callable[[Any], str]:
             values[name] = getattr(self, name, getattr(self, RENAMED.get(name, name), defaults.get(name)))
         if "inplace" in values:
             values["inplace"] = _Flag(values["inplace"])
+        if "bias" in values:
+            values["bias"] = values["bias"] is not None
         return text.format(**values).strip(", ")
 
     return extra_repr
@@ -147,5 +149,5 @@ def __dir__() -> list[str]:
     return sorted({*_nn.__all__, *globals()})
 
 
-__all__ = ["DataParallel", "Module", "Parameter", "functional", "init", "parallel", "utils"]
+__all__ = ["Buffer", "DataParallel", "Module", "Parameter", "functional", "init", "parallel", "utils"]
 __all__ += [name for name in _NAMES["nn"] if name not in __all__ and hasattr(_nn, name)]  # noqa: PLE0604

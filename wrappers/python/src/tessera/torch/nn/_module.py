@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tessera.nn.containers import ModuleList
 from tessera.nn.module import Module as _Module
 from tessera.nn.module import RemovableHandle
 from tessera.nn.parameter import Parameter as _Parameter
@@ -40,6 +42,18 @@ class Parameter(Tensor, _Parameter):
 
     def __repr__(self) -> str:
         return f"Parameter containing:\n{Tensor.__repr__(self)}"
+
+
+class Buffer(Tensor):
+    """A tensor that a Module registers as a buffer when it is assigned to an attribute."""
+
+    persistent: bool
+
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+        plain = Tensor(0) if data is None else data
+        buffer = TensorBase.__new__(cls, plain.detach().requires_grad_(plain.requires_grad))
+        buffer.persistent = persistent
+        return buffer
 
 
 def _rebuilt(function: Any, args: Any) -> Any:
@@ -91,6 +105,9 @@ class Module(_Module):
     register_module = add_module
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, Buffer):
+            self.register_buffer(name, TensorBase.__new__(Tensor, value), value.persistent)
+            return
         if isinstance(value, TensorBase):
             value = _parameter(value) if isinstance(value, _Parameter) else retyped(value)
         super().__setattr__(name, value)
@@ -180,5 +197,28 @@ class Module(_Module):
     def register_output_grad_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         return super().register_output_grad_hook(with_tensors(hook))
 
+    # ---- text ----
+
+    # PyTorch's names of what the library keeps, which programs look into.
+    _forward_hooks = property(lambda self: self._hooks)
+    _forward_pre_hooks = property(lambda self: self._pre_hooks)
+    _non_persistent_buffers_set = property(lambda self: self._transient)
+
     def _get_name(self) -> str:
         return type(self).__name__
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        lines = extra.split("\n") if extra else []
+        parts = [(name, repr(child).replace("\n", "\n  ")) for name, child in self._modules.items()]
+        if len(lines) == 1 and not parts:
+            return f"{self._get_name()}({extra})"
+        lines += [f"({name}): {text}" for name, text in (_joined(parts) if isinstance(self, ModuleList) else parts)]
+        return f"{self._get_name()}(" + ("\n  " + "\n  ".join(lines) + "\n" if lines else "") + ")"
+
+
+def _joined(parts: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """The children of a list, of which several of one text in a row are one line."""
+    for text, run in itertools.groupby(parts, key=lambda part: part[1]):
+        names = [name for name, _ in run]
+        yield (names[0], text) if len(names) == 1 else (f"{names[0]}-{names[-1]}", f"{len(names)} x {text}")

@@ -53,3 +53,4 @@ _FILES = frozenset(
     "module normalization padding pixelshuffle pooling rnn sparse transformer upsampling utils".split()
 )
 __all__ = ["Module", "_BatchNorm", "_ConvNd", "_InstanceNorm", "_NormBase"]
+__all__ += [name for name in sys.modules["tessera.torch.nn"].__all__ if name[0].isupper() and name not in ("Module", "Parameter")]  # noqa: PLE0604

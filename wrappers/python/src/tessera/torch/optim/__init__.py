@@ -15,24 +15,47 @@ from .._names import NAMES as _NAMES
 
 Optimizer = _optim.Optimizer
 
-# Arguments that choose between implementations with the same results, then those that must have this value.
-_IGNORED = {"foreach", "fused", "differentiable", "capturable"}
-_FIXED = {"decoupled_weight_decay": False, "adjust_lr_fn": None}
+# Arguments that choose between implementations with the same results, then those that must have this value. Groups of the
+# kinds that have them in PyTorch show them.
+_IGNORED: dict[str, Any] = {"foreach": None, "fused": None, "capturable": False}
+_FIXED: dict[str, Any] = {"differentiable": False, "decoupled_weight_decay": False, "adjust_lr_fn": None}
+_SHOWN = {
+    "Adam AdamW": "foreach capturable differentiable fused decoupled_weight_decay", "SGD Adagrad": "foreach differentiable fused",
+    "RMSprop Adadelta Adamax Rprop ASGD": "foreach capturable differentiable", "Adafactor": "foreach",
+    "NAdam RAdam": "foreach capturable differentiable decoupled_weight_decay", "Muon": "adjust_lr_fn",
+}  # fmt: skip
+_EXTRAS = {name: shown.split() for names, shown in _SHOWN.items() for name in names.split()}
 _STEPS = {"betas": lambda betas: tuple(map(_adapters.number, betas)), "lr": _adapters.number}
 
 
 def _initializer(plain: type) -> Callable[..., None]:
     def __init__(self: Any, params: Any, *args: Any, **options: Any) -> None:
+        extras = {name: {**_IGNORED, **_FIXED}[name] for name in _EXTRAS.get(plain.__name__, ())}
+        extras.update({name: True for name in extras if name == "decoupled_weight_decay" and plain is _optim.AdamW})
+        self._extras = extras
         for name in [*options]:
             if name in _IGNORED:
-                del options[name]
+                extras[name] = options.pop(name)
             elif name in _FIXED:
                 _adapters.only(options.pop(name), _FIXED[name], f"torch.optim.{plain.__name__}: {name}")
             elif name in _STEPS:
                 options[name] = _STEPS[name](options[name])
-        plain.__init__(self, _unnamed(params), *map(_adapters.number, args), **options)  # type: ignore[misc]
+        names, listed = _unnamed(params)
+        plain.__init__(self, listed, *map(_adapters.number, args), **options)  # type: ignore[misc]
+        if names:
+            self.param_groups[0]["param_names"] = names
 
     return __init__
+
+
+def _adding_groups(plain: Any) -> Callable[..., None]:
+    def add_param_group(self: Any, param_group: Any) -> None:
+        if isinstance(param_group, dict) and "params" in param_group:
+            names, listed = _unnamed(param_group["params"])
+            param_group = {**self._extras, **param_group, "params": listed, **({"param_names": names} if names else {})}
+        plain.add_param_group(self, param_group)
+
+    return add_param_group
 
 
 class _Hook:
@@ -81,12 +104,12 @@ def _with_hooks(plain: type) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _unnamed(params: Any) -> Any:
-    """The parameters of pairs (name, parameter)."""
+def _unnamed(params: Any) -> tuple[list[str], Any]:
+    """The names and the parameters of pairs (name, parameter); no names for parameters alone."""
     items = params if isinstance(params, (dict, list)) or hasattr(params, "dtype") else list(params)
     if isinstance(items, list) and items and isinstance(items[0], tuple):
-        return [parameter for _, parameter in items]
-    return items
+        return [name for name, _ in items], [parameter for _, parameter in items]
+    return [], items
 
 
 def __getattr__(name: str) -> Any:
@@ -100,6 +123,7 @@ def __getattr__(name: str) -> Any:
     if not isinstance(plain, type) or not issubclass(plain, Optimizer):
         raise _rows.missing(f"torch.optim.{name}")
     body = {"__init__": _initializer(plain), "__module__": __name__, "__doc__": plain.__doc__, **_with_hooks(plain)}
+    body["add_param_group"] = _adding_groups(plain)
     globals()[name] = made = type(name, (plain,), body)
     return made
 

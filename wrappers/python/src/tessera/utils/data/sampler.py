@@ -23,28 +23,28 @@ class Sampler:
 
 
 class SequentialSampler(Sampler):
-    def __init__(self, source: Sized) -> None:
-        self.source = source
+    def __init__(self, data_source: Sized) -> None:
+        self.data_source = data_source
 
     def __iter__(self) -> Iterator[int]:
-        return iter(range(len(self.source)))
+        return iter(range(len(self.data_source)))
 
     def __len__(self) -> int:
-        return len(self.source)
+        return len(self.data_source)
 
 
 class RandomSampler(Sampler):
     """Every sample once, in a new random order each time; or `num_samples` drawn with replacement."""
 
     def __init__(
-        self, source: Sized, replacement: bool = False, num_samples: int | None = None,
+        self, data_source: Sized, replacement: bool = False, num_samples: int | None = None,
         generator: Generator | None = None,
     ) -> None:
-        self.source, self.replacement, self.generator = source, replacement, generator
-        self.num_samples = len(source) if num_samples is None else num_samples
+        self.data_source, self.replacement, self.generator = data_source, replacement, generator
+        self.num_samples = len(data_source) if num_samples is None else num_samples
 
     def __iter__(self) -> Iterator[int]:
-        count = len(self.source)
+        count = len(self.data_source)
         if self.replacement:
             drawn = _ops.randint(0, count, (self.num_samples,), generator=self.generator)
         else:

@@ -108,3 +108,4 @@ def _find(name: str) -> Any:
 
 
 __getattr__, __dir__ = lookup(__name__, {}, _find)
+__all__ = [name for name in NAMES["nn.utils"] if name in globals() or hasattr(_utils, name)]  # noqa: PLE0604

@@ -8,6 +8,7 @@ import functools
 import importlib
 from typing import Any
 
+from ..._names import NAMES
 from ..._namespace import lookup
 from ..._tensor import retyped
 
@@ -24,3 +25,4 @@ def _find(name: str) -> Any:
 
 
 __getattr__, __dir__ = lookup(__name__, {}, _find)
+__all__ = list(NAMES["nn.utils.rnn"])
