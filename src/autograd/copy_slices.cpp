@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "autograd/batch.h"
 #include "autograd/gradient_ops.h"
 #include "autograd/tensor_record.h"
 #include "autograd/validate.h"
@@ -13,24 +14,39 @@
 namespace tsr {
 namespace {
 
-// Fresh memory with the layout of a part of a storage; `low` is the offset of the part's first
-// element in the storage.
+// Fresh memory with the layout of a part of a storage, in a batched backward once for each sample;
+// `low` is the offset of the part's first element in the storage.
 struct Shadow {
   Tensor flat;
   int64_t low;
+  int64_t length;
+  int64_t samples;
 
+  // Where a part of the storage lies in `flat`, with the axis of samples in front.
+  [[nodiscard]] Geometry place(Geometry geometry) const {
+    geometry.offset -= low;
+    if (samples == Backward::kNoBatch) return geometry;
+    geometry.sizes.insert(0, samples);
+    geometry.strides.insert(0, length);
+    return geometry;
+  }
   [[nodiscard]] Tensor window(const Geometry& geometry) const {
-    return as_strided_view(flat, geometry.sizes, geometry.strides, geometry.offset - low);
+    const Geometry at = place(geometry);
+    return as_strided_view(flat, at.sizes, at.strides, at.offset);
   }
 };
 
-Shadow make_shadow(const Geometry& a, const Geometry& b, const Tensor& like) {
+Shadow make_shadow(const Geometry& a, const Geometry& b, const Backward& ctx) {
   const Extent first = extent_of(a.sizes, a.strides);
   const Extent second = extent_of(b.sizes, b.strides);
   const int64_t low = std::min(a.offset + first.low, b.offset + second.low);
   const int64_t high = std::max(a.offset + first.high, b.offset + second.high);
   const int64_t length = std::max<int64_t>(high - low, 0);
-  return {gradient_ops().zeros(std::array{length}, like.dtype(), like.device()), low};
+  const int64_t samples = ctx.samples();
+  const int64_t times = samples == Backward::kNoBatch ? 1 : samples;
+  const Tensor& like = ctx.grad();
+  return {gradient_ops().zeros(std::array{times * length}, like.dtype(), like.device()), low,
+          length, samples};
 }
 
 // flat[geometry] += grad, where the view may show one element several times. Every view is taken
@@ -72,14 +88,13 @@ NodePtr make_strided_node(const Edge& source_edge, const Geometry& source, const
     TSR_CHECK(!may_overlap_itself(source.sizes, source.strides), Code::kNotImplemented, nullptr,
               "the gradient of a strided view of a tensor with overlapping elements is not "
               "implemented; make the tensor contiguous first");
-    const Shadow shadow = make_shadow(source, view, ctx.grad());
-    Geometry place = view;
-    place.offset -= shadow.low;
-    if (ctx.grad().numel() != 0) add_into(shadow.flat, place, ctx.grad(), true);
+    const Shadow shadow = make_shadow(source, view, ctx);
+    if (ctx.grad().numel() != 0) add_into(shadow.flat, shadow.place(view), ctx.grad(), true);
     ctx.set(0, shadow.window(source));
   };
+  using Batches = TakesBatches<decltype(derivative)>;
   NodePtr node = NodePtr::adopt(
-      new LambdaNode<decltype(derivative)>("AsStridedBackward", std::move(derivative)));
+      new LambdaNode<Batches>("AsStridedBackward", Batches{std::move(derivative)}));
   node->add_edge(source_edge);
   node->add_output(window, true);
   return node;
@@ -105,7 +120,7 @@ Tensor CopySlices::run_fn(Backward& ctx, const Tensor& slice) {
   SmallVector<Tensor, 4> results(fn_->next_edges().size());
   grads[output_] = gradient_ops().clone(slice);
   Backward inner(*fn_, {grads.data(), grads.size()}, {results.data(), results.size()},
-                 ctx.needs_mask());
+                 ctx.needs_mask(), ctx.samples());
   fn_->apply(inner);
   for (size_t i = 0; i < results.size(); ++i) {
     if (i != input_ && ctx.needs(i)) ctx.set(i, std::move(results[i]));
@@ -114,14 +129,18 @@ Tensor CopySlices::run_fn(Backward& ctx, const Tensor& slice) {
 }
 
 void CopySlices::apply(Backward& ctx) {
-  const Shadow shadow = make_shadow(base_, base_, ctx.grad());
+  const Shadow shadow = make_shadow(base_, base_, ctx);
   gradient_ops().copy_into(shadow.window(base_), ctx.grad());
   const Tensor slice = shadow.window(view_);
   Tensor old = run_fn(ctx, slice);
   if (!ctx.needs(input_)) return;
-  if (!old.defined()) old = gradient_ops().zeros(view_.sizes, slice.dtype(), slice.device());
+  if (!old.defined()) old = gradient_ops().zeros(slice.sizes(), slice.dtype(), slice.device());
   const OutputMeta& meta = fn_->outputs()[output_];
-  fit_gradient(old, meta, *fn_, input_);
+  if (ctx.lead() == 0) {
+    fit_gradient(old, meta, *fn_, input_);
+  } else {
+    fit_batch(old, meta, *fn_, input_, ctx.samples());
+  }
   gradient_ops().copy_into(slice, old);
   ctx.set(input_, shadow.window(base_));
 }

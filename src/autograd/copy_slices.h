@@ -27,6 +27,7 @@ class CopySlices final : public Node {
 
   void apply(Backward& ctx) override;
   void release() noexcept override;
+  [[nodiscard]] bool takes_batches() const noexcept override { return fn_->takes_batches(); }
   [[nodiscard]] const Node* part() const noexcept override { return fn_.get(); }
   void record_saved_use() const override { fn_->record_saved_use(); }
 

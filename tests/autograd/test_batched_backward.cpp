@@ -220,15 +220,20 @@ TEST_F(BatchedBackward, nodes_without_a_rule_run_once_for_each_sample) {
         return ops::multiply(ops::cumulative_sum(a, 0), ops::where(ops::greater(a, b), a, b));
       },
       square_leaf(1), square_leaf(2));
-  // A write through a view.
-  expect_rows(
-      [](const Tensor& a, const Tensor& b) {
-        const Tensor x = ops::multiply(a, 1);
-        const Tensor row = ops::select(x, 0, 1);
-        ops::multiply(row, ops::select(b, 0, 0), ops::Out::inplace(row));
-        return ops::exp(x);
-      },
-      square_leaf(3), square_leaf(4));
+}
+
+TEST_F(BatchedBackward, writes_through_views) {
+  for (const bool read_views : {false, true}) {
+    expect_rows(
+        [=](const Tensor& a, const Tensor& b) {
+          const Tensor x = ops::multiply(a, 1);
+          const Tensor row = ops::select(x, 0, 1);
+          const Tensor column = ops::select(x, 1, 2);
+          ops::multiply(row, ops::select(b, 0, 0), ops::Out::inplace(row));
+          return read_views ? ops::multiply(column, row) : ops::exp(x);
+        },
+        square_leaf(3), square_leaf(4));
+  }
 }
 
 TEST_F(BatchedBackward, hooks_see_one_sample_at_a_time) {

@@ -214,7 +214,9 @@ Tensor diag_embed(const Tensor& input, int64_t offset, int64_t axis1, int64_t ax
   const bool recording = needs_grad(input);
   const Tensor result = scatter_window(
       input, shape, "DiagEmbedBackward",
-      [offset, rows, columns](const Tensor& t) { return diagonal(t, offset, rows, columns); });
+      [offset, rows = rows - rank, columns = columns - rank](const Tensor& t) {
+        return diagonal(t, offset, rows, columns);
+      });
   return deliver(result, out, recording);
 }
 

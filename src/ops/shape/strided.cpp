@@ -59,6 +59,13 @@ bool sum_by_position(const Tensor& flat, const Tensor& g, const Place& window) {
   return false;
 }
 
+// The places of a window in the memory of so many samples, `length` elements each.
+Place of_samples(Place window, int64_t samples, int64_t length) {
+  window.sizes.insert(0, samples);
+  window.strides.insert(0, length);
+  return window;
+}
+
 // Zeros of one axis with g added at the places of a window on it. Differentiable: the derivative is
 // the window.
 Tensor sum_into(const Tensor& g, int64_t length, const Place& window) {
@@ -73,7 +80,8 @@ Tensor sum_into(const Tensor& g, int64_t length, const Place& window) {
   if (!may_overlap_itself(place.sizes, place.strides)) {
     return scatter_window(part, {length}, "StridedSumBackward", [place](const Tensor& t) {
       const Tensor flat = contiguous(t);
-      return as_strided(flat, place.sizes, place.strides, flat.offset() + place.offset);
+      const Place all = t.ndim() == 1 ? place : of_samples(place, t.size(0), t.size(1));
+      return as_strided(flat, all.sizes, all.strides, flat.offset() + all.offset);
     });
   }
   const Tensor flat = zeros_like_shape(Dims{length}, g.dtype(), g.device());
@@ -82,21 +90,25 @@ Tensor sum_into(const Tensor& g, int64_t length, const Place& window) {
   return index_put(flat, {&places, 1}, part, true, Out::inplace(flat));
 }
 
-// The gradient of `source` where g is that of `window`; both show the same memory.
-Tensor strided_grad(const Tensor& g, Place source, Place window) {
-  if (g.numel() == 0) return zeros_like_shape(source.sizes, g.dtype(), g.device());
+// The gradient of `source` from that of `window`; both show the same memory.
+Tensor strided_grad(const Backward& ctx, Place source, Place window) {
+  const Tensor& g = ctx.grad();
+  if (g.numel() == 0) return zeros_like_shape(ctx.batched(source.sizes), g.dtype(), g.device());
   const Extent a = extent_of(source.sizes, source.strides);
   const Extent b = extent_of(window.sizes, window.strides);
   const int64_t low = std::min(source.offset + a.low, window.offset + b.low);
   const int64_t length = std::max(source.offset + a.high, window.offset + b.high) - low;
   source.offset -= low;
   window.offset -= low;
-  Tensor flat = sum_into(g, length, window);
+  const int64_t samples = ctx.lead() == 0 ? 1 : ctx.samples();
+  if (ctx.lead() != 0) window = of_samples(window, samples, length);
+  Tensor flat = sum_into(g, samples * length, window);
   if (may_overlap_itself(source.sizes, source.strides)) {
     const Tensor shown = sum_into(ones(source.sizes, g.dtype(), g.device()), length, source);
-    flat = divide(flat, add(shown, equal(shown, 0)));
+    flat = divide(reshape(flat, Dims{samples, length}), add(shown, equal(shown, 0)));
   }
   flat = contiguous(flat);
+  if (ctx.lead() != 0) source = of_samples(source, samples, length);
   return as_strided(flat, source.sizes, source.strides, flat.offset() + source.offset);
 }
 
@@ -128,10 +140,10 @@ Tensor as_strided(const Tensor& input, DimsView shape, DimsView strides,
   check_inside(input, shape, strides, first);
   Tensor view = make_view(input, shape, strides, first);
   record_view(view, input, "AsStridedBackward",
-              [source = Place{input.sizes(), input.strides(), input.offset()},
-               window = Place{Dims(shape), Dims(strides), first}](Backward& ctx) {
-                ctx.set(0, strided_grad(ctx.grad(), source, window));
-              });
+              TakesBatches{[source = Place{input.sizes(), input.strides(), input.offset()},
+                            window = Place{Dims(shape), Dims(strides), first}](Backward& ctx) {
+                ctx.set(0, strided_grad(ctx, source, window));
+              }});
   return view;
 }
 
@@ -161,10 +173,16 @@ Tensor unfold(const Tensor& input, int64_t axis, int64_t size, int64_t step) {
   const Place place = windows(input.sizes(), input.strides(), input.offset());
   checked_numel(place.sizes, input.itemsize());
   Tensor view = make_view(input, place.sizes, place.strides, place.offset);
-  record_view(view, input, "UnfoldBackward", [sizes = input.sizes(), windows](Backward& ctx) {
-    const Place dense = windows(sizes, contiguous_strides(sizes), 0);
-    ctx.set(0, reshape(sum_into(ctx.grad(), numel_of(sizes), dense), sizes));
-  });
+  const auto derivative = [sizes = input.sizes(), windows](Backward& ctx) {
+    Place dense = windows(sizes, contiguous_strides(sizes), 0);
+    int64_t length = numel_of(sizes);
+    if (ctx.lead() != 0) {
+      dense = of_samples(dense, ctx.samples(), length);
+      length *= ctx.samples();
+    }
+    ctx.set(0, reshape(sum_into(ctx.grad(), length, dense), ctx.batched(sizes)));
+  };
+  record_view(view, input, "UnfoldBackward", TakesBatches{derivative});
   return view;
 }
 
