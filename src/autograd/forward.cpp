@@ -402,6 +402,10 @@ void set_tangent(const Tensor& tensor, ForwardLevel& level, Tensor tangent) {
   write_part(*base, tensor, level, tangent);
 }
 
+void set_fitting_tangent(const Tensor& tensor, ForwardLevel& level, Tensor tangent) {
+  store_tangent(tensor, level, std::move(tangent));
+}
+
 void copy_tangents(const Tensor& from, const Tensor& to) {
   if (t_forward_mode.level == nullptr) return;
   const Tensor* base = base_of(from);

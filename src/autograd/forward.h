@@ -91,6 +91,9 @@ class BelowLevel {
 // Replaces the tangent, whose shape must broadcast to the tensor's; undefined: zero. Call it under
 // BelowLevel.
 void set_tangent(const Tensor& tensor, ForwardLevel& level, Tensor tangent);
+// The same for a tensor that is no view and a defined tangent of its shape and dtype; needs no
+// BelowLevel.
+void set_fitting_tangent(const Tensor& tensor, ForwardLevel& level, Tensor tangent);
 // Gives `to`, another tensor of the same shape and dtype, the tangents of `from`.
 void copy_tangents(const Tensor& from, const Tensor& to);
 // As Tensor::detached, with the tangents.

@@ -250,9 +250,7 @@ bool LoneTangents::are_plain() const noexcept {
 }
 
 void LoneTangents::give(const Tensor& output, Tensor tangent) const {
-  ForwardLevel& level = *t_forward_mode.level;
-  const BelowLevel below(level, true);
-  set_tangent(output, level, std::move(tangent));
+  set_fitting_tangent(output, *t_forward_mode.level, std::move(tangent));
 }
 
 void check_saves(Saves saves) {

@@ -96,6 +96,16 @@ void connect(Node* node, TensorRefs outputs, TensorRefs inputs, Saves saves,
 // of LoneTangents. False: another case, and nothing has been done. Call it under forward_enabled().
 bool push_alone(const Tensor& output, const TensorRefs& inputs, const Saves& saves,
                 const ForwardRule& rule);
+// record of an elementwise derivative with forward mode on. Out of line, so that record stays small
+// enough to be inlined.
+template <class F>
+[[gnu::noinline]] void record_dual(const Tensor& output, const char* name, TensorRefs inputs,
+                                   Saves saves, F derivative) {
+  using Batches = TakesBatches<F>;
+  const ForwardRule rule(kElementwise, derivative);
+  if (push_alone(output, inputs, saves, rule)) return;
+  connect(new LambdaNode<Batches>(name, Batches{derivative}), {output}, inputs, saves, &rule);
+}
 }  // namespace detail
 
 // The tangents of an op's inputs in the common case of forward mode: at most four inputs, one level,
@@ -111,6 +121,7 @@ class LoneTangents {
   [[nodiscard]] bool any() const noexcept;
   // Whether no tangent can require grad, so that nothing of the computation is to be recorded.
   [[nodiscard]] bool are_plain() const noexcept;
+  // For an output that is no view and a tangent of its shape and dtype.
   void give(const Tensor& output, Tensor tangent) const;
 
  private:
@@ -142,18 +153,14 @@ void record(const Tensor& output, const char* name, TensorRefs inputs, Saves sav
     return;
   detail::connect(new LambdaNode<F>(name, std::move(derivative)), {output}, inputs, saves, &rule);
 }
-// An elementwise derivative also takes batches.
+// An elementwise derivative also takes batches. Inlined always: it is short, and a call would copy
+// the derivative.
 template <class F>
-void record(const Tensor& output, const char* name, TensorRefs inputs, Saves saves, F derivative,
-            ForwardRule::Elementwise elementwise) {
+[[gnu::always_inline]] inline void record(const Tensor& output, const char* name, TensorRefs inputs,
+                                          Saves saves, F derivative, ForwardRule::Elementwise) {
+  if (forward_enabled()) [[unlikely]]
+    return detail::record_dual(output, name, inputs, saves, std::move(derivative));
   using Batches = TakesBatches<F>;
-  if (forward_enabled()) [[unlikely]] {
-    const ForwardRule rule(elementwise, derivative);
-    if (detail::push_alone(output, inputs, saves, rule)) return;
-    detail::connect(new LambdaNode<Batches>(name, Batches{derivative}), {output}, inputs, saves,
-                    &rule);
-    return;
-  }
   detail::connect(new LambdaNode<Batches>(name, Batches{std::move(derivative)}), {output}, inputs,
                   saves, nullptr);
 }

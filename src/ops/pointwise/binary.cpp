@@ -214,7 +214,7 @@ bool are_dense(std::initializer_list<const Tensor*> tensors) {
 
 // a b + c d in one pass.
 Tensor sum_of_products(const Tensor& a, const Tensor& b, const Tensor& c, const Tensor& d) {
-  const Tensor result = empty(a.sizes(), a.dtype(), a.device());
+  const Tensor result = empty_dense_like(a, a.dtype(), a.device());
   if (result.numel() == 0) return result;
   const kernel::Elementwise walk(result, {a, b, c, d});
   kernel::launch(kernel::kSumOfProducts, result.device(), walk.plan());
@@ -247,8 +247,36 @@ Tensor pushed_product(const Forward& ctx, uint8_t saves) {
   return addcmul(first, a, t, 1, here ? Out::inplace(first) : Out());
 }
 
+// Sets the tangent of a product in the common case of forward mode, in one kernel. False: another
+// case, and nothing has been done.
+bool push_product(const Tensor& output, const Tensor& a, const Tensor& b) {
+  LoneTangents lone;
+  if (output.is_same(a) || !lone.find({a, b})) return false;
+  if (!lone.any()) return true;
+  // A tangent has the dtype and the shape of its factor.
+  const bool alike = a.is_same(b) || (a.dtype() == b.dtype() && a.sizes() == b.sizes());
+  if (!alike || !lone.are_plain()) return false;
+  const Tensor& of_a = lone[0];
+  const Tensor& of_b = lone[1];
+  if (!of_b.defined()) {
+    lone.give(output, launch_fused(BinaryOp::kMultiply, of_a, b, {}));
+  } else if (!of_a.defined()) {
+    lone.give(output, launch_fused(BinaryOp::kMultiply, of_b, a, {}));
+  } else if (a.device().is_cpu() && itemsize(a.dtype()) >= 4 && a.is_contiguous() &&
+             b.is_contiguous() && of_a.is_contiguous() && of_b.is_contiguous()) {
+    lone.give(output, sum_of_products(of_a, b, a, of_b));
+  } else {
+    return false;
+  }
+  return true;
+}
+
 void record_binary(const BinaryRule& rule, const Tensor& output, const Arg& a, const Arg& b,
                    const Tensor& original_a, uint8_t saves) {
+  if (rule.op == BinaryOp::kMultiply && forward_enabled() && a.is_tensor() && b.is_tensor() &&
+      push_product(output, a.tensor(), b.tensor())) [[unlikely]] {
+    return;
+  }
   const BinaryDerivative derivative{&rule,         a.scalar(),    b.scalar(),
                                     a.is_tensor(), b.is_tensor(), saves};
   SmallVector<Save, 3> kept = operand_saves(a, b, original_a, saves);

@@ -82,13 +82,30 @@ void launch_unary(UnaryOp op, const Tensor& result, const Tensor& source,
 
 Tensor launch_fused(BinaryOp op, const Tensor& g, const Tensor& saved,
                     std::initializer_list<double> params) {
-  Tensor result = allocate({}, g.sizes(), g.dtype(), g.device(), false, {&g}).finish();
+  Tensor result = g.is_contiguous()
+                      ? empty_dense_like(g, g.dtype(), g.device())
+                      : allocate({}, g.sizes(), g.dtype(), g.device(), false, {&g}).finish();
   if (result.numel() == 0) return result;
   kernel::Elementwise walk(result, {g, saved});
   int index = 0;
   for (const double value : params) walk.param(index++, value, g.dtype());
   kernel::launch(kernel::kBinary, result.device(), op, walk.plan());
   return result;
+}
+
+bool push_fused(const UnaryRule& rule, const Tensor& input, const Tensor& saved,
+                const Tensor& output, std::initializer_list<double> params) {
+  if (output.is_same(input)) return false;
+  LoneTangents lone;
+  if (!lone.find({input})) return false;
+  if (!lone.any()) return true;
+  const DType dtype = output.dtype();
+  if (!lone.are_plain() || lone[0].dtype() != dtype || saved.dtype() != dtype ||
+      is_complex(dtype)) {
+    return false;
+  }
+  lone.give(output, launch_fused(rule.fused, lone[0], saved, params));
+  return true;
 }
 
 namespace {

@@ -21,7 +21,12 @@ void launch_unary(kernel::UnaryOp op, const Tensor& result, const Tensor& source
 Tensor launch_fused(kernel::BinaryOp op, const Tensor& g, const Tensor& saved,
                     std::initializer_list<double> params);
 
-// `params` are the plan's; `derivative(ctx)` may hold them. The rule says what is saved, as
+// Sets the tangent of `output` by the rule's fused derivative in the common case of forward mode.
+// False: another case, and nothing has been done.
+bool push_fused(const UnaryRule& rule, const Tensor& input, const Tensor& saved,
+                const Tensor& output, std::initializer_list<double> params);
+
+// `params` are the plan's, also of the fused derivative; `derivative(ctx)` may hold them. The rule says what is saved, as
 // ctx.saved(0).
 template <class Derivative>
 Tensor run_unary(const UnaryRule& rule, const Tensor& input, const Out& out,
@@ -44,6 +49,10 @@ Tensor run_unary(const UnaryRule& rule, const Tensor& input, const Out& out,
   Tensor output = result.finish();
   if (grad) {
     const Tensor none;
+    if (rule.fused != kernel::BinaryOp::kNone && forward_enabled()) [[unlikely]] {
+      const Tensor& saved = rule.saves == UnarySaves::kOutput ? output : input;
+      if (push_fused(rule, input, saved, output, params)) return output;
+    }
     const Save save = rule.saves == UnarySaves::kOutput  ? save_output(output)
                       : rule.saves == UnarySaves::kInput ? save_input(keep ? original : input)
                                                          : save_input(none);

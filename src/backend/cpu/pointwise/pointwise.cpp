@@ -95,13 +95,18 @@ Status sum_of_products(const ElementwisePlan& plan) {
     if (plan.dtypes[k] != dtype || plan.strides[k][0] != size) return missing();
   }
   if (row == nullptr || plan.ndim != 1 || plan.operands != 5) return missing();
-  parallel_for(plan.numel, kGrain, [&](int64_t begin, int64_t end) {
+  const auto run = [&](int64_t begin, int64_t end) {
     const auto at = [&](int slot) {
       return static_cast<std::byte*>(plan.data[slot]) + begin * size;
     };
     const void* in[] = {at(1), at(2), at(3), at(4)};
     row(end - begin, at(0), in, plan.params);
-  });
+  };
+  if (plan.numel <= kGrain) {
+    run(0, plan.numel);
+  } else {
+    parallel_for(plan.numel, kGrain, run);
+  }
   return kernel::kOk;
 }
 
