@@ -235,3 +235,63 @@ def test_modules_that_programs_import_are_there() -> None:
     torch.serialization.add_safe_globals([int])
     with torch.serialization.safe_globals([int]):
         assert torch.compiler.disable(len)([1]) == 1
+
+
+# ---- modules ----
+
+
+def test_full_backward_hooks_see_and_replace_the_gradients_of_inputs() -> None:
+    class Product(nn.Module):
+        def forward(self, a: Any, b: Any, scale: float = 1.0) -> Any:
+            return a * b * scale, a + b
+
+    module, seen = Product(), []
+    module.register_full_backward_hook(lambda m, grads, outputs: seen.append([g.tolist() for g in (*grads, *outputs)]))
+    a, b = torch.ones(1, requires_grad=True), torch.full((1,), 3.0, requires_grad=True)
+    first, second = module(a, b, scale=2.0)
+    (first + 5 * second).backward()
+    assert seen == [[[11.0], [7.0], [1.0], [5.0]]] and a.grad.item() == 11 and b.grad.item() == 7
+
+
+def test_full_backward_hooks_may_change_gradients() -> None:
+    first, second = nn.Linear(2, 2, bias=False), nn.Linear(2, 1, bias=False)
+    x = torch.ones(1, 2)
+    second(first(x)).sum().backward()
+    plain = first.weight.grad.clone()
+    first.weight.grad = None
+    after = second.register_full_backward_hook(lambda m, grads, outputs: (grads[0] * 2,))
+    before = second.register_full_backward_pre_hook(lambda m, outputs: (outputs[0] * 3,))
+    second(first(x)).sum().backward()
+    assert torch.allclose(first.weight.grad, plain * 6)
+    first.weight.grad = None
+    after.remove()
+    before.remove()
+    second(first(x)).sum().backward()
+    assert torch.equal(first.weight.grad, plain)
+    seen: list[Any] = []
+    first.register_full_backward_hook(lambda m, grads, outputs: seen.append(grads))
+    first(x).sum().backward()  # no input requires a gradient
+    assert seen == [(None,)]
+
+
+def test_names_of_parts_are_checked_as_pytorch_does() -> None:
+    module = nn.Sequential(nn.Linear(1, 1))
+    module.plain = None
+    module.plain = nn.ReLU()  # an assignment replaces
+    assert [name for name, _ in module.named_children()] == ["0", "plain"]
+    for wrong in (
+        lambda: module.register_buffer("plain", torch.ones(1)), lambda: module.add_module("forward", nn.ReLU()),
+        lambda: module.register_parameter("training", nn.Parameter(torch.ones(1))), lambda: module.register_parameter("a.b", None),
+    ):
+        with pytest.raises(KeyError):
+            wrong()
+    for wrong in (lambda: module.register_buffer("x", 3), lambda: module.add_module("x", 3), lambda: nn.ModuleList([3])):
+        with pytest.raises(TypeError):
+            wrong()
+    for wrong in (lambda: module.get_parameter("0.nope"), lambda: module.get_buffer("nope"), lambda: module.nope):
+        with pytest.raises(AttributeError, match="nope"):
+            wrong()
+
+
+def test_a_negative_zero_does_not_widen_a_column() -> None:
+    assert repr(torch.tensor([1.0, -0.0])) == "tensor([1., -0.])"

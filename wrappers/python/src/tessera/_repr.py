@@ -51,8 +51,10 @@ def _formatter(shown: Any) -> Callable[[Any], str]:
             return f"{real(number.real)}{'' if second[0] == '-' else '+'}{second}j"
 
         return pair
-    write: Callable[[Any], str] = _float_style(shown) if shown.dtype.kind == "f" else lambda number: str(number)
-    width = max((len(write(number)) for number in shown.ravel().tolist()), default=0)
+    floats = shown.dtype.kind == "f"
+    write: Callable[[Any], str] = _float_style(shown) if floats else lambda number: str(number)
+    counted = shown[np.isfinite(shown) & (shown != 0)] if floats else shown.ravel()  # -0 and NaN stand out of their column
+    width = max((len(write(number)) for number in counted.tolist()), default=0)
     return lambda number: write(number).rjust(width)
 
 

@@ -19,6 +19,12 @@ from .parameter import Parameter
 M = TypeVar("M", bound="Module")
 
 
+class NameOfPartError(InvalidValueError, KeyError):
+    """A name that no part of a Module can have."""
+
+    __str__ = Exception.__str__  # KeyError's shows the quotes of a key
+
+
 class RemovableHandle:
     """Removes a hook of a Module, also at the end of a with block."""
 
@@ -120,7 +126,9 @@ class Module:
     def _tables(self) -> dict[str, Any]:
         tables = self.__dict__.get("_parameters")
         if tables is None:
-            raise AttributeError(f"call super().__init__() in {type(self).__name__}.__init__ before assigning")
+            raise AttributeError(
+                f"cannot assign before Module.__init__() call: call super().__init__() first in {type(self).__name__}.__init__"
+            )
         return self.__dict__
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -152,7 +160,7 @@ class Module:
                 return table[name]
             if name in (table := own["_buffers"]):
                 return table[name]
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __delattr__(self, name: str) -> None:
         for table in (self._parameters, self._buffers, self._modules):
@@ -168,7 +176,7 @@ class Module:
 
     def _claim(self, name: str, table: dict[str, Any]) -> None:
         if "." in name or not name:
-            raise InvalidValueError(f"a name must not be empty or have a dot in it: {name!r}")
+            raise NameOfPartError(f"a name must not be empty or have a dot in it: {name!r}")
         for other in (self._parameters, self._buffers, self._modules):
             if other is not table:
                 other.pop(name, None)

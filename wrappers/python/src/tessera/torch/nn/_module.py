@@ -15,7 +15,8 @@ from tessera.nn.module import RemovableHandle
 from tessera.nn.parameter import Parameter as _Parameter
 
 from ..._core import TensorBase
-from .._tensor import Tensor, made, retyped, with_tensors
+from .._tensor import Tensor, retyped, with_tensors
+from ._full_hooks import hooks_of
 
 
 class Parameter(Tensor, _Parameter):
@@ -94,12 +95,27 @@ class Module(_Module):
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def register_parameter(self, name: str, param: Any) -> None:
+        if param is not None:
+            self._refuse_known(name, self._parameters)
         super().register_parameter(name, _parameter(param))
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
+        if tensor is not None and not isinstance(tensor, TensorBase):
+            raise TypeError(f"buffer {name!r}: expected a tensor or None, got {type(tensor).__name__}")
+        self._refuse_known(name, self._buffers)
         super().register_buffer(name, retyped(tensor), persistent)
 
+    def _refuse_known(self, name: str, own: Any) -> None:
+        """A name that belongs to an attribute of another kind is an error where PyTorch says so."""
+        tables = (self.__dict__, self._parameters, self._buffers, self._modules)
+        known = any(name in table for table in tables if table is not own) or callable(getattr(type(self), name, None))
+        if name not in own and known:
+            raise KeyError(f"attribute {name!r} exists already")
+
     def add_module(self, name: str, module: Any) -> None:
+        if module is not None and not isinstance(module, _Module):
+            raise TypeError(f"{name}: expected a Module, got {type(module).__name__}")
+        self._refuse_known(name, self._modules)
         super().add_module(name, _adopted(module))
 
     register_module = add_module
@@ -108,9 +124,13 @@ class Module(_Module):
         if isinstance(value, Buffer):
             self.register_buffer(name, TensorBase.__new__(Tensor, value), value.persistent)
             return
-        if isinstance(value, TensorBase):
-            value = _parameter(value) if isinstance(value, _Parameter) else retyped(value)
-        super().__setattr__(name, value)
+        if isinstance(value, _Module):  # as a parameter, it replaces an attribute of any kind
+            super().add_module(name, _adopted(value))
+            return
+        if isinstance(value, _Parameter):
+            super().register_parameter(name, _parameter(value))
+            return
+        super().__setattr__(name, retyped(value) if isinstance(value, TensorBase) else value)
 
     # ---- walks ----
 
@@ -136,11 +156,11 @@ class Module(_Module):
 
     def get_parameter(self, target: str) -> Any:
         path, _, name = target.rpartition(".")
-        return self.get_submodule(path)._parameters[name]
+        return _part(self.get_submodule(path), "_parameters", name)
 
     def get_buffer(self, target: str) -> Any:
         path, _, name = target.rpartition(".")
-        return self.get_submodule(path)._buffers[name]
+        return _part(self.get_submodule(path), "_buffers", name)
 
     # ---- state ----
 
@@ -177,22 +197,16 @@ class Module(_Module):
     # ---- hooks ----
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """hook(module, grad_input, grad_output) when the gradient of the output is there; grad_input is (None,)."""
+        """hook(module, grad_input, grad_output) when the gradients of the inputs are there; a result replaces them."""
+        hooks = hooks_of(self)
+        return hooks.add(hooks.after, hook, prepend)
 
-        def call(module: Any, grad: Any) -> None:
-            if hook(module, (None,), (made(grad),)) is not None:
-                raise NotImplementedError("a full backward hook that replaces gradients is not in tessera.torch")
-
-        return super().register_output_grad_hook(call)
+    register_backward_hook = register_full_backward_hook
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """hook(module, grad_output) when the gradient of the output is there; a result replaces it."""
-
-        def call(module: Any, grad: Any) -> Any:
-            changed = hook(module, (made(grad),))
-            return changed[0] if isinstance(changed, tuple) else changed
-
-        return super().register_output_grad_hook(call)
+        """hook(module, grad_output) when the gradients of the outputs are there; a result replaces them."""
+        hooks = hooks_of(self)
+        return hooks.add(hooks.before, hook, prepend)
 
     def register_output_grad_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         return super().register_output_grad_hook(with_tensors(hook))
@@ -215,6 +229,13 @@ class Module(_Module):
             return f"{self._get_name()}({extra})"
         lines += [f"({name}): {text}" for name, text in (_joined(parts) if isinstance(self, ModuleList) else parts)]
         return f"{self._get_name()}(" + ("\n  " + "\n  ".join(lines) + "\n" if lines else "") + ")"
+
+
+def _part(module: Any, table: str, name: str) -> Any:
+    found = getattr(module, table)
+    if name not in found:
+        raise AttributeError(f"{module._get_name()} has no attribute {name!r} among its {table[1:]}")
+    return found[name]
 
 
 def _joined(parts: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
