@@ -295,3 +295,11 @@ def test_names_of_parts_are_checked_as_pytorch_does() -> None:
 
 def test_a_negative_zero_does_not_widen_a_column() -> None:
     assert repr(torch.tensor([1.0, -0.0])) == "tensor([1., -0.])"
+
+
+
+def test_a_range_needs_a_step_towards_its_end() -> None:
+    assert torch.arange(3, 3).shape == (0,) and torch.arange(5, 1, -2).tolist() == [5, 3]
+    with pytest.raises(RuntimeError, match="step"):
+        torch.arange(1, 5, -1)
+    assert torch.ones(2).layout is torch.strided and torch.ones(3)[1:]._is_view() and not torch.ones(3)._is_view()

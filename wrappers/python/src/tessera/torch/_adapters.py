@@ -419,6 +419,8 @@ def solved_triangle(b: Any, a: Any, upper: bool, transpose: bool, unitriangular:
 def counting(start: Any, end: Any, step: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
     first, last = (0, start) if end is None else (start, end)
     ends = [number(n) for n in (first, last, step)]
+    if (ends[1] - ends[0]) * ends[2] < 0:
+        raise InvalidValueError(f"arange(): expected a step towards the end, got {ends[0]}, {ends[1]} and the step {ends[2]}")
     if dtype is None and any(isinstance(n, float) for n in ends):
         dtype = floating(None)
     return arange(*ends, dtype=dtype, device=device, requires_grad=requires_grad)

@@ -107,6 +107,13 @@ class Tensor(_plain.Tensor):
     def is_cpu(self) -> bool:
         return bool(self.device.type == "cpu")
 
+    @property
+    def layout(self) -> Any:
+        return strided
+
+    def _is_view(self) -> bool:
+        return bool(self._view)
+
     is_sparse = is_quantized = is_meta = is_mps = is_nested = is_xla = is_xpu = property(lambda self: False)
 
 
