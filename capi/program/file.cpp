@@ -260,6 +260,7 @@ class Reader {
     value.stored = row.contains("alias") ? read_alias(row) : read_own(row, value);
     if (value.stored.dtype() != value.dtype) refuse("'", value.name, "' has another dtype");
     const auto& sizes = value.stored.sizes();
+    if (value.source == Source::kInput) refuse("value ", number, " is stored and an input");
     const bool same = sizes.size() == value.sizes.size() &&
                       std::equal(sizes.begin(), sizes.end(), value.sizes.begin(),
                                  [](int64_t size, const Integer& declared) {
@@ -302,6 +303,9 @@ class Reader {
     const auto strides = row.at("strides").get<std::vector<int64_t>>();
     const auto offset = alias.at("offset").get<int64_t>();
     const bool sane = strides.size() == shape.size() &&
+    // Others may have less memory than elements.
+    if (!base.is_contiguous())
+      refuse("a tensor shares the memory of value ", of, ", which has gaps");
                       std::all_of(strides.begin(), strides.end(), [&](int64_t stride) {
                         return stride >= 0 && stride <= base.numel();
                       });

@@ -365,3 +365,30 @@ def test_p17_corrupted_files_give_errors(name: str) -> None:
         with pytest.raises(ts.TesseraError):
             program.from_bytes(file[:size])
     assert refused > 400
+
+
+def changed(recorded: program.Program, change: Callable[[Any], Any], path: Path) -> Path:
+    """The program's file with another description."""
+    recorded.save(path)
+    text = json.loads(ts.io.load_metadata(path)["tessera.program"])
+    tensors = {name: ts.asarray(each.numpy().copy()) for name, each in ts.load_file(path).items()}
+    change(text)
+    ts.save_file(tensors, path, {"tessera.program": json.dumps(text)})
+    return path
+
+
+def test_p17_a_file_cannot_lead_out_of_memory(tmp_path: Path) -> None:
+    a, b = nn.Parameter(ts.ones(4)), nn.Parameter(ts.ones(4))
+    recorded = program.record(lambda x: x * a + b, ts.ones(4), parameters={"a": a, "b": b})
+
+    def shares_one_element(text: Any) -> None:
+        first, second = text["tensors"]
+        first["strides"] = [0]
+        second.update(alias={"of": first["value"], "offset": 0}, strides=[1], shape=[4])
+
+    def stores_an_input(text: Any) -> None:
+        text["tensors"][0]["value"] = text["inputs"][0]["value"]
+
+    for change, message in [(shares_one_element, "gaps"), (stores_an_input, "an input")]:
+        with pytest.raises(OSError, match=message):
+            program.load(changed(recorded, change, tmp_path / "x.program"))
