@@ -117,9 +117,12 @@ class Writer {
     (alias.of == kAbsent ? stored_ : shared_).push_back(std::move(row));
   }
 
-  // A tensor whose elements all belong to a contiguous tensor of the program.
+  // The largest contiguous tensor of the program that all elements belong to, which thus has memory
+  // of its own in the file.
   Alias alias_of(int32_t number) const {
     const Tensor& tensor = program_.values[static_cast<size_t>(number)].stored;
+    Alias found{kAbsent, 0};
+    int64_t most = 0;
     for (int32_t i = 0; i < static_cast<int32_t>(program_.values.size()); ++i) {
       const Tensor& other = program_.values[static_cast<size_t>(i)].stored;
       if (i == number || !other.defined() || other.storage() != tensor.storage() ||
@@ -128,9 +131,12 @@ class Writer {
       if (other.numel() == tensor.numel() && tensor.is_contiguous() && i > number) continue;
       const Extent extent = extent_of(tensor.sizes(), tensor.strides());
       const int64_t offset = tensor.offset() - other.offset();
-      if (offset + extent.low >= 0 && offset + extent.high <= other.numel()) return {i, offset};
+      const bool inside = offset + extent.low >= 0 && offset + extent.high <= other.numel();
+      if (!inside || other.numel() <= most) continue;
+      most = other.numel();
+      found = {i, offset};
     }
-    return {kAbsent, 0};
+    return found;
   }
 
   Json functions() const {

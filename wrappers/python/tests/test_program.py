@@ -392,3 +392,15 @@ def test_p17_a_file_cannot_lead_out_of_memory(tmp_path: Path) -> None:
     for change, message in [(shares_one_element, "gaps"), (stores_an_input, "an input")]:
         with pytest.raises(OSError, match=message):
             program.load(changed(recorded, change, tmp_path / "x.program"))
+
+
+def test_p17_parameters_may_be_parts_of_parts_of_one_memory() -> None:
+    whole = ts.arange(8.0)
+    parts = {"few": whole[2:4], "some": whole[1:6], "whole": whole}
+    for names in (["few", "some", "whole"], ["some", "few", "whole"], ["whole", "some", "few"]):
+        recorded = program.record(
+            lambda x: x + whole[2:4] + parts["few"] + parts["some"][1:3], ts.ones(2), parameters={n: parts[n] for n in names}
+        )
+        loaded = program.from_bytes(recorded.to_bytes())
+        loaded.tensor("whole")[2] = 10.0
+        assert [loaded.tensor("few")[0].item(), loaded.tensor("some")[1].item()] == [10.0, 10.0]
