@@ -260,13 +260,13 @@ class Reader {
       refuse("there is no value ", number);
     Value& value = program_->values[static_cast<size_t>(number)];
     if (value.stored.defined()) refuse("value ", number, " is stored twice");
+    if (value.source == Source::kInput) refuse("value ", number, " is stored and an input");
     value.source =
         row.at("kind").get<std::string>() == "parameter" ? Source::kParameter : Source::kConstant;
     value.name = row.at("name").get<std::string>();
     value.stored = row.contains("alias") ? read_alias(row) : read_own(row, value);
     if (value.stored.dtype() != value.dtype) refuse("'", value.name, "' has another dtype");
     const auto& sizes = value.stored.sizes();
-    if (value.source == Source::kInput) refuse("value ", number, " is stored and an input");
     const bool same = sizes.size() == value.sizes.size() &&
                       std::equal(sizes.begin(), sizes.end(), value.sizes.begin(),
                                  [](int64_t size, const Integer& declared) {
@@ -303,15 +303,15 @@ class Reader {
                         program_->values[static_cast<size_t>(of)].stored.defined();
     if (!exists) refuse("value ", of, " has no memory to share");
     const Tensor& base = program_->values[static_cast<size_t>(of)].stored;
+    // Others may have less memory than elements.
+    if (!base.is_contiguous())
+      refuse("a tensor shares the memory of value ", of, ", which has gaps");
     const auto shape = row.at("shape").get<std::vector<int64_t>>();
     const DimsView sizes(shape.data(), shape.size());
     static_cast<void>(checked_numel(sizes, base.itemsize()));
     const auto strides = row.at("strides").get<std::vector<int64_t>>();
     const auto offset = alias.at("offset").get<int64_t>();
     const bool sane = strides.size() == shape.size() &&
-    // Others may have less memory than elements.
-    if (!base.is_contiguous())
-      refuse("a tensor shares the memory of value ", of, ", which has gaps");
                       std::all_of(strides.begin(), strides.end(), [&](int64_t stride) {
                         return stride >= 0 && stride <= base.numel();
                       });
@@ -384,13 +384,13 @@ ProgramPtr read(IntrusivePtr<io::Archive> archive) {
 }  // namespace
 
 void save(Program& program, const std::string& path) {
-  const std::lock_guard lock(program.mutex);
+  const auto lock = program.lock();
   const Writer writer(program);
   io::save_archive(path, writer.tensors(), writer.metadata());
 }
 
 std::string to_bytes(Program& program) {
-  const std::lock_guard lock(program.mutex);
+  const auto lock = program.lock();
   const Writer writer(program);
   return io::archive_bytes(writer.tensors(), writer.metadata());
 }

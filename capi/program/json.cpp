@@ -382,7 +382,7 @@ void from_json(const Json& tree, Program& program) {
 }
 
 std::string describe(Program& program) {
-  const std::lock_guard lock(program.mutex);
+  const auto lock = program.lock();
   Json tree = to_json(program);
   tree.erase("values");
   tree["trains"] = program.trains;

@@ -185,12 +185,15 @@ void Program::check() {
   }
 }
 
-std::vector<Tensor> Program::run(std::span<const Tensor> given) {
-  // A hook of a training step could run the program again.
-  TSR_CHECK(running_on.load() != std::this_thread::get_id(), Code::kValue, "program",
+std::unique_lock<ForkMutex> Program::lock() {
+  TSR_CHECK(running_on_.load() != std::this_thread::get_id(), Code::kValue, "program",
             "this thread is running the program already");
-  const std::lock_guard lock(mutex);
-  const RunningHere here(running_on);
+  return std::unique_lock(mutex_);
+}
+
+std::vector<Tensor> Program::run(std::span<const Tensor> given) {
+  const auto held = lock();
+  const RunningHere here(running_on_);
   const Quietly quietly;
   if (runner == nullptr) runner = std::make_unique<Runner>(*this);
   return runner->run(given);

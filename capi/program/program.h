@@ -122,14 +122,18 @@ class Program final : public Object {
   [[nodiscard]] int32_t find(std::string_view name) const noexcept;
   [[nodiscard]] Sizes recorded_sizes() const;
   [[nodiscard]] std::vector<Tensor> run(std::span<const Tensor> given);
+  // Waits for the runs of other threads; kValue if this thread is running the program, as a hook of
+  // a training step may ask.
+  [[nodiscard]] std::unique_lock<ForkMutex> lock();
 
-  ForkMutex mutex;                            // of a run
-  std::atomic<std::thread::id> running_on{};  // the thread that holds it
   std::unique_ptr<Runner> runner;
 
  private:
   ~Program();
   void check_sizes() const;
+
+  ForkMutex mutex_;                            // of a run
+  std::atomic<std::thread::id> running_on_{};  // the thread that holds it
 };
 
 using ProgramPtr = IntrusivePtr<Program>;

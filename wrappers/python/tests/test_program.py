@@ -404,3 +404,28 @@ def test_p17_parameters_may_be_parts_of_parts_of_one_memory() -> None:
         loaded = program.from_bytes(recorded.to_bytes())
         loaded.tensor("whole")[2] = 10.0
         assert [loaded.tensor("few")[0].item(), loaded.tensor("some")[1].item()] == [10.0, 10.0]
+
+
+def test_p17_a_hook_cannot_save_the_program_that_runs() -> None:
+    w = nn.Parameter(ts.ones(4))
+    optimizer = optim.SGD([w], lr=0.1)
+
+    def step(x: Any) -> Any:
+        optimizer.zero_grad()
+        loss = (x * w).sum()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    recorded = program.record(step, ts.ones(4), parameters={"w": w})
+    errors: list[str] = []
+
+    def hook(grad: Any) -> None:
+        for call in (recorded.to_bytes, recorded.describe):
+            with pytest.raises(ts.InvalidValueError, match="running the program"):
+                call()
+            errors.append(call.__name__)
+
+    w.register_hook(hook)
+    recorded(ts.ones(4))
+    assert errors == ["to_bytes", "describe"]
