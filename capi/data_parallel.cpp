@@ -3,6 +3,7 @@
 // Data-parallel training, sharded optimizers, sharded checkpoints.
 #include "dist/data_parallel.h"
 
+#include "base/json_text.h"
 #include "capi/dist.h"
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
@@ -45,11 +46,11 @@ DataParallelOptions options_arg(const tsr_data_parallel_options* from) {
 
 Dims dims_in(const nlohmann::json& tree, const char* key) {
   TSR_CHECK(tree.is_object() && tree.contains(key) && tree[key].is_array(), Code::kValue, "slices",
-            "expected objects with the arrays offset and shape, got ", tree.dump().substr(0, 80));
+            "expected objects with the arrays offset and shape, got ", short_text(tree));
   Dims dims;
   for (const auto& number : tree[key]) {
     TSR_CHECK(number.is_number_integer(), Code::kValue, "slices", "expected whole numbers, got ",
-              number.dump().substr(0, 80));
+              short_text(number));
     dims.push_back(number.get<int64_t>());
   }
   return dims;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/json_text.h"
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
 #include "capi/program/runner.h"
@@ -43,7 +44,7 @@ Json json_of(double number) {
 }
 
 int64_t whole(const Json& tree) {
-  if (!tree.is_number_integer()) refuse("expected a whole number, got ", tree.dump());
+  if (!tree.is_number_integer()) refuse("expected a whole number, got ", short_text(tree));
   return tree.get<int64_t>();
 }
 int32_t small(const Json& tree) {
@@ -153,7 +154,7 @@ Json json_of(const Argument& arg) {
 Argument argument_from(const Json& tree, size_t count) {
   Argument arg;
   if (tree.is_null()) return arg;
-  if (!tree.is_object() || tree.size() != 1) refuse("an argument is ", tree.dump());
+  if (!tree.is_object() || tree.size() != 1) refuse("an argument is ", short_text(tree));
   const std::string& key = tree.begin().key();
   const Json& value = tree.begin().value();
   if (key == "bool") {
@@ -163,7 +164,8 @@ Argument argument_from(const Json& tree, size_t count) {
     arg.kind = TSR_VALUE_INT;
     arg.integer = integer_from(value, count);
   } else if (key == "unsigned") {
-    if (!value.is_number_unsigned()) refuse("expected a whole number from 0, got ", value.dump());
+    if (!value.is_number_unsigned())
+      refuse("expected a whole number from 0, got ", short_text(value));
     arg.kind = TSR_VALUE_UNSIGNED;
     arg.integer.base = static_cast<int64_t>(value.get<uint64_t>());
   } else if (key == "real") {

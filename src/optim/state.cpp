@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
 #include "optim/optimizer.h"
@@ -54,7 +55,7 @@ void read_option(Options& options, const std::string& name, const Json& value) {
     const bool flag = option.form == Form::kFlag;
     if (!(flag ? value.is_boolean() : value.is_number())) {
       refuse("description", options.row().name, ": expected ",
-             flag ? "true or false" : option.range, " for ", name, ", got ", value.dump());
+             flag ? "true or false" : option.range, " for ", name, ", got ", short_text(value));
     }
     options.set(known.option,
                 value.is_boolean() ? (value.get<bool>() ? 1.0 : 0.0) : value.get<double>());
@@ -65,7 +66,8 @@ void read_option(Options& options, const std::string& name, const Json& value) {
 
 Options read_options(const Options& defaults, const Json& tree) {
   Options options(defaults.kind());
-  if (!tree.is_object()) refuse("description", "expected an object of options, got ", tree.dump());
+  if (!tree.is_object())
+    refuse("description", "expected an object of options, got ", short_text(tree));
   for (const auto& [name, value] : tree.items()) read_option(options, name, value);
   options.check();
   return options;
@@ -98,7 +100,7 @@ std::vector<Group> read_groups(std::string_view text, const Options& defaults,
     if (!entry.is_object() || !entry.contains("params") || !entry.contains("options") ||
         entry["params"] != own[g].params.size()) {
       refuse("description", "expected ", own[g].params.size(), " parameters in group ", g, ", got ",
-             entry.dump().substr(0, 80));
+             short_text(entry));
     }
     groups.push_back({read_options(defaults, entry["options"]), own[g].params});
   }

@@ -394,6 +394,20 @@ def test_p17_a_file_cannot_lead_out_of_memory(tmp_path: Path) -> None:
             program.load(changed(recorded, change, tmp_path / "x.program"))
 
 
+def test_p17_a_file_may_nest_what_it_likes() -> None:
+    recorded = program.record(lambda x: x + 1, ts.ones(4)).to_bytes()
+    size = int.from_bytes(recorded[:8], "little")
+    header = json.loads(recorded[8 : 8 + size])
+    text = json.loads(header["__metadata__"]["tessera.program"])
+    deep = "[" * 200_000 + "]" * 200_000
+    for place in ("argument", "number"):
+        text["calls"][0]["args"][0] = "deep" if place == "argument" else {"tensor": "deep"}
+        metadata = {"tessera.program": json.dumps(text).replace('"deep"', deep)}
+        spelled = json.dumps({**header, "__metadata__": metadata}).encode()
+        with pytest.raises(OSError, match="not a program.*array"):
+            program.from_bytes(len(spelled).to_bytes(8, "little") + spelled + recorded[8 + size :])
+
+
 def test_p17_parameters_may_be_parts_of_parts_of_one_memory() -> None:
     whole = ts.arange(8.0)
     parts = {"few": whole[2:4], "some": whole[1:6], "whole": whole}
