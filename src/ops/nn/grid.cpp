@@ -3,6 +3,7 @@
 #include "ops/nn/grid.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/error.h"
@@ -78,6 +79,15 @@ struct GridAxis {
   [[nodiscard]] double last() const { return static_cast<double>(size - 1); }
 };
 
+// The last element of an axis that the dtype has: float32 would round the last of more than 2^24
+// up, to one that does not exist.
+double last_place(int64_t size, DType dtype) {
+  const auto last = static_cast<double>(size - 1);
+  if (dtype != DType::kFloat32) return last;
+  const auto rounded = static_cast<float>(last);
+  return rounded <= last ? rounded : std::nextafter(rounded, 0.0F);
+}
+
 // ---- positions ----
 
 // From [-1, 1] to elements.
@@ -90,8 +100,9 @@ Tensor to_elements(const Tensor& x, const GridAxis& axis) {
 // Limited to the elements; without a gradient outside of them and at the first and the last, as in
 // PyTorch.
 Tensor at_border(const Tensor& x, const GridAxis& axis) {
-  const Tensor inside = logical_and(greater(x, 0), less(x, axis.last()));
-  return where(inside, x, clip(x.detached(), 0, axis.last()));
+  const double last = last_place(axis.size, x.dtype());
+  const Tensor inside = logical_and(greater(x, 0), less(x, last));
+  return where(inside, x, clip(x.detached(), 0, last));
 }
 
 // Mirrored at the edges, or with align_corners at the centres, of the first and the last element,
@@ -167,7 +178,7 @@ Tensor spread(const Tensor& taps, size_t place, size_t count) {
 // The offset of each tap in the plane as int32, and -elements where it lies outside, so that the
 // sum over the axes is negative if one of them is outside.
 Tensor offsets(const Tensor& places, int64_t size, int64_t step, int64_t elements) {
-  const Tensor nearest = clip(places, 0, static_cast<double>(size - 1));
+  const Tensor nearest = clip(places, 0, last_place(size, places.dtype()));
   const Tensor inside = equal(places, nearest);  // not where it is NaN
   const Tensor element = astype(nearest, DType::kInt32);
   return where(inside, step == 1 ? element : multiply(element, step), -elements);

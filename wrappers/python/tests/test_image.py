@@ -103,6 +103,16 @@ def test_grid_sample_reads_no_foreign_memory() -> None:
             assert mode == "bicubic" or result.isfinite().all()  # its weights are NaN at infinity, as in PyTorch
 
 
+def test_the_last_of_many_elements_is_not_rounded_up() -> None:
+    size = 2**25 + 4  # float32 has the last only as the one behind it
+    memory = ts.zeros(size + 1)
+    memory[size] = 7.0
+    image = memory[:size].reshape((1, 1, 1, size))
+    for padding in ("zeros", "border", "reflection"):
+        for mode in ("bilinear", "nearest"):
+            assert F.grid_sample(image, ts.ones((1, 1, 1, 2)), mode=mode, padding_mode=padding).item() == 0
+
+
 def test_grid_of_the_identity_gives_the_image() -> None:
     image = ts.randn((2, 3, 4, 5))
     theta = ts.asarray([[[1.0, 0, 0], [0, 1, 0]]] * 2)
