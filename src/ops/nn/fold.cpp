@@ -41,6 +41,7 @@ Windows windows_of(const Spatial& image, DimsView kernel_size, const SpatialArg&
               " in a size of ", made.padded(d));
     made.count[d] = (made.padded(d) - made.reach(d)) / made.stride[d] + 1;
   }
+  static_cast<void>(checked_numel(DimsView(made.count.data(), kAxes), 1));
   return made;
 }
 
@@ -97,7 +98,7 @@ Tensor sum_columns(const Tensor& columns, const Windows& w) {
     const Tensor split = reshape(numbers, parts);
     const Dims padded{batch, channels, w.padded(0), w.padded(1)};
     const Tensor sums = zeros_like_shape(padded, numbers.dtype(), numbers.device());
-    for (int64_t i = 0; i < w.kernel[0]; ++i) {
+    for (int64_t i = 0; numbers.numel() != 0 && i < w.kernel[0]; ++i) {
       for (int64_t j = 0; j < w.kernel[1]; ++j) {
         const Tensor target = places(sums, w, i, j);
         add(target, select(select(split, 2, i), 2, j), Out::inplace(target));

@@ -262,6 +262,11 @@ def test_fold_adds_16_bits_in_float32() -> None:
     assert (F.fold(columns, 5, 3) == wanted).all()
 
 
+def test_columns_of_nothing_need_no_time() -> None:
+    size = 2**20
+    assert F.fold(ts.zeros((1, 0, 4)), 1, size, padding=size // 2).shape == (1, 0, 1, 1)
+
+
 def test_columns_are_differentiable_twice() -> None:
     x = ts.randn((1, 1, 3, 3), dtype=ts.float64).requires_grad_()
     gradcheck(lambda t: (F.unfold(t, 2) ** 2).sum(), (x,))
