@@ -12,6 +12,7 @@
 #include "base/scalar_range.h"
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
+#include "ops/create/create.h"
 #include "ops/index/index.h"
 #include "ops/index/sort.h"
 #include "ops/pointwise/ternary.h"
@@ -257,6 +258,15 @@ Tensor count_not_above(const Tensor& sums, const Tensor& numbers) {
   return found;
 }
 
+// The weights, times a power of two in the rows whose sum could overflow or have few digits.
+Tensor moderate(const Tensor& weights) {
+  const Tensor largest = max(weights, Dims{1}, true);
+  const Tensor unit = ones_like(largest);
+  const Tensor factor = where(greater(largest, 0x1p900), multiply(unit, 0x1p-960),
+                              where(less(largest, 0x1p-900), multiply(unit, 0x1p960), unit));
+  return multiply(weights, factor);
+}
+
 // The first position whose sum of weights is above a uniform number of the whole sum.
 Tensor draw_again(const Tensor& weights, int64_t n, Generator* generator) {
   const Tensor sums = cumulative_sum(weights, 1);
@@ -267,11 +277,13 @@ Tensor draw_again(const Tensor& weights, int64_t n, Generator* generator) {
 }
 
 // The order in which events of these rates happen first is that of draws without replacement
-// (Efraimidis and Spirakis, Information Processing Letters 97, 2006).
-Tensor draw_once(const Tensor& weights, int64_t n, Generator* generator) {
+// (Efraimidis and Spirakis, Information Processing Letters 97, 2006). `wide`: quotients may
+// overflow, so their logarithms are compared.
+Tensor draw_once(const Tensor& weights, int64_t n, bool wide, Generator* generator) {
   const Tensor times = empty(weights.sizes(), DType::kFloat64, weights.device());
   launch_random(times, distribution(RandomOp::kExponential, 1), generator);
-  return std::get<1>(topk(divide(times, weights), n, 1, false));
+  const Tensor order = wide ? subtract(log(times), log(weights)) : divide(times, weights);
+  return std::get<1>(topk(order, n, 1, false));
 }
 
 void check_weights(const Tensor& weights, int64_t least) {
@@ -304,7 +316,10 @@ Tensor multinomial(const Tensor& input, int64_t n, bool replacement, Generator* 
   const bool again = replacement || n == 1;
   check_weights(given, again ? 1 : n);
   const Tensor weights = cast_memory(given, DType::kFloat64);
-  const Tensor drawn = again ? draw_again(weights, n, generator) : draw_once(weights, n, generator);
+  // The sums and quotients of narrower numbers stay within float64.
+  const bool wide = input.dtype() == DType::kFloat64;
+  const Tensor drawn = again ? draw_again(wide ? moderate(weights) : weights, n, generator)
+                             : draw_once(weights, n, wide, generator);
   return input.ndim() == 1 ? reshape(drawn, Dims{n}) : drawn;
 }
 

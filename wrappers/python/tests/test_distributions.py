@@ -171,6 +171,17 @@ def test_multinomial_without_replacement_draws_each_once_in_order_of_weight() ->
     assert abs((second == 0).mean() - 0.25) < 0.03
 
 
+def test_multinomial_takes_weights_of_any_size() -> None:
+    ts.manual_seed(11)
+    huge, tiny = 1e308, 5e-324
+    weights = ts.tensor([[huge, huge, 0.0], [0.0, tiny, tiny], [tiny, tiny, 0.0]], dtype=ts.float64)
+    drawn = ts.multinomial(weights, 2000, True).numpy()
+    for row, share in zip(drawn, ([1 / 2, 1 / 2, 0], [0, 1 / 2, 1 / 2], [1 / 2, 1 / 2, 0])):
+        np.testing.assert_allclose(np.bincount(row, minlength=3) / 2000, share, atol=0.05)
+    weights = ts.tensor([0.0, tiny, huge, tiny], dtype=ts.float64).broadcast_to((200, 4))
+    assert all(row[0] == 2 and sorted(row) == [1, 2, 3] for row in ts.multinomial(weights, 3).tolist())
+
+
 def test_multinomial_with_replacement_is_a_search_of_uniform_numbers() -> None:
     weights = ts.tensor(np.random.default_rng(0).uniform(0, 1, 1000))
     state = ts.Generator(9).get_state()
