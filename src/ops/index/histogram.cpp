@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "kernel/histogram.h"
@@ -32,8 +33,11 @@ Tensor totals(const Tensor& numbers, int64_t count, const Tensor& weights) {
   return scatter_add(zeros(Dims{count}, weights.dtype(), numbers.device()), 0, numbers, weights);
 }
 
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+
 int64_t check_bins(int64_t bins) {
-  TSR_CHECK(bins > 0, Code::kValue, "bins", "expected a positive number of bins, got ", bins);
+  TSR_CHECK(bins > 0 && bins < kMost, Code::kValue, "bins",
+            "expected a positive number of bins below ", kMost, ", got ", bins);
   return bins;
 }
 
@@ -155,7 +159,10 @@ Tensor bincount(const Tensor& input, const Tensor& weights, int64_t minlength, O
     const auto smallest = read<int64_t>(min(numbers));
     TSR_CHECK(smallest >= 0, Code::kValue, "input", "expected integers that are not negative, got ",
               smallest);
-    count = std::max(count, read<int64_t>(max(numbers)) + 1);
+    const auto largest = read<int64_t>(max(numbers));
+    TSR_CHECK(largest < kMost, Code::kValue, "input", "expected integers below ", kMost, ", got ",
+              largest);
+    count = std::max(count, largest + 1);
   }
   Tensor added;
   if (weights.defined()) {

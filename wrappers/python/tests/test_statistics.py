@@ -112,6 +112,13 @@ def test_the_weights_of_a_histogram_have_a_gradient() -> None:
         gradcheck(lambda w, d=density: ts.histogram(x, 2, min=0, max=1, weight=w, density=d)[0], (weight,))
 
 
+def test_a_number_that_no_array_can_count_is_refused() -> None:
+    with pytest.raises(ts.InvalidValueError, match="input: expected integers below"):
+        ts.bincount(ts.asarray([2**63 - 1]))
+    with pytest.raises(ts.InvalidValueError, match="bins: expected"):
+        ts.histc(ts.ones(2), 2**63 - 1)
+
+
 def test_a_histogram_has_no_place_for_what_is_outside() -> None:
     hist, edges = ts.histogram(ts.asarray([-1.0, 0.0, 0.5, 1.0, 2.0, NAN, INF]), 2, min=0, max=1)
     assert hist.tolist() == [1, 2] and edges.tolist() == [0, 0.5, 1]
