@@ -118,6 +118,7 @@ tsr_status tsr_memory_empty_cache(tsr_device_type device_type, int32_t device_in
 
 tsr_status tsr_tensor_pin_memory(tsr_tensor tensor, tsr_device_type device_type,
                                  int32_t device_index, tsr_tensor* result) {
+  clear(result);
   return guard(Call(kInfo_tensor_pin_memory, tensor, DeviceOf{device_type, device_index}), [&] {
     const TensorArg arg(tensor, "tensor");
     out_arg(result, "result");

@@ -411,7 +411,9 @@ TEST_F(SimulatedStream, pinning_is_idempotent_and_refuses_what_it_cannot_do) {
   EXPECT_EQ(data(again), data(pinned));
   same(pinned, reals(TSR_FLOAT32, {3}, {1, 2, 3}));
   ok(tsr_to(plain, kDevice, 0, -1, 0, 0, there.slot()));
-  refused(tsr_tensor_pin_memory(there, kDevice, 0, out.slot()), TSR_DEVICE);
+  tsr_tensor stale = plain;
+  refused(tsr_tensor_pin_memory(there, kDevice, 0, &stale), TSR_DEVICE);
+  EXPECT_EQ(stale, nullptr);
   refused(tsr_tensor_pin_memory(plain, kDevice, 9, out.slot()), TSR_DEVICE);
   refused(tsr_tensor_pin_memory(plain, TSR_DEVICE_CPU, 0, out.slot()), TSR_NOT_IMPLEMENTED);
   // Pinned for another device: this device copies it like ordinary memory.
