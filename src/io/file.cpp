@@ -101,8 +101,11 @@ NewFile::NewFile(std::string path) : path_(behind_links(std::move(path))) {
     return;
   }
   static std::atomic<uint32_t> counter{0};
-  temporary_ = concat(path_, ".", ::getpid(), ".", counter.fetch_add(1), ".tmp");
-  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  // A file of this name is what an earlier process with this number left.
+  do {
+    temporary_ = concat(path_, ".", ::getpid(), ".", counter.fetch_add(1), ".tmp");
+    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (descriptor_ < 0 && errno == EEXIST);
   if (descriptor_ < 0) fail_io("cannot create", temporary_);
   // Best effort: some file systems have no permissions.
   if (exists) (void)!::fchmod(descriptor_, facts.st_mode & 0777);

@@ -88,6 +88,17 @@ TEST_F(NewFiles, keep_the_permissions_of_the_file_they_replace) {
   EXPECT_EQ(text_of(at("a")), "new");
 }
 
+TEST_F(NewFiles, leave_what_an_earlier_process_of_the_same_number_left) {
+  const auto leftover = [&](int number) {
+    return at("a") + "." + std::to_string(::getpid()) + "." + std::to_string(number) + ".tmp";
+  };
+  constexpr int kMost = 100;  // other tests of this process took numbers before
+  for (int number = 0; number < kMost; ++number) std::ofstream(leftover(number)) << "left";
+  put(at("a"), "new");
+  EXPECT_EQ(text_of(at("a")), "new");
+  EXPECT_EQ(entries(), kMost + 1);
+}
+
 TEST_F(NewFiles, are_written_into_a_pipe_and_do_not_replace_it) {
   ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
   const int reader = ::open(at("pipe").c_str(), O_RDONLY | O_NONBLOCK);
