@@ -6,6 +6,7 @@
 #include "base/json_text.h"
 #include "capi/dist.h"
 #include "capi/generated/infos.h"
+#include "capi/give_text.h"
 #include "capi/handle.h"
 #include "capi/json_args.h"
 #include "capi/structs.h"
@@ -157,7 +158,7 @@ tsr_status tsr_data_parallel_report(tsr_data_parallel parallel, tsr_buffer* json
   clear(json);
   return guard(Call(kInfo_data_parallel_report, parallel), [&] {
     out_arg(json, "json");
-    give_object(new BufferObject(parallel_arg(parallel).report()), json);
+    give_text(parallel_arg(parallel).report(), json);
   });
 }
 
@@ -197,7 +198,7 @@ tsr_status tsr_sharded_optimizer_report(tsr_sharded_optimizer sharded, tsr_buffe
   clear(json);
   return guard(Call(kInfo_sharded_optimizer_report, sharded), [&] {
     out_arg(json, "json");
-    give_object(new BufferObject(sharded_arg(sharded).report()), json);
+    give_text(sharded_arg(sharded).report(), json);
   });
 }
 
@@ -238,7 +239,7 @@ tsr_status tsr_shards_index(const char* path, int64_t path_len, tsr_buffer* json
   clear(json);
   return guard(Call(kInfo_shards_index, TextOf{path, path_len}), [&] {
     out_arg(json, "json");
-    give_object(new BufferObject(dist::shards_index(path_arg(path, path_len))), json);
+    give_text(dist::shards_index(path_arg(path, path_len)), json);
   });
 }
 

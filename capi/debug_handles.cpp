@@ -16,6 +16,7 @@
 #include "base/immortal.h"
 #include "base/trace.h"
 #include "capi/generated/infos.h"
+#include "capi/give_text.h"
 #include "capi/handle.h"
 #include "capi/log.h"
 #include "io/safetensors.h"
@@ -273,7 +274,7 @@ tsr_status tsr_debug_snapshot(tsr_buffer* json) {
     out_arg(json, "json");
     TSR_CHECK(g_debug_handles, Code::kValue, nullptr,
               "expected TSR_DEBUG=handles in the environment when the library was loaded");
-    give_object(new BufferObject(debug_snapshot()), json);
+    give_text(debug_snapshot(), json);
   });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
+// Texts as results.
 #pragma once
 
 #include <string>

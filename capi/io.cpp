@@ -4,6 +4,7 @@
 #include "io/safetensors.h"
 
 #include "capi/generated/infos.h"
+#include "capi/give_text.h"
 #include "capi/handle.h"
 #include "capi/json_args.h"
 
@@ -71,7 +72,7 @@ tsr_status tsr_archive_metadata(tsr_archive archive, tsr_buffer* json) {
   clear(json);
   return guard(Call(kInfo_archive_metadata, archive), [&] {
     out_arg(json, "json");
-    give_object(new BufferObject(io::metadata_json(archive_arg(archive).header.metadata)), json);
+    give_text(io::metadata_json(archive_arg(archive).header.metadata), json);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "capi/generated/infos.h"
+#include "capi/give_text.h"
 #include "capi/handle.h"
 #include "capi/structs.h"
 #include "capi/wrap_memory.h"
@@ -170,7 +171,7 @@ tsr_status tsr_ipc_export(tsr_tensor tensor, tsr_buffer* handle) {
   return guard(Call(kInfo_ipc_export, tensor), [&] {
     const TensorArg arg(tensor, "tensor");
     out_arg(handle, "handle");
-    give_object(new BufferObject(export_ipc(arg.get().storage())), handle);
+    give_text(export_ipc(arg.get().storage()), handle);
   });
 }
 
