@@ -61,15 +61,6 @@ Sorted sort_lines(const Tensor& input, int64_t axis, int64_t keep, bool descendi
   return sorted;
 }
 
-// Returns a sorted tensor in the form that `out` asks for.
-Tensor deliver(const Tensor& sorted, const Out& out, bool grad, const Tensor& input) {
-  if (out.is_fresh()) return sorted;
-  Result result =
-      allocate_apart(out, sorted.sizes(), sorted.dtype(), sorted.device(), grad, {&input});
-  copy_memory(result.value(), sorted);
-  return result.finish();
-}
-
 // The gradient of each value goes to the position that the value came from. Positions along the
 // axis are all different.
 void record_sorted(const Tensor& values, const Tensor& input, const Tensor& positions,
@@ -105,8 +96,8 @@ std::tuple<Tensor, Tensor> leading(const Tensor& input, int64_t axis, int64_t ke
   check_apart(values, "values", indices, "indices");
   const bool grad = is_differentiable(input.dtype()) && needs_grad(input);
   const Sorted sorted = sort_lines(input, axis, keep, descending, true, true);
-  Tensor first = deliver(sorted.values, values, grad, input);
-  Tensor second = deliver(sorted.positions, indices, false, input);
+  Tensor first = deliver(sorted.values, values, grad);
+  Tensor second = deliver(sorted.positions, indices, false);
   if (grad) record_sorted(first, input, sorted.positions, axis);
   return {std::move(first), std::move(second)};
 }
@@ -117,7 +108,7 @@ Tensor sort(const Tensor& input, int64_t axis, bool descending, bool, Out out) {
   const int64_t along = check_axis(input, axis);
   const bool grad = is_differentiable(input.dtype()) && needs_grad(input);
   const Sorted sorted = sort_lines(input, along, line_length(input, along), descending, true, grad);
-  Tensor output = deliver(sorted.values, out, grad, input);
+  Tensor output = deliver(sorted.values, out, grad);
   if (grad) record_sorted(output, input, sorted.positions, along);
   return output;
 }
@@ -126,7 +117,7 @@ Tensor argsort(const Tensor& input, int64_t axis, bool descending, bool, Out out
   const int64_t along = check_axis(input, axis);
   const Sorted sorted =
       sort_lines(input, along, line_length(input, along), descending, false, true);
-  return deliver(sorted.positions, out, false, input);
+  return deliver(sorted.positions, out, false);
 }
 
 std::tuple<Tensor, Tensor> sort_with_indices(const Tensor& input, int64_t axis, bool descending,
