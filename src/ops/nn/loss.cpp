@@ -43,6 +43,15 @@ void check_pair(const Tensor& input, const Tensor& target) {
             "; reshape the one that is wrong, or broadcast_to() where every pair is meant");
 }
 
+void check_class_weight(const Tensor& input, const Tensor& weight, int64_t classes) {
+  if (!weight.defined()) return;
+  check_same_device(input, weight, "weight");
+  TSR_CHECK(weight.dtype() == input.dtype(), Code::kDType, "weight", "expected ", input.dtype(),
+            " as input, got ", weight.dtype());
+  TSR_CHECK(weight.ndim() == 1 && weight.size(0) == classes, Code::kShape, "weight", "expected ",
+            classes, " numbers, one per class, got shape ", weight.sizes());
+}
+
 namespace {
 
 using kernel::ClassLossPlan;
@@ -64,15 +73,6 @@ struct ClassSpec {
 struct ClassTensors {
   Tensor target, weight, lse, weights;
 };
-
-void check_weight(const Tensor& input, const Tensor& weight, int64_t classes) {
-  if (!weight.defined()) return;
-  check_same_device(input, weight, "weight");
-  TSR_CHECK(weight.dtype() == input.dtype(), Code::kDType, "weight", "expected ", input.dtype(),
-            " as input, got ", weight.dtype());
-  TSR_CHECK(weight.ndim() == 1 && weight.size(0) == classes, Code::kShape, "weight", "expected ",
-            classes, " numbers, one per class, got shape ", weight.sizes());
-}
 
 void check_scores(const Tensor& input, const Tensor& target) {
   TSR_CHECK(is_floating(input.dtype()), Code::kDType, "input", "expected a floating dtype, got ",
@@ -103,7 +103,7 @@ ClassSpec check_classes(const Tensor& input, const Tensor& target, const Tensor&
             spec.loss_sizes, " for an input of shape ", input.sizes(), ", got ", target.sizes());
   TSR_CHECK(spec.classes >= 1, Code::kShape, "input", "expected at least 1 class, got shape ",
             input.sizes());
-  check_weight(input, weight, spec.classes);
+  check_class_weight(input, weight, spec.classes);
   return spec;
 }
 
@@ -337,7 +337,7 @@ void check_probabilities(const Tensor& input, const Tensor& target, const Tensor
             ", got ", target.dtype());
   TSR_CHECK(target.sizes() == input.sizes(), Code::kShape, "target", "expected shape ",
             input.sizes(), " for probabilities, got ", target.sizes());
-  check_weight(input, weight, input.size(input.ndim() == 1 ? 0 : 1));
+  check_class_weight(input, weight, input.size(input.ndim() == 1 ? 0 : 1));
 }
 
 // ---- binary cross entropy ----

@@ -188,14 +188,6 @@ void check_labels(const Tensor& input, const Tensor& target, DimsView shape) {
             shape, " for an input of shape ", input.sizes(), ", got ", target.sizes());
 }
 
-void check_class_weight(const Tensor& input, const Tensor& weight, int64_t classes) {
-  if (!weight.defined()) return;
-  check_same_device(input, weight, "weight");
-  check_dtype(weight, input, "weight");
-  TSR_CHECK(weight.ndim() == 1 && weight.size(0) == classes, Code::kShape, "weight", "expected ",
-            classes, " numbers, one per class, got shape ", weight.sizes());
-}
-
 }  // namespace
 
 Tensor l1_loss(const Tensor& input, const Tensor& target, std::string_view reduction) {
