@@ -11,6 +11,7 @@
 #include "ops/index/along_axis.h"
 #include "ops/index/index.h"
 #include "ops/index/mask.h"
+#include "ops/pointwise/complex_parts.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/sum_to.h"
@@ -238,7 +239,7 @@ Tensor other_factors(const Tensor& factor, const Tensor& product, const Tensor& 
   const Tensor without =
       where(equal(zeros_found, 0), divide(product, where(is_zero, 1, factor)), 0);
   const Tensor others = where(is_zero, where(equal(zeros_found, 1), product, 0), without);
-  return is_complex(others.dtype()) ? conj(others) : others;
+  return conj_of(others);
 }
 
 void Reducing::differentiate_product(Backward& ctx) const {

@@ -10,6 +10,7 @@
 #include "ops/linalg/gemm.h"
 #include "ops/linalg/matmul.h"
 #include "ops/pointwise/binary.h"
+#include "ops/pointwise/complex_parts.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/sum_to.h"
@@ -84,7 +85,7 @@ Tensor vecdot(const Tensor& input, const Tensor& other, int64_t axis, Out out) {
             "expected a numeric dtype, got bool");
   const bool grad = needs_grad(input, other);
   const Vectors v = vectors_along(input, other, axis);
-  const Tensor left = is_complex(v.left.dtype()) ? conj(v.left) : v.left;
+  const Tensor left = conj_of(v.left);
   // 16-bit floats would be rounded before they are added up; a product of matrices does that once.
   if (kernel::opmath(input.dtype()) != input.dtype()) {
     const Tensor products = matmul(expand_dims(left, -2), expand_dims(v.right, -1));

@@ -72,7 +72,7 @@ Tensor det_gradient(const Tensor& g, const Tensor& input, const Tensor& determin
     const Unrecorded no_grad;
     return multiply(over_matrices(g), cofactors_by_svd(input));
   }
-  const Tensor scale = multiply(g, is_complex(input.dtype()) ? conj(determinant) : determinant);
+  const Tensor scale = multiply(g, conj_of(determinant));
   return multiply(over_matrices(scale), adjoint(inverse_or_infinity(input)));
 }
 

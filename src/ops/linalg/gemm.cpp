@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
-#include "ops/pointwise/unary.h"
+#include "ops/pointwise/complex_parts.h"
 #include "ops/shape/shape.h"
 
 namespace tsr::ops {
@@ -92,7 +92,7 @@ void check_operand(const Tensor& tensor, const char* arg, const Tensor& input, i
 
 Tensor adjoint(const Tensor& input) {
   const Tensor transposed = matrix_transpose(input);
-  return is_complex(input.dtype()) ? conj(transposed) : transposed;
+  return conj_of(transposed);
 }
 
 }  // namespace tsr::ops

@@ -8,6 +8,7 @@
 #include "ops/linalg/gemm.h"
 #include "ops/linalg/matmul.h"
 #include "ops/pointwise/binary.h"
+#include "ops/pointwise/complex_parts.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/reduce.h"
 #include "ops/shape/shape.h"
@@ -208,7 +209,7 @@ Tensor dot(const Tensor& input, const Tensor& other, Out out) {
 
 Tensor vdot(const Tensor& input, const Tensor& other, Out out) {
   check_vectors(input, other);
-  return matmul(is_complex(input.dtype()) ? conj(input) : input, other, out);
+  return matmul(conj_of(input), other, out);
 }
 
 Tensor outer(const Tensor& input, const Tensor& other, Out out) {

@@ -11,6 +11,7 @@
 #include "kernel/plan.h"
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
+#include "ops/pointwise/complex_parts.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/pointwise/unary_run.h"
@@ -301,12 +302,6 @@ bool operands_need_grad(const Arg& a, const Arg& b) {
 
 // ---- derivatives (complex operands: Wirtinger, so factors are conjugated) ----
 
-Tensor conj_of(const Tensor& x) {
-  return is_complex(x.dtype()) ? conj(x) : x;
-}
-Scalar conj_of(const Scalar& x) {
-  return x.category() == Category::kComplex ? Scalar(std::conj(x.to<std::complex<double>>())) : x;
-}
 // g times the conjugate of an operand.
 Tensor times(const Tensor& g, const Arg& x) {
   return x.is_tensor() ? multiply(g, conj_of(x.tensor())) : multiply(g, conj_of(x.scalar()));

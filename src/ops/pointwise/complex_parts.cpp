@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/pointwise/complex_parts.h"
 
+#include <complex>
 #include <cstdint>
 
 #include "autograd/view.h"
 #include "base/error.h"
 #include "ops/create/copy.h"
+#include "ops/pointwise/unary.h"
 #include "ops/shape/slice.h"
 
 namespace tsr::ops {
@@ -91,6 +93,13 @@ Tensor real(const Tensor& input) {
 Tensor imag(const Tensor& input) {
   check_complex(input);
   return select(view_as_real(input), -1, 1);
+}
+
+Tensor conj_of(const Tensor& x) {
+  return is_complex(x.dtype()) ? conj(x) : x;
+}
+Scalar conj_of(const Scalar& x) {
+  return x.category() == Category::kComplex ? Scalar(std::conj(x.to<std::complex<double>>())) : x;
 }
 
 }  // namespace tsr::ops

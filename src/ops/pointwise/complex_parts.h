@@ -7,6 +7,7 @@
 // involved requires grad.
 #pragma once
 
+#include "base/scalar.h"
 #include "tensor/tensor.h"
 
 namespace tsr::ops {
@@ -27,5 +28,8 @@ Tensor view_as_complex(const Tensor& input);
 Tensor real(const Tensor& input);
 // The imaginary parts; kDType for a real tensor.
 Tensor imag(const Tensor& input);
+// The conjugate; a real tensor or number itself.
+Tensor conj_of(const Tensor& x);
+Scalar conj_of(const Scalar& x);
 
 }  // namespace tsr::ops

@@ -32,10 +32,6 @@ constexpr auto kNothing = UnarySaves::kNothing;
 constexpr auto kInput = UnarySaves::kInput;
 constexpr auto kOutput = UnarySaves::kOutput;
 
-Tensor conj_of(const Tensor& x) {
-  return is_complex(x.dtype()) ? conj(x) : x;
-}
-
 // ---- derivatives: dL/dx from g = dL/dy and x or y ----
 
 // sqrt(x - 1) sqrt(x + 1) has acosh's branch; sqrt(x² - 1) has not.

@@ -11,6 +11,7 @@
 #include "kernel/plan.h"
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
+#include "ops/pointwise/complex_parts.h"
 #include "ops/pointwise/unary_run.h"
 #include "ops/reduce/sum_to.h"
 #include "tensor/promotion.h"
@@ -90,13 +91,6 @@ Tensor run(const Ternary& call, bool grad, const Out& out) {
     kernel::launch(kernel::kTernary, result.value().device(), call.op, walk.plan());
   }
   return result.finish();
-}
-
-Tensor conj_of(const Tensor& x) {
-  return is_complex(x.dtype()) ? conj(x) : x;
-}
-Scalar conj_of(const Scalar& x) {
-  return x.category() == Category::kComplex ? Scalar(std::conj(x.to<std::complex<double>>())) : x;
 }
 
 // Starts at the nearer end, as the kernel does for real numbers.

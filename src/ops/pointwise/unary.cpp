@@ -10,6 +10,7 @@
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
 #include "ops/pointwise/binary.h"
+#include "ops/pointwise/complex_parts.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary_run.h"
 #include "ops/reduce/sum_to.h"
@@ -112,10 +113,6 @@ namespace {
 
 // ---- derivatives: dL/dx from g = dL/dy and x or y, for real and complex x (conjugates: Wirtinger)
 // ----
-
-Tensor conj_of(const Tensor& x) {
-  return is_complex(x.dtype()) ? conj(x) : x;
-}
 
 // The sign of a complex number is x / |x|.
 Tensor d_abs(const Tensor& g, const Tensor& x) {

@@ -101,7 +101,7 @@ Tensor prod_gradient(const Tensor& g, const Tensor& x, const Tensor& y, DimsView
       logical_and(greater(zeros, 0), greater(subtract(sum(special, axes, true), special), 0));
   const Tensor flat = where(spoilt, NAN, where(equal(zeros, 0), quotient, 0));
   const Tensor slope = where(alone, rest, flat);
-  return multiply(g, is_complex(slope.dtype()) ? conj(slope) : slope);
+  return multiply(g, conj_of(slope));
 }
 
 // The same as products that can be differentiated at zeros: others_i = Π_j (j == i ? 1 : x_j).
@@ -126,7 +126,7 @@ Tensor prod_gradient_recorded(const Tensor& g, const Tensor& x, DimsView axes) {
   for (size_t i = 0; i < order.size(); ++i)
     inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
   const Tensor slope = permute_dims(reshape(others, moved.sizes()), inverse);
-  return multiply(g, is_complex(slope.dtype()) ? conj(slope) : slope);
+  return multiply(g, conj_of(slope));
 }
 
 ReduceOp norm_kernel(double ord) {
@@ -204,7 +204,6 @@ Tensor pushed(const Forward& ctx, const ReductionRule& rule, const Tensor& outpu
   const Tensor& t = ctx.tangent();
   if (rule.derivative == d_mean) return mean(t, DimsView(reduced), keepdims);
   if (rule.derivative == d_sum) return sum(t, DimsView(reduced), keepdims);
-  const auto conj_of = [](const Tensor& x) { return is_complex(x.dtype()) ? conj(x) : x; };
   const Tensor g = conj_of(astype(t, output.dtype()));
   const Tensor x = ctx.saved(0);
   const Tensor y = rule.saves == ReductionSaves::kInputAndOutput
@@ -309,7 +308,7 @@ Tensor var(const Tensor& input, Axes axes, double correction, bool keepdims, Out
            [&](Forward& ctx) {
              const Tensor centred = subtract(input, mean(input, DimsView(reduced), true));
              const Tensor t = multiply(ctx.tangent(), 2 / divisor);
-             const Tensor both = multiply(is_complex(t.dtype()) ? conj(t) : t, centred);
+             const Tensor both = multiply(conj_of(t), centred);
              const Tensor parts = is_complex(both.dtype()) ? real_part(both) : both;
              ctx.set(0, sum(parts, DimsView(reduced), keepdims));
            });

@@ -13,6 +13,7 @@
 #include "ops/index/index.h"
 #include "ops/opmath.h"
 #include "ops/pointwise/binary.h"
+#include "ops/pointwise/complex_parts.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/read.h"
@@ -149,10 +150,6 @@ Tensor run(ScanOp op, const Cumulation& ready, const Tensor& input, bool include
   launch_scan(op, include_initial ? behind_first(result.value(), ready.axis) : result.value(),
               source, ready.axis);
   return result.finish();
-}
-
-Tensor conj_of(const Tensor& tensor) {
-  return is_complex(tensor.dtype()) ? conj(tensor) : tensor;
 }
 
 // dL/dx_i = Σ_{j >= i} g_j Π_{k <= j, k != i} x_k with the product over all but one element formed

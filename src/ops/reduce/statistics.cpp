@@ -100,7 +100,7 @@ Tensor covariances(const Tensor& rows, double correction, const Tensor& fweights
   const Tensor weights = joint_weights(fweights, aweights, rows);
   const Tensor total = weights.defined() ? sum(weights) : Tensor();
   const Tensor x = centred(rows, weights, total);
-  const Tensor other = matrix_transpose(is_complex(x.dtype()) ? conj(x) : x);
+  const Tensor other = matrix_transpose(conj_of(x));
   if (!weights.defined()) {
     const double divisor = std::fmax(static_cast<double>(rows.size(1)) - correction, 0);
     return divide(matmul(x, other), divisor);
