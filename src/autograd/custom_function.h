@@ -49,7 +49,6 @@ class CustomNode final : public Node {
   // Whether any input needs grad, and each one.
   [[nodiscard]] bool records() const noexcept { return records_; }
   [[nodiscard]] bool needs_input_grad(size_t input) const;
-  [[nodiscard]] size_t input_count() const noexcept { return needs_.size(); }
 
   // Inputs, outputs or anything else; read back by saved(i) in backward. Undefined is allowed.
   void save(std::span<const Tensor> tensors);
