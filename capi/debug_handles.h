@@ -17,7 +17,7 @@ extern const bool g_debug_handles;
 
 // The caller got a reference, or added one.
 void debug_hand_out(const void* handle) noexcept;
-// written by its own thread; only the sum over all slots matters
+// The caller gives a reference back. False if it has none.
 bool debug_take_back(const void* handle) noexcept;
 // Whether the caller may use this handle now.
 bool debug_is_live(const void* handle) noexcept;

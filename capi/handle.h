@@ -162,12 +162,6 @@ Enum enum_arg(int32_t value, std::initializer_list<int32_t> known, const char* a
   }
   fail_argument(Code::kInvalidArgument, arg, "a constant of its enumeration", value);
 }
-template <class Enum>
-std::optional<Enum> optional_enum_arg(int32_t value, std::initializer_list<int32_t> known,
-                                      const char* arg) {
-  if (value == -1) return std::nullopt;
-  return enum_arg<Enum>(value, known, arg);
-}
 
 // Throws unless all set bits are in `known`.
 inline void check_flags(int32_t flags, int32_t known, const char* arg) {

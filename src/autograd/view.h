@@ -22,7 +22,6 @@ enum class ViewKind : uint8_t {
 
 namespace detail {
 void track_view(const Tensor& view, const Tensor& source, ViewKind kind);
-void track_alias(const Tensor& output, const Tensor& source, Node* node);
 }  // namespace detail
 
 // Every view op calls this on its result, whether or not anything needs grad, so that a later

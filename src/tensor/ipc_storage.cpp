@@ -116,6 +116,46 @@ std::atomic<int64_t>& counter(const StoragePtr& page, uint64_t slot) noexcept {
   return static_cast<std::atomic<int64_t>*>(page->data)[slot];
 }
 
+// An event until the end of its scope, unless somebody takes it over.
+class OwnedEvent {
+ public:
+  OwnedEvent(const DeviceInterface& device, int32_t index) : device_(device), index_(index) {}
+  OwnedEvent(const OwnedEvent&) = delete;
+  OwnedEvent& operator=(const OwnedEvent&) = delete;
+  ~OwnedEvent() {
+    if (event_ != nullptr) device_.event_destroy(index_, event_);
+  }
+  EventHandle* place() { return &event_; }
+  [[nodiscard]] EventHandle get() const { return event_; }
+  [[nodiscard]] EventHandle release() { return std::exchange(event_, nullptr); }
+
+ private:
+  const DeviceInterface& device_;
+  int32_t index_;
+  EventHandle event_ = nullptr;
+};
+
+// Takes a handle for this process. Given back at the end of its scope unless it is kept, so that a
+// handle that could not be opened can be tried again.
+class Claim {
+ public:
+  explicit Claim(std::atomic<int64_t>& counter) : counter_(counter) {
+    int64_t in_transit = kInTransit;
+    TSR_CHECK(counter.compare_exchange_strong(in_transit, ::getpid()), Code::kIo, "handle",
+              "expected a handle that was not opened before");
+  }
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
+  ~Claim() {
+    if (!kept_) counter_.store(kInTransit, std::memory_order_release);
+  }
+  void keep() { kept_ = true; }
+
+ private:
+  std::atomic<int64_t>& counter_;
+  bool kept_ = false;
+};
+
 // Whether nobody uses what the handle of this counter shows: it was released, or its process has
 // ended.
 bool is_over(int64_t value) noexcept {
@@ -234,31 +274,34 @@ std::string export_ipc(const StoragePtr& storage) {
   text.nbytes = storage->nbytes;
   text.offset = static_cast<uint64_t>(static_cast<char*>(storage->data) - static_cast<char*>(base));
   check_call(ipc.memory_handle(device.index, base, &text.memory), device, interface, "IPC handle");
-  EventHandle event = nullptr;
-  check_call(ipc.event_create(device.index, &event), device, interface, "IPC event");
-  check_call(interface.event_record(device.index, event, current_stream(device)), device, interface,
+  OwnedEvent event(interface, device.index);
+  check_call(ipc.event_create(device.index, event.place()), device, interface, "IPC event");
+  check_call(interface.event_record(device.index, event.get(), current_stream(device)), device,
+             interface, "IPC event");
+  check_call(ipc.event_handle(device.index, event.get(), &text.event), device, interface,
              "IPC event");
-  check_call(ipc.event_handle(device.index, event, &text.event), device, interface, "IPC event");
   Tables& all = tables();
   StoragePtr page;  // also what is replaced: destroyed without the lock
-  if (all.next_slot.load() == kSlots)
-    page = allocate_shared_storage(kPageBytes, ShareStrategy::kFileSystem);
-  {
+  for (;;) {
+    if (page == nullptr && all.next_slot.load() == kSlots)
+      page = allocate_shared_storage(kPageBytes, ShareStrategy::kFileSystem);
     const std::lock_guard lock(all.mutex);
     if (all.next_slot.load() == kSlots) {
-      TSR_ASSERT(page != nullptr);
+      if (page == nullptr) continue;  // another thread took the last slot meanwhile
       std::swap(all.page, page);
       all.next_slot = 0;
     }
-    all.sent.push_back({storage, all.page, all.next_slot.load(), event});
     text.page = shared_memory_of(*all.page)->name();
-    text.slot = all.next_slot.fetch_add(1);
+    text.slot = all.next_slot.load();
+    all.sent.push_back({storage, all.page, text.slot, event.get()});
+    static_cast<void>(event.release());
+    all.next_slot = text.slot + 1;
     counter(all.page, text.slot).store(kInTransit, std::memory_order_release);
     const auto type = static_cast<size_t>(device.type);
     if (!std::exchange(all.watched[type], true))
       allocator->add_pressure_callback({collect_under_pressure, nullptr});
+    return to_text(text);
   }
-  return to_text(text);
 }
 
 Device ipc_device(std::string_view handle) {
@@ -286,14 +329,12 @@ StoragePtr open_ipc(std::string_view handle) {
   received->memory.assign(reinterpret_cast<const char*>(text.memory.bytes), sizeof(IpcBytes));
   received->page = open_shared_storage(text.page, kPageBytes);
   received->slot = text.slot;
-  int64_t in_transit = kInTransit;
-  TSR_CHECK(counter(received->page, text.slot).compare_exchange_strong(in_transit, ::getpid()),
-            Code::kIo, "handle", "expected a handle that was not opened before");
-  EventHandle event = nullptr;
-  check_call(ipc.event_open(device.index, &text.event, &event), device, interface, "IPC event");
-  const int32_t waited = interface.stream_wait_event(device.index, current_stream(device), event);
-  interface.event_destroy(device.index, event);
-  check_call(waited, device, interface, "IPC event");
+  Claim claim(counter(received->page, text.slot));
+  OwnedEvent event(interface, device.index);
+  check_call(ipc.event_open(device.index, &text.event, event.place()), device, interface,
+             "IPC event");
+  check_call(interface.stream_wait_event(device.index, current_stream(device), event.get()), device,
+             interface, "IPC event");
   char* base = nullptr;
   {
     const std::lock_guard lock(all.mutex);
@@ -306,6 +347,7 @@ StoragePtr open_ipc(std::string_view handle) {
     ++mapped.uses;
     base = static_cast<char*>(mapped.base);
   }
+  claim.keep();
   return wrap_storage(device, base + text.offset, text.nbytes, release_received,
                       received.release());
 }

@@ -125,17 +125,6 @@ inline constexpr int kShortRank = 8;
 template <int K>
 using ShortWalk = Walk<K, kShortRank>;
 
-template <int K>
-Walk<K> walk_of(const kernel::ElementwisePlan& plan) {
-  Walk<K> walk;
-  walk.ndim = plan.ndim;
-  walk.numel = plan.numel;
-  const size_t bytes = sizeof(int64_t) * static_cast<size_t>(plan.ndim);
-  std::memcpy(walk.sizes, plan.sizes, bytes);
-  for (int k = 0; k < K; ++k) std::memcpy(walk.strides[k], plan.strides[k], bytes);
-  return walk;
-}
-
 // Calls launch(walk over the last dims, byte offset of each operand) for every index of the dims
 // before them: once, unless the plan has more than kShortRank dims.
 template <int K, class Launch>
