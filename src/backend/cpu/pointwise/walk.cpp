@@ -152,7 +152,8 @@ class Walk {
 
   const void* fetch(int k, const Cursor& cursor, int64_t linear, int64_t count,
                     Buffers& buffers) const;
-  void fill_constant(int k, int64_t count, std::byte* buffer) const;
+  static void repeat(const Operand& operand, const std::byte* element, int64_t count,
+                     std::byte* buffer);
   bool emit(const Cursor& cursor, int64_t linear, int64_t count, const void* const* in,
             Buffers& buffers) const;
 
@@ -194,6 +195,10 @@ const void* Walk::fetch(int k, const Cursor& cursor, int64_t linear, int64_t cou
                         Buffers& buffers) const {
   const Operand& operand = input_[k];
   const std::byte* source = in_memory(operand, cursor, linear, count);
+  if (source == nullptr && operand.strides[plan_.ndim - 1] == 0 && count <= cursor.left_in_row()) {
+    repeat(operand, operand.data + cursor.offset(operand.strides), count, buffers.input[k]);
+    return buffers.input[k];
+  }
   if (source == nullptr) {
     std::byte* buffer = operand.cast == nullptr ? buffers.input[k] : buffers.raw;
     gather(cursor, count, operand.size, buffer, operand.data, operand.strides);
@@ -204,15 +209,15 @@ const void* Walk::fetch(int k, const Cursor& cursor, int64_t linear, int64_t cou
   return buffers.input[k];
 }
 
-// Fills a buffer, once per thread, for an operand that is a single element.
-void Walk::fill_constant(int k, int64_t count, std::byte* buffer) const {
-  const Operand& operand = input_[k];
-  alignas(16) std::byte element[16];
-  if (operand.cast != nullptr)
-    operand.cast(1, element, operand.data);
-  else
-    std::memcpy(element, operand.data, static_cast<size_t>(operand.size));
-  copy_strided(count, operand.row_size, buffer, operand.row_size, element, 0);
+// Fills a buffer with one element as the row needs it.
+void Walk::repeat(const Operand& operand, const std::byte* element, int64_t count,
+                  std::byte* buffer) {
+  alignas(16) std::byte converted[16];
+  if (operand.cast != nullptr) {
+    operand.cast(1, converted, element);
+    element = converted;
+  }
+  rows_of<CopyRows>().repeat(count, operand.row_size, buffer, element);
 }
 
 // Runs the row and writes its results to the output.
@@ -241,7 +246,7 @@ bool Walk::emit(const Cursor& cursor, int64_t linear, int64_t count, const void*
 void Walk::prepare_constants(int64_t count, const void** in, Buffers& buffers) const {
   for (int k = 0; k < inputs_; ++k) {
     if (!input_[k].constant) continue;
-    fill_constant(k, std::min(block_, count), buffers.input[k]);
+    repeat(input_[k], input_[k].data, std::min(block_, count), buffers.input[k]);
     in[k] = buffers.input[k];
   }
 }
