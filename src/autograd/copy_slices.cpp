@@ -93,8 +93,8 @@ NodePtr make_strided_node(const Edge& source_edge, const Geometry& source, const
     ctx.set(0, shadow.window(source));
   };
   using Batches = TakesBatches<decltype(derivative)>;
-  NodePtr node = NodePtr::adopt(
-      new LambdaNode<Batches>("AsStridedBackward", Batches{std::move(derivative)}));
+  NodePtr node =
+      NodePtr::adopt(new LambdaNode<Batches>("AsStridedBackward", Batches{std::move(derivative)}));
   node->add_edge(source_edge);
   node->add_output(window, true);
   return node;

@@ -60,9 +60,8 @@ class ForwardRule {
   // `derivative` is the one that the op records.
   template <class F>
   ForwardRule(Elementwise, const F& derivative) noexcept
-      : object_(&derivative), derive_([](const void* object, Backward& ctx) {
-          (*static_cast<const F*>(object))(ctx);
-        }) {}
+      : object_(&derivative),
+        derive_([](const void* object, Backward& ctx) { (*static_cast<const F*>(object))(ctx); }) {}
   template <class F>
   requires(std::is_invocable_v<const F&, Forward&>) ForwardRule(const F& rule)
   noexcept

@@ -103,8 +103,8 @@ bool any_overwritten(const Saves& saves, const TensorRefs& outputs, const Tensor
   });
 }
 
-// Whether the tangent of a level can be computed in no_grad mode, because nothing requires grad. Then
-// a derivative may use its fused kernel: Backward::create_graph().
+// Whether the tangent of a level can be computed in no_grad mode, because nothing requires grad.
+// Then a derivative may use its fused kernel: Backward::create_graph().
 bool are_plain(bool attached, std::span<const Tensor> tangents) {
   if (attached) return false;
   return std::none_of(tangents.begin(), tangents.end(), [](const Tensor& tangent) {

@@ -108,9 +108,9 @@ template <class F>
 }
 }  // namespace detail
 
-// The tangents of an op's inputs in the common case of forward mode: at most four inputs, one level,
-// and no input that requires grad. For ops that compute the tangent of their only output together
-// with it; they call no record in this case.
+// The tangents of an op's inputs in the common case of forward mode: at most four inputs, one
+// level, and no input that requires grad. For ops that compute the tangent of their only output
+// together with it; they call no record in this case.
 class LoneTangents {
  public:
   // False: another case.

@@ -28,9 +28,9 @@ struct AttentionMatrix {
 // and `grad`, the gradient of the output, and writes the gradients that are not null. Memory grows
 // with queries + keys, not with their product (Rabe and Staats, "Self-attention does not need O(n²)
 // memory", 2021; Dao et al., "FlashAttention", 2022).
-// If `tangent_output` is not null, forward also writes the derivative of the output in the direction
-// of the tangents of query, key and value; null ones are zero. Only the CPU's backend does that, and
-// the op asks no other for it.
+// If `tangent_output` is not null, forward also writes the derivative of the output in the
+// direction of the tangents of query, key and value; null ones are zero. Only the CPU's backend
+// does that, and the op asks no other for it.
 struct AttentionPlan {
   int32_t backward;
   int32_t causal;

@@ -21,9 +21,9 @@ void must(tsr_status status) {
   if (status != TSR_OK) std::abort();
 }
 
-tsr_tensor ones(bool requires_grad) {
+tsr_tensor ones(bool requires_grad, std::vector<int64_t> shape = {kFour}) {
   tsr_tensor result = nullptr;
-  must(tsr_ones(&kFour, 1, TSR_FLOAT32, -1, -1, &result));
+  must(tsr_ones(shape.data(), static_cast<int32_t>(shape.size()), TSR_FLOAT32, -1, -1, &result));
   must(tsr_tensor_set_requires_grad(result, requires_grad ? 1 : 0));
   return result;
 }
@@ -97,22 +97,29 @@ struct PerNode {
       processor;  // seconds; processor time of the thread, which other load does not change
 };
 
+// What every thread does again and again: a chain, its backward, its end.
+struct Work {
+  const char* name;
+  Step step;
+  std::vector<int64_t> shape;
+  int64_t length;
+  int rounds;
+};
+
 // What a node costs while so many threads run backwards of chains of their own.
-PerNode cost_on(int threads) {
-  constexpr int kRounds = 300;
-  constexpr int64_t kLength = 1000;
+PerNode cost_on(int threads, const Work& work) {
   std::atomic<int> waiting{threads};
   std::vector<PerNode> sums(static_cast<size_t>(threads));
   std::vector<std::thread> workers;
   for (PerNode& sum : sums) {
     workers.emplace_back([&] {
-      tsr_tensor leaf = ones(true);
-      tsr_tensor constant = ones(false);
+      tsr_tensor leaf = ones(true, work.shape);
+      tsr_tensor constant = ones(false, work.shape);
       --waiting;
       while (waiting > 0) std::this_thread::yield();
       sum = {-seconds_of_clock(CLOCK_MONOTONIC), -seconds_of_clock(CLOCK_THREAD_CPUTIME_ID)};
-      for (int i = 0; i < kRounds; ++i) {
-        tsr_tensor root = chain(tsr_multiply, leaf, constant, kLength);
+      for (int i = 0; i < work.rounds; ++i) {
+        tsr_tensor root = chain(work.step, leaf, constant, work.length);
         must(tsr_backward(&root, 1, &constant, 1, nullptr, 0, 0));
         tsr_tensor_release(root);
       }
@@ -124,25 +131,38 @@ PerNode cost_on(int threads) {
   }
   for (std::thread& worker : workers) worker.join();
   PerNode mean{};
+  const double nodes = static_cast<double>(work.rounds) * static_cast<double>(work.length);
   for (const PerNode& sum : sums) {
-    mean.wall += sum.wall / (threads * kRounds * static_cast<double>(kLength));
-    mean.processor += sum.processor / (threads * kRounds * static_cast<double>(kLength));
+    mean.wall += sum.wall / (threads * nodes);
+    mean.processor += sum.processor / (threads * nodes);
   }
   return mean;
 }
 
 // How much more two threads do than one. The figure of the processor time shows what they cost each
 // other (shared cache lines, locks that spin), also where other programs use the processors.
-void scaling() {
-  if (!is_chosen("scaling")) return;
-  cost_on(1);
-  const PerNode one = cost_on(1);
-  const PerNode two = cost_on(2);
+void scaling(const Work& work) {
+  cost_on(1, work);
+  const PerNode one = cost_on(1, work);
+  const PerNode two = cost_on(2, work);
   std::printf(
-      "{\"name\": \"scaling\", \"threads\": 2, \"ns_alone\": %.1f, \"ns_of_two\": %.1f, "
+      "{\"name\": \"%s\", \"threads\": 2, \"ns_alone\": %.1f, \"ns_of_two\": %.1f, "
       "\"by_wall_clock\": %.3f, \"by_processor_time\": %.3f}\n",
-      one.processor * 1e9, two.processor * 1e9, 2 * one.wall / two.wall,
+      work.name, one.processor * 1e9, two.processor * 1e9, 2 * one.wall / two.wall,
       2 * one.processor / two.processor);
+}
+
+// Kernels on one thread each: two threads that run backwards already use both processors.
+void scalings() {
+  if (!is_chosen("scaling")) return;
+  const int32_t before = tsr_num_threads();
+  must(tsr_set_num_threads(1));
+  scaling({"scaling: 1000 products of 4", tsr_multiply, {kFour}, 1000, 1000});
+  scaling({"scaling: 300 sums of 4", tsr_add, {kFour}, 300, 5000});
+  scaling({"scaling: 300 products of 1000", tsr_multiply, {1000}, 300, 2000});
+  scaling({"scaling: 100 products of 65536", tsr_multiply, {65536}, 100, 100});
+  scaling({"scaling: 20 matrix products of 256", tsr_matmul, {256, 256}, 20, 25});
+  must(tsr_set_num_threads(before));
 }
 
 }  // namespace
@@ -161,6 +181,6 @@ int main() {
   }
   tsr_tensor_release(leaf);
   tsr_tensor_release(constant);
-  scaling();
+  scalings();
   return 0;
 }

@@ -425,9 +425,8 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   const Tensor output = empty_matrices(shape, shape.queries, shape.value_width, query);
   // The tangent of the output in the same pass, or by the rule of forward mode.
   LoneTangents lone;
-  const bool dual = grad && query.device().is_cpu() &&
-                    lone.find({query, key, value, attn_mask}) && lone.any() && lone.are_plain() &&
-                    !lone[3].defined();
+  const bool dual = grad && query.device().is_cpu() && lone.find({query, key, value, attn_mask}) &&
+                    lone.any() && lone.are_plain() && !lone[3].defined();
   Tensor tangent;
   if (dual) tangent = empty_matrices(shape, shape.queries, shape.value_width, query);
   Tensor lse;

@@ -13,8 +13,8 @@
 namespace tsr::ops {
 
 // Zeros of `sizes` with g copied into the part that `window` shows. `window` is a view op; it is
-// also the derivative of this function. It also takes a tensor with one axis more in front, of which
-// it shows all.
+// also the derivative of this function. It also takes a tensor with one axis more in front, of
+// which it shows all.
 template <class Window>
 Tensor scatter_window(const Tensor& g, const Dims& sizes, const char* node, const Window& window) {
   Tensor whole = zeros_like_shape(sizes, g.dtype(), g.device());
@@ -23,10 +23,9 @@ Tensor scatter_window(const Tensor& g, const Dims& sizes, const char* node, cons
     copy_memory(window(whole), g);
   }
   if (needs_grad(g)) {
-    record(
-        whole, node, {g}, {},
-        TakesBatches{[window](Backward& ctx) { ctx.set(0, window(ctx.grad())); }},
-        [&](Forward& ctx) { ctx.set(0, scatter_window(ctx.tangent(), sizes, node, window)); });
+    record(whole, node, {g}, {},
+           TakesBatches{[window](Backward& ctx) { ctx.set(0, window(ctx.grad())); }},
+           [&](Forward& ctx) { ctx.set(0, scatter_window(ctx.tangent(), sizes, node, window)); });
   }
   return whole;
 }

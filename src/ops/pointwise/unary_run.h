@@ -26,8 +26,8 @@ Tensor launch_fused(kernel::BinaryOp op, const Tensor& g, const Tensor& saved,
 bool push_fused(const UnaryRule& rule, const Tensor& input, const Tensor& saved,
                 const Tensor& output, std::initializer_list<double> params);
 
-// `params` are the plan's, also of the fused derivative; `derivative(ctx)` may hold them. The rule says what is saved, as
-// ctx.saved(0).
+// `params` are the plan's, also of the fused derivative; `derivative(ctx)` may hold them. The rule
+// says what is saved, as ctx.saved(0).
 template <class Derivative>
 Tensor run_unary(const UnaryRule& rule, const Tensor& input, const Out& out,
                  std::initializer_list<double> params, Derivative derivative) {

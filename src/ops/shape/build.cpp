@@ -212,11 +212,11 @@ Tensor diag_embed(const Tensor& input, int64_t offset, int64_t axis1, int64_t ax
   shape.insert(static_cast<size_t>(std::max(rows, columns)), width);
   checked_numel(shape, input.itemsize());
   const bool recording = needs_grad(input);
-  const Tensor result = scatter_window(
-      input, shape, "DiagEmbedBackward",
-      [offset, rows = rows - rank, columns = columns - rank](const Tensor& t) {
-        return diagonal(t, offset, rows, columns);
-      });
+  const Tensor result =
+      scatter_window(input, shape, "DiagEmbedBackward",
+                     [offset, rows = rows - rank, columns = columns - rank](const Tensor& t) {
+                       return diagonal(t, offset, rows, columns);
+                     });
   return deliver(result, out, recording);
 }
 

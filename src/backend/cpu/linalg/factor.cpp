@@ -34,8 +34,11 @@ Status no_scratch() {
 template <class Task, class T>
 Status run_range(const Task& task, const ScratchSizes& sizes, int64_t begin, int64_t end) {
   constexpr uint64_t kLine = 64;
-  const auto work = static_cast<int64_t>(round_up(sizes.work * sizeof(T), kLine));
-  const auto real = static_cast<int64_t>(round_up(sizes.real * sizeof(RealOf<T>), kLine));
+  const auto padded = [](int64_t count, size_t size) {
+    return static_cast<int64_t>(round_up(static_cast<uint64_t>(count) * size, kLine));
+  };
+  const int64_t work = padded(sizes.work, sizeof(T));
+  const int64_t real = padded(sizes.real, sizeof(RealOf<T>));
   const int64_t nbytes = work + real + sizes.whole * static_cast<int64_t>(sizeof(int));
   const Workspace memory(nbytes);
   auto* bytes = static_cast<std::byte*>(memory.data());

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention, forward: a task is a block of queries of one matrix. It walks over blocks of keys with
 // a running maximum and a running sum of every row (Milakov and Gimelshein, "Online normalizer
-// calculation for softmax", 2018), so that only one block of scores exists for a thread. The tangent
-// of the output comes from the same walk: with dS the tangent of the scores and the probabilities P
-// it is (P dS) V + P dV - r O, where r is the sum of a row of P dS, and all of these are sums over
-// keys. Dropout's factors belong to P everywhere but in r.
+// calculation for softmax", 2018), so that only one block of scores exists for a thread. The
+// tangent of the output comes from the same walk: with dS the tangent of the scores and the
+// probabilities P it is (P dS) V + P dV - r O, where r is the sum of a row of P dS, and all of
+// these are sums over keys. Dropout's factors belong to P everywhere but in r.
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -43,9 +43,8 @@ class Forward {
     return Divided<T>::bytes({queries_ * keys_, queries_, queries_, keys_,
                               widened(queries_ * plan_.width),
                               widened(keys_ * std::max(plan_.width, plan_.value_width)),
-                              widened(queries_ * plan_.value_width),
-                              duals * queries_ * keys_, duals * queries_,
-                              widened(duals * queries_ * plan_.width),
+                              widened(queries_ * plan_.value_width), duals * queries_ * keys_,
+                              duals * queries_, widened(duals * queries_ * plan_.width),
                               widened(duals * keys_ * std::max(plan_.width, plan_.value_width)),
                               widened(duals * queries_ * plan_.value_width)});
   }
@@ -89,8 +88,8 @@ class Forward {
   }
 
  private:
-  // Of every row: the largest score so far and the sum of the exponentials, and of the slopes; and a
-  // buffer.
+  // Of every row: the largest score so far and the sum of the exponentials, and of the slopes; and
+  // a buffer.
   struct State {
     T* most;
     T* sums;
@@ -122,8 +121,7 @@ class Forward {
     dual.tangent = blocks_.target(plan_.tangent_output, matrix, first, plan_.value_width,
                                   space.take(widened(queries_ * plan_.value_width)));
     if (plan_.tangent_query.data != nullptr) {
-      dual.query =
-          blocks_.read(plan_.tangent_query, matrix, first, count, plan_.width, wide_query);
+      dual.query = blocks_.read(plan_.tangent_query, matrix, first, count, plan_.width, wide_query);
     }
     return dual;
   }
@@ -139,10 +137,9 @@ class Forward {
                       dual.slopes);
     }
     if (plan_.tangent_key.data != nullptr) {
-      blocks_.product(
-          false, true, count, columns, plan_.width, scale, query,
-          blocks_.read(plan_.tangent_key, matrix, key, columns, plan_.width, dual.wide), of_query,
-          dual.slopes);
+      blocks_.product(false, true, count, columns, plan_.width, scale, query,
+                      blocks_.read(plan_.tangent_key, matrix, key, columns, plan_.width, dual.wide),
+                      of_query, dual.slopes);
     }
   }
 
@@ -150,11 +147,10 @@ class Forward {
   void add_tangent(int64_t matrix, int64_t key, int64_t count, int64_t columns,
                    const Block<T>& scores, T* wide, const Dual& dual) const {
     if (slopes_) {
-      blocks_.product(
-          false, false, count, plan_.value_width, columns, T{1},
-          {dual.slopes.data, dual.slopes.step},
-          blocks_.read(plan_.value, matrix, key, columns, plan_.value_width, wide), key != 0,
-          dual.tangent);
+      blocks_.product(false, false, count, plan_.value_width, columns, T{1},
+                      {dual.slopes.data, dual.slopes.step},
+                      blocks_.read(plan_.value, matrix, key, columns, plan_.value_width, wide),
+                      key != 0, dual.tangent);
     }
     if (plan_.tangent_value.data != nullptr) {
       blocks_.product(
