@@ -237,6 +237,8 @@ class Backward {
   [[nodiscard]] size_t grad_count() const noexcept { return grads_.size(); }
   [[nodiscard]] size_t result_count() const noexcept { return results_.size(); }
   [[nodiscard]] uint64_t needs_mask() const noexcept { return needs_; }
+  // Not where forward mode uses the derivative of an op that makes no node.
+  [[nodiscard]] Node& node() const noexcept { return *node_; }
   [[nodiscard]] std::span<Tensor> grads() const noexcept { return grads_; }
   [[nodiscard]] std::span<Tensor> results() const noexcept { return results_; }
 
