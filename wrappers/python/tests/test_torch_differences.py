@@ -303,3 +303,16 @@ def test_a_range_needs_a_step_towards_its_end() -> None:
     with pytest.raises(RuntimeError, match="step"):
         torch.arange(1, 5, -1)
     assert torch.ones(2).layout is torch.strided and torch.ones(3)[1:]._is_view() and not torch.ones(3)._is_view()
+
+
+def test_layers_have_the_default_dtype() -> None:
+    torch.set_default_dtype(torch.float64)
+    try:
+        layers = [nn.Linear(2, 2), nn.BatchNorm1d(2), nn.LSTM(2, 2), nn.TransformerEncoderLayer(4, 2, 8), nn.Embedding(2, 2)]
+        assert {p.dtype for layer in layers for p in layer.parameters()} == {torch.float64}
+        assert nn.BatchNorm1d(2).num_batches_tracked.dtype is torch.int64
+        single = nn.Linear(1, 1, dtype=torch.float32)
+        assert nn.Sequential(single)[0].weight.dtype is torch.float32
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert nn.Linear(1, 1).weight.dtype is torch.float32

@@ -12,7 +12,7 @@ from typing import Any
 from .. import _ops
 from .._core import TensorBase
 from .._creation import arange
-from .._dtypes import bool_, float32, float64, iinfo, int32
+from .._dtypes import bool_, complex128, float32, float64, iinfo, int32
 from .._errors import ArgumentTypeError, InvalidValueError
 from .._interop import asarray
 from . import _tensor
@@ -70,9 +70,12 @@ def floating(dtype: Any) -> Any:
 
 def default_for(data: Any, dtype: Any) -> Any:
     """The dtype of Python data: the default one for floats."""
-    if dtype is not None or _tensor.default_dtype is float32 or not isinstance(data, (float, list, tuple)):
+    if dtype is not None or _tensor.default_dtype is float32 or not isinstance(data, (float, complex, list, tuple)):
         return dtype
-    return _tensor.default_dtype if asarray(data).dtype is float32 else None
+    kind = asarray(data).dtype
+    if kind.is_complex and _tensor.default_dtype is float64:
+        return complex128
+    return _tensor.default_dtype if kind is float32 else None
 
 
 def leaf(tensor: Any, requires_grad: bool) -> Any:

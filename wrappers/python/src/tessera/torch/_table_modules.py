@@ -77,9 +77,9 @@ ihfftn(input, s=None, dim=None, norm=None, *, out=None) = conj(rfftn(input, s=s,
 hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None) = irfftn(conj(input), s=s, axes=dim, norm=other_way(norm))
 ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None) = conj(rfftn(input, s=s, axes=dim, norm=other_way(norm)))
 fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False)
-    = made(fftfreq(n, d=d, dtype=dtype, device=device))
+    = made(fftfreq(n, d=d, dtype=floating(dtype), device=device))
 rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False)
-    = made(rfftfreq(n, d=d, dtype=dtype, device=device))
+    = made(rfftfreq(n, d=d, dtype=floating(dtype), device=device))
 fftshift(input, dim=None) = fftshift(input, axes=dim)
 ifftshift(input, dim=None) = ifftshift(input, axes=dim)
 """

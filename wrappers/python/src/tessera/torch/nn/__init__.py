@@ -27,6 +27,10 @@ _PAIRS = {
 }
 
 
+# Layers that hold what they are given, which the default dtype does not change.
+_CONTAINERS = frozenset(["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"])
+
+
 class _Layer:
     """Turns PyTorch's arguments of a layer into the library's."""
 
@@ -64,6 +68,8 @@ def _initializer(plain: type, layer: _Layer | None) -> Callable[..., None]:
             for name, value in given.items():  # programs read them, and texts show them
                 if not hasattr(self, name):
                     self.__dict__[name] = value
+        if dtype is None and plain.__name__ not in _CONTAINERS:
+            dtype = _adapters.floating(None)
         if device is not None or dtype is not None:
             self.to(device=device, dtype=dtype)
 
