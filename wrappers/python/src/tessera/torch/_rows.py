@@ -75,7 +75,8 @@ def functions(
 ) -> dict[str, Callable[..., Any]]:
     """A function for each row `name(signature) = expression` whose names are all in `space`, a dict of globals.
 
-    Where an expression does not use the argument `out`, its results are written there afterwards. `numpys_names`: a function with an argument `dim` takes it as `axis`, too.
+    Where an expression does not use the argument `out`, its results are written there afterwards. `numpys_names`: a
+    function with an argument `dim` takes it as `axis`, too.
     """
     made: dict[str, Callable[..., Any]] = {}
     for row in lines(rows):

@@ -23,7 +23,9 @@ _ROWS = {row.partition("(")[0]: row for row in _rows.lines(LAYERS)}
 # Losses whose input and target broadcast in PyTorch, some with a warning; the library wants one shape.
 _PAIRS = {
     **dict.fromkeys(["HuberLoss", "L1Loss", "MSELoss", "SmoothL1Loss"], functional.pair),
-    **dict.fromkeys(["HingeEmbeddingLoss", "KLDivLoss", "MultiLabelSoftMarginLoss", "PoissonNLLLoss", "SoftMarginLoss"], functional.same_shape),
+    **dict.fromkeys(
+        ["HingeEmbeddingLoss", "KLDivLoss", "MultiLabelSoftMarginLoss", "PoissonNLLLoss", "SoftMarginLoss"], functional.same_shape
+    ),
 }
 
 

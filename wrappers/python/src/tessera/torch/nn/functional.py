@@ -71,7 +71,8 @@ def _compared(loss: Any, input: Any, target: Any, reduction: str, weight: Any, *
 
 
 _SPACE = space(
-    open_sizes=_open_sizes, with_places=_with_places, implied=_implied, bool_of=bool, same_shape=same_shape, rows_of=_rows_of, compared=_compared,
+    open_sizes=_open_sizes, with_places=_with_places, implied=_implied, bool_of=bool, same_shape=same_shape, rows_of=_rows_of,
+    compared=_compared,
     plain_threshold=_F.threshold, limited=limited,
     pad_=_F.pad, **({"unfold_image": getattr(_F, "unfold")} if hasattr(_F, "unfold") else {}),  # noqa: B009
 )  # fmt: skip
