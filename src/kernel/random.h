@@ -56,9 +56,9 @@ inline const char* name_of(const RandomPlan& plan) noexcept {
       plan.op);
 }
 
-// output[i] = start + i step (contiguous); the last `from_end` half is computed as stop - (n - 1 -
-// i) step, so that linspace is symmetric. Integers compute in int64, 16-bit floats in float32,
-// others in double.
+// output[i] = start + i step (contiguous). A symmetric one counts its second half back from stop:
+// 1 has stop as its last element, 2 would have it one step after, as a linspace without its end.
+// Integers compute in int64, 16-bit floats in float32, others in double.
 struct SequencePlan {
   int64_t numel;
   int32_t symmetric;

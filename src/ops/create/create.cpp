@@ -217,10 +217,9 @@ Tensor linspace(const Scalar& start, const Scalar& stop, int64_t num, std::optio
   Tensor result = tsr::empty(Dims{num}, compute, device.value_or(t_default_device));
   kernel::SequencePlan plan{};
   plan.start = start.to<double>();
-  const auto last = stop.to<double>();
-  plan.step = steps > 0 ? (last - plan.start) / steps : 0;
-  plan.stop = endpoint ? last : last - plan.step;
-  plan.symmetric = num > 1 ? 1 : 0;
+  plan.stop = stop.to<double>();
+  plan.step = steps > 0 ? (plan.stop - plan.start) / steps : 0;
+  if (num > 1) plan.symmetric = endpoint ? 1 : 2;
   launch_sequence(result, plan);
   return cast_memory(result, type);
 }

@@ -308,6 +308,15 @@ def test_default_dtypes_of_numbers() -> None:
     assert [ts.linspace(*ends, 3).dtype.name for ends in ((0, 1), (0, 1j))] == ["float32", "complex64"]
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "int32"])
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 12, 49, 1000])
+def test_a_linspace_without_its_end_is_the_start_of_the_one_with_it(dtype: str, count: int) -> None:
+    ends = (0.0, 1.0) if dtype != "int32" else (-7, 900)
+    whole = ts.linspace(*ends, count + 1, dtype=getattr(ts, dtype))
+    part = ts.linspace(*ends, count, dtype=getattr(ts, dtype), endpoint=False)
+    assert part.tolist() == whole.tolist()[:-1]
+
+
 def test_broadcast_shapes() -> None:
     assert ts.broadcast_shapes() == () and ts.broadcast_shapes((3, 1), (2,), (1, 1, 1)) == (1, 3, 2)
     with pytest.raises(ValueError, match="do not broadcast"):

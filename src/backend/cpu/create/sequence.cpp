@@ -44,12 +44,14 @@ void fill_line(T* out, int64_t count, double from, double step, int64_t first, i
 }
 
 // The second half counts back from stop, so that both ends are exact and the sequence is symmetric.
+// One without its end has the elements of the sequence with it, except the last.
 template <class T>
 void fill_real(const SequencePlan& plan, T* out, int64_t begin, int64_t end) {
-  const int64_t half = plan.symmetric != 0 ? (plan.numel + 1) / 2 : plan.numel;
+  const int64_t half = plan.symmetric != 0 ? (plan.numel + plan.symmetric) / 2 : plan.numel;
   const int64_t middle = std::clamp(half, begin, end);
+  const int64_t from_stop = plan.numel + plan.symmetric - 2 - middle;
   fill_line(out + begin, middle - begin, plan.start, plan.step, begin, 1);
-  fill_line(out + middle, end - middle, plan.stop, -plan.step, plan.numel - 1 - middle, -1);
+  fill_line(out + middle, end - middle, plan.stop, -plan.step, from_stop, -1);
 }
 
 // Wraps as integer arithmetic does.

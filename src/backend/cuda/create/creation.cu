@@ -14,9 +14,11 @@ using kernel::TrianglePlan;
 namespace {
 
 // The second half counts back from stop, so that both ends are exact and the sequence is symmetric.
+// One without its end has the elements of the sequence with it, except the last.
 __device__ double real_element(const SequencePlan& plan, int64_t i) {
-  const bool from_end = plan.symmetric != 0 && i >= (plan.numel + 1) / 2;
-  return from_end ? plan.stop - plan.step * static_cast<double>(plan.numel - 1 - i)
+  const bool from_end = plan.symmetric != 0 && i >= (plan.numel + plan.symmetric) / 2;
+  const int64_t from_stop = plan.numel + plan.symmetric - 2 - i;
+  return from_end ? plan.stop - plan.step * static_cast<double>(from_stop)
                   : plan.start + plan.step * static_cast<double>(i);
 }
 
