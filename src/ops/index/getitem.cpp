@@ -196,7 +196,9 @@ void Parse::add_array(const Tensor& array) {
   if (axes_taken(array) == 0) return add_new_axis();
   for (int64_t d = 0; d < axes_taken(array); ++d) {
     const int64_t size = input_.sizes()[axis_];
-    TSR_CHECK(array.dtype() != DType::kBool || array.size(d) == size, Code::kIndex, arg_,
+    // An axis of size 0 selects nothing, as the Array API standard says.
+    TSR_CHECK(array.dtype() != DType::kBool || array.size(d) == size || array.size(d) == 0,
+              Code::kIndex, arg_,
               "expected a mask that matches shape ", input_.sizes(), " from axis ",
               axis_ - static_cast<size_t>(d), ", got shape ", array.sizes());
     add_whole(1);
@@ -292,6 +294,7 @@ struct LeadingArrays {
 bool fill_masked(const Tensor& input, const Parse& parse, const Arg& value) {
   const auto& placed = parse.placed();
   if (placed.size() != 1 || placed[0].array.dtype() != DType::kBool) return false;
+  if (placed[0].array.numel() == 0) return false;  // its shape may differ from the view's
   if (value.is_tensor() && value.tensor().ndim() != 0) return false;
   const Category kind =
       value.is_tensor() ? category(value.tensor().dtype()) : value.scalar().category();

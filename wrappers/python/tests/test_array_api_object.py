@@ -222,3 +222,15 @@ def test_dlpack() -> None:
 def test_asarray_of_a_buffer() -> None:
     assert ts.asarray(memoryview(b"abc")).tolist() == [97, 98, 99]
     assert ts.asarray(2**63 + 5, dtype=ts.uint64).item() == ts.asarray([2**63 + 5], dtype=ts.uint64)[0].item() == 2**63 + 5
+
+
+@pytest.mark.parametrize("mask", [(0,), (0, 3), (2, 0), (0, 0), (0, 3, 4), (2, 3, 0)])
+def test_an_axis_of_size_zero_in_a_mask_selects_nothing(mask: tuple[int, ...]) -> None:
+    x, none = ts.arange(24.0).reshape(2, 3, 4), ts.zeros(mask, dtype=ts.bool)
+    assert x[none].shape == np.zeros((2, 3, 4))[np.zeros(mask, bool)].shape
+    x[none] = 5.0
+    x[none] = ts.zeros((1, *x.shape[len(mask) :]))
+    assert x.tolist() == ts.arange(24.0).reshape(2, 3, 4).tolist()
+    assert ts.ones((0, 1))[ts.zeros((0, 0), dtype=ts.bool)].shape == (0,)
+    with pytest.raises(IndexError, match=r"mask that matches shape \[2, 3, 4\]"):
+        x[ts.zeros((*mask[:-1], 5), dtype=ts.bool)]
