@@ -41,6 +41,7 @@ AutocastState state_arg(const tsr_autocast_state* from, const char* arg) {
               "expected float16 or bfloat16, got ", *dtype);
     mode.dtype = *dtype;
   }
+  mode.own_lists = bool_arg(given.own_lists, arg);
   state.cache = bool_arg(given.cache_enabled, arg);
   return state;
 }
@@ -51,6 +52,7 @@ void give_state(DeviceType type, tsr_autocast_state* to, const char* arg) {
     filled.device_type = static_cast<tsr_device_type>(type);
     filled.enabled = mode.enabled ? 1 : 0;
     filled.dtype = dtype_to_abi(mode.dtype);
+    filled.own_lists = mode.own_lists ? 1 : 0;
     filled.cache_enabled = autocast_state().cache ? 1 : 0;
   });
 }

@@ -152,6 +152,7 @@ void Casts::see(tsr_tensor handle) noexcept {
            : impl.dtype == DType::kFloat16 ? kSeenFloat16
                                            : kSeenBFloat16;
   differs_ |= impl.dtype != state_.of(impl.device.type).dtype;
+  own_lists_ = impl.device.is_cpu() && state_.cpu.own_lists;
 }
 
 void Casts::see(const tsr_tensor* handles, int32_t count) noexcept {
@@ -160,7 +161,7 @@ void Casts::see(const tsr_tensor* handles, int32_t count) noexcept {
 }
 
 bool Casts::wanted() const {
-  switch (info_.autocast) {
+  switch (list()) {
     case Autocast::kLower:
       return differs_ && !wide_;
     case Autocast::kFloat32:
@@ -185,7 +186,7 @@ tsr_tensor Casts::cast(tsr_tensor handle) {
   const Tensor& tensor = borrowed.get();
   if (!is_eligible(*tensor.impl())) return handle;
   const DType target =
-      info_.autocast == Autocast::kLower ? state_.of(tensor.device().type).dtype : DType::kFloat32;
+      list() == Autocast::kLower ? state_.of(tensor.device().type).dtype : DType::kFloat32;
   if (tensor.dtype() == target) return handle;
   casts_.push_back(cast_of(tensor, target));
   if (program::t_recorder != nullptr) [[unlikely]] {

@@ -28,10 +28,11 @@ namespace tsr::capi {
 struct AutocastMode {
   bool enabled = false;
   DType dtype = DType::kBFloat16;  // float16 or bfloat16
+  bool own_lists = false;          // the lists of this kind of device, else those for CUDA
 };
 
 struct AutocastState {
-  AutocastMode cpu, cuda{false, DType::kFloat16}, simulated;
+  AutocastMode cpu, cuda{false, DType::kFloat16, false}, simulated;
   bool cache = true;  // keep the casts of leaves that require grad
 
   [[nodiscard]] AutocastMode& of(DeviceType type) noexcept {
@@ -79,12 +80,16 @@ class Casts {
 
  private:
   [[nodiscard]] bool is_eligible(const TensorImpl& impl) const noexcept;
+  [[nodiscard]] Autocast list() const noexcept {
+    return own_lists_ ? info_.autocast_cpu : info_.autocast;
+  }
 
   const CallInfo& info_;
   const AutocastState& state_;
-  bool wide_ = false;     // float64 or complex was seen
-  bool differs_ = false;  // an eligible tensor has not the dtype of its device's region
-  uint8_t seen_ = 0;      // dtypes of eligible tensors, as bits
+  bool wide_ = false;       // float64 or complex was seen
+  bool differs_ = false;    // an eligible tensor has not the dtype of its device's region
+  bool own_lists_ = false;  // the lists of the CPU are in use
+  uint8_t seen_ = 0;        // dtypes of eligible tensors, as bits
   SmallVector<Tensor, 6> casts_;
   std::vector<std::vector<tsr_tensor>> lists_;
 };

@@ -55,7 +55,8 @@ struct ArgInfo {
   char type;
 };
 
-// What autocast does with the tensors of an operator: the list of autocast.yaml that it stands in.
+// What autocast does with the tensors of an operator: the list of autocast.yaml that it stands in,
+// and that of the CPU's own lists.
 enum class Autocast : uint8_t { kNone, kLower, kFloat32, kPromote, kRefuse };
 
 // One row of the schema: what errors, traces and calls by number need to know about a function. All
@@ -66,14 +67,15 @@ struct CallInfo {
   const char* name;
   const ArgInfo* args = nullptr;
   Autocast autocast = Autocast::kNone;
+  Autocast autocast_cpu = Autocast::kNone;
 };
 
 // A record together with its arguments.
 template <int32_t N>
 struct CallInfoOf : CallInfo {
   constexpr CallInfoOf(int32_t number, const char* text, const ArgInfo (&list)[N],
-                       Autocast listed = Autocast::kNone)
-      : CallInfo{number, N, text, own, listed} {
+                       Autocast listed = Autocast::kNone, Autocast cpu = Autocast::kNone)
+      : CallInfo{number, N, text, own, listed, cpu} {
     std::copy(std::begin(list), std::end(list), own);
   }
   CallInfoOf(const CallInfoOf&) = delete;  // `args` points into the object

@@ -5,6 +5,7 @@
 #include "capi/generated/infos.h"
 #include "capi/shim.h"
 #include "ops/linalg/eig.h"
+#include "ops/linalg/ldl.h"
 #include "ops/linalg/lstsq.h"
 #include "ops/linalg/lu.h"
 #include "ops/linalg/matrix_exp.h"
@@ -493,5 +494,82 @@ tsr_status tsr_cond_out(tsr_tensor input, const char* p, int64_t p_len, tsr_tens
     ops::cond(TensorArg(input, "input").get(), text_arg(p, p_len, "p"),
         ops::Out::into(TensorArg(dst, "dst").get()));
   }, input, TextOf{p, p_len}, dst);
+}
+
+tsr_status tsr_householder_product(tsr_tensor input, tsr_tensor tau, tsr_tensor* out) {
+  if (is_autocast_used()) [[unlikely]] {
+    const Recast done = autocast(kInfo_householder_product, tsr_householder_product, input, tau,
+        out);
+    if (done.called) return done.status;
+  }
+  return one(kInfo_householder_product, 0, out, [&] {
+    return ops::householder_product(TensorArg(input, "input").get(), TensorArg(tau, "tau").get());
+  }, input, tau);
+}
+tsr_status tsr_householder_product_out(tsr_tensor input, tsr_tensor tau, tsr_tensor dst) {
+  return guard(kInfo_householder_product, 0x106ac, [&] {
+    ops::householder_product(TensorArg(input, "input").get(), TensorArg(tau, "tau").get(),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, tau, dst);
+}
+
+tsr_status tsr_ldl_factor(tsr_tensor input, int32_t hermitian, tsr_tensor* ld, tsr_tensor* pivots) {
+  if (is_autocast_used()) [[unlikely]] {
+    const Recast done = autocast(kInfo_ldl_factor, tsr_ldl_factor, input, hermitian, ld, pivots);
+    if (done.called) return done.status;
+  }
+  return several(kInfo_ldl_factor, 0, std::tuple(ld, pivots), [&] {
+    return ops::ldl_factor(TensorArg(input, "input").get(), bool_arg(hermitian, "hermitian"));
+  }, input, hermitian);
+}
+tsr_status tsr_ldl_factor_out(tsr_tensor input, int32_t hermitian, tsr_tensor ld_dst,
+    tsr_tensor pivots_dst) {
+  return guard(kInfo_ldl_factor, 0x106ad, [&] {
+    ops::ldl_factor(TensorArg(input, "input").get(), bool_arg(hermitian, "hermitian"),
+        ops::Out::into(TensorArg(ld_dst, "ld_dst").get()),
+        ops::Out::into(TensorArg(pivots_dst, "pivots_dst").get()));
+  }, input, hermitian, ld_dst, pivots_dst);
+}
+
+tsr_status tsr_ldl_factor_ex(tsr_tensor input, int32_t hermitian, tsr_tensor* ld,
+    tsr_tensor* pivots, tsr_tensor* info) {
+  if (is_autocast_used()) [[unlikely]] {
+    const Recast done = autocast(kInfo_ldl_factor_ex, tsr_ldl_factor_ex, input, hermitian, ld,
+        pivots, info);
+    if (done.called) return done.status;
+  }
+  return several(kInfo_ldl_factor_ex, 0, std::tuple(ld, pivots, info), [&] {
+    return ops::ldl_factor_ex(TensorArg(input, "input").get(), bool_arg(hermitian, "hermitian"));
+  }, input, hermitian);
+}
+tsr_status tsr_ldl_factor_ex_out(tsr_tensor input, int32_t hermitian, tsr_tensor ld_dst,
+    tsr_tensor pivots_dst, tsr_tensor info_dst) {
+  return guard(kInfo_ldl_factor_ex, 0x106ae, [&] {
+    ops::ldl_factor_ex(TensorArg(input, "input").get(), bool_arg(hermitian, "hermitian"),
+        ops::Out::into(TensorArg(ld_dst, "ld_dst").get()),
+        ops::Out::into(TensorArg(pivots_dst, "pivots_dst").get()),
+        ops::Out::into(TensorArg(info_dst, "info_dst").get()));
+  }, input, hermitian, ld_dst, pivots_dst, info_dst);
+}
+
+tsr_status tsr_ldl_solve(tsr_tensor input, tsr_tensor pivots, tsr_tensor other, int32_t hermitian,
+    tsr_tensor* out) {
+  if (is_autocast_used()) [[unlikely]] {
+    const Recast done = autocast(kInfo_ldl_solve, tsr_ldl_solve, input, pivots, other, hermitian,
+        out);
+    if (done.called) return done.status;
+  }
+  return one(kInfo_ldl_solve, 0, out, [&] {
+    return ops::ldl_solve(TensorArg(input, "input").get(), TensorArg(pivots, "pivots").get(),
+        TensorArg(other, "other").get(), bool_arg(hermitian, "hermitian"));
+  }, input, pivots, other, hermitian);
+}
+tsr_status tsr_ldl_solve_out(tsr_tensor input, tsr_tensor pivots, tsr_tensor other,
+    int32_t hermitian, tsr_tensor dst) {
+  return guard(kInfo_ldl_solve, 0x106af, [&] {
+    ops::ldl_solve(TensorArg(input, "input").get(), TensorArg(pivots, "pivots").get(),
+        TensorArg(other, "other").get(), bool_arg(hermitian, "hermitian"),
+        ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, pivots, other, hermitian, dst);
 }
 }  // extern "C"

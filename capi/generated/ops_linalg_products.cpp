@@ -306,6 +306,10 @@ tsr_status tsr_multi_dot_out(const tsr_tensor* tensors, int32_t n_tensors, tsr_t
 }
 
 tsr_status tsr_matrix_power(tsr_tensor input, int64_t n, tsr_tensor* out) {
+  if (is_autocast_used()) [[unlikely]] {
+    const Recast done = autocast(kInfo_matrix_power, tsr_matrix_power, input, n, out);
+    if (done.called) return done.status;
+  }
   return one(kInfo_matrix_power, 0, out, [&] {
     return ops::matrix_power(TensorArg(input, "input").get(), n);
   }, input, n);

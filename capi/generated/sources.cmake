@@ -30,6 +30,7 @@ set(TSR_CAPI_GENERATED
     generated/ops_optim_foreach.cpp
     generated/ops_pointwise_binary.cpp
     generated/ops_pointwise_binary_more.cpp
+    generated/ops_pointwise_polynomial.cpp
     generated/ops_pointwise_special.cpp
     generated/ops_pointwise_ternary.cpp
     generated/ops_pointwise_unary.cpp

@@ -34,7 +34,7 @@ inline constexpr uint32_t kFirstSize<tsr_trace_event> = 112;
 template <>
 inline constexpr uint32_t kFirstSize<tsr_optimizer_options> = 176;
 template <>
-inline constexpr uint32_t kFirstSize<tsr_autocast_state> = 20;
+inline constexpr uint32_t kFirstSize<tsr_autocast_state> = 24;
 template <>
 inline constexpr uint32_t kFirstSize<tsr_grad_scaler_state> = 48;
 template <>

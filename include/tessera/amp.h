@@ -28,6 +28,7 @@ struct tsr_autocast_state {
   int32_t enabled; /* 0 or 1 */
   tsr_dtype dtype; /* float16 or bfloat16; -1 when set leaves it as it is. At first bfloat16, on CUDA float16 */
   int32_t cache_enabled; /* 0 or 1, at first 1: casts of leaves that require grad are kept until the outermost region ends */
+  int32_t own_lists; /* 0, or 1: the lists of operators are PyTorch's for this kind of device, which differ on the CPU, and not those for CUDA */
 };
 
 /* The numbers of a scaler. tsr_grad_scaler_defaults fills them. */

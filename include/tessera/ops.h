@@ -438,6 +438,188 @@ TSR_API TSR_NODISCARD tsr_status tsr_multigammaln(tsr_tensor input, int64_t p, t
 TSR_API TSR_NODISCARD tsr_status tsr_multigammaln_out(tsr_tensor input, int64_t p, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_multigammaln_inplace(tsr_tensor input, int64_t p);
 
+/* ---- Ops: orthogonal polynomials, elementwise ---- */
+
+/* Chebyshev's polynomial of the first kind, of degree n; no derivative towards n.
+ * n: the degrees */
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_t(
+    tsr_tensor input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_t_out(
+    tsr_tensor input, tsr_tensor n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_t_scalar(
+    tsr_tensor input, const tsr_number* n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_t_scalar_out(
+    tsr_tensor input, const tsr_number* n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_t_scalar_left(
+    const tsr_number* input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_t_scalar_left_out(
+    const tsr_number* input, tsr_tensor n, tsr_tensor dst);
+
+/* Chebyshev's polynomial of the second kind, of degree n; no derivative towards n.
+ * n: the degrees */
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_u(
+    tsr_tensor input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_u_out(
+    tsr_tensor input, tsr_tensor n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_u_scalar(
+    tsr_tensor input, const tsr_number* n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_u_scalar_out(
+    tsr_tensor input, const tsr_number* n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_u_scalar_left(
+    const tsr_number* input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_u_scalar_left_out(
+    const tsr_number* input, tsr_tensor n, tsr_tensor dst);
+
+/* Chebyshev's polynomial of the third kind, of degree n; no derivative towards n.
+ * n: the degrees */
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_v(
+    tsr_tensor input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_v_out(
+    tsr_tensor input, tsr_tensor n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_v_scalar(
+    tsr_tensor input, const tsr_number* n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_v_scalar_out(
+    tsr_tensor input, const tsr_number* n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_v_scalar_left(
+    const tsr_number* input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_v_scalar_left_out(
+    const tsr_number* input, tsr_tensor n, tsr_tensor dst);
+
+/* Chebyshev's polynomial of the fourth kind, of degree n; no derivative towards n.
+ * n: the degrees */
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_w(
+    tsr_tensor input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_w_out(
+    tsr_tensor input, tsr_tensor n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_w_scalar(
+    tsr_tensor input, const tsr_number* n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_w_scalar_out(
+    tsr_tensor input, const tsr_number* n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_w_scalar_left(
+    const tsr_number* input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_chebyshev_polynomial_w_scalar_left_out(
+    const tsr_number* input, tsr_tensor n, tsr_tensor dst);
+
+/* Chebyshev's polynomial of the first kind at 2 x - 1, of degree n; no derivative towards n.
+ * n: the degrees */
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_t(
+    tsr_tensor input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_t_out(
+    tsr_tensor input, tsr_tensor n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_t_scalar(
+    tsr_tensor input, const tsr_number* n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_t_scalar_out(
+    tsr_tensor input, const tsr_number* n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_t_scalar_left(
+    const tsr_number* input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_t_scalar_left_out(
+    const tsr_number* input, tsr_tensor n, tsr_tensor dst);
+
+/* Chebyshev's polynomial of the second kind at 2 x - 1, of degree n; no derivative towards n.
+ * n: the degrees */
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_u(
+    tsr_tensor input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_u_out(
+    tsr_tensor input, tsr_tensor n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_u_scalar(
+    tsr_tensor input, const tsr_number* n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_u_scalar_out(
+    tsr_tensor input, const tsr_number* n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_u_scalar_left(
+    const tsr_number* input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_u_scalar_left_out(
+    const tsr_number* input, tsr_tensor n, tsr_tensor dst);
+
+/* Chebyshev's polynomial of the third kind at 2 x - 1, of degree n; no derivative towards n.
+ * n: the degrees */
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_v(
+    tsr_tensor input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_v_out(
+    tsr_tensor input, tsr_tensor n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_v_scalar(
+    tsr_tensor input, const tsr_number* n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_v_scalar_out(
+    tsr_tensor input, const tsr_number* n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_v_scalar_left(
+    const tsr_number* input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_v_scalar_left_out(
+    const tsr_number* input, tsr_tensor n, tsr_tensor dst);
+
+/* Chebyshev's polynomial of the fourth kind at 2 x - 1, of degree n; no derivative towards n.
+ * n: the degrees */
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_w(
+    tsr_tensor input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_w_out(
+    tsr_tensor input, tsr_tensor n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_w_scalar(
+    tsr_tensor input, const tsr_number* n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_w_scalar_out(
+    tsr_tensor input, const tsr_number* n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_w_scalar_left(
+    const tsr_number* input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_shifted_chebyshev_polynomial_w_scalar_left_out(
+    const tsr_number* input, tsr_tensor n, tsr_tensor dst);
+
+/* The physicists' Hermite polynomial, of degree n; no derivative towards n.
+ * n: the degrees */
+TSR_API TSR_NODISCARD tsr_status tsr_hermite_polynomial_h(
+    tsr_tensor input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_hermite_polynomial_h_out(
+    tsr_tensor input, tsr_tensor n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_hermite_polynomial_h_scalar(
+    tsr_tensor input, const tsr_number* n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_hermite_polynomial_h_scalar_out(
+    tsr_tensor input, const tsr_number* n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_hermite_polynomial_h_scalar_left(
+    const tsr_number* input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_hermite_polynomial_h_scalar_left_out(
+    const tsr_number* input, tsr_tensor n, tsr_tensor dst);
+
+/* The probabilists' Hermite polynomial, of degree n; no derivative towards n.
+ * n: the degrees */
+TSR_API TSR_NODISCARD tsr_status tsr_hermite_polynomial_he(
+    tsr_tensor input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_hermite_polynomial_he_out(
+    tsr_tensor input, tsr_tensor n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_hermite_polynomial_he_scalar(
+    tsr_tensor input, const tsr_number* n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_hermite_polynomial_he_scalar_out(
+    tsr_tensor input, const tsr_number* n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_hermite_polynomial_he_scalar_left(
+    const tsr_number* input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_hermite_polynomial_he_scalar_left_out(
+    const tsr_number* input, tsr_tensor n, tsr_tensor dst);
+
+/* Laguerre's polynomial, of degree n; no derivative towards n.
+ * n: the degrees */
+TSR_API TSR_NODISCARD tsr_status tsr_laguerre_polynomial_l(
+    tsr_tensor input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_laguerre_polynomial_l_out(
+    tsr_tensor input, tsr_tensor n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_laguerre_polynomial_l_scalar(
+    tsr_tensor input, const tsr_number* n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_laguerre_polynomial_l_scalar_out(
+    tsr_tensor input, const tsr_number* n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_laguerre_polynomial_l_scalar_left(
+    const tsr_number* input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_laguerre_polynomial_l_scalar_left_out(
+    const tsr_number* input, tsr_tensor n, tsr_tensor dst);
+
+/* Legendre's polynomial, of degree n; no derivative towards n.
+ * n: the degrees */
+TSR_API TSR_NODISCARD tsr_status tsr_legendre_polynomial_p(
+    tsr_tensor input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_legendre_polynomial_p_out(
+    tsr_tensor input, tsr_tensor n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_legendre_polynomial_p_scalar(
+    tsr_tensor input, const tsr_number* n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_legendre_polynomial_p_scalar_out(
+    tsr_tensor input, const tsr_number* n, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_legendre_polynomial_p_scalar_left(
+    const tsr_number* input, tsr_tensor n, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_legendre_polynomial_p_scalar_left_out(
+    const tsr_number* input, tsr_tensor n, tsr_tensor dst);
+
 /* ---- Ops: window functions ---- */
 
 /* A triangle of n numbers from 0.
@@ -1909,6 +2091,43 @@ TSR_API TSR_NODISCARD tsr_status tsr_cond(
     tsr_tensor input, const char* p, int64_t p_len, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_cond_out(
     tsr_tensor input, const char* p, int64_t p_len, tsr_tensor dst);
+
+/* The first n columns of the product of k reflections I - tau(i) v(i) v(i)^H.
+ * input: m x n with n <= m; column i has the part of v(i) below its row i
+ * tau: k numbers for each matrix, k <= n */
+TSR_API TSR_NODISCARD tsr_status tsr_householder_product(
+    tsr_tensor input, tsr_tensor tau, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_householder_product_out(
+    tsr_tensor input, tsr_tensor tau, tsr_tensor dst);
+
+/* The factors of input = L D L^T in one matrix, and LAPACK's row exchanges (int32), negative for
+ * blocks of 2.
+ * LINALG for a singular matrix, NOT_IMPLEMENTED for one that requires grad.
+ * input: the lower triangle is read
+ * hermitian: else symmetric, which differs for complex numbers alone */
+TSR_API TSR_NODISCARD tsr_status tsr_ldl_factor(
+    tsr_tensor input, int32_t hermitian, tsr_tensor* ld, tsr_tensor* pivots);
+TSR_API TSR_NODISCARD tsr_status tsr_ldl_factor_out(
+    tsr_tensor input, int32_t hermitian, tsr_tensor ld_dst, tsr_tensor pivots_dst);
+
+/* As ldl_factor, for singular matrices too, with (int32) the first block of D that is zero in
+ * each matrix, or 0.
+ * input: the lower triangle is read
+ * hermitian: else symmetric, which differs for complex numbers alone */
+TSR_API TSR_NODISCARD tsr_status tsr_ldl_factor_ex(
+    tsr_tensor input, int32_t hermitian, tsr_tensor* ld, tsr_tensor* pivots, tsr_tensor* info);
+TSR_API TSR_NODISCARD tsr_status tsr_ldl_factor_ex_out(
+    tsr_tensor input, int32_t hermitian, tsr_tensor ld_dst, tsr_tensor pivots_dst,
+    tsr_tensor info_dst);
+
+/* The X with A X = other for the matrix A that has these factors; no derivative towards these.
+ * input: the factors of ldl_factor
+ * pivots: its row exchanges
+ * hermitian: as of ldl_factor */
+TSR_API TSR_NODISCARD tsr_status tsr_ldl_solve(
+    tsr_tensor input, tsr_tensor pivots, tsr_tensor other, int32_t hermitian, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_ldl_solve_out(
+    tsr_tensor input, tsr_tensor pivots, tsr_tensor other, int32_t hermitian, tsr_tensor dst);
 
 /* ---- Ops: distances of pairs ---- */
 

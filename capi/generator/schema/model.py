@@ -419,6 +419,7 @@ class Schema:
     domains: tuple[Domain, ...]
     families: tuple[Family, ...] = ()
     autocast: dict[str, str] = field(default_factory=dict)  # the name of an op -> the list of AUTOCAST that it stands in
+    autocast_cpu: dict[str, str] = field(default_factory=dict)  # the same for the CPU's own lists
 
     # All rows of a kind, in the order of the files.
     ops = cached_property[list[Op]](_all("ops"))

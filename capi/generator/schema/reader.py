@@ -65,6 +65,7 @@ def load(folder: Path) -> m.Schema:
     domains: list[m.Domain] = []
     families: tuple[m.Family, ...] = ()
     autocast: dict[str, str] = {}
+    autocast_cpu: dict[str, str] = {}
     for path in sorted(folder.glob("*.yaml")):
         with path.open(encoding="utf-8") as text:
             tree = yaml.safe_load(text)
@@ -74,13 +75,14 @@ def load(folder: Path) -> m.Schema:
             if path.stem == "families":
                 families = read_families(tree)
             elif path.stem == "autocast":
+                autocast_cpu = read_autocast(tree.pop("cpu"))
                 autocast = read_autocast(tree)
             else:
                 domains.append(read_domain(path.stem, tree))
         except SchemaError as error:
             raise SchemaError(f"{path.name}: {error}") from None
     domains.sort(key=lambda d: d.ids)
-    schema = m.Schema(tuple(domains), families, autocast)
+    schema = m.Schema(tuple(domains), families, autocast, autocast_cpu)
     _check_whole(schema)
     _check_autocast(schema)
     return schema
@@ -164,7 +166,7 @@ def read_families(tree: Any) -> tuple[m.Family, ...]:
 
 
 def read_autocast(tree: Any) -> dict[str, str]:
-    lists = take(tree, "autocast", " ".join(m.AUTOCAST))
+    lists = take(tree, "autocast", " ".join(m.AUTOCAST[:3]), m.AUTOCAST[3])
     found: dict[str, str] = {}
     for kind, names in lists.items():
         for name in names:
@@ -176,7 +178,7 @@ def read_autocast(tree: Any) -> dict[str, str]:
 
 def _check_autocast(schema: m.Schema) -> None:
     by_name = {op.name: op for op in schema.ops}
-    for name, kind in schema.autocast.items():
+    for name, kind in [*schema.autocast.items(), *schema.autocast_cpu.items()]:
         op = by_name.get(name)
         if op is None:
             raise SchemaError(f"autocast.yaml: {kind}: there is no operator '{name}'")

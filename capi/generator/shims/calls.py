@@ -82,16 +82,17 @@ def infos(schema: Schema) -> str:
     return TEMPLATE(
         "infos",
         banner=banner("//", "The record of every function: id, name, arguments with their types."),
-        infos="".join(_info(row, schema.autocast) for row in schema.rows),
+        infos="".join(_info(row, schema) for row in schema.rows),
     )
 
 
-def _info(row: Op | Function, autocast: dict[str, str]) -> str:
+def _info(row: Op | Function, schema: Schema) -> str:
     args: tuple[Arg, ...] = row.args + (row.returns if isinstance(row, Op) else ())
     if not args:
         return f'inline constexpr CallInfo {info(row)}{{{row.id}, 0, "{row.name}"}};\n'
     pairs = ", ".join(f"{{\"{a.name}\", '{letter(a.type)}'}}" for a in args)
-    listed = f", Autocast::k{autocast[row.name].capitalize()}" if isinstance(row, Op) and row.name in autocast else ""
+    lists = [lists.get(row.name, "none") if isinstance(row, Op) else "none" for lists in (schema.autocast, schema.autocast_cpu)]
+    listed = "".join(f", Autocast::k{name.capitalize()}" for name in lists) if lists != ["none", "none"] else ""
     return f'inline constexpr CallInfoOf {info(row)}{{{row.id}, "{row.name}", {{{pairs}}}{listed}}};\n'
 
 

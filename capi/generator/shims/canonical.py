@@ -28,6 +28,7 @@ def canonical(schema: Schema) -> dict[str, Any]:
                 "mutates": list(op.mutates),
                 "mutates_grad": list(op.mutates_grad),
                 "autocast": schema.autocast.get(op.name),
+                "autocast_cpu": schema.autocast_cpu.get(op.name),
                 "python": op.python.name or None,
             }
             for op in schema.ops

@@ -50,7 +50,11 @@ def family(schema: Schema, domain: Domain) -> str:
 
 
 def _is_listed(schema: Schema, domain: Domain) -> bool:
-    return any(op.name in schema.autocast for op in domain.ops)
+    return any(_is_cast(schema, op) for op in domain.ops)
+
+
+def _is_cast(schema: Schema, op: Op) -> bool:
+    return op.name in schema.autocast or op.name in schema.autocast_cpu
 
 
 def _takes_numbers(domain: Domain) -> bool:
@@ -61,7 +65,7 @@ def _shim(schema: Schema, function: CFunction) -> str:
     op = function.op
     assert op is not None
     head = fill_call(f"{function.returns} {function.name}(", [str(p) for p in function.params], ") {")
-    if op.name in schema.autocast and function.form == "functional":
+    if _is_cast(schema, op) and function.form == "functional":
         given = [f"kInfo_{op.name}", function.name, *(p.name for p in function.params)]
         recast = fill_call("    const Recast done = autocast(", given, ");", indent=8)
         head += f"\n  if (is_autocast_used()) [[unlikely]] {{\n{recast}\n    if (done.called) return done.status;\n  }}"

@@ -18,6 +18,7 @@ struct AutocastOptions {
   bool enabled = true;                // false: a region in the dtypes of its tensors
   std::optional<bool> cache_enabled;  // keep the casts of parameters; else as around the region
   tsr_device_type device = TSR_DEVICE_CPU;  // whose tensors are cast
+  bool own_lists = false;  // PyTorch's lists for this kind of device, else those for CUDA
 };
 
 // Until the guard is destroyed, operators of this thread get tensors of 16 bits, or of float32
@@ -29,6 +30,7 @@ class AutocastGuard {
     before_ = state;
     state.enabled = options.enabled;
     state.dtype = options.dtype ? static_cast<tsr_dtype>(*options.dtype) : -1;
+    state.own_lists = options.own_lists;
     if (options.cache_enabled) state.cache_enabled = *options.cache_enabled;
     check(tsr_autocast_begin(&state, &before_));
   }

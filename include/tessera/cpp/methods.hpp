@@ -33,6 +33,8 @@ struct LuFactorResult;
 struct LuResult;
 struct SlogdetResult;
 struct LstsqResult;
+struct LdlFactorResult;
+struct LdlFactorExResult;
 struct SortWithIndicesResult;
 struct TopkResult;
 struct UniqueAllResult;

@@ -126,6 +126,19 @@ struct LstsqResult {
   Tensor singular_values;
 };
 
+// What ldl_factor gives.
+struct LdlFactorResult {
+  Tensor ld;
+  Tensor pivots;
+};
+
+// What ldl_factor_ex gives.
+struct LdlFactorExResult {
+  Tensor ld;
+  Tensor pivots;
+  Tensor info;
+};
+
 // What sort_with_indices gives.
 struct SortWithIndicesResult {
   Tensor values;
@@ -880,6 +893,275 @@ inline Tensor& multigammaln_(Tensor& input, int64_t p) {
 }
 inline Tensor& multigammaln_out(Tensor& dst, const Tensor& input, int64_t p) {
   return detail::written<tsr_multigammaln_out>(dst, input.handle(), p);
+}
+
+// ---- Ops: orthogonal polynomials, elementwise ----
+
+// Chebyshev's polynomial of the first kind, of degree n; no derivative towards n.
+inline Tensor chebyshev_polynomial_t(const Tensor& input, const Tensor& n) {
+  return detail::one<tsr_chebyshev_polynomial_t>(input.handle(), n.handle());
+}
+inline Tensor chebyshev_polynomial_t(const Tensor& input, const Scalar& n) {
+  return detail::one<tsr_chebyshev_polynomial_t_scalar>(input.handle(), n.number());
+}
+inline Tensor chebyshev_polynomial_t(const Scalar& input, const Tensor& n) {
+  return detail::one<tsr_chebyshev_polynomial_t_scalar_left>(input.number(), n.handle());
+}
+inline Tensor& chebyshev_polynomial_t_out(Tensor& dst, const Tensor& input, const Tensor& n) {
+  return detail::written<tsr_chebyshev_polynomial_t_out>(dst, input.handle(), n.handle());
+}
+inline Tensor& chebyshev_polynomial_t_out(Tensor& dst, const Tensor& input, const Scalar& n) {
+  return detail::written<tsr_chebyshev_polynomial_t_scalar_out>(dst, input.handle(), n.number());
+}
+inline Tensor& chebyshev_polynomial_t_out(Tensor& dst, const Scalar& input, const Tensor& n) {
+  return detail::written<tsr_chebyshev_polynomial_t_scalar_left_out>(
+      dst, input.number(), n.handle());
+}
+
+// Chebyshev's polynomial of the second kind, of degree n; no derivative towards n.
+inline Tensor chebyshev_polynomial_u(const Tensor& input, const Tensor& n) {
+  return detail::one<tsr_chebyshev_polynomial_u>(input.handle(), n.handle());
+}
+inline Tensor chebyshev_polynomial_u(const Tensor& input, const Scalar& n) {
+  return detail::one<tsr_chebyshev_polynomial_u_scalar>(input.handle(), n.number());
+}
+inline Tensor chebyshev_polynomial_u(const Scalar& input, const Tensor& n) {
+  return detail::one<tsr_chebyshev_polynomial_u_scalar_left>(input.number(), n.handle());
+}
+inline Tensor& chebyshev_polynomial_u_out(Tensor& dst, const Tensor& input, const Tensor& n) {
+  return detail::written<tsr_chebyshev_polynomial_u_out>(dst, input.handle(), n.handle());
+}
+inline Tensor& chebyshev_polynomial_u_out(Tensor& dst, const Tensor& input, const Scalar& n) {
+  return detail::written<tsr_chebyshev_polynomial_u_scalar_out>(dst, input.handle(), n.number());
+}
+inline Tensor& chebyshev_polynomial_u_out(Tensor& dst, const Scalar& input, const Tensor& n) {
+  return detail::written<tsr_chebyshev_polynomial_u_scalar_left_out>(
+      dst, input.number(), n.handle());
+}
+
+// Chebyshev's polynomial of the third kind, of degree n; no derivative towards n.
+inline Tensor chebyshev_polynomial_v(const Tensor& input, const Tensor& n) {
+  return detail::one<tsr_chebyshev_polynomial_v>(input.handle(), n.handle());
+}
+inline Tensor chebyshev_polynomial_v(const Tensor& input, const Scalar& n) {
+  return detail::one<tsr_chebyshev_polynomial_v_scalar>(input.handle(), n.number());
+}
+inline Tensor chebyshev_polynomial_v(const Scalar& input, const Tensor& n) {
+  return detail::one<tsr_chebyshev_polynomial_v_scalar_left>(input.number(), n.handle());
+}
+inline Tensor& chebyshev_polynomial_v_out(Tensor& dst, const Tensor& input, const Tensor& n) {
+  return detail::written<tsr_chebyshev_polynomial_v_out>(dst, input.handle(), n.handle());
+}
+inline Tensor& chebyshev_polynomial_v_out(Tensor& dst, const Tensor& input, const Scalar& n) {
+  return detail::written<tsr_chebyshev_polynomial_v_scalar_out>(dst, input.handle(), n.number());
+}
+inline Tensor& chebyshev_polynomial_v_out(Tensor& dst, const Scalar& input, const Tensor& n) {
+  return detail::written<tsr_chebyshev_polynomial_v_scalar_left_out>(
+      dst, input.number(), n.handle());
+}
+
+// Chebyshev's polynomial of the fourth kind, of degree n; no derivative towards n.
+inline Tensor chebyshev_polynomial_w(const Tensor& input, const Tensor& n) {
+  return detail::one<tsr_chebyshev_polynomial_w>(input.handle(), n.handle());
+}
+inline Tensor chebyshev_polynomial_w(const Tensor& input, const Scalar& n) {
+  return detail::one<tsr_chebyshev_polynomial_w_scalar>(input.handle(), n.number());
+}
+inline Tensor chebyshev_polynomial_w(const Scalar& input, const Tensor& n) {
+  return detail::one<tsr_chebyshev_polynomial_w_scalar_left>(input.number(), n.handle());
+}
+inline Tensor& chebyshev_polynomial_w_out(Tensor& dst, const Tensor& input, const Tensor& n) {
+  return detail::written<tsr_chebyshev_polynomial_w_out>(dst, input.handle(), n.handle());
+}
+inline Tensor& chebyshev_polynomial_w_out(Tensor& dst, const Tensor& input, const Scalar& n) {
+  return detail::written<tsr_chebyshev_polynomial_w_scalar_out>(dst, input.handle(), n.number());
+}
+inline Tensor& chebyshev_polynomial_w_out(Tensor& dst, const Scalar& input, const Tensor& n) {
+  return detail::written<tsr_chebyshev_polynomial_w_scalar_left_out>(
+      dst, input.number(), n.handle());
+}
+
+// Chebyshev's polynomial of the first kind at 2 x - 1, of degree n; no derivative towards n.
+inline Tensor shifted_chebyshev_polynomial_t(const Tensor& input, const Tensor& n) {
+  return detail::one<tsr_shifted_chebyshev_polynomial_t>(input.handle(), n.handle());
+}
+inline Tensor shifted_chebyshev_polynomial_t(const Tensor& input, const Scalar& n) {
+  return detail::one<tsr_shifted_chebyshev_polynomial_t_scalar>(input.handle(), n.number());
+}
+inline Tensor shifted_chebyshev_polynomial_t(const Scalar& input, const Tensor& n) {
+  return detail::one<tsr_shifted_chebyshev_polynomial_t_scalar_left>(input.number(), n.handle());
+}
+inline Tensor& shifted_chebyshev_polynomial_t_out(
+    Tensor& dst, const Tensor& input, const Tensor& n) {
+  return detail::written<tsr_shifted_chebyshev_polynomial_t_out>(dst, input.handle(), n.handle());
+}
+inline Tensor& shifted_chebyshev_polynomial_t_out(
+    Tensor& dst, const Tensor& input, const Scalar& n) {
+  return detail::written<tsr_shifted_chebyshev_polynomial_t_scalar_out>(
+      dst, input.handle(), n.number());
+}
+inline Tensor& shifted_chebyshev_polynomial_t_out(
+    Tensor& dst, const Scalar& input, const Tensor& n) {
+  return detail::written<tsr_shifted_chebyshev_polynomial_t_scalar_left_out>(
+      dst, input.number(), n.handle());
+}
+
+// Chebyshev's polynomial of the second kind at 2 x - 1, of degree n; no derivative towards n.
+inline Tensor shifted_chebyshev_polynomial_u(const Tensor& input, const Tensor& n) {
+  return detail::one<tsr_shifted_chebyshev_polynomial_u>(input.handle(), n.handle());
+}
+inline Tensor shifted_chebyshev_polynomial_u(const Tensor& input, const Scalar& n) {
+  return detail::one<tsr_shifted_chebyshev_polynomial_u_scalar>(input.handle(), n.number());
+}
+inline Tensor shifted_chebyshev_polynomial_u(const Scalar& input, const Tensor& n) {
+  return detail::one<tsr_shifted_chebyshev_polynomial_u_scalar_left>(input.number(), n.handle());
+}
+inline Tensor& shifted_chebyshev_polynomial_u_out(
+    Tensor& dst, const Tensor& input, const Tensor& n) {
+  return detail::written<tsr_shifted_chebyshev_polynomial_u_out>(dst, input.handle(), n.handle());
+}
+inline Tensor& shifted_chebyshev_polynomial_u_out(
+    Tensor& dst, const Tensor& input, const Scalar& n) {
+  return detail::written<tsr_shifted_chebyshev_polynomial_u_scalar_out>(
+      dst, input.handle(), n.number());
+}
+inline Tensor& shifted_chebyshev_polynomial_u_out(
+    Tensor& dst, const Scalar& input, const Tensor& n) {
+  return detail::written<tsr_shifted_chebyshev_polynomial_u_scalar_left_out>(
+      dst, input.number(), n.handle());
+}
+
+// Chebyshev's polynomial of the third kind at 2 x - 1, of degree n; no derivative towards n.
+inline Tensor shifted_chebyshev_polynomial_v(const Tensor& input, const Tensor& n) {
+  return detail::one<tsr_shifted_chebyshev_polynomial_v>(input.handle(), n.handle());
+}
+inline Tensor shifted_chebyshev_polynomial_v(const Tensor& input, const Scalar& n) {
+  return detail::one<tsr_shifted_chebyshev_polynomial_v_scalar>(input.handle(), n.number());
+}
+inline Tensor shifted_chebyshev_polynomial_v(const Scalar& input, const Tensor& n) {
+  return detail::one<tsr_shifted_chebyshev_polynomial_v_scalar_left>(input.number(), n.handle());
+}
+inline Tensor& shifted_chebyshev_polynomial_v_out(
+    Tensor& dst, const Tensor& input, const Tensor& n) {
+  return detail::written<tsr_shifted_chebyshev_polynomial_v_out>(dst, input.handle(), n.handle());
+}
+inline Tensor& shifted_chebyshev_polynomial_v_out(
+    Tensor& dst, const Tensor& input, const Scalar& n) {
+  return detail::written<tsr_shifted_chebyshev_polynomial_v_scalar_out>(
+      dst, input.handle(), n.number());
+}
+inline Tensor& shifted_chebyshev_polynomial_v_out(
+    Tensor& dst, const Scalar& input, const Tensor& n) {
+  return detail::written<tsr_shifted_chebyshev_polynomial_v_scalar_left_out>(
+      dst, input.number(), n.handle());
+}
+
+// Chebyshev's polynomial of the fourth kind at 2 x - 1, of degree n; no derivative towards n.
+inline Tensor shifted_chebyshev_polynomial_w(const Tensor& input, const Tensor& n) {
+  return detail::one<tsr_shifted_chebyshev_polynomial_w>(input.handle(), n.handle());
+}
+inline Tensor shifted_chebyshev_polynomial_w(const Tensor& input, const Scalar& n) {
+  return detail::one<tsr_shifted_chebyshev_polynomial_w_scalar>(input.handle(), n.number());
+}
+inline Tensor shifted_chebyshev_polynomial_w(const Scalar& input, const Tensor& n) {
+  return detail::one<tsr_shifted_chebyshev_polynomial_w_scalar_left>(input.number(), n.handle());
+}
+inline Tensor& shifted_chebyshev_polynomial_w_out(
+    Tensor& dst, const Tensor& input, const Tensor& n) {
+  return detail::written<tsr_shifted_chebyshev_polynomial_w_out>(dst, input.handle(), n.handle());
+}
+inline Tensor& shifted_chebyshev_polynomial_w_out(
+    Tensor& dst, const Tensor& input, const Scalar& n) {
+  return detail::written<tsr_shifted_chebyshev_polynomial_w_scalar_out>(
+      dst, input.handle(), n.number());
+}
+inline Tensor& shifted_chebyshev_polynomial_w_out(
+    Tensor& dst, const Scalar& input, const Tensor& n) {
+  return detail::written<tsr_shifted_chebyshev_polynomial_w_scalar_left_out>(
+      dst, input.number(), n.handle());
+}
+
+// The physicists' Hermite polynomial, of degree n; no derivative towards n.
+inline Tensor hermite_polynomial_h(const Tensor& input, const Tensor& n) {
+  return detail::one<tsr_hermite_polynomial_h>(input.handle(), n.handle());
+}
+inline Tensor hermite_polynomial_h(const Tensor& input, const Scalar& n) {
+  return detail::one<tsr_hermite_polynomial_h_scalar>(input.handle(), n.number());
+}
+inline Tensor hermite_polynomial_h(const Scalar& input, const Tensor& n) {
+  return detail::one<tsr_hermite_polynomial_h_scalar_left>(input.number(), n.handle());
+}
+inline Tensor& hermite_polynomial_h_out(Tensor& dst, const Tensor& input, const Tensor& n) {
+  return detail::written<tsr_hermite_polynomial_h_out>(dst, input.handle(), n.handle());
+}
+inline Tensor& hermite_polynomial_h_out(Tensor& dst, const Tensor& input, const Scalar& n) {
+  return detail::written<tsr_hermite_polynomial_h_scalar_out>(dst, input.handle(), n.number());
+}
+inline Tensor& hermite_polynomial_h_out(Tensor& dst, const Scalar& input, const Tensor& n) {
+  return detail::written<tsr_hermite_polynomial_h_scalar_left_out>(dst, input.number(), n.handle());
+}
+
+// The probabilists' Hermite polynomial, of degree n; no derivative towards n.
+inline Tensor hermite_polynomial_he(const Tensor& input, const Tensor& n) {
+  return detail::one<tsr_hermite_polynomial_he>(input.handle(), n.handle());
+}
+inline Tensor hermite_polynomial_he(const Tensor& input, const Scalar& n) {
+  return detail::one<tsr_hermite_polynomial_he_scalar>(input.handle(), n.number());
+}
+inline Tensor hermite_polynomial_he(const Scalar& input, const Tensor& n) {
+  return detail::one<tsr_hermite_polynomial_he_scalar_left>(input.number(), n.handle());
+}
+inline Tensor& hermite_polynomial_he_out(Tensor& dst, const Tensor& input, const Tensor& n) {
+  return detail::written<tsr_hermite_polynomial_he_out>(dst, input.handle(), n.handle());
+}
+inline Tensor& hermite_polynomial_he_out(Tensor& dst, const Tensor& input, const Scalar& n) {
+  return detail::written<tsr_hermite_polynomial_he_scalar_out>(dst, input.handle(), n.number());
+}
+inline Tensor& hermite_polynomial_he_out(Tensor& dst, const Scalar& input, const Tensor& n) {
+  return detail::written<tsr_hermite_polynomial_he_scalar_left_out>(
+      dst, input.number(), n.handle());
+}
+
+// Laguerre's polynomial, of degree n; no derivative towards n.
+inline Tensor laguerre_polynomial_l(const Tensor& input, const Tensor& n) {
+  return detail::one<tsr_laguerre_polynomial_l>(input.handle(), n.handle());
+}
+inline Tensor laguerre_polynomial_l(const Tensor& input, const Scalar& n) {
+  return detail::one<tsr_laguerre_polynomial_l_scalar>(input.handle(), n.number());
+}
+inline Tensor laguerre_polynomial_l(const Scalar& input, const Tensor& n) {
+  return detail::one<tsr_laguerre_polynomial_l_scalar_left>(input.number(), n.handle());
+}
+inline Tensor& laguerre_polynomial_l_out(Tensor& dst, const Tensor& input, const Tensor& n) {
+  return detail::written<tsr_laguerre_polynomial_l_out>(dst, input.handle(), n.handle());
+}
+inline Tensor& laguerre_polynomial_l_out(Tensor& dst, const Tensor& input, const Scalar& n) {
+  return detail::written<tsr_laguerre_polynomial_l_scalar_out>(dst, input.handle(), n.number());
+}
+inline Tensor& laguerre_polynomial_l_out(Tensor& dst, const Scalar& input, const Tensor& n) {
+  return detail::written<tsr_laguerre_polynomial_l_scalar_left_out>(
+      dst, input.number(), n.handle());
+}
+
+// Legendre's polynomial, of degree n; no derivative towards n.
+inline Tensor legendre_polynomial_p(const Tensor& input, const Tensor& n) {
+  return detail::one<tsr_legendre_polynomial_p>(input.handle(), n.handle());
+}
+inline Tensor legendre_polynomial_p(const Tensor& input, const Scalar& n) {
+  return detail::one<tsr_legendre_polynomial_p_scalar>(input.handle(), n.number());
+}
+inline Tensor legendre_polynomial_p(const Scalar& input, const Tensor& n) {
+  return detail::one<tsr_legendre_polynomial_p_scalar_left>(input.number(), n.handle());
+}
+inline Tensor& legendre_polynomial_p_out(Tensor& dst, const Tensor& input, const Tensor& n) {
+  return detail::written<tsr_legendre_polynomial_p_out>(dst, input.handle(), n.handle());
+}
+inline Tensor& legendre_polynomial_p_out(Tensor& dst, const Tensor& input, const Scalar& n) {
+  return detail::written<tsr_legendre_polynomial_p_scalar_out>(dst, input.handle(), n.number());
+}
+inline Tensor& legendre_polynomial_p_out(Tensor& dst, const Scalar& input, const Tensor& n) {
+  return detail::written<tsr_legendre_polynomial_p_scalar_left_out>(
+      dst, input.number(), n.handle());
 }
 
 // ---- Ops: window functions ----
@@ -3102,6 +3384,59 @@ inline Tensor cond(const Tensor& input, std::string_view p = "2") {
 }
 inline Tensor& cond_out(Tensor& dst, const Tensor& input, std::string_view p = "2") {
   return detail::written<tsr_cond_out>(dst, input.handle(), p.data(), detail::length(p));
+}
+
+// The first n columns of the product of k reflections I - tau(i) v(i) v(i)^H.
+inline Tensor householder_product(const Tensor& input, const Tensor& tau) {
+  return detail::one<tsr_householder_product>(input.handle(), tau.handle());
+}
+inline Tensor& householder_product_out(Tensor& dst, const Tensor& input, const Tensor& tau) {
+  return detail::written<tsr_householder_product_out>(dst, input.handle(), tau.handle());
+}
+
+// The factors of input = L D L^T in one matrix, and LAPACK's row exchanges (int32), negative for
+// blocks of 2. LINALG for a singular matrix, NOT_IMPLEMENTED for one that requires grad.
+inline LdlFactorResult ldl_factor(const Tensor& input, bool hermitian = false) {
+  struct {
+    tsr_tensor ld = nullptr;
+    tsr_tensor pivots = nullptr;
+  } out;
+  check(tsr_ldl_factor(input.handle(), hermitian, &out.ld, &out.pivots));
+  return {Tensor::take(out.ld), Tensor::take(out.pivots)};
+}
+inline void ldl_factor_out(
+    Tensor& ld_dst, Tensor& pivots_dst, const Tensor& input, bool hermitian = false) {
+  check(tsr_ldl_factor_out(input.handle(), hermitian, ld_dst.handle(), pivots_dst.handle()));
+}
+
+// As ldl_factor, for singular matrices too, with (int32) the first block of D that is zero in each
+// matrix, or 0.
+inline LdlFactorExResult ldl_factor_ex(const Tensor& input, bool hermitian = false) {
+  struct {
+    tsr_tensor ld = nullptr;
+    tsr_tensor pivots = nullptr;
+    tsr_tensor info = nullptr;
+  } out;
+  check(tsr_ldl_factor_ex(input.handle(), hermitian, &out.ld, &out.pivots, &out.info));
+  return {Tensor::take(out.ld), Tensor::take(out.pivots), Tensor::take(out.info)};
+}
+inline void ldl_factor_ex_out(
+    Tensor& ld_dst, Tensor& pivots_dst, Tensor& info_dst, const Tensor& input,
+    bool hermitian = false) {
+  check(tsr_ldl_factor_ex_out(
+      input.handle(), hermitian, ld_dst.handle(), pivots_dst.handle(), info_dst.handle()));
+}
+
+// The X with A X = other for the matrix A that has these factors; no derivative towards these.
+inline Tensor ldl_solve(
+    const Tensor& input, const Tensor& pivots, const Tensor& other, bool hermitian = false) {
+  return detail::one<tsr_ldl_solve>(input.handle(), pivots.handle(), other.handle(), hermitian);
+}
+inline Tensor& ldl_solve_out(
+    Tensor& dst, const Tensor& input, const Tensor& pivots, const Tensor& other,
+    bool hermitian = false) {
+  return detail::written<tsr_ldl_solve_out>(
+      dst, input.handle(), pivots.handle(), other.handle(), hermitian);
 }
 
 // ---- Ops: distances of pairs ----

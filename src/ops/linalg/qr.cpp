@@ -111,4 +111,31 @@ std::tuple<Tensor, Tensor> qr(const Tensor& input, std::string_view mode, Out q,
   return {empty(Dims{0}, input.dtype(), input.device()), second};
 }
 
+// The product is I - V T Vᴴ (R. Schreiber, C. Van Loan, A storage-efficient WY representation for
+// products of Householder transformations, 1989). With D = diag(tau) and S the part of Vᴴ V above
+// its diagonal, T = (I + D S)⁻¹ D, which also serves where some tau is 0.
+Tensor householder_product(const Tensor& input, const Tensor& tau, Out out) {
+  check_matrices(input, "input");
+  check_same_device(input, tau, "tau");
+  const int64_t m = input.size(input.ndim() - 2);
+  const int64_t n = input.size(input.ndim() - 1);
+  TSR_CHECK(tau.dtype() == input.dtype(), Code::kDType, "tau", "expected ", input.dtype(),
+            " as the matrices, got ", tau.dtype());
+  TSR_CHECK(n <= m, Code::kShape, "input", "expected at most as many columns as rows, got shape ",
+            input.sizes());
+  const int64_t k = tau.ndim() == 0 ? -1 : tau.size(tau.ndim() - 1);
+  TSR_CHECK(k >= 0 && k <= n && with_batch(input, {k}) == tau.sizes(), Code::kShape, "tau",
+            "expected up to ", n, " numbers for each of the matrices of shape ", input.sizes(),
+            ", got shape ", tau.sizes());
+  const bool grad = needs_grad(input, tau);
+  const Tensor start = eye(m, n, 0, input.dtype(), input.device());
+  const Tensor v = add(tril(narrow(input, -1, 0, k), -1), narrow(start, -1, 0, k));
+  const Tensor v_adjoint = adjoint(v);
+  const Tensor scales = expand_dims(tau, -1);
+  const Tensor s = triu(matmul(v_adjoint, v), 1);
+  const Tensor right = multiply(scales, matmul(v_adjoint, start));
+  const Tensor t = solve_triangular(multiply(scales, s), right, true, true, true);
+  return deliver(subtract(start, matmul(v, t)), out, grad);
+}
+
 }  // namespace tsr::ops

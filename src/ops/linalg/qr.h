@@ -18,4 +18,9 @@ namespace tsr::ops {
 std::tuple<Tensor, Tensor> qr(const Tensor& input, std::string_view mode = "reduced", Out q = {},
                               Out r = {});
 
+// The first n columns of H(1) H(2) ... H(k) with H(i) = I - tau(i) v(i) v(i)ᴴ, where v(i) is 0
+// above row i, 1 in it, and below it the column i of the input, m x n with n <= m; tau: (..., k)
+// with k <= n. Throws kShape, kDType, kDevice.
+Tensor householder_product(const Tensor& input, const Tensor& tau, Out out = {});
+
 }  // namespace tsr::ops

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Mixed precision: regions of autocast, and the scaler of a loss.
 
-autocast_struct(device, enabled, dtype, cache) = C.tsr_autocast_state(
-    sizeof(C.tsr_autocast_state), device_type(device), Int32(enabled), dtype_bits(dtype), Int32(cache))
+autocast_struct(device, enabled, dtype, cache, own_lists=false) = C.tsr_autocast_state(
+    sizeof(C.tsr_autocast_state), device_type(device), Int32(enabled), dtype_bits(dtype), Int32(cache), Int32(own_lists))
 
 function autocast_state(device::Device)
     state = Ref(autocast_struct(device, false, nothing, false))
@@ -12,20 +12,22 @@ function autocast_state(device::Device)
 end
 
 """
-    autocast(T=nothing; device=CPU, enabled=true, cache_enabled=nothing) do
+    autocast(T=nothing; device=CPU, enabled=true, cache_enabled=nothing, own_lists=false) do
         ...
     end
 
 Runs the function with autocast: operators get tensors of the element type `T`, `Float16` or `BFloat16`, or
 `Float32` where they need its range or digits. Without `T` it is `BFloat16`, on CUDA `Float16`. The cast of
-a parameter is kept until the outermost region ends. The state belongs to the thread, as that of
+a parameter is kept until the outermost region ends. With `own_lists` the operators are those that
+PyTorch lists for this kind of device, which differ on the CPU; else those for CUDA. The state belongs to the thread, as that of
 [`no_grad`](@ref) does.
 """
-function autocast(f, T::Union{Type,Nothing}=nothing; device::Device=CPU, enabled::Bool=true, cache_enabled=nothing)
+function autocast(f, T::Union{Type,Nothing}=nothing; device::Device=CPU, enabled::Bool=true, cache_enabled=nothing,
+                  own_lists::Bool=false)
     return pinned() do
         before = Ref(autocast_state(device))
         cache = cache_enabled === nothing ? before[].cache_enabled != 0 : cache_enabled
-        check(C.tsr_autocast_begin(Ref(autocast_struct(device, enabled, T, cache)), before))
+        check(C.tsr_autocast_begin(Ref(autocast_struct(device, enabled, T, cache, own_lists)), before))
         try
             return f()
         finally

@@ -315,10 +315,12 @@ static tsr_status call_ttwwwt(tpy_function f, const tpy_value* v) { return ((tsr
 static tsr_status call_twDgo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int32_t, int32_t, int32_t, tsr_generator, tsr_tensor*))f)(v[0].tensor, v[1].word, v[2].word, v[2].more, v[3].generator, v[4].place); }
 static tsr_status call_twDo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int32_t, int32_t, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].word, v[2].word, v[2].more, v[3].place); }
 static tsr_status call_two(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].word, v[2].place); }
+static tsr_status call_twoo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int32_t, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, v[1].word, v[2].place, v[3].place); }
 static tsr_status call_twooo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int32_t, tsr_tensor*, tsr_tensor*, tsr_tensor*))f)(v[0].tensor, v[1].word, v[2].place, v[3].place, v[4].place); }
 static tsr_status call_twso(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int32_t, const char*, int64_t, tsr_tensor*))f)(v[0].tensor, v[1].word, v[2].text, v[2].length, v[3].place); }
 static tsr_status call_twst(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int32_t, const char*, int64_t, tsr_tensor))f)(v[0].tensor, v[1].word, v[2].text, v[2].length, v[3].tensor); }
 static tsr_status call_twt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int32_t, tsr_tensor))f)(v[0].tensor, v[1].word, v[2].tensor); }
+static tsr_status call_twtt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int32_t, tsr_tensor, tsr_tensor))f)(v[0].tensor, v[1].word, v[2].tensor, v[3].tensor); }
 static tsr_status call_twttt(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int32_t, tsr_tensor, tsr_tensor, tsr_tensor))f)(v[0].tensor, v[1].word, v[2].tensor, v[3].tensor, v[4].tensor); }
 static tsr_status call_twwo(tpy_function f, const tpy_value* v) { return ((tsr_status (*)(tsr_tensor, int32_t, int32_t, tsr_tensor*))f)(v[0].tensor, v[1].word, v[2].word, v[3].place); }
 
@@ -358,6 +360,8 @@ static const tpy_parameter takes_input_p_out[] = {{"input", TPY_TENSOR}, {"p", T
 static PyObject* keys_input_p_out[sizeof takes_input_p_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_p[] = {{"input", TPY_TENSOR}, {"p", TPY_INT64, NULL, {.whole = INT64_MIN}}};
 static PyObject* keys_input_p[sizeof takes_input_p / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_n_out_2[] = {{"input", TPY_OPERAND}, {"n", TPY_OPERAND}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_n_out_2[sizeof takes_input_n_out_2 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_n_periodic_dtype_device_requires_grad[] = {{"n", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"periodic", TPY_BOOL, NULL, {.word = 1}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}};
 static PyObject* keys_n_periodic_dtype_device_requires_grad[sizeof takes_n_periodic_dtype_device_requires_grad / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_n_periodic_alpha_beta_dtype_device_requires_grad[] = {{"n", TPY_INT64, NULL, {.whole = INT64_MIN}}, {"periodic", TPY_BOOL, NULL, {.word = 1}}, {"alpha", TPY_F64, NULL, {.real = 0.54}}, {"beta", TPY_F64, NULL, {.real = 0.46}}, {"dtype", TPY_DTYPE, NULL, {.word = -1}}, {"device", TPY_DEVICE, NULL, {.word = -1, .more = -1}}, {"requires_grad", TPY_BOOL}};
@@ -472,6 +476,12 @@ static const tpy_parameter takes_input_keepdims_ord_out[] = {{"input", TPY_TENSO
 static PyObject* keys_input_keepdims_ord_out[sizeof takes_input_keepdims_ord_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_p_out_2[] = {{"input", TPY_TENSOR}, {"p", TPY_TEXT, NULL, {.text = "2", .length = 1}}, {"out", TPY_OPTIONAL_TENSOR}};
 static PyObject* keys_input_p_out_2[sizeof takes_input_p_out_2 / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_tau_out[] = {{"input", TPY_TENSOR}, {"tau", TPY_TENSOR}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_tau_out[sizeof takes_input_tau_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_hermitian_out[] = {{"input", TPY_TENSOR}, {"hermitian", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_hermitian_out[sizeof takes_input_hermitian_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
+static const tpy_parameter takes_input_pivots_other_hermitian_out[] = {{"input", TPY_TENSOR}, {"pivots", TPY_TENSOR}, {"other", TPY_TENSOR}, {"hermitian", TPY_BOOL}, {"out", TPY_OPTIONAL_TENSOR}};
+static PyObject* keys_input_pivots_other_hermitian_out[sizeof takes_input_pivots_other_hermitian_out / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_x1_x2_p_compute_mode[] = {{"x1", TPY_TENSOR}, {"x2", TPY_TENSOR}, {"p", TPY_F64, NULL, {.real = 2.0}}, {"compute_mode", TPY_TEXT, NULL, {.text = "use_mm_for_euclid_dist_if_necessary", .length = 35}}};
 static PyObject* keys_x1_x2_p_compute_mode[sizeof takes_x1_x2_p_compute_mode / sizeof(tpy_parameter) * TPY_MAX_ALIASES];
 static const tpy_parameter takes_input_p_2[] = {{"input", TPY_TENSOR}, {"p", TPY_F64, NULL, {.real = 2.0}}};

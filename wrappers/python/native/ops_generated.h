@@ -449,6 +449,78 @@ TPY_OP(multigammaln, 1, "multigammaln", "($input, p, *, out=None)\n--\n\nLogarit
 TPY_OP(multigammaln_inplace, 0, "multigammaln_", "($input, p)\n--\n\nLogarithm of the multivariate gamma function of dimension p; NaN unless x > (p - 1) / 2.",
     {"multigammaln_", 2, 2, 2, -1, 1u, takes_input_p, keys_input_p}, TPY_INPLACE, 2, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ti, NULL, (tpy_function)tsr_multigammaln_inplace, NULL}, {0}})
+TPY_OP(chebyshev_polynomial_t, 1, NULL, "($input, n, *, out=None)\n--\n\nChebyshev's polynomial of the first kind, of degree n; no derivative towards n.",
+    {"chebyshev_polynomial_t", 3, 2, 2, -1, 3u, takes_input_n_out_2, keys_input_n_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_chebyshev_polynomial_t, (tpy_function)tsr_chebyshev_polynomial_t_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_chebyshev_polynomial_t_scalar, (tpy_function)tsr_chebyshev_polynomial_t_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_chebyshev_polynomial_t_scalar_left, (tpy_function)tsr_chebyshev_polynomial_t_scalar_left_out},
+        {0}})
+TPY_OP(chebyshev_polynomial_u, 1, NULL, "($input, n, *, out=None)\n--\n\nChebyshev's polynomial of the second kind, of degree n; no derivative towards n.",
+    {"chebyshev_polynomial_u", 3, 2, 2, -1, 3u, takes_input_n_out_2, keys_input_n_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_chebyshev_polynomial_u, (tpy_function)tsr_chebyshev_polynomial_u_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_chebyshev_polynomial_u_scalar, (tpy_function)tsr_chebyshev_polynomial_u_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_chebyshev_polynomial_u_scalar_left, (tpy_function)tsr_chebyshev_polynomial_u_scalar_left_out},
+        {0}})
+TPY_OP(chebyshev_polynomial_v, 1, NULL, "($input, n, *, out=None)\n--\n\nChebyshev's polynomial of the third kind, of degree n; no derivative towards n.",
+    {"chebyshev_polynomial_v", 3, 2, 2, -1, 3u, takes_input_n_out_2, keys_input_n_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_chebyshev_polynomial_v, (tpy_function)tsr_chebyshev_polynomial_v_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_chebyshev_polynomial_v_scalar, (tpy_function)tsr_chebyshev_polynomial_v_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_chebyshev_polynomial_v_scalar_left, (tpy_function)tsr_chebyshev_polynomial_v_scalar_left_out},
+        {0}})
+TPY_OP(chebyshev_polynomial_w, 1, NULL, "($input, n, *, out=None)\n--\n\nChebyshev's polynomial of the fourth kind, of degree n; no derivative towards n.",
+    {"chebyshev_polynomial_w", 3, 2, 2, -1, 3u, takes_input_n_out_2, keys_input_n_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_chebyshev_polynomial_w, (tpy_function)tsr_chebyshev_polynomial_w_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_chebyshev_polynomial_w_scalar, (tpy_function)tsr_chebyshev_polynomial_w_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_chebyshev_polynomial_w_scalar_left, (tpy_function)tsr_chebyshev_polynomial_w_scalar_left_out},
+        {0}})
+TPY_OP(shifted_chebyshev_polynomial_t, 1, NULL, "($input, n, *, out=None)\n--\n\nChebyshev's polynomial of the first kind at 2 x - 1, of degree n; no derivative towards n.",
+    {"shifted_chebyshev_polynomial_t", 3, 2, 2, -1, 3u, takes_input_n_out_2, keys_input_n_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_shifted_chebyshev_polynomial_t, (tpy_function)tsr_shifted_chebyshev_polynomial_t_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_shifted_chebyshev_polynomial_t_scalar, (tpy_function)tsr_shifted_chebyshev_polynomial_t_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_shifted_chebyshev_polynomial_t_scalar_left, (tpy_function)tsr_shifted_chebyshev_polynomial_t_scalar_left_out},
+        {0}})
+TPY_OP(shifted_chebyshev_polynomial_u, 1, NULL, "($input, n, *, out=None)\n--\n\nChebyshev's polynomial of the second kind at 2 x - 1, of degree n; no derivative towards n.",
+    {"shifted_chebyshev_polynomial_u", 3, 2, 2, -1, 3u, takes_input_n_out_2, keys_input_n_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_shifted_chebyshev_polynomial_u, (tpy_function)tsr_shifted_chebyshev_polynomial_u_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_shifted_chebyshev_polynomial_u_scalar, (tpy_function)tsr_shifted_chebyshev_polynomial_u_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_shifted_chebyshev_polynomial_u_scalar_left, (tpy_function)tsr_shifted_chebyshev_polynomial_u_scalar_left_out},
+        {0}})
+TPY_OP(shifted_chebyshev_polynomial_v, 1, NULL, "($input, n, *, out=None)\n--\n\nChebyshev's polynomial of the third kind at 2 x - 1, of degree n; no derivative towards n.",
+    {"shifted_chebyshev_polynomial_v", 3, 2, 2, -1, 3u, takes_input_n_out_2, keys_input_n_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_shifted_chebyshev_polynomial_v, (tpy_function)tsr_shifted_chebyshev_polynomial_v_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_shifted_chebyshev_polynomial_v_scalar, (tpy_function)tsr_shifted_chebyshev_polynomial_v_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_shifted_chebyshev_polynomial_v_scalar_left, (tpy_function)tsr_shifted_chebyshev_polynomial_v_scalar_left_out},
+        {0}})
+TPY_OP(shifted_chebyshev_polynomial_w, 1, NULL, "($input, n, *, out=None)\n--\n\nChebyshev's polynomial of the fourth kind at 2 x - 1, of degree n; no derivative towards n.",
+    {"shifted_chebyshev_polynomial_w", 3, 2, 2, -1, 3u, takes_input_n_out_2, keys_input_n_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_shifted_chebyshev_polynomial_w, (tpy_function)tsr_shifted_chebyshev_polynomial_w_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_shifted_chebyshev_polynomial_w_scalar, (tpy_function)tsr_shifted_chebyshev_polynomial_w_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_shifted_chebyshev_polynomial_w_scalar_left, (tpy_function)tsr_shifted_chebyshev_polynomial_w_scalar_left_out},
+        {0}})
+TPY_OP(hermite_polynomial_h, 1, NULL, "($input, n, *, out=None)\n--\n\nThe physicists' Hermite polynomial, of degree n; no derivative towards n.",
+    {"hermite_polynomial_h", 3, 2, 2, -1, 3u, takes_input_n_out_2, keys_input_n_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_hermite_polynomial_h, (tpy_function)tsr_hermite_polynomial_h_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_hermite_polynomial_h_scalar, (tpy_function)tsr_hermite_polynomial_h_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_hermite_polynomial_h_scalar_left, (tpy_function)tsr_hermite_polynomial_h_scalar_left_out},
+        {0}})
+TPY_OP(hermite_polynomial_he, 1, NULL, "($input, n, *, out=None)\n--\n\nThe probabilists' Hermite polynomial, of degree n; no derivative towards n.",
+    {"hermite_polynomial_he", 3, 2, 2, -1, 3u, takes_input_n_out_2, keys_input_n_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_hermite_polynomial_he, (tpy_function)tsr_hermite_polynomial_he_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_hermite_polynomial_he_scalar, (tpy_function)tsr_hermite_polynomial_he_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_hermite_polynomial_he_scalar_left, (tpy_function)tsr_hermite_polynomial_he_scalar_left_out},
+        {0}})
+TPY_OP(laguerre_polynomial_l, 1, NULL, "($input, n, *, out=None)\n--\n\nLaguerre's polynomial, of degree n; no derivative towards n.",
+    {"laguerre_polynomial_l", 3, 2, 2, -1, 3u, takes_input_n_out_2, keys_input_n_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_laguerre_polynomial_l, (tpy_function)tsr_laguerre_polynomial_l_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_laguerre_polynomial_l_scalar, (tpy_function)tsr_laguerre_polynomial_l_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_laguerre_polynomial_l_scalar_left, (tpy_function)tsr_laguerre_polynomial_l_scalar_left_out},
+        {0}})
+TPY_OP(legendre_polynomial_p, 1, NULL, "($input, n, *, out=None)\n--\n\nLegendre's polynomial, of degree n; no derivative towards n.",
+    {"legendre_polynomial_p", 3, 2, 2, -1, 3u, takes_input_n_out_2, keys_input_n_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_legendre_polynomial_p, (tpy_function)tsr_legendre_polynomial_p_out},
+        {2, 0, call_tno, call_tnt, (tpy_function)tsr_legendre_polynomial_p_scalar, (tpy_function)tsr_legendre_polynomial_p_scalar_out},
+        {1, 0, call_nto, call_ntt, (tpy_function)tsr_legendre_polynomial_p_scalar_left, (tpy_function)tsr_legendre_polynomial_p_scalar_left_out},
+        {0}})
 TPY_OP(bartlett_window, 1, NULL, "(n, periodic=True, *, dtype=None, device=None, requires_grad=False)\n--\n\nA triangle of n numbers from 0.",
     {"bartlett_window", 5, 2, 1, -1, 0u, takes_n_periodic_dtype_device_requires_grad, keys_n_periodic_dtype_device_requires_grad}, TPY_FUNCTIONAL, 4, 1, 0, 1, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_iwwDo, NULL, (tpy_function)tsr_bartlett_window, NULL}, {0}})
@@ -1227,6 +1299,18 @@ TPY_OP(matrix_rank_by_rtol, 1, NULL, "($input, rtol, hermitian=False, *, out=Non
 TPY_OP(cond, 1, NULL, "($input, p='2', *, out=None)\n--\n\nThe norm of the matrix times that of its inverse; infinite for a singular one.",
     {"cond", 3, 2, 1, -1, 1u, takes_input_p_out_2, keys_input_p_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tso, call_tst, (tpy_function)tsr_cond, (tpy_function)tsr_cond_out}, {0}})
+TPY_OP(householder_product, 1, NULL, "($input, tau, *, out=None)\n--\n\nThe first n columns of the product of k reflections I - tau(i) v(i) v(i)^H.",
+    {"householder_product", 3, 2, 2, -1, 3u, takes_input_tau_out, keys_input_tau_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_householder_product, (tpy_function)tsr_householder_product_out}, {0}})
+TPY_OP(ldl_factor, 1, NULL, "($input, *, hermitian=False, out=None)\n--\n\nThe factors of input = L D L^T in one matrix, and LAPACK's row exchanges (int32), negative for blocks of 2.",
+    {"ldl_factor", 3, 1, 1, -1, 1u, takes_input_hermitian_out, keys_input_hermitian_out}, TPY_FUNCTIONAL, 2, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_twoo, call_twtt, (tpy_function)tsr_ldl_factor, (tpy_function)tsr_ldl_factor_out}, {0}})
+TPY_OP(ldl_factor_ex, 1, NULL, "($input, *, hermitian=False, out=None)\n--\n\nAs ldl_factor, for singular matrices too, with (int32) the first block of D that is zero in each matrix, or 0.",
+    {"ldl_factor_ex", 3, 1, 1, -1, 1u, takes_input_hermitian_out, keys_input_hermitian_out}, TPY_FUNCTIONAL, 2, 3, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_twooo, call_twttt, (tpy_function)tsr_ldl_factor_ex, (tpy_function)tsr_ldl_factor_ex_out}, {0}})
+TPY_OP(ldl_solve, 1, NULL, "($input, pivots, other, *, hermitian=False, out=None)\n--\n\nThe X with A X = other for the matrix A that has these factors; no derivative towards these.",
+    {"ldl_solve", 5, 3, 3, -1, 7u, takes_input_pivots_other_hermitian_out, keys_input_pivots_other_hermitian_out}, TPY_FUNCTIONAL, 4, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_tttwo, call_tttwt, (tpy_function)tsr_ldl_solve, (tpy_function)tsr_ldl_solve_out}, {0}})
 TPY_OP(cdist, 1, NULL, "($x1, x2, p=2, compute_mode='use_mm_for_euclid_dist_if_necessary')\n--\n\nThe p-norm of the difference of each row of x1 and each row of x2; floating dtypes.",
     {"cdist", 4, 4, 2, -1, 3u, takes_x1_x2_p_compute_mode, keys_x1_x2_p_compute_mode}, TPY_FUNCTIONAL, 4, 1, 0, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttdso, NULL, (tpy_function)tsr_cdist, NULL}, {0}})

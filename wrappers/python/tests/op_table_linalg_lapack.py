@@ -148,6 +148,16 @@ def np_lu_factor(a: Any) -> Any:
     return factors, (pivots + 1).astype(np.int32)
 
 
+def np_reflections(a: Any, tau: Any) -> Any:
+    if a.ndim > 2:
+        return np.stack([np_reflections(x, t) for x, t in zip(a, tau)])
+    product = np.eye(a.shape[0], dtype=a.dtype)
+    for i, factor in enumerate(tau):
+        v = np.concatenate([np.zeros(i), [1], a[i + 1 :, i]])
+        product = product @ (np.eye(a.shape[0]) - factor * np.outer(v, v.conj()))
+    return product[:, : a.shape[1]]
+
+
 def np_lstsq(a: Any, b: Any) -> Any:
     return np.linalg.pinv(a) @ b
 
@@ -237,6 +247,11 @@ ROWS = [
                 ((2, 2, 2), (2, 1), {"upper": False}), ((2, 2), (3, 2), {"upper": True, "left": False}),
                 ((2, 2), (2, 2), {"upper": False, "unitriangular": True}), ((0, 0), (0, 2), {"upper": True})),
         errors=[(ValueError, lambda: la.solve_triangular(ts.ones(2, 3), ts.ones(2), upper=True))]),
+    row("householder_product", np_reflections,
+        lambda m: [sample(m(4, 3), m(3)), sample(m(3, 3), m(2)), sample(m(2, 3, 2), m(2, 2)), sample(m(3, 2), np.zeros(2)), sample(m(2, 0), m(0))],
+        errors=[(ValueError, lambda: la.householder_product(ts.ones(2, 3), ts.ones(2))),
+                (ValueError, lambda: la.householder_product(ts.ones(3, 2), ts.ones(3))),
+                (TypeError, lambda: la.householder_product(HALF, HALF[0]))]),
     row("lu_factor", each_matrix(np_lu_factor, 2), matrices((3, 3), (2, 2, 2), (3, 2), (2, 3)),
         grad_samples=matrices((2, 2), (3, 2), (2, 3))),
     row("lu", each_matrix(scipy.linalg.lu, 3), matrices((3, 3), (2, 2, 2), (3, 2), (2, 3)), grad_samples=matrices((2, 2), (3, 2), (2, 3))),

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.special
 import special
 from op_engine import ALL_FLOATS, BOOL, COMPLEX, FLOATS, INTEGERS, REAL, SIGNED, Make, Row, binary, elementwise, sample
 from op_table_pointwise import LOOSE, PREDICATE, full_range, magnitude, real_only
@@ -193,4 +194,34 @@ NORMAL = [
     window("kaiser_window", cut(lambda n, beta=12.0: np.kaiser(n, beta)), {"beta": 3.5}),
 ]  # fmt: skip
 
-ROWS = UNARY + BINARY + NORMAL
+
+
+def polynomial(name: str, reference: Any, shifted: bool = False) -> Row:
+    """A row of an orthogonal polynomial reference(n, x), whose degrees lose their fraction."""
+
+    def value(x: Any, n: Any) -> Any:
+        return np.where(n < 0, 0.0, reference(np.trunc(n).astype(int), 2 * x - 1 if shifted else x))
+
+    return binary(
+        name, value, dtypes=(*ALL_FLOATS, "int32"), result="float", low=-1.5, high=1.5, low2=-0.9, high2=5.5, tolerance=LOOSE,
+        grad_args=(0,), errors=[(ValueError, lambda: getattr(ts, name)(ts.ones(2), 16385)),
+                                (TypeError, lambda: getattr(ts, name)(ts.ones(2, dtype=ts.complex64), 1)),
+                                (NotImplementedError, lambda: getattr(ts, name)(ts.ones(2), ts.ones(2).requires_grad_()))],
+    )  # fmt: skip
+
+
+def neighbours(sign: float) -> Any:
+    """The polynomials of the third and of the fourth kind, by those of the second."""
+    return lambda n, x: scipy.special.eval_chebyu(n, x) + sign * np.where(n > 0, scipy.special.eval_chebyu(n - 1, x), 0)
+
+
+KINDS = {"t": scipy.special.eval_chebyt, "u": scipy.special.eval_chebyu, "v": neighbours(-1), "w": neighbours(1)}
+POLYNOMIALS = [
+    *(polynomial(f"chebyshev_polynomial_{kind}", reference) for kind, reference in KINDS.items()),
+    *(polynomial(f"shifted_chebyshev_polynomial_{kind}", reference, True) for kind, reference in KINDS.items()),
+    polynomial("hermite_polynomial_h", scipy.special.eval_hermite),
+    polynomial("hermite_polynomial_he", scipy.special.eval_hermitenorm),
+    polynomial("laguerre_polynomial_l", scipy.special.eval_laguerre),
+    polynomial("legendre_polynomial_p", scipy.special.eval_legendre),
+]
+ROWS = UNARY + BINARY + NORMAL + POLYNOMIALS

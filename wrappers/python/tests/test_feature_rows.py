@@ -473,6 +473,7 @@ def test_e19_first_exception_comes_out_as_it_was_raised() -> None:
 SCHEMA = json.loads((ROOT / "capi" / "generated" / "schema.json").read_text())
 # Nodes of graphs that the rows of the op table do not build.
 OTHER_NODES = {
+    "LdlSolveBackward": "of factors that another function makes; test_linalg.py",
     "PinMemoryBackward": "needs a device; tests/capi/test_stream.cpp",
     "RandomFillBackward": "the gradient is zero; checked below",
     "StandardGammaBackward": "random; the slope is compared in op_table_random.py",
@@ -489,6 +490,7 @@ OTHER_OPS = {
         "scalar_inplace", "scalars", "scalars_inplace", "ternary", "ternary_inplace", "unary", "unary_inplace", "zero",
     )], BY_LISTS),
     **dict.fromkeys(["fft_fftfreq", "fft_rfftfreq"], "has no input tensor"),
+    **dict.fromkeys(["ldl_factor", "ldl_factor_ex", "ldl_solve"], "one makes what the other takes; test_linalg.py"),
     **dict.fromkeys(["getitem", "getitem_boolean", "getitem_integer", "setitem"], "indexing: rows of op_table_index.py"),
     **dict.fromkeys(["cholesky_inverse", "cholesky_solve", "lu_solve", "lstsq", "istft"], "a row that calls it after another"),
     "conj": "row conjugate",

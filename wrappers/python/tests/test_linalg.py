@@ -269,3 +269,57 @@ assert os.waitpid(child, 0)[1] == 0
 
 def test_a_forked_child_factors_too() -> None:
     subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=60, env=os.environ)
+
+
+# ---- Symmetric matrices that need not be definite ----
+
+
+def indefinite(*shape: int, hermitian: bool = False, seed: int = 3) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    a = rng.standard_normal(shape) + (1j * rng.standard_normal(shape) if hermitian else 0)
+    a = a + np.conj(np.swapaxes(a, -1, -2))
+    a[..., range(shape[-1]), range(shape[-1])] = 0  # blocks of 2
+    return a
+
+
+@pytest.mark.parametrize("hermitian", [False, True])
+@pytest.mark.parametrize("shape", [(1, 1), (2, 2), (5, 5), (3, 4, 4)])
+def test_factors_of_symmetric_matrices_solve_systems(shape: tuple[int, ...], hermitian: bool) -> None:
+    a = indefinite(*shape, hermitian=hermitian) + (np.eye(1) if shape == (1, 1) else 0)
+    factors, pivots = la.ldl_factor(ts.asarray(a), hermitian=hermitian)
+    trf = scipy.linalg.get_lapack_funcs("hetrf" if hermitian else "sytrf", (a,))
+    for i in np.ndindex(shape[:-2]):
+        expected, swaps, _ = trf(a[i], lower=1)
+        np.testing.assert_allclose(factors.numpy()[i], np.tril(expected), atol=1e-12)
+        np.testing.assert_array_equal(pivots.numpy()[i], swaps)
+    b = np.random.default_rng(5).standard_normal((*shape[:-1], 2)).astype(a.dtype)
+    x = la.ldl_solve(factors, pivots, ts.asarray(b), hermitian=hermitian)
+    np.testing.assert_allclose(a @ x.numpy(), b, atol=1e-10)
+    right = ts.asarray(b).requires_grad_()
+    assert gradcheck(lambda t: la.ldl_solve(factors, pivots, t, hermitian=hermitian), (right,))
+    assert gradgradcheck(lambda t: la.ldl_solve(factors, pivots, t, hermitian=hermitian), (right,))
+
+
+def test_a_symmetric_complex_matrix_is_not_hermitian() -> None:
+    a = np.array([[1j, 2], [2, 1 + 1j]])
+    factors, pivots, info = la.ldl_factor_ex(ts.asarray(a))
+    b = ts.asarray(np.array([[1.0 + 0j], [1j]])).requires_grad_()
+    np.testing.assert_allclose(a @ la.ldl_solve(factors, pivots, b).detach().numpy(), b.detach().numpy(), atol=1e-12)
+    assert gradcheck(lambda t: la.ldl_solve(factors, pivots, t), (b,)) and info.item() == 0
+
+
+def test_singular_symmetric_matrices_have_factors_by_ldl_factor_ex_only() -> None:
+    a = f64([[[0, 0], [0, 5]], [[1, 2], [2, 1]]])
+    assert la.ldl_factor_ex(a).info.tolist() == [1, 0]
+    with pytest.raises(ts.LinAlgError, match="number 0"):
+        la.ldl_factor(a)
+    assert la.ldl_factor(ts.zeros((0, 3, 3))).LD.shape == (0, 3, 3) and la.ldl_factor(ts.zeros((0, 0))).pivots.shape == (0,)
+    with pytest.raises(NotImplementedError):
+        la.ldl_factor(f64([[1]]).requires_grad_())
+    factors, pivots = la.ldl_factor(f64([[0, 1], [1, 0]]))
+    assert pivots.tolist() == [-2, -2]
+    for wrong in ([0, 1], [-2, 1], [3, 3], [1, -2]):
+        with pytest.raises(ValueError):
+            la.ldl_solve(factors, ts.asarray(wrong), f64([[1], [1]]))
+    with pytest.raises(ValueError):
+        la.ldl_solve(factors, pivots, f64([[1]]))

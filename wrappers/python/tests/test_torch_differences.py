@@ -316,3 +316,48 @@ def test_layers_have_the_default_dtype() -> None:
     finally:
         torch.set_default_dtype(torch.float32)
     assert nn.Linear(1, 1).weight.dtype is torch.float32
+
+
+# ---- functions of other parts ----
+
+
+def test_factorizations_of_symmetric_matrices_have_pytorchs_names() -> None:
+    a = torch.tensor([[1.0, 2, 4], [2, -3, 5], [4, 5, 6]], dtype=torch.float64)
+    found = torch.linalg.ldl_factor(a)
+    expected = [[6, 0, 0], [0.8333333, -7.1666667, 0], [0.6666667, 0.1860465, -1.4186047]]
+    assert torch.allclose(found.LD, torch.tensor(expected, dtype=torch.float64)) and found.pivots.tolist() == [3, 2, 3]
+    assert repr(found).startswith("torch.return_types.linalg_ldl_factor(")
+    b = torch.ones(3, 1, dtype=torch.float64)
+    assert torch.allclose(a @ torch.linalg.ldl_solve(*found, b), b)
+    assert torch.linalg.ldl_factor_ex(torch.zeros(2, 2)).info == 1
+    with pytest.raises(RuntimeError):
+        torch.linalg.ldl_factor_ex(torch.zeros(2, 2), check_errors=True)
+    assert torch.linalg.lu_factor_ex(torch.zeros(2, 2)).info == 1 and torch.linalg.solve_ex(torch.eye(2), b[:2, 0].float()).info == 0
+    assert torch.linalg.solve_ex(torch.zeros(2, 2), torch.ones(2)).result.isnan().all()
+
+
+def test_special_functions_of_two_arguments() -> None:
+    x = torch.tensor([0.5, -0.25])
+    assert torch.special.chebyshev_polynomial_t(x, 3).tolist() == [-1, 0.6875]
+    assert torch.special.legendre_polynomial_p(x, n=2).tolist() == [-0.125, -0.40625]
+    assert torch.equal(torch.special.modified_bessel_i0(x), torch.i0(x))
+    drawn = torch.binomial(torch.tensor([10.0, 10.0]), torch.tensor([0.0, 1.0]))
+    assert drawn.tolist() == [0, 10]
+    with pytest.raises(ValueError):
+        torch.binomial(torch.tensor([10]), torch.tensor([0.5]))
+
+
+def test_autocast_on_the_cpu_has_lists_of_its_own() -> None:
+    x = torch.ones(4, 4)
+    with torch.autocast("cpu"):
+        y = x @ x
+        kinds = [t.dtype for t in (y, y.exp(), y.softmax(-1), y.sum(), F.layer_norm(y, (4,)), F.mse_loss(y, y), torch.cat([x, y]), x.mv(x[0]))]
+        low, wide = torch.bfloat16, torch.float32
+        assert kinds == [low, low, low, low, low, wide, wide, wide]
+        assert F.binary_cross_entropy(torch.sigmoid(y), torch.ones(4, 4)).dtype is wide
+
+    @torch.autocast("cpu", dtype=torch.float16)
+    def product() -> Any:
+        return (x @ x).exp()
+
+    assert product().dtype is torch.float16

@@ -2128,6 +2128,162 @@
 @c tsr_multigammaln_out(input::tsr_tensor, p::Int64, dst::tsr_tensor)::tsr_status
 @c tsr_multigammaln_inplace(input::tsr_tensor, p::Int64)::tsr_status
 
+# Chebyshev's polynomial of the first kind, of degree n; no derivative towards n.
+@c tsr_chebyshev_polynomial_t(input::tsr_tensor, n::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_chebyshev_polynomial_t_out(input::tsr_tensor, n::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_chebyshev_polynomial_t_scalar(input::tsr_tensor, n::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_chebyshev_polynomial_t_scalar_out(input::tsr_tensor, n::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_chebyshev_polynomial_t_scalar_left(input::Ptr{tsr_number}, n::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_chebyshev_polynomial_t_scalar_left_out(input::Ptr{tsr_number}, n::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# Chebyshev's polynomial of the second kind, of degree n; no derivative towards n.
+@c tsr_chebyshev_polynomial_u(input::tsr_tensor, n::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_chebyshev_polynomial_u_out(input::tsr_tensor, n::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_chebyshev_polynomial_u_scalar(input::tsr_tensor, n::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_chebyshev_polynomial_u_scalar_out(input::tsr_tensor, n::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_chebyshev_polynomial_u_scalar_left(input::Ptr{tsr_number}, n::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_chebyshev_polynomial_u_scalar_left_out(input::Ptr{tsr_number}, n::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# Chebyshev's polynomial of the third kind, of degree n; no derivative towards n.
+@c tsr_chebyshev_polynomial_v(input::tsr_tensor, n::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_chebyshev_polynomial_v_out(input::tsr_tensor, n::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_chebyshev_polynomial_v_scalar(input::tsr_tensor, n::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_chebyshev_polynomial_v_scalar_out(input::tsr_tensor, n::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_chebyshev_polynomial_v_scalar_left(input::Ptr{tsr_number}, n::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_chebyshev_polynomial_v_scalar_left_out(input::Ptr{tsr_number}, n::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# Chebyshev's polynomial of the fourth kind, of degree n; no derivative towards n.
+@c tsr_chebyshev_polynomial_w(input::tsr_tensor, n::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_chebyshev_polynomial_w_out(input::tsr_tensor, n::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_chebyshev_polynomial_w_scalar(input::tsr_tensor, n::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_chebyshev_polynomial_w_scalar_out(input::tsr_tensor, n::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_chebyshev_polynomial_w_scalar_left(input::Ptr{tsr_number}, n::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_chebyshev_polynomial_w_scalar_left_out(input::Ptr{tsr_number}, n::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# Chebyshev's polynomial of the first kind at 2 x - 1, of degree n; no derivative towards n.
+@c tsr_shifted_chebyshev_polynomial_t(input::tsr_tensor, n::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_shifted_chebyshev_polynomial_t_out(input::tsr_tensor, n::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+@c tsr_shifted_chebyshev_polynomial_t_scalar(input::tsr_tensor, n::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_shifted_chebyshev_polynomial_t_scalar_out(input::tsr_tensor, n::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_shifted_chebyshev_polynomial_t_scalar_left(input::Ptr{tsr_number}, n::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_shifted_chebyshev_polynomial_t_scalar_left_out(input::Ptr{tsr_number}, n::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# Chebyshev's polynomial of the second kind at 2 x - 1, of degree n; no derivative towards n.
+@c tsr_shifted_chebyshev_polynomial_u(input::tsr_tensor, n::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_shifted_chebyshev_polynomial_u_out(input::tsr_tensor, n::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+@c tsr_shifted_chebyshev_polynomial_u_scalar(input::tsr_tensor, n::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_shifted_chebyshev_polynomial_u_scalar_out(input::tsr_tensor, n::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_shifted_chebyshev_polynomial_u_scalar_left(input::Ptr{tsr_number}, n::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_shifted_chebyshev_polynomial_u_scalar_left_out(input::Ptr{tsr_number}, n::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# Chebyshev's polynomial of the third kind at 2 x - 1, of degree n; no derivative towards n.
+@c tsr_shifted_chebyshev_polynomial_v(input::tsr_tensor, n::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_shifted_chebyshev_polynomial_v_out(input::tsr_tensor, n::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+@c tsr_shifted_chebyshev_polynomial_v_scalar(input::tsr_tensor, n::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_shifted_chebyshev_polynomial_v_scalar_out(input::tsr_tensor, n::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_shifted_chebyshev_polynomial_v_scalar_left(input::Ptr{tsr_number}, n::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_shifted_chebyshev_polynomial_v_scalar_left_out(input::Ptr{tsr_number}, n::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# Chebyshev's polynomial of the fourth kind at 2 x - 1, of degree n; no derivative towards n.
+@c tsr_shifted_chebyshev_polynomial_w(input::tsr_tensor, n::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_shifted_chebyshev_polynomial_w_out(input::tsr_tensor, n::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+@c tsr_shifted_chebyshev_polynomial_w_scalar(input::tsr_tensor, n::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_shifted_chebyshev_polynomial_w_scalar_out(input::tsr_tensor, n::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_shifted_chebyshev_polynomial_w_scalar_left(input::Ptr{tsr_number}, n::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_shifted_chebyshev_polynomial_w_scalar_left_out(input::Ptr{tsr_number}, n::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# The physicists' Hermite polynomial, of degree n; no derivative towards n.
+@c tsr_hermite_polynomial_h(input::tsr_tensor, n::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_hermite_polynomial_h_out(input::tsr_tensor, n::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_hermite_polynomial_h_scalar(input::tsr_tensor, n::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_hermite_polynomial_h_scalar_out(input::tsr_tensor, n::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_hermite_polynomial_h_scalar_left(input::Ptr{tsr_number}, n::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_hermite_polynomial_h_scalar_left_out(input::Ptr{tsr_number}, n::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# The probabilists' Hermite polynomial, of degree n; no derivative towards n.
+@c tsr_hermite_polynomial_he(input::tsr_tensor, n::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_hermite_polynomial_he_out(input::tsr_tensor, n::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_hermite_polynomial_he_scalar(input::tsr_tensor, n::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_hermite_polynomial_he_scalar_out(input::tsr_tensor, n::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_hermite_polynomial_he_scalar_left(input::Ptr{tsr_number}, n::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_hermite_polynomial_he_scalar_left_out(input::Ptr{tsr_number}, n::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# Laguerre's polynomial, of degree n; no derivative towards n.
+@c tsr_laguerre_polynomial_l(input::tsr_tensor, n::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_laguerre_polynomial_l_out(input::tsr_tensor, n::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_laguerre_polynomial_l_scalar(input::tsr_tensor, n::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_laguerre_polynomial_l_scalar_out(input::tsr_tensor, n::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_laguerre_polynomial_l_scalar_left(input::Ptr{tsr_number}, n::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_laguerre_polynomial_l_scalar_left_out(input::Ptr{tsr_number}, n::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
+# Legendre's polynomial, of degree n; no derivative towards n.
+@c tsr_legendre_polynomial_p(input::tsr_tensor, n::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_legendre_polynomial_p_out(input::tsr_tensor, n::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_legendre_polynomial_p_scalar(input::tsr_tensor, n::Ptr{tsr_number},
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_legendre_polynomial_p_scalar_out(input::tsr_tensor, n::Ptr{tsr_number},
+    dst::tsr_tensor)::tsr_status
+@c tsr_legendre_polynomial_p_scalar_left(input::Ptr{tsr_number}, n::tsr_tensor,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_legendre_polynomial_p_scalar_left_out(input::Ptr{tsr_number}, n::tsr_tensor,
+    dst::tsr_tensor)::tsr_status
+
 # A triangle of n numbers from 0.
 @c tsr_bartlett_window(n::Int64, periodic::Int32, dtype::tsr_dtype,
     device_type::tsr_device_type, device_index::Int32, out::Ptr{tsr_tensor})::tsr_status
@@ -3194,6 +3350,30 @@
 # The norm of the matrix times that of its inverse; infinite for a singular one.
 @c tsr_cond(input::tsr_tensor, p::Ptr{UInt8}, p_len::Int64, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_cond_out(input::tsr_tensor, p::Ptr{UInt8}, p_len::Int64, dst::tsr_tensor)::tsr_status
+
+# The first n columns of the product of k reflections I - tau(i) v(i) v(i)^H.
+@c tsr_householder_product(input::tsr_tensor, tau::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_householder_product_out(input::tsr_tensor, tau::tsr_tensor, dst::tsr_tensor)::tsr_status
+
+# The factors of input = L D L^T in one matrix, and LAPACK's row exchanges (int32), negative
+# for blocks of 2.
+@c tsr_ldl_factor(input::tsr_tensor, hermitian::Int32, ld::Ptr{tsr_tensor},
+    pivots::Ptr{tsr_tensor})::tsr_status
+@c tsr_ldl_factor_out(input::tsr_tensor, hermitian::Int32, ld_dst::tsr_tensor,
+    pivots_dst::tsr_tensor)::tsr_status
+
+# As ldl_factor, for singular matrices too, with (int32) the first block of D that is zero in
+# each matrix, or 0.
+@c tsr_ldl_factor_ex(input::tsr_tensor, hermitian::Int32, ld::Ptr{tsr_tensor},
+    pivots::Ptr{tsr_tensor}, info::Ptr{tsr_tensor})::tsr_status
+@c tsr_ldl_factor_ex_out(input::tsr_tensor, hermitian::Int32, ld_dst::tsr_tensor,
+    pivots_dst::tsr_tensor, info_dst::tsr_tensor)::tsr_status
+
+# The X with A X = other for the matrix A that has these factors; no derivative towards these.
+@c tsr_ldl_solve(input::tsr_tensor, pivots::tsr_tensor, other::tsr_tensor, hermitian::Int32,
+    out::Ptr{tsr_tensor})::tsr_status
+@c tsr_ldl_solve_out(input::tsr_tensor, pivots::tsr_tensor, other::tsr_tensor, hermitian::Int32,
+    dst::tsr_tensor)::tsr_status
 
 # The p-norm of the difference of each row of x1 and each row of x2; floating dtypes.
 @c tsr_cdist(x1::tsr_tensor, x2::tsr_tensor, p::Float64, compute_mode::Ptr{UInt8},

@@ -19,11 +19,14 @@ export baddbmm, baddbmm!, bartlett_window, batch_norm, batch_norm!, bernoulli, b
     bitwise_and!, bitwise_invert!, bitwise_left_shift!, bitwise_or!, bitwise_right_shift!,
     bitwise_xor!, blackman_window, block_diag, block_diag!, bmm, bmm!, broadcast_tensors,
     broadcast_to, bucketize, bucketize!
-export cartesian_prod, cauchy!, cdist, ceil!, celu, celu!, channel_shuffle, cholesky_inverse,
-    cholesky_inverse!, cholesky_solve, cholesky_solve!, choose, choose!, chunk, clip, clip!,
-    clip_grad_norm!, clip_grad_value!, clip_norm!, clone, clone!, col2im, column_stack,
-    column_stack!, combinations, complex!, concat, concat!, cond!, contiguous, conv1d, conv1d!,
-    conv2d, conv2d!, conv3d, conv3d!, conv_transpose1d, conv_transpose1d!, conv_transpose2d,
+export cartesian_prod, cauchy!, cdist, ceil!, celu, celu!, channel_shuffle,
+    chebyshev_polynomial_t, chebyshev_polynomial_t!, chebyshev_polynomial_u,
+    chebyshev_polynomial_u!, chebyshev_polynomial_v, chebyshev_polynomial_v!,
+    chebyshev_polynomial_w, chebyshev_polynomial_w!, cholesky_inverse, cholesky_inverse!,
+    cholesky_solve, cholesky_solve!, choose, choose!, chunk, clip, clip!, clip_grad_norm!,
+    clip_grad_value!, clip_norm!, clone, clone!, col2im, column_stack, column_stack!,
+    combinations, complex!, concat, concat!, cond!, contiguous, conv1d, conv1d!, conv2d,
+    conv2d!, conv3d, conv3d!, conv_transpose1d, conv_transpose1d!, conv_transpose2d,
     conv_transpose2d!, conv_transpose3d, conv_transpose3d!, copysign!, corrcoef, corrcoef!,
     cos!, cosh!, cosine_embedding_loss, cosine_similarity, count_nonzero, count_nonzero!,
     cross!, cross_entropy, ctc_loss, cummax, cummax!, cummin, cummin!, cumulative_trapezoid,
@@ -46,9 +49,10 @@ export feature_alpha_dropout, feature_alpha_dropout!, fft, fft!, fft2, fft2!, ff
 export gather, gather!, gaussian_nll_loss, gcd!, gelu, gelu!, geometric!, glu, glu!, greater!,
     greater_equal!, grid_sample, group_norm, group_norm!, gru, gru_cell, gumbel_softmax
 export hamming_window, hann_window, hardshrink, hardshrink!, hardsigmoid, hardsigmoid!,
-    hardswish, hardswish!, hardtanh, hardtanh!, heaviside, heaviside!, hfft, hfft!,
-    hinge_embedding_loss, histc, histc!, histogram, histogram!, hstack, hstack!, huber_loss,
-    hypot!
+    hardswish, hardswish!, hardtanh, hardtanh!, heaviside, heaviside!, hermite_polynomial_h,
+    hermite_polynomial_h!, hermite_polynomial_he, hermite_polynomial_he!, hfft, hfft!,
+    hinge_embedding_loss, histc, histc!, histogram, histogram!, householder_product,
+    householder_product!, hstack, hstack!, huber_loss, hypot!
 export i0, i0!, i0e, i0e!, i1, i1!, i1e, i1e!, ifft, ifft!, ifft2, ifft2!, ifftn, ifftn!,
     ifftshift, ifftshift!, igamma, igamma!, igammac, igammac!, ihfft, ihfft!, im2col, index_add,
     index_add!, index_copy, index_copy!, index_fill, index_fill!, index_put, index_put!,
@@ -57,8 +61,10 @@ export i0, i0!, i0e, i0e!, i1, i1!, i1e, i1e!, ifft, ifft!, ifft2, ifft2!, ifftn
     irfftn!, isclose, isfinite!, isin, isinf!, isnan!, isneginf, isneginf!, isposinf, isposinf!,
     istft
 export kaiser_window, kl_div, kthvalue, kthvalue!
-export l1_loss, layer_norm, layer_norm!, lcm!, ldexp!, leaky_relu, leaky_relu!, lerp, lerp!,
-    less!, less_equal!, lgamma, lgamma!, linear, linear!, linspace, local_response_norm,
+export l1_loss, laguerre_polynomial_l, laguerre_polynomial_l!, layer_norm, layer_norm!, lcm!,
+    ldexp!, ldl_factor, ldl_factor!, ldl_factor_ex, ldl_factor_ex!, ldl_solve, ldl_solve!,
+    leaky_relu, leaky_relu!, legendre_polynomial_p, legendre_polynomial_p!, lerp, lerp!, less!,
+    less_equal!, lgamma, lgamma!, linear, linear!, linspace, local_response_norm,
     local_response_norm!, log!, log10!, log1p!, log2!, log_ndtr, log_ndtr!, log_normal!,
     log_softmax, log_softmax!, logaddexp, logaddexp!, logaddexp2, logaddexp2!, logcumsumexp,
     logcumsumexp!, logdet!, logical_and, logical_and!, logical_not!, logical_or, logical_or!,
@@ -96,8 +102,12 @@ export rad2deg!, rand_like, randint, randint_like, randn_like, random!, reciproc
 export scaled_dot_product_attention, scaled_modified_bessel_k0, scaled_modified_bessel_k0!,
     scaled_modified_bessel_k1, scaled_modified_bessel_k1!, scatter, scatter!, scatter_add,
     scatter_add!, scatter_reduce, scatter_reduce!, segment_reduce, select, select_scatter,
-    select_scatter!, selu, selu!, sgd_step!, sigmoid, sigmoid!, sign!, signbit!, silu, silu!,
-    sin!, sinc!, sinh!, slice_scatter, slice_scatter!, slogdet, slogdet!, smooth_l1_loss,
+    select_scatter!, selu, selu!, sgd_step!, shifted_chebyshev_polynomial_t,
+    shifted_chebyshev_polynomial_t!, shifted_chebyshev_polynomial_u,
+    shifted_chebyshev_polynomial_u!, shifted_chebyshev_polynomial_v,
+    shifted_chebyshev_polynomial_v!, shifted_chebyshev_polynomial_w,
+    shifted_chebyshev_polynomial_w!, sigmoid, sigmoid!, sign!, signbit!, silu, silu!, sin!,
+    sinc!, sinh!, slice_scatter, slice_scatter!, slogdet, slogdet!, smooth_l1_loss,
     soft_margin_loss, softmax, softmax!, softmin, softmin!, softplus, softplus!, softshrink,
     softshrink!, softsign, softsign!, solve, solve!, solve_triangular, solve_triangular!,
     sort_with_indices, sort_with_indices!, sparse!, spherical_bessel_j0, spherical_bessel_j0!,
@@ -117,6 +127,7 @@ export zero!, zeros_like, zeta, zeta!
 
 include("ops_pointwise_unary.jl")
 include("ops_pointwise_special.jl")
+include("ops_pointwise_polynomial.jl")
 include("ops_create_window.jl")
 include("ops_pointwise_binary.jl")
 include("ops_pointwise_binary_more.jl")

@@ -464,3 +464,82 @@ function cond!(dst::Tensor, input::Tensor; p="2")
     p_text = String(p)
     return written(dst, C.tsr_cond_out, input, p_text, sizeof(p_text))
 end
+
+"""
+    householder_product(input, tau)
+    householder_product!(dst, input, tau)
+
+The first n columns of the product of k reflections I - tau(i) v(i) v(i)^H.
+
+- `input`: m x n with n <= m; column i has the part of v(i) below its row i
+- `tau`: k numbers for each matrix, k <= n
+"""
+householder_product(input::Tensor, tau::Tensor) =
+    fresh(C.tsr_householder_product, input, tau)
+"Writes the result to its first argument; see [`householder_product`](@ref)."
+householder_product!(dst::Tensor, input::Tensor, tau::Tensor) =
+    written(dst, C.tsr_householder_product_out, input, tau)
+
+"""
+    ldl_factor(input; hermitian)
+    ldl_factor!(ld, pivots, input; hermitian)
+
+The factors of input = L D L^T in one matrix, and LAPACK's row exchanges (int32), negative
+for blocks of 2. LINALG for a singular matrix, NOT_IMPLEMENTED for one that requires grad.
+
+- `input`: the lower triangle is read
+- `hermitian`: else symmetric, which differs for complex numbers alone
+"""
+function ldl_factor(input::Tensor; hermitian::Bool=false)
+    ld = Ref{tsr_tensor}()
+    pivots = Ref{tsr_tensor}()
+    check(C.tsr_ldl_factor(input, hermitian, ld, pivots))
+    return (wrap(ld[]), wrap(pivots[]))
+end
+"Writes the result to its first argument; see [`ldl_factor`](@ref)."
+function ldl_factor!(ld::Tensor, pivots::Tensor, input::Tensor; hermitian::Bool=false)
+    check(C.tsr_ldl_factor_out(input, hermitian, ld, pivots))
+    return (ld, pivots)
+end
+
+"""
+    ldl_factor_ex(input; hermitian)
+    ldl_factor_ex!(ld, pivots, info, input; hermitian)
+
+As ldl_factor, for singular matrices too, with (int32) the first block of D that is zero in
+each matrix, or 0.
+
+- `input`: the lower triangle is read
+- `hermitian`: else symmetric, which differs for complex numbers alone
+"""
+function ldl_factor_ex(input::Tensor; hermitian::Bool=false)
+    ld = Ref{tsr_tensor}()
+    pivots = Ref{tsr_tensor}()
+    info = Ref{tsr_tensor}()
+    check(C.tsr_ldl_factor_ex(input, hermitian, ld, pivots, info))
+    return (wrap(ld[]), wrap(pivots[]), wrap(info[]))
+end
+"Writes the result to its first argument; see [`ldl_factor_ex`](@ref)."
+function ldl_factor_ex!(ld::Tensor, pivots::Tensor, info::Tensor, input::Tensor;
+        hermitian::Bool=false)
+    check(C.tsr_ldl_factor_ex_out(input, hermitian, ld, pivots, info))
+    return (ld, pivots, info)
+end
+
+"""
+    ldl_solve(input, pivots, other; hermitian)
+    ldl_solve!(dst, input, pivots, other; hermitian)
+
+The X with A X = other for the matrix A that has these factors; no derivative towards these.
+
+- `input`: the factors of ldl_factor
+- `pivots`: its row exchanges
+- `hermitian`: as of ldl_factor
+"""
+ldl_solve(input::Tensor, pivots::Tensor, other::Tensor; hermitian::Bool=false) =
+    fresh(C.tsr_ldl_solve, input, pivots, other, hermitian)
+"Writes the result to its first argument; see [`ldl_solve`](@ref)."
+function ldl_solve!(dst::Tensor, input::Tensor, pivots::Tensor, other::Tensor;
+        hermitian::Bool=false)
+    return written(dst, C.tsr_ldl_solve_out, input, pivots, other, hermitian)
+end

@@ -674,8 +674,9 @@ struct tsr_autocast_state
     enabled::Int32
     dtype::tsr_dtype
     cache_enabled::Int32
+    own_lists::Int32
 end
-tsr_autocast_state() = tsr_autocast_state(sizeof(tsr_autocast_state), 0, 0, 0, 0)
+tsr_autocast_state() = tsr_autocast_state(sizeof(tsr_autocast_state), 0, 0, 0, 0, 0)
 
 """
 The numbers of a scaler. tsr_grad_scaler_defaults fills them.

@@ -16,11 +16,12 @@ from ._random import Generator
 from ._results import (
     AdaptiveMaxPool1dWithPositionsResult, AdaptiveMaxPool2dWithPositionsResult, AdaptiveMaxPool3dWithPositionsResult,
     AminmaxResult, CummaxResult, CumminResult, EigResult, EighResult, GruResult, HistogramResult, KthvalueResult,
-    LstmCellResult, LstmResult, LstsqResult, LuFactorResult, LuResult, MaxPool1dWithPositionsResult,
-    MaxPool2dWithPositionsResult, MaxPool3dWithPositionsResult, MaxWithIndicesResult, MedianWithIndicesResult,
-    MinWithIndicesResult, ModeResult, MultiHeadAttentionResult, NanmedianWithIndicesResult, QrResult, RnnReluResult,
-    RnnTanhResult, SlogdetResult, SortWithIndicesResult, StdMeanResult, SvdResult, TopkResult, UniqueAllResult,
-    UniqueAxisResult, UniqueConsecutiveResult, UniqueCountsResult, UniqueInverseResult, VarMeanResult,
+    LdlFactorExResult, LdlFactorResult, LstmCellResult, LstmResult, LstsqResult, LuFactorResult, LuResult,
+    MaxPool1dWithPositionsResult, MaxPool2dWithPositionsResult, MaxPool3dWithPositionsResult, MaxWithIndicesResult,
+    MedianWithIndicesResult, MinWithIndicesResult, ModeResult, MultiHeadAttentionResult, NanmedianWithIndicesResult,
+    QrResult, RnnReluResult, RnnTanhResult, SlogdetResult, SortWithIndicesResult, StdMeanResult, SvdResult,
+    TopkResult, UniqueAllResult, UniqueAxisResult, UniqueConsecutiveResult, UniqueCountsResult, UniqueInverseResult,
+    VarMeanResult,
 )
 from ._tensor import Tensor
 

@@ -96,6 +96,18 @@ scaled_modified_bessel_k0 = _core.scaled_modified_bessel_k0
 scaled_modified_bessel_k1 = _core.scaled_modified_bessel_k1
 spherical_bessel_j0 = _core.spherical_bessel_j0
 multigammaln = _core.multigammaln
+chebyshev_polynomial_t = _core.chebyshev_polynomial_t
+chebyshev_polynomial_u = _core.chebyshev_polynomial_u
+chebyshev_polynomial_v = _core.chebyshev_polynomial_v
+chebyshev_polynomial_w = _core.chebyshev_polynomial_w
+shifted_chebyshev_polynomial_t = _core.shifted_chebyshev_polynomial_t
+shifted_chebyshev_polynomial_u = _core.shifted_chebyshev_polynomial_u
+shifted_chebyshev_polynomial_v = _core.shifted_chebyshev_polynomial_v
+shifted_chebyshev_polynomial_w = _core.shifted_chebyshev_polynomial_w
+hermite_polynomial_h = _core.hermite_polynomial_h
+hermite_polynomial_he = _core.hermite_polynomial_he
+laguerre_polynomial_l = _core.laguerre_polynomial_l
+legendre_polynomial_p = _core.legendre_polynomial_p
 bartlett_window = _core.bartlett_window
 blackman_window = _core.blackman_window
 hamming_window = _core.hamming_window
@@ -254,6 +266,10 @@ matrix_norm = _core.matrix_norm
 matrix_rank = _core.matrix_rank
 matrix_rank_by_rtol = _core.matrix_rank_by_rtol
 cond = _core.cond
+householder_product = _core.householder_product
+ldl_factor = _core.ldl_factor
+ldl_factor_ex = _core.ldl_factor_ex
+ldl_solve = _core.ldl_solve
 cdist = _core.cdist
 pdist = _core.pdist
 segment_reduce = _core.segment_reduce
@@ -687,6 +703,18 @@ __all__ = [
     "scaled_modified_bessel_k1",
     "spherical_bessel_j0",
     "multigammaln",
+    "chebyshev_polynomial_t",
+    "chebyshev_polynomial_u",
+    "chebyshev_polynomial_v",
+    "chebyshev_polynomial_w",
+    "shifted_chebyshev_polynomial_t",
+    "shifted_chebyshev_polynomial_u",
+    "shifted_chebyshev_polynomial_v",
+    "shifted_chebyshev_polynomial_w",
+    "hermite_polynomial_h",
+    "hermite_polynomial_he",
+    "laguerre_polynomial_l",
+    "legendre_polynomial_p",
     "bartlett_window",
     "blackman_window",
     "hamming_window",
@@ -1027,6 +1055,10 @@ LINALG = [
     "matrix_rank",
     "matrix_rank_by_rtol",
     "cond",
+    "householder_product",
+    "ldl_factor",
+    "ldl_factor_ex",
+    "ldl_solve",
 ]
 
 NN_FUNCTIONAL = [

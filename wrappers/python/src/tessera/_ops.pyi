@@ -16,11 +16,12 @@ from ._random import Generator
 from ._results import (
     AdaptiveMaxPool1dWithPositionsResult, AdaptiveMaxPool2dWithPositionsResult, AdaptiveMaxPool3dWithPositionsResult,
     AminmaxResult, CummaxResult, CumminResult, EigResult, EighResult, GruResult, HistogramResult, KthvalueResult,
-    LstmCellResult, LstmResult, LstsqResult, LuFactorResult, LuResult, MaxPool1dWithPositionsResult,
-    MaxPool2dWithPositionsResult, MaxPool3dWithPositionsResult, MaxWithIndicesResult, MedianWithIndicesResult,
-    MinWithIndicesResult, ModeResult, MultiHeadAttentionResult, NanmedianWithIndicesResult, QrResult, RnnReluResult,
-    RnnTanhResult, SlogdetResult, SortWithIndicesResult, StdMeanResult, SvdResult, TopkResult, UniqueAllResult,
-    UniqueAxisResult, UniqueConsecutiveResult, UniqueCountsResult, UniqueInverseResult, VarMeanResult,
+    LdlFactorExResult, LdlFactorResult, LstmCellResult, LstmResult, LstsqResult, LuFactorResult, LuResult,
+    MaxPool1dWithPositionsResult, MaxPool2dWithPositionsResult, MaxPool3dWithPositionsResult, MaxWithIndicesResult,
+    MedianWithIndicesResult, MinWithIndicesResult, ModeResult, MultiHeadAttentionResult, NanmedianWithIndicesResult,
+    QrResult, RnnReluResult, RnnTanhResult, SlogdetResult, SortWithIndicesResult, StdMeanResult, SvdResult,
+    TopkResult, UniqueAllResult, UniqueAxisResult, UniqueConsecutiveResult, UniqueCountsResult, UniqueInverseResult,
+    VarMeanResult,
 )
 from ._tensor import Tensor
 
@@ -118,6 +119,30 @@ def scaled_modified_bessel_k0(input: Tensor, *, out: Tensor | None = ...) -> Ten
 def scaled_modified_bessel_k1(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def spherical_bessel_j0(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def multigammaln(input: Tensor, p: int, *, out: Tensor | None = ...) -> Tensor: ...
+def chebyshev_polynomial_t(input: Tensor | _Complex, n: Tensor | _Complex, *,
+        out: Tensor | None = ...) -> Tensor: ...
+def chebyshev_polynomial_u(input: Tensor | _Complex, n: Tensor | _Complex, *,
+        out: Tensor | None = ...) -> Tensor: ...
+def chebyshev_polynomial_v(input: Tensor | _Complex, n: Tensor | _Complex, *,
+        out: Tensor | None = ...) -> Tensor: ...
+def chebyshev_polynomial_w(input: Tensor | _Complex, n: Tensor | _Complex, *,
+        out: Tensor | None = ...) -> Tensor: ...
+def shifted_chebyshev_polynomial_t(input: Tensor | _Complex, n: Tensor | _Complex, *,
+        out: Tensor | None = ...) -> Tensor: ...
+def shifted_chebyshev_polynomial_u(input: Tensor | _Complex, n: Tensor | _Complex, *,
+        out: Tensor | None = ...) -> Tensor: ...
+def shifted_chebyshev_polynomial_v(input: Tensor | _Complex, n: Tensor | _Complex, *,
+        out: Tensor | None = ...) -> Tensor: ...
+def shifted_chebyshev_polynomial_w(input: Tensor | _Complex, n: Tensor | _Complex, *,
+        out: Tensor | None = ...) -> Tensor: ...
+def hermite_polynomial_h(input: Tensor | _Complex, n: Tensor | _Complex, *,
+        out: Tensor | None = ...) -> Tensor: ...
+def hermite_polynomial_he(input: Tensor | _Complex, n: Tensor | _Complex, *,
+        out: Tensor | None = ...) -> Tensor: ...
+def laguerre_polynomial_l(input: Tensor | _Complex, n: Tensor | _Complex, *,
+        out: Tensor | None = ...) -> Tensor: ...
+def legendre_polynomial_p(input: Tensor | _Complex, n: Tensor | _Complex, *,
+        out: Tensor | None = ...) -> Tensor: ...
 def bartlett_window(n: int, periodic: bool = ..., *, dtype: DType | type | None = ...,
         device: Device | str | None = ..., requires_grad: bool = ...) -> Tensor: ...
 def blackman_window(n: int, periodic: bool = ..., *, dtype: DType | type | None = ...,
@@ -472,6 +497,13 @@ def matrix_rank(input: Tensor, *, rtol: float | None = ..., hermitian: bool = ..
 def matrix_rank_by_rtol(input: Tensor, rtol: Tensor, hermitian: bool = ..., *,
         out: Tensor | None = ...) -> Tensor: ...
 def cond(input: Tensor, p: str = ..., *, out: Tensor | None = ...) -> Tensor: ...
+def householder_product(input: Tensor, tau: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
+def ldl_factor(input: Tensor, *, hermitian: bool = ...,
+        out: tuple[Tensor, Tensor] | None = ...) -> LdlFactorResult: ...
+def ldl_factor_ex(input: Tensor, *, hermitian: bool = ...,
+        out: tuple[Tensor, Tensor, Tensor] | None = ...) -> LdlFactorExResult: ...
+def ldl_solve(input: Tensor, pivots: Tensor, other: Tensor, *, hermitian: bool = ...,
+        out: Tensor | None = ...) -> Tensor: ...
 def cdist(x1: Tensor, x2: Tensor, p: float = ..., compute_mode: str = ...) -> Tensor: ...
 def pdist(input: Tensor, p: float = ...) -> Tensor: ...
 def segment_reduce(input: Tensor, reduce: str, *, lengths: Tensor | None = ...,
@@ -1512,6 +1544,18 @@ __all__ = [
     "scaled_modified_bessel_k1",
     "spherical_bessel_j0",
     "multigammaln",
+    "chebyshev_polynomial_t",
+    "chebyshev_polynomial_u",
+    "chebyshev_polynomial_v",
+    "chebyshev_polynomial_w",
+    "shifted_chebyshev_polynomial_t",
+    "shifted_chebyshev_polynomial_u",
+    "shifted_chebyshev_polynomial_v",
+    "shifted_chebyshev_polynomial_w",
+    "hermite_polynomial_h",
+    "hermite_polynomial_he",
+    "laguerre_polynomial_l",
+    "legendre_polynomial_p",
     "bartlett_window",
     "blackman_window",
     "hamming_window",

@@ -147,6 +147,21 @@ class LstsqResult(NamedTuple):
     singular_values: Tensor
 
 
+class LdlFactorResult(NamedTuple):
+    """What ldl_factor() gives."""
+
+    LD: Tensor
+    pivots: Tensor
+
+
+class LdlFactorExResult(NamedTuple):
+    """What ldl_factor_ex() gives."""
+
+    LD: Tensor
+    pivots: Tensor
+    info: Tensor
+
+
 class SortWithIndicesResult(NamedTuple):
     """What sort_with_indices() gives."""
 
@@ -312,6 +327,8 @@ RESULTS: dict[str, type[tuple[Any, ...]]] = {
     "lu": LuResult,
     "slogdet": SlogdetResult,
     "lstsq": LstsqResult,
+    "ldl_factor": LdlFactorResult,
+    "ldl_factor_ex": LdlFactorExResult,
     "sort_with_indices": SortWithIndicesResult,
     "topk": TopkResult,
     "unique_all": UniqueAllResult,

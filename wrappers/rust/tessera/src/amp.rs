@@ -47,11 +47,20 @@ pub struct Autocast {
     /// Whether the cast of a parameter is kept until the outermost region ends; `None`: as around
     /// the region.
     pub cache_enabled: Option<bool>,
+    /// `true`: PyTorch's lists of operators for this kind of device, which differ on the CPU; else
+    /// those for CUDA.
+    pub own_lists: bool,
 }
 
 impl Default for Autocast {
     fn default() -> Self {
-        Self { device: DeviceType::Cpu, dtype: None, enabled: true, cache_enabled: None }
+        Self {
+            device: DeviceType::Cpu,
+            dtype: None,
+            enabled: true,
+            cache_enabled: None,
+            own_lists: false,
+        }
     }
 }
 
@@ -64,6 +73,7 @@ impl Autocast {
             enabled: i32::from(self.enabled),
             dtype: self.dtype.map_or(-1, |dtype| dtype as i32),
             cache_enabled: self.cache_enabled.map_or(before.cache_enabled, i32::from),
+            own_lists: i32::from(self.own_lists),
             ..before
         };
         // SAFETY: two structs with their size.

@@ -49,9 +49,9 @@ def is_autocast_enabled(device_type: str = "cpu") -> bool:
     return bool(_state(device_type).enabled)
 
 
-def set_autocast_enabled(device_type: str, enabled: bool) -> None:
+def set_autocast_enabled(device_type: str, enabled: bool, own_lists: bool = False) -> None:
     """Switches autocast for this thread and kind of device, outside of any region."""
-    _set(device_type, enabled=bool(enabled))
+    _set(device_type, enabled=bool(enabled), own_lists=bool(own_lists))
 
 
 def get_autocast_dtype(device_type: str = "cpu") -> DType:
@@ -84,23 +84,27 @@ class autocast:  # noqa: N801 (PyTorch's name)
 
     A context manager, and a decorator of functions. `device_type` says whose tensors are cast, `dtype` to what: float16 or
     bfloat16 (without it bfloat16 on the CPU, float16 on CUDA). With `cache_enabled` the cast of a parameter is kept until
-    the outermost region ends. Regions may be nested; one with enabled=False computes in the dtypes of its tensors.
+    the outermost region ends. Regions may be nested; one with enabled=False computes in the dtypes of its tensors. The lists
+    of operators are PyTorch's for CUDA, or with `own_lists` those for this kind of device.
     """
 
     def __init__(
-        self, device_type: str = "cpu", dtype: Any = None, enabled: bool = True, cache_enabled: bool | None = None
+        self, device_type: str = "cpu", dtype: Any = None, enabled: bool = True, cache_enabled: bool | None = None,
+        own_lists: bool = False,
     ) -> None:
         self._type = _type(device_type)
         self.device_type = device_type
         self.dtype = None if dtype is None else dtype_of(dtype)
         self.enabled = bool(enabled)
         self.cache_enabled = cache_enabled
+        self.own_lists = bool(own_lists)
         self._before: list[Any] = []  # what to go back to, for each entry
 
     def __enter__(self) -> autocast:
         state, before = _state(self.device_type), _state(self.device_type)
         state.enabled = self.enabled
         state.dtype = -1 if self.dtype is None else self.dtype.bits
+        state.own_lists = self.own_lists
         if self.cache_enabled is not None:
             state.cache_enabled = bool(self.cache_enabled)
         check(lib.tsr_autocast_begin(state, before))
@@ -113,10 +117,14 @@ class autocast:  # noqa: N801 (PyTorch's name)
     def __call__(self, function: F) -> F:
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
-            with type(self)(self.device_type, self.dtype, self.enabled, self.cache_enabled):
+            with self._again():
                 return function(*args, **kwargs)
 
         return wrapped  # type: ignore[return-value]
+
+    def _again(self) -> autocast:
+        """Another region with these settings."""
+        return type(self)(self.device_type, self.dtype, self.enabled, self.cache_enabled, self.own_lists)
 
     def __repr__(self) -> str:
         return f"autocast({self.device_type!r}, dtype={self.dtype}, enabled={self.enabled})"

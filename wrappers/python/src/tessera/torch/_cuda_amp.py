@@ -19,8 +19,8 @@ class autocast(amp.autocast):  # noqa: N801 (PyTorch's name)
     def __init__(self, enabled: bool = True, dtype: Any = float16, cache_enabled: bool = True) -> None:
         super().__init__("cuda", dtype, enabled, cache_enabled)
 
-    def __call__(self, function: Any) -> Any:
-        return amp.autocast("cuda", self.dtype, self.enabled, self.cache_enabled)(function)
+    def _again(self) -> Any:
+        return type(self)(self.enabled, self.dtype, bool(self.cache_enabled))
 
 
 class GradScaler(amp.GradScaler):

@@ -26,7 +26,10 @@ class autocast(_amp.autocast):  # noqa: N801 (PyTorch's name)
         if enabled and dtype is not None and dtype not in (float16, bfloat16):
             warnings.warn(f"autocast: expected float16 or bfloat16, got {dtype}; autocast is off", stacklevel=2)
             dtype, enabled = None, False
-        super().__init__(device_type, dtype, enabled, cache_enabled)
+        super().__init__(device_type, dtype, enabled, cache_enabled, own_lists=True)
+
+    def _again(self) -> autocast:
+        return type(self)(self.device_type, self.dtype, self.enabled, self.cache_enabled)
 
 
 class GradScaler(_amp.GradScaler):
@@ -65,11 +68,11 @@ def is_autocast_cpu_enabled() -> bool:
 
 def set_autocast_enabled(device_type: Any, enabled: Any = None) -> None:
     """set_autocast_enabled(device_type, enabled), and PyTorch's older set_autocast_enabled(enabled) of CUDA."""
-    _amp.set_autocast_enabled(*(("cuda", device_type) if enabled is None else (device_type, enabled)))
+    _amp.set_autocast_enabled(*(("cuda", device_type) if enabled is None else (device_type, enabled)), own_lists=True)
 
 
 def set_autocast_cpu_enabled(enabled: bool) -> None:
-    _amp.set_autocast_enabled("cpu", enabled)
+    _amp.set_autocast_enabled("cpu", enabled, own_lists=True)
 
 
 def get_autocast_dtype(device_type: str) -> Any:

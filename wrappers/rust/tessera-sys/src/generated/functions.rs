@@ -2641,6 +2641,318 @@ extern "C" {
     /// Another form of [`tsr_multigammaln`].
     pub fn tsr_multigammaln_inplace(input: tsr_tensor, p: i64) -> tsr_status;
 
+    /// Chebyshev's polynomial of the first kind, of degree n; no derivative towards n.
+    /// n: the degrees
+    pub fn tsr_chebyshev_polynomial_t(
+        input: tsr_tensor, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_chebyshev_polynomial_t`].
+    pub fn tsr_chebyshev_polynomial_t_out(
+        input: tsr_tensor, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_chebyshev_polynomial_t`].
+    pub fn tsr_chebyshev_polynomial_t_scalar(
+        input: tsr_tensor, n: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_chebyshev_polynomial_t`].
+    pub fn tsr_chebyshev_polynomial_t_scalar_out(
+        input: tsr_tensor, n: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_chebyshev_polynomial_t`].
+    pub fn tsr_chebyshev_polynomial_t_scalar_left(
+        input: *const tsr_number, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_chebyshev_polynomial_t`].
+    pub fn tsr_chebyshev_polynomial_t_scalar_left_out(
+        input: *const tsr_number, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Chebyshev's polynomial of the second kind, of degree n; no derivative towards n.
+    /// n: the degrees
+    pub fn tsr_chebyshev_polynomial_u(
+        input: tsr_tensor, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_chebyshev_polynomial_u`].
+    pub fn tsr_chebyshev_polynomial_u_out(
+        input: tsr_tensor, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_chebyshev_polynomial_u`].
+    pub fn tsr_chebyshev_polynomial_u_scalar(
+        input: tsr_tensor, n: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_chebyshev_polynomial_u`].
+    pub fn tsr_chebyshev_polynomial_u_scalar_out(
+        input: tsr_tensor, n: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_chebyshev_polynomial_u`].
+    pub fn tsr_chebyshev_polynomial_u_scalar_left(
+        input: *const tsr_number, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_chebyshev_polynomial_u`].
+    pub fn tsr_chebyshev_polynomial_u_scalar_left_out(
+        input: *const tsr_number, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Chebyshev's polynomial of the third kind, of degree n; no derivative towards n.
+    /// n: the degrees
+    pub fn tsr_chebyshev_polynomial_v(
+        input: tsr_tensor, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_chebyshev_polynomial_v`].
+    pub fn tsr_chebyshev_polynomial_v_out(
+        input: tsr_tensor, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_chebyshev_polynomial_v`].
+    pub fn tsr_chebyshev_polynomial_v_scalar(
+        input: tsr_tensor, n: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_chebyshev_polynomial_v`].
+    pub fn tsr_chebyshev_polynomial_v_scalar_out(
+        input: tsr_tensor, n: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_chebyshev_polynomial_v`].
+    pub fn tsr_chebyshev_polynomial_v_scalar_left(
+        input: *const tsr_number, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_chebyshev_polynomial_v`].
+    pub fn tsr_chebyshev_polynomial_v_scalar_left_out(
+        input: *const tsr_number, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Chebyshev's polynomial of the fourth kind, of degree n; no derivative towards n.
+    /// n: the degrees
+    pub fn tsr_chebyshev_polynomial_w(
+        input: tsr_tensor, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_chebyshev_polynomial_w`].
+    pub fn tsr_chebyshev_polynomial_w_out(
+        input: tsr_tensor, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_chebyshev_polynomial_w`].
+    pub fn tsr_chebyshev_polynomial_w_scalar(
+        input: tsr_tensor, n: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_chebyshev_polynomial_w`].
+    pub fn tsr_chebyshev_polynomial_w_scalar_out(
+        input: tsr_tensor, n: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_chebyshev_polynomial_w`].
+    pub fn tsr_chebyshev_polynomial_w_scalar_left(
+        input: *const tsr_number, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_chebyshev_polynomial_w`].
+    pub fn tsr_chebyshev_polynomial_w_scalar_left_out(
+        input: *const tsr_number, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Chebyshev's polynomial of the first kind at 2 x - 1, of degree n; no derivative towards n.
+    /// n: the degrees
+    pub fn tsr_shifted_chebyshev_polynomial_t(
+        input: tsr_tensor, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_shifted_chebyshev_polynomial_t`].
+    pub fn tsr_shifted_chebyshev_polynomial_t_out(
+        input: tsr_tensor, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_shifted_chebyshev_polynomial_t`].
+    pub fn tsr_shifted_chebyshev_polynomial_t_scalar(
+        input: tsr_tensor, n: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_shifted_chebyshev_polynomial_t`].
+    pub fn tsr_shifted_chebyshev_polynomial_t_scalar_out(
+        input: tsr_tensor, n: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_shifted_chebyshev_polynomial_t`].
+    pub fn tsr_shifted_chebyshev_polynomial_t_scalar_left(
+        input: *const tsr_number, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_shifted_chebyshev_polynomial_t`].
+    pub fn tsr_shifted_chebyshev_polynomial_t_scalar_left_out(
+        input: *const tsr_number, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Chebyshev's polynomial of the second kind at 2 x - 1, of degree n; no derivative towards n.
+    /// n: the degrees
+    pub fn tsr_shifted_chebyshev_polynomial_u(
+        input: tsr_tensor, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_shifted_chebyshev_polynomial_u`].
+    pub fn tsr_shifted_chebyshev_polynomial_u_out(
+        input: tsr_tensor, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_shifted_chebyshev_polynomial_u`].
+    pub fn tsr_shifted_chebyshev_polynomial_u_scalar(
+        input: tsr_tensor, n: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_shifted_chebyshev_polynomial_u`].
+    pub fn tsr_shifted_chebyshev_polynomial_u_scalar_out(
+        input: tsr_tensor, n: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_shifted_chebyshev_polynomial_u`].
+    pub fn tsr_shifted_chebyshev_polynomial_u_scalar_left(
+        input: *const tsr_number, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_shifted_chebyshev_polynomial_u`].
+    pub fn tsr_shifted_chebyshev_polynomial_u_scalar_left_out(
+        input: *const tsr_number, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Chebyshev's polynomial of the third kind at 2 x - 1, of degree n; no derivative towards n.
+    /// n: the degrees
+    pub fn tsr_shifted_chebyshev_polynomial_v(
+        input: tsr_tensor, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_shifted_chebyshev_polynomial_v`].
+    pub fn tsr_shifted_chebyshev_polynomial_v_out(
+        input: tsr_tensor, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_shifted_chebyshev_polynomial_v`].
+    pub fn tsr_shifted_chebyshev_polynomial_v_scalar(
+        input: tsr_tensor, n: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_shifted_chebyshev_polynomial_v`].
+    pub fn tsr_shifted_chebyshev_polynomial_v_scalar_out(
+        input: tsr_tensor, n: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_shifted_chebyshev_polynomial_v`].
+    pub fn tsr_shifted_chebyshev_polynomial_v_scalar_left(
+        input: *const tsr_number, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_shifted_chebyshev_polynomial_v`].
+    pub fn tsr_shifted_chebyshev_polynomial_v_scalar_left_out(
+        input: *const tsr_number, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Chebyshev's polynomial of the fourth kind at 2 x - 1, of degree n; no derivative towards n.
+    /// n: the degrees
+    pub fn tsr_shifted_chebyshev_polynomial_w(
+        input: tsr_tensor, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_shifted_chebyshev_polynomial_w`].
+    pub fn tsr_shifted_chebyshev_polynomial_w_out(
+        input: tsr_tensor, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_shifted_chebyshev_polynomial_w`].
+    pub fn tsr_shifted_chebyshev_polynomial_w_scalar(
+        input: tsr_tensor, n: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_shifted_chebyshev_polynomial_w`].
+    pub fn tsr_shifted_chebyshev_polynomial_w_scalar_out(
+        input: tsr_tensor, n: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_shifted_chebyshev_polynomial_w`].
+    pub fn tsr_shifted_chebyshev_polynomial_w_scalar_left(
+        input: *const tsr_number, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_shifted_chebyshev_polynomial_w`].
+    pub fn tsr_shifted_chebyshev_polynomial_w_scalar_left_out(
+        input: *const tsr_number, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The physicists' Hermite polynomial, of degree n; no derivative towards n.
+    /// n: the degrees
+    pub fn tsr_hermite_polynomial_h(
+        input: tsr_tensor, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_hermite_polynomial_h`].
+    pub fn tsr_hermite_polynomial_h_out(
+        input: tsr_tensor, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_hermite_polynomial_h`].
+    pub fn tsr_hermite_polynomial_h_scalar(
+        input: tsr_tensor, n: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_hermite_polynomial_h`].
+    pub fn tsr_hermite_polynomial_h_scalar_out(
+        input: tsr_tensor, n: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_hermite_polynomial_h`].
+    pub fn tsr_hermite_polynomial_h_scalar_left(
+        input: *const tsr_number, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_hermite_polynomial_h`].
+    pub fn tsr_hermite_polynomial_h_scalar_left_out(
+        input: *const tsr_number, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The probabilists' Hermite polynomial, of degree n; no derivative towards n.
+    /// n: the degrees
+    pub fn tsr_hermite_polynomial_he(
+        input: tsr_tensor, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_hermite_polynomial_he`].
+    pub fn tsr_hermite_polynomial_he_out(
+        input: tsr_tensor, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_hermite_polynomial_he`].
+    pub fn tsr_hermite_polynomial_he_scalar(
+        input: tsr_tensor, n: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_hermite_polynomial_he`].
+    pub fn tsr_hermite_polynomial_he_scalar_out(
+        input: tsr_tensor, n: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_hermite_polynomial_he`].
+    pub fn tsr_hermite_polynomial_he_scalar_left(
+        input: *const tsr_number, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_hermite_polynomial_he`].
+    pub fn tsr_hermite_polynomial_he_scalar_left_out(
+        input: *const tsr_number, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Laguerre's polynomial, of degree n; no derivative towards n.
+    /// n: the degrees
+    pub fn tsr_laguerre_polynomial_l(
+        input: tsr_tensor, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_laguerre_polynomial_l`].
+    pub fn tsr_laguerre_polynomial_l_out(
+        input: tsr_tensor, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_laguerre_polynomial_l`].
+    pub fn tsr_laguerre_polynomial_l_scalar(
+        input: tsr_tensor, n: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_laguerre_polynomial_l`].
+    pub fn tsr_laguerre_polynomial_l_scalar_out(
+        input: tsr_tensor, n: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_laguerre_polynomial_l`].
+    pub fn tsr_laguerre_polynomial_l_scalar_left(
+        input: *const tsr_number, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_laguerre_polynomial_l`].
+    pub fn tsr_laguerre_polynomial_l_scalar_left_out(
+        input: *const tsr_number, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// Legendre's polynomial, of degree n; no derivative towards n.
+    /// n: the degrees
+    pub fn tsr_legendre_polynomial_p(
+        input: tsr_tensor, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_legendre_polynomial_p`].
+    pub fn tsr_legendre_polynomial_p_out(
+        input: tsr_tensor, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_legendre_polynomial_p`].
+    pub fn tsr_legendre_polynomial_p_scalar(
+        input: tsr_tensor, n: *const tsr_number, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_legendre_polynomial_p`].
+    pub fn tsr_legendre_polynomial_p_scalar_out(
+        input: tsr_tensor, n: *const tsr_number, dst: tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_legendre_polynomial_p`].
+    pub fn tsr_legendre_polynomial_p_scalar_left(
+        input: *const tsr_number, n: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_legendre_polynomial_p`].
+    pub fn tsr_legendre_polynomial_p_scalar_left_out(
+        input: *const tsr_number, n: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
     /// A triangle of n numbers from 0.
     /// periodic: leave out the last of n + 1
     /// dtype: absent means the default floating dtype
@@ -4723,6 +5035,58 @@ extern "C" {
     /// Another form of [`tsr_cond`].
     pub fn tsr_cond_out(
         input: tsr_tensor, p: *const c_char, p_len: i64, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The first n columns of the product of k reflections I - tau(i) v(i) v(i)^H.
+    /// input: m x n with n \<= m; column i has the part of v(i) below its row i
+    /// tau: k numbers for each matrix, k \<= n
+    pub fn tsr_householder_product(
+        input: tsr_tensor, tau: tsr_tensor, out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_householder_product`].
+    pub fn tsr_householder_product_out(
+        input: tsr_tensor, tau: tsr_tensor, dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The factors of input = L D L^T in one matrix, and LAPACK's row exchanges (int32), negative
+    /// for blocks of 2.
+    /// LINALG for a singular matrix, NOT_IMPLEMENTED for one that requires grad.
+    /// input: the lower triangle is read
+    /// hermitian: else symmetric, which differs for complex numbers alone
+    pub fn tsr_ldl_factor(
+        input: tsr_tensor, hermitian: i32, ld: *mut tsr_tensor, pivots: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_ldl_factor`].
+    pub fn tsr_ldl_factor_out(
+        input: tsr_tensor, hermitian: i32, ld_dst: tsr_tensor, pivots_dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// As ldl_factor, for singular matrices too, with (int32) the first block of D that is zero in
+    /// each matrix, or 0.
+    /// input: the lower triangle is read
+    /// hermitian: else symmetric, which differs for complex numbers alone
+    pub fn tsr_ldl_factor_ex(
+        input: tsr_tensor, hermitian: i32, ld: *mut tsr_tensor, pivots: *mut tsr_tensor,
+        info: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_ldl_factor_ex`].
+    pub fn tsr_ldl_factor_ex_out(
+        input: tsr_tensor, hermitian: i32, ld_dst: tsr_tensor, pivots_dst: tsr_tensor,
+        info_dst: tsr_tensor,
+    ) -> tsr_status;
+
+    /// The X with A X = other for the matrix A that has these factors; no derivative towards
+    /// these.
+    /// input: the factors of ldl_factor
+    /// pivots: its row exchanges
+    /// hermitian: as of ldl_factor
+    pub fn tsr_ldl_solve(
+        input: tsr_tensor, pivots: tsr_tensor, other: tsr_tensor, hermitian: i32,
+        out: *mut tsr_tensor,
+    ) -> tsr_status;
+    /// Another form of [`tsr_ldl_solve`].
+    pub fn tsr_ldl_solve_out(
+        input: tsr_tensor, pivots: tsr_tensor, other: tsr_tensor, hermitian: i32, dst: tsr_tensor,
     ) -> tsr_status;
 
     /// The p-norm of the difference of each row of x1 and each row of x2; floating dtypes.

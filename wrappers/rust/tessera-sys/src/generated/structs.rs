@@ -819,15 +819,19 @@ pub struct tsr_autocast_state {
     /// 0 or 1, at first 1: casts of leaves that require grad are kept until the outermost region
     /// ends
     pub cache_enabled: i32,
+    /// 0, or 1: the lists of operators are PyTorch's for this kind of device, which differ on the
+    /// CPU, and not those for CUDA
+    pub own_lists: i32,
 }
 
 const _: () = {
-    assert!(size_of::<tsr_autocast_state>() == 20);
+    assert!(size_of::<tsr_autocast_state>() == 24);
     assert!(offset_of!(tsr_autocast_state, struct_size) == 0);
     assert!(offset_of!(tsr_autocast_state, device_type) == 4);
     assert!(offset_of!(tsr_autocast_state, enabled) == 8);
     assert!(offset_of!(tsr_autocast_state, dtype) == 12);
     assert!(offset_of!(tsr_autocast_state, cache_enabled) == 16);
+    assert!(offset_of!(tsr_autocast_state, own_lists) == 20);
 };
 
 impl Default for tsr_autocast_state {

@@ -6,6 +6,7 @@ pub use types::*;
 
 mod ops_pointwise_unary;
 mod ops_pointwise_special;
+mod ops_pointwise_polynomial;
 mod ops_create_window;
 mod ops_pointwise_binary;
 mod ops_pointwise_binary_more;

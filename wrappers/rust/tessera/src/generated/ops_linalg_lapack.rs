@@ -133,6 +133,27 @@ options! {
     p: &'a str = "2", &'a str => p;
 }
 
+options! {
+    /// Options of [`Tensor::ldl_factor_with`].
+    LdlFactorOptions:
+    /// else symmetric, which differs for complex numbers alone; default: `false`
+    hermitian: bool = false, bool => hermitian;
+}
+
+options! {
+    /// Options of [`Tensor::ldl_factor_ex_with`].
+    LdlFactorExOptions:
+    /// else symmetric, which differs for complex numbers alone; default: `false`
+    hermitian: bool = false, bool => hermitian;
+}
+
+options! {
+    /// Options of [`Tensor::ldl_solve_with`].
+    LdlSolveOptions:
+    /// as of ldl_factor; default: `false`
+    hermitian: bool = false, bool => hermitian;
+}
+
 /// Ops: factorizations of matrices.
 impl Tensor {
     op! {
@@ -528,5 +549,100 @@ impl Tensor {
         cond, cond_with(<'a> &self; o: CondOptions<'a>) =
             tsr_cond(self.raw(), o.p.as_ptr().cast(), o.p.len() as i64),
         out cond_out = tsr_cond_out
+    }
+
+    op! {
+        /// The first n columns of the product of k reflections I - tau(i) v(i) v(i)^H.
+        ///
+        /// * `tau`: k numbers for each matrix, k \<= n
+        householder_product(&self, tau: &Tensor) = tsr_householder_product(self.raw(), tau.raw()),
+        out householder_product_out = tsr_householder_product_out
+    }
+
+    /// The factors of input = L D L^T in one matrix, and LAPACK's row exchanges (int32), negative
+    /// for blocks of 2.
+    ///
+    /// LINALG for a singular matrix, NOT_IMPLEMENTED for one that requires grad.
+    #[inline]
+    pub fn ldl_factor(&self) -> Result<(Tensor, Tensor)> {
+        self.ldl_factor_with(|o| o)
+    }
+
+    /// [`Tensor::ldl_factor`] with options.
+    #[inline]
+    pub fn ldl_factor_with(
+        &self, options: impl FnOnce(LdlFactorOptions) -> LdlFactorOptions,
+    ) -> Result<(Tensor, Tensor)> {
+        let o = options(LdlFactorOptions::default());
+        two(|out0, out1| unsafe {
+            sys::tsr_ldl_factor(self.raw(), i32::from(o.hermitian), out0, out1)
+        })
+    }
+
+    /// [`Tensor::ldl_factor`], written to tensors that are there, of the results' shapes.
+    #[inline]
+    pub fn ldl_factor_out(
+        &self, ld_dst: &Tensor, pivots_dst: &Tensor,
+        options: impl FnOnce(LdlFactorOptions) -> LdlFactorOptions,
+    ) -> Result<()> {
+        let o = options(LdlFactorOptions::default());
+        let ld_place = place_of(ld_dst)?;
+        let pivots_place = place_of(pivots_dst)?;
+        let status = unsafe {
+            sys::tsr_ldl_factor_out(
+                self.raw(), i32::from(o.hermitian), ld_place.raw(), pivots_place.raw(),
+            )
+        };
+        written("ldl_factor_out", status, &[(ld_dst, &ld_place), (pivots_dst, &pivots_place)])
+    }
+
+    /// As ldl_factor, for singular matrices too, with (int32) the first block of D that is zero in
+    /// each matrix, or 0.
+    #[inline]
+    pub fn ldl_factor_ex(&self) -> Result<(Tensor, Tensor, Tensor)> {
+        self.ldl_factor_ex_with(|o| o)
+    }
+
+    /// [`Tensor::ldl_factor_ex`] with options.
+    #[inline]
+    pub fn ldl_factor_ex_with(
+        &self, options: impl FnOnce(LdlFactorExOptions) -> LdlFactorExOptions,
+    ) -> Result<(Tensor, Tensor, Tensor)> {
+        let o = options(LdlFactorExOptions::default());
+        three(|out0, out1, out2| unsafe {
+            sys::tsr_ldl_factor_ex(self.raw(), i32::from(o.hermitian), out0, out1, out2)
+        })
+    }
+
+    /// [`Tensor::ldl_factor_ex`], written to tensors that are there, of the results' shapes.
+    #[inline]
+    pub fn ldl_factor_ex_out(
+        &self, ld_dst: &Tensor, pivots_dst: &Tensor, info_dst: &Tensor,
+        options: impl FnOnce(LdlFactorExOptions) -> LdlFactorExOptions,
+    ) -> Result<()> {
+        let o = options(LdlFactorExOptions::default());
+        let ld_place = place_of(ld_dst)?;
+        let pivots_place = place_of(pivots_dst)?;
+        let info_place = place_of(info_dst)?;
+        let status = unsafe {
+            sys::tsr_ldl_factor_ex_out(
+                self.raw(), i32::from(o.hermitian), ld_place.raw(), pivots_place.raw(),
+                info_place.raw(),
+            )
+        };
+        written(
+            "ldl_factor_ex_out", status,
+            &[(ld_dst, &ld_place), (pivots_dst, &pivots_place), (info_dst, &info_place)],
+        )
+    }
+
+    op! {
+        /// The X with A X = other for the matrix A that has these factors; no derivative towards
+        /// these.
+        ///
+        /// * `pivots`: its row exchanges
+        ldl_solve, ldl_solve_with(&self, pivots: &Tensor, other: &Tensor; o: LdlSolveOptions) =
+            tsr_ldl_solve(self.raw(), pivots.raw(), other.raw(), i32::from(o.hermitian)),
+        out ldl_solve_out = tsr_ldl_solve_out
     }
 }

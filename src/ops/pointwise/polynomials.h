@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Orthogonal polynomials, by their recurrences in three terms.
+#pragma once
+
+#include "ops/pointwise/binary.h"
+
+namespace tsr::ops {
+
+// The coefficients of p(k + 1) = (a x + b) p(k) - c p(k - 1), as functions of k, from p(0) = 1 and
+// p(1) = first x + start; x is 2 x - 1 for `shifted` ones.
+struct Recurrence {
+  double first, start;
+  double (*a)(double k);
+  double (*b)(double k);
+  double (*c)(double k);
+  bool shifted;
+};
+
+// A row that can be called: the polynomial of degree n at x. One operand must be a tensor. n counts
+// without its fraction; the result is 0 for n < 0. No derivative towards n.
+struct OrthogonalPolynomial {
+  Recurrence steps;
+  // Shapes that broadcast, real numbers. Throws kShape, kDType, kDevice, kValue for a degree above
+  // 16384.
+  Tensor operator()(const Arg& input, const Arg& n, Out out = {}) const;
+};
+
+extern const OrthogonalPolynomial chebyshev_polynomial_t, chebyshev_polynomial_u,
+    chebyshev_polynomial_v, chebyshev_polynomial_w, shifted_chebyshev_polynomial_t,
+    shifted_chebyshev_polynomial_u, shifted_chebyshev_polynomial_v, shifted_chebyshev_polynomial_w,
+    hermite_polynomial_h, hermite_polynomial_he, laguerre_polynomial_l, legendre_polynomial_p;
+
+}  // namespace tsr::ops
