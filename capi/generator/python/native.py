@@ -54,7 +54,8 @@ def _number_slots(ops: list[Op]) -> str:
         for name in sorted(dunders & COMPARE.keys()):
             compares += f"    case {COMPARE[name]}: return tpy_operate(&op_{op.name}, a, b);\n"
         for key in binary:
-            for prefix, call in (("", f"tpy_operate(&op_{op.name}, a, b)"), ("inplace_", f"tpy_operate_inplace(&inplace_{op.name}, a, b)")):
+            operate = "tpy_operate_promoting" if key == "matmul" else "tpy_operate"
+            for prefix, call in (("", f"{operate}(&op_{op.name}, a, b)"), ("inplace_", f"tpy_operate_inplace(&inplace_{op.name}, a, b)")):
                 if prefix and "inplace" not in op.forms:
                     continue
                 slot = prefix + BINARY.get(key, "power")

@@ -416,6 +416,21 @@ static inline PyObject* tpy_operate(const tpy_operator* op, PyObject* a, PyObjec
   return tpy_result_as(tpy_class_for(a, b), status, out);
 }
 
+/* After a call has failed: 1 if a dtype error is set that two tensors of different dtypes explain
+ * (Note [Products of two dtypes] in overloads.c). Clears it then, and fills the pair with new
+ * references to the tensors in their common dtype. Otherwise an exception is set. */
+int tpy_promote(PyObject* a, PyObject* b, PyObject** pair);
+
+/* The operator of such a product. */
+static inline PyObject* tpy_operate_promoting(const tpy_operator* op, PyObject* a, PyObject* b) {
+  PyObject *result = tpy_operate(op, a, b), *pair[2];
+  if (__builtin_expect(result != NULL, 1) || !tpy_promote(a, b, pair)) return result;
+  result = tpy_operate(op, pair[0], pair[1]);
+  Py_DECREF(pair[0]);
+  Py_DECREF(pair[1]);
+  return result;
+}
+
 static inline PyObject* tpy_operate_unary(tsr_status (*op)(tsr_tensor, tsr_tensor*), PyObject* a) {
   tsr_tensor out = NULL;
   tsr_status status;

@@ -986,7 +986,7 @@ static const tpy_inplace_operator inplace_bitwise_right_shift = {tsr_bitwise_rig
 static PyObject* nb_rshift(PyObject* a, PyObject* b) { return tpy_operate(&op_bitwise_right_shift, a, b); }
 static PyObject* nb_inplace_rshift(PyObject* a, PyObject* b) { return tpy_operate_inplace(&inplace_bitwise_right_shift, a, b); }
 static const tpy_operator op_matmul = {tsr_matmul, NULL, NULL, NULL, 0};
-static PyObject* nb_matrix_multiply(PyObject* a, PyObject* b) { return tpy_operate(&op_matmul, a, b); }
+static PyObject* nb_matrix_multiply(PyObject* a, PyObject* b) { return tpy_operate_promoting(&op_matmul, a, b); }
 static PyObject* tpy_compare(PyObject* a, PyObject* b, int which) {
   switch (which) {
     case Py_EQ: return tpy_operate(&op_equal, a, b);

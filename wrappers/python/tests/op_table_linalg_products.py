@@ -91,7 +91,8 @@ def powers(make: Make) -> list[Sample]:
 
 ROWS = [
     product("mm", np.matmul, shapes(((2, 3), (3, 4)), ((0, 3), (3, 2)), ((2, 0), (0, 3)), ((17, 9), (9, 5))),
-        errors=[(ValueError, lambda: ts.mm(ts.ones(2), ts.ones(2, 3))), (TypeError, lambda: ts.mm(ts.ones(2, 2) > 0, ts.ones(2, 2) > 0))]),
+        errors=[(ValueError, lambda: ts.mm(ts.ones(2), ts.ones(2, 3))), (TypeError, lambda: ts.mm(ts.ones(2, 2) > 0, ts.ones(2, 2) > 0)),
+                (TypeError, lambda: ts.mm(ts.ones(2, 2), ts.ones(2, 2, dtype=ts.float64)))]),
     product("mv", np.matmul, shapes(((2, 3), (3,)), ((0, 3), (3,)), ((2, 0), (0,))),
         errors=[(ValueError, lambda: ts.mv(ts.ones(2, 2), ts.ones(2, 2)))]),
     product("addmv", added(np.matmul),
