@@ -57,6 +57,19 @@ int tpy_sized_number(PyObject* object, tsr_number* out) {
   return TPY_ERROR;
 }
 
+/* A tensor in place of a number: its only element, which has no axis and no gradient to lose. */
+static int tpy_element(const tpy_signature* sig, int i, PyObject* object, tsr_number* out) {
+  tsr_info info = {sizeof info};
+  if (!tpy_is_tensor(object) || tsr_tensor_info(tpy_handle(object), &info) != TSR_OK ||
+      info.ndim != 0 || (tpy_wants_grad(object) && tsr_grad_mode()))
+    return tpy_mismatch(sig, i, "a number or a 0-dim Tensor that does not require grad", object);
+  PyObject* number = tensor_item(object, NULL);
+  if (number == NULL) return 0;
+  const int found = tpy_sized_number(number, out);
+  Py_DECREF(number);
+  return found == TPY_NUMBER;
+}
+
 int tpy_scalar(const tpy_signature* sig, int i, PyObject* object, const tsr_number* absent,
                tsr_number* out) {
   out->kind = 0;
@@ -64,7 +77,7 @@ int tpy_scalar(const tpy_signature* sig, int i, PyObject* object, const tsr_numb
     if (absent != NULL) *out = *absent;
     return 1;
   }
-  if (tpy_has_tensor_type(object)) return tpy_mismatch(sig, i, "a number", object);
+  if (tpy_has_tensor_type(object)) return tpy_element(sig, i, object, out);
   const int found = tpy_sized_number(object, out);
   return found == TPY_NO_NUMBER ? tpy_mismatch(sig, i, "a number", object) : found == TPY_NUMBER;
 }

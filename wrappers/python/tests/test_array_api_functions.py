@@ -317,6 +317,18 @@ def test_a_linspace_without_its_end_is_the_start_of_the_one_with_it(dtype: str, 
     assert part.tolist() == whole.tolist()[:-1]
 
 
+def test_a_tensor_without_axes_is_a_number() -> None:
+    value = ts.tensor(2.5, dtype=ts.float64)
+    assert ts.full((2,), value).tolist() == ts.full_like(ts.zeros(2), value).tolist() == [2.5, 2.5]
+    assert ts.full(1, ts.tensor(3)).dtype is ts.int64 and ts.full(1, ts.tensor(True)).dtype is ts.bool
+    assert ts.zeros(2).fill_(value).tolist() == [2.5, 2.5]
+    for wrong in (ts.ones(1), ts.tensor(1.0, requires_grad=True)):
+        with pytest.raises(TypeError, match="0-dim Tensor that does not require grad"):
+            ts.full((2,), wrong)
+    with ts.no_grad():
+        assert ts.full(1, ts.tensor(1.0, requires_grad=True)).tolist() == [1.0]
+
+
 def test_broadcast_shapes() -> None:
     assert ts.broadcast_shapes() == () and ts.broadcast_shapes((3, 1), (2,), (1, 1, 1)) == (1, 3, 2)
     with pytest.raises(ValueError, match="do not broadcast"):
@@ -340,3 +352,57 @@ def test_tolerances_of_singular_values_fit_the_batch() -> None:
             function(ts.ones((2, 3, 3)), rtol=ts.ones(3))
         with pytest.raises(TypeError, match="rtol"):
             function(ts.ones((2, 3, 3)), rtol=ts.ones(2, dtype=ts.int64))
+
+
+# ---- products of two dtypes ----
+
+PRODUCTS: dict[str, Callable[[Any, Any], Any]] = {
+    "matmul": ts.matmul,
+    "linalg.matmul": ts.linalg.matmul,
+    "method": lambda a, b: a.matmul(b),
+    "operator": operator.matmul,
+    "keyword": lambda a, b: a.matmul(other=b),
+    "tensordot": lambda a, b: ts.tensordot(a, b, axes=1),
+    "linalg.vecdot": lambda a, b: ts.linalg.vecdot(a, b, axis=-2),
+    "vecdot": lambda a, b: ts.vecdot(a, b, axis=-2),
+    "linalg.solve": ts.linalg.solve,
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+@pytest.mark.parametrize("dtypes", [("float32", "float64"), ("complex64", "float64"), ("int8", "uint16"), ("int32", "float32")])
+def test_products_of_two_dtypes_are_those_of_the_promoted_operands(name: str, dtypes: tuple[str, str]) -> None:
+    first, second = (getattr(ts, d) for d in dtypes)
+    common = ts.result_type(first, second)
+    if name == "linalg.solve" and not common.is_floating_point and not common.is_complex:
+        pytest.skip("the standard has solve() for floating dtypes")
+    product = PRODUCTS[name]
+    a, b = ts.tensor([[1, 2], [3, 5]], dtype=first), ts.tensor([[2, 1], [1, 3]], dtype=second)
+    for x1, x2 in ((a, b), (b, a)):
+        got, wanted = product(x1, x2), product(x1.to(common), x2.to(common))
+        assert got.dtype is common and got.tolist() == wanted.tolist()
+
+
+def test_products_of_two_dtypes_keep_gradients_and_out() -> None:
+    a, b = ts.tensor([[1.0, 2.0]], requires_grad=True), ts.tensor([[3.0], [4.0]], dtype=ts.float64, requires_grad=True)
+    (a @ b).sum().backward()
+    assert (a.grad.dtype, a.grad.tolist()) == (ts.float32, [[3.0, 4.0]])
+    assert (b.grad.dtype, b.grad.tolist()) == (ts.float64, [[1.0], [2.0]])
+    out = ts.empty((1, 1), dtype=ts.float64)
+    assert ts.matmul(a.detach(), b.detach(), out=out) is out and out.tolist() == [[11.0]]
+
+
+def test_products_without_a_common_dtype_keep_their_error() -> None:
+    unsigned, signed = ts.ones((2, 2), dtype=ts.uint64), ts.ones((2, 2), dtype=ts.int64)
+    for product in (ts.matmul, operator.matmul, ts.vecdot, lambda a, b: ts.tensordot(a, b, axes=1)):
+        with pytest.raises(TypeError, match="expected uint64"):
+            product(unsigned, signed)
+
+
+def test_products_of_torch_do_not_promote() -> None:
+    import tessera.torch as torch
+
+    a, b = torch.ones(2, 2), torch.ones(2, 2, dtype=torch.float64)
+    for product in (torch.matmul, operator.matmul, torch.linalg.solve, lambda a, b: torch.tensordot(a, b, dims=1)):
+        with pytest.raises(RuntimeError, match="expected float32"):
+            product(a, b)
