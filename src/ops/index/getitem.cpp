@@ -198,9 +198,8 @@ void Parse::add_array(const Tensor& array) {
     const int64_t size = input_.sizes()[axis_];
     // An axis of size 0 selects nothing, as the Array API standard says.
     TSR_CHECK(array.dtype() != DType::kBool || array.size(d) == size || array.size(d) == 0,
-              Code::kIndex, arg_,
-              "expected a mask that matches shape ", input_.sizes(), " from axis ",
-              axis_ - static_cast<size_t>(d), ", got shape ", array.sizes());
+              Code::kIndex, arg_, "expected a mask that matches shape ", input_.sizes(),
+              " from axis ", axis_ - static_cast<size_t>(d), ", got shape ", array.sizes());
     add_whole(1);
   }
 }
