@@ -1824,7 +1824,8 @@ TSR_API TSR_NODISCARD tsr_status tsr_addbmm_inplace(
 TSR_API TSR_NODISCARD tsr_status tsr_vdot(tsr_tensor input, tsr_tensor other, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_vdot_out(tsr_tensor input, tsr_tensor other, tsr_tensor dst);
 
-/* The sum of the products along an axis, the first factor conjugated; shapes broadcast.
+/* The sum of the products along an axis, the first factor conjugated. The other axes broadcast;
+ * this one has the same size in both.
  * axis: counted in the broadcast shape */
 TSR_API TSR_NODISCARD tsr_status tsr_vecdot(
     tsr_tensor input, tsr_tensor other, int64_t axis, tsr_tensor* out);

@@ -683,7 +683,8 @@ class TensorMethods {
       const Tensor& batch1, const Tensor& batch2, double beta = 1.0, double alpha = 1.0);
   // The sum of the products of two vectors of one size, the first conjugated.
   Tensor vdot(const Tensor& other) const;
-  // The sum of the products along an axis, the first factor conjugated; shapes broadcast.
+  // The sum of the products along an axis, the first factor conjugated. The other axes broadcast;
+  // this one has the same size in both.
   Tensor vecdot(const Tensor& other, int64_t axis = -1) const;
   // The sums of products over the last axes, for all pairs of the other ones; a 0-dim operand
   // scales.

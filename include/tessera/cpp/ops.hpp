@@ -2989,7 +2989,8 @@ inline Tensor& vdot_out(Tensor& dst, const Tensor& input, const Tensor& other) {
   return detail::written<tsr_vdot_out>(dst, input.handle(), other.handle());
 }
 
-// The sum of the products along an axis, the first factor conjugated; shapes broadcast.
+// The sum of the products along an axis, the first factor conjugated. The other axes broadcast;
+// this one has the same size in both.
 inline Tensor vecdot(const Tensor& input, const Tensor& other, int64_t axis = -1) {
   return detail::one<tsr_vecdot>(input.handle(), other.handle(), axis);
 }

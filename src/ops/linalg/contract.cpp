@@ -36,15 +36,18 @@ Vectors vectors_along(const Tensor& input, const Tensor& other, int64_t axis) {
             input.sizes(), " and ", other.sizes());
   const int64_t along = wrap_axis(axis, rank);
   const auto prepare = [&](const Tensor& operand) {
-    // Only the axis itself needs its full length: the others broadcast in the product.
+    // The axis itself does not broadcast, as the Array API standard says; the others do, in the
+    // product.
     Dims sizes(static_cast<size_t>(rank - operand.ndim()), 1);
     for (const int64_t size : operand.sizes()) sizes.push_back(size);
     const Tensor full = operand.ndim() == rank ? operand : reshape(operand, sizes);
-    sizes[static_cast<size_t>(along)] = shape[static_cast<size_t>(along)];
-    const Tensor stretched = expand_to(full, sizes);
-    return along == rank - 1 ? stretched : moveaxis(stretched, Dims{along}, Dims{-1});
+    return along == rank - 1 ? full : moveaxis(full, Dims{along}, Dims{-1});
   };
-  return {prepare(input), prepare(other)};
+  const Vectors found{prepare(input), prepare(other)};
+  TSR_CHECK(found.left.size(rank - 1) == found.right.size(rank - 1), Code::kShape, "other",
+            "expected size ", found.left.size(rank - 1), " along axis ", axis, ", got ",
+            found.right.size(rank - 1));
+  return found;
 }
 
 int64_t size_product(const Tensor& input, DimsView axes) {

@@ -1191,7 +1191,7 @@ TPY_OP(addbmm_inplace, 0, "addbmm_", "($input, batch1, batch2, *, beta=1, alpha=
 TPY_OP(vdot, 1, "vdot", "($input, other, *, out=None)\n--\n\nThe sum of the products of two vectors of one size, the first conjugated.",
     {"vdot", 3, 2, 2, -1, 3u, takes_input_other_out_2, keys_input_other_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_vdot, (tpy_function)tsr_vdot_out}, {0}})
-TPY_OP(vecdot, 1, "vecdot", "($input, other, *, axis=-1, out=None)\n--\n\nThe sum of the products along an axis, the first factor conjugated; shapes broadcast.",
+TPY_OP(vecdot, 1, "vecdot", "($input, other, *, axis=-1, out=None)\n--\n\nThe sum of the products along an axis, the first factor conjugated. The other axes broadcast; this one has the same size in both.",
     {"vecdot", 4, 2, 2, -1, 3u, takes_input_other_axis_out, keys_input_other_axis_out}, TPY_FUNCTIONAL, 3, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_ttio, call_ttit, (tpy_function)tsr_vecdot, (tpy_function)tsr_vecdot_out}, {0}})
 TPY_OP(inner, 1, "inner", "($input, other, *, out=None)\n--\n\nThe sums of products over the last axes, for all pairs of the other ones; a 0-dim operand scales.",

@@ -406,3 +406,9 @@ def test_products_of_torch_do_not_promote() -> None:
     for product in (torch.matmul, operator.matmul, torch.linalg.solve, lambda a, b: torch.tensordot(a, b, dims=1)):
         with pytest.raises(RuntimeError, match="expected float32"):
             product(a, b)
+
+
+def test_the_axis_of_vecdot_does_not_broadcast() -> None:
+    with pytest.raises(ts.ShapeError, match="expected size 3 along axis -1, got 1"):
+        ts.vecdot(ts.ones((2, 3)), ts.ones((2, 1)))
+    assert ts.vecdot(ts.ones((4, 1, 3)), ts.ones((2, 3))).shape == (4, 2)

@@ -361,3 +361,8 @@ def test_autocast_on_the_cpu_has_lists_of_its_own() -> None:
         return (x @ x).exp()
 
     assert product().dtype is torch.float16
+
+
+def test_all_axes_of_vecdot_broadcast() -> None:
+    x, y = torch.arange(6.0).reshape(2, 3), torch.tensor([[2.0], [3.0]])
+    assert torch.linalg.vecdot(x, y).tolist() == [6.0, 36.0]

@@ -3160,7 +3160,8 @@
 @c tsr_vdot(input::tsr_tensor, other::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_vdot_out(input::tsr_tensor, other::tsr_tensor, dst::tsr_tensor)::tsr_status
 
-# The sum of the products along an axis, the first factor conjugated; shapes broadcast.
+# The sum of the products along an axis, the first factor conjugated. The other axes
+# broadcast; this one has the same size in both.
 @c tsr_vecdot(input::tsr_tensor, other::tsr_tensor, axis::Int64,
     out::Ptr{tsr_tensor})::tsr_status
 @c tsr_vecdot_out(input::tsr_tensor, other::tsr_tensor, axis::Int64,

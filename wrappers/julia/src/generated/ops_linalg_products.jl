@@ -123,7 +123,8 @@ vdot!(dst::Tensor, input::Tensor, other::Tensor) =
     vecdot(input, other; dims)
     vecdot!(dst, input, other; dims)
 
-The sum of the products along an axis, the first factor conjugated; shapes broadcast.
+The sum of the products along an axis, the first factor conjugated. The other axes
+broadcast; this one has the same size in both.
 
 - `dims`: counted in the broadcast shape
 """

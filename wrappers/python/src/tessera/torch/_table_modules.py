@@ -52,7 +52,7 @@ solve_triangular(input, B, *, upper, left=True, unitriangular=False, out=None)
     = solve_triangular(input, B, upper=upper, left=left, unitriangular=unitriangular, out=out)
 svd(A, full_matrices=True, *, driver=None, out=None) = svd(A, full_matrices=full_matrices, out=out)
 vander(x, *, N=None) = vandermonde(x, N, True)
-vecdot(x, y, *, dim=-1, out=None) = vecdot(x, y, axis=dim, out=out)
+vecdot(x, y, *, dim=-1, out=None) = vecdot(*broadcast_tensors(x, y), axis=dim, out=out)
 vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out=None)
     = vector_norm(input if dtype is None else input.to(dtype), some(dim), ord=ord, keepdims=keepdim, out=out)
 """

@@ -4680,7 +4680,8 @@ extern "C" {
     /// Another form of [`tsr_vdot`].
     pub fn tsr_vdot_out(input: tsr_tensor, other: tsr_tensor, dst: tsr_tensor) -> tsr_status;
 
-    /// The sum of the products along an axis, the first factor conjugated; shapes broadcast.
+    /// The sum of the products along an axis, the first factor conjugated. The other axes
+    /// broadcast; this one has the same size in both.
     /// axis: counted in the broadcast shape
     pub fn tsr_vecdot(
         input: tsr_tensor, other: tsr_tensor, axis: i64, out: *mut tsr_tensor,

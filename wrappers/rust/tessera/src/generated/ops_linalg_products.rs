@@ -140,7 +140,8 @@ impl Tensor {
     }
 
     op! {
-        /// The sum of the products along an axis, the first factor conjugated; shapes broadcast.
+        /// The sum of the products along an axis, the first factor conjugated. The other axes
+        /// broadcast; this one has the same size in both.
         vecdot, vecdot_with(&self, other: &Tensor; o: VecdotOptions) =
             tsr_vecdot(self.raw(), other.raw(), o.axis),
         out vecdot_out = tsr_vecdot_out
