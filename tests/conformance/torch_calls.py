@@ -38,6 +38,18 @@ ABSENT = {
     "scaled_modified_bessel_k1": "no derivative there",
     "spherical_bessel_j0": "no derivative there",
     "as_strided_scatter": "its derivative in 1.13 shows memory that nothing has written",
+    "chebyshev_polynomial_t": "no derivative there",
+    "chebyshev_polynomial_u": "no derivative there",
+    "chebyshev_polynomial_v": "no derivative there",
+    "chebyshev_polynomial_w": "no derivative there",
+    "shifted_chebyshev_polynomial_t": "no derivative there",
+    "shifted_chebyshev_polynomial_u": "no derivative there",
+    "shifted_chebyshev_polynomial_v": "no derivative there",
+    "shifted_chebyshev_polynomial_w": "no derivative there",
+    "hermite_polynomial_h": "no derivative there",
+    "hermite_polynomial_he": "no derivative there",
+    "laguerre_polynomial_l": "no derivative there",
+    "legendre_polynomial_p": "no derivative there",
 }
 
 
@@ -338,6 +350,7 @@ CALLS: dict[str, Callable[[Arguments], Any]] = {
     "matrix_power": lambda a: torch.linalg.matrix_power(a.input, a.n),
     "cholesky": lambda a: torch.linalg.cholesky(a.input, upper=a.upper),
     "qr": lambda a: torch.linalg.qr(a.input, a.mode),
+    "householder_product": plain(torch.linalg.householder_product, "input", "tau"),
     "svd": lambda a: torch.linalg.svd(a.input, a.full_matrices),
     "svdvals": lambda a: torch.linalg.svdvals(a.input),
     "eigh": lambda a: torch.linalg.eigh(a.input, a.uplo),
