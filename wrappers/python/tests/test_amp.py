@@ -65,6 +65,9 @@ def floating(op: dict[str, Any], case: dict[str, Any]) -> list[str]:
     return [] if any(d.is_complex for d in dtypes) else [k for k in found if conformance.vectors()[k].dtype.is_floating_point]
 
 
+WITHOUT_DERIVATIVE = {"ldl_factor", "ldl_factor_ex", "ldl_solve"}  # they refuse tensors that require grad
+
+
 def arguments(op: dict[str, Any], case: dict[str, Any], dtypes: Any) -> tuple[dict[str, Any], list[ts.Tensor]]:
     """The arguments of a case, its floating tensors as leaves of the dtypes, in turn; and these leaves."""
     types = {arg["name"]: arg["type"] for arg in op["args"]}
@@ -75,7 +78,7 @@ def arguments(op: dict[str, Any], case: dict[str, Any], dtypes: Any) -> tuple[di
             return [changed(one) for one in value]
         if not isinstance(value, ts.Tensor) or not value.dtype.is_floating_point:
             return value
-        leaves.append(value.astype(next(dtypes), copy=True).requires_grad_())
+        leaves.append(value.astype(next(dtypes), copy=True).requires_grad_(op["op"] not in WITHOUT_DERIVATIVE))
         return leaves[-1]
 
     given = {n: conformance.value_of(types[n], v, False) for n, v in case["in"].items()}
