@@ -19,7 +19,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(number) => Place::FileDescriptor(number.parse()?),
         None => Place::Name(place.clone()),
     };
-    let handle = SharedHandle { place, nbytes: nbytes.parse()?, in_transit: false };
+    let handle =
+        SharedHandle { place, nbytes: nbytes.parse()?, in_transit: false, recycled: false };
     let shared = from_shared(&handle, 0, &[count.parse()?], None, DType::F32)?;
     println!("sum {:.1}", shared.sum()?.item::<f32>()?);
     shared.add_(1)?;

@@ -5,30 +5,36 @@
 """
 What another process needs to open the storage of a tensor: `fd`, a file descriptor of this process
 that is borrowed from the tensor, or `name`; and `nbytes`. With `in_transit` the handle counts as a
-user of a name until [`from_shared`](@ref) opens it, which must happen once.
+user, of a name or of recycled memory, until [`from_shared`](@ref) opens it, which must happen once.
+`shared_handle` sets `recycled` for memory of the strategy `:recycled`; tell the other process.
 """
 struct SharedHandle
     fd::Int32
     name::String
     nbytes::Int64
     in_transit::Bool
+    recycled::Bool
 end
-SharedHandle(; fd=-1, name="", nbytes, in_transit=false) =
-    SharedHandle(fd, name, nbytes, in_transit)
+SharedHandle(; fd=-1, name="", nbytes, in_transit=false, recycled=false) =
+    SharedHandle(fd, name, nbytes, in_transit, recycled)
 
-const SHARE_STRATEGIES = Dict(:file_descriptor => C.TSR_SHARE_FILE_DESCRIPTOR,
-    :file_system => C.TSR_SHARE_FILE_SYSTEM)
+const SHARE_STRATEGIES = (file_descriptor=C.TSR_SHARE_FILE_DESCRIPTOR,
+    file_system=C.TSR_SHARE_FILE_SYSTEM, recycled=C.TSR_SHARE_RECYCLED)
 
 function share_strategy(name::Symbol)
     haskey(SHARE_STRATEGIES, name) && return SHARE_STRATEGIES[name]
-    throw(ArgumentError("strategy: expected :file_descriptor or :file_system, got :$name"))
+    known = join((":$key" for key in keys(SHARE_STRATEGIES)), ", ", " or ")
+    throw(ArgumentError("strategy: expected $known, got :$name"))
 end
 
 """
     share_memory!(tensor; strategy=:file_descriptor)
 
 Moves the storage of a tensor, with all its views, to memory that other processes can map; returns the
-tensor. Arrays that shared its memory before keep the old memory.
+tensor. Arrays that shared its memory before keep the old memory. Another process finds the memory by a
+descriptor, or with `:file_system` by a name. `:recycled` is for a stream of tensors to another process:
+as `:file_descriptor`, but memory that its receivers have released holds the next tensor. Send handles in
+transit; another handle ends the recycling.
 """
 function share_memory!(t::Tensor; strategy::Symbol=:file_descriptor)
     check(C.tsr_storage_share(t, share_strategy(strategy)))
@@ -45,7 +51,7 @@ end
 """
     empty_shared(T, dims...; strategy=:file_descriptor)
 
-A tensor in new shared memory, filled with zeros.
+A tensor in new shared memory, filled with zeros; recycled memory holds any bytes.
 """
 function empty_shared(T, dims::Integer...; strategy::Symbol=:file_descriptor)
     shape, out = collect(Int64, dims), Ref{tsr_tensor}()
@@ -63,7 +69,8 @@ function shared_handle(t::Tensor; in_transit::Bool=false)
     GC.@preserve t begin
         check(C.tsr_storage_shared_handle(t, in_transit ? C.TSR_SHARED_IN_TRANSIT : Int32(0), found))
         name = found[].name == C_NULL ? "" : unsafe_string(found[].name)
-        return SharedHandle(found[].fd, name, found[].nbytes, in_transit)
+        recycled = found[].flags & C.TSR_SHARED_RECYCLED != 0
+        return SharedHandle(found[].fd, name, found[].nbytes, in_transit, recycled)
     end
 end
 
@@ -77,7 +84,8 @@ function from_shared(h::SharedHandle, T, dims::Integer...; offset::Integer=0, st
     shape, out = collect(Int64, dims), Ref{tsr_tensor}()
     steps = strides === nothing ? row_major(shape) : collect(Int64, strides)
     name = isempty(h.name) ? C_NULL : pointer(h.name)
-    flags = h.in_transit ? C.TSR_SHARED_IN_TRANSIT : Int32(0)
+    flags = (h.in_transit ? C.TSR_SHARED_IN_TRANSIT : Int32(0)) |
+        (h.recycled ? C.TSR_SHARED_RECYCLED : Int32(0))
     GC.@preserve h begin
         from = Ref(C.tsr_shared_handle(sizeof(C.tsr_shared_handle), h.fd, h.nbytes, name, flags, 0))
         check(C.tsr_tensor_from_shared(from, offset, shape, length(shape), steps, length(steps),
@@ -87,6 +95,18 @@ function from_shared(h::SharedHandle, T, dims::Integer...; offset::Integer=0, st
 end
 
 row_major(shape) = Int64[prod(shape[(i + 1):end]) for i in eachindex(shape)]
+
+"""
+    shared_memory_counts()
+
+The shared memory that this process has mapped: the number of `blocks`, their `nbytes`, and the
+`descriptors` that are kept open, so that a storage can be sent again.
+"""
+function shared_memory_counts()
+    found = Ref(C.tsr_shared_counts())
+    check(C.tsr_shared_memory_counts(found))
+    return (blocks=Int(found[].blocks), nbytes=Int(found[].nbytes), descriptors=Int(found[].descriptors))
+end
 
 # ---- Memory of devices ----
 
@@ -115,7 +135,12 @@ function ipc_open(handle::AbstractString, T, dims::Integer...; offset::Integer=0
     return wrap(out[])
 end
 
-"Gives up exported device memory that no other process uses any more; returns how many storages."
+"""
+    ipc_collect()
+
+Gives up exported device memory that no other process uses any more, and recycled memory that this
+process keeps; returns how many exported storages.
+"""
 function ipc_collect()
     count = Ref{Int64}(0)
     check(C.tsr_ipc_collect(count))

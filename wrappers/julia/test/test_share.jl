@@ -39,6 +39,38 @@ end
     end
 end
 
+# A tensor of recycled memory as a receiver gets it, who is this process; and the file behind it.
+function passed_on(value)
+    made = Tessera.empty_shared(Float32, 1000; strategy=:recycled)
+    Tessera.fill!(made, value)
+    handle = Tessera.shared_handle(made; in_transit=true)
+    @test handle.recycled && handle.in_transit && isempty(handle.name)
+    fd = ccall(:dup, Cint, (Cint,), handle.fd)
+    file = stat(RawFD(fd)).inode
+    free!(made)
+    sent = Tessera.SharedHandle(; fd=fd, nbytes=handle.nbytes, in_transit=true, recycled=true)
+    got = Tessera.from_shared(sent, Float32, 1000)
+    ccall(:close, Cint, (Cint,), fd)
+    return got, file
+end
+
+@testset "test_D4_recycled_memory_is_filled_again_when_its_receiver_has_released_it" begin
+    before = Tessera.shared_memory_counts().blocks
+    first, place = passed_on(1)
+    second, other = passed_on(2)
+    @test place != other
+    @test item(sum(first)) == 1000
+    free!(first)
+    third, again = passed_on(3)
+    @test again == place
+    @test item(sum(second)) == 2000 && item(sum(third)) == 3000
+    @test Tessera.shared_memory_counts().blocks > before
+    x = Tessera.share_memory!(Tensor(Float32[1, 2]); strategy=:recycled)
+    uncounted = Tessera.shared_handle(x)  # ends the recycling
+    @test !uncounted.recycled
+    @test Array(Tessera.from_shared(uncounted, Float32, 2)) == [1, 2]
+end
+
 @testset "test_D7_memory_of_devices_needs_a_device_that_shows_it" begin
     @test_throws TesseraError Tessera.ipc_export(Tensor([1.0]))
     @test_throws ArgumentError Tessera.ipc_open("no handle", Float32, 1)

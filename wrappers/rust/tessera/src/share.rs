@@ -28,6 +28,10 @@ pub enum Strategy {
     FileDescriptor = sys::TSR_SHARE_FILE_DESCRIPTOR as isize,
     /// By a name in `/dev/shm`.
     FileSystem = sys::TSR_SHARE_FILE_SYSTEM as isize,
+    /// As `FileDescriptor`, for a stream of tensors to another process: memory that its receivers
+    /// have released holds the next tensor. Send handles in transit; another handle ends the
+    /// recycling.
+    Recycled = sys::TSR_SHARE_RECYCLED as isize,
 }
 
 /// What another process needs to open the storage of a tensor.
@@ -37,8 +41,22 @@ pub struct SharedHandle {
     pub place: Place,
     /// The size of the storage.
     pub nbytes: i64,
-    /// The handle counts as a user of a name until [`from_shared`] opens it, which must happen once.
+    /// The handle counts as a user, of a name or of recycled memory, until [`from_shared`] opens it,
+    /// which must happen once.
     pub in_transit: bool,
+    /// Set by [`Tensor::shared_handle`] for memory of [`Strategy::Recycled`]; tell the other process.
+    pub recycled: bool,
+}
+
+/// The shared memory that this process has mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedMemoryCounts {
+    /// Number of storages.
+    pub blocks: i64,
+    /// Their size.
+    pub nbytes: i64,
+    /// File descriptors that are kept open, so that a storage can be sent again.
+    pub descriptors: i64,
 }
 
 /// Where shared memory is found.
@@ -86,7 +104,7 @@ impl Tensor {
         Ok(value != 0)
     }
 
-    /// A tensor in new shared memory, filled with zeros.
+    /// A tensor in new shared memory, filled with zeros; recycled memory holds any bytes.
     pub fn empty_shared(shape: &[i64], dtype: DType, strategy: Strategy) -> Result<Tensor> {
         let (data, count) = (shape.as_ptr(), shape.len() as i32);
         // SAFETY: a valid list, a writable `out`.
@@ -96,7 +114,7 @@ impl Tensor {
     /// The handle by which another process opens the shared memory of the tensor.
     pub fn shared_handle(&self, in_transit: bool) -> Result<SharedHandle> {
         let mut found = sys::tsr_shared_handle::default();
-        let flags = if in_transit { sys::TSR_SHARED_IN_TRANSIT } else { 0 };
+        let flags = flag(in_transit, sys::TSR_SHARED_IN_TRANSIT);
         // SAFETY: a valid handle, a writable struct.
         done(unsafe { sys::tsr_storage_shared_handle(self.raw(), flags, &mut found) })?;
         let place = if found.name.is_null() {
@@ -106,7 +124,8 @@ impl Tensor {
             let name = unsafe { CStr::from_ptr(found.name) };
             Place::Name(name.to_string_lossy().into_owned())
         };
-        Ok(SharedHandle { place, nbytes: found.nbytes, in_transit })
+        let recycled = found.flags & sys::TSR_SHARED_RECYCLED != 0;
+        Ok(SharedHandle { place, nbytes: found.nbytes, in_transit, recycled })
     }
 
     /// A text by which one other process opens the memory of a tensor on a device, once, with
@@ -139,7 +158,8 @@ pub fn from_shared(
         fd,
         nbytes: handle.nbytes,
         name: name.as_ref().map_or(null(), |text| text.as_ptr()),
-        flags: if handle.in_transit { sys::TSR_SHARED_IN_TRANSIT } else { 0 },
+        flags: flag(handle.in_transit, sys::TSR_SHARED_IN_TRANSIT)
+            | flag(handle.recycled, sys::TSR_SHARED_RECYCLED),
         ..Default::default()
     };
     let (sizes, rank) = (shape.as_ptr(), shape.len() as i32);
@@ -169,12 +189,30 @@ pub fn ipc_open(
     })
 }
 
-/// Gives up exported device memory that no other process uses any more; returns how many storages.
+/// How much shared memory this process has mapped.
+pub fn shared_memory_counts() -> Result<SharedMemoryCounts> {
+    let mut found = sys::tsr_shared_counts::default();
+    // SAFETY: a writable struct.
+    done(unsafe { sys::tsr_shared_memory_counts(&mut found) })?;
+    let sys::tsr_shared_counts { blocks, nbytes, descriptors, .. } = found;
+    Ok(SharedMemoryCounts { blocks, nbytes, descriptors })
+}
+
+/// Gives up exported device memory that no other process uses any more, and recycled memory that this
+/// process keeps; returns how many exported storages.
 pub fn ipc_collect() -> Result<i64> {
     let mut count = 0;
     // SAFETY: a writable number.
     done(unsafe { sys::tsr_ipc_collect(&mut count) })?;
     Ok(count)
+}
+
+fn flag(on: bool, bit: i32) -> i32 {
+    if on {
+        bit
+    } else {
+        0
+    }
 }
 
 fn row_major(shape: &[i64]) -> Vec<i64> {

@@ -2,7 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tensors in memory that other processes map.
 
-use tessera::share::{from_shared, ipc_collect, ipc_open, Place, Strategy};
+use std::fs::File;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::unix::fs::MetadataExt;
+use tessera::share::{
+    from_shared, ipc_collect, ipc_open, shared_memory_counts, Place, SharedHandle, Strategy,
+};
 use tessera::{DType, ErrorKind, Result, Tensor};
 
 #[test]
@@ -48,6 +53,41 @@ fn d6_memory_opens_by_descriptor_and_by_name() -> Result<()> {
         let wrong = from_shared(&handle, 0, &[7], None, DType::F32);
         assert_eq!(wrong.unwrap_err().kind(), ErrorKind::Shape);
     }
+    Ok(())
+}
+
+/// A tensor of recycled memory as a receiver gets it, who is this process; and the file behind it.
+fn passed_on(value: f32) -> Result<(Tensor, u64)> {
+    let made = Tensor::empty_shared(&[1000], DType::F32, Strategy::Recycled)?;
+    made.fill_(value)?;
+    let handle = made.shared_handle(true)?;
+    assert!(handle.recycled && handle.in_transit);
+    let Place::FileDescriptor(fd) = handle.place else { panic!("{handle:?}") };
+    // SAFETY: the tensor keeps the descriptor open.
+    let file = File::from(unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned()?);
+    drop(made);
+    let sent = SharedHandle { place: Place::FileDescriptor(file.as_raw_fd()), ..handle };
+    Ok((from_shared(&sent, 0, &[1000], None, DType::F32)?, file.metadata()?.ino()))
+}
+
+#[test]
+fn d4_recycled_memory_is_filled_again_when_its_receiver_has_released_it() -> Result<()> {
+    let before = shared_memory_counts()?.blocks;
+    let (first, place) = passed_on(1.0)?;
+    let (second, other) = passed_on(2.0)?;
+    assert_ne!(place, other);
+    assert_eq!(first.sum()?.item::<f64>()?, 1000.0);
+    drop(first);
+    let (third, again) = passed_on(3.0)?;
+    assert_eq!(again, place);
+    assert_eq!(second.sum()?.item::<f64>()?, 2000.0);
+    assert_eq!(third.sum()?.item::<f64>()?, 3000.0);
+    assert!(shared_memory_counts()?.blocks > before);
+    let x = Tensor::from(vec![1.0f32, 2.0]);
+    x.share_memory(Strategy::Recycled)?;
+    let uncounted = x.shared_handle(false)?; // ends the recycling
+    assert!(!uncounted.recycled);
+    assert_eq!(from_shared(&uncounted, 0, &[2], None, DType::F32)?.to_vec::<f32>()?, [1.0, 2.0]);
     Ok(())
 }
 
