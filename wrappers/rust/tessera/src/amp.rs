@@ -4,7 +4,7 @@
 
 use crate::arguments::one;
 use crate::error::done;
-use crate::handle::handle;
+use crate::handle::owner;
 use crate::io::path_text;
 use crate::optim::{Optimizer, Rule};
 use crate::{DType, DeviceType, Result, Tensor};
@@ -161,10 +161,10 @@ impl ScalerState {
     }
 }
 
-handle! {
+owner! {
     /// Multiplies a loss by a scale and divides the gradients by it, so that small gradients of
     /// float16 do not become zero. A step whose gradients are not finite is skipped, and the scale
-    /// shrinks. A clone refers to the same scaler.
+    /// shrinks.
     ///
     /// ```
     /// # fn main() -> tessera::Result<()> {
@@ -184,7 +184,7 @@ handle! {
     /// # }
     /// ```
     #[derive(Debug)]
-    GradScaler, tsr_grad_scaler_s, tsr_grad_scaler_retain, tsr_grad_scaler_release
+    GradScaler, tsr_grad_scaler_s, tsr_grad_scaler_release
 }
 
 impl GradScaler {

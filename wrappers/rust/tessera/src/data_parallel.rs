@@ -6,7 +6,7 @@
 use crate::arguments::{count, handles};
 use crate::distributed::Group;
 use crate::error::done;
-use crate::handle::handle;
+use crate::handle::owner;
 use crate::io::{path_text, TensorMap};
 use crate::memory::buffer_text;
 use crate::optim::{Optimizer, Rule};
@@ -47,11 +47,11 @@ impl Default for DataParallelOptions {
     }
 }
 
-handle! {
+owner! {
     /// Averages the gradients of parameters over the ranks of a group while the backward runs. At
-    /// first all ranks get the parameters and buffers of rank 0. A clone is the same object.
+    /// first all ranks get the parameters and buffers of rank 0.
     #[derive(Debug)]
-    DataParallel, tsr_data_parallel_s, tsr_data_parallel_retain, tsr_data_parallel_release
+    DataParallel, tsr_data_parallel_s, tsr_data_parallel_release
 }
 
 impl DataParallel {
@@ -157,10 +157,10 @@ impl DataParallel {
     }
 }
 
-handle! {
+owner! {
     /// A handle of the division.
     #[derive(Debug)]
-    Division, tsr_sharded_optimizer_s, tsr_sharded_optimizer_retain, tsr_sharded_optimizer_release
+    Division, tsr_sharded_optimizer_s, tsr_sharded_optimizer_release
 }
 
 /// Each rank keeps the state of its share of the parameters, updates them, and then all get the new

@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Owners of counted handles: the common part of all types except the tensor.
 
-/// Declares an owner: a clone adds a reference, a drop releases one.
-macro_rules! handle {
-    ($(#[$doc:meta])* $name:ident, $opaque:ident, $retain:ident, $release:ident) => {
+/// Declares an owner that cannot be cloned, for a handle that one thread at a time may use: methods
+/// that change it take `&mut`, which a clone would get around. A drop releases the reference.
+macro_rules! owner {
+    ($(#[$doc:meta])* $name:ident, $opaque:ident, $release:ident) => {
         $(#[$doc])*
         pub struct $name(std::ptr::NonNull<tessera_sys::$opaque>);
 
         // SAFETY: the ABI lets any handle be used and released on any thread.
         unsafe impl Send for $name {}
-        // SAFETY: as above; what changes behind the handle is locked there.
+        // SAFETY: as above; what changes behind the handle is locked there, or takes `&mut`.
         unsafe impl Sync for $name {}
 
         #[allow(dead_code)] // each kind is made in some of these ways
@@ -36,14 +37,6 @@ macro_rules! handle {
             }
         }
 
-        impl Clone for $name {
-            fn clone(&self) -> Self {
-                // SAFETY: a valid handle.
-                unsafe { tessera_sys::$retain(self.raw()) };
-                Self(self.0)
-            }
-        }
-
         impl Drop for $name {
             fn drop(&mut self) {
                 // SAFETY: this is our reference.
@@ -53,4 +46,19 @@ macro_rules! handle {
     };
 }
 
-pub(crate) use handle;
+/// Declares an owner whose clones add a reference, for a handle that several threads may use.
+macro_rules! handle {
+    ($(#[$doc:meta])* $name:ident, $opaque:ident, $retain:ident, $release:ident) => {
+        $crate::handle::owner! { $(#[$doc])* $name, $opaque, $release }
+
+        impl Clone for $name {
+            fn clone(&self) -> Self {
+                // SAFETY: a valid handle.
+                unsafe { tessera_sys::$retain(self.raw()) };
+                Self(self.0)
+            }
+        }
+    };
+}
+
+pub(crate) use {handle, owner};

@@ -5,8 +5,12 @@
 #![forbid(unsafe_code)]
 
 use std::cell::RefCell;
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tessera::amp::GradScaler;
 use tessera::autograd::{is_grad_enabled, saved_tensor_hooks, SavedHooksGuard};
+use tessera::data_parallel::DataParallel;
+use tessera::optim::{Optimizer, Sgd};
 use tessera::{DType, ErrorKind, Result, Tensor};
 
 /// Runs `work` while another thread runs `disturb` again and again, `most` times.
@@ -224,4 +228,27 @@ fn saved_tensor_hooks_that_push_others_when_they_go() -> Result<()> {
         Ok(())
     };
     std::thread::spawn(rounds).join().expect("no panic")
+}
+
+/// Whether `T` can be cloned: the constant of the type, if it has it, hides that of the trait.
+#[allow(dead_code)] // only its constants are used
+struct Probe<T>(PhantomData<T>);
+
+trait Otherwise {
+    const CLONES: bool = false;
+}
+
+impl<T> Otherwise for Probe<T> {}
+
+impl<T: Clone> Probe<T> {
+    const CLONES: bool = true;
+}
+
+/// What one thread at a time may use is changed through `&mut`, which a clone would get around.
+#[test]
+fn what_is_not_locked_has_one_owner() {
+    const { assert!(Probe::<Tensor>::CLONES) };
+    const { assert!(!Probe::<GradScaler>::CLONES) };
+    const { assert!(!Probe::<DataParallel>::CLONES) };
+    const { assert!(!Probe::<Optimizer<Sgd>>::CLONES) };
 }
