@@ -122,6 +122,24 @@ from_arrays! {
         data => data.concat().concat().concat(), [N as i64, M as i64, L as i64, K as i64];
 }
 
+impl<T: Element> FromIterator<T> for Tensor {
+    /// A tensor with one axis.
+    ///
+    /// ```
+    /// # fn main() -> tessera::Result<()> {
+    /// let squares: tessera::Tensor = (0..4).map(|n| (n * n) as f32).collect();
+    /// assert_eq!(squares.to_vec::<f32>()?, [0.0, 1.0, 4.0, 9.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// If memory runs out.
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        items.into_iter().collect::<Vec<T>>().into()
+    }
+}
+
 // ---- To memory of the host ----
 
 impl Tensor {

@@ -370,3 +370,11 @@ fn dtypes_promote_as_the_library_says() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn iterators_are_collected() -> Result<()> {
+    let x: Tensor = (1..=3i64).rev().collect();
+    assert_eq!((x.shape(), x.to_vec::<i64>()?), (vec![3], vec![3, 2, 1]));
+    assert_eq!(std::iter::empty::<f32>().collect::<Tensor>().shape(), [0]);
+    Ok(())
+}
