@@ -268,6 +268,12 @@ fn state_dict_round_trips_and_reports_what_does_not_fit() -> Result<()> {
     for part in ["missing: [\"body.0.bias\"]", "unexpected: [\"head.extra\"]", "head.bias"] {
         assert!(error.message().contains(part), "{error}");
     }
+    assert_eq!(second.load_state_dict_with(&state, false).unwrap_err().kind(), ErrorKind::Value);
+    state.insert("head.bias".into(), Tensor::full(&[3], 7)?);
+    let keys = second.load_state_dict_with(&state, false)?;
+    assert_eq!(keys.missing, ["body.0.bias"]);
+    assert_eq!(keys.unexpected, ["head.extra"]);
+    assert_eq!(second.state_dict()?["head.bias"].to_vec::<f32>()?, [7.0; 3]);
     Ok(())
 }
 

@@ -205,23 +205,30 @@ pub trait Module: Send + Sync {
 
     /// Copies a state dict into this model: names and shapes must be equal.
     fn load_state_dict(&self, state: &TensorMap) -> Result<()> {
+        self.load_state_dict_with(state, true).map(|_| ())
+    }
+
+    /// As [`Module::load_state_dict`]; without `strict` names that only one of the two has are left out,
+    /// and returned. Shapes must be equal in any case.
+    fn load_state_dict_with(&self, state: &TensorMap, strict: bool) -> Result<StateDictKeys> {
         let own = self.state_dict()?;
+        let only_in = |these: &TensorMap, those: &TensorMap| -> Vec<String> {
+            these.keys().filter(|name| !those.contains_key(*name)).cloned().collect()
+        };
+        let (missing, unexpected) = (only_in(&own, state), only_in(state, &own));
         let mut problems = Vec::new();
-        let missing: Vec<_> = own.keys().filter(|name| !state.contains_key(*name)).collect();
-        if !missing.is_empty() {
+        if strict && !missing.is_empty() {
             problems.push(format!("missing: {missing:?}"));
         }
-        let unexpected: Vec<_> = state.keys().filter(|name| !own.contains_key(*name)).collect();
-        if !unexpected.is_empty() {
+        if strict && !unexpected.is_empty() {
             problems.push(format!("unexpected: {unexpected:?}"));
         }
-        for (name, target) in &own {
-            if let Some(source) = state.get(name) {
-                let (have, got) = (target.shape(), source.shape());
-                if have != got {
-                    problems
-                        .push(format!("{name}: the model has shape {have:?}, the state {got:?}"));
-                }
+        let shared =
+            || own.iter().filter_map(|(name, target)| Some((name, target, state.get(name)?)));
+        for (name, target, source) in shared() {
+            let (have, got) = (target.shape(), source.shape());
+            if have != got {
+                problems.push(format!("{name}: the model has shape {have:?}, the state {got:?}"));
             }
         }
         if !problems.is_empty() {
@@ -229,8 +236,18 @@ pub trait Module: Send + Sync {
             return Err(Error::new(ErrorKind::Value, text));
         }
         let _guard = no_grad();
-        own.iter().try_for_each(|(name, target)| target.copy_(&state[name], |o| o).map(|_| ()))
+        shared().try_for_each(|(_, target, source)| target.copy_(source, |o| o).map(|_| ()))?;
+        Ok(StateDictKeys { missing, unexpected })
     }
+}
+
+/// The names that [`Module::load_state_dict_with`] left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StateDictKeys {
+    /// Of the model, which the state lacks.
+    pub missing: Vec<String>,
+    /// Of the state, which the model lacks.
+    pub unexpected: Vec<String>,
 }
 
 fn each_once(mut named: Vec<(String, Tensor)>) -> Vec<(String, Tensor)> {
