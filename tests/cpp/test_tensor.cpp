@@ -371,6 +371,7 @@ TEST(Tensor, repr) {
   EXPECT_EQ(to_string(tensor({1, 2}, kUInt8)), "tensor([1, 2], dtype=uint8)");
   EXPECT_EQ(to_string(tensor({true, false})), "tensor([true, false])");
   EXPECT_EQ(to_string(tensor(std::complex<double>(1, -2))), "tensor(1-2j, dtype=complex64)");
+  EXPECT_EQ(to_string(tensor(std::complex<double>(1, -0.0))), "tensor(1-0j, dtype=complex64)");
   EXPECT_EQ(to_string(zeros({0})), "tensor([])");
   EXPECT_EQ(to_string(Tensor()), "tensor(undefined)");
   EXPECT_EQ(to_string(tensor({~uint64_t{0} >> 1, uint64_t{0}}, kInt64)),

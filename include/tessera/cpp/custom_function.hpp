@@ -223,7 +223,7 @@ struct HasJvp<Derived, Context,
 //   static Tensor forward(Context&, arguments...)        or std::vector<Tensor>
 //   static std::vector<Tensor> backward(Context&, const std::vector<Tensor>& gradients)
 // and is called as Derived::apply(arguments...). backward returns one gradient for each Tensor
-// argument of forward. For forward mode add
+// argument of forward, and for each entry of a std::vector<Tensor>. For forward mode add
 //   static std::vector<Tensor> jvp(Context&, const std::vector<Tensor>& tangents)
 // which gets a tangent, or an undefined Tensor, for each Tensor argument, and returns one for each
 // result.
@@ -272,6 +272,9 @@ class Function {
 
   static void collect(std::vector<Tensor>& inputs, const Tensor& tensor) {
     inputs.push_back(tensor);
+  }
+  static void collect(std::vector<Tensor>& inputs, const std::vector<Tensor>& tensors) {
+    inputs.insert(inputs.end(), tensors.begin(), tensors.end());
   }
   template <class Other>
   static void collect(std::vector<Tensor>& /*inputs*/, const Other& /*no tensor*/) {}

@@ -3,6 +3,7 @@
 // Text of tensors: tensor([[1, 2], [3, 4]]), shortened when they are large.
 #pragma once
 
+#include <cmath>
 #include <complex>
 #include <cstdint>
 #include <cstdio>
@@ -75,7 +76,7 @@ class TensorText {
                                : std::to_string(integers_[at]);
     }
     if (!is_complex(dtype_)) return number(value.real());
-    return number(value.real()) + (value.imag() < 0 ? "" : "+") + number(value.imag()) + "j";
+    return number(value.real()) + (std::signbit(value.imag()) ? "" : "+") + number(value.imag()) + "j";
   }
 
   std::vector<int64_t> shape_;
