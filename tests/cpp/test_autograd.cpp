@@ -5,6 +5,7 @@
 #include <memory>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "support.hpp"
 
@@ -523,6 +524,65 @@ TEST(Autograd, threads_run_backward_at_once) {
   const double expected = 2.0 * 50 * kThreads;
   expect_near(shared.grad(), {expected, expected, expected});
   EXPECT_EQ(hooks, 50 * kThreads);
+}
+
+// The sum of a list and of three times a tensor.
+struct SumOfList : Function<SumOfList> {
+  static Tensor forward(FunctionContext& /*context*/, const std::vector<Tensor>& list,
+                        const Tensor& more) {
+    Tensor total = more * 3;
+    for (const Tensor& each : list) total += each;
+    return total;
+  }
+  static std::vector<Tensor> backward(FunctionContext& /*context*/,
+                                      const std::vector<Tensor>& gradients) {
+    return {gradients[0], gradients[0], gradients[0] * 3};
+  }
+};
+
+TEST(CustomFunction, lists_of_tensors_are_inputs) {
+  const std::vector<Tensor> list = {leaf({1, 2}), leaf({3, 4})};
+  const Tensor more = leaf({5, 6});
+  const Tensor total = SumOfList::apply(list, more);
+  EXPECT_EQ(numbers(total.detach()), (Numbers{19, 24}));
+  total.sum().backward();
+  EXPECT_EQ(numbers(list[1].grad()), (Numbers{1, 1}));
+  EXPECT_EQ(numbers(more.grad()), (Numbers{3, 3}));
+}
+
+TEST(Tensor, retains_its_gradient_when_asked) {
+  Tensor y = leaf({1}) * 2;
+  EXPECT_FALSE(y.retains_grad());
+  y.retain_grad();
+  EXPECT_TRUE(y.retains_grad());
+}
+
+// Half of the derivative that is right.
+struct WrongSquare : Function<WrongSquare> {
+  static Tensor forward(FunctionContext& context, const Tensor& x) {
+    context.save_for_backward({x});
+    return x * x;
+  }
+  static std::vector<Tensor> backward(FunctionContext& context,
+                                      const std::vector<Tensor>& gradients) {
+    return {gradients[0] * context.saved_tensors()[0]};
+  }
+};
+
+TEST(Gradcheck, finds_a_wrong_derivative) {
+  const Tensor x = leaf({0.5, 2}), y = leaf({-1, 3});
+  using List = std::vector<Tensor>;
+  gradcheck([](const List& in) { return in[0].tanh() * in[1]; }, {x, y});
+  gradcheck([](const List& in) { return in[0] * 2; }, {x, y});  // y is not used
+  const auto wrong = [](const List& in) { return WrongSquare::apply(in[0]); };
+  EXPECT_THROW(gradcheck(wrong, {x}), AutogradError);
+  EXPECT_THROW(gradcheck(wrong, {x.detach()}), DTypeError);
+  const auto broken = [](const List& in) {
+    if (!is_grad_enabled()) throw std::runtime_error("stopped");
+    return in[0] * 1;
+  };
+  EXPECT_THROW(gradcheck(broken, {x}), std::runtime_error);
+  EXPECT_EQ(numbers(x), (Numbers{0.5, 2}));
 }
 
 }  // namespace

@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors: one class for each kind, their fields, exceptions from other sources.
 #include <cerrno>
+#include <memory>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <typeinfo>
+#include <vector>
 
 #include "support.hpp"
 
@@ -84,6 +88,27 @@ TEST(Errors, a_payload_of_another_language_is_left_alone) {
   int theirs = 0;
   ASSERT_EQ(tsr_error_set(TSR_CALLBACK, "from elsewhere", -1, &theirs, nullptr), TSR_OK);
   EXPECT_THROW(check(TSR_CALLBACK), CallbackError);
+}
+
+TEST(Log, messages_reach_a_callable_until_it_is_removed) {
+  struct End {
+    ~End() { set_log(nullptr); }
+  } const end;
+  auto kept = std::make_shared<std::vector<std::string>>();
+  set_log([kept](LogLevel level, std::string_view component, std::string_view message) {
+    if (level == LogLevel::kWarning) kept->push_back(std::string(component) + std::string(message));
+    throw std::runtime_error("dropped");
+  });
+  EXPECT_EQ(kept.use_count(), 2);
+  const DeterministicMode before = set_deterministic_mode(DeterministicMode::kWarn);
+  require_deterministic("a test");
+  set_deterministic_mode(before);
+  ASSERT_EQ(kept->size(), 1U);
+  EXPECT_NE((*kept)[0].find("a test"), std::string::npos) << (*kept)[0];
+  set_log(nullptr);
+  EXPECT_EQ(kept.use_count(), 1);
+  EXPECT_EQ(version().substr(0, 2), "0.");
+  EXPECT_THROW(load_plugin("/none/such.so"), FileError);
 }
 
 }  // namespace

@@ -249,6 +249,12 @@ class Tensor : public TensorMethods {
   void set_data(const Tensor& data) { check(tsr_tensor_set_data(handle_, data.handle_)); }
   void set_grad(const Tensor& grad) { check(tsr_tensor_set_grad(handle_, grad.handle_)); }
   void retain_grad() { check(tsr_tensor_retain_grad(handle_)); }
+  // Whether a backward keeps the gradient of this computed tensor.
+  bool retains_grad() const {
+    int32_t value = 0;
+    check(tsr_tensor_retains_grad(handle_, &value));
+    return value != 0;
+  }
   Node grad_fn() const;
   // Adds the gradients of this tensor to the leaves it was computed from.
   void backward(const Tensor& gradient = {}, bool retain_graph = false,

@@ -23,7 +23,7 @@ export checkpoint, save_on, save_to_disk, save_copies, save_with, without_saved_
 export deterministic!, deterministic_mode
 export prehook!, multi_hook!, gradient_edge, GradientEdge, increment_version!
 export dual_level, make_dual, unpack_dual, jvp, vjp, jacobian, jacrev, hessian
-export grad_fn, differentiable, save!, saved, needs_grad, mark_dirty!, mark_constant!
+export grad_fn, differentiable, gradcheck, save!, saved, needs_grad, mark_dirty!, mark_constant!
 export graph_nodes, next_nodes, next_edges, metadata, draw_graph, detect_anomaly
 export Dense, Linear, Sequential, Conv2d, BatchNorm2d, LayerNorm, Embedding, Dropout, Chain, params, named_params
 export Conv1d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d, BatchNorm1d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d

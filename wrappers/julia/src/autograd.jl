@@ -40,6 +40,13 @@ zero_grad!(t::Tensor) = grad!(t, nothing)
 "Makes a backward keep the gradient of a computed tensor, too."
 retain_grad!(t::Tensor) = (check(C.tsr_tensor_retain_grad(t)); t)
 
+"Whether a backward keeps the gradient of a computed tensor."
+function retains_grad(t::Tensor)
+    value = Ref{Int32}(0)
+    check(C.tsr_tensor_retains_grad(t, value))
+    return value[] != 0
+end
+
 function backward_flags(retain_graph, create_graph, allow_unused=false, batched=false)
     return (retain_graph ? C.TSR_BACKWARD_RETAIN_GRAPH : Int32(0)) |
            (create_graph ? C.TSR_BACKWARD_CREATE_GRAPH : Int32(0)) |
@@ -131,6 +138,7 @@ enable_grad(f) = with_mode(f, C.tsr_grad_mode_set, true)
 inference_mode(f) = with_mode(f, C.tsr_inference_mode_set, true)
 
 is_grad_enabled() = C.tsr_grad_mode() != 0
+is_inference_mode() = C.tsr_inference_mode() != 0
 
 # ---- Hooks ----
 

@@ -64,6 +64,9 @@ function device_count(d::Device=CPU)
     return Int(count[])
 end
 
+"Loads a backend from a shared library; loading it again does nothing."
+load_plugin(path::AbstractString) = check(C.tsr_plugin_load(path, sizeof(path)))
+
 "Waits until all work queued on a device is done and reports its failures."
 synchronize(d::Device=CPU) = check(C.tsr_device_synchronize(d.type, d.index))
 

@@ -163,3 +163,53 @@ function needs_grad(ctx::FunctionContext, i::Integer)
     check(C.tsr_node_needs_input_grad(ctx, zero_based(i), value))
     return value[] != 0
 end
+
+"""
+    gradcheck(f, tensors...)
+
+Compares the gradients of `f(tensors...)`, which returns a tensor, with central differences, for tests of
+your own functions. The tensors are leaves of `Float64` that require grad. Throws a `TesseraError` that
+names the first tensor and element where they differ.
+"""
+function gradcheck(f, tensors::Tensor...)
+    for (k, t) in enumerate(tensors)
+        eltype(t) == Float64 && requires_grad(t) && is_leaf(t) || throw(ArgumentError(
+            "gradcheck: expected leaves of Float64 that require grad, tensor $k is none"))
+    end
+    return enable_grad() do
+        output = f(tensors...)
+        # One factor for each element, none near 0 and no two the same.
+        weights = Tensor(reshape([0.5 + mod(0.618034i, 1) for i in 0:(length(output) - 1)], size(output)))
+        found = grad(output, collect(tensors); gradient=weights, allow_unused=true)
+        for (k, t) in enumerate(tensors)
+            given = found[k] === nothing ? Base.zeros(size(t)) : Array(found[k])
+            compare_gradients(k, given, difference_quotients(f, tensors, t, weights))
+        end
+    end
+end
+
+function compare_gradients(k, given, expected)
+    for i in eachindex(expected)
+        abs(given[i] - expected[i]) <= 1e-5 + 1e-3 * abs(expected[i]) || throw(TesseraError(:AUTOGRAD, "gradcheck",
+            "gradcheck: tensor $k, element $i: the gradient is $(given[i]), the difference quotient $(expected[i])", 0))
+    end
+end
+
+# The derivative of the weighted sum by each element of one tensor, which is changed and restored.
+function difference_quotients(f, tensors, t, weights; step=1e-6)
+    values = Array(t)
+    return no_grad() do
+        plain = detach(t)
+        function sum_at(i, value)
+            moved = copy(values)
+            moved[i] = value
+            copyto!(plain, moved)
+            return item(sum(f(tensors...) .* weights))
+        end
+        try
+            map(i -> (sum_at(i, values[i] + step) - sum_at(i, values[i] - step)) / 2step, eachindex(values))
+        finally
+            copyto!(plain, values)
+        end
+    end
+end

@@ -134,5 +134,12 @@ function grad_at_edges(roots, seeds, inputs, flags)
     return map(adopt, results)
 end
 
+"The number of in-place changes of a tensor's memory; shared by all its views."
+function version(t::Tensor)
+    number = Ref{Int64}(0)
+    check(C.tsr_tensor_version(t, number))
+    return Int(number[])
+end
+
 "Says that the tensor's memory was written outside the library: raises its version."
 increment_version!(t::Tensor) = (check(C.tsr_tensor_version_increment(t)); t)

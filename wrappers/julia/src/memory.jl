@@ -98,6 +98,18 @@ function empty_cache!(d::Device=CPU)
     return freed[]
 end
 
+"""
+    trim!(keep, device=CPU)
+
+Returns cached memory to the device until at most `keep` bytes are held, as far as possible; the result
+is the number of bytes.
+"""
+function trim!(keep::Integer, d::Device=CPU)
+    freed = Ref{Int64}(0)
+    check(C.tsr_memory_trim(d.type, d.index, keep, freed))
+    return freed[]
+end
+
 "The most bytes the library may hold; `typemax(Int64)` means no limit."
 function memory_limit(d::Device=CPU)
     nbytes = Ref{Int64}(0)

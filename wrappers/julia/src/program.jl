@@ -55,6 +55,19 @@ function save_program(path::AbstractString, program::Program)
     return nothing
 end
 
+"Reads a program from the contents of a file."
+function load_program(io::IO)
+    bytes, out = read(io), Ref{C.tsr_program}()
+    GC.@preserve bytes check(C.tsr_program_from_bytes(pointer(bytes), length(bytes), out))
+    return Program(out[])
+end
+
+"Writes what the file of [`save_program`](@ref) would contain."
+function save_program(io::IO, program::Program)
+    write(io, program_text(C.tsr_program_to_bytes, program))
+    return nothing
+end
+
 """
 One program from recordings with different sizes, for every size. `names` are those of the sizes that
 differ, in the order of the inputs' axes; without them they are n, or n0, n1 ...

@@ -99,7 +99,10 @@ end
     @test_throws TesseraError requires_grad!(x .* 2, false)
     @test !requires_grad(detach(x .* 2))
     y = x .* 2
+    @test !Tessera.retains_grad(y)
     retain_grad!(y)
+    @test Tessera.retains_grad(y)
+    @test inference_mode(Tessera.is_inference_mode) && !Tessera.is_inference_mode()
     backward!(sum(y .* 3))
     @test Array(grad(y)) == [3]
 end
@@ -351,4 +354,15 @@ end
         backward!(f(p))
         @test Array(grad(p)) ≈ reshape(numeric_gradient(f, x), size(x)) rtol=1e-5
     end
+end
+
+@testset "test_gradcheck_finds_a_wrong_derivative" begin
+    x, y = leaf([0.5 2.0; -1.0 1.5]), leaf([1.0 3.0; 2.0 -2.0])
+    @test gradcheck((a, b) -> tanh.(a) .* b, x, y) === nothing
+    @test gradcheck((a, b) -> 2 .* a, x, y) === nothing  # y is not used
+    wrong = differentiable((ctx, a) -> (save!(ctx, a); a .* a), (ctx, g) -> g .* saved(ctx)[1])
+    @test_throws TesseraError gradcheck(wrong, x)
+    @test_throws ArgumentError gradcheck(wrong, Tensor([1.0]))
+    @test_throws ErrorException gradcheck(a -> Tessera.is_grad_enabled() ? a .* 1 : error("stopped"), x)
+    @test Array(x) == [0.5 2.0; -1.0 1.5]
 end

@@ -95,7 +95,9 @@ end
 
 @testset "test_A9_version_says_that_memory_has_changed" begin
     y = exp.(leaf([1.0]))
+    before = Tessera.version(y)
     increment_version!(y)
+    @test Tessera.version(y) == before + 1
     @test_throws TesseraError backward!(y)
 end
 

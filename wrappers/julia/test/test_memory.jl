@@ -106,6 +106,7 @@ end
     @test after.allocated - before.allocated >= 4 << 20
     @test after.allocated_peak >= after.allocated
     free!(t)
+    @test Tessera.trim!(typemax(Int64)) == 0
     @test Tessera.empty_cache!() >= 0
     @test Tessera.memory_limit() == typemax(Int64)
     Tessera.memory_limit!(256 << 20)

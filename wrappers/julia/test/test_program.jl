@@ -18,6 +18,10 @@
         @test Array(Tessera.program_tensor(loaded, "weight")) == [1, 2]
         @test occursin("weight", sprint(show, MIME("text/plain"), loaded))
         @test occursin("\"calls\"", Tessera.describe(loaded))
+        bytes = IOBuffer()
+        save_program(bytes, program)
+        @test Array(load_program(seekstart(bytes))(Tensor(Float32[3, 4]))[1]) == [3, 8]
+        @test_throws TesseraError load_program(IOBuffer("no program"))
     end
 end
 
