@@ -112,7 +112,7 @@ TSR_API void tsr_sharded_optimizer_release(tsr_sharded_optimizer sharded);
 
 /* Updates this rank's share of the parameters, as tsr_optimizer_step, and gives all ranks the
  * new values. The gradients must be equal on all ranks, as after data-parallel training.
- * As tsr_optimizer_step; the errors of collectives.
+ * SHAPE for a parameter whose shape has changed; the errors of collectives.
  * Needs exclusive access to its arguments. */
 TSR_API TSR_NODISCARD tsr_status tsr_sharded_optimizer_step(tsr_sharded_optimizer sharded);
 

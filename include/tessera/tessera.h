@@ -10,27 +10,20 @@
  * 4. In-place functions return a status only.
  * 5. Pointers written by getters are borrowed until the owner is released or resized.
  * 6. Every _retain and _release accepts NULL and may be called from any thread; releasing is
- * safe in a
- * finalizer.
+ * safe in a finalizer.
  * 7. What is marked `consumes` is consumed only on success.
  *
  * Conventions: a status is 0 (TSR_OK) or a code of status.h; tsr_error_last tells more. Booleans
- * are
- * int32_t 0 or 1. An absent int64_t is tsr_none() (INT64_MIN), an absent dtype, device or
- * enumeration is -1, an
- * absent list has the count -1, an absent tensor or number is NULL, an absent double has has_x =
- * 0. Text is a
- * pointer and a length; the length -1 means NUL-terminated. Structs begin with struct_size,
- * which the
- * caller sets to sizeof; zero fields are defaults. A number of the host language is a
- * tsr_number, made in place by TSR_F64(2.0),
- * TSR_I64(2), TSR_TRUTH(1) or TSR_C128(re, im). An op with several results has an out parameter
- * for
- * each; NULL discards that result, which is computed all the same: where one alone is cheaper, a
- * function
- * of its own gives it (tsr_argsort beside tsr_sort_with_indices). Any handle may be used from
- * any thread; reading at
- * the same time is safe, changing a tensor needs exclusive access. */
+ * are int32_t 0 or 1. An absent int64_t is tsr_none() (INT64_MIN), an absent dtype, device or
+ * enumeration is -1, an absent list has the count -1, an absent tensor or number is NULL, an
+ * absent double has has_x = 0. Text is a pointer and a length; the length -1 means NUL-
+ * terminated. Structs begin with struct_size, which the caller sets to sizeof; zero fields are
+ * defaults. A number of the host language is a tsr_number, made in place by TSR_F64(2.0),
+ * TSR_I64(2), TSR_TRUTH(1) or TSR_C128(re, im).
+ *
+ * Threads: any handle may be used from any thread; reading at the same time is safe, changing a
+ * tensor needs exclusive access. A function that needs exclusive access to all its arguments
+ * says so. */
 #ifndef TESSERA_TESSERA_H_
 #define TESSERA_TESSERA_H_
 

@@ -140,7 +140,7 @@ inline tsr_number_argument tsr_number_of_integer(int64_t value) {
   return made;
 }
 inline tsr_number_argument tsr_number_of_unsigned(uint64_t value) {
-  tsr_number_argument made = {{TSR_NUMBER_UNSIGNED, 0, (int64_t)value, 0, 0}};
+  tsr_number_argument made = {{TSR_NUMBER_UNSIGNED, 0, static_cast<int64_t>(value), 0, 0}};
   return made;
 }
 inline tsr_number_argument tsr_number_of_complex(double real, double imaginary) {

@@ -28,9 +28,11 @@ def headers(schema: Schema) -> dict[str, str]:
 
 def _header(schema: Schema, name: str) -> str:
     domains = [d for d in schema.domains if d.header == name]
+    operators = len(domains) > 1  # one file of the schema for each family
+    head = c_banner("The operators.") + c_comment(TEMPLATE("operators")) if operators else None
     body = ""
     for domain in domains:
-        body += f"/* ---- {domain.title} ---- */\n\n" if len(domains) > 1 else ""
+        body += f"/* ---- {domain.title} ---- */\n\n" if operators else ""
         body += "".join(f"struct {extern};\n" for extern in domain.externs)
         body += _types([domain], documented=True)
         body += TEMPLATE("numbers") if any(s.name == "tsr_number" for s in domain.structs) else ""
@@ -38,7 +40,7 @@ def _header(schema: Schema, name: str) -> str:
             body += _since(row.since, "".join(_declare(f, i == 0) for i, f in enumerate(row.functions))) + "\n"
     return TEMPLATE(
         "header",
-        banner=c_banner(domains[0].title + ".") + c_comment(domains[0].doc),
+        banner=head or c_banner(domains[0].title + ".") + c_comment(domains[0].doc),
         guard=f"TESSERA_{name[:-2].upper()}_H_",
         includes=TEMPLATE("prelude") if name == schema.headers[0] else _includes(_needed(schema, name)),
         body=body,

@@ -1593,7 +1593,7 @@
 
 # Updates this rank's share of the parameters, as tsr_optimizer_step, and gives all ranks the
 # new values. The gradients must be equal on all ranks, as after data-parallel training.
-# As tsr_optimizer_step; the errors of collectives.
+# SHAPE for a parameter whose shape has changed; the errors of collectives.
 @c tsr_sharded_optimizer_step(sharded::tsr_sharded_optimizer)::tsr_status
 
 # An optimizer with the states of all parameters, to be saved, on rank `to`, and NULL on the
