@@ -200,7 +200,8 @@ def polynomial(name: str, reference: Any, shifted: bool = False) -> Row:
     """A row of an orthogonal polynomial reference(n, x), whose degrees lose their fraction."""
 
     def value(x: Any, n: Any) -> Any:
-        return np.where(n < 0, 0.0, reference(np.trunc(n).astype(int), 2 * x - 1 if shifted else x))
+        whole = np.trunc(n).astype(int)
+        return np.where(whole < 0, 0.0, reference(whole, 2 * x - 1 if shifted else x))
 
     return binary(
         name, value, dtypes=(*ALL_FLOATS, "int32"), result="float", low=-1.5, high=1.5, low2=-0.9, high2=5.5, tolerance=LOOSE,

@@ -162,8 +162,8 @@ GOLDENS = [
     (lambda: ts.tensor([[1, 2], [3, 4]]), "tensor([[1, 2],\n        [3, 4]])"),
     (lambda: ts.arange(2000), "tensor([   0,    1,    2,  ..., 1997, 1998, 1999])"),
     (lambda: ts.tensor([1e-8, 1.0]), "tensor([1.0000e-08, 1.0000e+00])"),
-    (lambda: ts.tensor([1 + 2j, -0.5j]), "tensor([ 1.+2.0000j, -0.-0.5000j])"),
-    (lambda: ts.tensor([3.0, -float("inf")]), "tensor([  3., -inf])"),
+    (lambda: ts.tensor([1 + 2j, -0.5j]), "tensor([1.+2.0000j, -0.-0.5000j])"),
+    (lambda: ts.tensor([3.0, -float("inf")]), "tensor([3., -inf])"),
     (lambda: ts.tensor([1, 2], dtype=ts.int64)[:0], "tensor([], dtype=tessera.int64)"),
     (lambda: ts.zeros((2, 1, 2)), "tensor([[[0., 0.]],\n\n        [[0., 0.]]])"),
     (

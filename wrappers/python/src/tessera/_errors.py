@@ -186,6 +186,14 @@ def as_list(given: Any, what: str) -> list[Any]:
         raise ArgumentTypeError(f"{what}: expected a sequence, got {type(given).__name__}") from None
 
 
+def as_pair(given: Any, what: str) -> tuple[Any, Any]:
+    """Converts an argument to two values."""
+    listed = as_list(given, what)
+    if len(listed) != 2:
+        raise InvalidValueError(f"{what}: expected two values, got {len(listed)}")
+    return listed[0], listed[1]
+
+
 CLASSES: dict[int, type[TesseraError]] = {c.code: c for c in TesseraError.__subclasses__()}
 if CLASSES.keys() != STATUS.keys():
     raise ImportError("tessera._errors does not match the status codes of the library")

@@ -353,7 +353,7 @@ TABLE: Final[dict[str, tuple[str, int, tuple[str, ...], tuple[str, ...], tuple[t
     "matrix_rank": ("trailing", 0, (), ("input",), ()),
     "matrix_rank_by_rtol": ("loop", 0, (), ("input", "rtol"), ()),
     "cond": ("trailing", 0, (), ("input",), ()),
-    "householder_product": ("trailing", 0, (), ("input", "tau"), ()),
+    "householder_product": ("loop", 0, (), ("input", "tau"), ()),
     "ldl_factor": ("trailing", 0, (), ("input",), ()),
     "ldl_factor_ex": ("trailing", 0, (), ("input",), ()),
     "ldl_solve": ("loop", 0, (), ("input", "pivots", "other"), ()),

@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import _ops
 from .._dtypes import finfo
-from .._errors import InvalidValueError, as_list, as_number
+from .._errors import InvalidValueError, as_number, as_pair
 from .._modes import no_grad
 from .._tensor import Tensor
 from .optimizer import Group, Optimizer
@@ -32,18 +32,16 @@ class Adafactor(Optimizer):
         eps: tuple[float | None, float] = (None, 1e-3), d: float = 1.0, weight_decay: float = 0.0, *,
         maximize: bool = False,
     ) -> None:
-        rate = as_number(lr, "lr")
-        least, size = as_list(eps, "eps")
-        _check("lr", rate, rate >= 0, "a number of at least 0")
-        _check("beta2_decay", beta2_decay, beta2_decay <= 0, "a number of at most 0")
-        _check("eps[0]", least, least is None or least >= 0, "a number of at least 0 or None")
-        _check("eps[1]", size, size >= 0, "a number of at least 0")
-        _check("d", d, d >= 1, "a number of at least 1")
-        _check("weight_decay", weight_decay, weight_decay >= 0, "a number of at least 0")
-        super().__init__(params, {
-            "lr": rate, "beta2_decay": beta2_decay, "eps": (least, size), "d": d, "weight_decay": weight_decay,
-            "maximize": maximize,
-        })  # fmt: skip
+        least, size = as_pair(eps, "eps")
+        decay = as_number(beta2_decay, "beta2_decay")
+        if not decay <= 0:
+            raise InvalidValueError(f"beta2_decay: expected a number of at most 0, got {decay}")
+        numbers = {
+            "lr": _least("lr", lr, 0), "beta2_decay": decay,
+            "eps": (None if least is None else _least("eps[0]", least, 0), _least("eps[1]", size, 0)), "d": _least("d", d, 1),
+            "weight_decay": _least("weight_decay", weight_decay, 0), "maximize": maximize,
+        }  # fmt: skip
+        super().__init__(params, numbers)
 
     def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:
         """Updates the parameters that have a gradient. A closure computes the loss again first."""
@@ -93,6 +91,8 @@ def _size(tensor: Tensor) -> float:
     return float(_ops.norm(tensor)) / math.sqrt(tensor.numel()) if tensor.numel() else 0.0
 
 
-def _check(name: str, value: Any, inside: bool, expected: str) -> None:
-    if not inside:
-        raise InvalidValueError(f"{name}: expected {expected}, got {value}")
+def _least(name: str, given: Any, least: int) -> float:
+    value = as_number(given, name)
+    if not value >= least:
+        raise InvalidValueError(f"{name}: expected a number of at least {least}, got {value}")
+    return value

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .. import _ops
-from .._errors import InvalidValueError, as_list, as_number
+from .._errors import InvalidValueError, as_pair, as_number
 from .._modes import no_grad
 from .._tensor import Tensor
 from .optimizer import Group, Optimizer
@@ -25,13 +25,13 @@ class SparseAdam(Optimizer):
         self, params: Iterable[Any], lr: Any = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
         maximize: bool = False,
     ) -> None:
-        rate = as_number(lr, "lr")
-        first, second = as_list(betas, "betas")
-        if rate <= 0 or eps <= 0:
-            raise InvalidValueError(f"SparseAdam: expected lr and eps above 0, got {rate} and {eps}")
+        rate, least = as_number(lr, "lr"), as_number(eps, "eps")
+        first, second = (as_number(beta, "betas") for beta in as_pair(betas, "betas"))
+        if rate <= 0 or least <= 0:
+            raise InvalidValueError(f"SparseAdam: expected lr and eps above 0, got {rate} and {least}")
         if not (0 <= first < 1 and 0 <= second < 1):
             raise InvalidValueError(f"betas: expected numbers from 0 below 1, got {betas}")
-        super().__init__(params, {"lr": rate, "betas": (first, second), "eps": eps, "maximize": maximize})
+        super().__init__(params, {"lr": rate, "betas": (first, second), "eps": least, "maximize": maximize})
 
     def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:
         """Updates the rows of the parameters that have a gradient. A closure computes the loss again first."""
