@@ -68,7 +68,8 @@ class SchemaRules(unittest.TestCase):
 
     def test_autocast_lists_hold_operators_that_can_be_cast(self):
         empty = {kind: [] for kind in model.AUTOCAST}
-        self.assertEqual(load(GOOD, autocast={**empty, "lower": ["twice"]}).autocast, {"twice": "lower"})
+        both = load(GOOD, autocast={**empty, "lower": ["twice"], "cpu": {**empty, "float32": ["twice"]}})
+        self.assertEqual((both.autocast, both.autocast_cpu), ({"twice": "lower"}, {"twice": "float32"}))
         view = copy.deepcopy(GOOD)
         view["ops"][0]["effects"] = {"alias": "input"}
         for tree, lists, word in (
@@ -76,6 +77,7 @@ class SchemaRules(unittest.TestCase):
             (GOOD, {"lower": ["twice"], "float32": ["twice"]}, "twice in"),
             (GOOD, {"refuse": ["twice"]}, "twice_with_logits"),
             (GOOD, {"higher": []}, "higher"),
+            (GOOD, {"cpu": {**empty, "lower": ["thrice"]}}, "thrice"),
             (view, {"promote": ["twice"]}, "view"),
         ):
             with self.assertRaises(SchemaError) as caught:

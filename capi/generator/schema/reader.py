@@ -75,7 +75,7 @@ def load(folder: Path) -> m.Schema:
             if path.stem == "families":
                 families = read_families(tree)
             elif path.stem == "autocast":
-                autocast_cpu = read_autocast(tree.pop("cpu"))
+                autocast_cpu = read_autocast(tree.pop("cpu", dict.fromkeys(m.AUTOCAST, ())))
                 autocast = read_autocast(tree)
             else:
                 domains.append(read_domain(path.stem, tree))

@@ -76,7 +76,8 @@ class TensorText {
                                : std::to_string(integers_[at]);
     }
     if (!is_complex(dtype_)) return number(value.real());
-    return number(value.real()) + (std::signbit(value.imag()) ? "" : "+") + number(value.imag()) + "j";
+    return number(value.real()) + (std::signbit(value.imag()) ? "" : "+") + number(value.imag()) +
+           "j";
   }
 
   std::vector<int64_t> shape_;

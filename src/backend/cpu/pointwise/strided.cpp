@@ -54,7 +54,9 @@ void copy_elements(int64_t count, std::byte* to, int64_t to_stride, const std::b
                    int64_t from_stride) {
   constexpr auto kSize = static_cast<int64_t>(sizeof(T));
   if (from_stride == 0) {
-    if (to_stride == kSize) {
+    // For a few elements the way through the table would cost more than the copies.
+    constexpr int64_t kFew = 64 / kSize;
+    if (to_stride == kSize && count > kFew) {
       rows_of<CopyRows>().repeat(count, kSize, to, from);
       return;
     }

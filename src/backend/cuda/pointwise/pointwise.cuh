@@ -205,8 +205,8 @@ bool refuses_number(const ElementwisePlan& plan) {
 // nullopt: the functor is not written for the dtype.
 using Served = std::optional<Status>;
 
-// The two kernels of a functor for a dtype, and the bytes of an element of each operand. Kernels of K
-// operands have the same types, whatever the functor: what chooses between them is compiled once.
+// The two kernels of a functor for a dtype, and the bytes of an element of each operand. Kernels of
+// K operands have the same types, whatever the functor: what chooses between them is compiled once.
 template <int K>
 struct PointwiseKernels {
   int64_t sizes[K];
