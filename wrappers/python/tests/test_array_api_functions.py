@@ -369,13 +369,15 @@ PRODUCTS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", PRODUCTS)
-@pytest.mark.parametrize("dtypes", [("float32", "float64"), ("complex64", "float64"), ("int8", "uint16"), ("int32", "float32")])
+PAIRS = [("float32", "float64"), ("complex64", "float64"), ("int32", "float32"), ("int8", "uint16")]
+# The standard has solve() for floating dtypes alone, which the last pair does not promote to.
+CALLED = [(name, pair) for name in PRODUCTS for pair in PAIRS if (name, pair) != ("linalg.solve", PAIRS[-1])]
+
+
+@pytest.mark.parametrize(("name", "dtypes"), CALLED)
 def test_products_of_two_dtypes_are_those_of_the_promoted_operands(name: str, dtypes: tuple[str, str]) -> None:
     first, second = (getattr(ts, d) for d in dtypes)
     common = ts.result_type(first, second)
-    if name == "linalg.solve" and not common.is_floating_point and not common.is_complex:
-        pytest.skip("the standard has solve() for floating dtypes")
     product = PRODUCTS[name]
     a, b = ts.tensor([[1, 2], [3, 5]], dtype=first), ts.tensor([[2, 1], [1, 3]], dtype=second)
     for x1, x2 in ((a, b), (b, a)):
