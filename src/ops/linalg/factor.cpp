@@ -36,6 +36,13 @@ void check_square_matrices(const Tensor& input, const char* arg) {
   check_square(input, arg);
 }
 
+void check_row_exchanges(const Tensor& pivots, const Tensor& factors) {
+  TSR_CHECK(is_integral(pivots.dtype()) &&
+                pivots.sizes() == Dims(factors.sizes().begin(), factors.sizes().end() - 1),
+            Code::kShape, "pivots", "expected integers, one for each row of the factors of shape ",
+            factors.sizes(), ", got ", pivots.dtype(), " of shape ", pivots.sizes());
+}
+
 Dims batch_of(const Tensor& matrices) {
   return Dims(matrices.sizes().begin(), matrices.sizes().end() - 2);
 }

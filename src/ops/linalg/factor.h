@@ -19,6 +19,9 @@ void check_matrices(const Tensor& input, const char* arg);
 void check_square_matrices(const Tensor& input, const char* arg);
 // Throws kShape unless there are two dims and the last two are equal; any dtype.
 void check_square(const Tensor& input, const char* arg);
+// Throws kShape, for the argument "pivots", unless they are integers, one for each row of the
+// square `factors`. Looks at no value.
+void check_row_exchanges(const Tensor& pivots, const Tensor& factors);
 
 // The batch dims, and how many matrices they hold.
 Dims batch_of(const Tensor& matrices);

@@ -155,10 +155,7 @@ Tensor ldl_solve(const Tensor& input, const Tensor& pivots, const Tensor& other,
             other.sizes());
   const System system(input, other, true);
   const int64_t n = input.size(input.ndim() - 1);
-  TSR_CHECK(is_integral(pivots.dtype()) &&
-                pivots.sizes() == Dims(input.sizes().begin(), input.sizes().end() - 1),
-            Code::kShape, "pivots", "expected integers, one for each row of the factors of shape ",
-            input.sizes(), ", got ", pivots.dtype(), " of shape ", pivots.sizes());
+  check_row_exchanges(pivots, input);
   if (n != 0) check_pivots(pivots, n);
   const bool grad = needs_grad(other);
   return system.finish(solve_stack(input, pivots, system.b, hermitian), out, grad);

@@ -162,10 +162,7 @@ Tensor lu_solve(const Tensor& input, const Tensor& pivots, const Tensor& other, 
   }
   const System system(input, other, true);
   const int64_t n = input.size(input.ndim() - 1);
-  TSR_CHECK(is_integral(pivots.dtype()) &&
-                pivots.sizes() == Dims(input.sizes().begin(), input.sizes().end() - 1),
-            Code::kShape, "pivots", "expected integers, one for each row of the factors of shape ",
-            input.sizes(), ", got ", pivots.dtype(), " of shape ", pivots.sizes());
+  check_row_exchanges(pivots, input);
   Dims per_row = system.b.sizes();
   per_row.erase(per_row.size() - 1);
   const Tensor order = expand_to(order_of(pivots, n), per_row);
