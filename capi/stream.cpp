@@ -25,12 +25,6 @@ const DeviceInterface& interface_of(Device device) {
   return *kernel::backend_for(device).device;
 }
 
-// Never null: a thread that has set none is on the default stream.
-IntrusivePtr<Stream> current(Device device) {
-  IntrusivePtr<Stream> stream = current_stream_object(device);
-  return stream ? stream : Stream::wrap(device, interface_of(device), nullptr);
-}
-
 }  // namespace
 
 extern "C" {
@@ -84,7 +78,7 @@ tsr_status tsr_stream_current(tsr_device_type device_type, int32_t device_index,
   return guard(Call(kInfo_stream_current, DeviceOf{device_type, device_index}), [&] {
     const Device device = device_arg(device_type, device_index, "device");
     out_arg(stream, "stream");
-    give_object(current(device).detach(), stream);
+    give_object(stream_of_this_thread(device).detach(), stream);
   });
 }
 
@@ -93,7 +87,7 @@ tsr_status tsr_stream_set_current(tsr_stream stream, tsr_stream* previous) {
   return guard(Call(kInfo_stream_set_current, stream), [&] {
     Stream& next = stream_arg(stream);
     out_arg(previous, "previous");
-    IntrusivePtr<Stream> before = current(next.device());
+    IntrusivePtr<Stream> before = stream_of_this_thread(next.device());
     set_current_stream(IntrusivePtr<Stream>::share(&next));
     give_object(before.detach(), previous);
   });

@@ -13,11 +13,6 @@
 namespace tsr::capi::program {
 namespace {
 
-IntrusivePtr<Stream> stream_of_this_thread(Device device) {
-  if (IntrusivePtr<Stream> stream = current_stream_object(device)) return stream;
-  return Stream::wrap(device, interface_of(device), nullptr);
-}
-
 // While one lives, draws leave the generators of the program and of this thread as they were: what
 // is queued does not run.
 class DrawsNothing {

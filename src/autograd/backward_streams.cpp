@@ -22,11 +22,6 @@ IntrusivePtr<Stream> or_default(IntrusivePtr<Stream> stream, Device device) {
   return stream ? stream : Stream::wrap(device, interface_of(device), nullptr);
 }
 
-// The calling thread's current stream.
-IntrusivePtr<Stream> stream_here(Device device) {
-  return or_default(current_stream_object(device), device);
-}
-
 }  // namespace
 
 ForwardStreams::ForwardStreams(StreamSetPtr streams) noexcept : streams_(std::move(streams)) {
@@ -68,7 +63,7 @@ BackwardStreams::OnDevice& BackwardStreams::on(Device device) {
   }
   OnDevice fresh{device, {}, {}, {}};
   const CurrentStreams callers(caller_);
-  fresh.caller = stream_here(device);
+  fresh.caller = stream_of_this_thread(device);
   fresh.start = record_event(*fresh.caller, device);
   return devices_.emplace_back(std::move(fresh));
 }
@@ -79,7 +74,7 @@ void BackwardStreams::use(Device device) {
   const StreamHandle here = current_stream(device);
   const auto is_here = [&](const IntrusivePtr<Stream>& stream) { return stream->native() == here; };
   if (is_here(place.caller) || std::any_of(place.used.begin(), place.used.end(), is_here)) return;
-  IntrusivePtr<Stream> stream = stream_here(device);
+  IntrusivePtr<Stream> stream = stream_of_this_thread(device);
   stream->wait(*place.start);
   place.used.emplace_back(std::move(stream));
 }
@@ -101,14 +96,14 @@ void BackwardStreams::send(const Tensor& place, const Node& consumer, bool from_
   const Device device = place.device();
   if (device.is_cpu() || stream_of(consumer, device) == current_stream(device)) return;
   Sent sent;
-  if (!from_caller) sent.ready = record_event(*stream_here(device), device);
+  if (!from_caller) sent.ready = record_event(*stream_of_this_thread(device), device);
   sent_.emplace(&place, std::move(sent));
 }
 
 void BackwardStreams::receive(const Tensor& place) {
   const auto sent = sent_.find(&place);
   if (sent == sent_.end()) return;
-  if (sent->second.ready) stream_here(place.device())->wait(*sent->second.ready);
+  if (sent->second.ready) stream_of_this_thread(place.device())->wait(*sent->second.ready);
   use_memory(place);
   sent_.erase(sent);
 }
@@ -116,12 +111,12 @@ void BackwardStreams::receive(const Tensor& place) {
 IntrusivePtr<Event> BackwardStreams::ready(const Tensor& grad, const Node& consumer) {
   const Device device = grad.device();
   if (device.is_cpu() || stream_of(consumer, device) == current_stream(device)) return {};
-  return record_event(*stream_here(device), device);
+  return record_event(*stream_of_this_thread(device), device);
 }
 
 void BackwardStreams::wait(const IntrusivePtr<Event>& ready, const Tensor& grad) {
   if (!ready) return;
-  stream_here(grad.device())->wait(*ready);
+  stream_of_this_thread(grad.device())->wait(*ready);
   use_memory(grad);
 }
 
@@ -136,6 +131,13 @@ void BackwardStreams::finish() {
     for (const IntrusivePtr<Stream>& stream : place.used) {
       place.caller->wait(*record_event(*stream, place.device));
     }
+  }
+}
+
+void BackwardStreams::finish_after_error() noexcept {
+  try {
+    finish();
+  } catch (...) {  // a device that fails for good
   }
 }
 

@@ -60,6 +60,8 @@ class BackwardStreams {
 
   // At the end, while the caller's streams are current.
   void finish();
+  // The same while an error is on its way, which no second one may replace.
+  void finish_after_error() noexcept;
 
  private:
   struct OnDevice {

@@ -25,10 +25,7 @@ struct Shadow {
   // Where a part of the storage lies in `flat`, with the axis of samples in front.
   [[nodiscard]] Geometry place(Geometry geometry) const {
     geometry.offset -= low;
-    if (samples == Backward::kNoBatch) return geometry;
-    geometry.sizes.insert(0, samples);
-    geometry.strides.insert(0, length);
-    return geometry;
+    return samples == Backward::kNoBatch ? geometry : geometry.of_samples(samples, length);
   }
   [[nodiscard]] Tensor window(const Geometry& geometry) const {
     const Geometry at = place(geometry);
@@ -82,6 +79,13 @@ void add_into(const Tensor& flat, const Geometry& geometry, const Tensor& grad, 
 }
 
 }  // namespace
+
+Geometry Geometry::of_samples(int64_t samples, int64_t length) const {
+  Geometry result = *this;
+  result.sizes.insert(0, samples);
+  result.strides.insert(0, length);
+  return result;
+}
 
 NodePtr make_strided_node(const Edge& source_edge, const Geometry& source, const Tensor& window) {
   auto derivative = [source, view = Geometry(window)](Backward& ctx) {

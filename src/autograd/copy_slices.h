@@ -9,8 +9,13 @@ namespace tsr {
 
 // Sizes, strides and offset of a view, in elements of its storage.
 struct Geometry {
+  Geometry(const Dims& new_sizes, const Dims& new_strides, int64_t first)
+      : sizes(new_sizes), strides(new_strides), offset(first) {}
   explicit Geometry(const Tensor& tensor)
-      : sizes(tensor.sizes()), strides(tensor.strides()), offset(tensor.offset()) {}
+      : Geometry(tensor.sizes(), tensor.strides(), tensor.offset()) {}
+  // The same place in each of so many pieces of `length` elements that follow each other: with an
+  // axis of samples in front (Note [Batched backward]).
+  [[nodiscard]] Geometry of_samples(int64_t samples, int64_t length) const;
   Dims sizes;
   Dims strides;
   int64_t offset;
@@ -24,6 +29,8 @@ class CopySlices final : public Node {
   // input's gradient goes to `base_edge` as a part of the base's.
   CopySlices(const Tensor& base, const Edge& base_edge, const Tensor& view, NodePtr fn,
              uint32_t output, size_t input);
+  // `fn` may live on: the host can hold the node of a custom function.
+  ~CopySlices() override { fn_->set_outer(nullptr); }
 
   void apply(Backward& ctx) override;
   void release() noexcept override;

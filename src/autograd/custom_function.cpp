@@ -62,28 +62,33 @@ void CustomNode::save(std::span<const Tensor> tensors) {
 }
 
 void CustomNode::mark_dirty(std::span<const Tensor> tensors) {
-  for (const Tensor& tensor : tensors) dirty_.push_back(tensor.impl());
+  dirty_.insert(dirty_.end(), tensors.begin(), tensors.end());
 }
 
 void CustomNode::mark_non_differentiable(std::span<const Tensor> outputs) {
-  for (const Tensor& output : outputs) non_differentiable_.push_back(output.impl());
+  non_differentiable_.insert(non_differentiable_.end(), outputs.begin(), outputs.end());
 }
 
+namespace {
+
+bool contains(std::span<const Tensor> tensors, const Tensor& tensor) noexcept {
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [&](const Tensor& each) { return each.is_same(tensor); });
+}
+
+}  // namespace
+
 bool CustomNode::is_dirty(const Tensor& tensor) const noexcept {
-  return std::find(dirty_.begin(), dirty_.end(), tensor.impl()) != dirty_.end();
+  return contains(dirty_, tensor);
 }
 
 void CustomNode::check_outputs(std::span<const Tensor> outputs) const {
-  const auto is_output = [&](const TensorImpl* impl) {
-    return std::any_of(outputs.begin(), outputs.end(),
-                       [&](const Tensor& output) { return output.impl() == impl; });
-  };
-  for (const TensorImpl* impl : dirty_) {
-    TSR_CHECK(is_output(impl), Code::kAutograd, "outputs", "expected every tensor that ", name(),
+  for (const Tensor& tensor : dirty_) {
+    TSR_CHECK(contains(outputs, tensor), Code::kAutograd, "outputs", "expected every tensor that ", name(),
               " marked dirty to be one of its outputs, got one that is not");
   }
   for (const Tensor& input : inputs_) {
-    TSR_CHECK(!input.defined() || is_dirty(input) || !is_output(input.impl()), Code::kAutograd,
+    TSR_CHECK(!input.defined() || is_dirty(input) || !contains(outputs, input), Code::kAutograd,
               "outputs", "expected new tensors, or inputs that ", name(),
               " marked dirty, got an input as it is; return an alias of it");
   }
@@ -101,8 +106,14 @@ void CustomNode::attach(std::span<const Tensor> outputs) {
   }
   if (records_ || !tangents_.empty()) record_outputs(outputs);
   if (!tangents_.empty()) push_forward(outputs);
+  forget_arguments();
+}
+
+void CustomNode::forget_arguments() noexcept {
   forward_saved_.clear();
   inputs_.clear();
+  dirty_.clear();
+  non_differentiable_.clear();
 }
 
 void CustomNode::record_outputs(std::span<const Tensor> outputs) {
@@ -110,9 +121,8 @@ void CustomNode::record_outputs(std::span<const Tensor> outputs) {
     add_edge(records_ && input.defined() ? gradient_edge(input) : Edge{});
   }
   for (const Tensor& output : outputs) {
-    const bool excluded = std::find(non_differentiable_.begin(), non_differentiable_.end(),
-                                    output.impl()) != non_differentiable_.end();
-    add_output(output, output.defined() && !excluded && is_differentiable(output.dtype()));
+    add_output(output, output.defined() && !contains(non_differentiable_, output) &&
+                           is_differentiable(output.dtype()));
   }
   save_pending(outputs);
   for (uint32_t k = 0; records_ && k < outputs.size(); ++k) attach_output(outputs[k], k);

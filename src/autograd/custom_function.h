@@ -85,6 +85,7 @@ class CustomNode final : public Node {
   void keep_tangents();
   void push_forward(std::span<const Tensor> outputs);
   [[nodiscard]] bool is_dirty(const Tensor& tensor) const noexcept;
+  void forget_arguments() noexcept;
 
   std::string text_;
   std::unique_ptr<CustomFunction> function_;
@@ -94,8 +95,9 @@ class CustomNode final : public Node {
   // The tangents of the inputs before the forward wrote in place, by level; until attach.
   std::vector<std::pair<ForwardLevel*, std::vector<Tensor>>> tangents_;
   std::vector<Tensor> pending_;  // saved before attach
-  std::vector<const TensorImpl*> dirty_;
-  std::vector<const TensorImpl*> non_differentiable_;
+  // What the marks named, held until attach: a tensor that is gone would lend its address to another.
+  std::vector<Tensor> dirty_;
+  std::vector<Tensor> non_differentiable_;
   bool records_ = false;
   bool attached_ = false;
   bool materialize_ = true;

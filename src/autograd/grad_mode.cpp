@@ -10,16 +10,20 @@ constinit thread_local ForwardMode t_forward_mode;
 constinit thread_local uint32_t t_record_mask = kRequiresGradFlag;
 
 bool view_needs_grad(const Tensor& view) {
-  refresh_view(view, *record_of(view));
-  return view.requires_grad();
+  TensorRecord& record = *record_of(view);
+  refresh_view(view, record);
+  return refreshed_view_needs_grad(view, record);
 }
 
 namespace detail {
 
 uint32_t view_flags(const Tensor& view) {
-  const TensorRecord& record = *record_of(view);
-  if (grad_enabled()) refresh_view(view, *record_of(view));
-  const uint32_t flags = view.impl()->flags;
+  TensorRecord& record = *record_of(view);
+  uint32_t flags = view.impl()->flags;
+  if (grad_enabled()) {
+    refresh_view(view, record);
+    if (refreshed_view_needs_grad(view, record)) flags |= kRequiresGradFlag;
+  }
   return looks_into_base(view, record) ? flags | (record.base.impl()->flags & kDualFlag) : flags;
 }
 

@@ -184,7 +184,13 @@ void GraphTask::run_nodes() {
 void GraphTask::run_on_streams() {
   BackwardStreams streams;
   streams_ = &streams;
-  run_nodes<true>();
+  try {
+    run_nodes<true>();
+  } catch (...) {
+    // The caller may use what has been stored until now.
+    streams.finish_after_error();
+    throw;
+  }
   streams.finish();
   streams_ = nullptr;
 }
@@ -286,7 +292,11 @@ void GraphTask::run_tensor_hooks_on(Node& node, std::span<Tensor> grads) {
 void GraphTask::run_node(Node& node, std::span<Tensor> given, std::span<Tensor> wanted,
                          uint64_t needs, int64_t samples) {
   const TracedNode traced(node);
-  if (node.hooks() != nullptr) run_pre_hooks(node, given);
+  if (node.hooks() != nullptr) {
+    run_pre_hooks(node, given);
+    // A pre hook may have left none.
+    if (!node.runs_on_undefined() && !any_defined(given)) return;
+  }
   // Post hooks see the gradients as the node got them.
   const bool post = node.hooks() != nullptr && has_post_hooks(node);
   const Gradients before = post ? Gradients(std::span<const Tensor>(given)) : Gradients();

@@ -98,6 +98,7 @@ void store_retained(RetainedGrad& cell, const Tensor& grad) {
   if (!tensor.defined()) return;
   TensorRecord& record = *record_of(tensor);
   const GradientOps& ops = gradient_ops();
+  const std::lock_guard adding(cell.adding);  // backwards of several threads add up
   const Tensor sum = grad_of(tensor);
   Tensor value = sum.defined() ? ops.add(sum, grad) : ops.clone(grad);
   const std::lock_guard guard(record.lock);
@@ -238,24 +239,22 @@ void add_retained_grad(const Tensor& tensor, const Edge& edge) {
   cell->tensor = tensor.impl();
   TensorRecord& record = *record_of(tensor);
   TensorHooks& own = ensure_hooks(record);
-  {
-    const std::lock_guard guard(record.lock);
-    own.retained = cell;
-  }
   NodeHooks& hooks = edge.node->ensure_hooks();
-  const std::lock_guard guard(edge.node->lock());
-  hooks.retained.push_back({edge.output, std::move(cell)});
+  const std::lock_guard guard(record.lock);
+  if (own.retained) return;
+  const std::lock_guard node_guard(edge.node->lock());
+  hooks.retained.push_back({edge.output, cell});
+  own.retained = std::move(cell);
 }
 
 void move_retained_grad(TensorRecord& record, Node& to, uint32_t output) {
   if (!record.hooks || !record.hooks->retained) return;
   const std::shared_ptr<RetainedGrad>& cell = record.hooks->retained;
-  if (record.grad_fn && record.grad_fn->hooks() != nullptr) {
-    const std::lock_guard guard(record.grad_fn->lock());
-    std::erase_if(record.grad_fn->hooks()->retained,
-                  [&](const auto& entry) { return entry.cell == cell; });
-  }
-  to.ensure_hooks().retained.push_back({output, cell});
+  to.ensure_hooks().retained.push_back({output, cell});  // first, because it may throw
+  if (!record.grad_fn || record.grad_fn->hooks() == nullptr) return;
+  const std::lock_guard guard(record.grad_fn->lock());
+  std::erase_if(record.grad_fn->hooks()->retained,
+                [&](const auto& entry) { return entry.cell == cell; });
 }
 
 // A pointer to the hooks needs no lock, what they hold does.

@@ -81,7 +81,7 @@ bool requires_grad(const Tensor& tensor) noexcept {
   if (!tensor.defined() || tensor.requires_grad()) return tensor.defined();
   if (!tensor.has(kViewFlag)) return false;
   const TensorRecord& record = *record_of(tensor);
-  return takes_part_through_base(tensor, record);
+  return takes_part_through_base(tensor, record) || record.grad_fn;
 }
 
 bool is_leaf(const Tensor& tensor) noexcept {
@@ -176,7 +176,9 @@ void retain_grad(const Tensor& tensor) {
 
 bool retains_grad(const Tensor& tensor) {
   const TensorRecord* record = record_of(tensor);
-  return record != nullptr && record->hooks && record->hooks->retained;
+  if (record == nullptr) return false;
+  const std::lock_guard guard(record->lock);
+  return record->hooks && record->hooks->retained;
 }
 
 }  // namespace tsr

@@ -17,12 +17,7 @@ namespace tsr {
 
 TensorRecord::TensorRecord() noexcept = default;
 
-TensorRecord::~TensorRecord() {
-  if (hooks && hooks->retained) {
-    const std::lock_guard guard(hooks->retained->lock);
-    hooks->retained->tensor = nullptr;
-  }
-}
+TensorRecord::~TensorRecord() = default;
 
 TensorRecord* TensorRecord::make() {
   return ::new (small_allocate(sizeof(TensorRecord))) TensorRecord;
@@ -59,9 +54,18 @@ void free_record(TensorRecord* record, size_t size = sizeof(TensorRecord)) noexc
 
 }  // namespace
 
-// A record may hold the last reference to another record (a gradient of a gradient). Such records
-// are queued instead of being freed recursively inside the destructor.
+// A record may hold the last reference to another record (a gradient of a gradient, or a hook that
+// owns another tensor). Such records are queued instead of being freed recursively inside the
+// destructor. The tensor itself does not wait, so its node must forget it before.
 void TensorRecord::operator delete(TensorRecord* record, std::destroying_delete_t) noexcept {
+  if (record->hooks) {
+    if (RetainedGrad* cell = record->hooks->retained.get()) {
+      const std::lock_guard guard(cell->lock);
+      cell->tensor = nullptr;
+    }
+    if (record->cells.load(std::memory_order_relaxed) != nullptr) drop_cells(*record);
+    return free_queued(record);
+  }
   if (record->cells.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
     drop_cells(*record);
     if (record->grad.defined() || record->base.defined()) return free_queued(record);
@@ -141,7 +145,6 @@ void refresh_view(const Tensor& view, TensorRecord& record) {
   move_retained_grad(record, *node, 0);
   std::swap(record.grad_fn, node);
   record.output = 0;
-  view.impl()->flags |= kRequiresGradFlag;
   // Last: another thread that reads the same view tests it without the lock.
   record.generation.store(generation, std::memory_order_release);
 }

@@ -20,7 +20,8 @@ struct TensorRecord final : AutogradMeta {
   TensorRecord() noexcept;
   ~TensorRecord() override;
   static TensorRecord* make();  // to be deleted
-  // Frees chains of any length (a gradient of a gradient of ...) in constant stack.
+  // Frees chains of any length (a gradient of a gradient of ..., hooks that own tensors that have
+  // hooks ...) in constant stack.
   static void operator delete(TensorRecord* record, std::destroying_delete_t) noexcept;
 
   NodePtr grad_fn;  // null in leaves; it and output change under the lock, once they are there
@@ -61,14 +62,20 @@ inline bool looks_into_base(const Tensor& tensor, const TensorRecord& record) no
   return record.base.defined() && record.base.storage() == tensor.storage();
 }
 // Whether the grad_fn of a view is older than the last write to its base. If not, the caller sees
-// the grad_fn and the flags that refresh_view has set, maybe on another thread.
+// the grad_fn that refresh_view has set, maybe on another thread.
 inline bool view_is_stale(const TensorRecord& view) noexcept {
   const TensorRecord* base = record_of(view.base);
   return base != nullptr && base->generation.load(std::memory_order_relaxed) !=
                                 view.generation.load(std::memory_order_acquire);
 }
-// Brings the grad_fn of a view up to date with its base. Throws kAutograd for an ambiguous view.
+// Brings the grad_fn of a view up to date with its base. Throws kAutograd for an ambiguous view. The
+// first of several threads that read the view does it, so it leaves the view's flags alone, which
+// the others read without a lock: a view has a history also if kRequiresGradFlag is not set.
 void refresh_view(const Tensor& view, TensorRecord& record);
+// Whether the view requires grad, after refresh_view.
+inline bool refreshed_view_needs_grad(const Tensor& view, const TensorRecord& record) noexcept {
+  return view.requires_grad() || record.grad_fn;
+}
 
 // Throws kAutograd unless the view is of kind kNormal; `event` says what happened to it.
 void check_view_kind(const TensorRecord& record, const char* event);

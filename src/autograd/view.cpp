@@ -72,8 +72,8 @@ void check_recorded_write(const Tensor& target) {
     refresh_view(target, *record);
     const TensorRecord* base = record_of(record->base);
     const bool of_leaf = base == nullptr || !base->grad_fn;
-    TSR_CHECK(!of_leaf || !(target.requires_grad() || record->base.requires_grad()),
-              Code::kAutograd, nullptr,
+    const bool needs = refreshed_view_needs_grad(target, *record) || record->base.requires_grad();
+    TSR_CHECK(!of_leaf || !needs, Code::kAutograd, nullptr,
               "a view of a leaf that requires grad, or did when the view was made, is being used "
               "in an in-place operation");
     check_no_graph_owns(record->base);

@@ -14,6 +14,7 @@
 #include "base/guarded_mutex.h"
 #include "base/immortal.h"
 #include "base/thread_exit.h"
+#include "memory/allocator.h"
 
 namespace tsr {
 namespace {
@@ -267,6 +268,11 @@ void forget_streams() noexcept {
 IntrusivePtr<Stream> current_stream_object(Device device) noexcept {
   if (on_default_streams()) return {};
   return IntrusivePtr<Stream>::share(detail::t_current_streams->find(device));
+}
+
+IntrusivePtr<Stream> stream_of_this_thread(Device device) {
+  if (IntrusivePtr<Stream> stream = current_stream_object(device)) return stream;
+  return Stream::wrap(device, interface_of(device), nullptr);
 }
 
 void set_current_stream(IntrusivePtr<Stream> stream) {

@@ -65,7 +65,11 @@ bool is_contiguous(DimsView sizes, DimsView strides) noexcept {
   int64_t expected = 1;
   for (size_t i = sizes.size(); i-- > 0;) {
     if (sizes[i] == 0) return true;
-    if (sizes[i] != 1 && strides[i] != expected) return false;
+    if (sizes[i] != 1 && strides[i] != expected) {
+      // A tensor without elements has no gaps, whatever its strides are.
+      return std::find(sizes.begin(), sizes.begin() + static_cast<ptrdiff_t>(i), 0) !=
+             sizes.begin() + static_cast<ptrdiff_t>(i);
+    }
     expected *= sizes[i];
   }
   return true;

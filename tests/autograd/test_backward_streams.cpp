@@ -106,6 +106,24 @@ class Streams : public ::testing::Test {
 
 // ---- The order of a backward: each test fails without the event that its name tells ----
 
+TEST_F(Streams, E21_caller_waits_for_what_was_stored_before_an_error) {
+  const Tensor x = leaf(7);
+  Tensor m;
+  Tensor y;
+  {
+    const On on(a_);
+    m = times(x, 2);
+    y = times(m, 3);
+  }
+  retain_grad(m);
+  add_pre_hook(*grad_fn(m), [](std::span<Tensor>) { throw std::runtime_error("stop"); });
+  const Tensor one = full(1);
+  settle();
+  slow(a_);
+  EXPECT_THROW(backward(std::array{y}, std::array{one}), std::runtime_error);
+  EXPECT_EQ(read(grad_of(m)), all(3));
+}
+
 TEST_F(Streams, E21_stream_of_a_node_waits_for_the_caller) {
   const Tensor x = leaf(7);
   Tensor y;

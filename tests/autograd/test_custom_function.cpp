@@ -293,5 +293,41 @@ TEST_F(CustomFunctionTest, A10_E20_wrong_gradient_shape_names_the_function) {
   expect_error([&] { backward(std::array{toy::sum(y)}); }, "MineBackward");
 }
 
+TEST_F(CustomFunctionTest, A10_node_of_a_write_through_a_view_outlives_the_graph) {
+  const Tensor x = leaf({2}, {1, 2});
+  Tensor base = toy::scale(x, 1);
+  Tensor view = toy::slice(base, 0, 1);
+  const auto node = make_node(
+      std::array{view}, [](CustomNode&, std::span<const Tensor> grads, std::span<Tensor> results) {
+        results[0] = toy::scale(grads[0], 3);
+      });
+  {
+    const NoGrad guard;
+    toy::scale_inplace(view, 3);
+  }
+  node->mark_dirty(std::array{view});
+  node->save(std::array{view});
+  node->attach(std::array{view});
+  view.reset();
+  base.reset();
+  const Tensor saved = node->saved(0);
+  EXPECT_EQ(values(saved), (Values{3}));
+  EXPECT_EQ(grad_fn(saved).get(), node.get());
+}
+
+TEST_F(CustomFunctionTest, A10_mark_of_a_tensor_that_is_gone_marks_no_other) {
+  const Tensor x = leaf({1}, {2});
+  const auto node = make_node(std::array{x}, square_backward);
+  node->mark_non_differentiable(std::array{make({1}, {0})});
+  Tensor y;
+  {
+    const NoGrad guard;
+    y = toy::scale(x, 2);  // may get the place of the tensor above
+  }
+  node->save(std::array{x});
+  node->attach(std::array{y});
+  EXPECT_TRUE(requires_grad(y));
+}
+
 }  // namespace
 }  // namespace tsr

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <memory>
 #include <string>
 
 #include "autograd/host_data.h"
@@ -287,6 +288,41 @@ TEST_F(HooksTest, hook_that_changes_the_shape_raises) {
   const Tensor x = leaf({1}, {3});
   add_tensor_hook(x, [](const Tensor&) { return make({2}, {1, 1}); });
   expect_error([&] { backward(std::array{toy::scale(x, 1)}); }, "[2]");
+}
+
+// A record that waits to be freed must not lead to its tensor, which does not wait.
+TEST_F(HooksTest, gradient_of_a_tensor_that_is_just_going_is_not_stored) {
+  const Tensor x = leaf({1}, {3});
+  Tensor m = toy::scale(x, 2);
+  retain_grad(m);
+  const Tensor z = toy::scale(m, 5);
+  set_grad(m, make({1}, {1}));
+  Tensor last = toy::scale(x, 1);
+  // Runs a backward through the node of m while `last` and its gradient m go.
+  const auto at_end = [&](int* ran) {
+    backward(std::array{z}, {}, {.retain_graph = true});
+    ++*ran;
+  };
+  int ran = 0;
+  add_pre_hook(*grad_fn(last), [owner = std::shared_ptr<int>(&ran, at_end)](std::span<Tensor>) {});
+  set_grad(last, m);
+  m.reset();
+  last.reset();
+  EXPECT_EQ(ran, 1);
+  EXPECT_EQ(grad_values(x), (Values{10}));
+}
+
+TEST_F(HooksTest, chain_of_hooks_that_own_tensors_with_hooks_is_freed) {
+  constexpr int kLength = 200'000;
+  Tensor last = leaf({1}, {0});
+  const StoragePtr first = last.storage();
+  for (int i = 0; i < kLength; ++i) {
+    const Tensor next = leaf({1}, {0});
+    add_tensor_hook(next, [last](const Tensor&) { return last; });
+    last = next;
+  }
+  last.reset();
+  EXPECT_EQ(first->refs.load(), 1U);
 }
 
 }  // namespace

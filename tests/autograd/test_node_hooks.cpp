@@ -125,6 +125,19 @@ TEST_F(A9_NodeHooks, pre_hook_may_take_a_gradient_away_and_give_one) {
   EXPECT_EQ(grad_values(x), (Values{0, 7}));
 }
 
+TEST_F(A9_NodeHooks, node_whose_only_gradient_a_pre_hook_takes_away_does_not_run) {
+  const Tensor x = leaf({1}, {3});
+  const Tensor y = toy::mul(x, x);
+  int posts = 0;
+  add_pre_hook(*grad_fn(y), [](std::span<Tensor> grads) { grads[0].reset(); });
+  add_post_hook(*grad_fn(y), [&](std::span<Tensor>, std::span<const Tensor>) { ++posts; });
+  const int64_t before = toy::mul_gradients();
+  backward(std::array{y});
+  EXPECT_EQ(toy::mul_gradients(), before);
+  EXPECT_EQ(posts, 0);
+  EXPECT_FALSE(grad_of(x).defined());
+}
+
 TEST_F(A9_NodeHooks, pre_hook_may_not_give_a_gradient_of_another_shape) {
   const Tensor x = leaf({2, 1}, {1, 2});
   const std::vector<Tensor> rows = toy::unbind(toy::scale(x, 1));

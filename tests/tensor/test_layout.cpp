@@ -55,6 +55,13 @@ TEST(Layout, contiguity_ignores_dims_of_size_one) {
   EXPECT_FALSE(is_dense(Dims{2, 3}, Dims{1, 3}));
 }
 
+TEST(Layout, tensor_without_elements_is_contiguous) {
+  EXPECT_TRUE(is_contiguous(Dims{0, 3, 2}, Dims{6, 1, 3}));
+  EXPECT_TRUE(is_contiguous(Dims{2, 0, 3}, Dims{1, 6, 2}));
+  EXPECT_TRUE(is_contiguous(Dims{3, 0}, Dims{1, 3}));
+  EXPECT_FALSE(is_contiguous(Dims{3, 2}, Dims{1, 3}));
+}
+
 TEST(Layout, overlap_is_found_and_gaps_are_not_overlap) {
   EXPECT_TRUE(may_overlap_itself(Dims{3, 2}, Dims{0, 1}));
   EXPECT_TRUE(may_overlap_itself(Dims{3, 2}, Dims{1, 1}));

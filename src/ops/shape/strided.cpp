@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "autograd/copy_slices.h"
 #include "autograd/forward.h"
 #include "base/error.h"
 #include "ops/create/create.h"
@@ -18,15 +19,8 @@
 namespace tsr::ops {
 namespace {
 
-// Where a window lies in the memory, in elements.
-struct Place {
-  Dims sizes;
-  Dims strides;
-  int64_t offset;
-};
-
 // The place of every element of a window, of the window's shape.
-Tensor places_of(const Place& window, Device device) {
+Tensor places_of(const Geometry& window, Device device) {
   Tensor places = full({}, window.offset, DType::kInt64, device);
   for (size_t d = 0; d < window.sizes.size(); ++d) {
     Dims shape(window.sizes.size(), 1);
@@ -39,12 +33,12 @@ Tensor places_of(const Place& window, Device device) {
 
 // As sum_into for windows that overlap along one short dim only, outside any graph: one sum for
 // each position of that dim. False for others.
-bool sum_by_position(const Tensor& flat, const Tensor& g, const Place& window) {
+bool sum_by_position(const Tensor& flat, const Tensor& g, const Geometry& window) {
   constexpr int64_t kMost = 64;
   if (needs_grad(g)) return false;
   for (size_t d = 0; d < window.sizes.size(); ++d) {
     if (window.sizes[d] <= 1 || window.sizes[d] > kMost) continue;
-    Place rest = window;
+    Geometry rest = window;
     rest.sizes.erase(d);
     rest.strides.erase(d);
     if (may_overlap_itself(rest.sizes, rest.strides)) continue;
@@ -59,17 +53,10 @@ bool sum_by_position(const Tensor& flat, const Tensor& g, const Place& window) {
   return false;
 }
 
-// The places of a window in the memory of so many samples, `length` elements each.
-Place of_samples(Place window, int64_t samples, int64_t length) {
-  window.sizes.insert(0, samples);
-  window.strides.insert(0, length);
-  return window;
-}
-
 // Zeros of one axis with g added at the places of a window on it. Differentiable: the derivative is
 // the window.
-Tensor sum_into(const Tensor& g, int64_t length, const Place& window) {
-  Place place = window;
+Tensor sum_into(const Tensor& g, int64_t length, const Geometry& window) {
+  Geometry place = window;
   Dims repeated;
   for (size_t d = 0; d < place.sizes.size(); ++d) {
     if (place.strides[d] != 0 || place.sizes[d] <= 1) continue;
@@ -80,7 +67,7 @@ Tensor sum_into(const Tensor& g, int64_t length, const Place& window) {
   if (!may_overlap_itself(place.sizes, place.strides)) {
     return scatter_window(part, {length}, "StridedSumBackward", [place](const Tensor& t) {
       const Tensor flat = contiguous(t);
-      const Place all = t.ndim() == 1 ? place : of_samples(place, t.size(0), t.size(1));
+      const Geometry all = t.ndim() == 1 ? place : place.of_samples(t.size(0), t.size(1));
       return as_strided(flat, all.sizes, all.strides, flat.offset() + all.offset);
     });
   }
@@ -91,7 +78,7 @@ Tensor sum_into(const Tensor& g, int64_t length, const Place& window) {
 }
 
 // The gradient of `source` from that of `window`; both show the same memory.
-Tensor strided_grad(const Backward& ctx, Place source, Place window) {
+Tensor strided_grad(const Backward& ctx, Geometry source, Geometry window) {
   const Tensor& g = ctx.grad();
   if (g.numel() == 0) return zeros_like_shape(ctx.batched(source.sizes), g.dtype(), g.device());
   const Extent a = extent_of(source.sizes, source.strides);
@@ -101,14 +88,14 @@ Tensor strided_grad(const Backward& ctx, Place source, Place window) {
   source.offset -= low;
   window.offset -= low;
   const int64_t samples = ctx.lead() == 0 ? 1 : ctx.samples();
-  if (ctx.lead() != 0) window = of_samples(window, samples, length);
+  if (ctx.lead() != 0) window = window.of_samples(samples, length);
   Tensor flat = sum_into(g, samples * length, window);
   if (may_overlap_itself(source.sizes, source.strides)) {
     const Tensor shown = sum_into(ones(source.sizes, g.dtype(), g.device()), length, source);
     flat = divide(reshape(flat, Dims{samples, length}), add(shown, equal(shown, 0)));
   }
   flat = contiguous(flat);
-  if (ctx.lead() != 0) source = of_samples(source, samples, length);
+  if (ctx.lead() != 0) source = source.of_samples(samples, length);
   return as_strided(flat, source.sizes, source.strides, flat.offset() + source.offset);
 }
 
@@ -140,8 +127,8 @@ Tensor as_strided(const Tensor& input, DimsView shape, DimsView strides,
   check_inside(input, shape, strides, first);
   Tensor view = make_view(input, shape, strides, first);
   record_view(view, input, "AsStridedBackward",
-              TakesBatches{[source = Place{input.sizes(), input.strides(), input.offset()},
-                            window = Place{Dims(shape), Dims(strides), first}](Backward& ctx) {
+              TakesBatches{[source = Geometry{input.sizes(), input.strides(), input.offset()},
+                            window = Geometry{Dims(shape), Dims(strides), first}](Backward& ctx) {
                 ctx.set(0, strided_grad(ctx, source, window));
               }});
   return view;
@@ -157,7 +144,7 @@ Tensor unfold(const Tensor& input, int64_t axis, int64_t size, int64_t step) {
             kMaxTensorRank, " dimensions, got ", input.ndim());
   const int64_t count = (total - size) / step + 1;
   const auto windows = [=](const Dims& sizes, const Dims& strides, int64_t offset) {
-    Place place{sizes, strides, offset};
+    Geometry place{sizes, strides, offset};
     int64_t inner = 1;
     if (!sizes.empty()) {
       const auto at = static_cast<size_t>(dim);
@@ -170,14 +157,14 @@ Tensor unfold(const Tensor& input, int64_t axis, int64_t size, int64_t step) {
     place.strides.push_back(inner);
     return place;
   };
-  const Place place = windows(input.sizes(), input.strides(), input.offset());
+  const Geometry place = windows(input.sizes(), input.strides(), input.offset());
   checked_numel(place.sizes, input.itemsize());
   Tensor view = make_view(input, place.sizes, place.strides, place.offset);
   const auto derivative = [sizes = input.sizes(), windows](Backward& ctx) {
-    Place dense = windows(sizes, contiguous_strides(sizes), 0);
+    Geometry dense = windows(sizes, contiguous_strides(sizes), 0);
     int64_t length = numel_of(sizes);
     if (ctx.lead() != 0) {
-      dense = of_samples(dense, ctx.samples(), length);
+      dense = dense.of_samples(ctx.samples(), length);
       length *= ctx.samples();
     }
     ctx.set(0, reshape(sum_into(ctx.grad(), length, dense), ctx.batched(sizes)));

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: 2026 The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+// Several threads that use one tensor, one graph or one .grad at the same time. The values show a
+// lost update; the thread sanitizer shows the rest.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <latch>
+#include <thread>
+#include <vector>
+
+#include "autograd/hooks.h"
+#include "support/effort.h"
+#include "toy_ops.h"
+
+namespace tsr {
+namespace {
+
+using toy::grad_values;
+using toy::leaf;
+using toy::make;
+using toy::Values;
+using toy::values;
+
+using Threads = toy::GraphTest;
+
+constexpr int kThreads = 4;
+constexpr BackwardOptions kRetain{.retain_graph = true};
+
+// Runs `work` on all threads, which begin together.
+template <class Work>
+void run_together(const Work& work) {
+  std::latch start(kThreads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      start.arrive_and_wait();
+      work();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(Threads, first_readers_of_a_view_see_the_write_to_its_base) {
+  for (int round = 0; round < effort(200, 30); ++round) {
+    const Tensor x = leaf({4}, {1, 2, 3, 4});
+    const Tensor base = make({4}, {0, 0, 0, 0});
+    const Tensor view = toy::slice(base, 0, 2);
+    EXPECT_FALSE(requires_grad(view));
+    toy::add_inplace(base, x);
+    run_together([&] {
+      EXPECT_TRUE(requires_grad(view));
+      EXPECT_FALSE(is_leaf(view));
+      EXPECT_TRUE(needs_grad(view));
+      const Tensor y = toy::sum(toy::scale(view, 2));
+      EXPECT_EQ(values(grad(std::array{y}, std::array{x}, {}, kRetain)[0]), (Values{2, 2, 0, 0}));
+      EXPECT_STREQ(grad_fn(view)->name(), "AsStridedBackward");
+    });
+    EXPECT_TRUE(requires_grad(view));
+  }
+}
+
+TEST_F(Threads, view_that_required_nothing_still_does_not_after_a_plain_write) {
+  const Tensor base = make({4}, {0, 0, 0, 0});
+  const Tensor view = toy::slice(base, 0, 2);
+  toy::fill_inplace(base, 3);
+  run_together([&] {
+    EXPECT_FALSE(needs_grad(view));
+    EXPECT_FALSE(requires_grad(view));
+    EXPECT_TRUE(is_leaf(view));
+  });
+}
+
+TEST_F(Threads, E24_backwards_add_up_in_a_retained_gradient) {
+  const int rounds = effort(500, 50);
+  const Tensor x = leaf({2}, {1, 2});
+  const Tensor m = toy::scale(x, 2);
+  retain_grad(m);
+  const Tensor y = toy::sum(toy::scale(m, 3));
+  run_together([&] {
+    for (int i = 0; i < rounds; ++i) backward(std::array{y}, {}, kRetain);
+  });
+  EXPECT_EQ(grad_values(m), Values(2, 3.0 * kThreads * rounds));
+  EXPECT_EQ(grad_values(x), Values(2, 6.0 * kThreads * rounds));
+}
+
+TEST_F(Threads, backwards_to_one_inner_tensor_add_up_once_each) {
+  for (int round = 0; round < effort(100, 20); ++round) {
+    const Tensor x = leaf({2}, {1, 2});
+    const Tensor m = toy::scale(x, 2);
+    const Tensor y = toy::sum(toy::scale(m, 3));
+    run_together([&] { backward(std::array{y}, {}, kRetain, std::array{m}); });
+    EXPECT_TRUE(retains_grad(m));
+    EXPECT_EQ(grad_values(m), Values(2, 3.0 * kThreads));
+  }
+}
+
+TEST_F(Threads, one_saved_graph_is_read_while_backwards_run_it) {
+  const int rounds = effort(200, 30);
+  const Tensor x = leaf({2}, {1, 2});
+  const Tensor y = toy::mul(toy::exp(x), x);
+  const NodePtr node = grad_fn(y);
+  run_together([&] {
+    for (int i = 0; i < rounds; ++i) {
+      EXPECT_EQ(node->saved_count(), 2U);
+      EXPECT_EQ(values(node->saved(1)), (Values{1, 2}));
+      EXPECT_EQ(node->saved_origin(1).kind, SavedTensor::Kind::kInput);
+      backward(std::array{toy::sum(y)}, {}, kRetain);
+    }
+  });
+  EXPECT_EQ(node->saved_count(), 2U);
+}
+
+TEST_F(Threads, hooks_of_one_tensor_come_and_go_while_backwards_run) {
+  const int rounds = effort(200, 30);
+  const Tensor x = leaf({1}, {1});
+  const Tensor y = toy::scale(x, 2);
+  std::atomic<int64_t> calls{0};
+  const auto count = [&](const Tensor&) {
+    ++calls;
+    return Tensor();
+  };
+  add_tensor_hook(x, count);
+  run_together([&] {
+    for (int i = 0; i < rounds; ++i) {
+      const int64_t id = hook_id(x, add_tensor_hook(x, count));
+      const HookHandle of_result = add_tensor_hook(y, count);
+      EXPECT_EQ(values(grad(std::array{y}, std::array{x}, {}, kRetain)[0]), (Values{2}));
+      of_result.remove();
+      EXPECT_TRUE(remove_hook(x, id));
+      EXPECT_FALSE(remove_hook(x, id));
+    }
+  });
+  // Its own two, and the one that stays.
+  EXPECT_GE(calls, 3 * rounds * kThreads);
+}
+
+TEST_F(Threads, last_references_to_one_graph_go_on_different_threads) {
+  for (int round = 0; round < effort(100, 20); ++round) {
+    const Tensor x = leaf({1}, {1});
+    Tensor shared = toy::scale(x, 2);
+    std::array<Tensor, kThreads> ends;
+    for (Tensor& end : ends) end = toy::mul(shared, shared);
+    shared.reset();
+    std::atomic<size_t> next{0};
+    run_together([&] { ends[next++].reset(); });
+  }
+}
+
+}  // namespace
+}  // namespace tsr
