@@ -84,11 +84,22 @@ TEST(Numbers, at_the_ends_of_the_range_fit) {
   EXPECT_EQ(values(ops::linspace(0, 255, 2, DType::kUInt8)), (std::vector<double>{0, 255}));
 }
 
+TEST(Numbers, a_sequence_of_2_to_the_63_is_refused_by_its_count) {
+  for (const auto& [start, stop] : {std::pair{int64_t{-1}, INT64_MAX}, {INT64_MIN, INT64_MAX}}) {
+    const Error error = error_of([&] { ops::arange(start, stop, 1); });
+    EXPECT_EQ(error.code(), Code::kShape) << error.message();
+    EXPECT_STREQ(error.arg(), "stop") << error.message();
+    EXPECT_EQ(error.message().find("-"), std::string::npos) << error.message();
+  }
+}
+
 TEST(Numbers, a_refused_write_changes_nothing) {
   const Tensor x = bytes();
   const uint32_t version = x.version();
   EXPECT_EQ(error_of([&] { ops::add(x, 300, ops::Out::inplace(x)); }).code(), Code::kValue);
   EXPECT_EQ(error_of([&] { ops::fill_(x, 300); }).code(), Code::kValue);
+  const auto pad = [&] { ops::pad(x, Dims{0, 0}, "constant", 300, ops::Out::into(x)); };
+  EXPECT_EQ(error_of(pad).code(), Code::kValue);
   EXPECT_EQ(x.version(), version);
   EXPECT_EQ(values(x), (std::vector<double>{1, 5, 200}));
 }

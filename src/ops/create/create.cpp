@@ -88,7 +88,10 @@ int64_t arange_count(const Scalar& start, const Scalar& stop, const Scalar& step
     TSR_CHECK(stride != 0, Code::kValue, "step", "expected a step that is not 0");
     const __int128 span = last - first;
     if ((span > 0) != (stride > 0) || span == 0) return 0;
-    return static_cast<int64_t>((span + stride - (stride > 0 ? 1 : -1)) / stride);
+    const __int128 count = (span + stride - (stride > 0 ? 1 : -1)) / stride;
+    TSR_CHECK(count <= INT64_MAX, Code::kShape, "stop", "expected fewer than 2^63 elements, got ",
+              static_cast<uint64_t>(count));
+    return static_cast<int64_t>(count);
   }
   const double first = start.to<double>();
   const double last = stop.to<double>();

@@ -62,11 +62,15 @@ Tensor uncovered(const Tensor& part, const Dims& sizes) {
   return part.sizes() == sizes ? part : pad(part, padding);
 }
 
-// The gradient at the saved positions.
-Tensor gathered(const Backward& ctx, int64_t dim, Indices kind) {
-  // A batch of numbers: each is written and read at its only place.
-  if (ctx.lead() == 1 && ctx.grad().ndim() == 1) return ctx.grad();
-  return gather_at(ctx.grad(), dim + ctx.lead(), for_samples(ctx, ctx.saved(0)), kind, {});
+// A batch of numbers: each is written and read at its only place.
+bool are_numbers(const Backward& ctx, const Tensor& g) {
+  return ctx.lead() == 1 && g.ndim() == 1;
+}
+
+// What is shaped like the gradient, at the saved positions.
+Tensor gathered(const Backward& ctx, const Tensor& g, int64_t dim, Indices kind) {
+  if (are_numbers(ctx, g)) return g;
+  return gather_at(g, dim + ctx.lead(), for_samples(ctx, ctx.saved(0)), kind, {});
 }
 
 // ---- Writing ----
@@ -81,6 +85,15 @@ Tensor written_values(const Tensor& input, const Arg& source, const Tensor& posi
             "expected a number that fits ", input.dtype(), ", got ", source.scalar());
   check_fits(source.scalar(), input.dtype(), "source");
   return full({}, source.scalar(), input.dtype(), input.device());
+}
+
+Tensor scatter_write(const Tensor& input, int64_t axis, const Tensor& index, const Arg& source,
+                     const Out& out);
+
+// What is shaped like the gradient, with zeros at the saved positions.
+Tensor erased(const Backward& ctx, const Tensor& g, int64_t dim) {
+  if (are_numbers(ctx, g)) return zeros_of(g);
+  return scatter_write(g, dim + ctx.lead(), for_samples(ctx, ctx.saved(0)), 0, {});
 }
 
 // d input = g with zeros at the places, d source = g gathered.
@@ -104,15 +117,10 @@ Tensor scatter_write(const Tensor& input, int64_t axis, const Tensor& index, con
   if (!grad) return output;
   const Dims sizes = given.defined() ? given.sizes() : Dims();
   const TakesBatches derivative{[dim, sizes](Backward& ctx) {
-    if (ctx.needs(0)) {
-      const Tensor& g = ctx.grad();
-      const bool numbers = ctx.lead() == 1 && g.ndim() == 1;  // as in gathered
-      ctx.set(0, numbers
-                     ? zeros_of(g)
-                     : scatter_write(g, dim + ctx.lead(), for_samples(ctx, ctx.saved(0)), 0, {}));
-    }
+    const Tensor& g = ctx.grad();
+    if (ctx.needs(0)) ctx.set(0, erased(ctx, g, dim));
     if (ctx.result_count() > 1 && ctx.needs(1)) {
-      ctx.set(1, uncovered(gathered(ctx, dim, Indices::kNotNegative), ctx.batched(sizes)));
+      ctx.set(1, uncovered(gathered(ctx, g, dim, Indices::kNotNegative), ctx.batched(sizes)));
     }
   }};
   if (given.defined()) {
@@ -157,7 +165,7 @@ struct Reducing {
   [[nodiscard]] Tensor sum_at(const Tensor& values, const Dims& sizes,
                               const Tensor& positions) const;
   // g where the own value counts, zero elsewhere.
-  [[nodiscard]] Tensor own(const Tensor& g, const Tensor& positions) const;
+  [[nodiscard]] Tensor own(const Backward& ctx, const Tensor& g) const;
   void differentiate_mean(Backward& ctx) const;
   void differentiate_product(Backward& ctx) const;
   void differentiate_extreme(Backward& ctx) const;
@@ -208,13 +216,16 @@ void Reducing::fold_memory(const Tensor& target, const Tensor& positions,
                             : divide(total, number));
 }
 
-Tensor Reducing::own(const Tensor& g, const Tensor& positions) const {
-  return include_self ? g : scatter_write(g, dim, positions, 0, {});
+Tensor Reducing::own(const Backward& ctx, const Tensor& g) const {
+  return include_self ? g : erased(ctx, g, dim);
 }
 
 void Reducing::set_source(Backward& ctx, const Tensor& part) const {
-  ctx.set(1, uncovered(part, source_sizes));
+  ctx.set(1, uncovered(part, ctx.batched(source_sizes)));
 }
+
+// What does not depend on the gradient is the same for all samples of a batch, so these three
+// compute it once.
 
 void Reducing::differentiate(Backward& ctx) const {
   if (fold == Fold::kProd) return differentiate_product(ctx);
@@ -225,11 +236,12 @@ void Reducing::differentiate(Backward& ctx) const {
 // Of sums as well, where no count divides.
 void Reducing::differentiate_mean(Backward& ctx) const {
   Tensor share = in_opmath(ctx.grad());
-  const Tensor positions = ctx.saved(0);
-  if (fold == Fold::kMean)
-    share = divide(share, counts(share.sizes(), positions, real_dtype(share.dtype())));
-  if (ctx.needs(0)) ctx.set(0, own(share, positions));
-  if (ctx.needs(1)) set_source(ctx, gather_at(share, dim, positions, Indices::kNotNegative, {}));
+  if (fold == Fold::kMean) {
+    const Dims sizes(share.sizes().begin() + ctx.lead(), share.sizes().end());
+    share = divide(share, counts(sizes, ctx.saved(0), real_dtype(share.dtype())));
+  }
+  if (ctx.needs(0)) ctx.set(0, own(ctx, share));
+  if (ctx.needs(1)) set_source(ctx, gathered(ctx, share, dim, Indices::kNotNegative));
 }
 
 // The product of all factors but this one, from the product of those that are not zero and from how
@@ -255,13 +267,14 @@ void Reducing::differentiate_product(Backward& ctx) const {
                      astype(where(equal(part, 0), 1, part), self.dtype()), "prod", include_self);
   if (ctx.needs(0)) {
     ctx.set(0, include_self ? multiply(g, other_factors(self, product, zeros_found))
-                            : own(g, positions));
+                            : own(ctx, g));
   }
   if (!ctx.needs(1)) return;
   const auto at = [&](const Tensor& t) {
     return gather_at(t, dim, positions, Indices::kNotNegative, {});
   };
-  set_source(ctx, multiply(at(g), other_factors(part, at(product), at(zeros_found))));
+  set_source(ctx, multiply(gathered(ctx, g, dim, Indices::kNotNegative),
+                           other_factors(part, at(product), at(zeros_found))));
 }
 
 // Each of the equal elements gets its share; what no element equals is NaN and gives none.
@@ -273,12 +286,15 @@ void Reducing::differentiate_extreme(Backward& ctx) const {
     return gather_at(t, dim, positions, Indices::kNotNegative, {});
   };
   const Tensor part = covered(ctx.saved(2).detached(), positions);
-  const Tensor own_hits = own(astype(equal(ctx.saved(1).detached(), result), g.dtype()), positions);
+  const Tensor same = astype(equal(ctx.saved(1).detached(), result), g.dtype());
+  const Tensor own_hits = include_self ? same : scatter_write(same, dim, positions, 0, {});
   const Tensor hits = astype(equal(part, at(result)), g.dtype());
   const Tensor found = add(own_hits, sum_at(hits, result.sizes(), positions));
   const Tensor share = divide(g, maximum(found, 1));
   if (ctx.needs(0)) ctx.set(0, multiply(share, own_hits));
-  if (ctx.needs(1)) set_source(ctx, multiply(at(share), hits));
+  if (ctx.needs(1)) {
+    set_source(ctx, multiply(gathered(ctx, share, dim, Indices::kNotNegative), hits));
+  }
 }
 
 bool is_short(DType dtype) {
@@ -287,7 +303,7 @@ bool is_short(DType dtype) {
 
 void record_reduce(const Tensor& output, const Tensor& input, const Tensor& before,
                    const Tensor& source, const Tensor& positions, const Reducing& call) {
-  const auto derivative = [call](Backward& ctx) { call.differentiate(ctx); };
+  const TakesBatches derivative{[call](Backward& ctx) { call.differentiate(ctx); }};
   const Save own = save_input(before, input);
   if (call.fold == Fold::kProd) {
     record(output, "ScatterProdBackward", {input, source},
@@ -327,7 +343,8 @@ Tensor scatter_add_at(const Tensor& input, int64_t axis, const Tensor& index, co
            TakesBatches{[sizes = source.sizes(), dim](Backward& ctx) {
              if (ctx.needs(0)) ctx.set(0, ctx.grad());
              if (!ctx.needs(1)) return;
-             ctx.set(1, uncovered(gathered(ctx, dim, Indices::kFromEnd), ctx.batched(sizes)));
+             ctx.set(1, uncovered(gathered(ctx, ctx.grad(), dim, Indices::kFromEnd),
+                                  ctx.batched(sizes)));
            }});
   }
   return output;

@@ -126,6 +126,41 @@ Tensor composed_pass(size_t written, const Three& given, const Places& at, const
   return masked_fill(ops::sum(multiply(rows, own), Dims{1}), left_out, 0);
 }
 
+Tensor run_pass(size_t written, const Three& tensors, const Places& at, const Sizes& sizes);
+
+// The gradient of the table from those of the sums of several samples (Note [Batched backward]): the
+// features of all samples are features of one pass.
+Tensor table_of_samples(const Tensor& grads, const Tensor& factors, const Places& at,
+                        const Sizes& sizes) {
+  Sizes wide = sizes;
+  wide.features *= grads.size(0);
+  Three given;
+  given[kFactors] = factors;
+  given[kSums] = reshape(permute_dims(grads, Dims{1, 0, 2}), Dims{sizes.bags, wide.features});
+  const Tensor found = run_pass(kTable, given, at, wide);
+  const Dims shape{sizes.rows, grads.size(0), sizes.features};
+  return permute_dims(reshape(found, shape), Dims{1, 0, 2});
+}
+
+// The same for the factors: the bags of all samples are bags of one pass.
+Tensor factors_of_samples(const Tensor& grads, const Tensor& table, const Places& at,
+                          const Sizes& sizes) {
+  const int64_t samples = grads.size(0);
+  const int64_t count = at.index.numel();
+  Sizes wide = sizes;
+  wide.bags *= samples;
+  Places places;
+  places.index = contiguous_memory(reshape(broadcast_to(at.index, Dims{samples, count}), Dims{-1}));
+  if (at.starts.defined()) {
+    const Tensor first = multiply(arange(0, samples, 1, DType::kInt64, at.index.device()), count);
+    places.starts = reshape(add(expand_dims(first, -1), at.starts), Dims{-1});
+  }
+  Three given;
+  given[kTable] = table;
+  given[kSums] = reshape(grads, Dims{wide.bags, sizes.features});
+  return reshape(run_pass(kFactors, given, places, wide), Dims{samples, count});
+}
+
 // `tensors` has all but the one that is written, of which the factors may be undefined. The result
 // has the table's opmath dtype.
 Tensor run_pass(size_t written, const Three& tensors, const Places& at, const Sizes& sizes) {
@@ -146,32 +181,44 @@ Tensor run_pass(size_t written, const Three& tensors, const Places& at, const Si
     result = composed_pass(written, memory, at, sizes);
   }
   if (!needs_grad(tensors[first], tensors[second])) return result;
-  record(
-      result, kNodes[written], {tensors[first], tensors[second]},
-      {save_input(tensors[first]), save_input(tensors[second]), save_input(at.index),
-       save_input(at.starts), save_input(at.shrinks)},
-      [written, first, second, sizes](Backward& ctx) {
-        const size_t roles[] = {first, second};
-        const Places places{ctx.saved(2), ctx.saved(3), ctx.saved(4)};
-        for (size_t k = 0; k < 2; ++k) {
-          if (!ctx.needs(k)) continue;
-          Three given;
-          given[roles[1 - k]] = ctx.saved(1 - k);
-          given[written] = ctx.grad();
-          const Tensor g = run_pass(roles[k], given, places, sizes);
-          const bool shrinks = roles[k] == kTable && places.shrinks.defined();
-          ctx.set(k, shrinks ? multiply(g, places.shrinks) : g);
-        }
-      },
-      [&](Forward& ctx) {
-        const size_t roles[] = {first, second};
-        for (size_t k = 0; k < 2; ++k) {
-          if (!ctx.has(k)) continue;
-          Three moved = tensors;
-          moved[roles[k]] = ctx.tangent(k);
-          ctx.add(0, run_pass(written, moved, at, sizes));
-        }
-      });
+  const auto derivative = [written, first, second, sizes](Backward& ctx) {
+    const size_t roles[] = {first, second};
+    const Places places{ctx.saved(2), ctx.saved(3), ctx.saved(4)};
+    for (size_t k = 0; k < 2; ++k) {
+      if (!ctx.needs(k)) continue;
+      Three given;
+      given[roles[1 - k]] = ctx.saved(1 - k);
+      given[written] = ctx.grad();
+      Tensor g;
+      if (ctx.lead() == 0) {
+        g = run_pass(roles[k], given, places, sizes);
+      } else if (roles[k] == kTable) {
+        g = table_of_samples(ctx.grad(), given[kFactors], places, sizes);
+      } else {
+        g = factors_of_samples(ctx.grad(), given[kTable], places, sizes);
+      }
+      const bool shrinks = roles[k] == kTable && places.shrinks.defined();
+      ctx.set(k, shrinks ? multiply(g, places.shrinks) : g);
+    }
+  };
+  const auto tangent = [&](Forward& ctx) {
+    const size_t roles[] = {first, second};
+    for (size_t k = 0; k < 2; ++k) {
+      if (!ctx.has(k)) continue;
+      Three moved = tensors;
+      moved[roles[k]] = ctx.tangent(k);
+      ctx.add(0, run_pass(written, moved, at, sizes));
+    }
+  };
+  const std::array saves{save_input(tensors[first]), save_input(tensors[second]),
+                         save_input(at.index), save_input(at.starts), save_input(at.shrinks)};
+  // The passes of higher derivatives run once for each sample.
+  if (written == kSums) {
+    record(result, kNodes[written], {tensors[first], tensors[second]}, saves,
+           TakesBatches{derivative}, tangent);
+  } else {
+    record(result, kNodes[written], {tensors[first], tensors[second]}, saves, derivative, tangent);
+  }
   return result;
 }
 

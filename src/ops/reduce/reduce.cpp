@@ -15,6 +15,7 @@
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/sum_to.h"
+#include "ops/reduce/total_dtype.h"
 #include "ops/shape/shape.h"
 #include "tensor/promotion.h"
 
@@ -44,11 +45,6 @@ Tensor run(const Launch& reduction, const Tensor& input, DimsView axes, bool kee
     kernel::launch(kernel::kReduce, input.device(), plan);
   }
   return result.finish();
-}
-
-DType sum_dtype(DType input) {
-  if (!is_integral_or_bool(input)) return input;
-  return input == DType::kBool || info(input).is_signed ? DType::kInt64 : DType::kUInt64;
 }
 
 int64_t count_of(DimsView shape, DimsView axes) {
@@ -189,7 +185,7 @@ DType compute_dtype(ReductionType type, const Tensor& input, std::optional<DType
       check_inexact(input);
       return input.dtype();
     case ReductionType::kTotal:
-      return dtype.value_or(sum_dtype(input.dtype()));
+      return dtype.value_or(total_dtype(input.dtype()));
     case ReductionType::kPredicate:
     case ReductionType::kCount:
       return input.dtype();

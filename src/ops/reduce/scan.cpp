@@ -19,6 +19,7 @@
 #include "ops/read.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/sum_to.h"
+#include "ops/reduce/total_dtype.h"
 #include "ops/shape/arrange.h"
 #include "ops/shape/shape.h"
 #include "tensor/promotion.h"
@@ -110,11 +111,6 @@ Tensor without_first(const Tensor& tensor, int64_t axis) {
   return as_strided_view(tensor, sizes, tensor.strides(), tensor.offset() + tensor.stride(axis));
 }
 
-DType scan_dtype(DType input) {
-  if (!is_integral_or_bool(input)) return input;
-  return input == DType::kBool || info(input).is_signed ? DType::kInt64 : DType::kUInt64;
-}
-
 // What a running sum and a running product have in common: input, axis and dtype made ready.
 struct Cumulation {
   Tensor source;  // of the dtype of the result
@@ -129,7 +125,7 @@ Cumulation make_ready(const Tensor& input, std::optional<int64_t> axis, std::opt
             "expected an axis for an input of shape ", input.sizes());
   TSR_CHECK(!include_initial || input.ndim() > 0, Code::kShape, "input",
             "expected at least 1 dimension for an initial element, got a 0-dim tensor");
-  const DType compute = dtype.value_or(scan_dtype(input.dtype()));
+  const DType compute = dtype.value_or(total_dtype(input.dtype()));
   const bool differentiable = is_differentiable(compute);
   Cumulation ready;
   ready.axis = wrap_axis(axis.value_or(0), input.ndim());

@@ -61,9 +61,9 @@ Tensor pad_constant(const Tensor& input, const AxisPads& pads, DimsView padding,
                     const Scalar& value, const Out& out) {
   Dims shape = input.sizes();
   for (const AxisPad& pad : pads) shape[static_cast<size_t>(pad.axis)] += pad.before + pad.after;
+  check_holds(value, input.dtype(), "value");
   const bool grad = needs_grad(input);
   Result result = allocate_apart(out, shape, input.dtype(), input.device(), grad, {&input});
-  check_holds(value, input.dtype(), "value");
   fill_memory(result.value(), value);
   copy_memory(overlap_window(result.value(), pads, true), overlap_window(input, pads, false));
   Tensor output = result.finish();

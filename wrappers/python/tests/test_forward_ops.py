@@ -136,11 +136,10 @@ def test_forward_derivative_is_the_transpose_of_the_backward(row: Row) -> None:
 
 # The derivatives that take no batches: these nodes run once for each sample. docs/adr/0034 says why.
 LOOPS = {
-    "BincountBackward", "CdistBackward", "CtcLossBackward", "CummaxBackward",
-    "CumminBackward", "CumulativeProdBackward", "EigBackward", "EighBackward", "EmbeddingBagBackward",
-    "LogCumsumExpBackward", "LstsqBackward", "LuFactorBackward", "MedianBackward", "PdistBackward",
-    "PinvBackward", "QrBackward", "RecurrenceBackward", "ScatterExtremeBackward", "ScatterMeanBackward",
-    "ScatterProdBackward", "ScatterSumBackward", "SvdBackward", "WeightedGatherBackward",
+    "BincountBackward", "CdistBackward", "CtcLossBackward", "CummaxBackward", "CumminBackward",
+    "CumulativeProdBackward", "EigBackward", "EighBackward", "LogCumsumExpBackward", "LstsqBackward",
+    "LuFactorBackward", "MedianBackward", "PdistBackward", "PinvBackward", "QrBackward",
+    "RecurrenceBackward", "SvdBackward", "WeightedGatherBackward",
 }  # fmt: skip
 
 
