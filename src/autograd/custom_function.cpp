@@ -84,8 +84,8 @@ bool CustomNode::is_dirty(const Tensor& tensor) const noexcept {
 
 void CustomNode::check_outputs(std::span<const Tensor> outputs) const {
   for (const Tensor& tensor : dirty_) {
-    TSR_CHECK(contains(outputs, tensor), Code::kAutograd, "outputs", "expected every tensor that ", name(),
-              " marked dirty to be one of its outputs, got one that is not");
+    TSR_CHECK(contains(outputs, tensor), Code::kAutograd, "outputs", "expected every tensor that ",
+              name(), " marked dirty to be one of its outputs, got one that is not");
   }
   for (const Tensor& input : inputs_) {
     TSR_CHECK(!input.defined() || is_dirty(input) || !contains(outputs, input), Code::kAutograd,

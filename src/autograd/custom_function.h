@@ -95,7 +95,8 @@ class CustomNode final : public Node {
   // The tangents of the inputs before the forward wrote in place, by level; until attach.
   std::vector<std::pair<ForwardLevel*, std::vector<Tensor>>> tangents_;
   std::vector<Tensor> pending_;  // saved before attach
-  // What the marks named, held until attach: a tensor that is gone would lend its address to another.
+  // What the marks named, held until attach: a tensor that is gone would lend its address to
+  // another.
   std::vector<Tensor> dirty_;
   std::vector<Tensor> non_differentiable_;
   bool records_ = false;

@@ -102,9 +102,8 @@ HookHandle add_tensor_hook(const Tensor& tensor, TensorHook hook, HostData host 
 // Leaves only; throws kAutograd otherwise.
 HookHandle add_accumulate_hook(const Tensor& leaf, AccumulateHook hook, HostData host = {});
 // A node's hooks run in a backward that runs the node. What a pre hook writes must fit the node's
-// outputs, else the backward throws kAutograd; where it leaves no gradient, the node does not run, and
-// its inputs get none. What a post hook writes is treated as the node's own
-// result.
+// outputs, else the backward throws kAutograd; where it leaves no gradient, the node does not run,
+// and its inputs get none. What a post hook writes is treated as the node's own result.
 HookHandle add_pre_hook(Node& node, PreHook hook, HostData host = {});
 HookHandle add_post_hook(Node& node, PostHook hook, HostData host = {});
 
@@ -180,8 +179,8 @@ TensorHooks& ensure_hooks(TensorRecord& record);
 // Null if there are none.
 TensorHooks* hooks_of(TensorRecord& record);
 
-// Stores the gradient of `tensor`, output `edge` of its node, in its .grad from now on. Does nothing
-// the second time.
+// Stores the gradient of `tensor`, output `edge` of its node, in its .grad from now on. Does
+// nothing the second time.
 void add_retained_grad(const Tensor& tensor, const Edge& edge);
 // The hook of retain_grad follows a tensor to its new node; nothing happens without one. Needs the
 // record's lock.

@@ -68,9 +68,9 @@ inline bool view_is_stale(const TensorRecord& view) noexcept {
   return base != nullptr && base->generation.load(std::memory_order_relaxed) !=
                                 view.generation.load(std::memory_order_acquire);
 }
-// Brings the grad_fn of a view up to date with its base. Throws kAutograd for an ambiguous view. The
-// first of several threads that read the view does it, so it leaves the view's flags alone, which
-// the others read without a lock: a view has a history also if kRequiresGradFlag is not set.
+// Brings the grad_fn of a view up to date with its base. Throws kAutograd for an ambiguous view.
+// The first of several threads that read the view does it, so it leaves the view's flags alone,
+// which the others read without a lock: a view has a history also if kRequiresGradFlag is not set.
 void refresh_view(const Tensor& view, TensorRecord& record);
 // Whether the view requires grad, after refresh_view.
 inline bool refreshed_view_needs_grad(const Tensor& view, const TensorRecord& record) noexcept {

@@ -266,8 +266,7 @@ void Reducing::differentiate_product(Backward& ctx) const {
       scatter_reduce(where(equal(self, 0), 1, self), dim, positions,
                      astype(where(equal(part, 0), 1, part), self.dtype()), "prod", include_self);
   if (ctx.needs(0)) {
-    ctx.set(0, include_self ? multiply(g, other_factors(self, product, zeros_found))
-                            : own(ctx, g));
+    ctx.set(0, include_self ? multiply(g, other_factors(self, product, zeros_found)) : own(ctx, g));
   }
   if (!ctx.needs(1)) return;
   const auto at = [&](const Tensor& t) {

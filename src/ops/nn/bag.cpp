@@ -128,8 +128,8 @@ Tensor composed_pass(size_t written, const Three& given, const Places& at, const
 
 Tensor run_pass(size_t written, const Three& tensors, const Places& at, const Sizes& sizes);
 
-// The gradient of the table from those of the sums of several samples (Note [Batched backward]): the
-// features of all samples are features of one pass.
+// The gradient of the table from those of the sums of several samples (Note [Batched backward]):
+// the features of all samples are features of one pass.
 Tensor table_of_samples(const Tensor& grads, const Tensor& factors, const Places& at,
                         const Sizes& sizes) {
   Sizes wide = sizes;
