@@ -3,6 +3,7 @@
 // Group: its life, and the collectives of tensors.
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <numeric>
 #include <thread>
 
@@ -42,6 +43,13 @@ void check_pair(const Tensor& output, const Tensor& input, const char* arg) {
 
 void check_numel(int64_t expected, int64_t got, const char* arg) {
   TSR_CHECK(expected == got, Code::kShape, arg, "expected ", expected, " elements, got ", got);
+}
+
+// `arg` is the argument with the parts of all ranks; a repeated element makes huge parts.
+void check_whole(const Tensor& whole, const Tensor& part, int32_t size, const char* arg) {
+  TSR_CHECK(whole.numel() % size == 0 && whole.numel() / size == part.numel(), Code::kShape, arg,
+            "expected ", size, " parts of ", part.numel(), " elements, got ", whole.numel(),
+            " elements");
 }
 
 void check_parts(std::span<const Tensor> list, const Tensor& like, const char* arg) {
@@ -144,18 +152,25 @@ std::vector<GroupPtr> Group::threads(int32_t size, double timeout) {
   options.size = size;
   options.timeout = timeout;
   options.address = concat("tessera-threads-", made.fetch_add(1));
-  std::vector<GroupPtr> groups(static_cast<size_t>(std::max(size, 0)));
-  std::vector<std::thread> others;
-  for (int32_t rank = 1; rank < size; ++rank) {
-    others.emplace_back([&groups, options, rank]() mutable {
-      options.rank = rank;
-      groups[static_cast<size_t>(rank)] = init("threads", options);
-    });
+  std::vector<GroupPtr> groups(static_cast<size_t>(std::max(size, 1)));
+  std::vector<std::exception_ptr> failures(groups.size());
+  const auto start = [&](int32_t rank) noexcept {
+    try {
+      GroupOptions own = options;
+      own.rank = rank;
+      groups[static_cast<size_t>(rank)] = init("threads", own);
+    } catch (...) {
+      failures[static_cast<size_t>(rank)] = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> others;  // joined at the end, also after an exception
+    for (int32_t rank = 1; rank < size; ++rank) others.emplace_back(start, rank);
+    start(0);
   }
-  options.rank = 0;
-  GroupPtr first = init("threads", options);
-  for (std::thread& thread : others) thread.join();
-  groups[0] = std::move(first);
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
   return groups;
 }
 
@@ -257,7 +272,7 @@ WorkPtr Group::broadcast(std::span<const Tensor> tensors, int32_t root) {
 
 WorkPtr Group::all_gather(const Tensor& output, const Tensor& input) {
   check_pair(output, input, "input");
-  check_numel(input.numel() * size(), output.numel(), "output");
+  check_whole(output, input, size(), "output");
   auto parts = prepare(channel_, Collective::kAllGather);
   Buffer send = parts->source(input, &output);
   Buffer recv = parts->target(output, false);
@@ -280,7 +295,7 @@ WorkPtr Group::all_gather(std::span<const Tensor> outputs, const Tensor& input) 
 WorkPtr Group::reduce_scatter(const Tensor& output, const Tensor& input, ReduceOp op) {
   check_pair(output, input, "input");
   check_reduces(op, input.dtype(), "input");
-  check_numel(output.numel() * size(), input.numel(), "input");
+  check_whole(input, output, size(), "input");
   auto parts = prepare(channel_, Collective::kReduceScatter, op);
   Buffer send = parts->source(input, &output);
   Buffer recv = parts->target(output, false);

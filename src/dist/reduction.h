@@ -5,7 +5,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "dist/signature.h"
 
@@ -16,6 +18,29 @@ template <class T>
 using Accumulator =
     std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
 
+// Integers wrap around, as those of the operators do. A type that is not promoted to int, because
+// the product of two uint16_t can be too large for an int.
+template <class A>
+using Wrapping =
+    std::conditional_t<sizeof(A) < sizeof(uint32_t), uint32_t, std::make_unsigned_t<A>>;
+
+template <class A>
+inline A sum_of(A a, A b) {
+  if constexpr (std::is_integral_v<A>) {
+    return static_cast<A>(static_cast<Wrapping<A>>(a) + static_cast<Wrapping<A>>(b));
+  } else {
+    return a + b;
+  }
+}
+template <class A>
+inline A product_of(A a, A b) {
+  if constexpr (std::is_integral_v<A>) {
+    return static_cast<A>(static_cast<Wrapping<A>>(a) * static_cast<Wrapping<A>>(b));
+  } else {
+    return a * b;
+  }
+}
+
 // a op b; an average is a sum here. bool: sum and max are "or", prod and min are "and".
 template <class A>
 inline A combine(ReduceOp op, A a, A b) {
@@ -24,8 +49,8 @@ inline A combine(ReduceOp op, A a, A b) {
     if (op == ReduceOp::kBitXor) return a != b;
     return both ? (a && b) : (a || b);
   } else {
-    if (op == ReduceOp::kSum || op == ReduceOp::kAvg) return static_cast<A>(a + b);
-    if (op == ReduceOp::kProd) return static_cast<A>(a * b);
+    if (op == ReduceOp::kSum || op == ReduceOp::kAvg) return sum_of(a, b);
+    if (op == ReduceOp::kProd) return product_of(a, b);
     if constexpr (std::is_arithmetic_v<A>) {
       // A NaN wins, as in the operators minimum and maximum.
       if (op == ReduceOp::kMin) return b < a || b != b ? b : a;

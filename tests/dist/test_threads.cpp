@@ -3,6 +3,7 @@
 // Groups of threads: every collective, mismatches, time limits, ranks that leave, parts of groups.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <thread>
 
 #include "dist/collective_checks.h"
@@ -122,6 +123,41 @@ TEST_F(Threads, D9_a_rank_that_does_not_come_ends_the_others_within_the_timeout)
         EXPECT_TRUE(has(error, "0.3 s")) << error.what();
       },
       0.3);
+}
+
+TEST_F(Threads, a_start_that_fails_on_every_rank_is_an_error) {
+  EXPECT_EQ(error_of([] { Group::threads(3, -1); }).code(), Code::kValue);
+  EXPECT_EQ(error_of([] { Group::threads(0); }).code(), Code::kValue);
+}
+
+TEST_F(Threads, D9_integers_wrap_around) {
+  on_ranks(2, [&](Group& group) {
+    const Tensor sum = empty(Dims{1}, DType::kInt32), product = empty(Dims{1}, DType::kUInt16);
+    const Tensor wide = empty(Dims{1}, DType::kInt64), small = empty(Dims{1}, DType::kInt8);
+    *sum.data_as<int32_t>() = INT32_MAX;
+    *product.data_as<uint16_t>() = UINT16_MAX;
+    *wide.data_as<int64_t>() = INT64_MIN;
+    *small.data_as<int8_t>() = -128;
+    group.all_reduce(sum, ReduceOp::kSum)->wait();
+    group.all_reduce(product, ReduceOp::kProd)->wait();
+    group.all_reduce(wide, ReduceOp::kSum)->wait();
+    group.all_reduce(small, ReduceOp::kProd)->wait();
+    EXPECT_EQ(*sum.data_as<int32_t>(), -2);
+    EXPECT_EQ(*product.data_as<uint16_t>(), 1);
+    EXPECT_EQ(*wide.data_as<int64_t>(), 0);
+    EXPECT_EQ(*small.data_as<int8_t>(), 0);
+  });
+}
+
+// The number of elements of all ranks together, here 2^64, is no int64_t.
+TEST_F(Threads, D9_sizes_of_all_ranks_that_overflow_are_refused) {
+  on_ranks(4, [&](Group& group) {
+    const Tensor one = empty(Dims{1}, DType::kUInt8), none = empty(Dims{0}, DType::kUInt8);
+    const Tensor huge = make_view(one, Dims{int64_t{1} << 62}, Dims{0}, 0);
+    EXPECT_EQ(error_of([&] { group.all_gather(none, huge); }).code(), Code::kShape);
+    EXPECT_EQ(error_of([&] { group.reduce_scatter(huge, none, ReduceOp::kSum); }).code(),
+              Code::kShape);
+  });
 }
 
 TEST_F(Threads, D9_a_rank_that_leaves_ends_the_others_at_once) {
