@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dist/threads.h"
 
-#include <algorithm>
-#include <chrono>
+#include <cstdio>
 #include <mutex>
 
 #include "base/immortal.h"
@@ -28,16 +27,16 @@ void World::end_all(std::string_view why) {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // One rank's end of a world.
 struct Context {
   WorldPtr world;
   int32_t rank;
+  double timeout;  // seconds, of a split
 };
 
 struct Operation {
   MeetingPtr meeting;
+  bool receives = false;
 };
 
 // Worlds whose ranks are still meeting, by their names.
@@ -48,21 +47,6 @@ struct Registry {
 
 Context& context_of(ContextHandle handle) {
   return *static_cast<Context*>(handle);
-}
-
-Clock::time_point deadline_after(double seconds) {
-  constexpr double kLongest = 1e8;
-  const std::chrono::duration<double> span(std::clamp(seconds, 0.0, kLongest));
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(span);
-}
-
-template <class Body>
-Status protect(Failure* failure, Body&& body) noexcept {
-  try {
-    return body();
-  } catch (...) {
-    return failure->set(Code::kOutOfMemory, "no memory for the operation");
-  }
 }
 
 // ---- collectives ----
@@ -89,104 +73,27 @@ Status join(Context& context, Post post, MeetingPtr& meeting, Failure* failure) 
   if (world.aborted) return failure->set(Code::kCancelled, world.reason.text);
   const auto rank = static_cast<size_t>(context.rank);
   const int64_t number = world.started[rank];
-  MeetingPtr& found = world.open[number];
-  if (found == nullptr) {
-    found = std::make_shared<Meeting>();
-    found->posts.resize(static_cast<size_t>(world.size));
+  auto found = world.open.find(number);
+  if (found == world.open.end()) {
+    auto fresh = std::make_shared<Meeting>();
+    fresh->posts.resize(static_cast<size_t>(world.size));
+    found = world.open.emplace(number, std::move(fresh)).first;
   }
-  meeting = found;
+  meeting = found->second;
+  const bool is_last = meeting->arrived + 1 == world.size;
+  // From here on nothing fails: a rank that has come must not be missing.
+  if (is_last) world.ready.push_back(meeting);
+  ++meeting->arrived;
   ++world.started[rank];
   post.here = true;
   post.signature.number = number;
   meeting->kind = post.signature.kind;
   meeting->posts[rank] = std::move(post);
-  if (++meeting->arrived < world.size) return kOk;
-  world.ready.push_back(meeting);
+  if (!is_last) return kOk;
   meeting->progress = Progress::kRunning;
-  world.open.erase(number);
+  world.open.erase(found);
   run_ready(world, lock);
   return kOk;
-}
-
-Status start(ContextHandle handle, Post post, WorkHandle* work, Failure* failure) {
-  return protect(failure, [&] {
-    auto operation = std::make_unique<Operation>();
-    const Status status = join(context_of(handle), std::move(post), operation->meeting, failure);
-    if (status == kOk) *work = operation.release();
-    return status;
-  });
-}
-
-Post post_of(Collective kind, const Buffer& send, const Buffer& recv, int64_t count) {
-  Post post;
-  post.signature = {kind, static_cast<int32_t>(send.dtype), count, -1, -1, 0};
-  post.send = send;
-  post.recv = recv;
-  return post;
-}
-
-Status all_reduce(ContextHandle context, Buffer data, ReduceOp op, WorkHandle* work,
-                  Failure* failure) {
-  Post post = post_of(Collective::kAllReduce, data, data, data.count);
-  post.signature.reduce = static_cast<int32_t>(op);
-  return start(context, std::move(post), work, failure);
-}
-
-Status reduce(ContextHandle context, Buffer data, ReduceOp op, int32_t root, WorkHandle* work,
-              Failure* failure) {
-  Post post = post_of(Collective::kReduce, data, data, data.count);
-  post.signature.reduce = static_cast<int32_t>(op);
-  post.signature.root = root;
-  return start(context, std::move(post), work, failure);
-}
-
-Status broadcast(ContextHandle context, Buffer data, int32_t root, WorkHandle* work,
-                 Failure* failure) {
-  Post post = post_of(Collective::kBroadcast, data, data, data.count);
-  post.signature.root = root;
-  return start(context, std::move(post), work, failure);
-}
-
-Status all_gather(ContextHandle context, Buffer send, Buffer recv, WorkHandle* work,
-                  Failure* failure) {
-  return start(context, post_of(Collective::kAllGather, send, recv, send.count), work, failure);
-}
-
-Status reduce_scatter(ContextHandle context, Buffer send, Buffer recv, ReduceOp op,
-                      WorkHandle* work, Failure* failure) {
-  Post post = post_of(Collective::kReduceScatter, send, recv, recv.count);
-  post.signature.reduce = static_cast<int32_t>(op);
-  return start(context, std::move(post), work, failure);
-}
-
-Status all_to_all(ContextHandle context, Buffer send, const int64_t* send_counts, Buffer recv,
-                  const int64_t* recv_counts, WorkHandle* work, Failure* failure) {
-  return protect(failure, [&] {
-    Post post = post_of(Collective::kAllToAll, send, recv, 0);
-    const auto size = static_cast<size_t>(context_of(context).world->size);
-    post.send_counts.assign(send_counts, send_counts + size);
-    post.recv_counts.assign(recv_counts, recv_counts + size);
-    return start(context, std::move(post), work, failure);
-  });
-}
-
-Status gather(ContextHandle context, Buffer send, Buffer recv, int32_t root, WorkHandle* work,
-              Failure* failure) {
-  Post post = post_of(Collective::kGather, send, recv, send.count);
-  post.signature.root = root;
-  return start(context, std::move(post), work, failure);
-}
-
-Status scatter(ContextHandle context, Buffer send, Buffer recv, int32_t root, WorkHandle* work,
-               Failure* failure) {
-  Post post = post_of(Collective::kScatter, send, recv, recv.count);
-  post.signature.dtype = static_cast<int32_t>(recv.dtype);
-  post.signature.root = root;
-  return start(context, std::move(post), work, failure);
-}
-
-Status barrier(ContextHandle context, Buffer, WorkHandle* work, Failure* failure) {
-  return start(context, post_of(Collective::kBarrier, {}, {}, 0), work, failure);
 }
 
 // ---- messages ----
@@ -224,37 +131,33 @@ Status exchange(Context& context, Meeting&& mine, MeetingPtr& message, Failure* 
   return kOk;
 }
 
-Status start_message(ContextHandle handle, Collective kind, const Buffer& data, int32_t source,
-                     int32_t target, int32_t tag, WorkHandle* work, Failure* failure) {
-  return protect(failure, [&] {
-    auto operation = std::make_unique<Operation>();
-    Meeting mine;
-    mine.kind = kind;
-    mine.posts.resize(2);
-    (kind == Collective::kSend ? mine.posts[0].send : mine.posts[1].recv) = data;
-    mine.source = source;
-    mine.target = target;
-    mine.tag = tag;
-    const Status status =
-        exchange(context_of(handle), std::move(mine), operation->meeting, failure);
-    if (status == kOk) *work = operation.release();
-    return status;
-  });
+Meeting message_of(const Context& context, Request&& request) {
+  Meeting mine;
+  mine.kind = request.signature.kind;
+  const bool sends = mine.kind == Collective::kSend;
+  mine.source = sends ? context.rank : request.peer;
+  mine.target = sends ? request.peer : context.rank;
+  mine.tag = request.tag;
+  mine.posts.resize(2);
+  static_cast<Request&>(mine.posts[sends ? 0 : 1]) = std::move(request);
+  return mine;
 }
 
-Status send(ContextHandle context, Buffer data, int32_t peer, int32_t tag, WorkHandle* work,
-            Failure* failure) {
-  return start_message(context, Collective::kSend, data, context_of(context).rank, peer, tag, work,
-                       failure);
-}
+// ---- operations ----
 
-Status recv(ContextHandle context, Buffer data, int32_t peer, int32_t tag, WorkHandle* work,
-            Failure* failure) {
-  return start_message(context, Collective::kRecv, data, peer, context_of(context).rank, tag, work,
-                       failure);
+Status start(ContextHandle handle, Request&& request, WorkHandle* work, Failure* failure) {
+  Context& context = context_of(handle);
+  auto operation = std::make_unique<Operation>();
+  MeetingPtr& meeting = operation->meeting;
+  const Collective kind = request.signature.kind;
+  const bool is_message = kind == Collective::kSend || kind == Collective::kRecv;
+  operation->receives = kind == Collective::kRecv;
+  const Status status =
+      is_message ? exchange(context, message_of(context, std::move(request)), meeting, failure)
+                 : join(context, Post{std::move(request)}, meeting, failure);
+  if (status == kOk) *work = operation.release();
+  return status;
 }
-
-// ---- operations under way ----
 
 std::string late(const Meeting& meeting, const World& world, double seconds) {
   std::string text = concat(name(meeting.kind), " was not done after ", seconds, " s");
@@ -269,20 +172,27 @@ std::string late(const Meeting& meeting, const World& world, double seconds) {
   return text + concat(": of ", world.size, " ranks these did not come: ", missing);
 }
 
+// With the mutex held. Without memory for the text the operation must end all the same.
+void end_late(World& world, const Meeting& meeting, double seconds) noexcept {
+  try {
+    world.end_all(late(meeting, world, seconds));
+  } catch (...) {
+    world.end_all("an operation was not done in time");
+  }
+}
+
 Status wait(ContextHandle handle, WorkHandle work, double seconds, Failure* failure) {
-  return protect(failure, [&] {
-    World& world = *context_of(handle).world;
-    Meeting& meeting = *static_cast<Operation*>(work)->meeting;
-    std::unique_lock lock(world.mutex);
-    const auto moved = [&] { return meeting.progress != Progress::kWaiting; };
-    if (!world.changed.wait_until(lock, deadline_after(seconds), moved)) {
-      world.end_all(late(meeting, world, seconds));
-    }
-    // A thread works on it: this takes no longer than the work itself.
-    world.changed.wait(lock, [&] { return meeting.progress == Progress::kDone; });
-    if (meeting.status != kOk) *failure = meeting.failure;
-    return meeting.status;
-  });
+  World& world = *context_of(handle).world;
+  Meeting& meeting = *static_cast<Operation*>(work)->meeting;
+  std::unique_lock lock(world.mutex);
+  const auto moved = [&] { return meeting.progress != Progress::kWaiting; };
+  if (!world.changed.wait_until(lock, deadline_after(seconds), moved)) {
+    end_late(world, meeting, seconds);
+  }
+  // A thread works on it: this takes no longer than the work itself.
+  world.changed.wait(lock, [&] { return meeting.progress == Progress::kDone; });
+  if (meeting.status != kOk) *failure = meeting.failure;
+  return meeting.status;
 }
 
 Status test(ContextHandle handle, WorkHandle work, int32_t* done, Failure*) {
@@ -293,8 +203,8 @@ Status test(ContextHandle handle, WorkHandle work, int32_t* done, Failure*) {
 
 int32_t source(ContextHandle handle, WorkHandle work) {
   const std::unique_lock lock(context_of(handle).world->mutex);
-  const Meeting& meeting = *static_cast<Operation*>(work)->meeting;
-  return meeting.tag >= 0 && meeting.posts.size() == 2 ? meeting.source : kAnySource;
+  const Operation& operation = *static_cast<Operation*>(work);
+  return operation.receives ? operation.meeting->source : kAnySource;
 }
 
 int32_t release(ContextHandle, WorkHandle work) {
@@ -367,7 +277,7 @@ Status init(const InitOptions* options, ContextHandle* out, Failure* failure) {
       forget(*options, world);
       return failure->set(Code::kCancelled, world->reason.text);
     }
-    *out = new Context{world, options->rank};
+    *out = new Context{world, options->rank, options->timeout_seconds};
     return kOk;
   });
 }
@@ -376,17 +286,17 @@ Status split(ContextHandle handle, int32_t color, int32_t key, ContextHandle* ou
              Failure* failure) {
   return protect(failure, [&]() -> Status {
     *out = nullptr;
-    Post post = post_of(Collective::kSplit, {}, {}, 0);
+    Post post;
+    post.signature.kind = Collective::kSplit;
     post.color = color;
     post.key = key;
     Context& context = context_of(handle);
     Operation operation;
     Status status = join(context, std::move(post), operation.meeting, failure);
-    constexpr double kLong = 1800;
-    if (status == kOk) status = wait(handle, &operation, kLong, failure);
+    if (status == kOk) status = wait(handle, &operation, context.timeout, failure);
     if (status != kOk) return status;
     const Post& mine = operation.meeting->posts[static_cast<size_t>(context.rank)];
-    if (mine.part != nullptr) *out = new Context{mine.part, mine.part_rank};
+    if (mine.part != nullptr) *out = new Context{mine.part, mine.part_rank, context.timeout};
     return kOk;
   });
 }
@@ -403,7 +313,9 @@ int32_t abort(ContextHandle handle, const char* reason, Failure* failure) {
 void destroy(ContextHandle handle) {
   const std::unique_ptr<Context> context(&context_of(handle));
   const std::unique_lock lock(context->world->mutex);
-  context->world->end_all(concat("rank ", context->rank, " has left the group"));
+  char why[64];
+  std::snprintf(why, sizeof why, "rank %d has left the group", context->rank);
+  context->world->end_all(why);
 }
 
 int32_t rank_of(ContextHandle context) {
@@ -416,33 +328,20 @@ int32_t serves(ContextHandle, DeviceType type, Collective, DType, ReduceOp) {
   return type == DeviceType::kCpu ? 1 : 0;
 }
 
-constexpr Table kTable = {
-    .abi = kTransportAbi,
-    .name = "threads",
-    .stream_ordered = 0,
-    .init = init,
-    .rank = rank_of,
-    .size = size_of,
-    .serves = serves,
-    .split = split,
-    .abort = abort,
-    .destroy = destroy,
-    .all_reduce = all_reduce,
-    .reduce = reduce,
-    .broadcast = broadcast,
-    .all_gather = all_gather,
-    .reduce_scatter = reduce_scatter,
-    .all_to_all = all_to_all,
-    .gather = gather,
-    .scatter = scatter,
-    .barrier = barrier,
-    .send = send,
-    .recv = recv,
-    .wait = wait,
-    .test = test,
-    .source = source,
-    .release = release,
-};
+constexpr Table kTable = [] {
+  Table table = Starts<start, size_of>::table("threads", 0);
+  table.init = init;
+  table.rank = rank_of;
+  table.serves = serves;
+  table.split = split;
+  table.abort = abort;
+  table.destroy = destroy;
+  table.wait = wait;
+  table.test = test;
+  table.source = source;
+  table.release = release;
+  return table;
+}();
 
 }  // namespace
 

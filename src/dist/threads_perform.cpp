@@ -86,24 +86,22 @@ void scatter_from(const Meeting& meeting, const Buffer& source) {
 }
 
 // What rank `from` sends to rank `to` must have the length that `to` expects.
-bool counts_agree(Meeting& meeting) {
+Status compare_counts(Meeting& meeting) {
   const auto size = meeting.posts.size();
   for (size_t from = 0; from < size; ++from) {
     for (size_t to = 0; to < size; ++to) {
       const int64_t sent = meeting.posts[from].send_counts[to];
       const int64_t expected = meeting.posts[to].recv_counts[from];
       if (sent == expected) continue;
-      meeting.status = meeting.failure.set(
+      return meeting.failure.set(
           Code::kShape, concat("expected that ranks agree on their parts: rank ", from, " sends ",
                                sent, " elements to rank ", to, ", which expects ", expected));
-      return false;
     }
   }
-  return true;
+  return kOk;
 }
 
-void all_to_all(Meeting& meeting) {
-  if (!counts_agree(meeting)) return;
+void all_to_all(const Meeting& meeting) {
   const auto size = meeting.posts.size();
   std::vector<int64_t> sent(size, 0);  // elements of each sender so far
   for (size_t to = 0; to < size; ++to) {
@@ -136,59 +134,69 @@ void split(Meeting& meeting) {
   }
 }
 
-void run(Meeting& meeting) {
+Status run(Meeting& meeting) {
   const auto root = static_cast<size_t>(std::max(meeting.posts[0].signature.root, 0));
   switch (meeting.kind) {
     case Collective::kAllReduce:
-      return all_reduce(meeting);
+      all_reduce(meeting);
+      break;
     case Collective::kReduce:
-      return reduce(meeting);
+      reduce(meeting);
+      break;
     case Collective::kBroadcast:
-      return broadcast(meeting);
+      broadcast(meeting);
+      break;
     case Collective::kAllGather:
       for (const Post& post : meeting.posts) gather_to(meeting, post.recv);
-      return;
+      break;
     case Collective::kReduceScatter:
-      return reduce_scatter(meeting);
+      reduce_scatter(meeting);
+      break;
     case Collective::kAllToAll:
-      return all_to_all(meeting);
+      if (const Status status = compare_counts(meeting); status != kOk) return status;
+      all_to_all(meeting);
+      break;
     case Collective::kGather:
-      return gather_to(meeting, meeting.posts[root].recv);
+      gather_to(meeting, meeting.posts[root].recv);
+      break;
     case Collective::kScatter:
-      return scatter_from(meeting, meeting.posts[root].send);
+      scatter_from(meeting, meeting.posts[root].send);
+      break;
     case Collective::kSplit:
-      return split(meeting);
+      split(meeting);
+      break;
     case Collective::kBarrier:
     case Collective::kSend:
     case Collective::kRecv:
-      return;
+      break;
   }
+  return kOk;
 }
 
 }  // namespace
 
-void perform(Meeting& meeting) {
-  try {
+void perform(Meeting& meeting) noexcept {
+  meeting.status = protect(&meeting.failure, [&] {
     std::vector<Signature> signatures;
     for (const Post& post : meeting.posts) signatures.push_back(post.signature);
-    meeting.status = compare(signatures, &meeting.failure);
-    if (meeting.status == kOk) run(meeting);
-  } catch (...) {  // only memory can be missing
-    meeting.status = meeting.failure.set(Code::kOutOfMemory, "no memory for the operation");
-  }
+    const Status status = compare(signatures, &meeting.failure);
+    return status == kOk ? run(meeting) : status;
+  });
 }
 
-void deliver(Meeting& message) {
-  const Buffer &source = message.posts[0].send, &target = message.posts[1].recv;
-  if (source.dtype != target.dtype || source.count != target.count) {
-    const Code code = source.dtype != target.dtype ? Code::kDType : Code::kShape;
-    message.status =
-        message.failure.set(code, concat("expected the message that was sent, ", source.count,
-                                         " elements of ", name(source.dtype), ", got a place for ",
-                                         target.count, " of ", name(target.dtype)));
-    return;
-  }
-  move(at(target, 0), at(source, 0), source.count, source.dtype);
+void deliver(Meeting& message) noexcept {
+  message.status = protect(&message.failure, [&]() -> Status {
+    const Buffer &source = message.posts[0].send, &target = message.posts[1].recv;
+    if (source.dtype != target.dtype || source.count != target.count) {
+      const Code code = source.dtype != target.dtype ? Code::kDType : Code::kShape;
+      return message.failure.set(
+          code, concat("expected the message that was sent, ", source.count, " elements of ",
+                       name(source.dtype), ", got a place for ", target.count, " of ",
+                       name(target.dtype)));
+    }
+    move(at(target, 0), at(source, 0), source.count, source.dtype);
+    return kOk;
+  });
 }
 
 }  // namespace tsr::dist

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/fork_mutex.h"
-#include "dist/signature.h"
+#include "dist/transport.h"
 
 namespace tsr::dist {
 
@@ -21,16 +21,11 @@ struct World;
 enum class Progress { kWaiting, kRunning, kDone };
 
 // What one rank brings to a collective.
-struct Post {
-  Signature signature;
+struct Post : Request {
   bool here = false;
-  Buffer send;
-  Buffer recv;
-  std::vector<int64_t> send_counts;
-  std::vector<int64_t> recv_counts;
   int32_t color = 0;
   int32_t key = 0;
-  std::shared_ptr<World> part;  // the result of a split
+  std::shared_ptr<World> part = nullptr;  // the result of a split
   int32_t part_rank = 0;
 };
 
@@ -72,8 +67,8 @@ struct World {
 using WorldPtr = std::shared_ptr<World>;
 
 // Moves and reduces the memory of a collective that has all ranks. Without the mutex.
-void perform(Meeting& meeting);
-// Copies a message.
-void deliver(Meeting& message);
+void perform(Meeting& meeting) noexcept;
+// Copies a message. Without the mutex.
+void deliver(Meeting& message) noexcept;
 
 }  // namespace tsr::dist

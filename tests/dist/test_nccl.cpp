@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // The NCCL plugin over a stand-in for NCCL, whose ranks are threads and whose memory is the host's.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -139,6 +140,38 @@ TEST(Nccl, D9_flags_and_complex_numbers_are_what_nccl_can_reduce) {
     EXPECT_EQ(table.recv(context, of_complex, kAnySource, 0, &work, &failure), missing);
     EXPECT_EQ(table.send(context, of_complex, 0, 4, &work, &failure), missing);
   });
+}
+
+// The thread is the user's, who may use another device.
+TEST(Nccl, D9_the_current_device_of_the_thread_stays_what_it_was) {
+  setenv("TESSERA_NCCL", place("TSR_NCCL_ON_HOST"), 1);
+  const Table& table = load_transport(place("TSR_NCCL_PLUGIN"));
+  void* const runtime = dlopen(place("TSR_NCCL_ON_HOST"), RTLD_NOW);
+  ASSERT_NE(runtime, nullptr);
+  const auto get = reinterpret_cast<int (*)(int*)>(dlsym(runtime, "cudaGetDevice"));
+  const auto set = reinterpret_cast<int (*)(int)>(dlsym(runtime, "cudaSetDevice"));
+  ASSERT_EQ(set(2), 0);
+  InitOptions options;
+  options.rank = 0;
+  options.size = 1;
+  options.timeout_seconds = 30;
+  options.device = {DeviceType::kCuda, 9};
+  ContextHandle context = nullptr;
+  Failure failure;
+  EXPECT_EQ(table.init(&options, &context, &failure), static_cast<Status>(Code::kBackend));
+  EXPECT_EQ(failure.native_code, 101) << failure.text;
+  options.device.index = 1;
+  ASSERT_EQ(table.init(&options, &context, &failure), kOk) << failure.text;
+  Values data{3};
+  run(table, context, table.all_reduce, buffer(data), ReduceOp::kSum);
+  ContextHandle part = nullptr;
+  ASSERT_EQ(table.split(context, 0, 0, &part, &failure), kOk) << failure.text;
+  int now = -1;
+  ASSERT_EQ(get(&now), 0);
+  EXPECT_EQ(now, 2);
+  table.destroy(part);
+  table.destroy(context);
+  EXPECT_EQ(set(0), 0);
 }
 
 TEST(Nccl, D9_parts_and_aborted_groups) {

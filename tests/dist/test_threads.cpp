@@ -3,6 +3,7 @@
 // Groups of threads: every collective, mismatches, time limits, ranks that leave, parts of groups.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <thread>
 
@@ -125,6 +126,34 @@ TEST_F(Threads, D9_a_rank_that_does_not_come_ends_the_others_within_the_timeout)
       0.3);
 }
 
+TEST_F(Threads, D9_a_split_waits_no_longer_than_the_timeout_of_the_group) {
+  on_ranks(
+      2,
+      [&](Group& group) {
+        if (group.rank() == 1) {
+          while (!group.aborted()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+          return;
+        }
+        const Error error = error_of([&] { static_cast<void>(group.split(0, 0)); });
+        EXPECT_EQ(error.code(), Code::kCancelled);
+        EXPECT_TRUE(has(error, "these did not come: 1")) << error.what();
+      },
+      0.3);
+}
+
+TEST_F(Threads, D9_a_wait_for_a_time_that_is_no_number_ends_at_once) {
+  on_ranks(2, [&](Group& group) {
+    if (group.rank() == 1) {
+      while (!group.aborted()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      return;
+    }
+    const Tensor data = empty(Dims{2}, DType::kFloat32);
+    const WorkPtr work = group.recv(data, 1);
+    const Error error = error_of([&] { work->wait(std::nan("")); });
+    EXPECT_EQ(error.code(), Code::kCancelled) << error.what();
+  });
+}
+
 TEST_F(Threads, a_start_that_fails_on_every_rank_is_an_error) {
   EXPECT_EQ(error_of([] { Group::threads(3, -1); }).code(), Code::kValue);
   EXPECT_EQ(error_of([] { Group::threads(0); }).code(), Code::kValue);
@@ -146,6 +175,19 @@ TEST_F(Threads, D9_integers_wrap_around) {
     EXPECT_EQ(*product.data_as<uint16_t>(), 1);
     EXPECT_EQ(*wide.data_as<int64_t>(), 0);
     EXPECT_EQ(*small.data_as<int8_t>(), 0);
+  });
+}
+
+TEST_F(Threads, D9_only_a_receive_has_a_source) {
+  on_ranks(2, [&](Group& group) {
+    const Tensor data = filled(2, DType::kFloat32, [](int64_t) { return 1; });
+    const bool sends = group.rank() == 1;
+    const WorkPtr work = sends ? group.send(data, 0) : group.recv(data, std::nullopt);
+    work->wait();
+    EXPECT_EQ(work->source(), sends ? -1 : 1);
+    const WorkPtr all = group.all_reduce(data, ReduceOp::kSum);
+    all->wait();
+    EXPECT_EQ(all->source(), -1);
   });
 }
 

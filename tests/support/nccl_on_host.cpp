@@ -255,6 +255,18 @@ TSR_NCCL api::Result ncclGroupEnd() {
   t_group.clear();
   return result;
 }
-TSR_NCCL int cudaSetDevice(int) {
+
+// The run time's current device of a thread. There are four.
+namespace {
+thread_local int t_device = 0;
+}
+TSR_NCCL int cudaGetDevice(int* device) {
+  *device = t_device;
+  return 0;
+}
+TSR_NCCL int cudaSetDevice(int device) {
+  constexpr int kInvalidDevice = 101;
+  if (device < 0 || device >= 4) return kInvalidDevice;
+  t_device = device;
   return 0;
 }

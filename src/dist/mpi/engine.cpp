@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <thread>
 
@@ -15,8 +16,6 @@ namespace tsr::dist::mpi {
 namespace {
 
 using std::chrono::microseconds;
-
-constexpr int kNoticeTag = 1;
 
 // A child has MPI's memory but not its connections, nor the thread of the engine; locks that other
 // threads held stay locked there. So nothing of the engine is touched in a child.
@@ -28,12 +27,6 @@ Status refuse_child(Failure* failure) {
 
 Status refuse_late(Failure* failure) {
   return failure->set(Code::kBackend, "expected a program that goes on, got one that is ending");
-}
-
-Clock::time_point deadline_after(double seconds) {
-  constexpr double kLongest = 1e8;
-  const std::chrono::duration<double> span(std::clamp(seconds, 0.0, kLongest));
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(span);
 }
 
 // Short waits give up the processor, longer ones sleep.
@@ -224,6 +217,7 @@ Status Engine::open(const InitOptions& options, Context** out, Failure* failure)
   opening->context->check = options.check != 0;
   opening->context->timeout = options.timeout_seconds;
   std::unique_lock lock(mutex_);
+  if (ending_) return refuse_late(failure);
   int size = 0, rank = 0;
   MPI_Comm_size(control_, &size);
   MPI_Comm_rank(control_, &rank);
@@ -235,9 +229,15 @@ Status Engine::open(const InitOptions& options, Context** out, Failure* failure)
                                           std::to_string(options.rank) + " of " +
                                           std::to_string(options.size));
   }
-  changed_.wait_until(lock, deadline, [this] { return opening_ == nullptr || ending_; });
+  const bool free =
+      changed_.wait_until(lock, deadline, [this] { return opening_ == nullptr || ending_; });
   if (!opening_failure_.empty()) return failure->set(opening_code_, opening_failure_);
   if (ending_) return refuse_late(failure);
+  if (!free) {
+    return failure->set(Code::kCancelled,
+                        "another thread of this rank still begins a group after " +
+                            seconds_text(options.timeout_seconds));
+  }
   opening_ = opening.get();
   changed_.notify_all();
   const auto done = [&] { return opening->done || !opening_failure_.empty() || ending_; };
@@ -340,7 +340,7 @@ bool Engine::abort(Context& context, const char* reason, Failure* failure) {
   return before;
 }
 
-void Engine::end_all(Context& context, Code code, const std::string& reason) {
+void Engine::end_all(Context& context, Code code, std::string_view reason) noexcept {
   if (context.aborted) return;
   context.aborted = true;
   spoiled_ = true;
@@ -356,7 +356,7 @@ void Engine::end_all(Context& context, Code code, const std::string& reason) {
   context.running.clear();
 }
 
-void Engine::finish(Operation& operation, Status status) {
+void Engine::finish(Operation& operation, Status status) noexcept {
   if (operation.status == kOk) operation.status = status;
   operation.stage = Stage::kDone;
   changed_.notify_all();

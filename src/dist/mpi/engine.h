@@ -15,15 +15,19 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dist/mpi/exchange.h"
 #include "dist/mpi/peers.h"
-#include "dist/signature.h"
+#include "dist/transport.h"
 
 namespace tsr::dist::mpi {
 
 using Clock = std::chrono::steady_clock;
+
+inline constexpr int kNoticeTag = 1;  // see Engine::control_
 
 // Note [The line of an MPI context]
 // The ranks of a context must start MPI's collectives in one order. Every collective of ours may
@@ -53,16 +57,10 @@ struct Splitting {
   std::atomic<bool> done{false};
 };
 
-struct Operation {
-  Context* context = nullptr;
-  Signature signature;
-  Buffer send;
-  Buffer recv;
-  int32_t peer = kAnySource;
-  int32_t tag = 0;
-  std::vector<int64_t> send_counts;
-  std::vector<int64_t> recv_counts;
+struct Operation : Request {
+  Operation(Context& of, Request&& asked) : Request(std::move(asked)), context(&of) {}
 
+  Context* const context;
   Stage stage = Stage::kQueued;
   std::vector<MPI_Request> requests;
   std::unique_ptr<Exchange> exchange;  // of a long reduction, instead of requests
@@ -157,7 +155,8 @@ class Engine {
   static void at_exit();
 
   // All with the lock, on a thread that may call MPI.
-  void progress();
+  void progress() noexcept;
+  void move_all();
   void move_opening();
   void find_absent();
   void fill(Context& context);
@@ -168,8 +167,8 @@ class Engine {
   void test_running(Context& context);
   void find_lost(Context& context, Clock::time_point now);
   void read_notices(Clock::time_point now);
-  void end_all(Context& context, Code code, const std::string& reason);
-  void finish(Operation& operation, Status status);
+  void end_all(Context& context, Code code, std::string_view reason) noexcept;
+  void finish(Operation& operation, Status status) noexcept;
   void fail_mpi(Operation& operation, int code, const char* call);
 
   std::mutex mutex_;

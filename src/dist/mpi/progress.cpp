@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How operations move on; see Note [The line of an MPI context].
 #include <algorithm>
+#include <cstring>
 
 #include "dist/mpi/engine.h"
 
@@ -219,11 +220,11 @@ void Engine::read_notices(Clock::time_point now) {
          MPI_Test(&notice_request_, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done != 0) {
     no_end_ = no_end_ || notice_ < 0;
     left_.emplace_back(notice_ < 0 ? ~notice_ : notice_, now);
-    MPI_Irecv(&notice_, 1, MPI_INT32_T, MPI_ANY_SOURCE, 1, control_, &notice_request_);
+    MPI_Irecv(&notice_, 1, MPI_INT32_T, MPI_ANY_SOURCE, kNoticeTag, control_, &notice_request_);
   }
 }
 
-void Engine::progress() {
+void Engine::move_all() {
   if (opening_ != nullptr) move_opening();
   for (Context* context : closing_) {
     // Peers may have gone already after an abort.
@@ -247,6 +248,18 @@ void Engine::progress() {
     test_running(*context);
     if (!context->broken.empty()) end_all(*context, Code::kBackend, context->broken);
     if (look) find_lost(*context, now);
+  }
+}
+
+// An operation that could not be moved on for want of memory is at an unknown place: the contexts
+// with operations end.
+void Engine::progress() noexcept {
+  try {
+    move_all();
+  } catch (...) {
+    for (Context* context : contexts_) {
+      if (!context->idle()) end_all(*context, Code::kBackend, "no memory for an operation of MPI");
+    }
   }
 }
 

@@ -52,10 +52,13 @@ struct Library {
   bool find_runtime(void* nccl) {
     for (const char* name : {"libcudart.so.13", "libcudart.so.12"}) {
       void* const file = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-      if (file != nullptr && find(file, "cudaSetDevice", functions.set_device)) return true;
+      if (file != nullptr && find_runtime_in(file)) return true;
     }
-    return find(nccl, "cudaSetDevice", functions.set_device) ||
-           find(RTLD_DEFAULT, "cudaSetDevice", functions.set_device);
+    return find_runtime_in(nccl) || find_runtime_in(RTLD_DEFAULT);
+  }
+  bool find_runtime_in(void* file) {
+    return find(file, "cudaGetDevice", functions.get_device) &&
+           find(file, "cudaSetDevice", functions.set_device);
   }
 
   template <class Function>

@@ -57,7 +57,9 @@ struct Api {
   Result (*recv)(void* data, size_t count, int32_t type, int peer, Comm comm, void* stream);
   Result (*group_start)();
   Result (*group_end)();
-  int32_t (*set_device)(int device);  // of the CUDA runtime
+  // Of the CUDA runtime.
+  int32_t (*get_device)(int* device);
+  int32_t (*set_device)(int device);
 };
 
 // Null with a reason when NCCL or the CUDA runtime cannot be opened. TESSERA_NCCL names another

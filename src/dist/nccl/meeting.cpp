@@ -7,10 +7,10 @@
 #include <fstream>
 #include <thread>
 
+#include "dist/transport.h"
+
 namespace tsr::dist::nccl {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // Written beside and renamed, so that nobody reads half of it.
 bool write_id(const std::string& path, const UniqueId& id) {
@@ -46,10 +46,9 @@ Status exchange_id(const Api& api, const InitOptions& options, UniqueId* id, Fai
     }
     return kOk;
   }
-  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                           std::chrono::duration<double>(options.timeout_seconds));
+  const auto deadline = deadline_after(options.timeout_seconds);
   while (!read_id(path, id)) {
-    if (Clock::now() > deadline) {
+    if (std::chrono::steady_clock::now() > deadline) {
       return failure->set(Code::kCancelled, "rank 0 did not write " + path + " in time");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -4,13 +4,13 @@
 // NCCL compares nothing, so ranks must ask for the same.
 #include <memory>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "dist/nccl/api.h"
 #include "dist/nccl/meeting.h"
-#include "dist/signature.h"
+#include "dist/transport.h"
 
 namespace tsr::dist::nccl {
 namespace {
@@ -99,95 +99,50 @@ std::optional<RedOp> operation_of(ReduceOp op, DType dtype) {
   return {};
 }
 
+// ---- Starts ----
+
+// The device of the group is current on this thread, whose own device is restored: the thread is
+// the user's.
+class DeviceGuard {
+ public:
+  explicit DeviceGuard(const Context& context) : api_(context.api) {
+    error_ = api_.get_device(&former_);
+    if (error_ == 0) error_ = api_.set_device(context.device);
+  }
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+  ~DeviceGuard() {
+    if (former_ >= 0) static_cast<void>(api_.set_device(former_));
+  }
+  // kOk, or the failure that the device cannot be used.
+  [[nodiscard]] Status check(Failure* failure) const {
+    if (error_ == 0) return kOk;
+    return failure->set(Code::kBackend, "cudaSetDevice failed for the device of this rank", error_);
+  }
+
+ private:
+  const Api& api_;
+  int former_ = -1;
+  int32_t error_ = 0;
+};
+
 size_t bytes_of(const Buffer& buffer) {
   return static_cast<size_t>(buffer.count * itemsize(buffer.dtype));
 }
 
-// ---- Starts ----
-
-template <class Call>
-Status queue(ContextHandle handle, WorkHandle* work, Failure* failure, Call&& call) {
-  Context& context = context_of(handle);
-  const std::lock_guard lock(context.mutex);
-  if (context.aborted) return failure->set(Code::kCancelled, context.reason.text);
-  context.api.set_device(context.device);
-  const Result result = call(context);
-  if (result != kSuccess && result != kInProgress) return refuse(context, result, failure);
-  *work = &g_queued;
-  return kOk;
-}
-
-template <class Call>
-Status queue_reduction(ContextHandle handle, const Buffer& data, ReduceOp op, WorkHandle* work,
-                       Failure* failure, Call&& call) {
-  const auto typed = reducible(data.dtype, op);
-  const auto reduction = operation_of(op, data.dtype);
-  if (!typed || !reduction) {
-    return failure->set(Code::kNotImplemented,
-                        std::string("NCCL has no '") + name(op) + "' of " + name(data.dtype));
-  }
-  return queue(handle, work, failure,
-               [&](const Context& context) { return call(context, *typed, *reduction); });
-}
-
-size_t count_of(const Buffer& buffer, const Typed& typed) {
-  return static_cast<size_t>(buffer.count * typed.elements);
-}
-
-Status all_reduce(ContextHandle handle, Buffer data, ReduceOp op, WorkHandle* work,
-                  Failure* failure) {
-  return queue_reduction(
-      handle, data, op, work, failure, [&](const Context& context, Typed typed, RedOp reduction) {
-        return context.api.all_reduce(data.data, data.data, count_of(data, typed), typed.type,
-                                      reduction, context.comm, data.stream);
-      });
-}
-
-Status reduce(ContextHandle handle, Buffer data, ReduceOp op, int32_t root, WorkHandle* work,
-              Failure* failure) {
-  return queue_reduction(
-      handle, data, op, work, failure, [&](const Context& context, Typed typed, RedOp reduction) {
-        return context.api.reduce(data.data, data.data, count_of(data, typed), typed.type,
-                                  reduction, root, context.comm, data.stream);
-      });
-}
-
-Status reduce_scatter(ContextHandle handle, Buffer send, Buffer recv, ReduceOp op, WorkHandle* work,
-                      Failure* failure) {
-  return queue_reduction(
-      handle, recv, op, work, failure, [&](const Context& context, Typed typed, RedOp reduction) {
-        return context.api.reduce_scatter(send.data, recv.data, count_of(recv, typed), typed.type,
-                                          reduction, context.comm, send.stream);
-      });
-}
-
-Status broadcast(ContextHandle handle, Buffer data, int32_t root, WorkHandle* work,
-                 Failure* failure) {
-  return queue(handle, work, failure, [&](const Context& context) {
-    return context.api.broadcast(data.data, data.data, bytes_of(data), kUint8, root, context.comm,
-                                 data.stream);
-  });
-}
-
-Status all_gather(ContextHandle handle, Buffer send, Buffer recv, WorkHandle* work,
-                  Failure* failure) {
-  return queue(handle, work, failure, [&](const Context& context) {
-    return context.api.all_gather(send.data, recv.data, bytes_of(send), kUint8, context.comm,
-                                  send.stream);
-  });
-}
-
-// Messages between all ranks at once. `sent` and `expected` have the elements for each rank.
-Result exchange(const Context& context, const Buffer& send, const int64_t* sent, const Buffer& recv,
-                const int64_t* expected, StreamHandle stream) {
+// Messages between all ranks at once. `sent` and `expected` have the elements for each rank; empty
+// lists: none.
+Result exchange(const Context& context, const Buffer& send, const std::vector<int64_t>& sent,
+                const Buffer& recv, const std::vector<int64_t>& expected, StreamHandle stream) {
   const Api& api = context.api;
-  Result result = api.group_start();
-  const int64_t bytes = itemsize(sent != nullptr ? send.dtype : recv.dtype);
+  if (const Result started = api.group_start(); started != kSuccess) return started;
+  Result result = kSuccess;
   const char* from = static_cast<const char*>(send.data);
   char* to = static_cast<char*>(recv.data);
   for (int32_t rank = 0; rank < context.size && result == kSuccess; ++rank) {
-    const int64_t out = sent != nullptr ? sent[rank] * bytes : 0;
-    const int64_t in = expected != nullptr ? expected[rank] * bytes : 0;
+    const auto at = static_cast<size_t>(rank);
+    const int64_t out = sent.empty() ? 0 : sent[at] * itemsize(send.dtype);
+    const int64_t in = expected.empty() ? 0 : expected[at] * itemsize(recv.dtype);
     if (out > 0) {
       result = api.send(from, static_cast<size_t>(out), kUint8, rank, context.comm, stream);
     }
@@ -201,67 +156,96 @@ Result exchange(const Context& context, const Buffer& send, const int64_t* sent,
   return result == kSuccess ? ended : result;
 }
 
-Status all_to_all(ContextHandle handle, Buffer send, const int64_t* send_counts, Buffer recv,
-                  const int64_t* recv_counts, WorkHandle* work, Failure* failure) {
-  return queue(handle, work, failure, [&](const Context& context) {
-    return exchange(context, send, send_counts, recv, recv_counts, send.stream);
-  });
-}
-
-// One count for a single rank, zero for the others.
-std::unique_ptr<int64_t[]> counts_for(const Context& context, int32_t rank, int64_t count) {
-  auto counts = std::make_unique<int64_t[]>(static_cast<size_t>(context.size));
+// `count` for a single rank, 0 for the others.
+std::vector<int64_t> counts_for(const Context& context, int32_t rank, int64_t count) {
+  std::vector<int64_t> counts(static_cast<size_t>(context.size), 0);
   counts[static_cast<size_t>(rank)] = count;
   return counts;
 }
-std::unique_ptr<int64_t[]> counts_for_all(const Context& context, int64_t count) {
-  auto counts = std::make_unique<int64_t[]>(static_cast<size_t>(context.size));
-  for (int32_t rank = 0; rank < context.size; ++rank) counts[static_cast<size_t>(rank)] = count;
-  return counts;
+// At the root: `count` for each rank. Elsewhere empty.
+std::vector<int64_t> counts_at_root(const Context& context, int32_t root, int64_t count) {
+  if (context.rank != root) return {};
+  return std::vector<int64_t>(static_cast<size_t>(context.size), count);
 }
 
-Status gather(ContextHandle handle, Buffer send, Buffer recv, int32_t root, WorkHandle* work,
-              Failure* failure) {
-  return queue(handle, work, failure, [&](const Context& context) {
-    const auto sent = counts_for(context, root, send.count);
-    const auto all = counts_for_all(context, send.count);
-    return exchange(context, send, sent.get(), recv, context.rank == root ? all.get() : nullptr,
-                    send.stream);
-  });
-}
-
-Status scatter(ContextHandle handle, Buffer send, Buffer recv, int32_t root, WorkHandle* work,
-               Failure* failure) {
-  return queue(handle, work, failure, [&](const Context& context) {
-    const auto expected = counts_for(context, root, recv.count);
-    const auto all = counts_for_all(context, recv.count);
-    return exchange(context, send, context.rank == root ? all.get() : nullptr, recv, expected.get(),
-                    recv.stream);
-  });
-}
-
-// NCCL has none: a sum of the caller's memory is done when every rank has come.
-Status barrier(ContextHandle handle, Buffer data, WorkHandle* work, Failure* failure) {
-  return all_reduce(handle, data, ReduceOp::kMax, work, failure);
-}
-
-Status send(ContextHandle handle, Buffer data, int32_t peer, int32_t tag, WorkHandle* work,
-            Failure* failure) {
-  if (tag != 0) return failure->set(Code::kNotImplemented, "NCCL has no tags, expected 0");
-  return queue(handle, work, failure, [&](const Context& context) {
-    return context.api.send(data.data, bytes_of(data), kUint8, peer, context.comm, data.stream);
-  });
-}
-
-Status recv(ContextHandle handle, Buffer data, int32_t peer, int32_t tag, WorkHandle* work,
-            Failure* failure) {
-  if (tag != 0) return failure->set(Code::kNotImplemented, "NCCL has no tags, expected 0");
-  if (peer == kAnySource) {
-    return failure->set(Code::kNotImplemented, "NCCL receives from a rank that is named");
+Result reduce(const Context& context, const Request& request, Typed typed, RedOp op) {
+  const Api& api = context.api;
+  const Buffer &send = request.send, &recv = request.recv;
+  const bool scatters = request.signature.kind == Collective::kReduceScatter;
+  const auto count = static_cast<size_t>((scatters ? recv.count : send.count) * typed.elements);
+  if (scatters) {
+    return api.reduce_scatter(send.data, recv.data, count, typed.type, op, context.comm,
+                              send.stream);
   }
-  return queue(handle, work, failure, [&](const Context& context) {
-    return context.api.recv(data.data, bytes_of(data), kUint8, peer, context.comm, data.stream);
-  });
+  if (request.signature.kind == Collective::kReduce) {
+    return api.reduce(send.data, send.data, count, typed.type, op, request.signature.root,
+                      context.comm, send.stream);
+  }
+  return api.all_reduce(send.data, send.data, count, typed.type, op, context.comm, send.stream);
+}
+
+Result move(const Context& context, const Request& request) {
+  const Api& api = context.api;
+  const Buffer &send = request.send, &recv = request.recv;
+  const int32_t root = request.signature.root;
+  switch (request.signature.kind) {
+    case Collective::kBroadcast:
+      return api.broadcast(send.data, send.data, bytes_of(send), kUint8, root, context.comm,
+                           send.stream);
+    case Collective::kAllGather:
+      return api.all_gather(send.data, recv.data, bytes_of(send), kUint8, context.comm,
+                            send.stream);
+    case Collective::kAllToAll:
+      return exchange(context, send, request.send_counts, recv, request.recv_counts, send.stream);
+    case Collective::kGather:
+      return exchange(context, send, counts_for(context, root, send.count), recv,
+                      counts_at_root(context, root, send.count), send.stream);
+    case Collective::kScatter:
+      return exchange(context, send, counts_at_root(context, root, recv.count), recv,
+                      counts_for(context, root, recv.count), recv.stream);
+    case Collective::kSend:
+      return api.send(send.data, bytes_of(send), kUint8, request.peer, context.comm, send.stream);
+    default:
+      return api.recv(recv.data, bytes_of(recv), kUint8, request.peer, context.comm, recv.stream);
+  }
+}
+
+// Queues what `call` does on a stream of the device.
+template <class Call>
+Status queue(Context& context, WorkHandle* work, Failure* failure, Call&& call) {
+  const std::lock_guard lock(context.mutex);
+  if (context.aborted) return failure->set(Code::kCancelled, context.reason.text);
+  const DeviceGuard guard(context);
+  if (const Status status = guard.check(failure); status != kOk) return status;
+  const Result result = call();
+  if (result != kSuccess && result != kInProgress) return refuse(context, result, failure);
+  *work = &g_queued;
+  return kOk;
+}
+
+// NCCL has no barrier: a reduction of the caller's memory is done when every rank has come.
+Status start(ContextHandle handle, Request&& request, WorkHandle* work, Failure* failure) {
+  Context& context = context_of(handle);
+  const Collective kind = request.signature.kind;
+  const bool reduces = request.signature.reduce >= 0;
+  if (!reduces && kind != Collective::kBarrier) {
+    if (request.tag != 0)
+      return failure->set(Code::kNotImplemented, "NCCL has no tags, expected 0");
+    if (kind == Collective::kRecv && request.peer == kAnySource) {
+      return failure->set(Code::kNotImplemented, "NCCL receives from a rank that is named");
+    }
+    return queue(context, work, failure, [&] { return move(context, request); });
+  }
+  const auto op = reduces ? static_cast<ReduceOp>(request.signature.reduce) : ReduceOp::kMax;
+  const DType dtype = request.send.dtype;
+  const auto typed = reducible(dtype, op);
+  const auto reduction = operation_of(op, dtype);
+  if (!typed || !reduction) {
+    return failure->set(Code::kNotImplemented,
+                        std::string("NCCL has no '") + name(op) + "' of " + name(dtype));
+  }
+  return queue(context, work, failure,
+               [&] { return reduce(context, request, *typed, *reduction); });
 }
 
 // ---- Operations under way ----
@@ -294,7 +278,7 @@ int32_t release(ContextHandle, WorkHandle) {
 // ---- Life ----
 
 Status init(const InitOptions* options, ContextHandle* out, Failure* failure) {
-  try {
+  return protect(failure, [&]() -> Status {
     char why[256] = "";
     const Api* api = find_api(why, sizeof why);
     if (api == nullptr) return failure->set(Code::kBackend, why);
@@ -310,41 +294,40 @@ Status init(const InitOptions* options, ContextHandle* out, Failure* failure) {
     context->rank = options->rank;
     context->size = options->size;
     context->device = options->device.index;
+    // Before the other ranks wait for this one.
+    const DeviceGuard guard(*context);
+    Status status = guard.check(failure);
     UniqueId id{};
-    if (const Status status = exchange_id(*api, *options, &id, failure); status != kOk) {
-      return status;
-    }
-    api->set_device(context->device);
+    if (status == kOk) status = exchange_id(*api, *options, &id, failure);
+    if (status != kOk) return status;
     const Result result = api->comm_init_rank(&context->comm, context->size, id, context->rank);
     if (result != kSuccess) return refuse(*context, result, failure);
     *out = context.release();
     return kOk;
-  } catch (...) {
-    return failure->set(Code::kOutOfMemory, "no memory for the group");
-  }
+  });
 }
 
 Status split(ContextHandle handle, int32_t color, int32_t key, ContextHandle* out,
              Failure* failure) {
-  *out = nullptr;
-  Context& parent = context_of(handle);
-  const std::lock_guard lock(parent.mutex);
-  if (parent.aborted) return failure->set(Code::kCancelled, parent.reason.text);
-  constexpr int kNoColor = -1;  // NCCL_SPLIT_NOCOLOR
-  Comm comm = nullptr;
-  parent.api.set_device(parent.device);
-  const Result result =
-      parent.api.comm_split(parent.comm, color < 0 ? kNoColor : color, key, &comm, nullptr);
-  if (result != kSuccess) return refuse(parent, result, failure);
-  if (comm == nullptr) return kOk;
-  auto* part = new (std::nothrow) Context(parent.api);
-  if (part == nullptr) return failure->set(Code::kOutOfMemory, "no memory for the group");
-  part->comm = comm;
-  part->device = parent.device;
-  part->api.comm_count(comm, &part->size);
-  part->api.comm_user_rank(comm, &part->rank);
-  *out = part;
-  return kOk;
+  return protect(failure, [&]() -> Status {
+    *out = nullptr;
+    Context& parent = context_of(handle);
+    const std::lock_guard lock(parent.mutex);
+    if (parent.aborted) return failure->set(Code::kCancelled, parent.reason.text);
+    constexpr int kNoColor = -1;  // NCCL_SPLIT_NOCOLOR
+    auto part = std::make_unique<Context>(parent.api);
+    part->device = parent.device;
+    const DeviceGuard guard(parent);
+    if (const Status status = guard.check(failure); status != kOk) return status;
+    const Result result =
+        parent.api.comm_split(parent.comm, color < 0 ? kNoColor : color, key, &part->comm, nullptr);
+    if (result != kSuccess) return refuse(parent, result, failure);
+    if (part->comm == nullptr) return kOk;
+    part->api.comm_count(part->comm, &part->size);
+    part->api.comm_user_rank(part->comm, &part->rank);
+    *out = part.release();
+    return kOk;
+  });
 }
 
 int32_t abort(ContextHandle handle, const char* reason, Failure* failure) {
@@ -375,42 +358,25 @@ int32_t serves(ContextHandle, DeviceType type, Collective, DType, ReduceOp) {
   return type == DeviceType::kCuda ? 1 : 0;
 }
 
-constexpr Table kTable = {
-    .abi = kTransportAbi,
-    .name = "nccl",
-    .stream_ordered = 1,
-    .init = init,
-    .rank = rank_of,
-    .size = size_of,
-    .serves = serves,
-    .split = split,
-    .abort = abort,
-    .destroy = destroy,
-    .all_reduce = all_reduce,
-    .reduce = reduce,
-    .broadcast = broadcast,
-    .all_gather = all_gather,
-    .reduce_scatter = reduce_scatter,
-    .all_to_all = all_to_all,
-    .gather = gather,
-    .scatter = scatter,
-    .barrier = barrier,
-    .send = send,
-    .recv = recv,
-    .wait = wait,
-    .test = test,
-    .source = source,
-    .release = release,
-};
+constexpr Table kTable = [] {
+  Table table = Starts<start, size_of>::table("nccl", 1);
+  table.init = init;
+  table.rank = rank_of;
+  table.serves = serves;
+  table.split = split;
+  table.abort = abort;
+  table.destroy = destroy;
+  table.wait = wait;
+  table.test = test;
+  table.source = source;
+  table.release = release;
+  return table;
+}();
 
 }  // namespace
 }  // namespace tsr::dist::nccl
 
 extern "C" [[gnu::visibility("default")]] const tsr::dist::Table* tsr_transport_entry(
     uint32_t abi, tsr::dist::Failure* failure) {
-  if (abi != tsr::dist::kTransportAbi) {
-    failure->set(tsr::Code::kBackend, "the plugin was built for another version of the library");
-    return nullptr;
-  }
-  return &tsr::dist::nccl::kTable;
+  return tsr::dist::table_for(abi, tsr::dist::nccl::kTable, failure);
 }
