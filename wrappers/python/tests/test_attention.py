@@ -405,6 +405,12 @@ def test_offsets_that_fall_are_refused() -> None:
         F.embedding_bag(ts.asarray([0, 1, 1]), normal(2, 2), ts.asarray([0, 2, 1]))
 
 
+@pytest.mark.parametrize("starts", [[-5, -3], [1], [2, 2]], ids=str)
+def test_the_first_offset_is_0_also_without_indices(starts: list[int]) -> None:
+    with pytest.raises(IndexError, match=f"expected 0 as the first offset, got {starts[0]}"):
+        F.embedding_bag(ts.zeros(0, dtype=ts.int64), normal(2, 2), ts.asarray(starts))
+
+
 def test_a_bag_divides_the_gradient_by_the_frequency() -> None:
     bag = nn.EmbeddingBag(4, 2, scale_grad_by_freq=True, mode="sum")
     bag(ts.asarray([[1, 1, 1], [1, 2, 3]])).sum().backward()

@@ -37,7 +37,7 @@ Status check_index(const BagPlan& plan) {
 
 Status check_starts(const BagPlan& plan) {
   if (plan.starts == nullptr || plan.bags == 0) return kernel::kOk;
-  if (plan.starts[0] != 0 && plan.indices != 0) {
+  if (plan.starts[0] != 0) {
     const std::string text = concat("expected 0 as the first offset, got ", plan.starts[0]);
     return failure(Code::kIndex, text.c_str());
   }
