@@ -5,6 +5,7 @@
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
 #include "capi/json_args.h"
+#include "capi/optimizer_args.h"
 #include "capi/structs.h"
 #include "io/safetensors.h"
 #include "optim/grad_scaler.h"
@@ -15,7 +16,6 @@ using namespace tsr::capi;
 namespace {
 
 using optim::GradScaler;
-using optim::Optimizer;
 using optim::ScalerState;
 
 constexpr const char* kMetadataKey = "tessera.grad_scaler";
@@ -61,9 +61,6 @@ void give_state(DeviceType type, tsr_autocast_state* to, const char* arg) {
 
 GradScaler& scaler_arg(tsr_grad_scaler handle) {
   return *object_arg<GradScaler>(handle, optim::kGradScalerTag, "gradient scaler", "scaler");
-}
-Optimizer& optimizer_arg(tsr_optimizer handle) {
-  return *object_arg<Optimizer>(handle, optim::kOptimizerTag, "optimizer", "optimizer");
 }
 
 ScalerState numbers_arg(const tsr_grad_scaler_state* from) {

@@ -9,6 +9,7 @@
 #include "capi/give_text.h"
 #include "capi/handle.h"
 #include "capi/json_args.h"
+#include "capi/optimizer_args.h"
 #include "capi/structs.h"
 #include "dist/sharded_files.h"
 #include "dist/sharded_optimizer.h"
@@ -167,8 +168,7 @@ tsr_status tsr_optimizer_shard(tsr_optimizer optimizer, tsr_group group,
   clear(sharded);
   return guard(Call(kInfo_optimizer_shard, optimizer, group), [&] {
     out_arg(sharded, "sharded");
-    auto shared = IntrusivePtr<Optimizer>::share(
-        object_arg<Optimizer>(optimizer, optim::kOptimizerTag, "optimizer", "optimizer"));
+    auto shared = IntrusivePtr<Optimizer>::share(&optimizer_arg(optimizer));
     give_object(new ShardedOptimizer(std::move(shared), shared_group_arg(group)), sharded);
   });
 }

@@ -4,6 +4,7 @@
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
 #include "capi/json_args.h"
+#include "capi/optimizer_args.h"
 #include "capi/structs.h"
 #include "io/safetensors.h"
 #include "optim/optimizer.h"
@@ -19,10 +20,6 @@ using optim::Option;
 using optim::Options;
 
 constexpr const char* kMetadataKey = "tessera.optimizer";
-
-Optimizer& optimizer_arg(tsr_optimizer handle) {
-  return *object_arg<Optimizer>(handle, optim::kOptimizerTag, "optimizer", "optimizer");
-}
 
 // A JSON array of names that have nothing to escape: numbers, dots and the names of states.
 std::string json_of_plain(const std::vector<std::string>& names) {

@@ -11,6 +11,7 @@
 #include "base/trace.h"
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
+#include "capi/optimizer_args.h"
 #include "ops/create/copy.h"
 
 namespace tsr::capi::program {
@@ -253,9 +254,7 @@ int32_t Recorder::generator_of(const void* handle) {
 }
 
 int32_t Recorder::optimizer_of(const void* handle) {
-  auto* optimizer =
-      object_arg<optim::Optimizer>(static_cast<tsr_optimizer>(const_cast<void*>(handle)),
-                                   optim::kOptimizerTag, "optimizer", "optimizer");
+  auto* optimizer = &optimizer_arg(static_cast<tsr_optimizer>(const_cast<void*>(handle)));
   const auto [place, is_new] =
       optimizers_.try_emplace(handle, static_cast<int32_t>(program_->optimizers.size()));
   if (is_new) {
