@@ -244,6 +244,20 @@ def test_large_matrices_agree_with_scipy() -> None:
     np.testing.assert_allclose(la.matrix_exp(f64(a / 20)).numpy(), scipy.linalg.expm(a / 20), rtol=1e-8, atol=1e-8)
 
 
+def test_a_small_matrix_does_not_depend_on_the_number_of_threads() -> None:
+    a = ts.asarray(np.random.default_rng(5).standard_normal((130, 130)))
+    found = []
+    before = ts.get_num_threads()
+    try:
+        for threads in (1, 2):
+            ts.set_num_threads(threads)
+            found.append([ts.linalg.svdvals(a).numpy(), ts.linalg.qr(a)[0].numpy(), ts.linalg.inv(a).numpy()])
+    finally:
+        ts.set_num_threads(before)
+    for one, two in zip(*found, strict=True):
+        assert np.array_equal(one, two)
+
+
 def test_batches_do_not_depend_on_the_number_of_threads() -> None:
     x = f64(np.random.default_rng(8).standard_normal((64, 12, 12)))
     before = ts.get_num_threads()

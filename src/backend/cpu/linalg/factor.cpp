@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// Factorizations by LAPACK: large matrices one after another with all threads, small ones of a
-// batch divided among the threads.
+// Factorizations by LAPACK: large matrices one after another with all threads, small ones with one
+// thread each, of which a batch uses all.
 #include "backend/cpu/generated/entries.h"
 
 #include <atomic>
@@ -21,7 +21,8 @@ using kernel::Status;
 
 namespace {
 
-// Matrices of at least so many operations are factored one after another with all threads.
+// Matrices of at least so many operations are factored one after another with all threads. With
+// smaller ones BLAS wakes its threads more often than they have work.
 constexpr int64_t kLarge = int64_t{1} << 27;
 // As many operations are worth a thread.
 constexpr int64_t kGrain = int64_t{1} << 16;
@@ -58,7 +59,7 @@ Status run(const FactorPlan& plan) {
   const int64_t least = std::min(plan.rows, plan.columns);
   const int64_t work = plan.rows * plan.columns * (least + plan.others);
   // With one thread for each matrix, deterministic mode has no reason to take them in turn.
-  const bool in_turn = plan.batch <= 1 || (work >= kLarge && !deterministic());
+  const bool in_turn = work >= kLarge && !deterministic();
   const BlasUse use(in_turn ? BlasCalls::kInTurn : BlasCalls::kSideBySide);
   if (!use) return use.status();
   const Lapack<T>* lapack = find_lapack<T>(use);
@@ -76,7 +77,8 @@ Status run(const FactorPlan& plan) {
   }
   // The text of a failure belongs to the thread that reports it.
   std::atomic<Status> result{kernel::kOk};
-  parallel_for(plan.batch, std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
+  const int64_t grain = kGrain / std::max<int64_t>(1, work);
+  parallel_for(plan.batch, std::max<int64_t>(1, grain), [&](int64_t begin, int64_t end) {
     const Status status = run_range<Task<T>, T>(task, sizes, begin, end);
     if (status != kernel::kOk) result.store(status, std::memory_order_relaxed);
   });
