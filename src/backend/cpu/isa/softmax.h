@@ -212,6 +212,30 @@ T log_sum_exp(int64_t columns, const T* x) {
 }
 
 template <class T>
+double class_loss_distance(int64_t columns, const T* x, T lse, const T* weight) {
+  using V = Vec<T>;
+  constexpr int64_t kLongest = 4096;  // sums of so many numbers are formed in T
+  double total = 0;
+  for (int64_t start = 0; start < columns; start += kLongest) {
+    const int64_t stop = std::min(columns, start + kLongest);
+    V sums[4] = {V(0), V(0), V(0), V(0)};
+    const auto add = [&](int chain, V away, int64_t i, int64_t count) {
+      sums[chain] = weight == nullptr ? sums[chain] + away
+                                      : fma(away, load_some(weight + i, count), sums[chain]);
+    };
+    int64_t i = start;
+    for (; i + 4 * V::kSize <= stop; i += 4 * V::kSize) {
+      for (int k = 0; k < 4; ++k)
+        add(k, V(lse) - V::load(x + i + k * V::kSize), i + k * V::kSize, V::kSize);
+    }
+    for (; i + V::kSize <= stop; i += V::kSize) add(0, V(lse) - V::load(x + i), i, V::kSize);
+    if (i < stop) add(1, V(lse) - V::load_part(x + i, stop - i, lse), i, stop - i);
+    total += static_cast<double>(sum_of_lanes((sums[0] + sums[1]) + (sums[2] + sums[3])));
+  }
+  return total;
+}
+
+template <class T>
 void class_loss_backward(int64_t columns, const T* x, T lse, T slope, T flat, const T* weight,
                          T* out) {
   using V = Vec<T>;
@@ -234,6 +258,7 @@ inline constexpr SoftmaxRows<T> kSoftmaxRows{
 template <class T>
 inline constexpr ClassLossRows<T> kClassLossRows{
     .log_sum_exp = log_sum_exp<T>,
+    .distance = class_loss_distance<T>,
     .backward = class_loss_backward<T>,
 };
 

@@ -160,19 +160,13 @@ class ClassLoss {
     if (t >= 0) {
       loss = (1 - plan_.smoothing) * weight_of(t) * static_cast<double>(lse - x[t]);
       if (plan_.smoothing != 0) {
-        loss += plan_.smoothing / static_cast<double>(plan_.classes) * smooth(x, lse);
+        const double smooth = rows_.distance(plan_.classes, x, lse, weight_);
+        loss += plan_.smoothing / static_cast<double>(plan_.classes) * smooth;
       }
       sum += loss;
       weights += weight_of(t);
     }
     if (!reduced()) put_loss(position, loss);
-  }
-  [[nodiscard]] double smooth(const T* x, T lse) const {
-    double total = 0;
-    for (int64_t c = 0; c < plan_.classes; ++c) {
-      total += weight_of(c) * static_cast<double>(lse - x[c]);
-    }
-    return total;
   }
 
   void backward_row(int64_t position, const T* x, T* tile) {
@@ -200,7 +194,9 @@ class ClassLoss {
   void slopes(int64_t position, int64_t t, double g, const T* x, T* row) const {
     const double own = g * (1 - plan_.smoothing) * weight_of(t);
     const double flat = g * plan_.smoothing / static_cast<double>(plan_.classes);
-    if (plan_.log_probabilities != 0) {
+    if (plan_.log_probabilities != 0 && flat == 0) {
+      std::fill_n(row, plan_.classes, T{0});
+    } else if (plan_.log_probabilities != 0) {
       for (int64_t c = 0; c < plan_.classes; ++c) row[c] = static_cast<T>(-flat * weight_of(c));
     } else {
       const T lse = static_cast<const T*>(plan_.lse)[position];

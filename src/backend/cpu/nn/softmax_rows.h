@@ -23,6 +23,8 @@ struct SoftmaxRows {
 template <class T>
 struct ClassLossRows {
   T (*log_sum_exp)(int64_t columns, const T* x);
+  // The sum of weight (lse - x); a null weight is ones.
+  double (*distance)(int64_t columns, const T* x, T lse, const T* weight);
   // out = slope exp(x - lse) - flat weight; a null weight is ones.
   void (*backward)(int64_t columns, const T* x, T lse, T slope, T flat, const T* weight, T* out);
 };
