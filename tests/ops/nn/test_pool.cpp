@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "ops/create/create.h"
 #include "tests/ops/prelude.h"
 
 namespace tsr {
@@ -27,6 +28,9 @@ const Case kCases[] = {
     {"wide", 3, 40, {3}, {3}, {1}, {1}, false},
     {"wider than a tile", 2, 610, {2}, {2}, {0}, {1}, false},
     {"long windows", 2, 70, {2, 20}, {1}, {0}, {1}, false},
+    {"tiles", 6, 20, {3, 5}, {}, {0}, {1}, false},
+    {"more tiles than are folded together", 4, 612, {2, 6}, {}, {0}, {1}, false},
+    {"tiles of padded rows", 5, 8, {3, 4}, {2, 4}, {1, 0}, {1}, false},
 };
 
 Tensor run_max(const Case& c, const Tensor& x) {
@@ -155,6 +159,15 @@ TEST(Pool, the_first_of_equal_numbers_wins_and_a_nan_wins_always) {
   EXPECT_EQ(values(y)[0], 1);
   EXPECT_TRUE(std::isnan(values(y)[1]));
   EXPECT_EQ(values<int64_t>(positions), (std::vector<int64_t>{0, 3}));
+  // Of the NaNs the last one in the order of the rows.
+  const Tensor wide =
+      test::f32(Dims{1, 1, 2, 8}, {1, 7, 7, 2, NAN, 1, NAN, 3, 7, 0, 0, 0, 5, NAN, 1, -INFINITY});
+  const Dims tile{2, 4};
+  EXPECT_EQ(values<int64_t>(std::get<1>(ops::max_pool_with_positions<2>(wide, tile))),
+            (std::vector<int64_t>{1, 13}));
+  const Tensor least = ops::full(Dims{1, 1, 2, 4}, -INFINITY);
+  EXPECT_EQ(values<int64_t>(std::get<1>(ops::max_pool_with_positions<2>(least, tile))),
+            (std::vector<int64_t>{0}));
 }
 
 TEST(Pool, positions_that_were_written_are_refused) {

@@ -24,6 +24,21 @@ inline void each_input_row(const PoolShape& shape, int64_t d, int64_t h, Fn fn) 
   }
 }
 
+// The length of the windows of an axis if they cover it one behind the other; 0: they do not.
+inline int64_t tile_of(const PoolAxis& axis) {
+  if (axis.dilation != 1 || axis.output < 1 || axis.input % axis.output != 0) return 0;
+  const int64_t length = axis.input / axis.output;
+  for (int64_t o = 0; o < axis.output; ++o) {
+    if (axis.begin[o] != o * length || axis.end[o] != (o + 1) * length) return 0;
+  }
+  return length;
+}
+
+// Tiles from this width on are folded by columns: first the rows of a window into one, which are
+// whole registers, then the numbers of that one. Steps of smaller windows are short enough to be
+// lanes.
+inline constexpr int64_t kShortestTile = 4;
+
 // ---- maximum ----
 
 // A position type as wide as the numbers, so that one mask selects both.
@@ -44,6 +59,23 @@ struct Best {
     position[i] = wins ? at : position[i];
   }
   [[gnu::always_inline]] void start(int64_t i, Index at) { position[i] = at; }
+  // Column `from` of the same rows joins column `to`, as if their elements had come in order: of
+  // equal numbers the first one stays, of NaNs the last.
+  void join(int64_t to, int64_t from) {
+    const T candidate = value[from];
+    const bool before = position[from] < position[to];
+    const bool wins = candidate != candidate
+                          ? value[to] == value[to] || !before
+                          : candidate > value[to] || (candidate == value[to] && before);
+    if (!wins) return;
+    value[to] = candidate;
+    position[to] = position[from];
+  }
+  // Column `from` takes the place of column `to`.
+  void move(int64_t to, int64_t from) {
+    value[to] = value[from];
+    position[to] = position[from];
+  }
   void keep(int64_t count, T* out, int64_t* positions) const {
     std::copy_n(value, count, out);
     for (int64_t i = 0; i < count; ++i) positions[i] = static_cast<int64_t>(position[i]);
@@ -63,6 +95,8 @@ struct Best<T, NoPosition> {
     value[i] = wins ? candidate : value[i];
   }
   [[gnu::always_inline]] void start(int64_t, NoPosition) {}
+  void join(int64_t to, int64_t from) { offer(to, value[from], NoPosition(0)); }
+  void move(int64_t to, int64_t from) { value[to] = value[from]; }
   void keep(int64_t count, T* out, int64_t*) const { std::copy_n(value, count, out); }
 };
 
@@ -112,6 +146,35 @@ template <class Index>
 Index max_start(const PoolAxis& width, int64_t corner, int64_t o) {
   const bool none = corner < 0 || width.begin[o] >= width.end[o];
   return static_cast<Index>(none ? -1 : corner + width.begin[o]);
+}
+
+// A row of windows that tile its axis.
+template <class T, class Index>
+inline void max_tiles(const PoolShape& shape, int64_t tile, int64_t d, int64_t h, const T* in,
+                      T* out, int64_t* positions) {
+  const PoolAxis& width = shape.axes[2];
+  const int64_t corner = max_corner(shape, d, h);
+  const int64_t together = kPoolTile / tile;
+  Best<T, Index> best;
+  for (int64_t first = 0; first < width.output; first += together) {
+    const int64_t outputs = std::min(together, width.output - first);
+    const int64_t columns = outputs * tile;
+    for (int64_t c = 0; c < columns; ++c) {
+      best.value[c] = -std::numeric_limits<T>::infinity();
+      best.start(c, static_cast<Index>(corner < 0 ? -1 : corner + first * tile + c));
+    }
+    each_input_row(shape, d, h, [&](int64_t offset) {
+      const T* row = in + offset + first * tile;
+#pragma omp simd
+      for (int64_t c = 0; c < columns; ++c)
+        best.offer(c, row[c], place_of<Index>(offset + first * tile, c));
+    });
+    for (int64_t o = 0; o < outputs; ++o) {
+      for (int64_t k = 1; k < tile; ++k) best.join(o * tile, o * tile + k);
+      best.move(o, o * tile);
+    }
+    best.keep(outputs, out + first, positions == nullptr ? nullptr : positions + first);
+  }
 }
 
 template <class T, class Index>
@@ -173,9 +236,13 @@ inline void max_rows(const PoolShape& shape, int64_t begin, int64_t end, const T
                      int64_t* positions) {
   const int64_t height = shape.axes[1].output;
   const int64_t row = shape.axes[2].output * shape.channels;
+  const int64_t tile = shape.channels == 1 ? tile_of(shape.axes[2]) : 0;
+  const bool by_columns = tile >= kShortestTile && tile <= kPoolTile;
   for (int64_t r = begin; r < end; ++r) {
     int64_t* places = positions == nullptr ? nullptr : positions + r * row;
-    if (shape.channels == 1) {
+    if (by_columns) {
+      max_tiles<T, Index>(shape, tile, r / height, r % height, in, out + r * row, places);
+    } else if (shape.channels == 1) {
       max_row<T, Index>(shape, r / height, r % height, in, out + r * row, places);
     } else {
       max_row_channels<T, Index>(shape, r / height, r % height, in, out + r * row, places);
@@ -277,6 +344,47 @@ inline void window_sum_channels(const PoolShape& shape, int64_t d, int64_t h, in
   for (int64_t c = 0; c < channels; ++c) out[c] /= divisor;
 }
 
+// A row of windows that tile its axis.
+template <class T>
+inline void average_tiles(const PoolShape& shape, int64_t tile, int64_t d, int64_t h, const T* in,
+                          T* out) {
+  const PoolAxis& width = shape.axes[2];
+  const int64_t together = kPoolTile / tile;
+  T sums[kPoolTile];
+  double totals[kPoolTile];
+  for (int64_t first = 0; first < width.output; first += together) {
+    const int64_t outputs = std::min(together, width.output - first);
+    const int64_t columns = outputs * tile;
+    std::fill_n(sums, columns, T{0});
+    each_input_row(shape, d, h, [&](int64_t offset) {
+      const T* row = in + offset + first * tile;
+#pragma omp simd
+      for (int64_t c = 0; c < columns; ++c) sums[c] += row[c];
+    });
+    std::fill_n(totals, outputs, 0.0);
+    for (int64_t k = 0; k < tile; ++k) {
+      for (int64_t o = 0; o < outputs; ++o) totals[o] += static_cast<double>(sums[o * tile + k]);
+    }
+    for (int64_t o = 0; o < outputs; ++o)
+      out[first + o] = static_cast<T>(totals[o] / window_divisor(shape, d, h, first + o));
+  }
+}
+
+// The rows of the largest window.
+inline int64_t most_rows(const PoolShape& shape) {
+  int64_t most = 1;
+  for (int i = 0; i < 2; ++i) {
+    int64_t longest = 0;
+    for (int64_t o = 0; o < shape.axes[i].output; ++o)
+      longest = std::max(longest, shape.axes[i].end[o] - shape.axes[i].begin[o]);
+    most *= longest;
+  }
+  return most;
+}
+
+// Columns of so many rows are added up in T.
+inline constexpr int64_t kMostSummed = 64;
+
 template <class T>
 void average_pool(const PoolShape& shape, int64_t begin, int64_t end, const T* in, T* out) {
   const int64_t height = shape.axes[1].output;
@@ -286,10 +394,17 @@ void average_pool(const PoolShape& shape, int64_t begin, int64_t end, const T* i
   const bool lanes = shape.channels == 1 && axis.kernel <= kLongWindow;
   const int64_t from = lanes ? axis.inner_begin : width;
   const int64_t to = lanes ? axis.inner_end : width;
+  const int64_t tile = shape.channels == 1 ? tile_of(axis) : 0;
+  const bool by_columns =
+      tile >= kShortestTile && tile <= kPoolTile && most_rows(shape) <= kMostSummed;
   for (int64_t r = begin; r < end; ++r) {
     const int64_t d = r / height;
     const int64_t h = r % height;
     T* row = out + r * width * shape.channels;
+    if (by_columns) {
+      average_tiles(shape, tile, d, h, in, row);
+      continue;
+    }
     if (shape.channels != 1) {
       for (int64_t w = 0; w < width; ++w)
         window_sum_channels(shape, d, h, w, in, row + w * shape.channels);
@@ -357,11 +472,37 @@ inline void spread_row(const PoolShape& shape, int64_t d, int64_t h, const T* sl
   }
 }
 
+// Where the windows tile the plane, an input has the share of one output: a row of them is written
+// out and copied to all rows of the window.
+template <class T>
+inline void spread_tiles(const PoolShape& shape, int64_t tile, int64_t d, int64_t h,
+                         const T* slopes, T* dx) {
+  const PoolAxis& width = shape.axes[2];
+  const int64_t together = std::max<int64_t>(1, kPoolTile / tile);
+  T parts[kPoolTile];
+  for (int64_t first = 0; first < width.output; first += together) {
+    const int64_t outputs = std::min(together, width.output - first);
+    for (int64_t o = 0; o < outputs; ++o) {
+      const T share = static_cast<T>(1 / window_divisor(shape, d, h, first + o));
+      std::fill_n(parts + o * tile, tile, slopes[first + o] * share);
+    }
+    each_input_row(shape, d, h, [&](int64_t offset) {
+      std::copy_n(parts, outputs * tile, dx + offset + first * tile);
+    });
+  }
+}
+
 template <class T>
 void average_pool_backward(const PoolShape& shape, const T* g, T* dx) {
   const PoolAxis& height = shape.axes[1];
   const PoolAxis& width = shape.axes[2];
   const int64_t channels = shape.channels;
+  const int64_t tile = channels == 1 ? tile_of(width) : 0;
+  if (tile >= 1 && tile <= kPoolTile && tile_of(height) > 0 && tile_of(shape.axes[0]) > 0) {
+    for (int64_t r = 0; r < shape.axes[0].output * height.output; ++r)
+      spread_tiles(shape, tile, r / height.output, r % height.output, g + r * width.output, dx);
+    return;
+  }
   std::fill_n(dx, shape.axes[0].input * height.input * width.input * channels, T{0});
   // As forward: long windows are vectorised along the window.
   const bool lanes = channels == 1 && width.kernel <= kLongWindow;
