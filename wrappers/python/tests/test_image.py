@@ -130,6 +130,18 @@ def test_grid_sample_computes_16_bits_in_float32(dtype: str) -> None:
     assert result.dtype is kind and (result == wanted).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_grid_sample_of_many_channels_is_that_of_each(dtype: str) -> None:
+    rng = np.random.default_rng(3)
+    image = ts.asarray(rng.standard_normal((2, 37, 9, 11)).astype(dtype))
+    grid = ts.asarray((rng.random((2, 12, 13, 2)) * 2.6 - 1.3).astype(dtype))
+    for mode in ("bilinear", "nearest", "bicubic"):
+        whole = F.grid_sample(image, grid, mode=mode)
+        for c in range(37):
+            each = F.grid_sample(image[:, c : c + 1], grid, mode=mode)
+            assert np.array_equal(whole[:, c : c + 1].numpy(), each.numpy())
+
+
 def test_gradient_at_the_border_is_that_of_pytorch() -> None:
     points = [[[[-1.0, 1.0], [0.3, -1.0], [1.5, 0.2], [0.1, 0.2]]]]
     numbers = np.random.default_rng(0).normal(size=(1, 2, 3, 3))

@@ -125,6 +125,23 @@ void weighted_gather(int64_t count, int64_t taps, int64_t stride, const int32_t*
 }
 
 template <class T>
+void weighted_gather_lines(int64_t count, int64_t taps, int64_t stride, const int32_t* index,
+                           const T* weight, const T* in, T* out) {
+  constexpr int64_t kLine = kLineChannels<T>;
+  for (int64_t p = 0; p < count; ++p) {
+    T sums[kLine] = {};
+    for (int64_t k = 0; k < taps; ++k) {
+      const int64_t at = index[k * stride + p];
+      if (at < 0) continue;
+      const T share = weight[k * stride + p];
+#pragma omp simd
+      for (int64_t c = 0; c < kLine; ++c) sums[c] += share * in[at * kLine + c];
+    }
+    std::copy_n(sums, kLine, out + p * kLine);
+  }
+}
+
+template <class T>
 void weighted_products(int64_t count, const int32_t* index, const T* in, const T* g, T* products) {
 #pragma omp simd
   for (int64_t i = 0; i < count; ++i) {
@@ -136,6 +153,7 @@ void weighted_products(int64_t count, const int32_t* index, const T* in, const T
 template <class T>
 inline constexpr WeightedGatherRows<T> kWeightedGatherRows{
     .gather = weighted_gather<T>,
+    .gather_lines = weighted_gather_lines<T>,
     .products = weighted_products<T>,
 };
 

@@ -24,11 +24,18 @@ struct ResampleRows {
   void (*across)(const ResampleBand<T>& band, int64_t inner, const T* in, T* out);
 };
 
+// The channels whose numbers at one place fill a cache line.
+template <class T>
+inline constexpr int64_t kLineChannels = 64 / static_cast<int64_t>(sizeof(T));
+
 template <class T>
 struct WeightedGatherRows {
   // out[p] = Σ_k weight[k stride + p] in[index[k stride + p]], p < count.
   void (*gather)(int64_t count, int64_t taps, int64_t stride, const int32_t* index, const T* weight,
                  const T* in, T* out);
+  // The same of kLineChannels channels, whose numbers at one place are neighbours.
+  void (*gather_lines)(int64_t count, int64_t taps, int64_t stride, const int32_t* index,
+                       const T* weight, const T* in, T* out);
   // For one tap, products[p] += g[p] in[index[p]].
   void (*products)(int64_t count, const int32_t* index, const T* in, const T* g, T* products);
 };

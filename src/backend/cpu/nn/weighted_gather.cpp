@@ -8,6 +8,7 @@
 #include "backend/cpu/host.h"
 #include "backend/cpu/level.h"
 #include "backend/cpu/nn/resample_rows.h"
+#include "backend/cpu/pointwise/strided.h"
 #include "base/parallel.h"
 
 namespace tsr::cpu {
@@ -19,6 +20,8 @@ using kernel::WeightedPass;
 
 constexpr int64_t kBlock = 1024;  // points whose indices and weights stay in the first-level cache
 constexpr int64_t kGrain = 8192;
+// Of an image whose channels are put side by side; more would leave the caches.
+constexpr int64_t kMostElements = 32768;
 
 template <class T>
 class WeightedGather {
@@ -41,8 +44,7 @@ class WeightedGather {
         return each(taps * blocks_, std::min(kBlock, plan_.points) * plan_.channels,
                     [&](int64_t i) { products(i / blocks_, i % blocks_ * kBlock); });
       default:
-        return each(plan_.batch * blocks_, std::min(kBlock, plan_.points) * plan_.channels,
-                    [&](int64_t i) { gather(i / blocks_, i % blocks_ * kBlock); });
+        return gather_all();
     }
   }
 
@@ -54,15 +56,65 @@ class WeightedGather {
     });
   }
 
-  void gather(int64_t n, int64_t point) const {
+  // ---- the forward pass ----
+
+  // Where that pays, a line of channels is gathered at once, from a copy in which the channels are
+  // neighbours; the other channels one by one. Both add up the taps in their order.
+  void gather_all() const {
+    const bool pays = plan_.elements <= std::min(kMostElements, 2 * plan_.points);
+    const int64_t lines = pays ? plan_.channels / kLineChannels<T> : 0;
+    const int64_t cost = plan_.points * plan_.taps * kLineChannels<T>;
+    const int64_t room = (plan_.elements + kBlock) * kLineChannels<T>;
+    parallel_for(plan_.batch * lines, std::max<int64_t>(1, kGrain / (cost + 1)),
+                 [&](int64_t begin, int64_t end) {
+                   const Workspace space(room * static_cast<int64_t>(sizeof(T)));
+                   for (int64_t i = begin; i < end; ++i) {
+                     const int64_t first = i % lines * kLineChannels<T>;
+                     if (space.data() != nullptr)
+                       gather_lines(i / lines, first, static_cast<T*>(space.data()));
+                     else
+                       gather_image(i / lines, first, first + kLineChannels<T>);
+                   }
+                 });
+    const int64_t first = lines * kLineChannels<T>;
+    if (first == plan_.channels) return;
+    each(plan_.batch * blocks_, std::min(kBlock, plan_.points) * (plan_.channels - first),
+         [&](int64_t i) { gather(i / blocks_, i % blocks_ * kBlock, first, plan_.channels); });
+  }
+
+  // The channels from `first` on.
+  void gather_lines(int64_t n, int64_t first, T* space) const {
+    constexpr int64_t kLine = kLineChannels<T>;
+    constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+    T* const found = space + plan_.elements * kLine;
+    const int64_t plane = n * plan_.channels + first;
+    transpose(plan_.elements, kLine, kSize, space, kLine * kSize, input_ + plane * plan_.elements,
+              plan_.elements * kSize);
+    for (int64_t point = 0; point < plan_.points; point += kBlock) {
+      const int64_t count = std::min(kBlock, plan_.points - point);
+      const int64_t table = n * plan_.taps * plan_.points + point;
+      rows_.gather_lines(count, plan_.taps, plan_.points, plan_.index + table, weight_ + table,
+                         space, found);
+      transpose(kLine, count, kSize, output_ + plane * plan_.points + point, plan_.points * kSize,
+                found, kLine * kSize);
+    }
+  }
+
+  void gather_image(int64_t n, int64_t first, int64_t last) const {
+    for (int64_t i = 0; i < blocks_; ++i) gather(n, i * kBlock, first, last);
+  }
+
+  void gather(int64_t n, int64_t point, int64_t first, int64_t last) const {
     const int64_t count = std::min(kBlock, plan_.points - point);
     const int64_t table = n * plan_.taps * plan_.points + point;
-    for (int64_t c = 0; c < plan_.channels; ++c) {
+    for (int64_t c = first; c < last; ++c) {
       const int64_t plane = n * plan_.channels + c;
       rows_.gather(count, plan_.taps, plan_.points, plan_.index + table, weight_ + table,
                    input_ + plane * plan_.elements, output_ + plane * plan_.points + point);
     }
   }
+
+  // ---- the gradients ----
 
   void scatter(int64_t plane) const {
     T* to = input_ + plane * plan_.elements;
