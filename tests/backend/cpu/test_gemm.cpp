@@ -90,6 +90,20 @@ TEST(Gemm, matches_three_loops_for_every_storage_order) {
   }
 }
 
+// Matrices that fit into the first-level cache together, with rests of tiles and panels.
+TEST(Gemm, small_products_match_three_loops) {
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
+    for (const Shape s : {Shape{40, 70, 21}, Shape{64, 32, 32}, Shape{8, 16, 1}}) {
+      for (const Layout a : kOrders) {
+        for (const Layout b : kOrders) {
+          for (const Layout c : kOrders) check(dtype, s, a, b, c, 1, 1);
+        }
+      }
+      check(dtype, s, Layout::kContiguous, Layout::kTransposed, Layout::kContiguous, 1, 0);
+    }
+  }
+}
+
 // Lines of a transposed matrix that are a multiple of 4096 bytes apart; several blocks of them.
 TEST(Gemm, lines_a_page_apart) {
   for (const Layout c : kOrders) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "backend/cpu/isa/fft_butterflies.h"
+#include "backend/cpu/isa/transpose.h"
 
 namespace tsr::cpu::TSR_ISA {
 
@@ -27,9 +28,6 @@ template <class T, size_t... kLane>
 }
 
 template <class T>
-using LaneSequence = std::make_index_sequence<Vec<T>::kSize>;
-
-template <class T>
 [[gnu::always_inline]] inline Lanes<T> reversed(Lanes<T> a) {
   return {reversed(a.re, LaneSequence<T>()), reversed(a.im, LaneSequence<T>())};
 }
@@ -47,6 +45,22 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline void store_parts(Lanes<T> a, T* target) {
   join_parts(a, target, LaneSequence<T>());
+}
+// Half as many; the other lanes are zero.
+template <class T>
+[[gnu::always_inline]] inline Lanes<T> load_half_parts(const T* source) {
+  using V = Vec<T>;
+  return split_parts(V::load(source), V(0), LaneSequence<T>());
+}
+template <class T, size_t... kLane>
+[[gnu::always_inline]] inline void join_half_parts(Lanes<T> a, T* target,
+                                                   std::index_sequence<kLane...>) {
+  constexpr size_t kSize = Vec<T>::kSize;
+  Vec<T>(__builtin_shufflevector(a.re.v, a.im.v, (kLane / 2 + kLane % 2 * kSize)...)).store(target);
+}
+template <class T>
+[[gnu::always_inline]] inline void store_half_parts(Lanes<T> a, T* target) {
+  join_half_parts(a, target, LaneSequence<T>());
 }
 // The first `count` of them, `lane_step` numbers apart; the other lanes are zero.
 template <class T>
@@ -67,38 +81,6 @@ template <class T>
     target[i * lane_step] = parts[2 * i];
     target[i * lane_step + 1] = parts[2 * i + 1];
   }
-}
-
-// ---- Transposition of a square of registers ----
-
-// Exchanges the lanes with bit kBit of `a` for those without it of `b`.
-template <int kBit, class T, size_t... kLane>
-[[gnu::always_inline]] inline void exchange_lanes(Vec<T>& a, Vec<T>& b,
-                                                  std::index_sequence<kLane...>) {
-  constexpr size_t kSize = Vec<T>::kSize;
-  constexpr size_t kStep = kBit;
-  const auto low =
-      __builtin_shufflevector(a.v, b.v, ((kLane & kStep) == 0 ? kLane : kSize + kLane - kStep)...);
-  const auto high =
-      __builtin_shufflevector(a.v, b.v, ((kLane & kStep) == 0 ? kLane + kStep : kSize + kLane)...);
-  a = Vec<T>(low);
-  b = Vec<T>(high);
-}
-
-// Lane j of register i becomes lane i of register j.
-template <int kBit, class T>
-[[gnu::always_inline]] inline void transpose_from(Vec<T>* square) {
-  if constexpr (kBit > 0) {
-#pragma GCC unroll 16
-    for (int i = 0; i < Vec<T>::kSize; ++i) {
-      if ((i & kBit) == 0) exchange_lanes<kBit>(square[i], square[i + kBit], LaneSequence<T>());
-    }
-    transpose_from<kBit / 2>(square);
-  }
-}
-template <class T>
-[[gnu::always_inline]] inline void transpose(Vec<T>* square) {
-  transpose_from<Vec<T>::kSize / 2>(square);
 }
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -9,6 +9,7 @@
 
 #include "backend/common/math_any.h"
 #include "backend/common/vec.h"
+#include "backend/cpu/isa/transpose.h"
 #include "backend/cpu/linalg/product_rows.h"
 
 namespace tsr::cpu::TSR_ISA {
@@ -87,6 +88,32 @@ void packed_multiply(const PackedProduct<T>& p, int64_t begin, int64_t end) {
 
 inline constexpr int64_t kPackedRun = 16;
 
+// `columns` of a panel whose matrix has contiguous columns: squares are transposed in registers,
+// the rest is moved a few rows at a time, so that whole cache lines are read.
+template <class T>
+inline void pack_turned(const MatrixToPack<T>& m, const T* from, int64_t columns, T* to) {
+  using V = Vec<T>;
+  const int64_t squares = m.row_step == 1 ? columns / V::kSize * V::kSize : 0;
+  const int64_t height = m.row_step == 1 ? m.rows / V::kSize * V::kSize : 0;
+  for (int64_t i = 0; i < height; i += V::kSize) {
+    for (int64_t j = 0; j < squares; j += V::kSize) {
+      V square[V::kSize];
+#pragma GCC unroll 16
+      for (int k = 0; k < V::kSize; ++k) square[k] = V::load(from + (j + k) * m.column_step + i);
+      transpose(square);
+#pragma GCC unroll 16
+      for (int k = 0; k < V::kSize; ++k) square[k].store(to + (i + k) * kPanel<T> + j);
+    }
+  }
+  for (int64_t start = 0; start < m.rows; start += kPackedRun) {
+    const int64_t stop = std::min(start + kPackedRun, m.rows);
+    for (int64_t j = stop <= height ? squares : 0; j < columns; ++j) {
+      for (int64_t i = start; i < stop; ++i)
+        to[i * kPanel<T> + j] = from[i * m.row_step + j * m.column_step];
+    }
+  }
+}
+
 // Panel by panel; a panel holds its columns of all rows of the matrix, row by row, with zeros
 // behind the last column.
 template <class T>
@@ -103,14 +130,7 @@ void pack_panels(const MatrixToPack<T>& m, int64_t begin, int64_t end, T* packed
         std::copy_n(from + i * m.row_step, columns, to + i * kPanel<T>);
       continue;
     }
-    // A few rows at a time, so that whole cache lines of a transposed matrix are read.
-    for (int64_t start = 0; start < m.rows; start += kPackedRun) {
-      const int64_t stop = std::min(start + kPackedRun, m.rows);
-      for (int64_t j = 0; j < columns; ++j) {
-        for (int64_t i = start; i < stop; ++i)
-          to[i * kPanel<T> + j] = from[i * m.row_step + j * m.column_step];
-      }
-    }
+    pack_turned(m, from, columns, to);
   }
 }
 

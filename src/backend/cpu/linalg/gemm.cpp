@@ -195,7 +195,7 @@ Status multiply_real_or_complex(const BlasUse* use, const GemmPlan& plan, const 
               static_cast<double*>(c));
     return kernel::kOk;
   }
-  if (skinny_gemm(plan, a, b, c)) return kernel::kOk;
+  if (skinny_gemm(plan, a, b, c) || small_gemm(plan, a, b, c)) return kernel::kOk;
   const BlasUse& blas = *use;
   if (!blas) return blas.status();
   const Side left = describe(plan.a_strides, plan.m, plan.k, plan.conj_a != 0);

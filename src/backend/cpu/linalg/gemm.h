@@ -13,4 +13,7 @@ bool gemm_integer(const kernel::GemmPlan& plan, const void* a, const void* b, vo
 // A product whose cost is reading or writing one large matrix once; false for any other product.
 bool skinny_gemm(const kernel::GemmPlan& plan, const void* a, const void* b, void* c);
 
+// A product of matrices that fit into the first-level cache together; false for any other product.
+bool small_gemm(const kernel::GemmPlan& plan, const void* a, const void* b, void* c);
+
 }  // namespace tsr::cpu
