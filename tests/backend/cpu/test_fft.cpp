@@ -72,7 +72,7 @@ void check_lengths(double limit) {
   for (const char* name : kLevels) {
     const cpu::Level* level = cpu::find_level(name);
     if (level == nullptr) continue;
-    std::vector<int64_t> lengths = {121,  128,  169,  243,  257,  360,
+    std::vector<int64_t> lengths = {121,  128,  169,  243,  256,  257, 360,
                                     1000, 1009, 1024, 2187, 3721, 4096};
     for (int64_t n = 1; n <= 75; ++n) lengths.push_back(n);
     for (const int64_t n : lengths) {

@@ -29,17 +29,14 @@ std::vector<int64_t> radices_of(int64_t length) {
   std::vector<int64_t> radices;
   int twos = 0;
   for (; length % 2 == 0; length /= 2) ++twos;
-  if (twos % 3 == 1) {
-    if (twos == 1) {
-      radices.push_back(2);
-      twos -= 1;
-    } else {
-      radices.insert(radices.end(), {4, 4});
-      twos -= 4;
-    }
-  } else if (twos % 3 == 2) {
-    radices.push_back(4);
-    twos -= 2;
+  // Few passes: radix 8, and 16 where that leaves no smaller one.
+  while (twos % 3 != 0 && twos >= 4 && twos != 5) {
+    radices.push_back(16);
+    twos -= 4;
+  }
+  if (twos % 3 != 0) {
+    radices.push_back(twos % 3 == 1 ? 2 : 4);
+    twos -= twos % 3;
   }
   for (; twos > 0; twos -= 3) radices.push_back(8);
   for (int64_t odd = 3; odd <= kMaxFftRadix; odd += 2) {
@@ -55,7 +52,10 @@ double block_cost(int64_t length) {
   if (length == 1) return 1;
   double each = 0;
   for (const int64_t radix : radices_of(length))
-    each += radix == 4 ? 4.5 : radix == 8 ? 6.5 : static_cast<double>(radix) + 1.5;
+    each += radix == 4    ? 4.5
+            : radix == 8  ? 6.5
+            : radix == 16 ? 8.5
+                          : static_cast<double>(radix) + 1.5;
   return each == 0 ? 1e300 : each * static_cast<double>(length);
 }
 

@@ -14,76 +14,148 @@ inline constexpr int64_t kBlock = 2 * Vec<T>::kSize;
 
 // ---- Passes ----
 
+// The elements that a pass reads or writes, `step` numbers apart: blocks, or numbers of
+// neighbouring lanes as the caller has them (`parts`).
+template <class T>
+struct Elements {
+  T* data;
+  int64_t step;
+  bool swap = false;  // parts only
+  T scale = 1;        // parts that are written
+};
+template <class T>
+inline Elements<T> blocks_at(T* blocks) {
+  return {blocks, kBlock<T>};
+}
+
+// Which side of a pass has parts, and whether they are of all lanes or of half of them.
+enum class Parts { kNone, kRead, kHalfRead, kWritten, kHalfWritten };
+
+template <Parts kParts, class T>
+[[gnu::always_inline]] inline Lanes<T> load_element(const T* source, bool swap) {
+  if constexpr (kParts == Parts::kRead)
+    return swap_parts(load_parts(source), swap);
+  else if constexpr (kParts == Parts::kHalfRead)
+    return swap_parts(load_half_parts(source), swap);
+  else
+    return Lanes<T>::load(source);
+}
+template <Parts kParts, class T>
+[[gnu::always_inline]] inline void store_element(Lanes<T> x, T* target, bool swap, Vec<T> scale) {
+  if constexpr (kParts == Parts::kWritten)
+    store_parts(swap_parts(Lanes<T>{x.re * scale, x.im * scale}, swap), target);
+  else if constexpr (kParts == Parts::kHalfWritten)
+    store_half_parts(swap_parts(Lanes<T>{x.re * scale, x.im * scale}, swap), target);
+  else
+    x.store(target);
+}
+
 // One butterfly; elements are `step` numbers apart in the source and `out_step` in the target.
-template <int kRadix, bool kTwiddle, class T>
+template <int kRadix, bool kTwiddle, Parts kParts, class T>
 [[gnu::always_inline]] inline void butterfly(const FftPass<T>& pass, const T* source, int64_t step,
-                                             const T* twiddles, T* target, int64_t out_step) {
+                                             bool swap_in, const T* twiddles, T* target,
+                                             int64_t out_step, bool swap_out, Vec<T> scale) {
   constexpr int64_t kRoom = kRadix == 0 ? kMaxFftRadix : kRadix;
   const int64_t radix = kRadix == 0 ? pass.radix : kRadix;
   Lanes<T> x[kRoom];
 #pragma GCC unroll 16
-  for (int64_t j = 0; j < radix; ++j) x[j] = Lanes<T>::load(source + j * step);
+  for (int64_t j = 0; j < radix; ++j) x[j] = load_element<kParts>(source + j * step, swap_in);
   transform<kRadix>(x, radix, pass.roots);
-  x[0].store(target);
+  store_element<kParts>(x[0], target, swap_out, scale);
 #pragma GCC unroll 16
   for (int64_t k = 1; k < radix; ++k) {
     if constexpr (kTwiddle) {
       const T* factor = twiddles + 2 * (k - 1);
       x[k] = multiply(x[k], Vec<T>(factor[0]), Vec<T>(factor[1]));
     }
-    x[k].store(target + k * out_step);
+    store_element<kParts>(x[k], target + k * out_step, swap_out, scale);
   }
 }
 
-template <int kRadix, class T>
-[[gnu::noinline]] void run_pass(const FftPass<T>& pass, const T* source, T* target) {
+template <int kRadix, Parts kParts, class T>
+[[gnu::noinline]] void run_pass(const FftPass<T>& pass, const Elements<T>& from,
+                                const Elements<T>& to) {
   const int64_t radix = kRadix == 0 ? pass.radix : kRadix;
-  const int64_t out_step = pass.inner * kBlock<T>;
-  const int64_t step = pass.count * out_step;
-  for (int64_t q = 0; q < out_step; q += kBlock<T>)
-    butterfly<kRadix, false>(pass, source + q, step, pass.twiddles, target + q, out_step);
+  const int64_t step = pass.count * pass.inner * from.step;
+  const int64_t out_step = pass.inner * to.step;
+  const Vec<T> scale(to.scale);
+  for (int64_t q = 0; q < pass.inner; ++q) {
+    butterfly<kRadix, false, kParts>(pass, from.data + q * from.step, step, from.swap,
+                                     pass.twiddles, to.data + q * to.step, out_step, to.swap,
+                                     scale);
+  }
   for (int64_t p = 1; p < pass.count; ++p) {
     const T* twiddles = pass.twiddles + 2 * p * (radix - 1);
-    const T* from = source + p * out_step;
-    T* to = target + p * radix * out_step;
-    for (int64_t q = 0; q < out_step; q += kBlock<T>)
-      butterfly<kRadix, true>(pass, from + q, step, twiddles, to + q, out_step);
+    const T* source = from.data + p * pass.inner * from.step;
+    T* target = to.data + p * radix * out_step;
+    for (int64_t q = 0; q < pass.inner; ++q) {
+      butterfly<kRadix, true, kParts>(pass, source + q * from.step, step, from.swap, twiddles,
+                                      target + q * to.step, out_step, to.swap, scale);
+    }
   }
 }
 
 template <class T>
-inline void run_pass(const FftPass<T>& pass, const T* source, T* target) {
+inline void run_pass(const FftPass<T>& pass, const Elements<T>& from, const Elements<T>& to) {
   switch (pass.radix) {
     case 2:
-      return run_pass<2>(pass, source, target);
+      return run_pass<2, Parts::kNone>(pass, from, to);
     case 3:
-      return run_pass<3>(pass, source, target);
+      return run_pass<3, Parts::kNone>(pass, from, to);
     case 4:
-      return run_pass<4>(pass, source, target);
+      return run_pass<4, Parts::kNone>(pass, from, to);
     case 5:
-      return run_pass<5>(pass, source, target);
+      return run_pass<5, Parts::kNone>(pass, from, to);
     case 7:
-      return run_pass<7>(pass, source, target);
+      return run_pass<7, Parts::kNone>(pass, from, to);
     case 8:
-      return run_pass<8>(pass, source, target);
+      return run_pass<8, Parts::kNone>(pass, from, to);
     case 11:
-      return run_pass<11>(pass, source, target);
+      return run_pass<11, Parts::kNone>(pass, from, to);
     case 13:
-      return run_pass<13>(pass, source, target);
+      return run_pass<13, Parts::kNone>(pass, from, to);
+    case 16:
+      return run_pass<16, Parts::kNone>(pass, from, to);
     default:
-      return run_pass<0>(pass, source, target);
+      return run_pass<0, Parts::kNone>(pass, from, to);
   }
 }
 
-// Transforms the blocks at `from`, which are lost; returns where the result is: at `from` or at
-// `to`.
+template <Parts kParts>
+using PartsOf = std::integral_constant<Parts, kParts>;
+
+// The same with parts on one side, for the radices of powers of two alone: false for another one.
+template <Parts kParts, class T>
+inline bool run_pass_of_parts(const FftPass<T>& pass, const Elements<T>& from,
+                              const Elements<T>& to) {
+  switch (pass.radix) {
+    case 4:
+      run_pass<4, kParts>(pass, from, to);
+      return true;
+    case 8:
+      run_pass<8, kParts>(pass, from, to);
+      return true;
+    case 16:
+      run_pass<16, kParts>(pass, from, to);
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The passes [begin, end) of the blocks at `from`, which are lost; returns where the result is: at
+// `from` or at `to`.
 template <class T>
-inline T* run_passes(const FftLanes<T>& transform, T* from, T* to) {
-  for (int i = 0; i < transform.count; ++i) {
-    run_pass(transform.passes[i], from, to);
+inline T* run_passes(const FftLanes<T>& transform, int begin, int end, T* from, T* to) {
+  for (int i = begin; i < end; ++i) {
+    run_pass(transform.passes[i], blocks_at(from), blocks_at(to));
     std::swap(from, to);
   }
   return from;
+}
+template <class T>
+inline T* run_passes(const FftLanes<T>& transform, T* from, T* to) {
+  return run_passes(transform, 0, transform.count, from, to);
 }
 
 // ---- Short transforms ----
@@ -205,11 +277,49 @@ inline void store_blocks(int64_t length, const FftOperands<T>& at, const T* bloc
   }
 }
 
+// Reads the lanes and runs the passes but the last `left` ones; returns where the blocks are, in
+// one of the two halves of the scratch memory.
+template <class T>
+inline T* read_and_run(const FftLanes<T>& transform, const FftOperands<T>& at, int left,
+                       T* scratch) {
+  T* const other = scratch + transform.length * kBlock<T>;
+  const int end = transform.count - left;
+  // Nothing is written to what is only read.
+  const Elements<T> from{const_cast<T*>(at.input), at.input_step, at.swap};
+  const bool side_by_side = at.input_lane == 2 && end > 0;
+  const auto read = [&](auto parts) {
+    return run_pass_of_parts<decltype(parts)::value>(transform.passes[0], from, blocks_at(scratch));
+  };
+  if (side_by_side && at.lanes == Vec<T>::kSize && read(PartsOf<Parts::kRead>()))
+    return run_passes(transform, 1, end, scratch, other);
+  if (side_by_side && at.lanes == Vec<T>::kSize / 2 && read(PartsOf<Parts::kHalfRead>()))
+    return run_passes(transform, 1, end, scratch, other);
+  load_blocks(transform.length, at, scratch);
+  return run_passes(transform, 0, end, scratch, other);
+}
+
+// Runs the passes from `begin` on, at most one, and writes the lanes.
+template <class T>
+inline void run_and_write(const FftLanes<T>& transform, int begin, const FftOperands<T>& at,
+                          T* blocks, T* other) {
+  const Elements<T> to{at.output, at.output_step, at.swap, at.scale};
+  const bool side_by_side = at.output_lane == 2 && begin < transform.count;
+  const auto write = [&](auto parts) {
+    return run_pass_of_parts<decltype(parts)::value>(transform.passes[begin], blocks_at(blocks),
+                                                     to);
+  };
+  if (side_by_side && at.lanes == Vec<T>::kSize && write(PartsOf<Parts::kWritten>())) return;
+  if (side_by_side && at.lanes == Vec<T>::kSize / 2 && write(PartsOf<Parts::kHalfWritten>()))
+    return;
+  store_blocks(transform.length, at, run_passes(transform, begin, transform.count, blocks, other));
+}
+
 template <class T>
 void transform_lanes(const FftLanes<T>& transform, const FftOperands<T>& at, T* scratch) {
-  const int64_t length = transform.length;
-  load_blocks(length, at, scratch);
-  store_blocks(length, at, run_passes(transform, scratch, scratch + length * kBlock<T>));
+  T* const other = scratch + transform.length * kBlock<T>;
+  const int left = transform.count > 1 ? 1 : 0;
+  T* const blocks = read_and_run(transform, at, left, scratch);
+  run_and_write(transform, transform.count - left, at, blocks, blocks == scratch ? other : scratch);
 }
 
 // ---- Long transforms in four steps ----
@@ -254,9 +364,7 @@ void transform_columns(const FftSplit<T>& split, const T* input, bool swap, int6
   for (int64_t group = begin; group < end; ++group) {
     at.input = input + 2 * group * kSize;
     at.lanes = std::min(kSize, split.columns - group * kSize);
-    load_lanes(split.rows, at, scratch);
-    turn_columns(split, group, run_passes(split.down, scratch, scratch + split.rows * kBlock<T>),
-                 middle);
+    turn_columns(split, group, read_and_run(split.down, at, 0, scratch), middle);
   }
 }
 
@@ -273,7 +381,9 @@ void transform_rows(const FftSplit<T>& split, T* middle, T* output, T scale, boo
     at.output = output + 2 * group * kSize;
     at.lanes = std::min(kSize, split.rows - group * kSize);
     T* blocks = middle + group * split.columns * kBlock<T>;
-    store_lanes(split.columns, at, run_passes(split.across, blocks, scratch));
+    const int last = std::max(split.across.count - 1, 0);
+    T* const found = run_passes(split.across, 0, last, blocks, scratch);
+    run_and_write(split.across, last, at, found, found == blocks ? scratch : blocks);
   }
 }
 

@@ -3,6 +3,8 @@
 // Fourier transforms of a few complex numbers in registers, one transform in each lane.
 #pragma once
 
+#include <utility>
+
 #include "backend/common/vec.h"
 #include "backend/cpu/fft/fft_rows.h"
 
@@ -76,6 +78,36 @@ template <class T>
   }
 }
 
+// Two layers of transforms of 4, with a turn by 2πjk/16 between them.
+template <class T>
+[[gnu::always_inline]] inline void transform16(Lanes<T>* x) {
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) transform4(x[j], x[j + 4], x[j + 8], x[j + 12]);
+  const Vec<T> c(0.92387953251128675613);
+  const Vec<T> s(0.38268343236508977173);
+  const Vec<T> h(0.70710678118654752440);
+  const auto eighth = [h](Lanes<T> a) __attribute__((always_inline)) {
+    return Lanes<T>{(a.re + a.im) * h, (a.im - a.re) * h};
+  };
+  x[5] = multiply(x[5], c, -s);
+  x[6] = eighth(x[6]);
+  x[7] = multiply(x[7], s, -c);
+  x[9] = eighth(x[9]);
+  x[10] = turn(x[10]);
+  x[11] = turn(eighth(x[11]));
+  x[13] = multiply(x[13], s, -c);
+  x[14] = turn(eighth(x[14]));
+  x[15] = multiply(x[15], -c, s);
+#pragma GCC unroll 4
+  for (int k = 0; k < 4; ++k) transform4(x[4 * k], x[4 * k + 1], x[4 * k + 2], x[4 * k + 3]);
+    // Element 4 k + m is result k + 4 m.
+#pragma GCC unroll 4
+  for (int k = 0; k < 4; ++k) {
+#pragma GCC unroll 4
+    for (int m = k + 1; m < 4; ++m) std::swap(x[4 * k + m], x[4 * m + k]);
+  }
+}
+
 // Any odd number of elements: sums and differences of x[j] and x[r - j] halve the products. kRadix
 // 0 takes the number from `count`.
 template <int kRadix, class T>
@@ -125,6 +157,8 @@ template <int kRadix, class T>
     transform4(x[0], x[1], x[2], x[3]);
   } else if constexpr (kRadix == 8) {
     transform8(x);
+  } else if constexpr (kRadix == 16) {
+    transform16(x);
   } else {
     transform_odd<kRadix>(x, radix, roots);
   }
