@@ -12,6 +12,7 @@
 #include "ops/create/indices.h"
 #include "ops/index/index.h"
 #include "ops/index/scatter.h"
+#include "ops/linalg/gemm.h"
 #include "ops/linalg/matmul.h"
 #include "ops/opmath.h"
 #include "ops/pointwise/binary.h"
@@ -96,11 +97,15 @@ Tensor pull(const Tensor& q, const Tensor& a, const Tensor& b) {
   return subtract(multiply(a, sum(q, DimsView(last), true)), matmul(q, b));
 }
 
+// g / r, and 0 where the distance r is 0.
+Tensor over_distances(const Tensor& g, const Tensor& r) {
+  const Tensor same = equal(r, 0);
+  return where(same, 0, divide(g, where(same, 1, r)));
+}
+
 // The derivatives of p = 2, which are matrix products and need no differences of all pairs.
 void pull_euclidean(Backward& ctx) {
-  const Tensor r = ctx.saved(2);
-  const Tensor same = equal(r, 0);
-  const Tensor q = where(same, 0, divide(ctx.grad(), where(same, 1, r)));
+  const Tensor q = over_distances(ctx.grad(), ctx.saved(2));
   if (ctx.needs(0)) ctx.set(0, pull(q, ctx.saved(0), ctx.saved(1)));
   if (ctx.needs(1)) ctx.set(1, pull(matrix_transpose(q), ctx.saved(1), ctx.saved(0)));
 }
@@ -134,11 +139,33 @@ Tensor pairs_of(const Tensor& input) {
   return triu_indices(input.size(0), input.size(0), 1, DType::kInt64, input.device());
 }
 
+// The derivative of p = 2 without a graph, row by row: the differences of all pairs at a time would
+// take the memory of as many rows as there are pairs.
+Tensor pulled_rows(const Tensor& g, const Tensor& given, const Tensor& r) {
+  const Unrecorded guard;
+  const Tensor rows = contiguous_memory(given.detached());
+  const int64_t count = rows.size(0);
+  const Tensor pairs = pairs_of(rows);
+  const Tensor places = add(multiply(select(pairs, 0, 0), count), select(pairs, 0, 1));
+  const Tensor none = zeros(Dims{count * count}, rows.dtype(), rows.device());
+  const Tensor flat = scatter(none, 0, places, over_distances(g.detached(), r.detached()));
+  const Tensor above = reshape(flat, Dims{count, count});
+  const Tensor q = add(above, matrix_transpose(above));
+  const Tensor result = empty(rows.sizes(), rows.dtype(), rows.device());
+  for (int64_t i = 0; i < count; ++i) {
+    const Tensor away = subtract(narrow_memory(rows, 0, i, 1), rows);
+    launch_gemm(narrow_memory(result, 0, i, 1), narrow_memory(q, 0, i, 1), away);
+  }
+  return result;
+}
+
 Tensor each_pair(const Tensor& x, double p) {
   const Tensor distances = by_differences(x, x, p, true);
   if (needs_grad(x)) {
     record(distances, "PdistBackward", {x}, {save_input(x), save_output(distances)},
            [p](Backward& ctx) {
+             if (p == 2 && !ctx.create_graph() && ctx.saved(0).numel() != 0)
+               return ctx.set(0, pulled_rows(ctx.grad(), ctx.saved(0), ctx.saved(1)));
              const Tensor rows = ctx.saved(0);
              const Tensor pairs = pairs_of(rows);
              const Tensor first = select(pairs, 0, 0);
