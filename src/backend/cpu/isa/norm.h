@@ -45,10 +45,11 @@ void moments(int64_t count, const T* x, T shift, double* sum, double* squares) {
       take(0, V::load(x + i));
       take(1, V::load(x + i + V::kSize));
     }
-    for (int chain = 0; i < stop; i += V::kSize, chain = 1) {
-      const int64_t rest = stop - i;
-      take(chain, rest >= V::kSize ? V::load(x + i) : V::load_part(x + i, rest, shift));
+    if (i + V::kSize <= stop) {
+      take(0, V::load(x + i));
+      i += V::kSize;
     }
+    if (i < stop) take(1, V::load_part(x + i, stop - i, shift));
     *sum += static_cast<double>(lanes_added<V::kSize / 2>(s[0] + s[1]));
     *squares += static_cast<double>(lanes_added<V::kSize / 2>(q[0] + q[1]));
   }
@@ -71,13 +72,11 @@ void moments_backward(int64_t count, const T* g, const T* x, T mean, double* sum
       take(0, V::load(g + i), V::load(x + i));
       take(1, V::load(g + i + V::kSize), V::load(x + i + V::kSize));
     }
-    for (int chain = 0; i < stop; i += V::kSize, chain = 1) {
-      const int64_t rest = stop - i;
-      if (rest >= V::kSize)
-        take(chain, V::load(g + i), V::load(x + i));
-      else
-        take(chain, V::load_part(g + i, rest, T{0}), V::load_part(x + i, rest, mean));
+    if (i + V::kSize <= stop) {
+      take(0, V::load(g + i), V::load(x + i));
+      i += V::kSize;
     }
+    if (i < stop) take(1, V::load_part(g + i, stop - i, T{0}), V::load_part(x + i, stop - i, mean));
     *sum += static_cast<double>(lanes_added<V::kSize / 2>(s[0] + s[1]));
     *dot += static_cast<double>(lanes_added<V::kSize / 2>(q[0] + q[1]));
   }
@@ -169,6 +168,35 @@ void normalize_channels_backward(int64_t rows, int64_t channels, const T* g, con
 
 // ---- layer normalisation ----
 
+// The sum of the squares of a row.
+template <class T>
+[[gnu::always_inline]] inline double square_sum(int64_t count, const T* x) {
+  using V = Vec<T>;
+  double total = 0;
+  for (int64_t start = 0; start < count; start += kSumBlock) {
+    const int64_t stop = std::min(count, start + kSumBlock);
+    V q[4] = {V(0), V(0), V(0), V(0)};  // four chains of additions
+    int64_t i = start;
+    for (; i + 4 * V::kSize <= stop; i += 4 * V::kSize) {
+#pragma GCC unroll 4
+      for (int k = 0; k < 4; ++k) {
+        const V value = V::load(x + i + k * V::kSize);
+        q[k] = fma(value, value, q[k]);
+      }
+    }
+    for (; i + V::kSize <= stop; i += V::kSize) {
+      const V value = V::load(x + i);
+      q[0] = fma(value, value, q[0]);
+    }
+    if (i < stop) {
+      const V value = V::load_part(x + i, stop - i, T{0});
+      q[1] = fma(value, value, q[1]);
+    }
+    total += static_cast<double>(lanes_added<V::kSize / 2>((q[0] + q[1]) + (q[2] + q[3])));
+  }
+  return total;
+}
+
 template <class T>
 void layer_norm(int64_t count, const T* x, const T* weight, const T* bias, double eps, T* mean,
                 T* rstd, T* y) {
@@ -177,9 +205,11 @@ void layer_norm(int64_t count, const T* x, const T* weight, const T* bias, doubl
   const double n = static_cast<double>(count);
   T center = 0;
   double off = 0;
-  moments(count, x, T{0}, &sum, &squares);
-  if (mean != nullptr) {
+  if (mean == nullptr) {
+    squares = square_sum(count, x);
+  } else {
     // Two passes: the row is in the cache, and deviations from the mean do not cancel.
+    moments(count, x, T{0}, &sum, &squares);
     center = static_cast<T>(sum / n);
     sum = 0;
     squares = 0;
