@@ -38,6 +38,7 @@ struct BitwiseXor {
 
 struct Add {
   static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
+  static constexpr bool kLight = true;
   using OnBools = BitwiseOr;
   template <class V>
   TSR_HD V operator()(V a, V b) const {
@@ -46,6 +47,7 @@ struct Add {
 };
 struct Subtract {
   static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
+  static constexpr bool kLight = true;
   template <class V>
   TSR_HD V operator()(V a, V b) const {
     return a - b;
@@ -53,6 +55,7 @@ struct Subtract {
 };
 struct Multiply {
   static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
+  static constexpr bool kLight = true;
   using OnBools = BitwiseAnd;
   template <class V>
   TSR_HD V operator()(V a, V b) const {
@@ -61,6 +64,7 @@ struct Multiply {
 };
 struct Divide {
   static constexpr unsigned kTypes = kReal | kComplexes;
+  static constexpr bool kLight = true;
   template <class V>
   TSR_HD V operator()(V a, V b) const {
     return a / b;
@@ -98,6 +102,7 @@ struct Pow {
 };
 struct Maximum {
   static constexpr unsigned kTypes = kReal | kIntegers;
+  static constexpr bool kLight = true;
   using OnBools = BitwiseOr;
   template <class V>
   TSR_HD V operator()(V a, V b) const {
@@ -106,6 +111,7 @@ struct Maximum {
 };
 struct Minimum {
   static constexpr unsigned kTypes = kReal | kIntegers;
+  static constexpr bool kLight = true;
   using OnBools = BitwiseAnd;
   template <class V>
   TSR_HD V operator()(V a, V b) const {

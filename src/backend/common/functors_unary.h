@@ -11,6 +11,8 @@
 // A functor declares:
 //   kTypes              the element types it is written for (functor_types.h)
 //   OnIntegers, OnBools the functor that serves those types in its place
+//   kLight              costs little beside moving its operands: on the CPU it has rows of its own
+//                       for 16-bit floats and, of two operands, for one that is a single element
 //   refuses(b), kRefusal integers that its second operand must not be, and what the error says then
 // It is named like its op: the schema's `log_softmax` would be LogSoftmax.
 #pragma once
@@ -38,6 +40,7 @@ struct Abs {
 };
 struct Negative {
   static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
+  static constexpr bool kLight = true;
   template <class V>
   TSR_HD V operator()(V x) const {
     return -x;
@@ -59,6 +62,7 @@ struct Reciprocal {
 };
 struct Square {
   static constexpr unsigned kTypes = kReal | kComplexes | kSignless;
+  static constexpr bool kLight = true;
   template <class V>
   TSR_HD V operator()(V x) const {
     return x * x;
@@ -80,6 +84,7 @@ struct Rsqrt {
 };
 struct Exp {
   static constexpr unsigned kTypes = kReal | kComplexes;
+  static constexpr bool kLight = true;
   template <class V>
   TSR_HD V operator()(V x) const {
     return exp(x);
@@ -273,6 +278,7 @@ struct BitwiseInvert {
 
 struct Relu {
   static constexpr unsigned kTypes = kReal | kIntegers;
+  static constexpr bool kLight = true;
   template <class V>
   TSR_HD V operator()(V x) const {
     return select(x < V(0), V(0), x);  // a NaN stays

@@ -253,7 +253,8 @@ Status fill(const ElementwisePlan& plan) {
   source.data[0] = plan.data[0];
   source.data[1] = const_cast<kernel::Parameter*>(&plan.params[0]);
   source.dtypes[0] = source.dtypes[1] = plan.dtypes[0];
-  return walk_rows(source, find_move(itemsize(plan.dtypes[0])), {plan.dtypes[0], {plan.dtypes[0]}});
+  return walk_rows(source, {find_move(itemsize(plan.dtypes[0]))},
+                   {plan.dtypes[0], {plan.dtypes[0]}});
 }
 
 Status copy(const ElementwisePlan& plan) {
@@ -284,7 +285,7 @@ Status copy(const ElementwisePlan& plan) {
     return kernel::kOk;
   }
   // walk_rows casts the input first where the dtypes differ.
-  return walk_rows(plan, find_move(itemsize(plan.dtypes[0])), {plan.dtypes[0], {plan.dtypes[0]}});
+  return walk_rows(plan, {find_move(itemsize(plan.dtypes[0]))}, {plan.dtypes[0], {plan.dtypes[0]}});
 }
 
 }  // namespace tsr::cpu

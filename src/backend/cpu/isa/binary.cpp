@@ -12,8 +12,8 @@ namespace tsr::cpu::TSR_ISA {
 PointwiseKernel find_binary(kernel::BinaryOp op, DType dtype) {
   return math::visit_functor(op, [dtype]<class F>() -> PointwiseKernel {
     if constexpr (std::is_same_v<F, math::Pow>) {
-      if (dtype == DType::kFloat32) return {&power_row<VF>, dtype, nullptr};
-      if (dtype == DType::kFloat64) return {&power_row<VD>, dtype, nullptr};
+      if (dtype == DType::kFloat32) return {&power_row<VF>, dtype, nullptr, &power_beside<VF>};
+      if (dtype == DType::kFloat64) return {&power_row<VD>, dtype, nullptr, &power_beside<VD>};
     }
     return serve<F, 0, 1>(dtype);
   });

@@ -13,15 +13,10 @@
 namespace tsr::cpu::TSR_ISA {
 namespace {
 
-// Tags for dtypes without an arithmetic type in C++, and for bool, whose storage is a byte.
+// Tags for dtypes without an arithmetic type in C++, and for bool, whose storage is a byte; 16-bit
+// floats have theirs in half_vec.h.
 struct Bool {
   using Storage = uint8_t;
-};
-struct Float16 {
-  using Storage = uint16_t;
-};
-struct Brain16 {
-  using Storage = uint16_t;
 };
 template <class T>
 struct Number {
@@ -36,8 +31,6 @@ template <class T>
 inline constexpr bool kIsComplex = false;
 template <class T>
 inline constexpr bool kIsComplex<ComplexOf<T>> = true;
-template <class T>
-inline constexpr bool kIsShort = std::is_same_v<T, Float16> || std::is_same_v<T, Brain16>;
 
 template <class To, class From>
 [[gnu::always_inline]] inline To convert(From value) {
@@ -80,44 +73,21 @@ template <class From, class To>
 // ---- 16-bit floats ----
 
 template <class Short>
-[[gnu::always_inline]] inline VF load_short(const uint16_t* source) {
-  if constexpr (std::is_same_v<Short, Float16>)
-    return load_half(source);
-  else
-    return load_bfloat(source);
-}
-template <class Short>
-[[gnu::always_inline]] inline void store_short(VF value, uint16_t* target) {
-  if constexpr (std::is_same_v<Short, Float16>)
-    store_half(value, target);
-  else
-    store_bfloat(value, target);
-}
-
-template <class Short>
 [[gnu::noinline]] void short_to_float(int64_t count, void* to, const void* from) {
   const auto* source = static_cast<const uint16_t*>(from);
   auto* target = static_cast<float*>(to);
   int64_t i = 0;
-  for (; i + VF::kSize <= count; i += VF::kSize) load_short<Short>(source + i).store(target + i);
-  if (i < count) {
-    uint16_t rest[VF::kSize] = {};
-    for (int64_t k = 0; k < count - i; ++k) rest[k] = source[i + k];
-    load_short<Short>(rest).store_part(target + i, count - i);
-  }
+  for (; i + VF::kSize <= count; i += VF::kSize) Short::load(source + i).store(target + i);
+  if (i < count) load_short_part<Short>(source + i, count - i).store_part(target + i, count - i);
 }
 template <class Short>
 [[gnu::noinline]] void float_to_short(int64_t count, void* to, const void* from) {
   const auto* source = static_cast<const float*>(from);
   auto* target = static_cast<uint16_t*>(to);
   int64_t i = 0;
-  for (; i + VF::kSize <= count; i += VF::kSize)
-    store_short<Short>(VF::load(source + i), target + i);
-  if (i < count) {
-    uint16_t rest[VF::kSize];
-    store_short<Short>(VF::load_part(source + i, count - i, 0.0F), rest);
-    for (int64_t k = 0; k < count - i; ++k) target[i + k] = rest[k];
-  }
+  for (; i + VF::kSize <= count; i += VF::kSize) Short::store(VF::load(source + i), target + i);
+  if (i < count)
+    store_short_part<Short>(VF::load_part(source + i, count - i, 0.0F), target + i, count - i);
 }
 
 // ---- float32 to the integers of at most 32 bits: the low bits of an int64 ----

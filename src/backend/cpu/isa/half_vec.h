@@ -87,4 +87,39 @@ typedef uint16_t Halves __attribute__((vector_size(kVecBytes / 2)));
 
 #endif
 
+// The two types as tags: how memory holds a VF.
+struct Float16 {
+  using Storage = uint16_t;
+  static constexpr uint16_t kOne = 0x3c00;
+  [[gnu::always_inline]] static VF load(const uint16_t* source) { return load_half(source); }
+  [[gnu::always_inline]] static void store(VF value, uint16_t* target) {
+    store_half(value, target);
+  }
+};
+struct Brain16 {
+  using Storage = uint16_t;
+  static constexpr uint16_t kOne = 0x3f80;
+  [[gnu::always_inline]] static VF load(const uint16_t* source) { return load_bfloat(source); }
+  [[gnu::always_inline]] static void store(VF value, uint16_t* target) {
+    store_bfloat(value, target);
+  }
+};
+template <class T>
+inline constexpr bool kIsShort = std::is_same_v<T, Float16> || std::is_same_v<T, Brain16>;
+
+// The first `count` numbers; the other lanes hold 1.
+template <class Short>
+[[gnu::always_inline]] inline VF load_short_part(const uint16_t* source, int64_t count) {
+  uint16_t lanes[VF::kSize];
+  for (uint16_t& lane : lanes) lane = Short::kOne;
+  for (int64_t k = 0; k < count; ++k) lanes[k] = source[k];
+  return Short::load(lanes);
+}
+template <class Short>
+[[gnu::always_inline]] inline void store_short_part(VF value, uint16_t* target, int64_t count) {
+  uint16_t lanes[VF::kSize];
+  Short::store(value, lanes);
+  for (int64_t k = 0; k < count; ++k) target[k] = lanes[k];
+}
+
 }  // namespace tsr::cpu::TSR_ISA

@@ -56,6 +56,20 @@ struct AnyPower {
   }
 };
 
+// Where the exponent needs no logarithm; false for other exponents.
+template <class V>
+bool simple_power_row(typename V::Element exponent, int64_t count, void* out, const void* const* in,
+                      const Parameter* params) {
+  using T = typename V::Element;
+  if (exponent == T(2)) return row_loop<SimplePower<4>, V, 0>(count, out, in, params);
+  if (exponent == T(3)) return row_loop<SimplePower<6>, V, 0>(count, out, in, params);
+  if (exponent == T(1)) return row_loop<SimplePower<2>, V, 0>(count, out, in, params);
+  if (exponent == T(0.5)) return row_loop<SimplePower<1>, V, 0>(count, out, in, params);
+  if (exponent == T(-0.5)) return row_loop<SimplePower<-1>, V, 0>(count, out, in, params);
+  if (exponent == T(-1)) return row_loop<SimplePower<-2>, V, 0>(count, out, in, params);
+  return false;
+}
+
 template <class V>
 bool power_row(int64_t count, void* out, const void* const* in, const Parameter* params) {
   using T = typename V::Element;
@@ -66,13 +80,18 @@ bool power_row(int64_t count, void* out, const void* const* in, const Parameter*
   for (; one && i + V::kSize <= count; i += V::kSize)
     one = !any(V::load(exponents + i) != V(first));
   for (; one && i < count; ++i) one = exponents[i] == first;
-  if (one && first == T(2)) return row_loop<SimplePower<4>, V, 0>(count, out, in, params);
-  if (one && first == T(3)) return row_loop<SimplePower<6>, V, 0>(count, out, in, params);
-  if (one && first == T(1)) return row_loop<SimplePower<2>, V, 0>(count, out, in, params);
-  if (one && first == T(0.5)) return row_loop<SimplePower<1>, V, 0>(count, out, in, params);
-  if (one && first == T(-0.5)) return row_loop<SimplePower<-1>, V, 0>(count, out, in, params);
-  if (one && first == T(-1)) return row_loop<SimplePower<-2>, V, 0>(count, out, in, params);
+  if (one && simple_power_row<V>(first, count, out, in, params)) return true;
   return row_loop<AnyPower, V, 0, 1>(count, out, in, params);
+}
+
+template <class V>
+void power_beside(int64_t count, void* out, const void* many, const void* element, bool first) {
+  if (first) return loop_beside<AnyPower, V, true>(count, out, many, element);
+  typename V::Element exponent;
+  __builtin_memcpy(&exponent, element, sizeof(exponent));
+  const Parameter none[2] = {};
+  if (!simple_power_row<V>(exponent, count, out, &many, none))
+    loop_beside<AnyPower, V, false>(count, out, many, element);
 }
 
 }  // namespace tsr::cpu::TSR_ISA

@@ -10,6 +10,7 @@
 #include "backend/common/functor_types.h"
 #include "backend/common/math_any.h"
 #include "backend/common/math_complex.h"
+#include "backend/cpu/isa/half_vec.h"
 #include "backend/cpu/pointwise/pointwise_rows.h"
 
 namespace tsr::cpu::TSR_ISA {
@@ -18,11 +19,13 @@ using kernel::Parameter;
 
 // ---- Access: how a value type is read from and written to memory ----
 
-template <class V>
+// M is the value type itself, or a tag of half_vec.h.
+template <class M>
 struct Access;
 
 template <class T>
 struct Access<Vec<T>> {
+  using Value = Vec<T>;
   static constexpr int kLanes = Vec<T>::kSize;
   [[gnu::always_inline]] static Vec<T> load(const void* data, int64_t i) {
     return Vec<T>::load(static_cast<const T*>(data) + i);
@@ -35,11 +38,37 @@ struct Access<Vec<T>> {
     __builtin_memcpy(&number, &value, sizeof(T));
     return Vec<T>(number);
   }
+  // Every lane holds one element.
+  [[gnu::always_inline]] static Vec<T> spread(const void* element) {
+    T number;
+    __builtin_memcpy(&number, element, sizeof(T));
+    return Vec<T>(number);
+  }
+};
+
+template <class Short>
+requires kIsShort<Short>
+struct Access<Short> {
+  using Value = VF;
+  static constexpr int kLanes = VF::kSize;
+  [[gnu::always_inline]] static VF load(const void* data, int64_t i) {
+    return Short::load(static_cast<const uint16_t*>(data) + i);
+  }
+  [[gnu::always_inline]] static VF load_part(const void* data, int64_t i, int64_t count) {
+    return load_short_part<Short>(static_cast<const uint16_t*>(data) + i, count);
+  }
+  [[gnu::always_inline]] static VF parameter(const Parameter& value) {
+    return Access<VF>::parameter(value);
+  }
+  [[gnu::always_inline]] static VF spread(const void* element) {
+    return Access<VF>::spread(element);
+  }
 };
 
 template <class T>
 struct Access<math::Complex<Vec<T>>> {
   using V = math::Complex<Vec<T>>;
+  using Value = V;
   static constexpr int kLanes = Vec<T>::kSize;
   [[gnu::always_inline]] static V load(const void* data, int64_t i) {
     return load_pairs(static_cast<const T*>(data) + 2 * i);
@@ -91,27 +120,64 @@ template <class T>
   for (int64_t k = 0; k < count; ++k) target[k] = bytes[k];
 }
 
+// As memory of M holds the result: a VF may be narrowed, a mask becomes bytes.
+template <class M, class R>
+[[gnu::always_inline]] inline void store_as(R value, void* data, int64_t i) {
+  if constexpr (kIsShort<M> && std::is_same_v<R, VF>)
+    M::store(value, static_cast<uint16_t*>(data) + i);
+  else
+    store(value, data, i);
+}
+template <class M, class R>
+[[gnu::always_inline]] inline void store_part_as(R value, void* data, int64_t i, int64_t count) {
+  if constexpr (kIsShort<M> && std::is_same_v<R, VF>)
+    store_short_part<M>(value, static_cast<uint16_t*>(data) + i, count);
+  else
+    store_part(value, data, i, count);
+}
+
 // ---- The loop ----
 
-template <class F, class V, int... kOperand>
+template <class F, class M, int... kOperand>
 [[gnu::always_inline]] inline bool row_loop(int64_t count, void* out, const void* const* in,
                                             const Parameter* params) {
-  using A = Access<V>;
+  using A = Access<M>;
+  using V = typename A::Value;
   const V values[2] = {A::parameter(params[0]), A::parameter(params[1])};
   int64_t i = 0;
   for (; i + A::kLanes <= count; i += A::kLanes) {
-    store(math::call_functor<F, V>(values, A::load(in[kOperand], i)...), out, i);
+    store_as<M>(math::call_functor<F, V>(values, A::load(in[kOperand], i)...), out, i);
   }
   if (i < count) {
-    store_part(math::call_functor<F, V>(values, A::load_part(in[kOperand], i, count - i)...), out,
-               i, count - i);
+    store_part_as<M>(math::call_functor<F, V>(values, A::load_part(in[kOperand], i, count - i)...),
+                     out, i, count - i);
   }
   return true;
 }
 
-template <class F, class V, int... kOperand>
+template <class F, class M, int... kOperand>
 bool functor_row(int64_t count, void* out, const void* const* in, const Parameter* params) {
-  return row_loop<F, V, kOperand...>(count, out, in, params);
+  return row_loop<F, M, kOperand...>(count, out, in, params);
+}
+
+// Two operands of which one is an element that stays in a register.
+template <class F, class M, bool kFirst>
+[[gnu::always_inline]] inline void loop_beside(int64_t count, void* out, const void* many,
+                                               const void* element) {
+  using A = Access<M>;
+  using V = typename A::Value;
+  const V one = A::spread(element);
+  const auto call = [&](V x) { return kFirst ? F{}(one, x) : F{}(x, one); };
+  int64_t i = 0;
+  for (; i + A::kLanes <= count; i += A::kLanes) store_as<M>(call(A::load(many, i)), out, i);
+  if (i < count) store_part_as<M>(call(A::load_part(many, i, count - i)), out, i, count - i);
+}
+template <class F, class M>
+void row_beside(int64_t count, void* out, const void* many, const void* element, bool first) {
+  if (first)
+    loop_beside<F, M, true>(count, out, many, element);
+  else
+    loop_beside<F, M, false>(count, out, many, element);
 }
 
 // Checks for operands that the functor refuses, then runs the loop.
@@ -126,6 +192,12 @@ bool checked_row(int64_t count, void* out, const void* const* in, const Paramete
 
 // ---- From a functor to the row of a dtype ----
 
+// Whether a functor asks for rows that spare its operands a way through a buffer.
+template <class F>
+inline constexpr bool kIsLight = requires {
+  requires F::kLight;
+};
+
 template <class V>
 inline constexpr bool kIsMask = false;
 template <class T>
@@ -134,6 +206,11 @@ template <class V>
 inline constexpr bool kIsIntegral = false;
 template <class T>
 inline constexpr bool kIsIntegral<Vec<T>> = std::is_integral_v<T>;
+
+// The types of which one operand may be a single element without a buffer.
+template <class V>
+inline constexpr bool kTakesBeside =
+    std::is_same_v<V, VF> || std::is_same_v<V, VD> || std::is_same_v<V, VL>;
 
 template <class F, class V, int... kOperand>
 PointwiseKernel instance(DType dtype) {
@@ -147,6 +224,16 @@ PointwiseKernel instance(DType dtype) {
     found.row = &checked_row<F, V, kOperand...>;
     found.refusal = F::kRefusal;
   }
+  if constexpr (kIsLight<F> && sizeof...(kOperand) == 2 && kTakesBeside<V>)
+    found.beside = &row_beside<F, V>;
+  return found;
+}
+
+// The row over 16-bit floats; without it they pass through buffers of float32.
+template <class F, class Short, int... kOperand>
+PointwiseKernel short_instance(DType dtype) {
+  PointwiseKernel found{&functor_row<F, Short, kOperand...>, dtype, nullptr};
+  if constexpr (sizeof...(kOperand) == 2) found.beside = &row_beside<F, Short>;
   return found;
 }
 
@@ -171,6 +258,10 @@ PointwiseKernel serve(DType dtype) {
   if constexpr (kHas(math::kReal)) {
     if (dtype == DType::kFloat32) return instance<F, VF, kOperand...>(dtype);
     if (dtype == DType::kFloat64) return instance<F, VD, kOperand...>(dtype);
+    if constexpr (kIsLight<F>) {
+      if (dtype == DType::kFloat16) return short_instance<F, Float16, kOperand...>(dtype);
+      if (dtype == DType::kBFloat16) return short_instance<F, Brain16, kOperand...>(dtype);
+    }
   }
   if constexpr (kHas(math::kComplexes)) {
     if (dtype == DType::kComplex64) return instance<F, math::Complex<VF>, kOperand...>(dtype);

@@ -20,22 +20,34 @@ using kernel::UnaryOp;
 
 namespace {
 
-// The kernels of a family by id and compute dtype. Filled once, because each lookup function is a
+// The kernels of a family by id and dtype. Filled once, because each lookup function is a
 // chain of comparisons.
 template <class Op>
 class Table {
  public:
-  void fill(PointwiseKernel (*look_up)(Op op, DType compute)) {
+  void fill(PointwiseKernel (*look_up)(Op op, DType dtype)) {
     for (int32_t id = kFirst; id < kEnd; ++id) {
       for (size_t dtype = 0; dtype < kDTypeCount; ++dtype)
         kernels_[id - kFirst][dtype] = look_up(static_cast<Op>(id), static_cast<DType>(dtype));
     }
   }
-  [[nodiscard]] const PointwiseKernel* find(Op op, DType compute) const {
+  [[nodiscard]] const PointwiseKernel* find(Op op, DType dtype) const {
     const auto id = static_cast<int32_t>(op);
     if (id < kFirst || id >= kEnd) return nullptr;
-    const PointwiseKernel& found = kernels_[id - kFirst][static_cast<size_t>(compute)];
+    const PointwiseKernel& found = kernels_[id - kFirst][static_cast<size_t>(dtype)];
     return found.row == nullptr ? nullptr : &found;
+  }
+  // The kernel for the plan's inputs, and the dtype that it takes them in.
+  [[nodiscard]] const PointwiseKernel* find(Op op, const ElementwisePlan& plan,
+                                            DType& compute) const {
+    compute = plan.dtypes[1];
+    if (opmath(compute) == compute) return find(op, compute);
+    const PointwiseKernel* found = find(op, compute);
+    // A result of another dtype must not be rounded twice.
+    if (found != nullptr && (plan.dtypes[0] == compute || found->result == DType::kBool))
+      return found;
+    compute = opmath(compute);
+    return find(op, compute);
   }
 
  private:
@@ -62,17 +74,17 @@ void fill_pointwise_tables() noexcept {
 }
 
 Status unary(UnaryOp op, const ElementwisePlan& plan) {
-  const DType compute = opmath(plan.dtypes[1]);
-  const PointwiseKernel* kernel = g_unary.find(op, compute);
+  DType compute;
+  const PointwiseKernel* kernel = g_unary.find(op, plan, compute);
   if (kernel == nullptr) return missing();
-  return walk_rows(plan, kernel->row, {kernel->result, {compute}});
+  return walk_rows(plan, *kernel, {kernel->result, {compute}});
 }
 
 Status binary(BinaryOp op, const ElementwisePlan& plan) {
-  const DType compute = opmath(plan.dtypes[1]);
-  const PointwiseKernel* kernel = g_binary.find(op, compute);
+  DType compute;
+  const PointwiseKernel* kernel = g_binary.find(op, plan, compute);
   if (kernel == nullptr) return missing();
-  const Status status = walk_rows(plan, kernel->row, {kernel->result, {compute, compute}});
+  const Status status = walk_rows(plan, *kernel, {kernel->result, {compute, compute}});
   if (status != static_cast<Status>(Code::kValue)) return status;
   return failure(Code::kValue, kernel->refusal);
 }
@@ -84,7 +96,7 @@ Status ternary(TernaryOp op, const ElementwisePlan& plan) {
   const PointwiseKernel* kernel = g_ternary.find(op, compute);
   if (kernel == nullptr) return missing();
   const DType first = moves ? DType::kBool : compute;
-  return walk_rows(plan, kernel->row, {kernel->result, {first, compute, compute}});
+  return walk_rows(plan, *kernel, {kernel->result, {first, compute, compute}});
 }
 
 Status sum_of_products(const ElementwisePlan& plan) {

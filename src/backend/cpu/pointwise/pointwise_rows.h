@@ -14,18 +14,25 @@ namespace tsr::cpu {
 using Row = bool (*)(int64_t count, void* out, const void* const* in,
                      const kernel::Parameter* params);
 
-// A pointwise op on one compute dtype.
+// The row of an op of two operands of which one is a single element, the first if `first`. The
+// element is in the opmath type of the op's dtype.
+using BesideRow = void (*)(int64_t count, void* out, const void* many, const void* element,
+                           bool first);
+
+// A pointwise op on one dtype: the compute dtype of the op or, for some ops, a 16-bit float.
 struct PointwiseKernel {
   Row row = nullptr;              // null: not implemented
   DType result = DType::kBool;    // what the row writes
   const char* refusal = nullptr;  // the error message if the row returns false
+  BesideRow beside = nullptr;     // null: the element is repeated in a buffer for `row`
 };
 
-// Each function returns a null row for an op and compute dtype that are not implemented together.
+// Each function returns a null row for an op and dtype that are not implemented together. 16-bit
+// floats have a row only where moving them through buffers of float32 would cost most.
 struct PointwiseRows {
-  PointwiseKernel (*unary)(kernel::UnaryOp op, DType compute);
-  PointwiseKernel (*binary)(kernel::BinaryOp op, DType compute);
-  PointwiseKernel (*ternary)(kernel::TernaryOp op, DType compute);
+  PointwiseKernel (*unary)(kernel::UnaryOp op, DType dtype);
+  PointwiseKernel (*binary)(kernel::BinaryOp op, DType dtype);
+  PointwiseKernel (*ternary)(kernel::TernaryOp op, DType dtype);
   PointwiseKernel (*sum_of_products)(DType compute);
 };
 

@@ -49,6 +49,7 @@ struct Buffers {
   alignas(kLine) std::byte input[kMaxInputs][kBlockBytes];
   alignas(kLine) std::byte output[kBlockBytes];
   alignas(kLine) std::byte raw[kBlockBytes];
+  alignas(16) std::byte element[16];
 };
 
 // Fast path: all operands are contiguous, of the row's dtype, and few enough for one thread. Needs
@@ -97,9 +98,9 @@ Operand describe(const ElementwisePlan& plan, int slot, DType row_dtype) {
 
 class Walk {
  public:
-  Walk(const ElementwisePlan& plan, Row row, const RowTypes& types)
+  Walk(const ElementwisePlan& plan, const PointwiseKernel& kernel, const RowTypes& types)
       : plan_(plan),
-        row_(row),
+        kernel_(kernel),
         inputs_(plan.operands - 1),
         output_(describe(plan, 0, types.output)) {
     int64_t widest = std::max(output_.size, output_.row_size);
@@ -116,7 +117,11 @@ class Walk {
     stream_ =
         plan.numel * output_.size >= stream_bytes() && output_.dense && !in_place() && !tiled_;
     block_ = (stream_ ? kStreamBlockBytes : casts ? kCastBlockBytes : kBlockBytes) / widest;
-    if (!tiled_) find_period();
+    if (!tiled_) {
+      find_period();
+      find_lone(types);
+    }
+    if (needs_no_buffers()) block_ = std::max<int64_t>(plan.numel, 1);
   }
 
   // Runs the whole plan, on as many threads as are worth it.
@@ -129,6 +134,14 @@ class Walk {
                 Buffers& buffers) const;
   void prepare_constants(int64_t count, const void** in, Buffers& buffers) const;
   void find_period();
+  void find_lone(const RowTypes& types);
+  [[nodiscard]] bool needs_no_buffers() const;
+  const void* lone_element(const Cursor& cursor, Buffers& buffers) const;
+  bool apply(int64_t count, void* out, const void* const* in) const {
+    if (lone_ < 0) return kernel_.row(count, out, in, plan_.params);
+    kernel_.beside(count, out, in[1 - lone_], in[lone_], lone_ == 0);
+    return true;
+  }
   // Whether a buffer is filled once and then used for all blocks.
   [[nodiscard]] bool repeats(const Operand& operand) const {
     return operand.constant || (period_ != 0 && operand.period <= period_);
@@ -158,13 +171,16 @@ class Walk {
             Buffers& buffers) const;
 
   const ElementwisePlan& plan_;
-  Row row_;
+  const PointwiseKernel& kernel_;
   int inputs_;
   int64_t block_ = 0;   // elements
   int64_t period_ = 0;  // of the inputs that repeat within a block; 0: none does
   bool by_row_ = false;
   bool stream_ = false;
   bool tiled_ = false;  // some input is transposed
+  int lone_ = -1;       // the input that is one element for each call of the row, if the kernel has
+                        // a form for that
+  CastRow lone_cast_ = nullptr;
   Operand output_;
   Operand input_[kMaxInputs];
 };
@@ -188,6 +204,38 @@ void Walk::find_period() {
   period_ = period;
   block_ = block_ / unit * unit;
   by_row_ = false;
+}
+
+// An input that is one element for a row, or for all, needs no buffer where the kernel takes such
+// an element.
+void Walk::find_lone(const RowTypes& types) {
+  if (kernel_.beside == nullptr || inputs_ != 2) return;
+  const int32_t inner = plan_.ndim - 1;
+  for (int k = 0; k < 2; ++k) {
+    if (input_[k].strides[inner] != 0 || input_[1 - k].strides[inner] == 0) continue;
+    if (!input_[k].constant && (!by_row_ || period_ != 0)) continue;
+    lone_ = k;
+    const DType dtype = kernel::opmath(types.inputs[k]);
+    if (plan_.dtypes[k + 1] != dtype)
+      lone_cast_ = rows_of<CopyRows>().cast(plan_.dtypes[k + 1], dtype);
+  }
+}
+
+const void* Walk::lone_element(const Cursor& cursor, Buffers& buffers) const {
+  const Operand& operand = input_[lone_];
+  const std::byte* element = operand.data + cursor.offset(operand.strides);
+  if (lone_cast_ == nullptr) return element;
+  lone_cast_(1, buffers.element, element);
+  return buffers.element;
+}
+
+// All operands are contiguous and of the row's dtypes, so that blocks would only cost calls.
+bool Walk::needs_no_buffers() const {
+  if (stream_ || !output_.dense || output_.cast != nullptr) return false;
+  for (int k = 0; k < inputs_; ++k) {
+    if (k != lone_ && (!input_[k].dense || input_[k].cast != nullptr)) return false;
+  }
+  return lone_ < 0 || input_[lone_].constant;
 }
 
 // Returns the input elements as the row needs them: contiguous and of its dtype.
@@ -226,9 +274,8 @@ bool Walk::emit(const Cursor& cursor, int64_t linear, int64_t count, const void*
   std::byte* target = in_memory(output_, cursor, linear, count);
   const bool stream = stream_ && (count * output_.size) % kLine == 0 &&
                       reinterpret_cast<uintptr_t>(target) % kLine == 0;
-  if (target != nullptr && output_.cast == nullptr && !stream)
-    return row_(count, target, in, plan_.params);
-  const bool ok = row_(count, buffers.output, in, plan_.params);
+  if (target != nullptr && output_.cast == nullptr && !stream) return apply(count, target, in);
+  const bool ok = apply(count, buffers.output, in);
   const std::byte* result = buffers.output;
   if (output_.cast != nullptr) {
     std::byte* to = target != nullptr && !stream ? target : buffers.raw;
@@ -245,7 +292,7 @@ bool Walk::emit(const Cursor& cursor, int64_t linear, int64_t count, const void*
 
 void Walk::prepare_constants(int64_t count, const void** in, Buffers& buffers) const {
   for (int k = 0; k < inputs_; ++k) {
-    if (!input_[k].constant) continue;
+    if (!input_[k].constant || k == lone_) continue;
     repeat(input_[k], input_[k].data, std::min(block_, count), buffers.input[k]);
     in[k] = buffers.input[k];
   }
@@ -260,7 +307,9 @@ bool Walk::run_part(int64_t begin, int64_t end) const {
   cursor.seek(begin);
   prepare_constants(end - begin, in, buffers);
   for (int k = 0; k < inputs_; ++k) {
-    if (!input_[k].constant && repeats(input_[k]))
+    if (k == lone_)
+      in[k] = lone_element(cursor, buffers);
+    else if (!input_[k].constant && repeats(input_[k]))
       in[k] = fetch(k, cursor, begin, std::min(block_, end - begin), buffers);
   }
   bool ok = true;
@@ -268,7 +317,8 @@ bool Walk::run_part(int64_t begin, int64_t end) const {
     int64_t count = std::min(block_, end - linear);
     if (by_row_) count = std::min(count, cursor.left_in_row());
     for (int k = 0; k < inputs_; ++k) {
-      if (!repeats(input_[k])) in[k] = fetch(k, cursor, linear, count, buffers);
+      if (repeats(input_[k])) continue;
+      in[k] = k == lone_ ? lone_element(cursor, buffers) : fetch(k, cursor, linear, count, buffers);
     }
     ok &= emit(cursor, linear, count, in, buffers);
     linear += count;
@@ -391,15 +441,16 @@ int64_t stream_bytes() {
   return bytes;
 }
 
-Status walk_rows(const ElementwisePlan& plan, Row row, const RowTypes& types) {
+Status walk_rows(const ElementwisePlan& plan, const PointwiseKernel& kernel,
+                 const RowTypes& types) {
   if (plan.numel == 0) return kernel::kOk;
   bool ok = true;
   if (is_direct(plan, types)) {
-    ok = row(plan.numel, plan.data[0], plan.data + 1, plan.params);
+    ok = kernel.row(plan.numel, plan.data[0], plan.data + 1, plan.params);
   } else if (is_few(plan, types)) {
-    ok = run_few(plan, row);
+    ok = run_few(plan, kernel.row);
   } else {
-    ok = Walk(plan, row, types).run();
+    ok = Walk(plan, kernel, types).run();
   }
   return ok ? kernel::kOk : failure(Code::kValue, "expected operands that the op is defined for");
 }

@@ -16,7 +16,8 @@ struct RowTypes {
 
 // Every element is computed by the same instructions whatever the layout, the position or the
 // number of threads. Fails with kValue when the row meets operands that it refuses.
-kernel::Status walk_rows(const kernel::ElementwisePlan& plan, Row row, const RowTypes& types);
+kernel::Status walk_rows(const kernel::ElementwisePlan& plan, const PointwiseKernel& kernel,
+                         const RowTypes& types);
 
 // Outputs of at least so many bytes are written with non-temporal stores: they leave no room in the
 // last cache for anything else, so that their lines would be evicted before anyone reads them, and
