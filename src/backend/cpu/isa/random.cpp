@@ -28,12 +28,24 @@ struct Blocks {
   PhiloxBlock<VU> low, high;
 };
 
+// 0, kDistance, 2 kDistance, ...
+template <uint64_t kDistance>
+[[gnu::always_inline]] inline VU counters_from(uint64_t first) {
+  uint64_t counters[VU::kSize];
+  for (int k = 0; k < VU::kSize; ++k) counters[k] = static_cast<uint64_t>(k) * kDistance;
+  return VU::load(counters) + VU(first);
+}
+
 // The blocks of elements i to i + kStep - 1.
 [[gnu::always_inline]] inline Blocks draw_blocks(const RandomPlan& plan, int64_t i) {
-  uint64_t counters[VU::kSize];
-  for (int k = 0; k < VU::kSize; ++k) counters[k] = static_cast<uint64_t>(k);
-  const VU first = VU::load(counters) + VU(plan.offset + static_cast<uint64_t>(i));
+  const VU first = counters_from<1>(plan.offset + static_cast<uint64_t>(i));
   return {philox(plan.seed, first), philox(plan.seed, first + VU(uint64_t{VU::kSize}))};
+}
+// The same blocks, those of the even elements in `low`: a word of all is then a register of 32-bit
+// numbers without moving lanes.
+[[gnu::always_inline]] inline Blocks draw_paired_blocks(const RandomPlan& plan, int64_t i) {
+  const VU first = counters_from<2>(plan.offset + static_cast<uint64_t>(i));
+  return {philox(plan.seed, first), philox(plan.seed, first + VU(uint64_t{1}))};
 }
 
 // Not those of base/dtype.h, whose table would be a symbol that levels share.
@@ -57,6 +69,13 @@ template <int kBits>
 [[gnu::always_inline]] inline VD fraction(VU word) {
   const VU kept = shift_right<32 - kBits>(word & VU(uint64_t{0xffffffff}));
   return low_word(kept) * VD(1.0 / static_cast<double>(uint64_t{1} << kBits));
+}
+// The first 24 bits of a word of paired blocks.
+[[gnu::always_inline]] inline VF paired_fraction(const Blocks& blocks, int word) {
+  const VU both =
+      (blocks.low.words[word] & VU(uint64_t{0xffffffff})) | shift_left<32>(blocks.high.words[word]);
+  const VI bits(reinterpret_cast<VI::Native>(both.v));
+  return convert_lanes<float>(shift_right<8>(bits) & VI(0xffffff)) * VF(0x1p-24);
 }
 // The same from the first 53 bits of two words.
 [[gnu::always_inline]] inline VD long_fraction(VU low, VU high) {
@@ -139,22 +158,31 @@ template <bool kDouble>
 struct Normal {
   // Box and Muller (1958): the radius from (0, 1], the angle from [0, 1) of a turn.
   [[gnu::always_inline]] static void draw(const RandomPlan& plan, int64_t i, int64_t, void* out) {
-    const Blocks blocks = draw_blocks(plan, i);
     VDPair value;
     if constexpr (kDouble) {
+      const Blocks blocks = draw_blocks(plan, i);
       value = {transform(blocks.low), transform(blocks.high)};
     } else {
-      const auto part = [&](int word) {
-        return narrow(
-            {fraction<24>(blocks.low.words[word]), fraction<24>(blocks.high.words[word])});
-      };
-      value = widen(sqrt(VF(-2.0) * log(VF(1.0) - part(0))) * cos_of_turns(part(2)));
+      const Blocks blocks = draw_paired_blocks(plan, i);
+      const VF radius = sqrt(VF(-2.0) * log_of_part(VF(1.0) - paired_fraction(blocks, 0)));
+      const VF number = radius * cos_of_turns(paired_fraction(blocks, 2));
+      if (plan.dtype == DType::kFloat32 && plan.p0 == 0 && plan.p1 == 1) {
+        (VF(0.0) + number).store(static_cast<float*>(out));  // no -0, as below
+        return;
+      }
+      value = widen(number);
     }
     const auto place = [&](VD x) { return VD(plan.p0) + VD(plan.p1) * x; };
     store_numbers(plan.dtype, each_half(value, place), out);
   }
 
  private:
+  // The logarithm of a number in [2**-24, 1], which is none of the special cases of log.
+  [[gnu::always_inline]] static VF log_of_part(VF x) {
+    const LogArgument argument = split_log(x);
+    const VF low = fma(argument.e, VF(kLn2Low), log_rest(argument.f));
+    return fma(argument.e, VF(kLn2High), argument.f + low);
+  }
   [[gnu::always_inline]] static VD transform(const PhiloxBlock<VU>& block) {
     const VD u = long_fraction(block.words[0], block.words[1]);
     const VD turns = long_fraction(block.words[2], block.words[3]);
