@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let group = Group::new("mpi", &GroupOptions::default())?;
         let mut sharded = ShardedOptimizer::new(optimizer, &group)?;
         for _ in 0..5 {
-            sharded.optimizer.zero_grad()?;
+            sharded.zero_grad()?;
             backward()?;
             sharded.step()?;
         }

@@ -49,12 +49,41 @@ def sequence(optimizer: Any) -> Any:
     return lr_scheduler.SequentialLR(optimizer, [*parts, lr_scheduler.ExponentialLR(optimizer, 0.8)], [4, 12])
 
 
+def chained(optimizer: Any) -> Any:
+    return lr_scheduler.ChainedScheduler([lr_scheduler.ConstantLR(optimizer, 0.1, 3), lr_scheduler.ExponentialLR(optimizer, 0.9)])
+
+
+def multiplicative(optimizer: Any) -> Any:
+    return lr_scheduler.MultiplicativeLR(optimizer, lambda step: 1.0 if step % 3 else 0.8)
+
+
+# Rates that follow a measure, which falls until step 10 and then stays; for the mode "max" it is negative.
+PLATEAUS: dict[str, dict[str, Any]] = {
+    "plateau": {"factor": 0.5, "patience": 3, "cooldown": 2},
+    "plateau_max": {"mode": "max", "patience": 2, "threshold": 0.06, "threshold_mode": "abs", "min_lr": 1e-3},
+}
+
+
+def plateau_rates(options: dict[str, Any]) -> list[float]:
+    optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=BASE)
+    plateau = lr_scheduler.ReduceLROnPlateau(optimizer, **options)
+    found = []
+    for step in range(STEPS):
+        found.append(optimizer.param_groups[0]["lr"])
+        measure = 1 / (step + 1) if step < 10 else 0.1
+        plateau.step(-measure if options.get("mode") == "max" else measure)
+    return found
+
+
 def main() -> None:
     warnings.simplefilter("ignore")
     lines = ["# The rates of schedules at the steps 0 to 40, for the rate 0.3: see make_schedules.py."]
     table = {name: lambda o, row=row: getattr(lr_scheduler, row[0])(o, **row[1], **quiet(row[0])) for name, row in SCHEDULES.items()}
-    for name, make in {**table, "sequence": sequence}.items():
-        lines.append(" ".join([name, *(f"{rate:.15g}" for rate in rates(make))]))
+    table.update(sequence=sequence, chained=chained, multiplicative=multiplicative)
+    found = {name: rates(make) for name, make in table.items()}
+    found.update((name, plateau_rates(options)) for name, options in PLATEAUS.items())
+    for name, row in found.items():
+        lines.append(" ".join([name, *(f"{rate:.15g}" for rate in row)]))
     (Path(__file__).parent / "schedules.txt").write_text("\n".join(lines) + "\n")
 
 

@@ -13,11 +13,13 @@ using namespace tessera::test;
 
 namespace {
 
-std::map<std::string, std::vector<double>> expected_rates() {
+// The rows of schedules, or those of measures.
+std::map<std::string, std::vector<double>> expected_rates(bool of_measures = false) {
   std::map<std::string, std::vector<double>> found;
   std::ifstream file(tsr::testing::source_path("tests/conformance/schedules.txt"));
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;
+    if ((line.rfind("plateau", 0) == 0) != of_measures) continue;
     std::istringstream words(line);
     std::string name;
     words >> name;
@@ -66,6 +68,9 @@ std::map<std::string, optim::Schedule> schedules() {
       {"sequence", optim::SequentialLR{{optim::LinearLR{0.1, 1, 4}, optim::CosineAnnealingLR{10},
                                         optim::ExponentialLR{0.8}},
                                        {4, 12}}},
+      {"chained", optim::ChainedScheduler{{optim::ConstantLR{0.1, 3}, optim::ExponentialLR{0.9}}}},
+      {"multiplicative",
+       optim::MultiplicativeLR{[](int64_t step) { return step % 3 == 0 ? 0.8 : 1.0; }}},
   };
 }
 
@@ -82,6 +87,40 @@ TEST(Schedules, have_the_rates_of_the_table) {
           << name << ' ' << step;
     }
   }
+}
+
+TEST(Schedules, lower_the_rate_when_a_measure_stays) {
+  optim::PlateauOptions half, up;
+  half.factor = 0.5;
+  half.patience = 3;
+  half.cooldown = 2;
+  up.maximize = true;
+  up.patience = 2;
+  up.threshold = 0.06;
+  up.absolute = true;
+  up.min_lr = 1e-3;
+  const auto table = expected_rates(true);
+  ASSERT_EQ(table.size(), 2U);
+  for (const auto& [name, rates] : table) {
+    const optim::PlateauOptions& options = name == "plateau" ? half : up;
+    Tensor x = ones({1}).requires_grad_();
+    optim::SGDOptions rate;
+    rate.lr = 0.3;
+    optim::SGD sgd(x, rate);
+    optim::ReduceLROnPlateau plateau(sgd, options);
+    for (size_t step = 0; step < rates.size(); ++step) {
+      EXPECT_NEAR(sgd.options().lr, rates[step], 1e-12) << name << ' ' << step;
+      const double measure = step < 10 ? 1.0 / static_cast<double>(step + 1) : 0.1;
+      // As after a checkpoint.
+      optim::ReduceLROnPlateau resumed(sgd, options);
+      resumed.set_state(plateau.state());
+      resumed.step(options.maximize ? -measure : measure);
+      plateau.set_state(resumed.state());
+    }
+  }
+  half.factor = 1;
+  optim::SGD sgd(ones({1}).requires_grad_());
+  EXPECT_THROW(optim::ReduceLROnPlateau(sgd, half), InvalidValueError);
 }
 
 TEST(Schedules, set_the_rates_of_all_groups) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -187,6 +188,24 @@ struct SequentialLR {
   }
 };
 
+// Several schedules at once: each changes the rate that the one before gives.
+struct ChainedScheduler {
+  std::vector<Schedule> schedules;
+  double operator()(double base, int64_t step) const {
+    for (const Schedule& schedule : schedules) base = schedule(base, step);
+    return base;
+  }
+};
+
+// At each step times a function of its number; step 0 has the initial rate.
+struct MultiplicativeLR {
+  std::function<double(int64_t)> factor;
+  double operator()(double base, int64_t step) const {
+    for (int64_t i = 1; i <= step; ++i) base *= factor(i);
+    return base;
+  }
+};
+
 // Sets the rates of an optimizer's groups by a schedule, at first those of step 0. The optimizer
 // must live as long.
 template <class Optimizer>
@@ -219,6 +238,74 @@ class Scheduler {
   Schedule schedule_;
   std::vector<double> initial_;
   int64_t step_ = 0;
+};
+
+struct PlateauOptions {
+  bool maximize = false;    // a larger measure is better, as of an accuracy
+  double factor = 0.1;      // below 1
+  int64_t patience = 10;    // so many steps without a better measure change nothing yet
+  double threshold = 1e-4;  // by how much a measure must be better than the best to count
+  bool absolute = false;    // threshold is a difference, and not a share of the best
+  int64_t cooldown = 0;     // so many steps after a change do not count
+  double min_lr = 0;        // no rate becomes smaller
+  double eps = 1e-8;        // a rate that would change by no more than this stays
+};
+
+// What a checkpoint keeps of ReduceLROnPlateau.
+struct PlateauState {
+  std::optional<double> best = {};  // empty before the first step
+  int64_t bad_steps = 0;            // since the best measure
+  int64_t cooling = 0;              // steps of the cooldown that are left
+};
+
+// Times factor when a measure, such as the loss of held-out samples, has not become better for
+// `patience` steps. The optimizer must live as long.
+template <class Optimizer>
+class ReduceLROnPlateau {
+ public:
+  explicit ReduceLROnPlateau(Optimizer& optimizer, PlateauOptions options = {})
+      : optimizer_(&optimizer), options_(options) {
+    if (options.factor >= 1) throw InvalidValueError("factor: expected a number below 1");
+  }
+
+  // Takes the measure of a step, and changes the rates of all groups if it is time.
+  void step(double measure) {
+    if (is_better(measure)) {
+      state_.best = measure;
+      state_.bad_steps = 0;
+    } else {
+      ++state_.bad_steps;
+    }
+    if (state_.cooling > 0) {
+      --state_.cooling;
+      state_.bad_steps = 0;
+    }
+    if (state_.bad_steps <= options_.patience) return;
+    state_.cooling = options_.cooldown;
+    state_.bad_steps = 0;
+    for (int64_t group = 0; group < optimizer_->group_count(); ++group) {
+      auto changed = optimizer_->options(group);
+      const double rate = std::max(changed.lr * options_.factor, options_.min_lr);
+      if (changed.lr - rate <= options_.eps) continue;
+      changed.lr = rate;
+      optimizer_->set_options(changed, group);
+    }
+  }
+
+  const PlateauState& state() const noexcept { return state_; }
+  void set_state(const PlateauState& state) { state_ = state; }
+
+ private:
+  bool is_better(double measure) const {
+    if (!state_.best) return !std::isnan(measure);
+    const double margin = options_.maximize ? -options_.threshold : options_.threshold;
+    const double bound = options_.absolute ? *state_.best - margin : *state_.best * (1 - margin);
+    return options_.maximize ? measure > bound : measure < bound;
+  }
+
+  Optimizer* optimizer_;
+  PlateauOptions options_;
+  PlateauState state_;
 };
 
 }  // namespace tessera::optim

@@ -142,6 +142,19 @@ function (s::SequentialLR)(base, step)
     return s.schedules[number+1](base, number == 0 ? step : step - s.milestones[number])
 end
 
+"Several schedules at once: each changes the rate that the one before gives."
+struct ChainedScheduler <: Schedule
+    schedules::Vector{Any}
+    ChainedScheduler(schedules) = new(collect(Any, schedules))
+end
+(s::ChainedScheduler)(base, step) = foldl((rate, schedule) -> schedule(rate, step), s.schedules; init=base)
+
+"At each step times a function of its number; step 0 has the initial rate."
+struct MultiplicativeLR{F} <: Schedule
+    factor::F
+end
+(s::MultiplicativeLR)(base, step) = foldl((rate, i) -> rate * s.factor(i), 1:step; init=base)
+
 """
     Scheduler(state, schedule)
 
@@ -167,3 +180,65 @@ function step!(scheduler::Scheduler, step::Integer=scheduler.step + 1)
     end
     return scheduler
 end
+
+"""
+    ReduceLROnPlateau(state; mode=:min, factor=0.1, patience=10, threshold=1e-4, threshold_mode=:rel, cooldown=0,
+        min_lr=0.0, eps=1e-8)
+
+Times `factor` when a measure, such as the loss of held-out samples, has not become better for `patience` steps:
+`step!(plateau, measure)`. A measure is better if it is lower (of `mode=:max`, higher) than the best by the share
+`threshold`, or with `threshold_mode=:abs` by that difference. `cooldown` steps after a change do not count. A
+checkpoint keeps the fields `best`, `bad_steps` and `cooling`.
+"""
+Base.@kwdef mutable struct ReduceLROnPlateau
+    state::OptimizerState
+    mode::Symbol = :min
+    factor::Float64 = 0.1
+    patience::Int = 10
+    threshold::Float64 = 1e-4
+    threshold_mode::Symbol = :rel
+    cooldown::Int = 0
+    min_lr::Float64 = 0.0
+    eps::Float64 = 1e-8
+    best::Float64 = mode === :max ? -Inf : Inf
+    bad_steps::Int = 0
+    cooling::Int = 0
+end
+
+function ReduceLROnPlateau(state::OptimizerState; options...)
+    plateau = ReduceLROnPlateau(; state, options...)
+    plateau.factor < 1 ||
+        throw(ArgumentError("ReduceLROnPlateau: factor: expected a number below 1, got $(plateau.factor)"))
+    plateau.mode in (:min, :max) ||
+        throw(ArgumentError("ReduceLROnPlateau: mode: expected :min or :max, got $(repr(plateau.mode))"))
+    plateau.threshold_mode in (:rel, :abs) || throw(ArgumentError(
+        "ReduceLROnPlateau: threshold_mode: expected :rel or :abs, got $(repr(plateau.threshold_mode))"))
+    return plateau
+end
+
+function is_better(p::ReduceLROnPlateau, measure)
+    margin = p.mode === :max ? -p.threshold : p.threshold
+    bound = p.threshold_mode === :abs ? p.best - margin : p.best * (1 - margin)
+    return p.mode === :max ? measure > bound : measure < bound
+end
+
+"Takes the measure of a step, and changes the rates of all groups if it is time."
+function step!(p::ReduceLROnPlateau, measure::Real)
+    if is_better(p, measure)
+        p.best, p.bad_steps = measure, 0
+    else
+        p.bad_steps += 1
+    end
+    if p.cooling > 0
+        p.cooling, p.bad_steps = p.cooling - 1, 0
+    end
+    p.bad_steps > p.patience || return p
+    p.cooling, p.bad_steps = p.cooldown, 0
+    for group in 1:group_count(p.state)
+        before = rule(p.state, group).lr
+        rate = max(before * p.factor, p.min_lr)
+        before - rate > p.eps && adjust!(p.state; group, lr=rate)
+    end
+    return p
+end
+step!(p::ReduceLROnPlateau, measure::Tensor) = step!(p, Float64(measure))

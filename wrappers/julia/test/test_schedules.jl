@@ -22,10 +22,17 @@ const SCHEDULES = Dict(
     "three_phases" => OneCycleLR(max_lr=0.5, total_steps=45, linear=true, three_phase=true),
     "sequence" => SequentialLR(
         [LinearLR(start_factor=0.1, total_iters=4), CosineAnnealingLR(T_max=10), ExponentialLR(gamma=0.8)], [4, 12]),
+    "chained" => ChainedScheduler([ConstantLR(factor=0.1, total_iters=3), ExponentialLR(gamma=0.9)]),
+    "multiplicative" => MultiplicativeLR(step -> step % 3 == 0 ? 0.8 : 1.0),
 )
+const PLATEAUS = Dict(
+    "plateau" => (factor=0.5, patience=3, cooldown=2),
+    "plateau_max" => (mode=:max, patience=2, threshold=0.06, threshold_mode=:abs, min_lr=1e-3),
+)
+schedule_rows() = split.(filter(!startswith('#'), readlines(SCHEDULE_TABLE)))
 
 @testset "test_schedules_have_the_rates_of_the_table" begin
-    rows = split.(filter(!startswith('#'), readlines(SCHEDULE_TABLE)))
+    rows = filter(row -> !haskey(PLATEAUS, row[1]), schedule_rows())
     @test sort(first.(rows)) == sort(collect(keys(SCHEDULES)))
     for row in rows
         name, rates = row[1], row[2:end]
@@ -33,6 +40,24 @@ const SCHEDULES = Dict(
         found = [SCHEDULES[name](0.3, step) for step in 0:40]
         @test isapprox(found, parse.(Float64, rates); rtol=0, atol=1e-12)
     end
+end
+
+@testset "test_rates_fall_when_a_measure_stays" begin
+    rows = filter(row -> haskey(PLATEAUS, row[1]), schedule_rows())
+    @test length(rows) == 2
+    for row in rows
+        state = setup(SGD(lr=0.3), [leaf([1.0])])
+        plateau = ReduceLROnPlateau(state; PLATEAUS[row[1]]...)
+        for (step, expected) in zip(0:40, parse.(Float64, row[2:end]))
+            @test isapprox(Tessera.rule(state, 1).lr, expected; rtol=0, atol=1e-12)
+            measure = step < 10 ? 1 / (step + 1) : 0.1
+            step!(plateau, plateau.mode === :max ? -measure : Tensor(measure))
+        end
+    end
+    state = setup(SGD(lr=0.3), [leaf([1.0])])
+    @test_throws ArgumentError ReduceLROnPlateau(state; factor=1)
+    @test_throws ArgumentError ReduceLROnPlateau(state; mode=:best)
+    @test_throws ArgumentError ReduceLROnPlateau(state; threshold_mode=:other)
 end
 
 @testset "test_schedulers_set_the_rates_of_all_groups" begin

@@ -3,13 +3,15 @@
 //! Data-parallel training, optimizers whose state is divided among ranks, and checkpoints that ranks
 //! write together. All ranks of a group call the functions together.
 
+use crate::amp::GradScaler;
 use crate::arguments::{count, handles};
 use crate::distributed::Group;
 use crate::error::done;
 use crate::handle::owner;
 use crate::io::{path_text, TensorMap};
 use crate::memory::buffer_text;
-use crate::optim::{Optimizer, Rule};
+use crate::nn::Module;
+use crate::optim::{Optimizer, Rates, Rule, State};
 use crate::{json, DType, Result, Tensor};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -58,6 +60,11 @@ impl DataParallel {
     /// With the default options.
     pub fn new(group: &Group, parameters: &[Tensor], buffers: &[Tensor]) -> Result<Self> {
         Self::with(group, parameters, buffers, DataParallelOptions::default())
+    }
+
+    /// Of the parameters and buffers of a module, with the default options.
+    pub fn of(group: &Group, module: &(impl Module + ?Sized)) -> Result<Self> {
+        Self::new(group, &module.parameters(), &module.buffers())
     }
 
     /// With these options.
@@ -165,10 +172,32 @@ owner! {
 
 /// Each rank keeps the state of its share of the parameters, updates them, and then all get the new
 /// values. The gradients must be equal on all ranks, as [`DataParallel`] makes them.
+///
+/// The optimizer inside cannot be replaced, because the division belongs to it:
+/// ```compile_fail,E0616
+/// # use tessera::{data_parallel::ShardedOptimizer, optim::{Optimizer, Sgd}};
+/// fn swap(a: &mut ShardedOptimizer<Sgd>, b: &mut Optimizer<Sgd>) {
+///     std::mem::swap(&mut a.optimizer, b);
+/// }
+/// ```
 pub struct ShardedOptimizer<R: Rule> {
-    /// Options, gradients and loading belong to it.
-    pub optimizer: Optimizer<R>,
+    // Never given out as `&mut`: swapped with another, it could be used here and there at once.
+    optimizer: Optimizer<R>,
     division: Division,
+}
+
+impl<R: Rule> Rates for ShardedOptimizer<R> {
+    fn group_count(&self) -> usize {
+        self.optimizer.group_count()
+    }
+
+    fn lr(&self, group: usize) -> Result<f64> {
+        self.optimizer.lr(group)
+    }
+
+    fn set_group_lr(&mut self, group: usize, lr: f64) -> Result<()> {
+        self.optimizer.set_group_lr(group, lr)
+    }
 }
 
 impl<R: Rule + fmt::Debug> fmt::Debug for ShardedOptimizer<R> {
@@ -185,6 +214,43 @@ impl<R: Rule> ShardedOptimizer<R> {
             sys::tsr_optimizer_shard(optimizer.raw(), group.raw(), out)
         })?;
         Ok(Self { optimizer, division })
+    }
+
+    /// The optimizer that is divided, for reading its options and its state on this rank.
+    pub fn optimizer(&self) -> &Optimizer<R> {
+        &self.optimizer
+    }
+
+    /// Clears the gradients of the parameters.
+    pub fn zero_grad(&mut self) -> Result<()> {
+        self.optimizer.zero_grad()
+    }
+
+    /// Sets the options of a group, from its next step on.
+    pub fn set_rule(&mut self, group: usize, rule: R) -> Result<()> {
+        self.optimizer.set_rule(group, rule)
+    }
+
+    /// Sets the learning rate of all groups; a [`Scheduler`](crate::optim::Scheduler) sets it by a
+    /// schedule.
+    pub fn set_lr(&mut self, lr: f64) -> Result<()> {
+        self.optimizer.set_lr(lr)
+    }
+
+    /// Loads options and state from a file that any language saved.
+    pub fn load(&mut self, path: impl AsRef<Path>) -> Result<()> {
+        self.optimizer.load(path)
+    }
+
+    /// Loads the options and a copy of the tensors; after an error nothing has changed.
+    pub fn load_state(&mut self, state: &State) -> Result<()> {
+        self.optimizer.load_state(state)
+    }
+
+    /// Divides the gradients by the scale of a scaler, which then tells whether all were finite
+    /// ([`GradScaler::found_inf`]).
+    pub fn unscale(&mut self, scaler: &mut GradScaler) -> Result<()> {
+        scaler.unscale(&mut self.optimizer)
     }
 
     /// Updates this rank's share, and gives all ranks the new values.

@@ -4,13 +4,15 @@
 
 use std::collections::BTreeMap;
 use std::time::Duration;
+use tessera::amp::GradScaler;
 use tessera::data_parallel::{
     load_shards, save_shards, shards_index, DataParallel, DataParallelOptions, ShardedOptimizer,
     Slice, SliceMap,
 };
 use tessera::distributed::{Group, GroupOptions};
 use tessera::io::TensorMap;
-use tessera::optim::{Adam, Optimizer};
+use tessera::nn::{BatchNorm1d, Module};
+use tessera::optim::{Adam, Optimizer, Scheduler};
 use tessera::{Result, Tensor};
 
 /// Runs the body as rank 0 and 1.
@@ -61,6 +63,10 @@ fn gradients_are_averages_over_the_ranks() {
             first_gradient(&mut parallel, &w, factor)?;
         }
         parallel.end_join()?;
+        let norm = BatchNorm1d::new(2)?;
+        norm.buffers()[0].add_(group.rank())?;
+        let _of_module = DataParallel::of(&group, &norm)?;
+        assert_eq!(norm.buffers()[0].to_vec::<f32>()?, [0.0, 0.0], "the buffers are rank 0's");
         let wrong = DataParallelOptions { bucket_bytes: 0, ..Default::default() };
         assert!(DataParallel::with(&group, &[w], &[], wrong).is_err());
         Ok(())
@@ -81,6 +87,25 @@ fn states_of_an_optimizer_are_divided_and_gathered() {
         assert_eq!(sharded.gather(Some(1))?.is_some(), group.rank() == 1);
         let whole = sharded.gather(None)?.expect("on every rank");
         assert_eq!(whole.state()?.tensors.len(), 6);
+
+        // Options, gradients and state are reached without giving the optimizer away.
+        let mut scheduler =
+            Scheduler::new(&mut sharded, |base: f64, step| base / (step + 1) as f64)?;
+        scheduler.step(&mut sharded)?;
+        assert_eq!(sharded.optimizer().lr(0)?, Adam::default().lr / 2.0);
+        sharded.set_rule(0, Adam { lr: 0.5, ..Default::default() })?;
+        assert_eq!(sharded.optimizer().rule(0)?.lr, 0.5);
+        sharded.load_state(&whole.state()?)?;
+        assert_eq!(sharded.optimizer().lr(0)?, Adam::default().lr);
+        sharded.set_lr(0.25)?;
+        assert_eq!(sharded.optimizer().lr(0)?, 0.25);
+        let mut scaler = GradScaler::new()?;
+        scaler.scale(&Tensor::ones(&[])?)?;
+        sharded.unscale(&mut scaler)?;
+        assert!(!scaler.found_inf(sharded.optimizer())?);
+        assert_eq!(params[0].grad()?.unwrap().to_vec::<f32>()?[0], 1.0 / 65536.0);
+        sharded.zero_grad()?;
+        assert!(params[0].grad()?.is_none());
         Ok(())
     });
 }

@@ -6,11 +6,11 @@ use std::f64::consts::LN_2;
 use std::sync::Arc;
 use tessera::nn::init::{self, FanMode, Nonlinearity};
 use tessera::nn::{
-    convert, AdaptiveAvgPool2d, AvgPool2d, BatchNorm2d, Celu, Conv2d, ConvTranspose2d, Dropout,
-    Elu, Embedding, Flatten, Func, Gelu, Glu, Hardshrink, Hardsigmoid, Hardswish, Hardtanh,
-    Identity, LayerNorm, LeakyRelu, Linear, LogSigmoid, LogSoftmax, MaxPool2d, Mish, Module,
-    PaddingMode, Relu, Relu6, Selu, Sequential, Sigmoid, Silu, Softmax, Softmin, Softplus,
-    Softshrink, Softsign, Tanh, Tanhshrink, Visitor,
+    convert, parts, AdaptiveAvgPool2d, AvgPool2d, BatchNorm1d, BatchNorm2d, Celu, Conv2d,
+    ConvTranspose2d, Dropout, Elu, Embedding, Flatten, Func, Gelu, Glu, Hardshrink, Hardsigmoid,
+    Hardswish, Hardtanh, Identity, LayerNorm, LeakyRelu, Linear, LogSigmoid, LogSoftmax, MaxPool2d,
+    Mish, Module, PaddingMode, Relu, Relu6, Selu, Sequential, Sigmoid, Silu, Softmax, Softmin,
+    Softplus, Softshrink, Softsign, Tanh, Tanhshrink, Training, Visitor,
 };
 use tessera::optim::{Adam, Optimizer, Rule, Sgd};
 use tessera::{io, manual_seed, no_grad, DType, ErrorKind, Result, Tensor};
@@ -247,6 +247,45 @@ fn registration_names_everything_once() -> Result<()> {
     let expected = ["running_mean", "running_var", "num_batches_tracked"];
     assert_eq!(buffers, expected.map(|name| format!("body.1.{name}")));
     assert_eq!((net.body.len(), Sequential::new().is_empty()), (4, true));
+    Ok(())
+}
+
+/// Every kind of part.
+struct Parts {
+    list: Vec<Linear>,
+    pair: [BatchNorm1d; 2],
+    absent: Option<Linear>,
+    present: Option<Linear>,
+    scale: Tensor,
+    training: Training,
+}
+
+impl Module for Parts {
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        self.list.iter().try_fold(x.clone(), |x, layer| layer.forward(&x))
+    }
+
+    parts! { list, pair, absent, present, scale, training }
+}
+
+#[test]
+fn parts_are_named_by_their_fields() -> Result<()> {
+    let model = Parts {
+        list: vec![Linear::without_bias(2, 2)?, Linear::without_bias(2, 2)?],
+        pair: [BatchNorm1d::new(2)?, BatchNorm1d::new(2)?],
+        absent: None,
+        present: Some(Linear::without_bias(2, 2)?),
+        scale: Tensor::ones(&[])?.requiring_grad()?,
+        training: Training::default(),
+    };
+    let names: Vec<_> = model.named_parameters().into_iter().map(|(name, _)| name).collect();
+    let norms = ["pair.0.weight", "pair.0.bias", "pair.1.weight", "pair.1.bias"];
+    assert_eq!(names[..2], ["list.0.weight", "list.1.weight"]);
+    assert_eq!(names[2..6], norms);
+    assert_eq!(names[6..], ["present.weight", "scale"]);
+    assert_eq!(model.buffers().len(), 6);
+    model.eval();
+    assert!(!model.training.is_on());
     Ok(())
 }
 

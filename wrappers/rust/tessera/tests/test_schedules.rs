@@ -4,16 +4,18 @@
 
 use std::collections::BTreeMap;
 use tessera::optim::{
-    ConstantLr, CosineAnnealingLr, CosineAnnealingWarmRestarts, CyclicLr, CyclicMode,
-    ExponentialLr, LinearLr, MultiStepLr, OneCycleLr, Optimizer, PolynomialLr, Schedule, Scheduler,
-    SequentialLr, Sgd, StepLr,
+    ChainedLr, ConstantLr, CosineAnnealingLr, CosineAnnealingWarmRestarts, CyclicLr, CyclicMode,
+    ExponentialLr, LinearLr, MultiStepLr, MultiplicativeLr, OneCycleLr, Optimizer, PolynomialLr,
+    ReduceLrOnPlateau, Schedule, Scheduler, SequentialLr, Sgd, StepLr,
 };
 use tessera::{ErrorKind, Result, Tensor};
 
 const TABLE: &str = include_str!("../../../../tests/conformance/schedules.txt");
 
-fn table() -> BTreeMap<&'static str, Vec<f64>> {
+/// The rows of schedules, or those of measures.
+fn table(of_measures: bool) -> BTreeMap<&'static str, Vec<f64>> {
     let lines = TABLE.lines().filter(|line| !line.starts_with('#'));
+    let lines = lines.filter(|line| line.starts_with("plateau") == of_measures);
     let row = |line: &'static str| {
         let mut words = line.split(' ');
         (words.next().unwrap(), words.map(|word| word.parse().unwrap()).collect())
@@ -58,12 +60,19 @@ fn schedules() -> Result<BTreeMap<&'static str, Box<dyn Schedule>>> {
         Box::new(ExponentialLr { gamma: 0.8 }),
     ];
     all.insert("sequence", Box::new(SequentialLr::new(parts, &[4, 12])?));
+    let parts: Vec<Box<dyn Schedule>> = vec![
+        Box::new(ConstantLr { factor: 0.1, total_iters: 3 }),
+        Box::new(ExponentialLr { gamma: 0.9 }),
+    ];
+    all.insert("chained", Box::new(ChainedLr::new(parts)));
+    let factor = |step| if step % 3 == 0 { 0.8 } else { 1.0 };
+    all.insert("multiplicative", Box::new(MultiplicativeLr(factor)));
     Ok(all)
 }
 
 #[test]
 fn schedules_have_the_rates_of_the_table() -> Result<()> {
-    let (table, ours) = (table(), schedules()?);
+    let (table, ours) = (table(false), schedules()?);
     assert!(table.keys().eq(ours.keys()));
     for (name, rates) in table {
         assert_eq!(rates.len(), 41);
@@ -72,6 +81,34 @@ fn schedules_have_the_rates_of_the_table() -> Result<()> {
             assert!((found - expected).abs() < 1e-12, "{name} at {step}: {found}, not {expected}");
         }
     }
+    Ok(())
+}
+
+#[test]
+fn rates_fall_when_a_measure_stays() -> Result<()> {
+    let losses = |step: usize| if step < 10 { 1.0 / (step + 1) as f64 } else { 0.1 };
+    let half = ReduceLrOnPlateau { factor: 0.5, patience: 3, cooldown: 2, ..Default::default() };
+    let up = ReduceLrOnPlateau {
+        maximize: true,
+        patience: 2,
+        threshold: 0.06,
+        absolute: true,
+        min_lr: 1e-3,
+        ..Default::default()
+    };
+    for (name, mut plateau, sign) in [("plateau", half, 1.0), ("plateau_max", up, -1.0)] {
+        let rates = &table(true)[name];
+        let rule = Sgd { lr: 0.3, ..Default::default() };
+        let mut optimizer = Optimizer::new(rule, &[Tensor::ones(&[1])?.requiring_grad()?])?;
+        for (step, expected) in rates.iter().enumerate() {
+            let found = optimizer.lr(0)?;
+            assert!((found - expected).abs() < 1e-12, "{name} at {step}: {found}, not {expected}");
+            plateau.step(&mut optimizer, sign * losses(step))?;
+        }
+    }
+    let mut optimizer = Optimizer::new(Sgd::default(), &[Tensor::ones(&[1])?.requiring_grad()?])?;
+    let mut wrong = ReduceLrOnPlateau { factor: 1.0, ..Default::default() };
+    assert_eq!(wrong.step(&mut optimizer, 1.0).unwrap_err().kind(), ErrorKind::Value);
     Ok(())
 }
 

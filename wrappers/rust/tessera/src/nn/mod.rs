@@ -75,7 +75,7 @@ pub use losses::{
     MultiLabelMarginLoss, MultiLabelSoftMarginLoss, MultiMarginLoss, NllLoss, PairwiseDistance,
     PoissonNllLoss, Reduction, SmoothL1Loss, SoftMarginLoss, TripletMarginLoss,
 };
-pub use module::{Module, StateDictKeys, Training, Visitor};
+pub use module::{parts, Module, Part, StateDictKeys, Training, Visitor};
 pub use norm::{
     BatchNorm1d, BatchNorm1dConfig, BatchNorm2d, BatchNorm2dConfig, BatchNorm3d, BatchNorm3dConfig,
     GroupNorm, InstanceNorm1d, InstanceNorm1dConfig, InstanceNorm2d, InstanceNorm2dConfig,

@@ -72,6 +72,11 @@ impl Visitor {
         self.prefix.truncate(length);
     }
 
+    /// A module, a parameter, or a list or an option of them: see [`parts!`](crate::nn::parts).
+    pub fn part(&mut self, name: &str, part: &impl Part) {
+        part.show(name, self);
+    }
+
     /// The flag of a layer that behaves differently in training.
     pub fn training(&mut self, training: &Training) {
         if let Some(on) = self.mode {
@@ -92,6 +97,102 @@ impl Visitor {
         visitor
     }
 }
+
+/// What can be a part of a module: a module, a tensor that is trained, an option or a list of them
+/// (whose names are numbers, as those of Python's ModuleList), and a [`Training`] flag.
+pub trait Part {
+    /// Shows the visitor the part under this name.
+    fn show(&self, name: &str, visitor: &mut Visitor);
+}
+
+impl<M: Module> Part for M {
+    fn show(&self, name: &str, visitor: &mut Visitor) {
+        visitor.module(name, self);
+    }
+}
+
+impl Part for Tensor {
+    fn show(&self, name: &str, visitor: &mut Visitor) {
+        visitor.parameter(name, self);
+    }
+}
+
+impl Part for Training {
+    fn show(&self, _: &str, visitor: &mut Visitor) {
+        visitor.training(self);
+    }
+}
+
+impl<P: Part> Part for Option<P> {
+    fn show(&self, name: &str, visitor: &mut Visitor) {
+        self.iter().for_each(|part| part.show(name, visitor));
+    }
+}
+
+impl<P: Part> Part for [P] {
+    fn show(&self, name: &str, visitor: &mut Visitor) {
+        for (number, part) in self.iter().enumerate() {
+            part.show(&format!("{name}.{number}"), visitor);
+        }
+    }
+}
+
+impl<P: Part, const N: usize> Part for [P; N] {
+    fn show(&self, name: &str, visitor: &mut Visitor) {
+        self.as_slice().show(name, visitor);
+    }
+}
+
+impl<P: Part> Part for Vec<P> {
+    fn show(&self, name: &str, visitor: &mut Visitor) {
+        self.as_slice().show(name, visitor);
+    }
+}
+
+/// Writes [`Module::visit`](crate::nn::Module::visit) for fields that are a [`Part`](crate::nn::Part),
+/// under the names of the fields. Write the method yourself for buffers and for other names.
+///
+/// ```
+/// use tessera::nn::{parts, Linear, Module};
+/// use tessera::{Result, Tensor};
+///
+/// struct Net {
+///     hidden: Vec<Linear>,
+///     last: Linear,
+///     scale: Tensor,
+/// }
+///
+/// impl Module for Net {
+///     fn forward(&self, x: &Tensor) -> Result<Tensor> {
+///         let x = self.hidden.iter().try_fold(x.clone(), |x, layer| layer.forward(&x)?.relu())?;
+///         self.last.forward(&x)?.multiply(&self.scale)
+///     }
+///
+///     parts! { hidden, last, scale }
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let net = Net {
+///     hidden: vec![Linear::new(2, 8)?, Linear::new(8, 8)?],
+///     last: Linear::new(8, 1)?,
+///     scale: Tensor::ones(&[])?.requiring_grad()?,
+/// };
+/// assert_eq!(net.named_parameters()[2].0, "hidden.1.weight");
+/// assert_eq!(net.parameters().len(), 7);
+/// # Ok(())
+/// # }
+/// ```
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __parts {
+    ($($field:ident),+ $(,)?) => {
+        fn visit(&self, visitor: &mut $crate::nn::Visitor) {
+            $($crate::nn::Visitor::part(visitor, stringify!($field), &self.$field);)+
+        }
+    };
+}
+#[doc(inline)]
+pub use crate::__parts as parts;
 
 /// Prints a layer with its tensors, without their elements: `Linear { weight: float32[4, 2] }`.
 pub(super) fn describe(
@@ -175,6 +276,11 @@ pub trait Module: Send + Sync {
     /// All parameters, for an optimizer.
     fn parameters(&self) -> Vec<Tensor> {
         self.named_parameters().into_iter().map(|(_, tensor)| tensor).collect()
+    }
+
+    /// All buffers.
+    fn buffers(&self) -> Vec<Tensor> {
+        self.named_buffers().into_iter().map(|(_, tensor)| tensor).collect()
     }
 
     /// Switches between training and evaluation.

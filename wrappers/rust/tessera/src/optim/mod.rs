@@ -3,6 +3,8 @@
 //! Optimizers. The library does the arithmetic and keeps state and files; each step is one call for
 //! all parameters.
 
+#[forbid(unsafe_code)]
+mod plateau;
 mod rules;
 #[forbid(unsafe_code)]
 mod schedules;
@@ -17,14 +19,15 @@ use std::path::Path;
 use std::ptr::{null_mut, NonNull};
 use tessera_sys as sys;
 
+pub use plateau::ReduceLrOnPlateau;
 pub use rules::{
     Adadelta, Adagrad, Adam, AdamW, Adamax, Asgd, Lamb, Lion, Muon, NAdam, RAdam, RmsProp, Rprop,
     Rule, Sgd,
 };
 pub use schedules::{
-    ConstantLr, CosineAnnealingLr, CosineAnnealingWarmRestarts, CyclicLr, CyclicMode,
-    ExponentialLr, LinearLr, MultiStepLr, OneCycleLr, PolynomialLr, Schedule, Scheduler,
-    SequentialLr, StepLr,
+    ChainedLr, ConstantLr, CosineAnnealingLr, CosineAnnealingWarmRestarts, CyclicLr, CyclicMode,
+    ExponentialLr, LinearLr, MultiStepLr, MultiplicativeLr, OneCycleLr, PolynomialLr, Rates,
+    Schedule, Scheduler, SequentialLr, StepLr,
 };
 
 pub use crate::ops::{

@@ -246,6 +246,66 @@ impl Schedule for SequentialLr {
     }
 }
 
+/// Several schedules at once: each changes the rate that the one before gives.
+pub struct ChainedLr(Vec<Box<dyn Schedule>>);
+
+impl fmt::Debug for ChainedLr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChainedLr").field("schedules", &self.0.len()).finish()
+    }
+}
+
+impl ChainedLr {
+    /// Of these schedules.
+    pub fn new(schedules: Vec<Box<dyn Schedule>>) -> Self {
+        Self(schedules)
+    }
+}
+
+impl Schedule for ChainedLr {
+    fn rate(&self, base: f64, step: u32) -> f64 {
+        self.0.iter().fold(base, |rate, schedule| schedule.rate(rate, step))
+    }
+}
+
+/// At each step times a function of its number; step 0 has the initial rate. A function of the
+/// initial rate and the step is a schedule by itself.
+#[derive(Clone, Debug)]
+pub struct MultiplicativeLr<F: Fn(u32) -> f64>(pub F);
+
+impl<F: Fn(u32) -> f64> Schedule for MultiplicativeLr<F> {
+    fn rate(&self, base: f64, step: u32) -> f64 {
+        (1..=step).fold(base, |rate, i| rate * (self.0)(i))
+    }
+}
+
+/// What has a learning rate for each of its groups of parameters: an [`Optimizer`], or a
+/// [`ShardedOptimizer`](crate::data_parallel::ShardedOptimizer).
+pub trait Rates {
+    /// The number of groups.
+    fn group_count(&self) -> usize;
+
+    /// The learning rate of a group.
+    fn lr(&self, group: usize) -> Result<f64>;
+
+    /// Sets the learning rate of a group.
+    fn set_group_lr(&mut self, group: usize, lr: f64) -> Result<()>;
+}
+
+impl<R: Rule> Rates for Optimizer<R> {
+    fn group_count(&self) -> usize {
+        Self::group_count(self)
+    }
+
+    fn lr(&self, group: usize) -> Result<f64> {
+        Self::lr(self, group)
+    }
+
+    fn set_group_lr(&mut self, group: usize, lr: f64) -> Result<()> {
+        Self::set_group_lr(self, group, lr)
+    }
+}
+
 /// Sets the rates of an optimizer's groups by a schedule.
 ///
 /// ```
@@ -271,7 +331,7 @@ pub struct Scheduler<S: Schedule> {
 
 impl<S: Schedule> Scheduler<S> {
     /// Sets the rates of step 0; those of the groups before are the initial ones.
-    pub fn new<R: Rule>(optimizer: &mut Optimizer<R>, schedule: S) -> Result<Self> {
+    pub fn new(optimizer: &mut impl Rates, schedule: S) -> Result<Self> {
         let rates = (0..optimizer.group_count()).map(|group| optimizer.lr(group));
         let mut made = Self { schedule, initial: rates.collect::<Result<_>>()?, step: 0 };
         made.go_to(optimizer, 0)?;
@@ -279,12 +339,12 @@ impl<S: Schedule> Scheduler<S> {
     }
 
     /// Goes to the next step.
-    pub fn step<R: Rule>(&mut self, optimizer: &mut Optimizer<R>) -> Result<()> {
+    pub fn step(&mut self, optimizer: &mut impl Rates) -> Result<()> {
         self.go_to(optimizer, self.step + 1)
     }
 
     /// Goes to any step.
-    pub fn go_to<R: Rule>(&mut self, optimizer: &mut Optimizer<R>, step: u32) -> Result<()> {
+    pub fn go_to(&mut self, optimizer: &mut impl Rates, step: u32) -> Result<()> {
         self.step = step;
         for (group, &base) in self.initial.iter().enumerate() {
             optimizer.set_group_lr(group, self.schedule.rate(base, step))?;
