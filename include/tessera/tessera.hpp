@@ -37,6 +37,7 @@
 #include "tessera/cpp/schedules.hpp"
 #include "tessera/cpp/share.hpp"
 #include "tessera/cpp/streams.hpp"
+#include "tessera/cpp/subset.hpp"
 #include "tessera/cpp/tensor.hpp"
 #include "tessera/cpp/threads.hpp"
 #include "tessera/cpp/tracing.hpp"

@@ -74,6 +74,28 @@ TEST(Data, shuffling_is_a_permutation_and_follows_the_seed) {
   EXPECT_EQ(sorted, numbers(arange(20)));
 }
 
+TEST(Data, sets_are_split_and_joined) {
+  const data::TensorDataset rows({arange(10), arange(10) * 10});
+  const auto parts = data::random_split(rows, {7, 3}, Generator(5));
+  ASSERT_EQ(parts.size(), 2U);
+  const Numbers order = numbers(randperm(10, {}, {}, Generator(5)));
+  const data::DataLoader loader(parts[1], options_of(3));
+  EXPECT_EQ(all_batches(loader)[0], Numbers(order.begin() + 7, order.end()));
+  EXPECT_EQ(numbers(parts[0].sample(2)[1])[0], 10 * order[2]);
+  EXPECT_EQ(parts[0].size(), 7);
+  EXPECT_EQ(parts[1].indices().size(), 3U);
+  EXPECT_THROW(data::random_split(rows, {7, 2}), InvalidValueError);
+  EXPECT_THROW(data::random_split(rows, {11, -1}), InvalidValueError);
+  EXPECT_THROW(data::Subset(rows, {10}), OutOfRangeError);
+
+  const data::TensorDataset more({arange(10, 13), arange(3)});
+  const data::ConcatDataset both({&rows, &more});
+  EXPECT_EQ(both.size(), 13);
+  EXPECT_EQ(all_batches({both, options_of(5)})[2], (Numbers{10, 11, 12}));
+  EXPECT_THROW(both.sample(13), OutOfRangeError);
+  EXPECT_THROW(both.sample(-1), OutOfRangeError);
+}
+
 TEST(Data, datasets) {
   const data::TensorDataset rows({arange(4), arange(8).reshape({4, 2})});
   EXPECT_EQ(rows.size(), 4);

@@ -15,7 +15,7 @@ if isdefined(Base, :stack)
     import Base: stack
 end
 
-export Tensor, BFloat16, Device, CPU, CUDA, Generator, Node, TesseraError
+export Tensor, BFloat16, Device, CPU, CUDA, Generator, Node, TesseraError, OutOfMemory
 export share, item, free!, scope, device, on, allowscalar, isfreed
 export backward!, grad, grad!, requires_grad, requires_grad!, retain_grad!, zero_grad!, is_leaf
 export taped, no_grad, enable_grad, inference_mode, hook!, accumulate_hook!, after_backward!, remove!
@@ -43,6 +43,7 @@ export convert!, set_data!, state_dict, load_state_dict!, train!, evaluate!, sav
 export SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam, LAMB, Lion, Muon, Rprop, ASGD
 export StepLR, MultiStepLR, ConstantLR, LinearLR, ExponentialLR, PolynomialLR, CosineAnnealingLR
 export CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR, SequentialLR, Scheduler, step!
+export ChainedScheduler, MultiplicativeLR, ReduceLROnPlateau, random_split, Subset, ConcatDataset
 export autocast, GradScaler, scale_loss, unscale!, found_inf
 export Profiler, profile, profile_range, profile_table, profile_rows, profile_text, profile_action, profile_roof, save_profile
 export record_program, load_program, save_program, Program

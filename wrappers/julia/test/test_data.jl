@@ -30,6 +30,35 @@ end
     @test [Array(b) for b in DataLoader(i -> Tensor([i]), 2)] == [fill(1, 1, 1), fill(2, 1, 1)]
 end
 
+struct NumberedSquares end
+Base.length(::NumberedSquares) = 10
+Base.getindex(::NumberedSquares, i::Integer) = (Float32[i, i^2], i)
+
+@testset "test_anything_with_a_length_is_a_data_set" begin
+    batches = collect(DataLoader(NumberedSquares(); batch_size=4))
+    @test Array(batches[3][1]) == [9 81; 10 100] && Array(batches[3][2]) == [9, 10]
+    @test [Array(b) for b in DataLoader([1.0, 2.0, 3.0]; batch_size=2)] == [[1, 2], [3]]
+    @test_throws ArgumentError DataLoader(sin)
+    @test_throws ArgumentError collect(DataLoader(["a", "b"]))
+end
+
+@testset "test_data_sets_are_split_and_joined" begin
+    train, test = random_split(NumberedSquares(), [7, 3]; generator=Generator(5))
+    @test train.positions == [0, 2, 7, 1, 4, 6, 8] .+ 1 && test.positions == [5, 3, 9] .+ 1  # as in every language
+    @test Array(first(DataLoader(test; batch_size=3))[2]) == [6, 4, 10]
+    x = Tensor(collect(0:9))
+    parts = random_split((x, 2 .* x), [0.7, 0.3]; generator=Generator(5))
+    @test Array(parts[1][1]) == train.positions .- 1 && Array(parts[2][2]) == 2 .* (test.positions .- 1)
+    @test map(length, random_split(x, (0.33, 0.33, 0.34))) == [4, 3, 3]
+    @test_throws ArgumentError random_split(x, [5, 4])
+    @test_throws ArgumentError random_split(x, [0.5, 0.4])
+    @test_throws BoundsError Subset(NumberedSquares(), [11])
+    both = ConcatDataset(NumberedSquares(), test)
+    @test length(both) == 13 && both[12] == (Float32[4, 16], 4)
+    @test_throws BoundsError both[14]
+    @test_throws BoundsError both[0]
+end
+
 @testset "test_contradictions_are_refused" begin
     @test_throws ArgumentError DataLoader(Tessera.zeros(3, 1); batch_size=0)
     @test_throws DimensionMismatch DataLoader((Tessera.zeros(3, 1), Tessera.zeros(4, 1)))

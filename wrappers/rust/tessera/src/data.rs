@@ -3,8 +3,10 @@
 //! Data loading: samples, batches, and threads that prepare batches ahead.
 
 mod sampler;
+mod subset;
 
 pub use sampler::DistributedSampler;
+pub use subset::{random_split, ConcatDataset, Subset};
 
 use crate::{Error, ErrorKind, Generator, Result, Tensor};
 use std::collections::BTreeMap;
@@ -55,6 +57,18 @@ impl<A: Collate, B: Collate> Collate for (A, B) {
     fn collate(samples: Vec<Self>) -> Result<Self> {
         let (a, b) = samples.into_iter().unzip();
         Ok((A::collate(a)?, B::collate(b)?))
+    }
+}
+
+impl<A: Collate, B: Collate, C: Collate> Collate for (A, B, C) {
+    fn collate(samples: Vec<Self>) -> Result<Self> {
+        let (mut a, mut b, mut c) = (Vec::new(), Vec::new(), Vec::new());
+        for sample in samples {
+            a.push(sample.0);
+            b.push(sample.1);
+            c.push(sample.2);
+        }
+        Ok((A::collate(a)?, B::collate(b)?, C::collate(c)?))
     }
 }
 

@@ -7,7 +7,10 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
-use tessera::data::{Collate, DataLoader, Dataset, DistributedSampler, TensorDataset};
+use tessera::data::{
+    random_split, Collate, ConcatDataset, DataLoader, Dataset, DistributedSampler, Subset,
+    TensorDataset,
+};
 use tessera::{Error, ErrorKind, Generator, Result, Tensor};
 
 fn counted(rows: i64) -> TensorDataset {
@@ -43,6 +46,35 @@ fn shuffling_is_a_permutation_and_follows_the_seed() -> Result<()> {
     assert_ne!(first, second, "each pass has an order of its own");
     assert_eq!(first.iter().collect::<BTreeSet<_>>().len(), 50);
     assert_eq!(order(3), (first, second));
+    Ok(())
+}
+
+#[test]
+fn datasets_are_split_and_joined() -> Result<()> {
+    let [train, test] = random_split(counted(10), [7, 3], Some(&Generator::new(5)?))?;
+    assert_eq!(train.indices(), [0, 2, 7, 1, 4, 6, 8], "as in every language");
+    assert_eq!(test.indices(), [5, 3, 9]);
+    let all = DataLoader::new(test.clone()).batch_size(3);
+    assert_eq!(targets(&all), [[5, 3, 9]]);
+    assert_eq!(test.get(1)?.1.item::<i64>()?, 3);
+    assert_eq!(random_split(counted(10), [7, 2], None).unwrap_err().kind(), ErrorKind::Value);
+    let shared = Arc::new(counted(4));
+    let wrong = Subset::new(shared.clone(), vec![0, 4]).unwrap_err();
+    assert_eq!(wrong.kind(), ErrorKind::Index);
+    assert_eq!(targets(&DataLoader::new(shared.clone()).batch_size(4)), [[0, 1, 2, 3]]);
+    let both = ConcatDataset::new(vec![shared.clone(), shared]);
+    assert_eq!(targets(&DataLoader::new(both.clone()).batch_size(8)), [[0, 1, 2, 3, 0, 1, 2, 3]]);
+    assert_eq!(both.get(8).unwrap_err().kind(), ErrorKind::Index);
+    Ok(())
+}
+
+#[test]
+fn samples_of_three_parts_are_collated() -> Result<()> {
+    let part = |number: i64| Tensor::scalar(number);
+    let samples = vec![(part(1)?, part(2)?, part(3)?), (part(4)?, part(5)?, part(6)?)];
+    let (a, b, c) = Collate::collate(samples)?;
+    assert_eq!((a.to_vec::<i64>()?, b.to_vec::<i64>()?), (vec![1, 4], vec![2, 5]));
+    assert_eq!(c.to_vec::<i64>()?, [3, 6]);
     Ok(())
 }
 
