@@ -320,12 +320,44 @@ Base.:+(a::Tensor, b::Tensor) = (same_size(a, b); add(a, b))
 Base.:-(a::Tensor, b::Tensor) = (same_size(a, b); subtract(a, b))
 Base.:-(a::Tensor) = negative(a)
 Base.:+(a::Tensor) = a
-Base.:*(a::Tensor, b::Tensor) = matmul(a, b)
+Base.:*(a::Tensor, b::Tensor) = isnumber(a) || isnumber(b) ? multiply(a, b) : matmul(a, b)
 Base.:*(a::Tensor, b::Number) = multiply(a, b)
 Base.:*(a::Number, b::Tensor) = multiply(b, a)
 Base.:/(a::Tensor, b::Number) = divide(a, b)
 Base.:\(a::Tensor, b::Tensor) = solve(a, b)
 Base.:\(a::Number, b::Tensor) = divide(b, a)
+
+# An array on one side is a tensor of its elements, as in a dotted expression.
+for (operator, arrays) in ((:*, :AbstractVecOrMat), (:\, :AbstractVecOrMat), (:+, :AbstractArray), (:-, :AbstractArray))
+    @eval Base.$operator(a::Tensor, b::$arrays{<:Number}) = with_host(x -> $operator(a, x), b, a)
+    @eval Base.$operator(a::$arrays{<:Number}, b::Tensor) = with_host(x -> $operator(x, b), a, b)
+end
+Base.:/(a::AbstractArray{<:Number}, b::Tensor) = with_host(x -> x / b, a, b)
+Base.:/(a::Tensor, b::AbstractArray{<:Number}) = throw_sizes_of("/", b)
+Base.:/(a::Tensor, b::Tensor) = isnumber(b) ? divide(a, b) : throw_sizes_of("/", b)
+Base.:/(a::Number, b::Tensor) = isnumber(b) ? divide(a, b) : throw_sizes_of("/", b)
+
+# A tensor without axes, such as a loss, takes the place of a number.
+isnumber(t::Tensor) = info(t).ndim == 0
+for (operator, op) in ((:+, :add), (:-, :subtract))
+    text = string(operator)
+    @eval Base.$operator(a::Tensor, b::Number) = isnumber(a) ? $op(a, b) : throw_sizes_of($text, a)
+    @eval Base.$operator(a::Number, b::Tensor) = isnumber(b) ? $op(a, b) : throw_sizes_of($text, b)
+end
+Base.:^(t::Tensor, n::Integer) = isnumber(t) ? pow(t, n) : matrix_power(t, n)
+Base.:^(t::Tensor, p::Real) = isnumber(t) ? pow(t, p) : throw_sizes_of("^", t)
+@noinline throw_sizes_of(operator, t) = throw(DimensionMismatch("$operator with one operand of sizes $(size(t)): " *
+    "for each element write .$operator"))
+
+# Calls f with a tensor of an array's elements. A graph may keep it: then it has memory of its own, because the
+# program may write to the array before the backward.
+function with_host(f, array, other::Tensor)
+    kept = C.tsr_grad_mode() != 0 && requires_grad(other)
+    x = kept ? Tensor(array) : tensor(array)
+    result = f(x)
+    kept || free!(x)
+    return result
+end
 
 Base.:(==)(a::Tensor, b::Tensor) = same_sizes(a, b) && Bool(item(all(equal(a, b))))
 Base.hash(t::Tensor, h::UInt) = hash(Array(t), h)

@@ -40,7 +40,7 @@ end
 
 # Returns the result, and whether it is new, that is, not held by anybody else.
 @inline function evaluate(bc::Broadcasted{TensorStyle})
-    found = values_of(bc.args)
+    found = host_values(bc.args, values_of(bc.args))
     args = aligned(map(first, found))
     result = operation(bc.f, Val(length(args)))[1](args...)
     free_temporaries(found, args, result)
@@ -58,6 +58,17 @@ end
 
 values_of(::Tuple{}) = ()
 @inline values_of(args::Tuple) = (value(args[1]), values_of(Base.tail(args))...)
+
+# A tensor on the memory of an array becomes a copy where a graph may keep it: the program may write to the array
+# before the backward. Whether there is an array follows from the types alone.
+host_values(args::Tuple, found::Tuple, others...) = has_array(args...) ? copied_hosts(args, found, others) : found
+has_array() = false
+has_array(x, rest...) = has_array(rest...)
+has_array(::AbstractArray{<:Number}, rest...) = true
+has_array(::AbstractArray{<:Number,0}, rest...) = has_array(rest...)
+copied_hosts(args, found, others) =
+    C.tsr_grad_mode() != 0 && any(x -> x isa Tensor && requires_grad(x), (map(first, found)..., others...)) ?
+    map((arg, x) -> arg isa AbstractArray && x[1] isa Tensor ? (clone(x[1]), true) : x, args, found) : found
 
 @inline value(bc::Broadcasted{TensorStyle}) = evaluate(bc)
 value(bc::Broadcasted) = value(Broadcast.materialize(bc))
@@ -92,7 +103,7 @@ padded(t::Tensor, rank) = padded(t, ndims(t), rank)
 @inline Broadcast.materialize!(dst::Tensor, bc::Broadcasted{Style}) where {Style} = copyto!(dst, bc)
 
 @inline function Base.copyto!(dst::Tensor, bc::Broadcasted{TensorStyle})
-    found = values_of(bc.args)
+    found = host_values(bc.args, values_of(bc.args), dst)
     args = aligned(map(first, found))
     plain, writing, inplace = operation(bc.f, Val(length(args)))
     if inplace && args[1] === dst

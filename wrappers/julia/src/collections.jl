@@ -14,3 +14,32 @@ end
 "The places of a mask that are true, counted from 1 as in an array."
 Base.findall(mask::Tensor) = findall(Array(mask))
 Base.keys(t::Tensor) = ndims(t) == 1 ? Base.OneTo(length(t)) : CartesianIndices(t)
+
+# ---- Parts, one after the other: views, through which gradients flow and writes go ----
+
+"""
+    eachslice(tensor; dims)
+
+The parts of a tensor along an axis, as views. `eachrow` and `eachcol` are those of a matrix.
+"""
+Base.eachslice(t::Tensor; dims) =
+    1 <= dims <= ndims(t) ? (selectdim(t, dims, i) for i in axes(t, dims)) :
+    throw(DimensionMismatch("eachslice: a tensor of sizes $(size(t)) has no axis $dims"))
+
+Base.eachrow(t::Tensor) = ndims(t) == 1 ? (view(t, i:i) for i in axes(t, 1)) : (matrix("eachrow", t); eachslice(t; dims=1))
+Base.eachcol(t::Tensor) = ndims(t) == 1 ? (t for _ in 1:1) : (matrix("eachcol", t); eachslice(t; dims=2))
+matrix(name, t) = ndims(t) == 2 ? t :
+    throw(DimensionMismatch("$name: expected a vector or a matrix, got sizes $(size(t)); see eachslice"))
+
+# One element by its place, as t[1]: no iteration.
+Base.first(t::Tensor) = t[firstindex(t)]
+Base.last(t::Tensor) = t[lastindex(t)]
+Base.only(t::Tensor) = length(t) == 1 ? item(t) :
+    throw(ArgumentError("only: expected one element, got a tensor of sizes $(size(t))"))
+Base.first(t::Tensor, n::Integer) = vec(t)[1:min(count_of("first", n), length(t))]
+Base.last(t::Tensor, n::Integer) = vec(t)[max(1, length(t) - count_of("last", n) + 1):length(t)]
+count_of(name, n) = n >= 0 ? Int(n) : throw(ArgumentError("$name: expected a number of elements from 0, got $n"))
+
+"Elements shifted along the first axes, one number for each; those that leave one end come in at the other."
+Base.circshift(t::Tensor, shifts::Integer; dims::Integer=1) = roll(t, shifts; dims=dims)
+Base.circshift(t::Tensor, shifts::Union{Tuple,AbstractVector}) = roll(t, Tuple(shifts); dims=Tuple(1:length(shifts)))

@@ -15,6 +15,17 @@ end
 
 Base.showerror(io::IO, e::TesseraError) = print(io, "TesseraError(", e.code, "): ", e.message)
 
+"""
+Memory ran out, or the limit of [`memory_limit!`](@ref) would be passed. Base's `OutOfMemoryError` has no room for the
+`message`, which says how much was asked for, how much is in use and which operations hold most of it.
+"""
+struct OutOfMemory <: Exception
+    op::String
+    message::String
+end
+
+Base.showerror(io::IO, e::OutOfMemory) = print(io, "OutOfMemory: ", e.message)
+
 # The index of a BoundsError of the library: it carries the message, for which BoundsError has no field.
 struct OutOfBounds
     message::String
@@ -40,7 +51,7 @@ end
 function exception(status, op, message, native_code)
     status == C.TSR_INDEX && return BoundsError(OutOfBounds(message))
     status == C.TSR_SHAPE && return DimensionMismatch(message)
-    status == C.TSR_OUT_OF_MEMORY && return OutOfMemoryError()
+    status == C.TSR_OUT_OF_MEMORY && return OutOfMemory(op, message)
     if status in (C.TSR_INVALID_ARGUMENT, C.TSR_VALUE, C.TSR_TYPE, C.TSR_DTYPE)
         return ArgumentError(message)
     end

@@ -117,7 +117,7 @@ function memory_limit(d::Device=CPU)
     return nbytes[]
 end
 
-"Sets the most bytes the library may hold; beyond it an `OutOfMemoryError` is thrown."
+"Sets the most bytes the library may hold; beyond it an [`OutOfMemory`](@ref) is thrown."
 memory_limit!(nbytes::Integer, d::Device=CPU) = check(C.tsr_memory_set_limit(d.type, d.index, nbytes))
 
 "How many tensors are alive in the process."

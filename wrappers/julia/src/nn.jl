@@ -3,8 +3,8 @@
 # Networks: layers are callable structs whose fields hold tensors and layers.
 
 """
-Layers are callable structs. Parameters, state and mode of a layer are found in its fields: your own
-struct becomes a layer as a subtype of `Layer` with a method for the call. Names of parameters and
+Layers are callable structs. Parameters, state and mode of a layer are found in its fields, also in tuples,
+vectors and dictionaries of layers: your own struct becomes a layer as a subtype of `Layer` with a method for the call. Names of parameters and
 defaults are those of the Python package, so that both can read each other's files.
 
 ```julia
@@ -22,11 +22,26 @@ parameter(t::Tensor) = requires_grad!(t)
 
 # ---- The parts of a layer ----
 
-# Every field by name; of a Chain, every layer by position.
-entries(@nospecialize(layer::Layer)) =
-    [Pair{String,Any}(String(f), getfield(layer, f)) for f in fieldnames(typeof(layer))]
+# Every field by name; of a Chain, every layer by position; of a list in a field, every item by position, from 0
+# as in Python's ModuleList, or by its key.
+function entries(@nospecialize(layer::Layer))
+    found = Pair{String,Any}[]
+    for field in fieldnames(typeof(layer))
+        expand!(found, String(field), getfield(layer, field))
+    end
+    return found
+end
 
-is_parameter(layer::Layer, field, t) = t isa Tensor && !(field in buffer_names(layer))
+const Listed = Union{Tuple,NamedTuple,AbstractVector,AbstractDict}
+items(list::NamedTuple) = pairs(list)
+items(list::AbstractDict) = (key => list[key] for key in sort!(collect(keys(list))))
+items(list) = (i - 1 => item for (i, item) in enumerate(list))
+items(::Union{AbstractVector{<:Number},Tuple{Vararg{Number}}}) = ()
+
+expand!(found, name, entry) = push!(found, Pair{String,Any}(name, entry))
+expand!(found, name, list::Listed) = foreach(((key, entry),) -> expand!(found, "$name.$key", entry), items(list))
+
+is_parameter(layer::Layer, field, t) = t isa Tensor && !(first(split(field, '.'; limit=2)) in buffer_names(layer))
 buffer_names(::Layer) = ()
 
 function walk(@nospecialize(visit), @nospecialize(layer::Layer), prefix="")
@@ -87,9 +102,14 @@ function each_param(visit, layer::Layer)
             is_parameter(layer, String(fieldname(typeof(layer), i)), entry) && visit(entry)
         elseif entry isa Layer
             each_param(visit, entry)
+        elseif entry isa Listed && !(String(fieldname(typeof(layer), i)) in buffer_names(layer))
+            each_param(visit, entry)
         end
     end
 end
+each_param(visit, list::Listed) = foreach(((_, entry),) -> each_param(visit, entry), items(list))
+each_param(visit, t::Tensor) = (visit(t); nothing)
+each_param(visit, other) = nothing
 
 "Parameters and running statistics by name: what [`save_file`](@ref) writes."
 function state_dict(layer::Layer)

@@ -113,12 +113,54 @@ end
     t = Tensor([1.0, 2.0])
     @test_throws ArgumentError collect(x for x in t)
     @test allowscalar(() -> [x for x in t]) == [1, 2]
-    @test_throws ArgumentError first(t)
     allowscalar(true)
     @test sum(x for x in t) == 3
     allowscalar(false)
     @test_throws ArgumentError iterate(t)
     @test t[1] == 1  # one element by name is fine
+end
+
+@testset "test_first_and_last_read_one_element" begin
+    t = Tensor([1.0 2; 3 4])
+    @test first(t) === 1.0 && last(t) === 4.0 && first(t[2:2, 2]) === 4.0
+    @test Array(first(t, 3)) == [1, 3, 2] && Array(last(t, 3)) == [3, 2, 4]
+    @test Array(first(t, 9)) == [1, 3, 2, 4] && length(last(t, 0)) == 0
+    @test_throws ArgumentError first(t, -1)
+    @test_throws BoundsError first(Tensor(Float64[]))
+    @test_throws BoundsError last(Tensor(Float64[]))
+    @test only(Tensor([5])) === 5
+    @test_throws ArgumentError only(t)
+end
+
+@testset "test_slices_are_views_one_after_the_other" begin
+    array = Float64[1 2 3; 4 5 6]
+    t = leaf(array)
+    @test [Array(row) for row in eachrow(t)] == [row for row in eachrow(array)]
+    @test [Array(column) for column in eachcol(t)] == [column for column in eachcol(array)]
+    @test [Array(part) for part in eachslice(Tensor(cat(array, 2array; dims=3)); dims=3)] == [array, 2array]
+    backward!(sum(i .* sum(row) for (i, row) in enumerate(eachrow(t))))
+    @test Array(grad(t)) == [1 1 1; 2 2 2]
+    free = Tensor(array)
+    for column in eachcol(free)
+        column .= 0
+    end
+    @test all(iszero, Array(free))
+    v = Tensor([1.0, 2])
+    @test [Array(x) for x in eachrow(v)] == [[1], [2]] && [Array(x) for x in eachcol(v)] == [[1, 2]]
+    @test length(collect(eachrow(Tensor(zeros(0, 2))))) == 0
+    @test_throws DimensionMismatch eachslice(t; dims=3)
+    @test_throws DimensionMismatch eachrow(Tensor(zeros(2, 2, 2)))
+    @test_throws DimensionMismatch eachcol(Tensor(zeros(2, 2, 2)))
+end
+
+@testset "test_circshift_is_that_of_arrays" begin
+    array = reshape(collect(1.0:24), 2, 3, 4)
+    t = Tensor(array)
+    for shifts in (1, -2, (1,), (0, 2), (1, -1, 7), [1, 1])
+        @test Array(circshift(t, shifts)) == circshift(array, shifts)
+    end
+    @test Array(circshift(t, 1; dims=2)) == circshift(array, (0, 1))
+    @test_throws BoundsError circshift(t, (1, 1, 1, 1))
 end
 
 @testset "test_indexing_is_differentiable" begin

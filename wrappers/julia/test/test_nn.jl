@@ -191,3 +191,33 @@ end
     @test_throws ArgumentError Conv2d(3, 3 => 4; groups=2)
     @test_throws ArgumentError Embedding(3 => 2; padding_idx=4)
 end
+
+struct ListedParts <: Tessera.Layer
+    blocks::Vector{Dense}
+    pair::Tuple{BatchNorm1d,typeof(relu)}
+    named::NamedTuple{(:a, :b),Tuple{Dense,Int}}
+    table::Dict{String,Dense}
+    tensors::Vector{Tensor}
+    kept::Vector{Tensor}
+    sizes::Vector{Int}
+end
+Tessera.buffer_names(::ListedParts) = ("kept",)
+
+@testset "test_lists_of_layers_are_visited" begin
+    layer = ListedParts([Dense(1 => 2; bias=false), Dense(2 => 1; bias=false)], (BatchNorm1d(2), relu),
+        (a=Dense(1 => 1; bias=false), b=3), Dict("z" => Dense(1 => 3; bias=false), "y" => Dense(1 => 2; bias=false)),
+        [leaf([1.0])], [Tensor([2.0])], [1, 2, 3])
+    names = ["blocks.0.weight", "blocks.1.weight", "pair.0.weight", "pair.0.bias", "named.a.weight", "table.y.weight",
+        "table.z.weight", "tensors.0"]
+    @test map(first, named_params(layer)) == names
+    @test length(params(layer)) == 8 && all(params(layer) .=== map(last, named_params(layer)))
+    @test haskey(state_dict(layer), "kept.0") && haskey(state_dict(layer), "pair.0.running_mean")
+    evaluate!(layer)
+    @test !layer.pair[1].mode.training
+    convert!(layer; dtype=Float64)
+    @test eltype(layer.blocks[2].weight) === Float64
+    backward!(sum(layer.blocks[1](Tensor([1.0 2.0]'))))
+    zero_grad!(layer)
+    @test grad(layer.blocks[1].weight) === nothing
+    @test occursin("blocks.0=Dense", sprint(show, layer))
+end

@@ -154,6 +154,52 @@ end
     @test Array(tril(s)) == tril(a) && Array(triu(s, 1)) == triu(a, 1)
 end
 
+@testset "test_an_array_is_an_operand" begin
+    a, b, v = [1.0 2; 3 4], [5.0 6; 7 9], [1.0, -1.0]
+    t = Tensor(a)
+    for (found, expected) in ((t * b, a * b), (b * t, b * a), (t * v, a * v), (v' * t, v' * a), (t + b, a + b),
+            (b + t, a + b), (t - b, a - b), (b - t, b - a), (t \ v, a \ v), (a \ Tensor(v), a \ v), (t * b', a * b'))
+        @test found isa Tensor && Array(found) ≈ expected
+    end
+    @test_throws DimensionMismatch t * ones(3, 3)
+    @test_throws DimensionMismatch t + v
+    @test_throws ArgumentError t * Float32[1 2; 3 4]  # as two tensors of different types
+
+    # The program may write to the array before the backward.
+    x = leaf(a)
+    for f in (() -> x * b, () -> x .* b)
+        b .= [5.0 6; 7 9]
+        zero_grad!(x)
+        backward!(sum(f()))
+        expected = Array(grad(x))
+        zero_grad!(x)
+        y = sum(f())
+        b .= 0
+        backward!(y)
+        @test Array(grad(x)) == expected != zeros(2, 2)
+    end
+    z = leaf(ones(2, 2))
+    c = [2.0 2; 2 2]
+    y = z .* 1
+    y .*= c
+    c .= 0
+    backward!(sum(y))
+    @test Array(grad(z)) == fill(2.0, 2, 2)
+end
+
+@testset "test_a_tensor_without_axes_is_a_number" begin
+    s, t, m = Tensor(3.0), Tensor(2.0), Tensor([1.0 2; 3 4])
+    @test item(s * t) == 6 && item(s / t) == 1.5 && item(s + 1) == 4 && item(1 - s) == -2
+    @test item(6 / t) == 3 && item(s^2) == 9 && item(s^0.5) ≈ sqrt(3) && item(s - 1) == 2 && item(1 + s) == 4
+    @test Array(s * m) == 3 .* Array(m) && Array(m * s) == 3 .* Array(m) && Array(m / t) == Array(m) ./ 2
+    @test Array(m^2) == Array(m)^2
+    @test Array([2.0, 4.0] / t) == [1, 2]
+    for wrong in (() -> m + 1, () -> 1 + m, () -> m - 1, () -> 1 - m, () -> m / m, () -> 1 / m, () -> m^0.5, () -> m / [1.0])
+        error = try; wrong(); catch e; e; end
+        @test error isa DimensionMismatch && occursin("for each element write .", error.msg)
+    end
+end
+
 @testset "test_conversions_of_dtype" begin
     t = Tensor([1.5, -2.5])
     @test eltype(astype(t, Float32)) === Float32
