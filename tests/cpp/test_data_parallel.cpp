@@ -41,6 +41,10 @@ TEST(DataParallel, gradients_are_averages_over_the_ranks) {
       return w.grad().to_vector<double>()[0];
     };
     EXPECT_EQ(step(), 1.5);
+    nn::BatchNorm1d norm(2);
+    norm.running_mean += double(group.rank());
+    DataParallel of_module(group, norm);
+    EXPECT_EQ(norm.running_mean.to_vector<double>()[0], 0.0) << "the buffers are rank 0's";
     {
       const NoSyncGuard alone(parallel);
       EXPECT_EQ(step(), group.rank() + 1.0);

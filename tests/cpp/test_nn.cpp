@@ -242,6 +242,34 @@ TEST(Nn, containers) {
   EXPECT_THROW(net[3], std::out_of_range);
 }
 
+TEST(Nn, a_function_is_a_module) {
+  nn::Sequential net(nn::make<nn::Linear>(2, 2),
+                     nn::make<nn::Functional>([](const Tensor& x) { return x * 2; }));
+  const Tensor x = ones({1, 2});
+  expect_same(net(x).detach(), (net[0](x) * 2).detach());
+  EXPECT_EQ(net.parameters().size(), 2U);
+}
+
+TEST(Nn, lists_keep_the_type_of_their_modules) {
+  struct Layers : nn::Module {
+    nn::ModuleListOf<nn::Linear> hidden;
+    nn::BatchNorm1d norm{2};
+    Layers() {
+      for (int i = 0; i < 2; ++i) hidden.append(2, 2);
+      hidden.append(std::make_unique<nn::Linear>(2, 1, false));
+      register_modules({{"hidden", hidden}, {"norm", norm}});
+    }
+  } layers;
+  Shape widths;
+  for (const nn::Linear& layer : layers.hidden) widths.push_back(layer.weight.size(0));
+  EXPECT_EQ(widths, (Shape{2, 2, 1}));
+  EXPECT_EQ(layers.hidden.begin()->weight.size(0), 2);
+  EXPECT_EQ(std::distance(layers.hidden.begin(), layers.hidden.end()), 3);
+  EXPECT_EQ(layers.named_parameters()[4].first, "hidden.2.weight");
+  EXPECT_EQ(layers.buffers().size(), 3U);
+  EXPECT_THROW(layers.register_modules({{"norm", layers.norm}}), InvalidValueError);
+}
+
 TEST(Nn, weights_without_elements_have_initial_values_too) {
   Tensor none = empty({0, 0});
   nn::init::xavier_uniform_(none);

@@ -14,9 +14,10 @@
 namespace tessera {
 
 struct AutocastOptions {
-  std::optional<DType> dtype;         // float16 or bfloat16; else the thread's for the device
-  bool enabled = true;                // false: a region in the dtypes of its tensors
-  std::optional<bool> cache_enabled;  // keep the casts of parameters; else as around the region
+  std::optional<DType> dtype = {};  // float16 or bfloat16; else the thread's for the device
+  bool enabled = true;              // false: a region in the dtypes of its tensors
+  std::optional<bool> cache_enabled =
+      {};  // keep the casts of parameters; else as around the region
   tsr_device_type device = TSR_DEVICE_CPU;  // whose tensors are cast
   bool own_lists = false;  // PyTorch's lists for this kind of device, else those for CUDA
 };

@@ -23,9 +23,9 @@ struct DataParallelOptions {
   bool find_unused = false;  // in some steps some parameters get no gradient
   int64_t bucket_bytes = 25 << 20;
   int64_t first_bucket_bytes = 1 << 20;
-  bool broadcast_buffers = true;         // rank 0's buffers before each forward
-  bool gradient_as_bucket_view = false;  // gradients are memory of the buckets
-  std::optional<DType> reduce_dtype;     // in which wider gradients travel
+  bool broadcast_buffers = true;           // rank 0's buffers before each forward
+  bool gradient_as_bucket_view = false;    // gradients are memory of the buckets
+  std::optional<DType> reduce_dtype = {};  // in which wider gradients travel
 };
 
 namespace detail {
@@ -42,7 +42,7 @@ inline std::string take_text(tsr_buffer buffer) {
 
 // Averages the gradients of the parameters over the ranks of a group while the backward runs:
 //
-//   DataParallel parallel(group, model.parameters(), model.buffers());
+//   DataParallel parallel(group, model);  // or: (group, model.parameters(), model.buffers())
 //   Tensor output = parallel.forward([&] { return model.forward(images); });
 //   backward(cross_entropy(output, classes));
 //
@@ -66,6 +66,12 @@ class DataParallel {
                                 buffers.data(), buffers.size(), &given, &handle));
     handle_ = Handle(handle);
   }
+
+  // Of the parameters and buffers of a module.
+  template <class Group, class Model,
+            class = decltype(std::declval<Model&>().parameters(), std::declval<Model&>().buffers())>
+  DataParallel(const Group& group, Model& model, const DataParallelOptions& options = {})
+      : DataParallel(group, model.parameters(), model.buffers(), options) {}
 
   // Calls a function that computes the output; the backward from it averages the gradients.
   template <class Forward>

@@ -60,9 +60,9 @@ class Work {
 struct GroupOptions {
   int rank = -1;  // -1: the backend knows
   int size = -1;
-  double timeout = 1800;  // seconds
-  bool checked = true;    // ranks are asked whether they want the same
-  std::string address;    // where the ranks meet; its meaning is the backend's
+  double timeout = 1800;     // seconds
+  bool checked = true;       // ranks are asked whether they want the same
+  std::string address = {};  // where the ranks meet; its meaning is the backend's
 };
 
 // Every rank calls the same collectives in the same order; each returns at once. A copy is the same

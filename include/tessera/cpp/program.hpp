@@ -19,10 +19,11 @@ namespace tessera {
 class Program {
  public:
   // The calls that function(inputs) makes, a std::vector<Tensor> to a std::vector<Tensor>.
-  // `parameters` keep their names; every other tensor that is used becomes a constant.
-  template <class Function>
+  // `parameters`, a map or a list of pairs such as Module::named_parameters, keep their names;
+  // every other tensor that is used becomes a constant.
+  template <class Function, class Named = TensorMap>
   static Program record(const std::vector<Tensor>& inputs, Function&& function,
-                        const TensorMap& parameters = {}) {
+                        const Named& parameters = {}) {
     std::vector<std::string> names;
     std::vector<Tensor> kept;
     for (const auto& [name, tensor] : parameters) {

@@ -3,9 +3,13 @@
 // Modules that own other modules.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,32 +25,69 @@ ModulePointer make(Arguments&&... arguments) {
   return std::make_unique<Kind>(std::forward<Arguments>(arguments)...);
 }
 
-// A list of modules, named by their numbers.
-class ModuleList : public Module {
+// A list of modules of one kind, or of classes derived from it, named by their numbers:
+//   nn::ModuleListOf<nn::LSTMCell> cells;
+//   cells.append(8, 16);
+//   for (nn::LSTMCell& cell : cells) ...
+template <class Base>
+class ModuleListOf : public Module {
  public:
-  ModuleList() = default;
+  class Iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = Base;
+    using difference_type = std::ptrdiff_t;
+    using pointer = Base*;
+    using reference = Base&;
+
+    Iterator() = default;
+    explicit Iterator(const std::unique_ptr<Base>* place) noexcept : place_(place) {}
+    Base& operator*() const noexcept { return **place_; }
+    Base* operator->() const noexcept { return place_->get(); }
+    Iterator& operator++() noexcept { return ++place_, *this; }
+    Iterator operator++(int) noexcept { return Iterator(place_++); }
+    friend bool operator==(Iterator a, Iterator b) noexcept { return a.place_ == b.place_; }
+    friend bool operator!=(Iterator a, Iterator b) noexcept { return a.place_ != b.place_; }
+
+   private:
+    const std::unique_ptr<Base>* place_ = nullptr;
+  };
+
+  ModuleListOf() = default;
 
   // Makes a module, appends it and returns it.
-  template <class Kind, class... Arguments>
+  template <class Kind = Base, class... Arguments,
+            std::enable_if_t<std::is_constructible_v<Kind, Arguments&&...>, int> = 0>
   Kind& append(Arguments&&... arguments) {
     auto made = std::make_unique<Kind>(std::forward<Arguments>(arguments)...);
     Kind& reference = *made;
-    append(std::move(made));
+    append(std::unique_ptr<Base>(std::move(made)));
     return reference;
   }
-  void append(ModulePointer module) {
+  void append(std::unique_ptr<Base> module) {
     register_module(std::to_string(owned_.size()), *module);
     owned_.push_back(std::move(module));
   }
 
   size_t size() const noexcept { return owned_.size(); }
-  Module& operator[](size_t index) const { return *owned_.at(index); }
-
- protected:
-  const std::vector<ModulePointer>& owned() const noexcept { return owned_; }
+  Base& operator[](size_t index) const { return *owned_.at(index); }
+  Iterator begin() const noexcept { return Iterator(owned_.data()); }
+  Iterator end() const noexcept { return Iterator(owned_.data() + owned_.size()); }
 
  private:
-  std::vector<ModulePointer> owned_;
+  std::vector<std::unique_ptr<Base>> owned_;
+};
+
+// A list of modules, named by their numbers.
+using ModuleList = ModuleListOf<Module>;
+
+// A function of one tensor as a module, for Sequential:
+//   nn::make<nn::Functional>([](const Tensor& x) { return x.flatten(1); })
+struct Functional : Module {
+  explicit Functional(std::function<Tensor(const Tensor&)> call) : function(std::move(call)) {}
+  Tensor forward(const Tensor& input) override { return function(input); }
+
+  const std::function<Tensor(const Tensor&)> function;
 };
 
 // Calls its modules one after the other:
@@ -60,7 +101,7 @@ class Sequential : public ModuleList {
 
   Tensor forward(const Tensor& input) override {
     Tensor result = input;
-    for (const ModulePointer& module : owned()) result = module->forward(result);
+    for (Module& module : *this) result = module.forward(result);
     return result;
   }
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -27,7 +28,7 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 //
 //   struct Net : nn::Module {
 //     nn::Linear hidden{4, 16}, last{16, 3};
-//     Net() { register_module("hidden", hidden); register_module("last", last); }
+//     Net() { register_modules({{"hidden", hidden}, {"last", last}}); }
 //     Tensor forward(const Tensor& x) override { return last(hidden(x).relu()); }
 //   };
 //
@@ -70,6 +71,14 @@ class Module {
     claim(name);
     modules_.push_back({name, &module});
   }
+  // Several at once: register_modules({{"conv", conv}, {"head", head}}).
+  struct Named {
+    std::string name;
+    Module& module;
+  };
+  void register_modules(std::initializer_list<Named> modules) {
+    for (const Named& entry : modules) register_module(entry.name, entry.module);
+  }
 
   // ---- walks ----
 
@@ -85,11 +94,8 @@ class Module {
   }
   NamedTensors named_parameters() { return named(&Module::parameters_); }
   NamedTensors named_buffers() { return named(&Module::buffers_); }
-  std::vector<Tensor> parameters() {
-    std::vector<Tensor> found;
-    for (auto& [name, parameter] : named_parameters()) found.push_back(std::move(parameter));
-    return found;
-  }
+  std::vector<Tensor> parameters() { return tensors(named_parameters()); }
+  std::vector<Tensor> buffers() { return tensors(named_buffers()); }
 
   // ---- state ----
 
@@ -211,6 +217,12 @@ class Module {
         }
       }
     }
+    return found;
+  }
+
+  static std::vector<Tensor> tensors(NamedTensors named) {
+    std::vector<Tensor> found;
+    for (auto& [name, tensor] : named) found.push_back(std::move(tensor));
     return found;
   }
 

@@ -35,7 +35,7 @@ struct Sizes {
   operator IntList() const { return values; }          // NOLINT(google-explicit-constructor)
   operator OptionalIntList() const { return values; }  // NOLINT(google-explicit-constructor)
 
-  std::array<int64_t, kAxes> values;
+  std::array<int64_t, size_t{kAxes}> values;
 };
 using Pair = Sizes<2>;
 
