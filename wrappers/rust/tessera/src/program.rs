@@ -5,7 +5,7 @@
 use crate::arguments::{count, handles, many, one};
 use crate::error::done;
 use crate::handle::handle;
-use crate::io::{path_text, TensorMap};
+use crate::io::path_text;
 use crate::memory::buffer_text;
 use crate::{json, Result, Tensor};
 use std::fmt;
@@ -21,7 +21,7 @@ handle!(
     /// # fn main() -> tessera::Result<()> {
     /// use tessera::{program::Program, Tensor};
     /// let x = Tensor::from([1.0, 2.0]);
-    /// let program = Program::record(&[x], &Default::default(), |x| Ok(vec![x[0].exp()?]))?;
+    /// let program = Program::record(&[x], &[], |x| Ok(vec![x[0].exp()?]))?;
     /// assert_eq!(program.run(&[Tensor::from([0.0, 0.0])])?[0].to_vec::<f64>()?, [1.0, 1.0]);
     /// # Ok(())
     /// # }
@@ -43,15 +43,16 @@ impl Drop for Recording {
 }
 
 impl Program {
-    /// The calls that the closure makes with these inputs. `parameters` keep their names; every
+    /// The calls that the closure makes with these inputs. `parameters`, such as
+    /// [`Module::named_parameters`](crate::nn::Module::named_parameters), keep their names; every
     /// other tensor that is used becomes a constant.
     pub fn record(
         inputs: &[Tensor],
-        parameters: &TensorMap,
+        parameters: &[(String, Tensor)],
         function: impl FnOnce(&[Tensor]) -> Result<Vec<Tensor>>,
     ) -> Result<Self> {
-        let names = json::quote_list(parameters.keys().map(String::as_str));
-        let params: Vec<Tensor> = parameters.values().cloned().collect();
+        let names = json::quote_list(parameters.iter().map(|(name, _)| name.as_str()));
+        let params: Vec<&Tensor> = parameters.iter().map(|(_, tensor)| tensor).collect();
         let (given, kept) = (handles(inputs), handles(&params));
         // SAFETY: lists and a text with their lengths.
         done(unsafe {

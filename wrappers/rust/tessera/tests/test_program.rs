@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Programs: recording a closure, files, dynamic sizes, refusals.
 
-use tessera::io::{load_file, TensorMap};
+use tessera::io::load_file;
 use tessera::program::Program;
 use tessera::{ErrorKind, Result, Tensor};
 
@@ -13,7 +13,7 @@ fn vector(values: &[f32]) -> Result<Tensor> {
 #[test]
 fn p17_a_program_of_a_file_computes_what_the_closure_did() -> Result<()> {
     let weight = vector(&[1.0, 2.0])?;
-    let parameters = TensorMap::from([("weight".to_string(), weight.clone())]);
+    let parameters = [("weight".to_string(), weight.clone())];
     let program = Program::record(&[vector(&[1.0, 1.0])?], &parameters, |x| {
         Ok(vec![&x[0] * &weight, &x[0] + &x[0]])
     })?;
@@ -39,9 +39,7 @@ fn p17_a_program_of_several_sizes_takes_every_size() -> Result<()> {
         .iter()
         .map(|&n| {
             let x = Tensor::from_vec(vec![1f32; 2 * n], &[n as i64, 2])?;
-            Program::record(&[x], &TensorMap::new(), |x| {
-                Ok(vec![x[0].reshape(&[2 * n as i64])?.sum()?])
-            })
+            Program::record(&[x], &[], |x| Ok(vec![x[0].reshape(&[2 * n as i64])?.sum()?]))
         })
         .collect();
     let program = Program::from_bytes(&Program::unify(&programs?)?.to_bytes()?)?;
@@ -60,7 +58,7 @@ fn p17_a_program_of_named_sizes_takes_every_pair_of_them() -> Result<()> {
         .map(|&(batch, length)| {
             let all = batch * length;
             let x = Tensor::from_vec(vec![1f32; all as usize], &[batch, length])?;
-            Program::record(&[x], &TensorMap::new(), |x| Ok(vec![x[0].reshape(&[all])?.sum()?]))
+            Program::record(&[x], &[], |x| Ok(vec![x[0].reshape(&[all])?.sum()?]))
         })
         .collect();
     let programs = programs?;
@@ -76,7 +74,7 @@ fn p17_a_program_of_named_sizes_takes_every_pair_of_them() -> Result<()> {
 #[test]
 fn p17_a_recording_refuses_reads_and_ends_with_the_closure() -> Result<()> {
     let x = vector(&[1.0])?;
-    let failed = Program::record(std::slice::from_ref(&x), &TensorMap::new(), |x| {
+    let failed = Program::record(std::slice::from_ref(&x), &[], |x| {
         x[0].exp()?.item::<f32>()?;
         Ok(vec![])
     });
