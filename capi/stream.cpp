@@ -78,7 +78,7 @@ tsr_status tsr_stream_current(tsr_device_type device_type, int32_t device_index,
   return guard(Call(kInfo_stream_current, DeviceOf{device_type, device_index}), [&] {
     const Device device = device_arg(device_type, device_index, "device");
     out_arg(stream, "stream");
-    give_object(stream_of_this_thread(device).detach(), stream);
+    give_object(stream_of_this_thread(device, interface_of(device)).detach(), stream);
   });
 }
 
@@ -87,7 +87,7 @@ tsr_status tsr_stream_set_current(tsr_stream stream, tsr_stream* previous) {
   return guard(Call(kInfo_stream_set_current, stream), [&] {
     Stream& next = stream_arg(stream);
     out_arg(previous, "previous");
-    IntrusivePtr<Stream> before = stream_of_this_thread(next.device());
+    IntrusivePtr<Stream> before = stream_of_this_thread(next.device(), interface_of(next.device()));
     set_current_stream(IntrusivePtr<Stream>::share(&next));
     give_object(before.detach(), previous);
   });

@@ -43,14 +43,14 @@ class DrawsNothing {
 // The memory of a plan is used by the runs of all streams, so each waits for the one before.
 void Plan::wait_for_last_run() {
   if (done_ == nullptr || current_stream(device_) == ran_on_) return;
-  stream_of_this_thread(device_)->wait(*done_);
+  stream_of_this_thread(device_, interface_of(device_))->wait(*done_);
 }
 
 void Plan::mark_run() {
   const DeviceInterface& interface = interface_of(device_);
   if (interface.event_create == nullptr) return;
   if (done_ == nullptr) done_ = Event::create(device_, interface);
-  done_->record(*stream_of_this_thread(device_));
+  done_->record(*stream_of_this_thread(device_, interface));
   ran_on_ = current_stream(device_);
 }
 

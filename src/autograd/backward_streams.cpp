@@ -18,6 +18,10 @@ IntrusivePtr<Event> record_event(const Stream& stream, Device device) {
   return event;
 }
 
+IntrusivePtr<Stream> stream_here(Device device) {
+  return stream_of_this_thread(device, interface_of(device));
+}
+
 IntrusivePtr<Stream> or_default(IntrusivePtr<Stream> stream, Device device) {
   return stream ? stream : Stream::wrap(device, interface_of(device), nullptr);
 }
@@ -63,7 +67,7 @@ BackwardStreams::OnDevice& BackwardStreams::on(Device device) {
   }
   OnDevice fresh{device, {}, {}, {}};
   const CurrentStreams callers(caller_);
-  fresh.caller = stream_of_this_thread(device);
+  fresh.caller = stream_here(device);
   fresh.start = record_event(*fresh.caller, device);
   return devices_.emplace_back(std::move(fresh));
 }
@@ -74,7 +78,7 @@ void BackwardStreams::use(Device device) {
   const StreamHandle here = current_stream(device);
   const auto is_here = [&](const IntrusivePtr<Stream>& stream) { return stream->native() == here; };
   if (is_here(place.caller) || std::any_of(place.used.begin(), place.used.end(), is_here)) return;
-  IntrusivePtr<Stream> stream = stream_of_this_thread(device);
+  IntrusivePtr<Stream> stream = stream_here(device);
   stream->wait(*place.start);
   place.used.emplace_back(std::move(stream));
 }
@@ -96,14 +100,14 @@ void BackwardStreams::send(const Tensor& place, const Node& consumer, bool from_
   const Device device = place.device();
   if (device.is_cpu() || stream_of(consumer, device) == current_stream(device)) return;
   Sent sent;
-  if (!from_caller) sent.ready = record_event(*stream_of_this_thread(device), device);
+  if (!from_caller) sent.ready = record_event(*stream_here(device), device);
   sent_.emplace(&place, std::move(sent));
 }
 
 void BackwardStreams::receive(const Tensor& place) {
   const auto sent = sent_.find(&place);
   if (sent == sent_.end()) return;
-  if (sent->second.ready) stream_of_this_thread(place.device())->wait(*sent->second.ready);
+  if (sent->second.ready) stream_here(place.device())->wait(*sent->second.ready);
   use_memory(place);
   sent_.erase(sent);
 }
@@ -111,12 +115,12 @@ void BackwardStreams::receive(const Tensor& place) {
 IntrusivePtr<Event> BackwardStreams::ready(const Tensor& grad, const Node& consumer) {
   const Device device = grad.device();
   if (device.is_cpu() || stream_of(consumer, device) == current_stream(device)) return {};
-  return record_event(*stream_of_this_thread(device), device);
+  return record_event(*stream_here(device), device);
 }
 
 void BackwardStreams::wait(const IntrusivePtr<Event>& ready, const Tensor& grad) {
   if (!ready) return;
-  stream_of_this_thread(grad.device())->wait(*ready);
+  stream_here(grad.device())->wait(*ready);
   use_memory(grad);
 }
 

@@ -14,7 +14,6 @@
 #include "base/guarded_mutex.h"
 #include "base/immortal.h"
 #include "base/thread_exit.h"
-#include "memory/allocator.h"
 
 namespace tsr {
 namespace {
@@ -270,9 +269,9 @@ IntrusivePtr<Stream> current_stream_object(Device device) noexcept {
   return IntrusivePtr<Stream>::share(detail::t_current_streams->find(device));
 }
 
-IntrusivePtr<Stream> stream_of_this_thread(Device device) {
+IntrusivePtr<Stream> stream_of_this_thread(Device device, const DeviceInterface& interface) {
   if (IntrusivePtr<Stream> stream = current_stream_object(device)) return stream;
-  return Stream::wrap(device, interface_of(device), nullptr);
+  return Stream::wrap(device, interface, nullptr);
 }
 
 void set_current_stream(IntrusivePtr<Stream> stream) {

@@ -119,8 +119,9 @@ StreamHandle find_current_stream(Device device) noexcept;
 }
 // The same as an object; null for the default stream.
 [[nodiscard]] IntrusivePtr<Stream> current_stream_object(Device device) noexcept;
-// The same; never null.
-[[nodiscard]] IntrusivePtr<Stream> stream_of_this_thread(Device device);
+// The same; never null. `interface` is the device's.
+[[nodiscard]] IntrusivePtr<Stream> stream_of_this_thread(Device device,
+                                                         const DeviceInterface& interface);
 void set_current_stream(IntrusivePtr<Stream> stream);
 // All current streams of the thread, for a node or another thread to take over.
 [[nodiscard]] StreamSetPtr current_streams() noexcept;

@@ -107,6 +107,17 @@ def test_prehook_replaces_gradients() -> None:
     assert values(x.grad) == [33.0, 33.0]
 
 
+def test_node_does_not_run_when_a_prehook_takes_its_only_gradient_away() -> None:
+    """[A9]"""
+    x, posts = leaf(2.0), []
+    y = x * x
+    assert y.grad_fn is not None
+    y.grad_fn.register_prehook(lambda grads: (None,))
+    y.grad_fn.register_hook(lambda results, grads: posts.append(results))
+    y.backward()
+    assert x.grad is None and not posts
+
+
 def test_posthook_sees_results_and_gradients_and_replaces_results() -> None:
     """[A9]"""
     a, b, seen = leaf(2.0), leaf(5.0), []
