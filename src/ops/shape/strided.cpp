@@ -179,10 +179,12 @@ namespace {
 const char* recast_fault(const Tensor& input, int64_t itemsize) {
   if (input.ndim() == 0) return "at least one dimension";
   const int64_t last = input.ndim() - 1;
-  if (input.stride(last) != 1 && input.size(last) > 1) return "a last axis without gaps";
+  const bool some = input.numel() != 0;  // without elements the strides do not matter
+  if (some && input.stride(last) != 1 && input.size(last) > 1) return "a last axis without gaps";
   const int64_t ratio = itemsize / input.itemsize();
   if (ratio <= 1) return nullptr;
   if (input.size(last) % ratio != 0) return "a last axis that holds whole elements of the dtype";
+  if (!some) return nullptr;
   if (input.offset() % ratio != 0) return "memory that begins at a whole element of the dtype";
   for (int64_t d = 0; d < last; ++d) {
     if (input.size(d) > 1 && input.stride(d) % ratio != 0)
