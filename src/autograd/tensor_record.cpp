@@ -52,20 +52,24 @@ void free_record(TensorRecord* record, size_t size = sizeof(TensorRecord)) noexc
   mine.running = false;
 }
 
+// The tensor itself does not wait, so its node must forget it before.
+[[gnu::noinline, gnu::cold]] void free_with_hooks(TensorRecord* record) noexcept {
+  if (RetainedGrad* cell = record->hooks->retained.get()) {
+    const std::lock_guard guard(cell->lock);
+    cell->tensor = nullptr;
+  }
+  if (record->cells.load(std::memory_order_relaxed) != nullptr) drop_cells(*record);
+  free_queued(record);
+}
+
 }  // namespace
 
 // A record may hold the last reference to another record (a gradient of a gradient, or a hook that
 // owns another tensor). Such records are queued instead of being freed recursively inside the
-// destructor. The tensor itself does not wait, so its node must forget it before.
+// destructor.
 void TensorRecord::operator delete(TensorRecord* record, std::destroying_delete_t) noexcept {
-  if (record->hooks) {
-    if (RetainedGrad* cell = record->hooks->retained.get()) {
-      const std::lock_guard guard(cell->lock);
-      cell->tensor = nullptr;
-    }
-    if (record->cells.load(std::memory_order_relaxed) != nullptr) drop_cells(*record);
-    return free_queued(record);
-  }
+  if (record->hooks) [[unlikely]]
+    return free_with_hooks(record);
   if (record->cells.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
     drop_cells(*record);
     if (record->grad.defined() || record->base.defined()) return free_queued(record);
