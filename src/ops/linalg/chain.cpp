@@ -12,7 +12,6 @@
 #include "ops/linalg/gemm.h"
 #include "ops/linalg/matmul.h"
 #include "ops/linalg/solve.h"
-#include "ops/reduce/sum_to.h"
 #include "ops/shape/shape.h"
 
 namespace tsr::ops {
@@ -107,7 +106,7 @@ Tensor matrix_power(const Tensor& input, int64_t n, Out out) {
   if (n == 0) {
     const int64_t size = input.size(input.ndim() - 1);
     const Tensor identity = eye(size, {}, 0, input.dtype(), input.device());
-    return deliver(contiguous_memory(expand_to(identity, input.sizes())), out, grad);
+    return deliver(contiguous_memory(broadcast_to(identity, input.sizes())), out, grad);
   }
   const Tensor base = n < 0 ? inv(input) : input;
   const Tensor result =

@@ -13,7 +13,6 @@
 #include "ops/pointwise/complex_parts.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/reduce.h"
-#include "ops/reduce/sum_to.h"
 #include "ops/shape/join.h"
 #include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
@@ -77,7 +76,7 @@ Tensor stretched(const Tensor& factor, int64_t size) {
   (full[full.size() - 2] == 1 ? full[full.size() - 2] : full.back()) = size;
   Dims flat(full.begin(), full.end() - 1);
   flat.back() = full[full.size() - 2] * full.back();
-  return reshape(expand_to(factor, full), flat);
+  return reshape(broadcast_to(factor, full), flat);
 }
 
 }  // namespace
@@ -167,7 +166,7 @@ Tensor cross(const Tensor& input, const Tensor& other, int64_t axis, Out out) {
             "expected 3 numbers along axis ", axis, ", got shapes ", input.sizes(), " and ",
             other.sizes());
   const auto full = [&](const Tensor& operand) {
-    return operand.sizes() == shape ? operand : expand_to(operand, shape);
+    return operand.sizes() == shape ? operand : broadcast_to(operand, shape);
   };
   const Tensor a = full(input);
   const Tensor b = full(other);

@@ -186,7 +186,7 @@ Tensor with_leading(const Tensor& x, DimsView leading) {
   Dims sizes(leading.begin(), leading.end());
   sizes.push_back(x.size(x.ndim() - 2));
   sizes.push_back(x.size(x.ndim() - 1));
-  return expand_to(x, sizes);
+  return broadcast_to(x, sizes);
 }
 
 }  // namespace

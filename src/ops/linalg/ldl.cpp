@@ -15,7 +15,6 @@
 #include "ops/linalg/ldl_math.h"
 #include "ops/linalg/systems.h"
 #include "ops/pointwise/unary.h"
-#include "ops/reduce/sum_to.h"
 #include "ops/shape/arrange.h"
 #include "ops/shape/shape.h"
 
@@ -102,9 +101,9 @@ Tensor solve_stack(const Tensor& ld, const Tensor& pivots, const Tensor& b, bool
   Dims full = batch_of(b);
   full.push_back(n);
   const Tensor exchanges =
-      contiguous_memory(expand_to(astype(on_host(pivots), DType::kInt32), full));
+      contiguous_memory(broadcast_to(astype(on_host(pivots), DType::kInt32), full));
   full.push_back(n);
-  const Tensor factors = copy_by_columns(expand_to(on_host(ld), full));
+  const Tensor factors = copy_by_columns(broadcast_to(on_host(ld), full));
   visit_matrices(ld.dtype(), [&]<class T>(T) {
     parallel_for(batch_count(b), 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {

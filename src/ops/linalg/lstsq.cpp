@@ -18,7 +18,6 @@
 #include "ops/pointwise/unary.h"
 #include "ops/read.h"
 #include "ops/reduce/reduce.h"
-#include "ops/reduce/sum_to.h"
 #include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
 
@@ -43,7 +42,7 @@ struct Problem {
       Dims sizes = batch;
       sizes.push_back(matrices.size(matrices.ndim() - 2));
       sizes.push_back(matrices.size(matrices.ndim() - 1));
-      return sizes == matrices.sizes() ? matrices : expand_to(matrices, sizes);
+      return sizes == matrices.sizes() ? matrices : broadcast_to(matrices, sizes);
     };
     a = spread(input);
     b = spread(sides);

@@ -17,7 +17,6 @@
 #include "ops/linalg/systems.h"
 #include "ops/linalg/triangular.h"
 #include "ops/pointwise/binary.h"
-#include "ops/reduce/sum_to.h"
 #include "ops/shape/arrange.h"
 #include "ops/shape/join.h"
 #include "ops/shape/shape.h"
@@ -54,7 +53,7 @@ Tensor order_of(const Tensor& pivots, int64_t rows) {
 // Rows order[i] of the matrices, for each matrix its own order. Differentiable.
 Tensor take_rows(const Tensor& matrices, const Tensor& order) {
   Dims shape = matrices.sizes();
-  return gather(matrices, -2, expand_to(expand_dims(order, -1), shape));
+  return gather(matrices, -2, broadcast_to(expand_dims(order, -1), shape));
 }
 
 // ---- The parts of the packed factors ----
@@ -165,7 +164,7 @@ Tensor lu_solve(const Tensor& input, const Tensor& pivots, const Tensor& other, 
   check_row_exchanges(pivots, input);
   Dims per_row = system.b.sizes();
   per_row.erase(per_row.size() - 1);
-  const Tensor order = expand_to(order_of(pivots, n), per_row);
+  const Tensor order = broadcast_to(order_of(pivots, n), per_row);
   if (!adjoint_system) {
     const Tensor y = solve_triangular(system.a, take_rows(system.b, order), false, true, true);
     return system.finish(solve_triangular(system.a, y, true), out, grad);

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "ops/linalg/factor.h"
-#include "ops/reduce/sum_to.h"
 #include "ops/shape/shape.h"
 
 namespace tsr::ops {
@@ -29,7 +28,7 @@ System::System(const Tensor& input, const Tensor& other, bool left, const char* 
     Dims sizes = batch;
     sizes.push_back(matrices.size(matrices.ndim() - 2));
     sizes.push_back(matrices.size(matrices.ndim() - 1));
-    return expand_to(matrices, sizes);
+    return broadcast_to(matrices, sizes);
   };
   b = spread(b);
   if (a.ndim() > 2) a = spread(a);

@@ -13,7 +13,6 @@
 #include "ops/linalg/systems.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
-#include "ops/reduce/sum_to.h"
 #include "ops/samples.h"
 #include "ops/shape/arrange.h"
 #include "ops/shape/shape.h"
@@ -141,7 +140,7 @@ Tensor cholesky_solve(const Tensor& input, const Tensor& factor, bool upper, Out
 
 Tensor cholesky_inverse(const Tensor& input, bool upper, Out out) {
   check_square_matrices(input, "input");
-  const Tensor identity = expand_to(identity_like(input), input.sizes());
+  const Tensor identity = broadcast_to(identity_like(input), input.sizes());
   return cholesky_solve(identity, input, upper, out);
 }
 

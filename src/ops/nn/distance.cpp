@@ -7,7 +7,7 @@
 #include "ops/opmath.h"
 #include "ops/pointwise/binary.h"
 #include "ops/reduce/reduce.h"
-#include "ops/reduce/sum_to.h"
+#include "ops/shape/shape.h"
 
 namespace tsr::ops {
 namespace {
@@ -34,8 +34,8 @@ Tensor cosine_similarity(const Tensor& input1, const Tensor& input2, int64_t axi
   const Dims shape = broadcast_shapes(input1.sizes(), input2.sizes());
   const int64_t along = wrap_axis(axis, static_cast<int64_t>(shape.size()));
   // Both with all the dims, so that one axis names the same elements of both.
-  const Tensor a = expand_to(in_opmath(input1), shape);
-  const Tensor b = expand_to(in_opmath(input2), shape);
+  const Tensor a = broadcast_to(in_opmath(input1), shape);
+  const Tensor b = broadcast_to(in_opmath(input2), shape);
   const Dims axes{along};
   const Tensor product = sum(multiply(a, b), DimsView(axes), true);
   const Tensor lengths = multiply(length_of(a, 2, along, eps), length_of(b, 2, along, eps));

@@ -15,7 +15,6 @@
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/unary.h"
-#include "ops/reduce/sum_to.h"
 #include "ops/shape/join.h"
 #include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
@@ -223,7 +222,7 @@ Tensor base_grid(DimsView shape, bool align_corners, DType dtype, Device device)
     Dims line(shape.size(), 1);
     line[d] = count;
     columns.push_back(
-        expand_to(reshape(linspace(-edge, edge, count, dtype, true, device), line), shape));
+        broadcast_to(reshape(linspace(-edge, edge, count, dtype, true, device), line), shape));
   }
   columns.push_back(ones(shape, dtype, device));
   const auto width = static_cast<int64_t>(columns.size());

@@ -13,7 +13,7 @@
 #include "ops/pointwise/unary.h"
 #include "ops/read.h"
 #include "ops/reduce/reduce.h"
-#include "ops/reduce/sum_to.h"
+#include "ops/shape/shape.h"
 #include "tensor/promotion.h"
 
 namespace tsr::ops {
@@ -88,7 +88,7 @@ Tensor OrthogonalPolynomial::operator()(const Arg& input, const Arg& n, Out out)
     const Dims shape = broadcast_shapes(x.sizes(), degrees.sizes(), "n");
     const double highest = numel_of(shape) == 0 ? 0 : read<double>(max(degrees));
     check_degree(highest);
-    value = of_degrees(steps, expand_to(x, shape), degrees, highest);
+    value = of_degrees(steps, broadcast_to(x, shape), degrees, highest);
   } else {
     const double degree = std::trunc(n.scalar().to<double>());
     check_degree(degree);

@@ -12,7 +12,6 @@
 #include "ops/pointwise/binary.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/scan.h"
-#include "ops/reduce/sum_to.h"
 #include "ops/shape/join.h"
 #include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
@@ -39,7 +38,7 @@ Tensor joined_part(const Tensor& part, const Tensor& input, int64_t axis) {
   if (part.ndim() != 0) return part;
   Dims shape = input.sizes();
   shape[static_cast<size_t>(axis)] = 1;
-  return expand_to(part, shape);
+  return broadcast_to(part, shape);
 }
 
 Tensor join(const Tensor& input, const Tensor& prepend, const Tensor& append, int64_t axis) {

@@ -16,7 +16,7 @@
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/quantile.h"
 #include "ops/reduce/scan.h"
-#include "ops/reduce/sum_to.h"
+#include "ops/shape/shape.h"
 
 namespace tsr::ops {
 namespace {
@@ -29,7 +29,7 @@ Tensor mask_of(const Tensor& input, const Tensor& mask) {
             mask.dtype());
   check_same_device(input, mask, "mask");
   broadcast_strides(mask.sizes(), mask.strides(), input.sizes(), "mask");
-  return expand_to(mask, input.sizes());
+  return broadcast_to(mask, input.sizes());
 }
 
 // The input with `fill` where the mask is false.

@@ -17,7 +17,6 @@
 #include "ops/read.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/scan.h"
-#include "ops/reduce/sum_to.h"
 #include "ops/shape/join.h"
 #include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
@@ -162,10 +161,10 @@ Tensor real_ranks(const Tensor& lines, const Tensor& q, bool skip_nan) {
   shape.back() = q.numel();
   const Tensor parts = reshape(astype(q, DType::kFloat64), Dims{-1});
   const Tensor numbers = count_numbers(lines, -1);
-  if (skip_nan) return expand_to(multiply(parts, maximum(subtract(numbers, 1), 0)), shape);
+  if (skip_nan) return broadcast_to(multiply(parts, maximum(subtract(numbers, 1), 0)), shape);
   // The last element of a line with a NaN is NaN.
   const Tensor wanted = where(equal(numbers, count), multiply(parts, count - 1), count - 1);
-  return expand_to(wanted, shape);
+  return broadcast_to(wanted, shape);
 }
 
 // The quantiles of shape (lines..., q).

@@ -117,7 +117,8 @@ Tensor prod_gradient_recorded(const Tensor& g, const Tensor& x, DimsView axes) {
   square[kept] = count;
   Tensor identity = zeros_like_shape(Dims{count, count}, DType::kBool, x.device());
   fill_memory(make_view(identity, Dims{count}, Dims{count + 1}, 0), true);
-  const Tensor others = prod(where(identity, 1, expand_to(reshape(moved, rows), square)), Dims{-1});
+  const Tensor others =
+      prod(where(identity, 1, broadcast_to(reshape(moved, rows), square)), Dims{-1});
   Dims inverse(order.size());
   for (size_t i = 0; i < order.size(); ++i)
     inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
@@ -136,7 +137,7 @@ ReduceOp norm_kernel(double ord) {
 // ---- derivatives of the rows: dL/dx ----
 
 Tensor d_sum(const ReductionContext& ctx) {
-  return expand_to(ctx.g, ctx.full);
+  return broadcast_to(ctx.g, ctx.full);
 }
 Tensor d_nansum(const ReductionContext& ctx) {
   return where(isnan(ctx.x), 0, ctx.g);
@@ -147,7 +148,7 @@ Tensor d_prod(const ReductionContext& ctx) {
 }
 Tensor d_mean(const ReductionContext& ctx) {
   const auto count = static_cast<double>(count_of(ctx.shape, ctx.axes));
-  return expand_to(divide(ctx.g, count), ctx.full);
+  return broadcast_to(divide(ctx.g, count), ctx.full);
 }
 // Equal extrema share the gradient.
 Tensor d_extremum(const ReductionContext& ctx) {

@@ -15,7 +15,6 @@
 #include "ops/read.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/scan.h"
-#include "ops/reduce/sum_to.h"
 #include "ops/shape/arrange.h"
 #include "ops/shape/shape.h"
 #include "ops/shape/slice.h"
@@ -98,7 +97,7 @@ Tensor with_trailing(const Tensor& x, const Tensor& input) {
 // For each position of the axis, the number of its segment; of segments that cover the axis.
 Tensor covering_numbers(const Tensor& input, const Tensor& lengths, int64_t axis) {
   const Tensor numbers = arange(0, lengths.size(axis), 1, DType::kInt64, input.device());
-  const Tensor all = contiguous(expand_to(numbers, lengths.sizes()));
+  const Tensor all = contiguous(broadcast_to(numbers, lengths.sizes()));
   const Dims flat{lengths.numel()};
   return repeat(reshape(all, flat), reshape(lengths, flat), 0);
 }
@@ -107,7 +106,8 @@ Tensor covering_numbers(const Tensor& input, const Tensor& lengths, int64_t axis
 Tensor searched_numbers(const Tensor& input, const Tensor& places, int64_t axis) {
   const Tensor positions = arange(0, input.size(axis), 1, DType::kInt64, input.device());
   const Tensor ends = contiguous(slice(places, axis, 1, {}));
-  const Tensor values = contiguous(expand_to(positions, with_size(ends, axis, input.size(axis))));
+  const Tensor values =
+      contiguous(broadcast_to(positions, with_size(ends, axis, input.size(axis))));
   return searchsorted(ends, values, "right", Tensor());
 }
 
@@ -138,9 +138,9 @@ Tensor segment_reduce(const Tensor& input, std::string_view reduce, const Tensor
   const bool folds_start = initial.has_value() || fold.scatter == "sum";
   const Tensor numbers =
       unchecked ? searched_numbers(input, places, along) : covering_numbers(input, counts, along);
-  const Tensor index =
-      expand_to(with_trailing(reshape(numbers, with_size(counts, along, input.size(along))), input),
-                input.sizes());
+  const Tensor index = broadcast_to(
+      with_trailing(reshape(numbers, with_size(counts, along, input.size(along))), input),
+      input.sizes());
   const Tensor folded = scatter_reduce(start, along, index, x, fold.scatter, folds_start);
   const Tensor inner = narrow(folded, along, 0, segments);
   if (fold.name != "mean") return astype(contiguous(inner), input.dtype());

@@ -13,7 +13,5 @@ Tensor zeros_like_shape(DimsView sizes, DType dtype, Device device);
 Tensor zeros_of(const Tensor& like);
 // Sums `input` over the dims that broadcasting from `sizes` to its shape stretches. Differentiable.
 Tensor sum_to(const Tensor& input, DimsView sizes);
-// A view of `input` broadcast to `shape` (stride 0). Differentiable.
-Tensor expand_to(const Tensor& input, DimsView shape);
 
 }  // namespace tsr::ops

@@ -235,8 +235,4 @@ Tensor drop_leading_ones(const Tensor& input, int64_t rank) {
   return shape == input.sizes() ? input : reshape(input, shape);
 }
 
-Tensor expand_to(const Tensor& input, DimsView shape) {
-  return broadcast_to(input, shape);
-}
-
 }  // namespace tsr::ops
