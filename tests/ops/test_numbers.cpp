@@ -85,8 +85,8 @@ TEST(Numbers, at_the_ends_of_the_range_fit) {
 }
 
 TEST(Numbers, a_sequence_of_2_to_the_63_is_refused_by_its_count) {
-  for (const auto& [start, stop] : {std::pair{int64_t{-1}, INT64_MAX}, {INT64_MIN, INT64_MAX}}) {
-    const Error error = error_of([&] { ops::arange(start, stop, 1); });
+  for (const int64_t start : {int64_t{-1}, INT64_MIN}) {
+    const Error error = error_of([&] { ops::arange(start, INT64_MAX, 1); });
     EXPECT_EQ(error.code(), Code::kShape) << error.message();
     EXPECT_STREQ(error.arg(), "stop") << error.message();
     EXPECT_EQ(error.message().find("-"), std::string::npos) << error.message();
