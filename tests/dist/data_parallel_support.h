@@ -29,13 +29,22 @@
 
 namespace tsr::dist::test {
 
+// Ranks make tensors at the same time; the start-up itself is of one thread.
+inline void start_up_once() {
+  static const bool kReady = [] {
+    testing::start_up();
+    return true;
+  }();
+  static_cast<void>(kReady);
+}
+
 using RankBody = std::function<void(const GroupPtr& group)>;
 
 // Runs the body on a thread for each rank. Returns the error of each rank. `aborts`: an error on
 // one rank ends the others.
 inline std::vector<std::optional<Error>> errors_of(int32_t size, const RankBody& body,
                                                    double timeout = 60, bool aborts = false) {
-  testing::start_up();
+  start_up_once();
   std::vector<GroupPtr> groups = Group::threads(size, timeout);
   std::vector<std::optional<Error>> errors(groups.size());
   std::vector<std::thread> threads;
@@ -78,7 +87,7 @@ inline float largest_difference(std::span<const Tensor> a, std::span<const Tenso
 
 // Numbers that look random and are the same on all ranks.
 inline Tensor numbers(Dims shape, int64_t seed, DType dtype = DType::kFloat32) {
-  testing::start_up();  // a test may begin with these, before any ranks
+  start_up_once();  // a test may begin with these, before any ranks
   const Tensor made = ops::empty(shape, DType::kFloat32, std::nullopt);
   auto* values = made.data_as<float>();
   auto state = static_cast<uint64_t>(seed) * 2654435761U + 12345U;

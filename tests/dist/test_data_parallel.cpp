@@ -93,14 +93,14 @@ TEST(DataParallel, buckets_follow_the_order_of_gradients_after_the_first_step) {
     DataParallelOptions options;
     options.bucket_bytes = options.first_bucket_bytes = 1;
     const ParallelPtr parallel = make_parallel(group, params, {}, options);
-    EXPECT_EQ(json::parse(parallel->report())["buckets"][0]["params"], json({2}));
+    EXPECT_EQ(json::parse(parallel->report())["buckets"][0]["params"], json::array({2}));
     for (int step = 0; step < 2; ++step) {
       parallel->begin_forward();
       const Tensor first = ops::multiply(params[1], params[2]);
       const Tensor loss = ops::sum(ops::multiply(ops::tanh(first), params[0]));
       backward({&loss, 1});
     }
-    EXPECT_EQ(json::parse(parallel->report())["buckets"][0]["params"], json({0}));
+    EXPECT_EQ(json::parse(parallel->report())["buckets"][0]["params"], json::array({0}));
   });
 }
 
