@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "inspect/graph_places.h"
 
 namespace tsr::inspect {
@@ -35,11 +36,8 @@ constexpr std::string_view kHead =
     "markerHeight=\"7\" orient=\"auto\"><path d=\"M0,0 L8,4 L0,8 z\" style=\"fill:#76808a;"
     "stroke:none\"/></marker></defs>\n";
 
-// Characters, not bytes.
 double width_of(std::string_view text, double size) {
-  const auto count = std::count_if(text.begin(), text.end(),
-                                   [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; });
-  return static_cast<double>(count) * size * 0.61;
+  return static_cast<double>(count_characters(text)) * size * 0.61;
 }
 
 std::string escaped(std::string_view text) {

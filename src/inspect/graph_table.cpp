@@ -12,6 +12,7 @@
 #include "autograd/tensor_grad.h"
 #include "autograd/tensor_record.h"
 #include "base/error.h"
+#include "base/utf8.h"
 
 namespace tsr::inspect {
 namespace {
@@ -79,7 +80,7 @@ using Row = std::array<std::string, 5>;
 void write_row(std::string& text, const Row& row, const std::array<size_t, 5>& widths) {
   std::string line;
   for (size_t c = 0; c < row.size(); ++c) {
-    const std::string gap(widths[c] - row[c].size(), ' ');
+    const std::string gap(widths[c] - count_characters(row[c]), ' ');
     if (c > 0) line += "  ";
     line += c < 3 ? row[c] + gap : gap + row[c];
   }
@@ -115,7 +116,8 @@ class Table {
   [[nodiscard]] std::string text() const {
     std::array<size_t, 5> widths{};
     for (const Row& row : rows_) {
-      for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+      for (size_t c = 0; c < row.size(); ++c)
+        widths[c] = std::max(widths[c], count_characters(row[c]));
     }
     std::string out;
     for (const Row& row : rows_) write_row(out, row, widths);

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A summary as a table of text.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <functional>
 
+#include "base/utf8.h"
 #include "profile/summary.h"
 
 namespace tsr::profile {
@@ -41,7 +43,8 @@ std::string percent(double part, double whole) {
   return whole <= 0 ? "-" : number_text(100 * part / whole, "%.1f%%");
 }
 std::string cut(const std::string& text, size_t most) {
-  return text.size() <= most ? text : text.substr(0, most - 3) + "...";
+  if (count_characters(text) <= most) return text;
+  return std::string(first_characters(text, most - 3)) + "...";
 }
 double rate(double amount, int64_t nanoseconds) {
   return nanoseconds <= 0 ? 0 : amount / static_cast<double>(nanoseconds);
@@ -99,7 +102,7 @@ std::vector<Column> columns_for(const Summary& summary) {
 void append_line(std::string& out, const std::vector<std::string>& cells,
                  const std::vector<Column>& columns, const std::vector<size_t>& widths) {
   for (size_t i = 0; i < cells.size(); ++i) {
-    const std::string space(widths[i] - cells[i].size(), ' ');
+    const std::string space(widths[i] - count_characters(cells[i]), ' ');
     if (i != 0) out += "  ";
     out += columns[i].left ? cells[i] + space : space + cells[i];
   }
@@ -122,7 +125,7 @@ std::string table_text(const Summary& summary, int64_t most) {
   std::vector<size_t> widths(columns.size(), 0);
   size_t whole = 2 * (columns.size() - 1);
   for (size_t i = 0; i < columns.size(); ++i) {
-    for (const auto& line : lines) widths[i] = std::max(widths[i], line[i].size());
+    for (const auto& line : lines) widths[i] = std::max(widths[i], count_characters(line[i]));
     whole += widths[i];
   }
   std::string out;

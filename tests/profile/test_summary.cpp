@@ -109,5 +109,18 @@ TEST(Summary, R11_table_has_the_numbers_and_leaves_empty_columns_out) {
   EXPECT_EQ(plain.find("Device"), std::string::npos);
 }
 
+// A name is cut between two characters, and columns are as wide as what is seen.
+TEST(Summary, R11_table_counts_characters) {
+  test::Made made;
+  made.profile.end = 100;
+  std::string name;
+  for (int i = 0; i < 50; ++i) name += "\u00e9";
+  made.add(TraceKind::kAnnotation, name.c_str(), 0, 100);
+  made.add(TraceKind::kAnnotation, "\u00e9x", 10, 20);
+  const std::string text = table_text(summarize(made.profile, Group::kOps, SortBy::kSelf, {}), 0);
+  EXPECT_NE(text.find(name.substr(0, 2 * 39) + "...  "), std::string::npos) << text;
+  EXPECT_NE(text.find("\n\u00e9x" + std::string(42 - 2 + 2, ' ')), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace tsr::profile
