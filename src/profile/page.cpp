@@ -9,15 +9,14 @@
 namespace tsr::profile {
 namespace {
 
-// HTML reads "</" of a text inside a script as the script's end; JSON may spell it "<\/".
+// Inside a script HTML reads "</script" as its end, and "<!--" with "<script" as the beginning of
+// another one. In JSON "<" stands in texts alone, which may spell it otherwise.
 void append_data(std::string& page, std::string_view data) {
   for (size_t at = 0; at < data.size();) {
-    const size_t found = std::min(data.find("</", at), data.size());
+    const size_t found = std::min(data.find('<', at), data.size());
     page.append(data.substr(at, found - at));
-    at = found;
-    if (found == data.size()) break;
-    page.append("<\\/");
-    at += 2;
+    if (found < data.size()) page.append("\\u003c");
+    at = found + 1;
   }
 }
 

@@ -90,6 +90,9 @@ struct Flame {
   std::vector<size_t> inner;
 };
 
+// Boxes that are deeper count in the one around them: whoever writes or draws the flame graph calls
+// itself for what is inside.
+constexpr size_t kDeepestFlame = 500;
 constexpr double kLeastFlame = 1e-5;  // of the whole; thinner boxes cannot be seen
 
 struct PageData {
@@ -157,6 +160,10 @@ struct PageData {
                texts.number(detail_of(event)));
       if (kind == kKernelSpan) launches[event.correlation] = {tracks.size() - 1, event.begin};
       size_t around = outer.empty() ? 0 : path.back();
+      if (outer.size() >= kDeepestFlame) {
+        path.push_back(around);
+        return;
+      }
       if (kind == kCallSpan && only_ranges(outer)) around = flame_of_frames(around, event);
       path.push_back(flame_inside(around, name, kind));
       Flame& flame = flames[path.back()];

@@ -52,7 +52,7 @@ class Adder {
 
   Summary run() {
     walk_nested(profile_, [&](const Event& event, const std::vector<const Event*>& outer) {
-      while (levels_.size() > outer.size()) levels_.pop_back();
+      while (levels_.size() > outer.size()) close();
       if (event.is_memory()) return add_memory(event);
       add_span(event);
     });
@@ -76,6 +76,7 @@ class Adder {
         std::tuple(std::string(name), kind, std::string(shapes)), summary_.rows.size());
     if (is_new) {
       Row& row = summary_.rows.emplace_back();
+      open_.push_back(0);
       row.name = name;
       row.kind = kind;
       row.shapes = shapes;
@@ -83,9 +84,13 @@ class Adder {
     return found->second;
   }
 
-  [[nodiscard]] bool is_open(size_t row) const {
-    return std::any_of(levels_.begin(), levels_.end(),
-                       [&](const Level& level) { return level.row == row; });
+  void open(Level level) {
+    if (level.row != kNoRow) ++open_[level.row];
+    levels_.push_back(level);
+  }
+  void close() {
+    if (levels_.back().row != kNoRow) --open_[levels_.back().row];
+    levels_.pop_back();
   }
   Level* innermost() {
     const auto found = std::find_if(levels_.rbegin(), levels_.rend(),
@@ -108,10 +113,10 @@ class Adder {
     if (own_row) {
       const char* shapes = group_ == Group::kOpsShapes ? event.shapes() : "";
       level.row = row_of(event.name, kind_of(event.kind), shapes);
-      level.repeats = is_open(level.row);
+      level.repeats = open_[level.row] > 0;
       add_times(event, level);
     }
-    levels_.push_back(level);
+    open(level);
     if (kernel) add_kernel(event);
   }
 
@@ -173,6 +178,7 @@ class Adder {
   std::unordered_map<uint64_t, const Event*> launches_;
   std::map<std::tuple<std::string, RowKind, std::string>, size_t> index_;
   std::vector<Level> levels_;
+  std::vector<size_t> open_;  // levels with each row
   Summary summary_;
 };
 

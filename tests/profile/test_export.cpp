@@ -82,9 +82,11 @@ TEST(JsonText, escapes_what_a_name_may_contain) {
 TEST(Page, R11_is_one_file_whose_data_ends_no_script) {
   test::Made made;
   made.profile.end = 10;
-  made.add(TraceKind::kAnnotation, "</script>", 0, 10);
+  made.add(TraceKind::kAnnotation, "</script> <!--<script>", 0, 10);
   const std::string page = html_page(made.profile, {});
   EXPECT_EQ(page.find("</script>"), page.rfind("</script>"));
+  EXPECT_EQ(page.find("<script>"), page.rfind("<script>"));
+  EXPECT_EQ(page.find("<!--"), std::string::npos);
   EXPECT_EQ(page.find("http"), page.find("http://www.w3.org/2000/svg"));  // a name, no address
   EXPECT_EQ(page.find("http", page.find("http") + 1), std::string::npos);
   EXPECT_NE(page.find("class ZoomRange"), std::string::npos);
@@ -113,6 +115,16 @@ TEST(Page, R11_frames_of_the_host_are_boxes_of_the_flame_graph) {
   EXPECT_EQ(boxes(data["flame"], data["texts"]),
             "{step{<module> (main.py:3){forward (model.py:12){exp{inner}} tan}}}");
   EXPECT_EQ(data["flame"][4][0][4][0][2], 70) << "the time of both calls";
+}
+
+TEST(Page, R11_ranges_may_be_nested_to_any_depth) {
+  constexpr int64_t kDepth = 100000;
+  test::Made made;
+  made.profile.end = 2 * kDepth;
+  for (int64_t i = 0; i < kDepth; ++i)
+    made.add(TraceKind::kAnnotation, "deeper", i, 2 * kDepth - i);
+  const std::string page = html_page(made.profile, {});
+  EXPECT_NE(page.find("deeper"), std::string::npos);
 }
 
 TEST(Page, escapes_its_title) {
