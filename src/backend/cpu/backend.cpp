@@ -14,7 +14,8 @@ const kernel::Backend* backend_entry(const kernel::HostServices* services) {
   if (services == nullptr || services->contract_version != kernel::kContractVersion) return nullptr;
   set_host(services);
   if (best_level() == nullptr) {
-    failure(Code::kBackend, "expected a processor with SSE4.2, got an older one");
+    failure(Code::kBackend,
+            concat("expected a processor with ", least_processor(), ", got one without").c_str());
     return nullptr;
   }
   fill_pointwise_tables();

@@ -5,8 +5,10 @@
 
 #include <cpuid.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 namespace tsr::cpu {
 
@@ -44,20 +46,23 @@ bool runs_v4() {
 struct Requirement {
   const char* level;
   bool (*runs)();
+  const char* text;
 };
 constexpr Requirement kRequirements[] = {
-    {"avx512", runs_v4},
-    {"avx2", runs_v3},
-    {"sse42", runs_v2},
+    {"avx512", runs_v4, "AVX-512 (x86-64-v4)"},
+    {"avx2", runs_v3, "AVX2 (x86-64-v3)"},
+    {"sse42", runs_v2, "SSE4.2 (x86-64-v2)"},
 };
 // The levels of this build, best first.
 const Level* const kBuilt[] = {TSR_CPU_BUILT_LEVELS};
 
+const Requirement& requirement_of(const Level& level) noexcept {
+  return *std::find_if(
+      std::begin(kRequirements), std::end(kRequirements) - 1,
+      [&](const Requirement& each) { return std::strcmp(each.level, level.name) == 0; });
+}
 bool runs(const Level& level) noexcept {
-  for (const Requirement& each : kRequirements) {
-    if (std::strcmp(each.level, level.name) == 0) return each.runs();
-  }
-  return false;
+  return requirement_of(level).runs();
 }
 
 const Level* choose() noexcept {
@@ -78,6 +83,10 @@ const Level* find_level(const char* name) noexcept {
     if (std::strcmp(level->name, name) == 0) return runs(*level) ? level : nullptr;
   }
   return nullptr;
+}
+
+const char* least_processor() noexcept {
+  return requirement_of(*std::end(kBuilt)[-1]).text;
 }
 
 const Level* best_level() noexcept {

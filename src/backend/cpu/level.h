@@ -77,6 +77,9 @@ const Level* best_level() noexcept;
 // The level of that name, or null when it was not built or this machine cannot run it.
 const Level* find_level(const char* name) noexcept;
 
+// What a processor must have for the lowest level that was built, for error texts.
+const char* least_processor() noexcept;
+
 // The rows of the best level. The backend does not start on a machine that has none.
 template <class Rows>
 const Rows& rows_of() noexcept {
