@@ -123,6 +123,23 @@ class SchemaRules(unittest.TestCase):
         for key in ("id", "args", "forms", "python", "doc", "cases"):
             self.refuse(lambda t, key=key: t["ops"][0].pop(key), "missing", key)
 
+    def test_versions_are_texts(self):
+        for since in (0.1, "0", "0.2.1"):
+            self.refuse(lambda t, since=since: t["ops"][0].update(since=since), "op twice", repr(since))
+        struct = {"name": "pair", "doc": "Two.", "fields": [{"uint32_t struct_size": {"doc": "", "since": 0.2}}]}
+        self.refuse(lambda t: t.update(structs=[struct]), "struct pair", "0.2")
+
+    def test_data_of_a_literal_fit_its_shape(self):
+        literal = {"dtype": "f32", "shape": [3], "data": [1, 2]}
+        self.refuse(lambda t: t["ops"][0]["cases"][0].update(out=literal), "op twice", "2 elements", "[3]")
+        ragged = {"f32": [[1, 2], [3]]}
+        self.refuse(lambda t: t["ops"][0]["cases"][0].update(out=ragged), "op twice", "ragged")
+
+    def test_gradients_of_a_case_belong_to_lists_of_it(self):
+        for key in ("grad", "after_grad"):
+            given = {key: {"input": [{"f32": [1, 2]}]}}
+            self.refuse(lambda t, given=given: t["ops"][0]["cases"][0].update(given), "op twice", "input")
+
     def test_ids_stay_in_range_and_are_never_reused(self):
         self.refuse(lambda t: t["ops"][0].update(id=8999), "outside 9000..9009")
         self.refuse(lambda t: t.update(retired=[9000]), "taken or retired")

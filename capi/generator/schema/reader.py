@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import keyword
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,14 @@ def _name(text: Any, where: str) -> str:
 
 def _text(row: dict[str, Any], key: str) -> str:
     return " ".join(str(row.get(key, "")).split())
+
+
+def _since(row: dict[str, Any], where: str, default: str = "0.1") -> str:
+    """The version that has it first. To YAML 0.10 without quotes is the number 0.1."""
+    version = row.get("since", default)
+    if not isinstance(version, str) or not re.fullmatch(r"\d+\.\d+", version):
+        raise SchemaError(f"{where}: since is a version in quotes, as \"0.2\", got {version!r}")
+    return version
 
 
 def load(folder: Path) -> m.Schema:
@@ -242,7 +251,7 @@ def _op(row: Any, family: str, header: str, batching: Any, claim: Any) -> m.Op:
     op = m.Op(
         name=_op_name(row["name"], where),
         id=number,
-        since=str(row.get("since", "0.1")),
+        since=_since(row, where),
         family=family,
         header=header,
         args=args,
@@ -384,8 +393,10 @@ def _case(row: Any, args: tuple[m.Arg, ...], returns: tuple[m.Arg, ...], where: 
     after, grad, after_grad = (
         {n: _value(v, True, where) for n, v in row.get(key, {}).items()} for key in ("after", "grad", "after_grad")
     )
-    if bad := [n for n in {**grad, **after_grad} if not by_name[n].type.is_list or len(grad[n]) != len(values[n])]:
-        raise SchemaError(f"{where}, case: grad is there for lists, one for each tensor: {', '.join(bad)}")
+    for name, given in (*grad.items(), *after_grad.items()):
+        tensors = values.get(name)
+        if not isinstance(tensors, list) or not isinstance(given, list) or len(given) != len(tensors):
+            raise SchemaError(f"{where}, case: grad is there for lists, one for each tensor: {name}")
     return m.Case(
         args=values,
         returns=results,
@@ -409,7 +420,10 @@ def _value(value: Any, tensor: bool, where: str) -> Any:
         if row["dtype"] not in DTYPES:
             raise SchemaError(f"{where}: unknown dtype {row['dtype']}")
         data = row.get("data")
-        return m.Literal(row["dtype"], tuple(row["shape"]), None if data is None else tuple(map(_element, _flat(data))))
+        numbers = None if data is None else tuple(map(_element, _flat(data)))
+        if numbers is not None and len(numbers) != math.prod(row["shape"]):
+            raise SchemaError(f"{where}: data of {len(numbers)} elements do not fit the shape {row['shape']}")
+        return m.Literal(row["dtype"], tuple(row["shape"]), numbers)
     if len(value) != 1 or next(iter(value)) not in DTYPES:
         raise SchemaError(f"{where}: a tensor is {{f32: [...]}} or {{dtype, shape, data}}, got {value}")
     dtype, nested = next(iter(value.items()))
@@ -419,10 +433,7 @@ def _value(value: Any, tensor: bool, where: str) -> Any:
         shape.append(len(level))
         level = level[0] if level else None
     flat = _flat(nested)
-    count = 1
-    for size in shape:
-        count *= size
-    if count != len(flat):
+    if math.prod(shape) != len(flat):
         raise SchemaError(f"{where}: the nested list is ragged: {nested}")
     return m.Literal(dtype, tuple(shape), tuple(map(_element, flat)))
 
@@ -443,7 +454,7 @@ def _function(row: Any, header: str, claim: Any) -> m.Function:
     return m.Function(
         name="tsr_" + _op_name(row["name"], where),
         id=claim(row, where),
-        since=str(row.get("since", "0.1")),
+        since=_since(row, where),
         header=header,
         returns=row.get("returns", "tsr_status"),
         args=tuple(_arg(a, where) for a in row.get("args") or ()),
@@ -477,14 +488,14 @@ def _structs(rows: Any, header: str) -> tuple[m.Struct, ...]:
 def _struct(row: Any, header: str, inner: dict[str, int]) -> m.Struct:
     row = take(row, "struct", "name fields doc", "since")
     where = f"struct {row['name']}"
-    since = before = str(row.get("since", "0.1"))
+    since = before = _since(row, where)
     fields, offset, first_size = [], 0, 0
     for entry in row["fields"]:
         text, said = next(iter(entry.items()))
         said = said if isinstance(said, dict) else {"doc": said}
         doc = take(said, f"{where}, {text}", "", "doc since").get("doc")
         ctype, name = _c_declaration(text, where)
-        added = str(said.get("since", since))
+        added = _since(said, f"{where}, {text}", since)
         if version_number(added) < version_number(before):
             raise SchemaError(f"{where}: field {name} is older than the one before it; fields are only ever appended")
         before = added
@@ -517,7 +528,7 @@ def _enum(row: Any, header: str) -> m.Enum:
         )
     return m.Enum(
         f"tsr_{row['name']}",
-        str(row.get("since", "0.1")),
+        _since(row, where),
         header,
         tuple(constants),
         _text(row, "doc"),
@@ -533,10 +544,10 @@ def _callback(row: Any, header: str) -> m.Callback:
     params = tuple(CParam(*_c_declaration(p, where)) for p in row["params"])
     name = f"tsr_{row['name']}_fn"
     return m.Callback(
-        name, str(row.get("since", "0.1")), header, row.get("returns", "tsr_status"), params, _text(row, "doc")
+        name, _since(row, where), header, row.get("returns", "tsr_status"), params, _text(row, "doc")
     )
 
 
 def _handle(row: Any, header: str) -> m.Handle:
     row = take(row, "handle", "name doc", "since")
-    return m.Handle(_name(row["name"], "handle"), str(row.get("since", "0.1")), header, _text(row, "doc"))
+    return m.Handle(_name(row["name"], "handle"), _since(row, f"handle {row['name']}"), header, _text(row, "doc"))
