@@ -68,10 +68,8 @@ Profiler::Profiler(const ProfilerOptions& options, OnReady on_ready)
 }
 
 void Profiler::destroy(Profiler* profiler) noexcept {
-  if (profiler->running_) {
-    profiler->pause();
-    g_taken.store(false);
-  }
+  profiler->pause();
+  if (profiler->running_) g_taken.store(false);
   profiler->tag = ObjectTag::kDead;
   delete profiler;
 }
@@ -82,7 +80,14 @@ void Profiler::start() {
   running_ = true;
   step_ = 0;
   cycles_ = 0;
-  enter(Action::kNone);
+  try {
+    enter(Action::kNone);
+  } catch (...) {
+    pause();
+    running_ = false;
+    g_taken.store(false);
+    throw;
+  }
 }
 
 void Profiler::step() {
@@ -101,7 +106,7 @@ void Profiler::stop() {
   range_ = 0;
   const Action last = action();
   running_ = false;
-  struct Release {
+  const struct Release {
     ~Release() { g_taken.store(false); }
   } release;
   if (last == Action::kRecord || last == Action::kRecordAndSave) return finish_cycle();
@@ -151,16 +156,20 @@ void Profiler::pause() noexcept {
 
 // The callback's own work is not recorded.
 void Profiler::finish_cycle() {
-  std::vector<Activity> activities = take_activities();
-  stop_recording();
-  Profile fresh = take_recording();
-  stop_timelines();
-  recording_ = false;
-  fresh.activities = std::move(activities);
-  fresh.memory = start_memory_;
-  fresh.cycle = cycles_++;
-  profile_ = std::move(fresh);
-  has_profile_ = true;
+  {
+    const struct Pause {
+      Profiler& self;
+      ~Pause() { self.pause(); }
+    } at_end{*this};
+    std::vector<Activity> activities = take_activities();
+    stop_recording();
+    Profile fresh = take_recording();
+    fresh.activities = std::move(activities);
+    fresh.memory = start_memory_;
+    fresh.cycle = cycles_++;
+    profile_ = std::move(fresh);
+    has_profile_ = true;
+  }
   if (on_ready_) on_ready_();
 }
 
