@@ -213,11 +213,21 @@ void all_succeed(Group* group, Device device, const Work& work) {
   if (own) throw *own;
 }
 
+// Before the ranks begin to tell each other what they have, because then all must come so far.
+void check_text(std::string_view text) {
+  try {
+    static_cast<void>(Json(text).dump());
+  } catch (const Json::exception& error) {
+    fail(Code::kValue, "names", __FILE__, __LINE__, "texts must be UTF-8: ", error.what());
+  }
+}
+
 void check_items(std::span<const ShardItem> items) {
   std::set<std::string_view> names;
   for (const ShardItem& item : items) {
     TSR_CHECK(names.insert(item.name).second, Code::kValue, "names",
               "expected names that differ, got '", item.name, "' again");
+    check_text(item.name);
     TSR_CHECK(!item.part || (item.part->offset.size() == item.tensor.sizes().size() &&
                              item.part->whole.size() == item.tensor.sizes().size()),
               Code::kShape, "slices", "expected an offset and a shape of ", item.tensor.ndim(),
@@ -239,6 +249,10 @@ void save_shards(const std::string& folder, std::span<const ShardItem> items,
   const int64_t rank = group == nullptr ? 0 : group->rank();
   all_succeed(group, device, [&] {
     check_items(items);
+    for (const auto& [key, value] : metadata) {
+      check_text(key);
+      check_text(value);
+    }
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     TSR_CHECK(!error, Code::kIo, "path", "cannot create ", folder, ": ", error.message());

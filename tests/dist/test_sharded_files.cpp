@@ -117,6 +117,21 @@ TEST_F(ShardedFiles, a_save_that_fails_on_one_rank_fails_on_all_and_leaves_the_o
   EXPECT_EQ(floats(back.tensor), floats(first));
 }
 
+// One rank alone finds it; the others must not wait for it.
+TEST_F(ShardedFiles, a_text_that_is_not_utf8_is_refused_on_all_ranks) {
+  std::vector<Code> codes(4, Code::kOk);
+  on_ranks(2, [&](const GroupPtr& group) {
+    const bool wrong = group->rank() == 1;
+    const ShardItem mine{wrong ? "w\xff" : "w", numbers({2}, 1), {}};
+    const auto at = static_cast<size_t>(group->rank());
+    codes[at] = code_of([&] { save_shards(path(), {&mine, 1}, {}, group.get()); });
+    const ShardItem good{"w", numbers({2}, 1), {}};
+    const io::Metadata metadata{{"step", wrong ? "\xff" : "7"}};
+    codes[2 + at] = code_of([&] { save_shards(path(), {&good, 1}, metadata, group.get()); });
+  });
+  EXPECT_EQ(codes, (std::vector<Code>{Code::kIo, Code::kValue, Code::kIo, Code::kValue}));
+}
+
 TEST_F(ShardedFiles, parts_that_overlap_or_leave_gaps_are_refused_on_all_ranks) {
   for (const int64_t shift : {-1, 1}) {
     const auto errors = errors_of(2, [&](const GroupPtr& group) {
