@@ -87,7 +87,9 @@ __global__ void write_kernel(Source source, int64_t chunks, const int64_t* offse
       const bool found = i < source.end_of(chunk) && source.holds(i);
       int64_t total;
       const int64_t before = sum_before(int64_t{found ? 1 : 0}, place, total);
-      if (found) write_position(source.walk, i, output, row + before, count);
+      // Other work may have written the elements after they were counted.
+      if (found && row + before < count)
+        write_position(source.walk, i, output, row + before, count);
       row += total;
     }
   }
