@@ -197,6 +197,28 @@ template <class T>
   return total;
 }
 
+// y = (x - center) scale weight + bias of a row; weight and bias may be null.
+template <class T>
+[[gnu::always_inline]] inline void write_normalized(int64_t count, const T* x, T center, T scale,
+                                                    const T* weight, const T* bias, T* y) {
+  using V = Vec<T>;
+  const V middle(center);
+  const V factor(scale);
+  const auto some = [count](const T* from, int64_t i) {
+    const int64_t rest = count - i;
+    return rest >= V::kSize ? V::load(from + i) : V::load_part(from + i, rest, T{0});
+  };
+  for (int64_t i = 0; i < count; i += V::kSize) {
+    V hat = (some(x, i) - middle) * factor;
+    if (weight != nullptr) hat = hat * some(weight, i);
+    if (bias != nullptr) hat = hat + some(bias, i);
+    if (count - i >= V::kSize)
+      hat.store(y + i);
+    else
+      hat.store_part(y + i, count - i);
+  }
+}
+
 template <class T>
 void layer_norm(int64_t count, const T* x, const T* weight, const T* bias, double eps, T* mean,
                 T* rstd, T* y) {
@@ -219,21 +241,22 @@ void layer_norm(int64_t count, const T* x, const T* weight, const T* bias, doubl
   }
   const T scale = static_cast<T>(1 / std::sqrt(squares / n - off * off + eps));
   *rstd = scale;
-  using V = Vec<T>;
-  const V middle(center);
-  const V factor(scale);
-  const auto some = [count](const T* from, int64_t i) {
-    const int64_t rest = count - i;
-    return rest >= V::kSize ? V::load(from + i) : V::load_part(from + i, rest, T{0});
-  };
-  for (int64_t i = 0; i < count; i += V::kSize) {
-    V hat = (some(x, i) - middle) * factor;
-    if (weight != nullptr) hat = hat * some(weight, i);
-    if (bias != nullptr) hat = hat + some(bias, i);
-    if (count - i >= V::kSize)
-      hat.store(y + i);
-    else
-      hat.store_part(y + i, count - i);
+  write_normalized(count, x, center, scale, weight, bias, y);
+}
+
+template <class T>
+void rms_norm(int64_t rows, int64_t count, const T* x, const T* weight, const T* bias, double eps,
+              T* rstd, T* y) {
+  double squares[kRootsTogether] = {};
+  for (int64_t r = 0; r < rows; ++r) squares[r] = square_sum(count, x + r * count);
+  const double n = static_cast<double>(count);
+  T scales[kRootsTogether];
+#pragma omp simd
+  for (int64_t r = 0; r < kRootsTogether; ++r)
+    scales[r] = static_cast<T>(1 / std::sqrt(squares[r] / n + eps));
+  for (int64_t r = 0; r < rows; ++r) {
+    rstd[r] = scales[r];
+    write_normalized(count, x + r * count, T{0}, scales[r], weight, bias, y + r * count);
   }
 }
 
@@ -297,6 +320,7 @@ inline constexpr NormRows<T> kNormRows{
     .normalize_channels = normalize_channels<T>,
     .normalize_channels_backward = normalize_channels_backward<T>,
     .layer_norm = layer_norm<T>,
+    .rms_norm = rms_norm<T>,
     .layer_norm_backward = layer_norm_backward<T>,
     .layer_norm_tangent = layer_norm_tangent<T>,
 };

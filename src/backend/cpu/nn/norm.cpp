@@ -254,8 +254,20 @@ template <class S>
 Status layer_norm_forward(const Norm<S>& norm) {
   const NormPlan& plan = norm.plan;
   const int64_t width = plan.inner;
+  const int64_t grain = std::max<int64_t>(1, kGrain / width);
+  if constexpr (!kIsShort<S>) {
+    if (norm.mean == nullptr && width <= kShortRow) {
+      parallel_for(plan.outer, grain, [&](int64_t begin, int64_t end) {
+        for (int64_t r = begin; r < end; r += kRootsTogether) {
+          norm.rows.rms_norm(std::min(kRootsTogether, end - r), width, norm.x + r * width,
+                             norm.weight, norm.bias, plan.eps, norm.rstd + r, norm.y + r * width);
+        }
+      });
+      return kernel::kOk;
+    }
+  }
   std::atomic<bool> ok{true};
-  parallel_for(plan.outer, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
+  parallel_for(plan.outer, grain, [&](int64_t begin, int64_t end) {
     const RowBuffer<S> buffer(width);
     if (buffer.missing()) {
       ok = false;

@@ -7,6 +7,10 @@
 
 namespace tsr::cpu {
 
+// Short rows without a mean are normalised so many at a time, because each waits for its root.
+inline constexpr int64_t kRootsTogether = 8;
+inline constexpr int64_t kShortRow = 512;
+
 template <class T>
 struct NormRows {
   // Adds the sums of (x - shift) and its square over `count` contiguous numbers.
@@ -30,6 +34,9 @@ struct NormRows {
   // not centred: the mean is 0 and rstd comes from the mean square.
   void (*layer_norm)(int64_t count, const T* x, const T* weight, const T* bias, double eps, T* mean,
                      T* rstd, T* y);
+  // The same without a mean of at most kRootsTogether rows, one behind the other.
+  void (*rms_norm)(int64_t rows, int64_t count, const T* x, const T* weight, const T* bias,
+                   double eps, T* rstd, T* y);
   // dx of one row (may be null); adds g xhat and g to the sums (may be null).
   void (*layer_norm_backward)(int64_t count, const T* g, const T* x, const T* weight, const T* mean,
                               T rstd, T* dx, T* weight_sum, T* bias_sum);
