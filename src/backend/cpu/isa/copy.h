@@ -16,27 +16,43 @@ struct MovedPair {
   int64_t low, high;
 };
 
-// A register of equal elements. The last store may repeat what the one before it wrote.
-inline void repeat_element(int64_t count, int64_t size, void* to, const void* element) {
-  using V = Vec<int8_t>;
-  auto* target = static_cast<int8_t*>(to);
-  const int64_t nbytes = count * size;
-  if (nbytes < V::kSize) {
-    for (int64_t i = 0; i < nbytes; i += size)
-      std::memcpy(target + i, element, static_cast<size_t>(size));
+// Every lane gets the element. The last store may repeat what the one before it wrote.
+template <class T>
+inline void repeat_lanes(int64_t count, void* to, const void* element) {
+  using V = Vec<T>;
+  T one;
+  std::memcpy(&one, element, sizeof(T));
+  T* const target = static_cast<T*>(to);
+  if (count < V::kSize) {
+    for (int64_t i = 0; i < count; ++i) std::memcpy(target + i, &one, sizeof(T));
     return;
   }
-  int8_t block[V::kSize];
-  for (int64_t i = 0; i < V::kSize; i += size)
-    std::memcpy(block + i, element, static_cast<size_t>(size));
-  const V value = V::load(block);
+  const V value(one);
   int64_t i = 0;
-  for (; i + 4 * V::kSize <= nbytes; i += 4 * V::kSize) {
+  for (; i + 4 * V::kSize <= count; i += 4 * V::kSize) {
 #pragma GCC unroll 4
     for (int k = 0; k < 4; ++k) value.store(target + i + k * V::kSize);
   }
-  for (; i + V::kSize <= nbytes; i += V::kSize) value.store(target + i);
-  if (i < nbytes) value.store(target + nbytes - V::kSize);
+  for (; i + V::kSize <= count; i += V::kSize) value.store(target + i);
+  if (i < count) value.store(target + count - V::kSize);
+}
+inline void repeat_element(int64_t count, int64_t size, void* to, const void* element) {
+  switch (size) {
+    case 1:
+      return repeat_lanes<int8_t>(count, to, element);
+    case 2:
+      return repeat_lanes<int16_t>(count, to, element);
+    case 4:
+      return repeat_lanes<int32_t>(count, to, element);
+    case 8:
+      return repeat_lanes<int64_t>(count, to, element);
+    default: {
+      auto* target = static_cast<MovedPair*>(to);
+      MovedPair one;
+      std::memcpy(&one, element, sizeof(MovedPair));
+      for (int64_t i = 0; i < count; ++i) std::memcpy(target + i, &one, sizeof(MovedPair));
+    }
+  }
 }
 
 template <class T, size_t... kLane>
