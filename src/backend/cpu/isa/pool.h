@@ -125,9 +125,29 @@ inline void max_inside(const PoolAxis& width, const T* row, int64_t offset, int6
   }
 }
 
+// Windows from here on are vectorised along the window.
+inline constexpr int64_t kLongWindow = 16;
+
 template <class T, class Index>
 inline void max_edge(const PoolAxis& width, const T* row, int64_t offset, int64_t first, int64_t o,
                      Best<T, Index>& best) {
+  const int64_t begin = width.begin[o];
+  const int64_t end = width.end[o];
+  if (width.dilation == 1 && end - begin > kLongWindow) {
+    T most = -std::numeric_limits<T>::infinity();
+    int unordered = 0;
+#pragma omp simd reduction(max : most) reduction(| : unordered)
+    for (int64_t i = begin; i < end; ++i) {
+      most = most < row[i] ? row[i] : most;
+      unordered |= row[i] != row[i] ? 1 : 0;
+    }
+    if (unordered == 0) {
+      int64_t at = begin;
+      while (row[at] != most) ++at;
+      best.offer(o - first, row[at], static_cast<Index>(offset + at));  // with its own sign of 0
+      return;
+    }
+  }
   for (int64_t i = width.begin[o]; i < width.end[o]; i += width.dilation) {
     best.offer(o - first, row[i], static_cast<Index>(offset + i));
   }
@@ -264,8 +284,6 @@ void max_pool(const PoolShape& shape, int64_t begin, int64_t end, const T* in, T
 }
 
 // ---- average ----
-
-inline constexpr int64_t kLongWindow = 16;
 
 inline double window_divisor(const PoolShape& shape, int64_t d, int64_t h, int64_t w) {
   if (shape.divisor != 0) return shape.divisor;
