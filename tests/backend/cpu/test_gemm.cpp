@@ -106,6 +106,12 @@ TEST(Gemm, small_products_match_three_loops) {
 
 // Lines of a transposed matrix that are a multiple of 4096 bytes apart; several blocks of them.
 TEST(Gemm, lines_a_page_apart) {
+  for (const double beta : {0.0, 1.0}) {
+    check(DType::kFloat32, {37, 70, 1024}, Layout::kContiguous, Layout::kTransposed,
+          Layout::kContiguous, 1, beta);
+    check(DType::kFloat64, {6, 40, 512}, Layout::kContiguous, Layout::kTransposed,
+          Layout::kContiguous, 1, beta);
+  }
   for (const Layout c : kOrders) {
     check(DType::kFloat32, {3, 280, 1024}, Layout::kContiguous, Layout::kTransposed, c, 1, 0);
     check(DType::kFloat32, {3, 280, 1024}, Layout::kTransposed, Layout::kTransposed, c, 0.5, 2);

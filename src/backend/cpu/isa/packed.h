@@ -20,8 +20,9 @@ inline constexpr int kTileRows = kVecBytes == 64 ? 12 : 6;
 template <class T>
 inline constexpr int64_t kPanel = 2 * Vec<T>::kSize;
 
-// out[r][j] (+)= Σ_i left[r][i] panel[i][j] for kRows rows and `columns` of a panel's columns.
-template <int kRows, class T>
+// out[r][j] (+)= Σ_i left[r][i] panel[i][j] for kRows rows and `columns` of a panel's columns. The
+// rows of a packed left matrix are side by side.
+template <int kRows, bool kLeftPacked, class T>
 void packed_tile(const PackedProduct<T>& p, const T* left, const T* panel, int64_t columns,
                  T* out) {
   using V = Vec<T>;
@@ -33,7 +34,7 @@ void packed_tile(const PackedProduct<T>& p, const T* left, const T* panel, int64
     const V second = V::load(panel + i * kPanel<T> + V::kSize);
 #pragma GCC unroll 12
     for (int r = 0; r < kRows; ++r) {
-      const V factor(left[r * p.left_step + i]);
+      const V factor(kLeftPacked ? left[i * kRows + r] : left[r * p.left_step + i]);
       sums[r][0] = fma(factor, first, sums[r][0]);
       sums[r][1] = fma(factor, second, sums[r][1]);
     }
@@ -59,14 +60,25 @@ template <class T>
 using Tile = void (*)(const PackedProduct<T>& p, const T* left, const T* panel, int64_t columns,
                       T* out);
 // packed_tile for every number of rows; entry kRows - 1.
-template <class T, int... kRow>
+template <bool kLeftPacked, class T, int... kRow>
 struct TileList {
-  static constexpr Tile<T> kEach[] = {packed_tile<kRow + 1, T>...};
+  static constexpr Tile<T> kEach[] = {packed_tile<kRow + 1, kLeftPacked, T>...};
 };
-template <class T, int... kRow>
-TileList<T, kRow...> list_tiles(std::integer_sequence<int, kRow...> /*all*/);
-template <class T>
-using Tiles = decltype(list_tiles<T>(std::make_integer_sequence<int, kTileRows>()));
+template <bool kLeftPacked, class T, int... kRow>
+TileList<kLeftPacked, T, kRow...> list_tiles(std::integer_sequence<int, kRow...> /*all*/);
+template <bool kLeftPacked, class T>
+using Tiles = decltype(list_tiles<kLeftPacked, T>(std::make_integer_sequence<int, kTileRows>()));
+
+// Calls fn(first row, rows) for tiles of nearly equal heights: a tile of few rows waits for its
+// sums.
+template <class Fn>
+[[gnu::always_inline]] inline void each_tile(int64_t rows, Fn fn) {
+  const int64_t parts = (rows + kTileRows - 1) / kTileRows;
+  for (int64_t part = 0; part < parts; ++part) {
+    const int64_t first = rows * part / parts;
+    fn(first, rows * (part + 1) / parts - first);
+  }
+}
 
 // The panels [begin, end). All rows of a panel come one after the other, so that it is read from
 // memory once.
@@ -75,15 +87,46 @@ void packed_multiply(const PackedProduct<T>& p, int64_t begin, int64_t end) {
   for (int64_t panel = begin; panel < end; ++panel) {
     const int64_t column = panel * kPanel<T>;
     const int64_t columns = std::min(kPanel<T>, p.columns - column);
-    // Tiles of nearly equal heights: a tile of few rows waits for its sums.
-    const int64_t parts = (p.rows + kTileRows - 1) / kTileRows;
-    for (int64_t part = 0; part < parts; ++part) {
-      const int64_t row = p.rows * part / parts;
-      const int64_t rows = p.rows * (part + 1) / parts - row;
-      Tiles<T>::kEach[rows - 1](p, p.left + row * p.left_step, p.packed + column * p.inner, columns,
-                                p.out + row * p.out_step + column);
-    }
+    const T* const from = p.packed + panel * p.panel_step;
+    each_tile(p.rows, [&](int64_t row, int64_t rows) {
+      T* const to = p.out + row * p.out_step + column;
+      if (p.left_step == 0)
+        Tiles<true, T>::kEach[rows - 1](p, p.left + row * p.inner, from, columns, to);
+      else
+        Tiles<false, T>::kEach[rows - 1](p, p.left + row * p.left_step, from, columns, to);
+    });
   }
+}
+
+// Rows that fit into a square of registers are turned there. A register holds one number of each
+// row and garbage, over which the next one is written; the last ones are written in part.
+template <class T>
+void pack_left_rows(int64_t rows, int64_t inner, const T* left, int64_t left_step, T* packed) {
+  using V = Vec<T>;
+  each_tile(rows, [&](int64_t row, int64_t count) {
+    const T* const from = left + row * left_step;
+    T* const to = packed + row * inner;
+    int64_t i = 0;
+    for (; count <= V::kSize && i + V::kSize <= inner; i += V::kSize) {
+      V square[V::kSize];
+#pragma GCC unroll 16
+      for (int r = 0; r < V::kSize; ++r)
+        square[r] = r < count ? V::load(from + r * left_step + i) : V(0);
+      transpose(square);
+      T* const place = to + i * count;
+      const T* const end = to + inner * count;
+#pragma GCC unroll 16
+      for (int k = 0; k < V::kSize; ++k) {
+        if (place + k * count + V::kSize <= end)
+          square[k].store(place + k * count);
+        else
+          square[k].store_part(place + k * count, count);
+      }
+    }
+    for (; i < inner; ++i) {
+      for (int64_t r = 0; r < count; ++r) to[i * count + r] = from[r * left_step + i];
+    }
+  });
 }
 
 inline constexpr int64_t kPackedRun = 16;
@@ -95,8 +138,8 @@ inline void pack_turned(const MatrixToPack<T>& m, const T* from, int64_t columns
   using V = Vec<T>;
   const int64_t squares = m.row_step == 1 ? columns / V::kSize * V::kSize : 0;
   const int64_t height = m.row_step == 1 ? m.rows / V::kSize * V::kSize : 0;
-  for (int64_t i = 0; i < height; i += V::kSize) {
-    for (int64_t j = 0; j < squares; j += V::kSize) {
+  for (int64_t j = 0; j < squares; j += V::kSize) {
+    for (int64_t i = 0; i < height; i += V::kSize) {
       V square[V::kSize];
 #pragma GCC unroll 16
       for (int k = 0; k < V::kSize; ++k) square[k] = V::load(from + (j + k) * m.column_step + i);
@@ -138,6 +181,7 @@ template <class T>
 inline constexpr PackedRows<T> kPackedRows{
     .panel = kPanel<T>,
     .pack = pack_panels<T>,
+    .pack_left = pack_left_rows<T>,
     .multiply = packed_multiply<T>,
 };
 

@@ -131,54 +131,6 @@ void tiny_gemm(const GemmPlan& plan, const T* a, const T* b, T* c) {
   }
 }
 
-// ---- Lines that share sets of the cache ----
-
-// Lines of the right matrix whose distance is a multiple of kPage bytes share a few sets of the
-// first-level cache, in which BLAS's packing of a transposed matrix evicts what it reads next. With
-// few rows in the left matrix that takes as long as the product. So such lines are turned first, as
-// many at a time as stay in the second-level cache. Matrices past the caches are left to BLAS: with
-// so many lines at a time, turning them waits for memory.
-constexpr int64_t kPage = 4096;
-constexpr int64_t kFewRows = 256;
-constexpr int64_t kTurned = int64_t{1} << 20;      // bytes
-constexpr int64_t kMostTurned = int64_t{2} << 20;  // bytes of the whole matrix
-
-bool shares_sets(const GemmPlan& plan, Side right) {
-  const int64_t size = itemsize(plan.dtype);
-  return right.transpose == BlasTranspose::kYes && !is_complex(plan.dtype) &&
-         plan.b_strides[1] * size % kPage == 0 && plan.m <= kFewRows && plan.n >= kTransposeTile &&
-         plan.k * size <= kTurned / kTransposeTile && plan.k * plan.n * size <= kMostTurned;
-}
-
-// False without memory for the turned lines.
-bool multiply_turned(const BlasUse& blas, const GemmPlan& plan, Side left, Side target,
-                     const void* a, const void* b, void* c) {
-  const int64_t size = itemsize(plan.dtype);
-  const int64_t fit = kTurned / (plan.k * size) / kTransposeTile * kTransposeTile;
-  const int64_t most = std::min(std::max(fit, 4 * kTransposeTile), plan.n);
-  const Workspace space(plan.k * most * size);
-  auto* turned = static_cast<std::byte*>(space.data());
-  if (turned == nullptr) return false;
-  // A strip of few lines is read from their beginnings to their ends.
-  constexpr int64_t kStrip = kTransposeTile;
-  const int64_t grain = std::max<int64_t>(1, kGrain / (kStrip * plan.k));
-  const int64_t line_step = plan.b_strides[1] * size;
-  for (int64_t first = 0; first < plan.n; first += most) {
-    const int64_t count = std::min(most, plan.n - first);
-    const auto* lines = static_cast<const std::byte*>(b) + first * line_step;
-    parallel_for((count + kStrip - 1) / kStrip, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t j = begin * kStrip; j < std::min(end * kStrip, count); j += kStrip) {
-        transpose(plan.k, std::min(kStrip, count - j), size, turned + j * size, count * size,
-                  lines + j * line_step, line_step);
-      }
-    });
-    blas_gemm(blas, BlasOrder::kRows, left, Side{BlasTranspose::kNo, static_cast<int>(count)},
-              static_cast<int>(plan.m), static_cast<int>(count), static_cast<int>(plan.k), plan, a,
-              turned, static_cast<std::byte*>(c) + first * size, target.leading);
-  }
-  return true;
-}
-
 // ---- One matrix ----
 
 // If BLAS may not be called, only tiny products are computed here.
@@ -195,7 +147,8 @@ Status multiply_real_or_complex(const BlasUse* use, const GemmPlan& plan, const 
               static_cast<double*>(c));
     return kernel::kOk;
   }
-  if (skinny_gemm(plan, a, b, c) || small_gemm(plan, a, b, c)) return kernel::kOk;
+  if (lines_gemm(plan, a, b, c) || skinny_gemm(plan, a, b, c) || small_gemm(plan, a, b, c))
+    return kernel::kOk;
   const BlasUse& blas = *use;
   if (!blas) return blas.status();
   const Side left = describe(plan.a_strides, plan.m, plan.k, plan.conj_a != 0);
@@ -221,8 +174,6 @@ Status multiply_real_or_complex(const BlasUse* use, const GemmPlan& plan, const 
   const auto n = static_cast<int>(plan.n);
   const auto k = static_cast<int>(plan.k);
   if (target.transpose == BlasTranspose::kNo) {
-    if (shares_sets(plan, right) && multiply_turned(blas, plan, left, target, a, b, c))
-      return kernel::kOk;
     blas_gemm(blas, BlasOrder::kRows, left, right, m, n, k, plan, a, b, c, target.leading);
     return kernel::kOk;
   }

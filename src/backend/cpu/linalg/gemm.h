@@ -13,6 +13,10 @@ bool gemm_integer(const kernel::GemmPlan& plan, const void* a, const void* b, vo
 // A product whose cost is reading or writing one large matrix once; false for any other product.
 bool skinny_gemm(const kernel::GemmPlan& plan, const void* a, const void* b, void* c);
 
+// A product with a transposed matrix whose lines share sets of the cache; false for any other
+// product.
+bool lines_gemm(const kernel::GemmPlan& plan, const void* a, const void* b, void* c);
+
 // A product of matrices that fit into the first-level cache together; false for any other product.
 bool small_gemm(const kernel::GemmPlan& plan, const void* a, const void* b, void* c);
 

@@ -17,8 +17,12 @@ using kernel::PackedPass;
 using kernel::PackedPlan;
 using kernel::Status;
 
-// Rows of the left matrix that stay in the second-level cache while all panels go by.
+// Rows and columns of the left matrix that stay in the second-level cache while all panels go by.
 constexpr int64_t kBlock = 132;
+constexpr int64_t kDepth = 1024;
+// Left matrices of so many numbers are packed, too, if enough panels read them.
+constexpr int64_t kLeftNumbers = 8192;
+constexpr int64_t kLeftPanels = 8;
 // Multiplications, and moved elements, that pay for a thread.
 constexpr int64_t kGrain = int64_t{1} << 21;
 constexpr int64_t kPackGrain = 65536;
@@ -37,19 +41,32 @@ Status run(const PackedPlan& plan) {
                  [&](int64_t begin, int64_t end) { rows.pack(matrix, begin, end, packed); });
     return kernel::kOk;
   }
+  const int64_t depths = std::max<int64_t>(1, (plan.inner + kDepth - 1) / kDepth);
+  const bool packs_left = plan.rows * plan.inner >= kLeftNumbers && panels >= kLeftPanels;
+  const int64_t most = std::min(kBlock, plan.rows) * std::min(kDepth, plan.inner);
+  const Workspace space(packs_left ? most * static_cast<int64_t>(sizeof(T)) : 0);
+  auto* const room = packs_left ? static_cast<T*>(space.data()) : nullptr;
   for (int64_t row = 0; row < plan.rows; row += kBlock) {
     const int64_t count = std::min(kBlock, plan.rows - row);
-    const PackedProduct<T> product{static_cast<const T*>(plan.left) + row * plan.left_step,
-                                   plan.left_step,
-                                   packed,
-                                   static_cast<T*>(plan.out) + row * plan.out_step,
-                                   plan.out_step,
-                                   count,
-                                   plan.inner,
-                                   plan.columns,
-                                   plan.adds != 0};
-    parallel_for(panels, std::max<int64_t>(1, kGrain / (one * count)),
-                 [&](int64_t begin, int64_t end) { rows.multiply(product, begin, end); });
+    for (int64_t d = 0; d < depths; ++d) {
+      const int64_t first = plan.inner * d / depths;
+      const int64_t depth = plan.inner * (d + 1) / depths - first;
+      const T* left = static_cast<const T*>(plan.left) + row * plan.left_step + first;
+      if (room != nullptr) rows.pack_left(count, depth, left, plan.left_step, room);
+      const PackedProduct<T> product{room != nullptr ? room : left,
+                                     room != nullptr ? 0 : plan.left_step,
+                                     packed + first * rows.panel,
+                                     plan.inner * rows.panel,
+                                     static_cast<T*>(plan.out) + row * plan.out_step,
+                                     plan.out_step,
+                                     count,
+                                     depth,
+                                     plan.columns,
+                                     plan.adds != 0 || d > 0};
+      const int64_t cost = std::max<int64_t>(1, depth * rows.panel * count);
+      parallel_for(panels, std::max<int64_t>(1, kGrain / cost),
+                   [&](int64_t begin, int64_t end) { rows.multiply(product, begin, end); });
+    }
   }
   return kernel::kOk;
 }

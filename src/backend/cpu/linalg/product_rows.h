@@ -65,12 +65,14 @@ struct MatrixToPack {
   int64_t row_step, column_step;
 };
 
-// out (+)= left times a packed matrix (inner, columns); rows of left and out are contiguous.
+// out (+)= left times a packed matrix (inner, columns); rows of left and out are contiguous. The
+// matrix may be some lines of a larger one.
 template <class T>
 struct PackedProduct {
-  const T* left;
-  int64_t left_step;
+  const T* left;      // rows, or what pack_left made of them
+  int64_t left_step;  // 0: packed
   const T* packed;
+  int64_t panel_step;  // between the first numbers of two panels
   T* out;
   int64_t out_step;
   int64_t rows, inner, columns;
@@ -83,6 +85,10 @@ struct PackedRows {
   int64_t panel;  // columns
   // Packs the panels [begin, end) to their places.
   void (*pack)(const MatrixToPack<T>& matrix, int64_t begin, int64_t end, T* packed);
+  // Packs the left matrix: the numbers that are read together become neighbours. Rows a multiple of
+  // 4096 bytes apart share a set of the cache and would evict each other. `packed` has as many
+  // numbers as the matrix.
+  void (*pack_left)(int64_t rows, int64_t inner, const T* left, int64_t left_step, T* packed);
   // The columns of the result that belong to the panels [begin, end).
   void (*multiply)(const PackedProduct<T>& product, int64_t begin, int64_t end);
 };

@@ -59,8 +59,8 @@ bool run(GemmPlan plan, const void* a, const void* b, void* c) {
   }
   rows.pack({static_cast<const T*>(b), plan.k, plan.n, plan.b_strides[0], plan.b_strides[1]}, 0,
             panels, packed);
-  rows.multiply({left, left_step, packed, static_cast<T*>(c), plan.c_strides[0], plan.m, plan.k,
-                 plan.n, beta == T{1}},
+  rows.multiply({left, left_step, packed, plan.k * rows.panel, static_cast<T*>(c),
+                 plan.c_strides[0], plan.m, plan.k, plan.n, beta == T{1}},
                 0, panels);
   return true;
 }
