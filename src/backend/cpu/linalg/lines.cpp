@@ -17,10 +17,13 @@ namespace {
 
 using kernel::GemmPlan;
 
-constexpr int64_t kDistance = 1024;     // bytes; lines with a multiple of it between them
-constexpr int64_t kFewestRows = 6;      // fewer are dot products, which read the lines in place
-constexpr int64_t kMostRows = 132;      // more pay for BLAS's packing
-constexpr int64_t kPanelBytes = 16384;  // of packed lines: half of the first-level cache
+constexpr int64_t kDistance = 1024;  // bytes; lines with a multiple of it between them
+constexpr int64_t kFewestRows = 6;   // fewer are dot products, which read the lines in place
+constexpr int64_t kMostRows = 132;   // more pay for BLAS's packing
+// So many rows are two low tiles, and dot products of them are faster.
+constexpr int64_t kLowBegin = 13;
+constexpr int64_t kLowEnd = 17;
+constexpr int64_t kPanelBytes = 16384;        // of packed lines: half of the first-level cache
 constexpr int64_t kGrain = int64_t{1} << 21;  // multiplications that pay for a thread
 
 template <class T>
@@ -79,7 +82,8 @@ bool run(const GemmPlan& plan, const void* a, const void* b, void* c) {
   const bool lines = plan.b_strides[0] == 1 && plan.b_strides[1] * kSize % kDistance == 0;
   const bool large = plan.n >= 2 * rows.panel && plan.k * kSize >= kDistance;
   const bool fits = lines && large && plan.a_strides[1] == 1 && plan.c_strides[1] == 1 &&
-                    plan.m >= kFewestRows && plan.m <= kMostRows && number<T>(plan.alpha) == T{1} &&
+                    plan.m >= kFewestRows && plan.m <= kMostRows &&
+                    (plan.m < kLowBegin || plan.m >= kLowEnd) && number<T>(plan.alpha) == T{1} &&
                     (beta == T{0} || beta == T{1});
   if (!fits) return false;
   const Workspace space(plan.m * plan.k * kSize);
