@@ -80,6 +80,11 @@ struct Max {
   [[gnu::always_inline]] TSR_HD static S merge(S a, S b) {
     return select((b > a) | (b != b), b, a);
   }
+  // As merge, but NaNs are passed over.
+  template <class S>
+  [[gnu::always_inline]] static S merge_numbers(S a, S b) {
+    return greater_of(b, a);
+  }
   template <class S>
   [[gnu::always_inline]] TSR_HD static auto beats(S candidate, S best) {
     return (candidate > best) | ((candidate != candidate) & (best == best));
@@ -95,6 +100,10 @@ struct Min {
   template <class S>
   [[gnu::always_inline]] TSR_HD static S merge(S a, S b) {
     return select((b < a) | (b != b), b, a);
+  }
+  template <class S>
+  [[gnu::always_inline]] static S merge_numbers(S a, S b) {
+    return less_of(b, a);
   }
   template <class S>
   [[gnu::always_inline]] TSR_HD static auto beats(S candidate, S best) {

@@ -64,9 +64,25 @@ void finish_states(const kernel::ReducePlan& plan, int64_t count, const void* st
   }
 }
 
+// Loops that take one row at a time.
+template <class Loops>
+void across_by_row(int64_t count, AcrossRows rows, int64_t before, void* state, int64_t width,
+                   const Parameter* params) {
+  const auto* row = static_cast<const char*>(rows.first);
+  for (int64_t r = 0; r < rows.count; ++r, row += rows.step)
+    Loops::across_row(count, row, before + r, state, width, params);
+}
+template <class Loops>
+constexpr auto across_of() {
+  if constexpr (requires { &Loops::across; })
+    return &Loops::across;
+  else
+    return &across_by_row<Loops>;
+}
+
 template <class Loops>
 ReduceKernel make_kernel(DType element) {
-  ReduceKernel kernel{&Loops::along, &Loops::across, &start_states<Loops>, &merge_states<Loops>,
+  ReduceKernel kernel{&Loops::along, across_of<Loops>(), &start_states<Loops>, &merge_states<Loops>,
                       &finish_states<Loops>};
   kernel.element = element;
   kernel.result = kResult<ResultOf<Loops>>;
@@ -78,6 +94,11 @@ ReduceKernel make_kernel(DType element) {
 template <class F, class T, class S>
 struct LoopsOf {
   using type = OneNumber<F, T, S>;
+};
+template <class F>
+requires kIsPlainSum<F>
+struct LoopsOf<F, float, VD> {
+  using type = OneNumber<F, float, VQ>;
 };
 template <class T, class S>
 struct LoopsOf<math::Var, T, S> {
@@ -95,11 +116,13 @@ struct LoopsOf<F, T, S> {
   using type = PositionLoops<typename F::PositionOf, T, S>;
 };
 
-// 16-bit floats and small integers widen.
+// 16-bit floats, unless the fold has loops for them, and small integers widen.
+template <class F>
 DType wide_element(DType dtype) {
   switch (dtype) {
     case DType::kFloat16:
     case DType::kBFloat16:
+      return kHasShortLoops<F> ? dtype : DType::kFloat32;
     case DType::kFloat32:
       return DType::kFloat32;
     case DType::kComplex64:
@@ -116,6 +139,10 @@ DType wide_element(DType dtype) {
 template <class F>
 ReduceKernel find_fold(DType element) {
   constexpr auto kHas = [](unsigned types) { return (F::kTypes & types) != 0; };
+  if constexpr (kHasShortLoops<F>) {
+    if (element == DType::kFloat16) return make_kernel<ShortLoops<F, Float16>>(element);
+    if (element == DType::kBFloat16) return make_kernel<ShortLoops<F, Brain16>>(element);
+  }
   if constexpr (kHas(math::kReal)) {
     if (element == DType::kFloat32)
       return make_kernel<typename LoopsOf<F, float, VD>::type>(element);
@@ -146,7 +173,8 @@ ReduceKernel find_reduce(kernel::ReduceOp op, DType input) {
       constexpr bool kOfMagnitudes = requires {
         F::kOfMagnitudes;
       };
-      ReduceKernel kernel = find_fold<F>(wide_element(kOfMagnitudes ? real_dtype(input) : input));
+      ReduceKernel kernel =
+          find_fold<F>(wide_element<F>(kOfMagnitudes ? real_dtype(input) : input));
       kernel.of_magnitudes = kOfMagnitudes && real_dtype(input) != input;
       kernel.by_position = requires {
         typename F::PositionOf;

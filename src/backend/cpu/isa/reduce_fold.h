@@ -35,15 +35,85 @@ template <class F, class State>
 
 // ---- Loading ----
 
+// What memory holds for elements of T: 16-bit floats are named by their tags.
+template <class T>
+struct StorageOf {
+  using type = T;
+};
+template <class T>
+requires kIsShort<T>
+struct StorageOf<T> {
+  using type = uint16_t;
+};
+template <class T>
+using Stored = typename StorageOf<T>::type;
+
+// The type in which extrema of elements of T are compared.
+template <class T>
+using Compared = std::conditional_t<kIsShort<T>, float, T>;
+
 // A vector of state numbers made from elements of T.
 template <class S, class T>
-[[gnu::always_inline]] inline S load_as(const T* source) {
-  if constexpr (std::is_same_v<T, typename S::Element>) {
+[[gnu::always_inline]] inline S load_as(const Stored<T>* source) {
+  if constexpr (kIsShort<T>) {
+    static_assert(std::is_same_v<S, VF>);
+    return T::load(source);
+  } else if constexpr (std::is_same_v<T, typename S::Element>) {
     return S::load(source);
-  } else {
-    static_assert(std::is_same_v<T, float> && std::is_same_v<S, VD>);
+  } else if constexpr (std::is_same_v<S, VD>) {
+    static_assert(std::is_same_v<T, float>);
     return load_widened(source);
+  } else {
+    static_assert(std::is_same_v<T, float> && std::is_same_v<S, VQ>);
+    return load_quad_widened(source);
   }
+}
+// The first of them, in every lane.
+template <class S, class T>
+[[gnu::always_inline]] inline S load_one(const Stored<T>* source) {
+  if constexpr (kIsShort<T>) {
+    uint16_t lanes[VF::kSize];
+    for (uint16_t& lane : lanes) lane = *source;
+    return T::load(lanes);
+  } else {
+    return S(static_cast<typename S::Element>(*source));
+  }
+}
+
+// Folds that add up the elements themselves.
+template <class F>
+inline constexpr bool kIsPlainSum = std::is_same_v<F, math::Sum> || std::is_same_v<F, math::Mean>;
+// The vectors in which elements of T are added up.
+template <class T>
+using SumOf = std::conditional_t<std::is_same_v<T, float>, VQ, VD>;
+
+// The state with one more element. A float32 is added by a fused multiply-add, because the units
+// that add also convert it to float64.
+template <class F, class T, class S>
+[[gnu::always_inline]] inline S with_element(S state, S x, double p) {
+  if constexpr (kIsPlainSum<F> && std::is_same_v<S, VQ> && std::is_same_v<T, float> &&
+                kFusedMultiplyAdd)
+    return fma(x, S(1.0), state);
+  else
+    return F::merge(state, prepared<F>(x, p));
+}
+
+// As many words as a vector has elements; words are float64 for every element type.
+[[gnu::always_inline]] inline VDPair load_words(const double* words, VF) {
+  return {VD::load(words), VD::load(words + VD::kSize)};
+}
+[[gnu::always_inline]] inline VD load_words(const double* words, VD) {
+  return VD::load(words);
+}
+[[gnu::always_inline]] inline void store_words(VDPair value, double* words) {
+  value.low.store(words);
+  value.high.store(words + VD::kSize);
+}
+[[gnu::always_inline]] inline void store_words(VD value, double* words) {
+  value.store(words);
+}
+[[gnu::always_inline]] inline VDPair operator+(VDPair a, VDPair b) {
+  return {a.low + b.low, a.high + b.high};
 }
 
 // Merges the lanes of a vector state: the upper half into the lower half, until one lane is left.
@@ -63,43 +133,80 @@ template <class F, class S>
 template <class F, class T, class S>
 void fold_along(int64_t count, const void* in, int64_t, void* state, const Parameter* params) {
   using E = typename S::Element;
-  constexpr int kChains = 4;  // hide the latency of the merge
+  constexpr int kChains = std::is_same_v<S, VQ> ? 8 : 4;  // hide the latency of the merge
   constexpr int64_t kStep = kChains * S::kSize;
-  const T* source = static_cast<const T*>(in);
+  const auto* source = static_cast<const Stored<T>*>(in);
   E* total = static_cast<E*>(state);
   const double p = first_parameter(params);
-  const auto at = [&](int64_t place) { return prepared<F>(load_as<S>(source + place), p); };
+  const auto at = [&](int64_t place) { return load_as<S, T>(source + place); };
   int64_t i = 0;
   if (count >= S::kSize) {
-    S joined = at(0);
+    S joined = prepared<F>(at(0), p);
     i = S::kSize;
     if (count >= kStep) {
-      S chains[kChains] = {joined, at(S::kSize), at(2 * S::kSize), at(3 * S::kSize)};
+      S chains[kChains];
+#pragma GCC unroll 8
+      for (int c = 0; c < kChains; ++c) chains[c] = prepared<F>(at(c * S::kSize), p);
       for (i = kStep; i + kStep <= count; i += kStep) {
-        for (int c = 0; c < kChains; ++c) chains[c] = F::merge(chains[c], at(i + c * S::kSize));
+#pragma GCC unroll 8
+        for (int c = 0; c < kChains; ++c)
+          chains[c] = with_element<F, T>(chains[c], at(i + c * S::kSize), p);
       }
-      joined = F::merge(F::merge(chains[0], chains[1]), F::merge(chains[2], chains[3]));
+#pragma GCC unroll 4
+      for (int half = kChains / 2; half > 0; half /= 2) {
+#pragma GCC unroll 4
+        for (int c = 0; c < half; ++c) chains[c] = F::merge(chains[c], chains[c + half]);
+      }
+      joined = chains[0];
     }
-    for (; i + S::kSize <= count; i += S::kSize) joined = F::merge(joined, at(i));
+    for (; i + S::kSize <= count; i += S::kSize) joined = with_element<F, T>(joined, at(i), p);
     *total = first_lane(F::merge(S(*total), S(merge_lanes<F>(joined))));
   }
   for (; i < count; ++i)
-    *total = first_lane(F::merge(S(*total), prepared<F>(S(static_cast<E>(source[i])), p)));
+    *total = first_lane(F::merge(S(*total), prepared<F>(load_one<S, T>(source + i), p)));
+}
+
+// Row r of a block of them, from element j on.
+template <class T>
+[[gnu::always_inline]] inline const Stored<T>* row_at(const AcrossRows& rows, int64_t r,
+                                                      int64_t j) {
+  return reinterpret_cast<const Stored<T>*>(static_cast<const char*>(rows.first) + r * rows.step) +
+         j;
+}
+
+// The states of kVectors registers of neighbouring results, from j on, stay there for all rows.
+template <class F, class T, class S, int kVectors>
+[[gnu::always_inline]] inline void fold_rows(int64_t j, const AcrossRows& rows,
+                                             typename S::Element* totals, double p) {
+  S state[kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) state[v] = S::load(totals + j + v * S::kSize);
+  for (int64_t r = 0; r < rows.count; ++r) {
+    const Stored<T>* row = row_at<T>(rows, r, j);
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v)
+      state[v] = with_element<F, T>(state[v], load_as<S, T>(row + v * S::kSize), p);
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) state[v].store(totals + j + v * S::kSize);
 }
 
 template <class F, class T, class S>
-void fold_across(int64_t count, const void* in, int64_t, void* state, int64_t,
+void fold_across(int64_t count, AcrossRows rows, int64_t, void* state, int64_t,
                  const Parameter* params) {
   using E = typename S::Element;
-  const T* source = static_cast<const T*>(in);
+  constexpr int kVectors = 4;  // folds that wait for each other only from row to row
   E* totals = static_cast<E*>(state);
   const double p = first_parameter(params);
   int64_t j = 0;
-  for (; j + S::kSize <= count; j += S::kSize) {
-    F::merge(S::load(totals + j), prepared<F>(load_as<S>(source + j), p)).store(totals + j);
-  }
+  for (; j + kVectors * S::kSize <= count; j += kVectors * S::kSize)
+    fold_rows<F, T, S, kVectors>(j, rows, totals, p);
+  for (; j + S::kSize <= count; j += S::kSize) fold_rows<F, T, S, 1>(j, rows, totals, p);
   for (; j < count; ++j) {
-    totals[j] = first_lane(F::merge(S(totals[j]), prepared<F>(S(static_cast<E>(source[j])), p)));
+    for (int64_t r = 0; r < rows.count; ++r) {
+      const S x(static_cast<E>(*row_at<T>(rows, r, j)));
+      totals[j] = first_lane(F::merge(S(totals[j]), prepared<F>(x, p)));
+    }
   }
 }
 
@@ -109,13 +216,78 @@ template <class F>
 inline constexpr bool kIsExtremum =
     std::is_base_of_v<math::Max, F> || std::is_base_of_v<math::Min, F>;
 
+// The extremum of `count` elements, a multiple of two registers and at least one pair, beside
+// `extremum`. False if any is a NaN, which it does not see.
+template <class F, class T, class V>
+[[gnu::always_inline]] inline bool extremum_of_numbers(int64_t count, const Stored<T>* source,
+                                                       double p, V& extremum) {
+  NanSeen nan;
+  V chains[2] = {extremum, extremum};
+  for (int64_t i = 0; i < count; i += 2 * V::kSize) {
+    const V first = prepared<F>(load_as<V, T>(source + i), p);
+    const V second = prepared<F>(load_as<V, T>(source + i + V::kSize), p);
+    nan.look(first, second);
+    chains[0] = F::merge_numbers(chains[0], first);
+    chains[1] = F::merge_numbers(chains[1], second);
+  }
+  extremum = F::merge(chains[0], chains[1]);
+  return !nan.any_seen();
+}
+
+// NaNs are rare: they are looked for beside a fold that passes over them.
 template <class F, class T>
 void extremum_along(int64_t count, const void* in, int64_t before, void* state,
                     const Parameter* params) {
+  using E = Compared<T>;
+  using V = Vec<E>;
   auto* total = static_cast<double*>(state);
-  T extremum = static_cast<T>(*total);
-  fold_along<F, T, Vec<T>>(count, in, before, &extremum, params);
+  const auto* source = static_cast<const Stored<T>*>(in);
+  E extremum = static_cast<E>(*total);
+  const int64_t whole = count - count % (2 * V::kSize);
+  int64_t i = 0;
+  if (V vector(extremum);
+      whole != 0 && extremum_of_numbers<F, T>(whole, source, first_parameter(params), vector)) {
+    extremum = merge_lanes<F>(vector);
+    i = whole;
+  }
+  fold_along<F, T, V>(count - i, source + i, before, &extremum, params);
   *total = static_cast<double>(extremum);
+}
+
+// As fold_across, but elements are compared in float32.
+template <class F, class T>
+void extremum_across(int64_t count, AcrossRows rows, int64_t, void* state, int64_t,
+                     const Parameter* params) {
+  auto* totals = static_cast<double*>(state);
+  const double p = first_parameter(params);
+  const auto at = [&](int64_t r, int64_t j) {
+    return prepared<F>(load_as<VF, T>(row_at<T>(rows, r, j)), p);
+  };
+  int64_t j = 0;
+  for (; j + VF::kSize <= count; j += VF::kSize) {
+    const VF start = narrow(load_words(totals + j, VF()));
+    VF total = start;
+    NanSeen nan;
+    int64_t r = 0;
+    for (; r + 2 <= rows.count; r += 2) {
+      const VF first = at(r, j);
+      const VF second = at(r + 1, j);
+      nan.look(first, second);
+      total = F::merge_numbers(F::merge_numbers(total, first), second);
+    }
+    if (nan.any_seen()) {
+      total = start;
+      r = 0;
+    }
+    for (; r < rows.count; ++r) total = F::merge(total, at(r, j));
+    store_words(widen(total), totals + j);
+  }
+  for (; j < count; ++j) {
+    for (int64_t r = 0; r < rows.count; ++r) {
+      const VF x = prepared<F>(load_one<VF, T>(row_at<T>(rows, r, j)), p);
+      totals[j] = first_lane(F::merge(VF(totals[j]), x));
+    }
+  }
 }
 
 // NaNs are rare: a piece of the run is added up as it is, and once more without its NaNs if the sum
@@ -125,13 +297,13 @@ void nansum_along(int64_t count, const void* in, int64_t before, void* state,
                   const Parameter* params) {
   constexpr int64_t kPiece = 4096;
   const T* source = static_cast<const T*>(in);
-  double* total = static_cast<double*>(state);
+  auto* total = static_cast<double*>(state);
   bool clean = true;
   for (int64_t i = 0; i < count; i += kPiece) {
     const int64_t part = count - i < kPiece ? count - i : kPiece;
     double sum = 0;
     if (clean) {
-      fold_along<math::Sum, T, S>(part, source + i, before, &sum, params);
+      fold_along<math::Sum, T, SumOf<T>>(part, source + i, before, &sum, params);
       clean = sum == sum;
     }
     if (!clean) {
@@ -158,9 +330,12 @@ struct OneNumber {
     else
       fold_along<F, T, S>(count, in, before, state, params);
   }
-  static void across(int64_t count, const void* in, int64_t before, void* state, int64_t width,
+  static void across(int64_t count, AcrossRows rows, int64_t before, void* state, int64_t width,
                      const Parameter* params) {
-    fold_across<F, T, S>(count, in, before, state, width, params);
+    if constexpr (kIsExtremum<F> && std::is_same_v<T, float>)
+      extremum_across<F, T>(count, rows, before, state, width, params);
+    else
+      fold_across<F, T, S>(count, rows, before, state, width, params);
   }
   static State start() { return F::template start<State>(); }
   static State merge(State a, int64_t, State b, int64_t) {
@@ -168,6 +343,89 @@ struct OneNumber {
   }
   static auto finish(State total, int64_t n, double p) { return finished<F>(total, n, p); }
 };
+
+// ---- 16-bit floats ----
+
+[[gnu::always_inline]] inline bool all_finite(VF a) {
+  return !any(!(abs(a) < VF(kInfinity)));
+}
+// The sum of the lanes, in float64.
+[[gnu::always_inline]] inline double sum_lanes(VDPair a) {
+  return merge_lanes<math::Sum>(a.low + a.high);
+}
+
+// Sums of kTerms elements in float32, which has twice their digits, are added up in float64; where
+// such a sum overflows, so are its terms.
+template <class Short>
+struct ShortSum {
+  static constexpr int kTerms = 8;
+  static constexpr int64_t kPiece = kTerms * VF::kSize;
+
+  // The sum of terms at(0), at(1), ... behind `total`.
+  template <class At>
+  [[gnu::always_inline]] static VDPair add_terms(VDPair total, int64_t terms, const At& at) {
+    VF sum = at(0);
+    for (int64_t k = 1; k < terms; ++k) sum = sum + at(k);
+    if (__builtin_expect(all_finite(sum), 1)) return total + widen(sum);
+    for (int64_t k = 0; k < terms; ++k) total = total + widen(at(k));
+    return total;
+  }
+  static void along(int64_t count, const void* in, int64_t, void* state, const Parameter*) {
+    const auto* source = static_cast<const uint16_t*>(in);
+    VDPair total{VD(0.0), VD(0.0)};
+    int64_t i = 0;
+    for (; i + kPiece <= count; i += kPiece) {
+      const auto at = [&](int64_t k) { return Short::load(source + i + k * VF::kSize); };
+      total = add_terms(total, kTerms, at);
+    }
+    for (; i + VF::kSize <= count; i += VF::kSize) total = total + widen(Short::load(source + i));
+    double sum = sum_lanes(total);
+    for (; i < count; ++i) sum += static_cast<double>(first_lane(load_one<VF, Short>(source + i)));
+    *static_cast<double*>(state) += sum;
+  }
+  static void across(int64_t count, AcrossRows rows, int64_t, void* state, int64_t,
+                     const Parameter*) {
+    auto* totals = static_cast<double*>(state);
+    int64_t j = 0;
+    for (; j + VF::kSize <= count; j += VF::kSize) {
+      VDPair total = load_words(totals + j, VF());
+      for (int64_t r = 0; r < rows.count; r += kTerms) {
+        const auto at = [&](int64_t k) { return Short::load(row_at<Short>(rows, r + k, j)); };
+        const int64_t left = rows.count - r;
+        total = add_terms(total, left < kTerms ? left : kTerms, at);
+      }
+      store_words(total, totals + j);
+    }
+    for (; j < count; ++j) {
+      for (int64_t r = 0; r < rows.count; ++r)
+        totals[j] +=
+            static_cast<double>(first_lane(load_one<VF, Short>(row_at<Short>(rows, r, j))));
+    }
+  }
+};
+
+// The loops of sums and extrema.
+template <class F, class Short>
+struct ShortLoops : OneNumber<F, float, VD> {
+  static void along(int64_t count, const void* in, int64_t before, void* state,
+                    const Parameter* params) {
+    if constexpr (kIsExtremum<F>)
+      extremum_along<F, Short>(count, in, before, state, params);
+    else
+      ShortSum<Short>::along(count, in, before, state, params);
+  }
+  static void across(int64_t count, AcrossRows rows, int64_t before, void* state, int64_t width,
+                     const Parameter* params) {
+    if constexpr (kIsExtremum<F>)
+      extremum_across<F, Short>(count, rows, before, state, width, params);
+    else
+      ShortSum<Short>::across(count, rows, before, state, width, params);
+  }
+};
+template <class F>
+inline constexpr bool kHasShortLoops =
+    std::is_same_v<F, math::Sum> || std::is_same_v<F, math::Mean> || std::is_same_v<F, math::Max> ||
+    std::is_same_v<F, math::Min>;
 
 // ---- A complex number: two words ----
 
@@ -185,8 +443,8 @@ struct OneComplex {
     words[0] = total.re;
     words[1] = total.im;
   }
-  static void across(int64_t count, const void* in, int64_t, void* state, int64_t width,
-                     const Parameter* params) {
+  static void across_row(int64_t count, const void* in, int64_t, void* state, int64_t width,
+                         const Parameter* params) {
     const auto* source = static_cast<const double*>(in);
     auto* real = static_cast<double*>(state);
     double* imaginary = real + width;
@@ -215,8 +473,8 @@ struct CountOfTrue {
     for (int64_t i = 0; i < count; ++i) total += source[i];
     *static_cast<int64_t*>(state) += total;
   }
-  static void across(int64_t count, const void* in, int64_t, void* state, int64_t,
-                     const Parameter*) {
+  static void across_row(int64_t count, const void* in, int64_t, void* state, int64_t,
+                         const Parameter*) {
     const auto* source = static_cast<const uint8_t*>(in);
     auto* totals = static_cast<int64_t*>(state);
     for (int64_t j = 0; j < count; ++j) totals[j] += source[j];

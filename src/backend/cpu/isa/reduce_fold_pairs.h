@@ -38,7 +38,7 @@ void position_across(int64_t count, const void* in, int64_t before, void* state,
   const VL here(before);
   int64_t j = 0;
   for (; j + S::kSize <= count; j += S::kSize) {
-    const S candidate = load_as<S>(source + j);
+    const S candidate = load_as<S, T>(source + j);
     const S old = S::load(best + j);
     const VL position = VL::load(positions + j);
     const Mask<int64_t> better{F::beats(candidate, old).v | (position < VL(0)).v};
@@ -65,8 +65,8 @@ struct PositionLoops {
                     const Parameter* params) {
     position_along<F, T, S>(count, in, before, state, params);
   }
-  static void across(int64_t count, const void* in, int64_t before, void* state, int64_t width,
-                     const Parameter* params) {
+  static void across_row(int64_t count, const void* in, int64_t before, void* state, int64_t width,
+                         const Parameter* params) {
     position_across<F, T, S>(count, in, before, state, width, params);
   }
   static State start() { return {F::template start<typename S::Element>(), -1}; }
@@ -85,7 +85,7 @@ void variance_along(int64_t count, const void* in, int64_t before, void* state,
                     const Parameter* params) {
   const T* source = static_cast<const T*>(in);
   double sum = 0;
-  fold_along<math::Sum, T, VD>(count, in, 0, &sum, params);
+  fold_along<math::Sum, T, SumOf<T>>(count, in, 0, &sum, params);
   const auto n = static_cast<double>(count);
   const double mean = sum / n;
   double squares = 0;
@@ -93,7 +93,7 @@ void variance_along(int64_t count, const void* in, int64_t before, void* state,
   int64_t i = 0;
   VD total(0.0);
   for (; i + VD::kSize <= count; i += VD::kSize) {
-    const VD delta = load_as<VD>(source + i) - VD(mean);
+    const VD delta = load_as<VD, T>(source + i) - VD(mean);
     total = fma(delta, delta, total);
   }
   squares = merge_lanes<math::Sum>(total);
@@ -119,7 +119,7 @@ void variance_across(int64_t count, const void* in, int64_t before, void* state,
   const double weight = 1.0 / static_cast<double>(before + 1);
   int64_t j = 0;
   for (; j + VD::kSize <= count; j += VD::kSize) {
-    const VD x = load_as<VD>(source + j);
+    const VD x = load_as<VD, T>(source + j);
     const VD old = VD::load(means + j);
     const VD delta = x - old;
     const VD mean = fma(delta, VD(weight), old);
@@ -140,8 +140,8 @@ struct VarianceLoops : math::Var {
                     const Parameter* params) {
     variance_along<T>(count, in, before, state, params);
   }
-  static void across(int64_t count, const void* in, int64_t before, void* state, int64_t width,
-                     const Parameter* params) {
+  static void across_row(int64_t count, const void* in, int64_t before, void* state, int64_t width,
+                         const Parameter* params) {
     variance_across<T>(count, in, before, state, width, params);
   }
   static State merge(State a, int64_t n, State b, int64_t m) {
@@ -187,20 +187,6 @@ void logsumexp_along(int64_t count, const void* in, int64_t, void* state, const 
   words[1] = sum;
 }
 
-// As many words as a vector has elements; words are float64 for every element type.
-[[gnu::always_inline]] inline VDPair load_words(const double* words, VF) {
-  return {VD::load(words), VD::load(words + VD::kSize)};
-}
-[[gnu::always_inline]] inline VD load_words(const double* words, VD) {
-  return VD::load(words);
-}
-[[gnu::always_inline]] inline void store_words(VDPair value, double* words) {
-  value.low.store(words);
-  value.high.store(words + VD::kSize);
-}
-[[gnu::always_inline]] inline void store_words(VD value, double* words) {
-  value.store(words);
-}
 [[gnu::always_inline]] inline VF as_elements(VDPair words) {
   return narrow(words);
 }
@@ -212,9 +198,6 @@ void logsumexp_along(int64_t count, const void* in, int64_t, void* state, const 
 }
 [[gnu::always_inline]] inline VD as_words(VD elements) {
   return elements;
-}
-[[gnu::always_inline]] inline VDPair operator+(VDPair a, VDPair b) {
-  return {a.low + b.low, a.high + b.high};
 }
 // sum * factor; an empty sum stays 0 even if the factor is infinite or NaN.
 [[gnu::always_inline]] inline VD scale_sum(VD sum, VD factor) {
@@ -265,8 +248,8 @@ struct LogsumexpLoops : math::Logsumexp {
                     const Parameter* params) {
     logsumexp_along<T, Vec<T>>(count, in, before, state, params);
   }
-  static void across(int64_t count, const void* in, int64_t before, void* state, int64_t width,
-                     const Parameter* params) {
+  static void across_row(int64_t count, const void* in, int64_t before, void* state, int64_t width,
+                         const Parameter* params) {
     logsumexp_across<T, Vec<T>>(count, in, before, state, width, params);
   }
   static State merge(State a, int64_t, State b, int64_t) { return math::Logsumexp::merge(a, b); }

@@ -27,7 +27,8 @@ namespace {
 constexpr int64_t kBlock = 1024;          // elements fetched at a time
 constexpr int64_t kLongRun = 4 * kBlock;  // fits into the first-level cache for a second pass
 constexpr int64_t kAcross =
-    2048;  // neighbouring results: their states stay in the first-level cache
+    2048;                     // neighbouring results: their states stay in the first-level cache
+constexpr int64_t kRows = 8;  // rows that are folded across results at a time
 constexpr int64_t kPart = 65536;     // elements of a part, if several threads compute one result
 constexpr int64_t kFewResults = 64;  // from this number of results on, one thread computes each
 constexpr int64_t kShortRun = 16;    // runs below this are not worth the start of a fold
@@ -38,11 +39,6 @@ struct Buffers {
   alignas(64) std::byte magnitude[kBlock * 16];
   alignas(64) std::byte element[kBlock * 16];
 };
-
-// Prefetches the cache lines of a row: the processor does not predict rows that are far apart.
-void prefetch(const std::byte* data, int64_t nbytes) {
-  for (int64_t i = 0; i < nbytes; i += 64) __builtin_prefetch(data + i);
-}
 
 class Reduction {
  public:
@@ -198,11 +194,17 @@ bool Reduction::fold_together(int64_t kept, int64_t width, int64_t begin, int64_
                     kept_cursor(kept).offset(plan_.kept_input_strides) + begin * width * size_;
   int64_t states[kAcross * kMaxWords];
   kernel_.start(together * width, states, kAcross);
-  for (int64_t i = 0; i < rounds; ++i, row += together * width * size_)
-    kernel_.across(together * width, row, i, states, kAcross, plan_.params);
-  int64_t folded = rounds;
-  for (; folded < end - begin - (together - 1) * rounds; ++folded, row += width * size_)
-    kernel_.across(width, row, folded, states, kAcross, plan_.params);
+  const int64_t round_bytes = together * width * size_;
+  for (int64_t i = 0; i < rounds; i += kRows) {
+    const int64_t count = std::min(kRows, rounds - i);
+    kernel_.across(together * width, {row, count, round_bytes}, i, states, kAcross, plan_.params);
+    row += count * round_bytes;
+  }
+  int64_t folded = end - begin - (together - 1) * rounds;
+  if (folded > rounds) {
+    kernel_.across(width, {row, folded - rounds, width * size_}, rounds, states, kAcross,
+                   plan_.params);
+  }
   for (int64_t i = 1; i < together; ++i, folded += rounds)
     kernel_.merge(width, states, folded, states + i * width, rounds, kAcross);
   for (int w = 0; w < kernel_.words; ++w)
@@ -224,22 +226,19 @@ void Reduction::fold_across(int64_t kept, int64_t width, int64_t begin, int64_t 
   const int64_t step = whole ? width : kBlock;
   for (int64_t j = step; j < width; j += step) results[j / step] = kept_cursor(kept + j);
   Cursor cursor = reduced_cursor(begin);
-  for (int64_t i = begin; i < end; ++i) {
+  const int64_t row_step = plan_.reduced_strides[plan_.reduced_ndim - 1];
+  for (int64_t i = begin; i < end;) {
     const auto* base =
         static_cast<const std::byte*>(plan_.input) + cursor.offset(plan_.reduced_strides);
+    const int64_t rows = whole ? std::min({kRows, end - i, cursor.left_in_row()}) : 1;
     for (int64_t j = 0; j < width; j += step) {
       const int64_t count = std::min(step, width - j);
-      kernel_.across(count,
-                     fetch(results[j / step], count, base, plan_.kept_input_strides, buffers),
-                     kernel_.by_position ? i : i - begin, static_cast<int64_t*>(state) + j, stride,
-                     plan_.params);
+      const void* first = fetch(results[j / step], count, base, plan_.kept_input_strides, buffers);
+      kernel_.across(count, {first, rows, row_step}, kernel_.by_position ? i : i - begin,
+                     static_cast<int64_t*>(state) + j, stride, plan_.params);
     }
-    cursor.advance_in_row(1);
-    if (whole && i + 1 < end) {
-      prefetch(static_cast<const std::byte*>(plan_.input) + cursor.offset(plan_.reduced_strides) +
-                   results[0].offset(plan_.kept_input_strides),
-               width * size_);
-    }
+    cursor.advance_in_row(rows);
+    i += rows;
   }
 }
 

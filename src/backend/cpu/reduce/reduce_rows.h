@@ -13,14 +13,21 @@ namespace tsr::cpu {
 // [Folds].
 inline constexpr int kMaxWords = 2;
 
+// Rows of elements: the first one, how many there are, and the bytes from one to the next.
+struct AcrossRows {
+  const void* first;
+  int64_t count;
+  int64_t step;
+};
+
 struct ReduceKernel {
   // Folds `count` elements into the state of one result (width 1); `before` elements went into it
   // already. Null: not implemented.
   void (*along)(int64_t count, const void* in, int64_t before, void* state,
                 const kernel::Parameter* params) = nullptr;
-  // Folds element j into the state of result j, for every j < count; `before` went into each
-  // already.
-  void (*across)(int64_t count, const void* in, int64_t before, void* state, int64_t width,
+  // Folds element j of each row into the state of result j, for
+  // every j < count; `before` went into each already.
+  void (*across)(int64_t count, AcrossRows rows, int64_t before, void* state, int64_t width,
                  const kernel::Parameter* params) = nullptr;
   // Sets `count` states to "no element yet".
   void (*start)(int64_t count, void* states, int64_t width) = nullptr;
