@@ -168,6 +168,35 @@ def bessel_case(target, count, dtype=np.float64):
     return target, lambda x: 1 / target(x), list(range(count)), mp.mpf(-1), mp.mpf(1), dtype
 
 
+def oscillating_near(order, second):
+    """J(x), of order 1 over x, or what Y(x) has beside 2 log(x) J(x) / pi (and -2 / (pi x)), for x**2 = 32 (1 + t)."""
+    def target(t):
+        x = mp.sqrt(32 * max(1 + t, TINY ** 3))
+        value = mp.besselj(order, x)
+        if second:
+            pole = 1 / x if order == 1 else 0
+            value = mp.bessely(order, x) - 2 / mp.pi * (mp.log(x) * value - pole)
+        return value / x ** order
+    return target
+
+
+def oscillating_far(order, second):
+    """P or x Q of Hankel's expansions (9.2.5 and 9.2.6), for x**2 = 128 / (1 + t)."""
+    def target(t):
+        if 1 + t < mp.mpf(10) ** -6:
+            mu, rest = 4 * order * order, (1 + t) / 128
+            first = 1 - (mu - 1) * (mu - 9) * rest / 128
+            return (mu - 1) / 8 * (1 - (mu - 9) * (mu - 25) * rest / 384) if second else first
+        x = mp.sqrt(128 / (1 + t))
+        angle = x - (2 * order + 1) * mp.pi / 4
+        j, y = mp.besselj(order, x), mp.bessely(order, x)
+        scale = mp.sqrt(mp.pi * x / 2)
+        if second:
+            return scale * x * (y * mp.cos(angle) - j * mp.sin(angle))
+        return scale * (j * mp.cos(angle) + y * mp.sin(angle))
+    return target
+
+
 def gamma_middle(z):
     """log Γ(z) = (z - 1) (z - 2) P(z - 3/2)."""
     z = z + mp.mpf(3) / 2
@@ -300,6 +329,10 @@ CASES = {
     'i0_far': bessel_case(bessel_far(0), 11),
     'i1_near': bessel_case(bessel_near(1), 19),
     'i1_far': bessel_case(bessel_far(1), 11),
+    **{f'{name}{order}_{part}': (of(order, second), ONE, list(range(count)), mp.mpf(-1), mp.mpf(1), np.float64)
+       for order in (0, 1)
+       for name, part, of, second, count in (('j', 'near', oscillating_near, False, 17), ('y', 'near', oscillating_near, True, 17),
+                                             ('p', 'far', oscillating_far, False, 7), ('q', 'far', oscillating_far, True, 7))},
     'lgamma': (gamma_middle, lambda z: 1 / gamma_middle(z), list(range(13)), mp.mpf(-0.5), mp.mpf(0.5), np.float64),
     'digamma': (digamma_middle, lambda z: 1 / digamma_middle(z), list(range(13)), mp.mpf(-0.5), mp.mpf(0.5), np.float64),
     # e**r, and 2 atanh(s) = 2 s P(s**2) for s up to 1/3, to nine digits (softplus_short)

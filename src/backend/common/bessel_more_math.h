@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // Bessel functions of the first and second kind, and modified ones of the second kind, orders 0
-// and 1, of one double at a time (see special_math.h). The numbers at formulas are those of
-// Abramowitz and Stegun, Handbook of Mathematical Functions.
+// and 1, of one double at a time (see special_math.h); math_bessel_more.h has vectors for float32.
+// The numbers at formulas are those of Abramowitz and Stegun, Handbook of Mathematical Functions.
 #pragma once
 
 #include "backend/common/special_math.h"
@@ -32,19 +32,22 @@ template <int kOrder>
 // ---- Modified ones of the second kind ----
 
 // sqrt(x) e**x K(x) for x >= 1: sums of Chebyshev polynomials in 2/x - 1, whose coefficients are
-// the cosine transforms of values with 40 digits. Clenshaw's recurrence adds them.
-template <int N>
-[[gnu::always_inline]] TSR_HD inline double chebyshev_sum(double t, const double (&c)[N]) {
-  double first = 0;
-  double second = 0;
-  for (int k = N - 1; k > 0; --k) {
-    const double next = 2 * t * first - second + c[k];
+// the cosine transforms of values with 40 digits. Clenshaw's recurrence adds the first kTerms of
+// them; V is double or a vector of it.
+template <int kTerms, class V, int N>
+[[gnu::always_inline]] TSR_HD inline V chebyshev_sum(V t, const double (&c)[N]) {
+  const V twice = t + t;
+  V first(0.0);
+  V second(0.0);
+  for (int k = kTerms - 1; k > 0; --k) {
+    const V next = twice * first - second + V(c[k]);
     second = first;
     first = next;
   }
-  return t * first - second + 0.5 * c[0];
+  return t * first - second + V(0.5 * c[0]);
 }
-[[maybe_unused]] TSR_HD_CALL static double bessel_k0_far(double t) {
+template <int kTerms, class V>
+[[gnu::always_inline]] TSR_HD inline V bessel_k0_sum(V t) {
   constexpr double kCoefficients[] = {
       2.388866152433477,       -0.053855323307629495,  0.004362000068251702,
       -0.0005521270349863234,  8.959565555755952e-05,  -1.7138726856421186e-05,
@@ -57,9 +60,10 @@ template <int N>
       9.072046991627365e-15,   -3.711589997838162e-15, 1.537582290719742e-15,
       -6.445464362724762e-16,  2.7324144482527955e-16, -1.1707837700385628e-16,
       5.067869397943657e-17,   -2.215087912714289e-17};
-  return chebyshev_sum(t, kCoefficients);
+  return chebyshev_sum<kTerms>(t, kCoefficients);
 }
-[[maybe_unused]] TSR_HD_CALL static double bessel_k1_far(double t) {
+template <int kTerms, class V>
+[[gnu::always_inline]] TSR_HD inline V bessel_k1_sum(V t) {
   constexpr double kCoefficients[] = {
       2.906551335187683,       0.19051350202061165,     -0.008406706460495654,
       0.0008815363164514389,   -0.000129995769583983,   2.3441638979785087e-05,
@@ -72,7 +76,13 @@ template <int N>
       -1.002779686252293e-14,  4.091059996919741e-15,   -1.690331071434488e-15,
       7.068360792264328e-16,   -2.9895680121763374e-16, 1.2781913900252084e-16,
       -5.521491188037584e-17,  2.4087033253210474e-17};
-  return chebyshev_sum(t, kCoefficients);
+  return chebyshev_sum<kTerms>(t, kCoefficients);
+}
+[[maybe_unused]] TSR_HD_CALL static double bessel_k0_far(double t) {
+  return bessel_k0_sum<32>(t);
+}
+[[maybe_unused]] TSR_HD_CALL static double bessel_k1_far(double t) {
+  return bessel_k1_sum<32>(t);
 }
 
 // K(x) for 0 < x < 1 by power series in x**2 / 4 (9.6.11 and 9.6.13): the terms of I(x), and these

@@ -8,6 +8,7 @@
 #include "backend/common/gamma_math.h"
 #include "backend/common/math_any.h"
 #include "backend/common/math_bessel.h"
+#include "backend/common/math_bessel_more.h"
 #include "backend/common/math_hyperbolic.h"
 #include "backend/common/special_math.h"
 
@@ -212,40 +213,31 @@ template <class T, class Fn>
   return patch_lanes(!exact, a * power_of_two(limited), a, b,
                      [](double x, double y) { return math::ldexp_of(x, y); });
 }
-template <class T>
-[[gnu::always_inline]] inline Vec<T> bessel_j0(Vec<T> x) {
+[[gnu::always_inline]] inline VD bessel_j0(VD x) {
   return in_double(x, [](double lane) { return math::bessel_j<0>(lane); });
 }
-template <class T>
-[[gnu::always_inline]] inline Vec<T> bessel_j1(Vec<T> x) {
+[[gnu::always_inline]] inline VD bessel_j1(VD x) {
   return in_double(x, [](double lane) { return math::bessel_j<1>(lane); });
 }
-template <class T>
-[[gnu::always_inline]] inline Vec<T> bessel_y0(Vec<T> x) {
+[[gnu::always_inline]] inline VD bessel_y0(VD x) {
   return in_double(x, [](double lane) { return math::bessel_y<0>(lane); });
 }
-template <class T>
-[[gnu::always_inline]] inline Vec<T> bessel_y1(Vec<T> x) {
+[[gnu::always_inline]] inline VD bessel_y1(VD x) {
   return in_double(x, [](double lane) { return math::bessel_y<1>(lane); });
 }
-template <class T>
-[[gnu::always_inline]] inline Vec<T> modified_bessel_k0(Vec<T> x) {
+[[gnu::always_inline]] inline VD modified_bessel_k0(VD x) {
   return in_double(x, [](double lane) { return math::bessel_k<0, false>(lane); });
 }
-template <class T>
-[[gnu::always_inline]] inline Vec<T> modified_bessel_k1(Vec<T> x) {
+[[gnu::always_inline]] inline VD modified_bessel_k1(VD x) {
   return in_double(x, [](double lane) { return math::bessel_k<1, false>(lane); });
 }
-template <class T>
-[[gnu::always_inline]] inline Vec<T> scaled_modified_bessel_k0(Vec<T> x) {
+[[gnu::always_inline]] inline VD scaled_modified_bessel_k0(VD x) {
   return in_double(x, [](double lane) { return math::bessel_k<0, true>(lane); });
 }
-template <class T>
-[[gnu::always_inline]] inline Vec<T> scaled_modified_bessel_k1(Vec<T> x) {
+[[gnu::always_inline]] inline VD scaled_modified_bessel_k1(VD x) {
   return in_double(x, [](double lane) { return math::bessel_k<1, true>(lane); });
 }
-template <class T>
-[[gnu::always_inline]] inline Vec<T> spherical_bessel_j0(Vec<T> x) {
+[[gnu::always_inline]] inline VD spherical_bessel_j0(VD x) {
   return in_double(x, [](double lane) { return math::spherical_bessel_j(lane); });
 }
 template <class T>
