@@ -1,0 +1,153 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Paths of the CPU's kernels that only some sizes, layouts or numbers take."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tessera as t
+
+LENGTHS = (1, 7, 16, 31, 64, 65, 257, 1000)
+SHORT = (t.float16, t.bfloat16)
+
+
+def normal(*shape: int) -> np.ndarray:
+    return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
+
+
+def wide(x: t.Tensor) -> np.ndarray:
+    return x.astype(t.float64).numpy()
+
+
+def exact(x: t.Tensor) -> np.ndarray:
+    return wide(x) if x.dtype in SHORT else x.numpy()
+
+
+# ---- One operand is an element for each row ----
+
+
+@pytest.mark.parametrize("dtype", [t.float16, t.bfloat16, t.float32, t.float64, t.int64, t.int32, t.complex64])
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide", "maximum", "minimum", "pow"])
+@pytest.mark.parametrize("width", [128, 131, 3001])
+def test_a_column_beside_a_matrix_gives_what_the_expanded_column_gives(name: str, dtype: t.dtype, width: int) -> None:
+    if (name in ("maximum", "minimum") and dtype == t.complex64) or (name == "pow" and dtype in (t.int64, t.int32)):
+        return
+    call = getattr(t, name)
+    a, b = (t.from_numpy(np.abs(normal(*shape)) * 4 + 1).astype(dtype) for shape in ((5, width), (5, 1)))
+    whole = b.expand(5, width).contiguous()
+    row = a[0].contiguous()
+    pairs = [(call(a, b), call(a, whole)), (call(b, a), call(whole, a)), (call(row, b), call(row.expand(5, width).contiguous(), whole))]
+    pairs.append((call(a, b[0]), call(a, b[0].expand(5, width).contiguous())))
+    strided = t.zeros((5, 2 * width), dtype=dtype)[:, ::2]
+    strided.copy_(a)
+    pairs.append((call(strided, b), call(a, whole)))
+    for found, expected in pairs:
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(exact(found), exact(expected))
+
+
+@pytest.mark.parametrize("exponent", [2.0, 3.0, 1.0, 0.5, -0.5, -1.0, 2.5, 0.0])
+@pytest.mark.parametrize("dtype", [t.float32, t.float64])
+def test_a_power_by_one_number_is_that_by_as_many_equal_numbers(exponent: float, dtype: t.dtype) -> None:
+    for length in (1, 65, 1000):
+        x = t.from_numpy(normal(length)).astype(dtype)
+        np.testing.assert_array_equal(t.pow(x, exponent).numpy(), t.pow(x, t.full((length,), exponent, dtype=dtype)).numpy())
+        base = t.pow(t.full((length,), 1.5, dtype=dtype), x)
+        np.testing.assert_array_equal(t.pow(1.5, x).numpy(), base.numpy())
+
+
+# ---- 16-bit floats ----
+
+
+@pytest.mark.parametrize("dtype", SHORT)
+@pytest.mark.parametrize("length", LENGTHS)
+def test_arithmetic_of_16_bits_is_that_of_float32_rounded_once(dtype: t.dtype, length: int) -> None:
+    a, b = (t.from_numpy(part).astype(dtype) for part in normal(2, length))
+    a[0] = float("nan")
+    x, y = a.astype(t.float32), b.astype(t.float32)
+    for name in ("add", "subtract", "multiply", "divide", "maximum", "minimum"):
+        found = getattr(t, name)(a, b)
+        np.testing.assert_array_equal(wide(found), wide(getattr(t, name)(x, y).astype(dtype)))
+        to = t.zeros((length,), dtype=t.float64)
+        np.testing.assert_array_equal(getattr(t, name)(a, b, out=to).numpy(), wide(found))
+    for name in ("negative", "square", "exp"):
+        np.testing.assert_array_equal(wide(getattr(t, name)(a)), wide(getattr(t, name)(x).astype(dtype)))
+
+
+@pytest.mark.parametrize("dtype", SHORT)
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_sum_of_16_bits_is_right_where_float32_would_overflow(dtype: t.dtype, axis: int) -> None:
+    top = 3e38 if dtype == t.bfloat16 else 65504.0
+    values = np.zeros((64, 300), np.float32)
+    values[:32], values[32:] = top, -top
+    values[0, 0] = 1.0
+    x = t.from_numpy(values if axis == 0 else values.T.copy()).astype(dtype)
+    np.testing.assert_array_equal(wide(x.sum(axis)), wide(t.from_numpy(wide(x).sum(axis)).astype(dtype)))
+    same = t.full((300, 300), top, dtype=dtype)
+    np.testing.assert_array_equal(wide(same.mean(axis)), wide(same[0]))
+
+
+@pytest.mark.parametrize("dtype", SHORT)
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("axis", [0, 1])
+def test_sums_of_16_bits_are_those_of_float64(dtype: t.dtype, length: int, axis: int) -> None:
+    x = t.from_numpy(np.abs(normal(length, 37))).astype(dtype)
+    for view in (x, x.T, x[::2], x[:, ::3]):
+        total = wide(view).sum(axis)
+        half_unit = 2.0**-11 if dtype == t.float16 else 2.0**-8
+        np.testing.assert_allclose(wide(view.sum(axis)), total, rtol=half_unit)
+        np.testing.assert_allclose(wide(view.mean(axis)), total / view.shape[axis], rtol=half_unit)
+
+
+# ---- Extrema ----
+
+
+@pytest.mark.parametrize("dtype", [t.float16, t.bfloat16, t.float32, t.float64])
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("axis", [0, 1])
+def test_an_extremum_sees_a_nan_at_every_place(dtype: t.dtype, length: int, axis: int) -> None:
+    values = normal(length, 70)
+    values[np.arange(0, length, 9), np.arange(0, length, 9) % 70] = np.nan
+    values[-1, -1] = np.nan
+    values[:, 3] = -np.inf
+    values[:, 5] = np.inf
+    x = t.from_numpy(values).astype(dtype)
+    for view in (x, x.T.contiguous().T, x[::2]):
+        for name in ("amax", "amin"):
+            found = wide(getattr(t, name)(view, axis))
+            np.testing.assert_array_equal(found, getattr(np, name)(wide(view), axis))
+    for name in ("amax", "amin"):
+        np.testing.assert_array_equal(wide(getattr(t, name)(x[:, :5])), getattr(np, name)(wide(x[:, :5])))
+
+
+# ---- Random numbers ----
+
+
+def test_standard_normal_numbers_are_the_scaled_ones() -> None:
+    for length in LENGTHS:
+        t.manual_seed(5)
+        standard = t.randn((length,))
+        t.manual_seed(5)
+        scaled = t.empty((length,)).normal_(0.0, 2.0)
+        np.testing.assert_array_equal(standard.numpy(), scaled.numpy() / 2)
+
+
+# ---- Special functions ----
+
+
+@pytest.mark.parametrize("name", [f"bessel_{k}" for k in ("j0", "j1", "y0", "y1")] + ["spherical_bessel_j0"] + [
+    f"{scaled}modified_bessel_{k}" for k in ("k0", "k1") for scaled in ("", "scaled_")])  # fmt: skip
+def test_bessel_functions_of_float32_have_its_digits(name: str) -> None:
+    some = np.random.default_rng(1)
+    points = [some.uniform(-30, 30, 5000), some.uniform(0, 9, 5000), 10.0 ** some.uniform(-38, 30, 2000)]
+    x = np.concatenate([*points, [0.0, -0.0, np.inf, -np.inf, np.nan, 8.0, 1.0]]).astype(np.float32)
+    call = getattr(t, name)
+    found, double = call(t.from_numpy(x)).numpy(), call(t.from_numpy(x).astype(t.float64)).numpy()
+    with np.errstate(over="ignore"):
+        rounded = double.astype(np.float32)
+    finite = np.isfinite(rounded) & np.isfinite(found)
+    np.testing.assert_array_equal(found[~finite], rounded[~finite])
+    unit = np.spacing(np.maximum(np.abs(rounded[finite]), np.finfo(np.float32).tiny)).astype(np.float64)
+    assert np.max(np.abs(found[finite].astype(np.float64) - double[finite]) / unit) < 0.6
