@@ -322,7 +322,7 @@ bool Walk::run_part(int64_t begin, int64_t end) const {
     }
     ok &= emit(cursor, linear, count, in, buffers);
     linear += count;
-    cursor.advance(count);
+    if (period_ == 0) cursor.advance(count);  // else it is not read: rows may be short
   }
   // Once, not for each block: a fence waits until all pending lines are in memory.
   if (stream_) _mm_sfence();
