@@ -14,7 +14,8 @@ namespace tsr::cpu::TSR_ISA {
 template <class T>
 [[gnu::always_inline]] inline Vec<T> sigmoid(Vec<T> x) {
   using V = Vec<T>;
-  const auto argument = reduce_exp(-at_most(abs(x), V(sizeof(T) == 4 ? 104.0 : 746.0)));
+  const V left = with_sign(x, V(-0.0));  // -|x|, and a NaN stays one
+  const auto argument = reduce_exp(at_least(left, V(sizeof(T) == 4 ? -104.0 : -746.0)));
   const V r = argument.r;
   const V growth = V(1.0) + r;
   const V growth_rest = fma(r * r, exp_series(r), sum_error(V(1.0), r, growth));
@@ -26,7 +27,7 @@ template <class T>
   const V sum_low = fma(e, e_error, sum_error(V(1.0), e, sum));
   const Mask<T> right = x >= V(0.0);
   const V quotient = select(right, V(1.0), e) / sum;
-  const V error = select(right, V(0.0), e_error) - sum_low * fma(e, V(-0.5), V(1.0));
+  const V error = fma(-sum_low, fma(e, V(-0.5), V(1.0)), select(right, V(0.0), e_error));
   return fma(quotient, error, quotient);
 }
 
