@@ -90,7 +90,7 @@ template <int kOrder, bool kSecond>
   return select(a == VD(kInfinity), VD(0.0), value);
 }
 template <int kOrder, bool kSecond>
-[[gnu::always_inline]] inline VD oscillating_short(VD x) {
+[[gnu::noinline]] VD oscillating_short(VD x) {
   const VD a = abs(x);
   const Mask<double> far = a > VD(8.0);
   const VD low = at_most(a, VD(8.0));
@@ -142,7 +142,7 @@ template <int kOrder>
   }
 }
 template <int kOrder, bool kScaled>
-[[gnu::always_inline]] inline VD bessel_k_short(VD x) {
+[[gnu::noinline]] VD bessel_k_short(VD x) {
   constexpr int kTerms = 13;  // enough for a float32
   const Mask<double> near = x < VD(1.0);
   const VD high = at_least(x, VD(1.0));
@@ -166,49 +166,39 @@ template <int kOrder, bool kScaled>
 }
 
 // sin(x) / x
-[[gnu::always_inline]] inline VD spherical_short(VD x) {
+[[gnu::noinline]] inline VD spherical_short(VD x) {
   const VD value = select(abs(x) == VD(kInfinity), VD(0.0), sin(x) / x);
   return select(x == VD(0.0), VD(1.0), value);
 }
 
-// ---- By their names ----
-
-// As each_half, but with one copy of these long functions.
-template <class Fn>
-[[gnu::always_inline]] inline VF each_half_in_turn(VF x, Fn fn) {
-  const VDPair wide = widen(x);
-  VD halves[2] = {wide.low, wide.high};
-#pragma GCC unroll 1
-  for (VD& half : halves) half = fn(half);
-  return narrow({halves[0], halves[1]});
-}
+// ---- By their names; the long functions above are called, not copied ----
 
 [[gnu::always_inline]] inline VF bessel_j0(VF x) {
-  return each_half_in_turn(x, [](VD wide) { return oscillating_short<0, false>(wide); });
+  return narrow(each_half(widen(x), oscillating_short<0, false>));
 }
 [[gnu::always_inline]] inline VF bessel_j1(VF x) {
-  return each_half_in_turn(x, [](VD wide) { return oscillating_short<1, false>(wide); });
+  return narrow(each_half(widen(x), oscillating_short<1, false>));
 }
 [[gnu::always_inline]] inline VF bessel_y0(VF x) {
-  return each_half_in_turn(x, [](VD wide) { return oscillating_short<0, true>(wide); });
+  return narrow(each_half(widen(x), oscillating_short<0, true>));
 }
 [[gnu::always_inline]] inline VF bessel_y1(VF x) {
-  return each_half_in_turn(x, [](VD wide) { return oscillating_short<1, true>(wide); });
+  return narrow(each_half(widen(x), oscillating_short<1, true>));
 }
 [[gnu::always_inline]] inline VF modified_bessel_k0(VF x) {
-  return each_half_in_turn(x, [](VD wide) { return bessel_k_short<0, false>(wide); });
+  return narrow(each_half(widen(x), bessel_k_short<0, false>));
 }
 [[gnu::always_inline]] inline VF modified_bessel_k1(VF x) {
-  return each_half_in_turn(x, [](VD wide) { return bessel_k_short<1, false>(wide); });
+  return narrow(each_half(widen(x), bessel_k_short<1, false>));
 }
 [[gnu::always_inline]] inline VF scaled_modified_bessel_k0(VF x) {
-  return each_half_in_turn(x, [](VD wide) { return bessel_k_short<0, true>(wide); });
+  return narrow(each_half(widen(x), bessel_k_short<0, true>));
 }
 [[gnu::always_inline]] inline VF scaled_modified_bessel_k1(VF x) {
-  return each_half_in_turn(x, [](VD wide) { return bessel_k_short<1, true>(wide); });
+  return narrow(each_half(widen(x), bessel_k_short<1, true>));
 }
 [[gnu::always_inline]] inline VF spherical_bessel_j0(VF x) {
-  return each_half_in_turn(x, [](VD wide) { return spherical_short(wide); });
+  return narrow(each_half(widen(x), spherical_short));
 }
 
 }  // namespace tsr::cpu::TSR_ISA

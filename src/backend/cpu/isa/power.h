@@ -71,6 +71,12 @@ bool simple_power_row(typename V::Element exponent, int64_t count, void* out, co
 }
 
 template <class V>
+[[gnu::noinline]] bool any_power_row(int64_t count, void* out, const void* const* in,
+                                     const Parameter* params) {
+  return row_loop<AnyPower, V, 0, 1>(count, out, in, params);
+}
+
+template <class V>
 bool power_row(int64_t count, void* out, const void* const* in, const Parameter* params) {
   using T = typename V::Element;
   const T* exponents = static_cast<const T*>(in[1]);
@@ -81,17 +87,25 @@ bool power_row(int64_t count, void* out, const void* const* in, const Parameter*
     one = !any(V::load(exponents + i) != V(first));
   for (; one && i < count; ++i) one = exponents[i] == first;
   if (one && simple_power_row<V>(first, count, out, in, params)) return true;
-  return row_loop<AnyPower, V, 0, 1>(count, out, in, params);
+  return any_power_row<V>(count, out, in, params);
 }
 
+// The logarithm costs more than a buffer of equal elements, and less code.
 template <class V>
 void power_beside(int64_t count, void* out, const void* many, const void* element, bool first) {
-  if (first) return loop_beside<AnyPower, V, true>(count, out, many, element);
-  typename V::Element exponent;
-  __builtin_memcpy(&exponent, element, sizeof(exponent));
+  using T = typename V::Element;
+  constexpr int64_t kPart = 256;
+  T one;
+  __builtin_memcpy(&one, element, sizeof(one));
   const Parameter none[2] = {};
-  if (!simple_power_row<V>(exponent, count, out, &many, none))
-    loop_beside<AnyPower, V, false>(count, out, many, element);
+  if (!first && simple_power_row<V>(one, count, out, &many, none)) return;
+  T equal[kPart];
+  for (T& value : equal) value = one;
+  for (int64_t i = 0; i < count; i += kPart) {
+    const void* others = static_cast<const T*>(many) + i;
+    const void* in[2] = {first ? equal : others, first ? others : equal};
+    any_power_row<V>(count - i < kPart ? count - i : kPart, static_cast<T*>(out) + i, in, none);
+  }
 }
 
 }  // namespace tsr::cpu::TSR_ISA

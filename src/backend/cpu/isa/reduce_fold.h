@@ -16,10 +16,18 @@ namespace tsr::cpu::TSR_ISA {
   return value;
 }
 
+// One copy of a power for all places where elements are taken.
+template <class S>
+[[gnu::noinline]] S prepared_power(S x, double p) {
+  return math::PowerNorm::prepare(x, p);
+}
+
 // What an element adds to a state of F.
 template <class F, class S>
 [[gnu::always_inline]] inline S prepared(S x, double p) {
-  if constexpr (requires { F::prepare(x, p); })
+  if constexpr (std::is_same_v<F, math::PowerNorm>)
+    return prepared_power(x, p);
+  else if constexpr (requires { F::prepare(x, p); })
     return F::prepare(x, p);
   else
     return x;
