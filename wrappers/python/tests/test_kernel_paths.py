@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import tessera as t
 
@@ -13,15 +16,15 @@ LENGTHS = (1, 7, 16, 31, 64, 65, 257, 1000)
 SHORT = (t.float16, t.bfloat16)
 
 
-def normal(*shape: int) -> np.ndarray:
+def normal(*shape: int) -> NDArray[Any]:
     return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
 
 
-def wide(x: t.Tensor) -> np.ndarray:
+def wide(x: t.Tensor) -> NDArray[Any]:
     return x.astype(t.float64).numpy()
 
 
-def exact(x: t.Tensor) -> np.ndarray:
+def exact(x: t.Tensor) -> NDArray[Any]:
     return wide(x) if x.dtype in SHORT else x.numpy()
 
 
