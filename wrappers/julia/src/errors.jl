@@ -38,8 +38,8 @@ Base.summary(io::IO, e::OutOfBounds) = print(io, "a tensor (", e.message, ")")
     view = Ref(C.tsr_error_view())
     C.tsr_error_last(view) == C.TSR_OK || throw(TesseraError(:INTERNAL, "", "error record lost", 0))
     record = view[]
-    message = unsafe_string(record.message, record.message_len)
-    op = record.op == C_NULL ? "" : unsafe_string(record.op, record.op_len)
+    message = unprefixed(unsafe_string(record.message, record.message_len))
+    op = record.op == C_NULL ? "" : unprefixed(unsafe_string(record.op, record.op_len))
     if status == C.TSR_CALLBACK
         # The exception of a Julia callback.
         failure = payload(record.payload)
@@ -47,6 +47,9 @@ Base.summary(io::IO, e::OutOfBounds) = print(io, "a tensor (", e.message, ")")
     end
     throw(exception(status, op, message, Int(record.native_code)))
 end
+
+# A text that begins with the name of a function, without the prefix that the name has in C.
+unprefixed(text) = startswith(text, "tsr_") ? text[5:end] : text
 
 function exception(status, op, message, native_code)
     status == C.TSR_INDEX && return BoundsError(OutOfBounds(message))

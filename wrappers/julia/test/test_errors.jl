@@ -25,6 +25,7 @@ end
     @test index isa BoundsError && occursin("axis", sprint(showerror, index))
     missing_file = try; load_file("no/such.safetensors"); catch e; e; end
     @test missing_file isa TesseraError && missing_file.code === :IO && missing_file.native_code == 2
+    @test !startswith(missing_file.op, "tsr_") && !startswith(missing_file.message, "tsr_")
 end
 
 @testset "test_memory_errors_are_typed_and_harmless" begin

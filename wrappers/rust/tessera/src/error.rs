@@ -130,12 +130,17 @@ pub(crate) fn failure(status: i32) -> Error {
     Error(Box::new(Record {
         kind: ErrorKind::from_code(view.code),
         // SAFETY: pointers and lengths come from the library and are valid until its next failure.
-        message: unsafe { text(view.message, view.message_len) },
-        operation: unsafe { text(view.op, view.op_len) },
+        message: unprefixed(unsafe { text(view.message, view.message_len) }),
+        operation: unprefixed(unsafe { text(view.op, view.op_len) }),
         argument: usize::try_from(view.arg_index).ok(),
         native_code: view.native_code,
         source: None,
     }))
+}
+
+/// A text that begins with the name of a function, without the prefix that the name has in C.
+fn unprefixed(text: String) -> String {
+    text.strip_prefix("tsr_").map(str::to_owned).unwrap_or(text)
 }
 
 /// `Ok` for status 0.

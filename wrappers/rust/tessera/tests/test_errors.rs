@@ -12,6 +12,9 @@ fn errors_carry_operation_and_argument() {
     assert_eq!((error.operation(), error.argument()), ("matmul", Some(1)));
     assert!(error.to_string().starts_with("matmul: other:"), "{error}");
     assert!(format!("{error:?}").starts_with("Shape: matmul"), "{error:?}");
+    let error = tessera::io::load_file("no/such/file").unwrap_err();
+    assert_eq!(error.operation(), "archive_open");
+    assert!(error.to_string().starts_with("archive_open: "), "{error}");
 }
 
 #[test]
