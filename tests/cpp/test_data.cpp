@@ -74,6 +74,10 @@ TEST(Data, shuffling_is_a_permutation_and_follows_the_seed) {
   EXPECT_EQ(sorted, numbers(arange(20)));
 }
 
+// A part of a temporary would be left without its samples.
+static_assert(!std::is_constructible_v<data::Subset, data::TensorDataset, std::vector<int64_t>>);
+static_assert(std::is_constructible_v<data::Subset, data::TensorDataset&, std::vector<int64_t>>);
+
 TEST(Data, sets_are_split_and_joined) {
   const data::TensorDataset rows({arange(10), arange(10) * 10});
   const auto parts = data::random_split(rows, {7, 3}, Generator(5));

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 BLOCK = re.compile(r"(?:^\*Not run by the tests: (?P<reason>[^\n]+)\*\n\n?)?^```(?P<kind>\w+)\n(?P<body>.*?)^```$", re.M | re.S)
 LANGUAGES = ("c", "cpp", "python", "rust", "julia")
 BUILD = "cmake --preset release && cmake --build --preset release && cmake --install build/release "
-WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror", "-pedantic"]
+WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wsign-conversion", "-Werror", "-pedantic"]
 OURS = ("TESSERA_", "LD_LIBRARY_PATH", "PYTHONPATH", "PKG_CONFIG", "JULIA_", "CARGO_", "VIRTUAL_ENV", "OPENBLAS_")
 
 

@@ -27,6 +27,8 @@ class Subset : public Dataset {
     }
   }
 
+  Subset(const Dataset&& temporary, std::vector<int64_t> indices) = delete;
+
   // The numbers of the samples in the whole data set.
   const std::vector<int64_t>& indices() const noexcept { return indices_; }
 
@@ -69,6 +71,9 @@ inline std::vector<Subset> random_split(const Dataset& dataset, const std::vecto
   }
   return parts;
 }
+
+std::vector<Subset> random_split(const Dataset&& temporary, const std::vector<int64_t>& lengths,
+                                 const Generator& generator = {}) = delete;
 
 // The samples of several data sets, which must live as long, one after another.
 class ConcatDataset : public Dataset {
