@@ -92,6 +92,11 @@ pub fn load_file(path: impl AsRef<Path>) -> Result<TensorMap> {
     names.map(|(index, name)| Ok((name, archive.tensor(index)?))).collect()
 }
 
+/// The metadata of a safetensors file.
+pub fn load_metadata(path: impl AsRef<Path>) -> Result<BTreeMap<String, String>> {
+    Archive::open(path)?.metadata()
+}
+
 /// Writes tensors to a safetensors file; it replaces an existing file only when it is complete.
 ///
 /// ```
@@ -106,18 +111,20 @@ pub fn load_file(path: impl AsRef<Path>) -> Result<TensorMap> {
 /// # }
 /// ```
 pub fn save_file(tensors: &TensorMap, path: impl AsRef<Path>) -> Result<()> {
-    save_file_with(tensors, path, &BTreeMap::new())
+    save_file_with(tensors, path, [("", ""); 0])
 }
 
-/// Like [`save_file`], with metadata.
-pub fn save_file_with(
+/// Like [`save_file`], with metadata: a map, or pairs such as `[("epoch", "10")]`.
+pub fn save_file_with<K: AsRef<str>, V: AsRef<str>>(
     tensors: &TensorMap,
     path: impl AsRef<Path>,
-    metadata: &BTreeMap<String, String>,
+    metadata: impl IntoIterator<Item = (K, V)>,
 ) -> Result<()> {
     let path = path_text(path.as_ref())?;
     let names = json::quote_list(tensors.keys().map(String::as_str));
-    let texts = json::quote_map(metadata);
+    let texts = metadata.into_iter();
+    let texts = texts.map(|(key, value)| (key.as_ref().to_owned(), value.as_ref().to_owned()));
+    let texts = json::quote_map(&texts.collect());
     let list = handles(&tensors.values().collect::<Vec<_>>());
     // SAFETY: texts and lists with their lengths.
     done(unsafe {

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
-use tessera::io::{load_file, save_file, save_file_with, Archive, TensorMap};
+use tessera::io::{load_file, load_metadata, save_file, save_file_with, Archive, TensorMap};
 use tessera::{DType, ErrorKind, Result, Tensor};
 
 /// A path in a folder for this test alone, which is removed at the end.
@@ -66,6 +66,8 @@ fn metadata_round_trips() -> Result<()> {
     assert_eq!(Archive::open(folder.file())?.metadata()?, texts);
     save_file(&TensorMap::new(), folder.file())?;
     assert!(Archive::open(folder.file())?.metadata()?.is_empty());
+    save_file_with(&TensorMap::new(), folder.file(), [("epoch", "10")])?;
+    assert_eq!(load_metadata(folder.file())?["epoch"], "10");
     Ok(())
 }
 
