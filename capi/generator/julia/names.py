@@ -71,7 +71,7 @@ OP_ARGUMENTS = {
     ("permute_dims", "axes"): "perm",
 }
 # Defaults that follow Julia where the library follows Python.
-DEFAULTS = {("var", "correction"): "1", ("std", "correction"): "1"}
+DEFAULTS = {("var", "correction"): "1", ("std", "correction"): "1", ("normalize", "axis"): "features_axis(input)"}
 
 
 def base_name(op: Op) -> str:

@@ -123,3 +123,6 @@ function many(f::F, args::Vararg{Any,N}) where {F,N}
         return Tensor[wrap(out[i]) for i in 1:found[]]
     end
 end
+
+# The second axis, or that of a vector.
+features_axis(t::Tensor) = min(2, ndims(t))

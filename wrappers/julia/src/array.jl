@@ -48,7 +48,10 @@ Tensor(x::Number; dtype=nothing, device=nothing) = dtype === nothing ? of_number
 of_number(x::Union{Bool,Float16,Float32,Float64,Int8,Int16,Int32,Int64,UInt8,UInt16,UInt32,ComplexF32,ComplexF64},
     device) = full((), x; dtype=typeof(x), device=device)
 of_number(x::Number, device) = Tensor(fill(x); device=device)
-Tensor(t::Tensor) = clone(t)
+Tensor(t::Tensor; dtype=nothing, device=nothing) =
+    dtype === nothing && device === nothing ? clone(t) :
+    _to(t, device, dtype === nothing ? nothing : element_type(dtype_bits(dtype)), true, false)
+Tensor(list::Tuple{Vararg{Number}}; options...) = Tensor(collect(list); options...)
 
 # Converts arrays whose element type has no dtype in the library, such as those of Julia literals.
 storable(array::AbstractArray) = dense(array)
@@ -294,7 +297,9 @@ Base.adjoint(t::Tensor) = iscomplex(t) ? conj(transpose(t)) : transpose(t)
 iscomplex(t::Tensor) = info(t).dtype in (C.TSR_COMPLEX64, C.TSR_COMPLEX128)
 Base.selectdim(t::Tensor, d::Integer, i::Integer) = select(t, i; dims=d)
 
-Base.cat(first::Tensor, rest::Tensor...; dims) = concat((first, rest...); dims=dims)
+# Along an axis that the tensors do not have, they are stacked.
+Base.cat(first::Tensor, rest::Tensor...; dims::Integer) =
+    concat(map(t -> padded(t, max(ndims(t), dims)), (first, rest...)); dims=dims)
 Base.vcat(first::Tensor, rest::Tensor...) = concat((first, rest...); dims=1)
 function Base.hcat(first::Tensor, rest::Tensor...)
     columns = map(t -> ndims(t) == 1 ? unsqueeze(t; dims=2) : t, (first, rest...))
@@ -320,7 +325,13 @@ Base.:+(a::Tensor, b::Tensor) = (same_size(a, b); add(a, b))
 Base.:-(a::Tensor, b::Tensor) = (same_size(a, b); subtract(a, b))
 Base.:-(a::Tensor) = negative(a)
 Base.:+(a::Tensor) = a
-Base.:*(a::Tensor, b::Tensor) = isnumber(a) || isnumber(b) ? multiply(a, b) : matmul(a, b)
+function Base.:*(a::Tensor, b::Tensor)
+    (isnumber(a) || isnumber(b)) && return multiply(a, b)
+    # A vector is a column, as in v * v'; the library takes it as a row.
+    isrow(b) && info(a).ndim == 1 && return multiply(unsqueeze(a; dims=2), b)
+    return matmul(a, b)
+end
+isrow(t::Tensor) = info(t).ndim == 2 && size(t, 1) == 1
 Base.:*(a::Tensor, b::Number) = multiply(a, b)
 Base.:*(a::Number, b::Tensor) = multiply(b, a)
 Base.:/(a::Tensor, b::Number) = divide(a, b)

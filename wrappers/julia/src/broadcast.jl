@@ -15,6 +15,15 @@ operation(::typeof(+), ::Val{1}) = (identity, copyto!, false)
 operation(::typeof(abs2), ::Val{1}) = (squared_size, (dst, t) -> copyto!(dst, squared_size(t)), false)
 operation(::typeof(div), ::Val{2}) = (truncated, truncated!, true)
 
+operation(::Union{typeof(muladd),typeof(fma)}, ::Val{3}) = (product_sum, (dst, args...) -> copyto!(dst, product_sum(args...)), false)
+product_sum(a::Number, b::Number, c) = add(c, a * b)
+product_sum(a, b, c) = add(a isa Number ? multiply(b, a) : multiply(a, b), c)
+# round.(Int, t)
+for f in (:round, :floor, :ceil, :trunc)
+    @eval operation(::typeof($f), ::Val{2}) = ($(Symbol(f, :_as)), (dst, T, t) -> copyto!(dst, $(Symbol(f, :_as))(T, t)), false)
+    @eval $(Symbol(f, :_as))(T::Type{<:Number}, t::Tensor) = astype($f(t), T)
+end
+
 squared_size(t) = square(iscomplex(t) ? abs(t) : t)
 truncated(a, b) = divide_rounded(a, b; rounding_mode="trunc")
 truncated!(arguments...) = divide_rounded!(arguments...; rounding_mode="trunc")

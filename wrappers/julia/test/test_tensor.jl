@@ -187,6 +187,43 @@ end
     @test Array(grad(z)) == fill(2.0, 2, 2)
 end
 
+@testset "test_functions_of_base_are_those_of_arrays" begin
+    a, v, m, b = [1.0 2 3; 4 5 6], [3.0, 1, 2], [2.0 1; 1 3], [false, true, true]
+    for (array, functions) in (
+            a => [x -> repeat(x, 2, 3), x -> repeat(x, 2), x -> repeat(x; inner=(2, 1), outer=(1, 2)), x -> repeat(x, 1, 1, 2),
+                rotl90, rotr90, rot180, x -> rotl90(x, 3), x -> cat(x, 2x; dims=3), x -> cat(x, x; dims=2), x -> cov(x),
+                x -> cov(x; dims=2, corrected=false), x -> cor(x), x -> cor(x; dims=2), x -> round.(Int, x ./ 4),
+                x -> floor.(Int, x ./ 4), x -> muladd.(x, 2, 1), x -> fma.(x, x, 0.5), x -> muladd.(2.0, 3.0, x),
+                x -> reduce(max, x; dims=1), x -> x * x', x -> x .+ (x .> 2)],
+            v => [x -> repeat(x, 2), x -> repeat(x; inner=2), x -> x * x', normalize, diagm, x -> repeat(x, 1, 2)],
+            m => [x -> x + I, x -> 2I + x, x -> x - 3I, x -> I - x, x -> x * 2I, x -> 2I * x, one])
+        for f in functions
+            found = f(Tensor(array))
+            @test Array(found) ≈ f(array) && size(found) == size(f(array))
+        end
+    end
+    t, w = Tensor(a), Tensor(v)
+    @test tr(Tensor(m)) isa Tensor && item(tr(Tensor(m))) == 5
+    @test item(cov(w)) ≈ cov(v)
+    @test rank(Tensor(m)) == 2 && issymmetric(Tensor(m)) && !issymmetric(t)
+    @test findmax(w) == findmax(v) && findmin(t) == findmin(a)
+    @test map(Array, findmax(t; dims=1)) == ([4 5 6], [1 1 1])
+    @test Array(sortperm(w)) == sortperm(v) .- 1 && w[sortperm(w)] == sort(w)
+    @test Array(sortperm(t; dims=2, rev=true)) == [2 1 0; 2 1 0]
+    @test 3 in w && !(5 in w)
+    @test findfirst(Tensor(b)) == 2 && findlast(Tensor(b)) == 3
+    @test item(reduce(+, t)) == 21 && item(mapreduce(abs2, +, t)) == 91
+    @test sum(w) > 5 && 5 < sum(w) && sum(w) <= 6 && Tensor(1) < Tensor(2) && !(Tensor(NaN) < 1) && !(1 < Tensor(NaN))
+    @test eltype(Tensor(t; dtype=Float32)) === Float32 && Array(Tensor((1, 2))) == [1, 2]
+    copied = Tensor(t; dtype=Float64)
+    copied .= 0
+    @test item(sum(t)) == 21
+    for wrong in (() -> w < 1, () -> one(t), () -> t + I, () -> diagm(t))
+        @test_throws DimensionMismatch wrong()
+    end
+    @test_throws ArgumentError sortperm(t)
+end
+
 @testset "test_a_tensor_without_axes_is_a_number" begin
     s, t, m = Tensor(3.0), Tensor(2.0), Tensor([1.0 2; 3 4])
     @test item(s * t) == 6 && item(s / t) == 1.5 && item(s + 1) == 4 && item(1 - s) == -2

@@ -270,8 +270,10 @@ The input over its p-norm along the axis, which counts as at least eps.
 
 - `p`: order of the norm
 """
-LinearAlgebra.normalize(input::Tensor; p=2, dims=2, eps=1e-12) =
+LinearAlgebra.normalize(input::Tensor; p=2, dims=features_axis(input), eps=1e-12) =
     fresh(C.tsr_normalize, input, p, zero_based(dims), eps)
 "Writes the result to its first argument; see [`normalize`](@ref)."
-LinearAlgebra.normalize!(dst::Tensor, input::Tensor; p=2, dims=2, eps=1e-12) =
-    written(dst, C.tsr_normalize_out, input, p, zero_based(dims), eps)
+function LinearAlgebra.normalize!(dst::Tensor, input::Tensor; p=2,
+        dims=features_axis(input), eps=1e-12)
+    return written(dst, C.tsr_normalize_out, input, p, zero_based(dims), eps)
+end

@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+# Functions of Julia's modules that are ops under another name, or a few ops together.
+
+# ---- Sums of functions, and searches ----
+
+for (f, reduction) in ((:+, :sum), (:*, :prod), (:max, :maximum), (:min, :minimum), (:&, :all), (:|, :any))
+    @eval Base.reduce(::typeof($f), t::Tensor; options...) = $reduction(t; options...)
+    @eval Base.mapreduce(f, ::typeof($f), t::Tensor; options...) = $reduction(f, t; options...)
+end
+
+Base.in(x::Number, t::Tensor) = Bool(item(any(equal(t, x))))
+Base.findfirst(mask::Tensor) = findfirst(Array(mask))
+Base.findlast(mask::Tensor) = findlast(Array(mask))
+
+# The place of one element is a number of Julia, from 1; places along an axis are data, from 0.
+for (find, pairs) in ((:findmax, :max_with_indices), (:findmin, :min_with_indices))
+    @eval Base.$find(t::Tensor; dims=(:)) = dims === (:) ? $find(Array(t)) : $pairs(t; dims=dims, keepdims=true)
+end
+Base.sortperm(t::Tensor; dims=nothing, rev::Bool=false) =
+    dims === nothing && ndims(t) != 1 ?
+    throw(ArgumentError("sortperm: dims is needed for a tensor of sizes $(size(t))")) : argsort(t; dims, rev)
+
+# ---- Repetition, turns, joints ----
+
+"The tensor again and again along its axes (`outer`), after each element was repeated along them (`inner`)."
+function Base.repeat(t::Tensor; inner=(), outer=())
+    for (axis, count) in enumerate(inner)
+        t = repeat_interleave(padded(t, max(axis, ndims(t))), count; dims=axis)
+    end
+    return tiled(t, outer...)
+end
+Base.repeat(t::Tensor, count::Integer, counts::Integer...) = tiled(t, count, counts...)
+function tiled(t::Tensor, counts::Integer...)
+    rank = max(ndims(t), length(counts))
+    return tile(padded(t, rank), ntuple(d -> d <= length(counts) ? Int(counts[d]) : 1, rank))
+end
+
+Base.rotl90(t::Tensor, k::Integer=1) = rot90(t; k=mod(k, 4), dims=(1, 2))
+Base.rotr90(t::Tensor, k::Integer=1) = rotl90(t, -k)
+Base.rot180(t::Tensor, k::Integer=1) = rotl90(t, 2k)
+
+# ---- Comparisons of tensors without axes: loss < 0.1 ----
+
+number_of(t::Tensor) = isnumber(t) ? item(t) : throw_sizes_of("a comparison", t)
+for f in (:<, :<=)
+    @eval Base.$f(a::Tensor, b::Real) = $f(number_of(a), b)
+    @eval Base.$f(a::Real, b::Tensor) = $f(a, number_of(b))
+    @eval Base.$f(a::Tensor, b::Tensor) = $f(number_of(a), number_of(b))
+end
+
+# ---- Linear algebra and statistics ----
+
+LinearAlgebra.tr(t::Tensor) = trace(t)
+LinearAlgebra.rank(t::Tensor; rtol=nothing) = item(matrix_rank(t; rtol))
+LinearAlgebra.issymmetric(t::Tensor) = ndims(t) == 2 && size(t, 1) == size(t, 2) && t == transpose(t)
+LinearAlgebra.diagm(t::Tensor) = ndims(t) == 1 ? diag_embed(t) :
+    throw(DimensionMismatch("diagm: expected a vector, got sizes $(size(t))"))
+Base.one(t::Tensor) = (square_matrix("one", t); eye(size(t, 1); dtype=eltype(t), device=device(t)))
+square_matrix(name, t) = ndims(t) == 2 && size(t, 1) == size(t, 2) ? t :
+    throw(DimensionMismatch("$name: expected a square matrix, got sizes $(size(t))"))
+
+const Scaling = LinearAlgebra.UniformScaling
+scaled_one(s::Scaling, t::Tensor) = multiply(one(t), s.λ)
+Base.:+(t::Tensor, s::Scaling) = add(t, scaled_one(s, t))
+Base.:+(s::Scaling, t::Tensor) = t + s
+Base.:-(t::Tensor, s::Scaling) = subtract(t, scaled_one(s, t))
+Base.:-(s::Scaling, t::Tensor) = subtract(scaled_one(s, t), t)
+Base.:*(t::Tensor, s::Scaling) = multiply(t, s.λ)
+Base.:*(s::Scaling, t::Tensor) = multiply(t, s.λ)
+
+# As for arrays: a row is a sample (dims=1) or a column is. The package's own functions take columns.
+Statistics.cov(t::Tensor; dims::Int=1, corrected::Bool=true) =
+    cov(ndims(t) == 2 && dims == 1 ? transpose(t) : t; correction=corrected ? 1 : 0)
+Statistics.cor(t::Tensor; dims::Int=1) = corrcoef(ndims(t) == 2 && dims == 1 ? transpose(t) : t)
