@@ -82,16 +82,19 @@ class Reader:
 
     def follow(self, blocks):
         """Runs the blocks and returns their number."""
+        printed = {}
         for number, block in enumerate(blocks):
             run = getattr(self, block.kind, None)
             if run is None:
                 raise Failure(f"{block.place}: nobody here runs {block.kind}")
             try:
-                printed = run(self.filled(block.body), number)
+                printed[number] = run(self.filled(block.body), number)
             except Failure as failure:
                 raise Failure(f"{block.place}: {failure}\n{block.body}") from None
-            if block.prints is not None and printed != block.prints:
-                raise Failure(f"{block.place}: expected\n{block.prints}\ngot\n{printed}")
+        printed |= self.finish()
+        for number, block in enumerate(blocks):
+            if block.prints is not None and printed[number] != block.prints:
+                raise Failure(f"{block.place}: expected\n{block.prints}\ngot\n{printed[number]}")
         return len(blocks)
 
     def filled(self, text):
@@ -113,7 +116,8 @@ class Reader:
         """Prepares a language, once, before the first block."""
 
     def finish(self):
-        """Cleans up after the last block."""
+        """Runs what a language runs together, after the last block; returns what each of these blocks printed."""
+        return {}
 
 
 class Native(Reader):
@@ -174,7 +178,7 @@ class Rust(Reader):
         home = pathlib.Path.home()
         self.variables["RUSTUP_HOME"] = os.environ.get("RUSTUP_HOME", str(home / ".rustup"))
         self.variables["CARGO_HOME"] = os.environ.get("CARGO_HOME", str(home / ".cargo"))
-        self.names = []
+        self.numbers = []
 
     def rust(self, body, number):
         if "cargo:rustc" in body:
@@ -182,34 +186,36 @@ class Rust(Reader):
             return
         if "fn main()" not in body:
             body = "fn main() {\n" + body + "}\n"
-        self.names.append(f"block{number}")
+        self.numbers.append(number)
         (self.cwd / "src" / "bin").mkdir(parents=True, exist_ok=True)
         (self.cwd / "src" / "bin" / f"block{number}.rs").write_text(body, "utf-8")
 
     def finish(self):
         self.run(["cargo", "build", "--quiet", "--bins"])
         target = pathlib.Path(self.variables.get("CARGO_TARGET_DIR", self.cwd / "target"))
-        for name in self.names:
-            self.run([str(target / "debug" / name)])  # finds the library by the run path of build.rs
+        # The programs find the library by the run path of build.rs.
+        return {number: self.run([str(target / "debug" / f"block{number}")]) for number in self.numbers}
 
 
 class Julia(Reader):
     """One session for the page, as at the prompt, because loading the package takes most of the time."""
 
     def begin(self, _):
-        self.files = []
+        self.files = {}
         self.variables["JULIA_DEPOT_PATH"] = str(self.folder / "depot")  # nothing is installed for this user
         self.variables["JULIA_PKG_SERVER"] = ""
 
     def julia(self, body, number):
         file = self.folder / f"block{number}.jl"
         file.write_text(body, "utf-8")
-        self.files.append(file)
+        self.files[number] = file
 
     def finish(self):
-        session = "".join(f"include({str(file)!r})\n".replace("'", '"') for file in self.files)
+        # A zero byte ends what a block prints.
+        session = "".join(f'include("{file}"); print(\'\\0\')\n' for file in self.files.values())
         (self.folder / "session.jl").write_text(session, "utf-8")
-        self.run([self.options.julia, "--startup-file=no", str(self.folder / "session.jl")])
+        printed = self.run([self.options.julia, "--startup-file=no", str(self.folder / "session.jl")])
+        return dict(zip(self.files, printed.split("\0")))
 
 
 READERS = {"c": Native, "cpp": Native, "python": Python, "rust": Rust, "julia": Julia}
@@ -232,7 +238,6 @@ def check(options, folder):
     reader = READERS[language](options, folder, prefix)
     reader.begin(chosen)
     count = reader.follow(chosen)
-    reader.finish()
     for block in blocks:
         if block.reason is not None:
             print(f"{block.place} is not run: {block.reason}")
