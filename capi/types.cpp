@@ -53,4 +53,14 @@ tsr_status tsr_can_cast(tsr_dtype source, tsr_dtype target, int32_t* can) {
   });
 }
 
+tsr_status tsr_default_dtype(tsr_dtype* dtype) {
+  return guard(kInfo_default_dtype,
+               [&] { *out_arg(dtype, "dtype") = dtype_to_abi(default_dtype()); });
+}
+
+tsr_status tsr_set_default_dtype(tsr_dtype dtype) {
+  return guard(Call(kInfo_set_default_dtype, dtype),
+               [&] { set_default_dtype(dtype_arg(dtype, "dtype")); });
+}
+
 }  // extern "C"

@@ -418,6 +418,9 @@ const Symbol kSymbols[] = {
     {"tsr_addr_inplace", reinterpret_cast<AnyFunction>(&tsr_addr_inplace), 132695, &kInfo_addr, &kCall_TTTRR},
     {"tsr_addr_out", reinterpret_cast<AnyFunction>(&tsr_addr_out), 67159, &kInfo_addr, &kCall_TTTRRT},
     {"tsr_affine_grid", reinterpret_cast<AnyFunction>(&tsr_affine_grid), 3597, &kInfo_affine_grid, &kCall_TJBP},
+    {"tsr_airy_ai", reinterpret_cast<AnyFunction>(&tsr_airy_ai), 1149, &kInfo_airy_ai, &kCall_TP},
+    {"tsr_airy_ai_inplace", reinterpret_cast<AnyFunction>(&tsr_airy_ai_inplace), 132221, &kInfo_airy_ai, &kCall_T},
+    {"tsr_airy_ai_out", reinterpret_cast<AnyFunction>(&tsr_airy_ai_out), 66685, &kInfo_airy_ai, &kCall_TT},
     {"tsr_all", reinterpret_cast<AnyFunction>(&tsr_all), 1412, &kInfo_all, &kCall_TjBP},
     {"tsr_all_out", reinterpret_cast<AnyFunction>(&tsr_all_out), 66948, &kInfo_all, &kCall_TjBT},
     {"tsr_allclose", reinterpret_cast<AnyFunction>(&tsr_allclose), 1331, &kInfo_allclose, &kCall_TTRRBP},
@@ -716,6 +719,7 @@ const Symbol kSymbols[] = {
     {"tsr_data_parallel_retain", reinterpret_cast<AnyFunction>(&tsr_data_parallel_retain), 612, &kInfo_data_parallel_retain, nullptr},
     {"tsr_data_parallel_sync_set", reinterpret_cast<AnyFunction>(&tsr_data_parallel_sync_set), 616, &kInfo_data_parallel_sync_set, nullptr},
     {"tsr_debug_snapshot", reinterpret_cast<AnyFunction>(&tsr_debug_snapshot), 256, &kInfo_debug_snapshot, nullptr},
+    {"tsr_default_dtype", reinterpret_cast<AnyFunction>(&tsr_default_dtype), 8, &kInfo_default_dtype, nullptr},
     {"tsr_defer_drops", reinterpret_cast<AnyFunction>(&tsr_defer_drops), 48, &kInfo_defer_drops, nullptr},
     {"tsr_deg2rad", reinterpret_cast<AnyFunction>(&tsr_deg2rad), 1115, &kInfo_deg2rad, &kCall_TP},
     {"tsr_deg2rad_inplace", reinterpret_cast<AnyFunction>(&tsr_deg2rad_inplace), 132187, &kInfo_deg2rad, &kCall_T},
@@ -988,6 +992,8 @@ const Symbol kSymbols[] = {
     {"tsr_generator_set_current", reinterpret_cast<AnyFunction>(&tsr_generator_set_current), 308, &kInfo_generator_set_current, nullptr},
     {"tsr_generator_set_state", reinterpret_cast<AnyFunction>(&tsr_generator_set_state), 306, &kInfo_generator_set_state, nullptr},
     {"tsr_geometric_inplace", reinterpret_cast<AnyFunction>(&tsr_geometric_inplace), 133188, &kInfo_geometric, &kCall_TRg},
+    {"tsr_geqrf", reinterpret_cast<AnyFunction>(&tsr_geqrf), 1712, &kInfo_geqrf, &kCall_TPP},
+    {"tsr_geqrf_out", reinterpret_cast<AnyFunction>(&tsr_geqrf_out), 67248, &kInfo_geqrf, &kCall_TTT},
     {"tsr_get_proc", reinterpret_cast<AnyFunction>(&tsr_get_proc), 23, &kInfo_get_proc, nullptr},
     {"tsr_getitem", reinterpret_cast<AnyFunction>(&tsr_getitem), 2600, &kInfo_getitem, &kCall_TJLP},
     {"tsr_getitem_basic", reinterpret_cast<AnyFunction>(&tsr_getitem_basic), 2601, &kInfo_getitem_basic, &kCall_TJP},
@@ -1748,6 +1754,7 @@ const Symbol kSymbols[] = {
     {"tsr_selu", reinterpret_cast<AnyFunction>(&tsr_selu), 3102, &kInfo_selu, &kCall_TP},
     {"tsr_selu_inplace", reinterpret_cast<AnyFunction>(&tsr_selu_inplace), 134174, &kInfo_selu, &kCall_T},
     {"tsr_selu_out", reinterpret_cast<AnyFunction>(&tsr_selu_out), 68638, &kInfo_selu, &kCall_TT},
+    {"tsr_set_default_dtype", reinterpret_cast<AnyFunction>(&tsr_set_default_dtype), 9, &kInfo_set_default_dtype, nullptr},
     {"tsr_set_matmul_precision", reinterpret_cast<AnyFunction>(&tsr_set_matmul_precision), 351, &kInfo_set_matmul_precision, nullptr},
     {"tsr_set_num_threads", reinterpret_cast<AnyFunction>(&tsr_set_num_threads), 324, &kInfo_set_num_threads, nullptr},
     {"tsr_setitem_inplace", reinterpret_cast<AnyFunction>(&tsr_setitem_inplace), 133676, &kInfo_setitem, &kCall_TJLT},
@@ -2047,7 +2054,7 @@ const Symbol kSymbols[] = {
     {"tsr_zeta_scalar_left_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_left_out), 591144, &kInfo_zeta, &kCall_NTT},
     {"tsr_zeta_scalar_out", reinterpret_cast<AnyFunction>(&tsr_zeta_scalar_out), 329000, &kInfo_zeta, &kCall_TNT},
 };
-const size_t kSymbolCount = 1681;
+const size_t kSymbolCount = 1688;
 
 namespace {
 
@@ -2077,6 +2084,7 @@ constexpr int32_t kIds[] = {
     1622, 132694, 67158,
     1623, 132695, 67159,
     3597,
+    1149, 132221, 66685,
     1412, 66948,
     1331,
     3463, 134535, 68999,
@@ -2237,6 +2245,7 @@ constexpr int32_t kIds[] = {
     612,
     616,
     256,
+    8,
     48,
     1115, 132187, 66651,
     1697, 67233,
@@ -2393,6 +2402,7 @@ constexpr int32_t kIds[] = {
     308,
     306,
     133188,
+    1712, 67248,
     23,
     2600,
     2601,
@@ -2828,6 +2838,7 @@ constexpr int32_t kIds[] = {
     2520,
     2571, 68107,
     3102, 134174, 68638,
+    9,
     351,
     324,
     133676, 395820,

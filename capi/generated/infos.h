@@ -14,6 +14,8 @@ inline constexpr CallInfoOf kInfo_buffer_release{3, "tsr_buffer_release", {{"buf
 inline constexpr CallInfoOf kInfo_promote_types{5, "tsr_promote_types", {{"first", 'D'}, {"second", 'D'}, {"common", 'W'}}};
 inline constexpr CallInfoOf kInfo_promote_number{6, "tsr_promote_number", {{"tensor", 'D'}, {"number", 'D'}, {"common", 'W'}}};
 inline constexpr CallInfoOf kInfo_can_cast{7, "tsr_can_cast", {{"source", 'D'}, {"target", 'D'}, {"can", 'W'}}};
+inline constexpr CallInfoOf kInfo_default_dtype{8, "tsr_default_dtype", {{"dtype", 'W'}}};
+inline constexpr CallInfoOf kInfo_set_default_dtype{9, "tsr_set_default_dtype", {{"dtype", 'D'}}};
 inline constexpr CallInfo kInfo_abi_version{20, 0, "tsr_abi_version"};
 inline constexpr CallInfo kInfo_version_string{21, 0, "tsr_version_string"};
 inline constexpr CallInfoOf kInfo_has{22, "tsr_has", {{"name", 'S'}}};
@@ -431,6 +433,7 @@ inline constexpr CallInfoOf kInfo_modified_bessel_k1{1145, "modified_bessel_k1",
 inline constexpr CallInfoOf kInfo_scaled_modified_bessel_k0{1146, "scaled_modified_bessel_k0", {{"input", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_scaled_modified_bessel_k1{1147, "scaled_modified_bessel_k1", {{"input", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_spherical_bessel_j0{1148, "spherical_bessel_j0", {{"input", 'T'}, {"out", 'P'}}};
+inline constexpr CallInfoOf kInfo_airy_ai{1149, "airy_ai", {{"input", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_multigammaln{1131, "multigammaln", {{"input", 'T'}, {"p", 'I'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_chebyshev_polynomial_t{1170, "chebyshev_polynomial_t", {{"input", 'T'}, {"n", 'T'}, {"out", 'P'}}};
 inline constexpr CallInfoOf kInfo_chebyshev_polynomial_u{1171, "chebyshev_polynomial_u", {{"input", 'T'}, {"n", 'T'}, {"out", 'P'}}};
@@ -589,6 +592,7 @@ inline constexpr CallInfoOf kInfo_matrix_norm{1702, "matrix_norm", {{"input", 'T
 inline constexpr CallInfoOf kInfo_matrix_rank{1703, "matrix_rank", {{"input", 'T'}, {"rtol", 'r'}, {"hermitian", 'B'}, {"out", 'P'}}, Autocast::kFloat32, Autocast::kFloat32};
 inline constexpr CallInfoOf kInfo_matrix_rank_by_rtol{1707, "matrix_rank_by_rtol", {{"input", 'T'}, {"rtol", 'T'}, {"hermitian", 'B'}, {"out", 'P'}}, Autocast::kFloat32, Autocast::kFloat32};
 inline constexpr CallInfoOf kInfo_cond{1704, "cond", {{"input", 'T'}, {"p", 'S'}, {"out", 'P'}}, Autocast::kFloat32, Autocast::kFloat32};
+inline constexpr CallInfoOf kInfo_geqrf{1712, "geqrf", {{"input", 'T'}, {"a", 'P'}, {"tau", 'P'}}, Autocast::kFloat32, Autocast::kFloat32};
 inline constexpr CallInfoOf kInfo_householder_product{1708, "householder_product", {{"input", 'T'}, {"tau", 'T'}, {"out", 'P'}}, Autocast::kFloat32, Autocast::kFloat32};
 inline constexpr CallInfoOf kInfo_ldl_factor{1709, "ldl_factor", {{"input", 'T'}, {"hermitian", 'B'}, {"ld", 'P'}, {"pivots", 'P'}}, Autocast::kFloat32, Autocast::kFloat32};
 inline constexpr CallInfoOf kInfo_ldl_factor_ex{1710, "ldl_factor_ex", {{"input", 'T'}, {"hermitian", 'B'}, {"ld", 'P'}, {"pivots", 'P'}, {"info", 'P'}}, Autocast::kFloat32, Autocast::kFloat32};

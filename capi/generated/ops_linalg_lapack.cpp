@@ -496,6 +496,22 @@ tsr_status tsr_cond_out(tsr_tensor input, const char* p, int64_t p_len, tsr_tens
   }, input, TextOf{p, p_len}, dst);
 }
 
+tsr_status tsr_geqrf(tsr_tensor input, tsr_tensor* a, tsr_tensor* tau) {
+  if (is_autocast_used()) [[unlikely]] {
+    const Recast done = autocast(kInfo_geqrf, tsr_geqrf, input, a, tau);
+    if (done.called) return done.status;
+  }
+  return several(kInfo_geqrf, 0, std::tuple(a, tau), [&] {
+    return ops::geqrf(TensorArg(input, "input").get());
+  }, input);
+}
+tsr_status tsr_geqrf_out(tsr_tensor input, tsr_tensor a_dst, tsr_tensor tau_dst) {
+  return guard(kInfo_geqrf, 0x106b0, [&] {
+    ops::geqrf(TensorArg(input, "input").get(), ops::Out::into(TensorArg(a_dst, "a_dst").get()),
+        ops::Out::into(TensorArg(tau_dst, "tau_dst").get()));
+  }, input, a_dst, tau_dst);
+}
+
 tsr_status tsr_householder_product(tsr_tensor input, tsr_tensor tau, tsr_tensor* out) {
   if (is_autocast_used()) [[unlikely]] {
     const Recast done = autocast(kInfo_householder_product, tsr_householder_product, input, tau,

@@ -643,6 +643,23 @@ tsr_status tsr_spherical_bessel_j0_inplace(tsr_tensor input) {
   }, input);
 }
 
+tsr_status tsr_airy_ai(tsr_tensor input, tsr_tensor* out) {
+  return one(kInfo_airy_ai, 0, out, [&] {
+    return ops::airy_ai(TensorArg(input, "input").get());
+  }, input);
+}
+tsr_status tsr_airy_ai_out(tsr_tensor input, tsr_tensor dst) {
+  return guard(kInfo_airy_ai, 0x1047d, [&] {
+    ops::airy_ai(TensorArg(input, "input").get(), ops::Out::into(TensorArg(dst, "dst").get()));
+  }, input, dst);
+}
+tsr_status tsr_airy_ai_inplace(tsr_tensor input) {
+  return guard(kInfo_airy_ai, 0x2047d, [&] {
+    ops::airy_ai(TensorArg(input, "input").get(),
+        ops::Out::inplace(TensorArg(input, "input").get()));
+  }, input);
+}
+
 tsr_status tsr_multigammaln(tsr_tensor input, int64_t p, tsr_tensor* out) {
   return one(kInfo_multigammaln, 0, out, [&] {
     return ops::multigammaln(TensorArg(input, "input").get(), p);

@@ -457,6 +457,11 @@ TSR_API TSR_NODISCARD tsr_status tsr_spherical_bessel_j0(tsr_tensor input, tsr_t
 TSR_API TSR_NODISCARD tsr_status tsr_spherical_bessel_j0_out(tsr_tensor input, tsr_tensor dst);
 TSR_API TSR_NODISCARD tsr_status tsr_spherical_bessel_j0_inplace(tsr_tensor input);
 
+/* The Airy function Ai of each element, 0 at infinity; NaN at minus infinity. */
+TSR_API TSR_NODISCARD tsr_status tsr_airy_ai(tsr_tensor input, tsr_tensor* out);
+TSR_API TSR_NODISCARD tsr_status tsr_airy_ai_out(tsr_tensor input, tsr_tensor dst);
+TSR_API TSR_NODISCARD tsr_status tsr_airy_ai_inplace(tsr_tensor input);
+
 /* Logarithm of the multivariate gamma function of dimension p; NaN unless x > (p - 1) / 2.
  * p: at least 1 */
 TSR_API TSR_NODISCARD tsr_status tsr_multigammaln(tsr_tensor input, int64_t p, tsr_tensor* out);
@@ -2117,6 +2122,13 @@ TSR_API TSR_NODISCARD tsr_status tsr_cond(
     tsr_tensor input, const char* p, int64_t p_len, tsr_tensor* out);
 TSR_API TSR_NODISCARD tsr_status tsr_cond_out(
     tsr_tensor input, const char* p, int64_t p_len, tsr_tensor dst);
+
+/* The QR factorization in LAPACK's form: R and, below its diagonal, the reflectors of
+ * householder_product(a, tau), which is Q.
+ * NOT_IMPLEMENTED for matrices that require grad. */
+TSR_API TSR_NODISCARD tsr_status tsr_geqrf(tsr_tensor input, tsr_tensor* a, tsr_tensor* tau);
+TSR_API TSR_NODISCARD tsr_status tsr_geqrf_out(
+    tsr_tensor input, tsr_tensor a_dst, tsr_tensor tau_dst);
 
 /* The first n columns of the product of k reflections I - tau(i) v(i) v(i)^H.
  * input: m x n with n <= m; column i has the part of v(i) below its row i

@@ -194,6 +194,16 @@ TSR_API TSR_NODISCARD tsr_status tsr_promote_number(
  * 0. A dtype that cannot be promoted with `target` cannot be cast. */
 TSR_API TSR_NODISCARD tsr_status tsr_can_cast(tsr_dtype source, tsr_dtype target, int32_t* can);
 
+/* The default dtype of the process: what an operator makes of integers and bools that cannot
+ * stay what they are, and what functions that make tensors of floats take when no dtype is
+ * given. float32 at first. */
+TSR_API TSR_NODISCARD tsr_status tsr_default_dtype(tsr_dtype* dtype);
+
+/* Sets the default dtype of the process. With float64 the default complex dtype is complex128,
+ * else complex64.
+ * DTYPE for one that is not floating. */
+TSR_API TSR_NODISCARD tsr_status tsr_set_default_dtype(tsr_dtype dtype);
+
 #ifdef __cplusplus
 }
 #endif

@@ -24,8 +24,8 @@ enum class FactorOp : int32_t {
   // a (rows, or columns when `transposed`): triangular and not written; b (rows): becomes A⁻¹ B.
   // `upper`, `unit` describe A. Zeros on the diagonal give infinities.
   kTriangularSolve,
-  // a (columns): becomes R in its upper triangle and other numbers below; q (columns, rows-of-A x
-  // others): Q, or null.
+  // a (columns): becomes R in its upper triangle and, below it, the reflectors; values (k): their
+  // scalars, or null; q (columns, rows-of-A x others): Q, or null.
   kQr,
   // a (rows): Hermitian, of which one triangle (`upper`) is read; destroyed, or becomes the
   // eigenvectors (columns) when `vectors`; values (real): ascending.

@@ -40,6 +40,12 @@ TEST(Tensor, dtypes_promote_as_the_library_says) {
   EXPECT_TRUE(can_cast(kInt8, kInt16));
   EXPECT_FALSE(can_cast(kFloat64, kFloat32) || can_cast(kUInt64, kInt64));
   EXPECT_EQ((ones({1}, kInt8) + ones({1}, kFloat16)).dtype(), promote_types(kInt8, kFloat16));
+  EXPECT_EQ(default_dtype(), kFloat32);
+  set_default_dtype(kFloat64);
+  EXPECT_EQ(sqrt(ones({1}, kInt8)).dtype(), kFloat64);
+  EXPECT_EQ((ones({1}, kInt8) * 0.5).dtype(), kFloat64);
+  set_default_dtype(kFloat32);
+  EXPECT_THROW(set_default_dtype(kInt8), DTypeError);
 }
 
 TEST(Tensor, copies_share_and_moves_empty) {

@@ -220,6 +220,18 @@ inline bool can_cast(DType source, DType target) {
   return can != 0;
 }
 
+// What an operator makes of integers that cannot stay what they are, and what functions that make
+// tensors of floats take when no dtype is given. It belongs to the process; float32 at first.
+inline DType default_dtype() {
+  tsr_dtype dtype = 0;
+  check(tsr_default_dtype(&dtype));
+  return static_cast<DType>(dtype);
+}
+// Throws DTypeError for a dtype that is not floating.
+inline void set_default_dtype(DType dtype) {
+  check(tsr_set_default_dtype(static_cast<tsr_dtype>(dtype)));
+}
+
 namespace detail {
 
 template <class T>

@@ -33,6 +33,7 @@ struct LuFactorResult;
 struct LuResult;
 struct SlogdetResult;
 struct LstsqResult;
+struct GeqrfResult;
 struct LdlFactorResult;
 struct LdlFactorExResult;
 struct SortWithIndicesResult;
@@ -291,6 +292,9 @@ class TensorMethods {
   // sin(x) / x of each element, 1 at 0.
   Tensor spherical_bessel_j0() const;
   Tensor& spherical_bessel_j0_();
+  // The Airy function Ai of each element, 0 at infinity; NaN at minus infinity.
+  Tensor airy_ai() const;
+  Tensor& airy_ai_();
   // Logarithm of the multivariate gamma function of dimension p; NaN unless x > (p - 1) / 2.
   Tensor multigammaln(int64_t p) const;
   Tensor& multigammaln_(int64_t p);

@@ -126,6 +126,12 @@ struct LstsqResult {
   Tensor singular_values;
 };
 
+// What geqrf gives.
+struct GeqrfResult {
+  Tensor a;
+  Tensor tau;
+};
+
 // What ldl_factor gives.
 struct LdlFactorResult {
   Tensor ld;
@@ -882,6 +888,13 @@ inline Tensor& spherical_bessel_j0_(Tensor& input) {
 }
 inline Tensor& spherical_bessel_j0_out(Tensor& dst, const Tensor& input) {
   return detail::written<tsr_spherical_bessel_j0_out>(dst, input.handle());
+}
+
+// The Airy function Ai of each element, 0 at infinity; NaN at minus infinity.
+inline Tensor airy_ai(const Tensor& input) { return detail::one<tsr_airy_ai>(input.handle()); }
+inline Tensor& airy_ai_(Tensor& input) { return detail::changed<tsr_airy_ai_inplace>(input); }
+inline Tensor& airy_ai_out(Tensor& dst, const Tensor& input) {
+  return detail::written<tsr_airy_ai_out>(dst, input.handle());
 }
 
 // Logarithm of the multivariate gamma function of dimension p; NaN unless x > (p - 1) / 2.
@@ -3385,6 +3398,20 @@ inline Tensor cond(const Tensor& input, std::string_view p = "2") {
 }
 inline Tensor& cond_out(Tensor& dst, const Tensor& input, std::string_view p = "2") {
   return detail::written<tsr_cond_out>(dst, input.handle(), p.data(), detail::length(p));
+}
+
+// The QR factorization in LAPACK's form: R and, below its diagonal, the reflectors of
+// householder_product(a, tau), which is Q. NOT_IMPLEMENTED for matrices that require grad.
+inline GeqrfResult geqrf(const Tensor& input) {
+  struct {
+    tsr_tensor a = nullptr;
+    tsr_tensor tau = nullptr;
+  } out;
+  check(tsr_geqrf(input.handle(), &out.a, &out.tau));
+  return {Tensor::take(out.a), Tensor::take(out.tau)};
+}
+inline void geqrf_out(Tensor& a_dst, Tensor& tau_dst, const Tensor& input) {
+  check(tsr_geqrf_out(input.handle(), a_dst.handle(), tau_dst.handle()));
 }
 
 // The first n columns of the product of k reflections I - tau(i) v(i) v(i)^H.
@@ -7355,6 +7382,8 @@ inline Tensor TensorMethods::spherical_bessel_j0() const {
 inline Tensor& TensorMethods::spherical_bessel_j0_() {
   return tessera::spherical_bessel_j0_(self());
 }
+inline Tensor TensorMethods::airy_ai() const { return tessera::airy_ai(self()); }
+inline Tensor& TensorMethods::airy_ai_() { return tessera::airy_ai_(self()); }
 inline Tensor TensorMethods::multigammaln(int64_t p) const {
   return tessera::multigammaln(self(), p);
 }

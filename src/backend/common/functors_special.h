@@ -223,6 +223,20 @@ struct SphericalBesselJ0 {
     return spherical_bessel_j0(x);
   }
 };
+struct AiryAi {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return airy_ai(x);
+  }
+};
+struct AiryAiPrime {
+  static constexpr unsigned kTypes = kReal;
+  template <class V>
+  TSR_HD V operator()(V x) const {
+    return airy_ai_prime(x);
+  }
+};
 // -x log x, 0 at 0, minus infinity left of it.
 struct Entr {
   static constexpr unsigned kTypes = kReal;

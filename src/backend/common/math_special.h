@@ -4,6 +4,7 @@
 // of their functors.
 #pragma once
 
+#include "backend/common/airy_math.h"
 #include "backend/common/bessel_more_math.h"
 #include "backend/common/gamma_math.h"
 #include "backend/common/math_any.h"
@@ -239,6 +240,14 @@ template <class T, class Fn>
 }
 [[gnu::always_inline]] inline VD spherical_bessel_j0(VD x) {
   return in_double(x, [](double lane) { return math::spherical_bessel_j(lane); });
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> airy_ai(Vec<T> x) {
+  return in_double(x, [](double lane) { return math::airy<false>(lane); });
+}
+template <class T>
+[[gnu::always_inline]] inline Vec<T> airy_ai_prime(Vec<T> x) {
+  return in_double(x, [](double lane) { return math::airy<true>(lane); });
 }
 template <class T>
 [[gnu::always_inline]] inline Vec<T> ndtri(Vec<T> x) {

@@ -4,6 +4,7 @@
 // those of backend/common, which compute in double.
 #pragma once
 
+#include "backend/common/airy_math.h"
 #include "backend/common/bessel_math.h"
 #include "backend/common/bessel_more_math.h"
 #include "backend/common/gamma_math.h"
@@ -136,6 +137,16 @@ template <class T>
 TSR_HD Number<T> spherical_bessel_j0(Number<T> a) {
   const double x = static_cast<double>(a.v);
   return number<T>(math::spherical_bessel_j(x));
+}
+template <class T>
+TSR_HD Number<T> airy_ai(Number<T> a) {
+  const double x = static_cast<double>(a.v);
+  return number<T>(math::airy<false>(x));
+}
+template <class T>
+TSR_HD Number<T> airy_ai_prime(Number<T> a) {
+  const double x = static_cast<double>(a.v);
+  return number<T>(math::airy<true>(x));
 }
 template <class T>
 TSR_HD Number<T> ndtri(Number<T> a) {

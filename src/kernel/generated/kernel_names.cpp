@@ -82,6 +82,7 @@ const char* kernel_name(int32_t id) noexcept {
     case 1146: return "scaled_modified_bessel_k0";
     case 1147: return "scaled_modified_bessel_k1";
     case 1148: return "spherical_bessel_j0";
+    case 1149: return "airy_ai";
     case 1150: return "elu";
     case 1151: return "selu";
     case 1152: return "mish";
@@ -96,6 +97,7 @@ const char* kernel_name(int32_t id) noexcept {
     case 1161: return "logsigmoid";
     case 1162: return "threshold";
     case 1164: return "nan_to_finite";
+    case 1165: return "airy_ai_prime";
     case 1200: return "add";
     case 1201: return "subtract";
     case 1202: return "multiply";

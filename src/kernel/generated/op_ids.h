@@ -93,6 +93,7 @@ enum class UnaryOp : int32_t {
   kScaledModifiedBesselK0 = 1146,
   kScaledModifiedBesselK1 = 1147,
   kSphericalBesselJ0 = 1148,
+  kAiryAi = 1149,
   kElu = 1150,  // p0: alpha, p1: rate
   kSelu = 1151,  // scaled elu
   kMish = 1152,  // x tanh(softplus(x))
@@ -107,11 +108,12 @@ enum class UnaryOp : int32_t {
   kLogsigmoid = 1161,  // log(sigmoid(x))
   kThreshold = 1162,  // p0: threshold, p1: value
   kNanToFinite = 1164,  // nan_to_num with the dtype's limits; p0 for NaN, p1 the largest number
+  kAiryAiPrime = 1165,  // the derivative of airy_ai
 };
 template <>
 struct OpRange<UnaryOp> {
   static constexpr int32_t kFirst = 1000;
-  static constexpr int32_t kEnd = 1165;
+  static constexpr int32_t kEnd = 1166;
 };
 
 // out = f(a, b).

@@ -13,6 +13,6 @@ extern const Unary
     exp2, sinc, lgamma, digamma, erfinv, frac, signbit, isposinf, isneginf, angle, deg2rad, rad2deg,
     ndtr, ndtri, log_ndtr, erfcx, entr, i0, i0e, i1, i1e, bessel_j0, bessel_j1, bessel_y0,
     bessel_y1, modified_bessel_k0, modified_bessel_k1, scaled_modified_bessel_k0,
-    scaled_modified_bessel_k1, spherical_bessel_j0;
+    scaled_modified_bessel_k1, spherical_bessel_j0, airy_ai;
 
 }  // namespace tsr::ops

@@ -111,6 +111,19 @@ std::tuple<Tensor, Tensor> qr(const Tensor& input, std::string_view mode, Out q,
   return {empty(Dims{0}, input.dtype(), input.device()), second};
 }
 
+std::tuple<Tensor, Tensor> geqrf(const Tensor& input, Out a, Out tau) {
+  check_matrices(input, "input");
+  TSR_CHECK(!needs_grad(input), Code::kNotImplemented, "input",
+            "geqrf has no derivative; expected matrices that require no grad, or qr");
+  check_apart(a, "a", tau, "tau");
+  const int64_t k = std::min(input.size(input.ndim() - 2), input.size(input.ndim() - 1));
+  Factoring factoring(kernel::FactorOp::kQr, input);
+  factoring.a = copy_by_columns(input);
+  factoring.values = empty(with_batch(input, {k}), input.dtype(), input.device());
+  factoring.run();
+  return {deliver(factoring.a, a, false), deliver(factoring.values, tau, false)};
+}
+
 // The product is I - V T Vᴴ (R. Schreiber, C. Van Loan, A storage-efficient WY representation for
 // products of Householder transformations, 1989). With D = diag(tau) and S the part of Vᴴ V above
 // its diagonal, T = (I + D S)⁻¹ D, which also serves where some tau is 0.

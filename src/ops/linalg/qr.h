@@ -18,6 +18,11 @@ namespace tsr::ops {
 std::tuple<Tensor, Tensor> qr(const Tensor& input, std::string_view mode = "reduced", Out q = {},
                               Out r = {});
 
+// (a, tau) as LAPACK's geqrf leaves them: R in the upper triangle of a, below it the reflectors
+// that householder_product(a, tau) multiplies to Q. Throws kShape, kDType; kNotImplemented if the
+// input requires grad.
+std::tuple<Tensor, Tensor> geqrf(const Tensor& input, Out a = {}, Out tau = {});
+
 // The first n columns of H(1) H(2) ... H(k) with H(i) = I - tau(i) v(i) v(i)ᴴ, where v(i) is 0
 // above row i, 1 in it, and below it the column i of the input, m x n with n <= m; tau: (..., k)
 // with k <= n. Throws kShape, kDType, kDevice.

@@ -110,6 +110,15 @@ Tensor d_spherical_bessel_j0(const Tensor& g, const Tensor& x) {
   return multiply(g, where(near, multiply(sum, x), slope));
 }
 
+// Ai'' = x Ai (DLMF 9.2.1).
+extern const Unary kAiryAiPrime;
+Tensor d_airy_ai(const Tensor& g, const Tensor& x) {
+  return multiply(g, kAiryAiPrime(x));
+}
+Tensor d_airy_ai_prime(const Tensor& g, const Tensor& x) {
+  return multiply(g, multiply(x, airy_ai(x)));
+}
+
 // ---- two operands ----
 
 Tensor no_derivative(const BinaryContext&) {
@@ -264,6 +273,9 @@ Tensor kaiser_window(int64_t n, bool periodic, double beta, std::optional<DType>
 
 // ---- the rows ----
 // clang-format off
+namespace {
+constinit const Unary kAiryAiPrime{{UnaryOp::kAiryAiPrime, "AiryAiPrimeBackward", UnaryType::kFloatReal, kInput, d_airy_ai_prime}};
+}  // namespace
 constinit const Unary ndtr{{UnaryOp::kNdtr, "NdtrBackward", UnaryType::kFloatReal, kInput, d_ndtr}};
 constinit const Unary ndtri{{UnaryOp::kNdtri, "NdtriBackward", UnaryType::kFloatReal, kOutput, d_ndtri}};
 constinit const Unary log_ndtr{{UnaryOp::kLogNdtr, "LogNdtrBackward", UnaryType::kFloatReal, kInput, d_log_ndtr}};
@@ -282,6 +294,7 @@ constinit const Unary modified_bessel_k1{{UnaryOp::kModifiedBesselK1, "ModifiedB
 constinit const Unary scaled_modified_bessel_k0{{UnaryOp::kScaledModifiedBesselK0, "ScaledModifiedBesselK0Backward", UnaryType::kFloatReal, kInput, d_scaled_k0}};
 constinit const Unary scaled_modified_bessel_k1{{UnaryOp::kScaledModifiedBesselK1, "ScaledModifiedBesselK1Backward", UnaryType::kFloatReal, kInput, d_scaled_k1}};
 constinit const Unary spherical_bessel_j0{{UnaryOp::kSphericalBesselJ0, "SphericalBesselJ0Backward", UnaryType::kFloatReal, kInput, d_spherical_bessel_j0}};
+constinit const Unary airy_ai{{UnaryOp::kAiryAi, "AiryAiBackward", UnaryType::kFloatReal, kInput, d_airy_ai}};
 constinit const Binary zeta{{BinaryOp::kZeta, "ZetaBackward", BinaryType::kFloatReal, {kSaveNothing, no_derivative}, {kSaveBoth, zeta_q}}};
 constinit const Binary igamma{{BinaryOp::kIgamma, "IgammaBackward", BinaryType::kFloatReal, {kSaveNothing, no_derivative}, {kSaveBoth, igamma_x}}};
 constinit const Binary standard_gamma_grad{{BinaryOp::kStandardGammaGrad, "StandardGammaGradBackward", BinaryType::kFloatReal, {kSaveNothing, no_second_derivative}, {kSaveNothing, no_second_derivative}}};

@@ -51,5 +51,20 @@ function can_cast(S::Type, T::Type)
     return can[] != 0
 end
 
+"""
+    default_dtype()
+
+The default element type of the process: what an operation makes of integers that cannot stay what they
+are, and what functions that make tensors of floats take when no type is given. `Float32` at first.
+"""
+function default_dtype()
+    dtype = Ref{Int32}(0)
+    check(C.tsr_default_dtype(dtype))
+    return element_type(dtype[])
+end
+
+"Sets `default_dtype()`; throws for a type that is not floating."
+set_default_dtype(T::Type) = check(C.tsr_set_default_dtype(dtype_bits(T)))
+
 "The element type. The compiler does not know it: a `Tensor` can have any."
 Base.eltype(t::Tensor) = element_type(info(t).dtype)

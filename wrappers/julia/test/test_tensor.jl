@@ -368,6 +368,11 @@ end
     @test_throws ArgumentError Tessera.promote_types(UInt64, Int8)
     @test Tessera.can_cast(Int8, Int16) && !Tessera.can_cast(Float64, Float32) && !Tessera.can_cast(UInt64, Int64)
     @test_throws ArgumentError Tessera.promote_types(String, Int8)
+    @test Tessera.default_dtype() === Float32
+    Tessera.set_default_dtype(Float64)
+    @test eltype(Tensor(Int8[4]) .* 0.5) === Float64
+    Tessera.set_default_dtype(Float32)
+    @test_throws Exception Tessera.set_default_dtype(Int8)
     for S in (Bool, UInt8, Int32, Float16, Float64, ComplexF32), T in (Bool, Int8, Int64, Float32, ComplexF64)
         @test eltype(Tensor(zeros(S, 1)) .+ Tensor(zeros(T, 1))) === Tessera.promote_types(S, T)
     end

@@ -31,8 +31,8 @@ static void tpy_leave_to_counting(PyTypeObject* type) {
   type->tp_free = PyObject_Free;
 }
 
-/* Results are of this class, which adds neither attributes nor a finalizer to TensorBase. So they
- * are made untracked by the collector, and freed without the general deallocation of Python
+/* Results are of this class, which adds neither fields nor a finalizer to TensorBase. So they are
+ * made untracked by the collector, and freed without the general deallocation of Python
  * classes. Subclasses use the general one. */
 static void tpy_make_light(PyTypeObject* type) {
   if (type->tp_dictoffset != 0 || type->tp_finalize != NULL ||
@@ -114,7 +114,10 @@ static int tpy_register_one(PyObject* name, PyObject* object) {
     Py_INCREF(object);
     memcpy(entry->place, &object, sizeof object);
     if (object == (PyObject*)tpy.tensor) tpy_make_light(tpy.tensor);
-    if (object == (PyObject*)tpy.dialect) tpy_make_light(tpy.dialect);
+    if (object == (PyObject*)tpy.dialect) {
+      tpy_make_light(tpy.dialect);
+      if (!tpy_take_attributes(tpy.dialect)) return 0;
+    }
     if (object == (PyObject*)tpy.generator) tpy_leave_to_counting(tpy.generator);
     return 1;
   }

@@ -26,6 +26,7 @@
 typedef struct tpy_object {
   PyObject_HEAD tsr_tensor handle;
   PyObject* weakrefs;
+  PyObject* attributes; /* a dict of those that a program gave an object of the dialect, or NULL */
   struct tpy_object* grad;   /* the object that `grad` returned last, while it lives; not owned */
   struct tpy_object* users;  /* the first tensor whose `grad` is this object */
   struct tpy_object* next;   /* the next user of the same `grad` */
@@ -465,6 +466,9 @@ extern PyMemberDef tensor_members[];
 PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs);
 PyObject* tensor_alloc(PyTypeObject* type, Py_ssize_t count);
 void tensor_dealloc(PyObject* self);
+/* Lets objects of a class, and of subclasses made from now on, have attributes of a program's own.
+ */
+int tpy_take_attributes(PyTypeObject* type);
 int tensor_traverse(PyObject* self, visitproc visit, void* arg);
 int tensor_clear(PyObject* self);
 Py_hash_t tensor_hash(PyObject* self);

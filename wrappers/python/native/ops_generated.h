@@ -443,6 +443,12 @@ TPY_OP(spherical_bessel_j0, 1, "spherical_bessel_j0", "($input, *, out=None)\n--
 TPY_OP(spherical_bessel_j0_inplace, 0, "spherical_bessel_j0_", "($input)\n--\n\nsin(x) / x of each element, 1 at 0.",
     {"spherical_bessel_j0_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_spherical_bessel_j0_inplace, NULL}, {0}})
+TPY_OP(airy_ai, 1, "airy_ai", "($input, *, out=None)\n--\n\nThe Airy function Ai of each element, 0 at infinity; NaN at minus infinity.",
+    {"airy_ai", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 1, 1, 0, -1, 0, 1, 1, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_to, call_tt, (tpy_function)tsr_airy_ai, (tpy_function)tsr_airy_ai_out}, {0}})
+TPY_OP(airy_ai_inplace, 0, "airy_ai_", "($input)\n--\n\nThe Airy function Ai of each element, 0 at infinity; NaN at minus infinity.",
+    {"airy_ai_", 1, 1, 1, -1, 1u, takes_input, keys_input}, TPY_INPLACE, 1, 1, 0, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_t, NULL, (tpy_function)tsr_airy_ai_inplace, NULL}, {0}})
 TPY_OP(multigammaln, 1, "multigammaln", "($input, p, *, out=None)\n--\n\nLogarithm of the multivariate gamma function of dimension p; NaN unless x > (p - 1) / 2.",
     {"multigammaln", 3, 2, 2, -1, 1u, takes_input_p_out, keys_input_p_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tio, call_tit, (tpy_function)tsr_multigammaln, (tpy_function)tsr_multigammaln_out}, {0}})
@@ -1299,6 +1305,9 @@ TPY_OP(matrix_rank_by_rtol, 1, NULL, "($input, rtol, hermitian=False, *, out=Non
 TPY_OP(cond, 1, NULL, "($input, p='2', *, out=None)\n--\n\nThe norm of the matrix times that of its inverse; infinite for a singular one.",
     {"cond", 3, 2, 1, -1, 1u, takes_input_p_out_2, keys_input_p_out_2}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 0, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tso, call_tst, (tpy_function)tsr_cond, (tpy_function)tsr_cond_out}, {0}})
+TPY_OP(geqrf, 1, NULL, "($input, *, out=None)\n--\n\nThe QR factorization in LAPACK's form: R and, below its diagonal, the reflectors of householder_product(a, tau), which is Q.",
+    {"geqrf", 2, 1, 1, -1, 1u, takes_input_out, keys_input_out}, TPY_FUNCTIONAL, 1, 2, 1, 0, -1, 0, 0, 0, NULL, {0, 0},
+    (const tpy_way[]){{0, 0, call_too, call_ttt, (tpy_function)tsr_geqrf, (tpy_function)tsr_geqrf_out}, {0}})
 TPY_OP(householder_product, 1, NULL, "($input, tau, *, out=None)\n--\n\nThe first n columns of the product of k reflections I - tau(i) v(i) v(i)^H.",
     {"householder_product", 3, 2, 2, -1, 3u, takes_input_tau_out, keys_input_tau_out}, TPY_FUNCTIONAL, 2, 1, 1, 0, -1, 0, 1, 2, NULL, {0, 0},
     (const tpy_way[]){{0, 0, call_tto, call_ttt, (tpy_function)tsr_householder_product, (tpy_function)tsr_householder_product_out}, {0}})

@@ -154,15 +154,17 @@ static int tpy_fill(const tpy_nest* nest, PyObject* data, int32_t depth, tsr_dty
 }
 
 static tsr_dtype tpy_default_dtype(int kind) {
+  tsr_dtype real = TSR_FLOAT32;
+  (void)tsr_default_dtype(&real);
   switch (kind) {
     case TSR_NUMBER_BOOL:
       return TSR_BOOL;
     case TSR_NUMBER_INTEGER:
       return TSR_INT64;
     case TSR_NUMBER_COMPLEX:
-      return TSR_COMPLEX64;
+      return real == TSR_FLOAT64 ? TSR_COMPLEX128 : TSR_COMPLEX64;
     default:
-      return TSR_FLOAT32;
+      return real;
   }
 }
 

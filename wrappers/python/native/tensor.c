@@ -21,6 +21,7 @@ void tensor_dealloc(PyObject* self) {
   tpy_forget_grad((tpy_object*)self);
   while (((tpy_object*)self)->users != NULL) tpy_forget_grad(((tpy_object*)self)->users);
   if (((tpy_object*)self)->weakrefs != NULL) PyObject_ClearWeakRefs(self);
+  Py_CLEAR(((tpy_object*)self)->attributes);
   tsr_tensor_release(tpy_handle(self));
   type->tp_free(self);
   Py_DECREF(type);
@@ -28,9 +29,9 @@ void tensor_dealloc(PyObject* self) {
 
 /* ---- the collector ----
  * A tensor refers to Python objects only through the library: the callables of its hooks, and those
- * of its graph. Most tensors have none, so the collector tracks a tensor only once it gets one, and
- * those with a graph that are made while the library holds any callable; otherwise a tensor costs
- * the collector nothing. */
+ * of its graph; one of the dialect also by attributes that a program gave it. Most tensors have
+ * none, so the collector tracks a tensor only once it gets one, and those with a graph that are
+ * made while the library holds any callable; otherwise a tensor costs the collector nothing. */
 
 PyObject* tensor_alloc(PyTypeObject* type, Py_ssize_t count) {
   (void)count;
@@ -75,6 +76,36 @@ int tensor_clear(PyObject* self) {
   ((tpy_object*)self)->handle = NULL;
   tsr_tensor_release(handle);
   return 0;
+}
+
+/* ---- attributes of a program's own ----
+ * Only classes that are written in Python have them: Python's own functions for the collector visit
+ * and clear the dict of such a class, since TensorBase has no place for one. */
+
+static int tensor_setattro(PyObject* self, PyObject* name, PyObject* value) {
+  if (PyObject_GenericSetAttr(self, name, value) < 0) return -1;
+  if (((tpy_object*)self)->attributes != NULL) tpy_show_to_collector(self);
+  return 0;
+}
+
+static PyObject* tensor_get_dict(PyObject* self, void* closure) {
+  PyObject* attributes = PyObject_GenericGetDict(self, closure);
+  if (attributes != NULL) tpy_show_to_collector(self);
+  return attributes;
+}
+
+static PyGetSetDef tensor_dict = {"__dict__", tensor_get_dict, PyObject_GenericSetDict,
+                                  "Attributes that the program gave this object.", NULL};
+
+int tpy_take_attributes(PyTypeObject* type) {
+  PyObject* entry = PyDescr_NewGetSet(type, &tensor_dict);
+  if (entry == NULL) return 0;
+  const int failed = PyDict_SetItemString(type->tp_dict, "__dict__", entry);
+  Py_DECREF(entry);
+  type->tp_dictoffset = offsetof(tpy_object, attributes);
+  type->tp_setattro = tensor_setattro;
+  PyType_Modified(type);
+  return failed == 0;
 }
 
 /* Class(tensor): another Python object, of this class, for the same tensor. */

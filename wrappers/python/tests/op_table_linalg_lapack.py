@@ -148,6 +148,10 @@ def np_lu_factor(a: Any) -> Any:
     return factors, (pivots + 1).astype(np.int32)
 
 
+def np_geqrf(a: Any) -> Any:
+    return scipy.linalg.lapack.get_lapack_funcs("geqrf", (a,))(a)[:2]
+
+
 def np_reflections(a: Any, tau: Any) -> Any:
     if a.ndim > 2:
         return np.stack([np_reflections(x, t) for x, t in zip(a, tau)])
@@ -247,6 +251,9 @@ ROWS = [
                 ((2, 2, 2), (2, 1), {"upper": False}), ((2, 2), (3, 2), {"upper": True, "left": False}),
                 ((2, 2), (2, 2), {"upper": False, "unitriangular": True}), ((0, 0), (0, 2), {"upper": True})),
         errors=[(ValueError, lambda: la.solve_triangular(ts.ones(2, 3), ts.ones(2), upper=True))]),
+    row("geqrf", each_matrix(np_geqrf, 2), matrices((3, 3), (2, 4, 2), (2, 3)), grad=False, why_no_grad="refuses tensors that require grad",
+        errors=[(ValueError, lambda: la.geqrf(ts.ones(2))), (TypeError, lambda: la.geqrf(HALF)),
+                (NotImplementedError, lambda: la.geqrf(ts.ones(2, 2, requires_grad=True)))]),
     row("householder_product", np_reflections,
         lambda m: [sample(m(4, 3), m(3)), sample(m(3, 3), m(2)), sample(m(2, 3, 2), m(2, 2)), sample(m(3, 2), np.zeros(2)), sample(m(2, 0), m(0))],
         errors=[(ValueError, lambda: la.householder_product(ts.ones(2, 3), ts.ones(2))),

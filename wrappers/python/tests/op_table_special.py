@@ -178,6 +178,7 @@ NORMAL = [
     *(full_range(f"modified_bessel_{name}", getattr(special, name), 0.5, 4, dtypes=ALL_FLOATS) for name in ("k0", "k1")),
     *(full_range(f"scaled_modified_bessel_{name}", getattr(special, f"{name}e"), 0.5, 4, dtypes=ALL_FLOATS) for name in ("k0", "k1")),
     real_only("spherical_bessel_j0", lambda x: np.sinc(x / np.pi), -3, 3),
+    real_only("airy_ai", lambda x: scipy.special.airy(x)[0], -6, 4),
     Row("multigammaln", multigammaln, lambda make: [sample(make(3, 4, low=1.5, high=4), p) for p in (1, 2, 3)] + [sample(make(low=1), 2)],
         dtypes=FLOATS, tolerance=LOOSE, errors=[(ValueError, lambda: ts.multigammaln(ts.ones(2), 0))]),
     binary("zeta", special.zeta, dtypes=ALL_FLOATS, low=1.5, high=5, low2=0.5, high2=4, tolerance={**LOOSE, "bfloat16": (2e-2, 1e-3)},

@@ -65,7 +65,7 @@ def floating(op: dict[str, Any], case: dict[str, Any]) -> list[str]:
     return [] if any(d.is_complex for d in dtypes) else [k for k in found if conformance.vectors()[k].dtype.is_floating_point]
 
 
-WITHOUT_DERIVATIVE = {"ldl_factor", "ldl_factor_ex", "ldl_solve"}  # they refuse tensors that require grad
+WITHOUT_DERIVATIVE = {"geqrf", "ldl_factor", "ldl_factor_ex", "ldl_solve"}  # they refuse tensors that require grad
 
 
 def arguments(op: dict[str, Any], case: dict[str, Any], dtypes: Any) -> tuple[dict[str, Any], list[ts.Tensor]]:

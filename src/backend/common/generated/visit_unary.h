@@ -87,6 +87,7 @@ constexpr auto visit_functor(kernel::UnaryOp op, const Visit& visit) {
     case kernel::UnaryOp::kScaledModifiedBesselK0: return visit.template operator()<ScaledModifiedBesselK0>();
     case kernel::UnaryOp::kScaledModifiedBesselK1: return visit.template operator()<ScaledModifiedBesselK1>();
     case kernel::UnaryOp::kSphericalBesselJ0: return visit.template operator()<SphericalBesselJ0>();
+    case kernel::UnaryOp::kAiryAi: return visit.template operator()<AiryAi>();
     case kernel::UnaryOp::kElu: return visit.template operator()<Elu>();
     case kernel::UnaryOp::kSelu: return visit.template operator()<Selu>();
     case kernel::UnaryOp::kMish: return visit.template operator()<Mish>();
@@ -101,6 +102,7 @@ constexpr auto visit_functor(kernel::UnaryOp op, const Visit& visit) {
     case kernel::UnaryOp::kLogsigmoid: return visit.template operator()<Logsigmoid>();
     case kernel::UnaryOp::kThreshold: return visit.template operator()<Threshold>();
     case kernel::UnaryOp::kNanToFinite: return visit.template operator()<NanToFinite>();
+    case kernel::UnaryOp::kAiryAiPrime: return visit.template operator()<AiryAiPrime>();
     default:
       return decltype(visit.template operator()<Exp>()){};
   }

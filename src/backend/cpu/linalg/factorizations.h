@@ -231,7 +231,11 @@ struct QrOf : Facts<T> {
     int info = 0;
     this->lapack.geqrf(&this->rows, &this->columns, a, &this->rows, scratch.work, work, &room,
                        &info);
-    if (this->plan.q == nullptr || info != 0) return info;
+    if (info != 0) return info;
+    if (this->plan.values != nullptr) {
+      std::copy(scratch.work, work, nth<T>(this->plan.values, i, this->least));
+    }
+    if (this->plan.q == nullptr) return 0;
     T* q = nth<T>(this->plan.q, i, m * this->others);
     std::copy(a, a + m * std::min(this->columns, this->others), q);
     this->lapack.orgqr(&this->rows, &this->others, &this->least, q, &this->rows, scratch.work, work,

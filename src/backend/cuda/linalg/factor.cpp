@@ -226,6 +226,14 @@ class Task {
     return queued(plan_.place);
   }
 
+  // Within the device's memory.
+  Status copy(T* to, const T* from, int64_t count) const {
+    TSR_CUDA_TRY(cudaMemcpyAsync(to, from, static_cast<size_t>(count) * sizeof(T),
+                                 cudaMemcpyDeviceToDevice,
+                                 static_cast<cudaStream_t>(plan_.place.stream)));
+    return kernel::kOk;
+  }
+
   // The k scalars of the reflectors stand before cuSOLVER's own workspace.
   Status qr() const {
     T* first = nth(plan_.a, 0, 0);
@@ -240,12 +248,12 @@ class Task {
       T* work = tau + least_;
       T* a = nth(plan_.a, i, entries());
       TSR_SOLVER_TRY(solver_.geqrf(handle_, rows_, columns_, a, rows_, tau, work, size, info_ + i));
+      if (plan_.values != nullptr) {
+        TSR_TRY(copy(nth(plan_.values, i, least_), tau, least_));
+      }
       if (plan_.q == nullptr) return kernel::kOk;
       T* q = nth(plan_.q, i, plan_.rows * plan_.others);
-      const int64_t taken = plan_.rows * std::min(columns_, others_);
-      TSR_CUDA_TRY(cudaMemcpyAsync(q, a, static_cast<size_t>(taken) * sizeof(T),
-                                   cudaMemcpyDeviceToDevice,
-                                   static_cast<cudaStream_t>(plan_.place.stream)));
+      TSR_TRY(copy(q, a, plan_.rows * std::min(columns_, others_)));
       TSR_SOLVER_TRY(
           solver_.orgqr(handle_, rows_, others_, least_, q, rows_, tau, work, basis, info_ + i));
       return kernel::kOk;

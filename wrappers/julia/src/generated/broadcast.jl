@@ -87,6 +87,7 @@ operation(::typeof(modified_bessel_k1), ::Val{1}) = (modified_bessel_k1, modifie
 operation(::typeof(scaled_modified_bessel_k0), ::Val{1}) = (scaled_modified_bessel_k0, scaled_modified_bessel_k0!, true)
 operation(::typeof(scaled_modified_bessel_k1), ::Val{1}) = (scaled_modified_bessel_k1, scaled_modified_bessel_k1!, true)
 operation(::typeof(spherical_bessel_j0), ::Val{1}) = (spherical_bessel_j0, spherical_bessel_j0!, true)
+operation(::typeof(airy_ai), ::Val{1}) = (airy_ai, airy_ai!, true)
 operation(::typeof(multigammaln), ::Val{2}) = (multigammaln, multigammaln!, true)
 operation(::typeof(chebyshev_polynomial_t), ::Val{2}) = (chebyshev_polynomial_t, chebyshev_polynomial_t!, false)
 operation(::typeof(chebyshev_polynomial_u), ::Val{2}) = (chebyshev_polynomial_u, chebyshev_polynomial_u!, false)

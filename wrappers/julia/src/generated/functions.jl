@@ -29,6 +29,16 @@
 # 0. A dtype that cannot be promoted with `target` cannot be cast.
 @c tsr_can_cast(source::tsr_dtype, target::tsr_dtype, can::Ptr{Int32})::tsr_status
 
+# The default dtype of the process: what an operator makes of integers and bools that cannot
+# stay what they are, and what functions that make tensors of floats take when no dtype is
+# given. float32 at first.
+@c tsr_default_dtype(dtype::Ptr{tsr_dtype})::tsr_status
+
+# Sets the default dtype of the process. With float64 the default complex dtype is complex128,
+# else complex64.
+# DTYPE for one that is not floating.
+@c tsr_set_default_dtype(dtype::tsr_dtype)::tsr_status
+
 # The version of the ABI, major << 16 | minor.
 @c tsr_abi_version()::UInt32
 
@@ -2123,6 +2133,11 @@
 @c tsr_spherical_bessel_j0_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
 @c tsr_spherical_bessel_j0_inplace(input::tsr_tensor)::tsr_status
 
+# The Airy function Ai of each element, 0 at infinity; NaN at minus infinity.
+@c tsr_airy_ai(input::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status
+@c tsr_airy_ai_out(input::tsr_tensor, dst::tsr_tensor)::tsr_status
+@c tsr_airy_ai_inplace(input::tsr_tensor)::tsr_status
+
 # Logarithm of the multivariate gamma function of dimension p; NaN unless x > (p - 1) / 2.
 @c tsr_multigammaln(input::tsr_tensor, p::Int64, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_multigammaln_out(input::tsr_tensor, p::Int64, dst::tsr_tensor)::tsr_status
@@ -3351,6 +3366,11 @@
 # The norm of the matrix times that of its inverse; infinite for a singular one.
 @c tsr_cond(input::tsr_tensor, p::Ptr{UInt8}, p_len::Int64, out::Ptr{tsr_tensor})::tsr_status
 @c tsr_cond_out(input::tsr_tensor, p::Ptr{UInt8}, p_len::Int64, dst::tsr_tensor)::tsr_status
+
+# The QR factorization in LAPACK's form: R and, below its diagonal, the reflectors of
+# householder_product(a, tau), which is Q.
+@c tsr_geqrf(input::tsr_tensor, a::Ptr{tsr_tensor}, tau::Ptr{tsr_tensor})::tsr_status
+@c tsr_geqrf_out(input::tsr_tensor, a_dst::tsr_tensor, tau_dst::tsr_tensor)::tsr_status
 
 # The first n columns of the product of k reflections I - tau(i) v(i) v(i)^H.
 @c tsr_householder_product(input::tsr_tensor, tau::tsr_tensor, out::Ptr{tsr_tensor})::tsr_status

@@ -8,11 +8,11 @@ export abs!, acos!, acosh!, adam_step!, adamw_step!, adaptive_avg_pool1d, adapti
     adaptive_max_pool2d, adaptive_max_pool2d!, adaptive_max_pool2d_with_positions,
     adaptive_max_pool3d, adaptive_max_pool3d!, adaptive_max_pool3d_with_positions, add!, addbmm,
     addbmm!, addcdiv, addcdiv!, addcmul, addcmul!, addmm, addmm!, addmv, addmv!, addr, addr!,
-    affine_grid, allclose, alpha_dropout, alpha_dropout!, amax, amax!, amin, amin!, aminmax,
-    aminmax!, amp_unscale!, amp_update_scale!, angle!, argmax!, argmin!, argsort, argsort!,
-    argwhere, array_equal, as_strided, as_strided_scatter, as_strided_scatter!, asin!, asinh!,
-    astype, atan!, atan2!, atanh!, atleast_1d, atleast_2d, atleast_3d, avg_pool1d, avg_pool1d!,
-    avg_pool2d, avg_pool2d!, avg_pool3d, avg_pool3d!
+    affine_grid, airy_ai, airy_ai!, allclose, alpha_dropout, alpha_dropout!, amax, amax!, amin,
+    amin!, aminmax, aminmax!, amp_unscale!, amp_update_scale!, angle!, argmax!, argmin!,
+    argsort, argsort!, argwhere, array_equal, as_strided, as_strided_scatter,
+    as_strided_scatter!, asin!, asinh!, astype, atan!, atan2!, atanh!, atleast_1d, atleast_2d,
+    atleast_3d, avg_pool1d, avg_pool1d!, avg_pool2d, avg_pool2d!, avg_pool3d, avg_pool3d!
 export baddbmm, baddbmm!, bartlett_window, batch_norm, batch_norm!, bernoulli, bernoulli!,
     bessel_j0, bessel_j0!, bessel_j1, bessel_j1!, bessel_y0, bessel_y0!, bessel_y1, bessel_y1!,
     bilinear, binary_cross_entropy, binary_cross_entropy_with_logits, bincount, bincount!,
@@ -46,8 +46,9 @@ export feature_alpha_dropout, feature_alpha_dropout!, fft, fft!, fft2, fft2!, ff
     foreach_lerp_tensors!, foreach_norm, foreach_scalar, foreach_scalar!, foreach_scalars,
     foreach_scalars!, foreach_ternary, foreach_ternary!, foreach_unary, foreach_unary!,
     foreach_zero!, frac, frac!, full, full_like
-export gather, gather!, gaussian_nll_loss, gcd!, gelu, gelu!, geometric!, glu, glu!, greater!,
-    greater_equal!, grid_sample, group_norm, group_norm!, gru, gru_cell, gumbel_softmax
+export gather, gather!, gaussian_nll_loss, gcd!, gelu, gelu!, geometric!, geqrf, geqrf!, glu,
+    glu!, greater!, greater_equal!, grid_sample, group_norm, group_norm!, gru, gru_cell,
+    gumbel_softmax
 export hamming_window, hann_window, hardshrink, hardshrink!, hardsigmoid, hardsigmoid!,
     hardswish, hardswish!, hardtanh, hardtanh!, heaviside, heaviside!, hermite_polynomial_h,
     hermite_polynomial_h!, hermite_polynomial_he, hermite_polynomial_he!, hfft, hfft!,

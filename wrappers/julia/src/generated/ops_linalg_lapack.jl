@@ -466,6 +466,25 @@ function cond!(dst::Tensor, input::Tensor; p="2")
 end
 
 """
+    geqrf(input)
+    geqrf!(a, tau, input)
+
+The QR factorization in LAPACK's form: R and, below its diagonal, the reflectors of
+householder_product(a, tau), which is Q. NOT_IMPLEMENTED for matrices that require grad.
+"""
+function geqrf(input::Tensor)
+    a = Ref{tsr_tensor}()
+    tau = Ref{tsr_tensor}()
+    check(C.tsr_geqrf(input, a, tau))
+    return (wrap(a[]), wrap(tau[]))
+end
+"Writes the result to its first argument; see [`geqrf`](@ref)."
+function geqrf!(a::Tensor, tau::Tensor, input::Tensor)
+    check(C.tsr_geqrf_out(input, a, tau))
+    return (a, tau)
+end
+
+"""
     householder_product(input, tau)
     householder_product!(dst, input, tau)
 

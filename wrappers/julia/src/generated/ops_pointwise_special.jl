@@ -513,6 +513,18 @@ spherical_bessel_j0!(dst::Tensor, input::Tensor) =
 spherical_bessel_j0!(input::Tensor) = changed(input, C.tsr_spherical_bessel_j0_inplace)
 
 """
+    airy_ai(input)
+    airy_ai!(input)
+    airy_ai!(dst, input)
+
+The Airy function Ai of each element, 0 at infinity; NaN at minus infinity.
+"""
+airy_ai(input::Tensor) = fresh(C.tsr_airy_ai, input)
+"Writes the result to its first argument; see [`airy_ai`](@ref)."
+airy_ai!(dst::Tensor, input::Tensor) = written(dst, C.tsr_airy_ai_out, input)
+airy_ai!(input::Tensor) = changed(input, C.tsr_airy_ai_inplace)
+
+"""
     multigammaln(input, p)
     multigammaln!(input, p)
     multigammaln!(dst, input, p)

@@ -15,13 +15,13 @@ from ._graph import Node
 from ._random import Generator
 from ._results import (
     AdaptiveMaxPool1dWithPositionsResult, AdaptiveMaxPool2dWithPositionsResult, AdaptiveMaxPool3dWithPositionsResult,
-    AminmaxResult, CummaxResult, CumminResult, EigResult, EighResult, GruResult, HistogramResult, KthvalueResult,
-    LdlFactorExResult, LdlFactorResult, LstmCellResult, LstmResult, LstsqResult, LuFactorResult, LuResult,
-    MaxPool1dWithPositionsResult, MaxPool2dWithPositionsResult, MaxPool3dWithPositionsResult, MaxWithIndicesResult,
-    MedianWithIndicesResult, MinWithIndicesResult, ModeResult, MultiHeadAttentionResult, NanmedianWithIndicesResult,
-    QrResult, RnnReluResult, RnnTanhResult, SlogdetResult, SortWithIndicesResult, StdMeanResult, SvdResult,
-    TopkResult, UniqueAllResult, UniqueAxisResult, UniqueConsecutiveResult, UniqueCountsResult, UniqueInverseResult,
-    VarMeanResult,
+    AminmaxResult, CummaxResult, CumminResult, EigResult, EighResult, GeqrfResult, GruResult, HistogramResult,
+    KthvalueResult, LdlFactorExResult, LdlFactorResult, LstmCellResult, LstmResult, LstsqResult, LuFactorResult,
+    LuResult, MaxPool1dWithPositionsResult, MaxPool2dWithPositionsResult, MaxPool3dWithPositionsResult,
+    MaxWithIndicesResult, MedianWithIndicesResult, MinWithIndicesResult, ModeResult, MultiHeadAttentionResult,
+    NanmedianWithIndicesResult, QrResult, RnnReluResult, RnnTanhResult, SlogdetResult, SortWithIndicesResult,
+    StdMeanResult, SvdResult, TopkResult, UniqueAllResult, UniqueAxisResult, UniqueConsecutiveResult,
+    UniqueCountsResult, UniqueInverseResult, VarMeanResult,
 )
 from ._tensor import Tensor
 
@@ -336,6 +336,8 @@ class TensorBase:
     def scaled_modified_bessel_k1_(self) -> Tensor: ...
     def spherical_bessel_j0(self, *, out: Tensor | None = ...) -> Tensor: ...
     def spherical_bessel_j0_(self) -> Tensor: ...
+    def airy_ai(self, *, out: Tensor | None = ...) -> Tensor: ...
+    def airy_ai_(self) -> Tensor: ...
     def multigammaln(self, p: int, *, out: Tensor | None = ...) -> Tensor: ...
     def multigammaln_(self, p: int) -> Tensor: ...
     def add(self, other: Tensor | _Complex, *, out: Tensor | None = ...) -> Tensor: ...

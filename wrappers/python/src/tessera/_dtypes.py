@@ -10,7 +10,7 @@ import numpy as np
 
 from ._constants import DTYPES
 from ._errors import ArgumentTypeError, DTypeError, InvalidValueError
-from .capi import lib, out
+from .capi import check, lib, out
 
 
 class DType:
@@ -114,6 +114,17 @@ def promote_types(first: DType, second: DType) -> DType:
     if not isinstance(first, DType) or not isinstance(second, DType):
         raise ArgumentTypeError(f"promote_types(): expected two dtypes, got {first!r} and {second!r}")
     return BY_BITS[out("tsr_dtype", lib.tsr_promote_types, first.bits, second.bits)]
+
+
+def get_default_dtype() -> DType:
+    """The default dtype of the process: what an operator makes of integers that cannot stay what they are, and what functions
+    that make tensors of floats take when no dtype is given. float32 at first."""
+    return BY_BITS[out("tsr_dtype", lib.tsr_default_dtype)]
+
+
+def set_default_dtype(dtype: Any) -> None:
+    """Sets the default dtype of the process, a floating one."""
+    check(lib.tsr_set_default_dtype(dtype_of(dtype).bits))
 
 
 def result_type(*items: Any) -> DType:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._device import CPU, Device, device_count, get_default_device
-from ._dtypes import ALL, DType, complex64, dtype_of, float32, int64, kind_names
+from ._dtypes import ALL, DType, complex64, complex128, dtype_of, float64, get_default_dtype, int64, kind_names
 
 
 class ArrayNamespaceInfo:
@@ -20,9 +20,10 @@ class ArrayNamespaceInfo:
         return get_default_device()
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
+        real = get_default_dtype()
         return {
-            "real floating": float32,
-            "complex floating": complex64,
+            "real floating": real,
+            "complex floating": complex128 if real is float64 else complex64,
             "integral": int64,
             "indexing": int64,
         }

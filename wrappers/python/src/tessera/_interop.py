@@ -15,7 +15,7 @@ from ._core import TensorBase
 from ._core import from_array as _from_array
 from ._core import from_numbers as _from_numbers
 from ._device import CPU, device_pair, get_default_device
-from ._dtypes import ALL, DType, bfloat16, complex64, dtype_of, float32, int64
+from ._dtypes import ALL, DType, bfloat16, complex64, complex128, dtype_of, float32, float64, get_default_dtype, int64
 from ._errors import ArgumentTypeError, DTypeError, InvalidValueError, MemoryAccessError, OutOfRangeError
 from .capi import check, ffi, handle, lib
 
@@ -114,7 +114,7 @@ def frombuffer(buffer: Any, *, dtype: Any = float32, count: int = -1, offset: in
 
 
 def from_python(data: Any, dtype: DType | None) -> Tensor:
-    """A tensor with a copy of numbers and nested sequences; floats become float32, ints int64. Integers that the dtype
+    """A tensor with a copy of numbers and nested sequences; floats become the default dtype, ints int64. Integers that the dtype
     cannot hold are an error."""
     if dtype is bfloat16:
         return from_python(data, float32).astype(bfloat16)
@@ -132,7 +132,11 @@ def from_python(data: Any, dtype: DType | None) -> Tensor:
     if dtype is not None and whole:
         array = _whole(array, dtype)
     elif dtype is None:
-        array = _of_default(array, set(_array_types(data)))
+        given = set(_array_types(data))
+        default = get_default_dtype()
+        array = _of_default(array, given, default)
+        if default is bfloat16 and not given and array.dtype.kind == "f":
+            return from_numpy(np.require(array, requirements="W")).astype(bfloat16)
     return from_numpy(np.require(array, requirements="W"))
 
 
@@ -174,7 +178,7 @@ def _array_types(data: Any) -> Iterator[Any]:
         yield _plain(data).dtype
 
 
-def _of_default(array: Any, given: set[Any]) -> Any:
+def _of_default(array: Any, given: set[Any], default: DType) -> Any:
     """The array in the default dtype of its kind, or in the dtype of the arrays and tensors among its elements, which
     Python's numbers beside them raise to another kind only."""
     kind = array.dtype.kind
@@ -182,8 +186,9 @@ def _of_default(array: Any, given: set[Any]) -> Any:
         return array if given else array.astype(int64.numpy)
     beside = [dtype for dtype in given if dtype.kind in "fc"]
     if kind == "c":
-        return array.astype(np.result_type(*beside, complex64.numpy))
-    return array.astype(np.result_type(*(beside or [float32.numpy]))) if kind == "f" else array
+        return array.astype(np.result_type(*beside, (complex128 if default is float64 else complex64).numpy))
+    real = float32 if default is bfloat16 else default
+    return array.astype(np.result_type(*(beside or [real.numpy]))) if kind == "f" else array
 
 
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:

@@ -95,6 +95,7 @@ modified_bessel_k1 = _core.modified_bessel_k1
 scaled_modified_bessel_k0 = _core.scaled_modified_bessel_k0
 scaled_modified_bessel_k1 = _core.scaled_modified_bessel_k1
 spherical_bessel_j0 = _core.spherical_bessel_j0
+airy_ai = _core.airy_ai
 multigammaln = _core.multigammaln
 chebyshev_polynomial_t = _core.chebyshev_polynomial_t
 chebyshev_polynomial_u = _core.chebyshev_polynomial_u
@@ -266,6 +267,7 @@ matrix_norm = _core.matrix_norm
 matrix_rank = _core.matrix_rank
 matrix_rank_by_rtol = _core.matrix_rank_by_rtol
 cond = _core.cond
+geqrf = _core.geqrf
 householder_product = _core.householder_product
 ldl_factor = _core.ldl_factor
 ldl_factor_ex = _core.ldl_factor_ex
@@ -702,6 +704,7 @@ __all__ = [
     "scaled_modified_bessel_k0",
     "scaled_modified_bessel_k1",
     "spherical_bessel_j0",
+    "airy_ai",
     "multigammaln",
     "chebyshev_polynomial_t",
     "chebyshev_polynomial_u",
@@ -1055,6 +1058,7 @@ LINALG = [
     "matrix_rank",
     "matrix_rank_by_rtol",
     "cond",
+    "geqrf",
     "householder_product",
     "ldl_factor",
     "ldl_factor_ex",

@@ -15,13 +15,13 @@ from ._graph import Node
 from ._random import Generator
 from ._results import (
     AdaptiveMaxPool1dWithPositionsResult, AdaptiveMaxPool2dWithPositionsResult, AdaptiveMaxPool3dWithPositionsResult,
-    AminmaxResult, CummaxResult, CumminResult, EigResult, EighResult, GruResult, HistogramResult, KthvalueResult,
-    LdlFactorExResult, LdlFactorResult, LstmCellResult, LstmResult, LstsqResult, LuFactorResult, LuResult,
-    MaxPool1dWithPositionsResult, MaxPool2dWithPositionsResult, MaxPool3dWithPositionsResult, MaxWithIndicesResult,
-    MedianWithIndicesResult, MinWithIndicesResult, ModeResult, MultiHeadAttentionResult, NanmedianWithIndicesResult,
-    QrResult, RnnReluResult, RnnTanhResult, SlogdetResult, SortWithIndicesResult, StdMeanResult, SvdResult,
-    TopkResult, UniqueAllResult, UniqueAxisResult, UniqueConsecutiveResult, UniqueCountsResult, UniqueInverseResult,
-    VarMeanResult,
+    AminmaxResult, CummaxResult, CumminResult, EigResult, EighResult, GeqrfResult, GruResult, HistogramResult,
+    KthvalueResult, LdlFactorExResult, LdlFactorResult, LstmCellResult, LstmResult, LstsqResult, LuFactorResult,
+    LuResult, MaxPool1dWithPositionsResult, MaxPool2dWithPositionsResult, MaxPool3dWithPositionsResult,
+    MaxWithIndicesResult, MedianWithIndicesResult, MinWithIndicesResult, ModeResult, MultiHeadAttentionResult,
+    NanmedianWithIndicesResult, QrResult, RnnReluResult, RnnTanhResult, SlogdetResult, SortWithIndicesResult,
+    StdMeanResult, SvdResult, TopkResult, UniqueAllResult, UniqueAxisResult, UniqueConsecutiveResult,
+    UniqueCountsResult, UniqueInverseResult, VarMeanResult,
 )
 from ._tensor import Tensor
 
@@ -118,6 +118,7 @@ def modified_bessel_k1(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ..
 def scaled_modified_bessel_k0(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def scaled_modified_bessel_k1(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def spherical_bessel_j0(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
+def airy_ai(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def multigammaln(input: Tensor, p: int, *, out: Tensor | None = ...) -> Tensor: ...
 def chebyshev_polynomial_t(input: Tensor | _Complex, n: Tensor | _Complex, *,
         out: Tensor | None = ...) -> Tensor: ...
@@ -497,6 +498,7 @@ def matrix_rank(input: Tensor, *, rtol: float | None = ..., hermitian: bool = ..
 def matrix_rank_by_rtol(input: Tensor, rtol: Tensor, hermitian: bool = ..., *,
         out: Tensor | None = ...) -> Tensor: ...
 def cond(input: Tensor, p: str = ..., *, out: Tensor | None = ...) -> Tensor: ...
+def geqrf(input: Tensor, *, out: tuple[Tensor, Tensor] | None = ...) -> GeqrfResult: ...
 def householder_product(input: Tensor, tau: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def ldl_factor(input: Tensor, *, hermitian: bool = ...,
         out: tuple[Tensor, Tensor] | None = ...) -> LdlFactorResult: ...
@@ -1543,6 +1545,7 @@ __all__ = [
     "scaled_modified_bessel_k0",
     "scaled_modified_bessel_k1",
     "spherical_bessel_j0",
+    "airy_ai",
     "multigammaln",
     "chebyshev_polynomial_t",
     "chebyshev_polynomial_u",

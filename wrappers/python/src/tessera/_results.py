@@ -147,6 +147,13 @@ class LstsqResult(NamedTuple):
     singular_values: Tensor
 
 
+class GeqrfResult(NamedTuple):
+    """What geqrf() gives."""
+
+    a: Tensor
+    tau: Tensor
+
+
 class LdlFactorResult(NamedTuple):
     """What ldl_factor() gives."""
 
@@ -327,6 +334,7 @@ RESULTS: dict[str, type[tuple[Any, ...]]] = {
     "lu": LuResult,
     "slogdet": SlogdetResult,
     "lstsq": LstsqResult,
+    "geqrf": GeqrfResult,
     "ldl_factor": LdlFactorResult,
     "ldl_factor_ex": LdlFactorExResult,
     "sort_with_indices": SortWithIndicesResult,

@@ -13,11 +13,28 @@ impl DType {
         let mut common = 0;
         // SAFETY: a writable number.
         done(unsafe { sys::tsr_promote_types(self as i32, other as i32, &mut common) })?;
-        Ok(DType::ALL
-            .iter()
-            .copied()
-            .find(|d| *d as i32 == common)
-            .expect("a dtype of the library"))
+        Ok(DType::numbered(common))
+    }
+
+    fn numbered(number: i32) -> DType {
+        let mut all = DType::ALL.iter().copied();
+        all.find(|d| *d as i32 == number).expect("a dtype of the library")
+    }
+
+    /// The default dtype of the process: what an operation makes of integers that cannot stay what
+    /// they are, and what functions that make tensors of floats take when no dtype is given.
+    pub fn default_float() -> DType {
+        let mut dtype = 0;
+        // SAFETY: a writable number.
+        done(unsafe { sys::tsr_default_dtype(&mut dtype) }).expect("a writable number");
+        DType::numbered(dtype)
+    }
+
+    /// Sets the default dtype of the process, which is `F32` at first. An error for a dtype that is
+    /// not floating.
+    pub fn set_default_float(self) -> Result<()> {
+        // SAFETY: takes a number.
+        done(unsafe { sys::tsr_set_default_dtype(self as i32) })
     }
 
     /// Whether the common dtype of this dtype and `target` is `target`.

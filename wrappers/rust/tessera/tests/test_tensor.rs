@@ -357,6 +357,10 @@ fn dtypes_promote_as_the_library_says() -> Result<()> {
     assert_eq!(DType::U64.promote(DType::I8).unwrap_err().kind(), ErrorKind::Dtype);
     assert!(DType::I8.can_cast(DType::I16) && !DType::F64.can_cast(DType::F32));
     assert!(!DType::U64.can_cast(DType::I64));
+    // The default belongs to the process, and other tests run beside this one: it stays what it is.
+    assert_eq!(DType::default_float(), DType::F32);
+    DType::F32.set_default_float().unwrap();
+    assert!(DType::I8.set_default_float().is_err());
     for (first, second) in DType::ALL.iter().flat_map(|a| DType::ALL.iter().map(move |b| (*a, *b)))
     {
         let (x, y) = (

@@ -17,6 +17,7 @@ import tessera as _tessera
 from .. import _dtypes
 from .._device import Device as device  # noqa: N813 (PyTorch's name)
 from .._dtypes import DType as dtype  # noqa: N813 (PyTorch's name)
+from .._dtypes import get_default_dtype
 from ._limits import finfo, iinfo
 from ..utils.deterministic import (
     are_deterministic_algorithms_enabled,
@@ -37,7 +38,6 @@ from ._tensor import (
     channels_last,
     channels_last_3d,
     contiguous_format,
-    get_default_dtype,
     preserve_format,
     set_default_dtype,
     strided,
@@ -142,7 +142,7 @@ def _in_place(name: str) -> Any:
     return method if name in _NAMES["torch"] else None
 
 
-_ON_DEMAND = frozenset(["compiler", "jit", "multiprocessing", "serialization", "testing", "types"])  # imported when they are asked for
+_ON_DEMAND = frozenset(["compiler", "hub", "jit", "multiprocessing", "serialization", "testing", "types"])  # when asked for
 
 
 def __getattr__(name: str) -> Any:

@@ -12,10 +12,9 @@ from typing import Any
 from .. import _ops
 from .._core import TensorBase
 from .._creation import arange
-from .._dtypes import bool_, complex128, float32, float64, iinfo, int32
+from .._dtypes import bool_, float64, get_default_dtype, iinfo, int32
 from .._errors import ArgumentTypeError, InvalidValueError
 from .._interop import asarray
-from . import _tensor
 from ._tensor import made
 
 # ---- arguments ----
@@ -61,21 +60,6 @@ def given(src: Any, value: Any) -> Any:
 
 def truth(value: Any) -> bool:
     return bool(value)
-
-
-def floating(dtype: Any) -> Any:
-    """The dtype of a creation function without one."""
-    return dtype if dtype is not None or _tensor.default_dtype is float32 else _tensor.default_dtype
-
-
-def default_for(data: Any, dtype: Any) -> Any:
-    """The dtype of Python data: the default one for floats."""
-    if dtype is not None or _tensor.default_dtype is float32 or not isinstance(data, (float, complex, list, tuple)):
-        return dtype
-    kind = asarray(data).dtype
-    if kind.is_complex and _tensor.default_dtype is float64:
-        return complex128
-    return _tensor.default_dtype if kind is float32 else None
 
 
 def leaf(tensor: Any, requires_grad: bool) -> Any:
@@ -298,7 +282,7 @@ def chosen(condition: Any, input: Any, other: Any, out: Any) -> Any:
     if input is None and other is None:
         return _ops.nonzero(condition)
     if not isinstance(input, TensorBase) and not isinstance(other, TensorBase):
-        input = made(asarray(input, dtype=default_for(input, None)))
+        input = made(asarray(input))
     return _ops.where(condition, input, other, out=out)
 
 
@@ -424,8 +408,6 @@ def counting(start: Any, end: Any, step: Any, dtype: Any, device: Any, requires_
     ends = [number(n) for n in (first, last, step)]
     if (ends[1] - ends[0]) * ends[2] < 0:
         raise InvalidValueError(f"arange(): expected a step towards the end, got {ends[0]}, {ends[1]} and the step {ends[2]}")
-    if dtype is None and any(isinstance(n, float) for n in ends):
-        dtype = floating(None)
     return arange(*ends, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
@@ -433,7 +415,7 @@ def closed(start: Any, end: Any, step: Any, dtype: Any, device: Any, requires_gr
     """The deprecated torch.range, which contains its end."""
     first, last = (0, start) if end is None else (start, end)
     count = math.floor((last - first) / step) + 1
-    kind = float32 if dtype is None else dtype
+    kind = get_default_dtype() if dtype is None else dtype
     values = arange(count, dtype=float64) * step + first
     return leaf(values.to(dtype=kind, device=device), requires_grad)
 
@@ -453,7 +435,7 @@ def whole(low: Any, high: Any, size: Any, generator: Any, dtype: Any, device: An
 def gaussian(mean: Any, std: Any, size: Any, generator: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
     if size is None:
         return leaf(_ops.normal(mean, std, generator=generator), requires_grad)
-    made_ = _ops.empty(sizes((size,)), dtype=floating(dtype), device=device)
+    made_ = _ops.empty(sizes((size,)), dtype=dtype, device=device)
     return leaf(made_.normal_(mean, std, generator=generator), requires_grad)
 
 

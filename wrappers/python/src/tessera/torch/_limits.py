@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _dtypes
-from . import _tensor
 
 _RESOLUTIONS = {"float16": 1e-3, "bfloat16": 1e-2, "float32": 1e-6, "float64": 1e-15}
 
@@ -16,7 +15,7 @@ class finfo:  # noqa: N801 (PyTorch's name)
     """The limits of a floating dtype, by default of the default one; of a complex dtype, those of its parts."""
 
     def __init__(self, type: Any = None) -> None:  # noqa: A002 (PyTorch's name)
-        plain = _dtypes.finfo(_tensor.default_dtype if type is None else type)
+        plain = _dtypes.finfo(_dtypes.get_default_dtype() if type is None else type)
         self.dtype, self.bits = plain.dtype.name, plain.bits
         self.eps, self.min, self.max = plain.eps, plain.min, plain.max
         self.tiny = self.smallest_normal = plain.tiny

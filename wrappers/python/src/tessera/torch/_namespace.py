@@ -12,6 +12,7 @@ import tessera.nn.functional
 
 from .. import _ops, linalg
 from .._core import TensorBase
+from .._dtypes import get_default_dtype
 from . import _adapters, _numeric, _rows, _table, _tensor
 from ._tensor import Tensor
 
@@ -22,7 +23,8 @@ def space(**more: Any) -> dict[str, Any]:
     known.update({name: getattr(tessera.nn.functional, name) for name in tessera.nn.functional.__all__})
     parts: frozenset[str] = getattr(tessera, "_PARTS")  # left out, because naming one would import it
     known.update({name: getattr(tessera, name) for name in tessera.__all__ if name not in parts})
-    known.update({name: getattr(_tensor, name) for name in ("Size", "get_default_dtype", "has_format", "like_format", "made", "retyped")})
+    known.update({name: getattr(_tensor, name) for name in ("Size", "has_format", "like_format", "made", "retyped")})
+    known["get_default_dtype"] = get_default_dtype
     known["padded"] = tessera.nn.functional.pad
     known.update({"typed": _tensor.typed, "typename": _tensor.typename, "tensordot": linalg.tensordot})
     known.update({name: getattr(linalg, name) for name in linalg.__all__ if name not in known})

@@ -213,11 +213,11 @@ alpha_dropout_(input, p, train) = base.copy_(input, alpha_dropout(input, p, trai
 arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False)
     = made(counting(start, end, step, dtype, device, requires_grad), out)
 as_strided_(input, size, stride, storage_offset=None) = reshaped(input, as_strided(input, size, stride, storage_offset))
-as_tensor(data, dtype=None, device=None) = made(asarray(data, dtype=default_for(data, dtype), device=device))
+as_tensor(data, dtype=None, device=None) = made(asarray(data, dtype=dtype, device=device))
 asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False)
-    = made(leaf(asarray(obj, dtype=default_for(obj, dtype), device=device, copy=copy), requires_grad))
+    = made(leaf(asarray(obj, dtype=dtype, device=device, copy=copy), requires_grad))
 bartlett_window(window_length, periodic=True, *, dtype=None, device=None, requires_grad=False)
-    = made(bartlett_window(window_length, periodic, dtype=floating(dtype), device=device,
+    = made(bartlett_window(window_length, periodic, dtype=dtype, device=device,
         requires_grad=requires_grad))
 batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled=True)
     = batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
@@ -225,7 +225,7 @@ bilinear(input1, input2, weight, bias=None) = bilinear(input1, input2, weight, b
 binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction="mean")
     = binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
 blackman_window(window_length, periodic=True, *, dtype=None, device=None, requires_grad=False)
-    = made(blackman_window(window_length, periodic, dtype=floating(dtype), device=device,
+    = made(blackman_window(window_length, periodic, dtype=dtype, device=device,
         requires_grad=requires_grad))
 broadcast_shapes(*shapes) = Size(broadcast_shapes(*shapes))
 bucketize(input, boundaries, *, out_int32=False, right=False, out=None)
@@ -249,13 +249,13 @@ embedding(weight, indices, padding_idx=None, scale_grad_by_freq=False, sparse=Fa
     = embedding(indices, weight, padding_idx)
 empty(*shape, size=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
         memory_format=None)
-    = made(empty(sizes(shape or (size,)), dtype=floating(dtype), device=device, requires_grad=requires_grad), out)
+    = made(empty(sizes(shape or (size,)), dtype=dtype, device=device, requires_grad=requires_grad), out)
 empty_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None)
     = empty_like(input, dtype=dtype, device=device, requires_grad=requires_grad)
 empty_strided(size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
-    = made(empty_strided(size, stride, dtype=floating(dtype), device=device, requires_grad=requires_grad))
+    = made(empty_strided(size, stride, dtype=dtype, device=device, requires_grad=requires_grad))
 eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_grad=False)
-    = made(eye(n, m, dtype=floating(dtype), device=device, requires_grad=requires_grad), out)
+    = made(eye(n, m, dtype=dtype, device=device, requires_grad=requires_grad), out)
 fill(input, value) = full_like(input, number(value))
 frobenius_norm(input, dim, keepdim=False) = norm(input, 2.0, dim, keepdim)
 from_dlpack(ext_tensor) = made(from_dlpack(ext_tensor))
@@ -263,7 +263,7 @@ from_numpy(ndarray) = made(from_numpy(ndarray))
 frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False)
     = made(leaf(frombuffer(buffer, dtype=dtype, count=count, offset=offset), requires_grad))
 full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, requires_grad=False)
-    = made(full(sizes((size,)), number(fill_value), dtype=default_for(fill_value, dtype), device=device,
+    = made(full(sizes((size,)), number(fill_value), dtype=dtype, device=device,
         requires_grad=requires_grad), out)
 full_like(input, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None)
     = full_like(input, number(fill_value), dtype=dtype, device=device, requires_grad=requires_grad)
@@ -271,24 +271,24 @@ get_device(input) = -1 if input.device.type == "cpu" else input.device.index
 group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True)
     = group_norm(input, num_groups, weight, bias, eps)
 hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype=None, device=None, requires_grad=False)
-    = made(hamming_window(window_length, periodic, alpha, beta, dtype=floating(dtype), device=device,
+    = made(hamming_window(window_length, periodic, alpha, beta, dtype=dtype, device=device,
         requires_grad=requires_grad))
 hann_window(window_length, periodic=True, *, dtype=None, device=None, requires_grad=False)
-    = made(hann_window(window_length, periodic, dtype=floating(dtype), device=device, requires_grad=requires_grad))
+    = made(hann_window(window_length, periodic, dtype=dtype, device=device, requires_grad=requires_grad))
 is_complex(input) = base.is_complex(input)
 is_floating_point(input) = base.is_floating_point(input)
 isin(elements, test_elements, *, assume_unique=False, invert=False)
     = isin(tensor_of(elements), tensor_of(test_elements), invert=invert)
 kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, device=None, requires_grad=False)
-    = made(kaiser_window(window_length, periodic, beta, dtype=floating(dtype), device=device,
+    = made(kaiser_window(window_length, periodic, beta, dtype=dtype, device=device,
         requires_grad=requires_grad))
 layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True)
     = layer_norm(input, normalized_shape, weight, bias, eps)
 linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, requires_grad=False)
-    = made(linspace(number(start), number(end), steps, dtype=floating(dtype), device=device,
+    = made(linspace(number(start), number(end), steps, dtype=dtype, device=device,
         requires_grad=requires_grad), out)
 logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False)
-    = made(logspace(number(start), number(end), steps, base, dtype=floating(dtype), device=device,
+    = made(logspace(number(start), number(end), steps, base, dtype=dtype, device=device,
         requires_grad=requires_grad), out)
 meshgrid(*tensors, indexing="ij") = meshgrid(*tensors, indexing=indexing)
 normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None, requires_grad=False, out=None)
@@ -296,7 +296,7 @@ normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None, req
 gradient(input, *, spacing=1, dim=None, edge_order=1) = slopes(input, spacing, dim, edge_order)
 nuclear_norm(input, dim=None, keepdim=False) = normed(input, "nuc", dim, keepdim, None, None)
 ones(*shape, size=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
-    = made(ones(sizes(shape or (size,)), dtype=floating(dtype), device=device, requires_grad=requires_grad), out)
+    = made(ones(sizes(shape or (size,)), dtype=dtype, device=device, requires_grad=requires_grad), out)
 ones_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None)
     = ones_like(input, dtype=dtype, device=device, requires_grad=requires_grad)
 pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False) = pairwise_distance(x1, x2, p, eps, keepdim)
@@ -308,7 +308,7 @@ polar(abs, angle, *, out=None) = polar(abs, angle, out=out)
 polygamma(n, input, *, out=None) = polygamma(input, n, out=out)
 promote_types(type1, type2) = promote_types(type1, type2)
 rand(*shape, size=None, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
-    = made(rand(sizes(shape or (size,)), dtype=floating(dtype), device=device, generator=generator,
+    = made(rand(sizes(shape or (size,)), dtype=dtype, device=device, generator=generator,
         requires_grad=requires_grad), out)
 rand_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None)
     = rand_like(input, dtype=dtype, device=device, generator=generator, requires_grad=requires_grad)
@@ -320,7 +320,7 @@ randint_like(input, low, high=None, *, generator=None, dtype=None, layout=None, 
     = randint_like(input, *(between(low, high)), dtype=dtype, device=device, generator=generator,
         requires_grad=requires_grad)
 randn(*shape, size=None, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
-    = made(randn(sizes(shape or (size,)), dtype=floating(dtype), device=device, generator=generator,
+    = made(randn(sizes(shape or (size,)), dtype=dtype, device=device, generator=generator,
         requires_grad=requires_grad), out)
 randn_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None)
     = randn_like(input, dtype=dtype, device=device, generator=generator, requires_grad=requires_grad)
@@ -328,7 +328,7 @@ randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=None, r
         pin_memory=False)
     = made(randperm(n, dtype=dtype, device=device, generator=generator, requires_grad=requires_grad), out)
 range(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=False)
-    = made(closed(start, end, step, floating(dtype), device, requires_grad))
+    = made(closed(start, end, step, dtype, device, requires_grad))
 relu_(input) = base.relu_(input)
 rms_norm(input, normalized_shape, weight=None, eps=None) = rms_norm(input, normalized_shape, weight, eps)
 rsub(input, other, *, alpha=1) = subtract(other, times(input, alpha))
@@ -346,7 +346,7 @@ std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None)
     = tuple_of(spread(std_mean, input, dim, unbiased, keepdim, correction, None))
 svd_lowrank(A, q=6, niter=2, M=None) = svd_of_low_rank(A, q, niter, M)
 tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False)
-    = made(tensor(data, dtype=default_for(data, dtype), device=device, requires_grad=requires_grad))
+    = made(tensor(data, dtype=dtype, device=device, requires_grad=requires_grad))
 tensordot(a, b, dims=2, out=None) = tensordot(a, b, axes=dims, out=out)
 trapezoid(y, x=None, *, dx=1, dim=-1) = trapezoid(y, x, dx, dim)
 trapz(y, x=None, *, dx=1, dim=-1) = trapezoid(y, x, dx, dim)
@@ -362,7 +362,7 @@ var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None)
     = tuple_of(spread(var_mean, input, dim, unbiased, keepdim, correction, None))
 where(condition, input=None, other=None, *, out=None) = chosen(condition, input, other, out)
 zeros(*shape, size=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
-    = made(zeros(sizes(shape or (size,)), dtype=floating(dtype), device=device, requires_grad=requires_grad), out)
+    = made(zeros(sizes(shape or (size,)), dtype=dtype, device=device, requires_grad=requires_grad), out)
 zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None)
     = zeros_like(input, dtype=dtype, device=device, requires_grad=requires_grad)
 """

@@ -77,15 +77,15 @@ ihfftn(input, s=None, dim=None, norm=None, *, out=None) = conj(rfftn(input, s=s,
 hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None) = irfftn(conj(input), s=s, axes=dim, norm=other_way(norm))
 ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None) = conj(rfftn(input, s=s, axes=dim, norm=other_way(norm)))
 fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False)
-    = made(fftfreq(n, d=d, dtype=floating(dtype), device=device))
+    = made(fftfreq(n, d=d, dtype=dtype, device=device))
 rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False)
-    = made(rfftfreq(n, d=d, dtype=floating(dtype), device=device))
+    = made(rfftfreq(n, d=d, dtype=dtype, device=device))
 fftshift(input, dim=None) = fftshift(input, axes=dim)
 ifftshift(input, dim=None) = ifftshift(input, axes=dim)
 """
 
 SAME_SPECIAL = """
-bessel_j0 bessel_j1 bessel_y0 bessel_y1 digamma entr erf erfc erfcx erfinv exp2 expm1 gammaln i0 i0e i1 i1e log1p log_ndtr
+airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 digamma entr erf erfc erfcx erfinv exp2 expm1 gammaln i0 i0e i1 i1e log1p log_ndtr
 logit modified_bessel_i0 modified_bessel_i1 modified_bessel_k0 modified_bessel_k1 ndtr ndtri scaled_modified_bessel_k0
 scaled_modified_bessel_k1 sinc spherical_bessel_j0 xlog1py xlogy zeta chebyshev_polynomial_t chebyshev_polynomial_u
 chebyshev_polynomial_v chebyshev_polynomial_w shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u

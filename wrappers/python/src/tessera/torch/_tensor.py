@@ -14,22 +14,16 @@ from .. import _graph as _nodes
 from .. import _tensor as _plain
 from .._core import TensorBase
 from .._device import Device
-from .._dtypes import DType
+from .._dtypes import DType, get_default_dtype
 from .._errors import ArgumentTypeError, DTypeError
 
-default_dtype: DType = _dtypes.float32
 
-
-def set_default_dtype(d: DType) -> None:
-    """The dtype of what is made of Python floats, and of creation functions without one."""
-    global default_dtype
+def set_default_dtype(d: Any) -> None:
+    """The dtype of what is made of Python floats, of creation functions without one, and of floats that operators make of
+    integers."""
     if not isinstance(d, DType) or not d.is_floating_point:
         raise ArgumentTypeError(f"set_default_dtype(): expected a floating dtype, got {d!r}")
-    default_dtype = d
-
-
-def get_default_dtype() -> DType:
-    return default_dtype
+    _dtypes.set_default_dtype(d)
 
 
 class Size(tuple[int, ...]):
@@ -68,7 +62,7 @@ class Tensor(_plain.Tensor):
     def __new__(cls, *args: Any, **options: Any) -> Any:
         if len(args) == 1 and not options and isinstance(args[0], TensorBase):
             return super().__new__(cls, args[0])
-        return legacy(default_dtype, *args, **options)
+        return legacy(get_default_dtype(), *args, **options)
 
     def __repr__(self) -> str:
         return _repr.representation(self).replace("dtype=tessera.", "dtype=torch.")
@@ -290,17 +284,21 @@ class _TypeOfTensors(type):
     """The class of FloatTensor and its kin: isinstance() looks at the dtype."""
 
     dtype: DType
+    place: str
 
     def __instancecheck__(cls, given: Any) -> bool:
-        return isinstance(given, TensorBase) and given.dtype is cls.dtype
+        return isinstance(given, TensorBase) and given.dtype is cls.dtype and given.device.type == cls.place
 
     def __call__(cls, *args: Any, **options: Any) -> Any:
-        return legacy(cls.dtype, *args, **options)
+        return legacy(cls.dtype, *args, **{"device": cls.place, **options})
 
 
-TYPES: dict[str, Any] = {
-    name: _TypeOfTensors(name, (), {"dtype": _dtypes.ALL[dtype], "__module__": "torch"}) for name, dtype in _TYPES.items()
-}
+def _types(place: str, module: str) -> dict[str, Any]:
+    body: dict[str, Any] = {"place": place, "__module__": module}
+    return {name: _TypeOfTensors(name, (), {**body, "dtype": _dtypes.ALL[dtype]}) for name, dtype in _TYPES.items()}
+
+
+TYPES, TYPES_OF_CUDA = _types("cpu", "torch"), _types("cuda", "torch.cuda")
 _NAMES = {dtype: name for name, dtype in _TYPES.items()}
 
 
@@ -310,8 +308,10 @@ def typed(tensor: Any, dtype: Any) -> Any:
         place = "torch." if tensor.device.type == "cpu" else f"torch.{tensor.device.type}."
         return place + _NAMES.get(tensor.dtype.name, f"{tensor.dtype.name.capitalize()}Tensor")
     if isinstance(dtype, str):
-        dtype = TYPES[dtype.rpartition(".")[2]]
-    return tensor.to(getattr(dtype, "dtype", dtype))
+        dtype = (TYPES_OF_CUDA if ".cuda." in dtype else TYPES)[dtype.rpartition(".")[2]]
+    if isinstance(dtype, _TypeOfTensors):
+        return tensor.to(dtype=dtype.dtype, device=dtype.place)
+    return tensor.to(dtype)
 
 
 def typename(obj: Any) -> str:

@@ -38,6 +38,16 @@ extern "C" {
     /// or 0. A dtype that cannot be promoted with `target` cannot be cast.
     pub fn tsr_can_cast(source: tsr_dtype, target: tsr_dtype, can: *mut i32) -> tsr_status;
 
+    /// The default dtype of the process: what an operator makes of integers and bools that cannot
+    /// stay what they are, and what functions that make tensors of floats take when no dtype is
+    /// given. float32 at first.
+    pub fn tsr_default_dtype(dtype: *mut tsr_dtype) -> tsr_status;
+
+    /// Sets the default dtype of the process. With float64 the default complex dtype is
+    /// complex128, else complex64.
+    /// DTYPE for one that is not floating.
+    pub fn tsr_set_default_dtype(dtype: tsr_dtype) -> tsr_status;
+
     /// The version of the ABI, major \<\< 16 | minor.
     pub fn tsr_abi_version() -> u32;
 
@@ -2633,6 +2643,13 @@ extern "C" {
     /// Another form of [`tsr_spherical_bessel_j0`].
     pub fn tsr_spherical_bessel_j0_inplace(input: tsr_tensor) -> tsr_status;
 
+    /// The Airy function Ai of each element, 0 at infinity; NaN at minus infinity.
+    pub fn tsr_airy_ai(input: tsr_tensor, out: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_airy_ai`].
+    pub fn tsr_airy_ai_out(input: tsr_tensor, dst: tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_airy_ai`].
+    pub fn tsr_airy_ai_inplace(input: tsr_tensor) -> tsr_status;
+
     /// Logarithm of the multivariate gamma function of dimension p; NaN unless x \> (p - 1) / 2.
     /// p: at least 1
     pub fn tsr_multigammaln(input: tsr_tensor, p: i64, out: *mut tsr_tensor) -> tsr_status;
@@ -5037,6 +5054,13 @@ extern "C" {
     pub fn tsr_cond_out(
         input: tsr_tensor, p: *const c_char, p_len: i64, dst: tsr_tensor,
     ) -> tsr_status;
+
+    /// The QR factorization in LAPACK's form: R and, below its diagonal, the reflectors of
+    /// householder_product(a, tau), which is Q.
+    /// NOT_IMPLEMENTED for matrices that require grad.
+    pub fn tsr_geqrf(input: tsr_tensor, a: *mut tsr_tensor, tau: *mut tsr_tensor) -> tsr_status;
+    /// Another form of [`tsr_geqrf`].
+    pub fn tsr_geqrf_out(input: tsr_tensor, a_dst: tsr_tensor, tau_dst: tsr_tensor) -> tsr_status;
 
     /// The first n columns of the product of k reflections I - tau(i) v(i) v(i)^H.
     /// input: m x n with n \<= m; column i has the part of v(i) below its row i

@@ -551,6 +551,24 @@ impl Tensor {
         out cond_out = tsr_cond_out
     }
 
+    /// The QR factorization in LAPACK's form: R and, below its diagonal, the reflectors of
+    /// householder_product(a, tau), which is Q.
+    ///
+    /// NOT_IMPLEMENTED for matrices that require grad.
+    #[inline]
+    pub fn geqrf(&self) -> Result<(Tensor, Tensor)> {
+        two(|out0, out1| unsafe { sys::tsr_geqrf(self.raw(), out0, out1) })
+    }
+
+    /// [`Tensor::geqrf`], written to tensors that are there, of the results' shapes.
+    #[inline]
+    pub fn geqrf_out(&self, a_dst: &Tensor, tau_dst: &Tensor) -> Result<()> {
+        let a_place = place_of(a_dst)?;
+        let tau_place = place_of(tau_dst)?;
+        let status = unsafe { sys::tsr_geqrf_out(self.raw(), a_place.raw(), tau_place.raw()) };
+        written("geqrf_out", status, &[(a_dst, &a_place), (tau_dst, &tau_place)])
+    }
+
     op! {
         /// The first n columns of the product of k reflections I - tau(i) v(i) v(i)^H.
         ///

@@ -324,6 +324,13 @@ impl Tensor {
     }
 
     op! {
+        /// The Airy function Ai of each element, 0 at infinity; NaN at minus infinity.
+        airy_ai(&self) = tsr_airy_ai(self.raw()),
+        out airy_ai_out = tsr_airy_ai_out,
+        inplace airy_ai_ = tsr_airy_ai_inplace
+    }
+
+    op! {
         /// Logarithm of the multivariate gamma function of dimension p; NaN unless x \> (p - 1) /
         /// 2.
         ///

@@ -12,6 +12,7 @@ from typing import Any
 
 import tessera.nn as _nn
 
+from ..._dtypes import float32, get_default_dtype
 from .. import _adapters, _rows
 from .._names import NAMES as _NAMES
 from .._table_nn import IGNORED, LAYERS, RENAMED, TEXTS
@@ -20,9 +21,10 @@ from ._module import Buffer, Module, Parameter
 from .parallel import DataParallel
 
 _ROWS = {row.partition("(")[0]: row for row in _rows.lines(LAYERS)}
-# Losses whose input and target broadcast in PyTorch, some with a warning; the library wants one shape.
+# Losses whose input and target broadcast in PyTorch, some with a warning; the library wants one shape. One has a check.
 _PAIRS = {
     **dict.fromkeys(["HuberLoss", "L1Loss", "MSELoss", "SmoothL1Loss"], functional.pair),
+    "BCELoss": lambda input, target: (functional.probabilities(input), target),
     **dict.fromkeys(
         ["HingeEmbeddingLoss", "KLDivLoss", "MultiLabelSoftMarginLoss", "PoissonNLLLoss", "SoftMarginLoss"], functional.same_shape
     ),
@@ -70,8 +72,8 @@ def _initializer(plain: type, layer: _Layer | None) -> Callable[..., None]:
             for name, value in given.items():  # programs read them, and texts show them
                 if not hasattr(self, name):
                     self.__dict__[name] = value
-        if dtype is None and plain.__name__ not in _CONTAINERS:
-            dtype = _adapters.floating(None)
+        if dtype is None and plain.__name__ not in _CONTAINERS and get_default_dtype() is not float32:
+            dtype = get_default_dtype()
         if device is not None or dtype is not None:
             self.to(device=device, dtype=dtype)
 
