@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 
@@ -38,14 +39,14 @@ def _opened(value: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:
     return None
 
 
-def flatten(value: Any) -> tuple[list[Any], Spec]:
-    opened = _opened(value)
+def flatten(value: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], Spec]:
+    opened = None if is_leaf is not None and is_leaf(value) else _opened(value)
     if opened is None:
         return [value], LEAF
     leaves: list[Any] = []
     children = []
     for item in opened[1]:
-        found, spec = flatten(item)
+        found, spec = flatten(item, is_leaf)
         leaves += found
         children.append(spec)
     return leaves, Spec(type(value), opened[0], tuple(children))

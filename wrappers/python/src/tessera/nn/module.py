@@ -81,26 +81,28 @@ class Module:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._pre_hooks:
-            for hook in list(self._pre_hooks.values()):
-                if isinstance(hook, _Hook):
-                    changed = hook.function(self, args, kwargs)
-                    if changed is not None:
-                        args, kwargs = changed
-                    continue
-                changed = hook(self, args)
-                if changed is not None:
-                    args = changed if isinstance(changed, tuple) else (changed,)
-        if not self._hooks:
-            result = self.forward(*args, **kwargs)
-        else:
-            result = self._with_hooks(args, kwargs)
+            args, kwargs = self._changed(args, kwargs)
+        left = list(self._hooks.values()) if self._hooks else None
+        result = self.forward(*args, **kwargs) if left is None else self._with_hooks(args, kwargs, left)
         if self._backward_hooks and isinstance(result, TensorBase) and result.requires_grad:
             result.register_hook(self._run_backward_hooks)  # type: ignore[attr-defined]
         return result
 
-    def _with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _changed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments as the hooks before forward leave them."""
+        for hook in list(self._pre_hooks.values()):
+            if isinstance(hook, _Hook):
+                changed = hook.function(self, args, kwargs)
+                if changed is not None:
+                    args, kwargs = changed
+                continue
+            changed = hook(self, args)
+            if changed is not None:
+                args = changed if isinstance(changed, tuple) else (changed,)
+        return args, kwargs
+
+    def _with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any], left: list[Any]) -> Any:
         """forward and the hooks after it, of which those with `always` see an error, too."""
-        left = list(self._hooks.values())
         try:
             result = self.forward(*args, **kwargs)
             while left:

@@ -1,26 +1,37 @@
 # SPDX-FileCopyrightText: 2026 The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""torch.save and torch.load. What is saved is a safetensors file, never a pickle; PyTorch's own files are read as far as
-they hold tensors in dicts, lists and tuples."""
+"""torch.save and torch.load. Tensors, numbers and texts in containers are saved as a safetensors file; what holds other
+objects, as a zip file like PyTorch's, with a pickle beside the memory of the tensors. Such files, PyTorch's own among
+them, are read without running code of theirs unless the caller says weights_only=False."""
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
 import os
 import pickle
+import sys
 import tempfile
 import zipfile
-from collections import OrderedDict
+from collections import Counter, OrderedDict, defaultdict
 from typing import Any
 
 from .. import io as _io
 from .._core import TensorBase
-from .._dtypes import ALL, DType
+from .._device import Device
+from .._dtypes import ALL, DType, dtype_of, uint8
 from .._interop import asarray, from_bytes
-from ._tensor import Size, made
+from .._tensor import Tensor as _Plain
+from ..nn.parameter import Parameter as _Parameter
+from ._tensor import Size, Tensor, made
+from .nn._module import Buffer, Parameter
 
 _STRUCTURE = "tessera.torch"
-_CONTENTS = "expected tensors, arrays, numbers, texts, None, and dicts, lists and tuples of them"
+
+
+class _NotPlain(TypeError):
+    """An object that safetensors and JSON cannot hold."""
 
 
 # ---- save ----
@@ -28,40 +39,60 @@ _CONTENTS = "expected tensors, arrays, numbers, texts, None, and dicts, lists an
 
 def _packed(value: Any, tensors: dict[str, Any], path: str) -> Any:
     """The value as JSON; its tensors go to `tensors` under their paths."""
-    if isinstance(value, TensorBase):
-        name = path or "tensor"
+    if type(value) in _PLAIN_TENSORS:
+        name = _unused(path or "tensor", tensors)
         tensors[name] = value.detach()
         return {"tensor": name}
-    if value is None or isinstance(value, (bool, int, str)):
+    if value is None or type(value) in (bool, int, str):
         return value
     if isinstance(value, float):
         return {"float": value.hex()}
     if isinstance(value, DType):
         return {"dtype": value.name}
-    if type(value).__module__ == "numpy" and hasattr(value, "dtype"):
+    if type(value).__module__ == "numpy" and hasattr(value, "dtype") and value.dtype.kind in "biufc":
         if not hasattr(value, "__array_finalize__") or not value.ndim:
             return _packed(value.item(), tensors, path)  # a number of NumPy's
-        tensors[path or "array"] = asarray(value)
-        return {"array": path or "array"}
-    if isinstance(value, dict):
+        name = _unused(path or "array", tensors)
+        tensors[name] = asarray(value)
+        return {"array": name}
+    if type(value) in (dict, OrderedDict):
         items = [[_packed_key(k), _packed(v, tensors, f"{path}.{k}" if path else str(k))] for k, v in value.items()]
-        return {"dict": items}
-    if isinstance(value, (list, tuple)):
-        kind = "list" if isinstance(value, list) else "size" if isinstance(value, Size) else "tuple"
+        return {"dict" if type(value) is dict else "ordered": items}
+    if type(value) in (list, tuple, Size):
+        kind = type(value).__name__.lower()
         return {kind: [_packed(v, tensors, f"{path}.{i}" if path else str(i)) for i, v in enumerate(value)]}
-    raise TypeError(f"torch.save(): {path or 'the object'}: {_CONTENTS}, got {type(value).__name__}; save its state_dict()")
+    raise _NotPlain
+
+
+_PLAIN_TENSORS = frozenset([_Plain, Tensor, _Parameter, Parameter])  # what comes back as a Tensor
+
+
+def _unused(name: str, tensors: dict[str, Any]) -> str:
+    """The name, or one with a number behind it where another path has it: that of {"a.b": x} and that of {"a": {"b": y}}."""
+    found, number = name, 1
+    while found in tensors:
+        number += 1
+        found = f"{name}#{number}"
+    return found
 
 
 def _packed_key(key: Any) -> Any:
-    if isinstance(key, (str, int)) and not isinstance(key, bool):
+    if type(key) in (str, int):
         return key
-    raise TypeError(f"torch.save(): expected keys that are str or int, got {key!r}")
+    raise _NotPlain
 
 
-def save(obj: Any, f: Any, *_: Any, **__: Any) -> None:
-    """Saves tensors and what holds them to a file or a binary stream, as safetensors."""
+def save(
+    obj: Any, f: Any, pickle_module: Any = pickle, pickle_protocol: int = 2, _use_new_zipfile_serialization: bool = True,
+    _disable_byteorder_record: bool = False,
+) -> None:
+    """Saves an object to a file or a binary stream: as safetensors if it is made of tensors, numbers and texts."""
     tensors: dict[str, Any] = {}
-    structure = json.dumps(_packed(obj, tensors, ""))
+    try:
+        structure = json.dumps(_packed(obj, tensors, ""))
+    except _NotPlain:
+        _save_zip(obj, f, pickle_protocol)
+        return
     if isinstance(f, (str, os.PathLike)):
         _io.save_file(tensors, f, {_STRUCTURE: structure})
         return
@@ -72,6 +103,66 @@ def save(obj: Any, f: Any, *_: Any, **__: Any) -> None:
             f.write(file.read())
 
 
+# ---- a zip file: one pickle, and one file for the memory of each tensor ----
+
+
+class _Stored:
+    """What a pickle names by a number: the memory of a tensor."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+
+class _Pickler(pickle.Pickler):
+    """Writes the memory of tensors beside the pickle, once for those that are the same elements of one memory."""
+
+    def __init__(self, file: Any, protocol: int) -> None:
+        super().__init__(file, protocol)
+        self.tensors: list[Any] = []
+        self._keys: dict[Any, int] = {}
+
+    def reducer_override(self, obj: Any) -> Any:
+        if not isinstance(obj, TensorBase):
+            return NotImplemented
+        if obj.requires_grad and not obj.is_leaf:
+            raise RuntimeError("torch.save(): expected tensors without a history inside an object, got one; detach() it")
+        return _rebuilt, (type(obj), _Stored(obj.detach()), obj.requires_grad, getattr(obj, "__dict__", None) or None)
+
+    def persistent_id(self, obj: Any) -> Any:
+        if not isinstance(obj, _Stored):
+            return None
+        place = (obj.tensor.dtype.name, TensorBase.data_ptr(obj.tensor), tuple(obj.tensor.shape), TensorBase.stride(obj.tensor))
+        if place not in self._keys:
+            self._keys[place] = len(self.tensors)
+            self.tensors.append(obj.tensor)  # which keeps its memory in place
+        return ("tensor", place[0], str(self._keys[place]), obj.tensor.device.type, list(place[2]))
+
+
+def _rebuilt(kind: Any, tensor: Any, requires_grad: bool, attributes: Any) -> Any:
+    """A tensor of a class from a pickle of save()."""
+    if issubclass(kind, _Parameter):
+        found = kind(tensor, requires_grad)
+    else:
+        found = TensorBase.__new__(kind, tensor.detach())
+        found.requires_grad_(requires_grad)
+    if attributes:
+        found.__dict__.update(attributes)
+    return found
+
+
+def _save_zip(obj: Any, f: Any, protocol: int) -> None:
+    text = io.BytesIO()
+    pickler = _Pickler(text, max(protocol, 4))
+    pickler.dump(obj)
+    head = os.path.splitext(os.path.basename(f))[0] if isinstance(f, (str, os.PathLike)) else "archive"
+    with zipfile.ZipFile(f, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(f"{head}/data.pkl", text.getvalue())
+        archive.writestr(f"{head}/byteorder", sys.byteorder)
+        for key, tensor in enumerate(pickler.tensors):
+            elements = tensor.cpu().contiguous().reshape(-1)
+            archive.writestr(f"{head}/data/{key}", memoryview(elements.view(uint8).numpy() if TensorBase.numel(elements) else b""))
+
+
 # ---- load ----
 
 
@@ -79,11 +170,12 @@ def _unpacked(value: Any, tensors: dict[str, Any]) -> Any:
     if not isinstance(value, dict):
         return value
     (kind, held), = value.items()
-    if kind == "dict":
-        return {key: _unpacked(item, tensors) for key, item in held}
+    if kind in ("dict", "ordered"):
+        items = [(key, _unpacked(item, tensors)) for key, item in held]
+        return dict(items) if kind == "dict" else OrderedDict(items)
     if kind in ("list", "tuple", "size"):
-        items = [_unpacked(item, tensors) for item in held]
-        return items if kind == "list" else tuple(items) if kind == "tuple" else Size(items)
+        found = [_unpacked(item, tensors) for item in held]
+        return found if kind == "list" else tuple(found) if kind == "tuple" else Size(found)
     if kind == "tensor":
         return tensors[held]
     if kind == "array":
@@ -92,19 +184,21 @@ def _unpacked(value: Any, tensors: dict[str, Any]) -> Any:
 
 
 def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: Any = None, mmap: Any = None, **_: Any) -> Any:
-    """Loads what save() wrote, any safetensors file as a dict, or a file of PyTorch."""
+    """Loads what save() wrote, any safetensors file as a dict, or a file of PyTorch. With weights_only=False a file may hold
+    objects of any class, whose code then runs."""
+    safe = weights_only is not False
     if isinstance(f, (str, os.PathLike)):
-        return _load_path(f, map_location)
+        return _load_path(f, map_location, safe)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "saved")
         with open(path, "wb") as file:
             file.write(f.read())
-        return _load_path(path, map_location)
+        return _load_path(path, map_location, safe)
 
 
-def _load_path(path: Any, map_location: Any) -> Any:
+def _load_path(path: Any, map_location: Any, safe: bool) -> Any:
     if zipfile.is_zipfile(path):
-        return _load_zip(path, map_location)
+        return _load_zip(path, map_location, safe)
     with _io.safe_open(path) as archive:
         tensors = {name: _placed(archive.get_tensor(name).clone(), map_location) for name in archive}
         structure = archive.metadata().get(_STRUCTURE)
@@ -121,7 +215,7 @@ def _placed(tensor: Any, map_location: Any) -> Any:
     return found.to(map_location.get("cpu", "cpu") if isinstance(map_location, dict) else map_location)
 
 
-# ---- PyTorch's own files: a zip with one pickle and one file for each storage ----
+# ---- zip files, PyTorch's own among them ----
 
 _STORAGES = {
     "FloatStorage": "float32", "DoubleStorage": "float64", "HalfStorage": "float16", "BFloat16Storage": "bfloat16",
@@ -130,18 +224,28 @@ _STORAGES = {
 }  # fmt: skip
 
 
-class _Unpickler(pickle.Unpickler):
-    """Reads tensors and containers only: every other class in the pickle is refused, so no code of the file runs."""
+SAFE: dict[tuple[str, str], Any] = {}  # classes that the program allows in files, by torch.serialization
+_HARMLESS = {
+    **{("collections", kind.__name__): kind for kind in (OrderedDict, Counter, defaultdict)},
+    **{("builtins", kind.__name__): kind for kind in (set, frozenset, complex, bytearray, slice, range, int, float, str, bool, list, dict, tuple)},
+    ("torch", "Size"): Size, ("tessera.torch._tensor", "Size"): Size, ("torch", "device"): Device, ("tessera._device", "Device"): Device,
+    ("tessera._dtypes", "dtype_of"): dtype_of, ("_codecs", "encode"): codecs.encode,
+    ("tessera.torch._serialization", "_rebuilt"): _rebuilt,
+}  # fmt: skip
 
-    def __init__(self, file: Any, archive: zipfile.ZipFile, head: str, map_location: Any) -> None:
+
+class _Unpickler(pickle.Unpickler):
+    """Reads tensors and containers. `safe`: every other class in the pickle is refused, so no code of the file runs."""
+
+    def __init__(self, file: Any, archive: zipfile.ZipFile, head: str, map_location: Any, safe: bool) -> None:
         super().__init__(file, encoding="utf-8")
-        self._archive, self._head, self._map_location = archive, head, map_location
+        self._archive, self._head, self._map_location, self._safe = archive, head, map_location, safe
         self._known: dict[tuple[str, str], Any] = {
-            ("collections", "OrderedDict"): OrderedDict,
-            ("torch", "Size"): Size,
+            **_HARMLESS,
             ("torch._utils", "_rebuild_tensor_v2"): self._tensor,
-            ("torch._utils", "_rebuild_parameter"): lambda data, requires_grad, hooks: data.requires_grad_(requires_grad),
+            ("torch._utils", "_rebuild_parameter"): lambda data, requires_grad, hooks: Parameter(data, requires_grad),
         }
+        self._known.update({(kind.__module__, kind.__qualname__): kind for kind in (Tensor, Parameter, Buffer, _Plain, _Parameter)})
         self._storages: dict[str, Any] = {}
 
     def find_class(self, module: str, name: str) -> Any:
@@ -151,13 +255,23 @@ class _Unpickler(pickle.Unpickler):
             return ALL[_STORAGES[name]]
         if module == "torch" and name in ALL:
             return ALL[name]
-        raise pickle.UnpicklingError(f"torch.load(): {_CONTENTS}, the file also has a {module}.{name}")
+        if (module, name) in SAFE:
+            return SAFE[module, name]
+        if not self._safe:
+            return super().find_class(module, name)
+        raise pickle.UnpicklingError(
+            f"Weights only load failed: torch.load(): the file has a {module}.{name}, beside tensors, numbers and texts in "
+            "containers. If you trust it, allow the class by torch.serialization.add_safe_globals, or say weights_only=False"
+        )
 
     def persistent_load(self, pid: Any) -> Any:
-        _, dtype, key, _, count = pid
+        kind, dtype, key, _, size = pid
         if key not in self._storages:
             data = bytearray(self._archive.read(f"{self._head}/data/{key}"))
-            self._storages[key] = from_bytes(data, dtype, (int(count),))
+            if kind == "tensor":
+                self._storages[key] = _placed(from_bytes(data, ALL[dtype], tuple(size)), self._map_location)
+            else:
+                self._storages[key] = from_bytes(data, dtype, (int(size),))
         return self._storages[key]
 
     def _tensor(self, storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool, *_: Any) -> Any:
@@ -166,15 +280,16 @@ class _Unpickler(pickle.Unpickler):
         return found.requires_grad_(True) if requires_grad else found
 
 
-def _load_zip(path: Any, map_location: Any) -> Any:
+def _load_zip(path: Any, map_location: Any, safe: bool) -> Any:
     with zipfile.ZipFile(path) as archive:
         entry = next((name for name in archive.namelist() if name.endswith("/data.pkl")), None)
         if entry is None:
             raise pickle.UnpicklingError("torch.load(): expected a file of torch.save or of safetensors, got another zip file")
-        if f"{entry[:-9]}/byteorder" in archive.namelist() and archive.read(f"{entry[:-9]}/byteorder") != b"little":
+        head = entry.removesuffix("/data.pkl")
+        if f"{head}/byteorder" in archive.namelist() and archive.read(f"{head}/byteorder") != b"little":
             raise pickle.UnpicklingError("torch.load(): the file's numbers have another byte order")
         with archive.open(entry) as file:
-            return _Unpickler(file, archive, entry[:-9], map_location).load()
+            return _Unpickler(file, archive, head, map_location, safe).load()
 
 
 __all__ = ["load", "save"]

@@ -41,7 +41,7 @@ avg_pool3d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_in
 batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05)
     = batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean")
-    = binary_cross_entropy(input, target, weight, reduction_of(size_average, reduce, reduction))
+    = binary_cross_entropy(probabilities(input), target, weight, reduction_of(size_average, reduce, reduction))
 binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean",
         pos_weight=None)
     = binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction_of(size_average, reduce,

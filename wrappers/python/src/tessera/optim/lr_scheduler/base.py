@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -48,8 +49,16 @@ class LRScheduler:
         """The rates of this step, from those of the step before."""
         raise NotImplementedError(f"{type(self).__name__}.get_lr()")
 
+    def _warn_of_order(self) -> None:
+        """Warns at the first step of the schedule if the optimizer, where it counts, has not made one."""
+        if not getattr(self.optimizer, "_stepped", True):
+            text = "Detected call of `lr_scheduler.step()` before `optimizer.step()`: the first rate of the schedule is skipped"
+            warnings.warn(f"{text}. Call `optimizer.step()` first.", UserWarning, stacklevel=3)
+
     def step(self, epoch: int | None = None) -> None:
         """Goes to the next step, or to the step with this number."""
+        if self._step_count == 1:
+            self._warn_of_order()
         self._step_count += 1
         if epoch is None:
             self.last_epoch += 1

@@ -55,7 +55,7 @@ def _replaced(grads: tuple[Any, ...], found: Any, what: str) -> tuple[Any, ...]:
 class _Call:
     """One forward of a module with full backward hooks."""
 
-    def __init__(self, module: Any, hooks: FullHooks, args: tuple[Any, ...]) -> None:
+    def __init__(self, module: Any, hooks: Hooks, args: tuple[Any, ...]) -> None:
         self.module, self.hooks, self.count = module, hooks, len(args)
         changed, self.inputs = _through(list(args), self.entered, True)
         self.args = tuple(changed)
@@ -96,12 +96,19 @@ class _Call:
         return grads
 
 
-class FullHooks:
-    """The full backward hooks of a module: `before` see the gradients of the outputs, `after` those of the inputs, too."""
+class Hooks:
+    """Full backward hooks: `before` see the gradients of the outputs, `after` those of the inputs, too."""
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self) -> None:
         self.before: dict[int, Any] = {}
         self.after: dict[int, Any] = {}
+
+
+class FullHooks(Hooks):
+    """The full backward hooks of a module."""
+
+    def __init__(self, module: Any) -> None:
+        super().__init__()
         self.open: list[_Call | None] = []  # forwards that have begun
         module.register_forward_pre_hook(self._begin)
         module.register_forward_hook(self._end, with_kwargs=True, always_call=True)

@@ -85,6 +85,17 @@ def _adopted(module: Any) -> Any:
     return module
 
 
+REGISTRATIONS: dict[str, dict[int, Any]] = {"parameter": {}, "buffer": {}, "module": {}}  # hooks of _global_hooks.py
+
+
+def _seen(kind: str, module: Any, name: str, value: Any) -> Any:
+    """The value as the hooks of registrations leave it."""
+    for hook in list(REGISTRATIONS[kind].values()):
+        changed = hook(module, name, value)
+        value = value if changed is None else changed
+    return value
+
+
 class Module(_Module):
     """PyTorch's Module."""
 
@@ -97,13 +108,13 @@ class Module(_Module):
     def register_parameter(self, name: str, param: Any) -> None:
         if param is not None:
             self._refuse_known(name, self._parameters)
-        super().register_parameter(name, _parameter(param))
+        super().register_parameter(name, _seen("parameter", self, name, _parameter(param)))
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
         if tensor is not None and not isinstance(tensor, TensorBase):
             raise TypeError(f"buffer {name!r}: expected a tensor or None, got {type(tensor).__name__}")
         self._refuse_known(name, self._buffers)
-        super().register_buffer(name, retyped(tensor), persistent)
+        super().register_buffer(name, _seen("buffer", self, name, retyped(tensor)), persistent)
 
     def _refuse_known(self, name: str, own: Any) -> None:
         """A name that belongs to an attribute of another kind is an error where PyTorch says so."""
@@ -116,7 +127,7 @@ class Module(_Module):
         if module is not None and not isinstance(module, _Module):
             raise TypeError(f"{name}: expected a Module, got {type(module).__name__}")
         self._refuse_known(name, self._modules)
-        super().add_module(name, _adopted(module))
+        super().add_module(name, _seen("module", self, name, _adopted(module)))
 
     register_module = add_module
 
@@ -125,10 +136,10 @@ class Module(_Module):
             self.register_buffer(name, TensorBase.__new__(Tensor, value), value.persistent)
             return
         if isinstance(value, _Module):  # as a parameter, it replaces an attribute of any kind
-            super().add_module(name, _adopted(value))
+            super().add_module(name, _seen("module", self, name, _adopted(value)))
             return
         if isinstance(value, _Parameter):
-            super().register_parameter(name, _parameter(value))
+            super().register_parameter(name, _seen("parameter", self, name, _parameter(value)))
             return
         super().__setattr__(name, retyped(value) if isinstance(value, TensorBase) else value)
 

@@ -11,8 +11,10 @@ import tessera.nn.functional as _F
 from tessera.nn._table import limited
 
 from ... import _ops
+from ..._core import TensorBase
 from ..._errors import InvalidValueError
 from ..._variadic import broadcast_tensors
+from ...func._batched import Batched
 from .. import _rows, _table_nn
 from .._namespace import lookup, space
 
@@ -57,6 +59,17 @@ def pair(input: Any, target: Any) -> Any:
     return broadcast_tensors(input, target)
 
 
+def probabilities(input: Any) -> Any:
+    """The input, of which PyTorch checks that its numbers are probabilities; on another device than the CPU it does not."""
+    if isinstance(input, TensorBase) and not isinstance(input, Batched) and input.device.type == "cpu" and TensorBase.numel(input):
+        least, largest = _ops.aminmax(input.detach())
+        if not (least >= 0 and largest <= 1):
+            raise InvalidValueError(
+                f"binary_cross_entropy(): input: all elements should be between 0 and 1, got {least.item():g} to {largest.item():g}"
+            )
+    return input
+
+
 def _compared(loss: Any, input: Any, target: Any, reduction: str, weight: Any, *settings: Any) -> Any:
     """A loss of pairs; each may have a weight, and the mean divides by the weights' sum."""
     input, target = pair(input, target)
@@ -72,7 +85,7 @@ def _compared(loss: Any, input: Any, target: Any, reduction: str, weight: Any, *
 
 _SPACE = space(
     open_sizes=_open_sizes, with_places=_with_places, implied=_implied, bool_of=bool, same_shape=same_shape, rows_of=_rows_of,
-    compared=_compared,
+    compared=_compared, probabilities=probabilities,
     plain_threshold=_F.threshold, limited=limited,
     pad_=_F.pad, **({"unfold_image": getattr(_F, "unfold")} if hasattr(_F, "unfold") else {}),  # noqa: B009
 )  # fmt: skip

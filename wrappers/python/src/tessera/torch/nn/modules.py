@@ -13,6 +13,7 @@ from tessera.nn.norm import _BatchNorm, _InstanceNorm
 from tessera.nn.norm import _Norm as _NormBase
 
 from .._adapters import reduction_of
+from ._global_hooks import *  # noqa: F403
 from ._module import Module
 
 

@@ -80,6 +80,7 @@ def _with_hooks(plain: type) -> dict[str, Any]:
     @functools.wraps(step)
     def stepped(self: Any, *args: Any, **kwargs: Any) -> Any:
         own = self.__dict__
+        own["_stepped"] = True
         if "_before_step" not in own and "_after_step" not in own:
             return step(self, *args, **kwargs)
         for hook in list(hooks(self, "_before_step")):
@@ -100,6 +101,7 @@ def _with_hooks(plain: type) -> dict[str, Any]:
         return _Hook(hooks(self, "_after_step"), hook)
 
     return {
+        "_stepped": False,  # what a scheduler asks
         "step": stepped, "register_step_pre_hook": register_step_pre_hook, "register_step_post_hook": register_step_post_hook,
     }  # fmt: skip
 
