@@ -23,6 +23,10 @@ static Py_ssize_t tpy_given(PyObject* self, Py_ssize_t nargs) {
 
 static PyObject* py_view_any(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                              PyObject* kwnames) {
+  if (kwnames != NULL && PyTuple_GET_SIZE(kwnames) == 1 && tpy_given(self, nargs) == 1 &&
+      PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, 0), "dtype") == 0) {
+    return view_dtype(self, args, nargs + 1, NULL);
+  }
   const int bytes = kwnames == NULL && nargs > 0 && tpy_given(self, nargs) == 2 &&
                     !PyLong_Check(args[nargs - 1]) && !PyTuple_Check(args[nargs - 1]) &&
                     tpy_is_dtype(args[nargs - 1]);

@@ -114,9 +114,9 @@ def test_a_hook_of_all_modules_may_see_errors() -> None:
             raise ValueError("broken")
 
     seen: list[Any] = []
-    with hooks.register_module_forward_hook(lambda m, args, result: seen.append(result), always_call=True):
-        with pytest.raises(ValueError, match="broken"):
-            Broken()(torch.ones(1))
+    hook = hooks.register_module_forward_hook(lambda m, args, result: seen.append(result), always_call=True)
+    with hook, pytest.raises(ValueError, match="broken"):
+        Broken()(torch.ones(1))
     assert seen == [None]
 
 
@@ -187,6 +187,15 @@ def test_what_programs_ask_of_cuda() -> None:
     assert x.type("torch.DoubleTensor").dtype is torch.float64
 
 
+def test_a_loader_pins_only_where_there_is_cuda() -> None:
+    data = torch.utils.data.TensorDataset(torch.arange(4.0))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        batches = [batch for (batch,) in torch.utils.data.DataLoader(data, batch_size=2, pin_memory=True)]
+    assert [batch.tolist() for batch in batches] == [[0, 1], [2, 3]]
+    assert len(told) == (0 if torch.cuda.is_available() else 1)
+
+
 # ---- torch.utils and torch.hub ----
 
 
@@ -227,3 +236,101 @@ def test_files_by_their_addresses(tmp_path: Path) -> None:
         torch.hub.set_dir(before)
     with pytest.raises(NotImplementedError, match="torch.hub.load"):
         torch.hub.load("a/b", "c")
+
+
+# ---- states of modules ----
+
+
+class Counted(nn.Module):
+    """Has a state that is no tensor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer, self.seen = nn.Linear(1, 1), 0
+
+    def get_extra_state(self) -> Any:
+        return {"seen": self.seen}
+
+    def set_extra_state(self, state: Any) -> None:
+        self.seen = state["seen"]
+
+
+def test_states_that_are_no_tensors_are_saved() -> None:
+    model, other = nn.Sequential(Counted()), nn.Sequential(Counted())
+    model[0].seen = 3
+    state = model.state_dict()
+    assert sorted(state) == ["0._extra_state", "0.layer.bias", "0.layer.weight"]
+    assert repr(other.load_state_dict(state)) == "<All keys matched successfully>"
+    assert other[0].seen == 3
+    assert torch.equal(other[0].layer.weight, model[0].layer.weight)
+    del state["0._extra_state"]
+    with pytest.raises(RuntimeError, match="0._extra_state"):
+        other.load_state_dict(state)
+    assert other.load_state_dict(state, strict=False).missing_keys == ["0._extra_state"]
+
+
+def test_hooks_of_states() -> None:
+    model, order = nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1)), []
+    model.register_state_dict_pre_hook(lambda m, prefix, keep: order.append("before"))
+    model[1].register_state_dict_post_hook(lambda m, state, prefix, meta: state.update({f"{prefix}new": state.pop(f"{prefix}bias")}))
+    state = model.state_dict()
+    assert list(state) == ["0.weight", "0.bias", "1.weight", "1.new"]
+    assert order == ["before"]
+    with pytest.raises(RuntimeError, match="1.new"):
+        model.load_state_dict(state)
+
+    def renamed(module: Any, state: Any, prefix: str, *_: Any) -> None:
+        state[f"{prefix}bias"] = state.pop(f"{prefix}new")
+
+    handle = model[1].register_load_state_dict_pre_hook(renamed)
+    model.register_load_state_dict_post_hook(lambda m, keys: order.append(keys.missing_keys))
+    model.load_state_dict(state)
+    assert "1.new" in state  # the caller's dict stays as it is
+    assert order == ["before", []]
+    handle.remove()
+    with pytest.raises(RuntimeError):
+        model.load_state_dict(state)
+
+
+# ---- functions ----
+
+
+def test_factors_of_lapacks_form() -> None:
+    a, b = torch.tensor([[1.0, 2], [3, 4], [5, 7]]), torch.arange(6.0).reshape(3, 2)
+    packed, tau = torch.geqrf(a)
+    q = torch.orgqr(packed, tau)
+    assert torch.allclose(q @ packed.triu()[:2], a, atol=1e-5)
+    whole = torch.ormqr(packed, tau, torch.eye(3))
+    assert torch.allclose(whole.t() @ whole, torch.eye(3), atol=1e-5)
+    assert torch.allclose(torch.ormqr(packed, tau, b, transpose=True), whole.t() @ b, atol=1e-5)
+    assert torch.allclose(torch.ormqr(packed, tau, b.t(), left=False), b.t() @ whole, atol=1e-5)
+    square = torch.stack([a[:2], a[1:]])
+    p, lower, upper = torch.lu_unpack(*torch.linalg.lu_factor(square))
+    assert torch.allclose(p @ lower @ upper, square)
+    assert torch.lu_unpack(*torch.linalg.lu_factor(square), unpack_pivots=False).P.numel() == 0
+    assert torch.allclose(square @ torch.lu_solve(torch.ones(2, 2, 1), *torch.linalg.lu_factor(square)), torch.ones(2, 2, 1), atol=1e-5)
+
+
+def test_calls_that_pytorch_refuses() -> None:
+    with pytest.raises(RuntimeError, match="at most 2"):
+        torch.ones(1, 1, 1).t()
+    with pytest.raises(RuntimeError, match="one dtype"):
+        torch.allclose(torch.ones(1), torch.ones(1).double())
+    assert torch.ones(0).median().isnan()
+    assert torch.ones(2).view(dtype=torch.int32).tolist() == [1065353216] * 2
+    assert torch.nonzero_static(torch.tensor([0, 1, 1]), size=3).tolist() == [[1], [2], [-1]]
+
+
+def test_a_line_search_ends_with_the_evaluations_of_its_step() -> None:
+    x, calls = nn.Parameter(torch.tensor([2.0, -3.0], dtype=torch.float64)), []
+    optimizer = torch.optim.LBFGS([x], lr=0.5, max_iter=5, line_search_fn="strong_wolfe")
+
+    def closure() -> Any:
+        calls.append(1)
+        optimizer.zero_grad()
+        loss = (x.abs() * torch.tensor([1.0, 10.0])).sum() + (x**4).sum()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    assert len(calls) <= 6 + 1

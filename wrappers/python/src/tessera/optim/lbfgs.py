@@ -107,7 +107,7 @@ class LBFGS(Optimizer):
                 if slope > -group["tolerance_change"]:
                     break
                 last = iteration == group["max_iter"]
-                now, more = self._advance(closure, Point(0.0, loss, grad, slope), d, t, last)
+                now, more = self._advance(closure, Point(0.0, loss, grad, slope), d, t, last, group["max_eval"] - evaluations)
                 loss, grad = now.loss, now.grad
                 state["d"], state["t"], state["prev_loss"] = d, now.t, before
                 evaluations += more
@@ -117,14 +117,15 @@ class LBFGS(Optimizer):
         return first
 
     def _advance(
-        self, closure: Callable[[], Tensor], start: Point, d: Tensor, t: float, last: bool
+        self, closure: Callable[[], Tensor], start: Point, d: Tensor, t: float, last: bool, most: int
     ) -> tuple[Point, int]:
-        """Moves the parameters along d; the point where they are now, and how often the closure was called."""
+        """Moves the parameters along d; the point where they are now, and how often the closure was called. A search takes
+        up to `most` steps."""
         if self.param_groups[0]["line_search_fn"] is not None:
             begin = [p.clone() for p in self._params]
             found, calls = strong_wolfe(
                 lambda length: self._evaluate(closure, begin, length, d), start, t, _largest(d),
-                tolerance_change=self.param_groups[0]["tolerance_change"],
+                tolerance_change=self.param_groups[0]["tolerance_change"], max_steps=most,
             )  # fmt: skip
             self._move(found.t, d)
             return found, calls
@@ -203,19 +204,18 @@ def strong_wolfe(
     evaluate: Evaluate, start: Point, t: float, largest: float, *, c1: float = 1e-4, c2: float = 0.9,
     tolerance_change: float = 1e-9, max_steps: int = 25,
 ) -> tuple[Point, int]:
-    """A point that lowers the loss enough and has a flat enough slope, and how many points were tried. `largest` is the
-    largest element of the direction."""
+    """A point that lowers the loss enough and has a flat enough slope, and how many points were tried: the first one and up to
+    max_steps more. `largest` is the largest element of the direction."""
     before, now, calls = start, evaluate(t), 1
     bracket: list[Point] = []
     while calls <= max_steps:
-        if _too_high(now, start, c1) or (calls > 1 and now.loss >= before.loss) or now.slope >= 0:
-            if not _too_high(now, start, c1) and abs(now.slope) <= -c2 * start.slope:
-                return now, calls
+        if _too_high(now, start, c1) or (calls > 2 and now.loss >= before.loss):
             bracket = [before, now]
             break
         if abs(now.slope) <= -c2 * start.slope:
             return now, calls
-        if calls == max_steps:
+        if now.slope >= 0:
+            bracket = [before, now]
             break
         t = _cubic(before, now, now.t + 0.01 * (now.t - before.t), now.t * 10)
         before, now = now, evaluate(t)
@@ -232,7 +232,7 @@ def _zoom(
     c1, c2, tolerance, largest, max_steps = limits
     stuck = False
     low, high = sorted(bracket, key=lambda p: p.loss)
-    while calls < max_steps:
+    while calls <= max_steps:
         width = abs(high.t - low.t)
         if width * largest < tolerance:
             break

@@ -143,7 +143,8 @@ def clamped_here(input: Any, low: Any, high: Any) -> Any:
 _CLASSES: dict[str, type[tuple[Any, ...]]] = {}
 _FIELDS = {
     "aminmax": ("min", "max"), "qr": ("Q", "R"), "slogdet": ("sign", "logabsdet"), "svd": ("U", "S", "V"),
-    "frexp": ("mantissa", "exponent"), "cholesky_ex": ("L", "info"), "inv_ex": ("inverse", "info"),
+    "frexp": ("mantissa", "exponent"), "geqrf": ("a", "tau"), "lu_unpack": ("P", "L", "U"),
+    "cholesky_ex": ("L", "info"), "inv_ex": ("inverse", "info"),
     "linalg_ldl_factor": ("LD", "pivots"), "linalg_ldl_factor_ex": ("LD", "pivots", "info"),
     "linalg_lu_factor_ex": ("LU", "pivots", "info"), "linalg_solve_ex": ("result", "info"),
     "triangular_solve": ("solution", "cloned_coefficient"), "histogram": ("hist", "bin_edges"),
@@ -199,8 +200,10 @@ def extreme(name: str, input: Any, dim: Any, keepdim: bool, other: Any, out: Any
 
 
 def middle(name: str, input: Any, dim: Any, keepdim: bool) -> Any:
-    """median and nanmedian: of all elements, or values and indices along an axis."""
+    """median and nanmedian: of all elements, NaN of none; or values and indices along an axis."""
     if dim is None:
+        if not TensorBase.numel(input) and input.dtype.is_floating_point:
+            return input.new_full((), math.nan)
         return getattr(_ops, name)(input)
     return named(name, getattr(_ops, name + "_with_indices")(input, dim, keepdim))
 
@@ -323,6 +326,38 @@ def diagonal_filled(input: Any, value: Any, wrap: bool) -> Any:
     for view in views:
         view.fill_(value)
     return input
+
+
+def turned(input: Any) -> Any:
+    """t() of at most two axes."""
+    if input.ndim > 2:
+        raise InvalidValueError(f"t(): expected a tensor of at most 2 axes, got {input.ndim}")
+    return input if input.ndim < 2 else _ops.transpose(input, 0, 1)
+
+
+def of_one_dtype(input: Any, other: Any) -> tuple[Any, Any]:
+    if input.dtype is not getattr(other, "dtype", input.dtype):
+        raise ArgumentTypeError(f"expected two tensors of one dtype, got {input.dtype} and {other.dtype}")
+    return input, other
+
+
+def some_places(input: Any, size: int, fill: int) -> Any:
+    """The first places of elements other than 0, as many as asked for."""
+    places = _ops.argwhere(input)[:size]
+    rest = _ops.full((size - places.shape[0], input.ndim), fill, dtype=places.dtype, device=places.device)
+    return _ops.concat([places, rest], 0)
+
+
+def norm_beside(v: Any, power: Any, dim: int) -> Any:
+    """The norms over all axes but one, which stays."""
+    if dim == -1:
+        return _ops.vector_norm(v, ord=power)
+    return _ops.vector_norm(v, [axis for axis in range(v.ndim) if axis != dim % v.ndim], ord=power, keepdims=True)
+
+
+def grid_modes(interpolation: int, padding: int) -> tuple[str, str]:
+    """The modes of grid_sample by their numbers."""
+    return ("bilinear", "nearest", "bicubic")[interpolation], ("zeros", "border", "reflection")[padding]
 
 
 def reshaped(input: Any, view: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _ops, linalg
 from .._core import TensorBase
-from .._dtypes import float32, float64, int32
+from .._dtypes import float32, float64, int32, int64
 from .._errors import InvalidValueError
 from ._adapters import named
 
@@ -79,4 +79,36 @@ def pca_of_low_rank(a: Any, q: Any, center: bool, niter: int) -> Any:
     return svd_of_low_rank(a, rank, niter, mean)
 
 
-__all__ = ["mantissa_and_exponent", "pca_of_low_rank", "slopes", "svd_of_low_rank"]
+def reflected(input: Any, tau: Any, other: Any, left: bool, transpose: bool) -> Any:
+    """torch.ormqr: a product with the whole Q, square, of the reflectors of geqrf."""
+    rows, count = input.shape[-2], tau.shape[-1]
+    kept = input[..., :count]
+    square = _ops.concat([kept, _ops.zeros_like(input[..., :1]).expand(*input.shape[:-1], rows - count)], -1) if rows > count else kept
+    q = linalg.householder_product(square, tau)
+    q = _ops.conj(_ops.matrix_transpose(q)) if transpose else q
+    return _ops.matmul(q, other) if left else _ops.matmul(other, q)
+
+
+def parts_of_lu(packed: Any, pivots: Any, data: bool, order: bool) -> Any:
+    """torch.lu_unpack: P, L and U of what lu_factor gives; an empty tensor for what is not wanted."""
+    rows, columns = packed.shape[-2:]
+    least = min(rows, columns)
+    none = packed.new_empty(0)
+    lower = upper = matrix = none
+    if data:
+        ones = _ops.eye(rows, least, dtype=packed.dtype, device=packed.device)
+        lower = _ops.add(_ops.tril(packed[..., :least], -1), ones)
+        upper = _ops.triu(packed[..., :least, :])
+    if order:
+        places = _ops.zeros((*packed.shape[:-2], rows), dtype=int64, device=packed.device) + _ops.astype(_ops.cumulative_sum(
+            _ops.ones((rows,), dtype=int64, device=packed.device), 0) - 1, int64)
+        for step in range(pivots.shape[-1]):
+            other = _ops.astype(pivots[..., step : step + 1], int64) - 1
+            here = places[..., step : step + 1].clone()
+            places[..., step : step + 1] = _ops.take_along_axis(places, other, -1)
+            places = _ops.scatter(places, -1, other, here)
+        matrix = _ops.matrix_transpose(_ops.astype(_ops.one_hot(places, rows), packed.dtype))
+    return named("lu_unpack", (matrix, lower, upper))
+
+
+__all__ = ["mantissa_and_exponent", "parts_of_lu", "pca_of_low_rank", "reflected", "slopes", "svd_of_low_rank"]

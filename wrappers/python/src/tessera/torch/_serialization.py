@@ -227,7 +227,8 @@ _STORAGES = {
 SAFE: dict[tuple[str, str], Any] = {}  # classes that the program allows in files, by torch.serialization
 _HARMLESS = {
     **{("collections", kind.__name__): kind for kind in (OrderedDict, Counter, defaultdict)},
-    **{("builtins", kind.__name__): kind for kind in (set, frozenset, complex, bytearray, slice, range, int, float, str, bool, list, dict, tuple)},
+    **{("builtins", kind.__name__): kind for kind in (set, frozenset, complex, bytearray, slice, range)},
+    **{("builtins", kind.__name__): kind for kind in (int, float, str, bool, list, dict, tuple)},
     ("torch", "Size"): Size, ("tessera.torch._tensor", "Size"): Size, ("torch", "device"): Device, ("tessera._device", "Device"): Device,
     ("tessera._dtypes", "dtype_of"): dtype_of, ("_codecs", "encode"): codecs.encode,
     ("tessera.torch._serialization", "_rebuilt"): _rebuilt,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from tessera.nn.containers import ModuleList
@@ -17,6 +17,7 @@ from tessera.nn.parameter import Parameter as _Parameter
 from ..._core import TensorBase
 from .._tensor import Tensor, retyped, with_tensors
 from ._full_hooks import hooks_of
+from ._state_hooks import add_hook, load_state, state_of, wants_states
 
 
 class Parameter(Tensor, _Parameter):
@@ -178,14 +179,46 @@ class Module(_Module):
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
         if args:
             destination, prefix = (*args, prefix)[:2] if not isinstance(args[0], str) else (None, args[0])
-        found = OrderedDict(super().state_dict(prefix, keep_vars))
+        found = state_of(self, prefix, keep_vars) if wants_states(self) else OrderedDict(super().state_dict(prefix, keep_vars))
         if destination is None:
             return found
         destination.update(found)
         return destination
 
     def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
+        if wants_states(self) and isinstance(state_dict, Mapping):
+            return load_state(self, state_dict, strict, assign, super().load_state_dict)
         return super().load_state_dict(state_dict, strict, assign)
+
+    def get_extra_state(self) -> Any:
+        raise RuntimeError("get_extra_state(): a class that has extra state says what it is")
+
+    def set_extra_state(self, state: Any) -> None:
+        raise RuntimeError("set_extra_state(): a class that has extra state says what becomes of it")
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """hook(module, prefix, keep_vars) before this module's part of a state_dict()."""
+        return add_hook(self, "before_state", hook)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """hook(module, state_dict, prefix, local_metadata) after it; may change the dict."""
+        return add_hook(self, "after_state", hook)
+
+    _register_state_dict_hook = register_state_dict_post_hook
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs) before this
+        module's part of a dict is loaded; may change the dict."""
+        return add_hook(self, "before_load", hook)
+
+    def _register_load_state_dict_pre_hook(self, hook: Callable[..., Any], with_module: bool = False) -> RemovableHandle:
+        """The same; the hook gets no module unless `with_module`."""
+        without: Callable[..., Any] = lambda module, *given: hook(*given)  # noqa: E731
+        return add_hook(self, "before_load", hook if with_module else without)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """hook(module, incompatible_keys) after a load_state_dict(); may change the lists of keys."""
+        return add_hook(self, "after_load", hook)
 
     # ---- conversion ----
 

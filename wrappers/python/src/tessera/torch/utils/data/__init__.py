@@ -34,6 +34,7 @@ from ....utils.data import (
     get_worker_info,
     random_split,
 )
+from ... import cuda
 from ..._namespace import lookup
 from ..._tensor import retyped
 
@@ -85,6 +86,9 @@ class DataLoader(_data.DataLoader):
         if num_workers and getattr(sys.modules.get("torch"), "__name__", "") == "tessera.torch":
             warnings.warn("DataLoader: workers would import another torch, so this process loads the data", stacklevel=2)
             num_workers, persistent_workers, timeout = 0, False, 0
+        if pin_memory and not cuda.is_available():
+            warnings.warn("DataLoader: pin_memory=True without CUDA, so the memory is not pinned", stacklevel=2)
+            pin_memory = False
         if collate_fn is None and not hasattr(type(dataset), "_batch"):
             collate_fn = default_convert if batch_size is None and batch_sampler is None else default_collate
         super().__init__(
