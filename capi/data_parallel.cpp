@@ -3,7 +3,7 @@
 // Data-parallel training, sharded optimizers, sharded checkpoints.
 #include "dist/data_parallel.h"
 
-#include "base/json_text.h"
+#include "base/json.h"
 #include "capi/dist.h"
 #include "capi/generated/infos.h"
 #include "capi/give_text.h"
@@ -46,11 +46,12 @@ DataParallelOptions options_arg(const tsr_data_parallel_options* from) {
 
 // ---- shards ----
 
-Dims dims_in(const nlohmann::json& tree, const char* key) {
-  TSR_CHECK(tree.is_object() && tree.contains(key) && tree[key].is_array(), Code::kValue, "slices",
+Dims dims_in(const Json& tree, const char* key) {
+  const Json* list = tree.find(key);
+  TSR_CHECK(list != nullptr && list->is_array(), Code::kValue, "slices",
             "expected objects with the arrays offset and shape, got ", short_text(tree));
   Dims dims;
-  for (const auto& number : tree[key]) {
+  for (const Json& number : *list) {
     TSR_CHECK(number.is_number_integer(), Code::kValue, "slices", "expected whole numbers, got ",
               short_text(number));
     dims.push_back(number.get<int64_t>());
@@ -61,13 +62,15 @@ Dims dims_in(const nlohmann::json& tree, const char* key) {
 std::vector<dist::ShardItem> items_arg(std::string_view names, std::span<const Tensor> tensors,
                                        std::string_view slices) {
   const auto spelled = names_arg(names, tensors.size());
-  const nlohmann::json parts = json_arg(slices, "slices");
+  const Json parts = json_arg(slices, "slices");
   TSR_CHECK(parts.is_object(), Code::kValue, "slices", "expected a JSON object");
+  std::unordered_map<std::string_view, const Json*> by_name;
+  for (const auto& [name, part] : parts.items()) by_name.emplace(name, &part);
   std::vector<dist::ShardItem> items;
   for (size_t i = 0; i < spelled.size(); ++i) {
     dist::ShardItem item{spelled[i], tensors[i], {}};
-    if (const auto part = parts.find(spelled[i]); part != parts.end()) {
-      item.part = {dims_in(*part, "offset"), dims_in(*part, "shape")};
+    if (const auto part = by_name.find(spelled[i]); part != by_name.end()) {
+      item.part = {dims_in(*part->second, "offset"), dims_in(*part->second, "shape")};
     }
     items.push_back(std::move(item));
   }

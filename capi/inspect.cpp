@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // What a node tells about itself besides its place in the graph, and drawings of graphs.
-#include <nlohmann/json.hpp>
 
 #include "autograd/metadata.h"
 #include "capi/callback.h"
@@ -104,9 +103,11 @@ tsr_status tsr_node_metadata_keys(tsr_node node, tsr_buffer* json) {
   clear(json);
   return guard(Call(kInfo_node_metadata_keys, node), [&] {
     out_arg(json, "json");
-    give_text(nlohmann::json(metadata_keys(node_arg(node)))
-                  .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
-              json);
+    std::string list;
+    for (const std::string& key : metadata_keys(node_arg(node))) {
+      list += concat(list.empty() ? "[" : ",", json_quoted(key, true));
+    }
+    give_text(list.empty() ? "[]" : list + "]", json);
   });
 }
 

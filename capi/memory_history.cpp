@@ -4,9 +4,9 @@
 #include "memory/history.h"
 
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "base/immortal.h"
+#include "base/json.h"
 #include "capi/generated/infos.h"
 #include "capi/give_text.h"
 #include "capi/handle.h"
@@ -143,9 +143,9 @@ tsr_status tsr_memory_viewer_page(const char* snapshot, int64_t snapshot_len, ts
   return guard(Call(kInfo_memory_viewer_page, TextOf{snapshot, snapshot_len}), [&] {
     out_arg(html, "html");
     const std::string_view text = text_arg(snapshot, snapshot_len, "snapshot");
-    const auto parsed = nlohmann::json::parse(text, nullptr, false);
-    TSR_CHECK(parsed.is_object() && parsed.contains("segments") && parsed.contains("history"),
-              Code::kValue, "snapshot", "expected the text of tsr_memory_snapshot");
+    const std::optional<Json> parsed = Json::try_parse(text);
+    TSR_CHECK(parsed && parsed->contains("segments") && parsed->contains("history"), Code::kValue,
+              "snapshot", "expected the text of tsr_memory_snapshot");
     give_text(profile::memory_page(text), html);
   });
 }

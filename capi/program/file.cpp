@@ -7,12 +7,11 @@
 // name functions by their numbers in the schema, which never change; beside each number stands the
 // name of the function and the version that has it since, so that an older library can say what it
 // lacks. `format` rises when an old library could not read a new file at all.
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <set>
 
+#include "base/json.h"
 #include "capi/handle.h"
 #include "capi/program/json.h"
 #include "capi/program/program.h"
@@ -23,8 +22,6 @@
 
 namespace tsr::capi::program {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr int kFormat = 2;
 constexpr int kFormatOfOneSize = 1;  // what a program without products of sizes is written as
@@ -195,7 +192,7 @@ class Reader {
     if (!format.is_number_integer() || format.get<int64_t>() < 1) refuse("it has no format");
     TSR_CHECK(format.get<int64_t>() <= kFormat, Code::kAbi, "path", "expected a program of format ",
               kFormat, " at most, got ", format.get<int64_t>(), ", written by version ",
-              tree.value("library", "?"));
+              tree.contains("library") ? tree["library"].get<std::string>() : "?");
     check_functions(tree.at("functions"));
     from_json(tree, *program_);
     for (const Json& row : tree.at("tensors")) read_stored(row);
@@ -218,9 +215,9 @@ class Reader {
   Json description() const {
     for (const auto& [key, value] : archive_->header.metadata) {
       if (key != kMetadataKey) continue;
-      Json tree = Json::parse(value, nullptr, false);
-      if (tree.is_discarded() || !tree.is_object()) refuse("its description is no JSON");
-      return tree;
+      std::optional<Json> tree = Json::try_parse(value);
+      if (!tree || !tree->is_object()) refuse("its description is no JSON");
+      return std::move(*tree);
     }
     refuse("the file has no description of calls");
   }
@@ -376,7 +373,7 @@ class Reader {
 ProgramPtr read(IntrusivePtr<io::Archive> archive) {
   try {
     return Reader(std::move(archive)).read();
-  } catch (const Json::exception& error) {
+  } catch (const JsonError& error) {
     refuse(error.what());
   }
 }

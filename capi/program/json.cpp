@@ -4,15 +4,12 @@
 
 #include <cmath>
 
-#include "base/json_text.h"
 #include "capi/generated/infos.h"
 #include "capi/handle.h"
 #include "capi/program/runner.h"
 
 namespace tsr::capi::program {
 namespace {
-
-using Json = nlohmann::json;
 
 template <class... Pieces>
 [[noreturn]] void refuse(const Pieces&... pieces) {
@@ -155,8 +152,7 @@ Argument argument_from(const Json& tree, size_t count) {
   Argument arg;
   if (tree.is_null()) return arg;
   if (!tree.is_object() || tree.size() != 1) refuse("an argument is ", short_text(tree));
-  const std::string& key = tree.begin().key();
-  const Json& value = tree.begin().value();
+  const auto& [key, value] = tree.items().front();
   if (key == "bool") {
     arg.kind = TSR_VALUE_BOOL;
     arg.integer.base = value.get<bool>() ? 1 : 0;
@@ -281,7 +277,7 @@ class Text {
         return dtype ? concat(*dtype) : "?";
       }
       default:
-        return json_of(arg).begin().value().dump();
+        return json_of(arg).items().front().second.dump();
     }
   }
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "ops/create/copy.h"
 #include "optim/optimizer.h"
 
@@ -74,14 +74,14 @@ std::vector<std::string> gather_texts(Group& group, Device device, std::string_v
 void check_equal_lists(Group& group, Device device, const std::vector<std::string>& list,
                        const char* arg) {
   // First a checksum, because the lists are long and nearly always equal.
-  const std::string mine = nlohmann::json(list).dump();
+  const std::string mine = Json(list).dump();
   const std::string sum = concat(list.size(), " ", std::hash<std::string>()(mine));
   const auto sums = gather_texts(group, device, sum);
   if (std::count(sums.begin(), sums.end(), sums[0]) == group.size()) return;
   const auto lists = gather_texts(group, device, mine);
-  const auto first = nlohmann::json::parse(lists[0]).get<std::vector<std::string>>();
+  const auto first = Json::parse(lists[0]).get<std::vector<std::string>>();
   for (size_t rank = 1; rank < lists.size(); ++rank) {
-    const auto other = nlohmann::json::parse(lists[rank]).get<std::vector<std::string>>();
+    const auto other = Json::parse(lists[rank]).get<std::vector<std::string>>();
     const size_t common = std::min(first.size(), other.size());
     const auto [a, b] =
         std::mismatch(first.begin(), first.begin() + static_cast<long>(common), other.begin());

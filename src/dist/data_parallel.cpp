@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dist/data_parallel.h"
 
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <unordered_set>
 
@@ -10,6 +9,7 @@
 #include "autograd/grad_mode.h"
 #include "autograd/tensor_grad.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "dist/agreement.h"
 #include "optim/optimizer.h"
 
@@ -187,22 +187,22 @@ void DataParallel::end_forward(std::span<const Tensor> outputs) {
 
 std::string DataParallel::report() const {
   constexpr const char* kKinds[] = {"ready", "launched", "finished"};
-  nlohmann::ordered_json buckets = nlohmann::ordered_json::array();
+  Json buckets = Json::array();
   for (const Bucket& bucket : buckets_) {
     const BucketPlan& plan = bucket.plan();
     buckets.push_back({{"dtype", concat(plan.dtype)},
                        {"bytes", plan.numel * itemsize(plan.dtype)},
                        {"params", plan.members}});
   }
-  nlohmann::ordered_json events = nlohmann::ordered_json::array();
+  Json events = Json::array();
   for (const Event& event : last_events_) {
     events.push_back({{"kind", kKinds[static_cast<size_t>(event.kind)]},
                       {"number", event.number},
                       {"ns", event.time}});
   }
-  return nlohmann::ordered_json{
-      {"rebuilt", rebuilt_}, {"buckets", std::move(buckets)}, {"events", std::move(events)}}
-      .dump();
+  const Json tree = {
+      {"rebuilt", rebuilt_}, {"buckets", std::move(buckets)}, {"events", std::move(events)}};
+  return tree.dump_in_order();
 }
 
 // ---- uneven inputs ----

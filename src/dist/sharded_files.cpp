@@ -7,11 +7,11 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <set>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "dist/agreement.h"
 #include "dist/sharded_index.h"
 #include "io/file.h"
@@ -20,8 +20,6 @@
 
 namespace tsr::dist {
 namespace {
-
-using Json = nlohmann::json;
 
 // Smaller tensors are written by one rank.
 constexpr int64_t kSplitBytes = 1 << 16;
@@ -69,19 +67,20 @@ std::string describe(std::span<const ShardItem> items) {
 std::map<std::string, Known> read_descriptions(const std::vector<std::string>& texts) {
   std::map<std::string, Known> all;
   for (size_t rank = 0; rank < texts.size(); ++rank) {
-    for (const Json& entry : Json::parse(texts[rank])) {
+    const Json entries = Json::parse(texts[rank]);
+    for (const Json& entry : entries) {
       const auto name = entry[0].get<std::string>();
       const auto dtype = static_cast<DType>(entry[1].get<int32_t>());
       const Dims shape = dims_of(entry[2]);
-      const auto [place, fresh] = all.try_emplace(name, Known{dtype, shape, {}, entry[5]});
+      const bool divided = entry[5].get<bool>();
+      const auto [place, fresh] = all.try_emplace(name, Known{dtype, shape, {}, divided});
       Known& known = place->second;
       TSR_CHECK(known.dtype == dtype, Code::kDType, "tensors", "expected '", name, "' of ",
                 known.dtype, " on all ranks, got ", dtype, " on rank ", rank);
       TSR_CHECK(known.shape == shape, Code::kShape, "tensors", "expected '", name, "' of shape ",
                 known.shape, " on all ranks, got ", shape, " on rank ", rank);
-      TSR_CHECK(known.divided == entry[5].get<bool>(), Code::kValue, "slices",
-                "expected parts of '", name, "' on all ranks or on none, got others on rank ",
-                rank);
+      TSR_CHECK(known.divided == divided, Code::kValue, "slices", "expected parts of '", name,
+                "' on all ranks or on none, got others on rank ", rank);
       known.held.push_back({static_cast<int64_t>(rank), {dims_of(entry[3]), dims_of(entry[4])}});
     }
   }

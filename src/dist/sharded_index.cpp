@@ -3,15 +3,13 @@
 #include "dist/sharded_index.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "io/spelling.h"
 
 namespace tsr::dist {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "tessera.shards.1";
 
@@ -53,7 +51,7 @@ ShardIndex parsed(const Json& tree) {
   }
   for (const auto& [name, value] : tree.at("tensors").items()) {
     IndexEntry entry{dtype_in(value), dims_in(value, "shape"), {}};
-    for (const auto& part : value.at("parts")) {
+    for (const Json& part : value.at("parts")) {
       auto file = part.at("file").get<std::string>();
       if (file.empty() || file.find('/') != std::string::npos || file[0] == '.' ||
           file.find('\0') != std::string::npos) {
@@ -124,7 +122,7 @@ void check_cover(const std::string& name, const IndexEntry& entry) {
 
 std::string write_index(const ShardIndex& index) {
   Json metadata = Json::object(), tensors = Json::object();
-  for (const auto& [key, value] : index.metadata) metadata[key] = value;
+  for (const auto& [key, value] : index.metadata) metadata.append(key, value);
   for (const auto& [name, entry] : index.tensors) {
     Json parts = Json::array();
     for (const IndexPart& part : entry.parts) {
@@ -132,21 +130,23 @@ std::string write_index(const ShardIndex& index) {
                        {"offset", numbers(part.region.offset)},
                        {"shape", numbers(part.region.sizes)}});
     }
-    tensors[name] = {{"dtype", spelling_of(entry.dtype, name)},
-                     {"shape", numbers(entry.shape)},
-                     {"parts", std::move(parts)}};
+    tensors.append(name, {{"dtype", spelling_of(entry.dtype, name)},
+                          {"shape", numbers(entry.shape)},
+                          {"parts", std::move(parts)}});
   }
   try {
-    return Json{{"format", kFormat}, {"metadata", metadata}, {"tensors", tensors}}.dump(1) + "\n";
-  } catch (const nlohmann::json::exception& error) {
+    const Json tree = {
+        {"format", kFormat}, {"metadata", std::move(metadata)}, {"tensors", std::move(tensors)}};
+    return tree.dump_in_order(1) + "\n";
+  } catch (const JsonError& error) {
     fail(Code::kValue, "names", __FILE__, __LINE__, "texts must be UTF-8: ", error.what());
   }
 }
 
 ShardIndex read_index(std::string_view text) {
   try {
-    return parsed(Json::parse(text.begin(), text.end()));
-  } catch (const nlohmann::json::exception& error) {
+    return parsed(Json::parse(text));
+  } catch (const JsonError& error) {
     refuse(error.what());
   } catch (const Error& error) {
     if (error.code() == Code::kIo) throw;

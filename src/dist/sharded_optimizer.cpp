@@ -3,10 +3,10 @@
 #include "dist/sharded_optimizer.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "autograd/tensor_grad.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "dist/agreement.h"
 #include "ops/create/copy.h"
 
@@ -35,8 +35,8 @@ const Tensor& param_of(const Optimizer& optimizer, const std::string& name) {
 }
 
 // What a rank says about its states before it sends them.
-nlohmann::json describe(const NamedState& state) {
-  nlohmann::json list = nlohmann::json::array();
+Json describe(const NamedState& state) {
+  Json list = Json::array();
   for (size_t i = 0; i < state.names.size(); ++i) {
     const Tensor& tensor = state.tensors[i];
     list.push_back({state.names[i], static_cast<int32_t>(tensor.dtype()),
@@ -125,7 +125,8 @@ IntrusivePtr<Optimizer> ShardedOptimizer::gather(int64_t to) {
   for (size_t rank = 0; rank < lists.size(); ++rank) {
     const bool mine = static_cast<int64_t>(rank) == group_->rank();
     std::vector<Tensor> sent;
-    for (const auto& entry : nlohmann::json::parse(lists[rank])) {
+    const Json entries = Json::parse(lists[rank]);
+    for (const Json& entry : entries) {
       const auto name = entry[0].get<std::string>();
       const auto sizes = entry[2].get<std::vector<int64_t>>();
       // Counts of steps are kept on the CPU, but some groups know one device only.
@@ -153,9 +154,9 @@ IntrusivePtr<Optimizer> ShardedOptimizer::gather(int64_t to) {
 std::string ShardedOptimizer::report() {
   assign();
   forget_others();
-  nlohmann::ordered_json groups = nlohmann::ordered_json::array();
+  Json groups = Json::array();
   for (const optim::Group& group : optimizer_->groups()) {
-    nlohmann::ordered_json owners = nlohmann::ordered_json::array();
+    Json owners = Json::array();
     for (const Tensor& param : group.params) owners.push_back(owners_.at(param.impl()));
     groups.push_back(std::move(owners));
   }
@@ -163,7 +164,7 @@ std::string ShardedOptimizer::report() {
   for (const Tensor& tensor : optimizer_->state().tensors) {
     if (tensor.ndim() > 0) bytes += tensor.nbytes();
   }
-  return nlohmann::ordered_json{{"owners", std::move(groups)}, {"state_bytes", bytes}}.dump();
+  return Json{{"owners", std::move(groups)}, {"state_bytes", bytes}}.dump_in_order();
 }
 
 }  // namespace tsr::dist

@@ -7,15 +7,12 @@
 #include <string_view>
 #include <unordered_set>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "io/safetensors.h"
 #include "io/spelling.h"
 
 namespace tsr::io {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr size_t kMaxRank = 64;
 
@@ -36,31 +33,30 @@ DType dtype_called(const std::string& text, const std::string& name) {
 }
 
 // Receives the events of one parse. An entry is complete when its object ends.
-class HeaderReader final : public nlohmann::json_sax<Json> {
+class HeaderReader final : public JsonEvents {
  public:
   ArchiveHeader take() && { return std::move(header_); }
 
-  bool null() override { return unexpected("null"); }
-  bool boolean(bool) override { return unexpected("true or false"); }
-  bool number_float(double, const std::string& text) override { return not_natural(text); }
-  bool number_integer(int64_t value) override { return not_natural(std::to_string(value)); }
-  bool binary(Json::binary_t&) override { return unexpected("bytes"); }
-  bool number_unsigned(uint64_t value) override;
-  bool string(std::string& value) override;
-  bool start_object(size_t) override;
-  bool key(std::string& name) override;
-  bool end_object() override;
-  bool start_array(size_t) override;
-  bool end_array() override;
-  bool parse_error(size_t, const std::string&, const Json::exception& error) override {
-    refuse("its header is not JSON: ", shown(error.what()));
+  void null() override { unexpected("null"); }
+  void boolean(bool /*value*/) override { unexpected("true or false"); }
+  void real(double /*value*/, const std::string& text) override { not_natural(text); }
+  void integer(int64_t value) override { not_natural(std::to_string(value)); }
+  void natural(uint64_t value) override;
+  void string(std::string& value) override;
+  void start_object() override;
+  void key(std::string& name) override;
+  void end_object() override;
+  void start_array() override;
+  void end_array() override;
+  [[noreturn]] void no_json(const char* why) override {
+    refuse("its header is not JSON: ", shown(why));
   }
 
  private:
   enum class Place { kStart, kTop, kMetadata, kEntry, kShape, kOffsets };
 
-  [[noreturn]] bool unexpected(std::string_view what) const;
-  [[noreturn]] bool not_natural(const std::string& number) const;
+  [[noreturn]] void unexpected(std::string_view what) const;
+  [[noreturn]] void not_natural(const std::string& number) const;
   void finish_entry();
 
   ArchiveHeader header_;
@@ -73,7 +69,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   std::vector<uint64_t> offsets_;
 };
 
-bool HeaderReader::unexpected(std::string_view what) const {
+void HeaderReader::unexpected(std::string_view what) const {
   switch (place_) {
     case Place::kStart:
       refuse("its header is no object");
@@ -90,13 +86,13 @@ bool HeaderReader::unexpected(std::string_view what) const {
   refuse("'", shown(name_), "' has ", what, " in its ", shown(key_));
 }
 
-bool HeaderReader::not_natural(const std::string& number) const {
+void HeaderReader::not_natural(const std::string& number) const {
   if (place_ != Place::kShape && place_ != Place::kOffsets) unexpected("a number");
   refuse("'", shown(name_), "' has a ", place_ == Place::kShape ? "size" : "data offset",
          " that is no natural number: ", shown(number));
 }
 
-bool HeaderReader::number_unsigned(uint64_t value) {
+void HeaderReader::natural(uint64_t value) {
   if (value > static_cast<uint64_t>(INT64_MAX)) not_natural(std::to_string(value));
   if (place_ == Place::kShape) {
     if (shape_.size() == kMaxRank) {
@@ -109,10 +105,9 @@ bool HeaderReader::number_unsigned(uint64_t value) {
   } else {
     unexpected("a number");
   }
-  return true;
 }
 
-bool HeaderReader::string(std::string& value) {
+void HeaderReader::string(std::string& value) {
   if (place_ == Place::kMetadata) {
     header_.metadata.emplace_back(key_, std::move(value));
   } else if (place_ == Place::kEntry && key_ == "dtype") {
@@ -120,10 +115,9 @@ bool HeaderReader::string(std::string& value) {
   } else {
     unexpected("a text");
   }
-  return true;
 }
 
-bool HeaderReader::start_object(size_t) {
+void HeaderReader::start_object() {
   if (place_ == Place::kStart) {
     place_ = Place::kTop;
   } else if (place_ == Place::kTop) {
@@ -135,10 +129,9 @@ bool HeaderReader::start_object(size_t) {
   } else {
     unexpected("an object");
   }
-  return true;
 }
 
-bool HeaderReader::key(std::string& name) {
+void HeaderReader::key(std::string& name) {
   const bool top = place_ == Place::kTop;
   if (!(top ? names_ : keys_).insert(name).second) {
     refuse("its header has the key '", shown(name), "' twice");
@@ -147,16 +140,14 @@ bool HeaderReader::key(std::string& name) {
     refuse("'", shown(name_), "' has the unknown key '", shown(name), "'");
   }
   (top ? name_ : key_) = std::move(name);
-  return true;
 }
 
-bool HeaderReader::end_object() {
+void HeaderReader::end_object() {
   if (place_ == Place::kEntry) finish_entry();
   place_ = Place::kTop;
-  return true;
 }
 
-bool HeaderReader::start_array(size_t) {
+void HeaderReader::start_array() {
   if (place_ == Place::kEntry && key_ == "shape") {
     place_ = Place::kShape;
   } else if (place_ == Place::kEntry && key_ == "data_offsets") {
@@ -164,15 +155,13 @@ bool HeaderReader::start_array(size_t) {
   } else {
     unexpected("a list");
   }
-  return true;
 }
 
-bool HeaderReader::end_array() {
+void HeaderReader::end_array() {
   if (place_ == Place::kOffsets && offsets_.size() != 2) {
     refuse("'", shown(name_), "' needs two data_offsets");
   }
   place_ = Place::kEntry;
-  return true;
 }
 
 void HeaderReader::finish_entry() {
@@ -202,7 +191,7 @@ ArchiveHeader parse_header(std::string_view json, uint64_t data_size) {
   // The parser treats a zero byte as the end of the text.
   if (json.find('\0') != std::string_view::npos) refuse("its header has a zero byte in it");
   HeaderReader reader;
-  static_cast<void>(Json::sax_parse(json.begin(), json.end(), &reader));
+  read_json(json, reader);
   ArchiveHeader header = std::move(reader).take();
   std::sort(header.entries.begin(), header.entries.end(), [](const auto& a, const auto& b) {
     return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);

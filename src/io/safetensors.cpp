@@ -7,9 +7,8 @@
 #include <cstring>
 #include <set>
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
+#include "base/json.h"
 #include "io/spelling.h"
 #include "ops/create/copy.h"
 #include "tensor/layout.h"
@@ -54,12 +53,10 @@ const char* spelling_of(DType dtype, std::string_view name) {
               concat("safetensors cannot hold ", dtype, " ('", name, "')"));
 }
 
-// Writes JSON text without a tree of the JSON library: destroying a tree allocates memory, and ends
-// the process if that fails.
 std::string quoted(std::string_view text, const char* arg) {
   try {
-    return nlohmann::json(text).dump();
-  } catch (const nlohmann::json::exception& error) {
+    return json_quoted(text);
+  } catch (const JsonError& error) {
     throw_error(Code::kValue, arg, __FILE__, __LINE__,
                 concat("texts must be UTF-8: ", error.what()));
   }

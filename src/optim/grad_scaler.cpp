@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "autograd/tensor_grad.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
 #include "ops/optim/foreach.h"
@@ -24,13 +24,14 @@ void check_scale(double scale) {
             "expected a finite float32 above 0, got ", scale);
 }
 
-double number_in(const nlohmann::json& tree, const char* name) {
-  TSR_CHECK(tree.is_object() && tree.contains(name) && tree[name].is_number(), Code::kValue, "text",
+double number_in(const Json& tree, const char* name) {
+  const Json* number = tree.find(name);
+  TSR_CHECK(number != nullptr && number->is_number(), Code::kValue, "text",
             "expected the state of an enabled scaler, got one without the number '", name, "'");
-  return tree[name].get<double>();
+  return number->get<double>();
 }
 
-int64_t count_in(const nlohmann::json& tree, const char* name) {
+int64_t count_in(const Json& tree, const char* name) {
   const double number = number_in(tree, name);
   TSR_CHECK(tree[name].is_number_integer(), Code::kValue, "text", "expected a whole number for '",
             name, "', got ", number);
@@ -196,25 +197,25 @@ void GradScaler::update(std::optional<double> scale) {
 
 std::string GradScaler::json() const {
   if (!state_.enabled) return "{}";
-  return nlohmann::ordered_json{{"scale", state_.scale},
-                                {"growth_factor", state_.growth_factor},
-                                {"backoff_factor", state_.backoff_factor},
-                                {"growth_interval", state_.growth_interval},
-                                {"_growth_tracker", state_.growth_tracker}}
-      .dump();
+  const Json tree = {{"scale", state_.scale},
+                     {"growth_factor", state_.growth_factor},
+                     {"backoff_factor", state_.backoff_factor},
+                     {"growth_interval", state_.growth_interval},
+                     {"_growth_tracker", state_.growth_tracker}};
+  return tree.dump_in_order();
 }
 
 void GradScaler::load(std::string_view text) {
-  const auto tree = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
-  TSR_CHECK(!tree.is_discarded(), Code::kValue, "text", "expected JSON, got '", text.substr(0, 80),
+  const std::optional<Json> tree = Json::try_parse(text);
+  TSR_CHECK(tree.has_value(), Code::kValue, "text", "expected JSON, got '", text.substr(0, 80),
             "'");
   if (!state_.enabled) return;
   ScalerState next;
-  next.scale = number_in(tree, "scale");
-  next.growth_factor = number_in(tree, "growth_factor");
-  next.backoff_factor = number_in(tree, "backoff_factor");
-  next.growth_interval = count_in(tree, "growth_interval");
-  next.growth_tracker = count_in(tree, "_growth_tracker");
+  next.scale = number_in(*tree, "scale");
+  next.growth_factor = number_in(*tree, "growth_factor");
+  next.backoff_factor = number_in(*tree, "backoff_factor");
+  next.growth_interval = count_in(*tree, "growth_interval");
+  next.growth_tracker = count_in(*tree, "_growth_tracker");
   set_state(next);
 }
 

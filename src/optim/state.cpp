@@ -3,11 +3,10 @@
 // Saves the state of an optimizer as named tensors and JSON, and loads it. docs/optimizer_state.md
 // describes the format.
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <unordered_set>
 
 #include "base/error.h"
-#include "base/json_text.h"
+#include "base/json.h"
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
 #include "optim/optimizer.h"
@@ -15,7 +14,6 @@
 namespace tsr::optim {
 namespace {
 
-using Json = nlohmann::json;
 using Form = OptionRow::Form;
 
 constexpr int kFormat = 1;
@@ -76,9 +74,10 @@ Options read_options(const Options& defaults, const Json& tree) {
 // The groups of a description. Its kind and group sizes must equal those of the optimizer.
 std::vector<Group> read_groups(std::string_view text, const Options& defaults,
                                std::span<const Group> own) {
-  const Json tree = Json::parse(text.begin(), text.end(), nullptr, false);
+  const Json tree = Json::try_parse(text).value_or(nullptr);
   const auto has = [&tree](const char* key, auto is) {
-    return tree.is_object() && tree.contains(key) && is(tree[key]);
+    const Json* found = tree.find(key);
+    return found != nullptr && is(*found);
   };
   if (!has("format", [](const Json& v) { return v == kFormat; }) ||
       !has("kind", [](const Json& v) { return v.is_string(); }) ||
@@ -97,7 +96,7 @@ std::vector<Group> read_groups(std::string_view text, const Options& defaults,
   std::vector<Group> groups;
   for (size_t g = 0; g < own.size(); ++g) {
     const Json& entry = list[g];
-    if (!entry.is_object() || !entry.contains("params") || !entry.contains("options") ||
+    if (!entry.contains("params") || !entry.contains("options") ||
         entry["params"] != own[g].params.size()) {
       refuse("description", "expected ", own[g].params.size(), " parameters in group ", g, ", got ",
              short_text(entry));
