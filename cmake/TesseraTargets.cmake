@@ -36,33 +36,30 @@ add_library(tsr_test_warnings INTERFACE)
 target_compile_options(tsr_test_warnings INTERFACE -Wall -Wextra -Wshadow
                                                    $<$<BOOL:${TSR_WERROR}>:-Werror>)
 
-# For ccache, which else takes no compilation with a precompiled header.
-set(tsr_pch_flags $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
+# For ccache, which else takes no compilation with a precompiled header, or misses every one.
+set(tsr_pch_flags $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>
+                  "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 
-# For code that is compiled for a test alone: a check of the undefined-behaviour sanitizer that finds something ends
-# the program with an illegal instruction, whose stack the address sanitizer prints. The calls that print what was
-# wrong are a fifth of the compile time; the library's own layers have them.
-set(tsr_terse_sanitizer "")
-if(TSR_SANITIZE MATCHES "undefined" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  set(tsr_terse_sanitizer -fsanitize-undefined-trap-on-error)
-endif()
-
-# tsr_layer(<name> [SOURCES file...] [LINK target...] [HEADERS <header>...])
+# tsr_layer(<name> [SOURCES file...] [LINK target...] [HEADERS <header>... | HEADERS_OF <target> | NO_HEADERS])
 # One OBJECT library tsr_<name>. A layer without sources is an INTERFACE library, so that targets can link
-# it without a condition. HEADERS: what most of its files include.
+# it without a condition. What its files include most is precompiled: HEADERS, or what another target has precompiled
+# with the same flags, else the headers of the standard library.
 function(tsr_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK;HEADERS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "NO_HEADERS" "HEADERS_OF" "SOURCES;LINK;HEADERS")
   if(NOT arg_SOURCES)
     add_library(tsr_${name} INTERFACE)
     return()
   endif()
   add_library(tsr_${name} OBJECT ${arg_SOURCES})
   target_link_libraries(tsr_${name} PRIVATE tsr_build_flags tsr_warnings ${arg_LINK})
-  # Only with sanitizers: the release build shows whether a file includes what it uses.
-  if(TSR_SANITIZE AND NOT "OpenMP::OpenMP_CXX" IN_LIST arg_LINK)
+  if(TSR_PRECOMPILE AND NOT arg_NO_HEADERS)
     target_compile_options(tsr_${name} PRIVATE ${tsr_pch_flags})
     if(arg_HEADERS)
       target_precompile_headers(tsr_${name} PRIVATE ${arg_HEADERS})
+    elseif(arg_HEADERS_OF)
+      target_precompile_headers(tsr_${name} REUSE_FROM ${arg_HEADERS_OF})
+    elseif("OpenMP::OpenMP_CXX" IN_LIST arg_LINK)
+      target_precompile_headers(tsr_${name} REUSE_FROM tsr_openmp_headers)
     else()
       target_precompile_headers(tsr_${name} REUSE_FROM tsr_layer_headers)
     endif()
@@ -73,7 +70,7 @@ endfunction()
 # Precompiled headers need the same flags everywhere: those of OpenMP come from the static library in some
 # programs.
 set(tsr_test_flags -O0 $<$<COMPILE_LANGUAGE:CXX>:$<TARGET_PROPERTY:OpenMP::OpenMP_CXX,INTERFACE_COMPILE_OPTIONS>>
-                   ${tsr_pch_flags} ${tsr_terse_sanitizer})
+                   ${tsr_pch_flags})
 
 # Test programs, and a library with sanitizers, are linked by lld if it is installed: what is shipped is linked by the
 # compiler's own linker.
@@ -83,13 +80,14 @@ if(TSR_LLD)
   set(tsr_test_linker -fuse-ld=lld)
 endif()
 
-# tsr_test_compilation(<target>)
-# Makes a test program compile quickly: only the library is optimised, and GoogleTest's header, half of the
-# compile time of most files, is precompiled (tests/support/CMakeLists.txt).
-function(tsr_test_compilation target)
+# tsr_test_compilation(<target> <headers>)
+# Makes a test program compile quickly: only the library is optimised, and what takes most of the compile time of most
+# files, GoogleTest's header and those of the library, is precompiled by the target <headers>
+# (tests/support/CMakeLists.txt).
+function(tsr_test_compilation target headers)
   target_compile_options(${target} PRIVATE ${tsr_test_flags})
   target_link_options(${target} PRIVATE ${tsr_test_linker})
-  target_precompile_headers(${target} REUSE_FROM tsr_test_headers)
+  target_precompile_headers(${target} REUSE_FROM ${headers})
 endfunction()
 
 # tsr_test(<name> SOURCES file... [SHARED] [LABELS label...] [LINK target...])
@@ -109,14 +107,16 @@ function(tsr_test name)
     # needed for a weak function of the standard library, is a second copy of the library with separate
     # state.
     target_link_libraries(test_${name} PRIVATE tessera)
+    set(headers tsr_test_headers)
   else()
+    set(headers tsr_unit_test_headers)
     target_link_libraries(test_${name} PRIVATE tsr_test_support tessera_static)
   endif()
   target_link_libraries(test_${name} PRIVATE tsr_build_flags tsr_test_warnings ${arg_LINK}
                                              GTest::gtest GTest::gtest_main)
   target_include_directories(test_${name} PRIVATE "${PROJECT_SOURCE_DIR}"
                                                   "${PROJECT_SOURCE_DIR}/tests")
-  tsr_test_compilation(test_${name})
+  tsr_test_compilation(test_${name} ${headers})
   add_test(NAME test_${name}
            COMMAND test_${name} "--gtest_output=xml:${PROJECT_BINARY_DIR}/reports/test_${name}.xml")
   set_tests_properties(test_${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900)
