@@ -8,18 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/address_sanitizer.h"
+
 namespace tsr {
 
 // With the address sanitizer every block comes from malloc, so that the sanitizer knows its bounds
 // and lifetime. Tests of the small lists then call their functions directly.
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(TSR_ADDRESS_SANITIZER)
 inline constexpr bool kSmallListsOff = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-inline constexpr bool kSmallListsOff = true;
-#else
-inline constexpr bool kSmallListsOff = false;
-#endif
 #else
 inline constexpr bool kSmallListsOff = false;
 #endif

@@ -5,9 +5,10 @@
 
 #include <cstdint>
 
+#include "base/address_sanitizer.h"
 #include "base/device.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(TSR_ADDRESS_SANITIZER)
 #include <sanitizer/asan_interface.h>
 #endif
 
@@ -15,14 +16,14 @@ namespace tsr {
 
 inline void poison([[maybe_unused]] Device device, [[maybe_unused]] const void* data,
                    [[maybe_unused]] uint64_t nbytes) noexcept {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(TSR_ADDRESS_SANITIZER)
   if (device.is_cpu()) __asan_poison_memory_region(data, nbytes);
 #endif
 }
 
 inline void unpoison([[maybe_unused]] Device device, [[maybe_unused]] const void* data,
                      [[maybe_unused]] uint64_t nbytes) noexcept {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(TSR_ADDRESS_SANITIZER)
   if (device.is_cpu()) __asan_unpoison_memory_region(data, nbytes);
 #endif
 }

@@ -12,8 +12,7 @@ case "$part" in
   tools) ctest_part release -L tool ;;
   asan)
     export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
-    # Checks in tests end with an illegal instruction (cmake/TesseraTargets.cmake).
-    export ASAN_OPTIONS="handle_sigill=1:${ASAN_OPTIONS:-}"
+    export LSAN_OPTIONS="suppressions=$tsr_root/tests/support/leaks.txt:print_suppressions=0:${LSAN_OPTIONS:-}"
     ctest_part asan -LE tool
     ;;
   tsan)
