@@ -105,10 +105,10 @@ tsr_multi_hook_vtable table_of(int32_t mode, bool counted) {
 }  // namespace
 
 TEST(A9_NodeHook, pre_and_post_run_around_the_node_and_replace) {
+  Notes notes;
   const Owned x(leaf(2));
   Tensor y, grad;
   ok(tsr_exp(x, y.slot()));
-  Notes notes;
   int64_t pre = 0, post = 0;
   {
     OwnedNode node;
@@ -168,9 +168,9 @@ TEST(A9_NodeHook, user_data_is_dropped_once_when_registration_fails) {
 }
 
 TEST(A9_MultiHook, all_and_any_modes) {
+  Notes all, any;
   const Owned x(leaf(2)), y(leaf(2)), unused(leaf(2));
   const tsr_tensor tensors[3] = {unused, x, y};
-  Notes all, any;
   int64_t id = 0, other = 0;
   const tsr_multi_hook_vtable all_table = table_of(TSR_MULTI_HOOK_ALL, false);
   const tsr_multi_hook_vtable any_table = table_of(TSR_MULTI_HOOK_ANY, false);

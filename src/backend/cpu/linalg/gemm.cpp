@@ -120,11 +120,12 @@ void tiny_gemm(const GemmPlan& plan, const T* a, const T* b, T* c) {
   const T beta = parameter<T>(plan.beta);
   for (int64_t i = 0; i < plan.m; ++i) {
     for (int64_t j = 0; j < plan.n; ++j) {
-      const T* x = a + i * plan.a_strides[0];
-      const T* y = b + j * plan.b_strides[1];
+      // Not as pointers: of an empty matrix `a` and `b` are null, to which nothing may be added.
+      const int64_t row = i * plan.a_strides[0];
+      const int64_t column = j * plan.b_strides[1];
       T sum{0};
       for (int64_t l = 0; l < plan.k; ++l)
-        sum += x[l * plan.a_strides[1]] * y[l * plan.b_strides[0]];
+        sum += a[row + l * plan.a_strides[1]] * b[column + l * plan.b_strides[0]];
       T& target = c[i * plan.c_strides[0] + j * plan.c_strides[1]];
       target = beta == T{0} ? alpha * sum : alpha * sum + beta * target;
     }
