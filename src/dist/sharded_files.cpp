@@ -216,7 +216,7 @@ void all_succeed(Group* group, Device device, const Work& work) {
 void check_text(std::string_view text) {
   try {
     static_cast<void>(Json(text).dump());
-  } catch (const Json::exception& error) {
+  } catch (const JsonError& error) {
     fail(Code::kValue, "names", __FILE__, __LINE__, "texts must be UTF-8: ", error.what());
   }
 }
