@@ -33,13 +33,13 @@ template <int kOrder>
 
 // sqrt(x) e**x K(x) for x >= 1: sums of Chebyshev polynomials in 2/x - 1, whose coefficients are
 // the cosine transforms of values with 40 digits. Clenshaw's recurrence adds the first kTerms of
-// them; V is double or a vector of it.
-template <int kTerms, class V, int N>
+// them, or all; V is double or a vector of it.
+template <int kTerms = 0, class V, int N>
 [[gnu::always_inline]] TSR_HD inline V chebyshev_sum(V t, const double (&c)[N]) {
   const V twice = t + t;
   V first(0.0);
   V second(0.0);
-  for (int k = kTerms - 1; k > 0; --k) {
+  for (int k = (kTerms > 0 ? kTerms : N) - 1; k > 0; --k) {
     const V next = twice * first - second + V(c[k]);
     second = first;
     first = next;
