@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
-import functools
+import importlib
+import inspect
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -12,9 +14,13 @@ import tessera.optim as _optim
 
 from .. import _adapters, _rows
 from .._names import NAMES as _NAMES
+from .optimizer import Optimizer, unnamed
 
-Optimizer = _optim.Optimizer
-
+# Files of PyTorch's package, which programs import: this module stands for them.
+_FILES = frozenset([
+    "adadelta", "adafactor", "adagrad", "adam", "adamax", "adamw", "asgd", "lbfgs", "nadam", "radam", "rmsprop", "rprop", "sgd",
+    "sparse_adam",
+])  # fmt: skip
 # Arguments that choose between implementations with the same results, then those that must have this value. Groups of the
 # kinds that have them in PyTorch show them.
 _IGNORED: dict[str, Any] = {"foreach": None, "fused": None, "capturable": False}
@@ -40,7 +46,7 @@ def _initializer(plain: type) -> Callable[..., None]:
                 _adapters.only(options.pop(name), _FIXED[name], f"torch.optim.{plain.__name__}: {name}")
             elif name in _STEPS:
                 options[name] = _STEPS[name](options[name])
-        names, listed = _unnamed(params)
+        names, listed = unnamed(params)
         plain.__init__(self, listed, *map(_adapters.number, args), **options)  # type: ignore[misc]
         if names:
             self.param_groups[0]["param_names"] = names
@@ -48,85 +54,27 @@ def _initializer(plain: type) -> Callable[..., None]:
     return __init__
 
 
-def _adding_groups(plain: Any) -> Callable[..., None]:
-    def add_param_group(self: Any, param_group: Any) -> None:
-        if isinstance(param_group, dict) and "params" in param_group:
-            names, listed = _unnamed(param_group["params"])
-            param_group = {**self._extras, **param_group, "params": listed, **({"param_names": names} if names else {})}
-        plain.add_param_group(self, param_group)
-
-    return add_param_group
-
-
-class _Hook:
-    """Removes a hook of an optimizer."""
-
-    def __init__(self, hooks: list[Any], hook: Any) -> None:
-        self._hooks, self._hook = hooks, hook
-        hooks.append(hook)
-
-    def remove(self) -> None:
-        if self._hook in self._hooks:
-            self._hooks.remove(self._hook)
-
-
-def _with_hooks(plain: type) -> dict[str, Any]:
-    """step() with hooks before and after it, and the methods that register them."""
-    step = plain.step  # type: ignore[attr-defined]
-
-    def hooks(self: Any, name: str) -> list[Any]:
-        return self.__dict__.setdefault(name, [])  # type: ignore[no-any-return]
-
-    @functools.wraps(step)
-    def stepped(self: Any, *args: Any, **kwargs: Any) -> Any:
-        own = self.__dict__
-        own["_stepped"] = True
-        if "_before_step" not in own and "_after_step" not in own:
-            return step(self, *args, **kwargs)
-        for hook in list(hooks(self, "_before_step")):
-            changed = hook(self, args, kwargs)
-            if changed is not None:
-                args, kwargs = changed
-        found = step(self, *args, **kwargs)
-        for hook in list(hooks(self, "_after_step")):
-            hook(self, args, kwargs)
-        return found
-
-    def register_step_pre_hook(self: Any, hook: Callable[..., Any]) -> _Hook:
-        """hook(optimizer, args, kwargs) before each step; a result replaces both."""
-        return _Hook(hooks(self, "_before_step"), hook)
-
-    def register_step_post_hook(self: Any, hook: Callable[..., Any]) -> _Hook:
-        """hook(optimizer, args, kwargs) after each step."""
-        return _Hook(hooks(self, "_after_step"), hook)
-
-    return {
-        "_stepped": False,  # what a scheduler asks
-        "step": stepped, "register_step_pre_hook": register_step_pre_hook, "register_step_post_hook": register_step_post_hook,
-    }  # fmt: skip
-
-
-def _unnamed(params: Any) -> tuple[list[str], Any]:
-    """The names and the parameters of pairs (name, parameter); no names for parameters alone."""
-    items = params if isinstance(params, (dict, list)) or hasattr(params, "dtype") else list(params)
-    if isinstance(items, list) and items and isinstance(items[0], tuple):
-        return [name for name, _ in items], [parameter for _, parameter in items]
-    return [], items
+def _signature(plain: type) -> inspect.Signature:
+    """The arguments of the library's class and PyTorch's own, in which programs look for `fused`."""
+    known = inspect.signature(plain)
+    extras = [name for name in _EXTRAS.get(plain.__name__, ()) if name not in known.parameters]
+    more = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default={**_IGNORED, **_FIXED}[name]) for name in extras]
+    return known.replace(parameters=[*known.parameters.values(), *more])
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     if name in ("lr_scheduler", "swa_utils"):
-        import importlib
-
-        return importlib.import_module(f"tessera.torch.optim.{name}")
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _FILES:
+        return sys.modules[__name__]
     plain = getattr(_optim, name, None)
-    if not isinstance(plain, type) or not issubclass(plain, Optimizer):
+    if not isinstance(plain, type) or not issubclass(plain, _optim.Optimizer):
         raise _rows.missing(f"torch.optim.{name}")
-    body = {"__init__": _initializer(plain), "__module__": __name__, "__doc__": plain.__doc__, **_with_hooks(plain)}
-    body["add_param_group"] = _adding_groups(plain)
-    globals()[name] = made = type(name, (plain,), body)
+    body = {"__init__": _initializer(plain), "__module__": __name__, "__doc__": plain.__doc__, "step": plain.step}
+    body["__signature__"] = _signature(plain)
+    globals()[name] = made = type(name, (Optimizer, plain), body)
     return made
 
 
