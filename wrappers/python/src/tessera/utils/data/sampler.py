@@ -14,6 +14,8 @@ from ..._interop import asarray
 from ..._random import Generator
 from .dataset import Sized
 
+_AT_ONCE = 1024  # indices that are drawn together: a program may ask for billions and stop early
+
 
 class Sampler:
     """Base class of samplers; iterating yields indices."""
@@ -34,7 +36,8 @@ class SequentialSampler(Sampler):
 
 
 class RandomSampler(Sampler):
-    """Every sample once, in a new random order each time; or `num_samples` drawn with replacement."""
+    """Every sample once, in a new random order each time; or `num_samples`: drawn with replacement, or from one random order
+    after the other."""
 
     def __init__(
         self, data_source: Sized, replacement: bool = False, num_samples: int | None = None,
@@ -44,12 +47,14 @@ class RandomSampler(Sampler):
         self.num_samples = len(data_source) if num_samples is None else num_samples
 
     def __iter__(self) -> Iterator[int]:
-        count = len(self.data_source)
-        if self.replacement:
-            drawn = _ops.randint(0, count, (self.num_samples,), generator=self.generator)
-        else:
-            drawn = _ops.randperm(count, generator=self.generator)[: self.num_samples]
-        return iter(drawn.tolist())
+        count, rest = len(self.data_source), self.num_samples
+        while count and rest > 0:
+            if self.replacement:
+                drawn = _ops.randint(0, count, (min(rest, _AT_ONCE),), generator=self.generator).tolist()
+            else:
+                drawn = _ops.randperm(count, generator=self.generator).tolist()[:rest]
+            yield from drawn
+            rest -= len(drawn)
 
     def __len__(self) -> int:
         return self.num_samples

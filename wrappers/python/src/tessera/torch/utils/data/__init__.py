@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-import sys
+import multiprocessing
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -23,13 +23,11 @@ from ....utils.data import (
     Dataset,
     DistributedSampler,
     IterableDataset,
-    RandomSampler,
     Sampler,
     SequentialSampler,
     StackDataset,
     Subset,
     SubsetRandomSampler,
-    TensorDataset,
     WeightedRandomSampler,
     get_worker_info,
     random_split,
@@ -44,6 +42,26 @@ __all__ = [
     "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler",
     "default_collate", "default_convert", "get_worker_info", "random_split",
 ]  # fmt: skip
+
+
+class RandomSampler(_data.RandomSampler):
+    __doc__ = _data.RandomSampler.__doc__
+
+    def __init__(self, data_source: Any, replacement: bool = False, num_samples: int | None = None, generator: Any = None) -> None:
+        if not isinstance(replacement, bool):
+            raise TypeError(f"replacement: expected a bool, got {replacement!r}")
+        super().__init__(data_source, replacement, num_samples, generator)
+        if not isinstance(self.num_samples, int) or self.num_samples <= 0:
+            raise ValueError(f"num_samples: expected at least 1, got {self.num_samples}")
+
+
+class TensorDataset(_data.TensorDataset):
+    __doc__ = _data.TensorDataset.__doc__
+
+    def __init__(self, *tensors: Any) -> None:
+        if len({len(tensor) for tensor in tensors}) > 1:
+            raise AssertionError(f"Size mismatch between tensors: {[len(tensor) for tensor in tensors]}")
+        super().__init__(*tensors)
 
 
 def default_collate(batch: Any) -> Any:
@@ -73,9 +91,8 @@ def default_convert(data: Any) -> Any:
 
 
 class DataLoader(_data.DataLoader):
-    """Iterates over batches of a data set. Workers are started by forkserver or spawn, so the data set must be
-    picklable; they import the program anew, where `torch` is not this package. Therefore a program that was started by
-    `python -m tessera.torch` has none."""
+    """Iterates over batches of a data set. Workers start as Python's multiprocessing starts processes, on Linux by fork before
+    Python 3.14; another `multiprocessing_context` needs what can be pickled."""
 
     def __init__(
         self, dataset: Any, batch_size: Any = 1, shuffle: Any = None, sampler: Any = None, batch_sampler: Any = None,
@@ -83,14 +100,16 @@ class DataLoader(_data.DataLoader):
         worker_init_fn: Any = None, multiprocessing_context: Any = None, generator: Any = None, *,
         prefetch_factor: Any = None, persistent_workers: bool = False, pin_memory_device: str = "", in_order: bool = True,
     ) -> None:
-        if num_workers and getattr(sys.modules.get("torch"), "__name__", "") == "tessera.torch":
-            warnings.warn("DataLoader: workers would import another torch, so this process loads the data", stacklevel=2)
-            num_workers, persistent_workers, timeout = 0, False, 0
+        if num_workers and multiprocessing_context is None:
+            multiprocessing_context = multiprocessing.get_start_method()
         if pin_memory and not cuda.is_available():
             warnings.warn("DataLoader: pin_memory=True without CUDA, so the memory is not pinned", stacklevel=2)
             pin_memory = False
         if collate_fn is None and not hasattr(type(dataset), "_batch"):
             collate_fn = default_convert if batch_size is None and batch_sampler is None else default_collate
+        if shuffle and sampler is None and batch_sampler is None and not isinstance(dataset, IterableDataset):
+            sampler, shuffle = RandomSampler(dataset, generator=generator), False
+        self.in_order = in_order
         super().__init__(
             dataset, batch_size, bool(shuffle), sampler, batch_sampler, num_workers, collate_fn, drop_last, timeout,
             worker_init_fn, multiprocessing_context, generator, 2 if prefetch_factor is None else prefetch_factor,
