@@ -49,7 +49,7 @@ class ShapeError(TesseraError, ValueError):
     code = 4
 
 
-class DTypeError(TesseraError, TypeError):
+class DTypeError(TesseraError, TypeError, NotImplementedError):
     code = 5
 
 
@@ -128,6 +128,10 @@ class LinAlgError(TesseraError, ValueError):
     """A matrix without what was asked for; `native_code` is its index in the batch."""
 
     code = 19
+
+
+class IndexTypeError(OutOfRangeError, TypeError):
+    """An object that is no index at all."""
 
 
 class MissingNameError(OutOfRangeError, KeyError):

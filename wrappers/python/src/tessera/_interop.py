@@ -16,7 +16,7 @@ from ._core import from_array as _from_array
 from ._core import from_numbers as _from_numbers
 from ._device import CPU, device_pair, get_default_device
 from ._dtypes import ALL, DType, bfloat16, complex64, complex128, dtype_of, float32, float64, get_default_dtype, int64
-from ._errors import ArgumentTypeError, DTypeError, InvalidValueError, MemoryAccessError, OutOfRangeError
+from ._errors import ArgumentTypeError, DTypeError, InvalidValueError, MemoryAccessError, IndexTypeError
 from .capi import check, ffi, handle, lib
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ def to_index(item: Any) -> Tensor:
         made = asarray(list(item) if isinstance(item, range) else item)
         if made.dtype.category in ("integral", "bool"):
             return made
-    raise OutOfRangeError(
+    raise IndexTypeError(
         f"expected ints, slices, None, ... and tensors of integers or bools as indices, got {type(item).__name__}"
     )
 

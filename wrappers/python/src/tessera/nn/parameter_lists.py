@@ -95,6 +95,20 @@ class ParameterDict(Module):
         found: Parameter = self._parameters.pop(name)
         return found
 
+    def popitem(self) -> tuple[str, Parameter]:
+        """Removes the parameter that was added last, and returns its name and itself."""
+        found: tuple[str, Parameter] = self._parameters.popitem()
+        return found
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self._parameters.get(name, default)
+
+    def setdefault(self, name: str, default: Any = None) -> Parameter:
+        """The parameter of this name, which is the default if there was none."""
+        if name not in self:
+            self[name] = default
+        return self[name]
+
     def clear(self) -> None:
         self._parameters.clear()
 

@@ -58,9 +58,12 @@ from . import (
     profiler,
     random,
     special,
+    storage,
     utils,
     version,
 )
+from .storage import TypedStorage, UntypedStorage
+from ._absent import MODULES as _ABSENT
 from ._no_device import MODULES as _OF_DEVICES
 from .amp import OF_TORCH as _OF_TORCH, GradScaler, autocast
 from ..autograd import is_anomaly_check_nan_enabled, is_anomaly_enabled
@@ -97,8 +100,7 @@ def to_dlpack(tensor: Any) -> Any:
 
 
 def is_storage(obj: Any) -> Any:
-    """There are no storages as objects, so nothing is one."""
-    return False
+    return isinstance(obj, storage._Storage)
 
 
 def get_default_device() -> device:
@@ -134,6 +136,7 @@ globals().update({n: getattr(_F, n) for n in _FROM_FUNCTIONAL.split() if hasattr
 globals().update(TYPES)
 globals().update(_OF_TORCH)
 globals().update(_OF_DEVICES)
+globals().update(_ABSENT)
 
 
 def _in_place(name: str) -> Any:
@@ -157,7 +160,7 @@ def __getattr__(name: str) -> Any:
 _rows.mark_missing(Tensor, _NAMES["Tensor"], "torch.Tensor")
 
 __all__ = [
-    "Generator", "GradScaler", "OutOfMemoryError", "Size", "Tensor", "accelerator", "amp",
+    "Generator", "GradScaler", "OutOfMemoryError", "Size", "Tensor", "TypedStorage", "UntypedStorage", "accelerator", "amp",
     "are_deterministic_algorithms_enabled", "autocast", "autograd", "backends", "bfloat16", "bool", "cdouble", "cfloat",
     "channels_last", "channels_last_3d", "compile", "complex128", "complex64", "contiguous_format", "cuda",
     "default_generator", "device", "distributed", "distributions", "double", "dtype", "e", "fft", "finfo", "float", "float16", "float32",
@@ -166,7 +169,7 @@ __all__ = [
     "is_anomaly_enabled", "is_deterministic_algorithms_warn_only_enabled", "is_storage", "layout", "linalg", "load",
     "long", "manual_seed", "memory_format", "nan", "newaxis", "nn", "optim", "pi", "preserve_format", "profiler", "random", "save",
     "seed", "set_default_device", "set_default_dtype", "set_default_tensor_type", "set_deterministic_debug_mode",
-    "set_rng_state", "short", "special", "strided", "uint16", "uint32", "uint64", "uint8",
+    "set_rng_state", "short", "special", "storage", "strided", "uint16", "uint32", "uint64", "uint8",
     "use_deterministic_algorithms", "utils", "version", "vmap",
 ]  # fmt: skip
 __all__ += sorted(_OF_TORCH.keys() - set(__all__))

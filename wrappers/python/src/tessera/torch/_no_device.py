@@ -7,6 +7,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+from . import _cpu_amp
 from ._namespace import lookup
 
 
@@ -26,6 +27,8 @@ def _module(name: str, available: bool) -> ModuleType:
     table: dict[str, Any] = {"is_available": is_available, "device_count": device_count, "synchronize": synchronize}
     if not available:
         table.update(empty_cache=nothing, manual_seed=nothing, manual_seed_all=nothing)
+    else:
+        table.update(amp=_cpu_amp, current_device=lambda: "cpu", is_initialized=is_available, set_device=nothing)
     module = ModuleType(f"tessera.torch.{name}", f"torch.{name}.")
     module.__dict__.update(table)
     find, names = lookup(module.__name__, table)

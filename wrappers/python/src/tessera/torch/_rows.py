@@ -16,11 +16,9 @@ class Missing(NotImplementedError, AttributeError):
     """A name of PyTorch that tessera.torch lacks. hasattr() is false for it."""
 
 
-def missing(name: str) -> Missing:
-    return Missing(
-        f"{name} is not in tessera.torch; docs/guide/torch.md lists what is there, and tessera itself may have it "
-        "under another name"
-    )
+def missing(name: str, reason: str = "") -> Missing:
+    where = "docs/guide/torch.md lists what is there, and tessera itself may have it under another name"
+    return Missing(f"{name} is not in tessera.torch{f': {reason}' if reason else f'; {where}'}")
 
 
 class _AtMissing:

@@ -16,10 +16,10 @@ abs absolute acos acosh addbmm addcdiv addcmul addmm addmv addr angle arccos arc
 arctanh argwhere asin asinh atan atan2 atanh baddbmm bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or
 bitwise_right_shift bitwise_xor broadcast_to ceil conj copysign corrcoef cos cosh deg2rad detach diagflat digamma dist
 dsplit eq erf erfc erfinv exp exp2 expm1 fliplr flipud floor floor_divide fmax fmin fmod frac gcd ge greater
-greater_equal gt hsplit hypot i0 igamma igammac imag index_put inner isclose isfinite isinf isnan isneginf isposinf
+greater_equal gt hsplit hypot i0 igamma igammac imag index_put inner isfinite isinf isnan isneginf isposinf
 kron lcm ldexp le less less_equal lgamma log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or
 logical_xor logit lt masked_scatter masked_select matmul matrix_exp matrix_power maximum minimum moveaxis movedim
-msort mul multiply nan_to_num ne neg negative nextafter not_equal permute positive rad2deg ravel real reciprocal relu
+msort mul multiply nan_to_num ne neg negative nextafter not_equal permute rad2deg ravel real reciprocal relu
 remainder reshape rsqrt sigmoid sign signbit sin sinc sinh sqrt square tan tanh trace tril triu trunc vdot
 view_as_complex view_as_real vsplit xlogy
 """
@@ -89,6 +89,7 @@ index_reduce(input, dim, index, source, reduce, *, include_self=True)
     = index_reduce(input, dim, index, source, reduce, include_self=include_self)
 index_select(input, dim, index, *, out=None) = index_select(input, dim, index, out=out)
 inverse(input, *, out=None) = inv(input, out=out)
+isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False) = isclose(*(of_one_dtype(input, other)), rtol, atol, equal_nan)
 is_conj(input) = False
 is_inference(input) = input._inference
 is_neg(input) = False
@@ -133,7 +134,8 @@ orgqr(input, tau, *, out=None) = householder_product(input, tau, out=out)
 ormqr(input, tau, other, left=True, transpose=False, *, out=None) = reflected(input, tau, other, left, transpose)
 outer(input, vec2, *, out=None) = outer(input, vec2, out=out)
 pinverse(input, rcond=1e-15) = pinv(input, rtol=rcond)
-pow(input, exponent, *, out=None) = pow(input, exponent, out=out)
+positive(input) = itself(input)
+pow(input, exponent, *, out=None) = powered(input, exponent, out)
 prelu(input, weight) = prelu(input, weight)
 prod(input, dim=None, keepdim=False, *, dtype=None, out=None) = prod(input, dim, keepdims=keepdim, dtype=dtype, out=out)
 put(input, index, source, accumulate=False) = put(input, index, source, accumulate)
@@ -400,7 +402,7 @@ device digamma_ dim dtype element_size erf_ erfc_ erfinv_ exp2_ exp_ expand expa
 floor_divide_ fmod_ frac_ gcd_ geometric_ grad grad_fn heaviside_ hypot_ i0_ igamma_ igammac_ index_put_ is_complex
 is_cuda is_floating_point is_leaf is_pinned is_shared item itemsize lcm_ ldexp_ lgamma_ log10_ log1p_ log2_ log_
 log_normal_ logit_ mT masked_scatter_ mul_ multiply_ nan_to_num_ nbytes ndim ndimension neg_ negative_ nelement
-nextafter_ normal_ pin_memory polygamma polygamma_ pow_ put_ rad2deg_ reciprocal_ record_stream relu_ remainder_
+nextafter_ normal_ pin_memory polygamma polygamma_ put_ rad2deg_ reciprocal_ record_stream relu_ remainder_
 requires_grad requires_grad_ reshape_as retain_grad retains_grad rsqrt_ shape sigmoid_ sign_ sin_ share_memory_ sinc_
 sinh_ sqrt_ square_ storage_offset tan_ tanh_ to tolist tril_ triu_ true_divide_ trunc_ type_as view view_as xlogy_
 zero_
@@ -479,6 +481,7 @@ ne_(input, other) = base.copy_(input, not_equal(input, other))
 normal_(input, mean=0, std=1, *, generator=None) = base.normal_(input, mean, std, generator=generator)
 not_equal_(input, other) = base.copy_(input, not_equal(input, other))
 numpy(input, *, force=False) = base.numpy(detach(input).cpu() if force else input)
+pow_(input, exponent) = powered_here(input, exponent)
 random_(input, low=0, high=None, *, generator=None)
     = base.random_(input, *(low, high) if high is not None else (0, low or None), generator=generator)
 renorm_(input, p, dim, maxnorm) = base.renorm_(input, p, dim, maxnorm)
@@ -495,6 +498,7 @@ sgn_(input) = base.sign_(input)
 size(input, dim=None) = input.shape if dim is None else input.shape[dim]
 split(input, split_size, dim=0) = parts(input, split_size, dim)
 squeeze_(input, dim=None) = reshaped(input, squeeze(input) if dim is None else squeezed(input, dim))
+storage(input) = TypedStorage(input)
 stride(input, dim=None) = base.stride(input) if dim is None else base.stride(input, dim)
 subtract_(input, other, *, alpha=1) = base.subtract_(input, times(other, alpha))
 sub_(input, other, *, alpha=1) = base.subtract_(input, times(other, alpha))
@@ -507,5 +511,6 @@ t_(input) = reshaped(input, input if input.ndim < 2 else transpose(input, 0, 1))
 unfold(input, dimension, size, step) = unfold(input, dimension, size, step)
 uniform_(input, low=0, high=1, *, generator=None) = base.uniform_(input, low, high, generator=generator)
 unsqueeze_(input, dim) = reshaped(input, expand_dims(input, dim))
+untyped_storage(input) = UntypedStorage(input)
 where(input, condition, other) = where(condition, input, other)
 """

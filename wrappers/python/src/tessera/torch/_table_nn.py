@@ -119,6 +119,10 @@ layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05)
 leaky_relu_(input, negative_slope=0.01) = base.leaky_relu_(input, negative_slope)
 leaky_relu(input, negative_slope=0.01, inplace=False)
     = base.leaky_relu_(input, negative_slope) if inplace else leaky_relu(input, negative_slope)
+linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean", ignore_index=-100,
+        label_smoothing=0.0, options=None)
+    = cross_entropy(classes_of(input, linear_weight, linear_bias), target, weight, -100 if ignore_index is None else
+        ignore_index, reduction, label_smoothing)
 local_response_norm(input, size, alpha=0.0001, beta=0.75, k=1.0) = local_response_norm(input, size, alpha, beta, k)
 log_softmax(input, dim=None, _stacklevel=3, dtype=None) = log_softmax(input, implied(input, dim), dtype=dtype)
 lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False)
@@ -156,6 +160,14 @@ max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=No
 mish(input, inplace=False) = mish_(input) if inplace else mish(input)
 mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None)
     = compared(mse_loss, input, target, reduction_of(size_average, reduce, reduction), weight)
+multi_head_attention_forward(query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v,
+        add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=True, key_padding_mask=None, need_weights=True,
+        attn_mask=None, use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None, v_proj_weight=None,
+        static_k=None, static_v=None, average_attn_weights=True, is_causal=False)
+    = attended(query, key, value, embed_dim_to_check, num_heads, (out_proj_weight, out_proj_bias), in_proj_bias,
+        (None, q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else (in_proj_weight, None, None,
+        None), bias_k, bias_v, key_padding_mask, attn_mask, is_causal, add_zero_attn, dropout_p if training else 0.0,
+        need_weights, average_attn_weights, static_k, static_v)
 multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean")
     = multi_margin_loss(input, target, p, margin, weight, reduction_of(size_average, reduce, reduction))
 multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean")

@@ -15,7 +15,8 @@ from .. import _tensor as _plain
 from .._core import TensorBase
 from .._device import Device
 from .._dtypes import DType, get_default_dtype
-from .._errors import ArgumentTypeError, DTypeError
+from .._errors import ArgumentTypeError, DTypeError, InvalidValueError
+from ._power import itself, powered, powered_here
 
 
 def set_default_dtype(d: Any) -> None:
@@ -68,7 +69,12 @@ class Tensor(_plain.Tensor):
         return _repr.representation(self).replace("dtype=tessera.", "dtype=torch.")
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if self.ndim == 0 else format(str(self), spec)
+        return format(self.item(), spec) if self.ndim == 0 else object.__format__(self, spec)
+
+    def __contains__(self, value: Any) -> bool:
+        if not isinstance(value, (TensorBase, int, float, complex)):
+            raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(value)}")
+        return bool((self == value).any())
 
     def register_hook(self, hook: Callable[[Any], Any]) -> Any:
         return super().register_hook(with_tensors(hook))
@@ -96,6 +102,24 @@ class Tensor(_plain.Tensor):
 
     def cuda(self, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
         return super().cuda(device.index if isinstance(device, Device) else device, non_blocking)
+
+    def __pow__(self, other: Any) -> Any:
+        try:
+            return TensorBase.__pow__(self, other)
+        except InvalidValueError:
+            return powered(self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        try:
+            return TensorBase.__rpow__(self, other)
+        except InvalidValueError:
+            return powered(other, self)
+
+    def __ipow__(self, other: Any) -> Any:
+        return powered_here(self, other)
+
+    def __pos__(self) -> Any:
+        return itself(self)
 
     @property
     def is_cpu(self) -> bool:
@@ -308,7 +332,10 @@ def typed(tensor: Any, dtype: Any) -> Any:
         place = "torch." if tensor.device.type == "cpu" else f"torch.{tensor.device.type}."
         return place + _NAMES.get(tensor.dtype.name, f"{tensor.dtype.name.capitalize()}Tensor")
     if isinstance(dtype, str):
-        dtype = (TYPES_OF_CUDA if ".cuda." in dtype else TYPES)[dtype.rpartition(".")[2]]
+        types, name = TYPES_OF_CUDA if ".cuda." in dtype else TYPES, dtype.rpartition(".")[2]
+        if name not in types:
+            raise InvalidValueError(f"type(): invalid type: {dtype!r}")
+        dtype = types[name]
     if isinstance(dtype, _TypeOfTensors):
         return tensor.to(dtype=dtype.dtype, device=dtype.place)
     return tensor.to(dtype)

@@ -20,6 +20,7 @@ from ..autograd import (
     set_grad_enabled,
 )
 from ..autograd._function import FunctionCtx, once_differentiable
+from . import _autograd_profiler as profiler
 from . import _forward_ad as forward_ad
 from . import _graph as graph
 from ._namespace import lookup
@@ -27,11 +28,11 @@ from ._tensor import Tensor, retyped, with_tensors
 
 __all__ = [
     "Function", "FunctionCtx", "Variable", "backward", "detect_anomaly", "enable_grad", "forward_ad", "functional", "grad", "gradcheck",
-    "gradgradcheck", "graph", "inference_mode", "no_grad", "once_differentiable", "set_detect_anomaly", "set_grad_enabled",
+    "gradgradcheck", "graph", "inference_mode", "no_grad", "once_differentiable", "profiler", "set_detect_anomaly", "set_grad_enabled",
 ]  # fmt: skip
 
 Variable = Tensor
-for _name, _module in (("forward_ad", forward_ad), ("functional", functional), ("graph", graph)):
+for _name, _module in (("forward_ad", forward_ad), ("functional", functional), ("graph", graph), ("profiler", profiler)):
     sys.modules[f"{__name__}.{_name}"] = _module  # this module is no package, and programs import those
 function = __import__("types").SimpleNamespace(FunctionCtx=FunctionCtx, once_differentiable=once_differentiable)
 

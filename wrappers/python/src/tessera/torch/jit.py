@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from . import _rows
 from ._namespace import lookup
+from .nn import Module
 
 __all__ = [
-    "Attribute", "Final", "annotate", "export", "freeze", "ignore", "is_scripting", "is_tracing", "isinstance",
-    "optimize_for_inference", "script", "script_if_tracing", "trace", "trace_module", "unused",
+    "Attribute", "Final", "Future", "ScriptModule", "annotate", "export", "fork", "freeze", "ignore", "is_scripting", "is_tracing",
+    "isinstance", "optimize_for_inference", "script", "script_if_tracing", "script_method", "trace", "trace_module", "unused", "wait",
 ]  # fmt: skip
 
 
@@ -19,7 +21,35 @@ def script(obj: Any, *_: Any, **__: Any) -> Any:
     return obj
 
 
-export = script_if_tracing = script
+export = script_if_tracing = script_method = script
+
+
+class ScriptModule(Module):
+    """The base of modules whose methods have script_method before them."""
+
+
+class Future:
+    """The result of fork()."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def wait(self) -> Any:
+        return self._value
+
+    value = wait
+
+    def done(self) -> bool:
+        return True
+
+
+def fork(func: Any, *args: Any, **kwargs: Any) -> Future:
+    """Calls the function at once."""
+    return Future(func(*args, **kwargs))
+
+
+def wait(future: Any) -> Any:
+    return future.wait()
 
 
 def trace(func: Any, *_: Any, **__: Any) -> Any:
@@ -66,4 +96,8 @@ def isinstance(obj: Any, target_type: Any) -> bool:
     return _isinstance(obj, target_type)
 
 
-__getattr__, __dir__ = lookup(__name__, {name: globals()[name] for name in __all__})
+def _absent(name: str) -> Any:
+    raise _rows.missing(f"torch.jit.{name}", "there are no compiled modules; torch.save writes a state_dict()")
+
+
+__getattr__, __dir__ = lookup(__name__, {name: globals()[name] for name in __all__}, _absent)

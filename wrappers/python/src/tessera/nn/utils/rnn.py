@@ -5,12 +5,13 @@ the padding. Names and arguments are PyTorch's."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Union
 
 from ... import _ops
 from ..._creation import arange
-from ..._dtypes import int64
+from ..._dtypes import ALL, int64
 from ..._errors import ArgumentTypeError, InvalidValueError, ShapeError, as_int, as_list
 from ..._interop import asarray
 from ..._tensor import Tensor
@@ -33,6 +34,28 @@ class PackedSequence(NamedTuple):
         data = self.data.to(*args, **kwargs)
         indices = [None if t is None else t.to(device=data.device) for t in self[2:]]
         return PackedSequence(data, self.batch_sizes, *indices)
+
+    def cpu(self) -> PackedSequence:
+        return self.to(device="cpu")
+
+    def cuda(self) -> PackedSequence:
+        return self.to(device="cuda")
+
+    def pin_memory(self) -> PackedSequence:
+        data, sizes, *indices = [None if part is None else part.pin_memory() for part in self]
+        assert data is not None and sizes is not None
+        return PackedSequence(data, sizes, *indices)
+
+    @property
+    def is_cuda(self) -> bool:
+        return self.data.device.type == "cuda"
+
+    def is_pinned(self) -> bool:
+        return self.data.is_pinned()
+
+
+for _name, _dtype in {"half": "float16", "float": "float32", "double": "float64", "int": "int32", "long": "int64"}.items():
+    setattr(PackedSequence, _name, functools.partialmethod(PackedSequence.to, dtype=ALL[_dtype]))
 
 
 def _checked(value: Any, what: str, axes: int = 0) -> Tensor:

@@ -37,6 +37,7 @@ from ...distributed import (
     reduce_scatter_tensor,
 )
 from .. import _rows
+from .._absent import OF_DISTRIBUTED as _ABSENT
 from .._namespace import lookup
 from . import nn
 
@@ -132,6 +133,7 @@ _FUNCTIONS = _rows.functions(
     _OF_RANKS, {"own": _own, "rank_of": _rank_of, "any_or": _any_or, "SUM": ReduceOp.SUM}, "tessera.torch.distributed",
 )  # fmt: skip
 globals().update(_FUNCTIONS)
+globals().update(_ABSENT)
 
 
 class P2POp(_own.P2POp):

@@ -18,6 +18,7 @@ from .._names import NAMES as _NAMES
 from .._table_nn import IGNORED, LAYERS, RENAMED, TEXTS
 from . import functional, init, parallel, utils
 from ._module import Buffer, Module, Parameter
+from ._recurrent import BASES as _BASES, RNNBase, RNNCellBase
 from .parallel import DataParallel
 
 _ROWS = {row.partition("(")[0]: row for row in _rows.lines(LAYERS)}
@@ -124,12 +125,17 @@ def _adapted(name: str) -> Any:
     if not isinstance(plain, type) or not issubclass(plain, _nn.Module):
         return plain
     layer = _Layer(name, plain) if name in _ROWS else None
-    body = {"__init__": _initializer(plain, layer), "__module__": __name__, "__doc__": plain.__doc__}
+    body: dict[str, Any] = {"__init__": _initializer(plain, layer), "__module__": __name__, "__doc__": plain.__doc__}
     if name in _PAIRS:
         body["forward"] = _broadcasting(plain, _PAIRS[name])
     if name in TEXTS:
         body["extra_repr"] = _printer(TEXTS[name], layer)
-    return type(name, (plain, Module), body)
+    if "Conv" in name:
+        body["transposed"] = "Transpose" in name
+        if "Transpose" not in name:
+            body["output_padding"] = (0,) * int(name[-2])
+    base = next((between for known, between in _BASES.items() if issubclass(plain, known)), Module)
+    return type(name, (plain, base), body)
 
 
 def class_for(plain: type) -> Any:
@@ -159,5 +165,5 @@ def __dir__() -> list[str]:
     return sorted({*_nn.__all__, *globals()})
 
 
-__all__ = ["Buffer", "DataParallel", "Module", "Parameter", "functional", "init", "parallel", "utils"]
+__all__ = ["Buffer", "DataParallel", "Module", "Parameter", "RNNBase", "RNNCellBase", "functional", "init", "parallel", "utils"]
 __all__ += [name for name in _NAMES["nn"] if name not in __all__ and hasattr(_nn, name)]  # noqa: PLE0604

@@ -100,6 +100,9 @@ def _seen(kind: str, module: Any, name: str, value: Any) -> Any:
 class Module(_Module):
     """PyTorch's Module."""
 
+    dump_patches = call_super_init = False
+    T_destination = OrderedDict
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
 

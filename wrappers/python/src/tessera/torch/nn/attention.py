@@ -9,6 +9,8 @@ import enum
 from collections.abc import Iterator
 from typing import Any
 
+from ..backends import cuda
+
 
 class SDPBackend(enum.IntEnum):
     """PyTorch's implementations of scaled_dot_product_attention."""
@@ -21,12 +23,17 @@ class SDPBackend(enum.IntEnum):
     OVERRIDEABLE = 4
 
 
+# In the order of sdp_kernel().
+_KINDS = (SDPBackend.FLASH_ATTENTION, SDPBackend.MATH, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.CUDNN_ATTENTION)
+
+
 @contextlib.contextmanager
 def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[dict[Any, Any]]:
-    """Changes nothing: the one implementation there is never keeps the matrix of scores."""
-    for backend in [backends] if isinstance(backends, SDPBackend) else backends:
-        SDPBackend(backend)
-    yield {}
+    """Sets the switches of torch.backends.cuda for a block. They choose nothing: the one implementation there is never keeps
+    the matrix of scores."""
+    chosen = [SDPBackend(backend) for backend in ([backends] if isinstance(backends, SDPBackend) else backends)]
+    with cuda.sdp_kernel(*[kind in chosen for kind in _KINDS]):
+        yield {}
 
 
 __all__ = ["SDPBackend", "sdpa_kernel"]

@@ -12,10 +12,11 @@ from tessera.nn._table import limited
 
 from ... import _ops
 from ..._core import TensorBase
-from ..._errors import InvalidValueError
+from ..._errors import InvalidValueError, ShapeError
 from ..._variadic import broadcast_tensors
 from ...func._batched import Batched
 from .. import _rows, _table_nn
+from .._adapters import only
 from .._namespace import lookup, space
 
 
@@ -83,7 +84,30 @@ def _compared(loss: Any, input: Any, target: Any, reduction: str, weight: Any, *
     return _ops.sum(parts) if reduction == "sum" else parts
 
 
+def _attended(
+    query: Any, key: Any, value: Any, width: int, heads: int, outer: Any, in_bias: Any, weights: Any, *options: Any
+) -> Any:
+    """Attention of several heads; `options` are those behind the projections, then static keys and values."""
+    *more, static_k, static_v = options
+    only(static_k, None, "multi_head_attention_forward(): static_k")
+    only(static_v, None, "multi_head_attention_forward(): static_v")
+    if query.shape[-1] != width:
+        raise ShapeError(f"multi_head_attention_forward(): query: expected {width} features, got {query.shape[-1]}")
+    joined, *apart = weights
+    attention: Any = _F.multi_head_attention
+    output, found = attention(query, key, value, heads, *outer, joined, in_bias, *apart, *more)
+    return output, found if more[-2] else None
+
+
+def _classes_of(input: Any, weight: Any, bias: Any) -> Any:
+    """The logits of linear_cross_entropy; the weight may have axes between the classes and the features."""
+    classes, *places, features = weight.shape
+    logits = _F.linear(input, _ops.reshape(weight, (-1, features)), bias if bias is None else _ops.reshape(bias, (-1,)))
+    return _ops.reshape(logits, (*input.shape[:-1], classes, *places))
+
+
 _SPACE = space(
+    attended=_attended, classes_of=_classes_of,
     open_sizes=_open_sizes, with_places=_with_places, implied=_implied, bool_of=bool, same_shape=same_shape, rows_of=_rows_of,
     compared=_compared, probabilities=probabilities,
     plain_threshold=_F.threshold, limited=limited,
