@@ -204,6 +204,22 @@ static PyTypeObject* tpy_class_of(PyObject* const* slots, int count) {
   return tpy.tensor;
 }
 
+/* tpy_weaken of the two operands of a row that has two; of an in-place row only the second. */
+static int tpy_weaken_row(const tpy_row* row, tpy_value* values, tsr_tensor* made) {
+  tpy_value* operands[2] = {NULL, NULL};
+  int found = 0;
+  *made = NULL;
+  for (int i = 0; i < row->n_inputs && found < 2; ++i) {
+    if (row->sig.parameters[i].kind == TPY_OPERAND) operands[found++] = values + i;
+  }
+  if (found < 2 || operands[0]->tensor == NULL || operands[1]->tensor == NULL) return 1;
+  tsr_tensor first = operands[0]->tensor;
+  if (!tpy_weaken(row->form == TPY_INPLACE ? &first : &operands[0]->tensor, &operands[1]->tensor,
+                  made))
+    return 0;
+  return 1;
+}
+
 static PyObject* tpy_run_parsed(const tpy_row* row, PyObject** slots) {
   tpy_value values[TPY_MAX_PARAMETERS + 2];
   tpy_frame frame;
@@ -224,8 +240,12 @@ static PyObject* tpy_run_parsed(const tpy_row* row, PyObject** slots) {
     const int common =
         row->plain && frame.numbers == 0 && (!row->has_out || slots[row->n_inputs] == NULL);
     PyTypeObject* type = tpy_class_of(slots, row->n_inputs);
-    result =
-        common ? tpy_call_plain(type, row, values) : tpy_call(type, row, values, &frame, slots);
+    tsr_tensor made = NULL;
+    if (type == tpy.tensor || frame.numbers != 0 || tpy_weaken_row(row, values, &made)) {
+      result =
+          common ? tpy_call_plain(type, row, values) : tpy_call(type, row, values, &frame, slots);
+      tsr_tensor_release(made);
+    }
   } else if (tpy_met_blank(slots, row->sig.n)) {
     result = tpy_redirect(&row->sig, slots);
   }
@@ -243,7 +263,12 @@ PyObject* tpy_run(const tpy_row* row, PyObject* self, PyObject* const* args, Py_
     if (type == Py_TYPE(last) && (type == tpy.tensor || type == tpy.dialect)) {
       values[0].tensor = tpy_handle(first);
       values[1].tensor = tpy_handle(last);
-      return tpy_call_plain(type, row, values);
+      if (type == tpy.tensor || row->quick == 1) return tpy_call_plain(type, row, values);
+      tsr_tensor made;
+      if (!tpy_weaken_row(row, values, &made)) return NULL;
+      PyObject* result = tpy_call_plain(type, row, values);
+      tsr_tensor_release(made);
+      return result;
     }
   }
   PyObject* slots[TPY_MAX_PARAMETERS + 1];

@@ -387,6 +387,18 @@ tsr_status tpy_between(tsr_tensor input, tsr_tensor low, const tsr_number* low_n
 PyObject* tpy_written(PyTypeObject* type, tsr_status status, tsr_tensor made, tsr_tensor dst,
                       PyObject* given);
 
+/* ---- weak.c: operands of a dialect without axes ---- */
+
+/* Note [Weak operands]
+ * In a dialect, as in PyTorch, a tensor without axes does not change the dtype of an operand with
+ * axes if that is of the same or a higher kind (bool, integers, floats, complex numbers): float16
+ * times a float32 of no axes is float16. The library promotes by the dtypes alone, as the Array API
+ * standard says; so the tensor without axes is converted first. */
+
+/* Replaces the weak one of two operands, if there is one: then `made` is the reference to it, which
+ * the caller releases, else NULL. 0 with an exception set. */
+int tpy_weaken(tsr_tensor* a, tsr_tensor* b, tsr_tensor* made);
+
 /* ---- operators.c: + - * / and their kind ---- */
 
 typedef tsr_status (*tpy_right)(tsr_tensor, const tsr_number*, tsr_tensor*);
@@ -409,12 +421,16 @@ typedef struct {
 PyObject* tpy_operate_number(const tpy_operator* op, PyObject* a, PyObject* b);
 PyObject* tpy_operate_inplace(const tpy_inplace_operator* op, PyObject* a, PyObject* b);
 
+/* Two tensors of a dialect, one of which may be weak. */
+PyObject* tpy_operate_weak(const tpy_operator* op, PyObject* a, PyObject* b);
+
 static inline PyObject* tpy_operate(const tpy_operator* op, PyObject* a, PyObject* b) {
   if (!tpy_is_tensor(a) || !tpy_is_tensor(b)) return tpy_operate_number(op, a, b);
+  if (tpy_class_for(a, b) != tpy.tensor) return tpy_operate_weak(op, a, b);
   tsr_tensor out = NULL;
   tsr_status status;
   TPY_CALL(status, op->tensors(tpy_handle(a), tpy_handle(b), &out));
-  return tpy_result_as(tpy_class_for(a, b), status, out);
+  return tpy_result(status, out);
 }
 
 /* After a call has failed: 1 if a dtype error is set that two tensors of different dtypes explain

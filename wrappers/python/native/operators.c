@@ -45,6 +45,16 @@ PyObject* tpy_operate_number(const tpy_operator* op, PyObject* a, PyObject* b) {
   return tpy_result_as(tpy_class_for(tensor, tensor), status, out);
 }
 
+PyObject* tpy_operate_weak(const tpy_operator* op, PyObject* a, PyObject* b) {
+  tsr_tensor x = tpy_handle(a), y = tpy_handle(b), out = NULL, made;
+  if (!tpy_weaken(&x, &y, &made)) return NULL;
+  tsr_status status;
+  TPY_CALL(status, op->tensors(x, y, &out));
+  PyObject* result = tpy_result_as(tpy.dialect, status, out);
+  tsr_tensor_release(made);
+  return result;
+}
+
 PyObject* tpy_operate_inplace(const tpy_inplace_operator* op, PyObject* a, PyObject* b) {
   tsr_status status;
   if (tpy_is_tensor(b)) {

@@ -65,3 +65,46 @@ def test_a_call_gives_what_pytorch_gives(row: str) -> None:
 
 def test_the_table_has_several_hundred_calls() -> None:
     assert len(ROWS) > 900
+
+
+KINDS = ["bool", "uint8", "int8", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"]
+PAIRS = {
+    "a + b": lambda m, a, b: a + b,
+    "add": lambda m, a, b: m.add(a, b),
+    "mul": lambda m, a, b: a.mul(b),
+    "div": lambda m, a, b: a / b,
+    "where": lambda m, a, b: m.where(a == a, a, b),
+    "result_type": lambda m, a, b: m.result_type(a, b),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("first", KINDS)
+def test_operands_without_axes_are_promoted_as_pytorchs(name: str, first: str) -> None:
+    for second in KINDS:
+        if ({first, second} & {"float16", "bfloat16"}) and ({first, second} & {"complex64", "complex128"}):
+            continue  # PyTorch's complex32, which the library does not have
+        for shapes in [((2,), ()), ((), (2,)), ((), ()), ((2,), (2,))]:
+            found = []
+            for module in (ours, theirs):
+                a, b = (module.ones(shape, dtype=getattr(module, kind)) for shape, kind in zip(shapes, (first, second), strict=True))
+                result = PAIRS[name](module, a, b)
+                found.append(str(getattr(result, "dtype", result)).rpartition(".")[2])
+            assert found[0] == found[1], (second, shapes)
+
+
+def test_an_operand_without_axes_keeps_its_gradient_and_its_dtype() -> None:
+    x = ours.ones(3, dtype=ours.float16, requires_grad=True)
+    scale = ours.nn.Parameter(ours.tensor(0.5))
+    y = x * scale.exp()
+    y.sum().backward()
+    assert (y.dtype, x.grad.dtype, scale.grad.dtype) == (ours.float16, ours.float16, ours.float32)
+    np.testing.assert_allclose(scale.grad.item(), 3 * np.exp(0.5), rtol=1e-3)
+    x = ours.ones(2, dtype=ours.int32)
+    x *= ours.tensor(3)
+    assert x.tolist() == [3, 3] and x.dtype == ours.int32
+    assert x.clamp(min=ours.tensor(4)).dtype == ours.int32 and ours.result_type(1, 2.0) == ours.float32
+    with pytest.raises(RuntimeError, match="float32"):
+        x += ours.tensor(1.5)
+    out = ours.empty(2, dtype=ours.float16)
+    assert ours.mul(ours.ones(2, dtype=ours.float16), ours.tensor(2.0), out=out) is out and out.tolist() == [2.0, 2.0]

@@ -20,6 +20,14 @@ from ._tensor import made
 # ---- arguments ----
 
 
+def dtype_together(first: Any, second: Any) -> Any:
+    """The dtype of an operation on two tensors or numbers, by which of them have axes."""
+    operands = [made(_ops.empty((0,) if x.ndim else (), dtype=x.dtype)) if isinstance(x, TensorBase) else x for x in (first, second)]
+    if not any(isinstance(x, TensorBase) for x in operands):
+        operands[0] = made(asarray(operands[0]))
+    return _ops.add(*operands).dtype
+
+
 def times(value: Any, alpha: Any) -> Any:
     return value if alpha == 1 else value * alpha
 
@@ -119,13 +127,13 @@ def _bounds(low: Any, high: Any) -> tuple[float, float] | None:
 def clamped(input: Any, low: Any, high: Any, out: Any) -> Any:
     """clip with PyTorch's derivative on a bound: 0, or shared with a bound that is a tensor."""
     bounds = _bounds(low, high)
-    if out is None and input.dtype.is_floating_point:
-        if bounds is None:
-            if any(t is not None and t.requires_grad for t in (input, low, high)):
-                found = input if low is None else _ops.maximum(input, low)
-                return found if high is None else _ops.minimum(found, high)
-        elif bounds[0] <= bounds[1]:
-            return _ops.hardtanh(input, *bounds)
+    if bounds is None and out is None:
+        tensors = [t for t in (input, low, high) if t is not None]
+        if any(t.dtype != input.dtype or (t.requires_grad and t.dtype.is_floating_point) for t in tensors):
+            found = input if low is None else _ops.maximum(input, low)
+            return found if high is None else _ops.minimum(found, high)
+    if bounds is not None and out is None and input.dtype.is_floating_point and bounds[0] <= bounds[1]:
+        return _ops.hardtanh(input, *bounds)
     return _ops.clip(input, low, high, out=out)
 
 

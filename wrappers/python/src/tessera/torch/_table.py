@@ -210,7 +210,7 @@ var(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None)
 SAME_TORCH = """
 atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod column_stack combinations dstack
 get_num_threads hstack is_grad_enabled is_inference_mode_enabled is_tensor manual_seed initial_seed set_num_threads
-row_stack vstack celu selu set_float32_matmul_precision get_float32_matmul_precision result_type conv1d conv2d conv3d
+row_stack vstack celu selu set_float32_matmul_precision get_float32_matmul_precision conv1d conv2d conv3d
 conv_transpose1d conv_transpose2d conv_transpose3d enable_grad inference_mode no_grad set_grad_enabled
 """
 
@@ -332,6 +332,7 @@ poisson(input, generator=None) = poisson(input, generator=generator)
 polar(abs, angle, *, out=None) = polar(abs, angle, out=out)
 polygamma(n, input, *, out=None) = polygamma(input, n, out=out)
 promote_types(type1, type2) = promote_types(type1, type2)
+result_type(tensor1, tensor2) = dtype_together(tensor1, tensor2)
 rand(*shape, size=None, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False)
     = made(rand(sizes(shape or (size,)), dtype=dtype, device=device, generator=generator,
         requires_grad=requires_grad), out)

@@ -1,0 +1,40 @@
+/* SPDX-FileCopyrightText: 2026 The Tessera Authors
+ * SPDX-License-Identifier: Apache-2.0
+ * Operands of a dialect without axes: Note [Weak operands] in native.h. */
+#include "native.h"
+
+/* The kinds of numbers in the order in which they are promoted. */
+static int tpy_category(tsr_dtype dtype) {
+  switch (dtype & 0xff) {
+    case 6:
+      return 0; /* bool */
+    case 0:
+    case 1:
+      return 1; /* integers */
+    case 5:
+      return 3; /* complex */
+    default:
+      return 2;
+  }
+}
+
+int tpy_weaken(tsr_tensor* a, tsr_tensor* b, tsr_tensor* made) {
+  tsr_info first = {sizeof first}, second = {sizeof second};
+  *made = NULL;
+  if (tsr_tensor_info(*a, &first) != TSR_OK || tsr_tensor_info(*b, &second) != TSR_OK) return 1;
+  if (first.dtype == second.dtype || (first.ndim == 0) == (second.ndim == 0)) return 1;
+  tsr_tensor* const weak = first.ndim == 0 ? a : b;
+  const tsr_dtype from = first.ndim == 0 ? first.dtype : second.dtype;
+  const tsr_dtype strong = first.ndim == 0 ? second.dtype : first.dtype;
+  tsr_dtype to = strong;
+  if (tpy_category(from) > tpy_category(strong)) {
+    /* Only the size of the real and the imaginary part is the other operand's. */
+    if (from != TSR_COMPLEX128 || tpy_category(strong) != 2 || strong == TSR_FLOAT64) return 1;
+    to = TSR_COMPLEX64;
+  }
+  tsr_status status;
+  TPY_CALL(status, tsr_astype(*weak, to, 0, made));
+  if (status != TSR_OK) return tpy_fail(status), 0;
+  *weak = *made;
+  return 1;
+}
