@@ -106,15 +106,96 @@ static int tpy_read_index(tpy_index* index, PyObject* key) {
   return 1;
 }
 
+/* Note [Integers before lists]
+ * Beside an index that is a tensor or a list, NumPy and the library take an integer as one more of
+ * these: what they select together comes first if a slice, an ellipsis or a new axis separates
+ * them. PyTorch takes the axes of integers away before, and so does a dialect: x[0, :, [1, 2]] is
+ * x[0][:, [1, 2]]. Only indices that are so separated take these two steps. */
+
+/* An axis index that is an integer: of an item, or of a tensor of integers without axes. */
+static int tpy_is_single(const int64_t* item, const tsr_info* array) {
+  if (item[0] == TSR_INDEX_KIND_INTEGER) return 1;
+  return item[0] == TSR_INDEX_KIND_ARRAY && array->ndim == 0 && (array->dtype & 0xff) <= 1;
+}
+
+/* Fills the two steps; what they keep belongs to `whole`. 1 if there are two, 0 if not, -1 with an
+ * exception set. */
+static int tpy_split_index(const tpy_index* whole, tpy_index* first, tpy_index* rest) {
+  tsr_info arrays[TPY_MAX_ITEMS];
+  int begin = -1, end = 0, singles = 0, chosen = 0;
+  for (int i = 0; i < whole->n_arrays; ++i) {
+    if (!tpy_info(whole->keep[i], arrays + i)) return -1;
+  }
+  const tsr_info* array = arrays;
+  for (int i = 0; i < whole->n_items / 4; ++i) {
+    const int64_t* item = whole->items + 4 * i;
+    const int is_array = item[0] == TSR_INDEX_KIND_ARRAY;
+    if (!is_array && item[0] != TSR_INDEX_KIND_INTEGER) continue;
+    singles += tpy_is_single(item, array);
+    array += is_array;
+    if (begin < 0) begin = i;
+    end = i + 1;
+    ++chosen;
+  }
+  if (singles == 0 || singles == chosen || chosen == end - begin) return 0;
+  first->n_items = first->n_arrays = rest->n_items = rest->n_arrays = 0;
+  int at = 0;
+  for (int i = 0; i < whole->n_items / 4; ++i) {
+    const int64_t* item = whole->items + 4 * i;
+    const int is_array = item[0] == TSR_INDEX_KIND_ARRAY;
+    if (tpy_is_single(item, arrays + at)) {
+      PyObject* number = is_array ? tensor_item(whole->keep[at], NULL) : NULL;
+      const int good = is_array ? number != NULL && tpy_add_integer(first, number)
+                                : tpy_add_item(first, item[0], item[1], item[2], item[3]);
+      Py_XDECREF(number);
+      if (!good) return -1;
+    } else {
+      /* In the first step each axis that the item takes is left as it is. */
+      int axes = item[0] == TSR_INDEX_KIND_NEW_AXIS ? 0 : 1;
+      if (is_array && arrays[at].dtype == TSR_BOOL) axes = arrays[at].ndim;
+      if (item[0] == TSR_INDEX_KIND_ELLIPSIS) {
+        if (!tpy_add_item(first, item[0], 0, 0, 0)) return -1;
+        axes = 0;
+      }
+      while (axes-- > 0) {
+        if (!tpy_add_item(first, TSR_INDEX_KIND_SLICE, INT64_MIN, INT64_MIN, INT64_MIN)) return -1;
+      }
+      if (!tpy_add_item(rest, item[0], item[1], item[2], item[3])) return -1;
+      if (is_array) rest->arrays[rest->n_arrays++] = whole->arrays[at];
+    }
+    at += is_array;
+  }
+  return 1;
+}
+
+/* The part of a tensor of the dialect that the first step selects, or the tensor itself, as a new
+ * reference; `index` becomes the index of the result. NULL with an exception set. */
+static PyObject* tpy_first_step(PyObject* self, tpy_index** index, tpy_index* rest) {
+  if ((*index)->n_arrays == 0 || tpy_class_for(self, self) == tpy.tensor) return Py_NewRef(self);
+  tpy_index first;
+  const int split = tpy_split_index(*index, &first, rest);
+  if (split < 0) return NULL;
+  if (split == 0) return Py_NewRef(self);
+  tsr_tensor out = NULL;
+  tsr_status status;
+  TPY_CALL(status, tsr_getitem(tpy_handle(self), first.items, first.n_items, NULL, 0, &out));
+  *index = rest;
+  return tpy_result_as(tpy.dialect, status, out);
+}
+
 PyObject* tensor_subscript(PyObject* self, PyObject* key) {
-  tpy_index index;
+  tpy_index index, rest, *step = &index;
   PyObject* result = NULL;
   if (tpy_read_index(&index, key)) {
-    tsr_tensor out = NULL;
-    tsr_status status;
-    TPY_CALL(status, tsr_getitem(tpy_handle(self), index.items, index.n_items, index.arrays,
-                                 index.n_arrays, &out));
-    result = tpy_result_as(tpy_class_for(self, self), status, out);
+    PyObject* part = tpy_first_step(self, &step, &rest);
+    if (part != NULL) {
+      tsr_tensor out = NULL;
+      tsr_status status;
+      TPY_CALL(status, tsr_getitem(tpy_handle(part), step->items, step->n_items, step->arrays,
+                                   step->n_arrays, &out));
+      result = tpy_result_as(tpy_class_for(self, self), status, out);
+      Py_DECREF(part);
+    }
   } else if (tpy_met_blank(&key, 1)) {
     result = tpy_redirect_call("getitem", "OO", self, key);
   }
@@ -122,7 +203,7 @@ PyObject* tensor_subscript(PyObject* self, PyObject* key) {
   return result;
 }
 
-static int tpy_store(PyObject* self, tpy_index* index, PyObject* value) {
+static int tpy_store(PyObject* self, const tpy_index* index, PyObject* value) {
   const tsr_tensor x = tpy_handle(self);
   PyObject* made = NULL;
   tsr_number number;
@@ -154,8 +235,13 @@ int tensor_ass_subscript(PyObject* self, PyObject* key, PyObject* value) {
     PyErr_SetString(tpy.type_error, "elements of a tensor cannot be deleted");
     return -1;
   }
-  tpy_index index;
-  int good = tpy_read_index(&index, key) && tpy_store(self, &index, value);
+  tpy_index index, rest, *step = &index;
+  int good = tpy_read_index(&index, key);
+  if (good) {
+    PyObject* part = tpy_first_step(self, &step, &rest);
+    good = part != NULL && tpy_store(part, step, value);
+    Py_XDECREF(part);
+  }
   tpy_free_index(&index);
   PyObject* const given[] = {key, value};
   if (!good && tpy_met_blank(given, 2)) {

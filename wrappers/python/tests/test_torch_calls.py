@@ -108,3 +108,26 @@ def test_an_operand_without_axes_keeps_its_gradient_and_its_dtype() -> None:
         x += ours.tensor(1.5)
     out = ours.empty(2, dtype=ours.float16)
     assert ours.mul(ours.ones(2, dtype=ours.float16), ours.tensor(2.0), out=out) is out and out.tolist() == [2.0, 2.0]
+
+
+INDICES = [
+    "0, :, [1, 2]", "0, :, :, [1, 2]", ":, 0, :, [1, 2]", "[0, 1], :, 0", "[0, 1], :, 0, [1, 0]", "0, None, [1, 2]", "0, ..., [1, 2]",
+    "..., [1, 2], 0", "1, :, mask", "1, [0, 2], :, list", "one, :, list", "list - 1, :, one", "0, :, mask, 1", "0, None, :, [1, 2], None",
+    "-1, 1:, [0, 1]", ":, -1, ::2, [0, 4]", "0, :, [[0, 1], [2, 3]]", "0, :, 1", ":, [0], None, 0", "0, ..., flags",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", INDICES)
+def test_integers_of_an_index_come_before_lists(index: str) -> None:
+    results = []
+    for module in (ours, theirs):
+        mask = module.tensor([True, False, True, False])
+        names = {"x": module.arange(120.0).reshape(2, 3, 4, 5), "one": module.tensor(1), "list": module.tensor([1, 2]), "mask": mask}
+        names["flags"] = module.tensor([True] * 5)
+        names["leaf"] = module.arange(120.0).reshape(2, 3, 4, 5).requires_grad_()
+        found = eval(f"x[{index}]", names)
+        program = f"y = x.clone(); y[{index}] = x[{index}] * 2; z = x.clone(); z[{index}] += 1; w = leaf * 1; w[{index}] = 0"
+        exec(program + f"; (w * x).sum().backward(); (leaf[{index}] * x[{index}]).sum().backward()", names)
+        results.append([found, names["y"], names["z"], names["leaf"].grad])
+    for got, expected in zip(*results, strict=True):
+        same(got, expected)
