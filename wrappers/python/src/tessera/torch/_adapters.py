@@ -28,8 +28,41 @@ def dtype_together(first: Any, second: Any) -> Any:
     return _ops.add(*operands).dtype
 
 
-def times(value: Any, alpha: Any) -> Any:
-    return value if alpha == 1 else value * alpha
+_ones: dict[Any, Any] = {}
+
+
+def _one_for(input: Any, other: Any, alpha: Any) -> Any:
+    """The 1 with which addcmul adds alpha times a tensor in one pass; None where the product is computed by itself, as for a
+    gradient, whose derivative is simpler that way."""
+    if not (isinstance(input, TensorBase) and isinstance(other, TensorBase)) or isinstance(alpha, TensorBase):
+        return None
+    dtype = input.dtype
+    if not dtype.is_floating_point or other.dtype is not dtype or input.requires_grad or other.requires_grad:
+        return None
+    if input.device.type != "cpu" or other.device.type != "cpu":
+        return None
+    if dtype not in _ones:
+        _ones[dtype] = _ops.ones((), dtype=dtype, device="cpu")
+    return _ones[dtype]
+
+
+def added(input: Any, other: Any, alpha: Any, out: Any, sign: int = 1) -> Any:
+    """input + sign alpha other."""
+    if alpha != 1:
+        one = _one_for(input, other, alpha)
+        if one is not None:
+            return _ops.addcmul(input, other, one, value=sign * alpha, out=out)
+        other = other * alpha
+    return _ops.add(input, other, out=out) if sign > 0 else _ops.subtract(input, other, out=out)
+
+
+def added_here(input: Any, other: Any, alpha: Any, sign: int = 1) -> Any:
+    if alpha != 1:
+        one = _one_for(input, other, alpha)
+        if one is not None:
+            return TensorBase.addcmul_(input, other, one, value=sign * alpha)
+        other = other * alpha
+    return TensorBase.add_(input, other) if sign > 0 else TensorBase.subtract_(input, other)
 
 
 def some(dim: Any) -> Any:

@@ -25,7 +25,7 @@ view_as_complex view_as_real vsplit xlogy
 """
 
 BOTH = """
-add(input, other, *, alpha=1, out=None) = add(input, times(other, alpha), out=out)
+add(input, other, *, alpha=1, out=None) = added(input, other, alpha, out)
 adjoint(input) = conj(matrix_transpose(input))
 all(input, dim=None, keepdim=False, *, out=None) = all(input, dim, keepdims=keepdim, out=out)
 allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False)
@@ -171,8 +171,8 @@ std(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None)
 stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False,
         onesided=None, return_complex=None)
     = stft(input, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, return_complex)
-sub(input, other, *, alpha=1, out=None) = subtract(input, times(other, alpha), out=out)
-subtract(input, other, *, alpha=1, out=None) = subtract(input, times(other, alpha), out=out)
+sub(input, other, *, alpha=1, out=None) = added(input, other, alpha, out, -1)
+subtract(input, other, *, alpha=1, out=None) = added(input, other, alpha, out, -1)
 sum(input, dim=None, keepdim=False, *, dtype=None, out=None)
     = sum(input, some(dim), keepdims=keepdim, dtype=dtype, out=out)
 svd(input, some=True, compute_uv=True) = thin_svd(input, some, compute_uv)
@@ -357,7 +357,7 @@ range(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=False
     = made(closed(start, end, step, dtype, device, requires_grad))
 relu_(input) = base.relu_(input)
 rms_norm(input, normalized_shape, weight=None, eps=None) = rms_norm(input, normalized_shape, weight, eps)
-rsub(input, other, *, alpha=1) = subtract(other, times(input, alpha))
+rsub(input, other, *, alpha=1) = added(other, input, alpha, None, -1)
 scalar_tensor(s, *, dtype=None, device=None, requires_grad=False)
     = made(full((), s, dtype=dtype or get_default_dtype(), device=device, requires_grad=requires_grad))
 searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None)
@@ -411,7 +411,7 @@ zero_
 
 METHODS = """
 H(input) = matrix_transpose(conj(input))
-add_(input, other, *, alpha=1) = base.add_(input, times(other, alpha))
+add_(input, other, *, alpha=1) = added_here(input, other, alpha)
 apply_(input, callable) = applied(input, callable)
 as_strided_(input, size, stride, storage_offset=None) = reshaped(input, as_strided(input, size, stride, storage_offset))
 bernoulli_(input, p=0.5, *, generator=None) = base.bernoulli_(input, p, generator=generator)
@@ -501,8 +501,8 @@ split(input, split_size, dim=0) = parts(input, split_size, dim)
 squeeze_(input, dim=None) = reshaped(input, squeeze(input) if dim is None else squeezed(input, dim))
 storage(input) = TypedStorage(input)
 stride(input, dim=None) = base.stride(input) if dim is None else base.stride(input, dim)
-subtract_(input, other, *, alpha=1) = base.subtract_(input, times(other, alpha))
-sub_(input, other, *, alpha=1) = base.subtract_(input, times(other, alpha))
+subtract_(input, other, *, alpha=1) = added_here(input, other, alpha, -1)
+sub_(input, other, *, alpha=1) = added_here(input, other, alpha, -1)
 sum_to_size(input, *size) = summed_to(input, sizes(size))
 swapaxes_(input, axis0, axis1) = reshaped(input, transpose(input, axis0, axis1))
 swapdims_(input, dim0, dim1) = reshaped(input, transpose(input, dim0, dim1))
