@@ -198,6 +198,40 @@ def test_containers_and_packed_sequences_have_pytorchs_methods() -> None:
     assert not nn.Conv2d(1, 1, 1).transposed and nn.ConvTranspose1d(1, 1, 1).transposed
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda *last: nn.Linear(2, 3, True, *last),
+        lambda *last: nn.Conv2d(1, 1, 1, 1, 0, 1, 1, True, "zeros", *last),
+        lambda *last: nn.BatchNorm2d(3, 1e-5, 0.1, True, True, *last),
+        lambda *last: nn.GroupNorm(1, 2, 1e-5, True, *last),
+        lambda *last: nn.LSTMCell(1, 2, True, *last),
+        lambda *last: nn.MultiheadAttention(4, 2, 0.0, True, False, False, None, None, True, *last),
+    ],
+)
+def test_device_and_dtype_of_a_layer_may_be_given_by_their_places(make: Any) -> None:
+    assert {p.dtype for p in make(None, torch.float64).parameters()} == {torch.float64}
+    assert {p.dtype for p in make("cpu").parameters()} == {torch.float32}
+    with pytest.raises(TypeError):
+        make(None, None, 3)
+
+
+def test_functions_with_an_underscore_that_programs_call() -> None:
+    a = [torch.ones(2), torch.ones(1)]
+    assert [t.tolist() for t in torch._foreach_add_(a, 1)] == [[2, 2], [2]] and a[0].tolist() == [2, 2]
+    assert [t.tolist() for t in torch._foreach_add(a, [1.0, 2.0])] == [[3, 3], [4]]
+    assert [t.tolist() for t in torch._foreach_addcmul(a, a, a, [1.0, 2.0])] == [[6, 6], [10]]
+    assert [t.tolist() for t in torch._foreach_pow(2.0, a)] == [[4, 4], [4]]
+    torch._assert(True, "right")
+    with pytest.raises(AssertionError, match="wrong"):
+        torch._assert(False, "wrong")
+    with pytest.raises(RuntimeError, match="wrong"):
+        torch._check(False, lambda: "wrong")
+    torch._dynamo.config.suppress_errors = True
+    with pytest.raises(NotImplementedError):
+        torch._foreach_nothing  # noqa: B018
+
+
 # ---- loading ----
 
 

@@ -64,6 +64,8 @@ from . import (
 )
 from .storage import TypedStorage, UntypedStorage
 from ._absent import MODULES as _ABSENT
+from ._compilers import MODULES as _COMPILERS
+from ._foreach import foreach as _foreach
 from ._no_device import MODULES as _OF_DEVICES
 from .amp import OF_TORCH as _OF_TORCH, GradScaler, autocast
 from ..autograd import is_anomaly_check_nan_enabled, is_anomaly_enabled
@@ -83,6 +85,17 @@ short, int, long, cfloat, cdouble = int16, int32, int64, complex64, complex128
 e, inf, nan, pi, newaxis = _tessera.e, _tessera.inf, _tessera.nan, _tessera.pi, None
 layout, memory_format = Named, Named
 OutOfMemoryError = _tessera.OutOfMemoryError
+
+
+def _assert(condition: Any, message: Any) -> None:
+    if not condition:
+        raise AssertionError(message)
+
+
+def _check(cond: Any, message: Any = None) -> None:
+    """Raises RuntimeError with what `message()` gives, unless the condition holds."""
+    if not cond:
+        raise RuntimeError("Expected cond to be True, but got False." if message is None else message())
 
 
 def get_num_interop_threads() -> Any:
@@ -137,6 +150,7 @@ globals().update(TYPES)
 globals().update(_OF_TORCH)
 globals().update(_OF_DEVICES)
 globals().update(_ABSENT)
+globals().update(_COMPILERS)
 
 
 def _in_place(name: str) -> Any:
@@ -152,6 +166,8 @@ def __getattr__(name: str) -> Any:
     if name in _ON_DEMAND:
         return _import_module(f"tessera.torch.{name}")
     found = None if name.startswith("__") else _in_place(name)
+    if found is None and name.startswith("_foreach_"):
+        found = _foreach(name.removeprefix("_foreach_"))
     if found is None:
         raise _rows.missing(f"torch.{name}")
     return found

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import string
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -63,8 +65,25 @@ class _Layer:
         return found
 
 
+def _places(plain: Any, layer: _Layer | None) -> int:
+    """How many arguments come before PyTorch's device and dtype, which may be given by their places."""
+    code = plain.__init__.__code__ if layer is None else layer.bind.__code__
+    names = [name for name in code.co_varnames[: code.co_argcount] if name not in ("self", "dtype")]
+    return sys.maxsize if code.co_flags & inspect.CO_VARARGS else len(names)
+
+
+def _last(device: Any = None, dtype: Any = None) -> tuple[Any, Any]:
+    return device, dtype
+
+
 def _initializer(plain: type, layer: _Layer | None) -> Callable[..., None]:
+    places = _places(plain, layer)
+
     def __init__(self: Any, *args: Any, device: Any = None, dtype: Any = None, **kwargs: Any) -> None:
+        if len(args) > places:
+            given = {"device": device, "dtype": dtype}
+            device, dtype = _last(*args[places:], **{name: value for name, value in given.items() if value is not None})
+            args = args[:places]
         if layer is None:
             plain.__init__(self, *args, **kwargs)  # type: ignore[misc]
         else:
