@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import collections
 import importlib
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tessera.torch as torch
@@ -238,6 +240,69 @@ def test_functions_with_an_underscore_that_programs_call() -> None:
 def test_a_random_sampler_without_replacement_goes_on_with_another_order() -> None:
     drawn = list(data.RandomSampler(range(3), num_samples=7))
     assert sorted(drawn[:3]) == sorted(drawn[3:6]) == [0, 1, 2] and len(drawn) == 7
+
+
+Pair = collections.namedtuple("Pair", "a b")
+
+
+class Record(dict[str, Any]):
+    pass
+
+
+def texts(value: Any) -> Any:
+    """The value with lists for tensors."""
+    if isinstance(value, dict):
+        return {key: texts(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [texts(item) for item in value]
+    return value.tolist() if isinstance(value, torch.Tensor) else value
+
+
+@pytest.mark.parametrize(
+    ("batch", "kind", "expected"),
+    [
+        ([1.5, 2], torch.Tensor, [1.5, 2]),
+        ([np.float32(1), np.float32(2)], torch.Tensor, [1, 2]),
+        ([{"a": 1, "b": [1, 2.0]}, {"a": 3, "b": [4, 5.0]}], dict, {"a": [1, 3], "b": [[1, 4], [2, 5]]}),
+        ([Record(a=1), Record(a=2)], Record, {"a": [1, 2]}),
+        ([collections.OrderedDict(a=1), collections.OrderedDict(a=2)], collections.OrderedDict, {"a": [1, 2]}),
+        ([Pair(1, "x"), Pair(2, "y")], Pair, [[1, 2], ["x", "y"]]),
+        ([(1, (2, [3])), (4, (5, [6]))], list, [[1, 4], [[2, 5], [[3, 6]]]]),
+        ([range(2), range(2)], list, [[0, 0], [1, 1]]),
+    ],
+)
+def test_default_collate_of_nested_samples(batch: Any, kind: type, expected: Any) -> None:
+    made = data.default_collate(batch)
+    assert type(made) is kind and texts(made) == expected
+
+
+def test_default_collate_refuses_as_pytorch_does_and_takes_more_types() -> None:
+    wrong: list[tuple[type[Exception], Any]] = [
+        (TypeError, [None]), (RuntimeError, [[1, 2], [3]]), (TypeError, [torch.ones(1), 2.0]), (KeyError, [{"a": 1}, {"b": 1}]),
+    ]  # fmt: skip
+    for error, batch in wrong:
+        with pytest.raises(error):
+            data.default_collate(batch)
+    assert isinstance(data.default_collate([("a", 1), ("b", 2)])[0], tuple)
+    table = {**data._utils.collate.default_collate_fn_map, complex: lambda batch, *, collate_fn_map: "made"}
+    assert data._utils.collate.collate([1j, 2j], collate_fn_map=table) == "made"
+    assert isinstance(data.default_convert([(1, "a")])[0], list)
+
+
+def test_a_loader_keeps_what_collate_fn_makes_and_knows_its_length() -> None:
+    rows = data.TensorDataset(torch.arange(4))
+    assert isinstance(next(iter(data.DataLoader(rows, 2))), list)
+    assert isinstance(next(iter(data.DataLoader(rows, 2, collate_fn=lambda batch: (1, 2)))), tuple)
+    batches = iter(data.DataLoader(rows, 3))
+    assert len(batches) == 2 and len(next(batches)[0]) == 3
+    loader = data.DataLoader(rows, batch_sampler=[[0, 1], [3]])
+    assert loader.batch_size is None and loader.prefetch_factor is None and len(loader) == 2
+    for wrong in ({"batch_size": None, "drop_last": True}, {"prefetch_factor": 2}):
+        with pytest.raises(ValueError):
+            data.DataLoader(rows, **wrong)
+    with pytest.raises(ValueError):
+        data.random_split(range(10), [0.5, 0.6])
+    assert list(data.distributed.DistributedSampler(range(10), 3, 1, shuffle=False)) == [1, 4, 7, 0]
 
 
 _WORKERS = """

@@ -153,8 +153,10 @@ def random_split(dataset: Sized, lengths: Sequence[float], generator: Generator 
 
 def _counts(size: int, lengths: Any) -> list[int]:
     """The lengths of the parts; what fractions leave over goes to the first parts, one sample each."""
-    if not any(isinstance(n, float) for n in lengths) or not math.isclose(sum(lengths), 1):
+    if not any(isinstance(n, float) for n in lengths):
         return [as_int(n, "lengths") for n in lengths]
+    if not math.isclose(sum(lengths), 1):
+        raise InvalidValueError(f"lengths: expected fractions with a sum of 1, got {list(lengths)}")
     if any(not 0 <= part <= 1 for part in lengths):
         raise InvalidValueError(f"lengths: expected fractions from 0 to 1, got {list(lengths)}")
     counts = [math.floor(size * part) for part in lengths]

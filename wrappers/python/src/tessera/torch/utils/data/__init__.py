@@ -5,17 +5,12 @@
 from __future__ import annotations
 
 import multiprocessing
+import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-from ...._core import TensorBase
-from ...._dtypes import float64
-from ...._interop import asarray
 from ....utils import data as _data
-from ....utils.data.collate import stack_arrays, stack_tensors
 from ....utils.data import (
     BatchSampler,
     ChainDataset,
@@ -35,6 +30,8 @@ from ....utils.data import (
 from ... import cuda
 from ..._namespace import lookup
 from ..._tensor import retyped
+from . import _utils, distributed  # noqa: F401 (torch.utils.data._utils and .distributed)
+from ._utils.collate import default_collate, default_convert
 
 __all__ = [
     "BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset", "DistributedSampler", "IterableDataset",
@@ -64,32 +61,6 @@ class TensorDataset(_data.TensorDataset):
         super().__init__(*tensors)
 
 
-def default_collate(batch: Any) -> Any:
-    """One batch of samples: tensors, arrays and numbers are stacked, also inside sequences and dicts."""
-    first = batch[0]
-    if isinstance(first, TensorBase):
-        return retyped(stack_tensors(batch))
-    if isinstance(first, (np.ndarray, np.generic)):
-        return retyped(stack_arrays(batch))
-    if isinstance(first, (bool, int, float)):
-        return retyped(asarray(list(batch), dtype=float64 if isinstance(first, float) else None))
-    if isinstance(first, (str, bytes)):
-        return batch
-    if isinstance(first, Mapping):
-        return {key: default_collate([sample[key] for sample in batch]) for key in first}
-    if not isinstance(first, (tuple, list)):
-        raise TypeError(f"default_collate: expected tensors, arrays, numbers, dicts or lists, got {type(first).__name__}")
-    if any(len(sample) != len(first) for sample in batch):
-        raise RuntimeError("each element in list of batch should be of equal size")
-    parts = [default_collate(list(part)) for part in zip(*batch)]
-    return type(first)(*parts) if hasattr(first, "_fields") else parts
-
-
-def default_convert(data: Any) -> Any:
-    """The data with arrays as tensors."""
-    return retyped(_data.default_convert(data))
-
-
 class DataLoader(_data.DataLoader):
     """Iterates over batches of a data set. Workers start as Python's multiprocessing starts processes, on Linux by fork before
     Python 3.14; another `multiprocessing_context` needs what can be pickled."""
@@ -105,8 +76,13 @@ class DataLoader(_data.DataLoader):
         if pin_memory and not cuda.is_available():
             warnings.warn("DataLoader: pin_memory=True without CUDA, so the memory is not pinned", stacklevel=2)
             pin_memory = False
-        if collate_fn is None and not hasattr(type(dataset), "_batch"):
+        self._joined = collate_fn is None and hasattr(type(dataset), "_batch")  # the data set makes the batches
+        if collate_fn is None and not self._joined:
             collate_fn = default_convert if batch_size is None and batch_sampler is None else default_collate
+        if batch_size is None and batch_sampler is None and drop_last:
+            raise ValueError("batch_size=None makes no batches, so there is no last one to drop")
+        if prefetch_factor is not None and not num_workers:
+            raise ValueError("prefetch_factor: expected None without num_workers")
         if shuffle and sampler is None and batch_sampler is None and not isinstance(dataset, IterableDataset):
             sampler, shuffle = RandomSampler(dataset, generator=generator), False
         self.in_order = in_order
@@ -115,15 +91,33 @@ class DataLoader(_data.DataLoader):
             worker_init_fn, multiprocessing_context, generator, 2 if prefetch_factor is None else prefetch_factor,
             persistent_workers, pin_memory, pin_memory_device,
         )  # fmt: skip
+        if not num_workers:
+            self.prefetch_factor: Any = None
+        if batch_sampler is not None:
+            self.batch_size = None
 
-    def __iter__(self) -> Iterator[Any]:
-        return map(_batch, super().__iter__())
-
-
-def _batch(batch: Any) -> Any:
-    """A batch with PyTorch's tensors, in a list where a TensorDataset makes it at once."""
-    made = retyped(batch)
-    return list(made) if type(made) is tuple else made
+    def __iter__(self) -> Any:
+        return _Batches(self, super().__iter__())
 
 
-__getattr__, __dir__ = lookup(__name__, {name: globals()[name] for name in __all__})
+class _Batches:
+    """The iterator of a loader, which knows how many batches that has."""
+
+    def __init__(self, loader: DataLoader, batches: Iterator[Any]) -> None:
+        self._loader, self._batches = loader, batches
+
+    def __iter__(self) -> _Batches:
+        return self
+
+    def __next__(self) -> Any:
+        batch = retyped(next(self._batches))
+        return list(batch) if self._loader._joined and type(batch) is tuple else batch
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+
+_FILES = frozenset(["dataloader", "dataset", "sampler"])  # of PyTorch's package: this module stands for them
+__getattr__, __dir__ = lookup(
+    __name__, {name: globals()[name] for name in __all__}, lambda name: sys.modules[__name__] if name in _FILES else None
+)
