@@ -42,6 +42,7 @@ Tensor dirac_values(const Tensor& input, int64_t groups) {
     middle = select(middle, axis, input.size(axis) / 2);
   }
   const int64_t rows = input.size(0) / groups;
+  if (rows == 0) return values;  // any number of groups divides 0 channels
   for (int64_t group = 0; group < groups; ++group) {
     fill_diagonal(narrow(middle, 0, group * rows, rows));
   }

@@ -126,6 +126,7 @@ def test_sparse_weights_have_their_share_of_zeros() -> None:
 def test_dirac_weights_are_pytorchs(shape: tuple[int, ...], groups: int) -> None:
     wanted = torch.nn.init.dirac_(torch.empty(shape), groups).numpy()
     np.testing.assert_array_equal(nn.init.dirac_(ts.empty(shape), groups).numpy(), wanted)
+    assert nn.init.dirac_(ts.empty((0, 2, 3)), 2**63 - 1).shape == (0, 2, 3)
 
 
 def test_initial_values_need_fitting_shapes() -> None:
