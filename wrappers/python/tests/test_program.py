@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -399,12 +400,12 @@ def test_p17_a_file_may_nest_what_it_likes() -> None:
     size = int.from_bytes(recorded[:8], "little")
     header = json.loads(recorded[8 : 8 + size])
     text = json.loads(header["__metadata__"]["tessera.program"])
-    deep = "[" * 200_000 + "]" * 200_000
-    for place in ("argument", "number"):
+    for place, depth in itertools.product(("argument", "number"), (200_000, 500)):
+        deep = "[" * depth + "]" * depth
         text["calls"][0]["args"][0] = "deep" if place == "argument" else {"tensor": "deep"}
         metadata = {"tessera.program": json.dumps(text).replace('"deep"', deep)}
         spelled = json.dumps({**header, "__metadata__": metadata}).encode()
-        with pytest.raises(OSError, match="not a program.*array"):
+        with pytest.raises(OSError, match="not a program.*no JSON" if depth > 1000 else "not a program.*array"):
             program.from_bytes(len(spelled).to_bytes(8, "little") + spelled + recorded[8 + size :])
 
 

@@ -237,13 +237,13 @@ def test_bytes_under_another_dtype() -> None:
 
 def test_view_takes_a_shape_or_a_dtype() -> None:
     x = ts.tensor([[1.0, 2.0]])
-    assert x.view(ts.int32).dtype is ts.int32 and ts.view(x, ts.uint8).shape == (1, 8)
+    assert x.view(ts.int32).dtype is x.view(dtype=ts.int32).dtype is ts.int32 and ts.view(x, ts.uint8).shape == (1, 8)
     assert x.view(2).shape == x.view((2,)).shape == x.view(size=2).shape == (2,) and x.view(2, 1).shape == (2, 1)
     for call in (
         lambda: x.view(),
         lambda: x.view("float32"),
         lambda: x.view(ts.int32, 1),
-        lambda: x.view(dtype=ts.int32),
+        lambda: x.view(2, dtype=ts.int32),
     ):
         with pytest.raises(TypeError):
             call()

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import sys
 import warnings
 from collections.abc import Iterator
@@ -72,6 +71,8 @@ class DataLoader(_data.DataLoader):
         prefetch_factor: Any = None, persistent_workers: bool = False, pin_memory_device: str = "", in_order: bool = True,
     ) -> None:
         if num_workers and multiprocessing_context is None:
+            import multiprocessing  # few programs need it
+
             multiprocessing_context = multiprocessing.get_start_method()
         if pin_memory and not cuda.is_available():
             warnings.warn("DataLoader: pin_memory=True without CUDA, so the memory is not pinned", stacklevel=2)
