@@ -364,7 +364,7 @@ def test_batches_are_pytorchs() -> None:
     samples = [{"a": 1.5, "b": (np.float32(1), "t")}] * 2
     batch = next(iter(DataLoader(samples, batch_size=2)))
     assert batch["a"].dtype is torch.float64
-    assert batch["b"][1] == ["t", "t"]
+    assert batch["b"][1] == ("t", "t")
     assert batch["b"][0].tolist() == [1.0, 1.0]
     seen = [int(n) for part in DataLoader(TensorDataset(ys), shuffle=True, batch_size=2) for n in part[0]]
     assert sorted(seen) == list(range(6))
