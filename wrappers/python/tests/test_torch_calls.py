@@ -131,3 +131,15 @@ def test_integers_of_an_index_come_before_lists(index: str) -> None:
         results.append([found, names["y"], names["z"], names["leaf"].grad])
     for got, expected in zip(*results, strict=True):
         same(got, expected)
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "nansum", "cumsum", "cumprod"])
+def test_sums_of_bytes_are_int64(name: str) -> None:
+    for more in [(0,)] if name.startswith("cum") else [(), (0,), (1, True)]:
+        results = []
+        for module in (ours, theirs):
+            x = module.arange(6, dtype=module.uint8).reshape(2, 3)
+            results.append([getattr(module, name)(x, *more), getattr(x, name)(*more), getattr(module, name)(x, *more, dtype=module.float32)]
+                           if more else [getattr(module, name)(x), getattr(x, name)()])  # fmt: skip
+        for got, expected in zip(*results, strict=True):
+            same(got, expected)

@@ -12,7 +12,7 @@ from typing import Any
 from .. import _ops
 from .._core import TensorBase
 from .._creation import arange
-from .._dtypes import bool_, float64, get_default_dtype, iinfo, int32
+from .._dtypes import bool_, float64, get_default_dtype, iinfo, int32, int64, uint8, uint16, uint32
 from .._errors import ArgumentTypeError, InvalidValueError
 from .._interop import asarray
 from ._tensor import made
@@ -63,6 +63,11 @@ def added_here(input: Any, other: Any, alpha: Any, sign: int = 1) -> Any:
             return TensorBase.addcmul_(input, other, one, value=sign * alpha)
         other = other * alpha
     return TensorBase.add_(input, other) if sign > 0 else TensorBase.subtract_(input, other)
+
+
+def summed(input: Any, dtype: Any) -> Any:
+    """The dtype of sums and products: int64 for unsigned integers, which are uint64 in the library."""
+    return int64 if dtype is None and input.dtype in (uint8, uint16, uint32) else dtype
 
 
 def some(dim: Any) -> Any:
