@@ -214,10 +214,8 @@ static int tpy_weaken_row(const tpy_row* row, tpy_value* values, tsr_tensor* mad
   }
   if (found < 2 || operands[0]->tensor == NULL || operands[1]->tensor == NULL) return 1;
   tsr_tensor first = operands[0]->tensor;
-  if (!tpy_weaken(row->form == TPY_INPLACE ? &first : &operands[0]->tensor, &operands[1]->tensor,
-                  made))
-    return 0;
-  return 1;
+  return tpy_weaken(row->form == TPY_INPLACE ? &first : &operands[0]->tensor, &operands[1]->tensor,
+                    made);
 }
 
 static PyObject* tpy_run_parsed(const tpy_row* row, PyObject** slots) {
