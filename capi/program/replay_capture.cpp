@@ -172,7 +172,8 @@ class Replay::Capture final : public StepWatcher, public kernel::LaunchKeeper {
     for (const Tensor& input : given_) {
       input_versions_.push_back(input.version());
       if (!input.device().is_cpu()) never("an input is not on the CPU");
-      if (requires_grad(input)) later("an input requires grad");
+      if (requires_grad(input) || input.has(kDualFlag))
+        later("an input requires grad or has a tangent");
       replay_.moved_to_.push_back(input.data());
     }
     if (!why_.empty()) return;

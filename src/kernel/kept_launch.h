@@ -140,6 +140,10 @@ void visit_addresses(NormPlan& plan, const Visit& visit) {
   visit(plan.grad_input);
   visit(plan.grad_weight);
   visit(plan.grad_bias);
+  visit(plan.tangent_input);
+  visit(plan.tangent_weight);
+  visit(plan.tangent_bias);
+  visit(plan.tangent_output);
 }
 template <class Visit>
 void visit_addresses(ClassLossPlan& plan, const Visit& visit) {
@@ -155,7 +159,9 @@ void visit_addresses(ClassLossPlan& plan, const Visit& visit) {
 template <class Visit>
 void visit_addresses(AttentionPlan& plan, const Visit& visit) {
   for (AttentionMatrix* matrix : {&plan.query, &plan.key, &plan.value, &plan.mask, &plan.output,
-                                  &plan.grad, &plan.grad_query, &plan.grad_key, &plan.grad_value})
+                                  &plan.grad, &plan.grad_query, &plan.grad_key, &plan.grad_value,
+                                  &plan.tangent_query, &plan.tangent_key, &plan.tangent_value,
+                                  &plan.tangent_output})
     visit(matrix->data);
   visit(plan.lse);
 }

@@ -12,7 +12,7 @@ namespace tsr::kernel {
 // Raised whenever a plan, the table or the meaning of an id changes: a plugin built for another
 // version is refused. A new id raises nothing: ids are the schema's and never change, and a backend
 // answers kNotImplemented to one that it does not know (docs/adr/0007).
-inline constexpr uint32_t kContractVersion = 13;
+inline constexpr uint32_t kContractVersion = 14;
 
 // The services of the host. Every function may be called from any thread.
 struct HostServices {
@@ -36,8 +36,8 @@ struct Backend {
 };
 
 // The only function that a backend exports, under the name kBackendEntryName. The services outlive
-// the backend. Returns null if the backend cannot run on this machine. May be called more than
-// once, also by several threads at the same time.
+// the backend. Returns null if the backend cannot run on this machine. Called again only after it
+// has refused, and never by two threads at the same time.
 using BackendEntry = const Backend* (*)(const HostServices* services);
 inline constexpr const char* kBackendEntryName = "tsr_backend_entry";
 

@@ -109,10 +109,11 @@ enum class NormKind : int32_t {
 // Backward reads input, mean, rstd, weight and the upstream gradient in `output`; with
 // `use_statistics` the statistics are constants. It writes grad_input, grad_weight and grad_bias
 // (each may be null).
+// If `tangent_output` is not null, forward also writes the derivative of the output in the
+// direction of the tangents of input, weight and bias; those of weight and bias may be null, which
+// means zero. Only the CPU's backend does that, and the op asks no other for it.
 struct NormPlan {
   NormKind kind;
-  // 1: gradients. 2: grad_input becomes the tangent of the output for the tangent `output` of the
-  // input: as for 1, but the weight multiplies the result and not `output`; only on the CPU.
   int32_t backward;
   int32_t use_statistics;  // evaluation mode
   int32_t channels_last;   // kGroups: an image is `inner` rows of `channels` numbers
@@ -121,7 +122,7 @@ struct NormPlan {
   double eps;
   double momentum;
   Place place;
-  DType dtype;         // of input, output and grad_input
+  DType dtype;         // of input, output, their tangents and grad_input
   DType weight_dtype;  // also set if only the gradient is asked for
   DType bias_dtype;
   const void* input;
@@ -135,6 +136,10 @@ struct NormPlan {
   void* grad_input;
   void* grad_weight;
   void* grad_bias;
+  const void* tangent_input;
+  const void* tangent_weight;
+  const void* tangent_bias;
+  void* tangent_output;
 };
 
 // For each position (n, i): the negative log-likelihood of one class out of `classes`, from a

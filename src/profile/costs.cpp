@@ -191,7 +191,9 @@ Cost weighted_gather(const WeightedGatherPlan& plan) {
 Cost norm(const NormPlan& plan) {
   const double count = real(plan.outer) * real(plan.channels) * real(plan.inner);
   if (plan.backward != 0) return {10 * count, bytes_of(plan.dtype, 3 * count)};
-  return {(plan.use_statistics != 0 ? 2 : 6) * count, bytes_of(plan.dtype, 2 * count)};
+  const double parts = plan.tangent_output != nullptr ? 2 : 1;  // with the tangent of each number
+  return {(plan.use_statistics != 0 ? 2 : 6) * count * parts,
+          bytes_of(plan.dtype, 2 * count * parts)};
 }
 Cost class_loss(const ClassLossPlan& plan) {
   const double positions = real(plan.batch) * real(plan.inner);

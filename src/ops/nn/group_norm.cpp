@@ -90,15 +90,18 @@ Tensor run_groups(const char* node, const Tensor& x, int64_t groups, const Tenso
   const Dims statistics{shape.outer * groups};
   const Tensor mean = empty(statistics, kernel::opmath(x.dtype()), x.device());
   const Tensor rstd = empty(statistics, kernel::opmath(x.dtype()), x.device());
+  NormTangent tangent(grad, x, w, b);
   // Neither the input nor the statistics are overwritten before finish().
   Result result = allocate_image(out, x.sizes(), x.dtype(), x.device(), grad,
                                  {&x, &w, &b, &running.mean, &running.var}, last);
+  tangent.allocate(dense);
   if (x.numel() != 0) {
-    launch_norm(shape, {dense, weight, bias, mean, rstd, result.value()});
+    launch_norm(shape, {dense, weight, bias, mean, rstd, result.value()}, tangent);
     move_statistics(x, running);
   }
   Tensor output = result.finish();
-  if (grad) record_norm(output, node, shape, x, w, b, dense, mean, rstd);
+  tangent.give(output);
+  if (grad && !tangent.used()) record_norm(output, node, shape, x, w, b, dense, mean, rstd);
   return output;
 }
 

@@ -108,12 +108,14 @@ Tensor run_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor&
     mean = contiguous_memory(running_mean.detached());
     rstd = rsqrt(add(running_var.detached(), eps));
   }
+  NormTangent tangent(grad, x, w, b);
   Result result = allocate_image(out, x.sizes(), x.dtype(), x.device(), grad,
                                  {&x, &w, &b, &running_mean, &running_var}, last);
+  tangent.allocate(dense);
   if (x.numel() != 0) {
     const Running moved_mean(training ? running_mean : none);
     const Running moved_var(training ? running_var : none);
-    launch_norm(shape, {dense, weight, bias, mean, rstd, result.value()},
+    launch_norm(shape, {dense, weight, bias, mean, rstd, result.value()}, tangent,
                 {momentum, moved_mean.data(), moved_var.data()});
     moved_mean.put_back();
     moved_var.put_back();
@@ -122,7 +124,9 @@ Tensor run_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor&
     fill_memory(rstd, 0);
   }
   Tensor output = result.finish();
-  if (grad) record_norm(output, "BatchNormBackward", shape, x, w, b, dense, mean, rstd);
+  tangent.give(output);
+  if (grad && !tangent.used())
+    record_norm(output, "BatchNormBackward", shape, x, w, b, dense, mean, rstd);
   return output;
 }
 
@@ -187,11 +191,15 @@ Tensor run_rows(NormKind kind, const Tensor& x, DimsView normalized, const Tenso
   Tensor mean;
   if (kind == NormKind::kRows) mean = empty(rows, kernel::opmath(x.dtype()), x.device());
   const Tensor rstd = empty(rows, kernel::opmath(x.dtype()), x.device());
+  NormTangent tangent(grad, x, w, b);
   Result result = allocate_apart(out, x.sizes(), x.dtype(), x.device(), grad, {&x, &w, &b}, true);
-  if (x.numel() != 0) launch_norm(shape, {dense, weight, bias, mean, rstd, result.value()});
+  tangent.allocate(dense);
+  if (x.numel() != 0)
+    launch_norm(shape, {dense, weight, bias, mean, rstd, result.value()}, tangent);
   Tensor output = result.finish();
+  tangent.give(output);
   const char* node = kind == NormKind::kRows ? "LayerNormBackward" : "RmsNormBackward";
-  if (grad) record_norm(output, node, shape, x, w, b, dense, mean, rstd);
+  if (grad && !tangent.used()) record_norm(output, node, shape, x, w, b, dense, mean, rstd);
   return output;
 }
 

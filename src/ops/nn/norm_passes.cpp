@@ -47,17 +47,14 @@ DType dtype_or(const Tensor& tensor, DType otherwise) {
   return tensor.defined() ? tensor.dtype() : otherwise;
 }
 
-enum class Pass : int32_t { kGradients = 1, kTangent = 2 };  // NormPlan::backward
-
-void launch_backward(const NormShape& shape, const BackwardTensors& of,
-                     Pass pass = Pass::kGradients) {
+void launch_backward(const NormShape& shape, const BackwardTensors& of) {
   launch_or_widen(
       kernel::kNorm,
       {reads(of.x), reads(of.weight), reads(of.g), writes(of.dx), writes(of.dw), writes(of.db)},
       [&](const Tensor* const* t) {
         const Tensor& x = *t[0];
         NormPlan plan = plan_of(shape);
-        plan.backward = static_cast<int32_t>(pass);
+        plan.backward = 1;
         plan.place = kernel::place_on(x.device());
         plan.dtype = x.dtype();
         plan.weight_dtype = dtype_or(*t[1], dtype_or(*t[4], x.dtype()));
@@ -159,26 +156,49 @@ void set_differentiable(Backward& ctx, const NormShape& shape, const Tensor& inp
 
 }  // namespace
 
-void launch_norm(const NormShape& shape, const NormTensors& of, const Movement& moved) {
-  launch_or_widen(kernel::kNorm, {reads(of.x), reads(of.weight), reads(of.bias), writes(of.y)},
-                  [&](const Tensor* const* t) {
-                    const Tensor& x = *t[0];
-                    NormPlan plan = plan_of(shape);
-                    plan.momentum = moved.momentum;
-                    plan.place = kernel::place_on(x.device());
-                    plan.dtype = x.dtype();
-                    plan.weight_dtype = dtype_or(*t[1], x.dtype());
-                    plan.bias_dtype = dtype_or(*t[2], x.dtype());
-                    plan.input = x.data();
-                    plan.weight = data_or_null(*t[1]);
-                    plan.bias = data_or_null(*t[2]);
-                    plan.output = t[3]->data();
-                    plan.mean = data_or_null(of.mean);
-                    plan.rstd = of.rstd.data();
-                    plan.running_mean = moved.mean;
-                    plan.running_var = moved.var;
-                    return plan;
-                  });
+NormTangent::NormTangent(bool recorded, const Tensor& x, const Tensor& w, const Tensor& b) {
+  used_ = recorded && x.device().is_cpu() && lone_.find({x, w, b}) && lone_[0].defined() &&
+          lone_.are_plain();
+}
+
+void NormTangent::allocate(const Tensor& dense) {
+  if (!used_) return;
+  const auto parameter = [](const Tensor& t) { return t.defined() ? contiguous_memory(t) : t; };
+  const bool last = is_channels_last(dense);
+  input_ = image_memory(lone_[0], last);
+  weight_ = parameter(lone_[1]);
+  bias_ = parameter(lone_[2]);
+  output_ = empty_image(dense.sizes(), dense.dtype(), dense.device(), last);
+}
+
+void launch_norm(const NormShape& shape, const NormTensors& of, const NormTangent& tangent,
+                 const Movement& moved) {
+  launch_or_widen(
+      kernel::kNorm,
+      {reads(of.x), reads(of.weight), reads(of.bias), writes(of.y), reads(tangent.input()),
+       reads(tangent.weight()), reads(tangent.bias()), writes(tangent.output())},
+      [&](const Tensor* const* t) {
+        const Tensor& x = *t[0];
+        NormPlan plan = plan_of(shape);
+        plan.momentum = moved.momentum;
+        plan.place = kernel::place_on(x.device());
+        plan.dtype = x.dtype();
+        plan.weight_dtype = dtype_or(*t[1], x.dtype());
+        plan.bias_dtype = dtype_or(*t[2], x.dtype());
+        plan.input = x.data();
+        plan.weight = data_or_null(*t[1]);
+        plan.bias = data_or_null(*t[2]);
+        plan.output = t[3]->data();
+        plan.mean = data_or_null(of.mean);
+        plan.rstd = of.rstd.data();
+        plan.running_mean = moved.mean;
+        plan.running_var = moved.var;
+        plan.tangent_input = data_or_null(*t[4]);
+        plan.tangent_weight = data_or_null(*t[5]);
+        plan.tangent_bias = data_or_null(*t[6]);
+        plan.tangent_output = data_or_null(*t[7]);
+        return plan;
+      });
 }
 
 std::array<Save, 2> norm_saves(const Tensor& x, const Tensor& w, const Tensor& none) {
@@ -224,10 +244,9 @@ Tensor pushed_fused(const NormShape& shape, const Tensor& tangent, const Tensor&
   const Tensor none;
   const Tensor result = empty_image(dense.sizes(), dense.dtype(), dense.device(), last);
   if (result.numel() == 0) return result;
-  const Tensor weight = w.defined() ? contiguous_memory(w) : w;
-  if (dense.device().is_cpu() || shape.kind == NormKind::kChannels || !w.defined()) {
-    const Pass pass = dense.device().is_cpu() ? Pass::kTangent : Pass::kGradients;
-    launch_backward(shape, {dense, weight, center, rstd, t, result, none, none}, pass);
+  if (shape.kind == NormKind::kChannels || !w.defined()) {
+    const Tensor weight = w.defined() ? contiguous_memory(w) : w;
+    launch_backward(shape, {dense, weight, center, rstd, t, result, none, none});
     return result;
   }
   launch_backward(shape, {dense, none, center, rstd, t, result, none, none});

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <utility>
 
 #include "autograd/record.h"
 #include "ops/nn/image.h"
@@ -41,11 +42,42 @@ struct Movement {
   void* var = nullptr;
 };
 
-void launch_norm(const NormShape& shape, const NormTensors& of, const Movement& moved = {});
+// Forward mode in the pass of the forward: the tangent of the output for those of input, weight and
+// bias. The CPU has that for the case of LoneTangents in which the input has a tangent; in other
+// cases record_norm makes the tangent.
+class NormTangent {
+ public:
+  // `recorded`: needs_grad of these tensors.
+  NormTangent(bool recorded, const Tensor& x, const Tensor& w, const Tensor& b);
+
+  [[nodiscard]] bool used() const noexcept { return used_; }
+  // If used: allocates the tangent of an output like `dense`, and brings the others into the layout
+  // of the launch.
+  void allocate(const Tensor& dense);
+  // After the launch.
+  void give(const Tensor& output) {
+    if (used_) lone_.give(output, std::move(output_));
+  }
+
+  // The tensors of the launch; undefined unless used, and those of weight and bias if they are
+  // zero.
+  [[nodiscard]] const Tensor& input() const noexcept { return input_; }
+  [[nodiscard]] const Tensor& weight() const noexcept { return weight_; }
+  [[nodiscard]] const Tensor& bias() const noexcept { return bias_; }
+  [[nodiscard]] const Tensor& output() const noexcept { return output_; }
+
+ private:
+  LoneTangents lone_;
+  bool used_ = false;
+  Tensor input_, weight_, bias_, output_;
+};
+
+void launch_norm(const NormShape& shape, const NormTensors& of, const NormTangent& tangent,
+                 const Movement& moved = {});
 
 // The inputs that the derivative reads; `none` replaces the others.
 std::array<Save, 2> norm_saves(const Tensor& x, const Tensor& w, const Tensor& none);
-// RECORD. `dense` is x in the layout that the shape describes.
+// RECORD, if the tangent is not used. `dense` is x in the layout that the shape describes.
 void record_norm(const Tensor& output, const char* name, const NormShape& shape, const Tensor& x,
                  const Tensor& w, const Tensor& b, const Tensor& dense, const Tensor& mean,
                  const Tensor& rstd);

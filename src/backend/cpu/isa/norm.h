@@ -83,6 +83,44 @@ void moments_backward(int64_t count, const T* g, const T* x, T mean, double* sum
 }
 
 template <class T>
+void moments_dual(int64_t count, const T* x, const T* t, T shift, DualSums* sums) {
+  using V = Vec<T>;
+  const V from(shift);
+  for (int64_t start = 0; start < count; start += kSumBlock) {
+    const int64_t stop = std::min(count, start + kSumBlock);
+    V s[2] = {V(0), V(0)};  // two chains of additions, as in `moments`
+    V q[2] = {V(0), V(0)};
+    V st[2] = {V(0), V(0)};
+    V qt[2] = {V(0), V(0)};
+    const auto take = [&](int chain, V value, V tangent) {
+      const V d = value - from;
+      s[chain] = s[chain] + d;
+      q[chain] = fma(d, d, q[chain]);
+      st[chain] = st[chain] + tangent;
+      qt[chain] = fma(tangent, d, qt[chain]);
+    };
+    int64_t i = start;
+    for (; i + 2 * V::kSize <= stop; i += 2 * V::kSize) {
+      take(0, V::load(x + i), V::load(t + i));
+      take(1, V::load(x + i + V::kSize), V::load(t + i + V::kSize));
+    }
+    if (i + V::kSize <= stop) {
+      take(0, V::load(x + i), V::load(t + i));
+      i += V::kSize;
+    }
+    if (i < stop)
+      take(1, V::load_part(x + i, stop - i, shift), V::load_part(t + i, stop - i, T{0}));
+    const auto added = [](const V* chains) {
+      return static_cast<double>(lanes_added<V::kSize / 2>(chains[0] + chains[1]));
+    };
+    sums->sum += added(s);
+    sums->squares += added(q);
+    sums->tangents += added(st);
+    sums->dot += added(qt);
+  }
+}
+
+template <class T>
 void normalize(int64_t count, const T* x, T mean, T scale, T bias, T* y) {
 #pragma omp simd
   for (int64_t i = 0; i < count; ++i) y[i] = (x[i] - mean) * scale + bias;
@@ -94,24 +132,33 @@ void normalize_backward(int64_t count, const T* g, const T* x, T mean, T a, T b,
   for (int64_t i = 0; i < count; ++i) dx[i] = g[i] * a - (x[i] - mean) * b - c;
 }
 
+template <class T>
+void normalize_dual(int64_t count, const T* x, const T* t, T mean, T scale, T bias, T b, T c, T* y,
+                    T* dy) {
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) {
+    const T d = x[i] - mean;
+    const T slope = t[i] * scale - d * b - c;
+    y[i] = d * scale + bias;
+    dy[i] = slope;
+  }
+}
+
 // ---- channels last ----
 
-// Adds row(c, r) pairs over the rows into the two arrays of doubles, tile by tile of channels.
-template <class T, class Pair>
-inline void sum_channels(int64_t rows, int64_t channels, double* first, double* second, Pair pair) {
-  T s[kChannelTile];
-  T q[kChannelTile];
+// Adds the terms of each row into the arrays of doubles, tile by tile of channels:
+// add(row, tile, width, sums) adds those of channels [tile, tile + width).
+template <class T, int kSums, class Add>
+inline void sum_channels(int64_t rows, int64_t channels, double* const (&totals)[kSums], Add add) {
+  T sums[kSums][kChannelTile];
   for (int64_t tile = 0; tile < channels; tile += kChannelTile) {
     const int64_t width = std::min(kChannelTile, channels - tile);
     for (int64_t start = 0; start < rows; start += kRowBlock) {
       const int64_t stop = std::min(rows, start + kRowBlock);
-      std::fill_n(s, width, T{0});
-      std::fill_n(q, width, T{0});
-      for (int64_t r = start; r < stop; ++r) pair(r, tile, width, s, q);
-      for (int64_t c = 0; c < width; ++c) {
-        first[tile + c] += static_cast<double>(s[c]);
-        second[tile + c] += static_cast<double>(q[c]);
-      }
+      for (T* const sum : sums) std::fill_n(sum, width, T{0});
+      for (int64_t r = start; r < stop; ++r) add(r, tile, width, sums);
+      for (int k = 0; k < kSums; ++k)
+        for (int64_t c = 0; c < width; ++c) totals[k][tile + c] += static_cast<double>(sums[k][c]);
     }
   }
 }
@@ -119,14 +166,15 @@ inline void sum_channels(int64_t rows, int64_t channels, double* first, double* 
 template <class T>
 void moments_channels(int64_t rows, int64_t channels, const T* x, const T* shift, double* sum,
                       double* squares) {
-  sum_channels<T>(rows, channels, sum, squares,
-                  [&](int64_t r, int64_t tile, int64_t width, T* s, T* q) {
+  double* const totals[] = {sum, squares};
+  sum_channels<T>(rows, channels, totals,
+                  [&](int64_t r, int64_t tile, int64_t width, T(*sums)[kChannelTile]) {
                     const T* row = x + r * channels + tile;
 #pragma omp simd
                     for (int64_t c = 0; c < width; ++c) {
                       const T d = row[c] - shift[tile + c];
-                      s[c] += d;
-                      q[c] += d * d;
+                      sums[0][c] += d;
+                      sums[1][c] += d * d;
                     }
                   });
 }
@@ -134,14 +182,34 @@ void moments_channels(int64_t rows, int64_t channels, const T* x, const T* shift
 template <class T>
 void moments_channels_backward(int64_t rows, int64_t channels, const T* g, const T* x,
                                const T* mean, double* sum, double* dot) {
-  sum_channels<T>(rows, channels, sum, dot,
-                  [&](int64_t r, int64_t tile, int64_t width, T* s, T* q) {
+  double* const totals[] = {sum, dot};
+  sum_channels<T>(rows, channels, totals,
+                  [&](int64_t r, int64_t tile, int64_t width, T(*sums)[kChannelTile]) {
                     const T* slope = g + r * channels + tile;
                     const T* row = x + r * channels + tile;
 #pragma omp simd
                     for (int64_t c = 0; c < width; ++c) {
-                      s[c] += slope[c];
-                      q[c] += slope[c] * (row[c] - mean[tile + c]);
+                      sums[0][c] += slope[c];
+                      sums[1][c] += slope[c] * (row[c] - mean[tile + c]);
+                    }
+                  });
+}
+
+template <class T>
+void moments_channels_dual(int64_t rows, int64_t channels, const T* x, const T* t, const T* shift,
+                           double* sum, double* squares, double* tangents, double* dot) {
+  double* const totals[] = {sum, squares, tangents, dot};
+  sum_channels<T>(rows, channels, totals,
+                  [&](int64_t r, int64_t tile, int64_t width, T(*sums)[kChannelTile]) {
+                    const T* row = x + r * channels + tile;
+                    const T* tangent = t + r * channels + tile;
+#pragma omp simd
+                    for (int64_t c = 0; c < width; ++c) {
+                      const T d = row[c] - shift[tile + c];
+                      sums[0][c] += d;
+                      sums[1][c] += d * d;
+                      sums[2][c] += tangent[c];
+                      sums[3][c] += tangent[c] * d;
                     }
                   });
 }
@@ -162,6 +230,21 @@ void normalize_channels_backward(int64_t rows, int64_t channels, const T* g, con
 #pragma omp simd
     for (int64_t k = 0; k < channels; ++k) {
       dx[k] = g[k] * a[k] - (x[k] - mean[k]) * b[k] - c[k];
+    }
+  }
+}
+
+template <class T>
+void normalize_channels_dual(int64_t rows, int64_t channels, const T* x, const T* t, const T* mean,
+                             const T* scale, const T* bias, const T* b, const T* c, T* y, T* dy) {
+  for (int64_t r = 0; r < rows; ++r) {
+    const int64_t at = r * channels;
+#pragma omp simd
+    for (int64_t k = 0; k < channels; ++k) {
+      const T d = x[at + k] - mean[k];
+      const T slope = t[at + k] * scale[k] - d * b[k] - c[k];
+      y[at + k] = d * scale[k] + bias[k];
+      dy[at + k] = slope;
     }
   }
 }
@@ -244,6 +327,75 @@ void layer_norm(int64_t count, const T* x, const T* weight, const T* bias, doubl
   write_normalized(count, x, center, scale, weight, bias, y);
 }
 
+// What a row's tangent needs of the row: with d = x - center and h = d scale, the tangent of h is
+// t scale - d b - c.
+template <class T>
+struct RowSlope {
+  T center, scale, b, c;
+};
+
+// As write_normalized, and with the tangent of y = h weight + bias.
+template <class T>
+[[gnu::always_inline]] inline void write_dual(int64_t count, const T* x, const RowSlope<T>& slope,
+                                              const T* weight, const T* bias, T* y,
+                                              const RowTangent<T>& tangent) {
+  using V = Vec<T>;
+  const V middle(slope.center);
+  const V factor(slope.scale);
+  const V of_deviation(slope.b);
+  const V constant(slope.c);
+  const auto write = [&](int64_t i, const auto& load, const auto& store) {
+    const V d = load(x + i) - middle;
+    V hat = d * factor;
+    V moved = load(tangent.input + i) * factor - d * of_deviation - constant;
+    if (weight != nullptr) moved = moved * load(weight + i);
+    if (tangent.weight != nullptr) moved = moved + hat * load(tangent.weight + i);
+    if (tangent.bias != nullptr) moved = moved + load(tangent.bias + i);
+    if (weight != nullptr) hat = hat * load(weight + i);
+    if (bias != nullptr) hat = hat + load(bias + i);
+    store(hat, y + i);
+    store(moved, tangent.output + i);
+  };
+  int64_t i = 0;
+  for (; i + V::kSize <= count; i += V::kSize)
+    write(
+        i, [](const T* from) { return V::load(from); }, [](V v, T* to) { v.store(to); });
+  const int64_t rest = count - i;
+  if (rest == 0) return;
+  write(
+      i, [rest](const T* from) { return V::load_part(from, rest, T{0}); },
+      [rest](V v, T* to) { v.store_part(to, rest); });
+}
+
+template <class T>
+void layer_norm_dual(int64_t count, const T* x, const T* weight, const T* bias, double eps, T* mean,
+                     T* rstd, T* y, const RowTangent<T>& tangent) {
+  const double n = static_cast<double>(count);
+  DualSums sums{};
+  T center = 0;
+  double off = 0;
+  // The sums of x are formed as in layer_norm, so that the value is the same.
+  if (mean == nullptr) {
+    sums.squares = square_sum(count, x);
+    moments_backward(count, tangent.input, x, T{0}, &sums.tangents, &sums.dot);
+  } else {
+    double sum = 0;
+    double squares = 0;
+    moments(count, x, T{0}, &sum, &squares);
+    center = static_cast<T>(sum / n);
+    moments_dual(count, x, tangent.input, center, &sums);
+    off = sums.sum / n;
+    *mean = center;
+  }
+  const T scale = static_cast<T>(1 / std::sqrt(sums.squares / n - off * off + eps));
+  *rstd = scale;
+  const double r = static_cast<double>(scale);
+  const double dot = sums.dot - off * sums.tangents;
+  const RowSlope<T> slope{center, scale, static_cast<T>(r * r * r * dot / n),
+                          mean == nullptr ? T{0} : static_cast<T>(r * sums.tangents / n)};
+  write_dual(count, x, slope, weight, bias, y, tangent);
+}
+
 template <class T>
 void rms_norm(int64_t rows, int64_t count, const T* x, const T* weight, const T* bias, double eps,
               T* rstd, T* y) {
@@ -301,28 +453,23 @@ void layer_norm_backward(int64_t count, const T* g, const T* x, const T* weight,
 }
 
 template <class T>
-void layer_norm_tangent(int64_t count, const T* t, const T* x, const T* weight, const T* center,
-                        T rstd, T* dy) {
-  layer_norm_backward<T>(count, t, x, nullptr, center, rstd, dy, nullptr, nullptr);
-  if (weight == nullptr) return;
-#pragma omp simd
-  for (int64_t i = 0; i < count; ++i) dy[i] *= weight[i];
-}
-
-template <class T>
 inline constexpr NormRows<T> kNormRows{
     .moments = moments<T>,
     .moments_backward = moments_backward<T>,
     .normalize = normalize<T>,
     .normalize_backward = normalize_backward<T>,
+    .moments_dual = moments_dual<T>,
+    .normalize_dual = normalize_dual<T>,
     .moments_channels = moments_channels<T>,
     .moments_channels_backward = moments_channels_backward<T>,
     .normalize_channels = normalize_channels<T>,
     .normalize_channels_backward = normalize_channels_backward<T>,
+    .moments_channels_dual = moments_channels_dual<T>,
+    .normalize_channels_dual = normalize_channels_dual<T>,
     .layer_norm = layer_norm<T>,
+    .layer_norm_dual = layer_norm_dual<T>,
     .rms_norm = rms_norm<T>,
     .layer_norm_backward = layer_norm_backward<T>,
-    .layer_norm_tangent = layer_norm_tangent<T>,
 };
 
 }  // namespace tsr::cpu::TSR_ISA

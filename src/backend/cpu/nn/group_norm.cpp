@@ -26,7 +26,8 @@ class Groups {
         planes_(plan_.outer * plan_.channels),
         chunk_(chunk_rows(plan_.inner)),
         chunks_(plan_.channels_last != 0 ? (plan_.inner + chunk_ - 1) / chunk_ : 1),
-        space_(planes_ * (chunks_ * 16 + 4 * static_cast<int64_t>(sizeof(T)))) {}
+        space_(planes_ * (chunks_ * (norm.dual() ? 32 : 16) +
+                          kCoefficients * static_cast<int64_t>(sizeof(T)))) {}
 
   Status run() {
     if (space_.data() == nullptr) return no_memory();
@@ -40,17 +41,22 @@ class Groups {
   }
 
  private:
+  static constexpr int64_t kCoefficients = 5;  // for each plane
+
   void divide_space() {
+    const int64_t sums = planes_ * chunks_;
     first_ = static_cast<double*>(space_.data());
-    second_ = first_ + planes_ * chunks_;
-    mean_ = reinterpret_cast<T*>(second_ + planes_ * chunks_);
+    second_ = first_ + sums;
+    tangents_ = second_ + sums;
+    dots_ = tangents_ + sums;
+    mean_ = reinterpret_cast<T*>(norm_.dual() ? dots_ + sums : tangents_);
     a_ = mean_ + planes_;
     b_ = a_ + planes_;
     c_ = b_ + planes_;
+    bias_ = c_ + planes_;
   }
 
   [[nodiscard]] bool backward() const { return plan_.backward != 0; }
-  [[nodiscard]] bool tangent() const { return plan_.backward == 2; }
   [[nodiscard]] bool writes() const { return !backward() || norm_.dx != nullptr; }
   [[nodiscard]] int64_t channel(int64_t plane) const { return plane % plan_.channels; }
 
@@ -62,36 +68,62 @@ class Groups {
         norm_.x[head / plan_.channels * plan_.inner * plan_.channels + channel(head)]);
   }
 
-  // From the sums over the planes of a group: its statistics, or in a backward pass the
-  // coefficients of dx = g a - (x - mean) b - c; and the coefficients of y = (x - mean) a + b.
-  void set_group(int64_t group) {
+  [[nodiscard]] double numbers() const { return static_cast<double>(each_ * plan_.inner); }
+
+  // From the sums over the planes of a group: its statistics, the coefficients of
+  // y = (x - mean) a + bias, and those of dy = t a - (x - mean) b - c.
+  void set_forward(int64_t group) {
     const int64_t head = group * each_;
-    const int64_t c = channel(head);
+    DualSums sums{};
+    for (int64_t k = head; k < head + each_; ++k) {
+      sums.sum += first_[k];
+      sums.squares += second_[k];
+      if (!norm_.dual()) continue;
+      sums.tangents += tangents_[k];
+      sums.dot += dots_[k];
+    }
+    const auto from = static_cast<double>(shift(head));
+    const math::GroupMoments found = math::group_moments(from, sums.sum, sums.squares, numbers());
+    norm_.mean[group] = static_cast<T>(found.mean);
+    norm_.rstd[group] = static_cast<T>(math::reciprocal_deviation(found.variance, plan_.eps));
+    for (int64_t k = head; k < head + each_; ++k) {
+      const int64_t c = channel(k);
+      mean_[k] = norm_.mean[group];
+      a_[k] = norm_.rstd[group] * norm_.weight_at(c);
+      bias_[k] = norm_.bias_at(c);
+      if (!norm_.dual()) continue;
+      const auto slope = norm_.dual_slope(c, found.mean, static_cast<double>(norm_.rstd[group]),
+                                          from, sums, numbers());
+      b_[k] = slope.b;
+      c_[k] = slope.c;
+    }
+  }
+
+  // From the sums over the planes of a group: the coefficients of dx = g a - (x - mean) b - c.
+  void set_backward(int64_t group) {
+    const int64_t head = group * each_;
     double sum = 0;
-    double other = 0;
-    for (int64_t k = 0; k < each_; ++k) {
-      const bool weighted = backward() && !tangent();
-      const double weight = weighted ? static_cast<double>(norm_.weight_at(c + k)) : 1;
-      sum += weight * first_[head + k];
-      other += weight * second_[head + k];
+    double dot = 0;
+    for (int64_t k = head; k < head + each_; ++k) {
+      const auto weight = static_cast<double>(norm_.weight_at(channel(k)));
+      sum += weight * first_[k];
+      dot += weight * second_[k];
     }
-    const auto count = static_cast<double>(each_ * plan_.inner);
-    math::NormSlope slope{};
-    if (backward()) {
-      slope = math::norm_slope(false, 1, static_cast<double>(norm_.rstd[group]), sum, other, count);
-    } else {
-      const auto from = static_cast<double>(shift(head));
-      const math::GroupMoments found = math::group_moments(from, sum, other, count);
-      norm_.mean[group] = static_cast<T>(found.mean);
-      norm_.rstd[group] = static_cast<T>(math::reciprocal_deviation(found.variance, plan_.eps));
+    const auto rstd = static_cast<double>(norm_.rstd[group]);
+    const math::NormSlope slope = math::norm_slope(false, 1, rstd, sum, dot, numbers());
+    for (int64_t k = head; k < head + each_; ++k) {
+      mean_[k] = norm_.mean[group];
+      a_[k] = norm_.rstd[group] * norm_.weight_at(channel(k));
+      b_[k] = static_cast<T>(slope.b);
+      c_[k] = static_cast<T>(slope.c);
     }
-    for (int64_t k = 0; k < each_; ++k) {
-      mean_[head + k] = norm_.mean[group];
-      a_[head + k] = norm_.rstd[group] * norm_.weight_at(c + k);
-      const double after = tangent() ? static_cast<double>(norm_.weight_at(c + k)) : 1;
-      b_[head + k] = backward() ? static_cast<T>(after * slope.b) : norm_.bias_at(c + k);
-      c_[head + k] = static_cast<T>(after * slope.c);
-    }
+  }
+
+  void set_group(int64_t group) {
+    if (backward())
+      set_backward(group);
+    else
+      set_forward(group);
   }
 
   // The sums over the images of what the planes of a channel add.
@@ -132,18 +164,23 @@ class Groups {
       fn(plane * plan_.inner + i, std::min(most, length - i));
   }
 
-  // The sums over the planes of the group from plane `head` on. Where the weights stay outside of
-  // them, their total alone is needed: it stands in the first plane, because the numbers of a group
+  // The sums over the planes of the group from plane `head` on. A forward pass has no weights in
+  // them and needs their total alone: it stands in the first plane, because the numbers of a group
   // are contiguous.
   void sum_planes(int64_t head) {
-    T slopes[kPieceSize<S>];
-    T numbers[kPieceSize<S>];
     std::fill_n(first_ + head, each_, 0.0);
     std::fill_n(second_ + head, each_, 0.0);
+    if (norm_.dual()) {
+      std::fill_n(tangents_ + head, each_, 0.0);
+      std::fill_n(dots_ + head, each_, 0.0);
+      sum_duals(head);
+      return;
+    }
+    T slopes[kPieceSize<S>];
+    T numbers[kPieceSize<S>];
     const T center = backward() ? norm_.mean[head / each_] : shift(head);
-    const bool apart = backward() && !tangent();
-    const int64_t run = apart ? plan_.inner : each_ * plan_.inner;
-    for (int64_t k = head; k < head + (apart ? each_ : 1); ++k) {
+    const int64_t run = backward() ? plan_.inner : each_ * plan_.inner;
+    for (int64_t k = head; k < head + (backward() ? each_ : 1); ++k) {
       for_pieces(k, run, [&](int64_t at, int64_t count) {
         const T* x = norm_.widen.read(count, norm_.x + at, numbers);
         if (backward()) {
@@ -156,7 +193,24 @@ class Groups {
     }
   }
 
+  void sum_duals(int64_t head) {
+    T tangents[kPieceSize<S>];
+    T numbers[kPieceSize<S>];
+    const T center = shift(head);
+    DualSums sums{};
+    for_pieces(head, each_ * plan_.inner, [&](int64_t at, int64_t count) {
+      const T* x = norm_.widen.read(count, norm_.x + at, numbers);
+      const T* t = norm_.widen.read(count, norm_.t + at, tangents);
+      norm_.rows.moments_dual(count, x, t, center, &sums);
+    });
+    first_[head] = sums.sum;
+    second_[head] = sums.squares;
+    tangents_[head] = sums.tangents;
+    dots_[head] = sums.dot;
+  }
+
   void write_plane(int64_t k) const {
+    if (norm_.dual()) return write_dual(k);
     T slopes[kPieceSize<S>];
     T numbers[kPieceSize<S>];
     S* to = backward() ? norm_.dx : norm_.y;
@@ -167,9 +221,23 @@ class Groups {
         const T* g = norm_.widen.read(count, norm_.y + at, slopes);
         norm_.rows.normalize_backward(count, g, x, mean_[k], a_[k], b_[k], c_[k], result);
       } else {
-        norm_.rows.normalize(count, x, mean_[k], a_[k], b_[k], result);
+        norm_.rows.normalize(count, x, mean_[k], a_[k], bias_[k], result);
       }
       norm_.widen.write(count, to + at, result);
+    });
+  }
+
+  void write_dual(int64_t k) const {
+    T tangents[kPieceSize<S>];
+    T numbers[kPieceSize<S>];
+    for_pieces(k, plan_.inner, [&](int64_t at, int64_t count) {
+      const T* x = norm_.widen.read(count, norm_.x + at, numbers);
+      const T* t = norm_.widen.read(count, norm_.t + at, tangents);
+      T* y = norm_.widen.target(norm_.y + at, numbers);
+      T* dy = norm_.widen.target(norm_.dy + at, tangents);
+      norm_.rows.normalize_dual(count, x, t, mean_[k], a_[k], bias_[k], b_[k], c_[k], y, dy);
+      norm_.widen.write(count, norm_.y + at, y);
+      norm_.widen.write(count, norm_.dy + at, dy);
     });
   }
 
@@ -210,16 +278,25 @@ class Groups {
     T slopes[kBlockSize<S>];
     T numbers[kBlockSize<S>];
     const int64_t plane = image * plan_.channels;
-    double* first = first_ + chunk * planes_ + plane;
-    double* second = second_ + chunk * planes_ + plane;
+    const int64_t place = chunk * planes_ + plane;
+    double* first = first_ + place;
+    double* second = second_ + place;
     std::fill_n(first, plan_.channels, 0.0);
     std::fill_n(second, plan_.channels, 0.0);
+    if (norm_.dual()) {
+      std::fill_n(tangents_ + place, plan_.channels, 0.0);
+      std::fill_n(dots_ + place, plan_.channels, 0.0);
+    }
     for_chunk(image, chunk, [&](int64_t at, int64_t rows, int64_t c, int64_t width) {
       const T* x = norm_.widen.read(rows * width, norm_.x + at, numbers);
       const T* center = mean_ + plane + c;
       if (backward()) {
         const T* g = norm_.widen.read(rows * width, norm_.y + at, slopes);
         norm_.rows.moments_channels_backward(rows, width, g, x, center, first + c, second + c);
+      } else if (norm_.dual()) {
+        const T* t = norm_.widen.read(rows * width, norm_.t + at, slopes);
+        norm_.rows.moments_channels_dual(rows, width, x, t, center, first + c, second + c,
+                                         tangents_ + place + c, dots_ + place + c);
       } else {
         norm_.rows.moments_channels(rows, width, x, center, first + c, second + c);
       }
@@ -231,6 +308,9 @@ class Groups {
       for (int64_t chunk = 1; chunk < chunks_; ++chunk) {
         first_[k] += first_[chunk * planes_ + k];
         second_[k] += second_[chunk * planes_ + k];
+        if (!norm_.dual()) continue;
+        tangents_[k] += tangents_[chunk * planes_ + k];
+        dots_[k] += dots_[chunk * planes_ + k];
       }
     }
   }
@@ -247,8 +327,14 @@ class Groups {
         const T* g = norm_.widen.read(rows * width, norm_.y + at, slopes);
         norm_.rows.normalize_channels_backward(rows, width, g, x, mean_ + k, a_ + k, b_ + k, c_ + k,
                                                result);
+      } else if (norm_.dual()) {
+        const T* t = norm_.widen.read(rows * width, norm_.t + at, slopes);
+        T* dy = norm_.widen.target(norm_.dy + at, slopes);
+        norm_.rows.normalize_channels_dual(rows, width, x, t, mean_ + k, a_ + k, bias_ + k, b_ + k,
+                                           c_ + k, result, dy);
+        norm_.widen.write(rows * width, norm_.dy + at, dy);
       } else {
-        norm_.rows.normalize_channels(rows, width, x, mean_ + k, a_ + k, b_ + k, result);
+        norm_.rows.normalize_channels(rows, width, x, mean_ + k, a_ + k, bias_ + k, result);
       }
       norm_.widen.write(rows * width, to + at, result);
     });
@@ -261,12 +347,15 @@ class Groups {
   int64_t chunk_;   // channels last: rows that are summed together
   int64_t chunks_;
   Workspace space_;
-  double* first_ = nullptr;   // for each plane: the sum of x - shift, or of g
-  double* second_ = nullptr;  // and of its square, or of g (x - mean)
-  T* mean_ = nullptr;         // for each plane: the coefficients
+  double* first_ = nullptr;     // for each plane: the sum of x - shift, or of g
+  double* second_ = nullptr;    // and of its square, or of g (x - mean)
+  double* tangents_ = nullptr;  // and in forward mode of t
+  double* dots_ = nullptr;      // and of t (x - shift)
+  T* mean_ = nullptr;           // for each plane: the coefficients
   T* a_ = nullptr;
   T* b_ = nullptr;
   T* c_ = nullptr;
+  T* bias_ = nullptr;
 };
 
 }  // namespace

@@ -65,13 +65,20 @@ struct Parameters {
       : weight(plan.weight, plan.weight_dtype, count),
         bias(plan.bias, plan.bias_dtype, count),
         dw(plan.grad_weight, plan.weight_dtype, count),
-        db(plan.grad_bias, plan.bias_dtype, count) {}
+        db(plan.grad_bias, plan.bias_dtype, count),
+        weight_tangent(plan.tangent_weight, plan.weight_dtype, count),
+        bias_tangent(plan.tangent_bias, plan.bias_dtype, count) {}
 
   [[nodiscard]] bool missing() const {
-    return weight.missing() || bias.missing() || dw.missing() || db.missing();
+    return weight.missing() || bias.missing() || dw.missing() || db.missing() ||
+           weight_tangent.missing() || bias_tangent.missing();
+  }
+  void fetch(const Widen<S>& widen) const {
+    for (const Parameter<S>* each : {&weight, &bias, &weight_tangent, &bias_tangent})
+      each->fetch(widen);
   }
 
-  Parameter<S> weight, bias, dw, db;
+  Parameter<S> weight, bias, dw, db, weight_tangent, bias_tangent;
 };
 
 // A typed plan: images and rows are stored as S, the rest as T.
@@ -90,8 +97,14 @@ struct Norm {
         y(static_cast<S*>(p.output)),
         dx(static_cast<S*>(p.grad_input)),
         dw(parameters.dw.data()),
-        db(parameters.db.data()) {}
+        db(parameters.db.data()),
+        t(static_cast<const S*>(p.tangent_input)),
+        weight_tangent(parameters.weight_tangent.data()),
+        bias_tangent(parameters.bias_tangent.data()),
+        dy(static_cast<S*>(p.tangent_output)) {}
 
+  // Forward mode: also the tangent of the output.
+  [[nodiscard]] bool dual() const { return dy != nullptr; }
   [[nodiscard]] T weight_at(int64_t c) const { return weight == nullptr ? T{1} : weight[c]; }
   [[nodiscard]] T bias_at(int64_t c) const { return bias == nullptr ? T{0} : bias[c]; }
   [[nodiscard]] double count() const { return static_cast<double>(plan.outer * plan.inner); }
@@ -124,6 +137,27 @@ struct Norm {
     return {static_cast<T>(found.a), static_cast<T>(found.b), static_cast<T>(found.c)};
   }
 
+  // dy = t scale - (x - mean) b - c
+  struct DualSlope {
+    T b, c;
+  };
+  // For a channel whose statistics were formed over `numbers` numbers, from their sums about
+  // `shift`.
+  [[nodiscard]] DualSlope dual_slope(int64_t c, double center, double r, double shift,
+                                     const DualSums& sums, double numbers) const {
+    const double dot = sums.dot - (center - shift) * sums.tangents;
+    const double w = static_cast<double>(weight_at(c));
+    auto found = math::norm_slope(plan.use_statistics != 0, w, r, sums.tangents, dot, numbers);
+    if (weight_tangent != nullptr) found.b -= r * static_cast<double>(weight_tangent[c]);
+    if (bias_tangent != nullptr) found.c -= static_cast<double>(bias_tangent[c]);
+    return {static_cast<T>(found.b), static_cast<T>(found.c)};
+  }
+  // The same for a channel of batch_norm, whose statistics are set.
+  [[nodiscard]] DualSlope dual_slope(int64_t c, double shift, const DualSums& sums) const {
+    return dual_slope(c, static_cast<double>(mean[c]), static_cast<double>(rstd[c]), shift, sums,
+                      count());
+  }
+
   const kernel::NormPlan& plan;
   const NormRows<T>& rows;
   Widen<S> widen;
@@ -136,6 +170,10 @@ struct Norm {
   S* dx;
   T* dw;
   T* db;
+  const S* t;
+  const T* weight_tangent;
+  const T* bias_tangent;
+  S* dy;
 };
 
 // ---- pieces ----
@@ -168,8 +206,10 @@ void for_blocks(const Norm<S>& norm, int64_t first, int64_t count, Fn fn) {
   }
 }
 
-// ---- the kind that has a file of its own ----
+// ---- the kinds that have files of their own ----
 
+template <class S>
+kernel::Status batch_norm(const Norm<S>& norm);
 template <class S>
 kernel::Status group_norm(const Norm<S>& norm);
 
