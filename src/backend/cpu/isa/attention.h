@@ -54,6 +54,23 @@ T dot_of_rows(int64_t count, const T* a, const T* b) {
 }
 
 template <class T>
+T weigh_slopes(int64_t count, const T* probabilities, T* slopes) {
+  T sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (int64_t i = 0; i < count; ++i) {
+    slopes[i] *= probabilities[i];
+    sum += slopes[i];
+  }
+  return sum;
+}
+
+template <class T>
+void finish_tangent(int64_t count, T scale, T total, const T* value, T* tangent) {
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) tangent[i] = tangent[i] * scale - total * value[i];
+}
+
+template <class T>
 void score_slopes(int64_t count, const T* probabilities, T total, T* slopes) {
 #pragma omp simd
   for (int64_t i = 0; i < count; ++i) slopes[i] = probabilities[i] * (slopes[i] - total);
@@ -68,6 +85,8 @@ inline constexpr AttentionRows<T> kAttentionRows{
     .scale = scale_row<T>,
     .multiply = multiply_row<T>,
     .dot = dot_of_rows<T>,
+    .weigh = weigh_slopes<T>,
+    .finish_tangent = finish_tangent<T>,
     .slopes = score_slopes<T>,
 };
 

@@ -186,22 +186,20 @@ class Forward {
     }
     state.most[i] = most;
     state.sums[i] += sum;
-    if (row.slopes != nullptr) state.slope_sums[i] += rows.dot(seen, row.scores, row.slopes);
+    if (row.slopes != nullptr) state.slope_sums[i] += rows.weigh(seen, row.scores, row.slopes);
     if (plan_.dropout > 0) {
       blocks_.draw(matrix, query, key, seen, state.buffer);
       rows.multiply(seen, state.buffer, row.scores);
+      if (row.slopes != nullptr) rows.multiply(seen, state.buffer, row.slopes);
     }
-    if (row.slopes != nullptr) rows.multiply(seen, row.scores, row.slopes);
   }
 
   // The tangent of a row of the output from its sums, when the output is done.
   void finish_tangent(const State& state, int64_t i, const Block<T>& out,
                       const Block<T>& tangent) const {
     const T inverse = T{1} / state.sums[i];
-    const T total = state.slope_sums[i] * inverse;
-    const T* const value = out.row(i);
-    T* const row = tangent.row(i);
-    for (int64_t j = 0; j < plan_.value_width; ++j) row[j] = row[j] * inverse - total * value[j];
+    blocks_.rows().finish_tangent(plan_.value_width, inverse, state.slope_sums[i] * inverse,
+                                  out.row(i), tangent.row(i));
   }
 
   void finish(const State& state, int64_t matrix, int64_t first, int64_t count, int64_t end,

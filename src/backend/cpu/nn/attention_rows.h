@@ -21,6 +21,10 @@ struct AttentionRows {
   void (*scale)(int64_t count, T factor, T* row);
   void (*multiply)(int64_t count, const T* factors, T* row);
   T (*dot)(int64_t count, const T* a, const T* b);
+  // slopes *= probabilities; returns their sum.
+  T (*weigh)(int64_t count, const T* probabilities, T* slopes);
+  // tangent = tangent scale - value total
+  void (*finish_tangent)(int64_t count, T scale, T total, const T* value, T* tangent);
   // slopes = probabilities (slopes - total)
   void (*slopes)(int64_t count, const T* probabilities, T total, T* slopes);
 };
