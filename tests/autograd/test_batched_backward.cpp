@@ -12,6 +12,7 @@
 #include "autograd/custom_function.h"
 #include "autograd/engine.h"
 #include "autograd/hooks.h"
+#include "autograd/record.h"
 #include "autograd/tensor_grad.h"
 #include "base/error.h"
 #include "ops/create/copy.h"
@@ -214,12 +215,42 @@ TEST_F(BatchedBackward, softmax_along_any_axis) {
   }
 }
 
+TEST_F(BatchedBackward, scans_along_any_axis) {
+  const std::array scans{
+      +[](const Tensor& x, int64_t axis) { return ops::cumulative_sum(x, axis); },
+      +[](const Tensor& x, int64_t axis) { return ops::cumulative_prod(x, axis); },
+      +[](const Tensor& x, int64_t axis) { return std::get<0>(ops::cummax(x, axis)); },
+      +[](const Tensor& x, int64_t axis) { return std::get<0>(ops::cummin(x, axis)); },
+      +[](const Tensor& x, int64_t axis) { return ops::logcumsumexp(x, axis); }};
+  Tensor with_zeros = square_leaf(3).detached();
+  ops::fill_memory(ops::select(with_zeros, 0, 2), 0);
+  set_requires_grad(with_zeros, true);
+  for (const auto& scan : scans) {
+    for (const int64_t axis : {0, 1}) {
+      const Function f = [&](const Tensor& a, const Tensor& b) {
+        return ops::multiply(scan(a, axis), b);
+      };
+      expect_rows(f, square_leaf(1), square_leaf(2));
+      expect_rows(f, with_zeros, square_leaf(2));
+    }
+    expect_rows([&](const Tensor& a, const Tensor& b) { return ops::multiply(scan(a, 0), b); },
+                leaf(Dims{}, 4), square_leaf(2));
+  }
+}
+
 TEST_F(BatchedBackward, nodes_without_a_rule_run_once_for_each_sample) {
-  expect_rows(
-      [](const Tensor& a, const Tensor& b) {
-        return ops::multiply(ops::cumulative_sum(a, 0), ops::where(ops::greater(a, b), a, b));
-      },
-      square_leaf(1), square_leaf(2));
+  const Tensor x = square_leaf(1);
+  const Tensor y = ops::exp(x.detached());
+  int64_t runs = 0;
+  record(y, "OneSampleBackward", {x}, {}, [&runs](Backward& ctx) {
+    ++runs;
+    EXPECT_EQ(ctx.grad().sizes(), (Dims{4, 4}));
+    ctx.set(0, ops::multiply(ctx.grad(), 2));
+  });
+  const std::vector<Tensor> rows{leaf(Dims{kSamples, 4, 4}, 5).detached()};
+  const Tensor found = grad({&y, 1}, {&x, 1}, rows, {.batched = true})[0];
+  EXPECT_EQ(runs, kSamples);
+  EXPECT_LT(difference(found, ops::multiply(rows[0], 2)), 1e-12);
 }
 
 TEST_F(BatchedBackward, writes_through_views) {

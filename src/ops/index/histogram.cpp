@@ -81,7 +81,8 @@ Tensor weigh(const Tensor& numbers, int64_t count, const Tensor& weights) {
   }
   if (needs_grad(weights)) {
     record(result, "BincountBackward", {weights}, {save_input(numbers)},
-           [](Backward& ctx) { ctx.set(0, take(ctx.grad(), ctx.saved(0), 0)); });
+           TakesBatches{
+               [](Backward& ctx) { ctx.set(0, take(ctx.grad(), ctx.saved(0), ctx.lead())); }});
   }
   return result;
 }

@@ -3,6 +3,7 @@
 #include "ops/linalg/distances.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "autograd/forward.h"
 #include "base/error.h"
@@ -118,7 +119,8 @@ Tensor all_pairs(const Tensor& x1, const Tensor& x2, double p, bool product) {
   }
   if (needs_grad(x1, x2)) {
     record(distances, "CdistBackward", {x1, x2},
-           {save_input(x1), save_input(x2), save_output(distances)}, [p](Backward& ctx) {
+           {save_input(x1), save_input(x2), save_output(distances)},
+           TakesBatches{[p](Backward& ctx) {
              if (p == 2) return pull_euclidean(ctx);
              const Tensor differences =
                  subtract(expand_dims(ctx.saved(0), -2), expand_dims(ctx.saved(1), -3));
@@ -129,7 +131,7 @@ Tensor all_pairs(const Tensor& x1, const Tensor& x2, double p, bool product) {
              const Dims others{-2};
              if (ctx.needs(0)) ctx.set(0, sum(g, DimsView(others)));
              if (ctx.needs(1)) ctx.set(1, negative(sum(g, DimsView(rows))));
-           });
+           }});
   }
   return distances;
 }
@@ -140,32 +142,47 @@ Tensor pairs_of(const Tensor& input) {
 }
 
 // The derivative of p = 2 without a graph, row by row: the differences of all pairs at a time would
-// take the memory of as many rows as there are pairs.
-Tensor pulled_rows(const Tensor& g, const Tensor& given, const Tensor& r) {
+// take the memory of as many rows as there are pairs. Each sample's row is a row of one product.
+Tensor pulled_rows(const Backward& ctx) {
   const Unrecorded guard;
-  const Tensor rows = contiguous_memory(given.detached());
+  const Tensor rows = contiguous_memory(ctx.saved(0).detached());
   const int64_t count = rows.size(0);
+  const int64_t samples = ctx.lead() == 0 ? 1 : ctx.samples();
   const Tensor pairs = pairs_of(rows);
   const Tensor places = add(multiply(select(pairs, 0, 0), count), select(pairs, 0, 1));
-  const Tensor none = zeros(Dims{count * count}, rows.dtype(), rows.device());
-  const Tensor flat = scatter(none, 0, places, over_distances(g.detached(), r.detached()));
-  const Tensor above = reshape(flat, Dims{count, count});
+  const Tensor slopes = over_distances(ctx.grad().detached(), ctx.saved(1).detached());
+  const Tensor none = zeros(Dims{samples, count * count}, rows.dtype(), rows.device());
+  const Dims for_each{samples, places.numel()};
+  const Tensor flat = scatter(none, 1, broadcast_to(places, for_each), reshape(slopes, for_each));
+  const Tensor above = reshape(flat, Dims{samples, count, count});
   const Tensor q = add(above, matrix_transpose(above));
-  const Tensor result = empty(rows.sizes(), rows.dtype(), rows.device());
+  const Tensor result = empty(Dims{samples, count, rows.size(1)}, rows.dtype(), rows.device());
+  const auto of_row = [samples](const Tensor& all, int64_t i) {
+    return make_view(all, Dims{samples, all.size(2)}, Dims{all.stride(0), 1},
+                     all.offset() + i * all.stride(1));
+  };
   for (int64_t i = 0; i < count; ++i) {
     const Tensor away = subtract(narrow_memory(rows, 0, i, 1), rows);
-    launch_gemm(narrow_memory(result, 0, i, 1), narrow_memory(q, 0, i, 1), away);
+    const Tensor row = of_row(result, i);
+    if (row.stride(0) <= INT32_MAX) {
+      launch_gemm(row, of_row(q, i), away);
+    } else {  // too far for BLAS
+      const Tensor near = empty(row.sizes(), row.dtype(), row.device());
+      launch_gemm(near, of_row(q, i), away);
+      copy_memory(row, near);
+    }
   }
-  return result;
+  return reshape(result, ctx.batched(rows.sizes()));
 }
 
 Tensor each_pair(const Tensor& x, double p) {
   const Tensor distances = by_differences(x, x, p, true);
   if (needs_grad(x)) {
     record(distances, "PdistBackward", {x}, {save_input(x), save_output(distances)},
-           [p](Backward& ctx) {
-             if (p == 2 && !ctx.create_graph() && ctx.saved(0).numel() != 0)
-               return ctx.set(0, pulled_rows(ctx.grad(), ctx.saved(0), ctx.saved(1)));
+           TakesBatches{[p](Backward& ctx) {
+             if (p == 2 && !ctx.create_graph() && ctx.saved(0).numel() != 0 &&
+                 ctx.grad().numel() != 0)
+               return ctx.set(0, pulled_rows(ctx));
              const Tensor rows = ctx.saved(0);
              const Tensor pairs = pairs_of(rows);
              const Tensor first = select(pairs, 0, 0);
@@ -175,9 +192,10 @@ Tensor each_pair(const Tensor& x, double p) {
              const Dims last{-1};
              const Tensor g = norm_gradient(expand_dims(ctx.grad(), -1), differences,
                                             expand_dims(ctx.saved(1), -1), p, DimsView(last));
-             const Tensor towards = index_add(zeros_of(rows), 0, first, g);
-             ctx.set(0, index_add(towards, 0, second, g, -1));
-           });
+             const Tensor none = zeros(ctx.batched(rows.sizes()), rows.dtype(), rows.device());
+             const Tensor towards = index_add(none, ctx.lead(), first, g);
+             ctx.set(0, index_add(towards, ctx.lead(), second, g, -1));
+           }});
   }
   return distances;
 }

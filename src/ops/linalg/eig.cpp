@@ -121,10 +121,10 @@ std::tuple<Tensor, Tensor> eigh(const Tensor& input, std::string_view uplo, Out 
   const Tensor vectors = deliver(found.vectors, eigenvectors, grad);
   if (grad) {
     record_outputs({values, vectors}, "EighBackward", {input},
-                   {save_output(values), save_output(vectors)}, [](Backward& ctx) {
+                   {save_output(values), save_output(vectors)}, TakesBatches{[](Backward& ctx) {
                      ctx.set(0,
                              eigh_gradient(ctx.grad(0), ctx.grad(1), ctx.saved(0), ctx.saved(1)));
-                   });
+                   }});
   }
   return {values, vectors};
 }
@@ -147,10 +147,10 @@ std::tuple<Tensor, Tensor> eig(const Tensor& input, Out eigenvalues, Out eigenve
   if (grad) {
     record_outputs(
         {values, vectors}, "EigBackward", {input}, {save_output(values), save_output(vectors)},
-        [wide = is_complex(input.dtype())](Backward& ctx) {
+        TakesBatches{[wide = is_complex(input.dtype())](Backward& ctx) {
           const Tensor g = eig_gradient(ctx.grad(0), ctx.grad(1), ctx.saved(0), ctx.saved(1));
           ctx.set(0, wide ? g : real(g));
-        });
+        }});
   }
   return {values, vectors};
 }

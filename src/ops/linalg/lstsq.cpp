@@ -117,13 +117,13 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& input, const Tens
   Tensor x = found.solution;
   if (grad) {
     record(x, "LstsqBackward", {problem.a, problem.b},
-           {save_input(problem.a), save_input(problem.b)}, [share](Backward& ctx) {
+           {save_input(problem.a), save_input(problem.b)}, TakesBatches{[share](Backward& ctx) {
              const Tensor inverse = pinv(ctx.saved(0), share);
              if (ctx.needs(1)) ctx.set(1, matmul(adjoint(inverse), ctx.grad()));
              if (!ctx.needs(0)) return;
              const Tensor g = matmul(ctx.grad(), adjoint(ctx.saved(1)));
              ctx.set(0, pinv_gradient(g, inverse, ctx.saved(0)));
-           });
+           }});
   }
   return {deliver(problem.as_given(x), solution, grad), deliver(left_over, residuals, false),
           deliver(found.rank, rank, false), deliver(found.values, singular_values, false)};

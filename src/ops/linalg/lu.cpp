@@ -122,12 +122,12 @@ std::tuple<Tensor, Tensor> lu_factor(const Tensor& input, Out lu, Out pivots) {
   const Tensor second = deliver(swaps, pivots, false);
   if (grad) {
     record(first, "LuFactorBackward", {input}, {save_output(first), save_input(second)},
-           [](Backward& ctx) {
+           TakesBatches{[](Backward& ctx) {
              const Tensor& factors = ctx.saved(0);
              const Tensor order = order_of(ctx.saved(1), factors.size(factors.ndim() - 2));
              const Tensor g = packed_gradient(ctx.grad(), factors);
              ctx.set(0, take_rows(g, argsort(order)));
-           });
+           }});
   }
   return {first, second};
 }

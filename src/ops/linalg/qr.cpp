@@ -99,13 +99,13 @@ std::tuple<Tensor, Tensor> qr(const Tensor& input, std::string_view mode, Out q,
   if (grad) {
     record_outputs({first, second}, "QrBackward", {input},
                    {save_output(first), save_output(second)},
-                   [defined = columns == k](Backward& ctx) {
+                   TakesBatches{[defined = columns == k](Backward& ctx) {
                      TSR_CHECK(defined, Code::kAutograd, nullptr,
                                "expected the mode reduced or r for a derivative of tall matrices, "
                                "got complete, whose last columns are not determined");
                      ctx.set(0, qr_gradient(ctx.grad_or_zeros(0), ctx.grad_or_zeros(1),
                                             ctx.saved(0), ctx.saved(1)));
-                   });
+                   }});
   }
   if (wanted != Mode::kR) return {first, second};
   return {empty(Dims{0}, input.dtype(), input.device()), second};

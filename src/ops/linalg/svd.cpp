@@ -151,7 +151,8 @@ std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& input, bool full_matrices, 
   if (grad) {
     record_outputs(
         {left, values, right}, "SvdBackward", {input},
-        {save_output(left), save_output(values), save_output(right)}, [](Backward& ctx) {
+        {save_output(left), save_output(values), save_output(right)},
+        TakesBatches{[](Backward& ctx) {
           const Tensor& s_saved = ctx.saved(1);
           const int64_t k = s_saved.size(s_saved.ndim() - 1);
           const auto leading = [k](const Tensor& t, int64_t axis) {
@@ -159,7 +160,7 @@ std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& input, bool full_matrices, 
           };
           ctx.set(0, svd_gradient(leading(ctx.grad(0), -1), ctx.grad(1), leading(ctx.grad(2), -2),
                                   leading(ctx.saved(0), -1), s_saved, leading(ctx.saved(2), -2)));
-        });
+        }});
   }
   return {left, values, right};
 }
@@ -180,9 +181,10 @@ Tensor run_pinv(const Tensor& input, const Arg& rtol, bool hermitian, const Out&
   const Tensor value = pseudo_inverse(input, rtol, hermitian);
   Tensor output = deliver(value, out, grad);
   if (grad) {
-    record(
-        output, "PinvBackward", {input}, {save_input(input), save_output(output)},
-        [](Backward& ctx) { ctx.set(0, pinv_gradient(ctx.grad(), ctx.saved(1), ctx.saved(0))); });
+    record(output, "PinvBackward", {input}, {save_input(input), save_output(output)},
+           TakesBatches{[](Backward& ctx) {
+             ctx.set(0, pinv_gradient(ctx.grad(), ctx.saved(1), ctx.saved(0)));
+           }});
   }
   return output;
 }

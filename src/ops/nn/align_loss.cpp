@@ -211,6 +211,13 @@ Tensor differentiable_gradient(const AlignSpec& spec, const Tensor& g, const Ten
   return recorded ? found : ops::detach(found);
 }
 
+// The gradient of the input for the gradient g of the losses.
+Tensor loss_gradient(const Backward& ctx, const AlignSpec& spec, const Tensor& g) {
+  const AlignTensors kept{ctx.saved(3), ctx.saved(4), ctx.saved(5), ctx.saved(6)};
+  if (ctx.create_graph()) return differentiable_gradient(spec, g, ctx.saved(0), kept);
+  return launch_backward(spec, g, ctx.saved(0), kept, ctx.saved(1), ctx.saved(2));
+}
+
 Tensor losses(const AlignSpec& spec, const Tensor& input, const AlignTensors& of) {
   const Tensor x = contiguous_memory(input.detached());
   const Tensor alpha = empty(Dims{spec.batch, spec.time, spec.states}, x.dtype(), x.device());
@@ -223,14 +230,14 @@ Tensor losses(const AlignSpec& spec, const Tensor& input, const AlignTensors& of
     record(output, "CtcLossBackward", {input},
            {save_input(input), save_input(alpha), save_input(total), save_input(of.targets),
             save_input(of.starts), save_input(of.target_lengths), save_input(of.input_lengths)},
-           [spec](Backward& ctx) {
-             const Tensor log_probs = ctx.saved(0);
-             const AlignTensors kept{ctx.saved(3), ctx.saved(4), ctx.saved(5), ctx.saved(6)};
-             ctx.set(0, ctx.create_graph()
-                            ? differentiable_gradient(spec, ctx.grad(), log_probs, kept)
-                            : launch_backward(spec, ctx.grad(), log_probs, kept, ctx.saved(1),
-                                              ctx.saved(2)));
-           });
+           TakesBatches{[spec](Backward& ctx) {
+             const Tensor& g = ctx.grad();
+             if (ctx.lead() == 0) return ctx.set(0, loss_gradient(ctx, spec, g));
+             // The derivative of each loss once; the gradients of the samples are factors.
+             const Tensor slope =
+                 loss_gradient(ctx, spec, full(Dims{spec.batch}, 1, g.dtype(), g.device()));
+             ctx.set(0, multiply(expand_dims(expand_dims(g, 1), -1), slope));
+           }});
   }
   return output;
 }

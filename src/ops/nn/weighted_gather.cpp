@@ -10,6 +10,7 @@
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
+#include "ops/samples.h"
 
 namespace tsr::ops {
 namespace {
@@ -67,16 +68,23 @@ Tensor run_pass(size_t written, const Three& tensors, const Tensor& index, const
   if (needs_grad(tensors[first], tensors[second])) {
     record(result, kNodes[written], {tensors[first], tensors[second]},
            {save_input(tensors[first]), save_input(tensors[second]), save_input(index)},
-           [written, first, second, sizes](Backward& ctx) {
+           TakesBatches{[written, first, second, sizes](Backward& ctx) {
              const size_t roles[] = {first, second};
+             const auto spread = [&](const Tensor& saved) {
+               return join_samples(ctx, for_samples(ctx, saved));
+             };
+             const Tensor index_of_all = contiguous_memory(spread(ctx.saved(2)));
+             Sizes all = sizes;
+             if (ctx.lead() == 1) all.batch *= ctx.samples();
              for (size_t k = 0; k < 2; ++k) {
                if (!ctx.needs(k)) continue;
                Three given;
-               given[roles[1 - k]] = ctx.saved(1 - k);
-               given[written] = ctx.grad();
-               ctx.set(k, run_pass(roles[k], given, ctx.saved(2), sizes));
+               given[roles[1 - k]] = spread(ctx.saved(1 - k));
+               given[written] = join_samples(ctx, ctx.grad());
+               const Tensor found = run_pass(roles[k], given, index_of_all, all);
+               ctx.set(k, split_samples(ctx, found));
              }
-           });
+           }});
   }
   return result;
 }

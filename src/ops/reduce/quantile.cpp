@@ -100,13 +100,16 @@ Tensor median_of_all(const Tensor& input, bool keepdims, bool skip_nan, const Ou
   Tensor output = deliver(reshape(one, shape), out, grad);
   if (grad) {
     record(output, "MedianBackward", {input}, {save_input(input), save_output(output)},
-           [](Backward& ctx) {
+           TakesBatches{[](Backward& ctx) {
              const Tensor x = ctx.saved(0).detached();
              const Tensor y = reshape(ctx.saved(1).detached(), {});
              const Tensor equals = logical_or(equal(x, y), logical_and(isnan(x), isnan(y)));
              const Tensor share = astype(equals, kernel::opmath(x.dtype()));
-             ctx.set(0, multiply(reshape(ctx.grad(), {}), divide(share, sum(share))));
-           });
+             Dims ones_shape(static_cast<size_t>(x.ndim()));
+             std::fill(ones_shape.begin(), ones_shape.end(), 1);
+             const Tensor g = reshape(ctx.grad(), ctx.batched(ones_shape));
+             ctx.set(0, multiply(g, divide(share, sum(share))));
+           }});
   }
   return output;
 }

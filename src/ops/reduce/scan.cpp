@@ -20,6 +20,7 @@
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/sum_to.h"
 #include "ops/reduce/total_dtype.h"
+#include "ops/samples.h"
 #include "ops/shape/arrange.h"
 #include "ops/shape/shape.h"
 #include "tensor/promotion.h"
@@ -83,15 +84,25 @@ void launch_reverse_scan(ScanOp op, const Tensor& result, const Tensor& source, 
   kernel::launch(kernel::kScan, result.device(), plan);
 }
 
+// The derivative of a scan along `axis` of a tensor of `ndim` axes, from its derivative by(ctx,
+// axis of the gradient). A scan leaves a 0-dim tensor alone.
+template <class By>
+auto scan_derivative(int64_t axis, int64_t ndim, By by) {
+  return TakesBatches{[axis, ndim, by](Backward& ctx) {
+    ctx.set(0, ndim == 0 ? ctx.grad() : by(ctx, axis + ctx.lead()));
+  }};
+}
+
 Tensor running_sum(const Tensor& input, int64_t axis, bool reverse) {
   Tensor output = empty(input.sizes(), input.dtype(), input.device());
   reverse ? launch_reverse_scan(ScanOp::kSum, output, input, axis)
           : launch_scan(ScanOp::kSum, output, input, axis);
   if (is_differentiable(input.dtype()) && needs_grad(input)) {
     record(output, "CumulativeSumBackward", {input}, {},
-           TakesBatches{[axis, reverse](Backward& ctx) {
-             ctx.set(0, running_sum(ctx.grad(), axis + ctx.lead(), !reverse));
-           }},
+           scan_derivative(axis, input.ndim(),
+                           [reverse](const Backward& ctx, int64_t along) {
+                             return running_sum(ctx.grad(), along, !reverse);
+                           }),
            [&](Forward& ctx) { ctx.set(0, running_sum(ctx.tangent(), axis, reverse)); });
   }
   return output;
@@ -149,9 +160,10 @@ Tensor run(ScanOp op, const Cumulation& ready, const Tensor& input, bool include
 }
 
 // dL/dx_i = Σ_{j >= i} g_j Π_{k <= j, k != i} x_k with the product over all but one element formed
-// for each pair (i, j): quadratic in the length, but it can be differentiated at zeros.
+// for each pair (i, j): quadratic in the length, but it can be differentiated at zeros. The axis is
+// counted from the end, here and in the next functions, because g may have samples in front.
 Tensor product_gradient_of_pairs(const Tensor& g, const Tensor& x, int64_t axis) {
-  const int64_t count = x.size(axis);
+  const int64_t count = x.size(x.ndim() + axis);
   const Tensor lines = moveaxis(x, Dims{axis}, Dims{-1});
   const Tensor slopes = moveaxis(g, Dims{axis}, Dims{-1});
   Tensor diagonal = zeros_like_shape(Dims{count, count}, DType::kBool, x.device());
@@ -170,20 +182,20 @@ Tensor product_gradient_with_zeros(const Tensor& g, const Tensor& x, const Tenso
   const Tensor seen = cumulative_sum(zero, axis);
   const Tensor first = logical_and(zero, equal(seen, 1));
   const Tensor without_it = cumulative_prod(where(first, 1, x), axis);
-  const Tensor at_first = running_sum(multiply(g, conj_of(without_it)), axis, true);
+  const int64_t along = g.ndim() + axis;
+  const Tensor at_first = running_sum(multiply(g, conj_of(without_it)), along, true);
   const Tensor before =
-      divide(running_sum(multiply(g, conj_of(y)), axis, true), conj_of(where(zero, 1, x)));
+      divide(running_sum(multiply(g, conj_of(y)), along, true), conj_of(where(zero, 1, x)));
   return where(first, at_first, where(equal(seen, 0), before, 0));
 }
 
 Tensor product_gradient(const Tensor& grad, const Tensor& input, const Tensor& output, int64_t axis,
                         bool create_graph) {
-  if (input.ndim() == 0) return grad;
   const Tensor g = in_opmath(grad);
   const Tensor x = in_opmath(input);
   const Tensor y = in_opmath(output);
   if (!read<bool>(any(equal(x.detached(), 0))))
-    return divide(running_sum(multiply(g, conj_of(y)), axis, true), conj_of(x));
+    return divide(running_sum(multiply(g, conj_of(y)), g.ndim() + axis, true), conj_of(x));
   return create_graph ? product_gradient_of_pairs(g, x, axis)
                       : product_gradient_with_zeros(g, x, y, axis);
 }
@@ -207,11 +219,12 @@ std::tuple<Tensor, Tensor> cumulative_extremum(ScanOp op, const Tensor& input, i
   Tensor positions = places.finish();
   if (grad) {
     record(output, op == ScanOp::kMax ? "CummaxBackward" : "CumminBackward", {input},
-           {save_input(saved)}, [shape = input.sizes(), along](Backward& ctx) {
+           {save_input(saved)},
+           scan_derivative(along, input.ndim(), [](const Backward& ctx, int64_t of_gradient) {
              const Tensor& g = ctx.grad();
-             ctx.set(0, scatter_add(zeros_like_shape(shape, g.dtype(), g.device()), along,
-                                    ctx.saved(0), g));
-           });
+             return scatter_add(zeros_like_shape(g.sizes(), g.dtype(), g.device()), of_gradient,
+                                for_samples(ctx, ctx.saved(0)), g);
+           }));
   }
   return {std::move(output), std::move(positions)};
 }
@@ -219,7 +232,8 @@ std::tuple<Tensor, Tensor> cumulative_extremum(ScanOp op, const Tensor& input, i
 Tensor log_scan(const Tensor& source, int64_t axis, bool reverse);
 
 // dL/dx_i = Σ_{j >= i} g_j exp(x_i - y_j), by logarithms so that nothing overflows: the positive
-// and the negative g apart. The third part is 0 and there for its derivative with respect to g.
+// and the negative g apart; the axis is that of g. The third part is 0 and there for its derivative
+// with respect to g.
 Tensor log_scan_gradient(const Tensor& grad, const Tensor& input, const Tensor& output,
                          int64_t axis, bool reverse, bool create_graph) {
   const Tensor g = in_opmath(grad);
@@ -240,10 +254,10 @@ Tensor log_scan_gradient(const Tensor& grad, const Tensor& input, const Tensor& 
 
 Tensor record_log_scan(const Tensor& output, const Tensor& source, int64_t axis, bool reverse) {
   record(output, "LogCumsumExpBackward", {source}, {save_input(source), save_output(output)},
-         [axis, reverse](Backward& ctx) {
-           ctx.set(0, log_scan_gradient(ctx.grad(), ctx.saved(0), ctx.saved(1), axis, reverse,
-                                        ctx.create_graph()));
-         });
+         scan_derivative(axis, source.ndim(), [reverse](const Backward& ctx, int64_t along) {
+           return log_scan_gradient(ctx.grad(), ctx.saved(0), ctx.saved(1), along, reverse,
+                                    ctx.create_graph());
+         }));
   return output;
 }
 
@@ -262,11 +276,12 @@ Tensor cumulative_sum(const Tensor& input, std::optional<int64_t> axis, std::opt
   Tensor output = run(ScanOp::kSum, ready, input, include_initial, out);
   if (ready.grad) {
     record(output, "CumulativeSumBackward", {ready.source}, {},
-           TakesBatches{[along = ready.axis, include_initial](Backward& ctx) {
-             const int64_t place = along + ctx.lead();
-             const Tensor g = include_initial ? without_first(ctx.grad(), place) : ctx.grad();
-             ctx.set(0, running_sum(g, place, true));
-           }},
+           scan_derivative(ready.axis, input.ndim(),
+                           [include_initial](const Backward& ctx, int64_t along) {
+                             const Tensor& g = ctx.grad();
+                             return running_sum(include_initial ? without_first(g, along) : g,
+                                                along, true);
+                           }),
            [&](Forward& ctx) {
              ctx.set(0, cumulative_sum(ctx.tangent(), ready.axis, output.dtype(), include_initial));
            });
@@ -281,13 +296,15 @@ Tensor cumulative_prod(const Tensor& input, std::optional<int64_t> axis, std::op
   if (ready.grad) {
     record(output, "CumulativeProdBackward", {ready.source},
            {save_input(ready.source), save_output(output)},
-           [along = ready.axis, include_initial](Backward& ctx) {
-             const auto part = [&](const Tensor& whole) {
-               return include_initial ? without_first(whole, along) : whole;
-             };
-             ctx.set(0, product_gradient(part(ctx.grad()), ctx.saved(0), part(ctx.saved(1)), along,
-                                         ctx.create_graph()));
-           });
+           scan_derivative(
+               ready.axis, input.ndim(), [include_initial](const Backward& ctx, int64_t along) {
+                 const int64_t from_end = along - ctx.grad().ndim();
+                 const auto part = [&](const Tensor& whole) {
+                   return include_initial ? without_first(whole, whole.ndim() + from_end) : whole;
+                 };
+                 return product_gradient(part(ctx.grad()), ctx.saved(0), part(ctx.saved(1)),
+                                         from_end, ctx.create_graph());
+               }));
   }
   return output;
 }
