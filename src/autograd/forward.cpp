@@ -91,7 +91,10 @@ void leave_tensor(DualCell& cell) noexcept {
     before->next = cell.next;
   }
   while (first != nullptr && first->level == nullptr) first = first->next;
-  if (first == nullptr) cell.owner->flags &= ~uint32_t{kDualFlag};
+  if (first != nullptr) return;
+  // Another thread may use the tensor while its level ends: no change of another flag may be lost.
+  std::atomic_ref<uint32_t>(cell.owner->flags)
+      .fetch_and(~uint32_t{kDualFlag}, std::memory_order_relaxed);
 }
 // Takes the cell out of both lists and frees it. The tangent goes after the lock.
 [[nodiscard]] Tensor take_tangent(DualCell& cell) noexcept {
