@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import subprocess
 import sys
@@ -219,6 +220,27 @@ def test_lstsq_tells_residuals_ranks_and_singular_values() -> None:
     assert la.lstsq(ts.ones(0, 2), ts.ones(0, 1)).solution.tolist() == [[0], [0]]
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (9, 9, 20), (11, 9, 3), (40, 9, 1), (9, 12, 9), (9, 40, 2), (70, 70, 1)])
+def test_lstsq_of_every_shape_is_numpys(dtype: str, m: int, n: int, k: int) -> None:
+    rng = np.random.default_rng(m * n)
+
+    def numbers(*shape: int) -> Any:
+        return (rng.standard_normal(shape) + (1j * rng.standard_normal(shape) if "complex" in dtype else 0)).astype(dtype)
+
+    a, b = numbers(m, n), numbers(m, k)
+    limit = 2e-3 if dtype in ("float32", "complex64") else 1e-10
+    low = a.copy()  # without full rank
+    low[-1], low[:, -1] = low[0], low[:, 0]
+    for matrix, scale in ((a, 1.0), (low, 1.0), (a, 1e-34), (a, 1e34)):
+        matrix = (matrix * scale).astype(dtype)
+        found = la.lstsq(ts.asarray(matrix), ts.asarray(b), rcond=1e-5)
+        solution, _, rank, values = np.linalg.lstsq(matrix, b, rcond=1e-5)
+        assert found.rank.item() == rank
+        np.testing.assert_allclose(found.singular_values.numpy(), values, limit, limit * values[0])
+        np.testing.assert_allclose(found.solution.numpy(), solution, limit, limit * np.abs(solution).max())
+
+
 # ---- Many matrices, large ones, threads, forks ----
 
 
@@ -337,3 +359,20 @@ def test_singular_symmetric_matrices_have_factors_by_ldl_factor_ex_only() -> Non
             la.ldl_solve(factors, ts.asarray(wrong), f64([[1], [1]]))
     with pytest.raises(ValueError):
         la.ldl_solve(factors, pivots, f64([[1]]))
+
+
+def test_rows_far_apart_are_multiplied() -> None:
+    """BLAS takes distances of 32 bits. The pages between the rows are never touched."""
+    step, width = 2**31, 64
+    try:
+        memory = mmap.mmap(-1, (step + width) * 4, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0x4000))
+    except OSError:
+        pytest.skip("no address space of 8 GiB")
+    rows = np.lib.stride_tricks.as_strided(np.frombuffer(memory, np.float32), (2, width), (step * 4, 4))
+    rows[:] = np.arange(2 * width).reshape(2, width)
+    w = ts.ones((width, 40))
+    far = ts.from_dlpack(rows)
+    assert far.stride(0) == step
+    assert (far @ w).numpy()[:, 0].tolist() == rows.sum(1).tolist()
+    assert (w.T @ far.T).numpy()[0].tolist() == rows.sum(1).tolist()
+    assert ts.matmul(far, w[:, 0]).numpy().tolist() == rows.sum(1).tolist()

@@ -9,6 +9,7 @@
 #include <complex>
 
 #include "backend/cpu/host.h"
+#include "backend/cpu/linalg/least_squares.h"
 #include "backend/cpu/linalg/spectra.h"
 #include "base/determinism.h"
 #include "base/parallel.h"

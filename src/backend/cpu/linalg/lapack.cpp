@@ -54,7 +54,11 @@ bool bind_all(const BlasUse& blas, Lapack<T>& to) noexcept {
          bind<T>(blas, kComplex ? "ungqr" : "orgqr", to.orgqr) &&
          bind<T>(blas, "gesdd", to.gesdd) &&
          bind<T>(blas, kComplex ? "heevd" : "syevd", to.syevd) && bind<T>(blas, "geev", to.geev) &&
-         bind<T>(blas, "gelsd", to.gelsd);
+         bind<T>(blas, "gelsd", to.gelsd) &&
+         bind<T>(blas, kComplex ? "unmqr" : "ormqr", to.ormqr) &&
+         bind<T>(blas, "gebrd", to.gebrd) &&
+         bind<T>(blas, kComplex ? "unmbr" : "ormbr", to.ormbr) &&
+         bind<typename Lapack<T>::Real>(blas, "bdsqr", to.bdsqr);
 }
 
 enum class Search : int { kNotYet, kFound, kAbsent };

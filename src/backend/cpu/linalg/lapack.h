@@ -69,6 +69,19 @@ struct Lapack {
                                 T* b, const int* ldb, Real* s, const Real* rcond, int* rank,
                                 T* work, const int* lwork, Real* rwork, int* iwork, int* info);
 
+  using Ormqr = void (*)(const char* side, const char* transpose, const int* m, const int* n,
+                         const int* k, const T* a, const int* lda, const T* tau, T* c,
+                         const int* ldc, T* work, const int* lwork, int* info, size_t, size_t);
+  using Gebrd = void (*)(const int* m, const int* n, T* a, const int* lda, Real* d, Real* e,
+                         T* tauq, T* taup, T* work, const int* lwork, int* info);
+  using Ormbr = void (*)(const char* which, const char* side, const char* transpose, const int* m,
+                         const int* n, const int* k, const T* a, const int* lda, const T* tau, T* c,
+                         const int* ldc, T* work, const int* lwork, int* info, size_t, size_t,
+                         size_t);
+  using Bdsqr = void (*)(const char* uplo, const int* n, const int* ncvt, const int* nru,
+                         const int* ncc, Real* d, Real* e, Real* vt, const int* ldvt, Real* u,
+                         const int* ldu, Real* c, const int* ldc, Real* work, int* info, size_t);
+
   Potrf potrf = nullptr;
   Getrf getrf = nullptr;
   Getrs getrs = nullptr;
@@ -81,6 +94,10 @@ struct Lapack {
   std::conditional_t<kComplex, ComplexSyevd, RealSyevd> syevd = nullptr;  // heevd
   std::conditional_t<kComplex, ComplexGeev, RealGeev> geev = nullptr;
   std::conditional_t<kComplex, ComplexGelsd, RealGelsd> gelsd = nullptr;
+  Ormqr ormqr = nullptr;  // unmqr
+  Gebrd gebrd = nullptr;
+  Ormbr ormbr = nullptr;  // unmbr
+  Bdsqr bdsqr = nullptr;  // of real numbers
 };
 
 // The functions for float, double or a complex type; null when the library lacks one of them. It

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
-// The calls of LAPACK for one matrix whose methods iterate: eigenvalues, singular values, least
-// squares by singular values. NaN and infinities are found before, because with them some of these
-// methods do not end.
+// The calls of LAPACK for one matrix whose methods iterate: eigenvalues, singular values. NaN and
+// infinities are found before, because with them some of these methods do not end.
 #pragma once
 
 #include "backend/cpu/linalg/factorizations.h"
@@ -176,43 +175,6 @@ struct EigOf : Facts<T> {
       }
       ++j;
     }
-  }
-};
-
-template <class T>
-struct LeastSquaresOf : Facts<T> {
-  using Facts<T>::Facts;
-  [[nodiscard]] ScratchSizes sizes() const {
-    T work{};
-    RealOf<T> real{};
-    int whole = 0;
-    int rank = 0;
-    call(nullptr, nullptr, nullptr, &rank, {&work, &real, &whole, -1, 0, 0});
-    return {answered_size(work), answered_size(real), whole};
-  }
-  int run(int64_t i, const Scratch<T>& scratch) const {
-    const int64_t entries = int64_t{this->rows} * this->columns;
-    const int64_t side = int64_t{std::max(this->rows, this->columns)} * this->others;
-    T* a = nth<T>(this->plan.a, i, entries);
-    T* b = nth<T>(this->plan.b, i, side);
-    if (!all_finite(a, entries) || !all_finite(b, side)) return kernel::kNotFinite;
-    return call(a, b, nth<RealOf<T>>(this->plan.values, i, this->least), this->plan.pivots + i,
-                scratch);
-  }
-
- private:
-  int call(T* a, T* b, RealOf<T>* values, int* rank, const Scratch<T>& s) const {
-    const int leading = std::max(this->rows, this->columns);
-    const auto tolerance = static_cast<RealOf<T>>(this->plan.tolerance);
-    int info = 0;
-    if constexpr (Lapack<T>::kComplex) {
-      this->lapack.gelsd(&this->rows, &this->columns, &this->others, a, &this->rows, b, &leading,
-                         values, &tolerance, rank, s.work, &s.work_size, s.real, s.whole, &info);
-    } else {
-      this->lapack.gelsd(&this->rows, &this->columns, &this->others, a, &this->rows, b, &leading,
-                         values, &tolerance, rank, s.work, &s.work_size, s.whole, &info);
-    }
-    return info;
   }
 };
 
