@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/linalg/gemm.h"
 
+#include <cstdint>
+
 #include "base/error.h"
 #include "kernel/registry.h"
 #include "ops/create/copy.h"
@@ -13,17 +15,19 @@ namespace {
 
 using kernel::GemmPlan;
 
-// BLAS needs one stride of 1; the other must be at least the extent of that dim.
+// BLAS needs one stride of 1; the other must be at least the extent of that dim, and is a number of
+// 32 bits.
 bool gemm_ready(const Tensor& matrices) {
   const int64_t rank = matrices.ndim();
   const int64_t rows = matrices.size(rank - 2);
   const int64_t columns = matrices.size(rank - 1);
   const int64_t row_stride = matrices.stride(rank - 2);
   const int64_t column_stride = matrices.stride(rank - 1);
-  const bool row_major =
-      column_stride == 1 && (rows == 1 || row_stride >= std::max<int64_t>(columns, 1));
-  const bool column_major =
-      row_stride == 1 && (columns == 1 || column_stride >= std::max<int64_t>(rows, 1));
+  const auto fits = [](int64_t stride, int64_t extent) {
+    return stride >= std::max<int64_t>(extent, 1) && stride <= INT32_MAX;
+  };
+  const bool row_major = column_stride == 1 && (rows == 1 || fits(row_stride, columns));
+  const bool column_major = row_stride == 1 && (columns == 1 || fits(column_stride, rows));
   return row_major || column_major;
 }
 
