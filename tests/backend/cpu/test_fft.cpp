@@ -174,7 +174,7 @@ std::vector<float> turned(const std::vector<float>& rows, int64_t lines, int64_t
 TEST(Fft, a_line_has_the_same_bits_alone_in_a_batch_and_as_a_column) {
   constexpr int64_t kLines = 19;
   for (const FftOp op : {FftOp::kComplex, FftOp::kRealToHalf, FftOp::kHalfToReal}) {
-    for (const int64_t length : {1, 2, 5, 8, 16, 31, 48, 64, 67, 100, 133}) {
+    for (const int64_t length : {1, 2, 5, 8, 16, 31, 48, 64, 67, 100, 133, 256, 1000}) {
       const Counts counts(op, length);
       const std::vector<float> numbers = random_numbers<float>(counts.in * kLines);
       const int64_t count = counts.out * kLines;

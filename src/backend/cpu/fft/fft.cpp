@@ -75,6 +75,8 @@ class Run {
     const bool to_real = plan.op == FftOp::kHalfToReal;
     input_ = {to_real ? half : plan.length, from_real ? 1 : 2, plan.input_step};
     output_ = {from_real ? half : plan.length, to_real ? 1 : 2, plan.output_step};
+    neighbours_ = plan.op == FftOp::kComplex && transform_->takes_neighbours() &&
+                  lines_.input_lane() == 1 && lines_.output_lane() == 1;
   }
 
   Status run() {
@@ -94,7 +96,9 @@ class Run {
     const int64_t gathered_in = input_.contiguous() ? 0 : rows_.width * input_.row();
     const int64_t gathered_out = output_.contiguous() ? 0 : rows_.width * output_.row();
     const int64_t lines = plan_.op == FftOp::kComplex ? 0 : even_ ? plan_.length : 2 * plan_.length;
-    const int64_t count = gathered_in + gathered_out + lines + transform_->scratch();
+    const int64_t side_by_side = neighbours_ ? transform_->neighbour_scratch() : 0;
+    const int64_t count =
+        gathered_in + gathered_out + lines + std::max(transform_->scratch(), side_by_side);
     const Workspace memory(count * static_cast<int64_t>(sizeof(T)));
     auto* const numbers = static_cast<T*>(memory.data());
     if (numbers == nullptr) return static_cast<Status>(Code::kOutOfMemory);
@@ -108,6 +112,12 @@ class Run {
     return kernel::kOk;
   }
 
+  // Whether a block's lines are transformed in the lanes of registers: long ones if they fill them.
+  [[nodiscard]] bool in_lanes(int64_t lines) const {
+    if (plan_.op != FftOp::kComplex) return false;
+    return transform_->is_short() || (neighbours_ && lines == rows_.width);
+  }
+
   struct Buffers {
     T* input;   // gathered lines
     T* output;  // lines to scatter
@@ -118,7 +128,7 @@ class Run {
   [[nodiscard]] Status run_block(const FftLines::Block& block, const Buffers& buffers) const {
     const T* input = static_cast<const T*>(plan_.input) + block.input * input_.parts;
     T* output = static_cast<T*>(plan_.output) + block.output * output_.parts;
-    if (plan_.op == FftOp::kComplex && transform_->is_short()) {
+    if (in_lanes(block.count)) {
       transform_->run_lanes(
           {input, output, 2 * input_.step, 2 * lines_.input_lane(), 2 * output_.step,
            2 * lines_.output_lane(), block.count, scale_, plan_.inverse != 0},
@@ -248,7 +258,8 @@ class Run {
   const FftRows<T>& rows_;
   FftLines lines_;
   T scale_;
-  bool even_;  // a real transform of even length
+  bool even_;                // a real transform of even length
+  bool neighbours_ = false;  // the lines of a block are side by side, and may share registers
   Side input_{}, output_{};
   std::shared_ptr<const Transform<T>> transform_;
   std::shared_ptr<const std::vector<T>> half_roots_;

@@ -72,7 +72,10 @@ struct FftRows {
   int64_t width;  // lanes of a block
   // At most `width` transforms side by side. `scratch`: 2 * length blocks.
   void (*lanes)(const FftLanes<T>& transform, const FftOperands<T>& at, T* scratch);
-  // The same of pairs of real numbers to their half, and back; `swap` is not read. `scratch`:
+  // The same in four steps, of lines that are neighbours.
+  // `scratch`: rows * (columns + 1) + 2 * max(rows, columns) blocks.
+  void (*lanes_split)(const FftSplit<T>& split, const FftOperands<T>& at, T* scratch);
+  // As `lanes`, of pairs of real numbers to their half, and back; `swap` is not read. `scratch`:
   // 3 * length + 1 blocks.
   void (*lanes_forward)(const FftLanes<T>& transform, const FftHalf<T>& half,
                         const FftOperands<T>& at, T* scratch);

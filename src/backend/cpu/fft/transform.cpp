@@ -132,6 +132,13 @@ int64_t Transform<T>::nbytes() const {
 }
 
 template <class T>
+int64_t Transform<T>::neighbour_scratch() const {
+  const int64_t blocks =
+      split_.rows * (split_.columns + 1) + 2 * std::max(split_.rows, split_.columns);
+  return 2 * rows_.width * blocks;
+}
+
+template <class T>
 FftLanes<T> Transform<T>::make_lanes(int64_t length) {
   FftLanes<T> lanes{};
   lanes.length = length;
@@ -225,7 +232,10 @@ void Transform<T>::make_chirp() {
 
 template <class T>
 void Transform<T>::run_lanes(const FftOperands<T>& at, T* scratch) const {
-  rows_.lanes(lanes_, at, scratch);
+  if (way_ == Way::kSplit)
+    rows_.lanes_split(split_, at, scratch);
+  else
+    rows_.lanes(lanes_, at, scratch);
 }
 
 template <class T>

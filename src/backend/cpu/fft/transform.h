@@ -20,13 +20,18 @@ class Transform {
   Transform(const FftRows<T>& rows, int64_t length);
 
   [[nodiscard]] int64_t length() const { return length_; }
-  // Whether run_lanes can be called.
+  // Whether run_lanes can be called with any lanes.
   [[nodiscard]] bool is_short() const { return way_ == Way::kShort; }
+  // Whether it can be called, and is worth it, with `width` lanes that are neighbours.
+  [[nodiscard]] bool takes_neighbours() const {
+    return way_ == Way::kSplit && length_ <= kMostNeighbours;
+  }
   // The numbers (not the complex ones) of scratch memory for a call.
   [[nodiscard]] int64_t scratch() const { return scratch_; }
+  [[nodiscard]] int64_t neighbour_scratch() const;
   [[nodiscard]] int64_t nbytes() const;
 
-  // At most rows.width transforms side by side; of a short length.
+  // At most rows.width transforms side by side.
   void run_lanes(const FftOperands<T>& at, T* scratch) const;
   // As many real transforms of twice the length, from pairs of real numbers to halves, and back.
   void run_lanes_forward(const FftHalf<T>& half, const FftOperands<T>& at, T* scratch) const;
@@ -36,6 +41,8 @@ class Transform {
 
  private:
   enum class Way { kShort, kSplit, kChirp };
+  // Longer lines in all lanes would not fit into the second-level cache.
+  static constexpr int64_t kMostNeighbours = 2048;
 
   void make_short();
   void make_split(int64_t columns);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // The Fourier rows of one instruction-set level.
-#include "backend/cpu/isa/fft.h"
+#include "backend/cpu/isa/fft_split.h"
 
 #include "backend/cpu/isa/find.h"
 

@@ -322,71 +322,6 @@ void transform_lanes(const FftLanes<T>& transform, const FftOperands<T>& at, T* 
   run_and_write(transform, transform.count - left, at, blocks, blocks == scratch ? other : scratch);
 }
 
-// ---- Long transforms in four steps ----
-
-// Multiplies the blocks of one group of columns by their twiddle factors and transposes them to
-// blocks of rows.
-template <class T>
-inline void turn_columns(const FftSplit<T>& split, int64_t group, const T* blocks, T* middle) {
-  constexpr int64_t kSize = Vec<T>::kSize;
-  const int64_t first = group * kSize;
-  const int64_t columns = std::min(kSize, split.columns - first);
-  const T* twiddles = split.twiddles + group * split.rows * kBlock<T>;
-  for (int64_t k = 0; k < split.rows; k += kSize) {
-    const int64_t count = std::min(kSize, split.rows - k);
-    Vec<T> re[kSize];
-    Vec<T> im[kSize];
-#pragma GCC unroll 16
-    for (int64_t i = 0; i < kSize; ++i) {
-      Lanes<T> x{Vec<T>(0), Vec<T>(0)};
-      if (i < count) {
-        const Lanes<T> factor = Lanes<T>::load(twiddles + (k + i) * kBlock<T>);
-        x = multiply(Lanes<T>::load(blocks + (k + i) * kBlock<T>), factor.re, factor.im);
-      }
-      re[i] = x.re;
-      im[i] = x.im;
-    }
-    transpose(re);
-    transpose(im);
-    T* target = middle + (k / kSize * split.columns + first) * kBlock<T>;
-    for (int64_t i = 0; i < columns; ++i) Lanes<T>{re[i], im[i]}.store(target + i * kBlock<T>);
-  }
-}
-
-template <class T>
-void transform_columns(const FftSplit<T>& split, const T* input, bool swap, int64_t begin,
-                       int64_t end, T* middle, T* scratch) {
-  constexpr int64_t kSize = Vec<T>::kSize;
-  FftOperands<T> at{};
-  at.input_step = 2 * split.columns;
-  at.input_lane = 2;
-  at.swap = swap;
-  for (int64_t group = begin; group < end; ++group) {
-    at.input = input + 2 * group * kSize;
-    at.lanes = std::min(kSize, split.columns - group * kSize);
-    turn_columns(split, group, read_and_run(split.down, at, 0, scratch), middle);
-  }
-}
-
-template <class T>
-void transform_rows(const FftSplit<T>& split, T* middle, T* output, T scale, bool swap,
-                    int64_t begin, int64_t end, T* scratch) {
-  constexpr int64_t kSize = Vec<T>::kSize;
-  FftOperands<T> at{};
-  at.output_step = 2 * split.rows;
-  at.output_lane = 2;
-  at.swap = swap;
-  at.scale = scale;
-  for (int64_t group = begin; group < end; ++group) {
-    at.output = output + 2 * group * kSize;
-    at.lanes = std::min(kSize, split.rows - group * kSize);
-    T* blocks = middle + group * split.columns * kBlock<T>;
-    const int last = std::max(split.across.count - 1, 0);
-    T* const found = run_passes(split.across, 0, last, blocks, scratch);
-    run_and_write(split.across, last, at, found, found == blocks ? scratch : blocks);
-  }
-}
-
 // ---- Rows of complex numbers ----
 
 template <class T>
@@ -574,18 +509,5 @@ void lanes_backward(const FftLanes<T>& transform, const FftHalf<T>& half, const 
   Lanes<T>{first - last, first + last}.store(scratch);
   store_blocks(h, swapped, run_passes(transform, scratch, scratch + h * kBlock<T>));
 }
-
-template <class T>
-inline constexpr FftRows<T> kFftRows{
-    .width = Vec<T>::kSize,
-    .lanes = transform_lanes<T>,
-    .lanes_forward = lanes_forward<T>,
-    .lanes_backward = lanes_backward<T>,
-    .columns = transform_columns<T>,
-    .rows = transform_rows<T>,
-    .multiply = multiply_rows<T>,
-    .real_forward = real_forward<T>,
-    .real_backward = real_backward<T>,
-};
 
 }  // namespace tsr::cpu::TSR_ISA
