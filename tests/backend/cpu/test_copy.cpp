@@ -90,15 +90,18 @@ TEST(Copy, moves_every_layout_to_every_layout) {
   }
 }
 
-TEST(Copy, reverses_rows_of_any_length) {
+TEST(Copy, takes_rows_backwards_or_with_gaps_of_any_length) {
   for (const DType dtype :
        {DType::kInt8, DType::kFloat16, DType::kFloat32, DType::kFloat64, DType::kComplex128}) {
-    for (int64_t length = 0; length < 70; ++length) {
-      Array input(dtype, {3, length}, Layout::kReversed);
-      Array output(dtype, {3, length});
-      input.randomize(-50, 50, 13);
-      ASSERT_EQ(kernels().copy(elementwise({&output, &input})), kernel::kOk) << last_error();
-      for (int64_t i = 0; i < input.numel(); ++i) ASSERT_EQ(output.get(i), input.get(i)) << length;
+    for (const Layout layout : {Layout::kReversed, Layout::kSliced}) {
+      for (int64_t length = 0; length < 140; ++length) {
+        Array input(dtype, {3, length}, layout);
+        Array output(dtype, {3, length});
+        input.randomize(-50, 50, 13);
+        ASSERT_EQ(kernels().copy(elementwise({&output, &input})), kernel::kOk) << last_error();
+        for (int64_t i = 0; i < input.numel(); ++i)
+          ASSERT_EQ(output.get(i), input.get(i)) << length;
+      }
     }
   }
 }
@@ -146,7 +149,7 @@ TEST(Copy, rounds_floats_to_halves_to_nearest_even) {
 }
 
 TEST(Copy, moves_large_arrays_past_the_caches) {
-  constexpr int64_t kCount = (int64_t{3} << 20) + 5;
+  constexpr int64_t kCount = (int64_t{7} << 20) + 5;
   Array input(DType::kFloat32, {kCount});
   Array output(DType::kFloat32, {kCount});
   auto* source = static_cast<float*>(input.data());

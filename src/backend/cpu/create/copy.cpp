@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 // fill and copy: moving elements, with conversion where the dtypes differ.
+#include <immintrin.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "backend/cpu/create/copy_rows.h"
@@ -39,6 +42,18 @@ Row find_move(int64_t size) {
     default:
       return &move_row<Pair>;
   }
+}
+
+// Copies with non-temporal stores, whole cache lines of the target at a time.
+void stream_run(int64_t nbytes, std::byte* to, const std::byte* from) {
+  constexpr int64_t kLine = 64;
+  const auto past = static_cast<int64_t>(reinterpret_cast<uintptr_t>(to) % kLine);
+  const int64_t head = std::min(nbytes, (kLine - past) % kLine);
+  const int64_t lines = (nbytes - head) / kLine * kLine;
+  std::memcpy(to, from, static_cast<size_t>(head));
+  rows_of<CopyRows>().stream(to + head, from + head, lines);
+  std::memcpy(to + head + lines, from + head + lines, static_cast<size_t>(nbytes - head - lines));
+  _mm_sfence();
 }
 
 // ---- Transposition ----
@@ -183,7 +198,7 @@ bool is_direct(const ElementwisePlan& plan) {
   constexpr int64_t kLongRow = 512;
   const int64_t size = itemsize(plan.dtypes[0]);
   return plan.dtypes[0] == plan.dtypes[1] &&
-         (plan.numel * size < stream_bytes() || plan.sizes[plan.ndim - 1] * size < kLongRow);
+         (plan.sizes[plan.ndim - 1] * size < kLongRow || !past_caches(plan));
 }
 
 void copy_direct(const ElementwisePlan& plan) {
@@ -224,7 +239,7 @@ bool is_dense_cast(const ElementwisePlan& plan) {
   const int64_t to = itemsize(plan.dtypes[0]);
   return plan.ndim == 1 && plan.dtypes[0] != plan.dtypes[1] && plan.strides[0][0] == to &&
          plan.strides[1][0] == itemsize(plan.dtypes[1]) && plan.data[0] != plan.data[1] &&
-         plan.numel * to < stream_bytes();
+         !past_caches(plan);
 }
 
 // From memory to memory, where walk_rows has buffers between.
@@ -261,10 +276,14 @@ Status copy(const ElementwisePlan& plan) {
   const int64_t size = itemsize(plan.dtypes[0]);
   if (plan.ndim == 1 && plan.dtypes[0] == plan.dtypes[1] && plan.strides[0][0] == size &&
       plan.strides[1][0] == size) {
+    const bool streams = plan.data[0] != plan.data[1] && past_caches(plan);
     parallel_for(plan.numel * size, kGrain * 8, [&](int64_t begin, int64_t end) {
-      std::memmove(static_cast<std::byte*>(plan.data[0]) + begin,
-                   static_cast<const std::byte*>(plan.data[1]) + begin,
-                   static_cast<size_t>(end - begin));
+      auto* to = static_cast<std::byte*>(plan.data[0]) + begin;
+      const auto* from = static_cast<const std::byte*>(plan.data[1]) + begin;
+      if (streams)
+        stream_run(end - begin, to, from);
+      else
+        std::memmove(to, from, static_cast<size_t>(end - begin));
     });
     return kernel::kOk;
   }

@@ -49,6 +49,40 @@ struct Pair {
   int64_t low, high;
 };
 
+// The even ones of the elements that two registers of 16 bytes hold.
+[[gnu::always_inline]] inline __m128i even_elements(__m128i a, __m128i b, uint8_t) {
+  const __m128i low = _mm_set1_epi16(0xff);
+  return _mm_packus_epi16(_mm_and_si128(a, low), _mm_and_si128(b, low));
+}
+[[gnu::always_inline]] inline __m128i even_elements(__m128i a, __m128i b, uint16_t) {
+  const auto extended = [](__m128i x) { return _mm_srai_epi32(_mm_slli_epi32(x, 16), 16); };
+  return _mm_packs_epi32(extended(a), extended(b));
+}
+[[gnu::always_inline]] inline __m128i even_elements(__m128i a, __m128i b, uint32_t) {
+  return _mm_castps_si128(
+      _mm_shuffle_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b), _MM_SHUFFLE(2, 0, 2, 0)));
+}
+[[gnu::always_inline]] inline __m128i even_elements(__m128i a, __m128i b, uint64_t) {
+  return _mm_unpacklo_epi64(a, b);
+}
+// Copies every second element, a register at a time, and returns how many. The registers end before
+// the last element, behind which the memory may be somebody else's.
+template <class T>
+int64_t take_every_second(int64_t count, std::byte* to, const std::byte* from) {
+  constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+  constexpr int64_t kLanes = 16 / kSize;
+  const auto load = [&](int64_t offset) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + offset));
+  };
+  int64_t i = 0;
+  for (; i + kLanes < count; i += kLanes) {
+    const int64_t offset = 2 * i * kSize;
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i * kSize),
+                     even_elements(load(offset), load(offset + 16), T()));
+  }
+  return i;
+}
+
 template <class T>
 void copy_elements(int64_t count, std::byte* to, int64_t to_stride, const std::byte* from,
                    int64_t from_stride) {
@@ -69,8 +103,11 @@ void copy_elements(int64_t count, std::byte* to, int64_t to_stride, const std::b
     rows_of<CopyRows>().reverse(count, kSize, to, from - (count - 1) * kSize);
     return;
   }
-  for (int64_t i = 0; i < count; ++i)
-    std::memcpy(to + i * to_stride, from + i * from_stride, sizeof(T));
+  int64_t i = 0;
+  if constexpr (kSize < 16) {
+    if (to_stride == kSize && from_stride == 2 * kSize) i = take_every_second<T>(count, to, from);
+  }
+  for (; i < count; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, sizeof(T));
 }
 
 // to[i * to_step + k] = from[k * from_step + i] for a block whose rows fill a register of 16 bytes;

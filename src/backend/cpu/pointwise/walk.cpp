@@ -114,14 +114,14 @@ class Walk {
       casts |= input_[k].cast != nullptr;
     }
     by_row_ = plan.ndim > 1 && plan.sizes[plan.ndim - 1] >= kShortRow;
-    stream_ =
-        plan.numel * output_.size >= stream_bytes() && output_.dense && !in_place() && !tiled_;
+    stream_ = output_.dense && !in_place() && !tiled_ && past_caches(plan);
     block_ = (stream_ ? kStreamBlockBytes : casts ? kCastBlockBytes : kBlockBytes) / widest;
     if (!tiled_) {
       find_period();
       find_lone(types);
     }
     if (needs_no_buffers()) block_ = std::max<int64_t>(plan.numel, 1);
+    plain_rows_ = has_plain_rows();
   }
 
   // Runs the whole plan, on as many threads as are worth it.
@@ -129,6 +129,7 @@ class Walk {
 
  private:
   [[nodiscard]] bool run_part(int64_t begin, int64_t end) const;
+  [[nodiscard]] bool run_rows(int64_t begin, int64_t end) const;
   [[nodiscard]] bool run_bands(int64_t begin, int64_t end) const;
   bool run_tile(Cursor& cursor, int64_t linear, int64_t height, int64_t width, const void** in,
                 Buffers& buffers) const;
@@ -136,6 +137,7 @@ class Walk {
   void find_period();
   void find_lone(const RowTypes& types);
   [[nodiscard]] bool needs_no_buffers() const;
+  [[nodiscard]] bool has_plain_rows() const;
   const void* lone_element(const Cursor& cursor, Buffers& buffers) const;
   bool apply(int64_t count, void* out, const void* const* in) const {
     if (lone_ < 0) return kernel_.row(count, out, in, plan_.params);
@@ -177,6 +179,7 @@ class Walk {
   int64_t period_ = 0;  // of the inputs that repeat within a block; 0: none does
   bool by_row_ = false;
   bool stream_ = false;
+  bool plain_rows_ = false;
   bool tiled_ = false;  // some input is transposed
   int lone_ = -1;       // the input that is one element for each call of the row, if the kernel has
                         // a form for that
@@ -236,6 +239,16 @@ bool Walk::needs_no_buffers() const {
     if (k != lone_ && (!input_[k].dense || input_[k].cast != nullptr)) return false;
   }
   return lone_ < 0 || input_[lone_].constant;
+}
+
+// The rows of a matrix are taken from memory and written there as they are.
+bool Walk::has_plain_rows() const {
+  if (plan_.ndim != 2 || !by_row_ || stream_ || tiled_ || lone_cast_ != nullptr) return false;
+  if (!output_.unit || output_.cast != nullptr) return false;
+  for (int k = 0; k < inputs_; ++k) {
+    if (k != lone_ && (!input_[k].unit || input_[k].cast != nullptr)) return false;
+  }
+  return true;
 }
 
 // Returns the input elements as the row needs them: contiguous and of its dtype.
@@ -329,6 +342,25 @@ bool Walk::run_part(int64_t begin, int64_t end) const {
   return ok;
 }
 
+// As run_part, without what a row costs there beside its elements.
+bool Walk::run_rows(int64_t begin, int64_t end) const {
+  const int64_t columns = plan_.sizes[1];
+  int64_t row = begin / columns;
+  int64_t column = begin % columns;
+  bool ok = true;
+  for (int64_t linear = begin; linear < end; ++row, column = 0) {
+    const int64_t count = std::min(columns - column, end - linear);
+    const auto at = [&](const Operand& operand) {
+      return operand.data + row * operand.strides[0] + column * operand.strides[1];
+    };
+    const void* in[kMaxInputs] = {};
+    for (int k = 0; k < inputs_; ++k) in[k] = at(input_[k]);
+    ok &= apply(count, at(output_), in);
+    linear += count;
+  }
+  return ok;
+}
+
 // ---- Transposed inputs: tiles of the two innermost dims ----
 
 // Transposes the inputs of a tile into row buffers, then runs the tile row by row.
@@ -395,12 +427,14 @@ bool Walk::run() const {
     count = plan_.numel / (rows * inner) * ((rows + kTransposeTile - 1) / kTransposeTile);
     grain = std::max<int64_t>(1, kGrain / (kTransposeTile * inner));
   }
-  if (count <= grain) return tiled_ ? run_bands(0, count) : run_part(0, count);
+  const auto run = [this](int64_t begin, int64_t end) {
+    if (plain_rows_) return run_rows(begin, end);
+    return tiled_ ? run_bands(begin, end) : run_part(begin, end);
+  };
+  if (count <= grain) return run(0, count);
   std::atomic<bool> ok{true};
   parallel_for(count, grain, [&](int64_t begin, int64_t end) {
-    if (!(tiled_ ? run_bands(begin, end) : run_part(begin, end))) {
-      ok.store(false, std::memory_order_relaxed);
-    }
+    if (!run(begin, end)) ok.store(false, std::memory_order_relaxed);
   });
   return ok.load();
 }
@@ -435,10 +469,19 @@ bool run_few(const ElementwisePlan& plan, Row row) {
 
 }  // namespace
 
-int64_t stream_bytes() {
-  static const int64_t bytes =
-      std::clamp<int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE) / 2, int64_t{8} << 20, int64_t{32} << 20);
-  return bytes;
+bool past_caches(const ElementwisePlan& plan) {
+  static const int64_t last_cache =
+      std::clamp<int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE), int64_t{16} << 20, int64_t{64} << 20);
+  const int64_t written = plan.numel * itemsize(plan.dtypes[0]);
+  if (written < last_cache / 4) return false;
+  int64_t read = 0;
+  for (int k = 1; k < plan.operands; ++k) {
+    int64_t bytes = itemsize(plan.dtypes[k]);
+    for (int32_t d = 0; d < plan.ndim; ++d) bytes *= plan.strides[k][d] == 0 ? 1 : plan.sizes[d];
+    read += bytes;
+  }
+  if (read < written / 2) return written >= 2 * last_cache;
+  return read + written >= last_cache / 4 * 3;
 }
 
 Status walk_rows(const ElementwisePlan& plan, const PointwiseKernel& kernel,

@@ -19,10 +19,11 @@ struct RowTypes {
 kernel::Status walk_rows(const kernel::ElementwisePlan& plan, const PointwiseKernel& kernel,
                          const RowTypes& types);
 
-// Outputs of at least so many bytes are written with non-temporal stores: they leave no room in the
-// last cache for anything else, so that their lines would be evicted before anyone reads them, and
-// an ordinary store first reads each line from memory.
-int64_t stream_bytes();
+// Whether the output is written with non-temporal stores, past the caches. That pays where output
+// and inputs together fill most of the last cache: an ordinary store first reads its line from
+// memory, and leaves no room for anything else. Where little is read, a number or a row, an output
+// has the last cache to itself and is written there faster, unless it is twice as large.
+bool past_caches(const kernel::ElementwisePlan& plan);
 
 // The grain, in elements.
 inline constexpr int64_t kGrain = 32768;
