@@ -54,6 +54,14 @@ def test_padding_mode_is_pytorchs(axes: int, mode: str, padding: str, dilation: 
         nn.Conv1d(1, 1, 3, padding_mode="mirror")
 
 
+@pytest.mark.parametrize("dtype, width", [(ts.float64, 5), (ts.float32, 500)])
+def test_windows_that_reach_far_into_padding_take_no_memory_for_it(dtype: ts.DType, width: int) -> None:
+    x, w = ts.ones((1, 2, width), dtype=dtype, requires_grad=True), ts.ones((2, 1, 3), dtype=dtype)
+    y = F.conv1d(x, w, padding=2**30, dilation=2**30, groups=2)
+    y.sum().backward()
+    assert y.shape == x.shape and (y == 1).all() and (x.grad == 1).all()
+
+
 def test_layers_take_padding_by_word() -> None:
     for word, size in (("same", 6), ("valid", 4)):
         ours, theirs = nn.Conv2d(2, 3, 3, padding=word), torch.nn.Conv2d(2, 3, 3, padding=word)

@@ -23,6 +23,10 @@ constexpr int64_t kBlock = 2048;  // numbers computed at a time: they stay in th
 constexpr int64_t kTile = 64;     // a multiple of what a row function processes at a time
 // Smaller planes are faster in oneDNN's layout, whose vectors run over channels (measured).
 constexpr int64_t kSmallPlane = 400;
+// A packed plane may be so many times as large as the planes themselves, or have so many numbers:
+// windows of a large dilation reach far into padding.
+constexpr int64_t kMostPacked = 16;
+constexpr int64_t kFewPacked = 65536;
 
 bool is_row_major(const ConvPlan& plan, const int64_t* size, const int64_t* strides) {
   int64_t stride = 1;
@@ -42,6 +46,16 @@ DepthwiseAxis axis_of(const ConvPlan& plan, int d) {
   const int64_t reach = (plan.kernel[d] - 1) * plan.dilation[d] / plan.stride[d];
   return {plan.input_size[d], plan.output_size[d], plan.stride[d], plan.padding[d],
           plan.output_size[d] + reach};
+}
+
+bool packs_well(const ConvPlan& plan) {
+  double packed = 1, planes = 1;
+  for (int d = 0; d < plan.spatial; ++d) {
+    const DepthwiseAxis axis = axis_of(plan, d);
+    packed *= static_cast<double>(axis.packed) * static_cast<double>(axis.stride);
+    planes *= static_cast<double>(std::max(axis.input, axis.output));
+  }
+  return packed <= kFewPacked || packed <= kMostPacked * planes;
 }
 
 DepthwiseShape shape_of(const ConvPlan& plan) {
@@ -167,7 +181,7 @@ bool prefers_depthwise(const ConvPlan& plan) {
     points *= plan.output_size[d];
     if (plan.kernel[d] > kMaxTaps || taps > kMaxTaps) return false;
   }
-  if (single && points < kSmallPlane) return false;
+  if ((single && points < kSmallPlane) || !packs_well(plan)) return false;
   return is_row_major(plan, plan.input_size, plan.input_strides) &&
          is_row_major(plan, plan.output_size, plan.output_strides);
 }
