@@ -4,9 +4,12 @@
 // values, counts and numbers off the marks.
 #include "ops/index/unique.h"
 
+#include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "ops/create/copy.h"
 #include "ops/create/create.h"
 #include "ops/index/histogram.h"
@@ -87,34 +90,185 @@ struct Ordered {
   }
 };
 
-// Integers between two that are not far apart are counted instead of sorted.
-struct Counted {
-  Tensor smallest;
-  Tensor numbers;  // the flattened input less the smallest element
-  Tensor counts;   // of every number
-  Tensor present;  // those that occur
+// ---- Integers that are not far apart: they are counted instead of sorted ----
 
-  static std::optional<Counted> of(const Tensor& input) {
-    if (!is_integral(input.dtype()) || input.dtype() == DType::kUInt64 || input.numel() == 0)
+// The smallest of a line of integers, and how many numbers lie from it to the largest.
+struct Span {
+  int64_t smallest;
+  int64_t size;
+
+  // None if there are more than twice as many as elements.
+  static std::optional<Span> of(const Tensor& line) {
+    if (!is_integral(line.dtype()) || line.dtype() == DType::kUInt64 || line.numel() == 0)
       return std::nullopt;
-    const Tensor line = cast_memory(reshape(input.detached(), Dims{-1}), DType::kInt64);
-    const Tensor smallest = min(line);
+    const auto smallest = read<int64_t>(min(line));
     int64_t range = 0;
-    if (__builtin_sub_overflow(read<int64_t>(max(line)), read<int64_t>(smallest), &range) ||
+    if (__builtin_sub_overflow(read<int64_t>(max(line)), smallest, &range) ||
         range >= 2 * line.numel())
       return std::nullopt;
-    const Tensor numbers = subtract(line, smallest);
-    const Tensor counts = bincount(numbers, {});
-    return Counted{smallest, numbers, counts, nonzero(counts).front()};
-  }
-  [[nodiscard]] Tensor values(const Tensor& input) const {
-    return cast_memory(add(present, smallest), input.dtype());
-  }
-  [[nodiscard]] Tensor inverse(const Tensor& input) const {
-    const Tensor ranks = subtract(cumulative_sum(not_equal(counts, 0)), 1);
-    return reshape(take(ranks, numbers, 0), input.sizes());
+    return Span{smallest, range + 1};
   }
 };
+
+// What a caller wants beside the values.
+struct Wanted {
+  bool indices = false;
+  bool inverse = false;
+  bool counts = false;
+};
+
+// Tables of the numbers of a span: how often each occurs, or only whether it does.
+class Tables {
+ public:
+  // Equal elements often stand side by side. One table would wait for each of its sums: elements in
+  // turn have several, where these are short beside the elements.
+  static constexpr int64_t kInTurn = 4;
+  // Elements that are worth a thread.
+  static constexpr int64_t kPart = 32768;
+
+  template <class T>
+  Tables(const T* from, int64_t count, const Span& span, bool counts) : size_(span.size) {
+    const int64_t parts = std::clamp<int64_t>(std::min(count / kPart, count / size_), 1,
+                                              std::max<int64_t>(num_threads(), 1));
+    turns_ = counts && parts * kInTurn * size_ <= count ? kInTurn : 1;
+    tables_ = parts * turns_;
+    memory_ = tsr::empty(Dims{tables_ * size_}, DType::kInt64);
+    auto* const all = memory_.data_as<int64_t>();
+    parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t part = begin; part < end; ++part) {
+        int64_t* const own = all + part * turns_ * size_;
+        std::fill_n(own, turns_ * size_, 0);
+        const int64_t first = count * part / parts;
+        fill(from + first, count * (part + 1) / parts - first, span.smallest, counts, own);
+      }
+    });
+    for (int64_t table = 1; table < tables_; ++table) {
+      const int64_t* const other = all + table * size_;
+      for (int64_t k = 0; k < size_; ++k) all[k] += other[k];
+    }
+  }
+
+  // 0 for a number that does not occur. (Another thread may write the elements, so a number may be
+  // outside.)
+  int64_t* data() { return memory_.data_as<int64_t>(); }
+
+ private:
+  template <class T>
+  void fill(const T* from, int64_t count, int64_t smallest, bool counts, int64_t* own) const {
+    const auto size = static_cast<uint64_t>(size_);
+    const auto place = [&](int64_t i) {
+      return static_cast<uint64_t>(from[i]) - static_cast<uint64_t>(smallest);
+    };
+    if (!counts) {
+      for (int64_t i = 0; i < count; ++i) {
+        if (place(i) < size) own[place(i)] = 1;
+      }
+      return;
+    }
+    int64_t i = 0;
+    if (turns_ == kInTurn) {
+      for (; i + kInTurn <= count; i += kInTurn) {
+#pragma GCC unroll 4
+        for (int64_t turn = 0; turn < kInTurn; ++turn) {
+          const uint64_t at = place(i + turn);
+          if (at < size) ++own[turn * size_ + static_cast<int64_t>(at)];
+        }
+      }
+    }
+    for (; i < count; ++i) {
+      if (place(i) < size) ++own[place(i)];
+    }
+  }
+
+  int64_t size_, turns_ = 1, tables_ = 1;
+  Tensor memory_;
+};
+
+// The first position of each number of a span that occurs.
+template <class T>
+Tensor first_positions(const T* from, int64_t count, const Span& span, const int64_t* number,
+                       int64_t found) {
+  // One more, for a number that another thread has written since.
+  const Tensor positions = tsr::empty(Dims{found + 1}, DType::kInt64);
+  auto* const position = positions.data_as<int64_t>();
+  const auto last = static_cast<uint64_t>(span.size - 1);
+  for (int64_t i = count; i-- > 0;) {
+    const uint64_t at = static_cast<uint64_t>(from[i]) - static_cast<uint64_t>(span.smallest);
+    position[number[std::min(at, last)]] = i;
+  }
+  return clone(narrow(positions, 0, 0, found));
+}
+
+// Of a contiguous line in the memory of the host.
+template <class T>
+UniqueAll host_counted(const Tensor& line, const Span& span, Wanted wanted) {
+  const int64_t count = line.numel();
+  const T* const from = line.data_as<T>();
+  Tables tables(from, count, span, wanted.counts);
+  int64_t* const number = tables.data();
+  // Every number of the span is written; the next one writes over one that does not occur.
+  const Tensor values = tsr::empty(Dims{span.size}, line.dtype());
+  const Tensor counts = tsr::empty(Dims{wanted.counts ? span.size : 1}, DType::kInt64);
+  T* const value = values.data_as<T>();
+  auto* const length = counts.data_as<int64_t>();
+  int64_t found = 0;
+  for (int64_t k = 0; k < span.size; ++k) {
+    const int64_t occurs = number[k];
+    value[found] = static_cast<T>(span.smallest + k);
+    length[wanted.counts ? found : 0] = occurs;
+    number[k] = found;
+    found += occurs != 0 ? 1 : 0;
+  }
+  UniqueAll result;
+  result.values = clone(narrow(values, 0, 0, found));
+  if (wanted.counts) result.counts = clone(narrow(counts, 0, 0, found));
+  if (wanted.indices) result.indices = first_positions(from, count, span, number, found);
+  if (!wanted.inverse) return result;
+  result.inverse_indices = tsr::empty(Dims{count}, DType::kInt64);
+  auto* const to = result.inverse_indices.data_as<int64_t>();
+  const auto last = static_cast<uint64_t>(span.size - 1);
+  parallel_for(count, Tables::kPart, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const uint64_t at = static_cast<uint64_t>(from[i]) - static_cast<uint64_t>(span.smallest);
+      to[i] = number[std::min(at, last)];
+    }
+  });
+  return result;
+}
+
+// The same by kernels of the device, but without the first positions.
+UniqueAll device_counted(const Tensor& line, const Span& span, Wanted wanted) {
+  const Tensor numbers = subtract(cast_memory(line, DType::kInt64), span.smallest);
+  const Tensor counts = bincount(numbers, {});
+  const Tensor present = nonzero(counts).front();
+  UniqueAll result;
+  result.values = cast_memory(add(present, span.smallest), line.dtype());
+  if (wanted.counts) result.counts = take(counts, present, 0);
+  if (wanted.inverse)
+    result.inverse_indices = take(subtract(cumulative_sum(not_equal(counts, 0)), 1), numbers, 0);
+  return result;
+}
+
+std::optional<UniqueAll> counted(const Tensor& input, Wanted wanted) {
+  const bool on_host = input.device().is_cpu();
+  if (wanted.indices && !on_host) return std::nullopt;
+  const Tensor line = contiguous(reshape(input.detached(), Dims{-1}));
+  const std::optional<Span> span = Span::of(line);
+  if (!span.has_value()) return std::nullopt;
+  UniqueAll found;
+  if (on_host) {
+    found = visit_dtype(line.dtype(), [&]<class T>(TypeTag<T>) -> UniqueAll {
+      if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+        return host_counted<T>(line, *span, wanted);
+      else
+        return {};
+    });
+  } else {
+    found = device_counted(line, *span, wanted);
+  }
+  if (wanted.inverse) found.inverse_indices = reshape(found.inverse_indices, input.sizes());
+  return found;
+}
 
 // Each element of a (rows, columns) tensor replaced by the number of its value among those of its
 // row, in order.
@@ -227,27 +381,29 @@ Unique runs_of_line(const Tensor& input) {
 }  // namespace
 
 UniqueAll unique_all(const Tensor& input) {
+  constexpr Wanted kAll{.indices = true, .inverse = true, .counts = true};
+  if (const std::optional<UniqueAll> found = counted(input, kAll)) return *found;
   const Ordered ordered = Ordered::of(input);
   return {ordered.values(), take(ordered.order, ordered.runs.starts, 0), ordered.inverse(input),
           ordered.runs.counts()};
 }
 
 std::tuple<Tensor, Tensor> unique_counts(const Tensor& input) {
-  if (const std::optional<Counted> found = Counted::of(input))
-    return {found->values(input), take(found->counts, found->present, 0)};
+  if (const std::optional<UniqueAll> found = counted(input, {.counts = true}))
+    return {found->values, found->counts};
   const Ordered ordered = Ordered::of(input);
   return {ordered.values(), ordered.runs.counts()};
 }
 
 std::tuple<Tensor, Tensor> unique_inverse(const Tensor& input) {
-  if (const std::optional<Counted> found = Counted::of(input))
-    return {found->values(input), found->inverse(input)};
+  if (const std::optional<UniqueAll> found = counted(input, {.inverse = true}))
+    return {found->values, found->inverse_indices};
   const Ordered ordered = Ordered::of(input);
   return {ordered.values(), ordered.inverse(input)};
 }
 
 Tensor unique_values(const Tensor& input) {
-  if (const std::optional<Counted> found = Counted::of(input)) return found->values(input);
+  if (const std::optional<UniqueAll> found = counted(input, {})) return found->values;
   return Ordered::of(input).values();
 }
 

@@ -82,9 +82,7 @@ def test_sets_tell_every_nan_apart_and_join_zeros() -> None:
     assert ts.unique_counts(ts.asarray([complex(1, NAN), complex(1, NAN)])).counts.tolist() == [1, 1]
 
 
-@pytest.mark.parametrize("far", (1, 10**6, 2**62))
-def test_integers_near_and_far_apart_make_the_same_sets(far: int) -> None:
-    numbers = np.random.default_rng(3).integers(-2, 2, (40, 9)) * far
+def check_sets(numbers: Any) -> None:
     values, first, inverse, counts = np.unique(numbers, return_index=True, return_inverse=True, return_counts=True)
     found = ts.unique_all(ts.asarray(numbers))
     inverse = inverse.reshape(numbers.shape)
@@ -93,6 +91,26 @@ def test_integers_near_and_far_apart_make_the_same_sets(far: int) -> None:
     np.testing.assert_array_equal(ts.unique_values(ts.asarray(numbers)).numpy(), values)
     np.testing.assert_array_equal(ts.unique_counts(ts.asarray(numbers)).counts.numpy(), counts)
     np.testing.assert_array_equal(ts.unique_inverse(ts.asarray(numbers)).inverse_indices.numpy(), inverse)
+
+
+@pytest.mark.parametrize("far", (1, 10**6, 2**62))
+def test_integers_near_and_far_apart_make_the_same_sets(far: int) -> None:
+    check_sets(np.random.default_rng(3).integers(-2, 2, (40, 9)) * far)
+
+
+@pytest.mark.parametrize("threads", (1, 2))
+@pytest.mark.parametrize("dtype", ("int8", "uint8", "int16", "uint32", "int64"))
+def test_many_integers_make_the_same_sets_with_every_number_of_threads(dtype: str, threads: int) -> None:
+    limits = np.iinfo(dtype)
+    numbers = np.random.default_rng(5).integers(max(limits.min, -150), min(limits.max, 300), 70001).astype(dtype)
+    before = ts.get_num_threads()
+    try:
+        ts.set_num_threads(threads)
+        check_sets(numbers)
+        check_sets(np.sort(numbers)[::2])
+        check_sets(numbers[:3])
+    finally:
+        ts.set_num_threads(before)
 
 
 def test_slices_of_many_columns_are_ordered_as_words() -> None:

@@ -280,11 +280,13 @@ def summed_to(input: Any, size: tuple[int, ...]) -> Any:
 
 def distinct(input: Any, inverse: bool, counts: bool, dim: Any) -> Any:
     if dim is not None:
-        found: Any = _ops.unique_axis(input, dim)
-        values, places, numbers = found
-    else:
+        return _some(tuple(_ops.unique_axis(input, dim)), inverse, counts)
+    if inverse and counts:
         values, _, places, numbers = _ops.unique_all(input)
-    return _some((values, places, numbers), inverse, counts)
+        return values, places, numbers
+    if inverse or counts:
+        return tuple(_ops.unique_inverse(input) if inverse else _ops.unique_counts(input))
+    return _ops.unique_values(input)
 
 
 def runs(input: Any, inverse: bool, counts: bool, dim: Any) -> Any:
