@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/pointwise/special_more.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -14,6 +15,8 @@
 #include "ops/opmath.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/reduce/sum_to.h"
+#include "ops/shape/join.h"
+#include "ops/shape/slice.h"
 
 namespace tsr::ops {
 namespace {
@@ -180,33 +183,43 @@ constexpr uint8_t kSaveBoth = kSaveA | kSaveB;
 
 // ---- windows ----
 
-// 2 pi i / N for the n places of a window.
-struct Places {
-  Tensor angles;  // float64
-  DType dtype;
-};
-Places places_of(int64_t n, bool periodic, std::optional<DType> dtype,
-                 std::optional<Device> device) {
+// A window of n places from the angles 2 pi i / N, of which value(angles) makes numbers of float64.
+// It is symmetric: half of it is computed. A window of one number is 1.
+template <class Value>
+Tensor window_of(int64_t n, bool periodic, std::optional<DType> dtype, std::optional<Device> device,
+                 const Value& value) {
+  const Unrecorded pause;
   TSR_CHECK(n >= 0, Code::kValue, "n", "expected a count that is not negative, got ", n);
   const DType type = dtype.value_or(default_dtype());
   TSR_CHECK(is_floating(type), Code::kDType, "dtype", "expected a floating dtype, got ", type);
-  const auto steps = static_cast<double>(periodic ? n : n - 1);
-  const Tensor numbers = arange(0, n, 1, DType::kFloat64, device);
-  return {multiply(numbers, steps > 0 ? 2 * std::numbers::pi / steps : 0.0), type};
+  if (n < 2) return ones(Dims{n}, type, device);
+  const int64_t half = n / 2 + (periodic ? 1 : n % 2);
+  const double step = 2 * std::numbers::pi / static_cast<double>(periodic ? n : n - 1);
+  const Tensor angles =
+      linspace(0.0, step * static_cast<double>(half - 1), half, DType::kFloat64, true, device);
+  const Tensor first = astype(value(angles), type);
+  // The rest runs backwards from the place before the middle to the one after 0, or to 0.
+  const int64_t rest = n - half;
+  const int64_t last = periodic ? rest : rest - 1;
+  if (rest == 0) return first;
+  const std::optional<int64_t> end = periodic ? std::optional<int64_t>(0) : std::nullopt;
+  const std::array parts{first, slice(first, 0, last, end, -1)};
+  return ops::concat(parts, 0);
 }
 
-// Σ (-1)^k c[k] cos(k angle); a window of one number is 1.
+// Σ (-1)^k c[k] cos(k angle)
 Tensor cosine_window(int64_t n, bool periodic, std::span<const double> c,
                      std::optional<DType> dtype, std::optional<Device> device) {
-  const Unrecorded pause;
-  const Places places = places_of(n, periodic, dtype, device);
-  if (n == 1) return ones(places.angles.sizes(), places.dtype, places.angles.device());
-  Tensor sum = full(places.angles.sizes(), c[0], DType::kFloat64, places.angles.device());
-  for (size_t k = 1; k < c.size(); ++k) {
-    const Tensor wave = cos(multiply(places.angles, static_cast<double>(k)));
-    sum = add(sum, multiply(wave, k % 2 == 0 ? c[k] : -c[k]));
-  }
-  return astype(sum, places.dtype);
+  return window_of(n, periodic, dtype, device, [c](const Tensor& angles) {
+    Tensor sum;
+    for (size_t k = c.size() - 1; k > 0; --k) {
+      const Tensor wave = k == 1 ? angles : multiply(angles, static_cast<double>(k));
+      cos(wave, Out::inplace(wave));
+      multiply(wave, k % 2 == 0 ? c[k] : -c[k], Out::inplace(wave));
+      sum = sum.defined() ? add(sum, wave, Out::inplace(sum)) : wave;
+    }
+    return add(sum, c[0], Out::inplace(sum));
+  });
 }
 
 }  // namespace
@@ -231,11 +244,10 @@ Tensor multigammaln(const Tensor& input, int64_t p, Out out) {
 
 Tensor bartlett_window(int64_t n, bool periodic, std::optional<DType> dtype,
                        std::optional<Device> device) {
-  const Unrecorded pause;
-  const Places places = places_of(n, periodic, dtype, device);
-  if (n == 1) return ones(places.angles.sizes(), places.dtype, places.angles.device());
-  const Tensor place = subtract(divide(places.angles, std::numbers::pi), 1);  // from -1 to 1
-  return astype(subtract(1, abs(place)), places.dtype);
+  return window_of(n, periodic, dtype, device, [](const Tensor& angles) {
+    const Tensor place = subtract(divide(angles, std::numbers::pi), 1);  // from -1 to 0
+    return subtract(1, abs(place));
+  });
 }
 
 Tensor blackman_window(int64_t n, bool periodic, std::optional<DType> dtype,
@@ -258,17 +270,16 @@ Tensor hann_window(int64_t n, bool periodic, std::optional<DType> dtype,
 
 Tensor kaiser_window(int64_t n, bool periodic, double beta, std::optional<DType> dtype,
                      std::optional<Device> device) {
-  const Unrecorded pause;
-  const Places places = places_of(n, periodic, dtype, device);
-  if (n == 1) return ones(places.angles.sizes(), places.dtype, places.angles.device());
-  const Tensor place = subtract(divide(places.angles, std::numbers::pi), 1);  // from -1 to 1
-  const Tensor root = sqrt(maximum(subtract(1, square(place)), 0));
-  // Scaled values, so that a large beta does not overflow.
-  const Tensor argument = multiply(root, beta);
-  const Tensor end = full({}, beta, DType::kFloat64, places.angles.device());
-  const Tensor ratio = divide(i0e(argument), i0e(end));
-  const Tensor scale = exp(subtract(abs(argument), std::abs(beta)));
-  return astype(multiply(ratio, scale), places.dtype);
+  return window_of(n, periodic, dtype, device, [beta](const Tensor& angles) {
+    const Tensor place = subtract(divide(angles, std::numbers::pi), 1);  // from -1 to 0
+    const Tensor root = sqrt(maximum(subtract(1, square(place)), 0));
+    // Scaled values, so that a large beta does not overflow.
+    const Tensor argument = multiply(root, beta);
+    const Tensor end = full({}, beta, DType::kFloat64, angles.device());
+    const Tensor ratio = divide(i0e(argument), i0e(end));
+    const Tensor scale = exp(subtract(abs(argument), std::abs(beta)));
+    return multiply(ratio, scale);
+  });
 }
 
 // ---- the rows ----
