@@ -67,7 +67,7 @@ void fill_integers(const SequencePlan& plan, T* out, int64_t begin, int64_t end)
 Status sequence(const SequencePlan& plan) {
   return visit_dtype(plan.dtype, [&]<class T>(TypeTag<T>) -> Status {
     if constexpr (std::is_same_v<T, bool>) {
-      return failure(Code::kDType, "sequence: expected a numeric dtype, got bool");
+      return failure(Code::kDType, "expected a numeric dtype, got bool");
     } else {
       T* out = static_cast<T*>(plan.output);
       parallel_for(plan.numel, kGrainElements, [&](int64_t begin, int64_t end) {

@@ -37,7 +37,7 @@ Status count_all(const HistogramPlan& plan, const BinOf& bin_of) {
   const Workspace space((parts - 1) * plan.bins * static_cast<int64_t>(sizeof(int64_t)));
   auto* others = static_cast<int64_t*>(space.data());
   if (parts > 1 && others == nullptr)
-    return failure(Code::kOutOfMemory, "histogram: no scratch memory");
+    return failure(Code::kOutOfMemory, "expected scratch memory, got none");
   parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
     for (int64_t part = begin; part < end; ++part) {
       int64_t* bins = part == 0 ? counts : others + (part - 1) * plan.bins;
@@ -64,7 +64,7 @@ Status weigh_numbers(const HistogramPlan& plan) {
   const int64_t parts = std::max<int64_t>(most, 1);
   const Workspace space(parts * plan.bins * static_cast<int64_t>(sizeof(double)));
   auto* sums = static_cast<double*>(space.data());
-  if (sums == nullptr) return failure(Code::kOutOfMemory, "histogram: no scratch memory");
+  if (sums == nullptr) return failure(Code::kOutOfMemory, "expected scratch memory, got none");
   const auto* numbers = static_cast<const int64_t*>(plan.input);
   const T* weights = static_cast<const T*>(plan.weights);
   parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
@@ -107,7 +107,7 @@ Status histogram(const HistogramPlan& plan) {
   }
   if (plan.dtype == DType::kFloat32) return count_between<float>(plan);
   if (plan.dtype == DType::kFloat64) return count_between<double>(plan);
-  return failure(Code::kDType, "histogram: expected float32 or float64");
+  return failure(Code::kDType, "expected float32 or float64");
 }
 
 }  // namespace tsr::cpu

@@ -78,7 +78,7 @@ Status run(const SearchPlan& plan) {
     const Workspace space(plan.columns * static_cast<int64_t>(sizeof(Key)));
     auto* keys = static_cast<Key*>(space.data());
     if (keys == nullptr && plan.columns != 0)
-      return failure(Code::kOutOfMemory, "search: no scratch memory");
+      return failure(Code::kOutOfMemory, "expected scratch memory, got none");
     search.write_keys(keys);
     parallel_for(plan.count, kGrain,
                  [&](int64_t begin, int64_t end) { search.run_on(keys, begin, end); });
@@ -94,7 +94,7 @@ Status search(const SearchPlan& plan) {
   if (plan.count == 0) return kernel::kOk;
   return visit_dtype(plan.dtype, [&]<class T>(TypeTag<T>) -> Status {
     if constexpr (std::is_class_v<T> && sizeof(T) > 2) {
-      return failure(Code::kDType, "search: expected a real dtype");
+      return failure(Code::kDType, "expected a real dtype");
     } else {
       return run<T>(plan);
     }

@@ -140,7 +140,7 @@ class LogSumExpScan {
 }  // namespace
 
 Status scan_log_sum_exp(const ScanPlan& plan) {
-  if (!is_floating(plan.dtype)) return failure(Code::kDType, "scan: expected a floating dtype");
+  if (!is_floating(plan.dtype)) return failure(Code::kDType, "expected a floating dtype");
   const LogSumExpScan scan(plan);
   deal_lines(
       plan, [&](int64_t begin, int64_t end) { scan.along(begin, end); },

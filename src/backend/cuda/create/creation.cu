@@ -52,7 +52,7 @@ __global__ void triangle_kernel(TrianglePlan plan) {
 
 Status sequence(const SequencePlan& plan) {
   if (plan.dtype == DType::kBool)
-    return failure(Code::kDType, "sequence: expected a numeric dtype, got bool");
+    return failure(Code::kDType, "expected a numeric dtype, got bool");
   return launch(plan.place, plan.numel, &sequence_kernel, plan, itemsize(plan.dtype));
 }
 
