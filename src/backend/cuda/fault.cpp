@@ -80,10 +80,13 @@ void describe(const Fault& fault) {
   }
 }
 
+// The state stays 1 while the fault is read, so that no kernel writes another one meanwhile.
 bool take(Fault& fault) {
-  if (std::atomic_ref(fault.state).exchange(0, std::memory_order_acq_rel) == 0) return false;
+  const std::atomic_ref state(fault.state);
+  if (state.load(std::memory_order_acquire) == 0) return false;
   describe(fault);
   std::memset(fault.found, 0, sizeof fault.found);
+  state.store(0, std::memory_order_release);
   return true;
 }
 

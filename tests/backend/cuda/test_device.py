@@ -197,6 +197,23 @@ def test_a_target_out_of_range_is_told_by_the_next_wait() -> None:
         loss.item()
 
 
+@pytest.mark.parametrize("bad", [16, -2])
+def test_a_position_of_a_maximum_that_somebody_has_changed_is_told(bad: int) -> None:
+    """Both ways through the positions: the gradient, and the gradient of that."""
+    x = ts.ones((1, 1, 4, 4), device="cuda", requires_grad=True)
+    slope = ts.ones((1, 1, 2, 2), device="cuda", requires_grad=True)
+    values, positions = _ops.max_pool2d_with_positions(x, 2)
+    (gradient,) = ts.autograd.grad(values, x, slope, create_graph=True)
+    ts.from_dlpack(positions)[0, 0, 1, 0] = bad
+    message = rf"positions of maxima: expected indices in \[0, 15\] for axis -1 of size 16, got {bad}"
+    ts.autograd.grad(gradient.sum(), slope, retain_graph=True)
+    with pytest.raises(ts.AsyncError, match=message):
+        ts.synchronize("cuda")
+    ts.autograd.grad(values, x, slope)
+    with pytest.raises(ts.AsyncError, match=message):
+        ts.synchronize("cuda")
+
+
 @pytest.mark.parametrize("function", ["floor_divide", "remainder"])
 def test_integer_division_by_zero_is_told_at_once_of_a_number_and_later_of_a_tensor(function: str) -> None:
     x = ts.asarray([4, 5, 6]).to("cuda")

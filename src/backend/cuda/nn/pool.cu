@@ -3,6 +3,7 @@
 // Pooling: one thread per element written. In a backward pass a thread finds the windows that cover
 // its input, so that each sum has a fixed order and no two threads write to one element.
 #include "backend/common/pool_window.h"
+#include "backend/cuda/fault.cuh"
 #include "backend/cuda/generated/entries.h"
 #include "backend/cuda/launch.cuh"
 #include "backend/cuda/storage.cuh"
@@ -117,12 +118,22 @@ __global__ void average_kernel(Pool<S> pool) {
   }
 }
 
+// The position of the maximum of output i; -1 if there is none. Positions are checked, because they
+// are a tensor that the user holds and may have changed.
 template <class S>
-__global__ void pick_kernel(Pool<S> pool) {
+__device__ int64_t position_of(const Pool<S>& pool, int64_t i, const Reporter& reporter) {
+  const int64_t position = pool.positions[i];
+  if (position >= -1 && position < pool.inputs()) return position;
+  report(reporter, 0, position, pool.inputs(), -1);
+  return -1;
+}
+
+template <class S>
+__global__ void pick_kernel(Pool<S> pool, Reporter reporter) {
   const int64_t points = pool.outputs();
   for (int64_t i = first_index(); i < pool.planes * points * pool.step; i += index_step()) {
     const typename S::Type* plane = pool.input + pool.across(i, points, pool.inputs());
-    const int64_t position = pool.positions[i];
+    const int64_t position = position_of(pool, i, reporter);
     if (position < 0)
       Pool<S>::put(pool.output, i, typename Pool<S>::T{0});
     else
@@ -171,7 +182,7 @@ __device__ void each_covering(const Pool<S>& pool, int64_t point, const Visit& v
 }
 
 template <class S, bool kPick>
-__global__ void backward_kernel(Pool<S> pool) {
+__global__ void backward_kernel(Pool<S> pool, Reporter reporter) {
   const int64_t points = pool.inputs();
   for (int64_t i = first_index(); i < pool.planes * points * pool.step; i += index_step()) {
     const int64_t point = pool.point(i, points);
@@ -181,7 +192,7 @@ __global__ void backward_kernel(Pool<S> pool) {
       const int64_t at = base + output * pool.step;
       const double slope = static_cast<double>(Pool<S>::load(pool.output, at));
       if constexpr (kPick)
-        sum += pool.positions[at] == point ? slope : 0.0;
+        sum += position_of(pool, at, reporter) == point ? slope : 0.0;
       else
         sum += slope / (pool.divisor != 0 ? pool.divisor : box.size());
     });
@@ -202,16 +213,20 @@ Status run(const PoolPlan& plan) {
   pool.input = static_cast<typename S::Type*>(plan.input);
   pool.output = static_cast<typename S::Type*>(plan.output);
   pool.positions = plan.positions;
-  const auto go = [&](int64_t points, auto entry) {
-    return launch(plan.place, pool.planes * points * pool.step, entry, pool);
+  const auto go = [&](int64_t points, auto entry, const auto&... arguments) {
+    return launch(plan.place, pool.planes * points * pool.step, entry, pool, arguments...);
   };
-  if (plan.backward != 0) {
-    return plan.op == PoolOp::kPick ? go(pool.inputs(), &backward_kernel<S, true>)
-                                    : go(pool.inputs(), &backward_kernel<S, false>);
+  Reporter reporter;
+  if (plan.op == PoolOp::kPick) {
+    const Status status =
+        reporter_for(plan.place, FaultKind::kPosition, "positions of maxima", reporter);
+    if (status != kernel::kOk) return status;
+    return plan.backward != 0 ? go(pool.inputs(), &backward_kernel<S, true>, reporter)
+                              : go(pool.outputs(), &pick_kernel<S>, reporter);
   }
-  if (plan.op == PoolOp::kMax) return go(pool.outputs(), &max_kernel<S>);
-  return plan.op == PoolOp::kPick ? go(pool.outputs(), &pick_kernel<S>)
-                                  : go(pool.outputs(), &average_kernel<S>);
+  if (plan.backward != 0) return go(pool.inputs(), &backward_kernel<S, false>, reporter);
+  return plan.op == PoolOp::kMax ? go(pool.outputs(), &max_kernel<S>)
+                                 : go(pool.outputs(), &average_kernel<S>);
 }
 
 }  // namespace
