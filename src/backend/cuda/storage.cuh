@@ -10,6 +10,7 @@
 #include <cuda_fp16.h>
 #endif
 
+#include "backend/common/float_to_int.h"
 #include "backend/cuda/host.h"
 #include "backend/cuda/number_complex.cuh"
 #include "base/dtype.h"
@@ -87,28 +88,13 @@ struct Truth {
 // ---- By dtype at run time ----
 // Wide is double, int64_t, uint64_t or ComplexNumber<double>: the type a kernel works in.
 
-// Values outside int64's range become INT64_MIN, as on x86; a GPU's own conversion would saturate.
-template <class From>
-__device__ int64_t to_int64(From value) {
-  constexpr From kEnd = static_cast<From>(0x1p63);
-  return value >= -kEnd && value < kEnd ? static_cast<int64_t>(value)
-                                        : std::numeric_limits<int64_t>::min();
-}
-
-// A float outside the range of an integer type becomes what to_int64 gives, cut to the type's bits,
-// as on the CPU.
+// A float outside the range of an integer type becomes what float_to_int.h says, as on the CPU.
 template <class To, class From>
 __device__ To convert(From value) {
-  if constexpr (std::is_floating_point_v<From> && std::is_same_v<To, uint64_t>) {
-    constexpr From kHalfRange = static_cast<From>(0x1p63);
-    if (value >= kHalfRange)
-      return static_cast<uint64_t>(to_int64(value - kHalfRange)) + (uint64_t{1} << 63);
-    return static_cast<uint64_t>(to_int64(value));
-  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    return static_cast<To>(to_int64(value));
-  } else {
+  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>)
+    return math::to_integer<To>(value);
+  else
     return static_cast<To>(value);
-  }
 }
 
 template <class Wide>

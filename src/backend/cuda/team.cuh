@@ -7,9 +7,8 @@
 // are the middle axis of (rows, columns, inner), and which numbers are neighbours depends on inner:
 //   inner == 1, up to 1024 columns   a warp per row, which keeps the row in registers (Warp)
 //   inner == 1, more columns         a block per row, which reads the row again (Together)
-//   inner == 1, up to 16 columns     a thread per row (Alone): a warp reads 32 short rows, which
-//   are
-//                                    neighbours as a whole
+//   inner == 1, up to 16 columns     a thread per row (Alone): the 32 short rows that a warp reads
+//                                    are neighbours as a whole
 //   inner > 1, many positions        a thread per position (Alone), beside that of the neighbour
 //   inner > 1, few positions         a block for 32 neighbouring positions (Strip), whose warps
 //                                    share the columns

@@ -16,11 +16,6 @@ __device__ void count_one(void* output, int64_t bin) {
   atomicAdd(static_cast<unsigned long long*>(output) + bin, 1ULL);
 }
 
-__global__ void clear_kernel(HistogramPlan plan) {
-  for (int64_t b = first_index(); b < plan.bins; b += index_step())
-    static_cast<int64_t*>(plan.output)[b] = 0;
-}
-
 __global__ void numbers_kernel(HistogramPlan plan) {
   const auto* numbers = static_cast<const int64_t*>(plan.input);
   for (int64_t i = first_index(); i < plan.count; i += index_step()) {
@@ -41,15 +36,17 @@ __global__ void between_kernel(HistogramPlan plan) {
 
 Status histogram(const HistogramPlan& plan) {
   if (plan.weights != nullptr)
-    return failure(Code::kNotImplemented, "histogram: no sums of weights here");
-  const Status status = launch(plan.place, plan.bins, &clear_kernel, plan);
+    return failure(Code::kNotImplemented, "expected no weights on CUDA, got some");
+  if (plan.bins == 0) return kernel::kOk;
+  const Status status =
+      clear(plan.place, plan.output, plan.bins * static_cast<int64_t>(sizeof(int64_t)));
   if (status != kernel::kOk || plan.count == 0) return status;
   if (plan.edges == nullptr) return launch(plan.place, plan.count, &numbers_kernel, plan);
   if (plan.dtype == DType::kFloat32)
     return launch(plan.place, plan.count, &between_kernel<float>, plan);
   if (plan.dtype == DType::kFloat64)
     return launch(plan.place, plan.count, &between_kernel<double>, plan);
-  return failure(Code::kDType, "histogram: expected float32 or float64");
+  return failure(Code::kDType, "expected float32 or float64");
 }
 
 }  // namespace tsr::cuda
