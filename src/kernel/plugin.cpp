@@ -23,13 +23,48 @@ namespace {
 
 constexpr const char* kCudaPlugin = "libtessera_cuda.so";
 
-// The search for the CUDA plugin, done once. The lock is an outer one: registering a backend takes
-// an inner lock while this one is held.
-struct CudaSearch {
-  GuardedMutex mutex{LockLevel::kOuter};
-  bool done = false;
-  std::string reason;  // why there is none
+struct Loaded {
+  BackendEntry entry;
+  const Backend* backend;
 };
+
+// The lock is an outer one: registering a backend takes an inner lock while this one is held.
+struct Plugins {
+  GuardedMutex mutex{LockLevel::kOuter};
+  std::vector<Loaded> loaded;
+  bool searched_cuda = false;  // the search for the CUDA plugin is done once
+  std::string no_cuda;         // why there is none
+};
+
+// Under the lock. A plugin that is loaded already is not entered again: its kernels may be running.
+const Backend& load_into(Plugins& plugins, const std::string& path) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* reason = dlerror();
+    fail(Code::kIo, "path", __FILE__, __LINE__, "expected a loadable backend, got ", path, ": ",
+         reason == nullptr ? "unknown reason" : reason);
+  }
+  auto entry = reinterpret_cast<BackendEntry>(dlsym(library, kBackendEntryName));
+  if (entry == nullptr) {
+    dlclose(library);
+    fail(Code::kIo, "path", __FILE__, __LINE__, "expected a library that exports ",
+         kBackendEntryName, ", got ", path);
+  }
+  for (const Loaded& each : plugins.loaded) {
+    if (each.entry != entry) continue;
+    dlclose(library);  // the first load keeps it
+    return *each.backend;
+  }
+  plugins.loaded.reserve(plugins.loaded.size() + 1);
+  const Backend& backend = register_backend(entry);
+  plugins.loaded.push_back({entry, &backend});
+  if (auto ipc = reinterpret_cast<IpcEntry>(dlsym(library, kIpcEntryName)); ipc != nullptr)
+    install_ipc(backend.device_type, *ipc());
+  if (auto graphs = reinterpret_cast<GraphEntry>(dlsym(library, kGraphEntryName));
+      graphs != nullptr)
+    install_graphs(backend.device_type, *graphs());
+  return backend;  // stays loaded: its kernels may run until the process ends
+}
 
 std::string folder_of(const std::string& file) {
   return file.substr(0, file.rfind('/') + 1);
@@ -55,7 +90,7 @@ std::vector<std::string> own_folders() {
 }
 
 // Loads the plugin, or returns the reason why it cannot.
-std::string try_cuda() {
+std::string try_cuda(Plugins& plugins) {
   std::string searched;
   for (const PluginPlace& place : plugin_places("src/backend/cuda/")) {
     const std::string path = place.folder + kCudaPlugin;
@@ -65,7 +100,7 @@ std::string try_cuda() {
     }
     // The first plugin found decides: skipping a broken one would hide its fault.
     try {
-      load_backend(path);
+      load_into(plugins, path);
       return {};
     } catch (const Error& error) {
       return concat(": the CUDA plugin cannot serve it (", path, place.source, ": ",
@@ -100,36 +135,19 @@ std::vector<PluginPlace> plugin_places(const char* build_folder) {
 }
 
 const Backend& load_backend(std::string_view path) {
-  const std::string file(path);
-  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    const char* reason = dlerror();
-    fail(Code::kIo, "path", __FILE__, __LINE__, "expected a loadable backend, got ", path, ": ",
-         reason == nullptr ? "unknown reason" : reason);
-  }
-  auto entry = reinterpret_cast<BackendEntry>(dlsym(library, kBackendEntryName));
-  if (entry == nullptr) {
-    dlclose(library);
-    fail(Code::kIo, "path", __FILE__, __LINE__, "expected a library that exports ",
-         kBackendEntryName, ", got ", path);
-  }
-  const Backend& backend = register_backend(entry);
-  if (auto ipc = reinterpret_cast<IpcEntry>(dlsym(library, kIpcEntryName)); ipc != nullptr)
-    install_ipc(backend.device_type, *ipc());
-  if (auto graphs = reinterpret_cast<GraphEntry>(dlsym(library, kGraphEntryName));
-      graphs != nullptr)
-    install_graphs(backend.device_type, *graphs());
-  return backend;  // stays loaded: its kernels may run until the process ends
+  auto& plugins = immortal<Plugins>();
+  const std::lock_guard lock(plugins.mutex);
+  return load_into(plugins, std::string(path));
 }
 
 const Backend* load_default_backend(DeviceType type) noexcept {
   if (type != DeviceType::kCuda) return nullptr;
   try {
-    auto& search = immortal<CudaSearch>();
-    const std::lock_guard lock(search.mutex);
-    if (!search.done) {
-      search.done = true;
-      search.reason = try_cuda();
+    auto& plugins = immortal<Plugins>();
+    const std::lock_guard lock(plugins.mutex);
+    if (!plugins.searched_cuda) {
+      plugins.searched_cuda = true;
+      plugins.no_cuda = try_cuda(plugins);
     }
   } catch (...) {
     return nullptr;  // no memory for names: the same as no plugin
@@ -139,9 +157,9 @@ const Backend* load_default_backend(DeviceType type) noexcept {
 
 std::string missing_plugin(DeviceType type) {
   if (type != DeviceType::kCuda) return {};
-  auto& search = immortal<CudaSearch>();
-  const std::lock_guard lock(search.mutex);
-  return search.reason;
+  auto& plugins = immortal<Plugins>();
+  const std::lock_guard lock(plugins.mutex);
+  return plugins.no_cuda;
 }
 
 }  // namespace tsr::kernel

@@ -21,8 +21,8 @@ struct PluginPlace {
 // `build_folder`: the plugin's folder in the build tree, as "src/backend/cuda/".
 std::vector<PluginPlace> plugin_places(const char* build_folder);
 
-// Loads a plugin and registers it. Throws kIo if the file cannot be loaded or exports no entry, and
-// the errors of register_backend.
+// Loads a plugin and registers it; one that is registered already is left alone. Throws kIo if the
+// file cannot be loaded or exports no entry, and the errors of register_backend. Thread-safe.
 const Backend& load_backend(std::string_view path);
 
 // At the first call for a type, looks for its plugin in the folders of TESSERA_PLUGIN_PATH

@@ -5,7 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <dlfcn.h>
+
 #include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "autograd/engine.h"
 #include "autograd/tensor_grad.h"
@@ -98,6 +103,25 @@ TEST_F(Plugin, loads_twice_as_the_same_backend) {
   EXPECT_STREQ(first.build_id, "tessera-simulated");
   EXPECT_EQ(&first, &kernel::backend_for(kSimulated));
   EXPECT_GE(kernel::device_count(DeviceType::kSimulated), 1);
+}
+
+TEST_F(Plugin, is_entered_once_also_if_threads_load_it_while_its_kernels_run) {
+  const std::string path = testing::simulated_backend();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 20; ++round) kernel::load_backend(path);
+    });
+  }
+  Tensor x = ops::to(f32(Dims{2}, {0, 1}), kSimulated, std::nullopt);
+  for (int round = 0; round < 20; ++round) x = ops::add(x, 1.0);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(values(ops::to(x, Device{}, std::nullopt)), (std::vector<double>{20, 21}));
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  ASSERT_NE(library, nullptr);
+  const auto entries = reinterpret_cast<int (*)()>(dlsym(library, "tsr_simulated_entries"));
+  EXPECT_EQ(entries(), 1);
+  dlclose(library);
 }
 
 TEST_F(Plugin, computes_what_its_kernels_know) {

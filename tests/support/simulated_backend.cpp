@@ -20,6 +20,7 @@ constexpr Status kNotImplemented =
     10;  // tsr::Code::kNotImplemented; base/error.h needs link symbols
 
 const kernel::HostServices* g_host = nullptr;
+int g_entries = 0;
 
 Status refuse(const char* text) {
   g_host->set_error(text, 0);
@@ -155,6 +156,7 @@ Status reduce(const kernel::ReducePlan& plan) {
 extern "C" [[gnu::visibility("default")]] const kernel::Backend* tsr_backend_entry(
     const kernel::HostServices* services) {
   if (services == nullptr || services->contract_version != kernel::kContractVersion) return nullptr;
+  ++g_entries;
   g_host = services;
   static kernel::KernelTable table{};
   table.fill = fill;
@@ -165,6 +167,11 @@ extern "C" [[gnu::visibility("default")]] const kernel::Backend* tsr_backend_ent
   static const kernel::Backend backend{kernel::kContractVersion, DeviceType::kSimulated,
                                        "tessera-simulated", &sim::device_interface(), &table};
   return &backend;
+}
+
+// How often the library entered the backend.
+extern "C" [[gnu::visibility("default")]] int tsr_simulated_entries() {
+  return g_entries;
 }
 
 extern "C" [[gnu::visibility("default")]] const GraphInterface* tsr_backend_graphs() {
