@@ -25,6 +25,18 @@ Status refuse_child(Failure* failure) {
   return failure->set(Code::kBackend, "expected the process that started MPI, got its child");
 }
 
+// Raises a count as long as it lives.
+class Counted {
+ public:
+  explicit Counted(std::atomic<int32_t>& count) : count_(count) { ++count_; }
+  ~Counted() { --count_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  std::atomic<int32_t>& count_;
+};
+
 Status refuse_late(Failure* failure) {
   return failure->set(Code::kBackend, "expected a program that goes on, got one that is ending");
 }
@@ -300,14 +312,11 @@ bool Engine::test(Operation& operation) {
 Status Engine::wait(Operation& operation, double seconds, Failure* failure) {
   if (g_forked) return refuse_child(failure);
   const auto deadline = deadline_after(seconds);
-  ++waiters_;
+  const Counted waiting(waiters_);
   for (int turn = 0;; ++turn) {
     {
       std::unique_lock lock(mutex_);
-      if (operation.stage != Stage::kDone && ending_) {
-        --waiters_;
-        return refuse_late(failure);
-      }
+      if (operation.stage != Stage::kDone && ending_) return refuse_late(failure);
       if (operation.stage != Stage::kDone && any_thread_) progress();
       if (operation.stage != Stage::kDone && Clock::now() >= deadline) {
         Context& context = *operation.context;
@@ -318,7 +327,6 @@ Status Engine::wait(Operation& operation, double seconds, Failure* failure) {
         end_all(context, Code::kCancelled, text);
       }
       if (operation.stage == Stage::kDone) {
-        --waiters_;
         if (operation.status != kOk) *failure = operation.failure;
         return operation.status;
       }

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -48,7 +49,9 @@ Identity Identity::own() {
 }
 
 Peers::~Peers() {
-  for (const Watched& one : watched_) close(one.descriptor);
+  for (const Watched& one : watched_) {
+    if (one.descriptor != kEnded) close(one.descriptor);
+  }
 }
 
 void Peers::watch(const std::vector<Identity>& all, int32_t own_rank) {
@@ -61,23 +64,30 @@ void Peers::watch(const std::vector<Identity>& all, int32_t own_rank) {
     }
     // A descriptor of a process stays its own, whoever gets the number next. Kernels before 5.3
     // have none: then only the timeouts find a rank that has ended.
-    const long descriptor = syscall(SYS_pidfd_open, other.process, 0);
-    if (descriptor < 0) continue;
-    if (start_of(other.process) != other.started) {
-      close(static_cast<int>(descriptor));
-      continue;
+    auto descriptor = static_cast<int>(syscall(SYS_pidfd_open, other.process, 0));
+    if (descriptor < 0 && errno != ESRCH) continue;
+    // 0: the start of a process of another user may be hidden.
+    const uint64_t start = descriptor >= 0 ? start_of(other.process) : 0;
+    if (start != 0 && start != other.started) {
+      close(descriptor);
+      descriptor = kEnded;  // the number is another process's now
     }
-    watched_.push_back({static_cast<int>(descriptor), static_cast<int32_t>(i), other.process});
+    watched_.push_back(
+        {descriptor < 0 ? kEnded : descriptor, static_cast<int32_t>(i), other.process});
   }
 }
 
 std::optional<std::string> Peers::ended() const {
   std::vector<pollfd> entries;
-  for (const Watched& one : watched_) entries.push_back({one.descriptor, POLLIN, 0});
-  if (entries.empty() || poll(entries.data(), entries.size(), 0) <= 0) return {};
+  bool any = false;
+  for (const Watched& one : watched_) {
+    entries.push_back({one.descriptor, POLLIN, 0});  // poll passes over kEnded
+    any = any || one.descriptor == kEnded;
+  }
+  if (entries.empty() || (poll(entries.data(), entries.size(), 0) <= 0 && !any)) return {};
   std::string text;
   for (size_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].revents == 0) continue;
+    if (entries[i].revents == 0 && entries[i].fd != kEnded) continue;
     text += (text.empty() ? "rank " : ", rank ") + std::to_string(watched_[i].rank) + " (process " +
             std::to_string(watched_[i].process) + ")";
   }
@@ -87,7 +97,7 @@ std::optional<std::string> Peers::ended() const {
 bool Peers::has_ended(int32_t rank) const {
   for (const Watched& one : watched_) {
     pollfd entry{one.descriptor, POLLIN, 0};
-    if (one.rank == rank) return poll(&entry, 1, 0) > 0;
+    if (one.rank == rank) return one.descriptor == kEnded || poll(&entry, 1, 0) > 0;
   }
   return false;
 }

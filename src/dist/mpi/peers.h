@@ -28,7 +28,7 @@ class Peers {
   Peers& operator=(const Peers&) = delete;
   ~Peers();
 
-  // Watches those ranks of `all` that run on this host.
+  // Watches those ranks of `all` that run on this host, also those that have ended before.
   void watch(const std::vector<Identity>& all, int32_t own_rank);
   // A sentence about a rank that has ended, or nothing. Cheap: one system call.
   [[nodiscard]] std::optional<std::string> ended() const;
@@ -37,6 +37,7 @@ class Peers {
   [[nodiscard]] bool has_ended(int32_t rank) const;
 
  private:
+  static constexpr int kEnded = -1;  // instead of the descriptor of a process that has ended
   struct Watched {
     int descriptor;
     int32_t rank;
