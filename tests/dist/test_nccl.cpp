@@ -26,6 +26,7 @@ constexpr bool same(int theirs, int ours) {
 }
 static_assert(sizeof(ncclUniqueId) == sizeof(tsr::dist::nccl::UniqueId));
 static_assert(ncclSuccess == 0 && ncclInProgress == tsr::dist::nccl::kInProgress);
+static_assert(same(ncclUnhandledCudaError, tsr::dist::nccl::kUnhandledCudaError));
 static_assert(same(ncclInt8, tsr::dist::nccl::kInt8));
 static_assert(same(ncclUint64, tsr::dist::nccl::kUint64));
 static_assert(same(ncclFloat16, tsr::dist::nccl::kFloat16));
@@ -78,7 +79,7 @@ void on_ranks(const Body& body) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  unlink(path.c_str());
+  EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 template <class Entry, class... Args>
@@ -193,6 +194,29 @@ TEST(Nccl, D9_parts_and_aborted_groups) {
     EXPECT_STREQ(failure.text, "the user stopped it");
     table.destroy(part);
   });
+}
+
+// The other rank comes when nobody waits any more, which also ends the thread that was left behind.
+TEST(Nccl, D9_a_rank_that_does_not_come_ends_the_others_within_the_timeout) {
+  setenv("TESSERA_NCCL", place("TSR_NCCL_ON_HOST"), 1);
+  const Table& table = load_transport(place("TSR_NCCL_PLUGIN"));
+  const std::string path = ::testing::TempDir() + "tessera_nccl_late_" + std::to_string(getpid());
+  unlink(path.c_str());
+  InitOptions options;
+  options.rank = 0;
+  options.size = 2;
+  options.timeout_seconds = 0.1;
+  options.address = path.c_str();
+  options.device = kDevice;
+  ContextHandle context = nullptr;
+  Failure failure;
+  EXPECT_EQ(table.init(&options, &context, &failure), static_cast<Status>(Code::kCancelled));
+  EXPECT_STREQ(failure.text, "expected all 2 ranks of the group in time, got fewer on rank 0");
+  options.rank = 1;
+  options.timeout_seconds = 30;
+  ASSERT_EQ(table.init(&options, &context, &failure), kOk) << failure.text;
+  table.destroy(context);
+  unlink(path.c_str());
 }
 
 #ifdef TSR_HAVE_CUDA_ON_HOST

@@ -16,6 +16,7 @@ struct UniqueId {
 using Comm = struct ncclComm*;
 using Result = int32_t;
 inline constexpr Result kSuccess = 0;
+inline constexpr Result kUnhandledCudaError = 1;
 inline constexpr Result kInProgress = 7;
 
 enum DataType : int32_t {

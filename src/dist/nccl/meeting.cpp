@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <string>
 #include <thread>
 
 #include "dist/transport.h"
@@ -31,7 +32,8 @@ bool read_id(const std::string& path, UniqueId* id) {
 
 }  // namespace
 
-Status exchange_id(const Api& api, const InitOptions& options, UniqueId* id, Failure* failure) {
+Status exchange_id(const Api& api, const InitOptions& options,
+                   std::chrono::steady_clock::time_point deadline, UniqueId* id, Failure* failure) {
   const std::string path = options.address;
   if (path.empty() && options.size > 1) {
     return failure->set(Code::kValue,
@@ -46,7 +48,6 @@ Status exchange_id(const Api& api, const InitOptions& options, UniqueId* id, Fai
     }
     return kOk;
   }
-  const auto deadline = deadline_after(options.timeout_seconds);
   while (!read_id(path, id)) {
     if (std::chrono::steady_clock::now() > deadline) {
       return failure->set(Code::kCancelled, "rank 0 did not write " + path + " in time");
@@ -54,6 +55,10 @@ Status exchange_id(const Api& api, const InitOptions& options, UniqueId* id, Fai
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   return kOk;
+}
+
+void forget_id(const InitOptions& options) noexcept {
+  if (options.rank == 0 && options.size > 1) std::remove(options.address);
 }
 
 }  // namespace tsr::dist::nccl

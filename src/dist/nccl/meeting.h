@@ -4,15 +4,18 @@
 // all of them can read. NCCL does the rest.
 #pragma once
 
-#include <string>
+#include <chrono>
 
 #include "dist/contract.h"
 #include "dist/nccl/api.h"
 
 namespace tsr::dist::nccl {
 
-// Rank 0 writes the id, the others wait for it. A file that was there before is not taken for ours:
-// every rank of a new group needs a path of its own.
-Status exchange_id(const Api& api, const InitOptions& options, UniqueId* id, Failure* failure);
+// Rank 0 writes the id, the others wait for it. The file of a group that did not come together
+// stays, and the ranks of another group would read it: that group needs another path.
+Status exchange_id(const Api& api, const InitOptions& options,
+                   std::chrono::steady_clock::time_point deadline, UniqueId* id, Failure* failure);
+// Rank 0 removes the file, once all ranks have come.
+void forget_id(const InitOptions& options) noexcept;
 
 }  // namespace tsr::dist::nccl

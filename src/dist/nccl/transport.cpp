@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transport over NCCL: one GPU for each rank. Operations are queued on the buffer's stream;
 // NCCL compares nothing, so ranks must ask for the same.
+#include <chrono>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "dist/nccl/api.h"
@@ -277,6 +280,52 @@ int32_t release(ContextHandle, WorkHandle) {
 
 // ---- Life ----
 
+// The call that brings the ranks of a group together has no timeout: a thread of its own makes it,
+// and is left behind when some rank does not come.
+struct Joining {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool done = false;
+  bool left = false;  // nobody waits any more
+  Result result = kSuccess;
+  Comm comm = nullptr;
+};
+
+// Ends the thread that has waited for the ranks; a communicator that nobody wants ends with it.
+void end_joining(const Api& api, Joining& joining, Result result, Comm comm) {
+  {
+    const std::lock_guard lock(joining.mutex);
+    joining.result = result;
+    joining.comm = comm;
+    joining.done = true;
+    if (!joining.left) comm = nullptr;
+  }
+  joining.changed.notify_all();
+  if (comm != nullptr && result == kSuccess) api.comm_abort(comm);
+}
+
+Status join(Context& context, const UniqueId& id, std::chrono::steady_clock::time_point deadline,
+            Failure* failure) {
+  const auto joining = std::make_shared<Joining>();
+  std::thread([&api = context.api, joining, id, rank = context.rank, size = context.size,
+               device = context.device] {
+    Comm comm = nullptr;
+    Result result = kUnhandledCudaError;
+    if (api.set_device(device) == 0) result = api.comm_init_rank(&comm, size, id, rank);
+    end_joining(api, *joining, result, comm);
+  }).detach();
+  std::unique_lock lock(joining->mutex);
+  if (!joining->changed.wait_until(lock, deadline, [&] { return joining->done; })) {
+    joining->left = true;
+    return failure->set(Code::kCancelled, "expected all " + std::to_string(context.size) +
+                                              " ranks of the group in time, got fewer on rank " +
+                                              std::to_string(context.rank));
+  }
+  if (joining->result != kSuccess) return refuse(context, joining->result, failure);
+  context.comm = joining->comm;
+  return kOk;
+}
+
 Status init(const InitOptions* options, ContextHandle* out, Failure* failure) {
   return protect(failure, [&]() -> Status {
     char why[256] = "";
@@ -294,14 +343,15 @@ Status init(const InitOptions* options, ContextHandle* out, Failure* failure) {
     context->rank = options->rank;
     context->size = options->size;
     context->device = options->device.index;
+    const auto deadline = deadline_after(options->timeout_seconds);
     // Before the other ranks wait for this one.
     const DeviceGuard guard(*context);
     Status status = guard.check(failure);
     UniqueId id{};
-    if (status == kOk) status = exchange_id(*api, *options, &id, failure);
+    if (status == kOk) status = exchange_id(*api, *options, deadline, &id, failure);
+    if (status == kOk) status = join(*context, id, deadline, failure);
     if (status != kOk) return status;
-    const Result result = api->comm_init_rank(&context->comm, context->size, id, context->rank);
-    if (result != kSuccess) return refuse(*context, result, failure);
+    forget_id(*options);
     *out = context.release();
     return kOk;
   });
